@@ -1,0 +1,109 @@
+import type { Kind, Ref } from './model/kind.ts'
+
+/**
+ * Every event and what it carries besides `subject`. An event says what happened and where to look, never what to write:
+ * handlers re-read the record. Names are past facts; plugins outside this tree add theirs by declaration merging.
+ */
+export interface EventMap {
+  'space.created': None
+  'space.updated': { readonly fields: readonly string[] }
+  'space.removed': None
+  'space.member-changed': { readonly user: string; readonly change: 'added' | 'removed' | 'role' }
+  'collection.created': None
+  'collection.updated': { readonly fields: readonly string[] }
+  /** A parent, child, dataset or space was attached or detached: `other` is what, `space`, `dataset` or `collection`. */
+  'collection.attached': { readonly other: Ref }
+  'collection.detached': { readonly other: Ref }
+  'collection.trashed': None
+  'collection.restored': None
+  'collection.removed': None
+  'dataset.created': None
+  'dataset.updated': { readonly fields: readonly string[] }
+  'dataset.attached': { readonly other: Ref }
+  'dataset.detached': { readonly other: Ref }
+  'dataset.trashed': None
+  'dataset.restored': None
+  'dataset.removed': { readonly spaces: readonly string[]; readonly collections: readonly string[] }
+  'dataset.downloaded': { readonly sizeBytes: number }
+  'folder.created': { readonly dataset: string }
+  'folder.updated': { readonly dataset: string }
+  'folder.removed': { readonly dataset: string }
+  /** `extract: false` when the uploader asked for no extraction; `batch` groups the files of one request. */
+  'file.created': {
+    readonly dataset: string | null
+    readonly sizeBytes: number
+    readonly extract: boolean
+    /** Id of the key the upload was made with, so that jobs can run in its name. */
+    readonly key: string | null
+  }
+  'file.updated': { readonly fields: readonly string[] }
+  'file.attached': { readonly dataset: string }
+  'file.detached': { readonly dataset: string }
+  'file.removed': {
+    readonly datasets: readonly string[]
+    readonly blob: string | null
+    readonly sizeBytes: number
+    readonly name: string
+    readonly contentType: string
+  }
+  'file.downloaded': { readonly sizeBytes: number }
+  'metadata.added': { readonly target: Ref }
+  'metadata.removed': { readonly target: Ref }
+  /** Subject: what carries the tags. */
+  'tags.added': { readonly tags: readonly string[] }
+  'tags.removed': { readonly tags: readonly string[] }
+  /** Subject: the comment. */
+  'comment.added': { readonly target: Ref }
+  'comment.updated': { readonly target: Ref }
+  'comment.removed': { readonly target: Ref }
+  'preview.attached': { readonly target: Ref }
+  'preview.removed': { readonly blob: string | null }
+  'thumbnail.attached': { readonly target: Ref }
+  'section.created': { readonly file: string }
+  'section.removed': { readonly file: string }
+  'user.created': None
+  'user.updated': { readonly fields: readonly string[] }
+  'user.followed': { readonly target: Ref }
+  'user.unfollowed': { readonly target: Ref }
+  'key.created': None
+  'key.revoked': { readonly user: string }
+  'extraction.submitted': { readonly target: Ref; readonly extractor: string }
+  'extraction.status': { readonly target: Ref; readonly extractor: string }
+  'extractor.registered': { readonly name: string }
+}
+
+type None = Readonly<Record<never, never>>
+export type EventType = keyof EventMap
+
+/** An event as a plugin states it; the kernel's ids and clock complete it. Made by `event`. */
+export interface NewEvent<T extends EventType = EventType> {
+  readonly type: T
+  readonly subject: Ref
+  /** User id; absent for the system itself. */
+  readonly actor?: string
+  readonly data: EventMap[T]
+}
+
+/** An event as stored. */
+export interface StoredEvent<T extends EventType = EventType> extends NewEvent<T> {
+  /** Unique and in commit order within one kernel. */
+  readonly id: string
+  /** ISO 8601, UTC, milliseconds. */
+  readonly at: string
+}
+
+/** Any event: switch on `type` to know its data. */
+export type AnyEvent = { [T in EventType]: StoredEvent<T> }[EventType]
+
+/** States an event: `event('file.updated', { kind: 'file', id }, { fields: ['name'] }, caller.user?.id)`. */
+export const event = <T extends EventType>(
+  type: T,
+  subject: { kind: Kind; id: string },
+  data: EventMap[T],
+  actor?: string,
+): NewEvent<T> => ({
+  type,
+  subject: { kind: subject.kind, id: subject.id },
+  data,
+  ...(actor === undefined ? {} : { actor }),
+})

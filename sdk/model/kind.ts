@@ -1,0 +1,29 @@
+/** What can carry rights, tags, metadata or events, or be their subject. */
+export type Kind =
+  | 'space'
+  | 'collection'
+  | 'dataset'
+  | 'folder'
+  | 'file'
+  | 'section'
+  | 'preview'
+  | 'thumbnail'
+  | 'metadata'
+  | 'comment'
+  | 'user'
+  | 'role'
+  | 'extractor'
+  | 'job'
+  | 'key'
+
+/** Names one thing. */
+export interface Ref {
+  readonly kind: Kind
+  readonly id: string
+}
+
+/**
+ * Where a resource stands in its life. `importing`: being built below a parent, seen by nobody yet.
+ * `trashed`: kept with a date, left out of every list, search and count. A deleted one has no record.
+ */
+export type LifeState = 'importing' | 'live' | 'trashed'

@@ -1,0 +1,28 @@
+declare const provided: unique symbol
+
+/** The name of a capability, with the type that provides it. One string is the key in the kernel's and in a plugin's container. */
+export type Port<T> = string & { readonly [provided]: T }
+
+/** Names a capability that exactly one plugin provides. */
+export const port = <T>(name: string): Port<T> => name as Port<T>
+
+/**
+ * What many plugins contribute to, such as extractors or sign-in methods.
+ * Who takes contributions does not wait for the contributors to start, so call `all` when answering, never in `start`.
+ */
+export interface Contributions<T> {
+  /** Every contribution, in the order in which the config names the plugins. */
+  all(): readonly T[]
+}
+
+/** Names a capability that any number of plugins contribute to. `provide` then takes a class of one contribution. */
+export const contributions = <T>(name: string): Port<Contributions<T>> => `${name}*` as Port<Contributions<T>>
+
+/** True of a port made by `contributions`. */
+export const takesMany = (name: Port<unknown>): boolean => name.endsWith('*')
+
+/** The ports something needs, by the name it uses for each. */
+export type Needs = Readonly<Record<string, Port<unknown>>>
+
+/** The instances behind `Needs`. */
+export type Resolved<N extends Needs> = { readonly [K in keyof N]: N[K] extends Port<infer T> ? T : never }

@@ -1,0 +1,60 @@
+import type { Readable } from 'node:stream'
+import type { ByteRange } from '../bytes.ts'
+import { port } from '../port.ts'
+
+/** What is known of stored bytes. */
+export interface BlobFacts {
+  /** Opaque, at most 200 characters of `[a-z0-9/._-]`; made by the store. */
+  readonly key: string
+  readonly sizeBytes: number
+  /** Hex. */
+  readonly sha256: string
+}
+
+/** A stored blob as `list` shows it. */
+export interface BlobEntry {
+  readonly key: string
+  readonly sizeBytes: number
+  readonly modified: Date
+}
+
+/** Something the caller knows and the store may check. */
+export interface PutOptions {
+  /** Refuse with `Invalid` when the stream's length differs; also lets a store choose how to write. */
+  readonly sizeBytes?: number
+  /** Hex; refuse with `Invalid` when the bytes have another digest. */
+  readonly sha256?: string
+  /** Aborts: nothing is kept, the promise rejects with the signal's reason. */
+  readonly signal?: AbortSignal
+}
+
+/**
+ * Bytes under keys that the store makes. Nothing half-written is ever visible, and a put that was answered survives a power cut.
+ *
+ * When the store is away calls reject with `Unavailable` within 10 s; when it is full with `NoSpace`, and nothing is kept.
+ */
+export interface BlobStore {
+  /**
+   * Stores a stream (or a buffer) of any length, also of unknown length and of 0 bytes; resolves when the bytes are durable, with their
+   * length and the SHA-256 taken while writing. A source that fails rejects the put with its error and leaves nothing behind.
+   * Never holds more than a few MiB of it in memory.
+   */
+  put(source: Readable | Uint8Array, options?: PutOptions): Promise<BlobFacts>
+  /**
+   * Opens bytes, whole or a part, both ends inclusive and inside the blob (else `Invalid`). Absent: undefined.
+   * The stream has back-pressure, and fails (never ends early) when the bytes turn out to be damaged (`CorruptContent`) or the store goes away.
+   */
+  get(key: string, range?: ByteRange): Promise<Readable | undefined>
+  /** Undefined when absent. */
+  stat(key: string): Promise<BlobFacts | undefined>
+  /** Removes bytes. An absent key is no error. */
+  remove(key: string): Promise<void>
+  /** All blobs, in no order, read while you iterate. Blobs put or removed meanwhile may or may not be seen. */
+  list(): AsyncIterable<BlobEntry>
+  /**
+   * Capability `localPath`: where the bytes lie as one readable file of this machine, when they do. Never write to it.
+   * Absent method: the store has no files; undefined: this blob has none.
+   */
+  localPath?(key: string): Promise<string | undefined>
+}
+export const BlobStore = port<BlobStore>('blobStore')

@@ -1,0 +1,169 @@
+import type { AnyEvent, NewEvent } from '../events.ts'
+import { port } from '../port.ts'
+import type { Outbox } from './outbox.ts'
+
+/** A value that a document can hold: JSON without `undefined`. Dates are ISO 8601 text in UTC with milliseconds. */
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
+
+/** Every document has an id, unique in its collection, and a revision that each commit raises by one (first: 1). */
+export interface Stored {
+  readonly id: string
+  readonly revision: number
+}
+
+/**
+ * Index of a collection. `on` lists dotted field paths, most significant first; all ascending, read in either direction, with
+ * the id as the last key. At most one of the paths may hold an array: the document then has one entry per element
+ * (`array` names that path). Absent and null fields are indexed as null.
+ */
+export interface Index {
+  readonly on: readonly string[]
+  readonly array?: string
+  /** No two live documents share the key; a second one is refused with `Taken`. Never together with `array`. Keys with a null part are free. */
+  readonly unique?: boolean
+}
+
+/** A declared collection; `T` is the document without id and revision. Made by `collection`, named in `definePlugin`. */
+export interface Collection<T extends object> {
+  /** Lower-case words with dots or dashes, unique in the installation. */
+  readonly name: string
+  readonly indexes: Readonly<Record<string, Index>>
+  /** Only for the compiler. */
+  readonly holds?: T
+}
+
+/** Declares a collection: `collection<FileRecord>('files', { byDataset: { on: ['places.dataset', 'created'], array: 'places.dataset' } })`. */
+export const collection = <T extends object>(name: string, indexes: Readonly<Record<string, Index>> = {}): Collection<T> => ({
+  name,
+  indexes,
+})
+
+type Scalar = string | number | boolean | null
+
+/**
+ * A condition as data. `field` is a dotted path (`places.dataset` looks into each element of an array `places`); on an array,
+ * eq, in, range and prefix hold when any element fits. Values are only ever compared, never interpreted: `prefix` and
+ * `contains` take plain text (`contains` ignores case as Unicode lower case does).
+ */
+export type Where =
+  | { readonly op: 'eq'; readonly field: string; readonly value: Scalar }
+  | { readonly op: 'ne'; readonly field: string; readonly value: Scalar }
+  | { readonly op: 'in'; readonly field: string; readonly values: readonly Scalar[] }
+  | {
+      readonly op: 'range'
+      readonly field: string
+      readonly gt?: string | number
+      readonly gte?: string | number
+      readonly lt?: string | number
+      readonly lte?: string | number
+    }
+  | { readonly op: 'prefix'; readonly field: string; readonly text: string }
+  | { readonly op: 'contains'; readonly field: string; readonly text: string }
+  | { readonly op: 'exists'; readonly field: string }
+  | { readonly op: 'and'; readonly all: readonly Where[] }
+  | { readonly op: 'or'; readonly any: readonly Where[] }
+  | { readonly op: 'not'; readonly not: Where }
+
+export const eq = (field: string, value: Scalar): Where => ({ op: 'eq', field, value })
+export const ne = (field: string, value: Scalar): Where => ({ op: 'ne', field, value })
+export const isIn = (field: string, values: readonly Scalar[]): Where => ({ op: 'in', field, values })
+export const range = (field: string, bounds: Omit<Extract<Where, { op: 'range' }>, 'op' | 'field'>): Where => ({
+  op: 'range',
+  field,
+  ...bounds,
+})
+export const startsWith = (field: string, text: string): Where => ({ op: 'prefix', field, text })
+export const contains = (field: string, text: string): Where => ({ op: 'contains', field, text })
+export const exists = (field: string): Where => ({ op: 'exists', field })
+export const and = (...all: readonly Where[]): Where => ({ op: 'and', all })
+export const or = (...any: readonly Where[]): Where => ({ op: 'or', any })
+export const not = (condition: Where): Where => ({ op: 'not', not: condition })
+
+/** Where a page ends: the last row's sort values and id. Opaque to clients; they get it in a `Link`. */
+export type After = readonly [...values: readonly Scalar[], id: string]
+
+/** A page of documents. */
+export interface Find {
+  /**
+   * Name of the index that yields the order (and usually the first fields of `where`). Further names allow the store to merge
+   * the index-ordered streams of an `or`/`in` instead of walking the first one. A name that was not declared throws.
+   */
+  readonly using: string | readonly string[]
+  readonly where?: Where
+  /** One field, then the id in the same direction. It must be a field of the first index named, behind fields that `where` fixes by eq. Absent: by id. */
+  readonly sort?: { readonly by: string; readonly order: 'ascending' | 'descending' }
+  readonly after?: After
+  /** 1 to 1,000. */
+  readonly limit: number
+}
+
+export interface Page<T> {
+  readonly items: readonly T[]
+  /** Present when there may be more. */
+  readonly next?: After
+}
+
+/** Changes to fields of one document. Paths are dotted; a path through something that is not an object throws `Invalid`. */
+export interface Update {
+  readonly set?: Readonly<Record<string, Json>>
+  readonly unset?: readonly string[]
+  /** Adds to a number; an absent field counts as 0. */
+  readonly inc?: Readonly<Record<string, number>>
+  /** Appends to an array, which is made when absent. `keepLast` drops the oldest beyond that many. */
+  readonly push?: Readonly<Record<string, { readonly values: readonly Json[]; readonly keepLast?: number }>>
+  /** Appends those values that no element equals (deeply). */
+  readonly addToSet?: Readonly<Record<string, readonly Json[]>>
+  /** Removes the elements that equal a value (deeply), or, for objects, that have all members of it. */
+  readonly pull?: Readonly<Record<string, readonly Json[]>>
+}
+
+/** One atomic change of one document. */
+export type Change<T extends object = object> =
+  | { readonly insert: T & { readonly id: string }; readonly into: Collection<T> }
+  | { readonly replace: T & Stored; readonly in: Collection<T> }
+  | ({ readonly update: string; readonly in: Collection<T>; readonly where?: Where } & Update)
+  | { readonly tombstone: string; readonly in: Collection<T>; readonly where?: Where }
+
+/** What `commitEach` reports, in the order of the changes. */
+export type Committed<T extends object> =
+  | { readonly ok: true; readonly document: T & Stored }
+  | { readonly ok: false; readonly error: Error }
+
+/**
+ * Documents, each changed atomically together with the events that say what the change means.
+ *
+ * Every promise here resolves only when the change is durable (power cut included) and visible to every later read.
+ * No call waits longer than the configured time-out: then, and when the server behind it is away, it rejects with
+ * `Unavailable`; with `NoSpace` when the disk is full. Documents that are returned are frozen copies nobody else holds.
+ */
+export interface DocumentStore {
+  /** Makes the collections and their indexes if they are new, adds new indexes to old ones. The kernel calls it before plugins start. Twice is no error. */
+  declare(collections: readonly Collection<object>[]): Promise<void>
+
+  get<T extends object>(from: Collection<T>, id: string): Promise<(T & Stored) | undefined>
+  /** Those that exist, by id. At most 1,000 ids. */
+  getMany<T extends object>(from: Collection<T>, ids: readonly string[]): Promise<ReadonlyMap<string, T & Stored>>
+  find<T extends object>(from: Collection<T>, query: Find): Promise<Page<T & Stored>>
+  /** How many fit, counted up to `upTo` (then `upTo` is returned) so that the cost is bounded. */
+  count<T extends object>(from: Collection<T>, query: Pick<Find, 'using' | 'where'> & { readonly upTo: number }): Promise<number>
+  /** All that fit, in the order of the index, read in pages while you iterate: for jobs and exports. A concurrent change may or may not be seen. */
+  scan<T extends object>(from: Collection<T>, query: Omit<Find, 'limit' | 'after'>): AsyncIterable<T & Stored>
+
+  /**
+   * One change and its events, all or nothing. Resolves to the document after it (for a tombstone: as it was).
+   * Insert of an id that lives, replace with an old revision, update or tombstone whose `where` does not hold or whose document
+   * is absent: `Conflict` with `reason` `exists`, `revision`, `guard` or `absent`. A unique key in use: `Taken`.
+   * A tombstoned document is gone for every read at once; its id may be inserted again.
+   */
+  commit<T extends object>(change: Change<T>, events?: readonly NewEvent[]): Promise<T & Stored>
+  /** Many changes, each atomic by itself, in order, sharing what can be shared. Never rejects for one item's sake. At most 1,000. */
+  commitEach<T extends object>(
+    items: readonly { readonly change: Change<T>; readonly events?: readonly NewEvent[] }[],
+  ): Promise<readonly Committed<T>[]>
+
+  /** The events that commits left, until their consumers have dealt with them. */
+  readonly outbox: Outbox
+}
+export const DocumentStore = port<DocumentStore>('documentStore')
+
+export type { AnyEvent }

@@ -1,0 +1,103 @@
+import type { Readable } from 'node:stream'
+import { contributions, port } from '../port.ts'
+import type { Class } from '../wire.ts'
+
+/** The time. Tests set it. */
+export interface Clock {
+  now(): Date
+}
+export const Clock = port<Clock>('clock')
+
+/** New ids: ObjectIds as 24 lower-case hex digits, increasing within one kernel. */
+export interface Ids {
+  next(): string
+}
+export const Ids = port<Ids>('ids')
+
+/** A structured log. Fields named like secrets are redacted; text is escaped. */
+export interface Log {
+  debug(message: string, fields?: Readonly<Record<string, unknown>>): void
+  info(message: string, fields?: Readonly<Record<string, unknown>>): void
+  warn(message: string, fields?: Readonly<Record<string, unknown>>): void
+  /** Pass the cause as `error`. */
+  error(message: string, fields?: Readonly<Record<string, unknown>> & { readonly error?: unknown }): void
+}
+/** Inside a plugin: its own log, with the plugin's id in every line. */
+export const Log = port<Log>('log')
+
+/** Counters and measurements, scraped at `/metrics` when that is on; cheap when it is off. Names are snake_case with a unit. */
+export interface Metrics {
+  count(name: string, labels?: Readonly<Record<string, string>>, by?: number): void
+  gauge(name: string, value: number, labels?: Readonly<Record<string, string>>): void
+  /** A duration in seconds. */
+  observe(name: string, seconds: number, labels?: Readonly<Record<string, string>>): void
+}
+export const Metrics = port<Metrics>('metrics')
+
+/** The only door to outside addresses: http(s), public addresses unless allow-listed, each redirect and DNS answer checked again. */
+export interface Fetch {
+  get(
+    url: string,
+    options: { readonly maxBytes: number; readonly timeoutMs: number; readonly headers?: Readonly<Record<string, string>> },
+  ): Promise<{
+    readonly status: number
+    readonly contentType: string
+    readonly sizeBytes?: number
+    /** Fails with `TooLarge` beyond `maxBytes`. */
+    readonly body: Readable
+    /** After redirects. */
+    readonly url: string
+  }>
+}
+export const Fetch = port<Fetch>('fetch')
+
+/** Mail that must arrive is sent from an event handler, so that the outbox repeats it. */
+export interface Mailer {
+  /** Resolves when the next hop has taken the message. Plain text; the subject is one line. */
+  send(mail: { readonly to: readonly string[]; readonly subject: string; readonly text: string }): Promise<void>
+}
+export const Mailer = port<Mailer>('mailer')
+
+/** Facts of this installation that more than one plugin needs. */
+export interface Installation {
+  /** Ten letters or digits, made once per installation. */
+  readonly instance: string
+  readonly version: string
+  /** The folder for what this machine keeps; each plugin writes below `<folder>/<its own name>` only. */
+  readonly dataFolder: string
+  /** The configured address without a trailing slash, such as `https://data.example.org/dm`. Links are made from it, never from a request. */
+  readonly baseUrl: string
+  /** Ids of the plugins that run. */
+  readonly plugins: readonly string[]
+  /** Which of `http` and `worker` this kernel is. */
+  readonly roles: ReadonlySet<'http' | 'worker'>
+}
+export const Installation = port<Installation>('installation')
+
+/** Work that one kernel at a time does now and then. The class has `run(signal): Promise<void>`; a failed run is logged and tried at the next turn. */
+export interface Periodic {
+  /** Unique in the plugin; names the lease. */
+  readonly name: string
+  readonly everyMs: number
+  readonly task: Class<{ run(signal: AbortSignal): Promise<void> }>
+}
+
+/** A line of the `pounce` command, such as `user create`. It runs on a kernel that serves no HTTP. */
+export interface Command {
+  /** Words as typed: `user create`. */
+  readonly name: string
+  readonly summary: string
+  readonly arguments?: readonly { readonly name: string; readonly summary: string }[]
+  readonly options?: readonly {
+    readonly name: string
+    readonly summary: string
+    readonly takesValue: boolean
+    readonly isRequired?: boolean
+  }[]
+  /** What it returns is printed: a table for people, JSON with `--json`. Throw a `Problem` to fail with its message. */
+  run(
+    input: { readonly arguments: Readonly<Record<string, string>>; readonly options: Readonly<Record<string, string | boolean>> },
+    progress: (message: string) => void,
+  ): Promise<Readonly<Record<string, unknown>> | readonly Readonly<Record<string, unknown>>[]>
+}
+export const Commands = contributions<Command>('commands')

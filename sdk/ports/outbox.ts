@@ -1,0 +1,58 @@
+import type { AnyEvent } from '../events.ts'
+
+/** Someone who must hear of events. The name is stored: renaming a consumer forgets its progress. */
+export interface Consumer {
+  /** Such as `resources.search/index-changes`. */
+  readonly name: string
+  /** Event types, or `'*'`. */
+  readonly types: readonly string[] | '*'
+}
+
+/** An event handed out to one consumer, to be settled with `done` or `failed` before the lease ends. */
+export interface Delivery {
+  readonly event: AnyEvent
+  /** 1 at the first try. */
+  readonly attempt: number
+}
+
+/** An event whose consumer failed too often. It stays, visible, until someone retries or drops it. */
+export interface Parked {
+  readonly event: AnyEvent
+  readonly consumer: string
+  readonly attempts: number
+  readonly error: string
+  readonly parkedAt: string
+}
+
+/**
+ * Events that commits left for consumers: at least once each, in commit order per subject as long as nothing fails.
+ * An event is kept until every consumer that was declared for its type when it was committed has settled it.
+ */
+export interface Outbox {
+  /** Who consumes what from now on. Called by the kernel at start, before the first commit. Twice with the same list is no error. */
+  declareConsumers(consumers: readonly Consumer[]): Promise<void>
+  /**
+   * Up to `limit` due events for a consumer, oldest first, leased for `leaseMs`: nobody else gets them until then.
+   * A kernel that died loses its leases when they end; an embedded store frees them at start.
+   */
+  claim(
+    consumer: string,
+    options: { readonly limit: number; readonly leaseMs: number; readonly owner: string },
+  ): Promise<readonly Delivery[]>
+  /** Settles events for a consumer. Unknown or settled ids are no error. Durable when it resolves. */
+  done(consumer: string, eventIds: readonly string[]): Promise<void>
+  /** Hands an event back, to be due again after `retryInMs`; `park` puts it aside instead. */
+  failed(
+    consumer: string,
+    eventId: string,
+    outcome: { readonly error: string } & ({ readonly retryInMs: number } | { readonly park: true }),
+  ): Promise<void>
+  /** Parked events, newest first. */
+  parked(options: { readonly limit: number }): Promise<readonly Parked[]>
+  /** Makes a parked event due again with its attempts back at 0, or drops it. */
+  settleParked(consumer: string, eventId: string, how: 'retry' | 'drop'): Promise<void>
+  /** How many events wait, per consumer, counted up to 100,000; parked ones are not counted. */
+  waiting(): Promise<Readonly<Record<string, number>>>
+  /** Calls back soon after a commit left events; a hint only, for consumers still poll. Returns how to stop. */
+  onCommitted(listener: () => void): () => void
+}

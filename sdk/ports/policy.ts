@@ -1,0 +1,60 @@
+import type { Caller } from '../model/caller.ts'
+import type { Kind, LifeState, Ref } from '../model/kind.ts'
+import type { Permission } from '../model/permission.ts'
+import { contributions, port } from '../port.ts'
+import type { Where } from './document-store.ts'
+
+/**
+ * `yes`; `no`: the caller may see the thing but not do this; `unseen`: the thing does not exist for this caller
+ * (unknown, malformed id, or invisible: nobody can tell which).
+ */
+export type Verdict = 'yes' | 'no' | 'unseen'
+
+/** Who may what, decided in one place. Every answer is about now: nothing is remembered between requests. */
+export interface Policy {
+  /** Rights without a particular resource: yes for every active signed-in caller (v1), and for reading on a public server. */
+  can(caller: Caller, permission: Permission): Verdict
+  /** Rights on one thing. Derived things ask their parent. */
+  canOn(caller: Caller, permission: Permission, ref: Ref): Promise<Verdict>
+  /** The same for many of one kind, with one read per batch of 1,000; ids without a verdict `yes` are left out. */
+  allowed(caller: Caller, permission: Permission, kind: Kind, ids: readonly string[]): Promise<ReadonlySet<string>>
+  /**
+   * What the caller may see of records that have the fields of `Rights` (spaces, author, isPublic), as a condition for
+   * lists; `'all'` when there is nothing to hold back and `'nothing'` when nothing can be seen. With a permission other than
+   * View*, the records on which the caller holds that permission. Trash is not the policy's: lists ask for `state: 'live'`.
+   */
+  visibleTo(caller: Caller, permission: Permission): Where | 'all' | 'nothing'
+  /** The same rule for search: the space ids, and whether public and own things are included. */
+  searchScope(caller: Caller): SearchScope
+  /** The rules that led to the verdict, for people: `["role Editor in space 5f… holds EditDataset"]`. */
+  explain(caller: Caller, permission: Permission, ref?: Ref): Promise<{ verdict: Verdict; because: readonly string[] }>
+  /** True when only signed-in people may read (`POUNCE_ACCESS__PRIVATE=true`). */
+  readonly isPrivate: boolean
+}
+export const Policy = port<Policy>('policy')
+
+/** The part of the index that a caller may see. */
+export type SearchScope =
+  | { readonly all: true }
+  | { readonly all: false; readonly spaces: readonly string[]; readonly author?: string; readonly includePublic: boolean }
+
+/** What a resource says of itself so that the policy can decide. */
+export interface Rights {
+  /** The user who made it: may do everything to it. */
+  readonly author: string
+  /** Spaces through whose roles people have rights here. */
+  readonly spaces: readonly string[]
+  /** Readable by everybody, also on a private server. */
+  readonly isPublic: boolean
+  readonly state: LifeState
+  /** Ask these instead: yes if any of them says yes. A file's datasets, a preview's file. */
+  readonly parents?: readonly Ref[]
+}
+
+/** Each resource plugin contributes this for every kind it owns. Reads its own records only. */
+export interface RightsOf {
+  readonly kind: Kind
+  /** Rights of those ids that exist. At most 1,000 ids at a time. */
+  rightsOf(ids: readonly string[]): Promise<ReadonlyMap<string, Rights>>
+}
+export const RightsOf = contributions<RightsOf>('rightsOf')

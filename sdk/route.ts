@@ -1,0 +1,143 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Readable } from 'node:stream'
+import type { Static, TSchema } from 'typebox'
+import type { Caller } from './model/caller.ts'
+import type { Kind, Ref } from './model/kind.ts'
+import type { Permission } from './model/permission.ts'
+import type { Needs, Resolved } from './port.ts'
+import type { Log } from './ports/kernel.ts'
+import type { Problem } from './problem.ts'
+
+/**
+ * Who may call a route. A `Permission` is checked on what `of` names, else without a resource. Besides:
+ * `anyone`; `reader` (everybody, but a signed-in user on a private server); `signedIn` (any active account);
+ * `serverAdmin` (status Admin; an extraction key never).
+ */
+export type Access = Permission | 'anyone' | 'reader' | 'signedIn' | 'serverAdmin'
+
+/** Status → schema of the body. Every success a handler can answer with; problems need not be listed. */
+export type Responses = Readonly<Record<number, TSchema>>
+
+/** An answer: one of the declared responses, with headers. */
+export type Reply<R extends Responses> = {
+  [S in keyof R & number]: { readonly status: S; readonly body: Static<R[S]>; readonly headers?: Readonly<Record<string, string>> }
+}[keyof R & number]
+
+/** A file part of a multipart body. Read `stream` to its end, or call `skip`, before the next part comes. */
+export interface FilePart {
+  readonly kind: 'file'
+  readonly field: string
+  readonly filename: string
+  /** As declared by the sender; `application/octet-stream` when it was not. */
+  readonly contentType: string
+  readonly stream: Readable
+  skip(): void
+}
+export interface FieldPart {
+  readonly kind: 'field'
+  readonly field: string
+  readonly value: string
+}
+/** The parts of a multipart body in the order they came. Ends with `Invalid` when the body is broken or cut short. */
+export type Parts = AsyncIterable<FilePart | FieldPart>
+
+/** How a body is read. `multipart` streams; `json` also takes `{}` for no body when the schema allows it. */
+export interface MultipartBody {
+  readonly multipart: true
+  /** What a person must send, for the API page. */
+  readonly summary: string
+  /** Limits; defaults are 1,000 parts and fields of 1 MiB each. File bytes are unlimited. */
+  readonly maxParts?: number
+}
+
+/** A body of parts: `body: multipart('one or more files')`. */
+export const multipart = (summary: string, maxParts = 1000): MultipartBody => ({ multipart: true, summary, maxParts })
+
+type Schema = TSchema
+type Given<T> = T extends Schema ? Static<T> : Record<never, never>
+type Body<T> = T extends MultipartBody ? Parts : T extends Schema ? Static<T> : undefined
+
+/** What a handler is handed. */
+export interface Request<P, Q, B> {
+  readonly params: Given<P>
+  readonly query: Given<Q>
+  readonly body: Body<B>
+  readonly caller: Caller
+  readonly requestId: string
+  readonly log: Log
+  readonly headers: IncomingHttpHeaders
+  /** Id of the API key that was used, if one was. */
+  readonly key?: string
+  /** Path and query as sent, without any key, for `Link` headers. */
+  readonly url: URL
+  /** True when only the head is wanted: answer as for GET without effects. */
+  readonly isHead: boolean
+  /** The address of the other end. */
+  readonly address: string
+  /** Aborted when the client goes away or the server stops. */
+  readonly signal: AbortSignal
+}
+
+/** One declaration that yields the HTTP route, validation, permission, OpenAPI and the typed client. */
+export interface RouteDeclaration<N extends Needs, P, Q, B, R extends Responses> {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** `/api/datasets/:id`; `:rest*` at the end takes the remaining segments. */
+  readonly path: string
+  /** The same route under other paths of the same parameters (v1's aliases). Absent from the typed client. */
+  readonly aliases?: readonly { readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE'; readonly path: string }[]
+  readonly summary: string
+  /** For the API page: effects, quirks kept, what differs from v1. */
+  readonly description?: string
+  readonly permission: Access
+  /** What the permission is checked on: each of them must pass. Ids come from path or query. */
+  readonly of?: (input: Given<P> & Given<Q>) => Ref | readonly Ref[]
+  /** Further checks, such as the other end of a move. */
+  readonly also?: readonly { readonly permission: Permission; readonly of: (input: Given<P> & Given<Q>) => Ref | readonly Ref[] }[]
+  readonly params?: P
+  readonly query?: Q
+  readonly body?: B
+  /** Upper bound of a JSON body in bytes; 1 MiB unless said (metadata: 10 MiB). */
+  readonly maxBodyBytes?: number
+  /** What v1 sends as status for a body that is missing or wrong, when it is not 400. */
+  readonly responses: R
+  /** Problems it may answer with, for the API page. */
+  readonly throws?: readonly (new (
+    ...args: never[]
+  ) => Problem)[]
+  /** A GET that changes something says what; HEAD then runs only when the handler minds `isHead`. */
+  readonly effects?: string
+  /** Set when a GET with effects answers HEAD without them (it reads `isHead`). */
+  readonly answersHead?: boolean
+  /** Refuses cookies: only a key, Basic or Bearer will do (for GETs that change something). */
+  readonly neverByCookie?: boolean
+  readonly handle: (request: Request<P, Q, B>, needs: Resolved<N>) => Promise<Reply<NoInfer<R>>>
+}
+
+/** A route with its group and what it needs, types forgotten: what the kernel mounts. */
+export interface Route {
+  readonly group: string
+  readonly needs: Needs
+  // biome-ignore lint/suspicious/noExplicitAny: routes of different shapes share one table; the declaration above is where types are checked
+  readonly declaration: RouteDeclaration<any, any, any, any, any>
+}
+
+/** A route as its plugin exports it, with types for the client. */
+export interface TypedRoute<P, Q, B, R extends Responses> extends Route {
+  readonly typed?: { params: P; query: Q; body: B; responses: R }
+}
+
+/** Starts a group: `const route = routesFor('datasets', { datasets: Datasets })`. The group is the OpenAPI tag. */
+export const routesFor =
+  <N extends Needs>(group: string, needs: N) =>
+  <R extends Responses, P = undefined, Q = undefined, B = undefined>(
+    declaration: RouteDeclaration<N, P, Q, B, R>,
+  ): TypedRoute<P, Q, B, R> => ({
+    group,
+    needs,
+    declaration,
+  })
+
+/** Names one thing of a kind by a parameter: `of: one('dataset')` for `:id`, `one('space', 'space')` for another name. */
+export const one =
+  (kind: Kind, parameter = 'id') =>
+  (input: Readonly<Record<string, unknown>>): Ref => ({ kind, id: String(input[parameter]) })

@@ -1,0 +1,58 @@
+import { type Static, type TSchema, type TUnsafe, Type } from 'typebox'
+
+export * from 'typebox'
+
+const idPattern = '^[0-9a-f]{24}$'
+
+/** A resource's id: 24 lower-case hex digits. In a path or query a malformed one is answered like an unknown one (404). */
+export const id = () => Type.String({ pattern: idPattern, description: 'An id: 24 lower-case hex digits' })
+
+/** True of text that has the form of an id. */
+export const isId = (text: unknown): text is string => typeof text === 'string' && /^[0-9a-f]{24}$/.test(text)
+
+/** A line a person typed: 1 to `maxLength` characters, none of them a control character. */
+export const line = (maxLength = 500) => Type.String({ minLength: 1, maxLength, pattern: '^[^\\u0000-\\u001f\\u007f]*$' })
+
+/** Text a person typed: may be empty and may have line breaks and tabs, no other control characters. */
+export const prose = (maxLength = 10_000) =>
+  Type.String({ maxLength, pattern: '^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f]*$' })
+
+/** A date as Clowder 1.x prints it: Java `Date.toString()`, such as `Wed Jun 20 11:40:25 UTC 2018`. Always UTC here. */
+export const v1Date = () => Type.String({ description: 'Such as `Wed Jun 20 11:40:25 UTC 2018`' })
+
+const days = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+const two = (n: number): string => (n < 10 ? `0${n}` : `${n}`)
+
+/** Prints a time (a Date or ISO text) in the form of `v1Date`. */
+export const toV1Date = (time: Date | string): string => {
+  const date = typeof time === 'string' ? new Date(time) : time
+  const clock = `${two(date.getUTCHours())}:${two(date.getUTCMinutes())}:${two(date.getUTCSeconds())}`
+  return `${days[date.getUTCDay()]} ${months[date.getUTCMonth()]} ${two(date.getUTCDate())} ${clock} UTC ${date.getUTCFullYear()}`
+}
+
+/** Clowder's `{"status":"success"}`. */
+export const success = () => Type.Object({ status: Type.Literal('success') })
+
+/** Any JSON value, stored and returned verbatim. */
+export const json = () => Type.Unknown()
+
+/** Key of the schema annotation that says how a body travels when it is not JSON. */
+export const bodyKind = 'x-body'
+
+/** A body sent as `text/plain`. */
+export const text = (): TUnsafe<string> => Type.Unsafe<string>({ type: 'string', [bodyKind]: 'text' })
+
+/** No body at all. */
+export const empty = (): TUnsafe<undefined> => Type.Unsafe<undefined>({ [bodyKind]: 'empty' })
+
+/** A body of bytes: an answer gives a `Bytes`, see `bytes.ts`. */
+export const bytes = <T>(): TUnsafe<T> => Type.Unsafe<T>({ type: 'string', format: 'binary', [bodyKind]: 'bytes' })
+
+/** A query parameter that may come once or several times; always an array inside. */
+export const repeated = <T extends TSchema>(item: T) => Type.Array(item, { maxItems: 1000, 'x-repeated': true })
+
+/** `true`, `false`, also written `True`, `1`, `yes` and so on in a query. */
+export const flag = (preset: boolean) => Type.Boolean({ default: preset })
+
+export type { Static, TSchema }

@@ -1,0 +1,2 @@
+export * from './fixed-clock.ts'
+export * from './silent-log.ts'

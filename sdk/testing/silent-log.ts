@@ -1,0 +1,6 @@
+import type { Log } from '../ports/kernel.ts'
+
+const nothing = (): void => undefined
+
+/** A log that keeps quiet. */
+export const silent: Log = { debug: nothing, info: nothing, warn: nothing, error: nothing }
