@@ -40,7 +40,11 @@ export const paper = {
       'Light below the canopy fell with leaf area as expected from the Beer-Lambert law.',
       'The extinction coefficient was 0.52 \xb1 0.03 (n = 24).',
     ],
-    ['Methods', 'Hemispherical photographs were taken under an overcast sky.', 'Litter traps of 0.25 m\xb2 were emptied every second week.'],
+    [
+      'Methods',
+      'Hemispherical photographs were taken under an overcast sky.',
+      'Litter traps of 0.25 m\xb2 were emptied every second week.',
+    ],
   ],
 }
 

@@ -36,7 +36,9 @@ export function picture(): Promise<Buffer> {
       pixels.set([40 + (x >> 1), 90, 200 - (y >> 1), inside ? 255 : 0], (y * width + x) * 4)
     }
   }
-  return sharp(pixels, { raw: { width, height, channels: 4 } }).png().toBuffer()
+  return sharp(pixels, { raw: { width, height, channels: 4 } })
+    .png()
+    .toBuffer()
 }
 
 function landscape(width: number, height: number): Buffer {

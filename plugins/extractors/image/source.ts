@@ -1,0 +1,75 @@
+import { open, readFile } from 'node:fs/promises'
+import type { ExtractorInput } from 'pounce/sdk'
+import type { Metadata, Sharp } from 'sharp'
+
+export type SharpModule = typeof import('sharp').default
+
+/** An image whose header was read. */
+export interface OpenImage {
+  readonly facts: Metadata
+  /** A new pipeline over the image's first page. */
+  pipeline(): Sharp
+}
+
+const mostPixels = 100_000_000
+const mostSvgBytes = 5 << 20
+const readableTypes = /^image\/(jpe?g|pjpeg|png|webp|gif|tiff|avif|svg\+xml)$/
+
+// The content decides which loader runs, whatever the file is called. SVG is read from memory only: then it has no
+// folder, and no reference in it leads to another stored file. All other loaders stay shut.
+const loaders = [
+  'VipsForeignLoadJpegFile',
+  'VipsForeignLoadPngFile',
+  'VipsForeignLoadWebpFile',
+  'VipsForeignLoadTiffFile',
+  'VipsForeignLoadNsgifFile',
+  'VipsForeignLoadHeifFile',
+  'VipsForeignLoadSvgBuffer',
+  'VipsForeignLoadJpegBuffer',
+  'VipsForeignLoadPngBuffer',
+]
+
+/** The image library, or why it is not there. It is an optional dependency with native code. */
+export async function loadSharp(load = () => import('sharp')): Promise<{ readonly sharp: SharpModule } | { readonly missing: string }> {
+  try {
+    const { default: sharp } = await load()
+    sharp.block({ operation: ['VipsForeignLoad'] })
+    sharp.unblock({ operation: loaders })
+    sharp.cache(false)
+    return { sharp }
+  } catch (error) {
+    const reason = String(error instanceof Error ? error.message : error).split('\n')[0]
+    return { missing: `sharp is not installed, so images are neither read nor drawn. Install it with "npm install sharp". (${reason})` }
+  }
+}
+
+/** Reads the header. Throws when the bytes are no image although their type says so. */
+export async function openImage(sharp: SharpModule, input: ExtractorInput): Promise<OpenImage | { readonly skipped: string }> {
+  const isSvg = await looksLikeSvg(input)
+  if (isSvg && input.sizeBytes > mostSvgBytes) return { skipped: `SVG drawings above ${mostSvgBytes >> 20} MiB are not drawn.` }
+  const source = isSvg ? await readFile(input.path) : input.path
+  const pipeline = () => sharp(source, { limitInputPixels: mostPixels, failOn: 'error', sequentialRead: true }).timeout({ seconds: 90 })
+  try {
+    return { facts: await pipeline().metadata(), pipeline }
+  } catch (error) {
+    const unknown = error instanceof Error && error.message.includes('unsupported image format')
+    if (unknown && !readableTypes.test(input.contentType)) return { skipped: `Images of type ${input.contentType} cannot be read here.` }
+    throw readable(error)
+  }
+}
+
+async function looksLikeSvg(input: ExtractorInput): Promise<boolean> {
+  if (input.contentType === 'image/svg+xml') return true
+  await using file = await open(input.path)
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(1024), 0, 1024, 0)
+  return buffer.toString('latin1', 0, bytesRead).trimStart().startsWith('<')
+}
+
+/** The library's error as a sentence for the person who uploaded the file. */
+export function readable(error: unknown): Error {
+  const reason = (error instanceof Error ? error.message : String(error)).replace(/\s+/g, ' ').trim()
+  if (reason.includes('pixel limit')) {
+    return new Error(`The image claims more than ${mostPixels / 1e6} million pixels, too many to be drawn here.`, { cause: error })
+  }
+  return new Error(`The image cannot be read, it may be damaged or cut short: ${reason}`, { cause: error })
+}
