@@ -66,8 +66,6 @@ export interface Request<P, Q, B> {
   readonly requestId: string
   readonly log: Log
   readonly headers: IncomingHttpHeaders
-  /** Id of the API key that was used, if one was. */
-  readonly key?: string
   /** Path and query as sent, without any key, for `Link` headers. */
   readonly url: URL
   /** True when only the head is wanted: answer as for GET without effects. */

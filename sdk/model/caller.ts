@@ -27,6 +27,8 @@ export interface Caller {
   readonly via: 'nothing' | 'session' | 'basic' | 'key' | 'bearer' | 'service'
   /** `extraction`: can do what extractors do (read, download, annotate, upload), never keys, users, roles or administration. */
   readonly scope: 'full' | 'extraction'
+  /** Id of the API key that was used, if one was. */
+  readonly keyId?: string
   /** A server admin who asked for it with `superAdmin=true`: passes every permission on every resource. */
   readonly superAdmin: boolean
 }

@@ -14,7 +14,7 @@ export interface MetadataValue {
 export interface SearchDocument {
   readonly id: string
   readonly kind: Kind
-  /** Revision of what was read; an older one than the index holds is ignored. */
+  /** Revision of what was read; an older one than the index holds is ignored, an equal one replaces it. */
   readonly revision: number
   readonly name: string
   readonly description: string
@@ -38,6 +38,8 @@ export interface SearchDocument {
   /** Rights, as the policy filters by them. Never user ids besides the author's. */
   readonly spaces: readonly string[]
   readonly isPublic: boolean
+  /** False for what must not be found now (trash, an import under way): kept out of every answer and count, yet may come back at the same revision. */
+  readonly isListed: boolean
 }
 
 /** What to do with one entry. `remove` needs no revision: a removed id never comes back. */

@@ -1,0 +1,215 @@
+import type { Json } from '../ports/document-store.ts'
+import type { AccountStatus } from './caller.ts'
+import type { Kind, LifeState, Ref } from './kind.ts'
+
+/** ISO 8601 in UTC with milliseconds, so that text order is time order. */
+export type Time = string
+
+/** A word or short phrase that someone put on a thing. At most 1,000 on one thing. */
+export interface Tag {
+  readonly id: string
+  readonly name: string
+  readonly user: string | null
+  readonly extractor: string | null
+  readonly created: Time
+}
+
+/** License of a file or dataset (reference, api-data §1b). */
+export interface License {
+  readonly type: string
+  readonly url: string
+  readonly text: string
+  readonly rightsHolder: string
+  readonly allowDownload: boolean
+}
+
+/** How often a thing was looked at and fetched. */
+export interface Statistics {
+  readonly views: number
+  readonly downloads: number
+  readonly lastViewed: Time | null
+  readonly lastDownloaded: Time | null
+}
+export const noStatistics: Statistics = { views: 0, downloads: 0, lastViewed: null, lastDownloaded: null }
+
+/** `TRIAL` counts as `PRIVATE` until an admin has verified the space. */
+export type SpaceAccess = 'TRIAL' | 'PRIVATE' | 'PUBLIC'
+/** `DEFAULT` follows the dataset's spaces. */
+export type DatasetAccess = 'PUBLIC' | 'PRIVATE' | 'DEFAULT' | 'TRIAL'
+/** `CREATED` until what was asked of the upload is done. */
+export type FileStatus = 'CREATED' | 'UPLOADED' | 'PROCESSED' | 'ARCHIVED' | 'UNKNOWN'
+
+export interface SpaceRecord {
+  readonly name: string
+  readonly description: string
+  readonly author: string
+  readonly created: Time
+  readonly homePage: readonly string[]
+  readonly logoUrl: string | null
+  readonly bannerUrl: string | null
+  readonly access: SpaceAccess
+  readonly isPublic: boolean
+  readonly timeToLiveMs: number
+  readonly isTimeToLiveEnabled: boolean
+  /** People who asked to join. */
+  readonly requests: readonly { readonly user: string; readonly at: Time }[]
+  readonly state: LifeState
+}
+
+export interface CollectionRecord {
+  readonly name: string
+  readonly description: string
+  readonly author: string
+  readonly created: Time
+  /** Collections it is in; no cycles. */
+  readonly parents: readonly string[]
+  readonly spaces: readonly string[]
+  /** Spaces in which it stands at the top. */
+  readonly rootSpaces: readonly string[]
+  readonly thumbnail: string | null
+  /** In a public space. */
+  readonly isPublic: boolean
+  /** True when it has no parent or stands at the top of a space: what lists show. */
+  readonly isTopLevel: boolean
+  readonly tags: readonly Tag[]
+  readonly state: LifeState
+  readonly trashedAt: Time | null
+}
+
+export interface DatasetRecord {
+  readonly name: string
+  readonly description: string
+  readonly author: string
+  readonly created: Time
+  readonly modified: Time
+  readonly access: DatasetAccess
+  /** PUBLIC, or DEFAULT in a public space. Kept up to date by the datasets plugin. */
+  readonly isPublic: boolean
+  readonly spaces: readonly string[]
+  readonly collections: readonly string[]
+  readonly thumbnail: string | null
+  readonly creators: readonly string[]
+  readonly license: License
+  readonly tags: readonly Tag[]
+  readonly metadataCount: number
+  readonly statistics: Statistics
+  readonly state: LifeState
+  readonly trashedAt: Time | null
+}
+
+export interface FolderRecord {
+  /** As asked for. */
+  readonly name: string
+  /** Unique in its parent: `name`, `name (1)` … */
+  readonly displayName: string
+  readonly author: string
+  readonly created: Time
+  readonly dataset: string
+  readonly parent: { readonly kind: 'dataset' | 'folder'; readonly id: string }
+}
+
+/** Where a file lies. `in` is the folder, or the dataset for its root: what a listing asks for. */
+export interface Place {
+  readonly dataset: string
+  readonly folder: string | null
+  readonly in: string
+}
+
+export interface FileRecord {
+  readonly name: string
+  /** The name it came with; kept on rename. */
+  readonly originalName: string
+  readonly description: string
+  readonly author: string
+  readonly created: Time
+  readonly contentType: string
+  readonly sizeBytes: number
+  /** Hex; of the bytes as stored. */
+  readonly sha256: string
+  /** Key in the BlobStore. */
+  readonly blob: string
+  readonly status: FileStatus
+  readonly places: readonly Place[]
+  readonly thumbnail: string | null
+  readonly showPreviews: 'DatasetLevel' | 'FileLevel' | 'None'
+  readonly license: License
+  readonly tags: readonly Tag[]
+  readonly metadataCount: number
+  readonly statistics: Statistics
+  /** Jobs of the upload that are not done yet; at none left the status becomes PROCESSED. */
+  readonly pendingJobs: readonly string[]
+}
+
+export interface UserRecord {
+  /** Lower case, unique. */
+  readonly email: string
+  readonly firstName: string
+  readonly lastName: string
+  /** `userpass` for local accounts. */
+  readonly provider: string
+  /** PHC text; null where another provider vouches. */
+  readonly passwordHash: string | null
+  readonly status: AccountStatus
+  readonly created: Time
+  readonly lastLogin: Time | null
+  readonly profile: Readonly<Record<string, string>>
+  readonly memberships: readonly { readonly space: string; readonly role: string }[]
+  readonly followed: readonly { readonly kind: Kind; readonly id: string }[]
+  readonly termsAccepted: Time | null
+}
+
+export interface RoleRecord {
+  readonly name: string
+  readonly description: string
+  readonly permissions: readonly string[]
+}
+
+/** One JSON-LD document on a thing. Context and content are kept verbatim. */
+export interface MetadataRecord {
+  readonly target: Ref
+  /** Absent member when none was given. */
+  readonly context?: Json
+  readonly agent: {
+    readonly kind: 'extractor' | 'user'
+    readonly name: string
+    /** Absolute URLs. */
+    readonly extractorId: string | null
+    readonly userId: string | null
+  }
+  readonly content: Json
+  readonly created: Time
+  /** Account that sent it, if any. */
+  readonly author: string | null
+}
+
+export interface CommentRecord {
+  readonly target: Ref
+  readonly parent: string | null
+  readonly author: string
+  readonly text: string
+  readonly posted: Time
+}
+
+/** A derived picture, text, … of a file, dataset, collection or section; attached to nothing at first. */
+export interface PreviewRecord {
+  readonly blob: string
+  readonly sizeBytes: number
+  readonly contentType: string
+  readonly filename: string
+  readonly title: string | null
+  readonly target: Ref | null
+  readonly extractor: string
+  readonly metadata: Readonly<Record<string, Json>>
+  readonly author: string | null
+  readonly created: Time
+}
+
+export interface ThumbnailRecord {
+  readonly blob: string
+  readonly sizeBytes: number
+  readonly contentType: string
+  readonly filename: string
+  readonly target: Ref | null
+  readonly author: string | null
+  readonly created: Time
+}

@@ -1,0 +1,184 @@
+import type { Caller } from '../model/caller.ts'
+import type { Kind, Ref } from '../model/kind.ts'
+import type {
+  CollectionRecord,
+  DatasetAccess,
+  DatasetRecord,
+  FileRecord,
+  FolderRecord,
+  MetadataRecord,
+  PreviewRecord,
+  RoleRecord,
+  SpaceRecord,
+  Tag,
+  UserRecord,
+} from '../model/records.ts'
+import { contributions, port } from '../port.ts'
+import type { After, Json, Page, Stored } from './document-store.ts'
+import type { DerivedFile } from './extractor.ts'
+import type { Records } from './records.ts'
+import type { SearchDocument } from './search-index.ts'
+
+/** Accounts. */
+export interface Users extends Records<UserRecord> {
+  byEmail(email: string): Promise<(UserRecord & Stored) | undefined>
+  /** Members of a space with their role ids, by id. */
+  membersOf(space: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<UserRecord & Stored>>
+  /** `Taken` when the e-mail is in use. */
+  create(
+    user: Pick<UserRecord, 'email' | 'firstName' | 'lastName' | 'status'> & { readonly password?: string; readonly actor?: string },
+  ): Promise<UserRecord & Stored>
+  /** Adds, changes or (role undefined) ends a membership. */
+  setMembership(user: string, space: string, role: string | undefined, actor?: string): Promise<void>
+  roles(): Promise<readonly (RoleRecord & Stored)[]>
+}
+export const Users = port<Users>('users')
+
+/** Spaces. */
+export interface Spaces extends Records<SpaceRecord> {}
+export const Spaces = port<Spaces>('spaces')
+
+/** Collections, which nest many-to-many. */
+export interface Collections extends Records<CollectionRecord> {}
+export const Collections = port<Collections>('collections')
+
+export interface NewDataset {
+  readonly name: string
+  readonly description?: string
+  readonly author: string
+  readonly spaces?: readonly string[]
+  readonly collections?: readonly string[]
+  readonly access?: DatasetAccess
+}
+export interface Datasets extends Records<DatasetRecord> {
+  /** Rights on spaces and collections are the caller's to check. */
+  create(dataset: NewDataset): Promise<DatasetRecord & Stored>
+}
+export const Datasets = port<Datasets>('datasets')
+
+/** Folders of datasets. */
+export interface Folders extends Records<FolderRecord> {
+  /** Display names from the top down to each folder, by folder id. */
+  paths(ids: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>>
+  /** Folders right below a dataset or folder, by display name. */
+  childrenOf(parent: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<FolderRecord & Stored>>
+  /** All folders of a dataset, read while you iterate. */
+  ofDataset(dataset: string): AsyncIterable<FolderRecord & Stored>
+}
+export const Folders = port<Folders>('folders')
+
+/** Bytes already stored, to become a file. */
+export interface NewFile {
+  readonly name: string
+  readonly contentType: string
+  readonly blob: string
+  readonly sizeBytes: number
+  readonly sha256: string
+  readonly author: string
+  /** Undefined: a file in no dataset. */
+  readonly dataset?: string
+  readonly folder?: string
+  readonly showPreviews?: FileRecord['showPreviews']
+  /** False: no extraction. */
+  readonly extract: boolean
+  readonly keyId?: string
+}
+export interface Files extends Records<FileRecord> {
+  /** One commit. When it fails the bytes are removed. */
+  create(file: NewFile): Promise<FileRecord & Stored>
+  /** Files that lie right in a dataset's root or in a folder, by name. */
+  in(datasetOrFolder: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<FileRecord & Stored>>
+  /** All files of a dataset wherever they lie, read while you iterate. */
+  ofDataset(dataset: string): AsyncIterable<FileRecord & Stored>
+  /** What an upload waits for: at none left the file becomes PROCESSED. Idempotent. */
+  jobsChanged(id: string, change: { readonly add?: readonly string[]; readonly done?: readonly string[] }): Promise<void>
+}
+export const Files = port<Files>('files')
+
+export interface NewMetadata {
+  readonly target: Ref
+  readonly context?: Json
+  readonly agent: MetadataRecord['agent']
+  readonly content: Json
+  readonly created?: string
+  readonly author: string | null
+  /** Makes a repeat harmless: the document's id. */
+  readonly id?: string
+}
+/** JSON-LD documents on things. */
+export interface MetadataDocuments {
+  add(document: NewMetadata): Promise<MetadataRecord & Stored>
+  /** Newest first, read in pages of at most 1,000. `extractor`: only those of this extractor name, optionally `name/version`. */
+  of(
+    target: Ref,
+    options?: { readonly extractor?: string; readonly after?: After; readonly limit?: number },
+  ): Promise<Page<MetadataRecord & Stored>>
+}
+export const MetadataDocuments = port<MetadataDocuments>('metadataDocuments')
+
+/** Tags of things of any kind that can carry them. */
+export interface Tags {
+  /** Trims, drops repeats; the tags that are new. */
+  add(target: Ref, names: readonly string[], by: { readonly user?: string; readonly extractor?: string }): Promise<readonly Tag[]>
+}
+export const Tags = port<Tags>('tags')
+
+/** Previews and thumbnails. */
+export interface Previews {
+  /** Stores a derived file and attaches it. `id` makes a repeat harmless. */
+  addPreview(
+    target: Ref,
+    file: DerivedFile & { readonly id?: string },
+    by: { readonly extractor: string; readonly author?: string },
+  ): Promise<string>
+  /** Likewise; becomes the thumbnail of the file, and of its datasets and their collections where they have none. */
+  addThumbnail(
+    target: Ref,
+    file: DerivedFile & { readonly id?: string },
+    by: { readonly extractor: string; readonly author?: string },
+  ): Promise<string>
+  of(target: Ref): Promise<readonly (PreviewRecord & Stored)[]>
+}
+export const Previews = port<Previews>('previews')
+
+/** Numbers that are kept, not counted, and equal a recount once the outbox is empty. */
+export interface Counters {
+  /** The whole installation. */
+  instance(): Promise<{
+    readonly spaces: number
+    readonly collections: number
+    readonly datasets: number
+    readonly files: number
+    readonly bytes: number
+    readonly users: number
+  }>
+  /** What is in a space or collection: `datasets`, `collections`, `files`, `bytes`. */
+  of(refs: readonly Ref[]): Promise<ReadonlyMap<string, Readonly<Record<string, number>>>>
+}
+export const Counters = port<Counters>('counters')
+
+/** Each resource plugin contributes one for every kind that can be found by search. */
+export interface Searchable {
+  readonly kind: Kind
+  /** What the index should know of those that exist now; ids that are left out are removed from it. At most 200 ids. */
+  describe(ids: readonly string[]): Promise<ReadonlyMap<string, SearchDocument>>
+  /** Every id, for a rebuild. */
+  all(): AsyncIterable<string>
+  /** The items of a search answer in v1's shape, by id. Ids the caller may not see were taken out before. */
+  present(ids: readonly string[], caller: Caller): Promise<ReadonlyMap<string, Readonly<Record<string, unknown>>>>
+}
+export const Searchables = contributions<Searchable>('searchables')
+
+/** Shows a media type to people. */
+export interface Previewer {
+  readonly id: string
+  readonly summary: string
+  /** Media types of exactly two parts, `*` for a part. */
+  readonly mediaTypes: readonly string[]
+  /** Asset path and main script for the browser (v1: p_path, p_main). */
+  readonly path: string
+  readonly main: string
+  /** Shows the file itself when no preview fits. */
+  readonly showsFiles: boolean
+}
+export const Previewers = contributions<Previewer>('previewers')
