@@ -49,6 +49,10 @@ export const empty = (): TUnsafe<undefined> => Type.Unsafe<undefined>({ [bodyKin
 /** A body of bytes: an answer gives a `Bytes`, see `bytes.ts`. */
 export const bytes = <T>(): TUnsafe<T> => Type.Unsafe<T>({ type: 'string', format: 'binary', [bodyKind]: 'bytes' })
 
+/** A JSON array of any length, written row by row as they come, with back-pressure: for lists that v1 does not page. */
+export const rows = <T extends TSchema>(item: T): TUnsafe<AsyncIterable<Static<T>>> =>
+  Type.Unsafe<AsyncIterable<Static<T>>>({ type: 'array', items: item, [bodyKind]: 'rows' })
+
 /** A query parameter that may come once or several times; always an array inside. */
 export const repeated = <T extends TSchema>(item: T) => Type.Array(item, { maxItems: 1000, 'x-repeated': true })
 

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { ByteRange } from '../bytes.ts'
-import { port } from '../port.ts'
+import { contributions, port } from '../port.ts'
 
 /** What is known of stored bytes. */
 export interface BlobFacts {
@@ -58,3 +58,10 @@ export interface BlobStore {
   localPath?(key: string): Promise<string | undefined>
 }
 export const BlobStore = port<BlobStore>('blobStore')
+
+/** Each plugin whose records name blobs contributes one, so that bytes nobody owns can be found and shared ones stay. */
+export interface BlobOwner {
+  /** Those of the keys that a record of this plugin names. At most 1,000. */
+  owned(keys: readonly string[]): Promise<ReadonlySet<string>>
+}
+export const BlobOwners = contributions<BlobOwner>('blobOwners')
