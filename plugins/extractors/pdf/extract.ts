@@ -1,0 +1,88 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { DerivedFile, ExtractorInput, ExtractorOutput } from 'pounce/sdk'
+import { type DrawnPage, drawFirstPage } from './first-page.ts'
+import { openPdf, type PdfDocument, withoutControls } from './open-pdf.ts'
+import { readText } from './text.ts'
+
+const mostFileBytes = 256 << 20
+const mostMetadataTextBytes = 100_000
+
+/**
+ * Reads a PDF's text and information and draws its first page. Throws when the file is no PDF, is damaged beyond repair or needs a
+ * password; a first page that cannot be drawn leaves the text standing.
+ */
+export async function extract(input: ExtractorInput): Promise<ExtractorOutput> {
+  if (input.sizeBytes === 0) throw new Error('The file is empty: there is no PDF in it.')
+  if (input.sizeBytes > mostFileBytes) return { skipped: `PDFs above ${mostFileBytes >> 20} MiB are not read.` }
+  const document = await openPdf(input.path)
+  try {
+    return await describe(document, input)
+  } finally {
+    await document.loadingTask.destroy()
+  }
+}
+
+async function describe(document: PdfDocument, input: ExtractorInput): Promise<ExtractorOutput> {
+  const information = await readInformation(document)
+  const { text, brokenPages, isComplete } = await readText(document, input)
+  input.progress('drawing the first page')
+  const drawn = await drawFirstPage(document, input.outputFolder)
+  const metadata = {
+    pages: document.numPages,
+    ...information,
+    ...('problem' in drawn ? { previewProblem: drawn.problem } : drawn.size),
+    textCharacters: text.length,
+    ...(text && { text: firstBytes(text, mostMetadataTextBytes) }),
+    ...(!isComplete && { textIsComplete: false }),
+    ...(brokenPages > 0 && { brokenPages }),
+  }
+  return { metadata, ...(await filesOf(drawn, text, input.outputFolder)) }
+}
+
+async function filesOf(drawn: DrawnPage | { readonly problem: string }, text: string, folder: string): Promise<ExtractorOutput> {
+  const previews: DerivedFile[] = 'problem' in drawn ? [] : [drawn.preview]
+  if (text) {
+    await writeFile(join(folder, 'text.txt'), text)
+    previews.push({ path: 'text.txt', contentType: 'text/plain', title: 'Text' })
+  }
+  return { previews, ...('thumbnail' in drawn && { thumbnail: drawn.thumbnail }) }
+}
+
+const informationKeys = {
+  Title: 'title',
+  Author: 'author',
+  Subject: 'subject',
+  Keywords: 'keywords',
+  Creator: 'creator',
+  Producer: 'producer',
+}
+
+async function readInformation(document: PdfDocument): Promise<Record<string, unknown>> {
+  const { info } = await document.getMetadata()
+  const found: Record<string, unknown> = {}
+  const given = new Map(Object.entries(info))
+  for (const [key, name] of Object.entries(informationKeys)) {
+    const value = given.get(key)
+    const text = typeof value === 'string' ? withoutControls(value).replace(/\s+/g, ' ').trim().slice(0, 1000) : ''
+    if (text) found[name] = text
+  }
+  const created = isoDate(given.get('CreationDate'))
+  const modified = isoDate(given.get('ModDate'))
+  const pdfVersion = given.get('PDFFormatVersion')
+  return { ...found, ...(created && { created }), ...(modified && { modified }), ...(typeof pdfVersion === 'string' && { pdfVersion }) }
+}
+
+/** `D:20260314092653+01'00'` as ISO 8601. PDF lets everything after the year be absent; a date without a zone is taken as UTC. */
+function isoDate(value: unknown): string | undefined {
+  if (typeof value !== 'string') return undefined
+  const parts = /^D?:?(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:([+-])(\d\d)'?(\d\d)?|Z)?/.exec(value)
+  if (!parts) return undefined
+  const [, year, month = '01', day = '01', hour = '00', minute = '00', second = '00', sign, zoneHour = '00', zoneMinute = '00'] = parts
+  const zone = sign ? `${sign}${zoneHour}:${zoneMinute}` : 'Z'
+  const text = `${year}-${month}-${day}T${hour}:${minute}:${second}${zone}`
+  return Number.isNaN(Date.parse(text)) ? undefined : text
+}
+
+/** The beginning of a text that fits, without half a character at its end. */
+const firstBytes = (text: string, bytes: number): string => new TextDecoder().decode(Buffer.from(text).subarray(0, bytes), { stream: true })
