@@ -41,7 +41,7 @@ export const collection = <T extends object>(name: string, indexes: Readonly<Rec
 type Scalar = string | number | boolean | null
 
 /**
- * A condition as data. `field` is a dotted path (`places.dataset` looks into each element of an array `places`); on an array,
+ * A condition as data. `field` is a dotted path, `id` and `revision` included (`places.dataset` looks into each element of an array `places`); on an array,
  * eq, in, range and prefix hold when any element fits. Values are only ever compared, never interpreted: `prefix` and
  * `contains` take plain text (`contains` ignores case as Unicode lower case does).
  */
@@ -103,18 +103,18 @@ export interface Page<T> {
   readonly next?: After
 }
 
-/** Changes to fields of one document. Paths are dotted; a path through something that is not an object throws `Invalid`. */
+/** Changes to fields of one document; values are JSON. Paths are dotted; a path through something that is not an object throws `Invalid`. */
 export interface Update {
-  readonly set?: Readonly<Record<string, Json>>
+  readonly set?: Readonly<Record<string, Json | object>>
   readonly unset?: readonly string[]
   /** Adds to a number; an absent field counts as 0. */
   readonly inc?: Readonly<Record<string, number>>
   /** Appends to an array, which is made when absent. `keepLast` drops the oldest beyond that many. */
-  readonly push?: Readonly<Record<string, { readonly values: readonly Json[]; readonly keepLast?: number }>>
+  readonly push?: Readonly<Record<string, { readonly values: readonly (Json | object)[]; readonly keepLast?: number }>>
   /** Appends those values that no element equals (deeply). */
-  readonly addToSet?: Readonly<Record<string, readonly Json[]>>
+  readonly addToSet?: Readonly<Record<string, readonly (Json | object)[]>>
   /** Removes the elements that equal a value (deeply), or, for objects, that have all members of it. */
-  readonly pull?: Readonly<Record<string, readonly Json[]>>
+  readonly pull?: Readonly<Record<string, readonly (Json | object)[]>>
 }
 
 /** One atomic change of one document. */
