@@ -71,6 +71,10 @@ export interface Installation {
   readonly plugins: readonly string[]
   /** Which of `http` and `worker` this kernel is. */
   readonly roles: ReadonlySet<'http' | 'worker'>
+  /** Only signed-in people may read (`access.private`). */
+  readonly isPrivate: boolean
+  /** Server admins named by the configuration. One with a password gets an account at the first start; the others become admins when their account is made. */
+  readonly admins: readonly { readonly email: string; readonly password?: string }[]
 }
 export const Installation = port<Installation>('installation')
 
@@ -101,3 +105,10 @@ export interface Command {
   ): Promise<Readonly<Record<string, unknown>> | readonly Readonly<Record<string, unknown>>[]>
 }
 export const Commands = contributions<Command>('commands')
+
+/** Something to tell the person who starts the server, such as how to sign in the first time. */
+export interface Greeting {
+  /** Lines that `pounce start` prints once the server listens; none when there is nothing to say. */
+  lines(): Promise<readonly string[]>
+}
+export const Greetings = contributions<Greeting>('greetings')
