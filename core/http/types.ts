@@ -1,0 +1,54 @@
+import type { Callers, Clock, Ids, Installation, Log, Metrics, Policy, Route } from 'pounce/sdk'
+import type { HttpConfig } from './config.ts'
+
+/** A route of a plugin, ready to be called. */
+export interface MountedRoute {
+  readonly plugin: string
+  /** The export's name: OpenAPI's `operationId`. */
+  readonly name: string
+  readonly route: Route
+  /** The instances behind the route's `needs`, by the name the route uses. */
+  readonly needs: Readonly<Record<string, unknown>>
+}
+
+/** How the kernel is doing, for `/readyz`. */
+export interface ReadinessReport {
+  readonly ready: boolean
+  readonly plugins: readonly { readonly id: string; readonly ok: boolean; readonly message?: string }[]
+  /** Events that wait for their consumers. */
+  readonly waiting?: number
+  /** Events given up after five tries. */
+  readonly parked?: number
+}
+
+/** What the HTTP side is made of. */
+export interface HttpOptions {
+  readonly routes: readonly MountedRoute[]
+  readonly config: HttpConfig
+  readonly log: Log
+  readonly metrics: Metrics
+  /** Absent when no plugin provides it: then a route that asks for a right stops the start. */
+  readonly policy?: Policy
+  /** Absent when no plugin provides it: then everybody is anonymous, and a credential is refused with 401. */
+  readonly callers?: Callers
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly readiness: () => Promise<ReadinessReport>
+  /** The text for `/metrics`, served when `config.metrics` is on. */
+  readonly scrape?: () => Promise<{ readonly contentType: string; readonly text: string }>
+  /** Checks each answer against its declaration, and answers 500 when they differ: for tests. */
+  readonly checkResponses: boolean
+  readonly installation: Installation
+}
+
+/** The HTTP server of a kernel. */
+export interface Http {
+  /** Starts to accept connections. Rejects with a message for people when the address is taken. */
+  listen(): Promise<{ readonly host: string; readonly port: number; readonly url: string }>
+  /** From now on `/readyz` says 503 and connections are closed after their answer. */
+  setStopping(): void
+  /** Accepts nothing more, lets running requests finish for at most `timeoutMs`, then cuts what is left. */
+  drain(timeoutMs: number): Promise<void>
+  /** The OpenAPI 3.0.1 document of all routes. */
+  openapi(): object
+}
