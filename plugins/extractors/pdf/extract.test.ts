@@ -74,7 +74,7 @@ test('a document with a broken cross-reference table is repaired and read', asyn
 })
 
 test('a page that claims to be a light year wide is drawn small', async t => {
-  const bytes = pdf(paper).toString('latin1').replace('0 0 595 842', '0 0 9e9 842')
+  const bytes = pdf(paper).toString('latin1').replace('0 0 595 842', '0 0 9000000000 842')
   const run = await runExtractor(t, extract, await temporaryFile(t, 'wide.pdf', Buffer.from(bytes, 'latin1')))
   t.regex(String(run.metadata?.text), /Some words/)
   t.like(await sharp(await run.thumbnailBytes()).metadata(), { width: 225, height: 1 })

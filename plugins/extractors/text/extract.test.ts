@@ -1,0 +1,141 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import { runExtractor, temporaryFile, temporaryFolder, testFile } from '../../../test/support/run-extractor.ts'
+import { extract } from './extract.ts'
+
+const plain = { contentType: 'text/plain' }
+const markdown = { contentType: 'text/markdown' }
+
+const ofBytes = async (t: ExecutionContext, bytes: string | Uint8Array, options = plain) =>
+  runExtractor(t, extract, await temporaryFile(t, 'some.txt', bytes), options)
+
+const formatted = async (t: ExecutionContext, text: string) => (await (await ofBytes(t, text, markdown)).preview(0)).toString()
+
+test('lines, words and characters are counted', async t => {
+  const { metadata } = await ofBytes(t, 'one two\nthree 東京 🌲\nlast')
+  t.deepEqual(metadata, { encoding: 'UTF-8', lines: 3, words: 6, characters: 23, lineEndings: 'LF' })
+})
+
+test('a final line break starts no new line', async t => {
+  t.like((await ofBytes(t, 'a\nb\n')).metadata, { lines: 2, words: 2, characters: 4 })
+})
+
+for (const [text, lineEndings, lines] of [
+  ['a\r\nb\r\n', 'CRLF', 2],
+  ['a\rb\r', 'CR', 2],
+  ['a\r\nb\nc', 'mixed', 3],
+  ['a\r\rb\n', 'mixed', 3],
+  ['a', 'none', 1],
+] as const) {
+  test(`line endings of ${JSON.stringify(text)} are ${lineEndings}`, async t => {
+    t.like((await ofBytes(t, text)).metadata, { lineEndings, lines })
+  })
+}
+
+test('line breaks and characters on the border of two reads are counted once', async t => {
+  const border = 256 << 10
+  const { metadata } = await ofBytes(t, `${'a'.repeat(border - 1)}\r\n${'b'.repeat(border - 3)}🌲 c`)
+  t.like(metadata, { lines: 2, words: 3, lineEndings: 'CRLF', characters: 2 * border + 1 })
+})
+
+for (const [name, bytes, expected] of [
+  ['UTF-8 with a mark', Buffer.from('\ufeffGrüße'), { encoding: 'UTF-8', hasByteOrderMark: true, characters: 5 }],
+  ['UTF-16LE with a mark', Buffer.from('\ufeffGrüße', 'utf16le'), { encoding: 'UTF-16LE', hasByteOrderMark: true, characters: 5 }],
+  ['UTF-16BE with a mark', Buffer.from('\ufeffGrüße', 'utf16le').swap16(), { encoding: 'UTF-16BE', hasByteOrderMark: true, characters: 5 }],
+  ['UTF-16LE without a mark', Buffer.from('plain words', 'utf16le'), { encoding: 'UTF-16LE', characters: 11 }],
+  ['Latin-1', Buffer.from('Grüße', 'latin1'), { encoding: 'windows-1252', encodingIsGuess: true, characters: 5 }],
+] as const) {
+  test(`${name} is recognised and shown in UTF-8`, async t => {
+    const run = await ofBytes(t, bytes)
+    t.like(run.metadata, expected)
+    t.regex((await run.preview(0)).toString(), /^(Grüße|plain words)$/)
+  })
+}
+
+test('one foreign byte far behind makes the whole text an older one', async t => {
+  const run = await ofBytes(t, Buffer.concat([Buffer.alloc(300_000, 'words '), Buffer.from([0xe4])]))
+  t.like(run.metadata, { encoding: 'windows-1252', encodingIsGuess: true, characters: 300_001 })
+})
+
+test('half a character at the end is no UTF-8', async t => {
+  t.like((await ofBytes(t, Buffer.from('ab\u00e4').subarray(0, 3))).metadata, { encoding: 'windows-1252', characters: 3 })
+})
+
+test('an odd byte at the end of UTF-16 is not fatal', async t => {
+  const bytes = Buffer.concat([Buffer.from('\ufeffabc', 'utf16le'), Buffer.from('x')])
+  t.truthy((await ofBytes(t, bytes)).metadata?.encoding)
+})
+
+test('an empty file has no lines and no preview', async t => {
+  const run = await ofBytes(t, '')
+  t.deepEqual(run.metadata, { encoding: 'UTF-8', lines: 0, words: 0, characters: 0, lineEndings: 'none' })
+  t.is(run.previews, undefined)
+})
+
+test('binary data called text is skipped', async t => {
+  const run = await runExtractor(t, extract, testFile('picture.png'), plain)
+  t.is(run.skipped, 'The file is not text as text/plain says: it holds binary data.')
+})
+
+test('JSON 200,000 deep is counted like any text', async t => {
+  const run = await ofBytes(t, '['.repeat(200_000), { contentType: 'application/json' })
+  t.like(run.metadata, { lines: 1, words: 1, characters: 200_000 })
+  t.is((await run.preview(0)).length, 64 << 10)
+})
+
+test('a text of 40 MB is counted with little memory', async t => {
+  const path = join(await temporaryFolder(t), 'long.txt')
+  await writeFile(path, Buffer.alloc(40_000_000, 'nine chars\n'))
+  const before = process.memoryUsage().rss
+  const { metadata } = await runExtractor(t, extract, path, plain)
+  t.is(metadata?.characters, 40_000_000)
+  t.is(metadata?.lines, Math.ceil(40_000_000 / 11))
+  t.true(process.memoryUsage().rss - before < 100 << 20)
+})
+
+test('Markdown is shown formatted and gives its title', async t => {
+  const run = await runExtractor(t, extract, testFile('notes.md'), markdown)
+  t.is(run.metadata?.title, 'Field notes')
+  t.is(run.previews?.[0]?.contentType, 'text/html')
+  const html = (await run.preview(0)).toString()
+  t.regex(html, /<meta charset="utf-8">[\s\S]*<h1>Field notes<\/h1>[\s\S]*<strong>four sites<\/strong>[\s\S]*<td>10<\/td>/)
+  t.regex(html, /<a href="https:\/\/example\.org\/protocol" rel="nofollow noopener noreferrer">the protocol<\/a>/)
+})
+
+test('Markdown under a name beyond ASCII and the type of plain text is Markdown', async t => {
+  const run = await runExtractor(t, extract, testFile('Übersicht – 観測.md'), plain)
+  t.is(run.metadata?.title, 'Übersicht – 観測')
+  t.regex((await run.preview(0)).toString(), /<em>stations\.csv<\/em>/)
+})
+
+for (const [name, text] of [
+  ['a script', 'a <script>alert(1)</script> b'],
+  ['an event handler', '<b onclick="alert(1)">x</b> <img src=x onerror=alert(1)>'],
+  ['a script link', '[x](javascript:alert(1)) <a href="JaVaScript&colon;alert(1)">y</a> <a href="data:text/html,alert(1)">z</a>'],
+  ['a picture from elsewhere', '![x](https://tracker.example/alert(1).png) <svg onload=alert(1)>'],
+  ['a frame, a form and a style', '<iframe src="alert(1)"></iframe><form action="/alert(1)"><style>@import "alert(1)"</style>'],
+  ['a link into this server', '[x](/api/alert(1))'],
+] as const) {
+  test(`${name} in Markdown does not come through`, async t => {
+    t.notRegex((await formatted(t, text)).replaceAll('alert(1) b', ''), /alert\(1\)|<script|<img|<iframe|<form|<style|<svg|javascript/i)
+  })
+}
+
+test('Markdown nested beyond measure is shown unformatted and says so', async t => {
+  const run = await ofBytes(t, '>'.repeat(60_000), markdown)
+  t.is(run.previews?.[0]?.contentType, 'text/plain')
+  t.regex(String(run.metadata?.previewProblem), /^Shown unformatted: /)
+})
+
+test('HTML is shown as its source', async t => {
+  const run = await ofBytes(t, '<script>alert(1)</script>', { contentType: 'text/html' })
+  t.is(run.previews?.[0]?.contentType, 'text/plain')
+  t.is((await run.preview(0)).toString(), '<script>alert(1)</script>')
+})
+
+test('a table is text too', async t => {
+  const run = await runExtractor(t, extract, testFile('stations.csv'), { contentType: 'text/csv' })
+  t.is(run.metadata?.lines, 501)
+  t.is((await run.preview(0)).toString(), await readFile(testFile('stations.csv'), 'utf8'))
+})

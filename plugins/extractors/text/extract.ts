@@ -1,0 +1,68 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { DerivedFile, ExtractorInput, ExtractorOutput } from 'pounce/sdk'
+import { decoded, type Encoding, guessEncoding } from './encoding.ts'
+import { markdownPage } from './markdown.ts'
+import { TextCounter, type TextCounts } from './text-counter.ts'
+
+const previewCharacters = 64 << 10
+
+/** Counts a text of any size and shows its beginning. Bytes that are no text are skipped. */
+export async function extract(input: ExtractorInput): Promise<ExtractorOutput> {
+  const guess = await guessEncoding(input.path)
+  if (!guess) return { skipped: `The file is not text as ${input.contentType} says: it holds binary data.` }
+  const { encoding, counts, beginning, isGuess } = await readAs(guess.encoding, input)
+  const metadata = {
+    encoding: encoding === 'windows-1252' ? encoding : encoding.toUpperCase(),
+    ...(isGuess && { encodingIsGuess: true }),
+    ...(guess.hasByteOrderMark && { hasByteOrderMark: true }),
+    ...counts,
+  }
+  if (beginning.trim() === '') return { metadata }
+  const { preview, ...found } = await writePreview(beginning, input)
+  return { metadata: { ...metadata, ...found }, previews: [preview] }
+}
+
+interface ReadText {
+  readonly encoding: Encoding
+  readonly isGuess: boolean
+  readonly counts: TextCounts
+  readonly beginning: string
+}
+
+async function readAs(encoding: Encoding, input: ExtractorInput): Promise<ReadText> {
+  const counter = new TextCounter()
+  let beginning = ''
+  try {
+    for await (const piece of decoded(input.path, encoding, input.signal)) {
+      counter.add(piece)
+      if (beginning.length < previewCharacters) beginning += piece.slice(0, previewCharacters - beginning.length)
+    }
+  } catch (error) {
+    // One byte that is not UTF-8 makes the text an older one; windows-1252 gives every byte a character.
+    if (!(error instanceof TypeError) || encoding === 'windows-1252') throw error
+    return { ...(await readAs('windows-1252', input)), isGuess: true }
+  }
+  return { encoding, isGuess: false, counts: counter.counts(), beginning: beginning.replaceAll('\0', '').toWellFormed() }
+}
+
+async function writePreview(
+  text: string,
+  input: ExtractorInput,
+): Promise<{ preview: DerivedFile; title?: string; previewProblem?: string }> {
+  let previewProblem: string | undefined
+  if (isMarkdown(input)) {
+    try {
+      const { html, title } = await markdownPage(text)
+      await writeFile(join(input.outputFolder, 'preview.html'), html)
+      return { preview: { path: 'preview.html', contentType: 'text/html', title: 'Formatted' }, ...(title && { title }) }
+    } catch (error) {
+      previewProblem = `Shown unformatted: ${(error instanceof Error ? error.message : String(error)).split('\n')[0]}`
+    }
+  }
+  await writeFile(join(input.outputFolder, 'preview.txt'), text)
+  return { preview: { path: 'preview.txt', contentType: 'text/plain', title: 'Text' }, ...(previewProblem && { previewProblem }) }
+}
+
+const isMarkdown = ({ contentType, filename }: ExtractorInput): boolean =>
+  /^text\/(x-)?markdown\b/.test(contentType) || (contentType.startsWith('text/plain') && /\.(md|markdown)$/i.test(filename))

@@ -1,0 +1,36 @@
+import type { Extractor, ExtractorInfo } from 'pounce/sdk'
+
+/** Subtypes of `application` that are text, as registered or as servers and browsers send them. */
+const textual = [
+  ...['json', 'ld+json', 'geo+json', 'schema+json', 'manifest+json', 'json5', 'x-ndjson', 'jsonl', 'x-ipynb+json'],
+  ...['xml', 'xhtml+xml', 'rdf+xml', 'gpx+xml', 'gml+xml', 'xml-dtd', 'xslt+xml', 'mathml+xml'],
+  ...['yaml', 'x-yaml', 'toml', 'javascript', 'x-javascript', 'ecmascript', 'typescript', 'node', 'sql', 'graphql'],
+  ...['x-sh', 'x-shellscript', 'x-csh', 'x-perl', 'x-httpd-php', 'x-python', 'x-ruby', 'x-tcl', 'x-tex', 'x-latex', 'x-bibtex'],
+  ...['n-triples', 'n-quads', 'trig', 'sparql-query', 'x-subrip'],
+]
+
+/** Text of any size: how it is written, how long it is and how it begins. */
+export class TextExtractor implements Extractor {
+  readonly module = new URL('./extract.ts', import.meta.url)
+  readonly timeoutMs = 30 * 60_000
+  readonly memoryMb = 256
+  readonly info: ExtractorInfo = {
+    name: 'pounce.text',
+    version: '1.0.0',
+    description: 'Encoding, line endings, line, word and character counts of a text, and a preview; Markdown is shown formatted.',
+    author: 'Pounce',
+    contributors: [],
+    contexts: [
+      { encoding: 'https://schema.org/encodingFormat', words: 'https://schema.org/wordCount', title: 'http://purl.org/dc/terms/title' },
+    ],
+    repository: [],
+    external_services: [],
+    libraries: ['marked', 'sanitize-html'],
+    bibtex: [],
+    maturity: 'Production',
+    defaultLabels: [],
+    process: { file: ['text/*', ...textual.map(subtype => `application/${subtype}`)] },
+    categories: ['EXTRACT'],
+    parameters: {},
+  }
+}
