@@ -23,4 +23,9 @@ export interface Bytes {
   /** Show in the browser when the type is harmless; otherwise (and by default) offer to save. */
   readonly inline?: boolean
   readonly lastModified?: Date
+  /**
+   * Shipped with a plugin and never sent in by anybody (a page, a script): shown as what it is, under the kernel's policy for pages
+   * (`default-src 'self'`) in place of the sandbox; the reply's headers may set another `content-security-policy` and `cache-control`.
+   */
+  readonly isTrusted?: boolean
 }

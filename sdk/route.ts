@@ -108,6 +108,8 @@ export interface RouteDeclaration<N extends Needs, P, Q, B, R extends Responses>
   readonly answersHead?: boolean
   /** Refuses cookies: only a key, Basic or Bearer will do (for GETs that change something). */
   readonly neverByCookie?: boolean
+  /** Never looks at who asks: the caller is anonymous and a wrong or stale credential does no harm (pages, scripts, signing in). */
+  readonly ignoresCredentials?: boolean
   readonly handle: (request: Request<P, Q, B>, needs: Resolved<N>) => Promise<Reply<NoInfer<R>>>
 }
 
