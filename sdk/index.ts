@@ -1,6 +1,7 @@
 export * from './bytes.ts'
 export * from './events.ts'
 export * from './model/index.ts'
+export * from './passwords.ts'
 export * from './plugin.ts'
 export * from './port.ts'
 export * from './ports/index.ts'

@@ -3,7 +3,10 @@ import type { Permission } from './permission.ts'
 /** A role held in a space, with the role's permissions as they are now. */
 export interface Membership {
   readonly space: string
+  /** Id of the role. */
   readonly role: string
+  /** For people; absent where only the rights matter. */
+  readonly roleName?: string
   readonly permissions: ReadonlySet<Permission>
 }
 

@@ -49,3 +49,13 @@ export interface Callers {
   identify(credentials: Credentials): Promise<Caller>
 }
 export const Callers = port<Callers>('callers')
+
+/** API keys that the system itself needs. */
+export interface Keys {
+  /**
+   * The user's `_extraction_key`, made when there is none: what a job message carries so that an extractor can act for the user
+   * with scope `extraction`. The same text until the user revokes it. `NotFound` for an unknown user.
+   */
+  extractionKeyOf(userId: string): Promise<string>
+}
+export const Keys = port<Keys>('keys')
