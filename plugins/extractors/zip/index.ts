@@ -1,0 +1,8 @@
+import { definePlugin, Extractors, provide } from 'pounce/sdk'
+import { ZipExtractor } from './zip-extractor.ts'
+
+export const plugin = definePlugin({
+  id: 'extractors.zip',
+  summary: 'What is in ZIP archives, without unpacking them.',
+  provides: [provide(Extractors, ZipExtractor)],
+})
