@@ -1,4 +1,5 @@
 export * from './bytes.ts'
+export * from './documents/index.ts'
 export * from './events.ts'
 export * from './model/index.ts'
 export * from './passwords.ts'

@@ -57,7 +57,7 @@ export interface PluginDefinition {
   readonly provides?: readonly Provision[]
   /** A module's exports; those that are routes are mounted, and their names are the operation ids. */
   readonly routes?: Readonly<Record<string, unknown>>
-  readonly collections?: readonly Collection<never>[]
+  readonly collections?: readonly Collection<object>[]
   readonly handlers?: readonly Subscription[]
   readonly periodic?: readonly Periodic[]
   /** Folder of `0001-what-it-does.ts` files that export `up(documents: DocumentStore): Promise<void>`, idempotent. */

@@ -32,7 +32,8 @@ export const toV1Date = (time: Date | string): string => {
 }
 
 /** Clowder's `{"status":"success"}`. */
-export const success = () => Type.Object({ status: Type.Literal('success') })
+export const success = (): TUnsafe<{ readonly status: string }> =>
+  Type.Unsafe<{ readonly status: string }>(Type.Object({ status: Type.Literal('success') }))
 
 /** Any JSON value, stored and returned verbatim. */
 export const json = () => Type.Unknown()

@@ -91,7 +91,6 @@ export interface DatasetRecord {
   readonly creators: readonly string[]
   readonly license: License
   readonly tags: readonly Tag[]
-  readonly metadataCount: number
   readonly statistics: Statistics
   readonly state: LifeState
   readonly trashedAt: Time | null
@@ -134,7 +133,6 @@ export interface FileRecord {
   readonly showPreviews: 'DatasetLevel' | 'FileLevel' | 'None'
   readonly license: License
   readonly tags: readonly Tag[]
-  readonly metadataCount: number
   readonly statistics: Statistics
   /** Jobs of the upload that are not done yet; at none left the status becomes PROCESSED. */
   readonly pendingJobs: readonly string[]
@@ -157,6 +155,9 @@ export interface UserRecord {
   readonly followed: readonly { readonly kind: Kind; readonly id: string }[]
   readonly termsAccepted: Time | null
 }
+
+/** A person's name as shown. */
+export const fullNameOf = (user: Pick<UserRecord, 'firstName' | 'lastName'>): string => `${user.firstName} ${user.lastName}`.trim()
 
 export interface RoleRecord {
   readonly name: string

@@ -1,0 +1,50 @@
+import { BlobStore, type Bytes, Clock, event, type FileRecord, Files, Log, NotFound, port, type Stored, wire } from 'pounce/sdk'
+
+type File = FileRecord & Stored
+
+/** Hands out the bytes of files and counts who took them. */
+export class Downloads {
+  #blobs: BlobStore
+  #files: Files
+  #clock: Clock
+  #log: Log
+
+  constructor(blobs: BlobStore, files: Files, clock: Clock, log: Log) {
+    this.#blobs = blobs
+    this.#files = files
+    this.#clock = clock
+    this.#log = log
+  }
+
+  bytesOf(file: File): Bytes {
+    return {
+      open: async range => {
+        const stream = await this.#blobs.get(file.blob, range)
+        if (!stream) throw new NotFound('file', { cause: new Error(`the bytes ${file.blob} of file ${file.id} are gone`) })
+        return stream
+      },
+      sizeBytes: file.sizeBytes,
+      contentType: file.contentType,
+      filename: file.name,
+      sha256: file.sha256,
+      lastModified: new Date(file.created),
+    }
+  }
+
+  /** A statistic, so the download does not wait for it; a count that is lost in a crash is no loss of data. */
+  count(file: File, user: string | undefined): void {
+    const seen = { 'statistics.lastDownloaded': this.#clock.now().toISOString() }
+    const downloaded = event('file.downloaded', { kind: 'file', id: file.id }, { sizeBytes: file.sizeBytes }, user)
+    this.#files.change(file.id, { inc: { 'statistics.downloads': 1 }, set: seen }, [downloaded]).catch((error: unknown) => {
+      this.#log.warn('a download was not counted', { file: file.id, error })
+    })
+  }
+
+  /** The path on disk where the bytes can be read in place, if there is one. */
+  async pathOf(file: File): Promise<string | undefined> {
+    return this.#blobs.localPath?.(file.blob)
+  }
+}
+wire(Downloads, BlobStore, Files, Clock, Log)
+
+export const FileDownloads = port<Downloads>('files.downloads')

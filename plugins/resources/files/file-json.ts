@@ -1,0 +1,81 @@
+import { type Caller, type FileRecord, isServerAdmin, type Stored, s } from 'pounce/sdk'
+
+type File = FileRecord & Stored
+
+/** A file as `GET /api/files/:id/metadata` shows it (reference, api-data §1a): every value is text. */
+export const FileInfo = s.Object({
+  id: s.String(),
+  filename: s.String(),
+  filedescription: s.String(),
+  'content-type': s.String(),
+  'date-created': s.v1Date(),
+  size: s.String(),
+  thumbnail: s.Union([s.String(), s.Null()]),
+  authorId: s.String(),
+  status: s.String(),
+  views: s.String(),
+  downloads: s.String(),
+  path: s.String(),
+  sha256: s.String(),
+  filepath: s.Optional(s.String()),
+})
+
+export const toFileInfo = (file: File, path: string, filepath: string | undefined): s.Static<typeof FileInfo> => ({
+  id: file.id,
+  filename: file.name,
+  filedescription: file.description,
+  'content-type': file.contentType,
+  'date-created': s.toV1Date(file.created),
+  size: String(file.sizeBytes),
+  thumbnail: file.thumbnail,
+  authorId: file.author,
+  status: file.status,
+  views: String(file.statistics.views),
+  downloads: String(file.statistics.downloads),
+  path,
+  sha256: file.sha256,
+  ...(filepath === undefined ? {} : { filepath }),
+})
+
+/** A file in a dataset's listing (reference, api-data §1b). `folders` is one object despite its name. */
+export const ListedFile = s.Object({
+  id: s.String(),
+  filename: s.String(),
+  contentType: s.String(),
+  'date-created': s.v1Date(),
+  size: s.String(),
+  folders: s.Optional(s.Object({ id: s.String(), name: s.String() })),
+  filepath: s.Optional(s.String()),
+})
+
+export const toListedFile = (file: File, folder?: { id: string; name: string }, filepath?: string): s.Static<typeof ListedFile> => ({
+  id: file.id,
+  filename: file.name,
+  contentType: file.contentType,
+  'date-created': s.toV1Date(file.created),
+  size: String(file.sizeBytes),
+  ...(folder ? { folders: folder } : {}),
+  ...(filepath === undefined ? {} : { filepath }),
+})
+
+/** A file among several uploaded ones, and as a search hit (reference, api-data §1b, api-platform §8). */
+export const FileItem = s.Object({
+  id: s.String(),
+  name: s.String(),
+  status: s.String(),
+  thumbnail: s.Union([s.String(), s.Null()]),
+  created: s.v1Date(),
+  resource_type: s.Literal('file'),
+})
+
+export const toFileItem = (file: File): s.Static<typeof FileItem> => ({
+  id: file.id,
+  name: file.name,
+  status: file.status,
+  thumbnail: file.thumbnail,
+  created: s.toV1Date(file.created),
+  resource_type: 'file',
+})
+
+/** Where bytes lie on disk is told to server admins and the service key only: extractors with mounted storage read them in place. */
+export const maySeePaths = (caller: Caller): boolean => isServerAdmin(caller) || caller.via === 'service'

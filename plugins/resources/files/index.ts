@@ -1,0 +1,32 @@
+import { BlobOwners, definePlugin, Files, on, provide, RightsOf, Searchables } from 'pounce/sdk'
+import { files } from './collection.ts'
+import { Downloads, FileDownloads } from './downloads.ts'
+import { FileBlobs } from './file-blobs.ts'
+import { FileRights } from './file-rights.ts'
+import { LeaveDataset, LeaveFolder, RemoveBytes } from './handlers.ts'
+import { FileListing, Listing } from './listing.ts'
+import { FileRemoval, Removal } from './removal.ts'
+import * as routes from './routes.ts'
+import * as uploadRoutes from './routes-upload.ts'
+import { SearchableFiles } from './searchable-files.ts'
+import { config, StoredFiles } from './stored-files.ts'
+import { Upload, Uploads } from './upload.ts'
+
+export const plugin = definePlugin({
+  id: 'resources.files',
+  summary: 'Files: bytes with a name, a type and a place in datasets and folders.',
+  config,
+  provides: [
+    provide(Files, StoredFiles),
+    provide(FileDownloads, Downloads),
+    provide(FileListing, Listing),
+    provide(FileRemoval, Removal),
+    provide(Uploads, Upload),
+    provide(RightsOf, FileRights),
+    provide(Searchables, SearchableFiles),
+    provide(BlobOwners, FileBlobs),
+  ],
+  routes: { ...routes, ...uploadRoutes },
+  collections: [files],
+  handlers: [on('dataset.removed', LeaveDataset), on('folder.removed', LeaveFolder), on('file.removed', RemoveBytes)],
+})

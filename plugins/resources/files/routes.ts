@@ -1,0 +1,160 @@
+import { type Bytes, Datasets, event, type FileRecord, Files, Invalid, NotFound, one, routesFor, type Stored, s } from 'pounce/sdk'
+import { FileDownloads } from './downloads.ts'
+import { FileInfo, ListedFile, maySeePaths, toFileInfo } from './file-json.ts'
+import { FileListing } from './listing.ts'
+import { FileRemoval } from './removal.ts'
+
+const route = routesFor('files', { files: Files, datasets: Datasets, downloads: FileDownloads, listing: FileListing, removal: FileRemoval })
+const params = s.Object({ id: s.id() })
+
+const existing = async (files: Files, id: string): Promise<FileRecord & Stored> => {
+  const file = await files.get(id)
+  if (!file) throw new NotFound('file')
+  return file
+}
+
+export const getFile = route({
+  method: 'GET',
+  path: '/api/files/:id',
+  aliases: [{ path: '/api/files/:id/blob' }, { path: '/files/:id/blob' }],
+  summary: "A file's bytes",
+  description:
+    'Ranges, conditional requests and `Repr-Digest`. Counted as a download unless `tracking=false` or a later part is asked for.',
+  permission: 'DownloadFiles',
+  of: one('file'),
+  params,
+  query: s.Object({ tracking: s.flag(true) }),
+  responses: { 200: s.bytes<Bytes>() },
+  throws: [NotFound],
+  effects: 'counts the download',
+  answersHead: true,
+  async handle({ params, query, isHead, headers, caller }, { files, downloads }) {
+    const file = await existing(files, params.id)
+    const isStart = headers.range === undefined || headers.range.startsWith('bytes=0-')
+    if (query.tracking && isStart && !isHead) downloads.count(file, caller.user?.id)
+    return { status: 200, body: downloads.bytesOf(file) }
+  },
+})
+
+export const getFileInfo = route({
+  method: 'GET',
+  path: '/api/files/:id/metadata',
+  summary: 'What is known of a file: name, type, size, status …',
+  description: 'Not its metadata: that is `/api/files/:id/metadata.jsonld`. All values are text, as in Clowder 1.x.',
+  permission: 'ViewFile',
+  of: one('file'),
+  params,
+  responses: { 200: FileInfo },
+  throws: [NotFound],
+  async handle({ params, caller }, { files, downloads, listing }) {
+    const file = await existing(files, params.id)
+    const [first] = await listing.pathsOf(file)
+    const path = `/${first?.folders.join('/') ?? ''}`
+    return { status: 200, body: toFileInfo(file, path, maySeePaths(caller) ? await downloads.pathOf(file) : undefined) }
+  },
+})
+
+export const getFilePaths = route({
+  method: 'GET',
+  path: '/api/files/:id/paths',
+  summary: 'Where a file lies',
+  description:
+    'The first list names all datasets that hold the file in their root; each further one a dataset and the folders down to the file.',
+  permission: 'ViewFile',
+  of: one('file'),
+  params,
+  responses: { 200: s.Object({ paths: s.Array(s.Array(s.String())) }) },
+  throws: [NotFound],
+  async handle({ params }, { files, datasets, listing }) {
+    const file = await existing(files, params.id)
+    const places = await listing.pathsOf(file)
+    const names = await datasets.getMany([...new Set(places.map(place => place.dataset))])
+    const nameOf = (dataset: string): string => names.get(dataset)?.name ?? ''
+    const roots = places.filter(place => place.folders.length === 0).map(place => nameOf(place.dataset))
+    const nested = places.filter(place => place.folders.length > 0).map(place => [nameOf(place.dataset), ...place.folders])
+    return { status: 200, body: { paths: [roots, ...nested].filter(path => path.length > 0) } }
+  },
+})
+
+export const renameFile = route({
+  method: 'PUT',
+  path: '/api/files/:id/filename',
+  summary: 'Rename a file',
+  permission: 'EditFile',
+  of: one('file'),
+  params,
+  body: s.Object({ name: s.line(255) }),
+  responses: { 200: s.success() },
+  throws: [NotFound, Invalid],
+  async handle({ params, body, caller }, { files }) {
+    const renamed = event('file.updated', { kind: 'file', id: params.id }, { fields: ['name'] }, caller.user?.id)
+    await files.change(params.id, { set: { name: body.name.normalize('NFC') } }, [renamed])
+    return { status: 200, body: { status: 'success' } }
+  },
+})
+
+export const describeFile = route({
+  method: 'PUT',
+  path: '/api/files/:id/updateDescription',
+  summary: "Change a file's description",
+  permission: 'EditFile',
+  of: one('file'),
+  params,
+  body: s.Object({ description: s.prose() }),
+  responses: { 200: s.success() },
+  throws: [NotFound, Invalid],
+  async handle({ params, body, caller }, { files }) {
+    const described = event('file.updated', { kind: 'file', id: params.id }, { fields: ['description'] }, caller.user?.id)
+    await files.change(params.id, { set: { description: body.description } }, [described])
+    return { status: 200, body: { status: 'success' } }
+  },
+})
+
+export const deleteFile = route({
+  method: 'DELETE',
+  path: '/api/files/:id',
+  aliases: [{ method: 'POST', path: '/api/files/:id/remove' }],
+  summary: 'Delete a file with everything derived from it',
+  description: 'Gone for every reader when this answers; previews, metadata, comments and at last the bytes follow in the background.',
+  permission: 'DeleteFile',
+  of: one('file'),
+  params,
+  responses: { 200: s.success() },
+  throws: [NotFound],
+  async handle({ params, caller }, { files, removal }) {
+    await removal.remove(await existing(files, params.id), caller.user?.id)
+    return { status: 200, body: { status: 'success' } }
+  },
+})
+
+export const listDatasetFiles = route({
+  method: 'GET',
+  path: '/api/datasets/:id/files',
+  aliases: [{ path: '/api/datasets/:id/listAllFiles' }],
+  summary: 'All files of a dataset, those in its root first',
+  description: 'Written row by row, so any number of files may come; `max` stops earlier.',
+  permission: 'ViewDataset',
+  of: one('dataset'),
+  params,
+  query: s.Object({ max: s.Integer({ default: -1, description: 'At most so many; -1 for all' }) }),
+  responses: { 200: s.rows(ListedFile) },
+  throws: [NotFound],
+  async handle({ params, query, caller }, { listing }) {
+    const max = query.max < 0 ? Number.POSITIVE_INFINITY : query.max
+    return { status: 200, body: listing.all(params.id, maySeePaths(caller), max) }
+  },
+})
+
+export const listRootFiles = route({
+  method: 'GET',
+  path: '/api/datasets/:id/listFiles',
+  summary: 'The files in the root of a dataset',
+  permission: 'ViewDataset',
+  of: one('dataset'),
+  params,
+  responses: { 200: s.rows(ListedFile) },
+  throws: [NotFound],
+  async handle({ params, caller }, { listing }) {
+    return { status: 200, body: listing.root(params.id, maySeePaths(caller)) }
+  },
+})

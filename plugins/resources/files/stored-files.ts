@@ -1,0 +1,155 @@
+import {
+  type After,
+  BlobStore,
+  Clock,
+  CommitConflict,
+  configPort,
+  DocumentStore,
+  eq,
+  event,
+  type FileRecord,
+  type Files,
+  Ids,
+  type License,
+  Log,
+  type NewEvent,
+  type NewFile,
+  NotFound,
+  noStatistics,
+  type Page,
+  type Place,
+  type Stored,
+  s,
+  type Update,
+  type Where,
+  wire,
+} from 'pounce/sdk'
+import { files } from './collection.ts'
+
+export const config = s.Object({
+  maxNameLength: s.Integer({ default: 255, minimum: 1, maximum: 1000, description: 'Longest file name that is accepted, in characters' }),
+})
+export const Config = configPort(config)
+
+const ownLicense: License = { type: 'license1', url: '', text: 'All Rights Reserved', rightsHolder: '', allowDownload: false }
+
+/** The place of a file in a dataset: its root, or one of its folders. */
+export const placeIn = (dataset: string, folder?: string): Place => ({ dataset, folder: folder ?? null, in: folder ?? dataset })
+
+/** Files in the document store, their bytes in the blob store. */
+export class StoredFiles implements Files {
+  #documents: DocumentStore
+  #blobs: BlobStore
+  #ids: Ids
+  #clock: Clock
+  #log: Log
+
+  constructor(documents: DocumentStore, blobs: BlobStore, ids: Ids, clock: Clock, log: Log) {
+    this.#documents = documents
+    this.#blobs = blobs
+    this.#ids = ids
+    this.#clock = clock
+    this.#log = log
+  }
+
+  get(id: string): Promise<(FileRecord & Stored) | undefined> {
+    return this.#documents.get(files, id)
+  }
+
+  getMany(ids: readonly string[]): Promise<ReadonlyMap<string, FileRecord & Stored>> {
+    return this.#documents.getMany(files, ids)
+  }
+
+  async change(id: string, update: Update & { readonly where?: Where }, events: readonly NewEvent[]): Promise<FileRecord & Stored> {
+    try {
+      return await this.#documents.commit({ update: id, in: files, ...update }, events)
+    } catch (error) {
+      if (error instanceof CommitConflict && error.reason === 'absent') throw new NotFound('file', { cause: error })
+      throw error
+    }
+  }
+
+  async create(file: NewFile): Promise<FileRecord & Stored> {
+    const id = this.#ids.next()
+    const record: FileRecord = {
+      name: file.name,
+      originalName: file.name,
+      description: '',
+      author: file.author,
+      created: this.#clock.now().toISOString(),
+      contentType: file.contentType,
+      sizeBytes: file.sizeBytes,
+      sha256: file.sha256,
+      blob: file.blob,
+      status: file.extract && file.dataset !== undefined ? 'CREATED' : 'PROCESSED',
+      places: file.dataset === undefined ? [] : [placeIn(file.dataset, file.folder)],
+      thumbnail: null,
+      showPreviews: file.showPreviews ?? 'DatasetLevel',
+      license: ownLicense,
+      tags: [],
+      statistics: noStatistics,
+      pendingJobs: [],
+    }
+    const created = event(
+      'file.created',
+      { kind: 'file', id },
+      { dataset: file.dataset ?? null, sizeBytes: file.sizeBytes, extract: file.extract, key: file.keyId ?? null },
+      file.author,
+    )
+    try {
+      return await this.#documents.commit({ insert: { id, ...record }, into: files }, [created])
+    } catch (error) {
+      await this.#discard(file.blob)
+      throw error
+    }
+  }
+
+  in(datasetOrFolder: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<FileRecord & Stored>> {
+    return this.#documents.find(files, {
+      using: 'byPlace',
+      where: eq('places.in', datasetOrFolder),
+      sort: { by: 'name', order: 'ascending' },
+      ...page,
+    })
+  }
+
+  ofDataset(dataset: string): AsyncIterable<FileRecord & Stored> {
+    return this.#documents.scan(files, {
+      using: 'byDataset',
+      where: eq('places.dataset', dataset),
+      sort: { by: 'created', order: 'ascending' },
+    })
+  }
+
+  async jobsChanged(id: string, change: { readonly add?: readonly string[]; readonly done?: readonly string[] }): Promise<void> {
+    const { add = [], done = [] } = change
+    const file = await this.#documents.get(files, id)
+    if (!file) return
+    const pending = new Set([...file.pendingJobs, ...add].filter(job => !done.includes(job)))
+    const isFinished = pending.size === 0 && file.status === 'CREATED'
+    if (!isFinished && pending.size === file.pendingJobs.length && file.pendingJobs.every(job => pending.has(job))) return
+    try {
+      await this.#documents.commit(
+        {
+          update: id,
+          in: files,
+          where: eq('revision', file.revision),
+          set: { pendingJobs: [...pending], ...(isFinished ? { status: 'PROCESSED' } : {}) },
+        },
+        isFinished ? [event('file.updated', { kind: 'file', id }, { fields: ['status'] })] : [],
+      )
+    } catch (error) {
+      if (!(error instanceof CommitConflict)) throw error
+      if (error.reason !== 'absent') await this.jobsChanged(id, change)
+    }
+  }
+
+  async #discard(blob: string): Promise<void> {
+    try {
+      await this.#blobs.remove(blob)
+    } catch (error) {
+      this.#log.warn('bytes of a refused upload stay until the next sweep', { blob, error })
+    }
+  }
+}
+wire(StoredFiles, DocumentStore, BlobStore, Ids, Clock, Log)

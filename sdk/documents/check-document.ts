@@ -1,0 +1,28 @@
+import type { Collection, Index } from '../ports/document-store.ts'
+import { Invalid } from '../problem.ts'
+
+/** Throws `Invalid` unless the id is 1 to 200 characters, none of them a control character or half a surrogate pair. */
+export const checkId = (id: unknown): void => {
+  if (typeof id !== 'string' || id.length === 0 || id.length > 200 || /[\u0000-\u001f\u007f]/.test(id) || !id.isWellFormed()) {
+    throw new Invalid('An id is 1 to 200 characters without control characters')
+  }
+}
+
+const faultOf = ({ on, array, unique }: Index): string | undefined => {
+  if (on.length === 0) return 'names no field'
+  if (on.some(path => path.split('.').includes(''))) return 'has an empty path'
+  if (new Set(on).size < on.length) return 'names a field twice'
+  if (array !== undefined && !on.includes(array)) return `has an array ${array} that is none of its fields`
+  if (array !== undefined && unique) return 'is unique over an array'
+  return undefined
+}
+
+/** Throws for a collection that no store can hold. */
+export const checkCollection = ({ name, indexes }: Collection<object>): void => {
+  if (!/^[a-z][a-z0-9]*([.-][a-z0-9]+)*$/.test(name))
+    throw new Error(`${name} is no name of a collection: lower-case words with dots or dashes`)
+  for (const [key, index] of Object.entries(indexes)) {
+    const fault = faultOf(index)
+    if (fault) throw new Error(`The index ${key} of ${name} ${fault}`)
+  }
+}

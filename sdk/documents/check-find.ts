@@ -1,0 +1,39 @@
+import type { Collection, Find, Index, Where } from '../ports/document-store.ts'
+import { Invalid } from '../problem.ts'
+import { isScalar } from './scalars.ts'
+
+/** The names in `using`, at least one. */
+export const namesOf = (using: Find['using']): readonly string[] => (typeof using === 'string' ? [using] : using)
+
+/** The indexes a query names, first the one that yields the order. Throws for a name that the collection does not declare. */
+export const indexesOf = (from: Collection<object>, using: Find['using']): readonly Index[] => {
+  const names = namesOf(using)
+  if (names.length === 0) throw new Error(`A query of ${from.name} names no index`)
+  return names.map(name => {
+    const index = Object.hasOwn(from.indexes, name) ? from.indexes[name] : undefined
+    if (index === undefined) throw new Error(`${from.name} has no index ${name}, only ${Object.keys(from.indexes).join(', ') || 'none'}`)
+    return index
+  })
+}
+
+/** Parts that must all hold. */
+export const conjunctsOf = (where: Where | undefined): readonly Where[] =>
+  where === undefined ? [] : where.op === 'and' ? where.all.flatMap(conjunctsOf) : [where]
+
+const checkSort = (from: Collection<object>, by: string, first: Index, name: string): void => {
+  if (!first.on.includes(by)) throw new Error(`${from.name} cannot be sorted by ${by}: it is no field of the index ${name}`)
+  if (first.array === by) throw new Error(`${from.name} cannot be sorted by ${by}, which holds an array`)
+}
+
+/** Throws an Error for a query that no store may answer, and `Invalid` for an `after` that no page gave out. */
+export const checkFind = (from: Collection<object>, query: Find): void => {
+  const [first] = indexesOf(from, query.using)
+  if (!Number.isInteger(query.limit) || query.limit < 1 || query.limit > 1000) throw new RangeError('A page has 1 to 1,000 documents')
+  if (query.sort && first) checkSort(from, query.sort.by, first, namesOf(query.using)[0] as string)
+  const { after } = query
+  if (after === undefined) return
+  const length = query.sort ? 2 : 1
+  if (!Array.isArray(after) || after.length !== length || typeof after.at(-1) !== 'string' || !after.every(isScalar)) {
+    throw new Invalid('The place to go on from is not one that a page gave out')
+  }
+}

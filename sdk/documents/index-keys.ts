@@ -1,0 +1,34 @@
+import type { Index } from '../ports/document-store.ts'
+import { Invalid } from '../problem.ts'
+import { leavesAt, stepsOf } from './paths.ts'
+import { isScalar, type Scalar } from './scalars.ts'
+
+/** One value for each path of the index. */
+export type Key = readonly Scalar[]
+
+/** An object cannot be ordered, so it is indexed as null; conditions are checked on the document again. */
+const asScalar = (leaf: unknown): Scalar => (isScalar(leaf) ? leaf : null)
+
+const single = (document: unknown, path: string): Scalar => {
+  let value = document
+  for (const step of stepsOf(path)) {
+    if (Array.isArray(value)) break
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return null
+    value = (value as Readonly<Record<string, unknown>>)[step]
+  }
+  if (Array.isArray(value)) throw new Invalid(`${path} holds an array, which its index does not declare`)
+  return asScalar(value)
+}
+
+/**
+ * The entries a document has in an index: one, or one per distinct element of the array; never none.
+ * Throws `Invalid` when a path that the index does not name as its array holds one.
+ */
+export const keysOf = (index: Index, document: unknown): readonly Key[] => {
+  if (index.array === undefined) return [index.on.map(path => single(document, path))]
+  const array = index.array
+  const elements = new Set(leavesAt(document, array).map(asScalar))
+  const others = index.on.map(path => (path === array ? null : single(document, path)))
+  const at = index.on.indexOf(array)
+  return [...elements].map(element => others.with(at, element))
+}

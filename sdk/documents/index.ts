@@ -1,0 +1,7 @@
+export * from './apply-update.ts'
+export * from './check-document.ts'
+export * from './check-find.ts'
+export * from './index-keys.ts'
+export * from './matcher.ts'
+export * from './paths.ts'
+export * from './scalars.ts'

@@ -1,0 +1,49 @@
+/**
+ * Dotted paths into documents. Only own members count, so `__proto__` and `constructor` are names like any other.
+ * A member that is absent, an empty array and a step through something that is no object all yield null.
+ */
+const parsed = new Map<string, readonly string[]>()
+
+/** A path's steps; remembered, for the paths of a program are few. */
+export const stepsOf = (path: string): readonly string[] => {
+  let steps = parsed.get(path)
+  if (steps === undefined) {
+    steps = path.split('.')
+    if (parsed.size < 10_000) parsed.set(path, steps)
+  }
+  return steps
+}
+
+const some = (value: unknown, steps: readonly string[], at: number, test: (leaf: unknown) => boolean): boolean => {
+  if (Array.isArray(value)) {
+    if (value.length === 0) return test(null)
+    return value.some(element => (Array.isArray(element) ? test(at === steps.length ? element : null) : some(element, steps, at, test)))
+  }
+  const step = steps[at]
+  if (step === undefined) return test(value ?? null)
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return test(null)
+  return some((value as Readonly<Record<string, unknown>>)[step], steps, at + 1, test)
+}
+
+/** True when a value that the path reaches passes; each element of an array on the way or at the end is looked into, one level deep. */
+export const someAt = (document: unknown, path: string, test: (leaf: unknown) => boolean): boolean => some(document, stepsOf(path), 0, test)
+
+/** What the path reaches when no array is on its way; undefined when absent. */
+export const valueAt = (document: unknown, path: string): unknown => {
+  let value = document
+  for (const step of stepsOf(path)) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined
+    value = (value as Readonly<Record<string, unknown>>)[step]
+  }
+  return value
+}
+
+/** Every value that the path reaches; at least one, for an absent one is null. */
+export const leavesAt = (document: unknown, path: string): readonly unknown[] => {
+  const leaves: unknown[] = []
+  someAt(document, path, leaf => {
+    leaves.push(leaf)
+    return false
+  })
+  return leaves
+}
