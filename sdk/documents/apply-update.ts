@@ -6,8 +6,10 @@ import { sameJson } from './scalars.ts'
 type Fields = Record<string, Json>
 
 /** A copy that shares nothing with the original. */
-const copy = <T extends Json>(value: T): T =>
-  typeof value === 'object' && value !== null ? (JSON.parse(JSON.stringify(value)) as T) : value
+const copy = (value: Json | object): Json =>
+  typeof value === 'object' && value !== null ? (JSON.parse(JSON.stringify(value)) as Json) : value
+
+const copies = (values: readonly (Json | object)[]): readonly Json[] => values.map(copy)
 
 /** Plain assignment to `__proto__` would change the prototype instead of adding a member. */
 const put = (fields: Fields, key: string, value: Json): void => {
@@ -59,7 +61,7 @@ const sum = (old: Json | undefined, by: number, path: string): number => {
 
 const withAdded = (old: readonly Json[], values: readonly Json[]): readonly Json[] => {
   const list = [...old]
-  for (const value of values) if (!list.some(element => sameJson(element, value))) list.push(copy(value))
+  for (const value of values) if (!list.some(element => sameJson(element, value))) list.push(value)
   return list
 }
 
@@ -99,13 +101,14 @@ export const applyUpdate = (document: object, update: Update): void => {
   for (const [path, by] of Object.entries(update.inc ?? {})) change(fields, path, true, old => sum(old, by, path))
   for (const [path, { values, keepLast }] of Object.entries(update.push ?? {})) {
     change(fields, path, true, old => {
-      const list = [...listAt(old, path), ...copy(values)]
+      const list = [...listAt(old, path), ...copies(values)]
       return keepLast === undefined ? list : list.slice(Math.max(0, list.length - keepLast))
     })
   }
   for (const [path, values] of Object.entries(update.addToSet ?? {}))
-    change(fields, path, true, old => withAdded(listAt(old, path), values))
-  for (const [path, values] of Object.entries(update.pull ?? {})) {
+    change(fields, path, true, old => withAdded(listAt(old, path), copies(values)))
+  for (const [path, pulled] of Object.entries(update.pull ?? {})) {
+    const values = copies(pulled)
     change(fields, path, false, old =>
       old === undefined ? undefined : listAt(old, path).filter(element => !values.some(value => isPulled(element, value))),
     )
