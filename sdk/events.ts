@@ -13,7 +13,8 @@ export interface EventMap {
   'collection.updated': { readonly fields: readonly string[] }
   /** A parent, child, dataset or space was attached or detached: `other` is what, `space`, `dataset` or `collection`. */
   'collection.attached': { readonly other: Ref }
-  'collection.detached': { readonly other: Ref }
+  /** `withDatasets`: its datasets leave the space as well, but for those that another collection of the space holds. */
+  'collection.detached': { readonly other: Ref; readonly withDatasets?: boolean }
   'collection.trashed': None
   'collection.restored': None
   'collection.removed': None

@@ -53,6 +53,8 @@ export interface NewDataset {
 export interface Datasets extends Records<DatasetRecord> {
   /** Rights on spaces and collections are the caller's to check. */
   create(dataset: NewDataset): Promise<DatasetRecord & Stored>
+  /** Deletes for good, past the trash; what is in it follows in the background. An absent one is no error. */
+  remove(id: string, actor?: string): Promise<void>
 }
 export const Datasets = port<Datasets>('datasets')
 
@@ -156,6 +158,15 @@ export interface Counters {
   of(refs: readonly Ref[]): Promise<ReadonlyMap<string, Readonly<Record<string, number>>>>
 }
 export const Counters = port<Counters>('counters')
+
+/** How much of one kind lies right in a space or a collection: contributed from below, for answers that carry the number. */
+export interface ContentCount {
+  /** What is counted: `dataset`, `collection`. */
+  readonly kind: Kind
+  /** Live ones, counted up to 10,000. */
+  countIn(container: Ref): Promise<number>
+}
+export const ContentCounts = contributions<ContentCount>('contentCounts')
 
 /** Each resource plugin contributes one for every kind that can be found by search. */
 export interface Searchable {

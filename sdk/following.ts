@@ -1,0 +1,32 @@
+import { event } from './events.ts'
+import type { Caller, CallerUser } from './model/caller.ts'
+import type { Ref } from './model/kind.ts'
+import type { Users } from './ports/resources.ts'
+import { Invalid, NotSignedIn } from './problem.ts'
+
+const most = 10_000
+
+/** Who is signed in; `NotSignedIn` when nobody is. For routes whose permission already asks for an account. */
+export const signedIn = (caller: Caller): CallerUser => {
+  if (!caller.user) throw new NotSignedIn()
+  return caller.user
+}
+
+/** Has the caller follow a thing. Twice is no error and no second event. */
+export const follow = async (users: Users, caller: Caller, target: Ref): Promise<void> => {
+  const { id } = signedIn(caller)
+  const followed = (await users.get(id))?.followed ?? []
+  if (followed.some(ref => ref.kind === target.kind && ref.id === target.id)) return
+  if (followed.length >= most) throw new Invalid(`Nobody can follow more than ${most} things; unfollow some first`)
+  const ref = { kind: target.kind, id: target.id }
+  await users.change(id, { addToSet: { followed: [ref] } }, [event('user.followed', { kind: 'user', id }, { target: ref }, id)])
+}
+
+/** The reverse. Something that is not followed is no error and no event. */
+export const unfollow = async (users: Users, caller: Caller, target: Ref): Promise<void> => {
+  const { id } = signedIn(caller)
+  const followed = (await users.get(id))?.followed ?? []
+  if (!followed.some(ref => ref.kind === target.kind && ref.id === target.id)) return
+  const ref = { kind: target.kind, id: target.id }
+  await users.change(id, { pull: { followed: [ref] } }, [event('user.unfollowed', { kind: 'user', id }, { target: ref }, id)])
+}

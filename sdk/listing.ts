@@ -1,0 +1,100 @@
+import type { After, Find, Page, Where } from './ports/document-store.ts'
+import { and, contains, eq, or, range } from './ports/document-store.ts'
+import { Invalid } from './problem.ts'
+import * as s from './schema.ts'
+
+/** Query parameters of the lists of spaces, collections and datasets (reference, api-platform §3). Spread into a route's `query`. */
+export const listParameters = {
+  when: s.Optional(
+    s.String({ description: '`a`, or absent: created before `date`; anything else: created after it. Counts only with `date`' }),
+  ),
+  date: s.Optional(s.String({ description: 'Such as `2018-06-20T11:40:25.000Z`' })),
+  title: s.Optional(s.String({ maxLength: 500, description: 'Text anywhere in the name, whatever its case' })),
+  exact: s.Boolean({ default: false, description: '`title` is the whole name' }),
+  limit: s.Integer({ default: 12, minimum: 0, description: 'At most so many; 0, or more than 1,000, gives 1,000 and a link to the rest' }),
+  after: s.Optional(s.String({ maxLength: 200, description: 'From a `Link` header: where the page before this one ended' })),
+}
+
+/** The values of `listParameters`, as far as a list takes them. */
+export interface ListQuery {
+  readonly when?: string | undefined
+  readonly date?: string | undefined
+  readonly title?: string | undefined
+  readonly exact?: boolean | undefined
+  readonly limit: number
+  readonly after?: string | undefined
+}
+
+/** What `Policy.visibleTo` answers. */
+export type Visible = Where | 'all' | 'nothing'
+
+/** What is in one of two visible sets. */
+export const eitherOf = (one: Visible, other: Visible): Visible => {
+  if (one === 'all' || other === 'all') return 'all'
+  if (one === 'nothing') return other
+  return other === 'nothing' ? one : or(one, other)
+}
+
+/** A visible set as a part of `and(…)`. Ask for `'nothing'` before: it has no condition. */
+export const conditionsOf = (visible: Exclude<Visible, 'nothing'>): readonly Where[] => (visible === 'all' ? [] : [visible])
+
+const form = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d(:?\d\d)?)$/
+
+/** Reads an ISO 8601 time with a zone, such as `2018-06-20T11:40:25.000Z`, as list parameters carry it; else `Invalid`. */
+export const parseListDate = (text: string, name = 'date'): Date => {
+  // A plus sign that was not escaped in a query arrives as a blank.
+  const plain = text.trim().replace(/ (?=\d\d:?\d\d$)/, '+')
+  const time = Date.parse(plain.replace(/([+-]\d\d)$/, '$1:00').replace(/([+-]\d\d)(\d\d)$/, '$1:$2'))
+  if (!form.test(plain) || Number.isNaN(time)) throw new Invalid(`${name} must look like 2018-06-20T11:40:25.000Z`)
+  return new Date(time)
+}
+
+const isNewer = ({ when, date }: ListQuery): boolean => date !== undefined && when !== undefined && when !== 'a'
+
+/** Reads `after` as a `Link` of ours carries it: a time and an id; else `Invalid`. */
+export const readAfter = (text: string): After => {
+  const [created, id, ...rest] = text.split('_')
+  if (created === undefined || !s.isId(id) || rest.length > 0 || !/^[0-9TZ:.-]+$/.test(created)) {
+    throw new Invalid('after is not one that a Link header gave out')
+  }
+  return [created, id]
+}
+
+/**
+ * The query behind a list that is sorted by `created`, for records with `name` and `created`; `where` is what must hold besides.
+ * The first index named has to end in `created`. Show its page with `newestFirst`.
+ */
+export const listing = (query: ListQuery, using: Find['using'], ...where: readonly Where[]): Find => {
+  const { date, title, after } = query
+  const newer = isNewer(query)
+  const bound = date === undefined ? undefined : parseListDate(date).toISOString()
+  const named = title ? [query.exact ? eq('name', title) : contains('name', title)] : []
+  const dated = bound === undefined || after !== undefined ? [] : [range('created', newer ? { gt: bound } : { lt: bound })]
+  return {
+    using,
+    where: and(...where, ...dated, ...named),
+    sort: { by: 'created', order: newer ? 'ascending' : 'descending' },
+    ...(after === undefined ? {} : { after: readAfter(after) }),
+    limit: query.limit === 0 ? 1000 : Math.min(query.limit, 1000),
+  }
+}
+
+/** The items of a page as v1 orders them, the newest first also where the page was read forwards in time. */
+export const newestFirst = <T>(page: Page<T>, query: ListQuery): readonly T[] => (isNewer(query) ? page.items.toReversed() : page.items)
+
+/**
+ * The headers of a list: a `Link` to the next page when there is one. `url` is the request's. The link says where to go on from,
+ * so that items of the same instant are not skipped, and with `dated` the date of the last item, for people.
+ */
+export const linkToNext = (
+  baseUrl: string,
+  url: URL,
+  page: Page<unknown>,
+  { dated = true } = {},
+): { readonly headers?: Readonly<Record<string, string>> } => {
+  if (page.next === undefined) return {}
+  const next = new URLSearchParams(url.search)
+  if (dated) next.set('date', String(page.next[0]))
+  next.set('after', page.next.join('_'))
+  return { headers: { link: `<${baseUrl}${url.pathname}?${next}>; rel="next"` } }
+}
