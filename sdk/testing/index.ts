@@ -1,2 +1,3 @@
+export * from './blob-store-contract.ts'
 export * from './fixed-clock.ts'
 export * from './silent-log.ts'

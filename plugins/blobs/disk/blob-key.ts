@@ -1,0 +1,56 @@
+/** A blob that is a file of its own: `f/<first two of random>/<time>-<random>-<length>-<sha256>`, numbers in base 36. */
+export interface FileKey {
+  readonly in: 'file'
+  readonly modified: Date
+  /** 16 hex digits. */
+  readonly random: string
+  readonly sizeBytes: number
+  /** Hex. */
+  readonly sha256: string
+}
+
+/** A blob inside a segment: `s/<segment>/<offset>-<length>-<sha256>`, numbers in base 36. */
+export interface SegmentKey {
+  readonly in: 'segment'
+  /** 8 hex digits: the file's name without its ending. */
+  readonly segment: string
+  /** Where the entry's header begins. */
+  readonly offset: number
+  readonly sizeBytes: number
+  /** Hex. */
+  readonly sha256: string
+}
+
+export type BlobKey = FileKey | SegmentKey
+
+const fileForm = /^f\/([0-9a-f]{2})\/([0-9a-z]{1,11})-([0-9a-f]{16})-([0-9a-z]{1,10})-([0-9a-f]{64})$/
+const segmentForm = /^s\/([0-9a-f]{8})\/([0-9a-z]{1,6})-([0-9a-z]{1,4})-([0-9a-f]{64})$/
+
+const base36 = (n: number): string => n.toString(36)
+
+/** The key as callers keep it. */
+export function formatKey(key: BlobKey): string {
+  if (key.in === 'segment') return `s/${key.segment}/${base36(key.offset)}-${base36(key.sizeBytes)}-${key.sha256}`
+  return `f/${key.random.slice(0, 2)}/${fileName(key)}`
+}
+
+/** The name of the file of a blob that has one; it says all that is known of the blob. */
+export const fileName = (key: FileKey): string => `${base36(key.modified.getTime())}-${key.random}-${base36(key.sizeBytes)}-${key.sha256}`
+
+/** What a key says, or undefined when this store never made it. Nothing else of a key ever reaches a path. */
+export function parseKey(text: string): BlobKey | undefined {
+  const key = parseFileKey(text) ?? parseSegmentKey(text)
+  return key && formatKey(key) === text ? key : undefined
+}
+
+function parseFileKey(text: string): FileKey | undefined {
+  const [, folder, time, random, size, sha256] = fileForm.exec(text) ?? []
+  if (!folder || !time || !random || !size || !sha256) return undefined
+  return { in: 'file', modified: new Date(Number.parseInt(time, 36)), random, sizeBytes: Number.parseInt(size, 36), sha256 }
+}
+
+function parseSegmentKey(text: string): SegmentKey | undefined {
+  const [, segment, offset, size, sha256] = segmentForm.exec(text) ?? []
+  if (!segment || !offset || !size || !sha256) return undefined
+  return { in: 'segment', segment, offset: Number.parseInt(offset, 36), sizeBytes: Number.parseInt(size, 36), sha256 }
+}

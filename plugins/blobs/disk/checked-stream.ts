@@ -1,0 +1,70 @@
+import type { FileHandle } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import { crc32 } from 'node:zlib'
+import { type ByteRange, CorruptContent } from 'pounce/sdk'
+import { blockBytes } from './block-sums.ts'
+import { asProblem, readFully } from './disk.ts'
+import type { Transfers } from './transfers.ts'
+
+/** What a stream reads, and what it checks it against. */
+export interface CheckedSource {
+  readonly key: string
+  readonly file: FileHandle
+  readonly sizeBytes: number
+  readonly sums: Uint32Array
+  readonly range: ByteRange
+}
+
+/** Bytes of a file, whole blocks at a time, each checked before any of it is passed on. Closes the file, however it ends. */
+export class CheckedStream extends Readable {
+  readonly #source: CheckedSource
+  readonly #transfers: Transfers
+  #position: number
+
+  constructor(source: CheckedSource, transfers: Transfers) {
+    super({ highWaterMark: blockBytes })
+    this.#source = source
+    this.#transfers = transfers
+    this.#position = Math.floor(source.range.start / blockBytes) * blockBytes
+    transfers.begin()
+  }
+
+  override _read(): void {
+    this.#next().then(
+      piece => this.push(piece),
+      error => this.destroy(asProblem(error) as Error),
+    )
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#transfers.end()
+    this.#source.file.close().then(
+      () => done(error),
+      failure => done(error ?? failure),
+    )
+  }
+
+  async #next(): Promise<Buffer | null> {
+    const { file, range, sizeBytes } = this.#source
+    const begin = this.#position
+    if (begin > range.end) return null
+    const blocksEnd = Math.min(Math.ceil((range.end + 1) / blockBytes) * blockBytes, sizeBytes)
+    const bytes = Buffer.allocUnsafeSlow(Math.min(this.#transfers.windowBytes(), blocksEnd - begin))
+    const got = await readFully(file, bytes, begin)
+    this.#check(bytes.subarray(0, got), begin, got === bytes.length)
+    this.#position += bytes.length
+    return bytes.subarray(Math.max(range.start - begin, 0), Math.min(range.end + 1 - begin, bytes.length))
+  }
+
+  #check(bytes: Buffer, begin: number, isWhole: boolean): void {
+    for (let at = 0; at < bytes.length; at += blockBytes) {
+      const block = (begin + at) / blockBytes
+      if (crc32(bytes.subarray(at, at + blockBytes)) !== this.#source.sums[block]) throw this.#damaged(begin + at)
+    }
+    if (!isWhole) throw this.#damaged(begin + bytes.length)
+  }
+
+  #damaged(offset: number): CorruptContent {
+    return new CorruptContent(undefined, { details: { key: this.#source.key, offset } })
+  }
+}

@@ -1,0 +1,181 @@
+import { hash } from 'node:crypto'
+import { access, constants, mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import {
+  type BlobEntry,
+  type BlobFacts,
+  type BlobStore,
+  type ByteRange,
+  Clock,
+  configPort,
+  Installation,
+  Invalid,
+  Log,
+  type PutOptions,
+  s,
+  wire,
+} from 'pounce/sdk'
+import { parseKey } from './blob-key.ts'
+import { checkRange } from './check-range.ts'
+import { asProblem, type Disk, realDisk } from './disk.ts'
+import { FileBlobs } from './file-blobs.ts'
+import type { FileWriter } from './file-writer.ts'
+import { SegmentBlobs, smallBytes } from './segment-blobs.ts'
+
+export const config = s.Object({
+  folder: s.Optional(s.String({ minLength: 1, description: 'Where the bytes are kept. Default: `blobs` in the data folder' })),
+})
+const Config = configPort(config)
+
+/** Bytes on a local disk: large ones a file each, small ones together in segments. See the README for the layout and its limits. */
+export class DiskBlobs implements BlobStore {
+  readonly #folder: string
+  readonly #temporaryFolder: string
+  readonly #clock: Clock
+  readonly #big: FileBlobs
+  readonly #small: SegmentBlobs
+
+  constructor({ folder }: s.Static<typeof config>, installation: Installation, clock: Clock, log: Log, disk: Disk = realDisk) {
+    this.#folder = folder ?? join(installation.dataFolder, 'blobs')
+    this.#temporaryFolder = join(this.#folder, 'tmp')
+    this.#clock = clock
+    this.#big = new FileBlobs(this.#folder, this.#temporaryFolder, disk, log)
+    this.#small = new SegmentBlobs(join(this.#folder, 'segments'), this.#temporaryFolder, disk, log)
+  }
+
+  /** Makes the folders and clears away what an interrupted run left. */
+  async start(): Promise<void> {
+    await rm(this.#temporaryFolder, { recursive: true, force: true })
+    await mkdir(this.#temporaryFolder, { recursive: true })
+    await this.#big.start()
+    await this.#small.start()
+  }
+
+  async health(): Promise<void> {
+    await problems(access(this.#temporaryFolder, constants.R_OK | constants.W_OK))
+  }
+
+  async dispose(): Promise<void> {
+    await this.#small.dispose()
+  }
+
+  async put(source: Readable | Uint8Array, options: PutOptions = {}): Promise<BlobFacts> {
+    const { signal } = options
+    const stream = source instanceof Uint8Array ? undefined : source
+    const abort = (): void => {
+      stream?.destroy(signal?.reason)
+    }
+    signal?.addEventListener('abort', abort, { once: true })
+    try {
+      signal?.throwIfAborted()
+      return await problems(this.#receive(stream ?? [source as Uint8Array], options))
+    } catch (error) {
+      stream?.destroy()
+      if (signal?.aborted) throw signal.reason
+      throw error
+    } finally {
+      signal?.removeEventListener('abort', abort)
+    }
+  }
+
+  async get(text: string, range?: ByteRange): Promise<Readable | undefined> {
+    const key = parseKey(text)
+    if (!key) return undefined
+    if (key.in === 'file') return await problems(this.#big.open(key, range))
+    const bytes = await problems(this.#small.read(key))
+    if (!bytes) return undefined
+    if (range) checkRange(range, key.sizeBytes)
+    return streamOf(range ? bytes.subarray(range.start, range.end + 1) : bytes)
+  }
+
+  async stat(text: string): Promise<BlobFacts | undefined> {
+    const key = parseKey(text)
+    if (!key) return undefined
+    const isThere = key.in === 'file' ? (await problems(this.#big.find(key))) !== undefined : await problems(this.#small.has(key))
+    return isThere ? { key: text, sizeBytes: key.sizeBytes, sha256: key.sha256 } : undefined
+  }
+
+  async remove(text: string): Promise<void> {
+    const key = parseKey(text)
+    if (!key) return
+    await problems(key.in === 'file' ? this.#big.remove(key) : this.#small.remove(key))
+  }
+
+  async *list(): AsyncGenerator<BlobEntry> {
+    try {
+      yield* this.#big.list()
+      yield* this.#small.list()
+    } catch (error) {
+      throw asProblem(error)
+    }
+  }
+
+  async localPath(text: string): Promise<string | undefined> {
+    const key = parseKey(text)
+    return key?.in === 'file' ? await problems(this.#big.find(key)) : undefined
+  }
+
+  async #receive(source: Readable | readonly Uint8Array[], options: PutOptions): Promise<BlobFacts> {
+    const held: Buffer[] = []
+    let sizeBytes = 0
+    let file: FileWriter | undefined
+    try {
+      for await (const chunk of source as AsyncIterable<Uint8Array | string>) {
+        const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+        sizeBytes += bytes.length
+        if (sizeBytes > (options.sizeBytes ?? sizeBytes)) throw wrongSize(options, 'more')
+        if (!file) held.push(bytes)
+        if (!file && sizeBytes > smallBytes) {
+          file = await this.#big.begin()
+          for (const piece of held.splice(0)) await file.write(piece)
+        } else if (file) await file.write(bytes)
+      }
+      if (sizeBytes < (options.sizeBytes ?? sizeBytes)) throw wrongSize(options, `only ${sizeBytes}`)
+      return file ? await this.#keepBig(file, options) : await this.#keepSmall(Buffer.concat(held), options)
+    } catch (error) {
+      await file?.discard()
+      throw error
+    }
+  }
+
+  async #keepBig(file: FileWriter, options: PutOptions): Promise<BlobFacts> {
+    const written = await file.finish()
+    checkSha256(written.sha256, options)
+    options.signal?.throwIfAborted()
+    return await this.#big.keep(file.path, written, this.#clock.now())
+  }
+
+  async #keepSmall(bytes: Buffer, options: PutOptions): Promise<BlobFacts> {
+    const sha256 = hash('sha256', bytes)
+    checkSha256(sha256, options)
+    options.signal?.throwIfAborted()
+    return await this.#small.put(bytes, sha256, this.#clock.now())
+  }
+}
+wire(DiskBlobs, Config, Installation, Clock, Log)
+
+async function problems<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    throw asProblem(error)
+  }
+}
+
+function streamOf(bytes: Buffer): Readable {
+  return new Readable({
+    read() {
+      if (bytes.length > 0) this.push(bytes)
+      this.push(null)
+    },
+  })
+}
+
+const wrongSize = (options: PutOptions, got: string): Invalid => new Invalid(`Expected ${options.sizeBytes} bytes, but there were ${got}`)
+
+function checkSha256(sha256: string, options: PutOptions): void {
+  if (options.sha256 !== undefined && options.sha256.toLowerCase() !== sha256) {
+    throw new Invalid(`The bytes have the SHA-256 ${sha256}, not ${options.sha256} as announced`)
+  }
+}

@@ -1,0 +1,71 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import { NoSpace, Problem, Unavailable } from 'pounce/sdk'
+
+/** The two calls of the operating system that fail in ways worth testing. */
+export interface Disk {
+  /** Resolves with the bytes written, which may be fewer than given. */
+  write(file: FileHandle, pieces: readonly Uint8Array[], position: number): Promise<number>
+  /** Resolves when what was written to the file, or to the folder, survives a power cut. */
+  sync(file: FileHandle): Promise<void>
+}
+
+export const realDisk: Disk = {
+  async write(file, pieces, position) {
+    return (await file.writev(pieces, position)).bytesWritten
+  },
+  sync: file => file.datasync(),
+}
+
+/** Writes all pieces, however often the system stops short. */
+export async function writeAll(disk: Disk, file: FileHandle, pieces: readonly Uint8Array[], position: number): Promise<void> {
+  let rest = pieces
+  let at = position
+  while (rest.length > 0) {
+    const written = await disk.write(file, rest, at)
+    at += written
+    rest = after(rest, written)
+  }
+}
+
+function after(pieces: readonly Uint8Array[], bytes: number): readonly Uint8Array[] {
+  let skip = bytes
+  let first = 0
+  while (first < pieces.length && skip >= (pieces[first]?.length ?? 0)) {
+    skip -= pieces[first]?.length ?? 0
+    first += 1
+  }
+  const [head, ...tail] = pieces.slice(first)
+  return head ? [head.subarray(skip), ...tail] : []
+}
+
+/** Reads until the buffer is full or the file ends; says how many bytes there were. */
+export async function readFully(file: FileHandle, into: Uint8Array, position: number): Promise<number> {
+  let got = 0
+  while (got < into.length) {
+    const { bytesRead } = await file.read(into, got, into.length - got, position + got)
+    if (bytesRead === 0) return got
+    got += bytesRead
+  }
+  return got
+}
+
+/** Makes new names in a folder survive a power cut. */
+export async function syncFolder(disk: Disk, folder: string): Promise<void> {
+  await using handle = await open(folder, 'r')
+  await disk.sync(handle)
+}
+
+/** The system's name of an error, such as `ENOENT`. */
+export const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+
+const full = new Set(['ENOSPC', 'EDQUOT'])
+const away = new Set(['EIO', 'EROFS', 'EACCES', 'EPERM', 'ENOENT', 'ENOTDIR', 'ENODEV', 'ENXIO', 'ESTALE', 'EMFILE', 'ENFILE', 'ETIMEDOUT'])
+
+/** What a failed call means to the caller of the store; errors that are not the system's stay as they are. */
+export function asProblem(error: unknown): unknown {
+  if (error instanceof Problem) return error
+  if (full.has(codeOf(error))) return new NoSpace(undefined, { cause: error })
+  if (away.has(codeOf(error))) return new Unavailable('The disk that keeps the bytes does not answer as it should', { cause: error })
+  return error
+}

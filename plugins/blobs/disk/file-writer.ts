@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto'
+import { type FileHandle, open, rm } from 'node:fs/promises'
+import { BlockSums, blockBytes } from './block-sums.ts'
+import { type Disk, writeAll } from './disk.ts'
+import type { Transfers } from './transfers.ts'
+
+/** What was written. */
+export interface Written {
+  readonly sizeBytes: number
+  /** Hex. */
+  readonly sha256: string
+  readonly sums: Uint32Array
+}
+
+/** Writes one temporary file. While one write is under way the next pieces gather, so a fast source makes few, large writes. */
+export class FileWriter {
+  readonly path: string
+  readonly #file: FileHandle
+  readonly #disk: Disk
+  readonly #transfers: Transfers
+  readonly #hash = createHash('sha256')
+  readonly #sums = new BlockSums()
+  #gathered: Uint8Array[] = []
+  #gatheredBytes = 0
+  #position = 0
+  #sizeBytes = 0
+  #writing: Promise<void> | undefined
+  #failure: unknown
+
+  static async open(path: string, disk: Disk, transfers: Transfers): Promise<FileWriter> {
+    return new FileWriter(path, await open(path, 'wx'), disk, transfers)
+  }
+
+  constructor(path: string, file: FileHandle, disk: Disk, transfers: Transfers) {
+    this.path = path
+    this.#file = file
+    this.#disk = disk
+    this.#transfers = transfers
+    transfers.begin()
+  }
+
+  /** Resolves when more may come. */
+  async write(piece: Uint8Array): Promise<void> {
+    this.#hash.update(piece)
+    this.#sums.update(piece)
+    this.#sizeBytes += piece.length
+    this.#gathered.push(piece)
+    this.#gatheredBytes += piece.length
+    if (this.#gatheredBytes >= this.#transfers.windowBytes()) await this.#writing
+    if (this.#failure !== undefined) throw this.#failure
+    if (!this.#writing && this.#gatheredBytes >= blockBytes) this.#flush()
+  }
+
+  /** Writes what is left and makes the file durable. A sync that failed is not tried again. */
+  async finish(): Promise<Written> {
+    await this.#writing
+    this.#flush()
+    await this.#writing
+    if (this.#failure !== undefined) throw this.#failure
+    await this.#disk.sync(this.#file)
+    await this.#close()
+    return { sizeBytes: this.#sizeBytes, sha256: this.#hash.digest('hex'), sums: this.#sums.finish() }
+  }
+
+  /** Deletes the file. */
+  async discard(): Promise<void> {
+    await this.#writing
+    await this.#close()
+    await rm(this.path, { force: true })
+  }
+
+  #flush(): void {
+    const pieces = this.#gathered
+    const position = this.#position
+    this.#position += this.#gatheredBytes
+    this.#gathered = []
+    this.#gatheredBytes = 0
+    this.#writing = writeAll(this.#disk, this.#file, pieces, position)
+      .catch(error => {
+        this.#failure = error
+      })
+      .finally(() => {
+        this.#writing = undefined
+      })
+  }
+
+  #isClosed = false
+
+  async #close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#transfers.end()
+    await this.#file.close()
+  }
+}

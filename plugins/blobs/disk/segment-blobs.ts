@@ -1,0 +1,123 @@
+import { hash } from 'node:crypto'
+import { type FileHandle, mkdir, open } from 'node:fs/promises'
+import { type BlobEntry, type BlobFacts, CorruptContent, type Log } from 'pounce/sdk'
+import { formatKey, type SegmentKey } from './blob-key.ts'
+import { type Disk, readFully } from './disk.ts'
+import { SegmentFiles } from './segment-files.ts'
+import { decodeHeader, headerBytes, type Stretch, walkSegment } from './segment-format.ts'
+import { SegmentSpace } from './segment-space.ts'
+import { SegmentWriter } from './segment-writer.ts'
+
+/** Blobs of at most this many bytes share segment files, and share the syncs that make them durable. */
+export const smallBytes = 64 * 1024
+
+/** Small blobs, many to a file. A key says where its entry lies, so reading needs no index. */
+export class SegmentBlobs {
+  readonly #folder: string
+  readonly #log: Log
+  readonly #files: SegmentFiles
+  readonly #writer: SegmentWriter
+  readonly #space: SegmentSpace
+
+  constructor(folder: string, temporaryFolder: string, disk: Disk, log: Log) {
+    this.#folder = folder
+    this.#log = log
+    this.#files = new SegmentFiles(folder)
+    this.#writer = new SegmentWriter(folder, this.#files, disk)
+    this.#space = new SegmentSpace({ folder, temporaryFolder, files: this.#files, writer: this.#writer, disk, log })
+  }
+
+  async start(): Promise<void> {
+    await mkdir(this.#folder, { recursive: true })
+    await this.#writer.start()
+    const newest = (await this.#writer.segments()).at(-1)
+    if (newest) await this.#cutTornTail(newest)
+  }
+
+  async dispose(): Promise<void> {
+    await this.#writer.dispose()
+    await this.#space.dispose()
+    await this.#files.dispose()
+  }
+
+  /** Resolves when the bytes are durable. */
+  async put(bytes: Uint8Array, sha256: string, modified: Date): Promise<BlobFacts> {
+    const { segment, offset } = await this.#writer.append(bytes, sha256, modified)
+    return { key: formatKey({ in: 'segment', segment, offset, sizeBytes: bytes.length, sha256 }), sizeBytes: bytes.length, sha256 }
+  }
+
+  /** All bytes of a blob, checked, or undefined when there is none. */
+  async read(key: SegmentKey): Promise<Buffer | undefined> {
+    return await this.#files.use(key.segment, async file => {
+      const bytes = Buffer.allocUnsafe(headerBytes + key.sizeBytes)
+      const got = await readFully(file, bytes, key.offset)
+      const data = bytes.subarray(headerBytes)
+      if (!(await this.#isThere(file, key, bytes.subarray(0, got)))) return undefined
+      if (got < bytes.length || hash('sha256', data) !== key.sha256) throw damaged(key)
+      return data
+    })
+  }
+
+  /** True when the blob is there, going by its header alone. */
+  async has(key: SegmentKey): Promise<boolean> {
+    const isThere = await this.#files.use(key.segment, async file => {
+      const header = Buffer.allocUnsafe(headerBytes)
+      return await this.#isThere(file, key, header.subarray(0, await readFully(file, header, key.offset)))
+    })
+    return isThere ?? false
+  }
+
+  async remove(key: SegmentKey): Promise<void> {
+    await this.#space.remove(key)
+  }
+
+  /** Every blob; entries that are still being written are not seen. */
+  async *list(): AsyncGenerator<BlobEntry> {
+    for (const segment of await this.#writer.segments()) {
+      const entries = (await this.#files.use(segment, file => this.#liveEntries(segment, file))) ?? []
+      for (const { offset, sizeBytes, sha256, modified } of entries) {
+        yield { key: formatKey({ in: 'segment', segment, offset, sizeBytes, sha256 }), sizeBytes, modified }
+      }
+      if (entries.length === 0) await this.#space.tidy(segment)
+    }
+  }
+
+  async #liveEntries(segment: string, file: FileHandle): Promise<readonly Stretch[]> {
+    const end = this.#writer.durableBytes(segment) ?? (await file.stat()).size
+    const live: Stretch[] = []
+    for await (const stretch of walkSegment(file, end)) {
+      if (stretch.state === 'live') live.push(stretch)
+      if (stretch.state === 'damaged') this.#log.warn('part of a segment is damaged', { segment, offset: stretch.offset })
+    }
+    return live
+  }
+
+  /** Decides by the header, and when that says something else than the key, by the headers before it. */
+  async #isThere(file: FileHandle, key: SegmentKey, bytes: Buffer): Promise<boolean> {
+    const header = decodeHeader(bytes, key.offset)
+    if (header.sha256 === key.sha256 && header.sizeBytes === key.sizeBytes) {
+      if (header.state === 'damaged') throw damaged(key)
+      return header.state === 'live'
+    }
+    const end = this.#writer.durableBytes(key.segment) ?? (await file.stat()).size
+    for await (const stretch of walkSegment(file, end)) {
+      const isHit = stretch.state === 'damaged' && stretch.offset <= key.offset && key.offset < stretch.offset + stretch.sizeBytes
+      if (isHit) throw damaged(key)
+      if (stretch.offset >= key.offset) break
+    }
+    return false
+  }
+
+  /** A crash can leave half an entry at the end of the newest segment. Nobody was told of it. */
+  async #cutTornTail(segment: string): Promise<void> {
+    await using file = await open(this.#files.pathOf(segment), 'r+')
+    const { size } = await file.stat()
+    let last: Stretch | undefined
+    for await (const stretch of walkSegment(file, size)) last = stretch
+    if (last?.state !== 'damaged') return
+    await file.truncate(last.offset)
+    this.#log.info('cut off an entry that a crash left unfinished', { segment, offset: last.offset })
+  }
+}
+
+const damaged = (key: SegmentKey): CorruptContent => new CorruptContent(undefined, { details: { key: formatKey(key) } })

@@ -1,0 +1,92 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { codeOf } from './disk.ts'
+
+interface OpenSegment {
+  readonly handle: Promise<FileHandle | undefined>
+  users: number
+  isRetired: boolean
+}
+
+const keptOpen = 64
+
+/** Segments opened for reading, kept open for the next reader. A handle is closed only when nobody reads from it. */
+export class SegmentFiles {
+  readonly #folder: string
+  /** Least recently used first. */
+  readonly #open = new Map<string, OpenSegment>()
+
+  constructor(folder: string) {
+    this.#folder = folder
+  }
+
+  pathOf(segment: string): string {
+    return join(this.#folder, `${segment}.segment`)
+  }
+
+  /** Runs the work on an open segment; undefined when there is no such segment. */
+  async use<T>(segment: string, work: (file: FileHandle) => Promise<T>): Promise<T | undefined> {
+    const entry = this.#take(segment)
+    entry.users += 1
+    try {
+      const file = await entry.handle
+      if (!file) this.#forget(segment, entry)
+      return file && (await work(file))
+    } catch (error) {
+      this.#forget(segment, entry)
+      throw error
+    } finally {
+      entry.users -= 1
+      if (entry.users === 0 && entry.isRetired) await this.#close(entry)
+    }
+  }
+
+  /** The file of this segment was replaced or deleted: the next reader opens it anew. */
+  async retire(segment: string): Promise<void> {
+    const entry = this.#open.get(segment)
+    if (!entry) return
+    this.#forget(segment, entry)
+    if (entry.users === 0) await this.#close(entry)
+  }
+
+  async dispose(): Promise<void> {
+    for (const segment of [...this.#open.keys()]) await this.retire(segment)
+  }
+
+  #take(segment: string): OpenSegment {
+    const known = this.#open.get(segment)
+    const entry = known ?? { handle: this.#tryOpen(segment), users: 0, isRetired: false }
+    this.#open.delete(segment)
+    this.#open.set(segment, entry)
+    if (this.#open.size > keptOpen) this.#closeIdle()
+    return entry
+  }
+
+  async #tryOpen(segment: string): Promise<FileHandle | undefined> {
+    try {
+      return await open(this.pathOf(segment), 'r')
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return undefined
+      throw error
+    }
+  }
+
+  #closeIdle(): void {
+    for (const [segment, entry] of this.#open) {
+      if (entry.users > 0) continue
+      this.#forget(segment, entry)
+      void this.#close(entry)
+      return
+    }
+  }
+
+  #forget(segment: string, entry: OpenSegment): void {
+    entry.isRetired = true
+    if (this.#open.get(segment) === entry) this.#open.delete(segment)
+  }
+
+  async #close(entry: OpenSegment): Promise<void> {
+    const file = await entry.handle.catch(() => undefined)
+    await file?.close()
+  }
+}
