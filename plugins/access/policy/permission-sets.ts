@@ -1,0 +1,53 @@
+import { type Kind, type Permission, readingPermissions } from 'pounce/sdk'
+
+/** What an account with status ReadOnly keeps (reference, api-platform §2). */
+export const readOnlyPermissions: ReadonlySet<Permission> = new Set<Permission>([...readingPermissions, 'DownloadFiles'])
+
+/**
+ * What extractors do: read, download, annotate, upload and build below what they were given. No Delete*, no spaces of their own,
+ * no accounts. What DownloadFiles, EditFile … reach is still bounded by the rights of the user behind the key.
+ */
+export const extractionPermissions: ReadonlySet<Permission> = new Set<Permission>([
+  ...readOnlyPermissions,
+  'AddFile',
+  'EditFile',
+  'CreateDataset',
+  'EditDataset',
+  'AddResourceToDataset',
+  'CreateCollection',
+  'EditCollection',
+  'AddResourceToCollection',
+  'AddResourceToSpace',
+  'AddMetadata',
+  'EditMetadata',
+  'AddTag',
+  'AddComment',
+  'CreatePreview',
+  'MultimediaIndexDocument',
+  'CreateSection',
+  'EditSection',
+  'CreateSensor',
+  'AddGeoStream',
+  'AddDatapoints',
+  'CreateRelation',
+  'ViewRelation',
+])
+
+/** The right that makes a thing of each kind visible. Derived kinds pass it on to what they hang on. */
+export const viewPermission: Readonly<Record<Kind, Permission>> = {
+  space: 'ViewSpace',
+  collection: 'ViewCollection',
+  dataset: 'ViewDataset',
+  folder: 'ViewDataset',
+  file: 'ViewFile',
+  section: 'ViewSection',
+  preview: 'ViewFile',
+  thumbnail: 'ViewFile',
+  metadata: 'ViewMetadata',
+  comment: 'ViewComments',
+  user: 'ViewUser',
+  role: 'ViewUser',
+  extractor: 'ViewFile',
+  job: 'ViewFile',
+  key: 'ViewUser',
+}

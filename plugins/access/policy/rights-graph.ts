@@ -1,0 +1,108 @@
+import type { Contributions, Kind, Ref, Rights, RightsOf } from 'pounce/sdk'
+
+/** Longest chain from a thing up to what gives it rights: comment → metadata → section → file → dataset, and some to spare. */
+const maxDepth = 8
+const batchSize = 1000
+const idForm = /^[0-9a-f-]{24,36}$/
+
+const keyOf = (ref: Ref): string => `${ref.kind}:${ref.id}`
+
+/** A thing on the way up, and the one below it through which it was reached. */
+export interface Step {
+  readonly ref: Ref
+  readonly rights: Rights
+  readonly below: Step | undefined
+}
+
+/** The rights of some things and of everything above them, as they were when read. */
+export class RightsGraph {
+  #rights = new Map<string, Rights>()
+  #existing = new Map<string, boolean>()
+
+  /** Rights of a thing that has a record, also of one whose parents are all gone. */
+  of(ref: Ref): Rights | undefined {
+    return this.#rights.get(keyOf(ref))
+  }
+
+  add(ref: Ref, rights: Rights): void {
+    this.#rights.set(keyOf(ref), rights)
+  }
+
+  /** The thing and all that have a record above it, nearest first, each once: circles do no harm. */
+  above(ref: Ref): readonly Step[] {
+    const rights = this.of(ref)
+    if (!rights) return []
+    const steps: Step[] = [{ ref, rights, below: undefined }]
+    if (isTop(rights)) return steps
+    const seen = new Set([keyOf(ref)])
+    for (const step of steps) {
+      for (const parent of step.rights.parents ?? []) {
+        const parentRights = this.of(parent)
+        if (!parentRights || seen.has(keyOf(parent))) continue
+        seen.add(keyOf(parent))
+        steps.push({ ref: parent, rights: parentRights, below: step })
+      }
+    }
+    return steps
+  }
+
+  /** False for a thing without a record, and for one that hangs only on things that do not exist: the cascade has not come there yet. */
+  exists(ref: Ref): boolean {
+    const key = keyOf(ref)
+    const known = this.#existing.get(key)
+    if (known !== undefined) return known
+    const answer = this.above(ref).some(step => isTop(step.rights))
+    this.#existing.set(key, answer)
+    return answer
+  }
+}
+
+const isTop = (rights: Rights): boolean => rights.parents === undefined || rights.parents.length === 0
+
+/** Reads rights from the plugins that own the kinds, one batch per kind and level. */
+export class RightsReader {
+  #sources: Contributions<RightsOf>
+  #byKind = new Map<Kind, RightsOf>()
+
+  constructor(sources: Contributions<RightsOf>) {
+    this.#sources = sources
+  }
+
+  async read(kind: Kind, ids: readonly string[]): Promise<RightsGraph> {
+    const graph = new RightsGraph()
+    let level = new Map<Kind, Set<string>>([[kind, new Set(ids)]])
+    for (let depth = 0; depth < maxDepth && level.size > 0; depth += 1) {
+      const next = new Map<Kind, Set<string>>()
+      await Promise.all([...level].map(([of, wanted]) => this.#readKind(graph, of, [...wanted], next)))
+      level = next
+    }
+    return graph
+  }
+
+  async #readKind(graph: RightsGraph, kind: Kind, ids: readonly string[], next: Map<Kind, Set<string>>): Promise<void> {
+    const source = this.#sourceOf(kind)
+    if (!source) return
+    const readable = ids.filter(id => idForm.test(id))
+    for (let from = 0; from < readable.length; from += batchSize) {
+      const found = await source.rightsOf(readable.slice(from, from + batchSize))
+      for (const [id, rights] of found) {
+        graph.add({ kind, id }, rights)
+        for (const parent of rights.parents ?? []) if (!graph.of(parent)) wanted(next, parent.kind).add(parent.id)
+      }
+    }
+  }
+
+  #sourceOf(kind: Kind): RightsOf | undefined {
+    const known = this.#byKind.get(kind)
+    if (known) return known
+    const source = this.#sources.all().find(candidate => candidate.kind === kind)
+    if (source) this.#byKind.set(kind, source)
+    return source
+  }
+}
+
+const wanted = (level: Map<Kind, Set<string>>, kind: Kind): Set<string> => {
+  const ids = level.get(kind) ?? new Set<string>()
+  level.set(kind, ids)
+  return ids
+}
