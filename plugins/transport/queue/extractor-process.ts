@@ -1,0 +1,175 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, readFile, rm } from 'node:fs/promises'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { FromProcess, RunRequest, ToProcess } from './messages.ts'
+import { RunFailure } from './run-failure.ts'
+
+/** Limits of one run, and who hears of it. */
+export interface RunLimits {
+  readonly timeoutMs: number
+  /** Aborted: the process is ended, and the run rejects with the signal's reason. */
+  readonly signal: AbortSignal
+  progress(message: string): void
+}
+
+interface Current {
+  resolve(output: string): void
+  reject(error: unknown): void
+  progress(message: string): void
+}
+
+const runner = fileURLToPath(new URL('./runner.ts', import.meta.url))
+const inherited = ['PATH', 'LANG', 'LC_ALL', 'TZ', 'LD_LIBRARY_PATH', 'SystemRoot']
+const memoryLookMs = 250
+const abortGraceMs = 300
+
+/** A child process that runs extractors, one at a time. It has no secrets in its environment and ends when the server does. */
+export class ExtractorProcess {
+  readonly memoryMb: number
+  runs = 0
+  #child: ChildProcess
+  #folder: string
+  #residentMb: number
+  #current: Current | undefined
+  #isReady = false
+  #isSpent = false
+  #errors = ''
+  /** Why it was ended from here. */
+  #endedFor: RunFailure | undefined
+  #exited: Promise<unknown>
+
+  private constructor(child: ChildProcess, folder: string, memoryMb: number, nativeMemoryMb: number) {
+    this.#child = child
+    this.#folder = folder
+    this.memoryMb = memoryMb
+    this.#residentMb = memoryMb + nativeMemoryMb
+    this.#exited = once(child, 'exit').then(
+      () => this.#left(),
+      error => this.#left(error),
+    )
+    child.on('error', () => this.#kill())
+    child.on('message', (message: FromProcess) => this.#heard(message))
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.#errors = (this.#errors + text).slice(-4000)
+    })
+  }
+
+  /** Starts a process whose JavaScript heap is limited. `folder` becomes its home, and is removed with it. */
+  static async start(folder: string, memoryMb: number, nativeMemoryMb: number): Promise<ExtractorProcess> {
+    await mkdir(folder, { recursive: true })
+    const env: NodeJS.ProcessEnv = { HOME: folder, TMPDIR: folder, NODE_ENV: 'production' }
+    for (const name of inherited) if (process.env[name] !== undefined) env[name] = process.env[name]
+    const child = fork(runner, [String(process.pid)], {
+      cwd: folder,
+      env,
+      execArgv: [`--max-old-space-size=${memoryMb}`, '--disable-warning=ExperimentalWarning'],
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      // A process group of its own, so that its children end with it and a Ctrl-C reaches the server alone.
+      detached: true,
+    })
+    return new ExtractorProcess(child, folder, memoryMb, nativeMemoryMb)
+  }
+
+  /** False once it has ended or is about to: another run must not be given to it. */
+  get isUsable(): boolean {
+    return !this.#isSpent && this.#child.exitCode === null && this.#child.signalCode === null && this.#child.connected
+  }
+
+  /** Runs one extractor to its end. Resolves to the JSON text of its output, rejects with a `RunFailure`. */
+  async run(request: RunRequest, limits: RunLimits): Promise<string> {
+    limits.signal.throwIfAborted()
+    this.runs += 1
+    const timer = setTimeout(() => this.#end(`It took longer than ${limits.timeoutMs / 1000} s and was stopped`), limits.timeoutMs)
+    const memory = setInterval(() => void this.#checkMemory(), memoryLookMs)
+    const onAbort = (): void => void this.#abort(limits.signal.reason)
+    limits.signal.addEventListener('abort', onAbort, { once: true })
+    try {
+      return await new Promise<string>((resolve, reject) => {
+        this.#current = { resolve, reject, progress: limits.progress }
+        this.#send({ type: 'run', request })
+      })
+    } finally {
+      clearTimeout(timer)
+      clearInterval(memory)
+      limits.signal.removeEventListener('abort', onAbort)
+      this.#current = undefined
+    }
+  }
+
+  /** Ends it at once, with all that it has started. Resolves when it is gone. */
+  async stop(): Promise<void> {
+    this.#kill()
+    await this.#exited
+  }
+
+  #heard(message: FromProcess): void {
+    if (message.type === 'ready') this.#isReady = true
+    else if (message.type === 'progress') this.#current?.progress(message.message)
+    else if (message.type === 'output') this.#current?.resolve(message.output)
+    else {
+      this.#isSpent ||= message.isLast
+      this.#current?.reject(new RunFailure('refused', message.message))
+    }
+  }
+
+  async #abort(reason: unknown): Promise<void> {
+    const current = this.#current
+    this.#isSpent = true
+    this.#send({ type: 'abort' })
+    await Promise.race([this.#exited, pause(abortGraceMs)])
+    this.#kill()
+    current?.reject(reason)
+  }
+
+  #end(why: string): void {
+    this.#endedFor = new RunFailure('killed', why)
+    this.#isSpent = true
+    this.#kill()
+  }
+
+  async #checkMemory(): Promise<void> {
+    const residentMb = await residentMbOf(this.#child.pid)
+    if (residentMb > this.#residentMb) this.#end(`It took more than ${this.#residentMb} MiB of memory and was stopped`)
+  }
+
+  async #left(error?: Error): Promise<void> {
+    this.#current?.reject(error ? new RunFailure('fault', 'The extractor process could not be started', { cause: error }) : this.#whyLeft())
+    // What it started may outlive it when it ended by itself.
+    this.#kill()
+    await rm(this.#folder, { recursive: true, force: true, maxRetries: 3 })
+  }
+
+  #whyLeft(): RunFailure {
+    if (this.#endedFor) return this.#endedFor
+    if (this.#errors.includes('heap out of memory')) {
+      return new RunFailure('killed', `It took more than ${this.memoryMb} MiB of memory and was stopped`)
+    }
+    const how = this.#child.signalCode ?? `exit code ${this.#child.exitCode}`
+    if (this.#isReady) return new RunFailure('killed', `Its process ended without a result (${how})`, { cause: this.#errors })
+    return new RunFailure('fault', `The extractor process did not start (${how})`, { cause: this.#errors })
+  }
+
+  #send(message: ToProcess): void {
+    // A process that has just ended is reported by its exit.
+    if (this.#child.connected) this.#child.send(message, error => error && this.#kill())
+  }
+
+  #kill(): void {
+    const { pid } = this.#child
+    if (pid === undefined) return
+    try {
+      process.kill(process.platform === 'win32' ? pid : -pid, 'SIGKILL')
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && (error.code === 'ESRCH' || error.code === 'EPERM'))) throw error
+    }
+  }
+}
+
+/** Resident memory of a process in MiB; 0 when it cannot be told. */
+async function residentMbOf(pid: number | undefined): Promise<number> {
+  if (process.platform !== 'linux' || pid === undefined) return 0
+  const status = await readFile(`/proc/${pid}/status`, 'latin1').catch(() => '')
+  return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) / 1024
+}

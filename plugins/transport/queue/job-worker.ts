@@ -1,0 +1,156 @@
+import type { Extractor, Log, Metrics } from 'pounce/sdk'
+import type { StoredJob } from './jobs.ts'
+import { Lanes } from './lanes.ts'
+import { Run, type Surroundings } from './run.ts'
+
+const mostCrashes = 5
+
+/** Runs the jobs of built-in extractors, as many at once as configured, for as long as it is not disposed of. */
+export class JobWorker {
+  #around: Surroundings
+  #metrics: Metrics
+  #log: Log
+  #extractors: ReadonlyMap<string, Extractor>
+  #lanes: Lanes
+  #active = new Map<string, Run>()
+  #free: number
+  #mostActive: number
+  #timer: NodeJS.Timeout | undefined
+  #renewal: NodeJS.Timeout
+  #turning: Promise<void> = Promise.resolve()
+  #isTurning = false
+  #again = false
+  #refreshAt = 0
+  #recoverAt = 0
+  #isFirst = true
+
+  /** Begins at once. `concurrency` counts running extractors; a few results more may be on their way into the store. */
+  constructor(extractors: ReadonlyMap<string, Extractor>, around: Surroundings, metrics: Metrics, concurrency: number) {
+    this.#extractors = extractors
+    this.#around = around
+    this.#metrics = metrics
+    this.#log = around.log
+    this.#free = concurrency
+    this.#mostActive = 2 * concurrency + 4
+    this.#lanes = new Lanes([...extractors.keys()], (queue, limit) => around.book.waiting(queue, limit))
+    this.#renewal = setInterval(() => void this.#renew(), around.config.leaseMs / 3)
+    this.#turn()
+  }
+
+  /** Tells of jobs that were just stored. */
+  wake(added: readonly StoredJob[]): void {
+    this.#lanes.add(added)
+    this.#turn()
+  }
+
+  /** The run of a job, while it lasts. */
+  running(jobId: string): Run | undefined {
+    return this.#active.get(jobId)
+  }
+
+  /** Ends all runs and hands their jobs back. The surroundings' `stopping` signal must be aborted. */
+  async dispose(): Promise<void> {
+    clearTimeout(this.#timer)
+    clearInterval(this.#renewal)
+    await this.#turning
+    clearTimeout(this.#timer)
+    for (const run of this.#active.values()) run.stop()
+    await Promise.all([...this.#active.values()].map(run => run.ended))
+  }
+
+  /** Starts what can be started. Calls during a turn make it go round once more. */
+  #turn(): void {
+    this.#again = true
+    if (this.#isTurning || this.#around.stopping.aborted) return
+    this.#isTurning = true
+    clearTimeout(this.#timer)
+    this.#turning = this.#turnUntilStill()
+  }
+
+  async #turnUntilStill(): Promise<void> {
+    try {
+      while (this.#again && !this.#around.stopping.aborted) {
+        this.#again = false
+        await this.#fill()
+      }
+    } catch (error) {
+      this.#log.warn('the jobs could not be read, trying again soon', { error })
+    } finally {
+      this.#isTurning = false
+    }
+    if (!this.#around.stopping.aborted) this.#timer = setTimeout(() => this.#turn(), this.#nextTurnMs())
+  }
+
+  async #fill(): Promise<void> {
+    const now = performance.now()
+    const { pollMs, leaseMs } = this.#around.config
+    if (now >= this.#recoverAt) {
+      await this.#recover()
+      this.#recoverAt = now + leaseMs / 2
+    }
+    if (now >= this.#refreshAt) {
+      this.#lanes.refresh()
+      this.#refreshAt = now + pollMs
+    }
+    while (this.#free > 0 && this.#active.size < this.#mostActive && !this.#around.stopping.aborted) {
+      const job = await this.#lanes.next(this.#around.now().toISOString(), id => this.#active.has(id))
+      const extractor = job && this.#extractors.get(job.queue)
+      if (!job || !extractor) return
+      this.#begin(job, extractor)
+    }
+  }
+
+  #begin(job: StoredJob, extractor: Extractor): void {
+    const started = performance.now()
+    const run = new Run(job, extractor, this.#around)
+    this.#active.set(job.id, run)
+    this.#free -= 1
+    void run.executed.then(() => {
+      this.#free += 1
+      this.#turn()
+    })
+    void run.ended.then(end => {
+      this.#active.delete(job.id)
+      this.#metrics.count('transport_runs_total', { queue: job.queue, end })
+      this.#metrics.observe('transport_run_seconds', (performance.now() - started) / 1000, { queue: job.queue })
+      this.#turn()
+    })
+  }
+
+  #nextTurnMs(): number {
+    const { pollMs } = this.#around.config
+    const due = this.#lanes.nextDue
+    if (due === undefined || this.#free === 0 || this.#active.size >= this.#mostActive) return pollMs
+    return Math.min(pollMs, Math.max(1, Date.parse(due) - this.#around.now().getTime()))
+  }
+
+  async #recover(): Promise<void> {
+    const { book, owner, config } = this.#around
+    const dead = await book.recover({
+      ...(this.#isFirst && { earlierSelf: owner }),
+      isHeld: id => this.#active.has(id),
+      mostCrashes,
+      delayMs: config.retryDelayMs,
+    })
+    this.#isFirst = false
+    this.#lanes.refresh()
+    for (const job of dead) {
+      const status = { jobId: job.id, targetId: job.target.id, extractor: this.#extractors.get(job.queue)?.info.name ?? job.queue }
+      const text = `StatusMessage.error: ${job.error}`
+      await this.#around.listener
+        .status({ ...status, status: text, at: this.#around.now() })
+        .catch(error => this.#log.warn('an error was not heard', { job: job.id, error }))
+    }
+  }
+
+  async #renew(): Promise<void> {
+    const ids = [...this.#active.keys()]
+    if (ids.length === 0) return
+    const { book, owner, config } = this.#around
+    try {
+      for (const id of await book.renew(ids, owner, config.leaseMs)) this.#active.get(id)?.lose()
+    } catch (error) {
+      this.#log.warn('leases could not be prolonged', { error })
+    }
+  }
+}

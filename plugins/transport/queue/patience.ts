@@ -1,0 +1,40 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { Problem } from 'pounce/sdk'
+
+/** True of an error that says a part is away or full: no job is to blame for it. */
+export const isAway = (error: unknown): boolean => error instanceof Problem && (error.status === 503 || error.status === 507)
+
+/** How long `patiently` goes on. */
+export interface Patience {
+  readonly signal: AbortSignal
+  /** Tries that may fail with an error that is not "away". */
+  readonly tries: number
+  /** Before the second try; doubled for each further one. */
+  readonly delayMs: number
+  /** How long to wait for a part that is away. */
+  readonly awayMs: number
+}
+
+const longestPauseMs = 5000
+
+/**
+ * Calls again until it succeeds. While a part is away that costs no try. Rejects with the last error when patience ends,
+ * or with the signal's reason.
+ */
+export async function patiently<T>(call: () => Promise<T>, { signal, tries, delayMs, awayMs }: Patience): Promise<T> {
+  const until = performance.now() + awayMs
+  let failures = 0
+  let delay = delayMs
+  for (;;) {
+    signal.throwIfAborted()
+    try {
+      return await call()
+    } catch (error) {
+      const away = isAway(error)
+      if (!away) failures += 1
+      if (failures >= tries || (away && performance.now() + delay > until)) throw error
+    }
+    await pause(delay, undefined, { signal })
+    delay = Math.min(delay * 2, longestPauseMs)
+  }
+}

@@ -1,0 +1,175 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import {
+  BlobStore,
+  Clock,
+  type Contributions,
+  DocumentStore,
+  type Extractor,
+  Extractors,
+  Installation,
+  Invalid,
+  type Job,
+  Log,
+  Metrics,
+  type QueueFacts,
+  type Transport,
+  type TransportListener,
+  wire,
+} from 'pounce/sdk'
+import { Config, type QueueConfig } from './config.ts'
+import { JobBook } from './job-book.ts'
+import { JobWorker } from './job-worker.ts'
+import { patiently } from './patience.ts'
+import { ProcessPool } from './process-pool.ts'
+
+const mostJobs = 1000
+const mostRemembered = 10_000
+
+/** Jobs in the document store. Those of built-in extractors run here, in child processes; all others wait. */
+export class QueueTransport implements Transport {
+  readonly kind = 'queue'
+  #config: QueueConfig
+  #installation: Installation
+  #blobs: BlobStore
+  #extractors: Contributions<Extractor>
+  #clock: Clock
+  #log: Log
+  #metrics: Metrics
+  #book: JobBook
+  #stopping = new AbortController()
+  #listener: TransportListener | undefined
+  #worker: JobWorker | undefined
+  #pool: ProcessPool | undefined
+  #announcing: Promise<unknown> = Promise.resolve()
+  /** Jobs that ended here lately: a publisher that repeats itself must not run them again. Oldest first. */
+  #over = new Set<string>()
+
+  constructor(
+    config: QueueConfig,
+    installation: Installation,
+    documents: DocumentStore,
+    blobs: BlobStore,
+    extractors: Contributions<Extractor>,
+    clock: Clock,
+    log: Log,
+    metrics: Metrics,
+  ) {
+    this.#config = config
+    this.#installation = installation
+    this.#blobs = blobs
+    this.#extractors = extractors
+    this.#clock = clock
+    this.#log = log
+    this.#metrics = metrics
+    this.#book = new JobBook(documents, () => clock.now())
+  }
+
+  async publish(jobs: readonly Job[]): Promise<void> {
+    if (jobs.length > mostJobs) throw new Invalid(`At most ${mostJobs} jobs can be published at once, not ${jobs.length}`)
+    const added = await this.#book.add(jobs.filter(({ id }) => !this.#over.has(id)))
+    if (added.length > 0) this.#worker?.wake(added)
+  }
+
+  async cancel(jobId: string): ReturnType<Transport['cancel']> {
+    const outcome = (await this.#worker?.running(jobId)?.cancel()) ?? (await this.#book.remove(jobId))
+    if (outcome === 'cancelled') this.#remember(jobId)
+    return outcome
+  }
+
+  async listen(listener: TransportListener): Promise<void> {
+    if (this.#listener) throw new Error('transport.queue has a listener already')
+    this.#listener = listener
+    if (!this.#installation.roles.has('worker')) return
+    const extractors = this.#builtIn()
+    const root = join(this.#installation.dataFolder, 'transport.queue')
+    const owner = await ownerOf(root)
+    // Left by an earlier life that did not end in peace.
+    await Promise.all(['runs', 'processes'].map(name => rm(join(root, name), { recursive: true, force: true, maxRetries: 3 })))
+    const { concurrency = Math.max(1, availableParallelism() - 1), runsPerProcess, idleMs, nativeMemoryMb } = this.#config
+    const pool = new ProcessPool({ size: concurrency, runsPerProcess, idleMs, nativeMemoryMb, folder: join(root, 'processes') })
+    const around = {
+      book: this.#book,
+      blobs: this.#blobs,
+      pool,
+      listener,
+      log: this.#log,
+      now: () => this.#clock.now(),
+      config: this.#config,
+      owner,
+      folder: join(root, 'runs'),
+      stopping: this.#stopping.signal,
+      over: (jobId: string) => this.#remember(jobId),
+    }
+    this.#pool = pool
+    this.#worker = new JobWorker(extractors, around, this.#metrics, concurrency)
+    this.#announcing = Promise.all([...extractors].map(([queue, { info }]) => this.#announce(listener, queue, info)))
+  }
+
+  async queues(): Promise<readonly QueueFacts[]> {
+    const builtIn = this.#builtIn()
+    const facts = await this.#book.queues([...builtIn.keys()])
+    return facts.map(fact => ({ ...fact, consumers: builtIn.has(fact.queue) ? 1 : 0 }))
+  }
+
+  pending(target: Job['target']): ReturnType<Transport['pending']> {
+    return this.#book.pending(target)
+  }
+
+  async revive(jobId: string): Promise<boolean> {
+    const job = await this.#book.revive(jobId)
+    if (job) this.#worker?.wake([job])
+    return job !== undefined
+  }
+
+  async dispose(): Promise<void> {
+    this.#stopping.abort(new Error('The transport stops'))
+    await this.#worker?.dispose()
+    await this.#pool?.dispose()
+    await this.#announcing
+  }
+
+  #builtIn(): ReadonlyMap<string, Extractor> {
+    const byQueue = new Map<string, Extractor>()
+    for (const extractor of this.#extractors.all()) {
+      const { name } = extractor.info
+      if (byQueue.has(name)) this.#log.warn('two extractors have one name; the first is used', { name })
+      else byQueue.set(name, extractor)
+    }
+    return byQueue
+  }
+
+  async #announce(listener: TransportListener, queue: string, info: unknown): Promise<void> {
+    const patience = { signal: this.#stopping.signal, tries: 5, delayMs: 500, awayMs: Number.POSITIVE_INFINITY }
+    try {
+      await patiently(() => listener.heartbeat({ queue, info }), patience)
+    } catch (error) {
+      if (!this.#stopping.signal.aborted) this.#log.error('an extractor could not be announced', { queue, error })
+    }
+  }
+
+  #remember(jobId: string): void {
+    this.#over.add(jobId)
+    for (const oldest of this.#over) {
+      if (this.#over.size <= mostRemembered) return
+      this.#over.delete(oldest)
+    }
+  }
+}
+wire(QueueTransport, Config, Installation, DocumentStore, BlobStore, Extractors, Clock, Log, Metrics)
+
+/**
+ * The name of this worker in leases. It is kept in the data folder, which only one kernel can have: jobs under this name that run
+ * when it starts are left from its earlier life.
+ */
+async function ownerOf(root: string): Promise<string> {
+  await mkdir(root, { recursive: true })
+  const path = join(root, 'owner')
+  const known = await readFile(path, 'utf8').catch(() => '')
+  if (known !== '') return known
+  const fresh = randomUUID()
+  await writeFile(path, fresh)
+  return fresh
+}

@@ -1,0 +1,16 @@
+/**
+ * Why a run gave no result. `refused`: the extractor threw, so the same bytes will fail again. `killed`: it took too long or too much
+ * memory, or its process ended. `fault`: nothing to do with the extractor, such as a process that could not be started.
+ */
+export type FailureKind = 'refused' | 'killed' | 'fault'
+
+/** A run that failed. The message is for people. */
+export class RunFailure extends Error {
+  readonly kind: FailureKind
+
+  constructor(kind: FailureKind, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'RunFailure'
+    this.kind = kind
+  }
+}

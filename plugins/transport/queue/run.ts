@@ -1,0 +1,186 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type BlobStore, type Extractor, type Log, type TransportListener, Unavailable } from 'pounce/sdk'
+import type { QueueConfig } from './config.ts'
+import { inputFile } from './input-file.ts'
+import type { JobBook } from './job-book.ts'
+import { jobOf, type StoredJob } from './jobs.ts'
+import { checkOutput } from './output.ts'
+import { patiently } from './patience.ts'
+import type { ProcessPool } from './process-pool.ts'
+import { StatusLine } from './status-line.ts'
+import { type Verdict, verdictOn } from './verdict.ts'
+
+/** What all runs of a worker share. */
+export interface Surroundings {
+  readonly book: JobBook
+  readonly blobs: BlobStore
+  readonly pool: ProcessPool
+  readonly listener: TransportListener
+  readonly log: Log
+  readonly now: () => Date
+  readonly config: QueueConfig
+  /** Name of this worker in leases. */
+  readonly owner: string
+  /** Folder for the files of runs. */
+  readonly folder: string
+  /** Aborted when the worker stops. */
+  readonly stopping: AbortSignal
+  /** Hears of jobs that are done or cancelled, so that they are not published again. */
+  readonly over: (jobId: string) => void
+}
+
+/** How a run ended. `unclaimed`: somebody else had the job. `lost`: somebody else took it over, or the store refused to hear of the end. */
+export type RunEnd = Verdict['end'] | 'unclaimed' | 'lost'
+
+/** Why a run is ended from outside. */
+type Interruption = 'cancelled' | 'stopping' | 'lost'
+
+const awayMs = 60_000
+const cancelWaitMs = 4000
+
+/** One attempt at a job, from claiming it to recording how it ended. */
+export class Run {
+  readonly job: StoredJob
+  /** Resolves when the end is recorded; never rejects. */
+  readonly ended: Promise<RunEnd>
+  /** Resolves when the extractor has ended, so that another may start. */
+  readonly executed: Promise<void>
+  #extractor: Extractor
+  #around: Surroundings
+  #control = new AbortController()
+  #interruption: Interruption | undefined
+  #isDelivering = false
+  #nowExecuted: () => void
+  #folder: string
+  #inputPath = ''
+
+  constructor(job: StoredJob, extractor: Extractor, around: Surroundings) {
+    this.job = job
+    this.#extractor = extractor
+    this.#around = around
+    this.#folder = join(around.folder, randomUUID())
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.executed = promise
+    this.#nowExecuted = resolve
+    this.ended = this.#go()
+  }
+
+  /** Stops it, unless its result is being stored. `undefined` when it came to another end: the job's record then knows more. */
+  async cancel(): Promise<'cancelled' | 'running' | undefined> {
+    if (this.#isDelivering) return 'running'
+    this.#interrupt('cancelled')
+    const end = await Promise.race([this.ended, pause(cancelWaitMs, 'late' as const, { ref: false })])
+    if (end === 'late') throw new Unavailable('The job was stopped, but that could not be recorded yet')
+    return end === 'cancelled' ? 'cancelled' : undefined
+  }
+
+  /** Ends it and hands the job back. */
+  stop(): void {
+    this.#interrupt('stopping')
+  }
+
+  /** Ends it without a word, for another worker has the job. */
+  lose(): void {
+    this.#interrupt('lost')
+  }
+
+  #interrupt(why: Interruption): void {
+    this.#interruption ??= why
+    this.#control.abort(new Error(`The run was interrupted: ${why}`))
+  }
+
+  async #go(): Promise<RunEnd> {
+    const { book, owner, config, log } = this.#around
+    try {
+      const job = await book.claim(this.job, owner, config.leaseMs)
+      if (!job) return 'unclaimed'
+      return await this.#attempt(job)
+    } catch (error) {
+      // The lease ends, and the job is tried again.
+      log.error('the end of a job could not be recorded', { job: this.job.id, queue: this.job.queue, error })
+      return 'lost'
+    } finally {
+      this.#nowExecuted()
+      await rm(this.#folder, { recursive: true, force: true, maxRetries: 3 })
+    }
+  }
+
+  async #attempt(job: StoredJob): Promise<RunEnd> {
+    const { listener, log, now } = this.#around
+    const about = { jobId: job.id, targetId: job.target.id, extractor: this.#extractor.info.name }
+    const unheard = (error: unknown): void => log.warn('a status line was not heard', { job: job.id, error })
+    const status = new StatusLine(listener, about, { now, signal: this.#control.signal, unheard })
+    let verdict: Verdict
+    try {
+      await this.#work(job, status)
+      verdict = { end: 'done' }
+    } catch (error) {
+      const { retryDelayMs } = this.#around.config
+      verdict = verdictOn(error, this.#interruption, { job, retryDelayMs, paths: this.#paths() })
+      log.info('a run failed', { job: job.id, queue: job.queue, attempt: job.attempts, end: verdict.end, error })
+    } finally {
+      this.#nowExecuted()
+    }
+    return this.#settle(job, verdict, status)
+  }
+
+  async #work(job: StoredJob, status: StatusLine): Promise<void> {
+    const { blobs, config, listener, pool } = this.#around
+    const { signal } = this.#control
+    const once = { signal, tries: 1, delayMs: 200, awayMs }
+    status.note('StatusMessage.start: Started processing.')
+    const source = await patiently(() => listener.input(job.target), once)
+    if (!source) return this.#skip(status, 'There is nothing to work on any more.')
+    const outputFolder = join(this.#folder, 'output')
+    await mkdir(outputFolder, { recursive: true })
+    const limits = { maxBytes: config.maxSpoolBytes, signal }
+    const path = await patiently(() => inputFile(blobs, source, join(this.#folder, 'input'), limits), once)
+    this.#inputPath = path
+    const { filename, contentType, sizeBytes } = source
+    const { module, timeoutMs, info } = this.#extractor
+    const input = { path, filename, contentType, sizeBytes, outputFolder, parameters: job.parameters }
+    const progress = (message: string): void => status.progress(message)
+    const text = await pool.run(this.#extractor, { module: module.href, input }, { timeoutMs, signal, progress })
+    this.#nowExecuted()
+    const output = await checkOutput(text, outputFolder, config.maxOutputBytes)
+    signal.throwIfAborted()
+    this.#isDelivering = true
+    await patiently(() => listener.result({ job: jobOf(job), info, output, outputFolder }), once)
+    if (output.skipped !== undefined) return this.#skip(status, output.skipped)
+    await status.say('DONE')
+  }
+
+  /** Skipped is said before done, which it is for everybody who waits. */
+  async #skip(status: StatusLine, why: string): Promise<void> {
+    status.note(`StatusMessage.skip: ${why}`)
+    await status.say('DONE')
+  }
+
+  async #settle(job: StoredJob, verdict: Verdict, status: StatusLine): Promise<RunEnd> {
+    const { book, owner, stopping, log } = this.#around
+    if (verdict.end === 'lost') return 'lost'
+    if (verdict.end === 'waiting' && verdict.status !== undefined) status.note(verdict.status)
+    if (verdict.end === 'dead') await status.say(verdict.status).catch(error => log.warn('an error was not heard', { job: job.id, error }))
+    if (verdict.end === 'done' || verdict.end === 'cancelled') this.#around.over(job.id)
+    const record = (): Promise<unknown> => {
+      if (verdict.end === 'dead') return book.bury(job.id, owner, verdict.error)
+      if (verdict.end === 'waiting') return book.putBack(job.id, owner, verdict)
+      return book.finish(job.id, owner)
+    }
+    // One try also when the worker stops: that is what hands the job back.
+    await record().catch(() => patiently(record, { signal: stopping, tries: 5, delayMs: 500, awayMs: Number.POSITIVE_INFINITY }))
+    return verdict.end
+  }
+
+  /** Paths that mean nothing to people, and are none of their business. */
+  #paths(): ReadonlyMap<string, string> {
+    return new Map([
+      [join(this.#folder, 'output'), 'output'],
+      ...(this.#inputPath === '' ? [] : [[this.#inputPath, 'input'] as const]),
+      [this.#folder, 'run'],
+    ])
+  }
+}

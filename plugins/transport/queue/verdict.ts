@@ -1,0 +1,52 @@
+import type { StoredJob } from './jobs.ts'
+import { isAway } from './patience.ts'
+import { type FailureKind, RunFailure } from './run-failure.ts'
+
+/** What becomes of a job after a run. */
+export type Verdict =
+  | { readonly end: 'done' | 'cancelled' | 'lost' }
+  | {
+      readonly end: 'waiting'
+      readonly inMs: number
+      /** False: as if the attempt had not been made. */
+      readonly counts: boolean
+      readonly error: string | null
+      /** For the follower, if there is something to tell. */
+      readonly status?: string
+    }
+  | { readonly end: 'dead'; readonly error: string; readonly status: string }
+
+/** Runs that a job may have before it is put aside. Killed thrice is not bad luck; parts of the server get more patience. */
+const mostRuns: Readonly<Record<FailureKind, number>> = { refused: 1, killed: 3, fault: 5 }
+
+const awayDelayMs = 10_000
+
+/** Decides what becomes of a job whose run failed with `error`, or was interrupted. */
+export function verdictOn(
+  error: unknown,
+  interruption: 'cancelled' | 'stopping' | 'lost' | undefined,
+  context: { readonly job: StoredJob; readonly retryDelayMs: number; readonly paths: ReadonlyMap<string, string> },
+): Verdict {
+  const { job, retryDelayMs, paths } = context
+  if (interruption === 'stopping') return { end: 'waiting', inMs: 0, counts: false, error: job.error }
+  if (interruption !== undefined) return { end: interruption }
+  const text = presentable(error, paths)
+  if (isAway(error)) return { end: 'waiting', inMs: awayDelayMs, counts: false, error: text }
+  const kind = error instanceof RunFailure ? error.kind : 'fault'
+  const runs = job.attempts - job.crashes
+  if (runs >= mostRuns[kind]) return { end: 'dead', error: text, status: `StatusMessage.error: ${text}` }
+  return {
+    end: 'waiting',
+    inMs: retryDelayMs * 2 ** (runs - 1),
+    counts: true,
+    error: text,
+    status: `StatusMessage.retry: (#${runs}) ${text}`,
+  }
+}
+
+function presentable(error: unknown, paths: ReadonlyMap<string, string>): string {
+  // Other errors come from inside the server; their text is for the log.
+  let text = error instanceof RunFailure ? error.message : 'The result could not be taken over'
+  for (const [path, name] of paths) text = text.replaceAll(path, name)
+  return text.slice(0, 1000)
+}
