@@ -1,0 +1,79 @@
+import { Invalid, type Json, type MetadataRecord, type Stored, s } from 'pounce/sdk'
+
+const Context = s.Union([s.String(), s.Record(s.String(), s.Unknown()), s.Array(s.Unknown(), { maxItems: 100 })])
+
+/** What a client posts (reference, api-data §7). Other members are ignored: the path says what it is attached to. */
+export const PostedDocument = s.Object({
+  '@context': s.Optional(Context),
+  agent: s.Object({
+    '@type': s.String({ minLength: 1, maxLength: 200 }),
+    name: s.Optional(s.String({ maxLength: 500 })),
+    extractor_id: s.Optional(s.Union([s.String({ maxLength: 2000 }), s.Null()])),
+    user_id: s.Optional(s.Union([s.String({ maxLength: 2000 }), s.Null()])),
+  }),
+  content: s.Union([s.Record(s.String(), s.Unknown()), s.Array(s.Unknown())], { description: 'An object or an array, kept verbatim' }),
+  created_at: s.Optional(s.Unknown()),
+})
+export type PostedDocument = s.Static<typeof PostedDocument>
+
+/** What a client reads. `@context` is absent when none was given. */
+export const ShownDocument = s.Object({
+  '@context': s.Optional(Context),
+  id: s.String(),
+  attached_to: s.Object({ resource_type: s.String(), url: s.String() }),
+  created_at: s.v1Date(),
+  agent: s.Object({
+    '@type': s.String(),
+    name: s.String(),
+    extractor_id: s.Optional(s.String()),
+    user_id: s.Optional(s.String()),
+  }),
+  content: s.Unknown(),
+})
+
+const url = (text: string, member: string): string => {
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) {
+    throw new Invalid(`agent.${member} must be an absolute http or https URL, such as https://example.org/extractors/name/1.0`)
+  }
+  return text
+}
+
+/** Who made the document. It is believed, as in Clowder 1.x; the account that sent it is kept beside it. */
+export const agentOf = ({ agent }: PostedDocument): MetadataRecord['agent'] => {
+  if (agent.extractor_id) {
+    const extractorId = url(agent.extractor_id, 'extractor_id')
+    return { kind: 'extractor', name: agent.name ?? extractorId, extractorId, userId: null }
+  }
+  if (agent.user_id) {
+    const userId = url(agent.user_id, 'user_id')
+    return { kind: 'user', name: agent.name ?? 'Unknown', extractorId: null, userId }
+  }
+  throw new Invalid('Creator data is missing or incorrect: agent needs extractor_id or user_id, an absolute URL')
+}
+
+/** `created_at` when it is a date (a space may stand for the T); otherwise it counts as absent, as in v1. */
+export const createdOf = ({ created_at: given }: PostedDocument): string | undefined => {
+  if (typeof given !== 'string' || !/^\d{4}-\d{2}-\d{2}/.test(given)) return undefined
+  const time = Date.parse(given.replace(' ', 'T'))
+  return Number.isNaN(time) ? undefined : new Date(time).toISOString()
+}
+
+/** A stored document as clients read it. */
+export const show = (document: MetadataRecord & Stored, baseUrl: string): s.Static<typeof ShownDocument> => {
+  const { target, agent } = document
+  return {
+    ...(document.context === undefined ? {} : { '@context': document.context as string | Record<string, Json> }),
+    id: document.id,
+    attached_to: { resource_type: `cat:${target.kind}`, url: `${baseUrl}/${target.kind}s/${target.id}` },
+    created_at: s.toV1Date(document.created),
+    agent: {
+      '@type': agent.kind === 'extractor' ? 'cat:extractor' : 'cat:user',
+      name: agent.name,
+      ...(agent.extractorId === null ? {} : { extractor_id: agent.extractorId }),
+      ...(agent.userId === null ? {} : { user_id: userUrl(agent.userId, baseUrl) }),
+    },
+    content: document.content,
+  }
+}
+
+const userUrl = (user: string, baseUrl: string): string => (s.isId(user) ? `${baseUrl}/api/users/${user}` : user)
