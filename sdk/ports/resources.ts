@@ -2,6 +2,7 @@ import type { Caller } from '../model/caller.ts'
 import type { Kind, Ref } from '../model/kind.ts'
 import type {
   CollectionRecord,
+  CommentRecord,
   DatasetAccess,
   DatasetRecord,
   FileRecord,
@@ -117,6 +118,14 @@ export interface MetadataDocuments {
   ): Promise<Page<MetadataRecord & Stored>>
 }
 export const MetadataDocuments = port<MetadataDocuments>('metadataDocuments')
+
+/** What people say about things. */
+export interface Comments {
+  add(target: Ref, text: string, author: string | undefined): Promise<CommentRecord & Stored>
+  /** Oldest first. */
+  of(target: Ref, page: { readonly after?: After; readonly limit: number }): Promise<Page<CommentRecord & Stored>>
+}
+export const Comments = port<Comments>('comments')
 
 /** Tags of things of any kind that can carry them. */
 export interface Tags {

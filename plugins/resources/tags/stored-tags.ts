@@ -1,0 +1,104 @@
+import {
+  Clock,
+  CommitConflict,
+  Datasets,
+  eq,
+  event,
+  Files,
+  Ids,
+  Invalid,
+  type Kind,
+  NotFound,
+  port,
+  type Records,
+  type Ref,
+  type Stored,
+  type Tag,
+  type Tags,
+  wire,
+} from 'pounce/sdk'
+
+/** A record that carries tags, and a name to show beside them. */
+interface Tagged {
+  readonly name: string
+  readonly tags: readonly Tag[]
+}
+
+const maxTags = 1000
+const maxTries = 100
+
+/** As Clowder 1.x stores a tag: trimmed, inner space collapsed, cut at 100 characters (`clowder.tagLength`). */
+const tidy = (name: string): string => [...name.normalize('NFC').trim().replace(/\s+/gu, ' ')].slice(0, 100).join('')
+
+/** Tags, kept inside the record that carries them, so that each change is one atomic commit. */
+export class StoredTags implements Tags {
+  #carriers: Partial<Record<Kind, Records<Tagged>>>
+  #ids: Ids
+  #clock: Clock
+
+  constructor(files: Files, datasets: Datasets, ids: Ids, clock: Clock) {
+    this.#carriers = { file: files as Records<Tagged>, dataset: datasets as Records<Tagged> }
+    this.#ids = ids
+    this.#clock = clock
+  }
+
+  async of(target: Ref): Promise<Tagged & Stored> {
+    const record = await this.#carrier(target).get(target.id)
+    if (!record) throw new NotFound(target.kind)
+    return record
+  }
+
+  async add(target: Ref, names: readonly string[], by: { readonly user?: string; readonly extractor?: string }): Promise<readonly Tag[]> {
+    const wanted = [...new Set(names.map(tidy))]
+    if (wanted.includes('')) throw new Invalid('A tag must have 1 to 100 characters that are not blanks')
+    const user = by.user ?? null
+    const extractor = by.extractor ?? null
+    let fresh: readonly Tag[] = []
+    await this.#alter(target, tags => {
+      const isKnown = (name: string): boolean => tags.some(tag => tag.name === name && tag.user === user && tag.extractor === extractor)
+      const created = this.#clock.now().toISOString()
+      fresh = wanted.filter(name => !isKnown(name)).map(name => ({ id: this.#ids.next(), name, user, extractor, created }))
+      if (tags.length + fresh.length > maxTags) throw new Invalid(`A ${target.kind} can carry at most ${maxTags} tags`)
+      const news = event('tags.added', target, { tags: fresh.map(tag => tag.name) }, by.user)
+      return { tags: [...tags, ...fresh], events: fresh.length > 0 ? [news] : [] }
+    })
+    return fresh
+  }
+
+  /** Takes off the tags that fit, whoever put them there. */
+  async remove(target: Ref, fits: (tag: Tag) => boolean, actor: string | undefined): Promise<void> {
+    await this.#alter(target, tags => {
+      const gone = tags.filter(fits)
+      const news = event('tags.removed', target, { tags: gone.map(tag => tag.name) }, actor)
+      return { tags: tags.filter(tag => !fits(tag)), events: gone.length > 0 ? [news] : [] }
+    })
+  }
+
+  #carrier({ kind }: Ref): Records<Tagged> {
+    const carrier = this.#carriers[kind]
+    if (!carrier) throw new Invalid(`A ${kind} carries no tags; files and datasets do`)
+    return carrier
+  }
+
+  /** Reads, decides and writes again until nobody else came in between. */
+  async #alter(
+    target: Ref,
+    decide: (tags: readonly Tag[]) => { tags: readonly Tag[]; events: readonly ReturnType<typeof event>[] },
+  ): Promise<void> {
+    for (let tries = 1; ; tries += 1) {
+      const record = await this.of(target)
+      const { tags, events } = decide(record.tags)
+      if (events.length === 0) return
+      try {
+        await this.#carrier(target).change(target.id, { where: eq('revision', record.revision), set: { tags } }, events)
+        return
+      } catch (error) {
+        if (!(error instanceof CommitConflict) || tries === maxTries) throw error
+      }
+    }
+  }
+}
+wire(StoredTags, Files, Datasets, Ids, Clock)
+
+/** What the routes use besides `Tags`. */
+export const TagDesk = port<StoredTags>('tags.desk')
