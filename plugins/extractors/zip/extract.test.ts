@@ -86,7 +86,7 @@ test('of many entries the first 200 are listed and all are counted', async t => 
 })
 
 test('many problems are counted and the first twenty named', async t => {
-  const { metadata } = await ofEntries(
+  const run = await ofEntries(
     t,
     Array.from({ length: 50 }, (_, at) => ({ name: `../${at}`, bytes })),
   )

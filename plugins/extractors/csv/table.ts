@@ -1,0 +1,94 @@
+import { pipeline } from 'node:stream/promises'
+import { type CsvError, parse } from 'csv-parse'
+import type { ExtractorInput } from 'pounce/sdk'
+import { ColumnSummary, isData } from './column-summary.ts'
+import { type Dialect, decoded } from './dialect.ts'
+
+const longestRowBytes = 1 << 20
+const mostColumns = 1000
+const mostProblems = 5
+const previewRows = 20
+const longestName = 200
+
+/** What was found while a table was read once, from top to bottom. */
+export class Table {
+  readonly columns: ColumnSummary[] = []
+  /** Rows as they stand in the table, without the heading; at most 20. */
+  readonly firstRows: string[][] = []
+  readonly problems: string[] = []
+  hasHeader = false
+  columnCount = 0
+  rows = 0
+  raggedRows = 0
+  brokenRows = 0
+  isComplete = true
+
+  /** Takes the next row; the first one decides about the columns. */
+  add(row: string[], decimalComma: boolean): void {
+    if (this.columnCount === 0) {
+      this.#begin(row, decimalComma)
+      if (this.hasHeader) return
+    }
+    this.rows++
+    if (row.length !== this.columnCount) this.raggedRows++
+    if (this.firstRows.length < previewRows) this.firstRows.push(row)
+    for (const [at, column] of this.columns.entries()) column.add(row[at] ?? '')
+  }
+
+  #begin(row: string[], decimalComma: boolean): void {
+    this.columnCount = row.length
+    this.hasHeader = row.some(cell => cell.trim() !== '') && !row.some(isData)
+    for (const [at, cell] of row.slice(0, mostColumns).entries()) {
+      const name = this.hasHeader ? cell.trim().slice(0, longestName) : ''
+      this.columns.push(new ColumnSummary(name || `column ${at + 1}`, decimalComma))
+    }
+  }
+
+  broken(problem: string): void {
+    this.brokenRows++
+    if (this.problems.length < mostProblems) this.problems.push(problem)
+  }
+}
+
+/** Reads a table of any length. Broken rows are left out and counted; a row without end stops the reading. */
+export async function readTable(input: ExtractorInput, dialect: Dialect): Promise<Table> {
+  const table = new Table()
+  const stop = new AbortController()
+  const decimalComma = dialect.delimiter === ';'
+  const parser = parse({
+    delimiter: dialect.delimiter,
+    bom: true,
+    relax_column_count: true,
+    relax_quotes: true,
+    skip_empty_lines: true,
+    skip_records_with_error: true,
+    max_record_size: longestRowBytes,
+    ...(dialect.hasComments && { comment: '#', comment_no_infix: true }),
+  })
+  parser.on('skip', (error: CsvError) => {
+    table.broken(describe(error))
+    if (error.code === 'CSV_MAX_RECORD_SIZE') stop.abort()
+  })
+  const signal = AbortSignal.any([input.signal, stop.signal])
+  const collect = async (rows: AsyncIterable<string[]>) => {
+    for await (const row of rows) {
+      table.add(row, decimalComma)
+      if (table.rows % 1_000_000 === 0 && table.rows > 0) input.progress(`${table.rows / 1_000_000} million rows read`)
+    }
+  }
+  try {
+    await pipeline(decoded(input.path, dialect.encoding, signal), parser, collect, { signal })
+  } catch (error) {
+    input.signal.throwIfAborted()
+    if (!stop.signal.aborted) throw error
+    table.isComplete = false
+  }
+  return table
+}
+
+function describe(error: CsvError): string {
+  const line = / at line (\d+)/.exec(error.message)?.[1] ?? '?'
+  if (error.code === 'CSV_MAX_RECORD_SIZE') return `line ${line}: a row is longer than 1 MiB; a quotation mark may not be closed`
+  if (error.code === 'CSV_QUOTE_NOT_CLOSED') return `line ${line}: a quotation mark is not closed before the end of the file`
+  return `line ${line}: ${error.message.slice(0, 200)}`
+}
