@@ -1,8 +1,10 @@
 import { event } from './events.ts'
 import type { Caller, CallerUser } from './model/caller.ts'
 import type { Ref } from './model/kind.ts'
+import type { Permission } from './model/permission.ts'
+import type { Policy } from './ports/policy.ts'
 import type { Users } from './ports/resources.ts'
-import { Invalid, NotSignedIn } from './problem.ts'
+import { Invalid, NotFound, NotSignedIn } from './problem.ts'
 
 const most = 10_000
 
@@ -22,11 +24,17 @@ export const follow = async (users: Users, caller: Caller, target: Ref): Promise
   await users.change(id, { addToSet: { followed: [ref] } }, [event('user.followed', { kind: 'user', id }, { target: ref }, id)])
 }
 
-/** The reverse. Something that is not followed is no error and no event. */
-export const unfollow = async (users: Users, caller: Caller, target: Ref): Promise<void> => {
+/**
+ * The reverse, also for what the caller may no longer see. What is not followed is no error and no event, but `NotFound` unless the caller
+ * holds the permission, which is the one to look at such a thing.
+ */
+export const unfollow = async (users: Users, policy: Policy, caller: Caller, target: Ref, permission: Permission): Promise<void> => {
   const { id } = signedIn(caller)
-  const followed = (await users.get(id))?.followed ?? []
-  if (!followed.some(ref => ref.kind === target.kind && ref.id === target.id)) return
   const ref = { kind: target.kind, id: target.id }
+  const followed = (await users.get(id))?.followed ?? []
+  if (!followed.some(({ kind, id }) => kind === ref.kind && id === ref.id)) {
+    if ((await policy.canOn(caller, permission, ref)) !== 'yes') throw new NotFound(ref.kind)
+    return
+  }
   await users.change(id, { pull: { followed: [ref] } }, [event('user.unfollowed', { kind: 'user', id }, { target: ref }, id)])
 }

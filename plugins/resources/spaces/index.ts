@@ -1,0 +1,26 @@
+import { definePlugin, on, provide, RightsOf, Spaces } from 'pounce/sdk'
+import { spaces } from './collection.ts'
+import { ReleaseMembers } from './handlers.ts'
+import { Members, SpaceMembers } from './members.ts'
+import * as routes from './routes.ts'
+import * as memberRoutes from './routes-members.ts'
+import { config, SpaceLife, SpaceLifes } from './space-life.ts'
+import { SpaceListings, SpaceLists } from './space-lists.ts'
+import { SpaceRights } from './space-rights.ts'
+import { StoredSpaces } from './stored-spaces.ts'
+
+export const plugin = definePlugin({
+  id: 'resources.spaces',
+  summary: 'Spaces: groups of people with roles, and what they share.',
+  config,
+  provides: [
+    provide(Spaces, StoredSpaces),
+    provide(SpaceLifes, SpaceLife),
+    provide(SpaceListings, SpaceLists),
+    provide(SpaceMembers, Members),
+    provide(RightsOf, SpaceRights),
+  ],
+  routes: { ...routes, ...memberRoutes },
+  collections: [spaces],
+  handlers: [on('space.removed', ReleaseMembers)],
+})

@@ -1,0 +1,182 @@
+import {
+  Conflict,
+  follow,
+  Installation,
+  Invalid,
+  linkToNext,
+  listParameters,
+  NotFound,
+  newestFirst,
+  one,
+  Policy,
+  routesFor,
+  Spaces,
+  s,
+  signedIn,
+  Users,
+  unfollow,
+} from 'pounce/sdk'
+import { SpaceItem, toSpaceItem } from './space-json.ts'
+import { SpaceLifes } from './space-life.ts'
+import { SpaceListings } from './space-lists.ts'
+
+const route = routesFor('spaces', {
+  policy: Policy,
+  spaces: Spaces,
+  life: SpaceLifes,
+  lists: SpaceListings,
+  users: Users,
+  installation: Installation,
+})
+const params = s.Object({ id: s.id() })
+const { when, date, title, limit, after } = listParameters
+const query = s.Object({ when, date, title, limit, after })
+
+export const listSpaces = route({
+  method: 'GET',
+  path: '/api/spaces',
+  summary: 'The spaces that concern the caller, newest first',
+  description: 'Public ones, own ones, and those where a role lets the caller look. `superAdmin=true` shows a server admin all.',
+  permission: 'anyone',
+  query,
+  responses: { 200: s.Array(SpaceItem) },
+  throws: [Invalid],
+  async handle({ query, caller, url }, { lists, installation }) {
+    const page = await lists.visible(caller, query)
+    return { status: 200, body: newestFirst(page, query).map(toSpaceItem), ...linkToNext(installation.baseUrl, url, page) }
+  },
+})
+
+export const listEditableSpaces = route({
+  method: 'GET',
+  path: '/api/spaces/canEdit',
+  summary: 'The spaces where the caller may add things or change the space, newest first',
+  permission: 'reader',
+  query,
+  responses: { 200: s.Array(SpaceItem) },
+  throws: [Invalid],
+  async handle({ query, caller, url }, { lists, installation }) {
+    const page = await lists.editable(caller, query)
+    return { status: 200, body: newestFirst(page, query).map(toSpaceItem), ...linkToNext(installation.baseUrl, url, page) }
+  },
+})
+
+export const getSpace = route({
+  method: 'GET',
+  path: '/api/spaces/:id',
+  summary: 'One space',
+  permission: 'ViewSpace',
+  of: one('space'),
+  params,
+  responses: { 200: SpaceItem },
+  throws: [NotFound],
+  async handle({ params }, { spaces }) {
+    const space = await spaces.get(params.id)
+    if (!space) throw new NotFound('space')
+    return { status: 200, body: toSpaceItem(space) }
+  },
+})
+
+export const createSpace = route({
+  method: 'POST',
+  path: '/api/spaces',
+  summary: 'Make a space',
+  description:
+    'The caller becomes its author and a member with the role Admin. It is on trial, thus not public, until a server admin verifies it.',
+  permission: 'CreateSpace',
+  body: s.Object({ name: s.line(), description: s.prose() }),
+  responses: { 200: s.Object({ id: s.String() }) },
+  throws: [Invalid],
+  async handle({ body, caller }, { life }) {
+    const { id } = await life.create({ ...body, author: signedIn(caller).id })
+    return { status: 200, body: { id } }
+  },
+})
+
+export const deleteSpace = route({
+  method: 'DELETE',
+  path: '/api/spaces/:id',
+  summary: 'Delete a space',
+  description: 'What is in it stays, outside of it; its members lose the rights that they had through it.',
+  permission: 'DeleteSpace',
+  of: one('space'),
+  params,
+  responses: { 200: s.success() },
+  throws: [NotFound],
+  async handle({ params, caller }, { life }) {
+    await life.remove(params.id, caller.user?.id)
+    return { status: 200, body: { status: 'success' } }
+  },
+})
+
+const hours = s.Union([s.String({ pattern: '^[0-9]{1,7}$' }), s.Integer({ minimum: 0, maximum: 9_999_999 })], {
+  description: 'Hours, as text or number',
+})
+
+export const updateSpace = route({
+  method: 'POST',
+  path: '/api/spaces/:id/update',
+  summary: 'Change name, description, time to live and access of a space',
+  description: 'The access is left alone while the space is on trial.',
+  permission: 'EditSpace',
+  of: one('space'),
+  params,
+  body: s.Object({
+    name: s.line(),
+    description: s.prose(),
+    timetolive: hours,
+    enabled: s.Boolean({ description: 'Whether the time to live counts' }),
+    access: s.Optional(s.Union([s.Literal('PUBLIC'), s.Literal('PRIVATE')])),
+  }),
+  responses: { 200: s.success() },
+  throws: [NotFound, Invalid],
+  async handle({ params, body: { name, description, timetolive, enabled, access }, caller }, { life }) {
+    const update = { name, description, timeToLiveHours: Number(timetolive), isTimeToLiveEnabled: enabled, access }
+    await life.update(params.id, update, caller.user?.id)
+    return { status: 200, body: { status: 'success' } }
+  },
+})
+
+export const verifySpace = route({
+  method: 'PUT',
+  path: '/api/spaces/:id/verify',
+  summary: 'End the trial of a space',
+  description: 'It is PRIVATE then, and those who may edit it can make it public. Its datasets on trial become DEFAULT.',
+  permission: 'serverAdmin',
+  params,
+  responses: { 200: s.success() },
+  throws: [NotFound, Conflict],
+  async handle({ params, caller }, { life }) {
+    await life.verify(params.id, caller.user?.id)
+    return { status: 200, body: { status: 'success' } }
+  },
+})
+
+export const followSpace = route({
+  method: 'POST',
+  path: '/api/spaces/:id/follow',
+  summary: 'Follow a space',
+  permission: 'signedIn',
+  also: [{ permission: 'ViewSpace', of: one('space') }],
+  params,
+  responses: { 200: s.success() },
+  throws: [NotFound],
+  async handle({ params, caller }, { users }) {
+    await follow(users, caller, { kind: 'space', id: params.id })
+    return { status: 200, body: { status: 'success' } }
+  },
+})
+
+export const unfollowSpace = route({
+  method: 'POST',
+  path: '/api/spaces/:id/unfollow',
+  summary: 'Stop following a space',
+  permission: 'signedIn',
+  params,
+  responses: { 200: s.success() },
+  throws: [NotFound],
+  async handle({ params, caller }, { users, policy }) {
+    await unfollow(users, policy, caller, { kind: 'space', id: params.id }, 'ViewSpace')
+    return { status: 200, body: { status: 'success' } }
+  },
+})

@@ -1,0 +1,114 @@
+import {
+  Clock,
+  Conflict,
+  configPort,
+  DocumentStore,
+  event,
+  Ids,
+  orNotFound,
+  port,
+  rewrite,
+  type SpaceRecord,
+  type Stored,
+  s,
+  Users,
+  wire,
+} from 'pounce/sdk'
+import { type StoredSpace, spaces } from './collection.ts'
+
+export const config = s.Object({
+  verifySpaces: s.Boolean({
+    default: true,
+    description: 'A new space is TRIAL, so that nobody can make it public before a server admin has verified it; false: it is PRIVATE',
+  }),
+})
+export const Config = configPort(config)
+
+const hourMs = 3_600_000
+
+/** What `POST /api/spaces/:id/update` changes. */
+export interface SpaceUpdate {
+  readonly name: string
+  readonly description: string
+  readonly timeToLiveHours: number
+  readonly isTimeToLiveEnabled: boolean
+  readonly access: 'PUBLIC' | 'PRIVATE' | undefined
+}
+
+/** Makes, changes and removes spaces. */
+export class SpaceLife {
+  #verifySpaces: boolean
+  #documents: DocumentStore
+  #users: Users
+  #ids: Ids
+  #clock: Clock
+
+  constructor({ verifySpaces }: s.Static<typeof config>, documents: DocumentStore, users: Users, ids: Ids, clock: Clock) {
+    this.#verifySpaces = verifySpaces
+    this.#documents = documents
+    this.#users = users
+    this.#ids = ids
+    this.#clock = clock
+  }
+
+  /** The author becomes a member with the role Admin. */
+  async create({ name, description, author }: { name: string; description: string; author: string }): Promise<SpaceRecord & Stored> {
+    const id = this.#ids.next()
+    const space: StoredSpace = {
+      name,
+      description,
+      author,
+      created: this.#clock.now().toISOString(),
+      homePage: [],
+      logoUrl: null,
+      bannerUrl: null,
+      access: this.#verifySpaces ? 'TRIAL' : 'PRIVATE',
+      isPublic: false,
+      timeToLiveMs: 720 * hourMs,
+      isTimeToLiveEnabled: false,
+      requests: [],
+      state: 'live',
+      spaces: [id],
+    }
+    const made = await this.#documents.commit({ insert: { id, ...space }, into: spaces }, [
+      event('space.created', { kind: 'space', id }, {}, author),
+    ])
+    const admin = (await this.#users.roles()).find(role => role.name === 'Admin')
+    if (admin) await this.#users.setMembership(author, id, admin.id, author)
+    return made
+  }
+
+  /** The access is left alone while the space is on trial. */
+  async update(id: string, wanted: SpaceUpdate, actor: string | undefined): Promise<void> {
+    await rewrite(this.#documents, spaces, { kind: 'space', id }, now => {
+      const access = now.access === 'TRIAL' ? now.access : (wanted.access ?? now.access)
+      const set = {
+        name: wanted.name,
+        description: wanted.description,
+        timeToLiveMs: wanted.timeToLiveHours * hourMs,
+        isTimeToLiveEnabled: wanted.isTimeToLiveEnabled,
+        access,
+        isPublic: access === 'PUBLIC',
+      }
+      const fields = Object.keys(set).filter(field => set[field as keyof typeof set] !== now[field as keyof typeof set])
+      return fields.length === 0 ? undefined : { set, events: [event('space.updated', { kind: 'space', id }, { fields }, actor)] }
+    })
+  }
+
+  /** Ends the trial. */
+  async verify(id: string, actor: string | undefined): Promise<void> {
+    await rewrite(this.#documents, spaces, { kind: 'space', id }, now => {
+      if (now.access !== 'TRIAL') throw new Conflict('Only a space with status TRIAL can be verified')
+      return { set: { access: 'PRIVATE' as const }, events: [event('space.updated', { kind: 'space', id }, { fields: ['access'] }, actor)] }
+    })
+  }
+
+  /** What was in it stays, outside of it. */
+  async remove(id: string, actor: string | undefined): Promise<void> {
+    const removed = event('space.removed', { kind: 'space', id }, {}, actor)
+    await orNotFound('space', this.#documents.commit({ tombstone: id, in: spaces }, [removed]))
+  }
+}
+wire(SpaceLife, Config, DocumentStore, Users, Ids, Clock)
+
+export const SpaceLifes = port<SpaceLife>('spaces.life')

@@ -1,0 +1,62 @@
+import {
+  type Caller,
+  conditionsOf,
+  DocumentStore,
+  eitherOf,
+  eq,
+  isIn,
+  type ListQuery,
+  listing,
+  or,
+  type Page,
+  Policy,
+  port,
+  type SpaceRecord,
+  type Stored,
+  type Visible,
+  wire,
+} from 'pounce/sdk'
+import { spaces } from './collection.ts'
+
+const lists = ['byCreated', 'bySpace', 'byAuthor', 'byPublic']
+
+/** Lists spaces. */
+export class SpaceLists {
+  #documents: DocumentStore
+  #policy: Policy
+
+  constructor(documents: DocumentStore, policy: Policy) {
+    this.#documents = documents
+    this.#policy = policy
+  }
+
+  /** Those that concern the caller: public ones, own ones, and where a role lets them look. A server admin in superadmin mode gets all. */
+  async visible(caller: Caller, query: ListQuery): Promise<Page<SpaceRecord & Stored>> {
+    const allowed = this.#policy.visibleTo(caller, 'ViewSpace')
+    return this.#page(allowed === 'all' && !caller.superAdmin ? this.#concerning(caller) : allowed, query)
+  }
+
+  /** Those where the caller may add things, or change the space. */
+  async editable(caller: Caller, query: ListQuery): Promise<Page<SpaceRecord & Stored>> {
+    return this.#page(eitherOf(this.#policy.visibleTo(caller, 'AddResourceToSpace'), this.#policy.visibleTo(caller, 'EditSpace')), query)
+  }
+
+  /** On a public server everybody may look at every space; as in v1 the list still shows each person only what is meant for them. */
+  #concerning({ user }: Caller): Visible {
+    if (!user) return eq('isPublic', true)
+    const roles = user.memberships.filter(({ permissions }) => permissions.has('ViewSpace'))
+    const seen = isIn(
+      'spaces',
+      roles.map(({ space }) => space),
+    )
+    return or(seen, eq('author', user.id), eq('isPublic', true))
+  }
+
+  async #page(visible: Visible, query: ListQuery): Promise<Page<SpaceRecord & Stored>> {
+    if (visible === 'nothing') return { items: [] }
+    return this.#documents.find(spaces, listing(query, lists, eq('state', 'live'), ...conditionsOf(visible)))
+  }
+}
+wire(SpaceLists, DocumentStore, Policy)
+
+export const SpaceListings = port<SpaceLists>('spaces.lists')

@@ -1,0 +1,36 @@
+import {
+  DocumentStore,
+  type NewEvent,
+  orNotFound,
+  type SpaceRecord,
+  type Spaces,
+  type Stored,
+  type Update,
+  type Where,
+  wire,
+} from 'pounce/sdk'
+import { spaces } from './collection.ts'
+
+/** Spaces in the document store. */
+export class StoredSpaces implements Spaces {
+  #documents: DocumentStore
+
+  constructor(documents: DocumentStore) {
+    this.#documents = documents
+  }
+
+  get(id: string): Promise<(SpaceRecord & Stored) | undefined> {
+    return this.#documents.get(spaces, id)
+  }
+
+  getMany(ids: readonly string[]): Promise<ReadonlyMap<string, SpaceRecord & Stored>> {
+    return this.#documents.getMany(spaces, ids)
+  }
+
+  change(id: string, update: Update & { readonly where?: Where }, events: readonly NewEvent[]): Promise<SpaceRecord & Stored> {
+    const access = update.set?.['access']
+    const set = access === undefined ? update.set : { ...update.set, isPublic: access === 'PUBLIC' }
+    return orNotFound('space', this.#documents.commit({ update: id, in: spaces, ...update, ...(set ? { set } : {}) }, events))
+  }
+}
+wire(StoredSpaces, DocumentStore)
