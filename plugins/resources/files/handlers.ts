@@ -1,4 +1,4 @@
-import { type BlobOwner, BlobOwners, BlobStore, type Contributions, Files, type StoredEvent, wire } from 'pounce/sdk'
+import { Files, type StoredEvent, wire } from 'pounce/sdk'
 import { FileRemoval, type Removal } from './removal.ts'
 
 /** A dataset that goes takes the files with it that lie nowhere else. */
@@ -38,21 +38,3 @@ export class LeaveFolder {
   }
 }
 wire(LeaveFolder, Files, FileRemoval)
-
-/** Bytes go last, and only when no other record names them. */
-export class RemoveBytes {
-  #blobs: BlobStore
-  #owners: Contributions<BlobOwner>
-
-  constructor(blobs: BlobStore, owners: Contributions<BlobOwner>) {
-    this.#blobs = blobs
-    this.#owners = owners
-  }
-
-  async handle({ data: { blob } }: StoredEvent<'file.removed'>): Promise<void> {
-    if (blob === null) return
-    for (const owner of this.#owners.all()) if ((await owner.owned([blob])).has(blob)) return
-    await this.#blobs.remove(blob)
-  }
-}
-wire(RemoveBytes, BlobStore, BlobOwners)

@@ -3,7 +3,7 @@ import { files } from './collection.ts'
 import { Downloads, FileDownloads } from './downloads.ts'
 import { FileBlobs } from './file-blobs.ts'
 import { FileRights } from './file-rights.ts'
-import { LeaveDataset, LeaveFolder, RemoveBytes } from './handlers.ts'
+import { LeaveDataset, LeaveFolder } from './handlers.ts'
 import { FileListing, Listing } from './listing.ts'
 import { FileRemoval, Removal } from './removal.ts'
 import * as routes from './routes.ts'
@@ -28,5 +28,5 @@ export const plugin = definePlugin({
   ],
   routes: { ...routes, ...uploadRoutes },
   collections: [files],
-  handlers: [on('dataset.removed', LeaveDataset), on('folder.removed', LeaveFolder), on('file.removed', RemoveBytes)],
+  handlers: [on('dataset.removed', LeaveDataset), on('folder.removed', LeaveFolder)],
 })

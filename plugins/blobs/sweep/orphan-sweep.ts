@@ -1,0 +1,132 @@
+import {
+  type BlobEntry,
+  type BlobOwner,
+  BlobOwners,
+  BlobStore,
+  Clock,
+  type Command,
+  type Contributions,
+  configPort,
+  Invalid,
+  Log,
+  Metrics,
+  port,
+  s,
+  wire,
+} from 'pounce/sdk'
+
+export const config = s.Object({
+  graceHours: s.Number({ default: 24, minimum: 0, description: 'Bytes without a record are removed when they are this old, in hours' }),
+})
+const Config = configPort(config)
+
+const batchSize = 500
+
+/** What a sweep found. */
+export interface SweepReport {
+  readonly seen: number
+  readonly removed: number
+  readonly removedBytes: number
+}
+
+/**
+ * Finds bytes that no record names: an upload stores bytes first and its record after, so a crash in between leaves some.
+ * Younger ones than the grace time may belong to an upload under way and stay.
+ */
+export class OrphanSweep {
+  #graceMs: number
+  #blobs: BlobStore
+  #owners: Contributions<BlobOwner>
+  #clock: Clock
+  #log: Log
+  #metrics: Metrics
+
+  constructor(
+    { graceHours }: s.Static<typeof config>,
+    blobs: BlobStore,
+    owners: Contributions<BlobOwner>,
+    clock: Clock,
+    log: Log,
+    metrics: Metrics,
+  ) {
+    this.#graceMs = graceHours * 60 * 60 * 1000
+    this.#blobs = blobs
+    this.#owners = owners
+    this.#clock = clock
+    this.#log = log
+    this.#metrics = metrics
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { seen, removed, removedBytes } = await this.sweep({ signal })
+    if (removed > 0) this.#log.info('bytes without a record were removed', { seen, removed, removedBytes })
+  }
+
+  async sweep(
+    options: { readonly signal?: AbortSignal; readonly graceMs?: number; progress?(seen: number): void } = {},
+  ): Promise<SweepReport> {
+    const bound = this.#clock.now().getTime() - (options.graceMs ?? this.#graceMs)
+    const report = { seen: 0, removed: 0, removedBytes: 0 }
+    let batch: BlobEntry[] = []
+    const settle = async (): Promise<void> => {
+      for (const orphan of await this.#orphansAmong(batch)) {
+        await this.#blobs.remove(orphan.key)
+        report.removed += 1
+        report.removedBytes += orphan.sizeBytes
+      }
+      batch = []
+      options.progress?.(report.seen)
+    }
+    for await (const entry of this.#blobs.list()) {
+      if (options.signal?.aborted) break
+      report.seen += 1
+      if (entry.modified.getTime() > bound) continue
+      batch.push(entry)
+      if (batch.length === batchSize) await settle()
+    }
+    await settle()
+    this.#metrics.count('orphan_blobs_removed_total', {}, report.removed)
+    return report
+  }
+
+  async #orphansAmong(batch: readonly BlobEntry[]): Promise<readonly BlobEntry[]> {
+    let unknown = batch.map(entry => entry.key)
+    for (const owner of this.#owners.all()) {
+      if (unknown.length === 0) return []
+      const owned = await owner.owned(unknown)
+      unknown = unknown.filter(key => !owned.has(key))
+    }
+    const orphans = new Set(unknown)
+    return batch.filter(entry => orphans.has(entry.key))
+  }
+}
+wire(OrphanSweep, Config, BlobStore, BlobOwners, Clock, Log, Metrics)
+
+export const Orphans = port<OrphanSweep>('blobs.orphans')
+
+/** `pounce blobs sweep`. */
+export class SweepCommand implements Command {
+  readonly name = 'blobs sweep'
+  readonly summary = 'Remove stored bytes that no record names'
+  readonly options = [{ name: 'grace-hours', summary: 'Keep those younger than this many hours', takesValue: true }]
+  #sweep: OrphanSweep
+
+  constructor(sweep: OrphanSweep) {
+    this.#sweep = sweep
+  }
+
+  async run(
+    { options }: { readonly options: Readonly<Record<string, string | boolean>> },
+    progress: (message: string) => void,
+  ): Promise<Readonly<Record<string, unknown>>> {
+    const hours = options['grace-hours']
+    const graceMs = typeof hours === 'string' ? Number(hours) * 60 * 60 * 1000 : undefined
+    if (graceMs !== undefined && !(graceMs >= 0)) throw new Invalid('--grace-hours must be a number, 0 or more')
+    const report = await this.#sweep.sweep({
+      progress: seen => progress(`${seen} blobs looked at`),
+      ...(graceMs === undefined ? {} : { graceMs }),
+    })
+    return { ...report }
+  }
+}
+wire(SweepCommand, Orphans)

@@ -1,0 +1,36 @@
+import { BlobStore, type Bytes, NotFound, port, wire } from 'pounce/sdk'
+
+interface Shown {
+  readonly blob: string
+  readonly sizeBytes: number
+  readonly contentType: string
+  readonly filename: string
+  readonly created: string
+}
+
+/** Hands out the bytes of previews and thumbnails, to be shown in place when their type is harmless. */
+export class DerivedBytes {
+  #blobs: BlobStore
+
+  constructor(blobs: BlobStore) {
+    this.#blobs = blobs
+  }
+
+  show({ blob, sizeBytes, contentType, filename, created }: Shown): Bytes {
+    return {
+      open: async range => {
+        const stream = await this.#blobs.get(blob, range)
+        if (!stream) throw new NotFound('preview', { cause: new Error(`the bytes ${blob} are gone`) })
+        return stream
+      },
+      sizeBytes,
+      contentType,
+      inline: true,
+      lastModified: new Date(created),
+      ...(filename === '' ? {} : { filename }),
+    }
+  }
+}
+wire(DerivedBytes, BlobStore)
+
+export const BytesOf = port<DerivedBytes>('previews.bytes')

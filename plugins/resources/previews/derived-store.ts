@@ -1,0 +1,82 @@
+import {
+  type BlobFacts,
+  BlobStore,
+  type Collection,
+  CommitConflict,
+  DocumentStore,
+  Invalid,
+  Log,
+  type NewEvent,
+  type Parts,
+  port,
+  wire,
+} from 'pounce/sdk'
+
+/** A file part that arrived, its bytes durable. */
+export interface Received {
+  readonly bytes: BlobFacts
+  readonly filename: string
+  readonly contentType: string
+  readonly fields: ReadonlyMap<string, string>
+}
+
+/** What previews and thumbnails have in common: bytes from one multipart part, kept under a record. */
+export class DerivedStore {
+  #documents: DocumentStore
+  #blobs: BlobStore
+  #log: Log
+
+  constructor(documents: DocumentStore, blobs: BlobStore, log: Log) {
+    this.#documents = documents
+    this.#blobs = blobs
+    this.#log = log
+  }
+
+  /** Takes the one file of a body; anything else leaves nothing behind. */
+  async receive(parts: Parts, signal: AbortSignal): Promise<Received> {
+    const fields = new Map<string, string>()
+    let received: Omit<Received, 'fields'> | undefined
+    try {
+      for await (const part of parts) {
+        if (part.kind === 'field') fields.set(part.field, part.value)
+        else if (received) part.skip()
+        else {
+          const { filename, contentType } = part
+          received = { bytes: await this.#blobs.put(part.stream, { signal }), filename: filename.slice(0, 255), contentType }
+        }
+      }
+      if (!received) throw new Invalid('File not attached: send one file part named File in a multipart/form-data body')
+      if (received.bytes.sizeBytes === 0) throw new Invalid('File is empty: send at least one byte')
+      return { ...received, fields }
+    } catch (error) {
+      if (received) await this.discard(received.bytes.key)
+      throw error
+    }
+  }
+
+  /** One commit; when it fails the bytes are removed. An id that exists already is the same derived file sent again. */
+  async keep<T extends object>(
+    into: Collection<T>,
+    record: T & { readonly id: string; readonly blob: string },
+    events: readonly NewEvent[],
+  ): Promise<void> {
+    try {
+      await this.#documents.commit({ insert: record, into }, events)
+    } catch (error) {
+      await this.discard(record.blob)
+      if (!(error instanceof CommitConflict && error.reason === 'exists')) throw error
+    }
+  }
+
+  async discard(blob: string): Promise<void> {
+    try {
+      await this.#blobs.remove(blob)
+    } catch (error) {
+      this.#log.warn('bytes of a derived file stay until the next sweep', { blob, error })
+    }
+  }
+}
+wire(DerivedStore, DocumentStore, BlobStore, Log)
+
+/** Inside this plugin. */
+export const Derived = port<DerivedStore>('previews.derived')
