@@ -1,0 +1,8 @@
+import { definePlugin, Extractors, provide } from 'pounce/sdk'
+import { MediaExtractor } from './media-extractor.ts'
+
+export const plugin = definePlugin({
+  id: 'extractors.media',
+  summary: 'Duration, codecs and streams of audio and video.',
+  provides: [provide(Extractors, MediaExtractor)],
+})

@@ -1,0 +1,58 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import type { MediaFacts } from './media-facts.ts'
+
+const mostChunks = 1000
+const extensible = 0xfffe
+
+/** True of bytes that begin as a WAV file does. */
+export const isWav = (head: Buffer): boolean => /^(RIFF|RF64)[\s\S]{4}WAVE/.test(head.toString('latin1', 0, 12))
+
+/** Reads a WAV file's header. Throws when it makes no sense. */
+export async function readWav(path: string, sizeBytes: number): Promise<MediaFacts> {
+  await using file = await open(path)
+  let format: Buffer | undefined
+  let at = 12
+  for (let chunks = 0; chunks < mostChunks && at + 8 <= sizeBytes; chunks++) {
+    const header = await bytesAt(file, at, 8)
+    const [name, claimed] = [header.toString('latin1', 0, 4), header.readUInt32LE(4)]
+    if (name === 'fmt ') format = await bytesAt(file, at + 8, Math.min(claimed, 40))
+    if (name === 'data') return factsOf(format, claimed, sizeBytes - at - 8)
+    at += 8 + claimed + (claimed % 2)
+  }
+  throw new Error('The WAV file holds no sound: it has no data part.')
+}
+
+async function bytesAt(file: FileHandle, at: number, length: number): Promise<Buffer> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, at)
+  if (bytesRead < length) throw new Error('The WAV file is cut short in its header.')
+  return buffer
+}
+
+function factsOf(format: Buffer | undefined, claimedBytes: number, presentBytes: number): MediaFacts {
+  if (!format || format.length < 16) throw new Error('The WAV file does not say how its sound is written.')
+  const channels = format.readUInt16LE(2)
+  const sampleRate = format.readUInt32LE(4)
+  const bytesPerSecond = format.readUInt32LE(8)
+  const bitsPerSample = format.readUInt16LE(14)
+  if (channels === 0 || sampleRate === 0 || bytesPerSecond === 0)
+    throw new Error('The WAV file claims to have no channels or no samples a second.')
+  const isOpenEnded = claimedBytes === 0 || claimedBytes === 0xffffffff
+  const bytes = isOpenEnded ? presentBytes : Math.min(claimedBytes, presentBytes)
+  const durationSeconds = Math.round((bytes / bytesPerSecond) * 1e6) / 1e6
+  const bitRate = bytesPerSecond * 8
+  return {
+    container: 'wav',
+    durationSeconds,
+    bitRate,
+    streams: [{ kind: 'audio', codec: codecOf(format, bitsPerSample), durationSeconds, bitRate, channels, sampleRate, bitsPerSample }],
+    ...(bytes < claimedBytes && !isOpenEnded && { problem: `The file is cut short: ${claimedBytes - bytes} bytes of sound are missing.` }),
+  }
+}
+
+function codecOf(format: Buffer, bits: number): string {
+  const plain = format.readUInt16LE(0)
+  const tag = plain === extensible && format.length >= 26 ? format.readUInt16LE(24) : plain
+  if (tag === 1) return bits === 8 ? 'pcm_u8' : `pcm_s${bits}le`
+  if (tag === 3) return `pcm_f${bits}le`
+  return { 2: 'adpcm_ms', 6: 'pcm_alaw', 7: 'pcm_mulaw', 17: 'adpcm_ima_wav', 85: 'mp3' }[tag] ?? `wav format ${tag}`
+}
