@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, readFile, rm } from 'node:fs/promises'
+import { mkdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { FromProcess, RunRequest, ToProcess } from './messages.ts'
@@ -14,6 +15,17 @@ export interface RunLimits {
   progress(message: string): void
 }
 
+/** What a new process is given. */
+export interface ProcessOptions {
+  /** Its home, made for it and removed with it. */
+  readonly folder: string
+  /** The folder below which it may write: its home and the folders of runs. */
+  readonly writable: string
+  readonly memoryMb: number
+  /** What it may hold beyond its JavaScript heap. */
+  readonly nativeMemoryMb: number
+}
+
 interface Current {
   resolve(output: string): void
   reject(error: unknown): void
@@ -22,6 +34,19 @@ interface Current {
 
 const runner = fileURLToPath(new URL('./runner.ts', import.meta.url))
 const inherited = ['PATH', 'LANG', 'LC_ALL', 'TZ', 'LD_LIBRARY_PATH', 'SystemRoot']
+
+/** It reads what it likes and writes in one folder: a mistake in an extractor cannot harm stored bytes. */
+const rights = (writable: string): readonly string[] => [
+  '--permission',
+  '--allow-fs-read=*',
+  `--allow-fs-write=${join(writable, '*')}`,
+  '--allow-addons',
+  '--allow-worker',
+  '--allow-child-process',
+  '--disable-warning=SecurityWarning',
+  '--disable-warning=ExperimentalWarning',
+]
+
 const memoryLookMs = 250
 const abortGraceMs = 300
 
@@ -56,20 +81,24 @@ export class ExtractorProcess {
     })
   }
 
-  /** Starts a process whose JavaScript heap is limited. `folder` becomes its home, and is removed with it. */
-  static async start(folder: string, memoryMb: number, nativeMemoryMb: number): Promise<ExtractorProcess> {
+  /** Starts a process with a limited JavaScript heap. */
+  static async start({ folder, writable, memoryMb, nativeMemoryMb }: ProcessOptions): Promise<ExtractorProcess> {
     await mkdir(folder, { recursive: true })
+    const below = await realpath(writable)
     const env: NodeJS.ProcessEnv = { HOME: folder, TMPDIR: folder, NODE_ENV: 'production' }
     for (const name of inherited) if (process.env[name] !== undefined) env[name] = process.env[name]
     const child = fork(runner, [String(process.pid)], {
       cwd: folder,
       env,
-      execArgv: [`--max-old-space-size=${memoryMb}`, '--disable-warning=ExperimentalWarning'],
+      execArgv: [`--max-old-space-size=${memoryMb}`, ...rights(below)],
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       // A process group of its own, so that its children end with it and a Ctrl-C reaches the server alone.
       detached: true,
     })
-    return new ExtractorProcess(child, folder, memoryMb, nativeMemoryMb)
+    // Before anything is awaited: it may fail to start at once.
+    const started = new ExtractorProcess(child, folder, memoryMb, nativeMemoryMb)
+    if (child.pid !== undefined) await preferForKilling(child.pid)
+    return started
   }
 
   /** False once it has ended or is about to: another run must not be given to it. */
@@ -165,6 +194,11 @@ export class ExtractorProcess {
       if (!(error instanceof Error && 'code' in error && (error.code === 'ESRCH' || error.code === 'EPERM'))) throw error
     }
   }
+}
+
+/** When the machine runs out of memory the extractor goes first, not the server. Not every system can be told so. */
+async function preferForKilling(pid: number): Promise<void> {
+  if (process.platform === 'linux') await writeFile(`/proc/${pid}/oom_score_adj`, '800').catch(() => undefined)
 }
 
 /** Resident memory of a process in MiB; 0 when it cannot be told. */

@@ -7,6 +7,7 @@ export type JobState = 'waiting' | 'running' | 'dead'
 export interface JobRecord {
   readonly queue: string
   readonly target: Job['target']
+  readonly user: Job['user']
   readonly message: Job['message']
   readonly parameters: Job['parameters']
   readonly state: JobState
@@ -34,4 +35,11 @@ export const jobs = collection<JobRecord>('transport.jobs', {
 })
 
 /** The job inside a record, as its publisher stated it. */
-export const jobOf = ({ id, queue, target, message, parameters }: StoredJob): Job => ({ id, queue, target, message, parameters })
+export const jobOf = ({ id, queue, target, user, message, parameters }: StoredJob): Job => ({
+  id,
+  queue,
+  target,
+  user,
+  message,
+  parameters,
+})

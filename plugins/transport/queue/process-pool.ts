@@ -13,6 +13,8 @@ export interface PoolOptions {
   readonly nativeMemoryMb: number
   /** Where each process gets its own folder. */
   readonly folder: string
+  /** The folder below which processes may write. */
+  readonly writable: string
 }
 
 interface Idle {
@@ -59,9 +61,9 @@ export class ProcessPool {
   }
 
   async #start(memoryMb: number): Promise<ExtractorProcess> {
-    const { size, folder, nativeMemoryMb } = this.#options
+    const { size, folder, writable, nativeMemoryMb } = this.#options
     if (this.#busy.size + this.#idle.length >= size) await this.#drop(this.#idle[0])
-    return ExtractorProcess.start(join(folder, randomUUID()), memoryMb, nativeMemoryMb)
+    return ExtractorProcess.start({ folder: join(folder, randomUUID()), writable, memoryMb, nativeMemoryMb })
   }
 
   async #giveBack(worker: ExtractorProcess): Promise<void> {

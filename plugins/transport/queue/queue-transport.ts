@@ -89,7 +89,14 @@ export class QueueTransport implements Transport {
     // Left by an earlier life that did not end in peace.
     await Promise.all(['runs', 'processes'].map(name => rm(join(root, name), { recursive: true, force: true, maxRetries: 3 })))
     const { concurrency = Math.max(1, availableParallelism() - 1), runsPerProcess, idleMs, nativeMemoryMb } = this.#config
-    const pool = new ProcessPool({ size: concurrency, runsPerProcess, idleMs, nativeMemoryMb, folder: join(root, 'processes') })
+    const pool = new ProcessPool({
+      size: concurrency,
+      runsPerProcess,
+      idleMs,
+      nativeMemoryMb,
+      folder: join(root, 'processes'),
+      writable: root,
+    })
     const around = {
       book: this.#book,
       blobs: this.#blobs,

@@ -162,6 +162,7 @@ export class Run {
   async #settle(job: StoredJob, verdict: Verdict, status: StatusLine): Promise<RunEnd> {
     const { book, owner, stopping, log } = this.#around
     if (verdict.end === 'lost') return 'lost'
+    if (verdict.end !== 'done') this.#isDelivering = false
     if (verdict.end === 'waiting' && verdict.status !== undefined) status.note(verdict.status)
     if (verdict.end === 'dead') await status.say(verdict.status).catch(error => log.warn('an error was not heard', { job: job.id, error }))
     if (verdict.end === 'done' || verdict.end === 'cancelled') this.#around.over(job.id)
@@ -172,6 +173,7 @@ export class Run {
     }
     // One try also when the worker stops: that is what hands the job back.
     await record().catch(() => patiently(record, { signal: stopping, tries: 5, delayMs: 500, awayMs: Number.POSITIVE_INFINITY }))
+    this.#isDelivering = false
     return verdict.end
   }
 

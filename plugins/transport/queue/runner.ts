@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises'
 import { setPriority } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import type { Extract } from 'pounce/sdk'
@@ -49,8 +48,6 @@ async function run({ module, input }: RunRequest): Promise<void> {
 }
 
 setPriority(10)
-// When the machine runs out of memory this process goes first, not the server. Not every system has the file.
-await writeFile('/proc/self/oom_score_adj', '800').catch(() => undefined)
 
 process.on('disconnect', endAll)
 process.on('uncaughtException', error => {
