@@ -1,0 +1,209 @@
+import { readFile } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Plugin } from 'pounce/sdk'
+import { checkPart } from './config/check.ts'
+import { fromClowder } from './config/clowder-names.ts'
+import { coerce } from './config/coerce.ts'
+import { type Environment, fromEnvironment } from './config/environment.ts'
+import { type KernelConfig, kernelSchema, type PluginEntry } from './config/kernel-schema.ts'
+import { didYouMean } from './config/nearest.ts'
+import * as tree from './config/schema-tree.ts'
+import type { NamedPlugin } from './plan.ts'
+import { absoluteSource, loadPlugins, ownPluginFile, type PluginRequest } from './plugins.ts'
+import { messageOf, StartRefused } from './start-refused.ts'
+
+/** Where settings come from, weakest first. */
+export interface ConfigSources {
+  /** Instead of `config/default.json`. */
+  readonly defaults?: tree.Settings
+  /** Path of a JSON file. */
+  readonly file?: string
+  readonly environment?: Environment
+  /** Dotted names with text, as typed: `{'http.port': '0'}`. */
+  readonly flags?: Readonly<Record<string, string>>
+  /** Above everything else: for tests. */
+  readonly settings?: tree.Settings
+  /** Instead of the configured list: for tests. */
+  readonly plugins?: readonly (PluginEntry | Plugin)[]
+}
+
+/** A plugin with its own checked settings. */
+export interface ConfiguredPlugin extends NamedPlugin {
+  readonly config: unknown
+}
+
+/** A checked configuration. */
+export interface Config {
+  readonly kernel: KernelConfig
+  readonly plugins: readonly ConfiguredPlugin[]
+  /** For the log: settings that have no effect. */
+  readonly warnings: readonly string[]
+  /** Everything that is set, with defaults, secrets masked. */
+  print(): tree.Settings
+}
+
+/** One layer before it is known what the plugins allow. */
+interface Layer {
+  readonly source: string
+  readonly settings: tree.Settings
+  /** What relative plugin folders start from. */
+  readonly folder: string
+}
+
+const kernelNode = tree.nodeOf(kernelSchema)
+const defaultFile = fileURLToPath(new URL('../config/default.json', import.meta.url))
+
+const readLayer = async (file: string): Promise<Layer> => {
+  const path = resolve(file)
+  try {
+    const settings = JSON.parse(await readFile(path, 'utf8')) as unknown
+    if (!tree.isSettings(settings)) throw new Error('it does not hold an object')
+    return { source: file, settings, folder: dirname(path) }
+  } catch (error) {
+    throw new StartRefused(`The configuration file ${file} cannot be read: ${messageOf(error)}`, { cause: error })
+  }
+}
+
+const fileLayers = async ({ defaults, file }: ConfigSources): Promise<Layer[]> => [
+  defaults ? { source: 'the defaults', settings: defaults, folder: process.cwd() } : await readLayer(defaultFile),
+  ...(file === undefined ? [] : [await readLayer(file)]),
+]
+
+/** A list of `+name` and `-name` changes the list below; any other list replaces it. */
+const nextPlugins = (below: readonly PluginRequest[], layer: Layer): readonly PluginRequest[] => {
+  const listed = layer.settings['plugins']
+  if (!Array.isArray(listed)) return below
+  const entries = listed as readonly PluginEntry[]
+  const isChange = entries.length > 0 && entries.every(entry => typeof entry === 'string' && /^[+-]/.test(entry))
+  const request = (entry: PluginEntry): PluginRequest =>
+    typeof entry === 'string'
+      ? { plugin: absoluteSource(entry, layer.folder) }
+      : { ...entry, plugin: absoluteSource(entry.plugin, layer.folder) }
+  if (!isChange) return entries.filter(entry => typeof entry === 'string' || tree.isSettings(entry)).map(request)
+  return (entries as readonly string[]).reduce<readonly PluginRequest[]>((list, entry) => {
+    const { plugin } = request(entry.slice(1))
+    const without = list.filter(one => (one.as ?? one.plugin) !== plugin)
+    return entry.startsWith('+') ? [...without, { plugin }] : without
+  }, below)
+}
+
+/** `RABBITMQ_URI` puts the broker's plugin in the place of the queue's. */
+const withBroker = (requests: readonly PluginRequest[], environment: Environment): readonly PluginRequest[] => {
+  if (fromClowder(environment, () => true).broker === undefined) return requests
+  if (ownPluginFile('transport.rabbitmq') === undefined)
+    throw new StartRefused('RABBITMQ_URI is set, but transport.rabbitmq is not part of this version: unset it to use the built-in queue')
+  const others = requests.filter(({ plugin }) => typeof plugin !== 'string' || !plugin.startsWith('transport.'))
+  return [...others, { plugin: 'transport.rabbitmq' }]
+}
+
+const choosePlugins = (sources: ConfigSources, layers: readonly Layer[]): readonly PluginRequest[] => {
+  if (sources.plugins)
+    return sources.plugins.map(one => {
+      if (typeof one === 'string') return { plugin: absoluteSource(one, process.cwd()) }
+      return 'isPlugin' in one ? { plugin: one } : { ...one, plugin: absoluteSource(one.plugin, process.cwd()) }
+    })
+  const early = outsideLayers(sources, tree.mergeParts([{ name: 'kernel', path: [], schema: pluginsOnly }])).layers
+  return [...layers, ...early].reduce(nextPlugins, [])
+}
+
+const pluginsOnly: tree.Node = { type: 'object', properties: { plugins: kernelNode.properties?.['plugins'] ?? {} } }
+
+/** Environment, flags and tests' settings as layers, in this order. */
+const outsideLayers = (sources: ConfigSources, schema: tree.Node) => {
+  const environment = fromEnvironment(sources.environment ?? {}, schema)
+  const nodeAt = (path: readonly string[]) => path.reduce<tree.Node | undefined>((node, key) => node?.properties?.[key], schema)
+  const clowder = fromClowder(sources.environment ?? {}, path => nodeAt(path) !== undefined)
+  const problems = [...environment.problems]
+  const layers: Layer[] = []
+  const add = (source: string, path: readonly string[], value: unknown): void => {
+    layers.push({ source, settings: tree.put({}, path, value), folder: process.cwd() })
+  }
+  for (const { variable, path, text } of clowder.settings) add(variable, path, coerce(text, nodeAt(path) ?? {}))
+  if (clowder.broker !== undefined) add('RABBITMQ_URI', ['transport', 'rabbitmq', 'uri'], clowder.broker)
+  for (const { variable, path, value } of environment.settings) add(variable, path, value)
+  for (const [name, text] of Object.entries(sources.flags ?? {})) {
+    const node = nodeAt(name.split('.'))
+    if (node) add(`--${name}`, name.split('.'), coerce(text, node))
+    else problems.push(`${name} is no setting${didYouMean(name, tree.settingNames(schema))}`)
+  }
+  if (sources.settings) layers.push({ source: 'the test', settings: sources.settings, folder: process.cwd() })
+  return { layers, problems, warnings: clowder.warnings }
+}
+
+const unknownIn = (layer: Layer, schema: tree.Node): string[] =>
+  tree.unknownNames(layer.settings, schema).map(name => {
+    const id = name.split('.').slice(0, 2).join('.')
+    if (ownPluginFile(id) !== undefined && !tree.settingNames(schema).includes(id))
+      return `${name} in ${layer.source} belongs to the plugin ${id}, which is not in "plugins" or has no settings`
+    return `${name} in ${layer.source} is no setting${didYouMean(name, tree.settingNames(schema))}`
+  })
+
+const refuse = (problems: readonly string[]): void => {
+  if (problems.length > 0) throw new StartRefused(`The configuration is refused:\n${problems.map(problem => `  - ${problem}`).join('\n')}`)
+}
+
+/** Reads and checks all layers: defaults < file < environment < flags. Loads the plugins on the way, because they say which settings there are. */
+export const loadConfig = async (sources: ConfigSources = {}): Promise<Config> => {
+  const files = await fileLayers(sources)
+  const requests = withBroker(choosePlugins(sources, files), sources.environment ?? {})
+  const plugins = await loadPlugins(requests)
+  const kernelPart: tree.Part = { name: 'kernel', path: [], schema: kernelNode }
+  const pluginParts = plugins.map(({ name, plugin }) => ({
+    name,
+    path: name.split('.'),
+    schema: tree.nodeOf(plugin.config),
+  }))
+  const schema = tree.mergeParts([kernelPart, ...pluginParts])
+  const outside = outsideLayers(sources, schema)
+  const given = [...files.slice(sources.defaults ? 0 : 1), ...outside.layers]
+  refuse([...outside.problems, ...[...files, ...outside.layers].flatMap(layer => unknownIn(layer, schema))])
+
+  const merged = [...files, ...outside.layers].reduce<unknown>((below, layer) => tree.overlay(below, layer.settings), {})
+  const sourceOf = (name: string): string | undefined =>
+    given.findLast(layer => tree.at(layer.settings, name.split('.')) !== undefined)?.source
+  const isTouched = ({ path, schema: { properties } }: tree.Part): boolean =>
+    given.some(({ settings }) => Object.keys(properties ?? {}).some(key => tree.at(settings, [...path, key]) !== undefined))
+  const check = (part: tree.Part) => checkPart(part, tree.at(merged, part.path), isTouched(part) || !!sources.defaults, sourceOf)
+
+  const kernel = await check({ ...kernelPart, schema: kernelNode })
+  const own = await Promise.all(pluginParts.map(check))
+  refuse([kernel, ...own].flatMap(({ problems }) => problems))
+  return assemble(
+    kernel.value as KernelConfig,
+    requests,
+    plugins,
+    own.map(({ value }) => value),
+    outside.warnings,
+    schema,
+  )
+}
+
+const assemble = (
+  kernel: KernelConfig,
+  requests: readonly PluginRequest[],
+  plugins: readonly NamedPlugin[],
+  configs: readonly unknown[],
+  warnings: readonly string[],
+  schema: tree.Node,
+): Config => {
+  const configured = plugins.map((one, at) => ({ ...one, config: Object.freeze(configs[at] ?? {}) }))
+  const listed = requests.map(({ plugin, as }, at) =>
+    as === undefined ? (typeof plugin === 'string' ? plugin : plugins[at]?.name) : { plugin, as },
+  )
+  return {
+    kernel: Object.freeze({ ...kernel, data: resolve(kernel.data) }),
+    plugins: configured,
+    warnings,
+    print: () => {
+      const whole = configured.reduce<tree.Settings>(
+        (settings, { name, config }) =>
+          tree.isSettings(config) && Object.keys(config).length > 0
+            ? tree.put(settings, name.split('.'), tree.overlay(tree.at(settings, name.split('.')) ?? {}, config))
+            : settings,
+        { ...kernel, plugins: listed, data: resolve(kernel.data) } as tree.Settings,
+      )
+      return tree.maskSecrets(whole, schema) as tree.Settings
+    },
+  }
+}

@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto'
+import { collection } from 'pounce/sdk'
+
+/** The one record about the installation as a whole. */
+export interface MetaRecord {
+  readonly instance: string
+  /** Version of the program that ran last. */
+  readonly version: string
+  /** Ids of the plugins that this installation has known: a migration of a new one is no change to old data. */
+  readonly plugins: readonly string[]
+}
+export const metaRecords = collection<MetaRecord>('kernel.meta')
+
+/** A migration that was applied. */
+export interface MigrationRecord {
+  readonly plugin: string
+  /** The file's name without its ending. */
+  readonly name: string
+  readonly appliedAt: string
+}
+export const migrationRecords = collection<MigrationRecord>('kernel.migrations', { byPlugin: { on: ['plugin'] } })
+
+/** Who may do something until when. */
+export interface LeaseRecord {
+  readonly name: string
+  readonly owner: string
+  /** ISO 8601; in the past when the lease is free. */
+  readonly until: string
+  /** Not to be taken before; ISO 8601. */
+  readonly notBefore: string
+  /** Rises with every owner, so that a late one can be told from the present one. */
+  readonly fence: number
+}
+export const leaseRecords = collection<LeaseRecord>('kernel.leases')
+
+export const kernelCollections = [metaRecords, migrationRecords, leaseRecords]
+
+/** The id of a record that is found by name. */
+export const idOfName = (name: string): string => createHash('sha256').update(name).digest('hex').slice(0, 24)

@@ -1,0 +1,262 @@
+import { Callers, type Collection, type Command, Commands, DocumentStore, type Outbox, Policy, type Port } from 'pounce/sdk'
+import type { Config } from './config.ts'
+import { type BuiltPlugin, Container } from './container.ts'
+import { type DataLock, lockDataFolder } from './data-lock.ts'
+import { consumerName, Dispatch, type HandlerInstance } from './events.ts'
+import type { Http, MountedRoute, ReadinessReport } from './http/types.ts'
+import { kernelCollections } from './kernel-records.ts'
+import { Leases } from './leases.ts'
+import { Lifecycles } from './lifecycles.ts'
+import { createLog, type KernelLog, type LogLevel } from './log.ts'
+import { Migrations } from './migrations.ts'
+import { PeriodicWork } from './periodic.ts'
+import { type Plan, planPlugins, routesOf } from './plan.ts'
+import { readinessOf } from './readiness.ts'
+import type { RetryRule } from './retry.ts'
+import { createServices, replaceablePorts, type Services } from './services.ts'
+
+/** What a kernel is booted with besides its configuration. */
+export interface KernelOptions {
+  /** Instances in the place of what the kernel or a plugin provides, by port: for tests. */
+  readonly overrides?: Readonly<Record<string, unknown>>
+  /** Standard output at the configured level unless given. */
+  readonly log?: KernelLog
+  /** Answers that differ from their declaration become errors: for tests. */
+  readonly checkResponses?: boolean
+  readonly retry?: RetryRule
+}
+
+/** How far a start goes. */
+export interface StartOptions {
+  /** `store`: the document store and what it needs, without migrations. `plugins`: all plugins, serving nothing. */
+  readonly until?: 'store' | 'plugins' | 'serving'
+}
+
+const drainMs = 30_000
+
+/** Plugins that are made but not yet started, and everything around them. */
+export class Kernel {
+  readonly config: Config
+  readonly log: KernelLog
+  readonly #options: KernelOptions
+  readonly #services: Services
+  readonly #plan: Plan
+  readonly #container: Container
+  readonly #built: readonly BuiltPlugin[]
+  readonly #lifecycles: Lifecycles
+  #lock: DataLock | undefined
+  #http: Http | undefined
+  #dispatch: Dispatch | undefined
+  #periodic: PeriodicWork | undefined
+  #address: { readonly host: string; readonly port: number; readonly url: string } | undefined
+  #isReady = false
+  #stopping: Promise<void> | undefined
+
+  constructor(config: Config, log: KernelLog, services: Services, options: KernelOptions) {
+    this.config = config
+    this.log = log
+    this.#options = options
+    this.#services = services
+    const overrides = new Set(Object.keys(options.overrides ?? {}))
+    this.#plan = planPlugins(config.plugins, new Set(services.values.keys()), new Set([...replaceablePorts, ...overrides]))
+    this.#container = new Container(
+      services.values,
+      config.plugins.map(({ name }) => name),
+    )
+    const configs = new Map(config.plugins.map(one => [one.name, one.config]))
+    this.#built = this.#plan.order.map(planned =>
+      this.#container.build(planned, { config: configs.get(planned.name), log: log.with({ plugin: planned.name }) }, overrides),
+    )
+    this.#lifecycles = new Lifecycles(log)
+  }
+
+  /** What is behind a port: `kernel.get(DocumentStore)`. */
+  get<T>(port: Port<T>): T {
+    return this.#container.get(port)
+  }
+
+  /** Where it listens, once it does. */
+  get address(): { readonly host: string; readonly port: number; readonly url: string } | undefined {
+    return this.#address
+  }
+
+  /** Plugins in the order of start, with what they give and take. */
+  get plan(): Plan {
+    return this.#plan
+  }
+
+  /** Commands that plugins contribute. */
+  get commands(): readonly Command[] {
+    return this.#container.get(Commands).all()
+  }
+
+  /** The events that wait or were put aside; undefined without a document store. */
+  get outbox(): Outbox | undefined {
+    return this.#container.has(DocumentStore) ? this.get(DocumentStore).outbox : undefined
+  }
+
+  /** Migrations of the plugins that run. Needs the store to be started. */
+  get migrations(): Migrations {
+    const { clock } = this.#services
+    const documents = this.get(DocumentStore)
+    return new Migrations(this.config.plugins, { documents, clock, log: this.log, leases: new Leases(documents, clock) })
+  }
+
+  /** The OpenAPI document of all routes. Needs no start. */
+  async openapi(): Promise<object> {
+    return (await this.#createHttp()).openapi()
+  }
+
+  /** Resolves when no event waits any more. Rejects after `limitMs`, naming what waits. */
+  async drained(limitMs?: number): Promise<void> {
+    await this.#dispatch?.drained(limitMs)
+  }
+
+  /** Runs one piece of periodic work now: `resources.files/sweep`. */
+  async runPeriodic(name: string): Promise<void> {
+    if (!this.#periodic) throw new Error('No periodic work runs in this kernel')
+    await this.#periodic.runNow(name)
+  }
+
+  /** How it is doing. Never rejects. */
+  async readiness(): Promise<ReadinessReport> {
+    const health = await this.#lifecycles.health()
+    return readinessOf(this.#isReady, health, this.#plan.providers.get(DocumentStore), this.outbox)
+  }
+
+  /** Starts what was made. When anything fails, what was started is ended again and the reason thrown. */
+  async start({ until = 'serving' }: StartOptions = {}): Promise<void> {
+    try {
+      for (const warning of this.config.warnings) this.log.warn(warning)
+      const serves = until === 'serving' && this.config.kernel.roles.includes('http')
+      if (serves) this.#http = await this.#createHttp()
+      this.#lock = await lockDataFolder(this.config.kernel.data)
+      const first = this.#neededBy(this.#plan.providers.get(DocumentStore))
+      for (const plugin of this.#built) if (first.has(plugin.name)) await this.#lifecycles.start(plugin)
+      await this.#prepareStore(until !== 'store')
+      if (until === 'store') return
+      for (const plugin of this.#built) if (!first.has(plugin.name)) await this.#lifecycles.start(plugin)
+      if (until === 'serving') await this.#serve()
+    } catch (error) {
+      await this.#end()
+      throw error
+    }
+  }
+
+  /** Ends everything in the reverse order: readiness says no, requests drain, events and periodic work stop, plugins end, the lock is freed. */
+  stop(): Promise<void> {
+    this.#stopping ??= this.#end()
+    return this.#stopping
+  }
+
+  async #end(): Promise<void> {
+    this.#isReady = false
+    this.#http?.setStopping()
+    if (this.#address) await this.#http?.drain(drainMs)
+    await this.#periodic?.stop()
+    await this.#dispatch?.stop()
+    await this.#lifecycles.stop()
+    await this.#lock?.release()
+  }
+
+  /** The plugin and all that it needs, so that the store can be started before everything else. */
+  #neededBy(name: string | undefined, found = new Set<string>()): ReadonlySet<string> {
+    const one = this.#plan.order.find(planned => planned.name === name)
+    if (!one || found.has(one.name)) return found
+    found.add(one.name)
+    for (const port of one.needs) this.#neededBy(this.#plan.providers.get(port), found)
+    return found
+  }
+
+  async #prepareStore(migrate: boolean): Promise<void> {
+    if (!this.#container.has(DocumentStore)) return
+    const documents = this.get(DocumentStore)
+    const collections = new Map<string, Collection<object>>()
+    for (const one of [...kernelCollections, ...this.#plan.order.flatMap(({ plugin }) => plugin.collections ?? [])])
+      collections.set(one.name, one)
+    await documents.declare([...collections.values()])
+    const handlers = this.#handlers()
+    await documents.outbox.declareConsumers(handlers.map(one => ({ name: consumerName(one), types: one.subscription.types })))
+    if (!migrate) return
+    this.#services.installation.named(await this.migrations.run(this.config.kernel.dbupdate))
+    const { metrics, clock } = this.#services
+    this.#dispatch = new Dispatch(handlers, {
+      outbox: documents.outbox,
+      log: this.log,
+      metrics,
+      ...(this.#options.retry ? { retry: this.#options.retry } : {}),
+    })
+    this.#periodic = new PeriodicWork(this.#tasks(), new Leases(documents, clock), this.log, metrics)
+  }
+
+  #handlers(): HandlerInstance[] {
+    return this.#built.flatMap((built, at) =>
+      (this.#plan.order[at]?.plugin.handlers ?? []).map(subscription => ({
+        plugin: built.name,
+        subscription,
+        instance: built.instanceOf(subscription.by as new () => object),
+      })),
+    )
+  }
+
+  #tasks() {
+    return this.#built.flatMap((built, at) =>
+      (this.#plan.order[at]?.plugin.periodic ?? []).map(({ name, everyMs, task }) => {
+        const instance = built.instanceOf(task)
+        return { name: `${built.name}/${name}`, everyMs, run: (signal: AbortSignal) => instance.run(signal) }
+      }),
+    )
+  }
+
+  async #serve(): Promise<void> {
+    if (this.config.kernel.roles.includes('worker')) {
+      this.#dispatch?.start()
+      this.#periodic?.start()
+    }
+    if (this.#http) {
+      this.#address = await this.#http.listen()
+      if (this.config.kernel.http.baseUrl === undefined) this.#services.installation.reachedAt(this.#address.url)
+    }
+    this.#isReady = true
+  }
+
+  #routes(): MountedRoute[] {
+    return this.#built.flatMap((built, at) => {
+      const planned = this.#plan.order[at]
+      if (!planned) return []
+      return routesOf(planned.plugin).map(({ name, route }) => ({
+        plugin: built.name,
+        name,
+        route,
+        needs: Object.fromEntries(Object.entries(route.needs).map(([as, port]) => [as, built.resolve(port)])),
+      }))
+    })
+  }
+
+  async #createHttp(): Promise<Http> {
+    const { createHttp } = await import('./http/server.ts')
+    const { clock, ids, metrics, installation } = this.#services
+    const { http, metrics: measured } = this.config.kernel
+    return createHttp({
+      routes: this.#routes(),
+      config: { ...http, metrics: measured.enabled },
+      log: this.log.with({ plugin: 'http' }),
+      metrics,
+      clock,
+      ids,
+      installation,
+      readiness: () => this.readiness(),
+      checkResponses: this.#options.checkResponses ?? false,
+      ...(metrics.scrape ? { scrape: metrics.scrape } : {}),
+      ...(this.#container.has(Policy) ? { policy: this.get(Policy) } : {}),
+      ...(this.#container.has(Callers) ? { callers: this.get(Callers) } : {}),
+    })
+  }
+}
+
+/** Makes a kernel: orders and makes the plugins, and refuses what cannot work. Nothing happens in the world before `start`. */
+export const bootKernel = async (config: Config, options: KernelOptions = {}): Promise<Kernel> => {
+  const log = options.log ?? createLog({ level: config.kernel.log.level as LogLevel })
+  const services = await createServices(config, log, options.overrides ?? {})
+  return new Kernel(config, log, services, options)
+}

@@ -1,0 +1,64 @@
+import pino, { type DestinationStream, type Logger } from 'pino'
+import type { Log } from 'pounce/sdk'
+import { redact, redactText } from './redact.ts'
+
+/** A log that can make others with fixed fields. */
+export interface KernelLog extends Log {
+  /** The same log with fields in every line. */
+  with(fields: Readonly<Record<string, unknown>>): KernelLog
+}
+
+/** Levels, least important first. */
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
+
+type Fields = Readonly<Record<string, unknown>>
+
+class PinoLog implements KernelLog {
+  readonly #pino: Logger
+
+  constructor(logger: Logger) {
+    this.#pino = logger
+  }
+
+  debug(message: string, fields?: Fields): void {
+    if (this.#pino.isLevelEnabled('debug')) this.#pino.debug(redact(fields ?? {}), redactText(message))
+  }
+
+  info(message: string, fields?: Fields): void {
+    if (this.#pino.isLevelEnabled('info')) this.#pino.info(redact(fields ?? {}), redactText(message))
+  }
+
+  warn(message: string, fields?: Fields): void {
+    if (this.#pino.isLevelEnabled('warn')) this.#pino.warn(redact(fields ?? {}), redactText(message))
+  }
+
+  error(message: string, fields?: Fields): void {
+    if (this.#pino.isLevelEnabled('error')) this.#pino.error(redact(fields ?? {}), redactText(message))
+  }
+
+  with(fields: Fields): KernelLog {
+    return new PinoLog(this.#pino.child(redact(fields) as Record<string, unknown>))
+  }
+}
+
+/**
+ * The kernel's log: one JSON object per line, secrets hidden before anything is written.
+ * `pretty` prints lines for people instead. `stream` is standard output unless said.
+ */
+export const createLog = (options: {
+  readonly level: LogLevel
+  readonly stream?: DestinationStream
+  readonly pretty?: (line: string) => string
+}): KernelLog => {
+  const { level, pretty } = options
+  const stream = options.stream ?? pino.destination({ dest: 1, sync: true })
+  const destination: DestinationStream = pretty ? { write: line => stream.write(pretty(line)) } : stream
+  const settings = {
+    level,
+    base: null,
+    messageKey: 'message',
+    timestamp: () => `,"time":"${new Date().toISOString()}"`,
+    formatters: { level: (label: string) => ({ level: label }) },
+  }
+  return new PinoLog(pino(settings, destination))
+}

@@ -1,0 +1,120 @@
+import { lookup as resolveName } from 'node:dns'
+import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http'
+import { request as requestHttps } from 'node:https'
+import { isIP, type LookupFunction } from 'node:net'
+import { type Readable, Transform } from 'node:stream'
+import { type Fetch, Forbidden, Invalid, TooLarge, Unavailable } from 'pounce/sdk'
+import { AllowedAddresses } from './public-addresses.ts'
+import { messageOf } from './start-refused.ts'
+
+type Options = Parameters<Fetch['get']>[1]
+
+const maxRedirects = 5
+const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+
+const bare = (host: string): string => host.replace(/^\[|\]$/g, '')
+
+const refused = (host: string): Forbidden => new Forbidden(`${host} is not a public address, and is not allowed by outbound.allow`)
+
+/** Counts bytes and fails beyond a limit. */
+const limited = (source: IncomingMessage, maxBytes: number, timer: NodeJS.Timeout): Readable => {
+  let seen = 0
+  const counter = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      seen += chunk.length
+      if (seen > maxBytes) done(new TooLarge(`The answer is longer than ${maxBytes} bytes`))
+      else done(null, chunk)
+    },
+  })
+  counter.on('close', () => {
+    clearTimeout(timer)
+    source.destroy()
+  })
+  source.on('error', error => counter.destroy(new Unavailable(`The answer broke off: ${messageOf(error)}`, { cause: error })))
+  source.on('aborted', () => counter.destroy(new Unavailable('The answer broke off')))
+  return source.pipe(counter)
+}
+
+/** The only door to other servers. What a name resolves to is checked, and the checked address is the one connected to. */
+export class GuardedFetch implements Fetch {
+  readonly #allowed: AllowedAddresses
+
+  /** `allow`: hosts and networks that may be reached although they are not public. */
+  constructor(allow: readonly string[] = []) {
+    this.#allowed = new AllowedAddresses(allow)
+  }
+
+  async get(address: string, options: Options): ReturnType<Fetch['get']> {
+    let url = this.#checked(address)
+    const until = Date.now() + options.timeoutMs
+    for (let hop = 0; hop <= maxRedirects; hop++) {
+      const headers = url.origin === new URL(address).origin ? (options.headers ?? {}) : {}
+      const { answer, timer } = await this.#ask(url, headers, until)
+      const status = answer.statusCode ?? 0
+      if (!redirects.has(status) || answer.headers.location === undefined) {
+        const length = Number(answer.headers['content-length'] ?? Number.NaN)
+        if (length > options.maxBytes) {
+          clearTimeout(timer)
+          answer.destroy()
+          throw new TooLarge(`The answer has ${length} bytes; the limit is ${options.maxBytes}`)
+        }
+        return {
+          status,
+          contentType: answer.headers['content-type'] ?? 'application/octet-stream',
+          ...(Number.isNaN(length) ? {} : { sizeBytes: length }),
+          body: limited(answer, options.maxBytes, timer),
+          url: url.href,
+        }
+      }
+      clearTimeout(timer)
+      answer.destroy()
+      url = this.#checked(answer.headers.location, url)
+    }
+    throw new Unavailable(`${address} redirects more than ${maxRedirects} times`)
+  }
+
+  #checked(address: string, base?: URL): URL {
+    if (!URL.canParse(address, base?.href)) throw new Invalid('The address is not a URL')
+    const url = new URL(address, base)
+    if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new Invalid('Only http and https addresses can be fetched')
+    if (url.username !== '' || url.password !== '') throw new Invalid('An address with a user name or password cannot be fetched')
+    const host = bare(url.hostname)
+    if (isIP(host) !== 0 && !this.#allowed.has(host, host)) throw refused(host)
+    return url
+  }
+
+  readonly #lookup: LookupFunction = (hostname, options, callback) => {
+    resolveName(hostname, { ...options, all: true }, (error, addresses) => {
+      if (error) return callback(error, '', 0)
+      const usable = addresses.filter(({ address }) => this.#allowed.has(hostname, address))
+      const [first] = usable
+      // One private address among public ones is how rebinding looks: the whole name is refused.
+      if (!first || usable.length < addresses.length) return callback(refused(hostname), '', 0)
+      if (options.all) callback(null, usable)
+      else callback(null, first.address, first.family)
+    })
+  }
+
+  #ask(url: URL, headers: Readonly<Record<string, string>>, until: number): Promise<{ answer: IncomingMessage; timer: NodeJS.Timeout }> {
+    return new Promise((resolve, reject) => {
+      const send = url.protocol === 'https:' ? requestHttps : requestHttp
+      const request: ClientRequest = send(url, {
+        method: 'GET',
+        headers: { ...headers, 'accept-encoding': 'identity' },
+        lookup: this.#lookup,
+        agent: false,
+      })
+      const timer = setTimeout(() => request.destroy(new Unavailable(`${url.host} took too long`)), Math.max(1, until - Date.now()))
+      request.on('response', answer => resolve({ answer, timer }))
+      request.on('error', error => {
+        clearTimeout(timer)
+        reject(
+          error instanceof Forbidden || error instanceof Unavailable
+            ? error
+            : new Unavailable(`${url.host} cannot be reached`, { cause: error }),
+        )
+      })
+      request.end()
+    })
+  }
+}

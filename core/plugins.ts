@@ -1,0 +1,122 @@
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { registerHooks } from 'node:module'
+import { isAbsolute, join, relative, resolve } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import type { Plugin } from 'pounce/sdk'
+import { didYouMean } from './config/nearest.ts'
+import type { NamedPlugin } from './plan.ts'
+import { messageOf, StartRefused } from './start-refused.ts'
+
+const root = fileURLToPath(new URL('../', import.meta.url))
+const tree = join(root, 'plugins')
+const idPattern = /^[a-z0-9-]+\.[a-z0-9-]+$/
+
+/** A plugin to load, as the config names it or as a test hands it over. */
+export interface PluginRequest {
+  readonly plugin: string | Plugin
+  readonly as?: string
+}
+
+/** Folders that `./` and `../` start from are made absolute while it is known which file or person named them. */
+export const absoluteSource = (source: string, from: string): string => (/^\.\.?(\/|$)/.test(source) ? resolve(from, source) : source)
+
+/** The entry file of a plugin of our own tree, when there is one. */
+export const ownPluginFile = (id: string): string | undefined => {
+  const file = join(tree, ...id.split('.'), 'index.ts')
+  return idPattern.test(id) && existsSync(file) ? file : undefined
+}
+
+const folders = (path: string): string[] =>
+  existsSync(path) ? readdirSync(path, { withFileTypes: true }).flatMap(entry => (entry.isDirectory() ? [entry.name] : [])) : []
+
+/** Ids of all plugins that come with this version. */
+export const ownPluginIds = (): string[] =>
+  folders(tree)
+    .flatMap(kind => folders(join(tree, kind)).map(name => `${kind}.${name}`))
+    .filter(id => ownPluginFile(id) !== undefined)
+    .sort()
+
+const indexOf = (folder: string): string => {
+  if (!existsSync(folder)) throw new StartRefused(`The plugin folder ${folder} does not exist`)
+  if (!statSync(folder).isDirectory()) return folder
+  const file = ['index.ts', 'index.js', 'index.mjs'].map(name => join(folder, name)).find(existsSync)
+  if (file === undefined) throw new StartRefused(`The plugin folder ${folder} has no index.ts or index.js`)
+  return file
+}
+
+let isSdkShared = false
+
+/**
+ * A plugin from outside the tree imports `pounce/sdk`. It must get the SDK of this kernel, wherever the plugin lies:
+ * with a second copy its wired classes would be unknown here.
+ */
+const shareSdk = (): void => {
+  if (isSdkShared) return
+  isSdkShared = true
+  registerHooks({
+    resolve: (specifier, context, next) =>
+      specifier === 'pounce/sdk' || specifier.startsWith('pounce/sdk/')
+        ? next(specifier, { ...context, parentURL: import.meta.url })
+        : next(specifier, context),
+  })
+}
+
+const isOutside = (file: string): boolean => {
+  const path = relative(root, file)
+  return path.startsWith('..') || isAbsolute(path)
+}
+
+const urlOf = (source: string): string => {
+  const own = ownPluginFile(source)
+  if (own !== undefined) return pathToFileURL(own).href
+  if (isAbsolute(source)) {
+    const file = indexOf(source)
+    if (isOutside(file)) shareSdk()
+    return pathToFileURL(file).href
+  }
+  if (idPattern.test(source) && folders(tree).includes(source.split('.')[0] ?? ''))
+    throw new StartRefused(`${source} is not part of this version${didYouMean(source, ownPluginIds())}`)
+  shareSdk()
+  return source
+}
+
+const isPlugin = (value: unknown): value is Plugin =>
+  typeof value === 'object' && value !== null && 'isPlugin' in value && value.isPlugin === true
+
+const isMissing = (error: unknown, source: string): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND' && error.message.includes(`'${source}'`)
+
+const importPlugin = async (source: string): Promise<Plugin> => {
+  const url = urlOf(source)
+  let module: { readonly plugin?: unknown }
+  try {
+    module = (await import(url)) as { readonly plugin?: unknown }
+  } catch (error) {
+    if (isMissing(error, source))
+      throw new StartRefused(
+        `The plugin ${source} is neither part of this version nor an installed package${didYouMean(source, ownPluginIds())}`,
+      )
+    throw new StartRefused(`The plugin ${source} cannot be loaded: ${messageOf(error)}`, { cause: error })
+  }
+  if (!isPlugin(module.plugin)) throw new StartRefused(`The plugin ${source} does not export \`plugin\` made by definePlugin`)
+  return module.plugin
+}
+
+const load = async ({ plugin: source, as }: PluginRequest): Promise<NamedPlugin> => {
+  const plugin = typeof source === 'string' ? await importPlugin(source) : source
+  if (typeof source === 'string' && ownPluginFile(source) !== undefined && plugin.id !== source)
+    throw new StartRefused(`The plugin in the folder of ${source} calls itself ${plugin.id}`)
+  return { name: as ?? plugin.id, plugin }
+}
+
+/** Loads plugins in the order asked for. Two of one name are refused: the second copy of a plugin needs an `as`. */
+export const loadPlugins = async (requests: readonly PluginRequest[]): Promise<readonly NamedPlugin[]> => {
+  const loaded = await Promise.all(requests.map(load))
+  const names = new Set<string>()
+  for (const { name } of loaded) {
+    if (names.has(name))
+      throw new StartRefused(`${name} is listed twice in "plugins": give one of them another name, {"plugin": "${name}", "as": "…"}`)
+    names.add(name)
+  }
+  return loaded
+}

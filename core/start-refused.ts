@@ -1,0 +1,7 @@
+/** Why a kernel does not start, in words for the person who starts it. The command line prints the message without a stack. */
+export class StartRefused extends Error {
+  override readonly name = 'StartRefused'
+}
+
+/** The message of whatever was thrown. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
