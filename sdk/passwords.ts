@@ -67,12 +67,6 @@ export class Passwords {
     return isSame && hash !== null && hash !== undefined && password.length <= 4 * maxPasswordLength
   }
 
-  /** True when the hash was made at another cost than the one in use now. */
-  isOutdated(hash: string): boolean {
-    const { memoryKiB, passes, lanes } = this.#cost
-    return !hash.startsWith(`$argon2id$v=19$m=${memoryKiB},t=${passes},p=${lanes}$`)
-  }
-
   #someHash(): Promise<string> {
     this.#decoy ??= this.hash(randomBytes(24).toString('hex')).catch((error: unknown) => {
       this.#decoy = undefined

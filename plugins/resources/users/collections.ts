@@ -1,0 +1,49 @@
+import { collection, type RoleRecord, type Time, type UserRecord } from 'pounce/sdk'
+
+/** Accounts. Time of creation and id give the order of the list; e-mails are lower case. */
+export const users = collection<UserRecord>('users', {
+  byEmail: { on: ['email'], unique: true },
+  byCreated: { on: ['created'] },
+  byStatus: { on: ['status'] },
+  bySpace: { on: ['memberships.space'], array: 'memberships.space' },
+})
+
+/** A role; the Admin role remembers which permissions it has been given, so that a new one is added to it once. */
+export interface StoredRole extends RoleRecord {
+  readonly given: readonly string[]
+}
+export const roles = collection<StoredRole>('roles', { byName: { on: ['name'], unique: true } })
+
+/** An API key. The key itself is nowhere: only its SHA-256, whose first 24 digits are the record's id. */
+export interface KeyRecord {
+  readonly user: string
+  readonly name: string
+  readonly scope: 'full' | 'extraction'
+  readonly hash: string
+  /** The first characters, to tell keys apart. */
+  readonly prefix: string
+  /** What an extraction key is derived from, besides the installation's secret. */
+  readonly generation: string | null
+  readonly created: Time
+  /** Accurate to a minute. */
+  readonly lastUsed: Time | null
+}
+export const keys = collection<KeyRecord>('users.keys', { byUser: { on: ['user', 'name'], unique: true } })
+
+/** A browser that is signed in. Like a key it is known by a hash only. */
+export interface SessionRecord {
+  readonly user: string
+  readonly hash: string
+  /** Fits the password with which it began; another password ends it. */
+  readonly stamp: string
+  readonly created: Time
+  readonly extended: Time
+  readonly expires: Time
+}
+export const sessions = collection<SessionRecord>('users.sessions', { byExpiry: { on: ['expires'] } })
+
+/** Single values of this plugin: the installation's secret, the open set-up link. */
+export interface Setting {
+  readonly value: string
+}
+export const settings = collection<Setting>('users.settings')

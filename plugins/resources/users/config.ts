@@ -1,0 +1,36 @@
+import { s } from 'pounce/sdk'
+
+export const config = s.Object({
+  commKey: s.Optional(
+    s.String({
+      minLength: 16,
+      secret: true,
+      description: 'A key for extractors that belongs to nobody: reads and annotates everything, administers nothing. None by default',
+    }),
+  ),
+  secret: s.Optional(
+    s.String({
+      minLength: 32,
+      secret: true,
+      description: 'What extraction keys are derived from; made at the first start when it is not set',
+    }),
+  ),
+  sessionIdleDays: s.Integer({ default: 14, minimum: 1, maximum: 400, description: 'A session that is not used for so many days ends' }),
+  sessionMaxDays: s.Integer({ default: 30, minimum: 1, maximum: 400, description: 'Every session ends after so many days' }),
+  failuresPerAccount: s.Integer({
+    default: 20,
+    minimum: 1,
+    maximum: 1000,
+    description: 'Wrong passwords for one account in 15 minutes before its door is shut',
+  }),
+  failuresPerAddress: s.Integer({
+    default: 100,
+    minimum: 1,
+    maximum: 100_000,
+    description: 'Wrong passwords, and wrong keys, from one address in 15 minutes',
+  }),
+  defaultGravatar: s.String({ default: 'identicon', pattern: '^[a-z]+$', description: 'What Gravatar draws for people without a picture' }),
+})
+
+/** Checked settings of this plugin. */
+export type Settings = s.Static<typeof config>

@@ -1,0 +1,12 @@
+import { Invalid } from 'pounce/sdk'
+
+/** How an e-mail address is stored and looked up. */
+export const plainEmail = (email: string): string => email.trim().normalize('NFC').toLowerCase()
+
+/** The stored form of an address that somebody typed; `Invalid` when it has not the form of one. */
+export const checkedEmail = (email: string): string => {
+  const plain = plainEmail(email)
+  if (plain.length > 320 || !/^[^\s@:\u0000-\u001f\u007f]+@[^\s@:\u0000-\u001f\u007f]+$/.test(plain))
+    throw new Invalid('email must be an address such as ada@example.org')
+  return plain
+}

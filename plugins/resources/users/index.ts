@@ -1,0 +1,57 @@
+import { Callers, Commands, definePlugin, Greetings, Keys, on, provide, RightsOf, Users } from 'pounce/sdk'
+import { AccountOffice, Accounts } from './accounts.ts'
+import { keys, roles, sessions, settings, users } from './collections.ts'
+import { config } from './config.ts'
+import { EndMemberships } from './end-memberships.ts'
+import { FirstAdmin, SetUp } from './first-admin.ts'
+import { InstallationSecret, Secret } from './installation-secret.ts'
+import { CreateKey, ListKeys, RevokeKey } from './key-commands.ts'
+import { Keyring, KeyStore } from './keyring.ts'
+import { People, Portraits } from './portraits.ts'
+import { RequestCallers } from './request-callers.ts'
+import * as accountRoutes from './routes-account.ts'
+import * as keyRoutes from './routes-keys.ts'
+import * as setUpRoutes from './routes-setup.ts'
+import * as userRoutes from './routes-users.ts'
+import { AccountSignIn, SignIn } from './sign-in.ts'
+import { Roles, StoredRoles } from './stored-roles.ts'
+import { Sessions, StoredSessions, SweepSessions } from './stored-sessions.ts'
+import { StoredUsers } from './stored-users.ts'
+import { Doors, Throttle } from './throttle.ts'
+import { ChangePassword, CreateUser, ListUsers, PromoteUser } from './user-commands.ts'
+import { UserRights } from './user-rights.ts'
+
+const hourMs = 3_600_000
+
+export const plugin = definePlugin({
+  id: 'resources.users',
+  summary: 'Accounts, their API keys, sessions and roles.',
+  config,
+  provides: [
+    provide(Roles, StoredRoles),
+    provide(Users, StoredUsers),
+    provide(Accounts, AccountOffice),
+    provide(Secret, InstallationSecret),
+    provide(KeyStore, Keyring),
+    provide(Keys, Keyring),
+    provide(Sessions, StoredSessions),
+    provide(Doors, Throttle),
+    provide(SignIn, AccountSignIn),
+    provide(Callers, RequestCallers),
+    provide(People, Portraits),
+    provide(SetUp, FirstAdmin),
+    provide(Greetings, FirstAdmin),
+    provide(RightsOf, UserRights),
+    provide(Commands, CreateUser),
+    provide(Commands, PromoteUser),
+    provide(Commands, ChangePassword),
+    provide(Commands, ListUsers),
+    provide(Commands, CreateKey),
+    provide(Commands, ListKeys),
+    provide(Commands, RevokeKey),
+  ],
+  routes: { ...accountRoutes, ...userRoutes, ...keyRoutes, ...setUpRoutes },
+  collections: [users, roles, keys, sessions, settings],
+  handlers: [on('space.removed', EndMemberships)],
+  periodic: [{ name: 'sweep-sessions', everyMs: hourMs, task: SweepSessions }],
+})

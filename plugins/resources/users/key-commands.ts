@@ -1,0 +1,75 @@
+import { type Command, Invalid, Users, wire } from 'pounce/sdk'
+import { type Keyring, KeyStore } from './keyring.ts'
+import { namedAccount } from './user-commands.ts'
+
+type Input = Parameters<Command['run']>[0]
+const emailArgument = { name: 'email', summary: 'E-mail of the account' } as const
+const nameArgument = { name: 'name', summary: 'Name of the key' } as const
+
+/** `pounce key create`. */
+export class CreateKey implements Command {
+  readonly name = 'key create'
+  readonly summary = 'Make an API key and print it, once'
+  readonly arguments = [emailArgument, nameArgument]
+  readonly options = [{ name: 'scope', summary: '`full`, or `extraction` for what extractors do', takesValue: true }]
+  #users: Users
+  #keys: Keyring
+
+  constructor(users: Users, keys: Keyring) {
+    this.#users = users
+    this.#keys = keys
+  }
+
+  async run(input: Input) {
+    const scope = input.options['scope'] ?? 'full'
+    if (scope !== 'full' && scope !== 'extraction') throw new Invalid('--scope is full or extraction')
+    const user = await namedAccount(this.#users, input)
+    const name = input.arguments['name'] ?? ''
+    const { key } = await this.#keys.create(user.id, name, scope)
+    return { email: user.email, name, scope, key }
+  }
+}
+wire(CreateKey, Users, KeyStore)
+
+/** `pounce key list`. */
+export class ListKeys implements Command {
+  readonly name = 'key list'
+  readonly summary = 'List the API keys of an account'
+  readonly arguments = [emailArgument]
+  #users: Users
+  #keys: Keyring
+
+  constructor(users: Users, keys: Keyring) {
+    this.#users = users
+    this.#keys = keys
+  }
+
+  async run(input: Input) {
+    const user = await namedAccount(this.#users, input)
+    const held = await this.#keys.of(user.id)
+    return held.map(({ name, prefix, scope, created, lastUsed }) => ({ name, key: `${prefix}-****`, scope, created, lastUsed }))
+  }
+}
+wire(ListKeys, Users, KeyStore)
+
+/** `pounce key revoke`. */
+export class RevokeKey implements Command {
+  readonly name = 'key revoke'
+  readonly summary = 'Revoke an API key'
+  readonly arguments = [emailArgument, nameArgument]
+  #users: Users
+  #keys: Keyring
+
+  constructor(users: Users, keys: Keyring) {
+    this.#users = users
+    this.#keys = keys
+  }
+
+  async run(input: Input) {
+    const user = await namedAccount(this.#users, input)
+    const name = input.arguments['name'] ?? ''
+    if (!(await this.#keys.revoke(user.id, name))) throw new Invalid(`${user.email} has no key named ${name}`)
+    return { email: user.email, name, revoked: true }
+  }
+}
+wire(RevokeKey, Users, KeyStore)

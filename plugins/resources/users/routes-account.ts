@@ -1,0 +1,72 @@
+import { Clock, event, NotFound, NotSignedIn, routesFor, s, signedIn, TooMany, Users } from 'pounce/sdk'
+import { People } from './portraits.ts'
+import { SignIn } from './sign-in.ts'
+import { Sessions } from './stored-sessions.ts'
+import { UserJson } from './user-json.ts'
+
+const route = routesFor('users', { users: Users, people: People, sessions: Sessions, signIn: SignIn, clock: Clock })
+
+export const login = route({
+  method: 'POST',
+  path: '/api/login',
+  summary: 'Sign in with e-mail and password',
+  description: 'Answers with the account and the session cookie `pounce_session`. A session that was open in this browser ends.',
+  permission: 'anyone',
+  ignoresCredentials: true,
+  body: s.Object({ email: s.String({ maxLength: 320 }), password: s.String({ maxLength: 4000 }) }),
+  responses: { 200: UserJson },
+  throws: [NotSignedIn, TooMany],
+  async handle({ body, headers, address }, { users, people, sessions, signIn, clock }) {
+    const user = await signIn.withPassword(body.email, body.password, address)
+    const before = sessions.tokenIn(headers.cookie)
+    if (before !== undefined) await sessions.close(before)
+    const token = await sessions.open(user)
+    const lastLogin = clock.now().toISOString()
+    const seen = await users.change(user.id, { set: { lastLogin } }, [
+      event('user.updated', { kind: 'user', id: user.id }, { fields: ['lastLogin'] }, user.id),
+    ])
+    return { status: 200, body: people.of(seen), headers: { 'set-cookie': sessions.cookie(token), 'cache-control': 'no-store' } }
+  },
+})
+
+export const logout = route({
+  method: 'POST',
+  path: '/api/logout',
+  summary: 'End the session of this browser',
+  description: 'No error where there is none.',
+  permission: 'anyone',
+  ignoresCredentials: true,
+  responses: { 200: s.success() },
+  async handle({ headers }, { sessions }) {
+    const token = sessions.tokenIn(headers.cookie)
+    if (token !== undefined) await sessions.close(token)
+    return { status: 200, body: { status: 'success' }, headers: { 'set-cookie': sessions.cookie(undefined) } }
+  },
+})
+
+/** Header values are Latin-1 at most; anything beyond ASCII is percent-encoded UTF-8. */
+const headerText = (text: string): string => text.replace(/[^\u0020-\u007e]+/gu, encodeURIComponent)
+
+export const getMe = route({
+  method: 'GET',
+  path: '/api/me',
+  summary: 'Who I am',
+  description:
+    'Also in the headers X-User-ID, X-User-FirstName, X-User-LastName, X-User-FullName and X-User-Email, where characters beyond ASCII are percent-encoded.',
+  permission: 'signedIn',
+  responses: { 200: UserJson },
+  throws: [NotSignedIn],
+  async handle({ caller }, { users, people }) {
+    const user = await users.get(signedIn(caller).id)
+    if (!user) throw new NotFound('user')
+    const shown = people.of(user)
+    const headers = {
+      'x-user-id': shown.id,
+      'x-user-firstname': headerText(shown.firstName),
+      'x-user-lastname': headerText(shown.lastName),
+      'x-user-fullname': headerText(shown.fullName),
+      'x-user-email': headerText(user.email),
+    }
+    return { status: 200, body: shown, headers }
+  },
+})

@@ -1,0 +1,135 @@
+import {
+  type After,
+  Clock,
+  CommitConflict,
+  DocumentStore,
+  eq,
+  event,
+  Ids,
+  Installation,
+  Invalid,
+  type NewEvent,
+  NotFound,
+  type Page,
+  Passwords,
+  type RoleRecord,
+  type Stored,
+  Taken,
+  type Update,
+  type UserRecord,
+  type Users,
+  type Where,
+  wire,
+} from 'pounce/sdk'
+import { users } from './collections.ts'
+import { checkedEmail, plainEmail } from './email.ts'
+import { Roles, type StoredRoles } from './stored-roles.ts'
+
+type User = UserRecord & Stored
+const maxMemberships = 10_000
+/** Each lost race means that another change won, so only a storm comes near. */
+const maxTries = 200
+
+/** Accounts in the document store. */
+export class StoredUsers implements Users {
+  #documents: DocumentStore
+  #roles: StoredRoles
+  #ids: Ids
+  #clock: Clock
+  #installation: Installation
+  #passwords = new Passwords()
+
+  constructor(documents: DocumentStore, roles: StoredRoles, ids: Ids, clock: Clock, installation: Installation) {
+    this.#documents = documents
+    this.#roles = roles
+    this.#ids = ids
+    this.#clock = clock
+    this.#installation = installation
+  }
+
+  get(id: string): Promise<User | undefined> {
+    return this.#documents.get(users, id)
+  }
+
+  getMany(ids: readonly string[]): Promise<ReadonlyMap<string, User>> {
+    return this.#documents.getMany(users, ids)
+  }
+
+  async byEmail(email: string): Promise<User | undefined> {
+    const page = await this.#documents.find(users, { using: 'byEmail', where: eq('email', plainEmail(email)), limit: 1 })
+    return page.items[0]
+  }
+
+  membersOf(space: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<User>> {
+    return this.#documents.find(users, { using: 'bySpace', where: eq('memberships.space', space), ...page })
+  }
+
+  roles(): Promise<readonly (RoleRecord & Stored)[]> {
+    return this.#roles.all()
+  }
+
+  async create(user: Parameters<Users['create']>[0]): Promise<User> {
+    const email = checkedEmail(user.email)
+    const isNamedAdmin = this.#installation.admins.some(admin => plainEmail(admin.email) === email)
+    const id = this.#ids.next()
+    const record: UserRecord = {
+      email,
+      firstName: user.firstName.trim(),
+      lastName: user.lastName.trim(),
+      provider: 'userpass',
+      passwordHash: user.password === undefined ? null : await this.#passwords.hash(user.password),
+      status: isNamedAdmin ? 'Admin' : user.status,
+      created: this.#clock.now().toISOString(),
+      lastLogin: null,
+      profile: {},
+      memberships: [],
+      followed: [],
+      termsAccepted: null,
+    }
+    try {
+      return await this.#documents.commit({ insert: { id, ...record }, into: users }, [
+        event('user.created', { kind: 'user', id }, {}, user.actor),
+      ])
+    } catch (error) {
+      throw error instanceof Taken ? new Taken(error.index, `There is an account for ${email} already`) : error
+    }
+  }
+
+  async change(id: string, update: Update & { readonly where?: Where }, events: readonly NewEvent[]): Promise<User> {
+    const email = update.set?.['email']
+    const checked = typeof email === 'string' ? { ...update, set: { ...update.set, email: checkedEmail(email) } } : update
+    try {
+      return await this.#documents.commit({ update: id, in: users, ...checked }, events)
+    } catch (error) {
+      if (error instanceof CommitConflict && error.reason === 'absent') throw new NotFound('user', { cause: error })
+      throw error
+    }
+  }
+
+  async setMembership(id: string, space: string, role: string | undefined, actor?: string): Promise<void> {
+    if (role !== undefined && !(await this.#roles.all()).some(known => known.id === role)) throw new Invalid(`There is no role ${role}`)
+    for (let tries = 1; ; tries += 1) {
+      try {
+        await this.#tryMembership(id, space, role, actor)
+        return
+      } catch (error) {
+        if (!(error instanceof CommitConflict && error.reason === 'revision') || tries >= maxTries) throw error
+      }
+    }
+  }
+
+  /** The whole list is replaced at a known revision: a space is never in it twice, whoever else writes. */
+  async #tryMembership(id: string, space: string, role: string | undefined, actor: string | undefined): Promise<void> {
+    const user = await this.get(id)
+    if (!user) throw new NotFound('user')
+    const held = user.memberships.find(membership => membership.space === space)
+    if (held?.role === role) return
+    const others = user.memberships.filter(membership => membership.space !== space)
+    if (others.length >= maxMemberships) throw new Invalid(`Nobody can be in more than ${maxMemberships} spaces`)
+    const memberships = role === undefined ? others : [...others, { space, role }]
+    const change = role === undefined ? 'removed' : held === undefined ? 'added' : 'role'
+    const said = event('space.member-changed', { kind: 'space', id: space }, { user: id, change }, actor)
+    await this.#documents.commit({ replace: { ...user, memberships }, in: users }, [said])
+  }
+}
+wire(StoredUsers, DocumentStore, Roles, Ids, Clock, Installation)
