@@ -11,7 +11,9 @@ export interface Job {
   readonly queue: string
   /** The file or dataset to work on. */
   readonly target: Ref
-  /** The message as extractors read it (reference, extraction §2): a distributed transport sends it as it is. */
+  /** In whose name it runs; null for nobody's. A distributed transport adds this user's extraction key to the message when it sends it. */
+  readonly user: string | null
+  /** The message as extractors read it (reference, extraction §2), without its `secretKey`: keys are not kept in jobs. */
   readonly message: Readonly<Record<string, unknown>>
   /** What the submitter asked for. */
   readonly parameters: Readonly<Record<string, unknown>>

@@ -40,7 +40,6 @@ const extractorNamed = (name: string, timeoutMs = 30_000): Extractor => ({
     defaultLabels: [],
     process: { file: ['*/*'] },
     categories: ['EXTRACT'],
-    user: null,
     parameters: {},
   },
 })

@@ -27,7 +27,6 @@ export const jobFor = (n: number, changes: Partial<Job> = {}): Job => ({
   id: hex(0x1000 + n),
   queue: 'some.extractor',
   target: file(n),
-  user: null,
   user: n % 2 === 0 ? null : hex(0x2000 + n),
   message: { msgid: hex(0x1000 + n), fileSize: `${n}`, flags: '', nested: { list: [1, null, 'ü'] } },
   parameters: { n },
