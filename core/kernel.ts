@@ -234,7 +234,7 @@ export class Kernel {
   }
 
   async #createHttp(): Promise<Http> {
-    const { createHttp } = await import('./http/server.ts')
+    const { createHttp } = await import('./http/create-http.ts')
     const { clock, ids, metrics, installation } = this.#services
     const { http, metrics: measured } = this.config.kernel
     return createHttp({

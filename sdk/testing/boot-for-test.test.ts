@@ -1,0 +1,59 @@
+import { access } from 'node:fs/promises'
+import test from 'ava'
+import { definePlugin, routesFor, s } from 'pounce/sdk'
+import { bootForTest } from 'pounce/sdk/testing'
+import { memoryStore } from '../../core/testing-fixtures/memory-documents.ts'
+
+const route = routesFor('greetings', {})
+const routes = {
+  greet: route({
+    method: 'GET',
+    path: '/api/greetings/:name',
+    summary: 'A greeting',
+    permission: 'anyone',
+    params: s.Object({ name: s.line(50) }),
+    responses: { 200: s.Object({ text: s.String() }) },
+    async handle({ params }) {
+      return { status: 200, body: { text: `Hello ${params.name}` } }
+    },
+  }),
+  lie: route({
+    method: 'GET',
+    path: '/api/lies',
+    summary: 'Not what it declares',
+    permission: 'anyone',
+    responses: { 200: s.Object({ count: s.Integer() }) },
+    async handle() {
+      return { status: 200, body: { count: 'many' as unknown as number } }
+    },
+  }),
+}
+const greetings = definePlugin({ id: 'test.greetings', summary: 'Greets.', routes })
+
+test('a booted server answers, and is gone with its folder after the stop', async t => {
+  const server = await bootForTest({ t, plugins: [memoryStore, greetings] })
+  const answer = await server.as()('/api/greetings/Ada')
+  t.deepEqual([answer.status, await answer.json()], [200, { text: 'Hello Ada' }])
+  await server.drained()
+  await server.stop()
+  await t.throwsAsync(fetch(`${server.url}/healthz`))
+  await t.throwsAsync(access(server.folder), { code: 'ENOENT' })
+})
+
+test('an answer that differs from its declaration is an error', async t => {
+  const server = await bootForTest({ t, plugins: [memoryStore, greetings] })
+  const answer = await server.as()('/api/lies')
+  t.is(answer.status, 500)
+})
+
+test('a restarted server runs on the same folder', async t => {
+  const server = await bootForTest({ t, plugins: [memoryStore, greetings] })
+  await server.restart()
+  t.is((await server.as()('/healthz')).status, 200)
+  t.is((await server.as()('/readyz')).status, 200)
+})
+
+test('without accounts there is no admin, and asking for one says so', async t => {
+  const server = await bootForTest({ t, plugins: [greetings] })
+  t.throws(() => server.admin, { message: /no plugin that runs here keeps accounts/ })
+})

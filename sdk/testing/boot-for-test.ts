@@ -1,0 +1,167 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Plugin } from '../plugin.ts'
+import type { Contributions, Port } from '../port.ts'
+import { Clock, type Command, Commands } from '../ports/kernel.ts'
+import { Users } from '../ports/resources.ts'
+
+type PluginChoice = string | Plugin | { readonly plugin: string; readonly as: string }
+
+/** What to boot. Everything has a default: the plugins of `config/default.json` with their own settings. */
+export interface BootOptions {
+  /** Of the test, to stop and clean up after it: `bootForTest({ t })`. */
+  readonly t?: { teardown(end: () => Promise<void>): void }
+  /** Instead of the default plugins: ids, package names, folders or plugin objects. */
+  readonly plugins?: readonly PluginChoice[]
+  /** Besides the plugins. */
+  readonly also?: readonly PluginChoice[]
+  /** Settings as in a configuration file; stronger than `env`. */
+  readonly config?: Readonly<Record<string, unknown>>
+  readonly env?: Readonly<Record<string, string>>
+  readonly clock?: Clock
+  /** Instances in the place of what the kernel or a plugin provides, by port. */
+  readonly overrides?: Readonly<Record<string, unknown>>
+  /** Where the data lies; a new folder that is removed at the end unless given. */
+  readonly folder?: string
+}
+
+/** `fetch` with a path of the server; `json` is sent as the body. */
+export type TestFetch = (path: string, init?: RequestInit & { readonly json?: unknown }) => Promise<Response>
+
+/** A real kernel with a real server on a free port. */
+export interface TestServer {
+  /** Without a trailing slash. Changes with `restart`. */
+  readonly url: string
+  /** The data folder. */
+  readonly folder: string
+  /** A server admin with an API key. Throws where no plugin keeps accounts. */
+  readonly admin: { readonly id: string; readonly email: string; readonly password: string; readonly key: string }
+  /** What is behind a port. */
+  get<T>(port: Port<T>): T
+  /** Calls the API with a key; without one, as nobody. */
+  as(key?: string): TestFetch
+  /** Resolves when no event waits any more; rejects after `limitMs` (10 s), naming what waits and what was put aside. */
+  drained(limitMs?: number): Promise<void>
+  /** Runs one piece of periodic work now: `resources.files/sweep`. */
+  runPeriodic(name: string): Promise<void>
+  /** Stops the kernel and starts a new one on the same data. */
+  restart(): Promise<void>
+  /** Stops the kernel and removes the folder. Twice is no error. */
+  stop(): Promise<void>
+}
+
+/** The parts of `core/kernel.ts` and `core/config.ts` that are used here. */
+interface Kernel {
+  readonly address: { readonly url: string } | undefined
+  get<T>(port: Port<T>): T
+  start(): Promise<void>
+  stop(): Promise<void>
+  drained(limitMs?: number): Promise<void>
+  runPeriodic(name: string): Promise<void>
+}
+interface Core {
+  loadConfig(sources: Readonly<Record<string, unknown>>): Promise<unknown>
+  bootKernel(config: unknown, options: Readonly<Record<string, unknown>>): Promise<Kernel>
+}
+
+/**
+ * The SDK imports nothing of the kernel, and a published SDK has none beside it. The address is made at run time so that
+ * neither the compiler nor a bundler follows it.
+ */
+const core = async (): Promise<Core> => {
+  const [config, kernel] = await Promise.all(
+    ['config', 'kernel'].map(name => import(new URL(`../../core/${name}.ts`, import.meta.url).href) as Promise<Partial<Core>>),
+  )
+  return { ...config, ...kernel } as Core
+}
+
+const defaultPlugins = async (): Promise<readonly PluginChoice[]> => {
+  const text = await readFile(new URL('../../config/default.json', import.meta.url), 'utf8')
+  return (JSON.parse(text) as { readonly plugins: readonly PluginChoice[] }).plugins
+}
+
+const account = { email: 'admin@example.org', password: 'correct-horse-battery' }
+
+const adminOf = async (kernel: Kernel): Promise<TestServer['admin'] | undefined> => {
+  const commands = (kernel.get(Commands) as Contributions<Command>).all()
+  const createKey = commands.find(({ name }) => name === 'key create')
+  if (!createKey) return undefined
+  const user = await kernel.get(Users).byEmail(account.email)
+  if (!user) return undefined
+  const made = await createKey.run({ arguments: { email: account.email, name: 'test' }, options: {} }, () => undefined)
+  return { ...account, id: user.id, key: String((made as Readonly<Record<string, unknown>>)['key']) }
+}
+
+const fetchOf =
+  (urlNow: () => string, key: string | undefined): TestFetch =>
+  (path, { json, ...init } = {}) => {
+    const headers = new Headers(init.headers)
+    if (key !== undefined) headers.set('x-api-key', key)
+    if (json !== undefined) headers.set('content-type', 'application/json')
+    return fetch(urlNow() + path, { ...init, headers, ...(json === undefined ? {} : { body: JSON.stringify(json) }) })
+  }
+
+/** Boots a real kernel: temp folder, free port, silent log (`POUNCE_TEST_LOG=debug` shows it), answers checked against their declarations. */
+export const bootForTest = async (options: BootOptions = {}): Promise<TestServer> => {
+  const { loadConfig, bootKernel } = await core()
+  const isOwnFolder = options.folder === undefined
+  const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'pounce-test-')))
+  const plugins = [...(options.plugins ?? (await defaultPlugins())), ...(options.also ?? [])]
+  const { http, ...settings } = (options.config ?? {}) as { readonly http?: object }
+  const boot = async (): Promise<Kernel> => {
+    const config = await loadConfig({
+      defaults: { data: folder, admin: account, log: { level: process.env['POUNCE_TEST_LOG'] ?? 'silent' } },
+      plugins,
+      environment: options.env ?? {},
+      settings: { ...settings, http: { host: '127.0.0.1', port: 0, ...http } },
+    })
+    const overrides = { ...options.overrides, ...(options.clock ? { [Clock]: options.clock } : {}) }
+    const kernel = await bootKernel(config, { overrides, checkResponses: true })
+    await kernel.start()
+    return kernel
+  }
+  const clean = async (): Promise<void> => {
+    if (isOwnFolder) await rm(folder, { recursive: true, force: true, maxRetries: 3 })
+  }
+
+  let kernel: Kernel | undefined
+  let admin: TestServer['admin'] | undefined
+  const current = (): Kernel => {
+    if (!kernel) throw new Error('The kernel does not run')
+    return kernel
+  }
+  try {
+    kernel = await boot()
+    admin = await adminOf(kernel)
+  } catch (error) {
+    await kernel?.stop()
+    await clean()
+    throw error
+  }
+  const urlNow = (): string => current().address?.url ?? ''
+  const server: TestServer = {
+    get url() {
+      return urlNow()
+    },
+    folder,
+    get admin() {
+      if (!admin) throw new Error('There is no admin: no plugin that runs here keeps accounts and keys')
+      return admin
+    },
+    get: port => current().get(port),
+    as: key => fetchOf(urlNow, key),
+    drained: limitMs => current().drained(limitMs),
+    runPeriodic: name => current().runPeriodic(name),
+    restart: async () => {
+      await current().stop()
+      kernel = await boot()
+    },
+    stop: async () => {
+      await current().stop()
+      await clean()
+    },
+  }
+  options.t?.teardown(server.stop)
+  return server
+}
