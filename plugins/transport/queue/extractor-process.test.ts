@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import test, { type ExecutionContext } from 'ava'
+import { silent } from 'pounce/sdk/testing'
 import { ExtractorProcess, type RunLimits } from './extractor-process.ts'
 import type { RunFailure } from './run-failure.ts'
 
@@ -21,7 +22,7 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
 async function setUp(t: ExecutionContext, memoryMb = 64, nativeMemoryMb = 256) {
   const folder = await mkdtemp(join(tmpdir(), 'pounce process, ü-'))
   await writeFile(join(folder, 'input'), 'hello')
-  const worker = await ExtractorProcess.start({ folder: join(folder, 'process'), writable: folder, memoryMb, nativeMemoryMb })
+  const worker = await ExtractorProcess.start({ folder: join(folder, 'process'), writable: folder, memoryMb, nativeMemoryMb, log: silent })
   t.teardown(async () => {
     await worker.stop()
     await rm(folder, { recursive: true, force: true })

@@ -1,10 +1,12 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, realpath, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import type { Log } from 'pounce/sdk'
 import type { FromProcess, RunRequest, ToProcess } from './messages.ts'
+import { removeFolder } from './remove-folder.ts'
 import { RunFailure } from './run-failure.ts'
 
 /** Limits of one run, and who hears of it. */
@@ -24,6 +26,7 @@ export interface ProcessOptions {
   readonly memoryMb: number
   /** What it may hold beyond its JavaScript heap. */
   readonly nativeMemoryMb: number
+  readonly log: Log
 }
 
 interface Current {
@@ -57,6 +60,7 @@ export class ExtractorProcess {
   #child: ChildProcess
   #folder: string
   #residentMb: number
+  #log: Log
   #current: Current | undefined
   #isReady = false
   #isSpent = false
@@ -65,7 +69,8 @@ export class ExtractorProcess {
   #endedFor: RunFailure | undefined
   #exited: Promise<unknown>
 
-  private constructor(child: ChildProcess, folder: string, memoryMb: number, nativeMemoryMb: number) {
+  private constructor(child: ChildProcess, { folder, memoryMb, nativeMemoryMb, log }: ProcessOptions) {
+    this.#log = log
     this.#child = child
     this.#folder = folder
     this.memoryMb = memoryMb
@@ -82,7 +87,8 @@ export class ExtractorProcess {
   }
 
   /** Starts a process with a limited JavaScript heap. */
-  static async start({ folder, writable, memoryMb, nativeMemoryMb }: ProcessOptions): Promise<ExtractorProcess> {
+  static async start(options: ProcessOptions): Promise<ExtractorProcess> {
+    const { folder, writable, memoryMb } = options
     await mkdir(folder, { recursive: true })
     const below = await realpath(writable)
     const env: NodeJS.ProcessEnv = { HOME: folder, TMPDIR: folder, NODE_ENV: 'production' }
@@ -96,7 +102,7 @@ export class ExtractorProcess {
       detached: true,
     })
     // Before anything is awaited: it may fail to start at once.
-    const started = new ExtractorProcess(child, folder, memoryMb, nativeMemoryMb)
+    const started = new ExtractorProcess(child, options)
     if (child.pid !== undefined) await preferForKilling(child.pid)
     return started
   }
@@ -167,7 +173,7 @@ export class ExtractorProcess {
     this.#current?.reject(error ? new RunFailure('fault', 'The extractor process could not be started', { cause: error }) : this.#whyLeft())
     // What it started may outlive it when it ended by itself.
     this.#kill()
-    await rm(this.#folder, { recursive: true, force: true, maxRetries: 3 })
+    await removeFolder(this.#folder, this.#log)
   }
 
   #whyLeft(): RunFailure {

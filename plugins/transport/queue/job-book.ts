@@ -101,11 +101,11 @@ export class JobBook {
   }
 
   /**
-   * Frees jobs whose worker is gone: the lease has ended, or it is this worker in an earlier life. A job that saw too many ends is
-   * put aside and returned.
+   * Frees jobs whose worker is gone: the lease has ended, or it is this worker, which does not hold the job (any more): it comes from
+   * an earlier life. A job that saw too many ends is put aside and returned.
    */
   async recover(options: {
-    readonly earlierSelf?: string
+    readonly owner: string
     readonly isHeld: (id: string) => boolean
     readonly mostCrashes: number
     readonly delayMs: number
@@ -113,7 +113,7 @@ export class JobBook {
     const now = this.#now().toISOString()
     const dead: StoredJob[] = []
     for await (const job of this.#documents.scan(jobs, { using: 'lease', where: inState('running') })) {
-      const isFree = job.owner === options.earlierSelf || (job.leaseUntil ?? '') < now
+      const isFree = job.owner === options.owner || (job.leaseUntil ?? '') < now
       if (!isFree || job.owner === null || options.isHeld(job.id)) continue
       const crashes = job.crashes + 1
       const isOver = crashes >= options.mostCrashes

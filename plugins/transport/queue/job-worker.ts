@@ -22,7 +22,6 @@ export class JobWorker {
   #again = false
   #refreshAt = 0
   #recoverAt = 0
-  #isFirst = true
 
   /** Begins at once. `concurrency` counts running extractors; a few results more may be on their way into the store. */
   constructor(extractors: ReadonlyMap<string, Extractor>, around: Surroundings, metrics: Metrics, concurrency: number) {
@@ -127,12 +126,11 @@ export class JobWorker {
   async #recover(): Promise<void> {
     const { book, owner, config } = this.#around
     const dead = await book.recover({
-      ...(this.#isFirst && { earlierSelf: owner }),
+      owner,
       isHeld: id => this.#active.has(id),
       mostCrashes,
       delayMs: config.retryDelayMs,
     })
-    this.#isFirst = false
     this.#lanes.refresh()
     for (const job of dead) {
       const status = { jobId: job.id, targetId: job.target.id, extractor: this.#extractors.get(job.queue)?.info.name ?? job.queue }

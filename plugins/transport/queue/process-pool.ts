@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import type { Extractor } from 'pounce/sdk'
+import type { Extractor, Log } from 'pounce/sdk'
 import { ExtractorProcess, type RunLimits } from './extractor-process.ts'
 import type { RunRequest } from './messages.ts'
 
@@ -15,6 +15,7 @@ export interface PoolOptions {
   readonly folder: string
   /** The folder below which processes may write. */
   readonly writable: string
+  readonly log: Log
 }
 
 interface Idle {
@@ -61,9 +62,9 @@ export class ProcessPool {
   }
 
   async #start(memoryMb: number): Promise<ExtractorProcess> {
-    const { size, folder, writable, nativeMemoryMb } = this.#options
+    const { size, folder, writable, nativeMemoryMb, log } = this.#options
     if (this.#busy.size + this.#idle.length >= size) await this.#drop(this.#idle[0])
-    return ExtractorProcess.start({ folder: join(folder, randomUUID()), writable, memoryMb, nativeMemoryMb })
+    return ExtractorProcess.start({ folder: join(folder, randomUUID()), writable, memoryMb, nativeMemoryMb, log })
   }
 
   async #giveBack(worker: ExtractorProcess): Promise<void> {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import {
@@ -24,6 +24,8 @@ import { JobBook } from './job-book.ts'
 import { JobWorker } from './job-worker.ts'
 import { patiently } from './patience.ts'
 import { ProcessPool } from './process-pool.ts'
+import { removeFolder } from './remove-folder.ts'
+import type { Surroundings } from './run.ts'
 
 const mostJobs = 1000
 const mostRemembered = 10_000
@@ -84,34 +86,7 @@ export class QueueTransport implements Transport {
     this.#listener = listener
     if (!this.#installation.roles.has('worker')) return
     const extractors = this.#builtIn()
-    const root = join(this.#installation.dataFolder, 'transport.queue')
-    const owner = await ownerOf(root)
-    // Left by an earlier life that did not end in peace.
-    await Promise.all(['runs', 'processes'].map(name => rm(join(root, name), { recursive: true, force: true, maxRetries: 3 })))
-    const { concurrency = Math.max(1, availableParallelism() - 1), runsPerProcess, idleMs, nativeMemoryMb } = this.#config
-    const pool = new ProcessPool({
-      size: concurrency,
-      runsPerProcess,
-      idleMs,
-      nativeMemoryMb,
-      folder: join(root, 'processes'),
-      writable: root,
-    })
-    const around = {
-      book: this.#book,
-      blobs: this.#blobs,
-      pool,
-      listener,
-      log: this.#log,
-      now: () => this.#clock.now(),
-      config: this.#config,
-      owner,
-      folder: join(root, 'runs'),
-      stopping: this.#stopping.signal,
-      over: (jobId: string) => this.#remember(jobId),
-    }
-    this.#pool = pool
-    this.#worker = new JobWorker(extractors, around, this.#metrics, concurrency)
+    await this.#startWorker(listener, extractors)
     this.#announcing = Promise.all([...extractors].map(([queue, { info }]) => this.#announce(listener, queue, info)))
   }
 
@@ -146,6 +121,32 @@ export class QueueTransport implements Transport {
       else byQueue.set(name, extractor)
     }
     return byQueue
+  }
+
+  async #startWorker(listener: TransportListener, extractors: ReadonlyMap<string, Extractor>): Promise<void> {
+    const config = this.#config
+    const log = this.#log
+    const { concurrency = Math.max(1, availableParallelism() - 1), runsPerProcess, idleMs, nativeMemoryMb } = config
+    const root = join(this.#installation.dataFolder, 'transport.queue')
+    const [processes, runs] = [join(root, 'processes'), join(root, 'runs')]
+    const owner = await ownerOf(root)
+    // Left by an earlier life that did not end in peace.
+    await Promise.all([removeFolder(processes, log), removeFolder(runs, log)])
+    this.#pool = new ProcessPool({ size: concurrency, runsPerProcess, idleMs, nativeMemoryMb, folder: processes, writable: root, log })
+    const around: Surroundings = {
+      book: this.#book,
+      blobs: this.#blobs,
+      pool: this.#pool,
+      listener,
+      log,
+      now: () => this.#clock.now(),
+      config,
+      owner,
+      folder: runs,
+      stopping: this.#stopping.signal,
+      over: jobId => this.#remember(jobId),
+    }
+    this.#worker = new JobWorker(extractors, around, this.#metrics, concurrency)
   }
 
   async #announce(listener: TransportListener, queue: string, info: unknown): Promise<void> {

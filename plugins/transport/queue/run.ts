@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, rm } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type BlobStore, type Extractor, type Log, type TransportListener, Unavailable } from 'pounce/sdk'
@@ -10,6 +10,7 @@ import { jobOf, type StoredJob } from './jobs.ts'
 import { checkOutput } from './output.ts'
 import { patiently } from './patience.ts'
 import type { ProcessPool } from './process-pool.ts'
+import { removeFolder } from './remove-folder.ts'
 import { StatusLine } from './status-line.ts'
 import { type Verdict, verdictOn } from './verdict.ts'
 
@@ -99,12 +100,12 @@ export class Run {
       if (!job) return 'unclaimed'
       return await this.#attempt(job)
     } catch (error) {
-      // The lease ends, and the job is tried again.
-      log.error('the end of a job could not be recorded', { job: this.job.id, queue: this.job.queue, error })
+      // Nobody holds the job now, so it is found and freed.
+      log.error('a job could not be claimed, or its end not recorded', { job: this.job.id, queue: this.job.queue, error })
       return 'lost'
     } finally {
       this.#nowExecuted()
-      await rm(this.#folder, { recursive: true, force: true, maxRetries: 3 })
+      await removeFolder(this.#folder, log)
     }
   }
 

@@ -1,0 +1,96 @@
+import { link, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import { checkOutput } from './output.ts'
+import type { RunFailure } from './run-failure.ts'
+
+/** An output folder with a file and a folder in it, and a secret beside it. */
+async function folderOf(t: ExecutionContext): Promise<string> {
+  const root = await realpath(await mkdtemp(join(tmpdir(), 'pounce-output-')))
+  t.teardown(() => rm(root, { recursive: true, force: true }))
+  const folder = join(root, 'output')
+  await mkdir(join(folder, 'pages'), { recursive: true })
+  await writeFile(join(folder, 'pages', '1.txt'), '12345')
+  await writeFile(join(root, 'secret.txt'), 'secret')
+  return folder
+}
+
+const check = (folder: string, raw: unknown, maxBytes = 1000) => checkOutput(JSON.stringify(raw), folder, maxBytes)
+const file = (path: unknown) => ({ path, contentType: 'text/plain' })
+
+test('a full result is taken as it is, and nothing else of it', async t => {
+  const folder = await folderOf(t)
+  const output = {
+    metadata: { pages: 1 },
+    tags: ['a', 'b'],
+    previews: [{ ...file('pages/1.txt'), title: 'Page 1' }, file('./pages/1.txt')],
+    thumbnail: { path: 'pages/1.txt', contentType: 'image/png' },
+    skipped: 'only half',
+  }
+  t.deepEqual(await check(folder, { ...output, other: 1 }), output)
+  t.deepEqual(await check(folder, {}), {})
+})
+
+test('results of a wrong shape are refused', async t => {
+  const folder = await folderOf(t)
+  const good = file('pages/1.txt')
+  const wrong: readonly unknown[] = [
+    null,
+    [],
+    'text',
+    { metadata: [] },
+    { metadata: 'text' },
+    { tags: 'a' },
+    { tags: [1] },
+    { skipped: 1 },
+    { previews: good },
+    { previews: [null] },
+    { previews: [{ path: 'pages/1.txt' }] },
+    { previews: [{ ...good, contentType: 'text' }] },
+    { previews: [{ ...good, contentType: 'text/html\r\nx: y' }] },
+    { previews: [{ ...good, title: 1 }] },
+    { previews: Array.from({ length: 21 }, () => good) },
+    { thumbnail: null },
+  ]
+  for (const raw of wrong) {
+    const error = await t.throwsAsync<RunFailure>(check(folder, raw), { message: /result is not right/ }, JSON.stringify(raw))
+    t.is(error.kind, 'refused')
+  }
+})
+
+test('a file outside the folder, absent, or not a file is refused', async t => {
+  const folder = await folderOf(t)
+  for (const path of [
+    '../secret.txt',
+    'pages/../../secret.txt',
+    join(folder, 'pages/1.txt'),
+    '/etc/passwd',
+    'absent',
+    'pages',
+    '.',
+    '',
+    '..',
+    7,
+  ]) {
+    await t.throwsAsync(check(folder, { previews: [file(path)] }), { message: /result is not right/ }, String(path))
+    await t.throwsAsync(check(folder, { thumbnail: file(path) }), { message: /result is not right/ }, String(path))
+  }
+})
+
+test('no link leads outside', async t => {
+  const folder = await folderOf(t)
+  await symlink('../secret.txt', join(folder, 'soft'))
+  await symlink('..', join(folder, 'up'))
+  await link(join(folder, '..', 'secret.txt'), join(folder, 'hard'))
+  for (const path of ['soft', 'up/secret.txt', 'hard']) {
+    await t.throwsAsync(check(folder, { previews: [file(path)] }), { message: /result is not right/ }, path)
+  }
+})
+
+test('files of more bytes than the limit are refused, all of them counted', async t => {
+  const folder = await folderOf(t)
+  const previews = [file('pages/1.txt'), file('pages/1.txt')]
+  t.is((await check(folder, { previews }, 10)).previews?.length, 2)
+  await t.throwsAsync(check(folder, { previews }, 9), { message: /10 bytes, at most 9/ })
+})

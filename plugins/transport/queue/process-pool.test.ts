@@ -1,0 +1,76 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import test, { type ExecutionContext } from 'ava'
+import type { Extractor } from 'pounce/sdk'
+import { silent } from 'pounce/sdk/testing'
+import { type PoolOptions, ProcessPool } from './process-pool.ts'
+
+async function setUp(t: ExecutionContext, options: Partial<PoolOptions> = {}) {
+  const root = await mkdtemp(join(tmpdir(), 'pounce-pool-'))
+  const folder = join(root, 'processes')
+  await writeFile(join(root, 'input'), 'hello')
+  const pool = new ProcessPool({
+    size: 2,
+    runsPerProcess: 100,
+    idleMs: 60_000,
+    nativeMemoryMb: 256,
+    folder,
+    writable: root,
+    log: silent,
+    ...options,
+  })
+  t.teardown(async () => {
+    await pool.dispose()
+    await rm(root, { recursive: true, force: true })
+  })
+  /** Runs a fixture and gives the id of the process it ran in. */
+  const run = async (name = 'echo', memoryMb = 64): Promise<number> => {
+    const extractor = { memoryMb } as Extractor
+    const input = { path: join(root, 'input'), filename: 'a', contentType: 'text/plain', sizeBytes: 5, outputFolder: root, parameters: {} }
+    const request = { module: new URL(`./fixtures/${name}.ts`, import.meta.url).href, input }
+    const signal = new AbortController().signal
+    const output = await pool.run(extractor, request, { timeoutMs: 20_000, signal, progress: () => undefined })
+    return JSON.parse(output).metadata.pid
+  }
+  const processes = async (): Promise<number> => (await readdir(folder)).length
+  return { pool, run, processes }
+}
+
+test('runs with one memory limit share a process, others do not', async t => {
+  const { run, processes } = await setUp(t)
+  const first = await run()
+  t.is(await run(), first)
+  t.not(await run('echo', 96), first)
+  t.is(await run(), first)
+  t.is(await processes(), 2)
+})
+
+test('an idle process makes way for another memory limit', async t => {
+  const { run, processes } = await setUp(t, { size: 1 })
+  await run()
+  await run('echo', 96)
+  t.is(await processes(), 1)
+})
+
+test('a process is replaced after its share of runs', async t => {
+  const { run } = await setUp(t, { runsPerProcess: 2 })
+  const first = await run()
+  t.is(await run(), first)
+  t.not(await run(), first)
+})
+
+test('a process that failed its run is not used again', async t => {
+  const { run } = await setUp(t)
+  const first = await run()
+  await t.throwsAsync(run('exit'))
+  t.not(await run(), first)
+})
+
+test('an idle process is ended after a while', async t => {
+  const { run, processes } = await setUp(t, { idleMs: 50 })
+  await run()
+  while ((await processes()) > 0) await pause(10)
+  t.is(await processes(), 0)
+})

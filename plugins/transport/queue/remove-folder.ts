@@ -1,0 +1,11 @@
+import { rm } from 'node:fs/promises'
+import type { Log } from 'pounce/sdk'
+
+/** Removes a folder of temporary files. What cannot be removed is logged, and goes at the next start. */
+export async function removeFolder(path: string, log: Log): Promise<void> {
+  try {
+    await rm(path, { recursive: true, force: true, maxRetries: 3 })
+  } catch (error) {
+    log.warn('a temporary folder could not be removed', { path, error })
+  }
+}

@@ -1,0 +1,59 @@
+import test from 'ava'
+import { Conflict, NoSpace, Unavailable } from 'pounce/sdk'
+import type { StoredJob } from './jobs.ts'
+import { RunFailure } from './run-failure.ts'
+import { verdictOn } from './verdict.ts'
+
+const context = (attempts: number, crashes = 0) => ({
+  job: { attempts, crashes, error: 'earlier' } as StoredJob,
+  retryDelayMs: 100,
+  paths: new Map([['/data/runs/1/output', 'output']]),
+})
+
+test('what the extractor refuses is dead at once', t => {
+  t.deepEqual(verdictOn(new RunFailure('refused', 'bad bytes'), undefined, context(1)), {
+    end: 'dead',
+    error: 'bad bytes',
+    status: 'StatusMessage.error: bad bytes',
+  })
+})
+
+test('a killed run is repeated twice, later each time', t => {
+  const killed = new RunFailure('killed', 'too long')
+  const ends = [1, 2, 3].map(attempts => verdictOn(killed, undefined, context(attempts)))
+  t.deepEqual(
+    ends.map(verdict => ('inMs' in verdict ? verdict.inMs : verdict.end)),
+    [100, 200, 'dead'],
+  )
+  const [first] = ends
+  t.is(first?.end === 'waiting' && first.status, 'StatusMessage.retry: (#1) too long')
+})
+
+test('a fault of the server is dead at the fifth time', t => {
+  const ends = [1, 2, 3, 4, 5].map(attempts => verdictOn(new Conflict('secret of the server'), undefined, context(attempts)).end)
+  t.deepEqual(ends, ['waiting', 'waiting', 'waiting', 'waiting', 'dead'])
+  t.notRegex(JSON.stringify(verdictOn(new Error('secret of the server'), undefined, context(5))), /secret/)
+})
+
+test('ends of the server do not count against the extractor', t => {
+  t.is(verdictOn(new RunFailure('killed', 'too long'), undefined, context(4, 3)).end, 'waiting')
+})
+
+test('a part that is away costs no attempt', t => {
+  for (const error of [new Unavailable('the store is away'), new NoSpace()]) {
+    const verdict = verdictOn(error, undefined, context(5))
+    t.is(verdict.end === 'waiting' && verdict.counts, false)
+  }
+})
+
+test('an interruption counts more than the error it caused', t => {
+  const error = new RunFailure('killed', 'SIGKILL')
+  t.deepEqual(verdictOn(error, 'stopping', context(3)), { end: 'waiting', inMs: 0, counts: false, error: 'earlier' })
+  t.deepEqual(verdictOn(error, 'cancelled', context(3)), { end: 'cancelled' })
+  t.deepEqual(verdictOn(error, 'lost', context(3)), { end: 'lost' })
+})
+
+test('people are not shown folders of the server', t => {
+  const verdict = verdictOn(new RunFailure('refused', 'cannot write /data/runs/1/output/a.png'), undefined, context(1))
+  t.is(verdict.end === 'dead' && verdict.error, 'cannot write output/a.png')
+})
