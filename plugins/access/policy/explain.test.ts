@@ -1,0 +1,77 @@
+import test from 'ava'
+import type { Ref } from 'pounce/sdk'
+import { cast, idOf, policyOn, sourcesOf } from './testing-fixtures/cast.ts'
+
+const file: Ref = { kind: 'file', id: idOf('file') }
+const dataset: Ref = { kind: 'dataset', id: idOf('data') }
+const policy = policyOn(
+  sourcesOf({
+    'file:file': { author: idOf('uploader'), parents: [dataset] },
+    'file:orphan': { parents: [{ kind: 'dataset', id: idOf('gone') }] },
+    'dataset:data': { spaces: [idOf('lab')] },
+    'dataset:bin': { spaces: [idOf('lab')], state: 'trashed' },
+  }),
+  { isPrivate: true },
+)
+
+test('a right that comes through a parent is told with every step', async t => {
+  t.deepEqual(await policy.explain(cast['editor']!, 'EditFile', file), {
+    verdict: 'yes',
+    because: [`file ${file.id} asks dataset ${dataset.id}`, `role Editor in space ${idOf('lab')} holds EditFile`],
+  })
+})
+
+test('a refusal says what is missing and whether the thing can be seen', async t => {
+  t.deepEqual(await policy.explain(cast['viewer']!, 'EditFile', file), {
+    verdict: 'no',
+    because: [`no rule gives EditFile on file ${file.id}`, 'ViewFile is held'],
+  })
+  const bin = { kind: 'dataset', id: idOf('bin') } as const
+  t.deepEqual(await policy.explain(cast['viewer']!, 'ViewDataset', bin), {
+    verdict: 'unseen',
+    because: [`no rule gives ViewDataset on dataset ${bin.id}`, `dataset ${bin.id} is trashed`, 'ViewDataset is not held either'],
+  })
+})
+
+test('what the account or key may not do at all is named first', async t => {
+  const because = async (caller: string) => (await policy.explain(cast[caller]!, 'DeleteDataset', dataset)).because[0]
+  t.is(await because('readOnlyAdmin'), 'Account is ReadOnly')
+  t.is(await because('inactiveAuthor'), 'Account is not activated')
+  t.is(await because('authorsExtractor'), 'An extraction key does not hold DeleteDataset')
+})
+
+test('a missing thing and one whose parents are gone are told apart for people', async t => {
+  const missing = { kind: 'dataset', id: idOf('nothing') } as const
+  t.deepEqual(await policy.explain(cast['superAdmin']!, 'ViewDataset', missing), {
+    verdict: 'unseen',
+    because: [`there is no dataset ${missing.id}`],
+  })
+  const orphan = { kind: 'file', id: idOf('orphan') } as const
+  t.deepEqual((await policy.explain(cast['superAdmin']!, 'ViewFile', orphan)).because, [`all that file ${orphan.id} belongs to is gone`])
+})
+
+test('every kind of ground has its sentence', async t => {
+  const last = async (caller: string, permission: 'ViewDataset', ref: Ref = dataset) =>
+    (await policy.explain(cast[caller]!, permission, ref)).because.at(-1)
+  t.is(await last('superAdmin', 'ViewDataset'), 'superadmin mode is on')
+  t.is(await last('author', 'ViewDataset'), `the caller made dataset ${dataset.id}`)
+  t.is(await last('service', 'ViewDataset'), 'the service key holds ViewDataset on all that is live')
+  const open = policyOn(sourcesOf({ 'dataset:data': {}, 'user:u': {} }))
+  t.deepEqual((await open.explain(cast['anonymous']!, 'ViewDataset', dataset)).because, ['on a public server everybody holds ViewDataset'])
+  t.deepEqual((await open.explain(cast['serverAdmin']!, 'EditUser', { kind: 'user', id: idOf('u') })).because, [
+    'the caller is a server admin',
+  ])
+  const shown = policyOn(sourcesOf({ 'dataset:data': { isPublic: true } }), { isPrivate: true })
+  t.deepEqual((await shown.explain(cast['anonymous']!, 'ViewDataset', dataset)).because, [`dataset ${dataset.id} is public`])
+})
+
+test('without a resource there is one sentence', async t => {
+  t.deepEqual(await policy.explain(cast['anonymous']!, 'CreateSpace'), {
+    verdict: 'no',
+    because: ['nobody is signed in, and CreateSpace is not for everybody'],
+  })
+  t.deepEqual(await policy.explain(cast['viewer']!, 'CreateSpace'), {
+    verdict: 'yes',
+    because: ['an active account holds CreateSpace where no resource is named'],
+  })
+})

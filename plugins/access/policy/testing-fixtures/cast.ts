@@ -1,0 +1,95 @@
+import {
+  type AccountStatus,
+  anonymous,
+  type Caller,
+  defaultRoles,
+  type Installation,
+  type Kind,
+  type Membership,
+  type Permission,
+  type Rights,
+  type RightsOf,
+} from 'pounce/sdk'
+import { ResourcePolicy } from '../resource-policy.ts'
+
+/** An id from a word, always the same. */
+export const idOf = (word: string): string => Buffer.from(word.padEnd(12, '.')).toString('hex').slice(0, 24)
+
+/** Rights of things by `kind:name`, as the plugins would tell them. */
+export type World = Readonly<Record<string, Partial<Rights>>>
+
+/** A contributor for every kind in the world, which counts how often it is read. */
+export const sourcesOf = (world: World, reads: { count: number } = { count: 0 }): { all(): readonly RightsOf[] } => {
+  const kinds = [...new Set(Object.keys(world).map(key => key.split(':')[0] as Kind))]
+  const all = kinds.map(kind => ({
+    kind,
+    async rightsOf(ids: readonly string[]) {
+      reads.count += 1
+      const known = new Map(Object.entries(world).map(([key, rights]) => [key, rights]))
+      const found = ids.flatMap((id): [string, Rights][] => {
+        const rights = [...known].find(([key]) => key.startsWith(`${kind}:`) && idOf(key.slice(kind.length + 1)) === id)?.[1]
+        return rights ? [[id, { author: idOf('author'), spaces: [], isPublic: false, state: 'live', ...rights }]] : []
+      })
+      return new Map(found)
+    },
+  }))
+  return { all: () => all }
+}
+
+/** The policy of an installation. */
+export const policyOn = (
+  sources: { all(): readonly RightsOf[] },
+  { isPrivate = false, allowAnonymousDownload = false, makeGeostreamsPublicReadable = true } = {},
+): ResourcePolicy => {
+  const installation: Installation = {
+    instance: 'test',
+    version: '0',
+    dataFolder: '/nowhere',
+    baseUrl: 'http://localhost',
+    isPrivate,
+    plugins: [],
+    roles: new Set(),
+    admins: [],
+  }
+  return new ResourcePolicy({ allowAnonymousDownload, makeGeostreamsPublicReadable }, installation, sources)
+}
+
+/** A membership with one of the default roles, or with permissions of its own. */
+export const member = (space: string, role: keyof typeof defaultRoles | readonly Permission[]): Membership => ({
+  space: idOf(space),
+  role: typeof role === 'string' ? `role-${role}` : 'role-own',
+  ...(typeof role === 'string' ? { roleName: role } : {}),
+  permissions: new Set(typeof role === 'string' ? defaultRoles[role] : role),
+})
+
+/** Somebody who is signed in. */
+export const someone = (
+  name: string,
+  memberships: readonly Membership[] = [],
+  more: Partial<Caller> & { status?: AccountStatus } = {},
+): Caller => {
+  const { status = 'Active', ...rest } = more
+  return {
+    user: { id: idOf(name), email: `${name}@example.org`, fullName: name, status, memberships },
+    via: 'session',
+    scope: 'full',
+    superAdmin: false,
+    ...rest,
+  }
+}
+
+/** Everybody who matters, in the order of the columns of the table. */
+export const cast: Readonly<Record<string, Caller>> = {
+  anonymous,
+  stranger: someone('stranger', [member('elsewhere', 'Admin')]),
+  viewer: someone('viewer', [member('lab', 'Viewer')]),
+  editor: someone('editor', [member('lab', 'Editor')]),
+  spaceAdmin: someone('spaceAdmin', [member('lab', 'Admin')]),
+  author: someone('author'),
+  readOnlyAdmin: someone('readOnly', [member('lab', 'Admin')], { status: 'ReadOnly' }),
+  inactiveAuthor: someone('author', [member('lab', 'Admin')], { status: 'Inactive' }),
+  serverAdmin: someone('root', [], { status: 'Admin' }),
+  superAdmin: someone('root', [], { status: 'Admin', superAdmin: true }),
+  authorsExtractor: someone('author', [], { via: 'key', scope: 'extraction' }),
+  service: { via: 'service', scope: 'extraction', superAdmin: false },
+}
