@@ -1,0 +1,109 @@
+import { compareScalars } from 'pounce/sdk'
+import type { Connection, Row, SqlValue } from './connection.ts'
+import { decode } from './keys.ts'
+import { type Place, rowsOf, type Stream } from './stream.ts'
+import type { Table } from './table.ts'
+
+/** How a set of streams is read. */
+export interface Reading {
+  readonly db: Connection
+  readonly table: Table
+  readonly isDescending: boolean
+  /** Rows carry the document's text. */
+  readonly documents: boolean
+  /** How many rows are read at first and at most at a time. */
+  readonly first: number
+  readonly most: number
+}
+
+/** One stream read in growing pieces. */
+class Cursor {
+  #stream: Stream
+  #reading: Reading
+  #rows: readonly Row[] = []
+  #at = 0
+  #size: number
+  #place: Place | undefined
+  #isEnd = false
+
+  constructor(stream: Stream, reading: Reading, after: Place | undefined) {
+    this.#stream = stream
+    this.#reading = reading
+    this.#size = reading.first
+    this.#place = after
+    this.#load()
+  }
+
+  get row(): Row | undefined {
+    return this.#rows[this.#at]
+  }
+
+  advance(): void {
+    this.#at++
+    if (this.#at === this.#rows.length && !this.#isEnd) this.#load()
+  }
+
+  #load(): void {
+    const { db, table, isDescending, documents, most } = this.#reading
+    const limit = this.#size
+    this.#rows = rowsOf(db, table, this.#stream, { after: this.#place, isDescending, limit, documents })
+    this.#at = 0
+    this.#isEnd = this.#rows.length < limit
+    this.#size = Math.min(most, limit * 4)
+    this.#place = this.#rows.at(-1)?.slice(0, this.#stream.order.length + 1) as readonly SqlValue[] | undefined
+  }
+}
+
+/** Rows of several streams in their common order, each document once. */
+export class Merged {
+  #cursors: Cursor[]
+  #compare: (a: Row, b: Row) => number
+
+  constructor(streams: readonly Stream[], reading: Reading, after: Place | undefined) {
+    const ordered = streams[0]?.order.length ?? 0
+    const sign = reading.isDescending ? -1 : 1
+    this.#compare = (a, b) => {
+      for (let at = 0; at <= ordered; at++) {
+        const difference = compareScalars(decode(a[at]), decode(b[at]))
+        if (difference !== 0) return sign * difference
+      }
+      return 0
+    }
+    this.#cursors = streams.map(stream => new Cursor(stream, reading, after)).filter(cursor => cursor.row !== undefined)
+    if (this.#cursors.length > 1) this.#cursors.sort((a, b) => -this.#compare(a.row as Row, b.row as Row))
+  }
+
+  /** The next row; undefined at the end. */
+  next(): Row | undefined {
+    const row = this.#take()
+    if (row === undefined) return undefined
+    while (this.#cursors.length > 0 && this.#compare(this.#cursors.at(-1)?.row as Row, row) === 0) this.#take()
+    return row
+  }
+
+  /** True when there are no more rows. */
+  get isEnd(): boolean {
+    return this.#cursors.length === 0
+  }
+
+  /** Cursors are kept with the next one last, so that taking it moves few. */
+  #take(): Row | undefined {
+    const cursor = this.#cursors.pop()
+    if (cursor === undefined) return undefined
+    const row = cursor.row
+    cursor.advance()
+    if (cursor.row !== undefined) this.#insert(cursor, cursor.row)
+    return row
+  }
+
+  #insert(cursor: Cursor, row: Row): void {
+    let low = 0
+    let high = this.#cursors.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (this.#compare(this.#cursors[middle]?.row as Row, row) > 0) low = middle + 1
+      else high = middle
+    }
+    this.#cursors.splice(low, 0, cursor)
+  }
+}

@@ -1,0 +1,99 @@
+import { Unavailable } from 'pounce/sdk'
+import { isDatabaseError, problemOf } from './connection.ts'
+import type { Database } from './database.ts'
+
+/** What one caller wants written. */
+export interface Work {
+  /** Checks against the data as it stands, in the open transaction; throws what the caller is told. Writes nothing. */
+  plan(): Prepared
+  refuse(error: Error): void
+}
+
+/** Work whose conditions hold. */
+export interface Prepared {
+  write(): void
+  /** After COMMIT. */
+  finish(): void
+}
+
+/** How many pieces of work share one transaction at most: a few milliseconds of the main thread. */
+const largest = 256
+
+/** Hears of each transaction: how many pieces of work it held and how long it took. */
+export type Measured = (pieces: number, seconds: number) => void
+
+/**
+ * Writes all work of one turn of the event loop in one transaction, so that one fsync serves all of it.
+ * Nothing is answered before COMMIT; work whose conditions fail is left out without harm to the rest.
+ */
+export class GroupCommit {
+  #database: Database
+  #measured: Measured
+  #queue: Work[] = []
+  #isScheduled = false
+  #isClosed = false
+
+  constructor(database: Database, measured: Measured) {
+    this.#database = database
+    this.#measured = measured
+  }
+
+  add(work: Work): void {
+    if (this.#isClosed) {
+      work.refuse(new Unavailable('The document store is closed'))
+      return
+    }
+    this.#queue.push(work)
+    this.#schedule()
+  }
+
+  /** Writes what is queued and takes no more. */
+  close(): void {
+    while (this.#queue.length > 0) this.#flush()
+    this.#isClosed = true
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    setImmediate(() => {
+      this.#isScheduled = false
+      this.#flush()
+      if (this.#queue.length > 0) this.#schedule()
+    })
+  }
+
+  #flush(): void {
+    const works = this.#queue.splice(0, largest)
+    if (works.length === 0) return
+    const start = performance.now()
+    this.#write(works)
+    this.#measured(works.length, (performance.now() - start) / 1000)
+  }
+
+  #write(works: readonly Work[]): void {
+    let answers: readonly (() => void)[]
+    try {
+      answers = this.#database.connection().transaction(() => works.map(attempt))
+    } catch (error) {
+      this.#database.failed(error)
+      if (works.length > 1 && !this.#database.isBroken) for (const work of works) this.#write([work])
+      else for (const work of works) work.refuse(problemOf(error))
+      return
+    }
+    for (const answer of answers) answer()
+  }
+}
+
+/** Plans and writes one piece; returns how to answer once the transaction is durable. Only errors of the database get out. */
+const attempt = (work: Work): (() => void) => {
+  let prepared: Prepared
+  try {
+    prepared = work.plan()
+  } catch (error) {
+    if (isDatabaseError(error)) throw error
+    return () => work.refuse(error instanceof Error ? error : new Error(String(error)))
+  }
+  prepared.write()
+  return () => prepared.finish()
+}

@@ -1,0 +1,9 @@
+import { DocumentStore, definePlugin, provide } from 'pounce/sdk'
+import { config, SqliteDocuments } from './sqlite-documents.ts'
+
+export const plugin = definePlugin({
+  id: 'documents.sqlite',
+  summary: 'Documents in one SQLite file of the data folder, with durable group commits.',
+  config,
+  provides: [provide(DocumentStore, SqliteDocuments)],
+})

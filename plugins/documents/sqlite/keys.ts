@@ -1,0 +1,19 @@
+import type { Scalar } from 'pounce/sdk'
+import type { SqlValue } from './connection.ts'
+
+const booleans = [new Uint8Array([0]), new Uint8Array([1])] as const
+
+/**
+ * A scalar as a column of an index table. SQLite orders numbers, then text by its bytes, then blobs, which is the order of
+ * `compareScalars` once null is minus infinity (JSON has none) and a boolean is a blob. SQL's own NULL equals nothing, not even itself.
+ */
+export const encode = (value: Scalar): SqlValue => {
+  if (value === null) return Number.NEGATIVE_INFINITY
+  return typeof value === 'boolean' ? booleans[value ? 1 : 0] : value
+}
+
+/** The scalar that `encode` took. */
+export const decode = (column: unknown): Scalar => {
+  if (column === Number.NEGATIVE_INFINITY) return null
+  return column instanceof Uint8Array ? column[0] === 1 : (column as Scalar)
+}

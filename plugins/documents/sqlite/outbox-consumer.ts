@@ -1,0 +1,149 @@
+import type { AnyEvent } from 'pounce/sdk'
+
+/** An event that waits in memory for a consumer. */
+export interface Entry {
+  readonly id: string
+  readonly event: AnyEvent
+  readonly attempt: number
+}
+
+interface Lease extends Entry {
+  readonly until: number
+  /** True of an event that failed before: the low mark has passed it. */
+  readonly isRetry: boolean
+}
+
+/** A failed event that is due again at `due`, in milliseconds. */
+export interface Retry {
+  readonly attempts: number
+  readonly due: number
+}
+
+/** How many events a consumer has in memory before it reads them from the file when their turn comes. */
+export const inMemory = 2000
+
+const subjectOf = ({ subject }: AnyEvent): string => `${subject.kind}/${subject.id}`
+
+const byId = (a: { readonly id: string }, b: { readonly id: string }): number => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
+
+/**
+ * Where one consumer stands, in memory: leases last as long as the process does. The file holds the low mark below which nothing waits,
+ * the ids passed beyond it, and the failed ones.
+ */
+export class OutboxConsumer {
+  readonly id: number
+  readonly name: string
+  readonly types: ReadonlySet<string> | '*'
+  /** Every event of this consumer below it has been passed: settled, or moved to the failed ones. */
+  low: string
+  /** Ids at or beyond `low` that have been passed. */
+  readonly passed = new Set<string>()
+  readonly retries = new Map<string, Retry>()
+  readonly leases = new Map<string, Lease>()
+  /** Events up to this id have been read into memory; when `isLive`, all have. */
+  loadedTo = ''
+  isLive = false
+  waiting = 0
+  #pending: Entry[] = []
+
+  constructor(id: number, name: string, types: readonly string[] | '*', low: string) {
+    this.id = id
+    this.name = name
+    this.types = types === '*' ? '*' : new Set(types)
+    this.low = low
+  }
+
+  hears(type: string): boolean {
+    return this.types === '*' || this.types.has(type)
+  }
+
+  get pendingCount(): number {
+    return this.#pending.length
+  }
+
+  isPending(id: string): boolean {
+    return this.#pending.some(entry => entry.id === id)
+  }
+
+  /** Takes a new event, in the order of ids, unless it was passed already. */
+  push(event: AnyEvent): void {
+    if (!this.passed.has(event.id)) this.#pending.push({ id: event.id, event, attempt: 1 })
+    this.loadedTo = event.id
+  }
+
+  /** A committed event: kept in memory while there is room, else left to be read later. */
+  committed(event: AnyEvent): void {
+    this.waiting++
+    if (this.isLive && this.#pending.length < inMemory) this.push(event)
+    else this.isLive = false
+  }
+
+  /** Leases that ended: their events wait again. */
+  expire(now: number): void {
+    const ended = [...this.leases.values()].filter(lease => lease.until <= now)
+    for (const { id, event, attempt, isRetry } of ended) {
+      this.leases.delete(id)
+      if (isRetry) this.retries.set(id, { attempts: attempt, due: now })
+      else this.#pending.push({ id, event, attempt: attempt + 1 })
+    }
+    if (ended.some(lease => !lease.isRetry)) this.#pending.sort(byId)
+  }
+
+  /** Ids of failed events that are due, oldest first. */
+  dueRetries(now: number): readonly string[] {
+    const due: string[] = []
+    for (const [id, retry] of this.retries) if (retry.due <= now && !this.leases.has(id)) due.push(id)
+    return due.sort()
+  }
+
+  /**
+   * Leases up to `limit` of the due events, oldest first. An event waits while another one of its subject is leased,
+   * so that two who claim never deal with one subject at once.
+   */
+  lease(retries: readonly Entry[], limit: number, until: number): readonly Entry[] {
+    const busy = new Set([...this.leases.values()].map(lease => subjectOf(lease.event)))
+    const retried = new Set(retries)
+    const taken: Entry[] = []
+    for (const entry of retries.length > 0 ? [...retries, ...this.#pending].sort(byId) : this.#pending) {
+      if (taken.length === limit) break
+      if (!busy.has(subjectOf(entry.event))) taken.push(entry)
+    }
+    for (const entry of taken) this.leases.set(entry.id, { ...entry, until, isRetry: retried.has(entry) })
+    this.#drop(entry => this.leases.has(entry.id))
+    return taken
+  }
+
+  #drop(isGone: (entry: Entry) => boolean): void {
+    this.#pending = this.#pending.filter(entry => !isGone(entry))
+  }
+
+  /** Where the low mark will be once `settled` are passed; `last` is the newest event's id. */
+  lowAfter(settled: ReadonlySet<string>, last: string): string {
+    let lowest: string | undefined
+    for (const { id, isRetry } of this.leases.values()) {
+      if (!isRetry && !settled.has(id) && (lowest === undefined || id < lowest)) lowest = id
+    }
+    const first = this.#pending.find(entry => !settled.has(entry.id))?.id
+    if (first !== undefined && (lowest === undefined || first < lowest)) lowest = first
+    if (lowest !== undefined) return lowest
+    const known = this.isLive && last > this.loadedTo ? last : this.loadedTo
+    return known === '' ? this.low : `${known}+`
+  }
+
+  /** Which try of an event is going on, or has just ended. */
+  attemptOf(id: string): number {
+    return this.leases.get(id)?.attempt ?? (this.retries.get(id)?.attempts ?? 0) + 1
+  }
+
+  /** Forgets an event that was passed. */
+  settle(id: string): void {
+    if (!this.leases.delete(id)) this.#drop(entry => entry.id === id)
+    this.retries.delete(id)
+  }
+
+  /** Moves the low mark; ids below it need not be remembered. */
+  raise(low: string): void {
+    this.low = low
+    for (const id of this.passed) if (id < low) this.passed.delete(id)
+  }
+}

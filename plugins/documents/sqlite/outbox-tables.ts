@@ -1,0 +1,121 @@
+import type { AnyEvent, Parked } from 'pounce/sdk'
+import type { Connection } from './connection.ts'
+
+/** The outbox's tables. `audience` lists the ids of the consumers that were declared for the event's type. */
+export const outboxDefinitions = `
+CREATE TABLE IF NOT EXISTS outbox_consumers(id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, low TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS outbox_events(id TEXT PRIMARY KEY, audience TEXT NOT NULL, event TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS outbox_passed(consumer INTEGER, event TEXT, PRIMARY KEY(consumer, event)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS outbox_failed(
+  event TEXT, consumer INTEGER, attempts INTEGER NOT NULL, due REAL NOT NULL, error TEXT NOT NULL, parked_at TEXT,
+  PRIMARY KEY(event, consumer)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS outbox_parked ON outbox_failed(parked_at) WHERE parked_at IS NOT NULL;`
+
+/** A failure as stored; `parkedAt` is null while it will be tried again. */
+export interface Failure {
+  readonly consumer: number
+  readonly event: string
+  readonly attempts: number
+  readonly due: number
+  readonly error: string
+  readonly parkedAt: string | null
+}
+
+const eventOf = (text: unknown): AnyEvent => JSON.parse(String(text)) as AnyEvent
+
+export const insertEvent = (db: Connection, event: AnyEvent, audience: string): void => {
+  db.run('INSERT INTO outbox_events(id, audience, event) VALUES (?, ?, ?)', event.id, audience, JSON.stringify(event))
+}
+
+export const readEvent = (db: Connection, id: string): AnyEvent | undefined => {
+  const row = db.get('SELECT event FROM outbox_events WHERE id = ?', id)
+  return row && eventOf(row[0])
+}
+
+/** Events after an id, oldest first, with their audience. */
+export const eventsAfter = (db: Connection, id: string, limit: number): readonly { event: AnyEvent; audience: string }[] =>
+  db
+    .all('SELECT event, audience FROM outbox_events WHERE id > ? ORDER BY id LIMIT ?', id, limit)
+    .map(([text, audience]) => ({ event: eventOf(text), audience: String(audience) }))
+
+export const audienceOf = (db: Connection, id: string): string | undefined => {
+  const row = db.get('SELECT audience FROM outbox_events WHERE id = ?', id)
+  return row && String(row[0])
+}
+
+export const newestEvent = (db: Connection): string => String(db.get("SELECT coalesce(max(id), '') FROM outbox_events")?.[0])
+
+/** How many events from an id on have which audience. */
+export const countFrom = (db: Connection, id: string): readonly { audience: string; events: number }[] =>
+  db
+    .all('SELECT audience, count(*) FROM outbox_events WHERE id >= ? GROUP BY audience', id)
+    .map(([audience, events]) => ({ audience: String(audience), events: Number(events) }))
+
+export const insertPassed = (db: Connection, consumer: number, event: string): void => {
+  db.run('INSERT OR IGNORE INTO outbox_passed(consumer, event) VALUES (?, ?)', consumer, event)
+}
+
+export const passedBy = (db: Connection, consumer: number): readonly string[] =>
+  db.all('SELECT event FROM outbox_passed WHERE consumer = ?', consumer).map(([event]) => String(event))
+
+export const raiseLow = (db: Connection, consumer: number, low: string, hasPassed: boolean): void => {
+  db.run('UPDATE outbox_consumers SET low = ? WHERE id = ?', low, consumer)
+  if (hasPassed) db.run('DELETE FROM outbox_passed WHERE consumer = ? AND event < ?', consumer, low)
+}
+
+export const writeFailure = (db: Connection, { consumer, event, attempts, due, error, parkedAt }: Failure): void => {
+  const sql = 'INSERT OR REPLACE INTO outbox_failed(event, consumer, attempts, due, error, parked_at) VALUES (?, ?, ?, ?, ?, ?)'
+  db.run(sql, event, consumer, attempts, due, error, parkedAt)
+}
+
+/** Forgets a failure; the event goes with it when nobody else needs it and all consumers are beyond it. */
+export const removeFailure = (db: Connection, consumer: number, event: string, prunedTo: string): void => {
+  db.run('DELETE FROM outbox_failed WHERE event = ? AND consumer = ?', event, consumer)
+  if (event >= prunedTo) return
+  db.run('DELETE FROM outbox_events WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM outbox_failed WHERE event = ?1)', event)
+}
+
+export const retriesOf = (db: Connection, consumer: number): readonly { event: string; attempts: number; due: number }[] =>
+  db
+    .all('SELECT event, attempts, due FROM outbox_failed WHERE consumer = ? AND parked_at IS NULL', consumer)
+    .map(([event, attempts, due]) => ({ event: String(event), attempts: Number(attempts), due: Number(due) }))
+
+export const isParked = (db: Connection, consumer: number, event: string): boolean =>
+  db.get('SELECT 1 FROM outbox_failed WHERE event = ? AND consumer = ? AND parked_at IS NOT NULL', event, consumer) !== undefined
+
+/** Parked events, newest first. */
+export const readParked = (db: Connection, limit: number): readonly Parked[] => {
+  const sql = `SELECT e.event, c.name, f.attempts, f.error, f.parked_at
+    FROM outbox_failed f JOIN outbox_events e ON e.id = f.event JOIN outbox_consumers c ON c.id = f.consumer
+    WHERE f.parked_at IS NOT NULL ORDER BY f.parked_at DESC, f.event DESC LIMIT ?`
+  return db.all(sql, limit).map(([event, consumer, attempts, error, parkedAt]) => ({
+    event: eventOf(event),
+    consumer: String(consumer),
+    attempts: Number(attempts),
+    error: String(error),
+    parkedAt: String(parkedAt),
+  }))
+}
+
+/** Drops events in `[from, to)` that no failure names. */
+export const pruneEvents = (db: Connection, from: string, to: string): void => {
+  const sql =
+    'DELETE FROM outbox_events WHERE id >= ? AND id < ? AND NOT EXISTS (SELECT 1 FROM outbox_failed WHERE event = outbox_events.id)'
+  db.run(sql, from, to)
+}
+
+/** Forgets a consumer and everything it still had to do. */
+export const forgetConsumer = (db: Connection, id: number): void => {
+  db.run('DELETE FROM outbox_consumers WHERE id = ?', id)
+  db.run('DELETE FROM outbox_passed WHERE consumer = ?', id)
+  db.run('DELETE FROM outbox_failed WHERE consumer = ?', id)
+}
+
+/** Known consumers by name. */
+export const readConsumers = (db: Connection): ReadonlyMap<string, { readonly id: number; readonly low: string }> =>
+  new Map(
+    db.all('SELECT name, id, low FROM outbox_consumers').map(([name, id, low]) => [String(name), { id: Number(id), low: String(low) }]),
+  )
+
+export const insertConsumer = (db: Connection, name: string, low: string): number =>
+  db.run('INSERT INTO outbox_consumers(name, low) VALUES (?, ?)', name, low)

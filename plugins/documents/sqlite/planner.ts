@@ -1,0 +1,111 @@
+import { conjunctsOf, type Find, namesOf, type Where } from 'pounce/sdk'
+import { type Constraints, combinations, constraintsOf } from './constraints.ts'
+import type { Stream } from './stream.ts'
+import type { IndexTable, Table } from './table.ts'
+
+/** Streams that together hold everything that fits, and maybe more. */
+export interface Plan {
+  readonly streams: readonly Stream[]
+  /** Each stream comes in the wanted order by itself; else SQLite must sort it whole. */
+  readonly isOrdered: boolean
+  /** Everything in the streams fits. */
+  readonly isExact: boolean
+  /** How many conditions the streams make use of. */
+  readonly strength: number
+}
+
+/** More streams than this are not worth merging. */
+const mostStreams = 2000
+
+/** What a plan is made for: pages in the order of a field or of the id, or in whatever order the index has. */
+export interface Goal {
+  readonly sort: Find['sort'] | undefined
+  readonly isOrderFree: boolean
+}
+
+/** The streams of one index under constraints; undefined when it cannot yield the wanted order or would need too many. */
+const streamsOf = (
+  index: IndexTable,
+  { values, bounds }: Constraints,
+  goal: Goal,
+): (Omit<Plan, 'isExact'> & { used: readonly Where[] }) | undefined => {
+  const { on, array } = index.index
+  const sort = goal.sort?.by
+  if (sort !== undefined && !on.includes(sort)) return undefined
+  const free = on.findIndex(path => !values.has(path))
+  const fixed = free === -1 ? on : on.slice(0, free)
+  const count = fixed.reduce((product, path) => product * (values.get(path)?.values.length ?? 0), 1)
+  if (count > mostStreams) return undefined
+  const rest = on.slice(fixed.length)
+  const bounded = rest[0] === undefined ? undefined : bounds.get(rest[0])
+  const order = goal.isOrderFree ? rest.map(path => on.indexOf(path)) : sort === undefined ? [] : [on.indexOf(sort)]
+  const repeats = array !== undefined && rest.includes(array)
+  const used = fixed.map(path => values.get(path)?.by).filter(by => by !== undefined)
+  return {
+    streams: combinations(fixed.map(path => values.get(path)?.values ?? [])).map(key => ({
+      index,
+      fixed: key,
+      bounds: bounded?.bounds,
+      order,
+      repeats,
+    })),
+    isOrdered: goal.isOrderFree || rest.length === 0 || (rest.length === 1 && rest[0] === sort && !repeats),
+    strength: used.length + (bounded ? 1 : 0),
+    used: bounded ? [...used, bounded.by] : used,
+  }
+}
+
+const better = (a: Plan, b: Plan | undefined): boolean =>
+  b === undefined ||
+  (a.isOrdered !== b.isOrdered ? a.isOrdered : a.strength !== b.strength ? a.strength > b.strength : a.streams.length < b.streams.length)
+
+/** Every plan that needs no `or`, one per index that is able. */
+const plansFor = (indexes: readonly IndexTable[], conjuncts: readonly Where[], goal: Goal): readonly Plan[] => {
+  const constraints = constraintsOf(conjuncts)
+  return indexes.flatMap(index => {
+    const found = streamsOf(index, constraints, goal)
+    if (found === undefined) return []
+    const isExact = conjuncts.every(by => found.used.includes(by) && !asksForNull(by))
+    return [{ ...found, isExact }]
+  })
+}
+
+/** Objects are indexed as null, so that key alone says too little. */
+const asksForNull = (by: Where): boolean => (by.op === 'eq' && by.value === null) || (by.op === 'in' && by.values.includes(null))
+
+const best = (plans: readonly Plan[]): Plan | undefined =>
+  plans.reduce<Plan | undefined>((found, plan) => (better(plan, found) ? plan : found), undefined)
+
+/** The plan that serves each alternative of an `or` by the streams that suit it; undefined when one has none in order. */
+const expanded = (indexes: readonly IndexTable[], conjuncts: readonly Where[], at: Where, goal: Goal): Plan | undefined => {
+  if (at.op !== 'or') return undefined
+  const others = conjuncts.filter(by => by !== at)
+  const parts: Plan[] = []
+  for (const alternative of at.any) {
+    const part = best(plansFor(indexes, [...others, ...conjunctsOf(alternative)], goal))
+    if (part === undefined || !part.isOrdered) return undefined
+    parts.push(part)
+  }
+  const streams = parts.flatMap(part => part.streams)
+  if (streams.length > mostStreams) return undefined
+  return { streams, isOrdered: true, isExact: parts.every(part => part.isExact), strength: Math.min(...parts.map(part => part.strength)) }
+}
+
+/**
+ * Plans to try in turn: maybe a walk along the order that is given up when few documents on the way fit, then the plan that
+ * makes most use of the conditions. Throws for a name in `using` that was not declared.
+ */
+export const plansOf = (table: Table, using: Find['using'], where: Where | undefined, goal: Goal): { walk?: Plan; main: Plan } => {
+  const indexes = namesOf(using).map(name => {
+    const index = table.indexes.find(candidate => candidate.name === name)
+    if (index === undefined) throw new Error(`${table.collection} has no index ${name}`)
+    return index
+  })
+  const conjuncts = conjunctsOf(where)
+  const simple = plansFor(indexes, conjuncts, goal)
+  const merges = conjuncts.map(at => expanded(indexes, conjuncts, at, goal)).filter(plan => plan !== undefined)
+  const main = best([...simple, ...merges])
+  if (main === undefined) throw new Error(`No index in ${namesOf(using).join(', ')} of ${table.collection} can answer this query`)
+  const walk = simple.find(plan => plan !== main && plan.isOrdered && plan.streams.length === 1)
+  return walk === undefined || main.streams.length <= 24 ? { main } : { walk, main }
+}

@@ -1,0 +1,35 @@
+import type { After, Find } from 'pounce/sdk'
+import type { Connection } from './connection.ts'
+import { type Count, countFitting } from './counting.ts'
+import { type Budget, findPage, unbounded } from './page.ts'
+import { type ScanPart, type ScanPlace, scanPart } from './scanning.ts'
+import type { Table } from './table.ts'
+
+/** A read that may be long, as data, so that a reader thread can be asked for it. */
+export type Query =
+  | { readonly kind: 'find'; readonly table: Table; readonly find: Find }
+  | { readonly kind: 'count'; readonly table: Table; readonly count: Count }
+  | { readonly kind: 'scan'; readonly table: Table; readonly scan: Pick<Find, 'using' | 'where'>; readonly from: ScanPlace }
+
+/** What a reader thread answers to each kind. */
+export interface Results {
+  readonly find: { readonly texts: readonly string[]; readonly next?: After }
+  readonly count: number
+  readonly scan: ScanPart
+}
+
+/** Carries a query out; undefined when that takes more than the budget allows. */
+export const carryOut = (db: Connection, query: Query, budget: Budget): Results[Query['kind']] | undefined => {
+  switch (query.kind) {
+    case 'find': {
+      const found = findPage(db, query.table, query.find, budget)
+      return found && { texts: found.texts, ...(found.next ? { next: found.next } : {}) }
+    }
+    case 'count':
+      return countFitting(db, query.table, query.count, budget)
+    case 'scan':
+      return scanPart(db, query.table, query.scan, query.from, budget)
+  }
+}
+
+export { unbounded }

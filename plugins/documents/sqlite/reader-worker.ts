@@ -1,0 +1,17 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { Connection, type Opening, problemOf } from './connection.ts'
+import { unbounded } from './page.ts'
+import { carryOut, type Query } from './queries.ts'
+import type { Reply } from './reader-thread.ts'
+
+const connection = new Connection(workerData as Opening)
+
+const answer = (query: Query): Reply => {
+  try {
+    return { ok: true, result: connection.snapshot(() => carryOut(connection, query, unbounded)) }
+  } catch (error) {
+    return { ok: false, error: problemOf(error) }
+  }
+}
+
+parentPort?.on('message', (query: Query) => parentPort?.postMessage(answer(query)))

@@ -1,0 +1,103 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type Collection, checkFind, type Find, type Page, type Stored } from 'pounce/sdk'
+import type { Catalog } from './catalog.ts'
+import { problemOf } from './connection.ts'
+import { type Count, countFitting } from './counting.ts'
+import type { Database } from './database.ts'
+import { type Budget, findPage } from './page.ts'
+import type { ReaderThread } from './reader-thread.ts'
+import { type ScanPlace, scanPart } from './scanning.ts'
+
+/** How many documents a scan reads at a time. */
+const scanned = 200
+
+const parse = <T>(text: string): T & Stored => JSON.parse(text) as T & Stored
+
+/** Answers reads here as long as they are short, and by the reader thread when they turn out not to be. */
+export class Reader {
+  #database: Database
+  #catalog: Catalog
+  #thread: ReaderThread
+  #budget: Budget
+
+  constructor(database: Database, catalog: Catalog, thread: ReaderThread, budget: Budget) {
+    this.#database = database
+    this.#catalog = catalog
+    this.#thread = thread
+    this.#budget = budget
+  }
+
+  /** Runs a read on the main thread's connection and translates its errors. */
+  read<R>(work: (db: ReturnType<Database['connection']>) => R): R {
+    try {
+      return work(this.#database.connection())
+    } catch (error) {
+      this.#database.failed(error)
+      throw problemOf(error)
+    }
+  }
+
+  get<T extends object>(from: Collection<T>, id: string): (T & Stored) | undefined {
+    const { table } = this.#catalog.tableOf(from)
+    const row = this.read(db => db.get(`SELECT doc FROM ${table} WHERE id = ?`, id))
+    return row && parse<T>(row[0] as string)
+  }
+
+  getMany<T extends object>(from: Collection<T>, ids: readonly string[]): ReadonlyMap<string, T & Stored> {
+    if (ids.length > 1000) throw new RangeError('At most 1,000 documents can be asked for at once')
+    const { table } = this.#catalog.tableOf(from)
+    const sql = `SELECT d.id, d.doc FROM json_each(?) j CROSS JOIN ${table} d ON d.id = j.value`
+    const rows = this.read(db => db.all(sql, JSON.stringify(ids)))
+    return new Map(rows.map(([id, text]) => [id as string, parse<T>(text as string)]))
+  }
+
+  async find<T extends object>(from: Collection<T>, query: Find): Promise<Page<T & Stored>> {
+    checkFind(from, query)
+    const table = this.#catalog.tableOf(from)
+    const here = this.read(db => findPage(db, table, query, this.#budget))
+    if (here) return pageOf(here.documents as readonly (T & Stored)[], here.next)
+    const { texts, next } = await this.#thread.run({ kind: 'find', table, find: query })
+    return pageOf(
+      texts.map(text => parse<T>(text)),
+      next,
+    )
+  }
+
+  async count<T extends object>(from: Collection<T>, query: Count): Promise<number> {
+    const table = this.#catalog.tableOf(from)
+    if (!Number.isInteger(query.upTo) || query.upTo < 1) throw new RangeError('A count goes up to a whole number of at least 1')
+    return this.read(db => countFitting(db, table, query, this.#budget)) ?? (await this.#thread.run({ kind: 'count', table, count: query }))
+  }
+
+  async *scan<T extends object>(from: Collection<T>, query: Omit<Find, 'limit' | 'after'>): AsyncGenerator<T & Stored> {
+    if (query.sort) {
+      yield* this.#sorted(from, query)
+      return
+    }
+    const table = this.#catalog.tableOf(from)
+    const { using, where } = query
+    const scan = where === undefined ? { using } : { using, where }
+    let place: ScanPlace | undefined = { stream: 0, after: undefined }
+    while (place !== undefined) {
+      const start: ScanPlace = place
+      const part: { readonly texts: readonly string[]; readonly next?: ScanPlace } =
+        this.read(db => scanPart(db, table, scan, start, this.#budget)) ??
+        (await this.#thread.run({ kind: 'scan', table, scan, from: start }))
+      for (const text of part.texts) yield parse<T>(text)
+      place = part.next
+      await nextTurn()
+    }
+  }
+
+  async *#sorted<T extends object>(from: Collection<T>, query: Omit<Find, 'limit' | 'after'>): AsyncGenerator<T & Stored> {
+    let page = await this.find(from, { ...query, limit: scanned })
+    yield* page.items
+    while (page.next) {
+      await nextTurn()
+      page = await this.find(from, { ...query, limit: scanned, after: page.next })
+      yield* page.items
+    }
+  }
+}
+
+const pageOf = <T>(items: readonly T[], next: Page<T>['next']): Page<T> => (next ? { items, next } : { items })

@@ -1,0 +1,187 @@
+import { mkdir, open } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import {
+  type AnyEvent,
+  type Change,
+  Clock,
+  type Collection,
+  type Committed,
+  configPort,
+  type DocumentStore,
+  type Find,
+  Ids,
+  Installation,
+  Log,
+  Metrics,
+  type NewEvent,
+  type Outbox,
+  type Page,
+  type Stored,
+  s,
+  Unavailable,
+  wire,
+} from 'pounce/sdk'
+import { Catalog } from './catalog.ts'
+import { Database } from './database.ts'
+import { GroupCommit } from './group-commit.ts'
+import { Reader } from './reader.ts'
+import { ReaderThread } from './reader-thread.ts'
+import { SqliteOutbox } from './sqlite-outbox.ts'
+import { collectionOf, planChange } from './writer.ts'
+
+export const config = s.Object({
+  folder: s.Optional(s.String({ description: 'Folder of the database file; default: `documents` in the data folder' })),
+  cacheMiB: s.Integer({ default: 32, minimum: 1, maximum: 65_536, description: 'Memory for pages of the file, in MiB' }),
+  maxSizeMiB: s.Integer({
+    default: 0,
+    minimum: 0,
+    description: 'The file never grows beyond this many MiB; writes then fail as on a full disk. 0: no limit',
+  }),
+  inlineRows: s.Integer({ default: 2000, minimum: 1, description: 'Rows that a query may read before a reader thread takes over' }),
+  readTimeoutMs: s.Integer({
+    default: 30_000,
+    minimum: 100,
+    description: 'A query of the reader thread is given up after this many milliseconds',
+  }),
+})
+const Config = configPort(config)
+
+/** How long a query may hold up the main thread before a reader thread takes over. */
+const inlineMs = 4
+
+/**
+ * Documents in one SQLite file, read and written on the main thread: point reads and short pages take microseconds, writes of one turn of
+ * the event loop share a durable transaction, long reads go to a thread of their own.
+ */
+export class SqliteDocuments implements DocumentStore {
+  readonly outbox: Outbox
+  #folder: string
+  #database: Database
+  #commits: GroupCommit
+  #catalog: Catalog
+  #outbox: SqliteOutbox
+  #reader: Reader
+  #thread: ReaderThread
+  #isOpen = false
+
+  constructor(settings: s.Static<typeof config>, installation: Installation, ids: Ids, clock: Clock, log: Log, metrics: Metrics) {
+    this.#folder = settings.folder ?? join(installation.dataFolder, 'documents')
+    const { cacheMiB, maxSizeMiB, inlineRows, readTimeoutMs } = settings
+    const opening = { file: join(this.#folder, 'pounce.db'), readOnly: false, cacheMiB, maxSizeMiB }
+    this.#database = new Database(opening)
+    this.#commits = new GroupCommit(this.#database, (pieces, seconds) => {
+      metrics.observe('documents_transaction_seconds', seconds)
+      metrics.count('documents_commits', {}, pieces)
+    })
+    this.#catalog = new Catalog(() => this.#database.connection())
+    this.#outbox = new SqliteOutbox({ database: this.#database, commits: this.#commits, ids, clock, log })
+    this.outbox = this.#outbox
+    this.#thread = new ReaderThread(opening, readTimeoutMs)
+    this.#reader = new Reader(this.#database, this.#catalog, this.#thread, { rows: inlineRows, ms: inlineMs })
+  }
+
+  async start(): Promise<void> {
+    if (await mkdir(this.#folder, { recursive: true, mode: 0o700 })) await makeDurable(dirname(this.#folder))
+    this.#reader.read(() => {
+      this.#catalog.load()
+      this.#outbox.load()
+    })
+    this.#isOpen = true
+  }
+
+  health(): void {
+    this.#open().read(db => db.get('SELECT 1 FROM collections LIMIT 1'))
+  }
+
+  /** Writes what is queued, then closes the file. Later calls reject with `Unavailable`. */
+  async dispose(): Promise<void> {
+    if (!this.#isOpen) return
+    this.#commits.close()
+    this.#isOpen = false
+    await this.#thread.close()
+    this.#database.connection().exec('PRAGMA wal_checkpoint(TRUNCATE)')
+    this.#database.close()
+  }
+
+  #open(): Reader {
+    if (!this.#isOpen) throw new Unavailable('The document store is not open')
+    return this.#reader
+  }
+
+  async declare(collections: readonly Collection<object>[]): Promise<void> {
+    this.#open()
+    for (const collection of collections) await this.#catalog.declare(collection)
+  }
+
+  async get<T extends object>(from: Collection<T>, id: string): Promise<(T & Stored) | undefined> {
+    return this.#open().get(from, id)
+  }
+
+  async getMany<T extends object>(from: Collection<T>, ids: readonly string[]): Promise<ReadonlyMap<string, T & Stored>> {
+    return this.#open().getMany(from, ids)
+  }
+
+  async find<T extends object>(from: Collection<T>, query: Find): Promise<Page<T & Stored>> {
+    return this.#open().find(from, query)
+  }
+
+  async count<T extends object>(from: Collection<T>, query: Pick<Find, 'using' | 'where'> & { readonly upTo: number }): Promise<number> {
+    return this.#open().count(from, query)
+  }
+
+  async *scan<T extends object>(from: Collection<T>, query: Omit<Find, 'limit' | 'after'>): AsyncIterable<T & Stored> {
+    yield* this.#open().scan(from, query)
+  }
+
+  commit<T extends object>(change: Change<T>, events: readonly NewEvent[] = []): Promise<T & Stored> {
+    return new Promise((resolve, reject) => {
+      this.#enqueue(change as Change, events, document => resolve(document as T & Stored), reject)
+    })
+  }
+
+  async commitEach<T extends object>(
+    items: readonly { readonly change: Change<T>; readonly events?: readonly NewEvent[] }[],
+  ): Promise<readonly Committed<T>[]> {
+    if (items.length > 1000) throw new RangeError('At most 1,000 changes can be sent at once')
+    const each = items.map(
+      ({ change, events = [] }) =>
+        new Promise<Committed<T>>(resolve => {
+          const committed = (document: Stored) => resolve({ ok: true, document: document as T & Stored })
+          this.#enqueue(change as Change, events, committed, error => resolve({ ok: false, error }))
+        }),
+    )
+    return Promise.all(each)
+  }
+
+  #enqueue(change: Change, events: readonly NewEvent[], committed: (document: Stored) => void, refuse: (error: Error) => void): void {
+    let recorded: readonly AnyEvent[] = []
+    this.#commits.add({
+      refuse,
+      plan: () => {
+        const db = this.#database.connection()
+        const planned = planChange(db, this.#catalog.tableOf(collectionOf(change)), change)
+        return {
+          write: () => {
+            planned.write()
+            recorded = this.#outbox.record(db, events)
+          },
+          finish: () => {
+            this.#outbox.announce(recorded)
+            committed(planned.document)
+          },
+        }
+      },
+    })
+  }
+}
+wire(SqliteDocuments, Config, Installation, Ids, Clock, Log, Metrics)
+
+/** A new folder survives a power cut only once the folder it is in is on disk. */
+const makeDurable = async (folder: string): Promise<void> => {
+  const handle = await open(folder)
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}

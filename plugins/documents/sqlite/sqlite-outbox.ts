@@ -1,0 +1,275 @@
+import type { AnyEvent, Clock, Consumer, Delivery, Ids, Log, NewEvent, Outbox, Parked } from 'pounce/sdk'
+import type { Connection } from './connection.ts'
+import type { Database } from './database.ts'
+import type { GroupCommit } from './group-commit.ts'
+import { inMemory, OutboxConsumer } from './outbox-consumer.ts'
+import * as tables from './outbox-tables.ts'
+import { type Ledger, type Outcome, Settlement } from './settlement.ts'
+
+const countedTo = 100_000
+
+interface Wiring {
+  readonly database: Database
+  readonly commits: GroupCommit
+  readonly ids: Ids
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/**
+ * The outbox in the documents' own database. An event is one row, however many consumers it has; what a consumer has dealt with is one
+ * low mark and the few ids beyond it, so that settling a batch costs one small write. Leases are kept in memory and end with the process.
+ */
+export class SqliteOutbox implements Outbox {
+  #wiring: Wiring
+  #consumers = new Map<string, OutboxConsumer>()
+  #audiences = new Map<string, string>()
+  #listeners = new Set<() => void>()
+  #settlements = new Map<string, Settlement>()
+  #last = ''
+  #prunedTo = ''
+  #isNewsDue = false
+
+  constructor(wiring: Wiring) {
+    this.#wiring = wiring
+  }
+
+  load(): void {
+    const db = this.#db()
+    db.exec(tables.outboxDefinitions)
+    this.#last = tables.newestEvent(db)
+  }
+
+  #db(): Connection {
+    return this.#wiring.database.connection()
+  }
+
+  async declareConsumers(consumers: readonly Consumer[]): Promise<void> {
+    const db = this.#db()
+    const known = tables.readConsumers(db)
+    const declared = new Map<string, OutboxConsumer>()
+    db.transaction(() => {
+      for (const [name, { id }] of known) if (!consumers.some(consumer => consumer.name === name)) tables.forgetConsumer(db, id)
+      for (const { name, types } of consumers) {
+        const before = known.get(name)
+        const low = before?.low ?? this.#end()
+        declared.set(name, new OutboxConsumer(before?.id ?? tables.insertConsumer(db, name, low), name, types, low))
+      }
+    })
+    for (const [name, consumer] of declared) this.#adopt(consumer, this.#consumers.get(name))
+    this.#consumers = declared
+    this.#audiences.clear()
+    this.#prunedTo = db.transaction(() => this.#prune())
+  }
+
+  /** A mark beyond every event so far. */
+  #end(): string {
+    return `${this.#last}+`
+  }
+
+  /** Reads where a consumer stands; leases that this process gave out go on. */
+  #adopt(consumer: OutboxConsumer, former: OutboxConsumer | undefined): void {
+    const db = this.#db()
+    for (const id of tables.passedBy(db, consumer.id)) consumer.passed.add(id)
+    for (const { event, attempts, due } of tables.retriesOf(db, consumer.id)) consumer.retries.set(event, { attempts, due })
+    for (const { audience, events } of tables.countFrom(db, consumer.low)) if (hears(audience, consumer.id)) consumer.waiting += events
+    consumer.waiting += consumer.retries.size - [...consumer.passed].filter(id => id >= consumer.low).length
+    consumer.loadedTo = justBelow(consumer.low)
+    if (former) {
+      for (const [id, lease] of former.leases) consumer.leases.set(id, lease)
+    }
+  }
+
+  /** Gives new events their id and time. Called while a transaction is open; `announce` follows once it is durable. */
+  record(db: Connection, events: readonly NewEvent[]): readonly AnyEvent[] {
+    const at = this.#wiring.clock.now().toISOString()
+    const recorded: AnyEvent[] = []
+    for (const event of events) {
+      const audience = this.#audienceOf(event.type)
+      if (audience === '') continue
+      const stored = freeze({ id: this.#nextId(), ...event, at } as AnyEvent)
+      tables.insertEvent(db, stored, audience)
+      recorded.push(stored)
+    }
+    return recorded
+  }
+
+  /** Ids rise even when the clock was set back since the last start. */
+  #nextId(): string {
+    const id = this.#wiring.ids.next()
+    this.#last = id > this.#last ? id : (BigInt(`0x${this.#last}`) + 1n).toString(16).padStart(24, '0')
+    return this.#last
+  }
+
+  #audienceOf(type: string): string {
+    let audience = this.#audiences.get(type)
+    if (audience === undefined) {
+      const ids = [...this.#consumers.values()].filter(consumer => consumer.hears(type)).map(consumer => consumer.id)
+      audience = ids.length === 0 ? '' : `,${ids.join(',')},`
+      this.#audiences.set(type, audience)
+    }
+    return audience
+  }
+
+  /** Tells consumers of events that are durable now. */
+  announce(events: readonly AnyEvent[]): void {
+    if (events.length === 0) return
+    for (const event of events) for (const consumer of this.#consumers.values()) if (consumer.hears(event.type)) consumer.committed(event)
+    this.#news()
+  }
+
+  #news(): void {
+    if (this.#isNewsDue) return
+    this.#isNewsDue = true
+    queueMicrotask(() => {
+      this.#isNewsDue = false
+      for (const listener of this.#listeners) {
+        try {
+          listener()
+        } catch (error) {
+          this.#wiring.log.error('A listener for new events failed', { error })
+        }
+      }
+    })
+  }
+
+  async claim(
+    name: string,
+    options: { readonly limit: number; readonly leaseMs: number; readonly owner: string },
+  ): Promise<readonly Delivery[]> {
+    const consumer = this.#consumers.get(name)
+    if (consumer === undefined) throw new Error(`No consumer ${name} was declared`)
+    const now = this.#wiring.clock.now().getTime()
+    consumer.expire(now)
+    this.#loadMore(consumer, options.limit)
+    const retries = consumer
+      .dueRetries(now)
+      .slice(0, options.limit)
+      .flatMap(id => {
+        const event = tables.readEvent(this.#db(), id)
+        return event ? [{ id, event: freeze(event), attempt: (consumer.retries.get(id)?.attempts ?? 0) + 1 }] : []
+      })
+    return consumer.lease(retries, options.limit, now + options.leaseMs).map(({ event, attempt }) => ({ event, attempt }))
+  }
+
+  #loadMore(consumer: OutboxConsumer, limit: number): void {
+    while (!consumer.isLive && consumer.pendingCount < Math.min(limit + consumer.leases.size, inMemory)) {
+      const events = tables.eventsAfter(this.#db(), consumer.loadedTo, 500)
+      for (const { event, audience } of events) {
+        if (hears(audience, consumer.id) && !consumer.leases.has(event.id)) consumer.push(freeze(event))
+        else consumer.loadedTo = event.id
+      }
+      consumer.isLive = events.length < 500
+    }
+  }
+
+  done(name: string, eventIds: readonly string[]): Promise<void> {
+    return this.#settle(
+      name,
+      eventIds.map(id => ({ id, how: 'done' })),
+    )
+  }
+
+  failed(
+    name: string,
+    eventId: string,
+    outcome: { readonly error: string } & ({ readonly retryInMs: number } | { readonly park: true }),
+  ): Promise<void> {
+    const now = this.#wiring.clock.now()
+    if ('park' in outcome) return this.#settle(name, [{ id: eventId, how: 'park', error: outcome.error, at: now.toISOString() }])
+    return this.#settle(name, [{ id: eventId, how: 'retry', error: outcome.error, due: now.getTime() + outcome.retryInMs }])
+  }
+
+  /** What one consumer settles in one turn is one piece of work of the next transaction. */
+  async #settle(name: string, outcomes: readonly Outcome[]): Promise<void> {
+    if (!this.#consumers.has(name) || outcomes.length === 0) return
+    let settlement = this.#settlements.get(name)
+    if (settlement === undefined) {
+      settlement = new Settlement(name, this.#ledger)
+      this.#settlements.set(name, settlement)
+      const settled = settlement.add(outcomes)
+      this.#wiring.commits.add(settlement)
+      return settled
+    }
+    return settlement.add(outcomes)
+  }
+
+  #ledger: Ledger = {
+    connection: () => this.#db(),
+    consumer: name => this.#consumers.get(name),
+    newest: () => this.#last,
+    prunedTo: () => this.#prunedTo,
+    prune: (consumer, low) => this.#prune(consumer, low),
+    pruned: to => {
+      if (to > this.#prunedTo) this.#prunedTo = to
+    },
+    begun: name => this.#settlements.delete(name),
+  }
+
+  /** Drops the events that every consumer has passed, counting one of them as being at `low`; returns up to where. */
+  #prune(moved?: OutboxConsumer, low = ''): string {
+    let lowest = this.#end()
+    for (const consumer of this.#consumers.values()) {
+      const its = consumer === moved ? low : consumer.lowAfter(new Set(), this.#last)
+      if (its < lowest) lowest = its
+    }
+    if (lowest > this.#prunedTo) tables.pruneEvents(this.#db(), this.#prunedTo, lowest)
+    return lowest
+  }
+
+  async parked({ limit }: { readonly limit: number }): Promise<readonly Parked[]> {
+    return tables.readParked(this.#db(), limit)
+  }
+
+  settleParked(name: string, eventId: string, how: 'retry' | 'drop'): Promise<void> {
+    const consumer = this.#consumers.get(name)
+    if (consumer === undefined) return Promise.resolve()
+    const { database, commits, clock } = this.#wiring
+    return new Promise((resolve, reject) => {
+      commits.add({
+        refuse: reject,
+        plan: () => {
+          const db = database.connection()
+          const applies = tables.isParked(db, consumer.id, eventId)
+          const due = clock.now().getTime()
+          const retried = { consumer: consumer.id, event: eventId, attempts: 0, due, error: '', parkedAt: null }
+          return {
+            write: () => {
+              if (!applies) return
+              if (how === 'drop') tables.removeFailure(db, consumer.id, eventId, this.#prunedTo)
+              else tables.writeFailure(db, retried)
+            },
+            finish: () => {
+              if (applies && how === 'retry') {
+                consumer.retries.set(eventId, { attempts: 0, due })
+                consumer.waiting++
+                this.#news()
+              }
+              resolve()
+            },
+          }
+        },
+      })
+    })
+  }
+
+  async waiting(): Promise<Readonly<Record<string, number>>> {
+    return Object.fromEntries([...this.#consumers.values()].map(({ name, waiting }) => [name, Math.min(waiting, countedTo)]))
+  }
+
+  onCommitted(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+}
+
+const hears = (audience: string, consumer: number): boolean => audience.includes(`,${consumer},`)
+
+/** The id before a low mark: what comes after it is at or beyond the mark. */
+const justBelow = (low: string): string => (low.endsWith('+') ? low.slice(0, -1) : (BigInt(`0x${low}`) - 1n).toString(16).padStart(24, '0'))
+
+const freeze = (event: AnyEvent): AnyEvent => {
+  Object.freeze(event.data)
+  Object.freeze(event.subject)
+  return Object.freeze(event)
+}

@@ -1,0 +1,134 @@
+import { applyUpdate, type Change, CommitConflict, checkId, type Index, type Key, keysOf, matcher, type Stored, Taken } from 'pounce/sdk'
+import type { Connection } from './connection.ts'
+import { addEntries, keyHolder, removeEntries, sameKey } from './entries.ts'
+import type { Table } from './table.ts'
+
+/** A change whose conditions hold: `write` carries it out, `document` is what the caller gets. */
+export interface Planned {
+  readonly document: Stored
+  write(): void
+}
+
+interface Found {
+  readonly row: number
+  readonly text: string
+}
+
+const find = (db: Connection, { table }: Table, id: string): Found | undefined => {
+  const found = db.get(`SELECT r, doc FROM ${table} WHERE id = ?`, id)
+  return found && { row: Number(found[0]), text: String(found[1]) }
+}
+
+const existing = (db: Connection, table: Table, id: string): Found => {
+  const found = find(db, table, id)
+  if (found === undefined) throw new CommitConflict('absent', `${table.collection} has no ${id}`)
+  return found
+}
+
+const allKeys = (table: Table, document: unknown): readonly (readonly Key[])[] => table.indexes.map(({ index }) => keysOf(index, document))
+
+const checkUnique = (db: Connection, table: Table, keys: readonly (readonly Key[])[], id: string): void => {
+  for (const [at, index] of table.indexes.entries()) {
+    const key = keys[at]?.[0]
+    if (!index.index.unique || key === undefined) continue
+    const holder = keyHolder(db, index, key)
+    if (holder !== undefined && holder !== id) throw new Taken(index.name, takenMessage(index.index, key))
+  }
+}
+
+const takenMessage = ({ on }: Index, key: Key): string => `${on.map((path, at) => `${path} ${key[at]}`).join(', ')} is taken`
+
+const planInsert = (db: Connection, table: Table, input: object & { readonly id: string }): Planned => {
+  checkId(input.id)
+  if (find(db, table, input.id)) throw new CommitConflict('exists', `${table.collection} already has ${input.id}`)
+  const { id, revision: _, ...rest } = input as Stored
+  const text = JSON.stringify({ id, revision: 1, ...rest })
+  const document = JSON.parse(text) as Stored
+  const keys = allKeys(table, document)
+  checkUnique(db, table, keys, id)
+  return {
+    document,
+    write() {
+      const row = db.run(`INSERT INTO ${table.table}(id, doc) VALUES (?, ?)`, id, text)
+      for (const [at, index] of table.indexes.entries()) addEntries(db, index, keys[at] ?? [], id, row)
+    },
+  }
+}
+
+const without = (keys: readonly Key[], others: readonly Key[]): readonly Key[] =>
+  keys.filter(key => !others.some(other => sameKey(key, other)))
+
+const planRewrite = (
+  db: Connection,
+  table: Table,
+  row: number,
+  oldKeys: readonly (readonly Key[])[],
+  text: string,
+  document: Stored,
+): Planned => {
+  const { id } = document
+  const keys = allKeys(table, document)
+  checkUnique(db, table, keys, id)
+  return {
+    document,
+    write() {
+      db.run(`UPDATE ${table.table} SET doc = ? WHERE r = ?`, text, row)
+      for (const [at, index] of table.indexes.entries()) {
+        const before = oldKeys[at] ?? []
+        const after = keys[at] ?? []
+        removeEntries(db, index, without(before, after), id)
+        addEntries(db, index, without(after, before), id, row)
+      }
+    },
+  }
+}
+
+const planReplace = (db: Connection, table: Table, input: Stored): Planned => {
+  const { row, text: oldText } = existing(db, table, input.id)
+  const old = JSON.parse(oldText) as Stored
+  if (old.revision !== input.revision) {
+    throw new CommitConflict('revision', `${table.collection} ${input.id} is at revision ${old.revision}, not ${input.revision}`)
+  }
+  const { id, revision, ...rest } = input
+  const text = JSON.stringify({ id, revision: revision + 1, ...rest })
+  return planRewrite(db, table, row, allKeys(table, old), text, JSON.parse(text) as Stored)
+}
+
+const planUpdate = (db: Connection, table: Table, change: Extract<Change, { update: string }>): Planned => {
+  const { row, text: oldText } = existing(db, table, change.update)
+  const document = JSON.parse(oldText) as { id: string; revision: number }
+  guard(table, document, change.where)
+  const oldKeys = allKeys(table, document)
+  applyUpdate(document, change)
+  document.revision += 1
+  return planRewrite(db, table, row, oldKeys, JSON.stringify(document), document)
+}
+
+const planTombstone = (db: Connection, table: Table, change: Extract<Change, { tombstone: string }>): Planned => {
+  const { row, text } = existing(db, table, change.tombstone)
+  const document = JSON.parse(text) as Stored
+  guard(table, document, change.where)
+  const keys = allKeys(table, document)
+  return {
+    document,
+    write() {
+      db.run(`DELETE FROM ${table.table} WHERE r = ?`, row)
+      for (const [at, index] of table.indexes.entries()) removeEntries(db, index, keys[at] ?? [], document.id)
+    },
+  }
+}
+
+const guard = (table: Table, document: Stored, where: Parameters<typeof matcher>[0]): void => {
+  if (!matcher(where)(document)) throw new CommitConflict('guard', `${table.collection} ${document.id} is not in the state this needs`)
+}
+
+/** The collection a change is about. */
+export const collectionOf = (change: Change) => ('insert' in change ? change.into : change.in)
+
+/** Checks a change against the data as it stands in the open transaction. Throws what the caller is told; writes nothing yet. */
+export const planChange = (db: Connection, table: Table, change: Change): Planned => {
+  if ('insert' in change) return planInsert(db, table, change.insert)
+  if ('replace' in change) return planReplace(db, table, change.replace)
+  if ('update' in change) return planUpdate(db, table, change)
+  return planTombstone(db, table, change)
+}
