@@ -23,7 +23,7 @@ export async function extract(input: ExtractorInput): Promise<ExtractorOutput> {
   try {
     return { metadata, ...(await writeRenditions(loaded.sharp, image, input.outputFolder)) }
   } catch (error) {
-    throw readable(error)
+    throw readable(error, input)
   }
 }
 

@@ -54,7 +54,7 @@ export async function openImage(sharp: SharpModule, input: ExtractorInput): Prom
   } catch (error) {
     const unknown = error instanceof Error && error.message.includes('unsupported image format')
     if (unknown && !readableTypes.test(input.contentType)) return { skipped: `Images of type ${input.contentType} cannot be read here.` }
-    throw readable(error)
+    throw readable(error, input)
   }
 }
 
@@ -65,9 +65,10 @@ async function looksLikeSvg(input: ExtractorInput): Promise<boolean> {
   return buffer.toString('latin1', 0, bytesRead).trimStart().startsWith('<')
 }
 
-/** The library's error as a sentence for the person who uploaded the file. */
-export function readable(error: unknown): Error {
-  const reason = (error instanceof Error ? error.message : String(error)).replace(/\s+/g, ' ').trim()
+/** The library's error as a sentence for the person who uploaded the file, without the place where the file is stored. */
+export function readable(error: unknown, input: ExtractorInput): Error {
+  const said = error instanceof Error ? error.message : String(error)
+  const reason = said.replaceAll(input.path, input.filename).replace(/\s+/g, ' ').trim()
   if (reason.includes('pixel limit')) {
     return new Error(`The image claims more than ${mostPixels / 1e6} million pixels, too many to be drawn here.`, { cause: error })
   }

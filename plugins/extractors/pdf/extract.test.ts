@@ -2,10 +2,14 @@ import { readFile } from 'node:fs/promises'
 import test from 'ava'
 import sharp from 'sharp'
 import { pdf } from '../../../scripts/test-data/pdf.ts'
+import { extractApart } from '../../../test/support/extract-apart.ts'
 import { runExtractor, temporaryFile, temporaryFolder, testFile } from '../../../test/support/run-extractor.ts'
 import { extract } from './extract.ts'
 import { drawFirstPage } from './first-page.ts'
 import { openPdf } from './open-pdf.ts'
+
+// Every run listens for unheard rejections, and the tests of this file run at the same time.
+process.setMaxListeners(50)
 
 const paper = { title: 'T', author: 'A', pages: [['Only page', 'Some words.']] }
 
@@ -84,6 +88,17 @@ test('a document that claims a billion pages is counted or refused in time', asy
   const bytes = pdf(paper).toString('latin1').replace('/Count 1', '/Count 1000000000')
   const run = await runExtractor(t, extract, await temporaryFile(t, 'many.pdf', Buffer.from(bytes, 'latin1')))
   t.is(run.metadata?.pages, 1)
+})
+
+test('damage to the pages is named and leaves the rest', async t => {
+  const bytes = (await readFile(testFile('paper.pdf')))
+    .toString('latin1')
+    .replace('\n5 0 obj\n<<', '\n5 0 obj\n??')
+    .replace('\n7 0 obj', '\n9 0 obj')
+  const path = await temporaryFile(t, 'damaged.pdf', Buffer.from(bytes, 'latin1'))
+  const { output } = await extractApart(new URL('./extract.ts', import.meta.url), path, 'application/pdf', 256)
+  t.like(output.metadata, { title: 'Leaf area and light in a beech stand', textCharacters: 0 })
+  t.regex(String(output.metadata?.damage), /^Parts of the file are damaged: /)
 })
 
 const encrypted = `/Encrypt << /Filter /Standard /V 1 /R 2 /Length 40 /P -4 /O <${'a1'.repeat(32)}> /U <${'b2'.repeat(32)}> >> /ID [<00> <00>]`

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
 import type { DerivedFile, ExtractorInput, ExtractorOutput } from 'pounce/sdk'
 import { type DrawnPage, drawFirstPage } from './first-page.ts'
 import { openPdf, type PdfDocument, withoutControls } from './open-pdf.ts'
@@ -15,6 +16,22 @@ const mostMetadataTextBytes = 100_000
 export async function extract(input: ExtractorInput): Promise<ExtractorOutput> {
   if (input.sizeBytes === 0) throw new Error('The file is empty: there is no PDF in it.')
   if (input.sizeBytes > mostFileBytes) return { skipped: `PDFs above ${mostFileBytes >> 20} MiB are not read.` }
+  const damage: unknown[] = []
+  const collect = (reason: unknown) => damage.push(reason)
+  // The library leaves rejections unheard where objects of a damaged file depend on each other; they would end the process.
+  process.on('unhandledRejection', collect)
+  try {
+    const output = await readAndClose(input)
+    // Rejections count as unheard only after the turn in which they happen.
+    await turn()
+    if (damage.length === 0) return output
+    return { ...output, metadata: { ...output.metadata, damage: `Parts of the file are damaged: ${String(damage[0]).slice(0, 300)}` } }
+  } finally {
+    process.off('unhandledRejection', collect)
+  }
+}
+
+async function readAndClose(input: ExtractorInput): Promise<ExtractorOutput> {
   const document = await openPdf(input.path)
   try {
     return await describe(document, input)
