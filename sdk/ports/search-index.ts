@@ -111,6 +111,8 @@ export interface SearchIndex {
     documents: AsyncIterable<SearchDocument>,
     options?: { readonly signal?: AbortSignal; progress?(count: number): void },
   ): Promise<{ readonly count: number }>
+  /** True when the index was found missing, damaged or of an older form at start, and serves nothing useful until it is rebuilt. */
+  needsRebuild?(): Promise<boolean>
   /** Empties the index. */
   clear(): Promise<void>
   readonly engine: string

@@ -1,0 +1,97 @@
+import { type AnyEvent, type EventType, Files, type Ref, type StoredEvent, wire } from 'pounce/sdk'
+import { type Indexing, SearchIndexing } from './indexing.ts'
+
+/** Events after which something must be found differently. Counts of views and downloads are not indexed. */
+export const searchEvents: readonly EventType[] = [
+  'space.created',
+  'space.updated',
+  'space.removed',
+  'collection.created',
+  'collection.updated',
+  'collection.attached',
+  'collection.detached',
+  'collection.trashed',
+  'collection.restored',
+  'collection.removed',
+  'dataset.created',
+  'dataset.updated',
+  'dataset.attached',
+  'dataset.detached',
+  'dataset.trashed',
+  'dataset.restored',
+  'dataset.removed',
+  'file.created',
+  'file.updated',
+  'file.attached',
+  'file.detached',
+  'file.removed',
+  'metadata.added',
+  'metadata.removed',
+  'tags.added',
+  'tags.removed',
+  'comment.added',
+  'comment.updated',
+  'comment.removed',
+]
+
+/** What an event is about for the index: metadata and comments count for what they hang on. */
+const aboutOf = (event: AnyEvent): Ref => {
+  switch (event.type) {
+    case 'metadata.added':
+    case 'metadata.removed':
+    case 'comment.added':
+    case 'comment.updated':
+    case 'comment.removed':
+      return event.data.target
+    default:
+      return event.subject
+  }
+}
+
+/** Keeps the index up to date with what happens. */
+export class IndexChanges {
+  #indexing: Indexing
+
+  constructor(indexing: Indexing) {
+    this.#indexing = indexing
+  }
+
+  async handleAll(events: readonly AnyEvent[]): Promise<void> {
+    const byKind = new Map<Ref['kind'], Set<string>>()
+    for (const { kind, id } of events.map(aboutOf)) {
+      if (!this.#indexing.canFind(kind)) continue
+      const ids = byKind.get(kind) ?? new Set()
+      byKind.set(kind, ids.add(id))
+    }
+    for (const [kind, ids] of byKind) await this.#indexing.refresh(kind, [...ids])
+  }
+}
+wire(IndexChanges, SearchIndexing)
+
+const rightsFields = new Set(['access', 'isPublic', 'spaces', 'collections', 'state'])
+
+/** Files have the rights of their datasets: when those change, so does who can find the files. */
+export class IndexContents {
+  #indexing: Indexing
+  #files: Files
+
+  constructor(indexing: Indexing, files: Files) {
+    this.#indexing = indexing
+    this.#files = files
+  }
+
+  async handle(
+    event: StoredEvent<'dataset.updated' | 'dataset.attached' | 'dataset.detached' | 'dataset.trashed' | 'dataset.restored'>,
+  ): Promise<void> {
+    if (event.type === 'dataset.updated' && 'fields' in event.data && !event.data.fields.some(field => rightsFields.has(field))) return
+    let batch: string[] = []
+    for await (const file of this.#files.ofDataset(event.subject.id)) {
+      batch.push(file.id)
+      if (batch.length < 500) continue
+      await this.#indexing.refresh('file', batch)
+      batch = []
+    }
+    await this.#indexing.refresh('file', batch)
+  }
+}
+wire(IndexContents, SearchIndexing, Files)

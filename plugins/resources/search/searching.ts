@@ -1,0 +1,98 @@
+import {
+  type Caller,
+  type Contributions,
+  type Kind,
+  type Permission,
+  Policy,
+  port,
+  type Searchable,
+  Searchables,
+  SearchIndex,
+  type SearchQuery,
+  type SearchRequest,
+  wire,
+} from 'pounce/sdk'
+
+/** What is asked of a search. */
+export interface Question {
+  readonly query: SearchQuery
+  readonly from: number
+  readonly size: number
+  readonly sort?: SearchRequest['sort']
+  readonly kinds?: readonly Kind[]
+}
+
+export interface Found {
+  readonly results: readonly Readonly<Record<string, unknown>>[]
+  /** Hits that were looked at to fill the page. */
+  readonly scanned: number
+  /** Hits there are, before the last check. */
+  readonly total: number
+  readonly isNewestFirst: boolean
+}
+
+const viewPermission: Partial<Record<Kind, Permission>> = {
+  space: 'ViewSpace',
+  collection: 'ViewCollection',
+  dataset: 'ViewDataset',
+  file: 'ViewFile',
+}
+const mostRounds = 5
+
+/** Asks the index, then looks again at what it found: the index is a cache, the store and the policy have the last word. */
+export class Searching {
+  #index: SearchIndex
+  #policy: Policy
+  #searchables: Contributions<Searchable>
+
+  constructor(index: SearchIndex, policy: Policy, searchables: Contributions<Searchable>) {
+    this.#index = index
+    this.#policy = policy
+    this.#searchables = searchables
+  }
+
+  async find({ query, from, size, sort, kinds }: Question, caller: Caller): Promise<Found> {
+    const scope = this.#policy.searchScope(caller)
+    const results: Readonly<Record<string, unknown>>[] = []
+    let scanned = 0
+    let total = 0
+    let isNewestFirst = false
+    for (let round = 0; round < mostRounds && results.length < size; round += 1) {
+      const wanted = round === 0 ? size : Math.min(2 * size, 1000)
+      const page = await this.#index.search({
+        query,
+        scope,
+        from: from + scanned,
+        size: wanted,
+        ...(sort ? { sort } : {}),
+        ...(kinds ? { kinds } : {}),
+      })
+      total = page.total
+      isNewestFirst ||= page.isNewestFirst
+      const shown = await this.#present(page.hits, caller)
+      for (const { id } of page.hits) {
+        if (results.length === size) break
+        scanned += 1
+        const item = shown.get(id)
+        if (item) results.push(item)
+      }
+      if (page.hits.length < wanted) break
+    }
+    return { results, scanned, total, isNewestFirst }
+  }
+
+  async #present(hits: readonly { readonly id: string; readonly kind: Kind }[], caller: Caller) {
+    const shown = new Map<string, Readonly<Record<string, unknown>>>()
+    for (const searchable of this.#searchables.all()) {
+      const ids = hits.filter(hit => hit.kind === searchable.kind).map(hit => hit.id)
+      const permission = viewPermission[searchable.kind]
+      if (ids.length === 0 || !permission) continue
+      const allowed = await this.#policy.allowed(caller, permission, searchable.kind, ids)
+      for (const [id, item] of await searchable.present([...allowed], caller)) shown.set(id, item)
+    }
+    return shown
+  }
+}
+wire(Searching, SearchIndex, Policy, Searchables)
+
+export const Search = port<Searching>('search.searching')
