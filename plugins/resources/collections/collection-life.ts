@@ -1,0 +1,141 @@
+import {
+  and,
+  Clock,
+  type CollectionRecord,
+  CommitConflict,
+  configPort,
+  DocumentStore,
+  eq,
+  event,
+  Ids,
+  NotFound,
+  port,
+  range,
+  s,
+  type Where,
+  wire,
+} from 'pounce/sdk'
+import { type Collected, collections } from './collection.ts'
+import { type CollectionTree, CollectionTrees } from './collection-tree.ts'
+
+export const config = s.Object({
+  useTrash: s.Boolean({ default: true, description: 'Deleting a live collection moves it to the trash; deleting it there deletes it' }),
+})
+export const Config = configPort(config)
+
+export interface NewCollection {
+  readonly name: string
+  readonly description: string
+  readonly author: string
+  readonly space?: string | undefined
+  /** The new one joins its spaces. */
+  readonly parent?: string | undefined
+}
+
+const dayMs = 86_400_000
+
+/** Makes collections, moves them to the trash and back, and removes them. */
+export class CollectionLife {
+  #useTrash: boolean
+  #documents: DocumentStore
+  #tree: CollectionTree
+  #ids: Ids
+  #clock: Clock
+
+  constructor({ useTrash }: s.Static<typeof config>, documents: DocumentStore, tree: CollectionTree, ids: Ids, clock: Clock) {
+    this.#useTrash = useTrash
+    this.#documents = documents
+    this.#tree = tree
+    this.#ids = ids
+    this.#clock = clock
+  }
+
+  /** Rights on space and parent are the caller's to check. */
+  async create({ name, description, author, space, parent }: NewCollection): Promise<Collected> {
+    const id = this.#ids.next()
+    const subject = { kind: 'collection', id } as const
+    const above = parent === undefined ? undefined : await this.#documents.get(collections, parent)
+    if (parent !== undefined && !above) throw new NotFound('collection')
+    const rootSpaces = space === undefined ? [] : [space]
+    const spaces = [...new Set([...rootSpaces, ...(above?.spaces ?? [])])]
+    const record: CollectionRecord = {
+      name,
+      description,
+      author,
+      created: this.#clock.now().toISOString(),
+      parents: parent === undefined ? [] : [parent],
+      spaces,
+      rootSpaces,
+      thumbnail: null,
+      isPublic: await this.#tree.isPublicIn(spaces),
+      isTopLevel: parent === undefined || rootSpaces.length > 0,
+      tags: [],
+      state: 'live',
+      trashedAt: null,
+    }
+    const into = [
+      ...(parent === undefined ? [] : [{ kind: 'collection', id: parent } as const]),
+      ...spaces.map(id => ({ kind: 'space', id }) as const),
+    ]
+    const made = await this.#documents.commit({ insert: { id, ...record }, into: collections }, [
+      event('collection.created', subject, {}, author),
+      ...into.map(other => event('collection.attached', subject, { other }, author)),
+    ])
+    return spaces.length > 0 ? this.#tree.settle(id) : made
+  }
+
+  /** Moves a live one to the trash, where there is one; deletes it otherwise. */
+  async discard(id: string, actor: string | undefined): Promise<void> {
+    const found = await this.#documents.get(collections, id)
+    if (!found) throw new NotFound('collection')
+    if (!this.#useTrash || found.state !== 'live') return this.remove(id, actor)
+    const trashed = event('collection.trashed', { kind: 'collection', id }, {}, actor)
+    const set = { state: 'trashed', trashedAt: this.#clock.now().toISOString() }
+    await this.#unlessGone(this.#documents.commit({ update: id, in: collections, where: eq('state', 'live'), set }, [trashed]))
+  }
+
+  /** Back from the trash. One that is not there stays as it is. */
+  async restore(id: string, actor: string | undefined): Promise<void> {
+    const restored = event('collection.restored', { kind: 'collection', id }, {}, actor)
+    const set = { state: 'live', trashedAt: null }
+    await this.#unlessGone(this.#documents.commit({ update: id, in: collections, where: eq('state', 'trashed'), set }, [restored]))
+  }
+
+  /** Deletes for good. What was in it stays, outside of it. */
+  async remove(id: string, actor: string | undefined): Promise<void> {
+    const removed = event('collection.removed', { kind: 'collection', id }, {}, actor)
+    await this.#unlessGone(this.#documents.commit({ tombstone: id, in: collections }, [removed]))
+  }
+
+  /** Deletes all that a person has in the trash. */
+  async emptyTrash(author: string): Promise<void> {
+    await this.#removeAll('ownTrash', and(eq('state', 'trashed'), eq('author', author)), author)
+  }
+
+  /** Deletes what has been in anybody's trash for more than so many days. */
+  async clearOld(days: number, actor: string | undefined): Promise<void> {
+    const before = new Date(this.#clock.now().getTime() - days * dayMs).toISOString()
+    await this.#removeAll('byTrashedAt', and(eq('state', 'trashed'), range('trashedAt', { lt: before })), actor)
+  }
+
+  async #removeAll(using: string, where: Where, actor: string | undefined): Promise<void> {
+    const sort = { by: 'trashedAt', order: 'ascending' } as const
+    for (;;) {
+      const { items } = await this.#documents.find(collections, { using, where, sort, limit: 200 })
+      if (items.length === 0) return
+      for (const { id } of items) await this.remove(id, actor)
+    }
+  }
+
+  /** Somebody else was faster: what was asked for is so already. */
+  async #unlessGone(commit: Promise<unknown>): Promise<void> {
+    try {
+      await commit
+    } catch (error) {
+      if (!(error instanceof CommitConflict)) throw error
+    }
+  }
+}
+wire(CollectionLife, Config, DocumentStore, CollectionTrees, Ids, Clock)
+
+export const CollectionLifes = port<CollectionLife>('collections.life')

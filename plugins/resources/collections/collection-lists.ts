@@ -1,0 +1,160 @@
+import {
+  type After,
+  and,
+  type Caller,
+  type Contributions,
+  conditionsOf,
+  DocumentStore,
+  eitherOf,
+  eq,
+  isIn,
+  type ListQuery,
+  listing,
+  NotFound,
+  or,
+  type Page,
+  Policy,
+  port,
+  RightsOf,
+  readAfter,
+  type Visible,
+  type Where,
+  wire,
+} from 'pounce/sdk'
+import { type Collected, collections } from './collection.ts'
+import { type CollectionTree, CollectionTrees } from './collection-tree.ts'
+
+const all = ['byCreated', 'bySpace', 'byAuthor', 'byPublic']
+const top = ['topByCreated', 'topBySpace', 'topByAuthor', 'topByPublic']
+const live = eq('state', 'live')
+const nothing: Page<Collected> = { items: [] }
+type Using = string | readonly string[]
+
+/** Lists collections. */
+export class CollectionLists {
+  #documents: DocumentStore
+  #policy: Policy
+  #tree: CollectionTree
+  #rights: Contributions<RightsOf>
+
+  constructor(documents: DocumentStore, policy: Policy, tree: CollectionTree, rights: Contributions<RightsOf>) {
+    this.#documents = documents
+    this.#policy = policy
+    this.#tree = tree
+    this.#rights = rights
+  }
+
+  /** Those at the top that the caller may see. */
+  topLevel(caller: Caller, query: ListQuery, ...where: readonly Where[]): Promise<Page<Collected>> {
+    return this.#page(this.#seen(caller), query, top, eq('isTopLevel', true), ...where)
+  }
+
+  /** All that the caller may see, also below others; without `showAll` only own ones and those of the caller's spaces. */
+  everywhere(caller: Caller, query: ListQuery, { showAll }: { readonly showAll: boolean }): Promise<Page<Collected>> {
+    const { user } = caller
+    if (!user) return Promise.resolve(nothing)
+    if (showAll) return this.#page(this.#seen(caller), query, all)
+    const spaces = isIn(
+      'spaces',
+      user.memberships.map(membership => membership.space),
+    )
+    return this.#page(or(spaces, eq('author', user.id)), query, all)
+  }
+
+  /** Those that the caller may add to or change, at any depth. */
+  editable(caller: Caller, query: ListQuery, ...where: readonly Where[]): Promise<Page<Collected>> {
+    const adding = this.#policy.visibleTo(caller, 'AddResourceToCollection')
+    return this.#page(eitherOf(adding, this.#policy.visibleTo(caller, 'EditCollection')), query, all, ...where)
+  }
+
+  /** Those that a collection could be put into: editable, neither itself nor above or below it, in one of its spaces if it has any. */
+  async possibleParents(caller: Caller, id: string, query: ListQuery): Promise<Page<Collected>> {
+    const current = await this.#documents.get(collections, id)
+    if (!current) throw new NotFound('collection')
+    const barred = new Set([id, ...(await this.#tree.ancestorsOf(id)), ...(await this.#descendantsOf(id))])
+    const page = await this.editable(caller, query, ...this.#sharing(current.spaces))
+    return { ...page, items: page.items.filter(one => !barred.has(one.id)) }
+  }
+
+  /** Those that a dataset could be put into: editable, and in one of its spaces if it has any. */
+  async possibleParentsOfDataset(caller: Caller, dataset: string, query: ListQuery): Promise<Page<Collected>> {
+    const rights = this.#rights.all().find(source => source.kind === 'dataset')
+    const found = (await rights?.rightsOf([dataset]))?.get(dataset)
+    if (!found) throw new NotFound('dataset')
+    return this.editable(caller, query, ...this.#sharing(found.spaces))
+  }
+
+  /** Those that stand at the top of a space. */
+  inSpace(caller: Caller, space: string, query: ListQuery): Promise<Page<Collected>> {
+    return this.#page(this.#seen(caller), query, 'byRootSpace', eq('rootSpaces', space))
+  }
+
+  /** Those right below a collection. */
+  childrenOf(caller: Caller, id: string, query: ListQuery): Promise<Page<Collected>> {
+    return this.#page(this.#seen(caller), query, 'byParent', eq('parents', id))
+  }
+
+  /** Those right above a collection. */
+  async parentsOf(caller: Caller, id: string): Promise<readonly Collected[]> {
+    const current = await this.#documents.get(collections, id)
+    if (!current) throw new NotFound('collection')
+    return this.visible(caller, current.parents)
+  }
+
+  /** Whether a collection is in a space through one above it. */
+  async hasParentIn(one: Collected, space: string): Promise<boolean> {
+    const parents = await this.#documents.getMany(collections, one.parents)
+    return [...parents.values()].some(parent => parent.spaces.includes(space))
+  }
+
+  /** Those of the ids that live and that the caller may see, in their order. */
+  async visible(caller: Caller, ids: readonly string[]): Promise<readonly Collected[]> {
+    const found = await this.#documents.getMany(collections, ids)
+    const allowed = await this.#policy.allowed(caller, 'ViewCollection', 'collection', [...found.keys()])
+    return ids.flatMap(id => found.get(id) ?? []).filter(one => one.state === 'live' && allowed.has(one.id))
+  }
+
+  /** A person's trash: the longest there first, shown in reverse, as v1 does. */
+  async trashOf(author: string, { limit, after }: Pick<ListQuery, 'limit' | 'after'>): Promise<Page<Collected>> {
+    return this.#documents.find(collections, {
+      using: 'ownTrash',
+      where: and(eq('state', 'trashed'), eq('author', author)),
+      sort: { by: 'trashedAt', order: 'ascending' },
+      limit: limit === 0 ? 1000 : Math.min(limit, 1000),
+      ...(after === undefined ? {} : { after: readAfter(after) }),
+    })
+  }
+
+  async #descendantsOf(id: string): Promise<ReadonlySet<string>> {
+    const seen = new Set<string>()
+    const open = [id]
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      let after: After | undefined
+      do {
+        const where = and(live, eq('parents', next))
+        const sort = { by: 'created', order: 'ascending' } as const
+        const page = await this.#documents.find(collections, { using: 'byParent', where, sort, limit: 1000, ...(after ? { after } : {}) })
+        for (const child of page.items) if (!seen.has(child.id)) open.push(child.id)
+        for (const child of page.items) seen.add(child.id)
+        after = page.next
+      } while (after && seen.size < 10_000)
+    }
+    return seen
+  }
+
+  #sharing(spaces: readonly string[]): readonly Where[] {
+    return spaces.length === 0 ? [] : [isIn('spaces', spaces)]
+  }
+
+  #seen(caller: Caller): Visible {
+    return this.#policy.visibleTo(caller, 'ViewCollection')
+  }
+
+  async #page(visible: Visible, query: ListQuery, using: Using, ...where: readonly Where[]): Promise<Page<Collected>> {
+    if (visible === 'nothing') return nothing
+    return this.#documents.find(collections, listing(query, using, live, ...where, ...conditionsOf(visible)))
+  }
+}
+wire(CollectionLists, DocumentStore, Policy, CollectionTrees, RightsOf)
+
+export const CollectionListings = port<CollectionLists>('collections.lists')

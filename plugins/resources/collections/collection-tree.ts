@@ -1,0 +1,182 @@
+import {
+  type CollectionRecord,
+  Conflict,
+  DocumentStore,
+  event,
+  Invalid,
+  type NewEvent,
+  NotFound,
+  port,
+  rewrite,
+  Spaces,
+  wire,
+} from 'pounce/sdk'
+import { type Collected, collections } from './collection.ts'
+
+const mostAbove = 10_000
+const mostPlaces = 1000
+
+const withOne = (ids: readonly string[], id: string): readonly string[] => (ids.includes(id) ? ids : [...ids, id])
+const without = (ids: readonly string[], id: string): readonly string[] => ids.filter(other => other !== id)
+
+/** Where collections stand: in spaces and below each other. Collections nest many-to-many and never in a circle. */
+export class CollectionTree {
+  #documents: DocumentStore
+  #spaces: Spaces
+  #turn: Promise<unknown> = Promise.resolve()
+
+  constructor(documents: DocumentStore, spaces: Spaces) {
+    this.#documents = documents
+    this.#spaces = spaces
+  }
+
+  /** Puts a collection into a space, at its top when `asRoot`. What is below it follows by `collection.attached`. */
+  async enterSpace(id: string, space: string, { asRoot, actor }: { asRoot: boolean; actor?: string | undefined }): Promise<Collected> {
+    return this.#change(id, now => {
+      const rootSpaces = asRoot ? withOne(now.rootSpaces, space) : now.rootSpaces
+      if (now.spaces.includes(space)) return { rootSpaces, events: [this.#updated(id, 'rootSpaces', actor)] }
+      return { spaces: withOne(now.spaces, space), rootSpaces, events: [this.#inSpace('collection.attached', id, space, actor)] }
+    })
+  }
+
+  /** Takes a collection out of a space. What is only there through it follows. */
+  async leaveSpace(
+    id: string,
+    space: string,
+    { withDatasets = false, actor }: { withDatasets?: boolean; actor?: string | undefined } = {},
+  ): Promise<Collected> {
+    const subject = { kind: 'collection', id } as const
+    const data = { other: { kind: 'space', id: space }, ...(withDatasets ? { withDatasets } : {}) } as const
+    return this.#change(id, now => ({
+      spaces: without(now.spaces, space),
+      rootSpaces: without(now.rootSpaces, space),
+      events: now.spaces.includes(space) ? [event('collection.detached', subject, data, actor)] : [],
+    }))
+  }
+
+  /** Whether a collection stands at the top of a space that it is in. */
+  async setRoot(id: string, space: string, isRoot: boolean, actor: string | undefined): Promise<Collected> {
+    return this.#change(id, now => {
+      if (!now.spaces.includes(space)) throw new Invalid('The collection is not in this space')
+      const rootSpaces = isRoot ? withOne(now.rootSpaces, space) : without(now.rootSpaces, space)
+      return { rootSpaces, events: [this.#updated(id, 'rootSpaces', actor)] }
+    })
+  }
+
+  /**
+   * Puts a collection below another one, whose spaces it joins. `Conflict` when that would make a circle. One at a time in this kernel, so
+   * that of two that exclude each other one wins; against other kernels it looks again afterwards, and the event's handler once more.
+   */
+  addChild(parent: string, child: string, actor: string | undefined): Promise<void> {
+    const added = this.#turn.then(() => this.#addChild(parent, child, actor))
+    this.#turn = added.then(
+      () => undefined,
+      () => undefined,
+    )
+    return added
+  }
+
+  async #addChild(parent: string, child: string, actor: string | undefined): Promise<void> {
+    if (parent === child) throw new Invalid('A collection cannot be below itself')
+    if (await this.isBelow(parent, child)) throw new Conflict('The collection contains the one that it should be put into')
+    const above = await this.#documents.get(collections, parent)
+    if (!above) throw new NotFound('collection')
+    await this.#change(child, now => {
+      if (above.state === 'trashed' || now.state === 'trashed') throw new Conflict('A collection in the trash has to be restored first')
+      if (now.parents.includes(parent)) return { events: [] }
+      const joined = above.spaces.filter(space => !now.spaces.includes(space))
+      const attached = event('collection.attached', { kind: 'collection', id: child }, { other: { kind: 'collection', id: parent } }, actor)
+      return {
+        parents: withOne(now.parents, parent),
+        spaces: [...now.spaces, ...joined],
+        events: [attached, ...joined.map(space => this.#inSpace('collection.attached', child, space, actor))],
+      }
+    })
+    if (await this.breakCircle(parent, child)) throw new Conflict('Another change at the same moment put the one into the other; try again')
+  }
+
+  /** Takes an edge out again that turned out to close a circle; says whether it did. */
+  async breakCircle(parent: string, child: string): Promise<boolean> {
+    if (!(await this.isBelow(parent, child))) return false
+    await this.removeChild(parent, child, undefined)
+    return true
+  }
+
+  /** Takes a collection out of another one. It stays in its spaces, at the top where nothing above it is left. */
+  async removeChild(parent: string, child: string, actor: string | undefined): Promise<void> {
+    const detached = event('collection.detached', { kind: 'collection', id: child }, { other: { kind: 'collection', id: parent } }, actor)
+    await this.#change(child, async now => {
+      if (!now.parents.includes(parent)) return { events: [] }
+      const parents = without(now.parents, parent)
+      const left = await this.#documents.getMany(collections, parents)
+      const alone = now.spaces.filter(space => ![...left.values()].some(other => other.spaces.includes(space)))
+      return { parents, rootSpaces: [...new Set([...now.rootSpaces, ...alone])], events: [detached] }
+    })
+  }
+
+  /** Whether the first collection is the second one, or somewhere below it. */
+  async isBelow(id: string, above: string): Promise<boolean> {
+    return id === above || (await this.ancestorsOf(id)).has(above)
+  }
+
+  /** Everything above a collection. */
+  async ancestorsOf(id: string): Promise<ReadonlySet<string>> {
+    const seen = new Set<string>()
+    let level = [id]
+    while (level.length > 0) {
+      const found = await this.#documents.getMany(collections, level.slice(0, 1000))
+      const next = new Set(level.slice(1000))
+      for (const { parents } of found.values()) for (const parent of parents) if (!seen.has(parent)) next.add(parent)
+      for (const parent of next) seen.add(parent)
+      if (seen.size > mostAbove) throw new Conflict(`More than ${mostAbove} collections lie above this one`)
+      level = [...next]
+    }
+    return seen
+  }
+
+  /** Makes what follows from parents and spaces right. */
+  async settle(id: string, actor?: string): Promise<Collected> {
+    return this.#change(id, now => ({
+      rootSpaces: now.rootSpaces.filter(space => now.spaces.includes(space)),
+      events: [this.#updated(id, 'isPublic', actor)],
+    }))
+  }
+
+  /** Rewrites a record and all that follows from its places. Nothing changed: no commit, no event. */
+  async #change(id: string, next: (now: Collected) => Promise<Placed> | Placed): Promise<Collected> {
+    const changed = await rewrite(this.#documents, collections, { kind: 'collection', id }, async now => {
+      const { events, ...placed } = await next(now)
+      const { parents, spaces, rootSpaces } = { parents: now.parents, spaces: now.spaces, rootSpaces: now.rootSpaces, ...placed }
+      if (parents.length > mostPlaces || spaces.length > mostPlaces)
+        throw new Invalid(`A collection has at most ${mostPlaces} parents and spaces`)
+      const isTopLevel = parents.length === 0 || rootSpaces.length > 0
+      const set = { parents, spaces, rootSpaces, isTopLevel, isPublic: await this.isPublicIn(spaces) }
+      return isSame(now, set) ? undefined : { set, events }
+    })
+    // A space may have become public, or ceased to be, between the look at it and the commit; its own event then came too early.
+    return (await this.isPublicIn(changed.spaces)) === changed.isPublic ? changed : this.settle(id)
+  }
+
+  /** Whether one of the spaces is public. */
+  async isPublicIn(spaces: readonly string[]): Promise<boolean> {
+    if (spaces.length === 0) return false
+    const found = await this.#spaces.getMany(spaces)
+    return [...found.values()].some(space => space.isPublic)
+  }
+
+  #inSpace(type: 'collection.attached', id: string, space: string, actor: string | undefined): NewEvent {
+    return event(type, { kind: 'collection', id }, { other: { kind: 'space', id: space } }, actor)
+  }
+
+  #updated(id: string, field: string, actor: string | undefined): NewEvent {
+    return event('collection.updated', { kind: 'collection', id }, { fields: [field] }, actor)
+  }
+}
+wire(CollectionTree, DocumentStore, Spaces)
+
+export const CollectionTrees = port<CollectionTree>('collections.tree')
+
+type Placed = Partial<Pick<CollectionRecord, 'parents' | 'spaces' | 'rootSpaces'>> & { readonly events: readonly NewEvent[] }
+
+const isSame = (now: CollectionRecord, set: Partial<CollectionRecord>): boolean =>
+  Object.entries(set).every(([field, value]) => JSON.stringify(value) === JSON.stringify(now[field as keyof CollectionRecord]))

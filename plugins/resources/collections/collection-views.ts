@@ -1,0 +1,50 @@
+import { type Caller, type ContentCount, ContentCounts, type Contributions, port, type s, Users, wire } from 'pounce/sdk'
+import type { Collected } from './collection.ts'
+import { type SingleCollection, toSingleCollection } from './collection-json.ts'
+import { CollectionListings, type CollectionLists } from './collection-lists.ts'
+
+/** Shows collections by themselves, with what is around them as far as the caller may see it. */
+export class CollectionViews {
+  #users: Users
+  #lists: CollectionLists
+  #counts: Contributions<ContentCount>
+
+  constructor(users: Users, lists: CollectionLists, counts: Contributions<ContentCount>) {
+    this.#users = users
+    this.#lists = lists
+    this.#counts = counts
+  }
+
+  async single(caller: Caller, one: Collected): Promise<s.Static<typeof SingleCollection>> {
+    const [view] = await this.singles(caller, [one])
+    return view as s.Static<typeof SingleCollection>
+  }
+
+  async singles(caller: Caller, some: readonly Collected[]): Promise<s.Static<typeof SingleCollection>[]> {
+    const authors = await this.#users.getMany([...new Set(some.map(one => one.author))])
+    const views: s.Static<typeof SingleCollection>[] = []
+    for (const one of some) {
+      const children = await this.#lists.childrenOf(caller, one.id, { limit: 0 })
+      const parents = await this.#lists.visible(caller, one.parents)
+      views.push(
+        toSingleCollection(one, {
+          author: authors.get(one.author),
+          children: children.items.map(child => child.id),
+          parents: parents.map(parent => parent.id),
+          childCount: children.next ? await this.count('collection', 'collection', one.id) : children.items.length,
+          datasetCount: await this.count('dataset', 'collection', one.id),
+        }),
+      )
+    }
+    return views
+  }
+
+  /** How many of a kind lie right in a space or collection. */
+  async count(kind: 'dataset' | 'collection', container: 'space' | 'collection', id: string): Promise<number> {
+    const counter = this.#counts.all().find(one => one.kind === kind)
+    return (await counter?.countIn({ kind: container, id })) ?? 0
+  }
+}
+wire(CollectionViews, Users, CollectionListings, ContentCounts)
+
+export const CollectionShown = port<CollectionViews>('collections.views')

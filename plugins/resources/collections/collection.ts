@@ -1,0 +1,22 @@
+import { type CollectionRecord, collection, type Stored } from 'pounce/sdk'
+
+export type Collected = CollectionRecord & Stored
+
+/** Collections. Lists show those at the top; `byCreated` and its like hold all, for people who look for one to edit. */
+export const collections = collection<CollectionRecord>('collections', {
+  byCreated: { on: ['state', 'created'] },
+  bySpace: { on: ['state', 'spaces', 'created'], array: 'spaces' },
+  byAuthor: { on: ['state', 'author', 'created'] },
+  byPublic: { on: ['state', 'isPublic', 'created'] },
+  topByCreated: { on: ['state', 'isTopLevel', 'created'] },
+  topBySpace: { on: ['state', 'isTopLevel', 'spaces', 'created'], array: 'spaces' },
+  topByAuthor: { on: ['state', 'isTopLevel', 'author', 'created'] },
+  topByPublic: { on: ['state', 'isTopLevel', 'isPublic', 'created'] },
+  byRootSpace: { on: ['state', 'rootSpaces', 'created'], array: 'rootSpaces' },
+  byParent: { on: ['state', 'parents', 'created'], array: 'parents' },
+  ownTrash: { on: ['state', 'author', 'trashedAt'] },
+  byTrashedAt: { on: ['state', 'trashedAt'] },
+})
+
+/** Every state that a collection can be in, for jobs that must not miss one. */
+export const allStates = ['live', 'trashed', 'importing'] as const

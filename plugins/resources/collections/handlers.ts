@@ -1,0 +1,107 @@
+import { and, DocumentStore, eq, type StoredEvent, wire } from 'pounce/sdk'
+import { allStates, type Collected, collections } from './collection.ts'
+import { type CollectionTree, CollectionTrees } from './collection-tree.ts'
+
+const batch = 200
+const oldestFirst = { by: 'created', order: 'ascending' } as const
+type Field = 'spaces' | 'parents'
+const indexes = { spaces: 'bySpace', parents: 'byParent' } as const
+
+/** Every collection whose field holds an id, whatever its state, in pages read while they are worked on. */
+async function* holding(documents: DocumentStore, field: Field, id: string): AsyncIterable<Collected> {
+  for (const state of allStates) {
+    yield* documents.scan(collections, { using: indexes[field], where: and(eq('state', state), eq(field, id)), sort: oldestFirst })
+  }
+}
+
+/** Calls `work` on what holds an id until nothing does any more: what comes in meanwhile is not missed. */
+const untilNone = async (documents: DocumentStore, field: Field, id: string, work: (one: Collected) => Promise<unknown>): Promise<void> => {
+  for (const state of allStates) {
+    const where = and(eq('state', state), eq(field, id))
+    for (;;) {
+      const { items } = await documents.find(collections, { using: indexes[field], where, sort: oldestFirst, limit: batch })
+      if (items.length === 0) break
+      for (const one of items) await work(one)
+    }
+  }
+}
+
+/** A space that is gone holds no collections. */
+export class LeaveSpace {
+  #documents: DocumentStore
+  #tree: CollectionTree
+
+  constructor(documents: DocumentStore, tree: CollectionTree) {
+    this.#documents = documents
+    this.#tree = tree
+  }
+
+  async handle({ subject, actor }: StoredEvent<'space.removed'>): Promise<void> {
+    await untilNone(this.#documents, 'spaces', subject.id, one => this.#tree.leaveSpace(one.id, subject.id, { actor }))
+  }
+}
+wire(LeaveSpace, DocumentStore, CollectionTrees)
+
+/** A space that becomes public, or ceases to be, takes its collections along. */
+export class FollowAccess {
+  #documents: DocumentStore
+  #tree: CollectionTree
+
+  constructor(documents: DocumentStore, tree: CollectionTree) {
+    this.#documents = documents
+    this.#tree = tree
+  }
+
+  async handle({ subject, actor, data }: StoredEvent<'space.updated'>): Promise<void> {
+    if (!data.fields.includes('access')) return
+    for await (const one of holding(this.#documents, 'spaces', subject.id)) await this.#tree.settle(one.id, actor)
+  }
+}
+wire(FollowAccess, DocumentStore, CollectionTrees)
+
+/** A collection that is gone holds no collections. */
+export class LeaveParent {
+  #documents: DocumentStore
+  #tree: CollectionTree
+
+  constructor(documents: DocumentStore, tree: CollectionTree) {
+    this.#documents = documents
+    this.#tree = tree
+  }
+
+  async handle({ subject, actor }: StoredEvent<'collection.removed'>): Promise<void> {
+    await untilNone(this.#documents, 'parents', subject.id, one => this.#tree.removeChild(subject.id, one.id, actor))
+  }
+}
+wire(LeaveParent, DocumentStore, CollectionTrees)
+
+/** What is below a collection enters and leaves spaces with it; each child states its own event, so the whole tree follows. */
+export class FollowParent {
+  #documents: DocumentStore
+  #tree: CollectionTree
+
+  constructor(documents: DocumentStore, tree: CollectionTree) {
+    this.#documents = documents
+    this.#tree = tree
+  }
+
+  async handle({ subject, actor, data: { other } }: StoredEvent<'collection.attached' | 'collection.detached'>): Promise<void> {
+    const parent = await this.#documents.get(collections, subject.id)
+    if (!parent) return
+    if (other.kind === 'collection' && parent.parents.includes(other.id)) await this.#tree.breakCircle(other.id, subject.id)
+    if (other.kind !== 'space') return
+    const isIn = parent.spaces.includes(other.id)
+    for await (const child of holding(this.#documents, 'parents', subject.id)) {
+      if (isIn) await this.#tree.enterSpace(child.id, other.id, { asRoot: false, actor })
+      else if (await this.#isOnlyThere(child, other.id)) await this.#tree.leaveSpace(child.id, other.id, { actor })
+    }
+  }
+
+  /** In a space only because of a parent that has left it. */
+  async #isOnlyThere(child: Collected, space: string): Promise<boolean> {
+    if (!child.spaces.includes(space) || child.rootSpaces.includes(space)) return false
+    const parents = await this.#documents.getMany(collections, child.parents)
+    return ![...parents.values()].some(parent => parent.spaces.includes(space))
+  }
+}
+wire(FollowParent, DocumentStore, CollectionTrees)

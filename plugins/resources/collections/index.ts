@@ -1,0 +1,40 @@
+import { Collections, ContentCounts, definePlugin, on, provide, RightsOf, Searchables } from 'pounce/sdk'
+import { collections } from './collection.ts'
+import { CollectionCounts } from './collection-counts.ts'
+import { CollectionLife, CollectionLifes, config } from './collection-life.ts'
+import { CollectionListings, CollectionLists } from './collection-lists.ts'
+import { CollectionRights } from './collection-rights.ts'
+import { CollectionTree, CollectionTrees } from './collection-tree.ts'
+import { CollectionShown, CollectionViews } from './collection-views.ts'
+import { FollowAccess, FollowParent, LeaveParent, LeaveSpace } from './handlers.ts'
+import * as routes from './routes.ts'
+import * as listRoutes from './routes-lists.ts'
+import * as spaceRoutes from './routes-spaces.ts'
+import * as trashRoutes from './routes-trash.ts'
+import * as treeRoutes from './routes-tree.ts'
+import { SearchableCollections } from './searchable-collections.ts'
+import { StoredCollections } from './stored-collections.ts'
+
+export const plugin = definePlugin({
+  id: 'resources.collections',
+  summary: 'Collections: datasets and collections grouped, many-to-many.',
+  config,
+  provides: [
+    provide(Collections, StoredCollections),
+    provide(CollectionTrees, CollectionTree),
+    provide(CollectionLifes, CollectionLife),
+    provide(CollectionListings, CollectionLists),
+    provide(CollectionShown, CollectionViews),
+    provide(RightsOf, CollectionRights),
+    provide(Searchables, SearchableCollections),
+    provide(ContentCounts, CollectionCounts),
+  ],
+  routes: { ...routes, ...listRoutes, ...treeRoutes, ...spaceRoutes, ...trashRoutes },
+  collections: [collections],
+  handlers: [
+    on('space.removed', LeaveSpace),
+    on('space.updated', FollowAccess),
+    on('collection.removed', LeaveParent),
+    on(['collection.attached', 'collection.detached'], FollowParent),
+  ],
+})

@@ -1,0 +1,161 @@
+import { Collections, demand, event, follow, Invalid, NotFound, one, Policy, routesFor, s, signedIn, Users, unfollow } from 'pounce/sdk'
+import { SingleCollection } from './collection-json.ts'
+import { CollectionLifes } from './collection-life.ts'
+import { CollectionShown } from './collection-views.ts'
+
+const route = routesFor('collections', {
+  collections: Collections,
+  life: CollectionLifes,
+  views: CollectionShown,
+  policy: Policy,
+  users: Users,
+})
+const params = s.Object({ id: s.id() })
+const named = {
+  name: s.line(),
+  description: s.prose(),
+}
+const space = s.Optional(s.String({ description: 'Id of a space to put it into; `default` is none' }))
+const spaceIn = (given: string | undefined): string | undefined => (given === '' || given === 'default' ? undefined : given)
+
+export const createCollection = route({
+  method: 'POST',
+  path: '/api/collections',
+  summary: 'Make a collection',
+  description: 'In a space it stands at the top.',
+  permission: 'CreateCollection',
+  body: s.Object({ name: named.name, description: s.Optional(named.description), space }),
+  responses: { 200: s.Object({ id: s.String() }) },
+  throws: [Invalid, NotFound],
+  async handle({ body, caller }, { life, policy }) {
+    const author = signedIn(caller).id
+    const space = spaceIn(body.space)
+    if (space !== undefined) await demand(policy, caller, 'AddResourceToSpace', { kind: 'space', id: space })
+    const { id } = await life.create({ name: body.name, description: body.description ?? '', author, space })
+    return { status: 200, body: { id } }
+  },
+})
+
+export const createCollectionWithParent = route({
+  method: 'POST',
+  path: '/api/collections/newCollectionWithParent',
+  summary: 'Make a collection inside another one',
+  description: 'It joins the spaces of its parent.',
+  permission: 'CreateCollection',
+  body: s.Object({
+    name: named.name,
+    description: s.Optional(named.description),
+    space,
+    parentId: s.Union([s.String(), s.Array(s.String(), { minItems: 1, maxItems: 1 })], {
+      description: 'Id of the parent; as text, or as the only element of a list as pyclowder sends it',
+    }),
+  }),
+  responses: { 200: s.Object({ id: s.String() }) },
+  throws: [Invalid, NotFound],
+  async handle({ body, caller }, { life, policy }) {
+    const author = signedIn(caller).id
+    const parent = typeof body.parentId === 'string' ? body.parentId : body.parentId[0]
+    const space = spaceIn(body.space)
+    await demand(policy, caller, 'AddResourceToCollection', { kind: 'collection', id: parent ?? '' })
+    if (space !== undefined) await demand(policy, caller, 'AddResourceToSpace', { kind: 'space', id: space })
+    const { id } = await life.create({ name: body.name, description: body.description ?? '', author, space, parent })
+    return { status: 200, body: { id } }
+  },
+})
+
+export const getCollection = route({
+  method: 'GET',
+  path: '/api/collections/:id',
+  summary: 'One collection',
+  description: 'All values are text, as in Clowder 1.x.',
+  permission: 'ViewCollection',
+  of: one('collection'),
+  params,
+  responses: { 200: SingleCollection },
+  throws: [NotFound],
+  async handle({ params, caller }, { collections, views }) {
+    const found = await collections.get(params.id)
+    if (!found) throw new NotFound('collection')
+    return { status: 200, body: await views.single(caller, found) }
+  },
+})
+
+export const deleteCollection = route({
+  method: 'DELETE',
+  path: '/api/collections/:id',
+  aliases: [{ method: 'POST', path: '/api/collections/:id/remove' }],
+  summary: 'Delete a collection',
+  description: 'A live one goes to the trash first, unless `useTrash` is off; deleting it there deletes it. What is in it stays.',
+  permission: 'DeleteCollection',
+  of: one('collection'),
+  params,
+  responses: { 200: s.success() },
+  throws: [NotFound],
+  async handle({ params, caller }, { life }) {
+    await life.discard(params.id, caller.user?.id)
+    return { status: 200, body: { status: 'success' } }
+  },
+})
+
+export const renameCollection = route({
+  method: 'PUT',
+  path: '/api/collections/:id/title',
+  summary: 'Rename a collection',
+  permission: 'EditCollection',
+  of: one('collection'),
+  params,
+  body: s.Object({ name: named.name }),
+  responses: { 200: s.success() },
+  throws: [NotFound, Invalid],
+  async handle({ params: { id }, body, caller }, { collections }) {
+    const renamed = event('collection.updated', { kind: 'collection', id }, { fields: ['name'] }, caller.user?.id)
+    await collections.change(id, { set: { name: body.name } }, [renamed])
+    return { status: 200, body: { status: 'success' } }
+  },
+})
+
+export const describeCollection = route({
+  method: 'PUT',
+  path: '/api/collections/:id/description',
+  summary: "Change a collection's description",
+  permission: 'EditCollection',
+  of: one('collection'),
+  params,
+  body: s.Object({ description: named.description }),
+  responses: { 200: s.success() },
+  throws: [NotFound, Invalid],
+  async handle({ params: { id }, body, caller }, { collections }) {
+    const described = event('collection.updated', { kind: 'collection', id }, { fields: ['description'] }, caller.user?.id)
+    await collections.change(id, { set: { description: body.description } }, [described])
+    return { status: 200, body: { status: 'success' } }
+  },
+})
+
+export const followCollection = route({
+  method: 'POST',
+  path: '/api/collections/:id/follow',
+  summary: 'Follow a collection',
+  permission: 'signedIn',
+  also: [{ permission: 'ViewCollection', of: one('collection') }],
+  params,
+  responses: { 200: s.success() },
+  throws: [NotFound],
+  async handle({ params, caller }, { users }) {
+    await follow(users, caller, { kind: 'collection', id: params.id })
+    return { status: 200, body: { status: 'success' } }
+  },
+})
+
+export const unfollowCollection = route({
+  method: 'POST',
+  path: '/api/collections/:id/unfollow',
+  summary: 'Stop following a collection',
+  permission: 'signedIn',
+  params,
+  responses: { 200: s.success() },
+  throws: [NotFound],
+  async handle({ params, caller }, { users, policy }) {
+    await unfollow(users, policy, caller, { kind: 'collection', id: params.id }, 'ViewCollection')
+    return { status: 200, body: { status: 'success' } }
+  },
+})

@@ -1,0 +1,54 @@
+import { type Caller, DocumentStore, eq, fullNameOf, type Searchable, type SearchDocument, type UserRecord, Users, wire } from 'pounce/sdk'
+import { allStates, type Collected, collections } from './collection.ts'
+import { toCollectionItem } from './collection-json.ts'
+
+/** What the search index knows of collections. */
+export class SearchableCollections implements Searchable {
+  readonly kind = 'collection'
+  #documents: DocumentStore
+  #users: Users
+
+  constructor(documents: DocumentStore, users: Users) {
+    this.#documents = documents
+    this.#users = users
+  }
+
+  async describe(ids: readonly string[]): Promise<ReadonlyMap<string, SearchDocument>> {
+    const found = await this.#documents.getMany(collections, ids)
+    const authors = await this.#users.getMany([...new Set([...found.values()].map(one => one.author))])
+    return new Map([...found].map(([id, one]) => [id, describe(one, authors.get(one.author))]))
+  }
+
+  async *all(): AsyncIterable<string> {
+    for (const state of allStates) {
+      const sort = { by: 'created', order: 'ascending' } as const
+      for await (const { id } of this.#documents.scan(collections, { using: 'byCreated', where: eq('state', state), sort })) yield id
+    }
+  }
+
+  async present(ids: readonly string[], _caller: Caller): Promise<ReadonlyMap<string, Readonly<Record<string, unknown>>>> {
+    const found = await this.#documents.getMany(collections, ids)
+    return new Map([...found].map(([id, one]) => [id, toCollectionItem(one)]))
+  }
+}
+wire(SearchableCollections, DocumentStore, Users)
+
+const describe = (one: Collected, author: UserRecord | undefined): SearchDocument => ({
+  id: one.id,
+  kind: 'collection',
+  revision: one.revision,
+  name: one.name,
+  description: one.description,
+  creator: one.author,
+  creatorName: author ? fullNameOf(author) : '',
+  creatorEmail: author?.email ?? '',
+  created: new Date(one.created),
+  tags: one.tags.map(tag => tag.name),
+  comments: [],
+  metadata: [],
+  childOf: [...one.parents, ...one.spaces],
+  parentOf: [],
+  spaces: one.spaces,
+  isPublic: one.isPublic,
+  isListed: one.state === 'live',
+})

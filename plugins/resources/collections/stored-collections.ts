@@ -1,0 +1,41 @@
+import {
+  type CollectionRecord,
+  type Collections,
+  DocumentStore,
+  type NewEvent,
+  orNotFound,
+  type Stored,
+  type Update,
+  type Where,
+  wire,
+} from 'pounce/sdk'
+import { collections } from './collection.ts'
+import { type CollectionTree, CollectionTrees } from './collection-tree.ts'
+
+const structure = /^(parents|spaces|rootSpaces)(\.|$)/
+
+/** Collections in the document store. */
+export class StoredCollections implements Collections {
+  #documents: DocumentStore
+  #tree: CollectionTree
+
+  constructor(documents: DocumentStore, tree: CollectionTree) {
+    this.#documents = documents
+    this.#tree = tree
+  }
+
+  get(id: string): Promise<(CollectionRecord & Stored) | undefined> {
+    return this.#documents.get(collections, id)
+  }
+
+  getMany(ids: readonly string[]): Promise<ReadonlyMap<string, CollectionRecord & Stored>> {
+    return this.#documents.getMany(collections, ids)
+  }
+
+  async change(id: string, update: Update & { readonly where?: Where }, events: readonly NewEvent[]): Promise<CollectionRecord & Stored> {
+    const changed = await orNotFound('collection', this.#documents.commit({ update: id, in: collections, ...update }, events))
+    const paths = [update.set, update.addToSet, update.pull, update.push].flatMap(part => Object.keys(part ?? {}))
+    return paths.some(path => structure.test(path)) ? this.#tree.settle(id) : changed
+  }
+}
+wire(StoredCollections, DocumentStore, CollectionTrees)

@@ -1,0 +1,18 @@
+import { collection, type DatasetRecord, type Stored } from 'pounce/sdk'
+
+export type Dataset = DatasetRecord & Stored
+
+/** Datasets. Lists name several indexes, so that the store can merge those that fit what the caller may see. */
+export const datasets = collection<DatasetRecord>('datasets', {
+  byCreated: { on: ['state', 'created'] },
+  bySpace: { on: ['state', 'spaces', 'created'], array: 'spaces' },
+  byAuthor: { on: ['state', 'author', 'created'] },
+  byPublic: { on: ['state', 'isPublic', 'created'] },
+  byCollection: { on: ['state', 'collections', 'created'], array: 'collections' },
+  byName: { on: ['state', 'name', 'created'] },
+  ownTrash: { on: ['state', 'author', 'trashedAt'] },
+  byTrashedAt: { on: ['state', 'trashedAt'] },
+})
+
+/** Every state that a dataset can be in, for jobs that must not miss one. */
+export const allStates = ['live', 'trashed', 'importing'] as const

@@ -1,0 +1,57 @@
+import { type DatasetRecord, Datasets, DocumentStore, event, Invalid, port, rewrite, wire } from 'pounce/sdk'
+import { datasets } from './collection.ts'
+
+const mostCreators = 1000
+
+/** What people write on a dataset. */
+type Written = Pick<DatasetRecord, 'name' | 'description' | 'license'>
+
+/** Changes what people write on datasets: names, descriptions, licenses, creators. */
+export class DatasetEdits {
+  #documents: DocumentStore
+  #datasets: Datasets
+
+  constructor(documents: DocumentStore, all: Datasets) {
+    this.#documents = documents
+    this.#datasets = all
+  }
+
+  async write(id: string, set: Partial<Written>, actor: string | undefined): Promise<void> {
+    const updated = event('dataset.updated', { kind: 'dataset', id }, { fields: Object.keys(set) }, actor)
+    await this.#datasets.change(id, { set }, [updated])
+  }
+
+  /** Appends a creator; one that is there already stays where it is. */
+  async addCreator(id: string, creator: string, actor: string | undefined): Promise<void> {
+    await this.#rearrange(id, actor, creators => {
+      if (creators.includes(creator)) return creators
+      if (creators.length >= mostCreators) throw new Invalid(`A dataset can have ${mostCreators} creators at most`)
+      return [...creators, creator]
+    })
+  }
+
+  /** One that is not there is no error. */
+  async removeCreator(id: string, creator: string, actor: string | undefined): Promise<void> {
+    await this.#rearrange(id, actor, creators => creators.filter(other => other !== creator))
+  }
+
+  /** Moves a creator to a position, 0 for the first; beyond the end is the end. One that is not there is no error. */
+  async moveCreator(id: string, creator: string, position: number, actor: string | undefined): Promise<void> {
+    await this.#rearrange(id, actor, creators => {
+      if (!creators.includes(creator)) return creators
+      return creators.filter(other => other !== creator).toSpliced(position, 0, creator)
+    })
+  }
+
+  async #rearrange(id: string, actor: string | undefined, next: (creators: readonly string[]) => readonly string[]): Promise<void> {
+    const updated = event('dataset.updated', { kind: 'dataset', id }, { fields: ['creators'] }, actor)
+    await rewrite(this.#documents, datasets, { kind: 'dataset', id }, now => {
+      const creators = next(now.creators)
+      const isSame = creators.length === now.creators.length && creators.every((creator, at) => creator === now.creators[at])
+      return isSame ? undefined : { set: { creators }, events: [updated] }
+    })
+  }
+}
+wire(DatasetEdits, DocumentStore, Datasets)
+
+export const DatasetEditing = port<DatasetEdits>('datasets.edits')

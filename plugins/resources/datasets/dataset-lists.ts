@@ -1,0 +1,69 @@
+import {
+  type Caller,
+  conditionsOf,
+  DocumentStore,
+  eitherOf,
+  eq,
+  type ListQuery,
+  listing,
+  ne,
+  type Page,
+  Policy,
+  port,
+  type Visible,
+  type Where,
+  wire,
+} from 'pounce/sdk'
+import { type Dataset, datasets } from './collection.ts'
+
+const all = ['byCreated', 'bySpace', 'byAuthor', 'byPublic']
+const live = eq('state', 'live')
+
+/** Lists datasets, never those in the trash. */
+export class DatasetLists {
+  #documents: DocumentStore
+  #policy: Policy
+
+  constructor(documents: DocumentStore, policy: Policy) {
+    this.#documents = documents
+    this.#policy = policy
+  }
+
+  /** Those that the caller may see. */
+  visible(caller: Caller, query: ListQuery): Promise<Page<Dataset>> {
+    return this.#page(this.#seen(caller), query, query.exact && query.title ? 'byName' : all)
+  }
+
+  /** Those that the caller may add to or change. */
+  editable(caller: Caller, query: ListQuery): Promise<Page<Dataset>> {
+    const adding = this.#policy.visibleTo(caller, 'AddResourceToDataset')
+    return this.#page(eitherOf(adding, this.#policy.visibleTo(caller, 'EditDataset')), query, all)
+  }
+
+  /** Those that the caller may see and that are not in a collection. */
+  outside(caller: Caller, collection: string, query: ListQuery): Promise<Page<Dataset>> {
+    return this.#page(this.#seen(caller), query, all, ne('collections', collection))
+  }
+
+  /** Those in a space that the caller may see. */
+  inSpace(caller: Caller, space: string, query: ListQuery): Promise<Page<Dataset>> {
+    return this.#page(this.#seen(caller), query, 'bySpace', eq('spaces', space))
+  }
+
+  /** Those in a collection that the caller may see. */
+  inCollection(caller: Caller, collection: string, query: ListQuery): Promise<Page<Dataset>> {
+    return this.#page(this.#seen(caller), query, 'byCollection', eq('collections', collection))
+  }
+
+  #seen(caller: Caller): Visible {
+    return this.#policy.visibleTo(caller, 'ViewDataset')
+  }
+
+  async #page(visible: Visible, query: ListQuery, using: string | readonly string[], ...where: readonly Where[]): Promise<Page<Dataset>> {
+    if (visible === 'nothing') return { items: [] }
+    return this.#documents.find(datasets, listing(query, using, live, ...where, ...conditionsOf(visible)))
+  }
+}
+wire(DatasetLists, DocumentStore, Policy)
+
+export const DatasetListings = port<DatasetLists>('datasets.lists')

@@ -1,0 +1,110 @@
+import {
+  Clock,
+  Conflict,
+  type DatasetAccess,
+  type DatasetRecord,
+  DocumentStore,
+  event,
+  Invalid,
+  type NewEvent,
+  port,
+  type Ref,
+  rewrite,
+  Spaces,
+  wire,
+} from 'pounce/sdk'
+import { type Dataset, datasets } from './collection.ts'
+
+const mostPlaces = 1000
+type Places = Pick<DatasetRecord, 'spaces' | 'collections' | 'access'>
+type Container = Ref & { readonly kind: 'space' | 'collection' }
+const fields = { space: 'spaces', collection: 'collections' } as const
+
+/** Which spaces and collections datasets are in and who may read them, and what follows from that. */
+export class DatasetPlaces {
+  #documents: DocumentStore
+  #spaces: Spaces
+  #clock: Clock
+
+  constructor(documents: DocumentStore, spaces: Spaces, clock: Clock) {
+    this.#documents = documents
+    this.#spaces = spaces
+    this.#clock = clock
+  }
+
+  /** Puts a dataset into a space or collection. Twice is no error. */
+  async enter(id: string, container: Container, actor: string | undefined): Promise<Dataset> {
+    const field = fields[container.kind]
+    const attached = event('dataset.attached', { kind: 'dataset', id }, { other: container }, actor)
+    return this.#change(id, now => {
+      if (now[field].includes(container.id)) return undefined
+      if (now.state === 'trashed') throw new Conflict('This dataset is in the trash; restore it first')
+      if (now[field].length >= mostPlaces) throw new Invalid(`A dataset can be in ${mostPlaces} ${field} at most`)
+      return { set: { [field]: [...now[field], container.id] }, events: [attached] }
+    })
+  }
+
+  /** Takes a dataset out of a space or collection. One that is not there is no error. */
+  async leave(id: string, container: Container, actor: string | undefined): Promise<Dataset> {
+    const field = fields[container.kind]
+    const detached = event('dataset.detached', { kind: 'dataset', id }, { other: container }, actor)
+    return this.#change(id, now => {
+      if (!now[field].includes(container.id)) return undefined
+      return { set: { [field]: now[field].filter(other => other !== container.id) }, events: [detached] }
+    })
+  }
+
+  /** Who may read it. A dataset on trial keeps its access: `Conflict`. */
+  async setAccess(id: string, access: DatasetAccess, actor: string | undefined): Promise<Dataset> {
+    return this.#change(id, now => {
+      if (now.access === 'TRIAL') throw new Conflict('This dataset is on trial until its space has been verified')
+      return now.access === access ? undefined : { set: { access }, events: [this.#updated(id, 'access', actor)] }
+    })
+  }
+
+  /** A dataset whose space has been verified is on trial no longer. */
+  async endTrial(id: string, actor: string | undefined): Promise<void> {
+    await this.#change(id, now =>
+      now.access === 'TRIAL' ? { set: { access: 'DEFAULT' }, events: [this.#updated(id, 'access', actor)] } : undefined,
+    )
+  }
+
+  /** Makes `isPublic` right, which changes with the spaces a dataset is in. */
+  async settle(dataset: Dataset, actor?: string): Promise<Dataset> {
+    const settled = async (now: Dataset) => (await this.isPublic(now)) === now.isPublic
+    if (await settled(dataset)) return dataset
+    return this.#change(dataset.id, async now => {
+      return (await settled(now)) ? undefined : { set: {}, events: [this.#updated(now.id, 'isPublic', actor)] }
+    })
+  }
+
+  /** PUBLIC, or DEFAULT in a public space. */
+  async isPublic({ access, spaces }: Pick<DatasetRecord, 'access' | 'spaces'>): Promise<boolean> {
+    if (access !== 'DEFAULT' || spaces.length === 0) return access === 'PUBLIC'
+    const found = await this.#spaces.getMany(spaces)
+    return [...found.values()].some(space => space.isPublic)
+  }
+
+  async #change(id: string, next: (now: Dataset) => Promise<Placed | undefined> | Placed | undefined): Promise<Dataset> {
+    const changed = await rewrite(this.#documents, datasets, { kind: 'dataset', id }, async now => {
+      const placed = await next(now)
+      if (!placed) return undefined
+      const isPublic = await this.isPublic({ ...now, ...placed.set })
+      return { set: { ...placed.set, isPublic, modified: this.#clock.now().toISOString() }, events: placed.events }
+    })
+    // A space may have become public, or ceased to be, between the look at it and the commit; its own event then came too early.
+    return (await this.isPublic(changed)) === changed.isPublic ? changed : this.settle(changed)
+  }
+
+  #updated(id: string, field: string, actor: string | undefined): NewEvent {
+    return event('dataset.updated', { kind: 'dataset', id }, { fields: [field] }, actor)
+  }
+}
+wire(DatasetPlaces, DocumentStore, Spaces, Clock)
+
+export const DatasetPlacing = port<DatasetPlaces>('datasets.places')
+
+interface Placed {
+  readonly set: Partial<Places>
+  readonly events: readonly NewEvent[]
+}

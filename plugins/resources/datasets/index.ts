@@ -1,0 +1,40 @@
+import { ContentCounts, Datasets, definePlugin, on, provide, RightsOf, Searchables } from 'pounce/sdk'
+import { datasets } from './collection.ts'
+import { DatasetCounts, DatasetTallies } from './dataset-counts.ts'
+import { DatasetEditing, DatasetEdits } from './dataset-edits.ts'
+import { DatasetListings, DatasetLists } from './dataset-lists.ts'
+import { DatasetPlaces, DatasetPlacing } from './dataset-places.ts'
+import { DatasetRights } from './dataset-rights.ts'
+import { config, DatasetTrash, DatasetTrashes } from './dataset-trash.ts'
+import { FollowAccess, FollowCollection, LeaveCollection, LeaveSpace } from './handlers.ts'
+import * as routes from './routes.ts'
+import * as editRoutes from './routes-edit.ts'
+import * as placeRoutes from './routes-places.ts'
+import * as trashRoutes from './routes-trash.ts'
+import { SearchableDatasets } from './searchable-datasets.ts'
+import { StoredDatasets } from './stored-datasets.ts'
+
+export const plugin = definePlugin({
+  id: 'resources.datasets',
+  summary: 'Datasets: files and folders kept together with their metadata.',
+  config,
+  provides: [
+    provide(Datasets, StoredDatasets),
+    provide(DatasetPlacing, DatasetPlaces),
+    provide(DatasetEditing, DatasetEdits),
+    provide(DatasetListings, DatasetLists),
+    provide(DatasetTrashes, DatasetTrash),
+    provide(DatasetTallies, DatasetCounts),
+    provide(RightsOf, DatasetRights),
+    provide(Searchables, SearchableDatasets),
+    provide(ContentCounts, DatasetCounts),
+  ],
+  routes: { ...routes, ...editRoutes, ...placeRoutes, ...trashRoutes },
+  collections: [datasets],
+  handlers: [
+    on('space.removed', LeaveSpace),
+    on('space.updated', FollowAccess),
+    on('collection.removed', LeaveCollection),
+    on('collection.detached', FollowCollection),
+  ],
+})

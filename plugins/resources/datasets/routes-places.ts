@@ -1,0 +1,190 @@
+import {
+  type Caller,
+  type DatasetRecord,
+  Datasets,
+  Forbidden,
+  Installation,
+  Invalid,
+  linkToNext,
+  listParameters,
+  NotFound,
+  one,
+  Policy,
+  routesFor,
+  type Stored,
+  s,
+} from 'pounce/sdk'
+import { DatasetTallies } from './dataset-counts.ts'
+import { DatasetItem, toDatasetItem } from './dataset-json.ts'
+import { DatasetListings } from './dataset-lists.ts'
+import { type DatasetPlaces, DatasetPlacing } from './dataset-places.ts'
+import { mayTakeOut } from './may-take-out.ts'
+
+const needs = {
+  datasets: Datasets,
+  lists: DatasetListings,
+  places: DatasetPlacing,
+  counts: DatasetTallies,
+  policy: Policy,
+  installation: Installation,
+}
+const ofSpaces = routesFor('spaces', needs)
+const ofCollections = routesFor('collections', needs)
+const params = s.Object({ id: s.id() })
+const pair = s.Object({ id: s.id(), dataset: s.id() })
+const page = s.Object({
+  limit: s.Integer({ default: 0, minimum: 0, description: '0: as many as go into one answer' }),
+  after: listParameters.after,
+})
+
+const existing = async (datasets: Datasets, id: string): Promise<DatasetRecord & Stored> => {
+  const dataset = await datasets.get(id)
+  if (!dataset) throw new NotFound('dataset')
+  return dataset
+}
+
+export const listSpaceDatasets = ofSpaces({
+  method: 'GET',
+  path: '/api/spaces/:id/datasets',
+  summary: 'The datasets in a space that the caller may see, newest first',
+  permission: 'ViewSpace',
+  of: one('space'),
+  params,
+  query: page,
+  responses: { 200: s.Array(DatasetItem) },
+  throws: [NotFound, Invalid],
+  async handle({ params, query, caller, url }, { lists, installation }) {
+    const found = await lists.inSpace(caller, params.id, query)
+    return { status: 200, body: found.items.map(toDatasetItem), ...linkToNext(installation.baseUrl, url, found, { dated: false }) }
+  },
+})
+
+export const addDatasetToSpace = ofSpaces({
+  method: 'POST',
+  path: '/api/spaces/:id/addDatasetToSpace/:dataset',
+  summary: 'Put a dataset of your own into a space',
+  permission: 'AddResourceToSpace',
+  of: one('space'),
+  also: [{ permission: 'ViewDataset', of: one('dataset', 'dataset') }],
+  params: pair,
+  responses: { 200: s.Object({ datasetsInSpace: s.String() }) },
+  throws: [NotFound, Forbidden],
+  async handle({ params, caller }, { datasets, places, counts }) {
+    const { author } = await existing(datasets, params.dataset)
+    if (author !== caller.user?.id && !caller.superAdmin) throw new Forbidden('You are not the owner of the dataset')
+    await places.enter(params.dataset, { kind: 'space', id: params.id }, caller.user?.id)
+    return { status: 200, body: { datasetsInSpace: String(await counts.countIn({ kind: 'space', id: params.id })) } }
+  },
+})
+
+export const removeDatasetFromSpace = ofSpaces({
+  method: 'POST',
+  path: '/api/spaces/:id/removeDataset/:dataset',
+  summary: 'Take a dataset out of a space',
+  description: 'Takes the right to remove from the space, or being the author of the dataset.',
+  permission: 'signedIn',
+  also: [
+    { permission: 'ViewSpace', of: one('space') },
+    { permission: 'ViewDataset', of: one('dataset', 'dataset') },
+  ],
+  params: pair,
+  responses: { 200: s.Object({ isTrial: s.String() }) },
+  throws: [NotFound, Forbidden],
+  async handle({ params, caller }, { datasets, places, policy }) {
+    const space = { kind: 'space', id: params.id } as const
+    const dataset = await existing(datasets, params.dataset)
+    await mayTakeOut(policy, caller, 'RemoveResourceFromSpace', space, dataset)
+    if (!dataset.spaces.includes(params.id)) throw new NotFound('dataset')
+    const { access } = await places.leave(params.dataset, space, caller.user?.id)
+    return { status: 200, body: { isTrial: String(access === 'TRIAL') } }
+  },
+})
+
+export const listCollectionDatasets = ofCollections({
+  method: 'GET',
+  path: '/api/collections/:id/datasets',
+  aliases: [{ path: '/api/collections/:id/getDatasets' }],
+  summary: 'The datasets in a collection that the caller may see, newest first',
+  permission: 'ViewCollection',
+  of: one('collection'),
+  params,
+  query: page,
+  responses: { 200: s.Array(DatasetItem) },
+  throws: [NotFound, Invalid],
+  async handle({ params, query, caller, url }, { lists, installation }) {
+    const found = await lists.inCollection(caller, params.id, query)
+    return { status: 200, body: found.items.map(toDatasetItem), ...linkToNext(installation.baseUrl, url, found, { dated: false }) }
+  },
+})
+
+export const addDatasetToCollection = ofCollections({
+  method: 'POST',
+  path: '/api/collections/:id/datasets/:dataset',
+  summary: 'Put a dataset into a collection',
+  permission: 'AddResourceToCollection',
+  of: one('collection'),
+  also: [{ permission: 'ViewDataset', of: one('dataset', 'dataset') }],
+  params: pair,
+  responses: { 200: s.Object({ datasetsInCollection: s.Integer() }) },
+  throws: [NotFound, Forbidden],
+  async handle({ params, caller }, { places, counts }) {
+    const collection = { kind: 'collection', id: params.id } as const
+    await places.enter(params.dataset, collection, caller.user?.id)
+    return { status: 200, body: { datasetsInCollection: await counts.countIn(collection) } }
+  },
+})
+
+interface Leaving {
+  readonly datasets: Datasets
+  readonly places: DatasetPlaces
+  readonly policy: Policy
+}
+
+const leaveCollection = async (
+  { datasets, places, policy }: Leaving,
+  caller: Caller,
+  { id, dataset }: s.Static<typeof pair>,
+  ignoreNotFound: boolean,
+): Promise<{ readonly status: 200; readonly body: { readonly status: string } }> => {
+  const collection = { kind: 'collection', id } as const
+  const record = await existing(datasets, dataset)
+  await mayTakeOut(policy, caller, 'RemoveResourceFromCollection', collection, record)
+  if (!record.collections.includes(id) && !ignoreNotFound) throw new NotFound('dataset')
+  await places.leave(dataset, collection, caller.user?.id)
+  return { status: 200, body: { status: 'success' } }
+}
+
+const bothSeen = [
+  { permission: 'ViewCollection', of: one('collection') },
+  { permission: 'ViewDataset', of: one('dataset', 'dataset') },
+] as const
+
+export const removeDatasetFromCollection = ofCollections({
+  method: 'DELETE',
+  path: '/api/collections/:id/datasets/:dataset',
+  summary: 'Take a dataset out of a collection',
+  description: 'Takes the right to remove from the collection, or being the author of the dataset.',
+  permission: 'signedIn',
+  also: bothSeen,
+  params: pair,
+  query: s.Object({ ignoreNotFound: s.flag(true) }),
+  responses: { 200: s.success() },
+  throws: [NotFound, Forbidden],
+  async handle({ params, query, caller }, needs) {
+    return leaveCollection(needs, caller, params, query.ignoreNotFound)
+  },
+})
+
+export const removeDatasetFromCollectionByPost = ofCollections({
+  method: 'POST',
+  path: '/api/collections/:id/datasetsRemove/:dataset/:ignoreNotFound',
+  summary: 'Take a dataset out of a collection (old spelling)',
+  permission: 'signedIn',
+  also: bothSeen,
+  params: s.Object({ id: s.id(), dataset: s.id(), ignoreNotFound: s.String({ pattern: '^([Tt]rue|[Ff]alse)$' }) }),
+  responses: { 200: s.success() },
+  throws: [NotFound, Forbidden],
+  async handle({ params, caller }, needs) {
+    return leaveCollection(needs, caller, params, params.ignoreNotFound.toLowerCase() === 'true')
+  },
+})

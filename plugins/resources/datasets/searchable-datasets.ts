@@ -1,0 +1,54 @@
+import { type Caller, DocumentStore, eq, fullNameOf, type Searchable, type SearchDocument, type UserRecord, Users, wire } from 'pounce/sdk'
+import { allStates, type Dataset, datasets } from './collection.ts'
+import { toDatasetItem } from './dataset-json.ts'
+
+/** What the search index knows of datasets. */
+export class SearchableDatasets implements Searchable {
+  readonly kind = 'dataset'
+  #documents: DocumentStore
+  #users: Users
+
+  constructor(documents: DocumentStore, users: Users) {
+    this.#documents = documents
+    this.#users = users
+  }
+
+  async describe(ids: readonly string[]): Promise<ReadonlyMap<string, SearchDocument>> {
+    const found = await this.#documents.getMany(datasets, ids)
+    const authors = await this.#users.getMany([...new Set([...found.values()].map(dataset => dataset.author))])
+    return new Map([...found].map(([id, dataset]) => [id, describe(dataset, authors.get(dataset.author))]))
+  }
+
+  async *all(): AsyncIterable<string> {
+    for (const state of allStates) {
+      const sort = { by: 'created', order: 'ascending' } as const
+      for await (const { id } of this.#documents.scan(datasets, { using: 'byCreated', where: eq('state', state), sort })) yield id
+    }
+  }
+
+  async present(ids: readonly string[], _caller: Caller): Promise<ReadonlyMap<string, Readonly<Record<string, unknown>>>> {
+    const found = await this.#documents.getMany(datasets, ids)
+    return new Map([...found].map(([id, dataset]) => [id, toDatasetItem(dataset)]))
+  }
+}
+wire(SearchableDatasets, DocumentStore, Users)
+
+const describe = (dataset: Dataset, author: UserRecord | undefined): SearchDocument => ({
+  id: dataset.id,
+  kind: 'dataset',
+  revision: dataset.revision,
+  name: dataset.name,
+  description: dataset.description,
+  creator: dataset.author,
+  creatorName: author ? fullNameOf(author) : '',
+  creatorEmail: author?.email ?? '',
+  created: new Date(dataset.created),
+  tags: dataset.tags.map(tag => tag.name),
+  comments: [],
+  metadata: [],
+  childOf: [...dataset.collections, ...dataset.spaces],
+  parentOf: [],
+  spaces: dataset.spaces,
+  isPublic: dataset.isPublic,
+  isListed: dataset.state === 'live',
+})
