@@ -178,7 +178,8 @@ export class Kernel {
     const handlers = this.#handlers()
     await documents.outbox.declareConsumers(handlers.map(one => ({ name: consumerName(one), types: one.subscription.types })))
     if (!migrate) return
-    this.#services.installation.named(await this.migrations.run(this.config.kernel.dbupdate))
+    const { instance } = await this.migrations.run(this.config.kernel.dbupdate)
+    this.#services.installation.named(instance)
     const { metrics, clock } = this.#services
     this.#dispatch = new Dispatch(handlers, {
       outbox: documents.outbox,

@@ -62,9 +62,12 @@ export class Migrations {
 
   /**
    * Refuses records written by a newer version. Applies what is pending on a fresh installation, for plugins that are new
-   * to it, and when `isAllowed`; otherwise refuses too. Returns the installation's name.
+   * to it, and when `isAllowed`; otherwise refuses too. Returns the installation's name and how many were applied.
    */
-  async run(isAllowed: boolean): Promise<string> {
+  async run(
+    isAllowed: boolean,
+    progress: (message: string) => void = () => undefined,
+  ): Promise<{ readonly instance: string; readonly applied: number }> {
     const states = await this.status()
     const unknown = states.filter(({ state }) => state === 'unknown')
     if (unknown.length > 0)
@@ -78,12 +81,12 @@ export class Migrations {
       throw new StartRefused(
         `The data must be brought up to date first: ${changesOldData.map(({ plugin, name }) => `${plugin}/${name}`).join(', ')} is pending. Make a backup, then start with POUNCE_DBUPDATE=1, or run \`pounce migrate up\`.`,
       )
-    if (pending.length > 0) await this.apply()
-    return this.#remember()
+    const applied = pending.length > 0 ? await this.#apply(progress) : 0
+    return { instance: await this.#remember(), applied }
   }
 
-  /** Applies what is pending. Killed at any point, the next call goes on where it was. Returns how many were applied. */
-  async apply(progress: (message: string) => void = () => undefined): Promise<number> {
+  /** Killed at any point, the next call goes on where it was. */
+  async #apply(progress: (message: string) => void): Promise<number> {
     const lease = await this.#lease()
     let count = 0
     try {

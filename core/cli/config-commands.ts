@@ -1,0 +1,18 @@
+import { loadConfig } from '../config.ts'
+import type { Run } from './built-in.ts'
+import { makeKernel } from './kernel-session.ts'
+
+/** `pounce config print`: always JSON, so that it can be kept as a configuration file. */
+export const printConfig: Run = async ({ sources, output }) => {
+  const config = await loadConfig(sources)
+  for (const warning of config.warnings) output.err(`${warning}\n`)
+  return JSON.stringify(config.print(), null, 2)
+}
+
+/** `pounce config check`: everything a start would refuse before it touches any data. */
+export const checkConfig: Run = async ({ sources, output }) => {
+  const kernel = await makeKernel({ sources })
+  for (const warning of kernel.config.warnings) output.err(`${warning}\n`)
+  await kernel.openapi()
+  return { ok: true, plugins: kernel.config.plugins.length, data: kernel.config.kernel.data, warnings: kernel.config.warnings.length }
+}

@@ -1,0 +1,29 @@
+import type { Command } from 'pounce/sdk'
+import type { Kernel } from '../kernel.ts'
+
+type Row = Readonly<Record<string, unknown>>
+
+/** The kernel's part of `pounce doctor`: how each plugin is, migrations, and events that were put aside. */
+export const kernelDoctor = (kernel: Kernel): Command => ({
+  name: 'doctor',
+  summary: 'Look for what is wrong; changes nothing unless told to',
+  async run(_input, progress) {
+    progress('plugins')
+    const { plugins, parked = 0, waiting = 0 } = await kernel.readiness()
+    const rows: Row[] = plugins.map(({ id, ok, message }) => ({
+      check: `plugin ${id}`,
+      ok,
+      ...(message === undefined ? {} : { detail: message }),
+    }))
+    if (!kernel.outbox) return rows
+    progress('migrations')
+    const open = (await kernel.migrations.status()).filter(({ state }) => state !== 'applied')
+    const detail = open.map(({ plugin, name, state }) => `${plugin}/${name} ${state}`).join(', ')
+    const put = parked === 0 ? `${waiting} wait` : `${parked} were put aside: see \`pounce events parked\``
+    return [
+      ...rows,
+      { check: 'migrations', ok: open.length === 0, ...(detail === '' ? {} : { detail }) },
+      { check: 'events', ok: parked === 0, detail: put },
+    ]
+  },
+})

@@ -1,0 +1,57 @@
+import { Invalid, type Outbox, type Parked } from 'pounce/sdk'
+import type { Context, Run } from './built-in.ts'
+import { makeKernel, withKernel } from './kernel-session.ts'
+
+const mostParked = 1000
+
+const withOutbox = async <T>(context: Context, work: (outbox: Outbox) => Promise<T>): Promise<T> =>
+  withKernel(await makeKernel(context), 'store', async ({ outbox }) => {
+    if (!outbox) throw new Invalid('No plugin that runs keeps events')
+    return work(outbox)
+  })
+
+const rowOf = ({ event, consumer, attempts, error, parkedAt }: Parked) => ({
+  event: event.id,
+  consumer,
+  type: event.type,
+  subject: `${event.subject.kind}/${event.subject.id}`,
+  attempts,
+  parkedAt,
+  error,
+})
+
+/** `pounce events parked`. */
+export const listParked: Run = context =>
+  withOutbox(context, async outbox => {
+    const limit = Number(context.options['limit'] ?? 100)
+    if (!Number.isInteger(limit) || limit < 1 || limit > mostParked) throw new Invalid(`--limit is a number from 1 to ${mostParked}`)
+    return (await outbox.parked({ limit })).map(rowOf)
+  })
+
+const settle =
+  (how: 'retry' | 'drop'): Run =>
+  context =>
+    withOutbox(context, async outbox => {
+      const { consumer } = context.arguments
+      const { event } = context.options
+      let count = 0
+      // Settled ones leave the list, so each round sees the next ones.
+      for (;;) {
+        const parked = await outbox.parked({ limit: mostParked })
+        const chosen = parked.filter(
+          one => (consumer === 'all' || one.consumer === consumer) && (event === undefined || one.event.id === event),
+        )
+        if (chosen.length === 0) break
+        for (const one of chosen) await outbox.settleParked(one.consumer, one.event.id, how)
+        count += chosen.length
+        context.progress(`${count} events`)
+      }
+      if (count === 0) throw new Invalid('No parked event fits: `pounce events parked` lists them')
+      return how === 'retry' ? { retried: count } : { dropped: count }
+    })
+
+/** `pounce events retry`: handed out again when the server runs. */
+export const retryParked = settle('retry')
+
+/** `pounce events drop`. */
+export const dropParked = settle('drop')

@@ -1,0 +1,79 @@
+import { visible } from '../pretty-log.ts'
+
+/** Where a command writes. */
+export interface Output {
+  out(text: string): void
+  err(text: string): void
+  /** The error stream is a terminal, so a line can be written over. */
+  readonly isTerminal: boolean
+}
+
+/** The process's own streams. */
+export const standardOutput: Output = {
+  out: text => void process.stdout.write(text),
+  err: text => void process.stderr.write(text),
+  isTerminal: process.stderr.isTTY === true,
+}
+
+type Row = Readonly<Record<string, unknown>>
+
+const cell = (value: unknown): string => {
+  if (value === undefined || value === null) return ''
+  if (Array.isArray(value)) return value.map(cell).join(', ')
+  if (value instanceof Date) return value.toISOString()
+  return visible(typeof value === 'object' ? JSON.stringify(value) : String(value))
+}
+
+const table = (rows: readonly Row[]): string => {
+  const columns = [...new Set(rows.flatMap(row => Object.keys(row)))]
+  const lines = [columns, ...rows.map(row => columns.map(column => cell(row[column])))]
+  const widths = columns.map((_, at) => Math.max(...lines.map(line => line[at]?.length ?? 0)))
+  return lines
+    .map(
+      line =>
+        `${line
+          .map((text, at) => text.padEnd(widths[at] ?? 0))
+          .join('  ')
+          .trimEnd()}\n`,
+    )
+    .join('')
+}
+
+const facts = (one: Row): string => {
+  const width = Math.max(0, ...Object.keys(one).map(key => key.length))
+  return Object.entries(one)
+    .map(([key, value]) => `${key.padEnd(width)}  ${cell(value)}\n`)
+    .join('')
+}
+
+/** A result as text: a table for several, lines for one, or JSON. */
+export const formatted = (result: unknown, asJson: boolean): string => {
+  if (asJson) return `${JSON.stringify(result, null, 2)}\n`
+  if (typeof result === 'string') return `${result}\n`
+  if (Array.isArray(result)) return result.length === 0 ? 'nothing\n' : table(result as readonly Row[])
+  return facts(result as Row)
+}
+
+const quietMs = 3_000
+
+/** Shows how far a long command is: one changing line on a terminal, else a line every few seconds. Ends with `end`. */
+export const progressOn = ({ err, isTerminal }: Output): { readonly report: (message: string) => void; readonly end: () => void } => {
+  let last = Number.NEGATIVE_INFINITY
+  let isOpen = false
+  return {
+    report: message => {
+      const now = performance.now()
+      if (isTerminal) {
+        err(`\r\x1b[2K${visible(message)}`)
+        isOpen = true
+      } else if (now - last >= quietMs) {
+        last = now
+        err(`${visible(message)}\n`)
+      }
+    },
+    end: () => {
+      if (isOpen) err('\r\x1b[2K')
+      isOpen = false
+    },
+  }
+}

@@ -1,0 +1,142 @@
+import { Command as Commander, CommanderError } from 'commander'
+import type { ConfigSources } from '../config.ts'
+import { programVersion } from '../installation.ts'
+import { messageOf, StartRefused } from '../start-refused.ts'
+import { type BuiltIn, builtIns } from './built-in.ts'
+import { formatted, type Output, progressOn, standardOutput } from './output.ts'
+
+interface GlobalOptions {
+  readonly config?: string
+  readonly data?: string
+  readonly host?: string
+  readonly port?: string
+  readonly set?: readonly string[]
+  readonly json?: boolean
+}
+
+const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value]
+
+const newProgram = (output: Output): Commander =>
+  new Commander('pounce')
+    .description('Research data management')
+    .version(programVersion)
+    .option('--config <file>', 'configuration file, over the defaults')
+    .option('--data <folder>', 'data folder')
+    .option('--host <address>', 'address to listen on')
+    .option('--port <number>', 'port to listen on')
+    .option('--set <name=value>', 'one setting, such as log.level=debug; may be repeated', collect)
+    .option('--json', 'print results and errors as JSON')
+    .exitOverride()
+    .configureOutput({ writeOut: output.out, writeErr: output.err })
+
+const flagsOf = ({ data, host, port, set = [] }: GlobalOptions): Record<string, string> => {
+  const flags: Record<string, string> = {}
+  if (data !== undefined) flags['data'] = data
+  if (host !== undefined) flags['http.host'] = host
+  if (port !== undefined) flags['http.port'] = port
+  for (const one of set) {
+    const [name = '', ...value] = one.split('=')
+    if (value.length === 0) throw new StartRefused(`--set ${one} has no value: write --set name=value`)
+    flags[name] = value.join('=')
+  }
+  return flags
+}
+
+const sourcesOf = (options: GlobalOptions): ConfigSources => ({
+  environment: process.env,
+  flags: flagsOf(options),
+  ...(options.config === undefined ? {} : { file: options.config }),
+})
+
+const camelCase = (name: string): string => name.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
+
+/** Puts `user create` below `user`. */
+const add = (program: Commander, command: BuiltIn, output: Output, fail: () => void): void => {
+  const words = command.name.split(' ')
+  const parent = words.slice(0, -1).reduce<Commander>((above, word) => {
+    const known = above.commands.find(one => one.name() === word)
+    return known ?? above.command(word).description(`Commands about ${word}`)
+  }, program)
+  const own = parent.command(words.at(-1) ?? command.name).description(command.summary)
+  for (const { name, summary } of command.arguments ?? []) own.argument(`<${name}>`, summary)
+  for (const { name, summary, takesValue, isRequired } of command.options ?? []) {
+    const flag = takesValue ? `--${name} <value>` : `--${name}`
+    if (isRequired) own.requiredOption(flag, summary)
+    else own.option(flag, summary)
+  }
+  own.action(async (...given: unknown[]) => {
+    const values = given.slice(0, command.arguments?.length ?? 0) as string[]
+    const global = program.opts<GlobalOptions>()
+    const options = own.opts<Record<string, string | boolean>>()
+    const asJson = global.json ?? false
+    const progress = progressOn(output)
+    try {
+      const result = await (await command.load())({
+        sources: sourcesOf(global),
+        arguments: Object.fromEntries((command.arguments ?? []).map(({ name }, at) => [name, values[at] ?? ''])),
+        options: Object.fromEntries(
+          (command.options ?? []).flatMap(({ name }) => {
+            const value = options[camelCase(name)]
+            return value === undefined ? [] : [[name, value]]
+          }),
+        ),
+        asJson,
+        output,
+        progress: progress.report,
+      })
+      progress.end()
+      if (result !== undefined) output.out(formatted(result, asJson && typeof result !== 'string'))
+      if (Array.isArray(result) && result.some(row => (row as { ok?: unknown }).ok === false)) fail()
+    } finally {
+      progress.end()
+    }
+  })
+}
+
+/** Commands of plugins are known only when the plugins are loaded, which the kernel's own commands do not wait for. */
+const addContributed = async (
+  program: Commander,
+  sources: ConfigSources,
+  output: Output,
+  fail: () => void,
+  isHelp: boolean,
+): Promise<void> => {
+  try {
+    const { makeKernel } = await import('./kernel-session.ts')
+    const { contributedCommands } = await import('./contributed.ts')
+    for (const command of contributedCommands(await makeKernel({ sources }))) add(program, command, output, fail)
+  } catch (error) {
+    if (!isHelp) throw error
+    program.addHelpText('after', `\nCommands of plugins are missing here: ${messageOf(error)}`)
+  }
+}
+
+const say = (error: unknown, asJson: boolean, output: Output): void => {
+  const isExpected = error instanceof StartRefused || (error instanceof Error && 'status' in error && 'code' in error)
+  if (asJson) output.err(`${JSON.stringify({ error: messageOf(error) })}\n`)
+  else if (isExpected || !(error instanceof Error)) output.err(`${messageOf(error)}\n`)
+  else output.err(`${error.stack ?? error.message}\n`)
+}
+
+/** Runs one command line; resolves to the exit code. */
+export const run = async (words: readonly string[], output: Output = standardOutput): Promise<number> => {
+  let code = 0
+  const fail = (): void => {
+    code = 1
+  }
+  const program = newProgram(output)
+  for (const command of builtIns) add(program, command, output, fail)
+  const asJson = words.includes('--json')
+  try {
+    const { operands, unknown } = program.parseOptions([...words])
+    const isHelp = operands[0] === undefined || operands[0] === 'help' || unknown.includes('--help') || unknown.includes('-h')
+    const isOwn = builtIns.some(({ name }) => name.split(' ')[0] === operands[0])
+    if (!isOwn) await addContributed(program, sourcesOf(program.opts<GlobalOptions>()), output, fail, isHelp)
+    await program.parseAsync([...words], { from: 'user' })
+    return code
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode
+    say(error, asJson, output)
+    return 1
+  }
+}

@@ -1,0 +1,49 @@
+import { Greetings, Metrics } from 'pounce/sdk'
+import { loadConfig } from '../config.ts'
+import { surviveFaults } from '../faults.ts'
+import { programVersion } from '../installation.ts'
+import { bootKernel, type Kernel } from '../kernel.ts'
+import { createLog, type LogLevel } from '../log.ts'
+import { prettyLine } from '../pretty-log.ts'
+import type { Run } from './built-in.ts'
+
+const greeting = async (kernel: Kernel): Promise<string> => {
+  const { data, http } = kernel.config.kernel
+  const url = kernel.address?.url
+  const lines = [
+    url === undefined ? `Pounce ${programVersion} works without serving HTTP` : `Pounce ${programVersion} listens on ${url}`,
+    `  data folder  ${data}`,
+    ...(url === undefined ? [] : [`  API          ${http.baseUrl ?? url}/docs`]),
+  ]
+  for (const one of kernel.get(Greetings).all()) lines.push(...(await one.lines()))
+  return lines.join('\n')
+}
+
+/** Resolves when the process was asked to stop and everything has ended. A second signal ends the process at once. */
+const untilStopped = (kernel: Kernel): Promise<void> =>
+  new Promise(resolve => {
+    const stop = (signal: NodeJS.Signals): void => {
+      for (const one of ['SIGTERM', 'SIGINT'] as const) {
+        process.removeAllListeners(one)
+        process.on(one, () => process.exit(1))
+      }
+      kernel.log.info('Stopping: running requests may finish', { signal })
+      void kernel.stop().then(resolve)
+    }
+    process.on('SIGTERM', stop)
+    process.on('SIGINT', stop)
+  })
+
+/** `pounce start`: serves until SIGTERM or SIGINT. */
+export const start: Run = async ({ sources, output, asJson }) => {
+  const config = await loadConfig(sources)
+  const level = config.kernel.log.level as LogLevel
+  const kernel = await bootKernel(config, { log: createLog({ level, ...(process.stdout.isTTY ? { pretty: prettyLine } : {}) }) })
+  const stopped = untilStopped(kernel)
+  await kernel.start()
+  surviveFaults(kernel.log, kernel.get(Metrics))
+  if (asJson) output.out(`${JSON.stringify({ url: kernel.address?.url, data: config.kernel.data, version: programVersion })}\n`)
+  else output.out(`${await greeting(kernel)}\n`)
+  await stopped
+  return undefined
+}
