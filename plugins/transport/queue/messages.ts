@@ -18,8 +18,11 @@ export type FromProcess =
   /** `isLast`: the process ends itself, for its state is unknown. */
   | { readonly type: 'error'; readonly message: string; readonly isLast: boolean }
 
-/** Shortest time between two progress lines of a run. */
+/** Shortest time between two progress lines that a run is heard with. */
 export const progressEveryMs = 1000
+
+/** Shortest time between two that a process sends: less, so that a late one does not cost the next its turn. */
+export const progressSentEveryMs = 250
 
 /** Longest JSON text of a result: what a metadata document may have. */
 export const mostOutputCharacters = 10 * 2 ** 20

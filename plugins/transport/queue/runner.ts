@@ -1,7 +1,7 @@
 import { setPriority } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import type { Extract } from 'pounce/sdk'
-import { type FromProcess, mostOutputCharacters, progressEveryMs, type RunRequest, type ToProcess } from './messages.ts'
+import { type FromProcess, mostOutputCharacters, progressSentEveryMs, type RunRequest, type ToProcess } from './messages.ts'
 
 // This module is an extractor process: the server forks it and hands it one run after the other.
 
@@ -32,7 +32,7 @@ async function run({ module, input }: RunRequest): Promise<void> {
   let lastProgress = Number.NEGATIVE_INFINITY
   const progress = (message: string): void => {
     const now = performance.now()
-    if (now - lastProgress < progressEveryMs) return
+    if (now - lastProgress < progressSentEveryMs) return
     lastProgress = now
     send({ type: 'progress', message: String(message).slice(0, 500) })
   }

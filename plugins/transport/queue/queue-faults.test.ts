@@ -1,0 +1,276 @@
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import { type DocumentStore, type Extractor, Unavailable } from 'pounce/sdk'
+import { eventually, hex, idsOf, jobFor } from '../../../sdk/testing/transport-contract.ts'
+import type { QueueConfig } from './config.ts'
+import { fixtureExtractor } from './fixtures/extractors.ts'
+import { flaky } from './fixtures/flaky-documents.ts'
+import { TestListener } from './fixtures/listener.ts'
+import { queueOn, temporaryStores } from './fixtures/queue-under-test.ts'
+import { type JobRecord, jobs } from './jobs.ts'
+
+interface Options extends Partial<QueueConfig> {
+  readonly extractors?: readonly Extractor[]
+  readonly roles?: readonly ('http' | 'worker')[]
+}
+
+/** Queues on one store that can be taken away, with a listener. */
+async function setUp(t: ExecutionContext) {
+  const { folder, blobs, ...stores } = await temporaryStores(t)
+  const { documents, setAway } = flaky(stores.documents)
+  const { key } = await blobs.put(Buffer.from('hello'))
+  const listener = new TestListener(key)
+  const open = ({ extractors = [fixtureExtractor('echo')], roles, ...config }: Options = {}, dataFolder = folder) => {
+    const queue = queueOn({ documents, blobs, dataFolder, extractors, config, ...(roles && { roles }) })
+    t.teardown(async () => {
+      setAway(false)
+      await queue.dispose()
+    })
+    return queue
+  }
+  return { folder, documents, setAway, listener, open, isOver: (n: number) => isGone(documents, n) }
+}
+
+const run = (n: number, queue = 'echo', parameters = {}) => jobFor(n, { queue, parameters })
+const recordOf = (documents: DocumentStore, n: number) => documents.get(jobs, run(n).id)
+const isGone = async (documents: DocumentStore, n: number): Promise<boolean> => (await recordOf(documents, n)) === undefined
+
+/** Stores a job that some worker runs, so the store says. */
+async function insertRunning(documents: DocumentStore, n: number, changes: Partial<JobRecord>): Promise<void> {
+  const published = new Date().toISOString()
+  const leaseUntil = new Date(Date.now() + 3_600_000).toISOString()
+  const record: JobRecord = {
+    ...run(n),
+    state: 'running',
+    published,
+    due: published,
+    attempts: 1,
+    crashes: 0,
+    owner: 'another',
+    leaseUntil,
+    error: null,
+    ...changes,
+  }
+  await documents.commit({ insert: { ...record, id: run(n).id }, into: jobs })
+}
+
+const past = '2020-01-01T00:00:00.000Z'
+
+test('an end that cannot be recorded is recorded when the store is back', async t => {
+  const { open, listener, setAway, isOver } = await setUp(t)
+  const queue = open()
+  const stored = Promise.withResolvers<void>()
+  listener.onResult = async () => {
+    setAway(true)
+    stored.resolve()
+  }
+  await queue.listen(listener)
+  await queue.publish([run(1)])
+  await stored.promise
+  await t.throwsAsync(queue.publish([run(2)]), { instanceOf: Unavailable })
+  listener.onResult = () => Promise.resolve()
+  await eventually(() => listener.saidOf(run(1)).includes('DONE'))
+  setAway(false)
+  await queue.publish([run(2)])
+  await eventually(async () => (await isOver(1)) && (await isOver(2)))
+  t.deepEqual(
+    listener.results.map(({ job }) => job.id),
+    [run(1).id, run(2).id],
+  )
+})
+
+test('a result waits where it is while its storage is away, and the extractor does not run again', async t => {
+  const { open, listener, isOver } = await setUp(t)
+  const queue = open()
+  let refusals = 3
+  listener.onResult = async () => {
+    if (refusals-- > 0) throw new Unavailable('no bytes now')
+  }
+  await queue.listen(listener)
+  await queue.publish([run(1)])
+  await eventually(() => isOver(1))
+  t.deepEqual(listener.saidOf(run(1)), ['StatusMessage.start: Started processing.', 'DONE'])
+})
+
+test('a result that can never be stored makes a dead job after five runs; others are not held up', async t => {
+  const { open, listener, isOver, documents } = await setUp(t)
+  const queue = open()
+  listener.onResult = async ({ job }) => {
+    if (job.id === run(1).id) throw new TypeError('a bug in the listener')
+  }
+  await queue.listen(listener)
+  await queue.publish([run(1), run(2), run(3)])
+  await eventually(async () => (await recordOf(documents, 1))?.state === 'dead')
+  t.is((await recordOf(documents, 1))?.attempts, 5)
+  t.deepEqual(
+    listener.saidOf(run(1)).filter(line => !line.startsWith('StatusMessage.start')),
+    [
+      ...[1, 2, 3, 4].map(n => `StatusMessage.retry: (#${n}) The result could not be taken over`),
+      'StatusMessage.error: The result could not be taken over',
+    ],
+  )
+  await eventually(async () => (await isOver(2)) && (await isOver(3)))
+  t.is(listener.results.length, 2)
+})
+
+test('two workers on one store run each job once', async t => {
+  const { open, listener, folder, documents } = await setUp(t)
+  const queues = [open({ concurrency: 1, pollMs: 20 }), open({ concurrency: 1, pollMs: 20 }, join(folder, 'second'))]
+  for (const queue of queues) await queue.listen(listener)
+  const all = Array.from({ length: 60 }, (_, n) => run(n + 1))
+  await Promise.all(all.map((job, n) => queues[n % 2]?.publish([job])))
+  await eventually(async () => (await documents.count(jobs, { using: 'due', upTo: 100 })) === 0)
+  t.deepEqual(
+    listener.results.map(({ job }) => job.id).sort(),
+    all.map(({ id }) => id),
+  )
+  t.is(new Set(listener.results.map(({ output }) => output.metadata?.['pid'])).size, 2)
+})
+
+test('a kernel that only serves HTTP publishes and cancels; a worker elsewhere runs the jobs', async t => {
+  const { open, listener, folder, isOver } = await setUp(t)
+  const front = open({ roles: ['http'] })
+  await front.listen(listener)
+  await front.publish([run(1), run(2)])
+  t.is(await front.cancel(run(2).id), 'cancelled')
+  t.deepEqual([listener.heartbeats.length, (await readdir(folder)).includes('transport.queue')], [0, false])
+  const back = open({ roles: ['worker'], pollMs: 20 }, join(folder, 'back'))
+  await back.listen(listener)
+  await eventually(() => isOver(1))
+  await front.publish([run(3)])
+  await eventually(() => isOver(3))
+  t.deepEqual(
+    listener.results.map(({ job }) => job.id),
+    [run(1).id, run(3).id],
+  )
+})
+
+test('jobs of a silent worker are taken over, those of another one are left alone', async t => {
+  const { open, listener, documents, isOver } = await setUp(t)
+  await insertRunning(documents, 1, { leaseUntil: past })
+  await insertRunning(documents, 2, {})
+  const queue = open({ pollMs: 20, leaseMs: 300 })
+  await queue.listen(listener)
+  await eventually(() => isOver(1))
+  t.is((await recordOf(documents, 2))?.state, 'running')
+  t.is(await queue.cancel(run(2).id), 'running')
+})
+
+test('what ran when this worker was killed runs again at once; the fifth time it is put aside', async t => {
+  const { open, listener, folder, documents, isOver } = await setUp(t)
+  await mkdir(join(folder, 'transport.queue', 'runs', 'left'), { recursive: true })
+  await writeFile(join(folder, 'transport.queue', 'owner'), 'myself')
+  await insertRunning(documents, 1, { owner: 'myself' })
+  await insertRunning(documents, 2, { owner: 'myself', attempts: 5, crashes: 4 })
+  await open().listen(listener)
+  await eventually(() => isOver(1))
+  t.is((await recordOf(documents, 2))?.state, 'dead')
+  t.deepEqual(listener.saidOf(run(2)), ['StatusMessage.error: The server ended during 5 runs of this'])
+  t.false((await readdir(join(folder, 'transport.queue', 'runs'))).includes('left'))
+})
+
+test('a run whose job another worker has taken over ends without a result', async t => {
+  const { open, listener, documents, folder } = await setUp(t)
+  const queue = open({ leaseMs: 300, extractors: [fixtureExtractor('wait')] })
+  await queue.listen(listener)
+  await queue.publish([run(1, 'wait')])
+  await eventually(() => listener.saidOf(run(1)).some(line => line.includes('running as')))
+  const leaseUntil = new Date(Date.now() + 3_600_000).toISOString()
+  await documents.commit({ update: run(1).id, in: jobs, set: { owner: 'another', leaseUntil } })
+  await eventually(async () => (await readdir(join(folder, 'transport.queue', 'runs'))).length === 0)
+  t.deepEqual(listener.results, [])
+  t.is((await recordOf(documents, 1))?.owner, 'another')
+})
+
+test('a long run keeps its lease', async t => {
+  const { open, listener, folder, isOver } = await setUp(t)
+  const extractors = [fixtureExtractor('wait')]
+  await open({ leaseMs: 300, pollMs: 20, extractors }).listen(listener)
+  const other = open({ leaseMs: 300, pollMs: 20, extractors }, join(folder, 'other'))
+  await other.listen(listener)
+  await other.publish([run(1, 'wait', { ms: 1500 })])
+  await eventually(() => isOver(1))
+  t.is(listener.results.length, 1)
+  t.is(listener.saidOf(run(1)).filter(line => line.startsWith('StatusMessage.start')).length, 1)
+})
+
+test('a job that is over is not run again when its publisher repeats itself', async t => {
+  const { open, listener, isOver, documents } = await setUp(t)
+  const queue = open({ extractors: [fixtureExtractor('echo'), fixtureExtractor('wait')] })
+  await queue.listen(listener)
+  await queue.publish([run(1), run(2, 'wait')])
+  await eventually(() => isOver(1))
+  t.is(await queue.cancel(run(2).id), 'cancelled')
+  await queue.publish([run(1), run(2, 'wait'), run(3)])
+  await eventually(() => isOver(3))
+  t.is(await documents.count(jobs, { using: 'due', upTo: 10 }), 0)
+  t.is(listener.results.filter(({ job }) => job.id === run(1).id).length, 1)
+})
+
+test('stopping while the store is away ends, and leaves no process', async t => {
+  const { open, listener, setAway, folder } = await setUp(t)
+  const queue = open({ extractors: [fixtureExtractor('loop')] })
+  await queue.listen(listener)
+  await queue.publish([run(1, 'loop')])
+  const processes = join(folder, 'transport.queue', 'processes')
+  await eventually(async () => (await readdir(processes).catch(() => [])).length === 1)
+  setAway(true)
+  await queue.dispose()
+  t.deepEqual(await readdir(processes), [])
+})
+
+test('at most one line of progress a second is passed on', async t => {
+  const { open, listener, isOver } = await setUp(t)
+  const queue = open({ extractors: [fixtureExtractor('chatter')] })
+  await queue.listen(listener)
+  await queue.publish([run(1, 'chatter', { ms: 1800 })])
+  await eventually(() => isOver(1))
+  const times = listener.statuses.filter(({ status }) => status.startsWith('StatusMessage.processing: ')).map(({ at }) => at.getTime())
+  t.true(times.length >= 2)
+  // The wall clock may move a little against the one that counts.
+  for (const [n, time] of times.slice(1).entries()) t.true(time - (times[n] ?? 0) >= 950)
+})
+
+test('hostile extractors end as dead jobs with a reason, and the server goes on', async t => {
+  const { open, listener, documents, isOver } = await setUp(t)
+  const names = ['loop', 'heap-hog', 'buffer-hog', 'exit', 'throw', 'late-throw', 'outside']
+  const extractors = [
+    ...names.map(name => fixtureExtractor(name, { timeoutMs: name === 'loop' ? 700 : 20_000, memoryMb: 32 })),
+    fixtureExtractor('echo'),
+  ]
+  const queue = open({ extractors, nativeMemoryMb: 200 })
+  await queue.listen(listener)
+  await queue.publish([...names.map((name, n) => run(n + 1, name)), run(20)])
+  await eventually(() => isOver(20))
+  await eventually(async () => (await queue.queues()).filter(({ dead }) => dead === 1).length === names.length)
+  const errors = await Promise.all(names.map(async (_, n) => (await recordOf(documents, n + 1))?.error))
+  t.deepEqual(errors, [
+    'It took longer than 0.7 s and was stopped',
+    'It took more than 32 MiB of memory and was stopped',
+    'It took more than 232 MiB of memory and was stopped',
+    'Its process ended without a result (exit code 3)',
+    'input is damaged:\nline 2',
+    'nobody caught this',
+    "The extractor's result is not right: a file is outside the output folder",
+  ])
+  t.is(listener.saidOf(run(5)).at(-1), 'StatusMessage.error: input is damaged: line 2')
+  t.deepEqual(
+    listener.results.map(({ job }) => job.id),
+    [run(20).id],
+  )
+})
+
+test('two hundred jobs are done in seconds', async t => {
+  const { open, listener, documents } = await setUp(t)
+  const queue = open()
+  await queue.listen(listener)
+  const begun = performance.now()
+  for (let n = 0; n < 200; n += 20) await queue.publish(Array.from({ length: 20 }, (_, at) => run(n + at + 1)))
+  await eventually(async () => (await documents.count(jobs, { using: 'due', upTo: 300 })) === 0)
+  const seconds = (performance.now() - begun) / 1000
+  t.log(`${(200 / seconds).toFixed(0)} jobs/s`)
+  t.is(new Set(listener.results.map(({ job }) => job.id)).size, 200)
+  t.true(seconds < 15)
+  t.deepEqual(await idsOf(queue, { kind: 'file', id: hex(1) }), [])
+})
