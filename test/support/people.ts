@@ -1,0 +1,56 @@
+import type { TestFetch, TestServer } from 'pounce/sdk/testing'
+
+/** Somebody with an account, a password and a key. */
+export interface Person {
+  readonly id: string
+  readonly email: string
+  readonly password: string
+  readonly key: string
+  /** Calls the API with the key. */
+  readonly call: TestFetch
+}
+
+let made = 0
+
+/** Makes an account and a key for it, by HTTP. */
+export const newPerson = async (server: TestServer, name = 'person'): Promise<Person> => {
+  made += 1
+  const email = `${name}${made}@example.org`
+  const password = `secret of ${name} ${made}`
+  const account = { email, password, firstName: name, lastName: `Number ${made}` }
+  const answer = await server.as(server.admin.key)('/api/users', { method: 'POST', json: account })
+  if (answer.status !== 200) throw new Error(await answer.text())
+  const { id } = (await answer.json()) as { id: string }
+  const key = await newKey(server, email, password)
+  return { id, email, password, key, call: server.as(key) }
+}
+
+/** The value of an `Authorization` header. */
+export const basic = (email: string, password: string): string => `Basic ${Buffer.from(`${email}:${password}`).toString('base64')}`
+
+/** A key of the account, made by HTTP. */
+export const newKey = async (server: TestServer, email: string, password: string, query = 'name=test'): Promise<string> => {
+  const answer = await server.as()(`/api/users/keys?${query}`, { method: 'POST', headers: { authorization: basic(email, password) } })
+  if (answer.status !== 200) throw new Error(await answer.text())
+  return ((await answer.json()) as { key: string }).key
+}
+
+/** Signs in; the cookie to send from then on. */
+export const signIn = async (server: TestServer, email: string, password: string, cookie?: string): Promise<string> => {
+  const headers = cookie === undefined ? {} : { cookie }
+  const answer = await server.as()('/api/login', { method: 'POST', json: { email, password }, headers })
+  if (answer.status !== 200) throw new Error(await answer.text())
+  return answer.headers.get('set-cookie')?.split(';')[0] ?? ''
+}
+
+/** Calls the API as a browser does, from a page of the server itself. */
+export const byCookie =
+  (server: TestServer, cookie: string): TestFetch =>
+  (path, init = {}) =>
+    server.as()(path, { ...init, headers: { ...Object.fromEntries(new Headers(init.headers)), cookie, 'sec-fetch-site': 'same-origin' } })
+
+/** Parts of a refusal that stay the same from request to request. */
+export const refusal = async (answer: Response): Promise<Readonly<Record<string, unknown>>> => {
+  const { requestId: _differs, ...rest } = (await answer.json()) as Record<string, unknown>
+  return { httpStatus: answer.status, ...rest }
+}
