@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { ExtractorOutput } from '../../sdk/ports/extractor.ts'
 
@@ -11,20 +11,34 @@ export interface RunApart {
 
 const program = `
   const [module, path, contentType] = process.argv.slice(1)
-  const { statSync } = await import('node:fs')
+  const { existsSync, readFileSync, statSync } = await import('node:fs')
   const { dirname, basename } = await import('node:path')
   const { extract } = await import(module)
   const output = await extract({
     path, contentType, filename: basename(path), sizeBytes: statSync(path).size, outputFolder: dirname(path), parameters: {},
     signal: new AbortController().signal, progress() {},
   })
-  process.stdout.write(JSON.stringify({ output, peakBytes: process.resourceUsage().maxRSS * 1024 }))
+  // On Linux maxRSS counts what the parent held when it started this process.
+  const status = existsSync('/proc/self/status') ? readFileSync('/proc/self/status', 'utf8') : ''
+  const kilobytes = Number(/VmHWM:\\s+(\\d+)/.exec(status)?.[1] ?? process.resourceUsage().maxRSS)
+  process.stdout.write(JSON.stringify({ output, peakBytes: kilobytes * 1024 }))
 `
 
-/** Runs an extractor with a heap of `heapMb` only. Files that it writes stay beside the input. */
+/** Runs an extractor with a heap of `heapMb` only and with the rights that the queue gives. Files that it writes stay beside the input. */
 export async function extractApart(module: URL, path: string, contentType: string, heapMb: number): Promise<RunApart> {
-  const flags = [`--max-old-space-size=${heapMb}`, '--disable-warning=ExperimentalWarning', '--input-type=module']
+  const rights = [
+    '--permission',
+    '--allow-fs-read=*',
+    `--allow-fs-write=${join(dirname(path), '*')}`,
+    '--allow-addons',
+    '--allow-child-process',
+  ]
+  const flags = [...rights, `--max-old-space-size=${heapMb}`, '--disable-warning=ExperimentalWarning', '--disable-warning=SecurityWarning']
   const options = { cwd: dirname(path), maxBuffer: 10 << 20 }
-  const { stdout } = await promisify(execFile)(process.execPath, [...flags, '-e', program, '--', module.href, path, contentType], options)
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [...flags, '--input-type=module', '-e', program, '--', module.href, path, contentType],
+    options,
+  )
   return JSON.parse(stdout)
 }

@@ -1,5 +1,6 @@
 import { copyFile, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { crc32, gzipSync } from 'node:zlib'
 import test from 'ava'
 import sharp from 'sharp'
 import { runExtractor, temporaryFile, temporaryFolder, testFile } from '../../../test/support/run-extractor.ts'
@@ -197,6 +198,11 @@ test('a large SVG is skipped', async t => {
   t.regex(run.skipped ?? '', /above 5 MiB/)
 })
 
+test('a compressed SVG is skipped', async t => {
+  const run = await runExtractor(t, extract, await temporaryFile(t, 'packed.svgz', gzipSync('<svg/>')), svg)
+  t.is(run.skipped, 'Compressed SVG drawings are not drawn.')
+})
+
 test('without sharp the run says what to install', async t => {
   const loaded = await loadSharp(() => Promise.reject(new Error("Cannot find package 'sharp'\nRequire stack")))
   t.deepEqual(loaded, {
@@ -234,7 +240,6 @@ function floatTiff(width: number, values: Float32Array): Buffer {
 
 async function hugePng(): Promise<Uint8Array> {
   const bytes = Buffer.from(await readFile(testFile('picture.png')))
-  const { crc32 } = await import('node:zlib')
   bytes.writeUInt32BE(60_000, 16)
   bytes.writeUInt32BE(60_000, 20)
   bytes.writeUInt32BE(crc32(bytes.subarray(12, 29)), 29)

@@ -12,8 +12,9 @@ export interface OpenImage {
 }
 
 const mostPixels = 100_000_000
+const gzipMark = Buffer.from([0x1f, 0x8b])
 const mostSvgBytes = 5 << 20
-const readableTypes = /^image\/(jpe?g|pjpeg|png|webp|gif|tiff|avif|svg\+xml)$/
+const readableTypes = /^image\/(jpe?g|pjpeg|png|webp|gif|tiff|avif|svg\+xml)\s*(;|$)/i
 
 // The content decides which loader runs, whatever the file is called. SVG is read from memory only: then it has no
 // folder, and no reference in it leads to another stored file. All other loaders stay shut.
@@ -48,6 +49,8 @@ export async function openImage(sharp: SharpModule, input: ExtractorInput): Prom
   const isSvg = await looksLikeSvg(input)
   if (isSvg && input.sizeBytes > mostSvgBytes) return { skipped: `SVG drawings above ${mostSvgBytes >> 20} MiB are not drawn.` }
   const source = isSvg ? await readFile(input.path) : input.path
+  // What is packed is not bounded by the size of the file.
+  if (Buffer.isBuffer(source) && source.subarray(0, 2).equals(gzipMark)) return { skipped: 'Compressed SVG drawings are not drawn.' }
   const pipeline = () => sharp(source, { limitInputPixels: mostPixels, failOn: 'error', sequentialRead: true }).timeout({ seconds: 90 })
   try {
     return { facts: await pipeline().metadata(), pipeline }
@@ -59,7 +62,7 @@ export async function openImage(sharp: SharpModule, input: ExtractorInput): Prom
 }
 
 async function looksLikeSvg(input: ExtractorInput): Promise<boolean> {
-  if (input.contentType === 'image/svg+xml') return true
+  if (input.contentType.startsWith('image/svg+xml')) return true
   await using file = await open(input.path)
   const { buffer, bytesRead } = await file.read(Buffer.alloc(1024), 0, 1024, 0)
   return buffer.toString('latin1', 0, bytesRead).trimStart().startsWith('<')
