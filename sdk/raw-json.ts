@@ -11,4 +11,4 @@ export class RawJson {
  * Hands over JSON text as the body of an answer, without parsing and printing it again. The caller vouches for the text and its shape;
  * tests check it against the declared response.
  */
-export const rawJson = <T>(text: string): T => new RawJson(text) as T
+export const rawJson = <T = never>(text: string): T => new RawJson(text) as T

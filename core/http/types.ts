@@ -9,6 +9,8 @@ export interface MountedRoute {
   readonly route: Route
   /** The instances behind the route's `needs`, by the name the route uses. */
   readonly needs: Readonly<Record<string, unknown>>
+  /** A credential that cannot be checked counts as none: for `/readyz`, which must answer while the store is away. */
+  readonly isLenient?: boolean
 }
 
 /** How the kernel is doing, for `/readyz`. */

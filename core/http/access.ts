@@ -1,0 +1,92 @@
+import {
+  type Caller,
+  Forbidden,
+  isServerAdmin,
+  NotFound,
+  NotSignedIn,
+  type Permission,
+  type Policy,
+  type Ref,
+  readingPermissions,
+  type Verdict,
+} from 'pounce/sdk'
+import type { Declaration } from './mount.ts'
+
+type Input = Readonly<Record<string, unknown>>
+
+/** Decides whether a caller may use a route; throws the refusal. */
+export class Access {
+  readonly #policy: Policy | undefined
+
+  constructor(policy: Policy | undefined) {
+    this.#policy = policy
+  }
+
+  /** Throws 401 for an anonymous caller, 403 for one who may not, 404 for one who may not know. */
+  async require(declaration: Declaration, caller: Caller, input: Input): Promise<void> {
+    const { permission, of, also } = declaration
+    this.#requireStanding(permission, caller)
+    if (isRight(permission)) {
+      if (of) await this.#requireOn(permission, caller, of(input), declaration)
+      else this.#requireAnywhere(permission, caller)
+    }
+    for (const check of also ?? []) await this.#requireOn(check.permission, caller, check.of(input), declaration)
+  }
+
+  /**
+   * For a request whose things cannot be named because its input is wrong: an anonymous caller who could not do this
+   * to anything gets 401, as for any thing; everybody else learns what was wrong.
+   */
+  requireForWrongInput(declaration: Declaration, caller: Caller): void {
+    const { permission } = declaration
+    this.#requireStanding(permission, caller)
+    if (isRight(permission) && isAnonymous(caller) && this.#policy?.can(caller, permission) !== 'yes') throw new NotSignedIn()
+  }
+
+  #requireStanding(permission: Declaration['permission'], caller: Caller): void {
+    switch (permission) {
+      case 'reader':
+        if (this.#policy?.isPrivate) requireAccount(caller)
+        return
+      case 'signedIn':
+        requireAccount(caller)
+        return
+      case 'serverAdmin':
+        if (isServerAdmin(caller)) return
+        if (isAnonymous(caller)) throw new NotSignedIn()
+        throw new Forbidden('Only a server admin may do this')
+      default:
+        return
+    }
+  }
+
+  #requireAnywhere(permission: Permission, caller: Caller): void {
+    if (this.#policy?.can(caller, permission) === 'yes') return
+    if (isAnonymous(caller)) throw new NotSignedIn()
+    throw new Forbidden(`You may not do this: it takes the permission ${permission}`)
+  }
+
+  async #requireOn(permission: Permission, caller: Caller, refs: Ref | readonly Ref[], declaration: Declaration): Promise<void> {
+    for (const ref of 'kind' in refs ? [refs] : refs) {
+      const verdict = (await this.#policy?.canOn(caller, permission, ref)) ?? 'no'
+      if (verdict !== 'yes') throw this.#refusal(verdict, permission, caller, ref, declaration)
+    }
+  }
+
+  #refusal(verdict: Exclude<Verdict, 'yes'>, permission: Permission, caller: Caller, ref: Ref, { method, effects }: Declaration): Error {
+    const isReading = readingPermissions.has(permission) || (method === 'GET' && effects === undefined)
+    if (isAnonymous(caller) && !(verdict === 'unseen' && isReading && !this.#policy?.isPrivate)) return new NotSignedIn()
+    if (verdict === 'unseen') return new NotFound(ref.kind)
+    return new Forbidden(`You may not do this to the ${ref.kind}: it takes the permission ${permission}`)
+  }
+}
+
+const isAnonymous = (caller: Caller): boolean => caller.via === 'nothing'
+
+const requireAccount = (caller: Caller): void => {
+  if (isAnonymous(caller)) throw new NotSignedIn()
+  if (caller.user?.status === 'Inactive') throw new Forbidden('The account is not active')
+}
+
+const isRight = (permission: Declaration['permission']): permission is Permission =>
+  permission !== 'anyone' && permission !== 'reader' && permission !== 'signedIn' && permission !== 'serverAdmin'

@@ -1,0 +1,111 @@
+import type { Context } from 'koa'
+import { anonymous, type Caller, type Callers, Forbidden, Invalid, NotFound, NotSignedIn, type Policy } from 'pounce/sdk'
+import { Access } from './access.ts'
+import { addressOf, credentialsOf } from './credentials.ts'
+import type { Exchange } from './exchange.ts'
+import { HandlerRequest, type Surroundings } from './handler-request.ts'
+import { readJson } from './json-body.ts'
+import type { Mount } from './mount.ts'
+import { MultipartReader } from './multipart-reader.ts'
+import { requireSameOrigin } from './origin.ts'
+import type { AnyReply } from './replier.ts'
+import { type Checked, type Fault, isSchema } from './route-checks.ts'
+import type { Match } from './route-table.ts'
+
+type Values = Readonly<Record<string, unknown>>
+
+/** What the steps of a request need. */
+export interface PipelineOptions extends Surroundings {
+  readonly policy: Policy | undefined
+  readonly callers: Callers | undefined
+  readonly maxJsonBytes: number
+}
+
+/** The way of a request through its route: who asks, may they, is the input right, the handler. */
+export class Pipeline {
+  readonly #options: PipelineOptions
+  readonly #access: Access
+
+  constructor(options: PipelineOptions) {
+    this.#options = options
+    this.#access = new Access(options.policy)
+  }
+
+  /** The handler's answer; throws a `Problem` for what is refused on the way. */
+  async run(context: Context, exchange: Exchange, { mount, params: texts }: Match): Promise<AnyReply> {
+    const { declaration, checks } = mount
+    const address = addressOf(exchange.req.headers, exchange.req.socket.remoteAddress, this.#options.trustedProxies)
+    exchange.caller = declaration.ignoresCredentials ? anonymous : await this.#identify(exchange, mount, address)
+    this.#requireProperOrigin(exchange, mount)
+    const params = checks.params(texts)
+    const query = checks.query(exchange.line.query)
+    await this.#requireAccess(exchange.caller, mount, params, query)
+    const body = await this.#body(context, exchange, mount)
+    const request = new HandlerRequest(exchange, this.#options, address, { params: params.value, query: query.value, body })
+    return declaration.handle(request as never, mount.needs as never)
+  }
+
+  async #identify(exchange: Exchange, { isLenient }: Mount, address: string): Promise<Caller> {
+    const { headers } = exchange.req
+    const { query, key } = exchange.line
+    let hasSession = false
+    try {
+      const credentials = credentialsOf({ headers, query, queryKey: key, address })
+      if (!credentials) return anonymous
+      hasSession = credentials.session !== undefined
+      if (!this.#options.callers) throw new NotSignedIn('This server knows no accounts')
+      return await this.#options.callers.identify(credentials)
+    } catch (error) {
+      if (isLenient) return anonymous
+      exchange.hasStaleSession = hasSession && error instanceof NotSignedIn
+      throw error
+    }
+  }
+
+  #requireProperOrigin({ caller, req }: Exchange, { declaration }: Mount): void {
+    if (caller.via !== 'session') return
+    if (declaration.neverByCookie) throw new Forbidden('A session cookie will not do here: send an API key, or sign in with the request')
+    if (req.method !== 'GET' && req.method !== 'HEAD') requireSameOrigin(req.headers, this.#options.baseUrl)
+  }
+
+  /** A wrong input must not tell more than the caller may know, so rights come first as far as the input names things. */
+  async #requireAccess(caller: Caller, { declaration, group }: Mount, params: Checked<Values>, query: Checked<Values>): Promise<void> {
+    if (params.fault) {
+      this.#access.requireForWrongInput(declaration, caller)
+      throw new NotFound(
+        params.fault.idName === undefined || params.fault.idName === 'id'
+          ? kindOf(declaration, params.value, group)
+          : kindNamed(params.fault.idName),
+      )
+    }
+    if (!query.fault) return this.#access.require(declaration, caller, { ...params.value, ...query.value })
+    const { of, ...rest } = declaration
+    const refs = of ? [of({ ...params.value, ...query.value })].flat() : []
+    const named = Object.values(params.value)
+    // Things named by the path are checked; those named by the wrong query cannot be.
+    const known = refs.filter(ref => named.includes(ref.id))
+    if (known.length > 0) await this.#access.require({ ...rest, of: () => known, also: [] }, caller, {})
+    else this.#access.requireForWrongInput(declaration, caller)
+    throw wrongQuery(query.fault)
+  }
+
+  async #body(context: Context, exchange: Exchange, { declaration, checks }: Mount): Promise<unknown> {
+    const { body, maxBodyBytes = this.#options.maxJsonBytes } = declaration
+    if (body === undefined) return undefined
+    if (!isSchema(body)) return new MultipartReader(exchange, (body as { maxParts?: number }).maxParts ?? 1000)
+    const sent = await readJson(context, exchange, maxBodyBytes)
+    const { value, fault } = checks.body(sent ?? {})
+    if (fault) throw new Invalid(fault.message)
+    return value
+  }
+}
+
+const wrongQuery = ({ idName, message }: Fault): Error => (idName === undefined ? new Invalid(message) : new NotFound(kindNamed(idName)))
+
+/** `dataset_id` names a dataset, `space` a space. */
+const kindNamed = (parameter: string): string => parameter.replace(/_?id$/i, '') || 'thing'
+
+const kindOf = ({ of }: Mount['declaration'], params: Values, group: string): string => {
+  const ref = of ? [of(params)].flat()[0] : undefined
+  return ref?.kind ?? group.replace(/s$/, '')
+}

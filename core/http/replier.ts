@@ -1,0 +1,103 @@
+import { Readable } from 'node:stream'
+import { type ByteRange, type Bytes, RawJson } from 'pounce/sdk'
+import type { BlobResponder } from './blob-responder.ts'
+import type { Exchange } from './exchange.ts'
+import type { Mount } from './mount.ts'
+import type { SchemaShape } from './schema-shape.ts'
+import { drained, type Sender } from './sender.ts'
+
+/** What a handler answered. */
+export interface AnyReply {
+  readonly status: number
+  readonly body: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Pieces of a list are sent when this many characters have come together. */
+const pieceLength = 32 * 1024
+
+/** Sends what handlers answer, each body the way its schema says. */
+export class Replier {
+  readonly #sender: Sender
+  readonly #blobs: BlobResponder
+  readonly #checks: boolean
+
+  constructor(sender: Sender, blobs: BlobResponder, checks: boolean) {
+    this.#sender = sender
+    this.#blobs = blobs
+    this.#checks = checks
+  }
+
+  async send(exchange: Exchange, mount: Mount, reply: AnyReply): Promise<void> {
+    const { status, body, headers } = reply
+    const schema = mount.declaration.responses[status] as SchemaShape | undefined
+    switch (schema?.['x-body']) {
+      case 'empty':
+        return this.#sender.send(exchange, status, { ...headers }, undefined)
+      case 'text':
+        return this.#sender.sendText(exchange, status, { 'content-type': 'text/plain; charset=utf-8', ...headers }, String(body))
+      case 'bytes':
+        return this.#sendBytes(exchange, reply)
+      case 'rows':
+        return this.#sendRows(exchange, reply)
+      default:
+        return this.#sendJson(exchange, mount, reply)
+    }
+  }
+
+  async #sendJson(exchange: Exchange, mount: Mount, { status, body, headers }: AnyReply): Promise<void> {
+    const text = body instanceof RawJson ? body.text : JSON.stringify(body)
+    if (this.#checks) {
+      const fault = mount.checks.reply(status, text === undefined ? undefined : JSON.parse(text))
+      if (fault) throw new Error(`${mount.name} of ${mount.plugin} answered ${status} differently from what it declares: ${fault}`)
+    }
+    if (text === undefined) return this.#sender.send(exchange, status, { ...headers }, undefined)
+    return this.#sender.sendText(
+      exchange,
+      status,
+      { 'content-type': 'application/json', 'cache-control': 'private, no-cache', ...headers },
+      text,
+    )
+  }
+
+  async #sendBytes(exchange: Exchange, { status, body, headers }: AnyReply): Promise<void> {
+    if (isBytes(body)) return this.#blobs.send(exchange, status, headers, body)
+    const contentType = headers?.['content-type'] ?? 'application/octet-stream'
+    if (body instanceof Readable) return this.#blobs.send(exchange, status, headers, { open: () => body, contentType })
+    if (!(body instanceof Uint8Array)) throw new TypeError('a body of bytes must be a Bytes, a Buffer or a Readable')
+    const open = (range?: ByteRange): Readable => Readable.from([Buffer.from(range ? body.subarray(range.start, range.end + 1) : body)])
+    return this.#blobs.send(exchange, status, headers, { open, contentType, sizeBytes: body.byteLength })
+  }
+
+  async #sendRows(exchange: Exchange, { status, body, headers }: AnyReply): Promise<void> {
+    const { res } = exchange
+    const start = (): void => {
+      if (!res.headersSent)
+        this.#sender.head(exchange, status, { 'content-type': 'application/json', 'cache-control': 'private, no-cache', ...headers })
+    }
+    let piece = '['
+    let isFirst = true
+    try {
+      for await (const row of body as AsyncIterable<unknown>) {
+        piece += (isFirst ? '' : ',') + (row instanceof RawJson ? row.text : JSON.stringify(row))
+        isFirst = false
+        if (piece.length < pieceLength) continue
+        if (res.destroyed || exchange.isHead) break
+        start()
+        if (!res.write(piece)) await drained(res)
+        piece = ''
+      }
+    } catch (error) {
+      if (!res.headersSent) throw error
+      // The client must not take half a list for the whole.
+      res.destroy(error instanceof Error ? error : new Error(String(error)))
+      return
+    }
+    if (res.destroyed) return
+    start()
+    res.end(exchange.isHead ? undefined : `${piece}]`)
+  }
+}
+
+const isBytes = (body: unknown): body is Bytes =>
+  typeof body === 'object' && body !== null && 'open' in body && typeof body.open === 'function'

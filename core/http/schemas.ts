@@ -1,0 +1,41 @@
+import { Ajv, type ValidateFunction } from 'ajv'
+import type { s } from 'pounce/sdk'
+
+/** A time with its offset, such as `2026-01-05T10:00:00Z`. */
+const isDateTime = (text: string): boolean =>
+  /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:[Zz]|[+-]\d\d:?\d\d)$/.test(text) && !Number.isNaN(Date.parse(text))
+
+const ajv = new Ajv({
+  strict: true,
+  strictTypes: false,
+  strictTuples: false,
+  strictRequired: false,
+  allowUnionTypes: true,
+  useDefaults: true,
+  verbose: true,
+  // Schemas live as long as the process: the cache by object is enough, ids are not needed.
+  addUsedSchema: false,
+  formats: {
+    binary: true,
+    'date-time': isDateTime,
+    date: /^\d{4}-\d\d-\d\d$/,
+    email: /^[^\s@]{1,64}@[^\s@]{1,255}$/,
+    uri: (text: string) => URL.canParse(text),
+  },
+  keywords: ['secret'],
+})
+
+/** Compiles a schema strictly; members named `x-…` are annotations. Throws when the schema itself is wrong. */
+export const compileSchema = (schema: s.TSchema): ValidateFunction => {
+  for (const name of annotations(schema)) if (!ajv.getKeyword(name)) ajv.addKeyword(name)
+  return ajv.compile(schema)
+}
+
+const annotations = (value: unknown, found = new Set<string>()): ReadonlySet<string> => {
+  if (typeof value !== 'object' || value === null) return found
+  for (const [name, child] of Object.entries(value)) {
+    if (name.startsWith('x-')) found.add(name)
+    annotations(child, found)
+  }
+  return found
+}

@@ -1,0 +1,62 @@
+import type { ExecutionContext } from 'ava'
+import { type Callers, type Installation, type Metrics, type Policy, type Route, s } from 'pounce/sdk'
+import { FixedClock, silent } from 'pounce/sdk/testing'
+import { type HttpConfig, httpConfig } from '../config.ts'
+import { createHttp } from '../create-http.ts'
+import type { Http, HttpOptions } from '../types.ts'
+
+/** What a test may set. */
+export interface ServeOptions {
+  readonly policy?: Policy
+  readonly callers?: Callers
+  readonly config?: Partial<HttpConfig>
+  readonly options?: Partial<HttpOptions>
+}
+
+const quiet = (): void => undefined
+const metrics: Metrics = { count: quiet, gauge: quiet, observe: quiet }
+
+const installation: Installation = {
+  instance: 'abcdefghij',
+  version: '1.2.3',
+  dataFolder: '/nowhere',
+  baseUrl: 'https://data.example.org',
+  plugins: [],
+  roles: new Set(['http']),
+  isPrivate: false,
+  admins: [],
+}
+
+/** Everything a server is made of, with quiet surroundings. */
+export const httpOptions = (routes: Readonly<Record<string, Route>>, given: ServeOptions = {}): HttpOptions => {
+  let last = 0
+  const defaults = Object.fromEntries(
+    Object.entries(httpConfig.properties).map(([name, schema]) => [name, (schema as { default?: unknown }).default]),
+  )
+  return {
+    routes: Object.entries(routes).map(([name, route]) => ({ plugin: 'resources.test', name, route, needs: {} })),
+    config: { ...(defaults as HttpConfig), port: 0, ...given.config },
+    log: silent,
+    metrics,
+    clock: new FixedClock(),
+    ids: { next: () => (last++).toString(16).padStart(24, '0') },
+    readiness: async () => ({ ready: true, plugins: [{ id: 'resources.test', ok: true }] }),
+    checkResponses: true,
+    installation,
+    ...(given.policy ? { policy: given.policy } : {}),
+    ...(given.callers ? { callers: given.callers } : {}),
+    ...given.options,
+  }
+}
+
+/** A listening server of these routes that ends with the test. */
+export const serve = async (
+  t: ExecutionContext,
+  routes: Readonly<Record<string, Route>>,
+  given: ServeOptions = {},
+): Promise<{ url: string; port: number; http: Http }> => {
+  const http = createHttp(httpOptions(routes, given))
+  const { url, port } = await http.listen()
+  t.teardown(() => http.drain(0))
+  return { url, port, http }
+}
