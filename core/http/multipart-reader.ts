@@ -88,11 +88,6 @@ export class MultipartReader implements AsyncIterableIterator<Part> {
     const tooShort = (): void => this.#fail(new Invalid('The body ended before its last part was complete'))
     this.#parser.on('part', part => this.#open(part))
     this.#parser.on('error', tooShort)
-    this.#parser.on('finish', () => {
-      if (this.#isHeaderDue) tooShort()
-      this.#isFinished = true
-      this.#wake?.()
-    })
     req.on('end', () => {
       this.#isBodyRead = true
       this.#wake?.()
@@ -104,6 +99,13 @@ export class MultipartReader implements AsyncIterableIterator<Part> {
     if (req.destroyed) tooShort()
     this.#exchange.invite()
     req.pipe(this.#parser)
+    // After `pipe`, whose own listener stops the reading: what follows the last part is read and dropped.
+    this.#parser.on('finish', () => {
+      if (this.#isHeaderDue) tooShort()
+      this.#isFinished = true
+      req.resume()
+      this.#wake?.()
+    })
   }
 
   #open(source: Readable): void {

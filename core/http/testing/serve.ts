@@ -1,5 +1,5 @@
 import type { ExecutionContext } from 'ava'
-import { type Callers, type Installation, type Metrics, type Policy, type Route, s } from 'pounce/sdk'
+import type { Callers, Installation, Metrics, Policy, Route } from 'pounce/sdk'
 import { FixedClock, silent } from 'pounce/sdk/testing'
 import { type HttpConfig, httpConfig } from '../config.ts'
 import { createHttp } from '../create-http.ts'
