@@ -1,0 +1,16 @@
+import { definePlugin, Folders, on, provide, RightsOf } from 'pounce/sdk'
+import { folders } from './collection.ts'
+import { FolderRights } from './folder-rights.ts'
+import { FolderTree, FolderTrees } from './folder-tree.ts'
+import { LeaveDataset, LeaveParent } from './handlers.ts'
+import * as routes from './routes.ts'
+import { StoredFolders } from './stored-folders.ts'
+
+export const plugin = definePlugin({
+  id: 'resources.folders',
+  summary: 'Folders of datasets.',
+  provides: [provide(Folders, StoredFolders), provide(FolderTrees, FolderTree), provide(RightsOf, FolderRights)],
+  routes,
+  collections: [folders],
+  handlers: [on('folder.removed', LeaveParent), on('dataset.removed', LeaveDataset)],
+})

@@ -1,0 +1,128 @@
+import { Conflict, Folders, Invalid, NotFound, one, routesFor, s, signedIn } from 'pounce/sdk'
+import type { Folder } from './collection.ts'
+import { FolderTrees } from './folder-tree.ts'
+
+const route = routesFor('folders', { folders: Folders, tree: FolderTrees })
+const params = s.Object({ id: s.id() })
+const pair = s.Object({ id: s.id(), folder: s.id() })
+const name = s.String({
+  minLength: 1,
+  maxLength: 255,
+  pattern: '^(?!\\.{1,2}$)[^\\u0000-\\u001f\\u007f/\\\\]*$',
+  description: 'A name without slashes, backslashes and control characters, other than `.` and `..`',
+})
+
+const FolderItem = s.Object({
+  id: s.String(),
+  name: s.String(),
+  parentDatasetID: s.String(),
+  parentId: s.String(),
+  parentType: s.String(),
+  files: s.String({ description: 'Ids joined by commas' }),
+  folders: s.String({ description: 'Ids joined by commas' }),
+  created: s.v1Date(),
+})
+
+const ListedFolder = s.Object({ id: s.String(), name: s.String({ description: 'The path of display names: `/a/b`' }) })
+
+const batch = 500
+
+/** Folders with their paths, as they are read. One below a folder that is gone is gone as well. */
+async function* withPaths(folders: Folders, dataset: string): AsyncIterable<s.Static<typeof ListedFolder>> {
+  let some: Folder[] = []
+  async function* named() {
+    const paths = await folders.paths(some.map(folder => folder.id))
+    for (const { id } of some) {
+      const path = paths.get(id)
+      if (path) yield { id, name: `/${path.join('/')}` }
+    }
+    some = []
+  }
+  for await (const folder of folders.ofDataset(dataset)) {
+    some.push(folder)
+    if (some.length === batch) yield* named()
+  }
+  yield* named()
+}
+
+export const createFolder = route({
+  method: 'POST',
+  path: '/api/datasets/:id/newFolder',
+  summary: 'Make a folder in a dataset or in one of its folders',
+  description: 'A name that is taken there is kept and shown as `name (1)` and so on.',
+  permission: 'AddResourceToDataset',
+  of: one('dataset'),
+  params,
+  body: s.Object({
+    name,
+    parentId: s.String({ description: 'Id of the dataset, or of a folder in it' }),
+    parentType: s.Union([s.Literal('dataset'), s.Literal('folder')]),
+  }),
+  responses: { 200: FolderItem },
+  throws: [NotFound, Invalid, Conflict],
+  async handle({ params, body, caller }, { tree }) {
+    const parent = { kind: body.parentType, id: body.parentId }
+    const folder = await tree.create({ name: body.name.normalize('NFC'), dataset: params.id, parent, author: signedIn(caller).id })
+    return {
+      status: 200,
+      body: {
+        id: folder.id,
+        name: folder.name,
+        parentDatasetID: folder.dataset,
+        parentId: folder.parent.id,
+        parentType: folder.parent.kind,
+        files: '',
+        folders: '',
+        created: s.toV1Date(folder.created),
+      },
+    }
+  },
+})
+
+export const listFolders = route({
+  method: 'GET',
+  path: '/api/datasets/:id/folders',
+  summary: 'All folders of a dataset with their paths',
+  description: 'Takes the right to add to the dataset, as in Clowder 1.x.',
+  permission: 'AddResourceToDataset',
+  of: one('dataset'),
+  params,
+  responses: { 200: s.rows(ListedFolder) },
+  throws: [NotFound],
+  async handle({ params }, { folders }) {
+    return { status: 200, body: withPaths(folders, params.id) }
+  },
+})
+
+export const renameFolder = route({
+  method: 'PUT',
+  path: '/api/datasets/:id/updateName/:folder',
+  summary: 'Rename a folder',
+  permission: 'AddResourceToDataset',
+  of: one('dataset'),
+  params: pair,
+  body: s.Object({ name }),
+  responses: { 200: s.Object({ status: s.String(), newname: s.String({ description: 'As it is shown' }) }) },
+  throws: [NotFound, Invalid, Conflict],
+  async handle({ params, body, caller }, { tree }) {
+    const folder = await tree.inDataset(params.id, params.folder)
+    const { displayName } = await tree.rename(folder, body.name.normalize('NFC'), caller.user?.id)
+    return { status: 200, body: { status: 'success', newname: displayName } }
+  },
+})
+
+export const deleteFolder = route({
+  method: 'DELETE',
+  path: '/api/datasets/:id/deleteFolder/:folder',
+  summary: 'Delete a folder with all that is in it',
+  description: 'Files that lie elsewhere too survive there.',
+  permission: 'RemoveResourceFromDataset',
+  of: one('dataset'),
+  params: pair,
+  responses: { 200: s.Object({ status: s.String(), folderId: s.String() }) },
+  throws: [NotFound],
+  async handle({ params, caller }, { tree }) {
+    await tree.remove(await tree.inDataset(params.id, params.folder), caller.user?.id)
+    return { status: 200, body: { status: 'success', folderId: params.folder } }
+  },
+})
