@@ -1,0 +1,82 @@
+import { type ChildProcess, fork, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import test, { type ExecutionContext } from 'ava'
+import { eventually } from '../../../sdk/testing/transport-contract.ts'
+
+const script = fileURLToPath(new URL('./fixtures/server.ts', import.meta.url))
+
+/** Servers on one folder, one after the other. */
+async function setUp(t: ExecutionContext) {
+  const folder = await mkdtemp(join(tmpdir(), 'pounce-kill-'))
+  const confirmed = new Set<string>()
+  let looping = 0
+  let server: ChildProcess | undefined
+  const kill = async (): Promise<void> => {
+    if (!server || server.exitCode !== null || server.signalCode !== null) return
+    const exited = once(server, 'exit')
+    server.kill('SIGKILL')
+    await exited
+  }
+  const start = (first: number, count: number, queue = 'wait'): void => {
+    server = fork(script, [folder, `${first}`, `${count}`, queue], { execArgv: ['--disable-warning=ExperimentalWarning'] })
+    server.on('message', said => {
+      if (String(said).endsWith('looping')) looping += 1
+      else confirmed.add(String(said))
+    })
+  }
+  t.teardown(async () => {
+    await kill()
+    await eventually(() => runnersOf(folder).length === 0)
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+  })
+  const results = async (): Promise<readonly string[]> =>
+    (await readFile(join(folder, 'results'), 'utf8').catch(() => '')).split('\n').filter(line => line !== '')
+  return { folder, confirmed, looping: () => looping, start, kill, results }
+}
+
+/** Process ids of the living extractor processes that may write below a folder, of those in a given state. */
+function runnersOf(folder: string, state = /^[^Z]/): readonly string[] {
+  const { stdout } = spawnSync('ps', ['-eo', 'pid=,stat=,args='], { encoding: 'utf8', maxBuffer: 1 << 26 })
+  return stdout
+    .split('\n')
+    .map(line => line.trim().split(/\s+/, 2).concat(line))
+    .filter(([, stat = '', line = '']) => state.test(stat) && line.includes(`--allow-fs-write=${folder}`))
+    .map(([pid = '']) => pid)
+}
+
+test('a server that is killed again and again loses no job, and runs few twice', async t => {
+  const { folder, confirmed, start, kill, results } = await setUp(t)
+  let published = 0
+  for (const [round, afterMore] of [3, 8, 1, 12, 5].entries()) {
+    const before = (await results()).length
+    start(published, 25)
+    published += 25
+    await eventually(async () => (await results()).length >= before + afterMore)
+    await kill()
+    t.true(confirmed.size > 0, `round ${round}`)
+  }
+  start(published, 5)
+  await eventually(async () => {
+    const have = new Set(await results())
+    return confirmed.size >= 5 && [...confirmed].every(id => have.has(id))
+  })
+  const all = await results()
+  t.log(`${confirmed.size} confirmed, ${all.length} results, ${all.length - new Set(all).size} twice`)
+  // What was being stored at a kill may be stored again: at most what one worker has in hand, for each kill.
+  t.true(all.length - new Set(all).size <= 5 * 8)
+  await eventually(async () => (await readdir(join(folder, 'transport.queue', 'runs'))).length === 0)
+})
+
+test('a killed server leaves no extractor behind, not even one that loops', async t => {
+  const { folder, looping, start, kill } = await setUp(t)
+  start(0, 2, 'loop')
+  // One that waits would hear of the end; one that loops never sleeps.
+  await eventually(() => looping() === 2 && runnersOf(folder, /^R/).length === 2)
+  await kill()
+  await eventually(() => runnersOf(folder).length === 0)
+  t.deepEqual(runnersOf(folder), [])
+})
