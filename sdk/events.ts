@@ -7,7 +7,7 @@ import type { Kind, Ref } from './model/kind.ts'
 export interface EventMap {
   'space.created': None
   'space.updated': { readonly fields: readonly string[] }
-  'space.removed': None
+  'space.removed': { readonly name: string }
   'space.member-changed': { readonly user: string; readonly change: 'added' | 'removed' | 'role' }
   'collection.created': None
   'collection.updated': { readonly fields: readonly string[] }
@@ -17,14 +17,14 @@ export interface EventMap {
   'collection.detached': { readonly other: Ref; readonly withDatasets?: boolean }
   'collection.trashed': None
   'collection.restored': None
-  'collection.removed': None
+  'collection.removed': { readonly wasTrashed: boolean; readonly name: string }
   'dataset.created': None
   'dataset.updated': { readonly fields: readonly string[] }
   'dataset.attached': { readonly other: Ref }
   'dataset.detached': { readonly other: Ref }
   'dataset.trashed': None
   'dataset.restored': None
-  'dataset.removed': { readonly spaces: readonly string[]; readonly collections: readonly string[] }
+  'dataset.removed': { readonly wasTrashed: boolean; readonly name: string }
   'dataset.downloaded': { readonly sizeBytes: number }
   'folder.created': { readonly dataset: string }
   'folder.updated': { readonly dataset: string }

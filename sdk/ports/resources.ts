@@ -163,8 +163,6 @@ export interface Counters {
     readonly bytes: number
     readonly users: number
   }>
-  /** What is in a space or collection: `datasets`, `collections`, `files`, `bytes`. */
-  of(refs: readonly Ref[]): Promise<ReadonlyMap<string, Readonly<Record<string, number>>>>
 }
 export const Counters = port<Counters>('counters')
 
@@ -188,6 +186,33 @@ export interface Searchable {
   present(ids: readonly string[], caller: Caller): Promise<ReadonlyMap<string, Readonly<Record<string, unknown>>>>
 }
 export const Searchables = contributions<Searchable>('searchables')
+
+/** Where the tree stands: `root`, or a space, collection, dataset or folder. */
+export interface TreeParent {
+  readonly kind: 'root' | 'space' | 'collection' | 'dataset' | 'folder'
+  /** Absent at the root. */
+  readonly id?: string
+  /** Only what the caller made. */
+  readonly mine: boolean
+}
+
+/** A thing in the tree (reference, api-platform §10). */
+export interface TreeNode {
+  readonly kind: 'space' | 'collection' | 'dataset' | 'folder' | 'file'
+  readonly id: string
+  readonly name: string
+  readonly hasChildren: boolean
+  /** Further members of v1's `data` and node: `authorId`, `spaces`, `parentDataset`. */
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+/** Each resource plugin contributes one for every kind that shows in the tree. */
+export interface TreeBranch {
+  readonly kind: TreeNode['kind']
+  /** Things of this kind right below the parent that the caller may see; none for parents that hold none of them. The right to see the parent was checked. */
+  below(parent: TreeParent, caller: Caller, page: { readonly after?: After; readonly limit: number }): Promise<Page<TreeNode>>
+}
+export const TreeBranches = contributions<TreeBranch>('treeBranches')
 
 /** Shows a media type to people. */
 export interface Previewer {

@@ -1,0 +1,55 @@
+import { Counters, Installation, isServerAdmin, routesFor, s } from 'pounce/sdk'
+import { KnownParts } from './known-parts.ts'
+
+const route = routesFor('status', { counters: Counters, installation: Installation, parts: KnownParts })
+
+const Version = s.Object({ number: s.String(), build: s.String(), branch: s.String(), gitsha1: s.String() })
+
+export const getVersion = route({
+  method: 'GET',
+  path: '/api/version',
+  summary: 'Which version runs',
+  permission: 'anyone',
+  responses: { 200: s.Object({ version: Version }) },
+  async handle(_request, { installation }) {
+    return { status: 200, body: { version: { number: installation.version, build: 'pounce', branch: '', gitsha1: '' } } }
+  },
+})
+
+export const getStatus = route({
+  method: 'GET',
+  path: '/api/status',
+  summary: 'What runs here, and how much it holds',
+  description: 'Server admins also see where things are kept.',
+  permission: 'anyone',
+  responses: {
+    200: s.Object({
+      instance: s.String(),
+      version: Version,
+      counts: s.Object({
+        spaces: s.Integer(),
+        collections: s.Integer(),
+        datasets: s.Integer(),
+        files: s.Integer(),
+        bytes: s.Integer(),
+        users: s.Integer(),
+      }),
+      plugins: s.Record(s.String(), s.Unknown()),
+      storage: s.Record(s.String(), s.String()),
+      extractors: s.Array(s.String()),
+    }),
+  },
+  async handle({ caller }, { counters, installation, parts }) {
+    return {
+      status: 200,
+      body: {
+        instance: installation.instance,
+        version: { number: installation.version, build: 'pounce', branch: '', gitsha1: '' },
+        counts: { ...(await counters.instance()) },
+        plugins: parts.plugins(),
+        storage: parts.storage(isServerAdmin(caller)),
+        extractors: await parts.extractors(),
+      },
+    }
+  },
+})

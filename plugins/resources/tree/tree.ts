@@ -1,0 +1,104 @@
+import {
+  type After,
+  type Caller,
+  type Contributions,
+  Invalid,
+  NotFound,
+  type Permission,
+  Policy,
+  port,
+  type TreeBranch,
+  TreeBranches,
+  type TreeNode,
+  type TreeParent,
+  wire,
+} from 'pounce/sdk'
+
+/** In the order in which they stand below one parent. */
+const order: readonly TreeNode['kind'][] = ['space', 'folder', 'dataset', 'collection', 'file']
+
+const viewing: Readonly<Record<'space' | 'collection' | 'dataset', Permission>> = {
+  space: 'ViewSpace',
+  collection: 'ViewCollection',
+  dataset: 'ViewDataset',
+}
+const icons: Readonly<Partial<Record<TreeNode['kind'], string>>> = {
+  space: 'glyphicon glyphicon-hdd',
+  collection: 'glyphicon glyphicon-th-large',
+  dataset: 'glyphicon glyphicon-briefcase',
+}
+
+/** A node as v1's tree shows it. Folders have neither type nor icon, but their dataset in `data`. */
+export const show = ({ kind, id, name, hasChildren, data }: TreeNode) => {
+  const { parentDataset, authorId, spaces } = data
+  const about = { id, name, text: name, children: hasChildren }
+  if (kind === 'folder') return { ...about, data: { type: 'folder', parentDataset } }
+  return {
+    ...about,
+    type: kind,
+    data: { type: kind },
+    icon: icons[kind] ?? 'glyphicon glyphicon-file',
+    ...(typeof authorId === 'string' ? { authorId } : {}),
+    ...(Array.isArray(spaces) ? { spaces: spaces as string[] } : {}),
+  }
+}
+
+interface Cursor {
+  readonly kind: TreeNode['kind']
+  /** Absent: from the first of this kind. */
+  readonly after?: After
+}
+
+const readCursor = (text: string): Cursor => {
+  try {
+    const { kind, after } = JSON.parse(Buffer.from(text, 'base64url').toString()) as Cursor
+    if (order.includes(kind) && after === undefined) return { kind }
+    if (order.includes(kind) && Array.isArray(after) && after.every(part => part === null || typeof part !== 'object'))
+      return { kind, after }
+  } catch (error) {
+    throw new Invalid('after must come from the Link header of the page before', { cause: error })
+  }
+  throw new Invalid('after must come from the Link header of the page before')
+}
+
+/** Puts the branches of all resource plugins together, page by page. */
+export class WholeTree {
+  #branches: Contributions<TreeBranch>
+  #policy: Policy
+
+  constructor(branches: Contributions<TreeBranch>, policy: Policy) {
+    this.#branches = branches
+    this.#policy = policy
+  }
+
+  async below(parent: TreeParent, caller: Caller, page: { readonly after?: string; readonly limit: number }) {
+    await this.#check(parent, caller)
+    const start = page.after === undefined ? undefined : readCursor(page.after)
+    const nodes: ReturnType<typeof show>[] = []
+    for (const kind of order.slice(start ? order.indexOf(start.kind) : 0)) {
+      const branch = this.#branches.all().find(each => each.kind === kind)
+      if (!branch) continue
+      let after = start?.kind === kind ? start.after : undefined
+      do {
+        const left = page.limit - nodes.length
+        if (left === 0) return { nodes, next: cursor(kind, after) }
+        const found = await branch.below(parent, caller, { limit: left, ...(after ? { after } : {}) })
+        nodes.push(...found.items.map(show))
+        after = found.next
+      } while (after)
+    }
+    return { nodes, next: undefined }
+  }
+
+  async #check({ kind, id = '' }: TreeParent, caller: Caller): Promise<void> {
+    if (kind === 'root') return
+    const permission = kind === 'folder' ? 'ViewDataset' : viewing[kind]
+    if ((await this.#policy.canOn(caller, permission, { kind, id })) !== 'yes') throw new NotFound(kind)
+  }
+}
+wire(WholeTree, TreeBranches, Policy)
+
+const cursor = (kind: TreeNode['kind'], after: After | undefined): string =>
+  Buffer.from(JSON.stringify({ kind, after })).toString('base64url')
+
+export const Tree = port<WholeTree>('tree.whole')
