@@ -1,6 +1,6 @@
 import 'reflect-metadata/lite'
 import { type AwilixContainer, asValue, createContainer } from 'awilix'
-import { type Contributions, type Log, needsOf, type Port, takesMany } from 'pounce/sdk'
+import { type Contributions, type Log, needsOf, type Plugin, type Port, takesMany } from 'pounce/sdk'
 import { type DependencyContainer, Lifecycle, container as tsyringe } from 'tsyringe'
 import { classesOf, type PlannedPlugin } from './plan.ts'
 import { StartRefused } from './start-refused.ts'
@@ -10,6 +10,7 @@ type AnyClass = Parameters<typeof needsOf>[0]
 /** The classes of one plugin, made. */
 export interface BuiltPlugin {
   readonly name: string
+  readonly plugin: Plugin
   /** In the order in which they were made: what a class needs comes before it. */
   readonly instances: readonly object[]
   /** The instance of one of the plugin's classes. */
@@ -81,7 +82,7 @@ export class Container {
       else child.register(port, { useToken: by as new () => object })
     for (const cls of classesOf(plugin)) child.resolve(cls as new () => object)
     this.#publish(planned, child, replaced)
-    return { name, instances, instanceOf: cls => child.resolve(cls as never), resolve: port => child.resolve(port) }
+    return { name, plugin, instances, instanceOf: cls => child.resolve(cls as never), resolve: port => child.resolve(port) }
   }
 
   #registerNeeds(child: DependencyContainer, planned: PlannedPlugin, own: { readonly config: unknown; readonly log: Log }): void {

@@ -2,18 +2,19 @@ import { Callers, type Collection, type Command, Commands, DocumentStore, type O
 import type { Config } from './config.ts'
 import { type BuiltPlugin, Container } from './container.ts'
 import { type DataLock, lockDataFolder } from './data-lock.ts'
-import { consumerName, Dispatch, type HandlerInstance } from './events.ts'
-import type { Http, MountedRoute, ReadinessReport } from './http/types.ts'
+import { consumerName, Dispatch } from './events.ts'
+import type { Http, ReadinessReport } from './http/types.ts'
 import { kernelCollections } from './kernel-records.ts'
 import { Leases } from './leases.ts'
 import { Lifecycles } from './lifecycles.ts'
 import { createLog, type KernelLog, type LogLevel } from './log.ts'
 import { Migrations } from './migrations.ts'
 import { PeriodicWork } from './periodic.ts'
-import { type Plan, planPlugins, routesOf } from './plan.ts'
+import { type Plan, planPlugins } from './plan.ts'
 import { readinessOf } from './readiness.ts'
 import type { RetryRule } from './retry.ts'
 import { createServices, replaceablePorts, type Services } from './services.ts'
+import { handlerInstances, mountedRoutes, periodicTasks } from './wiring.ts'
 
 /** What a kernel is booted with besides its configuration. */
 export interface KernelOptions {
@@ -175,7 +176,7 @@ export class Kernel {
     for (const one of [...kernelCollections, ...this.#plan.order.flatMap(({ plugin }) => plugin.collections ?? [])])
       collections.set(one.name, one)
     await documents.declare([...collections.values()])
-    const handlers = this.#handlers()
+    const handlers = handlerInstances(this.#built)
     await documents.outbox.declareConsumers(handlers.map(one => ({ name: consumerName(one), types: one.subscription.types })))
     if (!migrate) return
     const { instance } = await this.migrations.run(this.config.kernel.dbupdate)
@@ -187,26 +188,7 @@ export class Kernel {
       metrics,
       ...(this.#options.retry ? { retry: this.#options.retry } : {}),
     })
-    this.#periodic = new PeriodicWork(this.#tasks(), new Leases(documents, clock), this.log, metrics)
-  }
-
-  #handlers(): HandlerInstance[] {
-    return this.#built.flatMap((built, at) =>
-      (this.#plan.order[at]?.plugin.handlers ?? []).map(subscription => ({
-        plugin: built.name,
-        subscription,
-        instance: built.instanceOf(subscription.by as new () => object),
-      })),
-    )
-  }
-
-  #tasks() {
-    return this.#built.flatMap((built, at) =>
-      (this.#plan.order[at]?.plugin.periodic ?? []).map(({ name, everyMs, task }) => {
-        const instance = built.instanceOf(task)
-        return { name: `${built.name}/${name}`, everyMs, run: (signal: AbortSignal) => instance.run(signal) }
-      }),
-    )
+    this.#periodic = new PeriodicWork(periodicTasks(this.#built), new Leases(documents, clock), this.log, metrics)
   }
 
   async #serve(): Promise<void> {
@@ -221,25 +203,12 @@ export class Kernel {
     this.#isReady = true
   }
 
-  #routes(): MountedRoute[] {
-    return this.#built.flatMap((built, at) => {
-      const planned = this.#plan.order[at]
-      if (!planned) return []
-      return routesOf(planned.plugin).map(({ name, route }) => ({
-        plugin: built.name,
-        name,
-        route,
-        needs: Object.fromEntries(Object.entries(route.needs).map(([as, port]) => [as, built.resolve(port)])),
-      }))
-    })
-  }
-
   async #createHttp(): Promise<Http> {
     const { createHttp } = await import('./http/create-http.ts')
     const { clock, ids, metrics, installation } = this.#services
     const { http, metrics: measured } = this.config.kernel
     return createHttp({
-      routes: this.#routes(),
+      routes: mountedRoutes(this.#built),
       config: { ...http, metrics: measured.enabled },
       log: this.log.with({ plugin: 'http' }),
       metrics,

@@ -75,7 +75,7 @@ const urlOf = (source: string): string => {
     return pathToFileURL(file).href
   }
   if (idPattern.test(source) && folders(tree).includes(source.split('.')[0] ?? ''))
-    throw new StartRefused(`${source} is not part of this version${didYouMean(source, ownPluginIds())}`)
+    throw new StartRefused(`${source} is not part of this version${didYouMean(source, ownPluginIds(), 0.4)}`)
   shareSdk()
   return source
 }
@@ -94,7 +94,7 @@ const importPlugin = async (source: string): Promise<Plugin> => {
   } catch (error) {
     if (isMissing(error, source))
       throw new StartRefused(
-        `The plugin ${source} is neither part of this version nor an installed package${didYouMean(source, ownPluginIds())}`,
+        `The plugin ${source} is neither part of this version nor an installed package${didYouMean(source, ownPluginIds(), 0.4)}`,
       )
     throw new StartRefused(`The plugin ${source} cannot be loaded: ${messageOf(error)}`, { cause: error })
   }

@@ -28,8 +28,9 @@ export const nearest = (name: string, candidates: Iterable<string>): string | un
   return best?.candidate
 }
 
-/** ` (did you mean x?)`, or nothing. */
-export const didYouMean = (name: string, candidates: Iterable<string>): string => {
+/** ` (did you mean x?)`, or nothing. `within` leaves out candidates that differ by more than this share of the name. */
+export const didYouMean = (name: string, candidates: Iterable<string>, within = Number.POSITIVE_INFINITY): string => {
   const candidate = nearest(name, candidates)
-  return candidate === undefined ? '' : ` (did you mean ${candidate}?)`
+  if (candidate === undefined || editDistance(name, candidate) > within * name.length) return ''
+  return ` (did you mean ${candidate}?)`
 }
