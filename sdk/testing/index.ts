@@ -1,4 +1,5 @@
 export * from './blob-store-contract.ts'
 export * from './boot-for-test.ts'
+export * from './document-store-contract.ts'
 export * from './fixed-clock.ts'
 export * from './silent-log.ts'

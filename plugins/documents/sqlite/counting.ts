@@ -1,6 +1,6 @@
 import { type Find, matcher } from 'pounce/sdk'
 import type { Connection } from './connection.ts'
-import type { Budget } from './page.ts'
+import { effortOf } from './effort.ts'
 import { plansOf } from './planner.ts'
 import { countRows, type Place, rowsOf } from './stream.ts'
 import type { Table } from './table.ts'
@@ -11,19 +11,18 @@ export type Count = Pick<Find, 'using' | 'where'> & { readonly upTo: number }
 /** Index entries are counted this much faster than documents are read. */
 const entriesPerRow = 10
 
-/** How many documents fit, up to `upTo`; undefined when counting them takes more than the budget allows. */
-export const countFitting = (db: Connection, table: Table, { using, where, upTo }: Count, budget: Budget): number | undefined => {
+/** How many documents fit, up to `upTo`; undefined when counting them takes more than this effort, see `effortOf`. */
+export const countFitting = (db: Connection, table: Table, { using, where, upTo }: Count, effort: number): number | undefined => {
   const { main } = plansOf(table, using, where, { sort: undefined, isOrderFree: true })
   const [only] = main.streams
   if (main.isExact && main.streams.length === 1 && only && !only.repeats) {
-    return upTo > budget.rows * entriesPerRow ? undefined : countRows(db, table, only, upTo)
+    return upTo > effort * entriesPerRow ? undefined : countRows(db, table, only, upTo)
   }
   const fits = matcher(where)
   const seen = new Set<number>()
   const mayRepeat = main.streams.length > 1 || only?.repeats === true
-  const start = performance.now()
   let count = 0
-  let examined = 0
+  let left = effort
   for (const stream of main.streams) {
     let after: Place | undefined
     do {
@@ -33,10 +32,11 @@ export const countFitting = (db: Connection, table: Table, { using, where, upTo 
         const id = row.at(-2) as number
         if (seen.has(id)) continue
         if (mayRepeat) seen.add(id)
-        if (++examined > budget.rows) return undefined
-        if (fits(JSON.parse(row.at(-1) as string)) && ++count === upTo) return count
+        if (left <= 0) return undefined
+        const text = row.at(-1) as string
+        left -= effortOf(text)
+        if (fits(JSON.parse(text)) && ++count === upTo) return count
       }
-      if (performance.now() - start > budget.ms) return undefined
       after = rows.length < limit ? undefined : (rows.at(-1)?.slice(0, -2) as Place)
     } while (after !== undefined)
   }

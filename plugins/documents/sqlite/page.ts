@@ -1,18 +1,11 @@
 import { type After, type Find, matcher, type Stored } from 'pounce/sdk'
 import type { Connection, Row } from './connection.ts'
 import { Merged } from './cursor.ts'
+import { effortOf } from './effort.ts'
 import { decode, encode } from './keys.ts'
 import { type Plan, plansOf } from './planner.ts'
 import { countRows, type Place } from './stream.ts'
 import type { Table } from './table.ts'
-
-/** How much may be read before a query is given up here and handed to a reader thread. */
-export interface Budget {
-  readonly rows: number
-  readonly ms: number
-}
-
-export const unbounded: Budget = { rows: Number.POSITIVE_INFINITY, ms: Number.POSITIVE_INFINITY }
 
 /** Documents and their texts, in order. */
 export interface Found {
@@ -33,35 +26,35 @@ const stride = 32
 /** True when a walk would read more than four rows for each document of the page. */
 const isSparse = (examined: number, hits: number): boolean => examined % stride === 0 && hits * 4 < examined
 
-const readPage = (db: Connection, table: Table, plan: Plan, query: Find, budget: Budget, isWalk: boolean): Found | undefined => {
-  const { streams } = plan
-  const isSingle = streams.length === 1
+/** How many rows of each stream are read at first: of very many streams few are needed beyond their head. */
+const headOf = ({ streams, isOrdered }: Plan, limit: number): number => {
+  if (!isOrdered) return 10_000
+  return streams.length === 1 ? limit + 1 : streams.length > 24 ? 1 : 8
+}
+
+const readPage = (db: Connection, table: Table, plan: Plan, query: Find, effort: number, isWalk: boolean): Found | undefined => {
   const fits = matcher(query.where)
-  const first = plan.isOrdered ? (isSingle ? query.limit + 1 : streams.length > 24 ? 1 : 8) : 10_000
-  const reading = {
-    db,
-    table,
-    isDescending: query.sort?.order === 'descending',
-    documents: isSingle && plan.isOrdered,
-    first,
-    most: Math.max(first, 256),
-  }
-  const merged = new Merged(streams, reading, placeOf(query.after))
+  const first = headOf(plan, query.limit)
+  const hasText = plan.streams.length === 1 && plan.isOrdered
+  const isDescending = query.sort?.order === 'descending'
+  const reading = { db, table, isDescending, documents: hasText, first, most: Math.max(first, 256) }
+  const merged = new Merged(plan.streams, reading, placeOf(query.after))
   const documents: Stored[] = []
   const texts: string[] = []
-  const start = performance.now()
-  for (let examined = 0; ; examined++) {
-    if (examined >= budget.rows || (isWalk && examined > 0 && isSparse(examined, texts.length))) return undefined
-    if (examined % stride === stride - 1 && performance.now() - start > budget.ms) return undefined
+  let left = effort
+  for (let examined = 1; left > 0; examined++) {
     const row = merged.next()
     if (row === undefined) return { documents, texts }
-    const text = textOf(db, table, row, reading.documents)
+    const text = textOf(db, table, row, hasText)
     if (text === undefined) continue
     const document = JSON.parse(text) as Stored
-    if (!fits(document)) continue
-    documents.push(document)
-    if (texts.push(text) === query.limit) return merged.isEnd ? { documents, texts } : { documents, texts, next: afterOf(row, query) }
+    if (fits(document)) {
+      documents.push(document)
+      if (texts.push(text) === query.limit) return merged.isEnd ? { documents, texts } : { documents, texts, next: afterOf(row, query) }
+    } else left -= effortOf(text)
+    if (isWalk && isSparse(examined, texts.length)) return undefined
   }
+  return undefined
 }
 
 const placeOf = (after: After | undefined): Place | undefined =>
@@ -70,8 +63,8 @@ const placeOf = (after: After | undefined): Place | undefined =>
 const afterOf = (row: Row, { sort }: Find): After => (sort ? [decode(row[0]), row[1] as string] : [row[0] as string])
 
 /** True when streams that must be sorted first are short enough for that. */
-const areShort = (db: Connection, table: Table, { streams }: Plan, { rows }: Budget): boolean => {
-  let left = rows
+const areShort = (db: Connection, table: Table, { streams }: Plan, effort: number): boolean => {
+  let left = effort
   for (const stream of streams) {
     left -= countRows(db, table, stream, left + 1)
     if (left < 0) return false
@@ -79,11 +72,11 @@ const areShort = (db: Connection, table: Table, { streams }: Plan, { rows }: Bud
   return true
 }
 
-/** A page of documents; undefined when finding it takes more than the budget allows. */
-export const findPage = (db: Connection, table: Table, query: Find, budget: Budget): Found | undefined => {
+/** A page of documents; undefined when finding it takes more than this effort, see `effortOf`. */
+export const findPage = (db: Connection, table: Table, query: Find, effort: number): Found | undefined => {
   const { walk, main } = plansOf(table, query.using, query.where, { sort: query.sort, isOrderFree: false })
-  const walked = walk && readPage(db, table, walk, query, { rows: query.limit * 4, ms: budget.ms }, true)
+  const walked = walk && readPage(db, table, walk, query, query.limit * 4, true)
   if (walked) return walked
-  if (!main.isOrdered && budget.rows < Number.POSITIVE_INFINITY && !areShort(db, table, main, budget)) return undefined
-  return readPage(db, table, main, query, budget, false)
+  if (!main.isOrdered && Number.isFinite(effort) && !areShort(db, table, main, effort)) return undefined
+  return readPage(db, table, main, query, effort, false)
 }

@@ -1,7 +1,7 @@
 import type { After, Find } from 'pounce/sdk'
 import type { Connection } from './connection.ts'
 import { type Count, countFitting } from './counting.ts'
-import { type Budget, findPage, unbounded } from './page.ts'
+import { findPage } from './page.ts'
 import { type ScanPart, type ScanPlace, scanPart } from './scanning.ts'
 import type { Table } from './table.ts'
 
@@ -18,18 +18,16 @@ export interface Results {
   readonly scan: ScanPart
 }
 
-/** Carries a query out; undefined when that takes more than the budget allows. */
-export const carryOut = (db: Connection, query: Query, budget: Budget): Results[Query['kind']] | undefined => {
+/** Carries a query out; undefined when that takes more than this effort, see `effortOf`. */
+export const carryOut = (db: Connection, query: Query, effort: number): Results[Query['kind']] | undefined => {
   switch (query.kind) {
     case 'find': {
-      const found = findPage(db, query.table, query.find, budget)
+      const found = findPage(db, query.table, query.find, effort)
       return found && { texts: found.texts, ...(found.next ? { next: found.next } : {}) }
     }
     case 'count':
-      return countFitting(db, query.table, query.count, budget)
+      return countFitting(db, query.table, query.count, effort)
     case 'scan':
-      return scanPart(db, query.table, query.scan, query.from, budget)
+      return scanPart(db, query.table, query.scan, query.from, effort)
   }
 }
-
-export { unbounded }

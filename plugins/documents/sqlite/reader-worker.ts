@@ -1,6 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { Connection, type Opening, problemOf } from './connection.ts'
-import { unbounded } from './page.ts'
 import { carryOut, type Query } from './queries.ts'
 import type { Reply } from './reader-thread.ts'
 
@@ -8,7 +7,7 @@ const connection = new Connection(workerData as Opening)
 
 const answer = (query: Query): Reply => {
   try {
-    return { ok: true, result: connection.snapshot(() => carryOut(connection, query, unbounded)) }
+    return { ok: true, result: connection.snapshot(() => carryOut(connection, query, Number.POSITIVE_INFINITY)) }
   } catch (error) {
     return { ok: false, error: problemOf(error) }
   }

@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type Collection, checkFind, type Find, type Page, type Stored } from 'pounce/sdk'
+import { type Collection, checkFind, type Find, indexesOf, type Page, type Stored } from 'pounce/sdk'
 import type { Catalog } from './catalog.ts'
 import { problemOf } from './connection.ts'
 import { type Count, countFitting } from './counting.ts'
 import type { Database } from './database.ts'
-import { type Budget, findPage } from './page.ts'
+import { findPage } from './page.ts'
 import type { ReaderThread } from './reader-thread.ts'
 import { type ScanPlace, scanPart } from './scanning.ts'
 
@@ -18,13 +18,13 @@ export class Reader {
   #database: Database
   #catalog: Catalog
   #thread: ReaderThread
-  #budget: Budget
+  #effort: number
 
-  constructor(database: Database, catalog: Catalog, thread: ReaderThread, budget: Budget) {
+  constructor(database: Database, catalog: Catalog, thread: ReaderThread, effort: number) {
     this.#database = database
     this.#catalog = catalog
     this.#thread = thread
-    this.#budget = budget
+    this.#effort = effort
   }
 
   /** Runs a read on the main thread's connection and translates its errors. */
@@ -54,7 +54,7 @@ export class Reader {
   async find<T extends object>(from: Collection<T>, query: Find): Promise<Page<T & Stored>> {
     checkFind(from, query)
     const table = this.#catalog.tableOf(from)
-    const here = this.read(db => findPage(db, table, query, this.#budget))
+    const here = this.read(db => findPage(db, table, query, this.#effort))
     if (here) return pageOf(here.documents as readonly (T & Stored)[], here.next)
     const { texts, next } = await this.#thread.run({ kind: 'find', table, find: query })
     return pageOf(
@@ -66,7 +66,7 @@ export class Reader {
   async count<T extends object>(from: Collection<T>, query: Count): Promise<number> {
     const table = this.#catalog.tableOf(from)
     if (!Number.isInteger(query.upTo) || query.upTo < 1) throw new RangeError('A count goes up to a whole number of at least 1')
-    return this.read(db => countFitting(db, table, query, this.#budget)) ?? (await this.#thread.run({ kind: 'count', table, count: query }))
+    return this.read(db => countFitting(db, table, query, this.#effort)) ?? (await this.#thread.run({ kind: 'count', table, count: query }))
   }
 
   async *scan<T extends object>(from: Collection<T>, query: Omit<Find, 'limit' | 'after'>): AsyncGenerator<T & Stored> {
@@ -76,12 +76,13 @@ export class Reader {
     }
     const table = this.#catalog.tableOf(from)
     const { using, where } = query
+    indexesOf(from, using)
     const scan = where === undefined ? { using } : { using, where }
     let place: ScanPlace | undefined = { stream: 0, after: undefined }
     while (place !== undefined) {
       const start: ScanPlace = place
       const part: { readonly texts: readonly string[]; readonly next?: ScanPlace } =
-        this.read(db => scanPart(db, table, scan, start, this.#budget)) ??
+        this.read(db => scanPart(db, table, scan, start, this.#effort)) ??
         (await this.#thread.run({ kind: 'scan', table, scan, from: start }))
       for (const text of part.texts) yield parse<T>(text)
       place = part.next

@@ -1,8 +1,8 @@
 import { compareScalars, type Find, type Key, keysOf, matcher, namesOf } from 'pounce/sdk'
 import type { Connection, Row } from './connection.ts'
 import type { Bounds } from './constraints.ts'
+import { effortOf } from './effort.ts'
 import { decode } from './keys.ts'
-import type { Budget } from './page.ts'
 import { plansOf } from './planner.ts'
 import { type Place, rowsOf, type Stream } from './stream.ts'
 import type { Table } from './table.ts'
@@ -20,7 +20,7 @@ export interface ScanPart {
 }
 
 /** Entries read at a time. */
-const piece = 200
+const piece = 100
 
 const compareKeys = (a: Key, b: Key): number => {
   for (const [at, value] of a.entries()) {
@@ -56,7 +56,7 @@ const isFirst = (streams: readonly Stream[], stream: Stream, row: Row, document:
 
 interface Piece {
   readonly texts: readonly string[]
-  readonly examined: number
+  readonly effort: number
   readonly after: Place | undefined
 }
 
@@ -71,37 +71,37 @@ const readPiece = (
   const fits = matcher(query.where)
   const rows = rowsOf(db, table, stream, { after, isDescending: false, limit: piece, documents: true })
   const texts: string[] = []
+  let effort = 0
   for (const row of rows) {
     const text = row.at(-1) as string
     const document: unknown = JSON.parse(text)
     if (fits(document) && isFirst(streams, stream, row, document)) texts.push(text)
+    else effort += effortOf(text)
   }
-  return { texts, examined: rows.length, after: rows.length < piece ? undefined : (rows.at(-1)?.slice(0, -2) as Place) }
+  return { texts, effort, after: rows.length < piece ? undefined : (rows.at(-1)?.slice(0, -2) as Place) }
 }
 
-/** The next documents in the order of the first index; undefined when finding any takes more than the budget allows. */
+/** The next documents in the order of the first index; undefined when finding any takes more than this effort. */
 export const scanPart = (
   db: Connection,
   table: Table,
   query: Pick<Find, 'using' | 'where'>,
   from: ScanPlace,
-  budget: Budget,
+  effort: number,
 ): ScanPart | undefined => {
   const first = namesOf(query.using)[0] as string
   const { streams } = plansOf(table, first, query.where, { sort: undefined, isOrderFree: true }).main
   const texts: string[] = []
-  const start = performance.now()
   let place = from
-  let examined = 0
+  let left = effort
   while (place.stream < streams.length) {
     const read = readPiece(db, table, query, streams, place)
     texts.push(...read.texts)
-    examined += read.examined
+    left -= read.effort
     place = read.after ? { stream: place.stream, after: read.after } : { stream: place.stream + 1, after: undefined }
     if (place.stream === streams.length) break
     if (texts.length >= piece) return { texts, next: place }
-    const isOver = examined > budget.rows || performance.now() - start > budget.ms
-    if (isOver) return texts.length > 0 ? { texts, next: place } : undefined
+    if (left <= 0) return texts.length > 0 ? { texts, next: place } : undefined
   }
   return { texts }
 }

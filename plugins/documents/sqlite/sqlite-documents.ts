@@ -37,7 +37,7 @@ export const config = s.Object({
     minimum: 0,
     description: 'The file never grows beyond this many MiB; writes then fail as on a full disk. 0: no limit',
   }),
-  inlineRows: s.Integer({ default: 2000, minimum: 1, description: 'Rows that a query may read before a reader thread takes over' }),
+  inlineRows: s.Integer({ default: 2000, minimum: 1, description: 'Rows that a query may read in vain before a reader thread takes over' }),
   readTimeoutMs: s.Integer({
     default: 30_000,
     minimum: 100,
@@ -45,9 +45,6 @@ export const config = s.Object({
   }),
 })
 const Config = configPort(config)
-
-/** How long a query may hold up the main thread before a reader thread takes over. */
-const inlineMs = 4
 
 /**
  * Documents in one SQLite file, read and written on the main thread: point reads and short pages take microseconds, writes of one turn of
@@ -77,7 +74,7 @@ export class SqliteDocuments implements DocumentStore {
     this.#outbox = new SqliteOutbox({ database: this.#database, commits: this.#commits, ids, clock, log })
     this.outbox = this.#outbox
     this.#thread = new ReaderThread(opening, readTimeoutMs)
-    this.#reader = new Reader(this.#database, this.#catalog, this.#thread, { rows: inlineRows, ms: inlineMs })
+    this.#reader = new Reader(this.#database, this.#catalog, this.#thread, inlineRows)
   }
 
   async start(): Promise<void> {

@@ -1,0 +1,5 @@
+import test from 'ava'
+import { documentStoreContract } from 'pounce/sdk/testing'
+import { openStore } from './testing.ts'
+
+documentStoreContract(test, async (t, tools) => openStore(t, { tools }))

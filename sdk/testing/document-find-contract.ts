@@ -1,0 +1,273 @@
+import type { ExecutionContext, TestFn } from 'ava'
+import { compareScalars, matcher, type Scalar, valueAt } from '../documents/index.ts'
+import {
+  type After,
+  and,
+  contains,
+  type DocumentStore,
+  eq,
+  type Find,
+  isIn,
+  not,
+  or,
+  range,
+  type Stored,
+  type Where,
+} from '../ports/document-store.ts'
+import { Invalid } from '../problem.ts'
+import { type Note, notes } from './notes.ts'
+
+type Open = (t: ExecutionContext) => Promise<DocumentStore>
+type Kept = Note & Stored
+
+/** Ids of every page, and that no page but the last is short. */
+const idsOfPages = async (t: ExecutionContext, store: DocumentStore, query: Find): Promise<readonly string[]> => {
+  const ids: string[] = []
+  let after: After | undefined
+  do {
+    const page = await store.find(notes, after ? { ...query, after } : query)
+    t.true(page.items.length <= query.limit)
+    if (page.next) t.is(page.items.length, query.limit)
+    ids.push(...page.items.map(({ id }) => id))
+    after = page.next
+  } while (after)
+  return ids
+}
+
+const idsOfScan = async (store: DocumentStore, query: Omit<Find, 'limit' | 'after'>): Promise<readonly string[]> => {
+  const ids: string[] = []
+  for await (const { id } of store.scan(notes, query)) ids.push(id)
+  return ids
+}
+
+/** What a page should hold, found by looking at every document. */
+const bruteForce = (all: readonly Kept[], where: Where | undefined, sort: Find['sort']): readonly string[] => {
+  const sign = sort?.order === 'descending' ? -1 : 1
+  const sortValue = (document: Kept): Scalar => (sort ? ((valueAt(document, sort.by) ?? null) as Scalar) : null)
+  return all
+    .filter(matcher(where))
+    .sort((a, b) => sign * (compareScalars(sortValue(a), sortValue(b)) || compareScalars(a.id, b.id)))
+    .map(({ id }) => id)
+}
+
+/** 240 notes in 12 spaces, 4 at each time, by 5 authors; every tenth is trashed, every seventh public. */
+const fill = async (store: DocumentStore): Promise<readonly Kept[]> => {
+  const items = Array.from({ length: 240 }, (_, n) => {
+    const id = `n${(n * 7919) % 1000}`.padEnd(5, 'x')
+    const insert = {
+      id,
+      name: `name ${n % 6}`,
+      state: n % 10 === 0 ? 'trashed' : 'live',
+      created: n % 60 === 1 ? null : new Date(1.7e12 + (n >> 2) * 1000).toISOString(),
+      author: `u${n % 5}`,
+      isPublic: n % 7 === 0,
+      spaces: n % 11 === 0 ? [] : [`s${n % 12}`, `s${(n * 5) % 12}`],
+      places: [{ dataset: `d${n % 4}` }, { dataset: `d${n % 3}`, folder: 'f' }],
+    }
+    return { change: { insert, into: notes } }
+  })
+  const results = await store.commitEach<Note>(items)
+  return results.map(result => {
+    if (!result.ok) throw result.error
+    return result.document
+  })
+}
+
+const visible = (spaces: readonly string[], me: string): Where =>
+  and(eq('state', 'live'), or(isIn('spaces', spaces), eq('author', me), eq('isPublic', true)))
+
+const everyIndex = ['byCreated', 'bySpace', 'byAuthor', 'byPublic']
+const newest = { by: 'created', order: 'descending' } as const
+const oldest = { by: 'created', order: 'ascending' } as const
+const twelve = Array.from({ length: 12 }, (_, n) => `s${n}`)
+
+/** Queries whose pages must be what brute force finds. */
+const queries: readonly (readonly [title: string, query: Omit<Find, 'limit'>])[] = [
+  ['all by id', { using: 'byName' }],
+  ['one name by id', { using: 'byName', where: eq('name', 'name 3') }],
+  ['by a field, equal values by id', { using: 'byCreated', where: eq('state', 'live'), sort: oldest }],
+  ['backwards', { using: 'byCreated', where: eq('state', 'live'), sort: newest }],
+  ['without the first field of the index', { using: 'byCreated', sort: newest }],
+  ['an index that ends in another field, by id', { using: 'byCreated', where: eq('state', 'live') }],
+  ['over an array without a value, by id', { using: 'byPlace' }],
+  ['one element of an array', { using: 'byPlace', where: eq('places.dataset', 'd2'), sort: newest }],
+  ['several elements of an array', { using: 'byPlace', where: isIn('places.dataset', ['d0', 'd2', 'd9']), sort: newest }],
+  ['in nothing', { using: 'byPlace', where: isIn('places.dataset', []), sort: newest }],
+  ['visible to a stranger', { using: everyIndex, where: visible([], 'nobody'), sort: newest }],
+  ['visible to a member', { using: everyIndex, where: visible(['s3', 's7'], 'u1'), sort: newest }],
+  ['visible to a member, oldest first', { using: everyIndex, where: visible(['s3', 's7'], 'u1'), sort: oldest }],
+  ['visible to a member of all', { using: everyIndex, where: visible(twelve, 'u1'), sort: newest }],
+  ['visible, with one index', { using: 'byCreated', where: visible(['s3'], 'u1'), sort: newest }],
+  ['visible and more', { using: everyIndex, where: and(visible(['s3', 's7'], 'u1'), contains('name', 'AME 2')), sort: newest }],
+  ['in many values', { using: ['byCreated', 'byAuthor'], where: and(eq('state', 'live'), isIn('author', ['u0', 'u3'])), sort: newest }],
+  [
+    'nested alternatives',
+    { using: everyIndex, where: or(visible(['s1'], 'u2'), and(eq('state', 'trashed'), eq('author', 'u0'))), sort: newest },
+  ],
+  ['not', { using: 'byCreated', where: and(eq('state', 'live'), not(isIn('spaces', ['s1', 's2']))), sort: oldest }],
+  [
+    'a stretch of time',
+    {
+      using: 'byCreated',
+      where: and(eq('state', 'live'), range('created', { gte: '2023-11-14T22:13:30.000Z', lt: '2023-11-14T22:13:45.000Z' })),
+      sort: newest,
+    },
+  ],
+  ['without a value', { using: 'byCreated', where: and(eq('state', 'live'), eq('created', null)), sort: newest }],
+  ['an empty array', { using: 'bySpace', where: and(eq('state', 'live'), eq('spaces', null)), sort: newest }],
+  [
+    'two elements of one array',
+    { using: 'bySpace', where: and(eq('state', 'live'), eq('spaces', 's1'), eq('spaces', 's5')), sort: newest },
+  ],
+]
+
+/** Pages, counts and scans. */
+export function documentFindContract(test: TestFn, open: Open): void {
+  for (const [title, query] of queries) {
+    test(`pages, count and scan agree with brute force: ${title}`, async t => {
+      const store = await open(t)
+      const all = await fill(store)
+      const { using, where, sort } = query
+      const expected = bruteForce(all, where, sort)
+      for (const limit of [1, 7, 60, 1000]) t.deepEqual(await idsOfPages(t, store, { ...query, limit }), expected, `pages of ${limit}`)
+      const counted = where ? { using, where } : { using }
+      t.is(await store.count(notes, { ...counted, upTo: 1000 }), expected.length)
+      t.is(await store.count(notes, { ...counted, upTo: 5 }), Math.min(5, expected.length))
+      const scanned = await idsOfScan(store, query)
+      t.deepEqual(sort ? scanned : [...scanned].sort(), sort ? expected : [...expected].sort())
+    })
+  }
+
+  pagesUnderChange(test, open)
+  ordersAndLimits(test, open)
+}
+
+function pagesUnderChange(test: TestFn, open: Open): void {
+  test('pages of equal sort values miss and repeat nothing while documents come and go', async t => {
+    const store = await open(t)
+    const at = '2026-01-01T00:00:00.000Z'
+    const insert = (id: string) => store.commit({ insert: { id, state: 'live', created: at }, into: notes })
+    const stay = Array.from({ length: 60 }, (_, n) => `b${`${n}`.padStart(2, '0')}`)
+    await Promise.all(stay.map(insert))
+    const seen: string[] = []
+    let after: After | undefined
+    for (let round = 0; ; round++) {
+      const query: Find = { using: 'byCreated', where: eq('state', 'live'), sort: newest, limit: 7 }
+      const page = await store.find(notes, after ? { ...query, after } : query)
+      seen.push(...page.items.map(({ id }) => id))
+      if (!page.next) break
+      after = page.next
+      await Promise.all([insert(`a${round}`), insert(`c${round}`)])
+      if (round > 0) await store.commit({ tombstone: `c${round - 1}`, in: notes })
+    }
+    t.is(new Set(seen).size, seen.length)
+    t.deepEqual(
+      seen.filter(id => id.startsWith('b')),
+      stay.toReversed(),
+    )
+  })
+
+  test('a page goes on from where the last one ended although that document is gone', async t => {
+    const store = await open(t)
+    const all = await fill(store)
+    const query: Find = { using: everyIndex, where: visible(['s3', 's7'], 'u1'), sort: newest, limit: 10 }
+    const expected = bruteForce(all, query.where, newest)
+    const { items, next } = await store.find(notes, query)
+    await store.commit({ tombstone: items.at(-1)?.id ?? '', in: notes })
+    const rest = await store.find(notes, { ...query, limit: 1000, ...(next ? { after: next } : {}) })
+    t.deepEqual(
+      rest.items.map(({ id }) => id),
+      expected.slice(10),
+    )
+  })
+
+  test('a change of an array field is seen by its index at once', async t => {
+    const store = await open(t)
+    await store.commit({ insert: { id: 'a', places: [{ dataset: 'd1' }, { dataset: 'd1', folder: 'f' }] }, into: notes })
+    const inDataset = async (dataset: string) =>
+      (await store.find(notes, { using: 'byPlace', where: eq('places.dataset', dataset), limit: 10 })).items.map(({ id }) => id)
+    t.deepEqual(await inDataset('d1'), ['a'])
+    await store.commit({ update: 'a', in: notes, push: { places: { values: [{ dataset: 'd2' }] } }, set: { name: 'n' } })
+    t.deepEqual([await inDataset('d1'), await inDataset('d2')], [['a'], ['a']])
+    await store.commit({ update: 'a', in: notes, pull: { places: [{ dataset: 'd1' }] } })
+    t.deepEqual([await inDataset('d1'), await inDataset('d2')], [[], ['a']])
+    await store.commit({ update: 'a', in: notes, unset: ['places'] })
+    t.deepEqual([await inDataset('d2'), (await store.find(notes, { using: 'byPlace', limit: 10 })).items.length], [[], 1])
+  })
+
+  test('what was committed before a read is seen by it', async t => {
+    const store = await open(t)
+    for (let n = 0; n < 20; n++) {
+      await store.commit({ insert: { id: `n${n}`, state: 'live', created: `${n}`, author: 'u' }, into: notes })
+      const where = and(eq('state', 'live'), eq('author', 'u'))
+      t.is((await store.find(notes, { using: 'byAuthor', where, limit: 100 })).items.length, n + 1)
+      t.is(await store.count(notes, { using: 'byCreated', where, upTo: 100 }), n + 1)
+    }
+  })
+}
+
+function ordersAndLimits(test: TestFn, open: Open): void {
+  test('null comes first, numbers and dates in their order, text by code point', async t => {
+    const store = await open(t)
+    const names = ['', ' ', 'B', 'Z', 'a', 'b', 'z', 'ä', 'ö', '中', '\ue000', '\uffff', '𐀀', '😀']
+    const ranks = [null, -1e300, -2, -1.5, 0, 1e-300, 1, 2, 10, 2 ** 53]
+    await Promise.all(names.toReversed().map((name, n) => store.commit({ insert: { id: `n${n}`, name }, into: notes })))
+    const byName = await store.find(notes, { using: 'byName', sort: { by: 'name', order: 'ascending' }, limit: 100 })
+    t.deepEqual(
+      byName.items.map(({ name }) => name),
+      names,
+    )
+    await Promise.all(byName.items.map(({ id }) => store.commit({ tombstone: id, in: notes })))
+    await Promise.all(ranks.toReversed().map((rank, n) => store.commit({ insert: { id: `r${n}`, rank }, into: notes })))
+    const byRank = await store.find(notes, { using: 'byRank', sort: { by: 'rank', order: 'descending' }, limit: 100 })
+    t.deepEqual(
+      byRank.items.map(({ rank }) => rank),
+      ranks.toReversed(),
+    )
+  })
+
+  test('a page has 1 to 1,000 documents, a count goes up to at least 1', async t => {
+    const store = await open(t)
+    for (const limit of [0, -1, 1001, 1.5, Number.NaN]) await t.throwsAsync(store.find(notes, { using: 'byName', limit }))
+    for (const upTo of [0, -1, 1.5]) await t.throwsAsync(store.count(notes, { using: 'byName', upTo }))
+  })
+
+  test('an index that was not declared is refused, and so is a sort by a field it lacks', async t => {
+    const store = await open(t)
+    for (const using of ['byNothing', ['byName', 'byNothing'], [], 'constructor']) {
+      await t.throwsAsync(store.find(notes, { using, limit: 1 }))
+      await t.throwsAsync(store.count(notes, { using, upTo: 1 }))
+      await t.throwsAsync(idsOfScan(store, { using }))
+    }
+    await t.throwsAsync(store.find(notes, { using: 'byName', sort: newest, limit: 1 }))
+    await t.throwsAsync(store.find(notes, { using: 'bySpace', sort: { by: 'spaces', order: 'ascending' }, limit: 1 }))
+  })
+
+  test('a place to go on from that no page gave out is bad input', async t => {
+    const store = await open(t)
+    await fill(store)
+    const places = [[], ['a'], ['a', 'b', 'c'], ['a', 1], [{ $gt: '' }, 'a'], [['x'], 'a']] as unknown as readonly After[]
+    for (const after of places) {
+      await t.throwsAsync(
+        store.find(notes, { using: 'byCreated', sort: newest, after, limit: 1 }),
+        { instanceOf: Invalid },
+        JSON.stringify(after),
+      )
+    }
+    for (const value of [null, 7, true, 'zzz']) {
+      await t.notThrowsAsync(store.find(notes, { using: 'byCreated', sort: newest, after: [value, 'a'], limit: 1 }))
+    }
+  })
+
+  test('a scan can be left early and several run at once', async t => {
+    const store = await open(t)
+    const all = await fill(store)
+    const first: string[] = []
+    for await (const { id } of store.scan(notes, { using: 'byCreated', where: eq('state', 'live'), sort: oldest })) {
+      if (first.push(id) === 3) break
+    }
+    t.deepEqual(first, bruteForce(all, eq('state', 'live'), oldest).slice(0, 3))
+    const both = await Promise.all([idsOfScan(store, { using: 'byName' }), idsOfScan(store, { using: 'bySpace' })])
+    for (const ids of both) t.deepEqual([...ids].sort(), all.map(({ id }) => id).sort())
+  })
+}

@@ -1,0 +1,107 @@
+import type { ExecutionContext, TestFn } from 'ava'
+import { and, contains, type DocumentStore, eq, exists, isIn, ne, not, or, range, startsWith, type Where } from '../ports/document-store.ts'
+import { type Note, notes } from './notes.ts'
+
+type Open = (t: ExecutionContext) => Promise<DocumentStore>
+
+const documents: Readonly<Record<string, Note>> = {
+  plain: { name: 'Plain', rank: 1, isPublic: true, spaces: ['a', 'b'] },
+  percent: { name: '100%_done', rank: 2, isPublic: false, spaces: ['b'] },
+  quote: { name: `it's "quoted" \\ back`, rank: 10, spaces: [] },
+  glob: { name: '*.[a-z]?', rank: -5 },
+  umlaut: { name: 'ÄRGER Straße', rank: null },
+  greek: { name: 'ΣΊΣΥΦΟΣ', rank: 2.5 },
+  astral: { name: '😀 smile', rank: 2 ** 53 },
+  prefix: { name: 'Pla', content: 'true' },
+  longer: { name: 'Plain and more', content: true },
+  number: { name: '1', content: 1 },
+  nested: { places: [{ dataset: 'x', folder: 'f' }, { dataset: 'y' }], content: { deep: [{ n: 1 }, { n: 5 }] } },
+  empty: { name: '', content: {} },
+  nothing: {},
+}
+
+/** Conditions and the documents they hold for; each is asked through an index on the field and through one that is none. */
+const cases: readonly (readonly [title: string, where: Where, ids: readonly string[]])[] = [
+  ['eq text', eq('name', 'Plain'), ['plain']],
+  ['eq tells text from numbers and booleans', eq('content', 1), ['number']],
+  ['eq tells true from text', eq('content', true), ['longer']],
+  ['eq false is not absent', eq('isPublic', false), ['percent']],
+  ['eq null holds for what is absent', and(eq('rank', null), ne('name', null)), ['umlaut', 'prefix', 'longer', 'number', 'empty']],
+  ['eq holds when any element fits', eq('spaces', 'b'), ['plain', 'percent']],
+  ['eq looks into each element of an array', eq('places.dataset', 'y'), ['nested']],
+  ['eq holds for no object', or(eq('content.deep', 1), eq('content', '[object Object]')), []],
+  ['eq null holds for an empty array', and(eq('spaces', null), eq('rank', 10)), ['quote']],
+  ['eq null holds where an element lacks the field', eq('places.folder', null), Object.keys(documents)],
+  ['ne is the contrary of eq', and(ne('spaces', 'a'), exists('spaces')), ['percent']],
+  ['in', isIn('name', ['Plain', '1', 'none', '']), ['plain', 'number', 'empty']],
+  ['in with null', and(isIn('spaces', [null, 'a']), exists('rank')), ['plain', 'quote', 'glob', 'greek', 'astral']],
+  ['in nothing', isIn('name', []), []],
+  ['range of numbers', range('rank', { gte: 2, lt: 10 }), ['percent', 'greek']],
+  ['range without an end holds for numbers only', range('rank', { gt: 2 }), ['quote', 'greek', 'astral']],
+  ['range below leaves out null', range('rank', { lte: 1 }), ['plain', 'glob']],
+  ['range of text', range('name', { gt: 'Pla', lte: 'Plain' }), ['plain']],
+  ['range of text holds for texts only', range('content', { gte: '' }), ['prefix']],
+  ['range of numbers within an array', range('content.deep.n', { gt: 1, lt: 6 }), ['nested']],
+  ['range of one element, not of two', range('content.deep.n', { gt: 1, lt: 5 }), []],
+  ['prefix', startsWith('name', 'Pla'), ['plain', 'prefix', 'longer']],
+  ['prefix minds case', startsWith('name', 'pla'), []],
+  ['prefix of nothing holds for every text', and(startsWith('name', ''), range('rank', { gt: 9 })), ['quote', 'astral']],
+  ['prefix takes LIKE signs plainly', startsWith('name', '100%_'), ['percent']],
+  ['prefix % holds for nothing else', startsWith('name', '%'), []],
+  ['prefix takes GLOB signs plainly', startsWith('name', '*.[a-z]?'), ['glob']],
+  ['prefix of an astral character', startsWith('name', '😀'), ['astral']],
+  ['prefix of an array element', startsWith('places.dataset', 'x'), ['nested']],
+  ['contains ignores case', contains('name', 'pLAIN'), ['plain', 'longer']],
+  ['contains ignores case beyond ASCII', contains('name', 'ärger STR'), ['umlaut']],
+  ['contains ignores case of Greek', contains('name', 'ίσυφ'), ['greek']],
+  ['contains takes signs plainly', contains('name', '%_'), ['percent']],
+  ['contains takes quotes plainly', contains('name', `'s "QUOTED" \\`), ['quote']],
+  ['contains takes SQL plainly', contains('name', `' OR 1=1 --`), []],
+  ['contains takes patterns plainly', contains('name', '.*'), []],
+  ['contains an astral character', contains('name', '😀'), ['astral']],
+  ['exists leaves out null and empty arrays', and(exists('spaces'), exists('rank')), ['plain', 'percent']],
+  ['exists holds for objects and empty text', or(and(exists('content'), eq('name', '')), exists('content.deep')), ['nested', 'empty']],
+  ['not exists', and(not(exists('name')), not(exists('places'))), ['nothing']],
+  ['and of nothing holds', and(and(), eq('rank', 1)), ['plain']],
+  ['or of nothing does not', or(), []],
+  ['and, or, not together', and(or(eq('spaces', 'a'), eq('rank', 2)), not(eq('isPublic', false))), ['plain']],
+  ['a member that every object has', or(exists('constructor'), exists('__proto__'), exists('name.length')), []],
+]
+
+const usable: Readonly<Record<string, string>> = {
+  name: 'byName',
+  rank: 'byRank',
+  spaces: 'bySpace',
+  'places.dataset': 'byPlace',
+}
+
+/** The meaning of every condition. */
+export function documentWhereContract(test: TestFn, open: Open): void {
+  test('every condition holds for the right documents, whatever the index', async t => {
+    const store = await open(t)
+    await Promise.all(Object.entries(documents).map(([id, note]) => store.commit({ insert: { id, ...note }, into: notes })))
+    for (const [title, where, ids] of cases) {
+      const expected = [...ids].sort()
+      const own = 'field' in where ? usable[where.field] : undefined
+      for (const using of own ? [own, 'byEmail'] : ['byName', 'byPlace', 'byEmail']) {
+        const { items } = await store.find(notes, { using, where, limit: 100 })
+        t.deepEqual(
+          items.map(({ id }) => id),
+          expected,
+          `${title}, using ${using}`,
+        )
+        t.is(await store.count(notes, { using, where, upTo: 100 }), expected.length, `count of ${title}, using ${using}`)
+      }
+    }
+  })
+
+  test('a guard means what a query means', async t => {
+    const store = await open(t)
+    await Promise.all(Object.entries(documents).map(([id, note]) => store.commit({ insert: { id, ...note }, into: notes })))
+    for (const [title, where, ids] of cases) {
+      const results = await store.commitEach<Note>(Object.keys(documents).map(id => ({ change: { update: id, in: notes, where } })))
+      const passed = Object.keys(documents).filter((_, at) => results[at]?.ok)
+      t.deepEqual(passed.sort(), [...ids].sort(), title)
+    }
+  })
+}
