@@ -1,7 +1,8 @@
-import { BlobOwners, definePlugin, Files, on, provide, RightsOf, Searchables } from 'pounce/sdk'
+import { BlobOwners, definePlugin, Files, on, provide, RightsOf, Searchables, TreeBranches } from 'pounce/sdk'
 import { files } from './collection.ts'
 import { Downloads, FileDownloads } from './downloads.ts'
 import { FileBlobs } from './file-blobs.ts'
+import { FileBranch } from './file-branch.ts'
 import { FileRights } from './file-rights.ts'
 import { LeaveDataset, LeaveFolder } from './handlers.ts'
 import { FileListing, Listing } from './listing.ts'
@@ -25,6 +26,7 @@ export const plugin = definePlugin({
     provide(RightsOf, FileRights),
     provide(Searchables, SearchableFiles),
     provide(BlobOwners, FileBlobs),
+    provide(TreeBranches, FileBranch),
   ],
   routes: { ...routes, ...uploadRoutes },
   collections: [files],

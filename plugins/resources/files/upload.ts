@@ -6,17 +6,16 @@ import {
   type Caller,
   Conflict,
   Datasets,
+  demand,
   type FilePart,
   type FileRecord,
   Files,
   Folders,
-  Forbidden,
   Invalid,
   type Json,
   Log,
   MetadataDocuments,
   NotFound,
-  NotSignedIn,
   type Parts,
   Policy,
   port,
@@ -132,10 +131,8 @@ export class Upload {
     return { field: part.field, name, contentType, bytes: await this.#blobs.put(part.stream, { signal }) }
   }
 
-  async #mayAddTo(caller: Caller, dataset: string): Promise<void> {
-    const verdict = s.isId(dataset) ? await this.#policy.canOn(caller, 'AddResourceToDataset', { kind: 'dataset', id: dataset }) : 'unseen'
-    if (verdict === 'unseen') throw new NotFound('dataset')
-    if (verdict === 'no') throw caller.user ? new Forbidden('You may not add files to this dataset') : new NotSignedIn()
+  #mayAddTo(caller: Caller, dataset: string): Promise<void> {
+    return demand(this.#policy, caller, 'AddResourceToDataset', { kind: 'dataset', id: dataset })
   }
 
   async #checkTarget(dataset: string | undefined, folder: string | undefined): Promise<void> {

@@ -1,10 +1,9 @@
 import {
   type Caller,
   type Contributions,
+  demand,
   Files,
-  Forbidden,
   NotFound,
-  NotSignedIn,
   Policy,
   type Previewer,
   Previewers,
@@ -88,9 +87,7 @@ export class PreviewMatching {
 
   /** Whoever attaches a preview must have the right to add to what it shows. */
   async mayAttach(caller: Caller, target: Ref): Promise<void> {
-    const verdict = await this.#policy.canOn(caller, 'AddFile', target)
-    if (verdict === 'unseen') throw new NotFound(target.kind)
-    if (verdict === 'no') throw caller.user ? new Forbidden(`You may not add previews to this ${target.kind}`) : new NotSignedIn()
+    await demand(this.#policy, caller, 'AddFile', target)
   }
 }
 wire(PreviewMatching, Files, PreviewDesk, Previewers, Policy)
