@@ -1,3 +1,4 @@
+export * from './auth-provider-contract.ts'
 export * from './blob-store-contract.ts'
 export * from './boot-for-test.ts'
 export * from './document-store-contract.ts'

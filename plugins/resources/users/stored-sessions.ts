@@ -80,7 +80,7 @@ export class StoredSessions {
   /** Removes sessions that are over. */
   async sweep(signal: AbortSignal): Promise<void> {
     const now = this.#clock.now().toISOString()
-    const over = { using: 'byExpiry', where: range('expires', { lt: now }), limit: 500 } as const
+    const over = { using: 'byExpiry', where: range('expires', { lte: now }), limit: 500 } as const
     while (!signal.aborted) {
       const { items } = await this.#documents.find(sessions, over)
       if (items.length === 0) return

@@ -1,0 +1,73 @@
+import test from 'ava'
+import { type AuthProvider, AuthProviders, definePlugin, provide, Users, type VerifiedIdentity, wire } from 'pounce/sdk'
+import { bearerProviderContract, bootForTest, type TestServer } from 'pounce/sdk/testing'
+
+const identity = (subject: string, email: string, isEmailVerified: boolean): VerifiedIdentity => ({
+  provider: 'university',
+  subject,
+  email,
+  isEmailVerified,
+  firstName: 'Ada',
+  lastName: 'Lovelace',
+  groups: [],
+})
+
+/** A provider far away that knows three tokens. */
+class University implements AuthProvider {
+  readonly id = 'university'
+  readonly #known = new Map([
+    ['token-verified', identity('s1', 'ada@example.org', true)],
+    ['token-unverified', identity('s1', 'ada@example.org', false)],
+    ['token-stranger', identity('s2', 'stranger@example.org', true)],
+  ])
+
+  async bearer(token: string): Promise<VerifiedIdentity | undefined> {
+    return this.#known.get(token)
+  }
+}
+wire(University)
+
+const university = definePlugin({ id: 'auth.university', summary: 'For tests.', provides: [provide(AuthProviders, University)] })
+const plugins = ['documents.sqlite', 'access.policy', 'auth.local', 'resources.users', university]
+const server = await bootForTest({ plugins, config: { resources: { users: { failuresPerAddress: 200 } } } })
+test.after.always(() => server.stop())
+const ada = await server.get(Users).create({ email: 'ada@example.org', firstName: 'Ada', lastName: 'L', status: 'Active' })
+
+const withToken = (on: TestServer, token: string) => on.as()('/api/me', { headers: { authorization: `Bearer ${token}` } })
+
+bearerProviderContract(test, async () => ({
+  provider: new University(),
+  token: 'token-verified',
+  subject: 's1',
+  refused: ['token-forged'],
+}))
+
+test('a token opens the account whose e-mail address the provider has verified', async t => {
+  const answer = await withToken(server, 'token-verified')
+  t.is(answer.status, 200)
+  t.is(((await answer.json()) as { id: string }).id, ada.id)
+})
+
+test('an e-mail address that nobody has verified opens no account of another provider', async t => {
+  t.is((await withToken(server, 'token-unverified')).status, 401)
+})
+
+test('a token of somebody without an account, and a forged one, are refused', async t => {
+  t.is((await withToken(server, 'token-stranger')).status, 401)
+  t.is((await withToken(server, 'token-forged')).status, 401)
+})
+
+test('a suspended account is not opened by a token either', async t => {
+  const own = await bootForTest({ t, plugins })
+  const { id } = await own.get(Users).create({ email: 'ada@example.org', firstName: 'Ada', lastName: 'L', status: 'Active' })
+  t.is((await withToken(own, 'token-verified')).status, 200)
+  await own.get(Users).change(id, { set: { status: 'Inactive' } }, [])
+  t.is((await withToken(own, 'token-verified')).status, 401)
+})
+
+test('forged tokens are throttled', async t => {
+  const own = await bootForTest({ t, plugins, config: { resources: { users: { failuresPerAddress: 2 } } } })
+  const statuses: number[] = []
+  for (let at = 0; at < 3; at += 1) statuses.push((await withToken(own, `forged${at}`)).status)
+  t.deepEqual(statuses, [401, 401, 429])
+})

@@ -1,0 +1,109 @@
+import test, { type ExecutionContext } from 'ava'
+import { Commands, type TooMany } from 'pounce/sdk'
+import { bootForTest, type TestServer } from 'pounce/sdk/testing'
+import { basic, newPerson } from '../../../test/support/people.ts'
+import { networkOf, Throttle } from './throttle.ts'
+
+const plugins = ['documents.sqlite', 'access.policy', 'auth.local', 'resources.users']
+const bootWith = (t: ExecutionContext, limits: object) => bootForTest({ t, plugins, config: { resources: { users: limits } } })
+const loginStatus = async (server: TestServer, email: string, password: string) =>
+  (await server.as()('/api/login', { method: 'POST', json: { email, password } })).status
+
+test('after too many wrong passwords an account’s door is shut, also for the right one', async t => {
+  const server = await bootWith(t, { failuresPerAccount: 3 })
+  const [person, other] = [await newPerson(server, 'target'), await newPerson(server, 'other')]
+  for (const _ of [1, 2, 3]) t.is(await loginStatus(server, person.email, 'wrong password'), 401)
+  const shut = await server.as()('/api/login', { method: 'POST', json: { email: person.email, password: person.password } })
+  t.is(shut.status, 429)
+  const seconds = Number(shut.headers.get('retry-after'))
+  t.true(seconds > 800 && seconds <= 900, String(seconds))
+  t.is(await loginStatus(server, ` ${person.email.toUpperCase()} `, person.password), 429)
+  t.is((await server.as()('/api/me', { headers: { authorization: basic(person.email, 'wrong again') } })).status, 429)
+  t.is((await person.call('/api/me')).status, 200)
+  t.is(await loginStatus(server, other.email, other.password), 200)
+})
+
+test('an account that does not exist is shut after as many tries', async t => {
+  const server = await bootWith(t, { failuresPerAccount: 2 })
+  const statuses: number[] = []
+  for (const _ of [1, 2, 3]) statuses.push(await loginStatus(server, 'nobody@example.org', 'wrong password'))
+  t.deepEqual(statuses, [401, 401, 429])
+})
+
+test('tries that come at once are counted like tries one after the other', async t => {
+  const server = await bootWith(t, { failuresPerAccount: 5 })
+  const person = await newPerson(server, 'stormed')
+  const statuses = await Promise.all(Array.from({ length: 30 }, (_, at) => loginStatus(server, person.email, `guess number ${at}`)))
+  t.is(statuses.filter(status => status === 401).length, 5)
+  t.is(statuses.filter(status => status === 429).length, 25)
+})
+
+test('a right password takes the count back', async t => {
+  const server = await bootWith(t, { failuresPerAccount: 3 })
+  const person = await newPerson(server, 'clumsy')
+  for (const _ of [1, 2, 3]) {
+    for (const _again of [1, 2]) t.is(await loginStatus(server, person.email, 'wrong password'), 401)
+    t.is(await loginStatus(server, person.email, person.password), 200)
+  }
+})
+
+test('a program that starts many requests with its password at once is not taken for a thief', async t => {
+  const server = await bootWith(t, { failuresPerAccount: 3, failuresPerAddress: 10 })
+  const person = await newPerson(server, 'busy')
+  const authorization = basic(person.email, person.password)
+  const statuses = await Promise.all(
+    Array.from({ length: 40 }, async () => (await server.as()('/api/me', { headers: { authorization } })).status),
+  )
+  t.deepEqual([...new Set(statuses)], [200])
+})
+
+test('one address cannot try its luck at many accounts', async t => {
+  const server = await bootWith(t, { failuresPerAddress: 6 })
+  const statuses: number[] = []
+  for (let at = 0; at < 8; at += 1) statuses.push(await loginStatus(server, `account${at}@example.org`, 'password1'))
+  t.deepEqual(statuses, [401, 401, 401, 401, 401, 401, 429, 429])
+})
+
+test('wrong keys are throttled without harm to right ones', async t => {
+  const server = await bootWith(t, { failuresPerAddress: 4 })
+  const statuses: number[] = []
+  for (let at = 0; at < 6; at += 1) statuses.push((await server.as(`wrong key ${at}`)('/api/me')).status)
+  t.deepEqual(statuses, [401, 401, 401, 401, 429, 429])
+  t.is((await server.as(server.admin.key)('/api/me')).status, 200)
+  t.is(await loginStatus(server, server.admin.email, server.admin.password), 200)
+})
+
+test('a password that was right is forgotten as soon as it is another one', async t => {
+  const server = await bootWith(t, {})
+  const person = await newPerson(server, 'changed')
+  const status = async (password: string) =>
+    (await server.as()('/api/me', { headers: { authorization: basic(person.email, password) } })).status
+  t.is(await status(person.password), 200)
+  const passwd = server
+    .get(Commands)
+    .all()
+    .find(({ name }) => name === 'user passwd')!
+  const { password } = (await passwd.run({ arguments: { email: person.email }, options: {} }, () => undefined)) as { password: string }
+  t.is(await status(person.password), 401)
+  t.is(await status(password), 200)
+})
+
+test('addresses of one line count as one', t => {
+  t.is(networkOf('192.0.2.7'), '192.0.2.7')
+  t.is(networkOf('::ffff:192.0.2.7'), '192.0.2.7')
+  t.is(networkOf('2001:db8:0:1::1'), '2001:db8:0:1::/64')
+  t.is(networkOf('2001:0DB8:0000:0001:ffff:ffff:ffff:ffff'), networkOf('2001:db8:0:1::1'))
+  t.is(networkOf('::1'), '0:0:0:0::/64')
+  t.is(networkOf('fe80::1%eth0'), 'fe80:0:0:0::/64')
+  t.is(networkOf(''), '')
+})
+
+test('the throttle says how long to wait', async t => {
+  const throttle = new Throttle({ failuresPerAccount: 1, failuresPerAddress: 5 })
+  await throttle.tryPassword('a@example.org', '192.0.2.1')
+  const refusal = await t.throwsAsync<TooMany>(throttle.tryPassword('a@example.org', '192.0.2.2'))
+  t.is(refusal?.status, 429)
+  t.true((refusal?.retryAfterSeconds ?? 0) > 0)
+  await throttle.forgive('a@example.org', '192.0.2.1')
+  await t.notThrowsAsync(throttle.tryPassword('a@example.org', '192.0.2.2'))
+})

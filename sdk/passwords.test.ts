@@ -1,0 +1,81 @@
+import test from 'ava'
+import { Invalid, Passwords, Unavailable } from 'pounce/sdk'
+
+const cheap = { memoryKiB: 64, passes: 1, lanes: 1 }
+
+test('a password fits its hash and no other does', async t => {
+  const passwords = new Passwords(cheap)
+  const hash = await passwords.hash('correct horse')
+  t.regex(hash, /^\$argon2id\$v=19\$m=64,t=1,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/)
+  t.true(await passwords.verify('correct horse', hash))
+  for (const wrong of ['correct horse ', 'Correct horse', '', 'correct hors', 'correct horse\u0000'])
+    t.false(await passwords.verify(wrong, hash))
+  t.not(await passwords.hash('correct horse'), hash)
+})
+
+test('a hash made at another cost is still checked, at the cost it names', async t => {
+  const hash = await new Passwords({ memoryKiB: 128, passes: 2, lanes: 1 }).hash('correct horse')
+  t.true(await new Passwords(cheap).verify('correct horse', hash))
+})
+
+test('the usual cost is that of the recommendation', async t => {
+  t.regex(await new Passwords().hash('correct horse'), /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
+})
+
+test('composed and decomposed letters are the same password', async t => {
+  const passwords = new Passwords(cheap)
+  t.true(await passwords.verify('cafe\u0301 au lait', await passwords.hash('caf\u00e9 au lait')))
+})
+
+test('a password that is too short or too long is refused and never cut', async t => {
+  const passwords = new Passwords(cheap)
+  for (const wrong of ['', 'seven77', 'x'.repeat(1001)]) await t.throwsAsync(passwords.hash(wrong), { instanceOf: Invalid })
+  const longest = '😀'.repeat(1000)
+  const hash = await passwords.hash(longest)
+  t.true(await passwords.verify(longest, hash))
+  t.false(await passwords.verify(`${longest}x`, hash))
+  t.false(await passwords.verify('x'.repeat(10_000_000), hash))
+})
+
+test.serial('without a hash the answer is no, after the same work', async t => {
+  const passwords = new Passwords()
+  const hash = await passwords.hash('correct horse')
+  await passwords.verify('correct horse', undefined)
+  const best = async (given: string | null): Promise<number> => {
+    const times: number[] = []
+    for (let turn = 0; turn < 7; turn += 1) {
+      const startedAt = performance.now()
+      t.false(await passwords.verify('a wrong one', given))
+      times.push(performance.now() - startedAt)
+    }
+    return Math.min(...times)
+  }
+  const [unknown, wrong] = [await best(null), await best(hash)]
+  t.true(unknown > wrong / 2 && unknown < wrong * 2, `${unknown} ms and ${wrong} ms`)
+})
+
+test('a hash in another form is an error, not a no', async t => {
+  for (const hash of ['', 'plain', '$2a$10$abcdefghijklmnopqrstuv', '$argon2id$v=19$m=64,t=1,p=1$c2FsdA'])
+    await t.throwsAsync(new Passwords(cheap).verify('correct horse', hash), { message: /PHC/ })
+})
+
+test('when too many wait, the next ones are sent away and the others are served', async t => {
+  const passwords = new Passwords(cheap)
+  const hash = await passwords.hash('correct horse')
+  const outcomes = await Promise.allSettled(Array.from({ length: 150 }, () => passwords.verify('correct horse', hash)))
+  const refused = outcomes.filter(outcome => outcome.status === 'rejected')
+  t.is(refused.length, 48)
+  for (const { reason } of refused) t.true(reason instanceof Unavailable)
+  t.true(await passwords.verify('correct horse', hash))
+})
+
+test('hashing leaves the event loop free', async t => {
+  const passwords = new Passwords()
+  let turns = 0
+  const counting = setInterval(() => {
+    turns += 1
+  }, 1)
+  await Promise.all(Array.from({ length: 6 }, () => passwords.hash('correct horse')))
+  clearInterval(counting)
+  t.true(turns >= 3, String(turns))
+})

@@ -1,0 +1,132 @@
+import type { ExecutionContext, TestFn } from 'ava'
+import type { AuthProvider } from '../ports/auth.ts'
+
+/** An account that the provider under test knows. */
+export interface KnownAccount {
+  readonly email: string
+  readonly password: string
+  readonly firstName: string
+  readonly lastName: string
+}
+
+/** A provider that takes passwords, with one account in it whose password has a letter with an accent in it. */
+export interface PasswordSubject {
+  readonly provider: AuthProvider
+  readonly account: KnownAccount
+}
+
+type Make<T> = (t: ExecutionContext) => Promise<T>
+
+const passwordOf = (provider: AuthProvider, email: string, password: string) => {
+  if (!provider.password) throw new Error(`${provider.id} takes no passwords`)
+  return provider.password(email, password)
+}
+
+/** What every AuthProvider promises that takes passwords. */
+export const passwordProviderContract = (test: TestFn, make: Make<PasswordSubject>): void => {
+  test('password: the right one gives the identity, vouched for by this provider', async t => {
+    const { provider, account } = await make(t)
+    const identity = await passwordOf(provider, account.email, account.password)
+    t.is(identity?.provider, provider.id)
+    t.is(identity?.email.toLowerCase(), account.email.toLowerCase())
+    t.is(identity?.firstName, account.firstName)
+    t.is(identity?.lastName, account.lastName)
+    t.true((identity?.subject.length ?? 0) > 0)
+    t.true(Array.isArray(identity?.groups))
+  })
+
+  test('password: the subject is the same each time and whatever the case of the e-mail', async t => {
+    const { provider, account } = await make(t)
+    const [one, other] = await Promise.all(
+      [account.email, account.email.toUpperCase()].map(email => passwordOf(provider, email, account.password)),
+    )
+    t.truthy(one)
+    t.is(one?.subject, other?.subject)
+  })
+
+  test('password: it may be typed in composed or decomposed letters', async t => {
+    const { provider, account } = await make(t)
+    for (const form of ['NFC', 'NFD']) t.truthy(await passwordOf(provider, account.email, account.password.normalize(form)))
+  })
+
+  test('password: anything else is refused without an error', async t => {
+    const { provider, account } = await make(t)
+    const { email, password } = account
+    const wrong: readonly (readonly [string, string])[] = [
+      [email, ''],
+      [email, `${password} `],
+      [email, password.toUpperCase()],
+      [email, password.slice(0, -1)],
+      [email, `${password}\u0000`],
+      [email, 'x'.repeat(100_000)],
+      [email, '*'],
+      ['', password],
+      ['*', password],
+      [`${email})(cn=*`, password],
+      [`${email}' or '1'='1`, password],
+      ['unknown@example.org', password],
+      ['unknown@example.org', ''],
+      [`${'x'.repeat(10_000)}@example.org`, password],
+      ['\u0000', password],
+    ]
+    for (const [name, guess] of wrong)
+      t.is(await passwordOf(provider, name, guess), undefined, `${name.slice(0, 40)} / ${guess.slice(0, 40)}`)
+  })
+
+  test.serial('password: an unknown account takes as long as a wrong password', async t => {
+    const { provider, account } = await make(t)
+    const best = async (email: string): Promise<number> => {
+      const times: number[] = []
+      for (let turn = 0; turn < 7; turn += 1) {
+        const startedAt = performance.now()
+        t.is(await passwordOf(provider, email, 'a wrong password'), undefined)
+        times.push(performance.now() - startedAt)
+      }
+      return Math.min(...times)
+    }
+    await passwordOf(provider, 'unknown@example.org', 'a wrong password')
+    const [wrong, unknown] = [await best(account.email), await best('unknown@example.org')]
+    t.true(unknown > wrong / 2 && unknown < wrong * 2, `unknown ${unknown} ms, wrong ${wrong} ms`)
+  })
+
+  test('password: many at once are each answered rightly', async t => {
+    const { provider, account } = await make(t)
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, at) => passwordOf(provider, account.email, at % 2 ? account.password : `wrong password ${at}`)),
+    )
+    t.deepEqual(
+      answers.map(answer => answer !== undefined),
+      answers.map((_, at) => at % 2 === 1),
+    )
+  })
+}
+
+/** A provider that takes bearer tokens, with one token that is good and several that look alike. */
+export interface BearerSubject {
+  readonly provider: AuthProvider
+  readonly token: string
+  readonly subject: string
+  /** Expired, signed by somebody else, meant for others … */
+  readonly refused: readonly string[]
+}
+
+/** What every AuthProvider promises that takes bearer tokens. */
+export const bearerProviderContract = (test: TestFn, make: Make<BearerSubject>): void => {
+  const ask = (provider: AuthProvider, token: string) => {
+    if (!provider.bearer) throw new Error(`${provider.id} takes no tokens`)
+    return provider.bearer(token)
+  }
+
+  test('bearer: a good token gives the identity, vouched for by this provider', async t => {
+    const { provider, token, subject } = await make(t)
+    const identity = await ask(provider, token)
+    t.is(identity?.provider, provider.id)
+    t.is(identity?.subject, subject)
+  })
+
+  test('bearer: anything else is refused without an error', async t => {
+    const { provider, token, refused } = await make(t)
+    for (const wrong of [...refused, '', 'x', '..', `${token}x`, token.slice(0, -2), '\u0000', 'x'.repeat(100_000)])
+      t.is(await ask(provider, wrong), undefined, wrong.slice(0, 40))
+  })
+}
