@@ -30,8 +30,8 @@ wire(University)
 const university = definePlugin({ id: 'auth.university', summary: 'For tests.', provides: [provide(AuthProviders, University)] })
 const plugins = ['documents.sqlite', 'access.policy', 'auth.local', 'resources.users', university]
 const server = await bootForTest({ plugins, config: { resources: { users: { failuresPerAddress: 200 } } } })
-test.after.always(() => server.stop())
 const ada = await server.get(Users).create({ email: 'ada@example.org', firstName: 'Ada', lastName: 'L', status: 'Active' })
+test.after.always(() => server.stop())
 
 const withToken = (on: TestServer, token: string) => on.as()('/api/me', { headers: { authorization: `Bearer ${token}` } })
 
