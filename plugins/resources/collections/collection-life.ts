@@ -103,8 +103,18 @@ export class CollectionLife {
 
   /** Deletes for good. What was in it stays, outside of it. */
   async remove(id: string, actor: string | undefined): Promise<void> {
-    const removed = event('collection.removed', { kind: 'collection', id }, {}, actor)
-    await this.#unlessGone(this.#documents.commit({ tombstone: id, in: collections }, [removed]))
+    for (;;) {
+      const collection = await this.#documents.get(collections, id)
+      if (!collection) return
+      const about = { wasTrashed: collection.state === 'trashed', name: collection.name }
+      const removed = event('collection.removed', { kind: 'collection', id }, about, actor)
+      try {
+        await this.#documents.commit({ tombstone: id, in: collections, where: eq('revision', collection.revision) }, [removed])
+        return
+      } catch (error) {
+        if (!(error instanceof CommitConflict)) throw error
+      }
+    }
   }
 
   /** Deletes all that a person has in the trash. */

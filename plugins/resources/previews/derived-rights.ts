@@ -2,7 +2,8 @@ import { anonymousUserId, DocumentStore, type PreviewRecord, type Rights, type R
 import { previews, thumbnails } from './collections.ts'
 
 const rightsOf = ({ author, target }: PreviewRecord | ThumbnailRecord): Rights => ({
-  author: author ?? anonymousUserId,
+  // once it shows something, who made it counts no more: rights are those of what it shows, now
+  author: target ? '' : (author ?? anonymousUserId),
   spaces: [],
   isPublic: false,
   state: 'live',

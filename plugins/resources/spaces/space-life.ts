@@ -5,6 +5,7 @@ import {
   DocumentStore,
   event,
   Ids,
+  NotFound,
   orNotFound,
   port,
   rewrite,
@@ -105,7 +106,9 @@ export class SpaceLife {
 
   /** What was in it stays, outside of it. */
   async remove(id: string, actor: string | undefined): Promise<void> {
-    const removed = event('space.removed', { kind: 'space', id }, {}, actor)
+    const space = await this.#documents.get(spaces, id)
+    if (!space) throw new NotFound('space')
+    const removed = event('space.removed', { kind: 'space', id }, { name: space.name }, actor)
     await orNotFound('space', this.#documents.commit({ tombstone: id, in: spaces }, [removed]))
   }
 }
