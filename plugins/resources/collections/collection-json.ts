@@ -51,7 +51,7 @@ const listText = (ids: readonly string[]): string => `List(${ids.join(', ')})`
 
 const authorText = (id: string, user: UserRecord | undefined): string => {
   if (!user) return `MiniUser(${id},,,None)`
-  const avatar = `https://www.gravatar.com/avatar/${createHash('md5').update(user.email).digest('hex')}?s=256`
+  const avatar = `https://www.gravatar.com/avatar/${createHash('md5').update(user.email).digest('hex')}?s=256&d=identicon`
   return `MiniUser(${id},${fullNameOf(user)},${avatar},Some(${user.email}))`
 }
 
