@@ -91,7 +91,7 @@ export class ExtractorProcess {
     const { folder, writable, memoryMb } = options
     await mkdir(folder, { recursive: true })
     const below = await realpath(writable)
-    const env: NodeJS.ProcessEnv = { HOME: folder, TMPDIR: folder, NODE_ENV: 'production' }
+    const env: NodeJS.ProcessEnv = { HOME: folder, TMPDIR: folder }
     for (const name of inherited) if (process.env[name] !== undefined) env[name] = process.env[name]
     const child = fork(runner, [String(process.pid)], {
       cwd: folder,

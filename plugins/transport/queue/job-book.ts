@@ -12,7 +12,7 @@ import {
 } from 'pounce/sdk'
 import { type JobRecord, type JobState, jobOf, jobs, type StoredJob } from './jobs.ts'
 
-const countedUpTo = 100_000
+const countedUpTo = 10_000
 const mostQueues = 1000
 const states: readonly JobState[] = ['waiting', 'running', 'dead']
 const inState = (state: JobState): Where => eq('state', state)

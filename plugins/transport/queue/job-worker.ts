@@ -53,8 +53,7 @@ export class JobWorker {
     clearInterval(this.#renewal)
     await this.#turning
     clearTimeout(this.#timer)
-    for (const run of this.#active.values()) run.stop()
-    await Promise.all([...this.#active.values()].map(run => run.ended))
+    await Promise.all([...this.#active.values()].map(run => run.stop()))
   }
 
   /** Starts what can be started. Calls during a turn make it go round once more. */

@@ -31,5 +31,12 @@ test('an abort ends the wait', async t => {
   const control = new AbortController()
   const waiting = patiently(failing(1000, new Unavailable('away')), { ...patience, signal: control.signal })
   control.abort(new Error('enough'))
-  await t.throwsAsync(waiting)
+  await t.throwsAsync(waiting, { message: 'enough' })
+})
+
+test('an abort ends the wait for a call that never answers', async t => {
+  const control = new AbortController()
+  const waiting = patiently(() => new Promise<never>(() => undefined), { ...patience, signal: control.signal })
+  control.abort(new Error('enough'))
+  await t.throwsAsync(waiting, { message: 'enough' })
 })

@@ -19,7 +19,7 @@ const longestPauseMs = 5000
 
 /**
  * Calls again until it succeeds. While a part is away that costs no try. Rejects with the last error when patience ends,
- * or with the signal's reason.
+ * or at once with the signal's reason: a call that is under way is then left alone.
  */
 export async function patiently<T>(call: () => Promise<T>, { signal, tries, delayMs, awayMs }: Patience): Promise<T> {
   const until = performance.now() + awayMs
@@ -28,13 +28,21 @@ export async function patiently<T>(call: () => Promise<T>, { signal, tries, dela
   for (;;) {
     signal.throwIfAborted()
     try {
-      return await call()
+      return await unlessAborted(call(), signal)
     } catch (error) {
+      signal.throwIfAborted()
       const away = isAway(error)
       if (!away) failures += 1
       if (failures >= tries || (away && performance.now() + delay > until)) throw error
     }
-    await pause(delay, undefined, { signal })
+    await pause(delay, undefined, { signal }).catch(() => signal.throwIfAborted())
     delay = Math.min(delay * 2, longestPauseMs)
   }
+}
+
+function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>()
+  const onAbort = (): void => reject(signal.reason)
+  signal.addEventListener('abort', onAbort, { once: true })
+  return Promise.race([promise, aborted]).finally(() => signal.removeEventListener('abort', onAbort))
 }

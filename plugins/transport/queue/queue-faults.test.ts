@@ -186,10 +186,10 @@ test('a run whose job another worker has taken over ends without a result', asyn
 test('a long run keeps its lease', async t => {
   const { open, listener, folder, isOver } = await setUp(t)
   const extractors = [fixtureExtractor('wait')]
-  await open({ leaseMs: 300, pollMs: 20, extractors }).listen(listener)
-  const other = open({ leaseMs: 300, pollMs: 20, extractors }, join(folder, 'other'))
+  await open({ leaseMs: 1500, pollMs: 20, extractors }).listen(listener)
+  const other = open({ leaseMs: 1500, pollMs: 20, extractors }, join(folder, 'other'))
   await other.listen(listener)
-  await other.publish([run(1, 'wait', { ms: 1500 })])
+  await other.publish([run(1, 'wait', { ms: 4000 })])
   await eventually(() => isOver(1))
   t.is(listener.results.length, 1)
   t.is(listener.saidOf(run(1)).filter(line => line.startsWith('StatusMessage.start')).length, 1)
@@ -218,6 +218,41 @@ test('stopping while the store is away ends, and leaves no process', async t => 
   setAway(true)
   await queue.dispose()
   t.deepEqual(await readdir(processes), [])
+})
+
+test('a result that is being stored when the queue stops is stored once', async t => {
+  const { open, listener, isOver } = await setUp(t)
+  const queue = open()
+  const storing = Promise.withResolvers<void>()
+  const mayEnd = Promise.withResolvers<void>()
+  listener.onResult = () => {
+    storing.resolve()
+    return mayEnd.promise
+  }
+  await queue.listen(listener)
+  await queue.publish([run(1)])
+  await storing.promise
+  const stopped = queue.dispose()
+  mayEnd.resolve()
+  await stopped
+  t.true(await isOver(1))
+  t.is(listener.results.length, 1)
+})
+
+test('a listener that never answers does not hold up the stop', async t => {
+  const { open, listener, documents } = await setUp(t)
+  const queue = open()
+  const storing = Promise.withResolvers<void>()
+  listener.onResult = () => {
+    storing.resolve()
+    return new Promise(() => undefined)
+  }
+  await queue.listen(listener)
+  await queue.publish([run(1)])
+  await storing.promise
+  await queue.dispose()
+  const record = await recordOf(documents, 1)
+  t.deepEqual([record?.state, record?.attempts], ['waiting', 0])
 })
 
 test('at most one line of progress a second is passed on', async t => {

@@ -1,6 +1,5 @@
 import test from 'ava'
-import { builtInRunsContract } from '../../../sdk/testing/built-in-runs-contract.ts'
-import { type MakeTransport, transportContract } from '../../../sdk/testing/transport-contract.ts'
+import { builtInRunsContract, type MakeTransport, transportContract } from 'pounce/sdk/testing'
 import { queueOn, temporaryStores } from './fixtures/queue-under-test.ts'
 
 const makeTransport: MakeTransport = async (t, extractors) => {

@@ -41,6 +41,7 @@ type Interruption = 'cancelled' | 'stopping' | 'lost'
 
 const awayMs = 60_000
 const cancelWaitMs = 4000
+const stopGraceMs = 3000
 
 /** One attempt at a job, from claiming it to recording how it ended. */
 export class Run {
@@ -78,9 +79,11 @@ export class Run {
     return end === 'cancelled' ? 'cancelled' : undefined
   }
 
-  /** Ends it and hands the job back. */
-  stop(): void {
+  /** Ends it and hands the job back. A result that is being stored gets a moment, for storing it again would be a waste. */
+  async stop(): Promise<void> {
+    if (this.#isDelivering) await Promise.race([this.ended, pause(stopGraceMs, undefined, { ref: false })])
     this.#interrupt('stopping')
+    await this.ended
   }
 
   /** Ends it without a word, for another worker has the job. */
@@ -112,7 +115,9 @@ export class Run {
   async #attempt(job: StoredJob): Promise<RunEnd> {
     const { listener, log, now } = this.#around
     const about = { jobId: job.id, targetId: job.target.id, extractor: this.#extractor.info.name }
-    const unheard = (error: unknown): void => log.warn('a status line was not heard', { job: job.id, error })
+    const unheard = (error: unknown): void => {
+      if (this.#interruption === undefined) log.warn('a status line was not heard', { job: job.id, error })
+    }
     const status = new StatusLine(listener, about, { now, signal: this.#control.signal, unheard })
     let verdict: Verdict
     try {
