@@ -22,14 +22,19 @@ export class Access {
     this.#policy = policy
   }
 
-  /** Throws 401 for an anonymous caller, 403 for one who may not, 404 for one who may not know. */
-  async require(declaration: Declaration, caller: Caller, input: Input): Promise<void> {
+  /** Throws, or rejects with, 401 for an anonymous caller, 403 for one who may not, 404 for one who may not know. */
+  require(declaration: Declaration, caller: Caller, input: Input): Promise<void> | undefined {
     const { permission, of, also } = declaration
     this.#requireStanding(permission, caller)
-    if (isRight(permission)) {
-      if (of) await this.#requireOn(permission, caller, of(input), declaration)
-      else this.#requireAnywhere(permission, caller)
-    }
+    const isOnThing = isRight(permission) && of !== undefined
+    if (isRight(permission) && !isOnThing) this.#requireAnywhere(permission, caller)
+    // Most routes that anybody may use end here, without a turn of the microtask queue.
+    return isOnThing || also ? this.#requireOnThings(declaration, caller, input) : undefined
+  }
+
+  async #requireOnThings(declaration: Declaration, caller: Caller, input: Input): Promise<void> {
+    const { permission, of, also } = declaration
+    if (isRight(permission) && of) await this.#requireOn(permission, caller, of(input), declaration)
     for (const check of also ?? []) await this.#requireOn(check.permission, caller, check.of(input), declaration)
   }
 

@@ -1,5 +1,5 @@
 import type { Server } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import Koa from 'koa'
 import { openapiDocument } from '../openapi.ts'
 import { BlobResponder } from './blob-responder.ts'
@@ -52,14 +52,12 @@ export const createHttp = (options: HttpOptions): Http => {
   const replier = new Replier(sender, new BlobResponder(sender, log), options.checkResponses)
   const dispatcher = new Dispatcher({ table: new RouteTable(mounts), pipeline, replier, sender, allowedOrigins: config.allowedOrigins })
   const traffic = new Traffic(config, log, options.metrics)
-  const busy = new WeakMap<Socket, Exchange>()
 
   const app = new Koa<State>()
   app.use(async context => {
     const exchange = new Exchange(context.req, context.res, options.ids.next())
     // Answers are written by the sender, which knows how to end a connection early.
     context.respond = false
-    busy.set(exchange.req.socket, exchange)
     traffic.enter(exchange)
     try {
       await dispatcher.dispatch(context, exchange)
@@ -69,10 +67,7 @@ export const createHttp = (options: HttpOptions): Http => {
       else sender.send(exchange, status, headers, text)
     }
   })
-  const server = nodeServer(config, app.callback(), socket => {
-    const exchange = busy.get(socket)
-    return exchange?.res.closed ? undefined : exchange
-  })
+  const server = nodeServer(config, app.callback(), socket => traffic.on(socket))
   return new KoaHttp(server, options, sender, traffic, openapi)
 }
 

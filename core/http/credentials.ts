@@ -1,8 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { type Credentials, NotSignedIn } from 'pounce/sdk'
+import type { Exchange } from './exchange.ts'
 
 /** The cookie that carries a session. */
 export const sessionCookie = 'pounce_session'
+
+/** False when a request has nothing that could tell who sends it. */
+export const bringsCredentials = ({ req: { headers }, line }: Exchange): boolean =>
+  headers.cookie !== undefined || headers.authorization !== undefined || headers['x-api-key'] !== undefined || line.key !== undefined
 
 /** What a request tells of its sender before anybody looks it up. */
 export interface Sent {

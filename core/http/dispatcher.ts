@@ -34,7 +34,8 @@ export class Dispatcher {
     if (method === 'HEAD' && mount.declaration.effects !== undefined && !mount.declaration.answersHead) {
       throw new MethodNotAllowed(this.#allowed(exchange.line.path).filter(name => name !== 'HEAD'))
     }
-    await replier.send(exchange, mount, await pipeline.run(context, exchange, match))
+    const sent = replier.send(exchange, mount, await pipeline.run(context, exchange, match))
+    if (sent) await sent
   }
 
   #find(method: string, path: string): Match | undefined {

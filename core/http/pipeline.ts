@@ -1,7 +1,7 @@
 import type { Context } from 'koa'
 import { anonymous, type Caller, type Callers, Forbidden, Invalid, NotFound, NotSignedIn, type Policy } from 'pounce/sdk'
 import { Access } from './access.ts'
-import { addressOf, credentialsOf } from './credentials.ts'
+import { addressOf, bringsCredentials, credentialsOf } from './credentials.ts'
 import type { Exchange } from './exchange.ts'
 import { HandlerRequest, type Surroundings } from './handler-request.ts'
 import { readJson } from './json-body.ts'
@@ -35,12 +35,20 @@ export class Pipeline {
   async run(context: Context, exchange: Exchange, { mount, params: texts }: Match): Promise<AnyReply> {
     const { declaration, checks } = mount
     const address = addressOf(exchange.req.headers, exchange.req.socket.remoteAddress, this.#options.trustedProxies)
-    exchange.caller = declaration.ignoresCredentials ? anonymous : await this.#identify(exchange, mount, address)
-    this.#requireProperOrigin(exchange, mount)
+    if (!declaration.ignoresCredentials && bringsCredentials(exchange)) {
+      exchange.caller = await this.#identify(exchange, mount, address)
+      this.#requireProperOrigin(exchange, mount)
+    }
     const params = checks.params(texts)
     const query = checks.query(exchange.line.query)
-    await this.#requireAccess(exchange.caller, mount, params, query)
-    const body = await this.#body(context, exchange, mount)
+    if (params.fault || query.fault) throw await this.#refusal(exchange.caller, mount, params, query)
+    const pending = this.#access.require(
+      declaration,
+      exchange.caller,
+      declaration.of || declaration.also ? { ...params.value, ...query.value } : params.value,
+    )
+    if (pending) await pending
+    const body = declaration.body === undefined ? undefined : await this.#body(context, exchange, mount)
     const request = new HandlerRequest(exchange, this.#options, address, { params: params.value, query: query.value, body })
     return declaration.handle(request as never, mount.needs as never)
   }
@@ -69,16 +77,12 @@ export class Pipeline {
   }
 
   /** A wrong input must not tell more than the caller may know, so rights come first as far as the input names things. */
-  async #requireAccess(caller: Caller, { declaration, group }: Mount, params: Checked<Values>, query: Checked<Values>): Promise<void> {
+  async #refusal(caller: Caller, { declaration, group }: Mount, params: Checked<Values>, query: Checked<Values>): Promise<Error> {
     if (params.fault) {
       this.#access.requireForWrongInput(declaration, caller)
-      throw new NotFound(
-        params.fault.idName === undefined || params.fault.idName === 'id'
-          ? kindOf(declaration, params.value, group)
-          : kindNamed(params.fault.idName),
-      )
+      const { idName = 'id' } = params.fault
+      return new NotFound(idName === 'id' ? kindOf(declaration, params.value, group) : kindNamed(idName))
     }
-    if (!query.fault) return this.#access.require(declaration, caller, { ...params.value, ...query.value })
     const { of, ...rest } = declaration
     const refs = of ? [of({ ...params.value, ...query.value })].flat() : []
     const named = Object.values(params.value)
@@ -86,12 +90,11 @@ export class Pipeline {
     const known = refs.filter(ref => named.includes(ref.id))
     if (known.length > 0) await this.#access.require({ ...rest, of: () => known, also: [] }, caller, {})
     else this.#access.requireForWrongInput(declaration, caller)
-    throw wrongQuery(query.fault)
+    return wrongQuery(query.fault ?? { message: 'The query is not right' })
   }
 
   async #body(context: Context, exchange: Exchange, { declaration, checks }: Mount): Promise<unknown> {
     const { body, maxBodyBytes = this.#options.maxJsonBytes } = declaration
-    if (body === undefined) return undefined
     if (!isSchema(body)) return new MultipartReader(exchange, (body as { maxParts?: number }).maxParts ?? 1000)
     const sent = await readJson(context, exchange, maxBodyBytes)
     const { value, fault } = checks.body(sent ?? {})

@@ -28,12 +28,14 @@ export class Replier {
     this.#checks = checks
   }
 
-  async send(exchange: Exchange, mount: Mount, reply: AnyReply): Promise<void> {
+  /** Resolves, or returns undefined, when the answer is on its way. */
+  send(exchange: Exchange, mount: Mount, reply: AnyReply): Promise<void> | undefined {
     const { status, body, headers } = reply
     const schema = mount.declaration.responses[status] as SchemaShape | undefined
     switch (schema?.['x-body']) {
       case 'empty':
-        return this.#sender.send(exchange, status, { ...headers }, undefined)
+        this.#sender.send(exchange, status, { ...headers }, undefined)
+        return undefined
       case 'text':
         return this.#sender.sendText(exchange, status, { 'content-type': 'text/plain; charset=utf-8', ...headers }, String(body))
       case 'bytes':
@@ -45,13 +47,16 @@ export class Replier {
     }
   }
 
-  async #sendJson(exchange: Exchange, mount: Mount, { status, body, headers }: AnyReply): Promise<void> {
+  #sendJson(exchange: Exchange, mount: Mount, { status, body, headers }: AnyReply): Promise<void> | undefined {
     const text = body instanceof RawJson ? body.text : JSON.stringify(body)
     if (this.#checks) {
       const fault = mount.checks.reply(status, text === undefined ? undefined : JSON.parse(text))
       if (fault) throw new Error(`${mount.name} of ${mount.plugin} answered ${status} differently from what it declares: ${fault}`)
     }
-    if (text === undefined) return this.#sender.send(exchange, status, { ...headers }, undefined)
+    if (text === undefined) {
+      this.#sender.send(exchange, status, { ...headers }, undefined)
+      return undefined
+    }
     return this.#sender.sendText(
       exchange,
       status,

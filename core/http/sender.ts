@@ -16,19 +16,20 @@ export class Sender {
     this.#config = config
   }
 
-  /** Sends a whole answer of text. */
-  async sendText(exchange: Exchange, status: number, headers: Headers, text: string): Promise<void> {
-    const { compress: isOn } = this.#config
-    if (isOn && text.length > worthCompressing && !exchange.isHead) {
+  /** Sends a whole answer of text, compressed when that is worth it. */
+  sendText(exchange: Exchange, status: number, headers: Headers, text: string): Promise<void> | undefined {
+    if (this.#config.compress && text.length > worthCompressing && !exchange.isHead) {
       headers['vary'] = 'Accept-Encoding'
       const coding = codingFor(exchange.req.headers['accept-encoding'])
-      if (coding) {
-        headers['content-encoding'] = coding
-        this.send(exchange, status, headers, await compress(text, coding))
-        return
-      }
+      if (coding) return this.#sendCompressed(exchange, status, headers, text, coding)
     }
     this.send(exchange, status, headers, text)
+    return undefined
+  }
+
+  async #sendCompressed(exchange: Exchange, status: number, headers: Headers, text: string, coding: 'br' | 'gzip'): Promise<void> {
+    headers['content-encoding'] = coding
+    this.send(exchange, status, headers, await compress(text, coding))
   }
 
   /** Sends a whole answer; without a body when there is none. */

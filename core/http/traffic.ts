@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import type { Log, Metrics } from 'pounce/sdk'
 import type { HttpConfig } from './config.ts'
 import type { Exchange } from './exchange.ts'
@@ -18,7 +19,13 @@ export class Traffic {
 
   enter(exchange: Exchange): void {
     this.#running.add(exchange)
-    exchange.res.once('close', () => this.#leave(exchange))
+    exchange.res.on('close', () => this.#leave(exchange))
+  }
+
+  /** The request that a connection is busy with. */
+  on(socket: Socket): Exchange | undefined {
+    for (const exchange of this.#running) if (exchange.req.socket === socket) return exchange
+    return undefined
   }
 
   /** Resolves when no request is under way. */
@@ -55,8 +62,8 @@ export class Traffic {
       status: res.statusCode,
       ms: Math.round(ms * 10) / 10,
       route: mount?.name,
-      ...(caller.user ? { user: caller.user.id } : {}),
-      ...(isComplete ? {} : { isAborted: true }),
+      user: caller.user?.id,
+      isComplete,
     }
   }
 
