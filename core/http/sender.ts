@@ -51,6 +51,7 @@ export class Sender {
   head(exchange: Exchange, status: number, headers: Headers): void {
     const { req, res } = exchange
     headers['x-request-id'] = exchange.id
+    headers['x-content-type-options'] = 'nosniff'
     if (this.isStopping || exchange.isBodyOpen) headers['connection'] = 'close'
     const cors = corsHeaders(req.headers.origin, this.#config.allowedOrigins)
     if (cors)
