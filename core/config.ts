@@ -78,13 +78,13 @@ const nextPlugins = (below: readonly PluginRequest[], layer: Layer): readonly Pl
   const isChange = entries.length > 0 && entries.every(entry => typeof entry === 'string' && /^[+-]/.test(entry))
   const request = (entry: PluginEntry): PluginRequest =>
     typeof entry === 'string'
-      ? { plugin: absoluteSource(entry, layer.folder) }
-      : { ...entry, plugin: absoluteSource(entry.plugin, layer.folder) }
+      ? { plugin: absoluteSource(entry, layer.folder), from: layer.folder }
+      : { ...entry, plugin: absoluteSource(entry.plugin, layer.folder), from: layer.folder }
   if (!isChange) return entries.filter(entry => typeof entry === 'string' || tree.isSettings(entry)).map(request)
   return (entries as readonly string[]).reduce<readonly PluginRequest[]>((list, entry) => {
-    const { plugin } = request(entry.slice(1))
-    const without = list.filter(one => (one.as ?? one.plugin) !== plugin)
-    return entry.startsWith('+') ? [...without, { plugin }] : without
+    const changed = request(entry.slice(1))
+    const without = list.filter(one => (one.as ?? one.plugin) !== changed.plugin)
+    return entry.startsWith('+') ? [...without, changed] : without
   }, below)
 }
 
@@ -111,7 +111,9 @@ const pluginsOnly: tree.Node = { type: 'object', properties: { plugins: kernelNo
 
 /** Environment, flags and tests' settings as layers, in this order. */
 const outsideLayers = (sources: ConfigSources, schema: tree.Node) => {
-  const environment = fromEnvironment(sources.environment ?? {}, schema)
+  const environment = fromEnvironment(sources.environment ?? {}, schema, id =>
+    ownPluginFile(id) === undefined ? undefined : `belongs to the plugin ${id}, which ${idleReason}`,
+  )
   const nodeAt = (path: readonly string[]) => path.reduce<tree.Node | undefined>((node, key) => node?.properties?.[key], schema)
   const clowder = fromClowder(sources.environment ?? {}, path => nodeAt(path) !== undefined)
   const problems = [...environment.problems]
@@ -131,13 +133,25 @@ const outsideLayers = (sources: ConfigSources, schema: tree.Node) => {
   return { layers, problems, warnings: clowder.warnings }
 }
 
+/** A whole kind of plugins may be unknown: then its members say more. */
+const expanded = (name: string, settings: tree.Settings): string[] => {
+  const value = tree.at(settings, name.split('.'))
+  return !name.includes('.') && tree.isSettings(value) && Object.keys(value).length > 0
+    ? Object.keys(value).map(key => `${name}.${key}`)
+    : [name]
+}
+
 const unknownIn = (layer: Layer, schema: tree.Node): string[] =>
-  tree.unknownNames(layer.settings, schema).map(name => {
-    const id = name.split('.').slice(0, 2).join('.')
-    if (ownPluginFile(id) !== undefined && !tree.settingNames(schema).includes(id))
-      return `${name} in ${layer.source} belongs to the plugin ${id}, which is not in "plugins" or has no settings`
-    return `${name} in ${layer.source} is no setting${didYouMean(name, tree.settingNames(schema))}`
-  })
+  tree
+    .unknownNames(layer.settings, schema)
+    .flatMap(name => expanded(name, layer.settings))
+    .map(name => {
+      const id = name.split('.').slice(0, 2).join('.')
+      if (ownPluginFile(id) !== undefined) return `${name} in ${layer.source} belongs to the plugin ${id}, which ${idleReason}`
+      return `${name} in ${layer.source} is no setting${didYouMean(name, tree.settingNames(schema))}`
+    })
+
+const idleReason = 'is not in "plugins", or has no such setting'
 
 const refuse = (problems: readonly string[]): void => {
   if (problems.length > 0) throw new StartRefused(`The configuration is refused:\n${problems.map(problem => `  - ${problem}`).join('\n')}`)

@@ -15,6 +15,8 @@ const idPattern = /^[a-z0-9-]+\.[a-z0-9-]+$/
 export interface PluginRequest {
   readonly plugin: string | Plugin
   readonly as?: string
+  /** The folder from which a package is looked for, before the kernel's own packages. */
+  readonly from?: string
 }
 
 /** Folders that `./` and `../` start from are made absolute while it is known which file or person named them. */
@@ -44,20 +46,30 @@ const indexOf = (folder: string): string => {
   return file
 }
 
-let isSdkShared = false
+/** Packages that were asked for, and from where. */
+const packages = new Map<string, string>()
+let isHooked = false
 
 /**
  * A plugin from outside the tree imports `pounce/sdk`. It must get the SDK of this kernel, wherever the plugin lies:
- * with a second copy its wired classes would be unknown here.
+ * with a second copy its wired classes would be unknown here. And a package may be installed beside the configuration.
  */
-const shareSdk = (): void => {
-  if (isSdkShared) return
-  isSdkShared = true
+const hookResolution = (): void => {
+  if (isHooked) return
+  isHooked = true
   registerHooks({
-    resolve: (specifier, context, next) =>
-      specifier === 'pounce/sdk' || specifier.startsWith('pounce/sdk/')
-        ? next(specifier, { ...context, parentURL: import.meta.url })
-        : next(specifier, context),
+    resolve: (specifier, context, next) => {
+      if (specifier === 'pounce/sdk' || specifier.startsWith('pounce/sdk/'))
+        return next(specifier, { ...context, parentURL: import.meta.url })
+      const from = context.parentURL === import.meta.url ? packages.get(specifier) : undefined
+      if (from === undefined) return next(specifier, context)
+      try {
+        return next(specifier, { ...context, parentURL: pathToFileURL(join(from, 'pounce.json')).href })
+      } catch {
+        // Not installed there: the kernel's own packages are next.
+        return next(specifier, context)
+      }
+    },
   })
 }
 
@@ -66,17 +78,18 @@ const isOutside = (file: string): boolean => {
   return path.startsWith('..') || isAbsolute(path)
 }
 
-const urlOf = (source: string): string => {
+const urlOf = (source: string, from: string | undefined): string => {
   const own = ownPluginFile(source)
   if (own !== undefined) return pathToFileURL(own).href
   if (isAbsolute(source)) {
     const file = indexOf(source)
-    if (isOutside(file)) shareSdk()
+    if (isOutside(file)) hookResolution()
     return pathToFileURL(file).href
   }
   if (idPattern.test(source) && folders(tree).includes(source.split('.')[0] ?? ''))
     throw new StartRefused(`${source} is not part of this version${didYouMean(source, ownPluginIds(), 0.4)}`)
-  shareSdk()
+  hookResolution()
+  if (from !== undefined) packages.set(source, from)
   return source
 }
 
@@ -86,8 +99,8 @@ const isPlugin = (value: unknown): value is Plugin =>
 const isMissing = (error: unknown, source: string): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND' && error.message.includes(`'${source}'`)
 
-const importPlugin = async (source: string): Promise<Plugin> => {
-  const url = urlOf(source)
+const importPlugin = async (source: string, from: string | undefined): Promise<Plugin> => {
+  const url = urlOf(source, from)
   let module: { readonly plugin?: unknown }
   try {
     module = (await import(url)) as { readonly plugin?: unknown }
@@ -102,8 +115,8 @@ const importPlugin = async (source: string): Promise<Plugin> => {
   return module.plugin
 }
 
-const load = async ({ plugin: source, as }: PluginRequest): Promise<NamedPlugin> => {
-  const plugin = typeof source === 'string' ? await importPlugin(source) : source
+const load = async ({ plugin: source, as, from }: PluginRequest): Promise<NamedPlugin> => {
+  const plugin = typeof source === 'string' ? await importPlugin(source, from) : source
   if (typeof source === 'string' && ownPluginFile(source) !== undefined && plugin.id !== source)
     throw new StartRefused(`The plugin in the folder of ${source} calls itself ${plugin.id}`)
   return { name: as ?? plugin.id, plugin }

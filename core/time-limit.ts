@@ -11,7 +11,7 @@ export const withTimeLimit = async <T>(work: Promise<T> | T, limitMs: number, me
   }
 }
 
-/** Resolves after `ms`, or at once when the signal is aborted. Does not keep the process alive by itself. */
+/** Resolves after `ms`, or at once when the signal is aborted. */
 export const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   new Promise(resolve => {
     if (signal.aborted) return resolve()
@@ -20,6 +20,6 @@ export const pause = (ms: number, signal: AbortSignal): Promise<void> =>
       signal.removeEventListener('abort', done)
       resolve()
     }
-    const timer = setTimeout(done, ms).unref()
+    const timer = setTimeout(done, ms)
     signal.addEventListener('abort', done)
   })

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { messageOf } from '../start-refused.ts'
 import { coerce } from './coerce.ts'
-import { nearest } from './nearest.ts'
+import { editDistance, nearest } from './nearest.ts'
 import { type Node, recordOf, settingNames } from './schema-tree.ts'
 
 /** Environment variables, as `process.env` has them. */
@@ -53,15 +53,20 @@ const find = (segments: readonly string[], root: Node): { readonly path: readonl
 
 const segmentsOf = (variable: string): string[] => variable.slice(prefix.length).split('__')
 
+/** A slip of the finger rather than another plugin's setting. */
+const isNear = (variable: string, guess: string | undefined): boolean =>
+  guess !== undefined && editDistance(variable.toUpperCase(), guess) <= 2
+
 const readSecret = (file: string): string => readFileSync(file, 'utf8').replace(/\r?\n$/, '')
 
 /**
  * Settings out of `POUNCE_…` variables; `…_FILE` names a file whose content is the value. What matches no setting is
- * reported together with the nearest one, and so is a file that cannot be read.
+ * reported together with the nearest one, and so is a file that cannot be read. `explain` may know more of a plugin's id.
  */
 export const fromEnvironment = (
   environment: Environment,
   root: Node,
+  explain: (id: string) => string | undefined = () => undefined,
 ): { readonly settings: readonly EnvironmentSetting[]; readonly problems: readonly string[] } => {
   const settings: EnvironmentSetting[] = []
   const problems: string[] = []
@@ -75,7 +80,9 @@ export const fromEnvironment = (
     const ofFile = /_FILE$/i.test(variable) ? find(segmentsOf(variable.slice(0, -5)), root) : undefined
     if (!ofFile) {
       const guess = nearest(variable, settingNames(root).map(variableFor))
-      problems.push(`${variable} is no setting${guess === undefined ? '' : ` (did you mean ${guess}?)`}`)
+      const id = segmentsOf(variable.toLowerCase()).slice(0, 2).join('.')
+      const because = isNear(variable, guess) ? undefined : explain(id)
+      problems.push(`${variable} ${because ?? `is no setting${guess === undefined ? '' : ` (did you mean ${guess}?)`}`}`)
       continue
     }
     try {
