@@ -1,0 +1,39 @@
+import test from 'ava'
+import { BlobStore, definePlugin, type Extractor, Extractors, provide, Transport } from 'pounce/sdk'
+import { bootForTest } from 'pounce/sdk/testing'
+import { eventually, idsOf, jobFor } from '../../../sdk/testing/transport-contract.ts'
+import { fixtureExtractor } from './fixtures/extractors.ts'
+import { TestListener } from './fixtures/listener.ts'
+
+const fixture = fixtureExtractor('echo')
+
+class EchoExtractor implements Extractor {
+  readonly info = fixture.info
+  readonly module = fixture.module
+  readonly timeoutMs = 30_000
+  readonly memoryMb = 64
+}
+
+const echo = definePlugin({ id: 'extractors.echo', summary: 'For this test.', provides: [provide(Extractors, EchoExtractor)] })
+
+test('in a kernel, extractors of other plugins are announced and run; jobs outlive a restart', async t => {
+  const server = await bootForTest({ t, plugins: ['documents.sqlite', 'blobs.disk', 'transport.queue', echo] })
+  const { key } = await server.get(BlobStore).put(Buffer.from('hello'))
+  const [first, second] = [jobFor(1, { queue: 'echo' }), jobFor(2, { queue: 'echo' })]
+  await server.get(Transport).publish([first])
+  await server.restart()
+  const transport = server.get(Transport)
+  t.deepEqual(await idsOf(transport, first.target), [first.id])
+  const listener = new TestListener(key)
+  await transport.listen(listener)
+  await transport.publish([second])
+  await eventually(async () => [...(await idsOf(transport, first.target)), ...(await idsOf(transport, second.target))].length === 0)
+  t.deepEqual(
+    listener.heartbeats.map(({ queue }) => queue),
+    ['echo'],
+  )
+  t.deepEqual(
+    listener.results.map(({ job }) => job),
+    [first, second],
+  )
+})
