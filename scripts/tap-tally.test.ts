@@ -1,0 +1,81 @@
+import test from 'ava'
+import { TapTally, totalsLine } from './tap-tally.ts'
+
+const run = (text: string): { readonly tally: TapTally; readonly seen: readonly string[] } => {
+  const tally = new TapTally()
+  return { tally, seen: text.split('\n').filter(line => tally.take(line)) }
+}
+
+const whole = `TAP version 13
+ok 1 - users › an account is made
+#   a note that a passing test logs
+ok 2 - clients › pyclowder (no python3) # SKIP
+not ok 3 - files › a range is served
+  ---
+    name: AssertionError
+    details:
+      'Difference (- actual, + expected):': |2-
+        - 1
+        + 2
+  ...
+ok 4 - files › bytes come back
+
+1..4
+# tests 4
+# pass 2
+# skip 1
+# fail 1
+`
+
+test('the totals are those that ava states', t => {
+  const { tally } = run(whole)
+  t.deepEqual(tally.totals(1), { passed: 2, failed: 1, skipped: 1 })
+  t.is(tally.ended, 4)
+})
+
+test('shown are failures with their details and skipped tests, nothing else', t => {
+  const { seen } = run(whole)
+  t.deepEqual(
+    seen.map(line => line.trim()),
+    [
+      'ok 2 - clients › pyclowder (no python3) # SKIP',
+      'not ok 3 - files › a range is served',
+      '---',
+      'name: AssertionError',
+      'details:',
+      "'Difference (- actual, + expected):': |2-",
+      '- 1',
+      '+ 2',
+      '...',
+    ],
+  )
+})
+
+test('tests that never came to run are failures, as ava counts them', t => {
+  const { tally } = run('ok 1 - one\n\n1..3\n# tests 3\n# pass 1\n# fail 2\n')
+  t.deepEqual(tally.totals(1), { passed: 1, failed: 2, skipped: 0 })
+})
+
+test('a run without an end is a failure, whatever its exit code', t => {
+  t.deepEqual(run('TAP version 13\nok 1 - one\nok 2 - two').tally.totals(0), { passed: 2, failed: 1, skipped: 0 })
+  t.deepEqual(run('').tally.totals(0), { passed: 0, failed: 1, skipped: 0 })
+  t.deepEqual(run('SyntaxError: nothing could be read').tally.totals(1), { passed: 0, failed: 1, skipped: 0 })
+})
+
+test('a run of no tests is a failure', t => {
+  t.deepEqual(run('TAP version 13\n\n1..0\n# tests 0\n# pass 0\n# fail 0\n').tally.totals(0), { passed: 0, failed: 1, skipped: 0 })
+})
+
+test('an exit code that no test explains is a failure', t => {
+  t.deepEqual(run('ok 1 - one\n\n1..1\n# tests 1\n# pass 1\n# fail 0\n').tally.totals(1), { passed: 1, failed: 1, skipped: 0 })
+})
+
+test('a title that looks like totals is no total', t => {
+  const { tally } = run('ok 1 - # fail 7\nok 2 - # tests 900\n\n1..2\n# tests 2\n# pass 2\n# fail 0\n')
+  t.deepEqual(tally.totals(0), { passed: 2, failed: 0, skipped: 0 })
+})
+
+test('the line of totals names skipped tests only where there are any', t => {
+  t.is(totalsLine({ passed: 12, failed: 0, skipped: 0 }), '12 passed, 0 failed')
+  t.is(totalsLine({ passed: 1, failed: 2, skipped: 3 }), '1 passed, 2 failed, 3 skipped')
+})

@@ -1,0 +1,77 @@
+import { spawn } from 'node:child_process'
+import { delimiter, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { TapTally, type Totals, totalsLine } from './tap-tally.ts'
+
+const root = fileURLToPath(new URL('../', import.meta.url))
+const bin = join(root, 'node_modules', '.bin')
+// The tools start with `env node`, which must be the Node that `npm ci` brought, not the system's.
+const environment = { ...process.env, PATH: `${bin}${delimiter}${process.env['PATH'] ?? ''}` }
+
+interface Step {
+  readonly name: string
+  readonly command: string
+  readonly words: readonly string[]
+  /** What to do when it fails. */
+  readonly advice: string
+}
+
+const steps: readonly Step[] = [
+  { name: 'types', command: 'tsc', words: ['--noEmit'], advice: 'see above' },
+  {
+    name: 'lint and imports',
+    command: 'biome',
+    words: ['check', '--diagnostic-level=warn', '--error-on-warnings', '.'],
+    advice: '`npm run fix` mends most of it',
+  },
+  { name: 'generated docs', command: 'node', words: ['scripts/docs.ts', '--check'], advice: '`npm run docs` writes them anew' },
+]
+
+const codeOf = (child: ReturnType<typeof spawn>): Promise<number> =>
+  new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', code => resolve(code ?? 1))
+  })
+
+const say = (text: string): void => void process.stdout.write(`${text}\n`)
+
+const seconds = (since: number): string => `${((performance.now() - since) / 1000).toFixed(1)} s`
+
+/** Runs a step; says what to do when it failed. */
+const check = async ({ name, command, words, advice }: Step): Promise<boolean> => {
+  const began = performance.now()
+  const code = await codeOf(spawn(join(bin, command), words, { cwd: root, env: environment, stdio: ['ignore', 'inherit', 'inherit'] }))
+  say(code === 0 ? `✔ ${name} (${seconds(began)})` : `✘ ${name}: ${advice}`)
+  return code === 0
+}
+
+const showEvery = 100
+
+/** Runs ava, showing failures as they come. */
+const runTests = async (words: readonly string[]): Promise<{ readonly code: number; readonly totals: Totals }> => {
+  const began = performance.now()
+  const tally = new TapTally()
+  const child = spawn(join(bin, 'ava'), ['--tap', ...words], { cwd: root, env: environment, stdio: ['ignore', 'pipe', 'inherit'] })
+  const ended = codeOf(child)
+  let shown = 0
+  for await (const line of createInterface({ input: child.stdout })) {
+    if (tally.take(line)) say(line)
+    if (tally.ended < shown + showEvery) continue
+    shown = tally.ended
+    say(`… ${tally.ended} tests (${seconds(began)})`)
+  }
+  const code = await ended
+  const totals = tally.totals(code)
+  if (totals.failed > 0) say('More about a failure: npx ava <its file>')
+  say(`${totals.failed === 0 ? '✔' : '✘'} tests (${seconds(began)})`)
+  return { code: code === 0 && totals.failed > 0 ? 1 : code, totals }
+}
+
+// With files named on the command line only these are run: `npm test -- core/config.test.ts`.
+const words = process.argv.slice(2)
+let isGood = true
+if (words.length === 0) for (const step of steps) isGood = (await check(step)) && isGood
+const { code, totals } = await runTests(words)
+say(totalsLine(totals))
+process.exitCode = code === 0 && !isGood ? 1 : code
