@@ -1,0 +1,292 @@
+import type { ExecutionContext, TestFn } from 'ava'
+import { type EventType, event, type NewEvent } from '../events.ts'
+import type { Collection, DocumentStore } from '../ports/document-store.ts'
+import type { Delivery, Outbox } from '../ports/outbox.ts'
+import { countingIds, type MakeDocumentStore } from './document-store-contract.ts'
+import { FixedClock } from './fixed-clock.ts'
+import { notes } from './notes.ts'
+
+const leaseMs = 30_000
+const owner = 'kernel-1'
+
+interface Bench {
+  readonly store: DocumentStore
+  readonly outbox: Outbox
+  readonly clock: FixedClock
+  /** Commits one new document with these events. */
+  leave(...events: readonly NewEvent[]): Promise<void>
+  claim(consumer: string, limit?: number): Promise<readonly Delivery[]>
+}
+
+type Open = (t: ExecutionContext) => Promise<Bench>
+
+/** About the dataset `n`. */
+const about = (type: EventType, n: number): NewEvent =>
+  ({ type, subject: { kind: 'dataset', id: `d${n}` }, data: { fields: ['name'] } }) as NewEvent
+
+const created = (n: number) => about('dataset.created', n)
+const changed = (n: number) => about('dataset.updated', n)
+const subjects = (deliveries: readonly Delivery[]): readonly string[] => deliveries.map(delivery => delivery.event.subject.id)
+const idsOf = (deliveries: readonly Delivery[]): readonly string[] => deliveries.map(delivery => delivery.event.id)
+
+/** Every promise of `Outbox`. */
+export function outboxContract(test: TestFn, make: MakeDocumentStore): void {
+  const open: Open = async t => {
+    const clock = new FixedClock()
+    const store = await make(t, { clock, ids: countingIds() })
+    await store.declare([notes as Collection<object>])
+    const { outbox } = store
+    await outbox.declareConsumers([
+      { name: 'test/all', types: '*' },
+      { name: 'test/created', types: ['dataset.created', 'file.created'] },
+    ])
+    let documents = 0
+    return {
+      store,
+      outbox,
+      clock,
+      leave: async (...events) => {
+        await store.commit({ insert: { id: `n${++documents}` }, into: notes }, events)
+      },
+      claim: (consumer, limit = 100) => outbox.claim(consumer, { limit, leaseMs, owner }),
+    }
+  }
+  deliveries(test, open)
+  leases(test, open)
+  failures(test, open)
+  consumers(test, open)
+}
+
+function deliveries(test: TestFn, open: Open): void {
+  test('an event comes as it was stated, with its id and time, to those who asked for its type', async t => {
+    const { outbox, leave, claim, clock } = await open(t)
+    const stated = event('dataset.updated', { kind: 'dataset', id: 'd1' }, { fields: ['name', 'tags'] }, 'u1')
+    await leave(stated)
+    const [delivery, ...others] = await claim('test/all')
+    t.like(delivery, { attempt: 1, event: { ...stated, at: clock.now().toISOString() } })
+    t.is(typeof delivery?.event.id, 'string')
+    t.deepEqual(others, [])
+    t.deepEqual(await claim('test/created'), [])
+    t.deepEqual(await outbox.waiting(), { 'test/all': 1, 'test/created': 0 })
+  })
+
+  test('events come in the order of their commits, and their ids rise', async t => {
+    const { leave, claim } = await open(t)
+    await Promise.all(Array.from({ length: 100 }, (_, n) => leave(created(2 * n), created(2 * n + 1))))
+    const all = [...(await claim('test/all', 150)), ...(await claim('test/all', 150))]
+    t.deepEqual(
+      subjects(all),
+      Array.from({ length: 200 }, (_, n) => `d${n}`),
+    )
+    t.deepEqual(idsOf(all), [...new Set(idsOf(all))].sort())
+  })
+
+  test('each consumer goes at its own pace', async t => {
+    const { outbox, leave, claim } = await open(t)
+    for (const n of [1, 2, 3]) await leave(created(n), changed(n))
+    t.deepEqual(await outbox.waiting(), { 'test/all': 6, 'test/created': 3 })
+    await outbox.done('test/created', idsOf(await claim('test/created')))
+    t.deepEqual(await outbox.waiting(), { 'test/all': 6, 'test/created': 0 })
+    t.is((await claim('test/all')).length, 6)
+    t.deepEqual(await claim('test/created'), [])
+  })
+
+  test('what is done does not come again; done twice, or for an unknown id, is no error', async t => {
+    const { outbox, clock, leave, claim } = await open(t)
+    for (const n of [1, 2, 3]) await leave(created(n))
+    const [first, second] = idsOf(await claim('test/all', 2))
+    await outbox.done('test/all', [second ?? ''])
+    await Promise.all([outbox.done('test/all', [second ?? '', 'ffffffffffffffffffffffff']), outbox.done('test/all', [second ?? ''])])
+    await outbox.done('test/all', [])
+    t.is((await outbox.waiting())['test/all'], 2)
+    clock.advance(leaseMs + 1)
+    t.deepEqual(subjects(await claim('test/all')), ['d1', 'd3'])
+    await outbox.done('test/all', [first ?? ''])
+    t.is((await outbox.waiting())['test/all'], 1)
+  })
+
+  test('a listener hears of a commit that left events, until it stops', async t => {
+    const { store, outbox, leave } = await open(t)
+    let calls = 0
+    const heard = new Promise<void>(resolve => {
+      const stop = outbox.onCommitted(() => {
+        calls += 1
+        stop()
+        resolve()
+      })
+    })
+    await store.commit({ insert: { id: 'quiet' }, into: notes })
+    t.is(calls, 0)
+    await leave(created(1))
+    await heard
+    await leave(created(2))
+    t.is(calls, 1)
+  })
+}
+
+function leases(test: TestFn, open: Open): void {
+  test('a leased event is given to nobody else until the lease ends, then again as the next attempt', async t => {
+    const { clock, leave, claim } = await open(t)
+    for (const n of [1, 2, 3]) await leave(created(n))
+    t.deepEqual(subjects(await claim('test/all', 2)), ['d1', 'd2'])
+    clock.advance(leaseMs - 1000)
+    t.deepEqual(subjects(await claim('test/all')), ['d3'])
+    t.deepEqual(await claim('test/all'), [])
+    clock.advance(1001)
+    const again = await claim('test/all')
+    t.deepEqual(subjects(again), ['d1', 'd2'])
+    t.deepEqual(
+      again.map(({ attempt }) => attempt),
+      [2, 2],
+    )
+  })
+
+  test('of many who claim at once each event goes to one', async t => {
+    const { outbox, leave, claim } = await open(t)
+    await Promise.all(Array.from({ length: 60 }, (_, n) => leave(created(n))))
+    const claims = await Promise.all(Array.from({ length: 12 }, () => claim('test/all', 10)))
+    const ids = claims.flatMap(idsOf)
+    t.is(new Set(ids).size, ids.length)
+    await Promise.all(claims.map(deliveries => outbox.done('test/all', idsOf(deliveries))))
+    const rest = await claim('test/all')
+    t.is(ids.length + rest.length, 60)
+    await outbox.done('test/all', idsOf(rest))
+    t.is((await outbox.waiting())['test/all'], 0)
+  })
+
+  test('events of one subject come in their order', async t => {
+    const { outbox, leave, claim } = await open(t)
+    for (let n = 0; n < 30; n++) await leave(created(n % 3))
+    const seen = new Map<string, string[]>()
+    for (let left = 30; left > 0; ) {
+      const batch = await claim('test/all', 4)
+      for (const { event } of batch) seen.set(event.subject.id, [...(seen.get(event.subject.id) ?? []), event.id])
+      await outbox.done('test/all', idsOf(batch))
+      left -= batch.length
+    }
+    for (const ids of seen.values()) t.deepEqual(ids, [...ids].sort())
+    t.is(seen.size, 3)
+  })
+}
+
+function failures(test: TestFn, open: Open): void {
+  test('a failed event is due again when its time has come, one attempt on, while others go ahead', async t => {
+    const { outbox, clock, leave, claim } = await open(t)
+    for (const n of [1, 2]) await leave(created(n))
+    const [first] = await claim('test/all', 1)
+    await outbox.failed('test/all', first?.event.id ?? '', { error: 'away', retryInMs: 5000 })
+    t.deepEqual(subjects(await claim('test/all')), ['d2'])
+    t.is((await outbox.waiting())['test/all'], 2)
+    clock.advance(4999)
+    t.deepEqual(await claim('test/all'), [])
+    clock.advance(1)
+    const [again] = await claim('test/all')
+    t.like(again, { attempt: 2, event: { id: first?.event.id ?? '' } })
+    await outbox.failed('test/all', first?.event.id ?? '', { error: 'away', retryInMs: 0 })
+    t.deepEqual(
+      (await claim('test/all')).map(({ attempt }) => attempt),
+      [3],
+    )
+    await outbox.done('test/all', [first?.event.id ?? ''])
+    t.is((await outbox.waiting())['test/all'], 1)
+    clock.advance(leaseMs + 1)
+    t.deepEqual(subjects(await claim('test/all')), ['d2'])
+  })
+
+  test('a parked event is shown and not delivered until it is retried', async t => {
+    const { outbox, clock, leave, claim } = await open(t)
+    for (const n of [1, 2, 3]) await leave(created(n))
+    const parkedAt = clock.now().toISOString()
+    for (const id of idsOf(await claim('test/all', 2))) {
+      await outbox.failed('test/all', id, { error: `bad ${id}`, park: true })
+      clock.advance(1000)
+    }
+    const parked = await outbox.parked({ limit: 10 })
+    t.deepEqual(
+      parked.map(({ event }) => event.subject.id),
+      ['d2', 'd1'],
+    )
+    t.like(parked[1], { consumer: 'test/all', attempts: 1, parkedAt, error: `bad ${parked[1]?.event.id}` })
+    t.deepEqual(await outbox.parked({ limit: 1 }), parked.slice(0, 1))
+    t.is((await outbox.waiting())['test/all'], 1)
+    clock.advance(leaseMs + 1)
+    t.deepEqual(subjects(await claim('test/all')), ['d3'])
+    await outbox.settleParked('test/all', parked[1]?.event.id ?? '', 'retry')
+    t.is((await outbox.waiting())['test/all'], 2)
+    t.like((await claim('test/all'))[0], { attempt: 1, event: { subject: { id: 'd1' } } })
+    await outbox.settleParked('test/all', parked[0]?.event.id ?? '', 'drop')
+    await outbox.settleParked('test/all', parked[0]?.event.id ?? '', 'retry')
+    t.deepEqual(await outbox.parked({ limit: 10 }), [])
+    clock.advance(leaseMs + 1)
+    t.deepEqual([...subjects(await claim('test/all'))].sort(), ['d1', 'd3'])
+  })
+
+  test('what fails for one consumer is no concern of another', async t => {
+    const { outbox, leave, claim } = await open(t)
+    await leave(created(1))
+    const [mine] = await claim('test/created')
+    await outbox.failed('test/created', mine?.event.id ?? '', { error: 'bad', park: true })
+    const [theirs] = await claim('test/all')
+    t.is(theirs?.attempt, 1)
+    await outbox.done('test/all', [theirs?.event.id ?? ''])
+    t.deepEqual(
+      (await outbox.parked({ limit: 10 })).map(({ consumer }) => consumer),
+      ['test/created'],
+    )
+    await outbox.settleParked('test/created', mine?.event.id ?? '', 'retry')
+    t.deepEqual(idsOf(await claim('test/created')), [mine?.event.id ?? ''])
+    t.deepEqual(await claim('test/all'), [])
+  })
+
+  test('the failure of an unknown or settled event is no error', async t => {
+    const { outbox, leave, claim } = await open(t)
+    await leave(created(1))
+    const ids = idsOf(await claim('test/all'))
+    await outbox.done('test/all', ids)
+    for (const id of [...ids, 'ffffffffffffffffffffffff']) await outbox.failed('test/all', id, { error: 'late', retryInMs: 0 })
+    t.deepEqual(await claim('test/all'), [])
+    t.deepEqual(await outbox.waiting(), { 'test/all': 0, 'test/created': 1 })
+  })
+}
+
+function consumers(test: TestFn, open: Open): void {
+  test('declaring the same consumers again changes nothing', async t => {
+    const { outbox, leave, claim } = await open(t)
+    for (const n of [1, 2]) await leave(created(n))
+    const [first] = idsOf(await claim('test/all', 1))
+    await outbox.declareConsumers([
+      { name: 'test/all', types: '*' },
+      { name: 'test/created', types: ['dataset.created', 'file.created'] },
+    ])
+    t.deepEqual(await outbox.waiting(), { 'test/all': 2, 'test/created': 2 })
+    t.deepEqual(subjects(await claim('test/all')), ['d2'])
+    await outbox.done('test/all', [first ?? ''])
+    t.is((await outbox.waiting())['test/all'], 1)
+  })
+
+  test('a new consumer hears what comes from now on; one that is gone is forgotten', async t => {
+    const { outbox, leave, claim } = await open(t)
+    await leave(created(1))
+    await outbox.declareConsumers([
+      { name: 'test/all', types: '*' },
+      { name: 'test/late', types: '*' },
+    ])
+    await leave(created(2))
+    t.deepEqual(await outbox.waiting(), { 'test/all': 2, 'test/late': 1 })
+    t.deepEqual(subjects(await claim('test/late')), ['d2'])
+    t.deepEqual(subjects(await claim('test/all')), ['d1', 'd2'])
+  })
+
+  test('a consumer gets what was committed for it although it has other types now', async t => {
+    const { outbox, leave, claim } = await open(t)
+    await leave(created(1), changed(1))
+    await outbox.declareConsumers([{ name: 'test/created', types: ['dataset.updated'] }])
+    await leave(created(2), changed(2))
+    const got = await claim('test/created')
+    t.deepEqual(
+      got.map(({ event }) => event.type),
+      ['dataset.created', 'dataset.updated'],
+    )
+    t.deepEqual(subjects(got), ['d1', 'd2'])
+  })
+}
