@@ -14,7 +14,7 @@ import type {
   Tag,
   UserRecord,
 } from '../model/records.ts'
-import { contributions, port } from '../port.ts'
+import { type Contributions, contributions, port } from '../port.ts'
 import type { After, Json, Page, Stored } from './document-store.ts'
 import type { DerivedFile } from './extractor.ts'
 import type { Records } from './records.ts'
@@ -122,6 +122,7 @@ export const MetadataDocuments = port<MetadataDocuments>('metadataDocuments')
 /** What people say about things. */
 export interface Comments {
   add(target: Ref, text: string, author: string | undefined): Promise<CommentRecord & Stored>
+  get(id: string): Promise<(CommentRecord & Stored) | undefined>
   /** Oldest first. */
   of(target: Ref, page: { readonly after?: After; readonly limit: number }): Promise<Page<CommentRecord & Stored>>
 }
@@ -166,14 +167,20 @@ export interface Counters {
 }
 export const Counters = port<Counters>('counters')
 
-/** How much of one kind lies right in a space or a collection: contributed from below, for answers that carry the number. */
+/** How much of one kind lies right in a thing: contributed from below, for answers that carry the number, or whether there is any. */
 export interface ContentCount {
-  /** What is counted: `dataset`, `collection`. */
+  /** What is counted: `collection`, `dataset`, `folder`, `file`. */
   readonly kind: Kind
-  /** Live ones, counted up to 10,000. */
-  countIn(container: Ref): Promise<number>
+  /** Live ones, counted up to `upTo` (10,000 unless said). 0 in what cannot hold any. */
+  countIn(container: Ref, upTo?: number): Promise<number>
 }
 export const ContentCounts = contributions<ContentCount>('contentCounts')
+
+/** Whether anything lies right in a thing. */
+export const holdsAny = async (counts: Contributions<ContentCount>, container: Ref): Promise<boolean> => {
+  for (const count of counts.all()) if ((await count.countIn(container, 1)) > 0) return true
+  return false
+}
 
 /** Each resource plugin contributes one for every kind that can be found by search. */
 export interface Searchable {

@@ -4,6 +4,7 @@ import {
   type BatchHandler,
   type CallerUser,
   Collections,
+  Comments,
   CommitConflict,
   collection,
   Datasets,
@@ -50,11 +51,21 @@ const mostFollowed = 200
 export class StoredActivity implements BatchHandler {
   #documents: DocumentStore
   #users: Users
+  #comments: Comments
   #named: Partial<Record<Ref['kind'], { getMany(ids: readonly string[]): Promise<ReadonlyMap<string, { readonly name: string }>> }>>
 
-  constructor(documents: DocumentStore, users: Users, spaces: Spaces, collections: Collections, datasets: Datasets, files: Files) {
+  constructor(
+    documents: DocumentStore,
+    users: Users,
+    comments: Comments,
+    spaces: Spaces,
+    collections: Collections,
+    datasets: Datasets,
+    files: Files,
+  ) {
     this.#documents = documents
     this.#users = users
+    this.#comments = comments
     this.#named = { space: spaces, collection: collections, dataset: datasets, file: files }
   }
 
@@ -95,9 +106,10 @@ export class StoredActivity implements BatchHandler {
       const user = await this.#users.get(ref.id)
       return user ? `${user.firstName} ${user.lastName}`.trim() : ''
     }
+    if (ref.kind === 'comment') return (await this.#comments.get(ref.id))?.text ?? ''
     return (await this.#named[ref.kind]?.getMany([ref.id]))?.get(ref.id)?.name ?? ''
   }
 }
-wire(StoredActivity, DocumentStore, Users, Spaces, Collections, Datasets, Files)
+wire(StoredActivity, DocumentStore, Users, Comments, Spaces, Collections, Datasets, Files)
 
 export const Activity = port<StoredActivity>('activity.feed')

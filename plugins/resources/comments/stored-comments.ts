@@ -40,6 +40,10 @@ export class StoredComments implements Comments {
     return this.#documents.commit({ insert: { id, ...comment }, into: comments }, [added])
   }
 
+  get(id: string): Promise<Comment | undefined> {
+    return this.#documents.get(comments, id)
+  }
+
   of(target: Ref, page: { readonly after?: After; readonly limit: number }): Promise<Page<Comment>> {
     return this.#documents.find(comments, {
       using: 'byTarget',
