@@ -1,0 +1,72 @@
+import { readFile } from 'node:fs/promises'
+import { basename } from 'node:path'
+import type { TestFetch, TestServer } from 'pounce/sdk/testing'
+
+/** A person with an account and an API key. */
+export interface Person {
+  readonly id: string
+  readonly email: string
+  readonly password: string
+  readonly call: TestFetch
+}
+
+let people = 0
+
+/** A new account with a key, on a server where nobody else uses `nobodyN@example.org`. */
+export const newPerson = async (server: TestServer, firstName = 'Some', lastName = 'Body'): Promise<Person> => {
+  people += 1
+  const email = `nobody${people}@example.org`
+  const password = `a long password ${people}`
+  const { id } = await ok<{ id: string }>(
+    server.as(server.admin.key)('/api/users', { method: 'POST', json: { email, password, firstName, lastName } }),
+  )
+  const basic = `Basic ${Buffer.from(`${email}:${password}`).toString('base64')}`
+  const { key } = await ok<{ key: string }>(server.as()('/api/users/keys?name=test', { method: 'POST', headers: { authorization: basic } }))
+  return { id, email, password, call: server.as(key) }
+}
+
+/** The JSON of a successful answer; anything else throws with what came back. */
+export const ok = async <T>(answer: Promise<Response>): Promise<T> => {
+  const response = await answer
+  const text = await response.text()
+  if (!response.ok) throw new Error(`${response.status} ${response.url}: ${text}`)
+  return JSON.parse(text) as T
+}
+
+export const newDataset = async (call: TestFetch, about: Record<string, unknown> = {}): Promise<string> =>
+  (await ok<{ id: string }>(call('/api/datasets/createempty', { method: 'POST', json: { name: 'Leaves', description: '', ...about } }))).id
+
+export const newFolder = async (call: TestFetch, dataset: string, name: string, parent = dataset): Promise<string> => {
+  const json = { name, parentId: parent, parentType: parent === dataset ? 'dataset' : 'folder' }
+  return (await ok<{ id: string }>(call(`/api/datasets/${dataset}/newFolder`, { method: 'POST', json }))).id
+}
+
+/** A multipart body with one file. */
+export const formWith = (bytes: string | Uint8Array, name: string, type = 'text/plain', field = 'File'): FormData => {
+  const form = new FormData()
+  form.append(field, new Blob([typeof bytes === 'string' ? bytes : Uint8Array.from(bytes)], { type }), name)
+  return form
+}
+
+/** Uploads one file without extraction, unless `query` says otherwise. */
+export const upload = async (
+  call: TestFetch,
+  dataset: string,
+  bytes: string | Uint8Array = 'hello',
+  name = 'hello.txt',
+  { type = 'text/plain', query = 'extract=false' } = {},
+): Promise<string> =>
+  (await ok<{ id: string }>(call(`/api/uploadToDataset/${dataset}?${query}`, { method: 'POST', body: formWith(bytes, name, type) }))).id
+
+/** Uploads a file of `test/data`, with extraction. */
+export const uploadData = async (call: TestFetch, dataset: string, path: string, type: string): Promise<string> =>
+  upload(call, dataset, await readFile(new URL(`../data/${path}`, import.meta.url)), basename(path), { type, query: '' })
+
+/** Status and body of a refusal. */
+export const refusal = async (answer: Promise<Response>): Promise<{ status: number; code: string; message: string }> => {
+  const response = await answer
+  const { code, message } = (await response.json()) as { code: string; message: string }
+  return { status: response.status, code, message }
+}
+
+export const unknownId = 'ffffffffffffffffffffffff'
