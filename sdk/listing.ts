@@ -22,7 +22,8 @@ export interface ListQuery {
   readonly title?: string | undefined
   readonly exact?: boolean | undefined
   readonly limit: number
-  readonly after?: string | undefined
+  /** As a `Link` carried it, or as a page gave it out. */
+  readonly after?: string | After | undefined
 }
 
 /** What `Policy.visibleTo` answers. */
@@ -74,7 +75,7 @@ export const listing = (query: ListQuery, using: Find['using'], ...where: readon
     using,
     where: and(...where, ...dated, ...named),
     sort: { by: 'created', order: newer ? 'ascending' : 'descending' },
-    ...(after === undefined ? {} : { after: readAfter(after) }),
+    ...(after === undefined ? {} : { after: typeof after === 'string' ? readAfter(after) : after }),
     limit: query.limit === 0 ? 1000 : Math.min(query.limit, 1000),
   }
 }

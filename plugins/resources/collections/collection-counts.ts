@@ -10,11 +10,10 @@ export class CollectionCounts implements ContentCount {
     this.#documents = documents
   }
 
-  async countIn({ kind, id }: Ref): Promise<number> {
+  async countIn({ kind, id }: Ref, upTo = 10_000): Promise<number> {
     const live = eq('state', 'live')
-    if (kind === 'space') return this.#documents.count(collections, { using: 'bySpace', where: and(live, eq('spaces', id)), upTo: 10_000 })
-    if (kind === 'collection')
-      return this.#documents.count(collections, { using: 'byParent', where: and(live, eq('parents', id)), upTo: 10_000 })
+    if (kind === 'space') return this.#documents.count(collections, { using: 'bySpace', where: and(live, eq('spaces', id)), upTo })
+    if (kind === 'collection') return this.#documents.count(collections, { using: 'byParent', where: and(live, eq('parents', id)), upTo })
     return 0
   }
 }

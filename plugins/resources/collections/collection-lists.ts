@@ -7,16 +7,19 @@ import {
   DocumentStore,
   eitherOf,
   eq,
+  exists,
   isIn,
   type ListQuery,
   listing,
   NotFound,
+  not,
   or,
   type Page,
   Policy,
   port,
   RightsOf,
   readAfter,
+  type TreeParent,
   type Visible,
   type Where,
   wire,
@@ -94,6 +97,16 @@ export class CollectionLists {
     return this.#page(this.#seen(caller), query, 'byParent', eq('parents', id))
   }
 
+  /** Those right below a thing of the tree; at the root own ones that are in no space and no collection. */
+  async below(caller: Caller, { kind, id, mine }: TreeParent, query: ListQuery): Promise<Page<Collected>> {
+    const author = eq('author', caller.user?.id ?? null)
+    const own = mine ? [author] : []
+    if (kind === 'root') return this.#page(this.#seen(caller), query, 'byAuthor', author, not(exists('spaces')), not(exists('parents')))
+    if (kind === 'space' && id !== undefined) return this.#page(this.#seen(caller), query, 'byRootSpace', eq('rootSpaces', id), ...own)
+    if (kind === 'collection' && id !== undefined) return this.#page(this.#seen(caller), query, 'byParent', eq('parents', id), ...own)
+    return { items: [] }
+  }
+
   /** Those right above a collection. */
   async parentsOf(caller: Caller, id: string): Promise<readonly Collected[]> {
     const current = await this.#documents.get(collections, id)
@@ -115,7 +128,10 @@ export class CollectionLists {
   }
 
   /** A person's trash: the longest there first, shown in reverse, as v1 does. */
-  async trashOf(author: string, { limit, after }: Pick<ListQuery, 'limit' | 'after'>): Promise<Page<Collected>> {
+  async trashOf(
+    author: string,
+    { limit, after }: { readonly limit: number; readonly after?: string | undefined },
+  ): Promise<Page<Collected>> {
     return this.#documents.find(collections, {
       using: 'ownTrash',
       where: and(eq('state', 'trashed'), eq('author', author)),

@@ -1,5 +1,6 @@
-import { Collections, ContentCounts, definePlugin, on, provide, RightsOf, Searchables } from 'pounce/sdk'
+import { Collections, ContentCounts, definePlugin, on, provide, RightsOf, Searchables, TreeBranches } from 'pounce/sdk'
 import { collections } from './collection.ts'
+import { CollectionBranch } from './collection-branch.ts'
 import { CollectionCounts } from './collection-counts.ts'
 import { CollectionLife, CollectionLifes, config } from './collection-life.ts'
 import { CollectionListings, CollectionLists } from './collection-lists.ts'
@@ -25,6 +26,7 @@ export const plugin = definePlugin({
     provide(CollectionLifes, CollectionLife),
     provide(CollectionListings, CollectionLists),
     provide(CollectionShown, CollectionViews),
+    provide(TreeBranches, CollectionBranch),
     provide(RightsOf, CollectionRights),
     provide(Searchables, SearchableCollections),
     provide(ContentCounts, CollectionCounts),

@@ -1,8 +1,6 @@
 import { and, type ContentCount, DocumentStore, eq, port, type Ref, wire } from 'pounce/sdk'
 import { datasets } from './collection.ts'
 
-const upTo = 10_000
-
 /** How many datasets are in a space or a collection. */
 export class DatasetCounts implements ContentCount {
   readonly kind = 'dataset'
@@ -12,7 +10,7 @@ export class DatasetCounts implements ContentCount {
     this.#documents = documents
   }
 
-  async countIn({ kind, id }: Ref): Promise<number> {
+  async countIn({ kind, id }: Ref, upTo = 10_000): Promise<number> {
     const live = eq('state', 'live')
     if (kind === 'space') return this.#documents.count(datasets, { using: 'bySpace', where: and(live, eq('spaces', id)), upTo })
     if (kind === 'collection')

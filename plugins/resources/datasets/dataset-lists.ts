@@ -4,12 +4,15 @@ import {
   DocumentStore,
   eitherOf,
   eq,
+  exists,
   type ListQuery,
   listing,
   ne,
+  not,
   type Page,
   Policy,
   port,
+  type TreeParent,
   type Visible,
   type Where,
   wire,
@@ -53,6 +56,17 @@ export class DatasetLists {
   /** Those in a collection that the caller may see. */
   inCollection(caller: Caller, collection: string, query: ListQuery): Promise<Page<Dataset>> {
     return this.#page(this.#seen(caller), query, 'byCollection', eq('collections', collection))
+  }
+
+  /** Those right below a thing of the tree; at the root own ones that are in no space and no collection. */
+  async below(caller: Caller, { kind, id, mine }: TreeParent, query: ListQuery): Promise<Page<Dataset>> {
+    const author = eq('author', caller.user?.id ?? null)
+    const own = mine ? [author] : []
+    if (kind === 'root') return this.#page(this.#seen(caller), query, 'byAuthor', author, not(exists('spaces')), not(exists('collections')))
+    if (kind === 'space' && id !== undefined) return this.#page(this.#seen(caller), query, 'bySpace', eq('spaces', id), ...own)
+    if (kind === 'collection' && id !== undefined)
+      return this.#page(this.#seen(caller), query, 'byCollection', eq('collections', id), ...own)
+    return { items: [] }
   }
 
   #seen(caller: Caller): Visible {

@@ -7,7 +7,6 @@ import {
   DocumentStore,
   eq,
   event,
-  type ListQuery,
   NotFound,
   type Page,
   port,
@@ -56,7 +55,7 @@ export class DatasetTrash {
   }
 
   /** A person's trash, the longest there first. */
-  async of(author: string, { limit, after }: Pick<ListQuery, 'limit' | 'after'>): Promise<Page<Dataset>> {
+  async of(author: string, { limit, after }: { readonly limit: number; readonly after?: string | undefined }): Promise<Page<Dataset>> {
     return this.#documents.find(datasets, {
       using: 'ownTrash',
       where: and(eq('state', 'trashed'), eq('author', author)),

@@ -1,5 +1,6 @@
-import { ContentCounts, Datasets, definePlugin, on, provide, RightsOf, Searchables } from 'pounce/sdk'
+import { ContentCounts, Datasets, definePlugin, on, provide, RightsOf, Searchables, TreeBranches } from 'pounce/sdk'
 import { datasets } from './collection.ts'
+import { DatasetBranch } from './dataset-branch.ts'
 import { DatasetCounts, DatasetTallies } from './dataset-counts.ts'
 import { DatasetEditing, DatasetEdits } from './dataset-edits.ts'
 import { DatasetListings, DatasetLists } from './dataset-lists.ts'
@@ -25,6 +26,7 @@ export const plugin = definePlugin({
     provide(DatasetListings, DatasetLists),
     provide(DatasetTrashes, DatasetTrash),
     provide(DatasetTallies, DatasetCounts),
+    provide(TreeBranches, DatasetBranch),
     provide(RightsOf, DatasetRights),
     provide(Searchables, SearchableDatasets),
     provide(ContentCounts, DatasetCounts),

@@ -1,9 +1,10 @@
-import { definePlugin, on, provide, RightsOf, Spaces } from 'pounce/sdk'
+import { definePlugin, on, provide, RightsOf, Spaces, TreeBranches } from 'pounce/sdk'
 import { spaces } from './collection.ts'
 import { ReleaseMembers } from './handlers.ts'
 import { Members, SpaceMembers } from './members.ts'
 import * as routes from './routes.ts'
 import * as memberRoutes from './routes-members.ts'
+import { SpaceBranch } from './space-branch.ts'
 import { config, SpaceLife, SpaceLifes } from './space-life.ts'
 import { SpaceListings, SpaceLists } from './space-lists.ts'
 import { SpaceRights } from './space-rights.ts'
@@ -18,6 +19,7 @@ export const plugin = definePlugin({
     provide(SpaceLifes, SpaceLife),
     provide(SpaceListings, SpaceLists),
     provide(SpaceMembers, Members),
+    provide(TreeBranches, SpaceBranch),
     provide(RightsOf, SpaceRights),
   ],
   routes: { ...routes, ...memberRoutes },

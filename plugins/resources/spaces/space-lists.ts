@@ -14,6 +14,7 @@ import {
   type SpaceRecord,
   type Stored,
   type Visible,
+  type Where,
   wire,
 } from 'pounce/sdk'
 import { spaces } from './collection.ts'
@@ -32,13 +33,24 @@ export class SpaceLists {
 
   /** Those that concern the caller: public ones, own ones, and where a role lets them look. A server admin in superadmin mode gets all. */
   async visible(caller: Caller, query: ListQuery): Promise<Page<SpaceRecord & Stored>> {
-    const allowed = this.#policy.visibleTo(caller, 'ViewSpace')
-    return this.#page(allowed === 'all' && !caller.superAdmin ? this.#concerning(caller) : allowed, query)
+    return this.#page(this.#seen(caller), query)
+  }
+
+  /** The same; `mine`: only those that the caller made. */
+  async atRoot(caller: Caller, query: ListQuery, { mine }: { readonly mine: boolean }): Promise<Page<SpaceRecord & Stored>> {
+    const own = mine ? [eq('author', caller.user?.id ?? null)] : []
+    return this.#page(this.#seen(caller), query, ...own)
   }
 
   /** Those where the caller may add things, or change the space. */
   async editable(caller: Caller, query: ListQuery): Promise<Page<SpaceRecord & Stored>> {
-    return this.#page(eitherOf(this.#policy.visibleTo(caller, 'AddResourceToSpace'), this.#policy.visibleTo(caller, 'EditSpace')), query)
+    const adding = this.#policy.visibleTo(caller, 'AddResourceToSpace')
+    return this.#page(eitherOf(adding, this.#policy.visibleTo(caller, 'EditSpace')), query)
+  }
+
+  #seen(caller: Caller): Visible {
+    const allowed = this.#policy.visibleTo(caller, 'ViewSpace')
+    return allowed === 'all' && !caller.superAdmin ? this.#concerning(caller) : allowed
   }
 
   /** On a public server everybody may look at every space; as in v1 the list still shows each person only what is meant for them. */
@@ -52,9 +64,9 @@ export class SpaceLists {
     return or(seen, eq('author', user.id), eq('isPublic', true))
   }
 
-  async #page(visible: Visible, query: ListQuery): Promise<Page<SpaceRecord & Stored>> {
+  async #page(visible: Visible, query: ListQuery, ...where: readonly Where[]): Promise<Page<SpaceRecord & Stored>> {
     if (visible === 'nothing') return { items: [] }
-    return this.#documents.find(spaces, listing(query, lists, eq('state', 'live'), ...conditionsOf(visible)))
+    return this.#documents.find(spaces, listing(query, lists, eq('state', 'live'), ...where, ...conditionsOf(visible)))
   }
 }
 wire(SpaceLists, DocumentStore, Policy)
