@@ -1,0 +1,14 @@
+/** SQLite refused to go on because the file is damaged or is no database. */
+export class DamagedIndex extends Error {
+  override readonly name = 'DamagedIndex'
+}
+
+const corrupt = 11
+const notADatabase = 26
+
+/** SQLite's number of an error of its own. */
+export const sqliteCode = (error: unknown): number | undefined =>
+  error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : undefined
+
+/** True of SQLite's ways of saying that a file is damaged. */
+export const isDamage = (code: number | undefined): boolean => code !== undefined && [corrupt, notADatabase].includes(code & 0xff)

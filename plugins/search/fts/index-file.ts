@@ -1,0 +1,196 @@
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import type { IndexChange, SearchDocument } from 'pounce/sdk'
+import { type FieldType, type IndexEntry, toEntry } from './index-entry.ts'
+import { columns, firstRid, ridsPerMs, schema, schemaVersion } from './schema.ts'
+
+type Row = Readonly<Record<string, string | number>>
+
+const knownWordsAtMost = 100_000
+/** What is kept of a document that must not be found: its revision, and nothing to find it by. */
+const unlisted: IndexEntry = { texts: [], values: [], fields: [], words: new Set() }
+
+/** One index in one database file, as its only writer sees it. Every method is synchronous; writes belong inside `transaction`. */
+export class IndexFile {
+  readonly path: string
+  readonly #db: DatabaseSync
+  readonly #statements = new Map<string, StatementSync>()
+  readonly #fieldIds = new Map<string, number>()
+  readonly #knownWords = new Set<string>()
+  #isLarge = false
+
+  /** Opens or makes the file. Throws what SQLite throws when it is not a whole index of this version. */
+  constructor(path: string, { isDurable }: { readonly isDurable: boolean }) {
+    this.path = path
+    this.#db = new DatabaseSync(path)
+    try {
+      this.#db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${isDurable ? 'FULL' : 'OFF'}; PRAGMA cache_size = -16384`)
+      this.#prepareTables()
+    } catch (error) {
+      this.#db.close()
+      throw error
+    }
+  }
+
+  /** True when it holds more than this many documents. */
+  isLargerThan(documents: number): boolean {
+    this.#isLarge ||= this.#get('SELECT 1 FROM doc LIMIT 1 OFFSET ?', documents) !== undefined
+    return this.#isLarge
+  }
+
+  /** True once the index has been filled from the documents, or emptied on purpose. */
+  get isComplete(): boolean {
+    return this.#flag('complete')
+  }
+
+  set isComplete(isIt: boolean) {
+    this.#run('REPLACE INTO meta VALUES (?, ?)', 'complete', isIt ? 1 : 0)
+  }
+
+  /** False while a program has the index open, and so after one that had no time to close it. */
+  get isClosed(): boolean {
+    return this.#flag('closed')
+  }
+
+  set isClosed(isIt: boolean) {
+    this.#run('REPLACE INTO meta VALUES (?, ?)', 'closed', isIt ? 1 : 0)
+  }
+
+  transaction(work: () => void): void {
+    this.#db.exec('BEGIN IMMEDIATE')
+    try {
+      work()
+      this.#db.exec('COMMIT')
+    } catch (error) {
+      if (this.#db.isTransaction) this.#db.exec('ROLLBACK')
+      this.#fieldIds.clear()
+      this.#knownWords.clear()
+      throw error
+    }
+  }
+
+  /** Applies one change. False when the index knows better: something newer, or that the document was removed. */
+  apply(change: IndexChange): boolean {
+    return 'put' in change ? this.#put(change.put) : this.#remove(change.remove)
+  }
+
+  /** Makes all that was written durable and the file whole without its log. */
+  seal(): void {
+    this.#db.exec('PRAGMA synchronous = FULL; PRAGMA wal_checkpoint(TRUNCATE)')
+  }
+
+  close(): void {
+    this.#db.close()
+  }
+
+  #put(document: SearchDocument): boolean {
+    if (this.#get('SELECT 1 FROM removed WHERE id = ?', document.id)) return false
+    const old = this.#get('SELECT rid, revision, fields FROM doc WHERE id = ?', document.id)
+    if (old && Number(old['revision']) > document.revision) return false
+    if (old) this.#erase(old)
+    const rid = this.#ridFor(document.created.getTime(), old && Number(old['rid']))
+    const entry = document.isListed ? toEntry(document, (name, type) => this.#fieldId(name, type)) : unlisted
+    const rights = [document.creator, document.isPublic ? 1 : 0, JSON.stringify(document.spaces)]
+    this.#run(
+      'INSERT INTO doc VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+      ...[rid, document.id, document.kind, document.revision, ...rights, JSON.stringify(entry.fields)],
+    )
+    if (document.isListed) this.#index(rid, document.tags, entry)
+    return true
+  }
+
+  #index(rid: number, tags: readonly string[], entry: IndexEntry): void {
+    this.#run(
+      `INSERT INTO fts (rowid, ${Object.keys(columns).join(', ')}) VALUES (?${', ?'.repeat(entry.texts.length)})`,
+      rid,
+      ...entry.texts,
+    )
+    for (const { field, v } of entry.values) this.#run('INSERT OR IGNORE INTO value VALUES (?, ?, ?)', field, v, rid)
+    for (const field of entry.fields) this.#run('UPDATE field SET docs = docs + 1 WHERE id = ?', field)
+    for (const tag of new Set(tags)) this.#run('INSERT INTO tag VALUES (?, ?)', tag, rid)
+    this.#addWords(entry.words)
+  }
+
+  #remove(id: string): boolean {
+    this.#run('INSERT OR IGNORE INTO removed VALUES (?)', id)
+    const old = this.#get('SELECT rid, fields FROM doc WHERE id = ?', id)
+    if (old) this.#erase(old)
+    return old !== undefined
+  }
+
+  #erase(old: Row): void {
+    const rid = Number(old['rid'])
+    this.#run('DELETE FROM fts WHERE rowid = ?', rid)
+    this.#run('DELETE FROM value WHERE doc = ?', rid)
+    this.#run('DELETE FROM tag WHERE doc = ?', rid)
+    this.#run('DELETE FROM doc WHERE rid = ?', rid)
+    for (const field of JSON.parse(String(old['fields'])) as number[]) {
+      this.#run('UPDATE field SET docs = docs - 1 WHERE id = ?', field)
+    }
+  }
+
+  /** A free row number of that millisecond, or of one soon after it when a thousand entries have the same time. */
+  #ridFor(createdMs: number, old: number | undefined): number {
+    const first = firstRid(createdMs)
+    if (old !== undefined && old >= first && old < first + ridsPerMs) return old
+    const last = this.#get('SELECT max(rid) AS rid FROM doc WHERE rid >= ? AND rid < ?', first, first + ridsPerMs)?.['rid']
+    if (typeof last !== 'number') return first
+    if (last + 1 < first + ridsPerMs) return last + 1
+    for (let spread = ridsPerMs; ; spread *= 2) {
+      const rid = first + ridsPerMs + Math.floor(Math.random() * spread)
+      if (!this.#get('SELECT 1 FROM doc WHERE rid = ?', rid)) return rid
+    }
+  }
+
+  #fieldId(name: string, type: FieldType): number {
+    const key = `${type} ${name}`
+    const known = this.#fieldIds.get(key)
+    if (known !== undefined) return known
+    this.#run('INSERT OR IGNORE INTO field (name, type) VALUES (?, ?)', name, type)
+    const id = Number(this.#get('SELECT id FROM field WHERE name = ? AND type = ?', name, type)?.['id'])
+    this.#fieldIds.set(key, id)
+    return id
+  }
+
+  #addWords(words: ReadonlySet<string>): void {
+    if (this.#knownWords.size > knownWordsAtMost) this.#knownWords.clear()
+    for (const word of words) {
+      if (this.#knownWords.has(word)) continue
+      this.#run('INSERT OR IGNORE INTO word VALUES (?)', word)
+      this.#knownWords.add(word)
+    }
+  }
+
+  #prepareTables(): void {
+    const isNew = this.#get("SELECT 1 FROM sqlite_master WHERE name = 'meta'") === undefined
+    if (isNew) {
+      this.transaction(() => {
+        this.#db.exec(schema)
+        this.#run('INSERT INTO meta VALUES (?, ?)', 'version', schemaVersion)
+      })
+    }
+    const version = this.#get('SELECT value FROM meta WHERE key = ?', 'version')?.['value']
+    if (version !== schemaVersion) throw new Error(`The index has version ${version}, and this program makes version ${schemaVersion}`)
+    this.#get('SELECT rowid FROM fts WHERE fts MATCH ? LIMIT 1', '"_all"')
+  }
+
+  #flag(key: string): boolean {
+    return this.#get('SELECT value FROM meta WHERE key = ?', key)?.['value'] === 1
+  }
+
+  #get(sql: string, ...values: readonly (string | number)[]): Row | undefined {
+    return this.#statement(sql).get(...values) as Row | undefined
+  }
+
+  #run(sql: string, ...values: readonly (string | number)[]): void {
+    this.#statement(sql).run(...values)
+  }
+
+  #statement(sql: string): StatementSync {
+    let statement = this.#statements.get(sql)
+    if (!statement) {
+      statement = this.#db.prepare(sql)
+      this.#statements.set(sql, statement)
+    }
+    return statement
+  }
+}

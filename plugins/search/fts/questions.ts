@@ -1,0 +1,22 @@
+import type { SearchRequest, SearchScope } from 'pounce/sdk'
+
+/** What a reader can be asked. */
+export type Ask =
+  | { readonly ask: 'search'; readonly request: SearchRequest }
+  | { readonly ask: 'tags'; readonly prefix: string; readonly scope: SearchScope; readonly limit: number }
+  | { readonly ask: 'fields'; readonly prefix: string; readonly limit: number }
+  | { readonly ask: 'isWhole' }
+
+/** The same of the index in one file. */
+export type Question = Ask & { readonly path: string }
+
+/** Why there is no answer. */
+export interface Failure {
+  readonly message: string
+  /** True of a request that was wrong. */
+  readonly isRefusal: boolean
+  /** SQLite's number of an error of its own. */
+  readonly code?: number
+}
+
+export type Answer = { readonly value: unknown } | { readonly failure: Failure }

@@ -1,0 +1,199 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { SearchHits, SearchRequest, SearchScope } from 'pounce/sdk'
+import { compileQuery, metadataPath } from './compile-query.ts'
+import { allOf, anyOf, type Parameter, quote, type SqlCondition, split } from './condition.ts'
+import { Refused } from './refused.ts'
+import { rank } from './schema.ts'
+import { fieldToken, tokens } from './tokens.ts'
+import { StoredVocabulary } from './vocabulary.ts'
+
+/** More hits than this are not ranked: the newest come first. */
+export const rankedAtMost = 2000
+/** A word that is in more entries than this says too little to be worth scoring. */
+const tellingAtMost = 10_000
+const countedAtMost = 10_000
+/** So few rows with a value are looked at one by one; otherwise the words lead. */
+const drivenAtMost = 2000
+
+/** Rows that fulfil a request, in SQL. */
+interface Source {
+  readonly from: string
+  readonly rid: string
+  readonly parameters: readonly Parameter[]
+  /** The same as a list of row numbers, without the conditions on words: for negation and sorting. */
+  readonly fts: string
+}
+
+const none: SearchHits = { hits: [], total: 0, isNewestFirst: false }
+
+/** Answers requests from an open index. */
+export class SearchRun {
+  readonly #db: DatabaseSync
+  readonly #vocabulary: StoredVocabulary
+
+  constructor(db: DatabaseSync) {
+    this.#db = db
+    this.#vocabulary = new StoredVocabulary(db)
+  }
+
+  search({ query, scope, kinds, sort, from, size }: SearchRequest): SearchHits {
+    const permitted = permittedBy(scope)
+    if (permitted === undefined || kinds?.length === 0) return none
+    const { conditions, scored } = compileQuery(query, this.#vocabulary)
+    const { fts, sql } = split(conditions)
+    const limits = { permitted, ...(kinds ? { kinds } : {}), scope }
+    const source = this.#source(fts, sql, limits)
+    const by = sort?.by ?? 'score'
+    const isAscending = sort?.order === 'ascending'
+    const first = this.#list(source, rankedAtMost + 1, 0, by === 'created' && isAscending)
+    const isFew = first.length <= rankedAtMost
+    const total = isFew ? first.length : this.#count(source, countedAtMost)
+    const window = (rids: readonly number[]): readonly number[] => rids.slice(from, from + size)
+    if (by !== 'score' && by !== 'created') {
+      return { hits: this.#hits(this.#sorted(source, by, isAscending, from, size)), total, isNewestFirst: false }
+    }
+    if (by === 'score' && isFew) {
+      const { rids, isRanked } = this.#ranked(first, scored)
+      const ordered = isAscending && isRanked ? [...rids].reverse() : rids
+      return { hits: this.#hits(window(ordered)), total, isNewestFirst: !isRanked }
+    }
+    const rids = isFew || from + size <= first.length ? window(first) : this.#list(source, size, from, by === 'created' && isAscending)
+    return { hits: this.#hits(rids), total, isNewestFirst: by === 'score' && scored.length > 0 }
+  }
+
+  tags(prefix: string, scope: SearchScope, limit: number): readonly { readonly tag: string; readonly count: number }[] {
+    const permitted = permittedBy(scope)
+    if (permitted === undefined) return []
+    const visible = scope.all ? '' : 'AND doc IN (SELECT rowid FROM fts WHERE fts MATCH ?)'
+    const begin = prefix.toLowerCase()
+    const rows = this.#db
+      .prepare(
+        `SELECT tag, count(*) AS count FROM tag WHERE lower(substr(tag, 1, ?)) = ? ${visible} GROUP BY tag ORDER BY count DESC, tag LIMIT ?`,
+      )
+      .all([...begin].length, begin, ...(scope.all ? [] : [permitted]), limit)
+    return rows.map(({ tag, count }) => ({ tag: String(tag), count: Number(count) }))
+  }
+
+  fields(prefix: string, limit: number): readonly { readonly field: string; readonly count: number }[] {
+    const rows = this.#db
+      .prepare(
+        'SELECT name, sum(docs) AS count FROM field WHERE substr(name, 1, ?) = ? GROUP BY name HAVING count > 0 ORDER BY count DESC, name LIMIT ?',
+      )
+      .all([...prefix].length, prefix, limit)
+    return rows.map(({ name, count }) => ({ field: String(name), count: Number(count) }))
+  }
+
+  /** Chooses what leads: the words, or a value that few entries have. */
+  #source(fts: readonly string[], sql: readonly SqlCondition[], limits: Limits): Source {
+    const words = fts.filter(each => each !== quote(tokens.all))
+    const kinds = limits.kinds && anyOf(limits.kinds.map(kind => quote(tokens.kind(kind))))
+    const whole = allOf([...words, limits.permitted, ...(kinds ? [kinds] : [])])
+    const led = { from: 'FROM fts WHERE fts MATCH ?', rid: 'fts.rowid', parameters: [whole], fts: whole }
+    const driver = sql.find(each => each.driver)?.driver
+    if (!driver || !this.#isRare(driver) || (words.length > 0 && this.#isFew(led))) return extended(led, sql)
+    const rights = rightsInSql(limits)
+    const byWords: SqlCondition[] =
+      words.length === 0
+        ? []
+        : [{ sql: 'EXISTS (SELECT 1 FROM fts AS f WHERE f.fts MATCH ? AND f.rowid = $rid)', parameters: [allOf(words)] }]
+    const lead = { from: `FROM doc AS d WHERE d.rid IN (${driver.sql})`, rid: 'd.rid', parameters: driver.parameters, fts: whole }
+    return extended(lead, [rights, ...sql, ...byWords])
+  }
+
+  #isRare(driver: { readonly sql: string; readonly parameters: readonly Parameter[] }): boolean {
+    const row = this.#db.prepare(`SELECT count(*) AS n FROM (${driver.sql} LIMIT ?)`).get(...driver.parameters, drivenAtMost + 1)
+    return Number(row?.['n']) <= drivenAtMost
+  }
+
+  #isFew(source: Source): boolean {
+    return this.#count(source, tellingAtMost) < tellingAtMost
+  }
+
+  #list(source: Source, limit: number, offset: number, isAscending: boolean): readonly number[] {
+    const order = isAscending ? 'ASC' : 'DESC'
+    const statement = this.#db.prepare(`SELECT ${source.rid} AS rid ${source.from} ORDER BY ${source.rid} ${order} LIMIT ? OFFSET ?`)
+    return statement.all(...source.parameters, limit, offset).map(({ rid }) => Number(rid))
+  }
+
+  #count(source: Source, limit: number): number {
+    const row = this.#db.prepare(`SELECT count(*) AS n FROM (SELECT 1 ${source.from} LIMIT ?)`).get(...source.parameters, limit)
+    return Number(row?.['n'])
+  }
+
+  /** Best first; equally good ones and those that only have common words newest first. */
+  #ranked(rids: readonly number[], scored: readonly string[]): { readonly rids: readonly number[]; readonly isRanked: boolean } {
+    const telling = scored.filter(fts => this.#isFew({ from: 'FROM fts WHERE fts MATCH ?', rid: 'fts.rowid', parameters: [fts], fts }))
+    if (telling.length === 0) return { rids, isRanked: scored.length === 0 }
+    const scores = new Map<number, number>()
+    for (const row of this.#db.prepare(`SELECT rowid AS rid, ${rank} AS score FROM fts WHERE fts MATCH ?`).iterate(anyOf(telling))) {
+      scores.set(Number(row['rid']), Number(row['score']))
+    }
+    const score = (rid: number): number => scores.get(rid) ?? 0
+    return { rids: [...rids].sort((a, b) => score(a) - score(b) || b - a), isRanked: true }
+  }
+
+  /** By a metadata field: walks its values in order as far as needed, then come the entries without it, newest first. */
+  #sorted(source: Source, by: string, isAscending: boolean, from: number, size: number): readonly number[] {
+    const fields = this.#vocabulary.fields(metadataPath(by)).filter(({ type }) => type !== 'text')
+    if (fields.length === 0)
+      throw new Refused(`Results can be sorted by score, created, or metadata that is a number or a date; ${by} is none of these`)
+    const ids = fields.map(({ id }) => id)
+    const rids = `SELECT ${source.rid} ${source.from}`
+    const isFew = this.#isFew(source)
+    const walk = this.#db.prepare(
+      `SELECT doc FROM value WHERE ${isFew ? '+' : ''}field IN (${ids.join(', ')}) AND ${isFew ? '' : '+'}doc IN (${rids}) ORDER BY v ${isAscending ? 'ASC' : 'DESC'}, doc DESC`,
+    )
+    const seen = new Set<number>()
+    for (const { doc } of walk.iterate(...source.parameters)) {
+      seen.add(Number(doc))
+      if (seen.size >= from + size) break
+    }
+    const having = [...seen].slice(from, from + size)
+    if (having.length === size) return having
+    const without = anyOf(ids.map(id => quote(tokens.has(fieldToken(id)))))
+    const rest = extended(source, [{ sql: '$rid NOT IN (SELECT f.rowid FROM fts AS f WHERE f.fts MATCH ?)', parameters: [without] }])
+    return [...having, ...this.#list(rest, size - having.length, Math.max(from - seen.size, 0), false)]
+  }
+
+  #hits(rids: readonly number[]): SearchHits['hits'] {
+    const statement = this.#db.prepare('SELECT id, kind FROM doc WHERE rid = ?')
+    return rids.flatMap(rid => {
+      const row = statement.get(rid)
+      return row ? [{ id: String(row['id']), kind: row['kind'] as SearchHits['hits'][number]['kind'] }] : []
+    })
+  }
+}
+
+interface Limits {
+  readonly permitted: string
+  readonly scope: SearchScope
+  readonly kinds?: readonly string[]
+}
+
+/** What the caller may see, as an expression; undefined when that is nothing. */
+function permittedBy(scope: SearchScope): string | undefined {
+  if (scope.all) return quote(tokens.all)
+  const permits = [
+    ...scope.spaces.map(tokens.space),
+    ...(scope.author === undefined ? [] : [tokens.author(scope.author)]),
+    ...(scope.includePublic ? [tokens.isPublic] : []),
+  ]
+  return permits.length === 0 ? undefined : anyOf(permits.map(token => quote(token)))
+}
+
+/** The same rule, and the kinds, for entries that are looked at one by one. */
+function rightsInSql({ scope, kinds }: Limits): SqlCondition {
+  const ofKinds = kinds ? ['d.kind IN (SELECT value FROM json_each(?))'] : []
+  const kindParameters = kinds ? [JSON.stringify(kinds)] : []
+  if (scope.all) return { sql: ['1', ...ofKinds].join(' AND '), parameters: kindParameters }
+  const inSpaces = 'EXISTS (SELECT 1 FROM json_each(d.spaces) AS s WHERE s.value IN (SELECT value FROM json_each(?)))'
+  const permits = [inSpaces, ...(scope.author === undefined ? [] : ['d.author = ?']), ...(scope.includePublic ? ['d.public = 1'] : [])]
+  const parameters = [JSON.stringify(scope.spaces), ...(scope.author === undefined ? [] : [scope.author]), ...kindParameters]
+  return { sql: [`(${permits.join(' OR ')})`, ...ofKinds].join(' AND '), parameters }
+}
+
+const extended = (source: Source, conditions: readonly SqlCondition[]): Source => ({
+  ...source,
+  from: [source.from, ...conditions.map(({ sql }) => sql.replaceAll('$rid', source.rid))].join(' AND '),
+  parameters: [...source.parameters, ...conditions.flatMap(({ parameters }) => parameters)],
+})

@@ -1,0 +1,46 @@
+/** Raised when the tables or the way entries are made change: an index of another version is emptied and rebuilt. */
+export const schemaVersion = 1
+
+/** The columns with text, and how much a hit in each counts. */
+export const columns = {
+  name: 10,
+  tags: 6,
+  description: 4,
+  createdas: 2,
+  comments: 2,
+  metadata: 2,
+  text: 1,
+  tokens: 0,
+} as const
+
+/**
+ * `doc.rid` grows with the time of creation, so that walking the full-text index backwards is newest first.
+ * `value.v` is a number, a date in ms or folded text; which of them is told by the field's type.
+ */
+export const schema = `
+  CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+  CREATE TABLE doc (
+    rid INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, revision INTEGER NOT NULL,
+    author TEXT NOT NULL, public INTEGER NOT NULL, spaces TEXT NOT NULL, fields TEXT NOT NULL);
+  CREATE TABLE removed (id TEXT PRIMARY KEY) WITHOUT ROWID;
+  CREATE TABLE field (id INTEGER PRIMARY KEY, name TEXT NOT NULL, type TEXT NOT NULL, docs INTEGER NOT NULL DEFAULT 0, UNIQUE (name, type));
+  CREATE TABLE value (field INTEGER NOT NULL, v NOT NULL, doc INTEGER NOT NULL, PRIMARY KEY (field, v, doc)) WITHOUT ROWID;
+  CREATE INDEX value_of ON value (doc, field);
+  CREATE TABLE tag (tag TEXT NOT NULL, doc INTEGER NOT NULL, PRIMARY KEY (tag, doc)) WITHOUT ROWID;
+  CREATE INDEX tag_of ON tag (doc);
+  CREATE TABLE word (term TEXT PRIMARY KEY) WITHOUT ROWID;
+  CREATE VIRTUAL TABLE fts USING fts5(${Object.keys(columns).join(', ')},
+    content='', contentless_delete=1, prefix='1 2 3', tokenize="ascii tokenchars '_'");
+`
+
+/** `bm25` with the weights of the columns. */
+export const rank = `bm25(fts, ${Object.values(columns).join(', ')})`
+
+const stepsPerMs = 1024
+const lastMs = Math.floor(Number.MAX_SAFE_INTEGER / stepsPerMs) - 1
+
+/** The first of the row numbers of entries that were created at that time. */
+export const firstRid = (ms: number): number => Math.min(Math.max(Math.floor(ms), 0), lastMs) * stepsPerMs
+
+/** How many row numbers a millisecond has. */
+export const ridsPerMs = stepsPerMs

@@ -1,0 +1,31 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Log } from 'pounce/sdk'
+import { silent } from 'pounce/sdk/testing'
+import { FtsSearch } from './fts-search.ts'
+
+interface Teardown {
+  teardown(end: () => Promise<void>): void
+}
+
+/** A started index and its data folder, both gone when the test ends. */
+export async function freshIndex(t: Teardown, threadFrom = 5000): Promise<{ index: FtsSearch; folder: string }> {
+  const folder = await mkdtemp(join(tmpdir(), 'pounce-search-'))
+  t.teardown(() => rm(folder, { recursive: true, force: true }))
+  return { index: startedIndex(t, folder, silent, { timeLimitMs: 60_000, threadFrom }), folder }
+}
+
+/** An index on a data folder that may hold one already. */
+export function startedIndex(
+  t: Teardown,
+  dataFolder: string,
+  log: Log = silent,
+  settings = { timeLimitMs: 60_000, threadFrom: 5000 },
+): FtsSearch {
+  const installation = { instance: 'test', version: '0', dataFolder, baseUrl: '', plugins: [], roles: new Set(['http' as const]) }
+  const index = new FtsSearch(settings, { ...installation, isPrivate: false, admins: [] }, log)
+  index.start()
+  t.teardown(() => index.dispose())
+  return index
+}

@@ -1,0 +1,54 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { FieldType } from './index-entry.ts'
+import { Refused } from './refused.ts'
+
+export interface KnownField {
+  readonly id: number
+  readonly type: FieldType
+}
+
+/** What the index knows of words and fields, as far as a query needs it. */
+export interface Vocabulary {
+  /** Words that begin so, at most `limit`. */
+  beginningWith(word: string, limit: number): readonly string[]
+  /** Words that fit a pattern of `*` and `?` as a whole. `Refused` when there are too many. */
+  matching(pattern: string): readonly string[]
+  /** Metadata fields whose path is, or ends with, this name. */
+  fields(name: string): readonly KnownField[]
+}
+
+const mostMatches = 500
+const mostFields = 500
+const afterAllWords = '\u{10ffff}'
+
+/** The vocabulary of an open index. */
+export class StoredVocabulary implements Vocabulary {
+  readonly #db: DatabaseSync
+
+  constructor(db: DatabaseSync) {
+    this.#db = db
+  }
+
+  beginningWith(word: string, limit: number): readonly string[] {
+    const rows = this.#db.prepare('SELECT term FROM word WHERE term >= ? AND term < ? LIMIT ?').all(word, word + afterAllWords, limit)
+    return rows.map(({ term }) => String(term))
+  }
+
+  matching(pattern: string): readonly string[] {
+    const begin = pattern.slice(0, pattern.search(/[*?]/))
+    const rows = this.#db
+      .prepare('SELECT term FROM word WHERE term >= ? AND term < ? AND term GLOB ? LIMIT ?')
+      .all(begin, begin + afterAllWords, pattern, mostMatches + 1)
+    if (rows.length > mostMatches) throw new Refused(`Too many words match ${pattern}; give more letters`)
+    return rows.map(({ term }) => String(term))
+  }
+
+  fields(name: string): readonly KnownField[] {
+    const end = `.${name}`
+    const rows = this.#db
+      .prepare('SELECT id, type FROM field WHERE docs > 0 AND (name = ? OR substr(name, -length(?)) = ?) LIMIT ?')
+      .all(name, end, end, mostFields + 1)
+    if (rows.length > mostFields) throw new Refused(`Too many metadata fields end with ${name}; give more of the path`)
+    return rows.map(({ id, type }) => ({ id: Number(id), type: type as FieldType }))
+  }
+}

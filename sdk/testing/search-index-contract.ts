@@ -1,0 +1,335 @@
+import type { ExecutionContext, TestFn } from 'ava'
+import type { SearchScope } from '../ports/policy.ts'
+import type { SearchDocument, SearchIndex, SearchQuery } from '../ports/search-index.ts'
+import { Invalid } from '../problem.ts'
+import {
+  day,
+  everything,
+  field,
+  found,
+  numbers,
+  put,
+  request,
+  searchDocument,
+  searchId,
+  start,
+  streamOf,
+  word,
+} from './search-documents.ts'
+import { searchQueryContract } from './search-query-contract.ts'
+
+/** Gives a fresh, empty, started index; it may use `t.teardown`. */
+export type MakeSearchIndex = (t: ExecutionContext) => Promise<SearchIndex>
+
+/** What every SearchIndex promises. Run it in a test file of the implementation. */
+export function searchIndexContract(test: TestFn, makeIndex: MakeSearchIndex): void {
+  changing(test, makeIndex)
+  searchQueryContract(test, makeIndex)
+  permitting(test, makeIndex)
+  ordering(test, makeIndex)
+  suggesting(test, makeIndex)
+  rebuilding(test, makeIndex)
+}
+
+function changing(test: TestFn, makeIndex: MakeSearchIndex): void {
+  test('a document is found as soon as apply resolves, and by its new words only after a change', async t => {
+    const index = await makeIndex(t)
+    await index.apply([put(1, { name: 'first harvest' })])
+    t.deepEqual(await index.search(request(word('harvest'))), { hits: [{ id: searchId(1), kind: 'file' }], total: 1, isNewestFirst: false })
+    await index.apply([put(1, { name: 'second', revision: 2, kind: 'dataset' })])
+    t.deepEqual(await found(index, word('harvest')), [])
+    t.deepEqual((await index.search(request(word('second')))).hits, [{ id: searchId(1), kind: 'dataset' }])
+  })
+
+  test('applying twice is applying once, and an older revision is ignored', async t => {
+    const index = await makeIndex(t)
+    const newer = put(1, { name: 'newer', revision: 5, tags: ['x'], metadata: [{ field: 'depth', value: 3 }] })
+    await index.apply([newer, newer])
+    await index.apply([newer])
+    await index.apply([put(1, { name: 'older', revision: 4 })])
+    t.deepEqual(await found(index, word('older')), [])
+    t.like(await index.search(request({ op: 'all' })), { total: 1 })
+    t.deepEqual(await index.tags('', everything, 10), [{ tag: 'x', count: 1 }])
+    t.deepEqual(await index.fields('', 10), [{ field: 'depth', count: 1 }])
+  })
+
+  test('the same revision with other contents replaces', async t => {
+    const index = await makeIndex(t)
+    await index.apply([put(1, { comments: ['before'] })])
+    await index.apply([put(1, { comments: ['after'] })])
+    t.deepEqual(await found(index, word('before')), [])
+    t.deepEqual(await found(index, word('after')), [1])
+  })
+
+  test('a removed document never comes back, whatever arrives late', async t => {
+    const index = await makeIndex(t)
+    await index.apply([put(1, { name: 'gone', tags: ['t'] }), { remove: searchId(1) }, { remove: searchId(2) }])
+    await index.apply([put(1, { name: 'gone', revision: 99 }), put(2, { name: 'gone too' }), { remove: searchId(1) }])
+    t.like(await index.search(request({ op: 'all' })), { total: 0 })
+    t.deepEqual(await index.tags('', everything, 10), [])
+  })
+
+  test('an unlisted document is nowhere until it is listed again, at the same revision', async t => {
+    const index = await makeIndex(t)
+    const contents = { name: 'trash', tags: ['t'], metadata: [{ field: 'f', value: 1 }] }
+    await index.apply([put(1, contents), put(1, { ...contents, isListed: false }), put(2, { ...contents, isListed: false })])
+    for (const query of [
+      word('trash'),
+      { op: 'all' },
+      field('f', 'equals', 1),
+      field('f', 'more', 0),
+      field('created', 'more', new Date(0)),
+    ] as const) {
+      t.like(await index.search(request(query)), { hits: [], total: 0 })
+    }
+    t.deepEqual(await index.tags('', everything, 10), [])
+    t.deepEqual(await index.fields('', 10), [])
+    await index.apply([put(1, contents), put(2, contents)])
+    t.deepEqual(await found(index, word('trash')), [1, 2])
+  })
+
+  test('parallel changes all arrive', async t => {
+    const index = await makeIndex(t)
+    await Promise.all(Array.from({ length: 50 }, (_, n) => index.apply([put(n + 1, { name: `report ${n}` })])))
+    t.is((await index.search(request(word('report'), { size: 0 }))).total, 50)
+    await Promise.all(Array.from({ length: 50 }, (_, n) => index.apply([{ remove: searchId(n + 1) }])))
+    t.is((await index.search(request(word('report'), { size: 0 }))).total, 0)
+  })
+
+  test('clear empties the index, which then takes documents again', async t => {
+    const index = await makeIndex(t)
+    await index.apply([put(1, { name: 'one' }), put(2), { remove: searchId(2) }])
+    await index.clear()
+    t.deepEqual(await found(index, { op: 'all' }), [])
+    await index.apply([put(1, { name: 'one' })])
+    t.deepEqual(await found(index, word('one')), [1])
+  })
+
+  test('no changes are no error', async t => {
+    const index = await makeIndex(t)
+    await t.notThrowsAsync(index.apply([]))
+  })
+}
+
+function permitting(test: TestFn, makeIndex: MakeSearchIndex): void {
+  const [ann, bob] = [searchId(800), searchId(801)]
+  const [north, south] = [searchId(700), searchId(701)]
+  const documents = [
+    put(1, { name: 'plot', spaces: [north], creator: ann, tags: ['n'], metadata: [{ field: 'v', value: 1 }] }),
+    put(2, { name: 'plot', spaces: [south], creator: bob, tags: ['s'], metadata: [{ field: 'v', value: 2 }] }),
+    put(3, { name: 'plot', spaces: [north, south], creator: bob, tags: ['n', 's'], metadata: [{ field: 'v', value: 3 }] }),
+    put(4, { name: 'plot', isPublic: true, creator: bob, tags: ['p'], metadata: [{ field: 'v', value: 4 }] }),
+    put(5, { name: 'plot', creator: ann, tags: ['own'], metadata: [{ field: 'v', value: 5 }] }),
+  ]
+  const cases: readonly (readonly [string, SearchScope, readonly number[], readonly string[]])[] = [
+    ['everything', everything, [1, 2, 3, 4, 5], ['n', 'own', 'p', 's']],
+    ['one space', { all: false, spaces: [north], includePublic: false }, [1, 3], ['n', 's']],
+    ['two spaces', { all: false, spaces: [north, south], includePublic: false }, [1, 2, 3], ['n', 's']],
+    ['an author', { all: false, spaces: [], author: ann, includePublic: false }, [1, 5], ['n', 'own']],
+    ['what is public', { all: false, spaces: [], includePublic: true }, [4], ['p']],
+    ['all three', { all: false, spaces: [south], author: ann, includePublic: true }, [1, 2, 3, 4, 5], ['n', 'own', 'p', 's']],
+    ['nothing at all', { all: false, spaces: [], includePublic: false }, [], []],
+    ['an unknown space', { all: false, spaces: [searchId(999)], includePublic: false }, [], []],
+    ['ids that are not ids', { all: false, spaces: ['" OR _all', '*', ''], author: '', includePublic: false }, [], []],
+  ]
+  for (const [title, scope, expected, tags] of cases) {
+    test(`a caller who may see ${title} finds that and no more`, async t => {
+      const index = await makeIndex(t)
+      await index.apply(documents)
+      const queries: readonly SearchQuery[] = [
+        word('plot'),
+        { op: 'all' },
+        { op: 'or', any: [word('plot'), { op: 'all' }] },
+        { op: 'not', not: word('absent') },
+        field('v', 'atLeast', 1),
+        { op: 'or', any: [field('v', 'atLeast', 1), word('plot')] },
+        { op: 'not', not: field('v', 'more', 100) },
+        { op: 'missing', field: 'absent' },
+      ]
+      for (const query of queries) {
+        t.deepEqual(await found(index, query, { scope }), expected, JSON.stringify(query))
+        t.is((await index.search(request(query, { scope, size: 0 }))).total, expected.length)
+        const sorted = await index.search(request(query, { scope, sort: { by: 'v', order: 'ascending' } }))
+        t.deepEqual(numbers(sorted), expected)
+      }
+      t.deepEqual((await index.tags('', scope, 100)).map(({ tag }) => tag).sort(), tags)
+    })
+  }
+
+  test('rights that changed count at once', async t => {
+    const index = await makeIndex(t)
+    await index.apply(documents)
+    await index.apply([put(1, { name: 'plot', spaces: [south], creator: ann, revision: 2 })])
+    t.deepEqual(await found(index, word('plot'), { scope: { all: false, spaces: [north], includePublic: false } }), [3])
+  })
+}
+
+function ordering(test: TestFn, makeIndex: MakeSearchIndex): void {
+  test('a hit in the name comes before one in the text, and equals come newest first', async t => {
+    const index = await makeIndex(t)
+    const filler = 'nothing of interest '.repeat(50)
+    await index.apply([
+      put(1, { name: 'glacier' }),
+      put(2, { name: 'survey', text: `${filler} glacier ${filler}` }),
+      put(3, { name: 'same words' }),
+      put(4, { name: 'same words' }),
+      ...Array.from({ length: 20 }, (_, n) => put(10 + n, { name: 'something else' })),
+    ])
+    t.deepEqual(numbers(await index.search(request(word('glacier')))), [1, 2])
+    t.deepEqual(numbers(await index.search(request(word('same')))), [4, 3])
+    t.deepEqual(numbers(await index.search(request({ op: 'all' }, { size: 2 }))), [29, 28])
+  })
+
+  test('documents are sorted by creation, both ways', async t => {
+    const index = await makeIndex(t)
+    const order = [5, 3, 9, 1, 7]
+    await index.apply(order.map(n => put(n)))
+    const all = (how: 'ascending' | 'descending') => index.search(request({ op: 'all' }, { sort: { by: 'created', order: how } }))
+    t.deepEqual(numbers(await all('ascending')), [1, 3, 5, 7, 9])
+    t.deepEqual(numbers(await all('descending')), [9, 7, 5, 3, 1])
+  })
+
+  test('documents are sorted by numbers and dates of metadata, those without last, both ways', async t => {
+    const index = await makeIndex(t)
+    const values = [30, 4, undefined, 200, undefined, -1]
+    await index.apply(
+      values.map((value, at) =>
+        put(at + 1, {
+          metadata:
+            value === undefined
+              ? []
+              : [
+                  { field: 'a.depth', value },
+                  { field: 'when', value: new Date(start + value * day) },
+                ],
+        }),
+      ),
+    )
+    for (const by of ['a.depth', 'depth', 'metadata.a.depth', 'when']) {
+      const sorted = async (order: 'ascending' | 'descending') =>
+        numbers(await index.search(request({ op: 'all' }, { sort: { by, order } })))
+      t.deepEqual((await sorted('ascending')).slice(0, 4), [6, 2, 1, 4], by)
+      t.deepEqual([...(await sorted('ascending')).slice(4)].sort(), [3, 5], by)
+      t.deepEqual((await sorted('descending')).slice(0, 4), [4, 1, 2, 6], by)
+      t.deepEqual([...(await sorted('descending')).slice(4)].sort(), [3, 5], by)
+      const window = await index.search(request({ op: 'all' }, { sort: { by, order: 'ascending' }, from: 3, size: 2 }))
+      t.is(numbers(window)[0], 4)
+      t.is(window.hits.length, 2)
+      t.is(window.total, 6)
+    }
+  })
+
+  test('sorting by text or by something unknown is invalid', async t => {
+    const index = await makeIndex(t)
+    await index.apply([put(1, { name: 'a', metadata: [{ field: 'label', value: 'x' }] })])
+    for (const by of ['name', 'label', 'nowhere', 'created; --', '']) {
+      await t.throwsAsync(index.search(request({ op: 'all' }, { sort: { by, order: 'ascending' } })), { instanceOf: Invalid }, by)
+    }
+  })
+
+  test('windows meet without a gap or a repeat, and the total stays', async t => {
+    const index = await makeIndex(t)
+    await index.apply(
+      Array.from({ length: 95 }, (_, n) => put(n + 1, { name: n % 2 ? 'even row' : 'odd row', metadata: [{ field: 'n', value: n % 10 }] })),
+    )
+    const sorts = [undefined, { by: 'created', order: 'ascending' }, { by: 'n', order: 'descending' }] as const
+    for (const sort of sorts) {
+      const seen: number[] = []
+      for (let from = 0; from < 110; from += 10) {
+        const hits = await index.search(request(word('row'), { from, size: 10, ...(sort ? { sort } : {}) }))
+        t.is(hits.total, 95)
+        seen.push(...numbers(hits))
+      }
+      t.is(seen.length, 95)
+      t.is(new Set(seen).size, 95)
+    }
+  })
+
+  test('a window outside the limits is invalid', async t => {
+    const index = await makeIndex(t)
+    for (const window of [{ from: -1 }, { from: 10_001 }, { size: -1 }, { size: 1001 }, { from: 0.5 }, { size: Number.NaN }]) {
+      await t.throwsAsync(index.search(request({ op: 'all' }, window)), { instanceOf: Invalid }, JSON.stringify(window))
+    }
+    t.deepEqual(await index.search(request({ op: 'all' }, { from: 10_000 })), { hits: [], total: 0, isNewestFirst: false })
+  })
+}
+
+function suggesting(test: TestFn, makeIndex: MakeSearchIndex): void {
+  test('fields and tags are counted once per document, most used first', async t => {
+    const index = await makeIndex(t)
+    const depth = { field: 'soil.depth', value: 3 }
+    await index.apply([
+      put(1, { tags: ['soil', 'Sand', 'soil'], metadata: [depth, { ...depth, value: 4 }, { field: 'soil.ph', value: 7 }] }),
+      put(2, { tags: ['soil'], metadata: [depth] }),
+      put(3, { tags: ['water'], metadata: [{ field: 'Site', value: 'x' }] }),
+    ])
+    t.deepEqual(await index.fields('soil', 10), [
+      { field: 'soil.depth', count: 2 },
+      { field: 'soil.ph', count: 1 },
+    ])
+    t.is((await index.fields('', 2)).length, 2)
+    t.deepEqual(await index.tags('s', everything, 10), [
+      { tag: 'soil', count: 2 },
+      { tag: 'Sand', count: 1 },
+    ])
+    t.deepEqual(await index.tags('', everything, 1), [{ tag: 'soil', count: 2 }])
+    await index.apply([{ remove: searchId(1) }])
+    t.deepEqual(await index.fields('soil', 10), [{ field: 'soil.depth', count: 1 }])
+    t.deepEqual(await index.tags('s', everything, 10), [{ tag: 'soil', count: 1 }])
+  })
+}
+
+function rebuilding(test: TestFn, makeIndex: MakeSearchIndex): void {
+  test('a rebuild replaces what was there and says how much it read', async t => {
+    const index = await makeIndex(t)
+    await index.apply([put(1, { name: 'stale' })])
+    const counts: number[] = []
+    const documents = Array.from({ length: 250 }, (_, n) => searchDocument(n + 10, { name: 'fresh' }))
+    t.deepEqual(await index.rebuild(streamOf(documents), { progress: count => counts.push(count) }), { count: 250 })
+    t.is(counts.at(-1), 250)
+    t.deepEqual(
+      counts,
+      [...counts].sort((a, b) => a - b),
+    )
+    t.is((await index.search(request(word('fresh'), { size: 0 }))).total, 250)
+    t.deepEqual(await found(index, word('stale')), [])
+    await index.apply([put(1, { name: 'later' })])
+    t.deepEqual(await found(index, word('later')), [1])
+  })
+
+  test('changes during a rebuild are seen at once and after it, and win over what the rebuild read earlier', async t => {
+    const index = await makeIndex(t)
+    await index.apply([put(1, { name: 'one' }), put(2, { name: 'two' })])
+    async function* documents(): AsyncGenerator<SearchDocument> {
+      await index.apply([put(3, { name: 'three' }), put(2, { name: 'two anew', revision: 2 }), { remove: searchId(1) }])
+      t.deepEqual(await found(index, { op: 'all' }), [2, 3])
+      yield searchDocument(1, { name: 'one' })
+      yield searchDocument(2, { name: 'two' })
+      yield searchDocument(4, { name: 'four' })
+    }
+    await index.rebuild(documents())
+    t.deepEqual(await found(index, { op: 'all' }), [2, 3, 4])
+    t.deepEqual(await found(index, word('anew')), [2])
+  })
+
+  test('a rebuild that fails or is aborted leaves the index as it was, and the next one may come', async t => {
+    const index = await makeIndex(t)
+    await index.apply([put(1, { name: 'one' })])
+    const failure = new Error('the store went away')
+    async function* failing(): AsyncGenerator<SearchDocument> {
+      yield searchDocument(2, { name: 'two' })
+      throw failure
+    }
+    t.is(await t.throwsAsync(index.rebuild(failing())), failure)
+    const controller = new AbortController()
+    async function* aborted(): AsyncGenerator<SearchDocument> {
+      yield searchDocument(2, { name: 'two' })
+      controller.abort(failure)
+      yield searchDocument(3, { name: 'three' })
+    }
+    t.is(await t.throwsAsync(index.rebuild(aborted(), { signal: controller.signal })), failure)
+    t.deepEqual(await found(index, { op: 'all' }), [1])
+    await index.rebuild(streamOf([searchDocument(2)]))
+    t.deepEqual(await found(index, { op: 'all' }), [2])
+  })
+}
