@@ -43,7 +43,7 @@ export const createHttp = (options: HttpOptions): Http => {
   const mounts = mountAll([...options.routes, ...own], options.policy !== undefined)
   const pipeline = new Pipeline({
     log,
-    baseUrl: installation.baseUrl,
+    installation,
     trustedProxies: config.trustedProxies,
     policy: options.policy,
     callers: options.callers,

@@ -1,11 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Caller, Log } from 'pounce/sdk'
+import type { Caller, Installation, Log } from 'pounce/sdk'
 import type { Exchange } from './exchange.ts'
 
 /** What the requests of one server have in common. */
 export interface Surroundings {
   readonly log: Log
-  readonly baseUrl: string
+  /** Its address may be known only once the server listens. */
+  readonly installation: Pick<Installation, 'baseUrl'>
   readonly trustedProxies: number
 }
 
@@ -49,7 +50,7 @@ export class HandlerRequest {
 
   get url(): URL {
     const { path, search } = this.#exchange.line
-    return new URL(`${this.#surroundings.baseUrl}${path}${search ? `?${search}` : ''}`)
+    return new URL(`${this.#surroundings.installation.baseUrl}${path}${search ? `?${search}` : ''}`)
   }
 
   get log(): Log {

@@ -1,14 +1,9 @@
 import { allPermissions } from 'pounce/sdk'
 import { type Declaration, Mount } from './mount.ts'
+import { parameterNames, shapeOf } from './paths.ts'
 import type { MountedRoute } from './types.ts'
 
 const words = new Set(['anyone', 'reader', 'signedIn', 'serverAdmin'])
-
-/** The names of a path's parameters, in order: `['id']` of `/api/files/:id`. */
-export const parameterNames = (path: string): string[] => [...path.matchAll(/:([A-Za-z_][A-Za-z0-9_]*)/g)].map(([, name]) => name ?? '')
-
-/** A path in which parameters have no names, so that paths which would shadow each other look alike. */
-const shape = (path: string): string => path.replaceAll(/:[A-Za-z0-9_]+\*/g, '*').replaceAll(/:[A-Za-z0-9_]+/g, ':')
 
 /**
  * Mounts the routes of all plugins, or throws one error that names every fault: a missing or unknown permission, a right without a
@@ -28,7 +23,7 @@ export const mountAll = (routes: readonly MountedRoute[], hasPolicy: boolean): r
     const owner = `${mount.plugin} (${mount.name})`
     for (const fault of faultsOf(mount.declaration, hasPolicy)) faults.push(`route ${mount.name} of ${mount.plugin} ${fault}`)
     claim(names, mount.name, mount.plugin, `the route name ${mount.name}`)
-    for (const { method, path } of mount.addresses) claim(addresses, `${method} ${shape(path)}`, owner, `${method} ${path}`)
+    for (const { method, path } of mount.addresses) claim(addresses, `${method} ${shapeOf(path)}`, owner, `${method} ${path}`)
     return mount
   })
   if (faults.length > 0) throw new Error(`The routes cannot be served:\n- ${faults.join('\n- ')}`)

@@ -73,7 +73,7 @@ export class Pipeline {
   #requireProperOrigin({ caller, req }: Exchange, { declaration }: Mount): void {
     if (caller.via !== 'session') return
     if (declaration.neverByCookie) throw new Forbidden('A session cookie will not do here: send an API key, or sign in with the request')
-    if (req.method !== 'GET' && req.method !== 'HEAD') requireSameOrigin(req.headers, this.#options.baseUrl)
+    if (req.method !== 'GET' && req.method !== 'HEAD') requireSameOrigin(req.headers, this.#options.installation.baseUrl)
   }
 
   /** A wrong input must not tell more than the caller may know, so rights come first as far as the input names things. */
