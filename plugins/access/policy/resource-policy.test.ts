@@ -74,6 +74,8 @@ const table: readonly Row[] = [
   ['public', 'file:inTrash', 'ViewFile', 'uuuu uyuu uyyu'],
   ['public', 'file:inBoth', 'ViewFile', 'yyyy yyyn yyyy'],
   ['public', 'file:orphan', 'ViewFile', 'uuuu uuuu uuuu'],
+  ['public', 'file:alone', 'ViewFile', 'uuuu uyuu uyyy'],
+  ['public', 'file:alone', 'EditFile', 'uuuu uyuu uyyy'],
   ['public', 'preview:ofOrphan', 'ViewFile', 'uuuu uuuu uuuu'],
   ['public', 'space:lab', 'EditSpace', 'nnnn yynn nynn'],
   ['public', 'user:author', 'ViewUser', 'yyyy yyyn yyyy'],

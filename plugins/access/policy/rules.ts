@@ -22,6 +22,9 @@ const grounds = {
   open: { rule: 'open' },
 } as const satisfies Record<string, Ground>
 
+/** What has to hang on something to be seen by others: until then it is its author's alone, on a public server too. */
+const derivedKinds: ReadonlySet<Kind> = new Set<Kind>(['folder', 'file', 'section', 'preview', 'thumbnail', 'metadata', 'comment'])
+
 /** True of what everybody may do on a public server, and on public things of a private one. */
 export const isReading = (mode: Mode, permission: Permission): boolean =>
   readingPermissions.has(permission) || (mode.isDownloadOpen && permission === 'DownloadFiles')
@@ -66,7 +69,7 @@ export const groundOn = (mode: Mode, caller: Caller, permission: Permission, kin
   if (membership) return { rule: 'role', membership }
   if (rights.state !== 'live' || (rights.parents !== undefined && rights.parents.length > 0)) return undefined
   if (caller.via === 'service') return grounds.service
-  if (!isReading(mode, permission)) return undefined
+  if (!isReading(mode, permission) || derivedKinds.has(kind)) return undefined
   if (rights.isPublic) return grounds.public
   return mode.isPrivate ? undefined : grounds.open
 }

@@ -33,7 +33,7 @@ export const emptyCollectionTrash = route({
   method: 'DELETE',
   path: '/api/collections/emptyTrash',
   summary: "Delete the caller's collections in the trash",
-  permission: 'signedIn',
+  permission: 'DeleteCollection',
   responses: { 200: s.String() },
   async handle({ caller }, { life }) {
     await life.emptyTrash(signedIn(caller).id)

@@ -25,7 +25,7 @@ export const emptyDatasetTrash = route({
   method: 'DELETE',
   path: '/api/datasets/emptyTrash',
   summary: "Delete the caller's datasets in the trash",
-  permission: 'signedIn',
+  permission: 'DeleteDataset',
   responses: { 200: s.String() },
   async handle({ caller }, { trash }) {
     await trash.empty(signedIn(caller).id)

@@ -1,0 +1,148 @@
+import { Users } from 'pounce/sdk'
+import { bootForTest, type TestFetch, type TestServer } from 'pounce/sdk/testing'
+import { newKey, newPerson, type Person } from './people.ts'
+
+/** The plugins whose routes show or change things. Extractors are left out: nothing here waits for them. */
+export const accessPlugins: readonly string[] = [
+  ...['documents.sqlite', 'blobs.disk', 'search.fts', 'transport.queue', 'auth.local', 'access.policy', 'previewers.basic'],
+  ...['users', 'spaces', 'collections', 'datasets', 'folders', 'files', 'dataset-files', 'metadata', 'tags', 'comments', 'previews']
+    .concat('extractions', 'search', 'activity', 'status', 'tree')
+    .map(name => `resources.${name}`),
+]
+
+/** Somebody who calls, and what is added to every path. */
+export interface Actor {
+  readonly call: TestFetch
+  readonly query: string
+}
+
+/** A server with one thing of each kind, each with a word of its own in every field, and everybody who matters. */
+export interface AccessWorld {
+  readonly server: TestServer
+  /** Ids by name: `space`, `dataset`, `shown` (public), `trashed`, `removed`, `file`, `trashedFile` … */
+  readonly ids: Readonly<Record<string, string>>
+  readonly actors: Readonly<Record<string, Actor>>
+  /** Refused with 401 whatever they ask for. */
+  readonly outcasts: Readonly<Record<string, Actor>>
+  readonly people: Readonly<Record<string, Person>>
+}
+
+/** A word in everything that belongs to the private dataset, and another in everything in the trash. */
+export const privateWord = 'zebrafinch'
+export const trashWord = 'mudskipper'
+/** A word in what is public. */
+export const publicWord = 'goldcrest'
+
+const idIn = async (answer: Response): Promise<string> => {
+  const text = await answer.text()
+  const found = /"(?:id|newDatasetId)"\s*:\s*"([0-9a-f]{24})"|^"?([0-9a-f]{24})"?$/.exec(text)
+  const id = found?.[1] ?? found?.[2]
+  if (!answer.ok || id === undefined) throw new Error(`${answer.status} ${answer.url} ${text}`)
+  return id
+}
+const post = async (call: TestFetch, path: string, json: unknown, method = 'POST'): Promise<Response> => {
+  const answer = await call(path, { method, ...(json === undefined ? {} : { json }) })
+  if (!answer.ok) throw new Error(`${answer.status} ${method} ${path} ${await answer.text()}`)
+  return answer
+}
+
+const upload = (call: TestFetch, path: string, name: string, content: string, type = 'text/plain'): Promise<string> => {
+  const body = new FormData()
+  body.append('File', new Blob([content], { type }), name)
+  return call(path, { method: 'POST', body }).then(idIn)
+}
+
+/** A dataset with a folder, a file, metadata, tags, comments and a preview, all of which hold the word. */
+const furnish = async (call: TestFetch, word: string, space: readonly string[]): Promise<Record<string, string>> => {
+  const dataset = await idIn(
+    await post(call, '/api/datasets/createempty', { name: `${word} data`, description: `${word} described`, space }),
+  )
+  const folder = await idIn(
+    await post(call, `/api/datasets/${dataset}/newFolder`, { name: `${word} folder`, parentId: dataset, parentType: 'dataset' }),
+  )
+  const file = await upload(call, `/api/uploadToDataset/${dataset}?extract=false&folder_id=${folder}`, `${word}.txt`, `${word} content`)
+  const preview = await upload(call, '/api/previews', `${word}-preview.txt`, `${word} preview`)
+  const steps: [string, unknown][] = [[`/api/files/${file}/previews/${preview}`, { extractor_id: word }]]
+  const ids: Record<string, string> = { dataset, folder, file, preview }
+  for (const [kind, id] of [
+    ['files', file],
+    ['datasets', dataset],
+  ] as const) {
+    const context = { word: 'http://example.org/word' }
+    steps.push([
+      `/api/${kind}/${id}/metadata.jsonld`,
+      {
+        '@context': context,
+        agent: { '@type': 'cat:extractor', name: 'x', extractor_id: 'https://example.org/extractors/x/1.0' },
+        content: { word },
+      },
+    ])
+    steps.push([`/api/${kind}/${id}/tags`, { tags: [`${word} tag`] }])
+    ids[`${kind}Comment`] = await idIn(await post(call, `/api/${kind}/${id}/comment`, { text: `${word} comment` }))
+  }
+  for (const [path, json] of steps) await post(call, path, json)
+  return ids
+}
+
+const prefixed = (prefix: string, ids: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(ids).map(([name, id]) => [`${prefix}${name.slice(0, 1).toUpperCase()}${name.slice(1)}`, id]))
+
+const actor = (call: TestFetch, query = ''): Actor => ({ call, query })
+
+/** Boots a server and fills it. */
+export const makeAccessWorld = async (isPrivate: boolean): Promise<AccessWorld> => {
+  const server = await bootForTest({
+    plugins: accessPlugins,
+    config: { access: { private: isPrivate }, resources: { users: { failuresPerAddress: 100_000 } } },
+  })
+  const names = ['owner', 'stranger', 'viewer', 'editor', 'spaceAdmin', 'author', 'readOnlyAdmin', 'inactive', 'revoked'] as const
+  const people = Object.fromEntries(await Promise.all(names.map(async name => [name, await newPerson(server, name)]))) as Record<
+    string,
+    Person
+  >
+  const person = (name: (typeof names)[number]): Person => people[name] as Person
+  const id = (...who: (typeof names)[number][]): string => who.map(name => person(name).id).join(',')
+  const { call } = person('author')
+
+  const space = await idIn(await post(person('owner').call, '/api/spaces', { name: `${privateWord} space`, description: privateWord }))
+  const rolesandusers = {
+    Viewer: id('viewer'),
+    Editor: id('editor', 'author'),
+    Admin: id('owner', 'spaceAdmin', 'readOnlyAdmin', 'inactive', 'revoked'),
+  }
+  await post(person('owner').call, `/api/spaces/${space}/updateUsers`, { rolesandusers })
+  const collection = await idIn(
+    await post(call, '/api/collections', { name: `${privateWord} collection`, description: privateWord, space }),
+  )
+  const plain = await furnish(call, privateWord, [space])
+  const shown = await furnish(call, publicWord, [space])
+  const trashed = await furnish(call, trashWord, [space])
+  const removed = await furnish(call, trashWord, [space])
+  await post(call, `/api/datasets/${shown['dataset']}/access?access=PUBLIC`, undefined, 'PUT')
+  for (const dataset of [trashed['dataset'], removed['dataset'], removed['dataset']])
+    await post(call, `/api/datasets/${dataset}`, undefined, 'DELETE')
+
+  const users = server.get(Users)
+  // The author's rights below are those of an author alone.
+  await users.setMembership(person('author').id, space, undefined)
+  await users.change(person('readOnlyAdmin').id, { set: { status: 'ReadOnly' } }, [])
+  await users.change(person('inactive').id, { set: { status: 'Inactive' } }, [])
+  await post(person('revoked').call, '/api/users/keys/test', undefined, 'DELETE')
+  const { email, password } = person('author')
+  const extractor = await newKey(server, email, password, 'name=extractor&scope=extraction')
+  await server.drained()
+  const asAdmin = server.as(server.admin.key)
+  return {
+    server,
+    people,
+    ids: { space, collection, ...plain, ...prefixed('shown', shown), ...prefixed('trashed', trashed), ...prefixed('removed', removed) },
+    actors: {
+      anonymous: actor(server.as()),
+      ...Object.fromEntries(names.slice(1, 7).map(name => [name, actor(person(name).call)])),
+      serverAdmin: actor(asAdmin),
+      superAdmin: actor(asAdmin, 'superAdmin=true'),
+      extractor: actor(server.as(extractor)),
+    },
+    outcasts: { inactive: actor(person('inactive').call), revoked: actor(person('revoked').call), unknownKey: actor(server.as('unknown')) },
+  }
+}
