@@ -1,0 +1,28 @@
+import { existsSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { makeKernel } from '../core/cli/kernel-session.ts'
+import { configurationPage } from './docs/configuration-page.ts'
+
+/** Nothing of this machine comes into it: no environment, no file, the default plugins. */
+const openapi = async (): Promise<string> =>
+  `${JSON.stringify(await (await makeKernel({ sources: { environment: {} } })).openapi(), null, 2)}\n`
+
+const pages: readonly { readonly file: string; readonly write: () => Promise<string> }[] = [
+  { file: 'docs/configuration.md', write: configurationPage },
+  { file: 'docs/openapi.json', write: openapi },
+]
+
+const isCheck = process.argv.includes('--check')
+for (const { file, write } of pages) {
+  const path = fileURLToPath(new URL(`../${file}`, import.meta.url))
+  const content = await write()
+  if (existsSync(path) && (await readFile(path, 'utf8')) === content) continue
+  if (isCheck) {
+    process.stderr.write(`${file} is not what the code says\n`)
+    process.exitCode = 1
+  } else {
+    await writeFile(path, content)
+    process.stdout.write(`${file} is written\n`)
+  }
+}
