@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import test from 'ava'
 import { BlobStore, DocumentStore } from 'pounce/sdk'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
-import { formWith, newDataset, newFolder, newPerson, ok, type Person, refusal, unknownId, upload } from '../support/scene.ts'
+import { newPerson, type Person } from '../support/people.ts'
+import { formWith, newDataset, newFolder, ok, refusal, unknownId, upload } from '../support/scene.ts'
 
 let server: TestServer
 let ann: Person
@@ -10,8 +11,8 @@ let eve: Person
 
 test.before(async () => {
   server = await bootForTest({ config: { access: { private: true } } })
-  ann = await newPerson(server, 'Ann', 'Author')
-  eve = await newPerson(server, 'Eve', 'Stranger')
+  ann = await newPerson(server, 'ann')
+  eve = await newPerson(server, 'eve')
 })
 test.after.always(() => server?.stop())
 
@@ -122,7 +123,7 @@ test('a field named like the file holds its metadata', async t => {
   form.append('x.txt', JSON.stringify({ '@context': ['https://example.org/c'], depth: 3 }))
   const { id } = await ok<{ id: string }>(ann.call(`/api/uploadToDataset/${dataset}?extract=false`, { method: 'POST', body: form }))
   const [document] = await ok<Record<string, unknown>[]>(ann.call(`/api/files/${id}/metadata.jsonld`))
-  t.like(document, { '@context': ['https://example.org/c'], content: { depth: 3 }, agent: { '@type': 'cat:user', name: 'Ann Author' } })
+  t.like(document, { '@context': ['https://example.org/c'], content: { depth: 3 }, agent: { '@type': 'cat:user', name: 'ann Number 1' } })
 })
 
 test('a dataset lists the files of its root first, then those in folders', async t => {

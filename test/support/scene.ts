@@ -1,29 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
-import type { TestFetch, TestServer } from 'pounce/sdk/testing'
-
-/** A person with an account and an API key. */
-export interface Person {
-  readonly id: string
-  readonly email: string
-  readonly password: string
-  readonly call: TestFetch
-}
-
-let people = 0
-
-/** A new account with a key, on a server where nobody else uses `nobodyN@example.org`. */
-export const newPerson = async (server: TestServer, firstName = 'Some', lastName = 'Body'): Promise<Person> => {
-  people += 1
-  const email = `nobody${people}@example.org`
-  const password = `a long password ${people}`
-  const { id } = await ok<{ id: string }>(
-    server.as(server.admin.key)('/api/users', { method: 'POST', json: { email, password, firstName, lastName } }),
-  )
-  const basic = `Basic ${Buffer.from(`${email}:${password}`).toString('base64')}`
-  const { key } = await ok<{ key: string }>(server.as()('/api/users/keys?name=test', { method: 'POST', headers: { authorization: basic } }))
-  return { id, email, password, call: server.as(key) }
-}
+import type { TestFetch } from 'pounce/sdk/testing'
 
 /** The JSON of a successful answer; anything else throws with what came back. */
 export const ok = async <T>(answer: Promise<Response>): Promise<T> => {
