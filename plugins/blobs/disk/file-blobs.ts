@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { access, type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { type BlobEntry, type BlobFacts, type ByteRange, CorruptContent, type Log } from 'pounce/sdk'
 import { type FileKey, fileName, formatKey, parseKey } from './blob-key.ts'
@@ -43,7 +43,7 @@ export class FileBlobs {
   async keep(temporaryPath: string, written: Written, modified: Date): Promise<BlobFacts> {
     const { sizeBytes, sha256, sums } = written
     const key: FileKey = { in: 'file', modified, random: randomBytes(8).toString('hex'), sizeBytes, sha256 }
-    const folder = await this.#folderFor(this.#files, key)
+    const folder = await this.#folderFor(key)
     const path = join(folder, fileName(key))
     await rename(temporaryPath, path)
     try {
@@ -98,11 +98,11 @@ export class FileBlobs {
     }
   }
 
-  async #folderFor(root: string, key: FileKey): Promise<string> {
-    const folder = join(root, key.random.slice(0, 2))
+  async #folderFor(key: FileKey): Promise<string> {
+    const folder = dirname(pathIn(this.#files, key))
     if (this.#knownFolders.has(folder)) return folder
     await mkdir(folder, { recursive: true })
-    await syncFolder(this.#disk, root)
+    await syncFolder(this.#disk, this.#files)
     this.#knownFolders.add(folder)
     return folder
   }
@@ -111,7 +111,7 @@ export class FileBlobs {
   async #writeSums(key: FileKey, sums: Uint32Array): Promise<void> {
     const path = pathIn(this.#sums, key)
     try {
-      await this.#folderFor(this.#sums, key)
+      await mkdir(dirname(path), { recursive: true })
       await writeFile(path, encodeSums(sums))
     } catch (error) {
       this.#log.warn('could not write the checksums of a blob; its next reader will', { key: formatKey(key), error })

@@ -1,4 +1,4 @@
-import { type FileHandle, open } from 'node:fs/promises'
+import { access, type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { codeOf } from './disk.ts'
 
@@ -62,12 +62,14 @@ export class SegmentFiles {
     return entry
   }
 
+  /** A missing file means an absent segment only while the folder is there: a disk that is not mounted has no files either. */
   async #tryOpen(segment: string): Promise<FileHandle | undefined> {
     try {
       return await open(this.pathOf(segment), 'r')
     } catch (error) {
-      if (codeOf(error) === 'ENOENT') return undefined
-      throw error
+      if (codeOf(error) !== 'ENOENT') throw error
+      await access(this.#folder)
+      return undefined
     }
   }
 
