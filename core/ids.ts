@@ -7,11 +7,14 @@ const hex = (value: number, digits: number): string => value.toString(16).padSta
 export class ObjectIds implements Ids {
   readonly #clock: Clock
   readonly #kernel = randomBytes(5).toString('hex')
-  #second = 0
-  #counter = 0
+  #second: number
+  #counter: number
 
-  constructor(clock: Clock) {
+  /** `first`: where the counter of the first second begins. */
+  constructor(clock: Clock, first = 0) {
     this.#clock = clock
+    this.#counter = first
+    this.#second = Math.floor(clock.now().getTime() / 1000)
   }
 
   next(): string {

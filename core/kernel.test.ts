@@ -218,3 +218,29 @@ test('handlers without a document store are refused', async t => {
   const plugin = definePlugin({ id: 'a.hear', summary: 's', handlers: [on('file.updated', Hear)] })
   await t.throwsAsync(makeKernel(t, [plugin]), { message: 'a.hear needs documentStore, which no plugin provides' })
 })
+
+test('a stop in the middle of the start ends what was started, and starts nothing more', async t => {
+  const log: string[] = []
+  const asked = Promise.withResolvers<void>()
+  class Slow implements Named {
+    readonly name = 'slow'
+    async start(): Promise<void> {
+      asked.resolve()
+      await new Promise(resolve => setImmediate(resolve))
+      log.push('start slow')
+    }
+    dispose(): void {
+      log.push('dispose slow')
+    }
+  }
+  const kernel = await makeKernel(t, [
+    definePlugin({ id: 'a.slow', summary: 's', provides: [provide(First, Slow)] }),
+    definePlugin({ id: 'a.second', summary: 's', provides: [provide(Second, recorded('second', log))] }),
+  ])
+  const started = kernel.start()
+  await asked.promise
+  const stopped = kernel.stop()
+  await t.throwsAsync(started, { message: 'The start was interrupted' })
+  await stopped
+  t.deepEqual(log, ['start slow', 'dispose slow'])
+})

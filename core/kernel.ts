@@ -1,4 +1,4 @@
-import { Callers, type Collection, type Command, Commands, DocumentStore, type Outbox, Policy, type Port } from 'pounce/sdk'
+import { Callers, type Command, Commands, DocumentStore, type Outbox, Policy, type Port } from 'pounce/sdk'
 import type { Config } from './config.ts'
 import { type BuiltPlugin, Container } from './container.ts'
 import { type DataLock, lockDataFolder } from './data-lock.ts'
@@ -10,11 +10,12 @@ import { Lifecycles } from './lifecycles.ts'
 import { createLog, type KernelLog, type LogLevel } from './log.ts'
 import { Migrations } from './migrations.ts'
 import { PeriodicWork } from './periodic.ts'
-import { type Plan, planPlugins } from './plan.ts'
+import { neededBy, type Plan, planPlugins } from './plan.ts'
 import { readinessOf } from './readiness.ts'
 import type { RetryRule } from './retry.ts'
 import { createServices, replaceablePorts, type Services } from './services.ts'
-import { handlerInstances, mountedRoutes, periodicTasks } from './wiring.ts'
+import { StartRefused } from './start-refused.ts'
+import { handlerInstances, mountedRoutes, periodicTasks, pluginCollections } from './wiring.ts'
 
 /** What a kernel is booted with besides its configuration. */
 export interface KernelOptions {
@@ -33,7 +34,10 @@ export interface StartOptions {
   readonly until?: 'store' | 'plugins' | 'serving'
 }
 
+type Address = Awaited<ReturnType<Http['listen']>>
+
 const drainMs = 30_000
+const lookEveryMs = 1_000
 
 /** Plugins that are made but not yet started, and everything around them. */
 export class Kernel {
@@ -49,8 +53,11 @@ export class Kernel {
   #http: Http | undefined
   #dispatch: Dispatch | undefined
   #periodic: PeriodicWork | undefined
-  #address: { readonly host: string; readonly port: number; readonly url: string } | undefined
+  #address: Address | undefined
   #isReady = false
+  #lookedAt = Number.NEGATIVE_INFINITY
+  #report: Promise<ReadinessReport> = Promise.resolve({ ready: false, plugins: [] })
+  #starting: Promise<void> | undefined
   #stopping: Promise<void> | undefined
 
   constructor(config: Config, log: KernelLog, services: Services, options: KernelOptions) {
@@ -77,7 +84,7 @@ export class Kernel {
   }
 
   /** Where it listens, once it does. */
-  get address(): { readonly host: string; readonly port: number; readonly url: string } | undefined {
+  get address(): Address | undefined {
     return this.#address
   }
 
@@ -119,25 +126,39 @@ export class Kernel {
     await this.#periodic.runNow(name)
   }
 
-  /** How it is doing. Never rejects. */
+  /** How it is doing, looked at anew at most once a second, so that asking costs nothing. Never rejects. */
   async readiness(): Promise<ReadinessReport> {
+    if (performance.now() - this.#lookedAt > lookEveryMs || !this.#isReady) {
+      this.#lookedAt = performance.now()
+      this.#report = this.#look()
+    }
+    return this.#report
+  }
+
+  async #look(): Promise<ReadinessReport> {
     const health = await this.#lifecycles.health()
     return readinessOf(this.#isReady, health, this.#plan.providers.get(DocumentStore), this.outbox)
   }
 
   /** Starts what was made. When anything fails, what was started is ended again and the reason thrown. */
-  async start({ until = 'serving' }: StartOptions = {}): Promise<void> {
+  start(options: StartOptions = {}): Promise<void> {
+    this.#starting = this.#run(options)
+    return this.#starting
+  }
+
+  async #run({ until = 'serving' }: StartOptions): Promise<void> {
     try {
       for (const warning of this.config.warnings) this.log.warn(warning)
       const serves = until === 'serving' && this.config.kernel.roles.includes('http')
       if (serves) this.#http = await this.#createHttp()
       this.#lock = await lockDataFolder(this.config.kernel.data)
-      const first = this.#neededBy(this.#plan.providers.get(DocumentStore))
-      for (const plugin of this.#built) if (first.has(plugin.name)) await this.#lifecycles.start(plugin)
+      const first = neededBy(this.#plan, this.#plan.providers.get(DocumentStore))
+      await this.#startPlugins(({ name }) => first.has(name))
       await this.#prepareStore(until !== 'store')
       if (until === 'store') return
-      for (const plugin of this.#built) if (!first.has(plugin.name)) await this.#lifecycles.start(plugin)
+      await this.#startPlugins(({ name }) => !first.has(name))
       if (until === 'serving') await this.#serve()
+      if (this.#stopping) throw new StartRefused('The start was interrupted')
     } catch (error) {
       await this.#end()
       throw error
@@ -146,7 +167,12 @@ export class Kernel {
 
   /** Ends everything in the reverse order: readiness says no, requests drain, events and periodic work stop, plugins end, the lock is freed. */
   stop(): Promise<void> {
-    this.#stopping ??= this.#end()
+    const begun = this.#starting ?? Promise.resolve()
+    // A plugin in the middle of its start cannot be ended: the start notices that it is to stop, and ends first.
+    this.#stopping ??= begun.then(
+      () => this.#end(),
+      () => this.#end(),
+    )
     return this.#stopping
   }
 
@@ -160,22 +186,17 @@ export class Kernel {
     await this.#lock?.release()
   }
 
-  /** The plugin and all that it needs, so that the store can be started before everything else. */
-  #neededBy(name: string | undefined, found = new Set<string>()): ReadonlySet<string> {
-    const one = this.#plan.order.find(planned => planned.name === name)
-    if (!one || found.has(one.name)) return found
-    found.add(one.name)
-    for (const port of one.needs) this.#neededBy(this.#plan.providers.get(port), found)
-    return found
+  async #startPlugins(which: (plugin: BuiltPlugin) => boolean): Promise<void> {
+    for (const plugin of this.#built.filter(which)) {
+      if (this.#stopping) throw new StartRefused('The start was interrupted')
+      await this.#lifecycles.start(plugin)
+    }
   }
 
   async #prepareStore(migrate: boolean): Promise<void> {
     if (!this.#container.has(DocumentStore)) return
     const documents = this.get(DocumentStore)
-    const collections = new Map<string, Collection<object>>()
-    for (const one of [...kernelCollections, ...this.#plan.order.flatMap(({ plugin }) => plugin.collections ?? [])])
-      collections.set(one.name, one)
-    await documents.declare([...collections.values()])
+    await documents.declare([...kernelCollections, ...pluginCollections(this.#built)])
     const handlers = handlerInstances(this.#built)
     await documents.outbox.declareConsumers(handlers.map(one => ({ name: consumerName(one), types: one.subscription.types })))
     if (!migrate) return
@@ -201,6 +222,7 @@ export class Kernel {
       if (this.config.kernel.http.baseUrl === undefined) this.#services.installation.reachedAt(this.#address.url)
     }
     this.#isReady = true
+    this.#lookedAt = Number.NEGATIVE_INFINITY
   }
 
   async #createHttp(): Promise<Http> {

@@ -127,3 +127,12 @@ export const planPlugins = (
         throw new StartRefused(`${name} needs ${port}, which no plugin provides`)
   return { order: sortByNeed(listed, providers), listed, providers }
 }
+
+/** Names of a plugin and of all that it needs. */
+export const neededBy = (plan: Plan, name: string | undefined, found = new Set<string>()): ReadonlySet<string> => {
+  const one = plan.order.find(planned => planned.name === name)
+  if (!one || found.has(one.name)) return found
+  found.add(one.name)
+  for (const port of one.needs) neededBy(plan, plan.providers.get(port), found)
+  return found
+}

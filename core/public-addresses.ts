@@ -18,7 +18,6 @@ const privateNetworks: readonly (readonly [network: string, bits: number])[] = [
   ['224.0.0.0', 4],
   ['240.0.0.0', 4],
   ['::', 127],
-  ['::ffff:0:0', 96],
   ['64:ff9b::', 96],
   ['64:ff9b:1::', 48],
   ['100::', 64],
@@ -43,9 +42,6 @@ const listOf = (networks: readonly (readonly [string, number])[]): BlockList => 
 
 const blocked = listOf(privateNetworks)
 
-/** `::ffff:10.0.0.1` is 10.0.0.1. */
-const unmapped = (address: string): string => /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address
-
 /** Which hosts and addresses may be reached: public ones, and those on the list (`files.example.org`, `10.1.0.0/16`). */
 export class AllowedAddresses {
   readonly #hosts: ReadonlySet<string>
@@ -65,8 +61,8 @@ export class AllowedAddresses {
   /** True when this address of this host may be connected to. */
   has(host: string, address: string): boolean {
     if (this.#hosts.has(host.toLowerCase())) return true
-    const plain = unmapped(address)
-    const family = familyOf(plain)
-    return this.#networks.check(plain, family) || !blocked.check(plain, family)
+    // BlockList compares `::ffff:10.0.0.1` with the rules for 10.0.0.1.
+    const family = familyOf(address)
+    return this.#networks.check(address, family) || !blocked.check(address, family)
   }
 }

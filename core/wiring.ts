@@ -1,3 +1,4 @@
+import type { Collection } from 'pounce/sdk'
 import type { BuiltPlugin } from './container.ts'
 import type { HandlerInstance } from './events.ts'
 import type { MountedRoute } from './http/types.ts'
@@ -14,6 +15,11 @@ export const mountedRoutes = (built: readonly BuiltPlugin[]): MountedRoute[] =>
       needs: Object.fromEntries(Object.entries(route.needs).map(([as, port]) => [as, resolve(port)])),
     })),
   )
+
+/** The collections of all plugins; two copies of one plugin share theirs. */
+export const pluginCollections = (built: readonly BuiltPlugin[]): Collection<object>[] => [
+  ...new Map(built.flatMap(({ plugin }) => plugin.collections ?? []).map(one => [one.name, one])).values(),
+]
 
 /** The event handlers of all plugins. */
 export const handlerInstances = (built: readonly BuiltPlugin[]): HandlerInstance[] =>

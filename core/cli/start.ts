@@ -19,31 +19,37 @@ const greeting = async (kernel: Kernel): Promise<string> => {
   return lines.join('\n')
 }
 
-/** Resolves when the process was asked to stop and everything has ended. A second signal ends the process at once. */
-const untilStopped = (kernel: Kernel): Promise<void> =>
-  new Promise(resolve => {
-    const stop = (signal: NodeJS.Signals): void => {
-      for (const one of ['SIGTERM', 'SIGINT'] as const) {
-        process.removeAllListeners(one)
-        process.on(one, () => process.exit(1))
-      }
-      kernel.log.info('Stopping: running requests may finish', { signal })
-      void kernel.stop().then(resolve)
-    }
-    process.on('SIGTERM', stop)
-    process.on('SIGINT', stop)
-  })
+/** Stops the kernel at SIGTERM or SIGINT; a second signal ends the process at once. */
+const stopOnSignal = (kernel: Kernel): { readonly isAsked: () => boolean; readonly ended: Promise<void> } => {
+  const { promise: ended, resolve } = Promise.withResolvers<void>()
+  let isAsked = false
+  const stop = (signal: NodeJS.Signals): void => {
+    if (isAsked) process.exit(1)
+    isAsked = true
+    kernel.log.info('Stopping: running requests may finish', { signal })
+    void kernel.stop().then(resolve)
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+  return { isAsked: () => isAsked, ended }
+}
 
 /** `pounce start`: serves until SIGTERM or SIGINT. */
 export const start: Run = async ({ sources, output, asJson }) => {
   const config = await loadConfig(sources)
   const level = config.kernel.log.level as LogLevel
   const kernel = await bootKernel(config, { log: createLog({ level, ...(process.stdout.isTTY ? { pretty: prettyLine } : {}) }) })
-  const stopped = untilStopped(kernel)
-  await kernel.start()
+  const { isAsked, ended } = stopOnSignal(kernel)
+  try {
+    await kernel.start()
+  } catch (error) {
+    if (!isAsked()) throw error
+    await ended
+    return undefined
+  }
   surviveFaults(kernel.log, kernel.get(Metrics))
   if (asJson) output.out(`${JSON.stringify({ url: kernel.address?.url, data: config.kernel.data, version: programVersion })}\n`)
   else output.out(`${await greeting(kernel)}\n`)
-  await stopped
+  await ended
   return undefined
 }

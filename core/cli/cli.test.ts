@@ -1,0 +1,107 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'ava'
+import { tempFolder } from '../testing-fixtures/boot.ts'
+import { pounce } from '../testing-fixtures/pounce.ts'
+
+test('help lists the commands of the kernel and of plugins', async t => {
+  const { code, out } = await pounce(['--help'])
+  t.is(code, 0)
+  for (const word of ['start', 'config', 'plugin', 'migrate', 'events', 'openapi', 'doctor', 'greeting'])
+    t.regex(out, new RegExp(`^ {2}${word} `, 'm'))
+})
+
+test('help is given also when the configuration is wrong', async t => {
+  const { code, out } = await pounce(['--help'], { POUNCE_HTTP__PROT: '1' })
+  t.is(code, 0)
+  t.regex(out, /Commands of plugins are missing here: .*POUNCE_HTTP__PROT/s)
+})
+
+test('settings are printed as JSON without secrets', async t => {
+  const { code, out } = await pounce(['config', 'print', '--port', '0'], {
+    POUNCE_TEST__COMMANDS__PIN: 'unused',
+    POUNCE_ADMIN__PASSWORD: 'hunter22',
+  })
+  t.is(code, 0)
+  t.notRegex(out, /hunter22|1234/)
+  t.like(JSON.parse(out), { http: { port: 0 }, test: { commands: { pin: '********' } }, admin: { password: '********' } })
+})
+
+test('a wrong setting is refused on the error stream with exit code 1', async t => {
+  const { code, out, err } = await pounce(['config', 'check'], { POUNCE_HTTP__PROT: '1' })
+  t.deepEqual([code, out], [1, ''])
+  t.is(err, 'The configuration is refused:\n  - POUNCE_HTTP__PROT is no setting (did you mean POUNCE_HTTP__PORT?)\n')
+})
+
+test('a right configuration passes the check, and --set counts as a flag', async t => {
+  const { code, out } = await pounce(['config', 'check', '--json', '--set', 'log.level=debug', '--set', 'data=elsewhere'])
+  t.is(code, 0)
+  t.like(JSON.parse(out), { ok: true, plugins: 2, warnings: 0 })
+  const wrong = await pounce(['config', 'check', '--set', 'log.level'])
+  t.is(wrong.code, 1)
+  t.regex(wrong.err, /--set log\.level has no value/)
+})
+
+test('plugins are listed in the order of their start', async t => {
+  const { code, out } = await pounce(['plugin', 'list', '--json'])
+  t.is(code, 0)
+  t.like(JSON.parse(out), [
+    { plugin: 'documents.memory', provides: ['documentStore'] },
+    { plugin: 'test.commands', routes: 3 },
+  ])
+})
+
+test('the OpenAPI document is printed or written', async t => {
+  const file = join(await tempFolder(t), 'openapi.json')
+  const { code } = await pounce(['openapi', '--out', file])
+  t.is(code, 0)
+  t.like(JSON.parse(await readFile(file, 'utf8')), { openapi: '3.0.1' })
+})
+
+test('a command of a plugin gets its arguments and options, and prints a table or JSON', async t => {
+  const data = await tempFolder(t)
+  const table = await pounce(['greeting', 'say', 'Ada', '--times', '2', '--very-loud', '--data', data])
+  t.is(table.code, 0)
+  t.is(table.out, 'at  text\n0   ADA\n1   ADA\n')
+  t.regex(table.err, /^1 of 2\n/)
+  const json = await pounce(['greeting', 'say', 'Ada', '--json', '--data', data])
+  t.deepEqual(JSON.parse(json.out), [{ at: 0, text: 'Ada' }])
+})
+
+test('a command that fails says why and ends with 1; a bug shows where', async t => {
+  const data = await tempFolder(t)
+  const refused = await pounce(['greeting', 'say', 'nobody', '--data', data])
+  t.deepEqual([refused.code, refused.out, refused.err], [1, '', 'Nobody is there\n'])
+  const asJson = await pounce(['--json', 'greeting', 'say', 'nobody', '--data', data])
+  t.deepEqual(JSON.parse(asJson.err), { error: 'Nobody is there' })
+  const bug = await pounce(['greeting', 'say', 'bug', '--data', data])
+  t.is(bug.code, 1)
+  t.regex(bug.err, /TypeError: a bug\n {4}at /)
+})
+
+test('an unknown command and a missing argument end with 1', async t => {
+  const unknown = await pounce(['gretting'])
+  t.is(unknown.code, 1)
+  t.regex(unknown.err, /unknown command 'gretting'[\s\S]*Did you mean greeting/)
+  const missing = await pounce(['greeting', 'say'])
+  t.is(missing.code, 1)
+  t.regex(missing.err, /missing required argument 'who'/)
+})
+
+test('the doctor joins the findings of all, and ends with 1 when something is wrong', async t => {
+  const data = await tempFolder(t)
+  const well = await pounce(['doctor', '--json', '--data', data])
+  t.is(well.code, 0)
+  const checks = (JSON.parse(well.out) as { check: string; ok: boolean }[]).map(({ check, ok }) => `${check} ${ok}`)
+  t.deepEqual(checks, ['plugin documents.memory true', 'plugin test.commands true', 'migrations true', 'events true', 'greetings true'])
+  t.is((await pounce(['doctor', '--ill', '--data', data])).code, 1)
+})
+
+test('parked events and migrations are listed, and what is not there cannot be retried', async t => {
+  const data = await tempFolder(t)
+  t.is((await pounce(['migrate', 'up', '--json', '--data', data])).out, '{\n  "applied": 0\n}\n')
+  t.is((await pounce(['migrate', 'status', '--data', data])).out, 'nothing\n')
+  t.is((await pounce(['events', 'parked', '--json', '--data', data])).out, '[]\n')
+  const retry = await pounce(['events', 'retry', 'all', '--data', data])
+  t.deepEqual([retry.code, retry.err], [1, 'No parked event fits: `pounce events parked` lists them\n'])
+})

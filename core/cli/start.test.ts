@@ -1,0 +1,81 @@
+import test from 'ava'
+import { tempFolder } from '../testing-fixtures/boot.ts'
+import { pounce, startServer } from '../testing-fixtures/pounce.ts'
+
+const statusOf = async (url: string): Promise<number> => (await fetch(url, { headers: { connection: 'close' } })).status
+
+const until = async (holds: () => Promise<boolean> | boolean): Promise<void> => {
+  while (!(await holds())) await new Promise(resolve => setImmediate(resolve))
+}
+
+test('a start says where it listens, where the data lies and what plugins have to say', async t => {
+  const folder = await tempFolder(t)
+  const { url, text } = await startServer(t, folder)
+  t.is(await statusOf(`${url}/healthz`), 200)
+  t.is(await statusOf(`${url}/readyz`), 200)
+  await until(() => text.out.includes('hint of the plugin'))
+  t.true(text.out.includes(folder))
+})
+
+test('a second server on the same data folder is refused, naming the first one; after kill -9 nothing is in the way', async t => {
+  const folder = await tempFolder(t)
+  const first = await startServer(t, folder)
+  const second = await pounce(['start', '--port', '0', '--data', folder])
+  t.is(second.code, 1)
+  t.regex(second.err, new RegExp(`is used by the process ${first.pid}:`))
+  first.kill('SIGKILL')
+  await first.ended
+  const third = await startServer(t, folder)
+  t.is(await statusOf(`${third.url}/readyz`), 200)
+})
+
+test('SIGTERM lets a running request finish, says 503 meanwhile or accepts nothing, and ends with 0', async t => {
+  const { url, kill, ended, text } = await startServer(t, await tempFolder(t))
+  const running = fetch(`${url}/api/slow`)
+  await until(() => text.out.includes('the slow request has begun'))
+  kill('SIGTERM')
+  await until(() => text.out.includes('Stopping'))
+  const readiness = await statusOf(`${url}/readyz`).catch(() => 503)
+  t.is(readiness, 503)
+  const answer = await running
+  t.deepEqual([answer.status, await answer.json()], [200, { waited: true }])
+  t.is((await ended).code, 0)
+})
+
+test('a second signal ends at once', async t => {
+  const { url, kill, ended, text } = await startServer(t, await tempFolder(t))
+  const running = fetch(`${url}/api/endless`)
+  await until(() => text.out.includes('the endless request has begun'))
+  kill('SIGTERM')
+  await until(() => text.out.includes('Stopping'))
+  kill('SIGINT')
+  t.is((await ended).code, 1)
+  await t.throwsAsync(running)
+})
+
+test('SIGTERM without requests ends with 0', async t => {
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    const { kill, ended } = await startServer(t, await tempFolder(t))
+    kill(signal)
+    t.deepEqual(await ended, { code: 0, signal: null })
+  }
+})
+
+test('what throws where nobody catches is logged and ends nothing', async t => {
+  const { url, text } = await startServer(t, await tempFolder(t))
+  t.is((await fetch(`${url}/api/faults`, { method: 'POST' })).status, 200)
+  await until(() => text.out.includes('thrown in a timer') && text.out.includes('rejected by nobody'))
+  t.is(await statusOf(`${url}/healthz`), 200)
+})
+
+test('a port in use is refused with exit code 1', async t => {
+  const { url } = await startServer(t, await tempFolder(t))
+  const { code, err } = await pounce(['start', '--port', new URL(url).port, '--data', await tempFolder(t)])
+  t.is(code, 1)
+  t.regex(err, new RegExp(`${new URL(url).port}`))
+})
+
+test('warnings of the configuration are logged', async t => {
+  const { text } = await startServer(t, await tempFolder(t), { CLOWDER_SECRET: 'x' })
+  t.regex(text.out, /CLOWDER_SECRET has no effect/)
+})

@@ -1,0 +1,121 @@
+import test, { type ExecutionContext } from 'ava'
+import { FixedClock } from 'pounce/sdk/testing'
+import { ObjectIds } from './ids.ts'
+import { Leases } from './leases.ts'
+import { noMetrics } from './metrics.ts'
+import { type PeriodicTask, PeriodicWork } from './periodic.ts'
+import { keptLog } from './testing-fixtures/boot.ts'
+import { MemoryDocuments } from './testing-fixtures/memory-documents.ts'
+
+const setUp = () => {
+  const clock = new FixedClock()
+  const documents = new MemoryDocuments(clock, new ObjectIds(clock))
+  return { clock, documents }
+}
+
+test('of two kernels one holds a lease, and the other gets it after the end or the return', async t => {
+  const { clock, documents } = setUp()
+  const [one, two] = [new Leases(documents, clock), new Leases(documents, clock)]
+  const held = await one.take('sweep', 1000)
+  t.is(held?.fence, 1)
+  t.is(await two.take('sweep', 1000), undefined)
+  clock.advance(1001)
+  const next = await two.take('sweep', 1000)
+  t.is(next?.fence, 2)
+  t.false(held !== undefined && (await one.renew(held, 1000)), 'the old owner sees that it was replaced')
+  if (next) await two.giveBack(next)
+  t.is((await one.take('sweep', 1000))?.fence, 3)
+})
+
+test('a lease that rests is taken by nobody until its time', async t => {
+  const { clock, documents } = setUp()
+  const leases = new Leases(documents, clock)
+  const held = await leases.take('sweep', 1000)
+  if (held) await leases.giveBack(held, 5000)
+  t.is(await leases.take('sweep', 1000), undefined)
+  clock.advance(5000)
+  t.truthy(await leases.take('sweep', 1000))
+})
+
+test('a hundred tries at once give one lease', async t => {
+  const { clock, documents } = setUp()
+  const tries = await Promise.all(Array.from({ length: 100 }, () => new Leases(documents, clock).take('sweep', 1000)))
+  t.is(tries.filter(one => one !== undefined).length, 1)
+})
+
+const working = (t: ExecutionContext, task: PeriodicTask, { clock, documents } = setUp()) => {
+  const { log, lines } = keptLog()
+  const work = new PeriodicWork([task], new Leases(documents, clock), log, noMetrics)
+  t.teardown(() => work.stop())
+  return { work, lines }
+}
+
+test('two kernels run a task once per interval', async t => {
+  const shared = setUp()
+  let runs = 0
+  const ran = Promise.withResolvers<void>()
+  const task = {
+    name: 'a/sweep',
+    everyMs: 5,
+    run: async () => {
+      runs += 1
+      ran.resolve()
+    },
+  }
+  const [one, two] = [working(t, task, shared), working(t, task, shared)]
+  one.work.start()
+  two.work.start()
+  await ran.promise
+  await Promise.all([one.work.stop(), two.work.stop()])
+  t.is(runs, 1)
+})
+
+test('a failed run is logged and does not end the work', async t => {
+  let runs = 0
+  const twice = Promise.withResolvers<void>()
+  const shared = setUp()
+  const task = {
+    name: 'a/sweep',
+    everyMs: 5,
+    run: async () => {
+      runs += 1
+      shared.clock.advance(10)
+      if (runs === 2) twice.resolve()
+      throw new Error('no')
+    },
+  }
+  const { work, lines } = working(t, task, shared)
+  work.start()
+  const ticking = setInterval(() => shared.clock.advance(10), 1)
+  await twice.promise
+  clearInterval(ticking)
+  await work.stop()
+  t.true(lines.some(({ level, message }) => level === 'error' && String(message).startsWith('a/sweep failed')))
+})
+
+test('a stop aborts the running task and waits for it', async t => {
+  const began = Promise.withResolvers<void>()
+  let hasEnded = false
+  const task = {
+    name: 'a/long',
+    everyMs: 1,
+    run: async (signal: AbortSignal) => {
+      began.resolve()
+      await new Promise(resolve => signal.addEventListener('abort', resolve))
+      hasEnded = true
+    },
+  }
+  const { work } = working(t, task)
+  work.start()
+  await began.promise
+  await work.stop()
+  t.true(hasEnded)
+})
+
+test('a task can be run at once by its name, and an unknown name says which there are', async t => {
+  let runs = 0
+  const { work } = working(t, { name: 'a/sweep', everyMs: 1e6, run: async () => void runs++ })
+  await work.runNow('a/sweep')
+  t.is(runs, 1)
+  await t.throwsAsync(work.runNow('a/swep'), { message: 'There is no periodic work a/swep; there is a/sweep' })
+})

@@ -1,0 +1,1 @@
+export { memoryStore as plugin } from '../memory-documents.ts'
