@@ -1,127 +1,86 @@
-import type { AnyEvent, EventType, Ref } from 'pounce/sdk'
+import type { AnyEvent, EventType, Ref, StoredEvent } from 'pounce/sdk'
 
 /** What an event is in the feed: v1's type, what it is about, and where (reference, extraction §6.2). */
 export interface FeedEntry {
   readonly type: string
-  readonly object: Ref | null
+  readonly object: Ref
   /** Set when the object is gone and can no longer be asked for its name. */
   readonly objectName?: string
   readonly source?: Ref
+  /** The person it concerns besides the one who acted. */
   readonly target?: string
 }
 
-const about = (type: string, object: Ref): FeedEntry => ({ type, object })
-const from = (type: string, object: Ref, source: Ref): FeedEntry => ({ type, object, source })
+type Entries = { readonly [T in EventType]?: (event: StoredEvent<T>) => FeedEntry | undefined }
+type Attached = StoredEvent<'dataset.attached' | 'dataset.detached' | 'collection.attached' | 'collection.detached'>
+type Removed = StoredEvent<'space.removed' | 'collection.removed' | 'dataset.removed' | 'file.removed'>
+type Updated = StoredEvent<'space.updated' | 'collection.updated' | 'dataset.updated' | 'file.updated'>
 
-/** `update_dataset_information` only for what people change; a thumbnail or status that a machine sets is no news. */
-const isPersonal = (fields: readonly string[]): boolean =>
-  fields.some(field => !['thumbnail', 'status', 'isPublic', 'modified'].includes(field))
+const set = (id: string): Ref => ({ kind: 'dataset', id })
 
-const attached = (
-  event: Extract<AnyEvent, { type: 'dataset.attached' | 'dataset.detached' | 'collection.attached' | 'collection.detached' }>,
-): FeedEntry => {
-  const isNew = event.type.endsWith('.attached')
-  const { subject, data } = event
-  const kind = data.other.kind
-  if (kind === 'space') return from(`${isNew ? 'add' : 'remove'}_${subject.kind}_space`, subject, data.other)
-  if (subject.kind === 'collection') return from(isNew ? 'add_sub_collection' : 'remove_subcollection', subject, data.other)
-  return from(isNew ? 'attach_dataset_collection' : 'remove_dataset_collection', subject, data.other)
-}
+const created = ({ subject }: StoredEvent): FeedEntry => ({ type: `create_${subject.kind}`, object: subject })
+const removed = ({ subject, data }: Removed): FeedEntry => ({ type: `delete_${subject.kind}`, object: subject, objectName: data.name })
+const trashed = ({ subject }: StoredEvent): FeedEntry => ({ type: `move_${subject.kind}_trash`, object: subject })
+const restored = ({ subject }: StoredEvent): FeedEntry => ({ type: `restore_${subject.kind}_trash`, object: subject })
+
+/** What a machine sets, such as a thumbnail or a status, is no news. */
+const byMachines = new Set(['thumbnail', 'status', 'isPublic', 'modified'])
+const updated = ({ subject, data }: Updated): FeedEntry | undefined =>
+  data.fields.every(field => byMachines.has(field)) ? undefined : { type: `update_${subject.kind}_information`, object: subject }
+
+const joined =
+  (isNew: boolean) =>
+  ({ subject, data: { other } }: Attached): FeedEntry => {
+    const entry = { object: subject, source: other }
+    if (other.kind === 'space') return { type: `${isNew ? 'add' : 'remove'}_${subject.kind}_space`, ...entry }
+    if (subject.kind === 'collection') return { type: isNew ? 'add_sub_collection' : 'remove_subcollection', ...entry }
+    return { type: isNew ? 'attach_dataset_collection' : 'remove_dataset_collection', ...entry }
+  }
 
 const memberChanges = { added: 'add_user_to_space', removed: 'remove_user_from_space', role: 'add_user_to_space' } as const
 
-/** The feed entry of an event; undefined for what the feed leaves out. */
-export const feedEntryOf = (event: AnyEvent): FeedEntry | undefined => {
-  const { subject } = event
-  switch (event.type) {
-    case 'space.created':
-    case 'collection.created':
-    case 'dataset.created':
-      return about(`create_${subject.kind}`, subject)
-    case 'space.removed':
-    case 'collection.removed':
-    case 'dataset.removed':
-    case 'file.removed':
-      return { type: `delete_${subject.kind}`, object: subject, objectName: event.data.name }
-    case 'space.updated':
-    case 'collection.updated':
-    case 'dataset.updated':
-    case 'file.updated':
-      return isPersonal(event.data.fields) ? about(`update_${subject.kind}_information`, subject) : undefined
-    case 'collection.trashed':
-    case 'dataset.trashed':
-      return about(`move_${subject.kind}_trash`, subject)
-    case 'collection.restored':
-    case 'dataset.restored':
-      return about(`restore_${subject.kind}_trash`, subject)
-    case 'dataset.attached':
-    case 'dataset.detached':
-    case 'collection.attached':
-    case 'collection.detached':
-      return attached(event)
-    case 'space.member-changed':
-      return { type: memberChanges[event.data.change], object: subject, target: event.data.user }
-    case 'folder.created':
-      return about('added_folder', { kind: 'dataset', id: event.data.dataset })
-    case 'folder.updated':
-      return about('updated_folder', { kind: 'dataset', id: event.data.dataset })
-    case 'folder.removed':
-      return about('deleted_folder', { kind: 'dataset', id: event.data.dataset })
-    case 'file.created':
-      return event.data.dataset === null ? undefined : about('add_file', { kind: 'dataset', id: event.data.dataset })
-    case 'file.attached':
-      return from('attach_file_dataset', subject, { kind: 'dataset', id: event.data.dataset })
-    case 'file.detached':
-      return from('detach_file_dataset', subject, { kind: 'dataset', id: event.data.dataset })
-    case 'metadata.added':
-      return about(`addMetadata_${event.data.target.kind}`, event.data.target)
-    case 'tags.added':
-      return about(`add_tags_${subject.kind}`, subject)
-    case 'tags.removed':
-      return about(`remove_tags_${subject.kind}`, subject)
-    case 'comment.added':
-      return from(event.data.target.kind === 'file' ? 'comment_file' : 'add_comment_dataset', subject, event.data.target)
-    case 'user.followed':
-      return about(`follow_${event.data.target.kind}`, event.data.target)
-    case 'user.unfollowed':
-      return about(`unfollow_${event.data.target.kind}`, event.data.target)
-    default:
-      return undefined
-  }
+const entries: Entries = {
+  'space.created': created,
+  'space.updated': updated,
+  'space.removed': removed,
+  'space.member-changed': ({ subject, data }) => ({ type: memberChanges[data.change], object: subject, target: data.user }),
+  'collection.created': created,
+  'collection.updated': updated,
+  'collection.attached': joined(true),
+  'collection.detached': joined(false),
+  'collection.trashed': trashed,
+  'collection.restored': restored,
+  'collection.removed': removed,
+  'dataset.created': created,
+  'dataset.updated': updated,
+  'dataset.attached': joined(true),
+  'dataset.detached': joined(false),
+  'dataset.trashed': trashed,
+  'dataset.restored': restored,
+  'dataset.removed': removed,
+  'folder.created': ({ data }) => ({ type: 'added_folder', object: set(data.dataset) }),
+  'folder.updated': ({ data }) => ({ type: 'updated_folder', object: set(data.dataset) }),
+  'folder.removed': ({ data }) => ({ type: 'deleted_folder', object: set(data.dataset) }),
+  'file.created': ({ data }) => (data.dataset === null ? undefined : { type: 'add_file', object: set(data.dataset) }),
+  'file.updated': updated,
+  'file.attached': ({ subject, data }) => ({ type: 'attach_file_dataset', object: subject, source: set(data.dataset) }),
+  'file.detached': ({ subject, data }) => ({ type: 'detach_file_dataset', object: subject, source: set(data.dataset) }),
+  'file.removed': removed,
+  'metadata.added': ({ data: { target } }) => ({ type: `addMetadata_${target.kind}`, object: target }),
+  'tags.added': ({ subject }) => ({ type: `add_tags_${subject.kind}`, object: subject }),
+  'tags.removed': ({ subject }) => ({ type: `remove_tags_${subject.kind}`, object: subject }),
+  'comment.added': ({ subject, data: { target } }) => ({
+    type: target.kind === 'file' ? 'comment_file' : 'add_comment_dataset',
+    object: subject,
+    source: target,
+  }),
+  'user.followed': ({ data: { target } }) => ({ type: `follow_${target.kind}`, object: target }),
+  'user.unfollowed': ({ data: { target } }) => ({ type: `unfollow_${target.kind}`, object: target }),
 }
 
 /** The types that can give an entry. */
-export const feedEvents: readonly EventType[] = [
-  'space.created',
-  'space.updated',
-  'space.removed',
-  'space.member-changed',
-  'collection.created',
-  'collection.updated',
-  'collection.attached',
-  'collection.detached',
-  'collection.trashed',
-  'collection.restored',
-  'collection.removed',
-  'dataset.created',
-  'dataset.updated',
-  'dataset.attached',
-  'dataset.detached',
-  'dataset.trashed',
-  'dataset.restored',
-  'dataset.removed',
-  'folder.created',
-  'folder.updated',
-  'folder.removed',
-  'file.created',
-  'file.updated',
-  'file.attached',
-  'file.detached',
-  'file.removed',
-  'metadata.added',
-  'tags.added',
-  'tags.removed',
-  'comment.added',
-  'user.followed',
-  'user.unfollowed',
-]
+export const feedEvents = Object.keys(entries) as readonly EventType[]
+
+/** The feed entry of an event; undefined for what the feed leaves out. */
+export const feedEntryOf = (event: AnyEvent): FeedEntry | undefined =>
+  (entries[event.type] as ((event: AnyEvent) => FeedEntry | undefined) | undefined)?.(event)

@@ -28,53 +28,27 @@ const none: Totals = { spaces: 0, collections: 0, datasets: 0, files: 0, bytes: 
 /** More than the outbox hands out at once, so that what is handed out again is still remembered. */
 const remembered = 1000
 
-/** Events after which a total differs. What is in the trash is not counted. */
-export const countedEvents: readonly EventType[] = [
-  'space.created',
-  'space.removed',
-  'collection.created',
-  'collection.trashed',
-  'collection.restored',
-  'collection.removed',
-  'dataset.created',
-  'dataset.trashed',
-  'dataset.restored',
-  'dataset.removed',
-  'file.created',
-  'file.removed',
-  'user.created',
-]
+type Change = Partial<Record<Name, number>>
 
-const changeOf = (event: AnyEvent): Partial<Record<Name, number>> => {
-  switch (event.type) {
-    case 'space.created':
-      return { spaces: 1 }
-    case 'space.removed':
-      return { spaces: -1 }
-    case 'collection.created':
-    case 'collection.restored':
-      return { collections: 1 }
-    case 'collection.trashed':
-      return { collections: -1 }
-    case 'collection.removed':
-      return { collections: event.data.wasTrashed ? 0 : -1 }
-    case 'dataset.created':
-    case 'dataset.restored':
-      return { datasets: 1 }
-    case 'dataset.trashed':
-      return { datasets: -1 }
-    case 'dataset.removed':
-      return { datasets: event.data.wasTrashed ? 0 : -1 }
-    case 'file.created':
-      return { files: 1, bytes: event.data.sizeBytes }
-    case 'file.removed':
-      return { files: -1, bytes: -event.data.sizeBytes }
-    case 'user.created':
-      return { users: 1 }
-    default:
-      return {}
-  }
+/** How each event changes the totals. What is in the trash is not counted. */
+const changes: { readonly [T in EventType]?: (event: StoredEvent<T>) => Change } = {
+  'space.created': () => ({ spaces: 1 }),
+  'space.removed': () => ({ spaces: -1 }),
+  'collection.created': () => ({ collections: 1 }),
+  'collection.trashed': () => ({ collections: -1 }),
+  'collection.restored': () => ({ collections: 1 }),
+  'collection.removed': ({ data }) => ({ collections: data.wasTrashed ? 0 : -1 }),
+  'dataset.created': () => ({ datasets: 1 }),
+  'dataset.trashed': () => ({ datasets: -1 }),
+  'dataset.restored': () => ({ datasets: 1 }),
+  'dataset.removed': ({ data }) => ({ datasets: data.wasTrashed ? 0 : -1 }),
+  'file.created': ({ data }) => ({ files: 1, bytes: data.sizeBytes }),
+  'file.removed': ({ data }) => ({ files: -1, bytes: -data.sizeBytes }),
+  'user.created': () => ({ users: 1 }),
 }
+export const countedEvents = Object.keys(changes) as readonly EventType[]
+
+const changeOf = (event: AnyEvent): Change => (changes[event.type] as ((event: AnyEvent) => Change) | undefined)?.(event) ?? {}
 
 /** Keeps the totals, one commit for many events. */
 export class StoredCounters implements Counters, BatchHandler {
