@@ -7,6 +7,7 @@ import {
   DocumentStore,
   type EventType,
   eq,
+  type StoredEvent,
   wire,
 } from 'pounce/sdk'
 
