@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Collection, checkCollection, type Index, keysOf, sameJson, Taken } from 'pounce/sdk'
 import type { Connection } from './connection.ts'
+import type { Database } from './database.ts'
 import { addEntries, keyHolder } from './entries.ts'
 import { type IndexTable, indexSql, type Table, tableSql } from './table.ts'
 
@@ -9,115 +10,129 @@ const backfillRows = 500
 const definitions = `
 CREATE TABLE IF NOT EXISTS collections(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 CREATE TABLE IF NOT EXISTS indexes(
-  id INTEGER PRIMARY KEY, collection INTEGER NOT NULL, name TEXT NOT NULL, definition TEXT NOT NULL,
+  id INTEGER PRIMARY KEY AUTOINCREMENT, collection INTEGER NOT NULL, name TEXT NOT NULL, definition TEXT NOT NULL,
   filled_to INTEGER, UNIQUE(collection, name));`
 
 interface StoredIndex extends IndexTable {
   readonly id: number
+  /** The table of the collection's documents. */
+  readonly documents: string
   /** Row up to which documents are indexed; null once all are. */
   readonly filledTo: number | null
 }
 
 /** Which tables hold which collection, and the making, filling and dropping of index tables. */
 export class Catalog {
-  #connection: () => Connection
-  #tables = new Map<string, Table>()
-  #declared = new Set<string>()
+  #database: Database
+  /** With every index, also those that are still being filled. */
+  #written = new Map<string, Table>()
+  /** With the indexes that are complete. */
+  #read = new Map<string, Table>()
 
-  constructor(connection: () => Connection) {
-    this.#connection = connection
+  constructor(database: Database) {
+    this.#database = database
   }
 
-  /** Learns what the file holds, so that writes keep every index right, also one whose filling was interrupted. */
+  /** Makes the tables that this class works with. */
   load(): void {
-    const db = this.#connection()
-    db.exec(definitions)
-    for (const [id, name] of db.all('SELECT id, name FROM collections')) this.#remember(Number(id), String(name))
+    this.#database.use(db => db.transaction(() => db.exec(definitions)))
   }
 
   /** Throws for a collection that was not declared. */
-  tableOf(collection: Collection<object>): Table {
-    const table = this.#tables.get(collection.name)
-    if (table === undefined || !this.#declared.has(collection.name)) throw new Error(`The collection ${collection.name} was not declared`)
+  tableOf({ name }: Collection<object>): Table {
+    const table = this.#read.get(name)
+    if (table === undefined) throw new Error(`The collection ${name} was not declared`)
     return table
   }
 
-  /** Makes what is new, drops indexes that are gone, and fills new ones a batch at a time; goes on where an earlier run stopped. */
+  /** The table with every index that a change must keep right. */
+  forWriting(collection: Collection<object>): Table {
+    return this.#written.get(collection.name) ?? this.tableOf(collection)
+  }
+
+  /**
+   * Makes what is new, drops indexes that are gone, and fills new ones a batch at a time; goes on where an earlier run stopped.
+   * Throws `Taken` for a new unique index over documents that share a key.
+   */
   async declare(collection: Collection<object>): Promise<void> {
     checkCollection(collection)
-    const id = this.#connection().transaction(() => this.#define(collection))
-    this.#remember(id, collection.name)
-    for (const index of this.#storedIndexes(id)) if (index.filledTo !== null) await this.#fill(collection.name, index)
-    this.#declared.add(collection.name)
+    const { name } = collection
+    const id = this.#database.use(db => db.transaction(() => define(db, collection)))
+    const stored = this.#database.use(db => storedIndexes(db, id))
+    const table = (indexes: readonly StoredIndex[]): Table => ({
+      collection: name,
+      table: `c${id}`,
+      indexes: indexes.map(({ name, table, index }) => ({ name, table, index })),
+    })
+    this.#written.set(name, table(stored))
+    if (this.#read.has(name)) this.#read.set(name, table(stored.filter(index => index.filledTo === null)))
+    for (const index of stored) await this.#fill(name, index)
+    this.#read.set(name, table(stored))
   }
 
-  #define({ name, indexes }: Collection<object>): number {
-    const db = this.#connection()
-    const known = db.get('SELECT id FROM collections WHERE name = ?', name)
-    const id = known ? Number(known[0]) : db.run('INSERT INTO collections(name) VALUES (?)', name)
-    if (!known) db.exec(tableSql(`c${id}`))
-    const stored = this.#storedIndexes(id)
-    for (const index of stored) {
-      if (Object.hasOwn(indexes, index.name) && sameJson(plain(indexes[index.name]), plain(index.index))) continue
-      db.exec(`DROP TABLE ${index.table}`)
-      db.run('DELETE FROM indexes WHERE id = ?', index.id)
-    }
-    const kept = new Set(this.#storedIndexes(id).map(index => index.name))
-    for (const [key, index] of Object.entries(indexes)) if (!kept.has(key)) this.#makeIndex(id, key, index)
-    return id
-  }
-
-  #makeIndex(collection: number, name: string, index: Index): void {
-    const db = this.#connection()
-    const isEmpty = db.get(`SELECT 1 FROM c${collection} LIMIT 1`) === undefined
-    const sql = 'INSERT INTO indexes(collection, name, definition, filled_to) VALUES (?, ?, ?, ?)'
-    const id = db.run(sql, collection, name, JSON.stringify(index), isEmpty ? null : 0)
-    db.exec(indexSql(`c${collection}_i${id}`, index))
-  }
-
-  #storedIndexes(collection: number): readonly StoredIndex[] {
-    const rows = this.#connection().all('SELECT id, name, definition, filled_to FROM indexes WHERE collection = ? ORDER BY id', collection)
-    return rows.map(([id, name, definition, filledTo]) => ({
-      id: Number(id),
-      name: String(name),
-      table: `c${collection}_i${id}`,
-      index: JSON.parse(String(definition)) as Index,
-      filledTo: filledTo === null ? null : Number(filledTo),
-    }))
-  }
-
-  #remember(id: number, collection: string): void {
-    const indexes = this.#storedIndexes(id).map(({ name, table, index }) => ({ name, table, index }))
-    this.#tables.set(collection, { collection, table: `c${id}`, indexes })
-  }
-
-  async #fill(collection: string, stored: StoredIndex): Promise<void> {
-    let from: number | null = stored.filledTo
-    while (from !== null) {
+  async #fill(collection: string, index: StoredIndex): Promise<void> {
+    for (let from = index.filledTo; from !== null; ) {
       const start: number = from
-      from = this.#connection().transaction(() => this.#fillBatch(collection, stored, start))
+      from = this.#database.use(db => db.transaction(() => fillBatch(db, collection, index, start)))
       await nextTurn()
     }
   }
+}
 
-  #fillBatch(collection: string, { id, name, table, index }: StoredIndex, from: number): number | null {
-    const db = this.#connection()
-    const documents = table.slice(0, table.indexOf('_'))
-    const rows = db.all(`SELECT r, id, doc FROM ${documents} WHERE r > ? ORDER BY r LIMIT ${backfillRows}`, from)
-    for (const [r, document, text] of rows) {
-      for (const key of keysOf(index, JSON.parse(String(text)))) {
-        const holder = index.unique ? keyHolder(db, { name, table, index }, key) : undefined
-        if (holder !== undefined && holder !== document) {
-          throw new Taken(name, `The index ${name} of ${collection} cannot be unique: ${holder} and ${document} share a key`)
-        }
-        addEntries(db, { name, table, index }, [key], String(document), Number(r))
-      }
-    }
-    const filledTo = rows.length < backfillRows ? null : Number(rows.at(-1)?.[0])
-    db.run('UPDATE indexes SET filled_to = ? WHERE id = ?', filledTo, id)
-    return filledTo
+/** Makes a collection's table and the index tables that are new; drops those that are gone or defined otherwise. Returns its id. */
+const define = (db: Connection, { name, indexes }: Collection<object>): number => {
+  const known = db.get('SELECT id FROM collections WHERE name = ?', name)
+  const id = known ? Number(known[0]) : db.run('INSERT INTO collections(name) VALUES (?)', name)
+  if (!known) db.exec(tableSql(`c${id}`))
+  const kept = new Set<string>()
+  for (const index of storedIndexes(db, id)) {
+    if (Object.hasOwn(indexes, index.name) && isSame(indexes[index.name], index.index)) kept.add(index.name)
+    else dropIndex(db, index)
   }
+  for (const [key, index] of Object.entries(indexes)) if (!kept.has(key)) makeIndex(db, id, key, index)
+  return id
 }
 
 /** Definitions compare as the JSON they are stored as. */
-const plain = (index: Index | undefined) => JSON.parse(JSON.stringify(index ?? null))
+const isSame = (a: Index | undefined, b: Index): boolean =>
+  a !== undefined && sameJson(JSON.parse(JSON.stringify(a)), JSON.parse(JSON.stringify(b)))
+
+const dropIndex = (db: Connection, { id, table }: StoredIndex): void => {
+  db.exec(`DROP TABLE ${table}`)
+  db.run('DELETE FROM indexes WHERE id = ?', id)
+}
+
+const makeIndex = (db: Connection, collection: number, name: string, index: Index): void => {
+  const isEmpty = db.get(`SELECT 1 FROM c${collection} LIMIT 1`) === undefined
+  const sql = 'INSERT INTO indexes(collection, name, definition, filled_to) VALUES (?, ?, ?, ?)'
+  const id = db.run(sql, collection, name, JSON.stringify(index), isEmpty ? null : 0)
+  db.exec(indexSql(`c${collection}_i${id}`, index))
+}
+
+const storedIndexes = (db: Connection, collection: number): readonly StoredIndex[] =>
+  db
+    .all('SELECT id, name, definition, filled_to FROM indexes WHERE collection = ? ORDER BY id', collection)
+    .map(([id, name, definition, filledTo]) => ({
+      id: Number(id),
+      name: String(name),
+      table: `c${collection}_i${id}`,
+      documents: `c${collection}`,
+      index: JSON.parse(String(definition)) as Index,
+      filledTo: filledTo === null ? null : Number(filledTo),
+    }))
+
+/** Indexes the next documents; returns the row to go on from, or null at the end. */
+const fillBatch = (db: Connection, collection: string, index: StoredIndex, from: number): number | null => {
+  const rows = db.all(`SELECT r, id, doc FROM ${index.documents} WHERE r > ? ORDER BY r LIMIT ${backfillRows}`, from)
+  for (const [row, document, text] of rows) {
+    const keys = keysOf(index.index, JSON.parse(String(text)))
+    const holder = index.index.unique && keys[0] ? keyHolder(db, index, keys[0]) : undefined
+    if (holder !== undefined && holder !== document) {
+      throw new Taken(index.name, `The index ${index.name} of ${collection} cannot be unique: ${holder} and ${document} share a key`)
+    }
+    addEntries(db, index, keys, String(document), Number(row))
+  }
+  const filledTo = rows.length < backfillRows ? null : Number(rows.at(-1)?.[0])
+  db.run('UPDATE indexes SET filled_to = ? WHERE id = ?', filledTo, index.id)
+  return filledTo
+}

@@ -1,25 +1,49 @@
-import { Connection, isBroken, type Opening } from './connection.ts'
+import { Unavailable } from 'pounce/sdk'
+import { Connection, isBroken, type Opening, problemOf } from './connection.ts'
+
+/** The form of the file that this program writes. */
+const version = 1
 
 /** The one connection that writes; it is replaced after an error that leaves its memory of the file in doubt, such as a failed fsync. */
 export class Database {
   #opening: Opening
   #connection: Connection | undefined
+  #isOpen = false
   #isBroken = false
 
   constructor(opening: Opening) {
     this.#opening = opening
   }
 
-  get opening(): Opening {
-    return this.#opening
+  /** Opens the file, which is made when absent. Throws for a file that a newer program wrote. */
+  open(): void {
+    this.#isOpen = true
+    const connection = this.connection()
+    const found = Number(connection.get('PRAGMA user_version')?.[0])
+    if (found > version) {
+      this.close()
+      throw new Error(`${this.#opening.file} was written by a newer version of this program (form ${found}, known up to ${version})`)
+    }
+    if (found < version) connection.exec(`PRAGMA user_version=${version}`)
   }
 
-  /** The connection, opened when need be. */
+  /** The connection; opened anew when the last one broke. Throws `Unavailable` once the database is closed. */
   connection(): Connection {
-    if (this.#isBroken) this.close()
+    if (!this.#isOpen) throw new Unavailable('The document store is not open')
+    if (this.#isBroken) this.#drop()
     this.#connection ??= new Connection(this.#opening)
     this.#isBroken = false
     return this.#connection
+  }
+
+  /** Does something with the connection and says what its errors mean to callers: see `problemOf`. */
+  use<R>(work: (connection: Connection) => R): R {
+    try {
+      return work(this.connection())
+    } catch (error) {
+      this.failed(error)
+      throw problemOf(error)
+    }
   }
 
   /** Takes note of an error; after some of them the next call opens the file anew, which recovers it from its log. */
@@ -31,8 +55,13 @@ export class Database {
     return this.#isBroken
   }
 
-  close(): void {
+  #drop(): void {
     this.#connection?.close()
     this.#connection = undefined
+  }
+
+  close(): void {
+    this.#drop()
+    this.#isOpen = false
   }
 }

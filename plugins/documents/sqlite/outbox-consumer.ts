@@ -100,15 +100,15 @@ export class OutboxConsumer {
    * Leases up to `limit` of the due events, oldest first. An event waits while another one of its subject is leased,
    * so that two who claim never deal with one subject at once.
    */
-  lease(retries: readonly Entry[], limit: number, until: number): readonly Entry[] {
+  lease(retries: readonly AnyEvent[], limit: number, until: number): readonly Entry[] {
     const busy = new Set([...this.leases.values()].map(lease => subjectOf(lease.event)))
-    const retried = new Set(retries)
+    const retried = retries.map(event => ({ id: event.id, event, attempt: this.attemptOf(event.id) }))
     const taken: Entry[] = []
-    for (const entry of retries.length > 0 ? [...retries, ...this.#pending].sort(byId) : this.#pending) {
+    for (const entry of retried.length > 0 ? [...retried, ...this.#pending].sort(byId) : this.#pending) {
       if (taken.length === limit) break
       if (!busy.has(subjectOf(entry.event))) taken.push(entry)
     }
-    for (const entry of taken) this.leases.set(entry.id, { ...entry, until, isRetry: retried.has(entry) })
+    for (const entry of taken) this.leases.set(entry.id, { ...entry, until, isRetry: this.retries.has(entry.id) })
     this.#drop(entry => this.leases.has(entry.id))
     return taken
   }

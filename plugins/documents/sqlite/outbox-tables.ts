@@ -1,5 +1,6 @@
-import type { AnyEvent, Parked } from 'pounce/sdk'
+import type { AnyEvent, Consumer, Parked } from 'pounce/sdk'
 import type { Connection } from './connection.ts'
+import { OutboxConsumer } from './outbox-consumer.ts'
 
 /** The outbox's tables. `audience` lists the ids of the consumers that were declared for the event's type. */
 export const outboxDefinitions = `
@@ -21,11 +22,20 @@ export interface Failure {
   readonly parkedAt: string | null
 }
 
-const eventOf = (text: unknown): AnyEvent => JSON.parse(String(text)) as AnyEvent
-
-export const insertEvent = (db: Connection, event: AnyEvent, audience: string): void => {
-  db.run('INSERT INTO outbox_events(id, audience, event) VALUES (?, ?, ?)', event.id, audience, JSON.stringify(event))
+const deepFreeze = <T>(value: T): T => {
+  if (typeof value === 'object' && value !== null) for (const member of Object.values(Object.freeze(value))) deepFreeze(member)
+  return value
 }
+
+/** The event of its stored text; frozen, for several consumers share it. */
+export const eventOf = (text: unknown): AnyEvent => deepFreeze(JSON.parse(String(text)) as AnyEvent)
+
+export const insertEvent = (db: Connection, id: string, audience: string, text: string): void => {
+  db.run('INSERT INTO outbox_events(id, audience, event) VALUES (?, ?, ?)', id, audience, text)
+}
+
+/** True when a consumer is of an audience, which is a list of ids between commas. */
+export const isFor = (audience: string, consumer: number): boolean => audience.includes(`,${consumer},`)
 
 export const readEvent = (db: Connection, id: string): AnyEvent | undefined => {
   const row = db.get('SELECT event FROM outbox_events WHERE id = ?', id)
@@ -43,7 +53,12 @@ export const audienceOf = (db: Connection, id: string): string | undefined => {
   return row && String(row[0])
 }
 
-export const newestEvent = (db: Connection): string => String(db.get("SELECT coalesce(max(id), '') FROM outbox_events")?.[0])
+/** The newest id that an event has or that a consumer has passed: new ids lie beyond it, even when the clock was set back. */
+export const newestMark = (db: Connection): string => {
+  const [event, low] =
+    db.get("SELECT (SELECT coalesce(max(id), '') FROM outbox_events), (SELECT coalesce(max(low), '') FROM outbox_consumers)") ?? []
+  return [String(low).replace('+', ''), String(event)].sort().at(-1) ?? ''
+}
 
 /** How many events from an id on have which audience. */
 export const countFrom = (db: Connection, id: string): readonly { audience: string; events: number }[] =>
@@ -104,18 +119,23 @@ export const pruneEvents = (db: Connection, from: string, to: string): void => {
   db.run(sql, from, to)
 }
 
-/** Forgets a consumer and everything it still had to do. */
-export const forgetConsumer = (db: Connection, id: number): void => {
+const forgetConsumer = (db: Connection, id: number): void => {
   db.run('DELETE FROM outbox_consumers WHERE id = ?', id)
   db.run('DELETE FROM outbox_passed WHERE consumer = ?', id)
   db.run('DELETE FROM outbox_failed WHERE consumer = ?', id)
 }
 
-/** Known consumers by name. */
-export const readConsumers = (db: Connection): ReadonlyMap<string, { readonly id: number; readonly low: string }> =>
-  new Map(
-    db.all('SELECT name, id, low FROM outbox_consumers').map(([name, id, low]) => [String(name), { id: Number(id), low: String(low) }]),
+/** Makes the consumers that are new, standing at `end`, and forgets those that are not named. */
+export const declareConsumers = (db: Connection, consumers: readonly Consumer[], end: string): Map<string, OutboxConsumer> => {
+  const known = new Map(
+    db.all('SELECT name, id, low FROM outbox_consumers').map(([name, id, low]) => [name, { id: Number(id), low: String(low) }]),
   )
-
-export const insertConsumer = (db: Connection, name: string, low: string): number =>
-  db.run('INSERT INTO outbox_consumers(name, low) VALUES (?, ?)', name, low)
+  for (const [name, { id }] of known) if (!consumers.some(consumer => consumer.name === name)) forgetConsumer(db, id)
+  const declared = new Map<string, OutboxConsumer>()
+  for (const { name, types } of consumers) {
+    const before = known.get(name)
+    const id = before?.id ?? db.run('INSERT INTO outbox_consumers(name, low) VALUES (?, ?)', name, end)
+    declared.set(name, new OutboxConsumer(id, name, types, before?.low ?? end))
+  }
+  return declared
+}

@@ -55,6 +55,14 @@ const streamsOf = (
   }
 }
 
+/** All documents by id. */
+const byId: Plan = {
+  streams: [{ index: undefined, fixed: [], bounds: undefined, order: [], repeats: false }],
+  isOrdered: true,
+  isExact: false,
+  strength: 0,
+}
+
 const better = (a: Plan, b: Plan | undefined): boolean =>
   b === undefined ||
   (a.isOrdered !== b.isOrdered ? a.isOrdered : a.strength !== b.strength ? a.strength > b.strength : a.streams.length < b.streams.length)
@@ -106,6 +114,7 @@ export const plansOf = (table: Table, using: Find['using'], where: Where | undef
   const merges = conjuncts.map(at => expanded(indexes, conjuncts, at, goal)).filter(plan => plan !== undefined)
   const main = best([...simple, ...merges])
   if (main === undefined) throw new Error(`No index in ${namesOf(using).join(', ')} of ${table.collection} can answer this query`)
+  if (!main.isOrdered) return goal.sort ? { main } : { walk: byId, main }
   const walk = simple.find(plan => plan !== main && plan.isOrdered && plan.streams.length === 1)
   return walk === undefined || main.streams.length <= 24 ? { main } : { walk, main }
 }

@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Collection, checkFind, type Find, indexesOf, type Page, type Stored } from 'pounce/sdk'
 import type { Catalog } from './catalog.ts'
-import { problemOf } from './connection.ts'
 import { type Count, countFitting } from './counting.ts'
 import type { Database } from './database.ts'
 import { findPage } from './page.ts'
@@ -27,19 +26,9 @@ export class Reader {
     this.#effort = effort
   }
 
-  /** Runs a read on the main thread's connection and translates its errors. */
-  read<R>(work: (db: ReturnType<Database['connection']>) => R): R {
-    try {
-      return work(this.#database.connection())
-    } catch (error) {
-      this.#database.failed(error)
-      throw problemOf(error)
-    }
-  }
-
   get<T extends object>(from: Collection<T>, id: string): (T & Stored) | undefined {
     const { table } = this.#catalog.tableOf(from)
-    const row = this.read(db => db.get(`SELECT doc FROM ${table} WHERE id = ?`, id))
+    const row = this.#database.use(db => db.get(`SELECT doc FROM ${table} WHERE id = ?`, id))
     return row && parse<T>(row[0] as string)
   }
 
@@ -47,14 +36,14 @@ export class Reader {
     if (ids.length > 1000) throw new RangeError('At most 1,000 documents can be asked for at once')
     const { table } = this.#catalog.tableOf(from)
     const sql = `SELECT d.id, d.doc FROM json_each(?) j CROSS JOIN ${table} d ON d.id = j.value`
-    const rows = this.read(db => db.all(sql, JSON.stringify(ids)))
+    const rows = this.#database.use(db => db.all(sql, JSON.stringify(ids)))
     return new Map(rows.map(([id, text]) => [id as string, parse<T>(text as string)]))
   }
 
   async find<T extends object>(from: Collection<T>, query: Find): Promise<Page<T & Stored>> {
     checkFind(from, query)
     const table = this.#catalog.tableOf(from)
-    const here = this.read(db => findPage(db, table, query, this.#effort))
+    const here = this.#database.use(db => findPage(db, table, query, this.#effort))
     if (here) return pageOf(here.documents as readonly (T & Stored)[], here.next)
     const { texts, next } = await this.#thread.run({ kind: 'find', table, find: query })
     return pageOf(
@@ -66,7 +55,10 @@ export class Reader {
   async count<T extends object>(from: Collection<T>, query: Count): Promise<number> {
     const table = this.#catalog.tableOf(from)
     if (!Number.isInteger(query.upTo) || query.upTo < 1) throw new RangeError('A count goes up to a whole number of at least 1')
-    return this.read(db => countFitting(db, table, query, this.#effort)) ?? (await this.#thread.run({ kind: 'count', table, count: query }))
+    return (
+      this.#database.use(db => countFitting(db, table, query, this.#effort)) ??
+      (await this.#thread.run({ kind: 'count', table, count: query }))
+    )
   }
 
   async *scan<T extends object>(from: Collection<T>, query: Omit<Find, 'limit' | 'after'>): AsyncGenerator<T & Stored> {
@@ -82,7 +74,7 @@ export class Reader {
     while (place !== undefined) {
       const start: ScanPlace = place
       const part: { readonly texts: readonly string[]; readonly next?: ScanPlace } =
-        this.read(db => scanPart(db, table, scan, start, this.#effort)) ??
+        this.#database.use(db => scanPart(db, table, scan, start, this.#effort)) ??
         (await this.#thread.run({ kind: 'scan', table, scan, from: start }))
       for (const text of part.texts) yield parse<T>(text)
       place = part.next

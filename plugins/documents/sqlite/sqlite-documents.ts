@@ -70,7 +70,7 @@ export class SqliteDocuments implements DocumentStore {
       metrics.observe('documents_transaction_seconds', seconds)
       metrics.count('documents_commits', {}, pieces)
     })
-    this.#catalog = new Catalog(() => this.#database.connection())
+    this.#catalog = new Catalog(this.#database)
     this.#outbox = new SqliteOutbox({ database: this.#database, commits: this.#commits, ids, clock, log })
     this.outbox = this.#outbox
     this.#thread = new ReaderThread(opening, readTimeoutMs)
@@ -79,15 +79,14 @@ export class SqliteDocuments implements DocumentStore {
 
   async start(): Promise<void> {
     if (await mkdir(this.#folder, { recursive: true, mode: 0o700 })) await makeDurable(dirname(this.#folder))
-    this.#reader.read(() => {
-      this.#catalog.load()
-      this.#outbox.load()
-    })
+    this.#database.open()
+    this.#catalog.load()
+    this.#outbox.load()
     this.#isOpen = true
   }
 
   health(): void {
-    this.#open().read(db => db.get('SELECT 1 FROM collections LIMIT 1'))
+    this.#database.use(db => db.get('SELECT 1 FROM collections LIMIT 1'))
   }
 
   /** Writes what is queued, then closes the file. Later calls reject with `Unavailable`. */
@@ -96,8 +95,11 @@ export class SqliteDocuments implements DocumentStore {
     this.#commits.close()
     this.#isOpen = false
     await this.#thread.close()
-    this.#database.connection().exec('PRAGMA wal_checkpoint(TRUNCATE)')
-    this.#database.close()
+    try {
+      this.#database.use(db => db.exec('PRAGMA wal_checkpoint(TRUNCATE)'))
+    } finally {
+      this.#database.close()
+    }
   }
 
   #open(): Reader {
@@ -156,7 +158,7 @@ export class SqliteDocuments implements DocumentStore {
       refuse,
       plan: () => {
         const db = this.#database.connection()
-        const planned = planChange(db, this.#catalog.tableOf(collectionOf(change)), change)
+        const planned = planChange(db, this.#catalog.forWriting(collectionOf(change)), change)
         return {
           write: () => {
             planned.write()

@@ -2,7 +2,8 @@ import type { AnyEvent, Clock, Consumer, Delivery, Ids, Log, NewEvent, Outbox, P
 import type { Connection } from './connection.ts'
 import type { Database } from './database.ts'
 import type { GroupCommit } from './group-commit.ts'
-import { inMemory, OutboxConsumer } from './outbox-consumer.ts'
+import type { OutboxConsumer } from './outbox-consumer.ts'
+import { loadMore, resume } from './outbox-loading.ts'
 import * as tables from './outbox-tables.ts'
 import { type Ledger, type Outcome, Settlement } from './settlement.ts'
 
@@ -35,49 +36,25 @@ export class SqliteOutbox implements Outbox {
   }
 
   load(): void {
-    const db = this.#db()
-    db.exec(tables.outboxDefinitions)
-    this.#last = tables.newestEvent(db)
-  }
-
-  #db(): Connection {
-    return this.#wiring.database.connection()
+    this.#wiring.database.use(db => {
+      db.transaction(() => db.exec(tables.outboxDefinitions))
+      this.#last = tables.newestMark(db)
+    })
   }
 
   async declareConsumers(consumers: readonly Consumer[]): Promise<void> {
-    const db = this.#db()
-    const known = tables.readConsumers(db)
-    const declared = new Map<string, OutboxConsumer>()
-    db.transaction(() => {
-      for (const [name, { id }] of known) if (!consumers.some(consumer => consumer.name === name)) tables.forgetConsumer(db, id)
-      for (const { name, types } of consumers) {
-        const before = known.get(name)
-        const low = before?.low ?? this.#end()
-        declared.set(name, new OutboxConsumer(before?.id ?? tables.insertConsumer(db, name, low), name, types, low))
-      }
+    this.#wiring.database.use(db => {
+      const declared = db.transaction(() => tables.declareConsumers(db, consumers, this.#end()))
+      for (const consumer of declared.values()) resume(db, consumer, this.#consumers.get(consumer.name))
+      this.#consumers = declared
+      this.#audiences.clear()
+      this.#prunedTo = db.transaction(() => this.#prune(db))
     })
-    for (const [name, consumer] of declared) this.#adopt(consumer, this.#consumers.get(name))
-    this.#consumers = declared
-    this.#audiences.clear()
-    this.#prunedTo = db.transaction(() => this.#prune())
   }
 
   /** A mark beyond every event so far. */
   #end(): string {
     return `${this.#last}+`
-  }
-
-  /** Reads where a consumer stands; leases that this process gave out go on. */
-  #adopt(consumer: OutboxConsumer, former: OutboxConsumer | undefined): void {
-    const db = this.#db()
-    for (const id of tables.passedBy(db, consumer.id)) consumer.passed.add(id)
-    for (const { event, attempts, due } of tables.retriesOf(db, consumer.id)) consumer.retries.set(event, { attempts, due })
-    for (const { audience, events } of tables.countFrom(db, consumer.low)) if (hears(audience, consumer.id)) consumer.waiting += events
-    consumer.waiting += consumer.retries.size - [...consumer.passed].filter(id => id >= consumer.low).length
-    consumer.loadedTo = justBelow(consumer.low)
-    if (former) {
-      for (const [id, lease] of former.leases) consumer.leases.set(id, lease)
-    }
   }
 
   /** Gives new events their id and time. Called while a transaction is open; `announce` follows once it is durable. */
@@ -87,8 +64,9 @@ export class SqliteOutbox implements Outbox {
     for (const event of events) {
       const audience = this.#audienceOf(event.type)
       if (audience === '') continue
-      const stored = freeze({ id: this.#nextId(), ...event, at } as AnyEvent)
-      tables.insertEvent(db, stored, audience)
+      const text = JSON.stringify({ id: this.#nextId(), ...event, at })
+      const stored = tables.eventOf(text)
+      tables.insertEvent(db, stored.id, audience, text)
       recorded.push(stored)
     }
     return recorded
@@ -135,32 +113,20 @@ export class SqliteOutbox implements Outbox {
 
   async claim(
     name: string,
-    options: { readonly limit: number; readonly leaseMs: number; readonly owner: string },
+    { limit, leaseMs }: { readonly limit: number; readonly leaseMs: number; readonly owner: string },
   ): Promise<readonly Delivery[]> {
     const consumer = this.#consumers.get(name)
     if (consumer === undefined) throw new Error(`No consumer ${name} was declared`)
     const now = this.#wiring.clock.now().getTime()
     consumer.expire(now)
-    this.#loadMore(consumer, options.limit)
-    const retries = consumer
-      .dueRetries(now)
-      .slice(0, options.limit)
-      .flatMap(id => {
-        const event = tables.readEvent(this.#db(), id)
-        return event ? [{ id, event: freeze(event), attempt: (consumer.retries.get(id)?.attempts ?? 0) + 1 }] : []
-      })
-    return consumer.lease(retries, options.limit, now + options.leaseMs).map(({ event, attempt }) => ({ event, attempt }))
-  }
-
-  #loadMore(consumer: OutboxConsumer, limit: number): void {
-    while (!consumer.isLive && consumer.pendingCount < Math.min(limit + consumer.leases.size, inMemory)) {
-      const events = tables.eventsAfter(this.#db(), consumer.loadedTo, 500)
-      for (const { event, audience } of events) {
-        if (hears(audience, consumer.id) && !consumer.leases.has(event.id)) consumer.push(freeze(event))
-        else consumer.loadedTo = event.id
-      }
-      consumer.isLive = events.length < 500
-    }
+    const retries = this.#wiring.database.use(db => {
+      loadMore(db, consumer, limit)
+      return consumer
+        .dueRetries(now)
+        .slice(0, limit)
+        .flatMap(id => tables.readEvent(db, id) ?? [])
+    })
+    return consumer.lease(retries, limit, now + leaseMs).map(({ event, attempt }) => ({ event, attempt }))
   }
 
   done(name: string, eventIds: readonly string[]): Promise<void> {
@@ -195,11 +161,11 @@ export class SqliteOutbox implements Outbox {
   }
 
   #ledger: Ledger = {
-    connection: () => this.#db(),
+    connection: () => this.#wiring.database.connection(),
     consumer: name => this.#consumers.get(name),
     newest: () => this.#last,
     prunedTo: () => this.#prunedTo,
-    prune: (consumer, low) => this.#prune(consumer, low),
+    prune: (consumer, low) => this.#prune(this.#wiring.database.connection(), consumer, low),
     pruned: to => {
       if (to > this.#prunedTo) this.#prunedTo = to
     },
@@ -207,18 +173,18 @@ export class SqliteOutbox implements Outbox {
   }
 
   /** Drops the events that every consumer has passed, counting one of them as being at `low`; returns up to where. */
-  #prune(moved?: OutboxConsumer, low = ''): string {
+  #prune(db: Connection, moved?: OutboxConsumer, low = ''): string {
     let lowest = this.#end()
     for (const consumer of this.#consumers.values()) {
       const its = consumer === moved ? low : consumer.lowAfter(new Set(), this.#last)
       if (its < lowest) lowest = its
     }
-    if (lowest > this.#prunedTo) tables.pruneEvents(this.#db(), this.#prunedTo, lowest)
+    if (lowest > this.#prunedTo) tables.pruneEvents(db, this.#prunedTo, lowest)
     return lowest
   }
 
   async parked({ limit }: { readonly limit: number }): Promise<readonly Parked[]> {
-    return tables.readParked(this.#db(), limit)
+    return this.#wiring.database.use(db => tables.readParked(db, limit))
   }
 
   settleParked(name: string, eventId: string, how: 'retry' | 'drop'): Promise<void> {
@@ -261,15 +227,4 @@ export class SqliteOutbox implements Outbox {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
-}
-
-const hears = (audience: string, consumer: number): boolean => audience.includes(`,${consumer},`)
-
-/** The id before a low mark: what comes after it is at or beyond the mark. */
-const justBelow = (low: string): string => (low.endsWith('+') ? low.slice(0, -1) : (BigInt(`0x${low}`) - 1n).toString(16).padStart(24, '0'))
-
-const freeze = (event: AnyEvent): AnyEvent => {
-  Object.freeze(event.data)
-  Object.freeze(event.subject)
-  return Object.freeze(event)
 }

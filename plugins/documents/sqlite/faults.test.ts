@@ -1,0 +1,152 @@
+import test from 'ava'
+import { collection, eq, NoSpace, Taken, Unavailable } from 'pounce/sdk'
+import { type Note, notes } from 'pounce/sdk/testing'
+import { Connection } from './connection.ts'
+import { Database } from './database.ts'
+import { GroupCommit, type Work } from './group-commit.ts'
+import { openStore, testFolder } from './testing.ts'
+
+const large = 'x'.repeat(200_000)
+
+test('a full disk is said so, harms nothing that was acknowledged, and writing goes on once there is space', async t => {
+  const store = await openStore(t, { settings: { maxSizeMiB: 2 } })
+  await store.declare([notes])
+  const stored: string[] = []
+  let refusal: unknown
+  for (let n = 0; refusal === undefined && n < 100; n++) {
+    const attempt = store.commit({ insert: { id: `n${n}`, content: large, state: 'live' }, into: notes })
+    await attempt.then(
+      ({ id }) => stored.push(id),
+      error => {
+        refusal = error
+      },
+    )
+  }
+  t.true(refusal instanceof NoSpace)
+  t.true(stored.length > 2)
+  t.is((await store.find(notes, { using: 'byCreated', where: eq('state', 'live'), limit: 100 })).items.length, stored.length)
+  t.is((await store.get(notes, stored[0] ?? ''))?.content, large)
+  t.is(await store.get(notes, `n${stored.length}`), undefined)
+  await store.commit({ tombstone: stored[0] ?? '', in: notes })
+  const made = await store.commit({ insert: { id: 'after', content: large }, into: notes })
+  t.is(made.revision, 1)
+})
+
+test('one change that does not fit takes none of its neighbours with it', async t => {
+  const store = await openStore(t, { settings: { maxSizeMiB: 1 } })
+  await store.declare([notes])
+  const huge = 'x'.repeat(3_000_000)
+  const results = await Promise.allSettled([
+    ...[1, 2, 3].map(n => store.commit<Note>({ insert: { id: `n${n}` }, into: notes })),
+    store.commit<Note>({ insert: { id: 'same', content: huge }, into: notes }),
+    store.commit<Note>({ insert: { id: 'same', name: 'small' }, into: notes }),
+    store.commit<Note>({ update: 'n1', in: notes, set: { name: 'changed' } }),
+  ])
+  t.deepEqual(
+    results.map(({ status }) => status),
+    ['fulfilled', 'fulfilled', 'fulfilled', 'rejected', 'fulfilled', 'fulfilled'],
+  )
+  t.true(results[3]?.status === 'rejected' && results[3].reason instanceof NoSpace)
+  t.is((await store.get(notes, 'same'))?.name, 'small')
+  t.like(await store.get(notes, 'n1'), { name: 'changed', revision: 2 })
+})
+
+test('commits of one turn share a transaction', async t => {
+  const transactions: number[] = []
+  const count = (_name: string, _labels?: object, by = 1): void => {
+    transactions.push(by)
+  }
+  const store = await openStore(t, { metrics: { count, gauge: () => undefined, observe: () => undefined } })
+  await store.declare([notes])
+  await Promise.all(Array.from({ length: 200 }, (_, n) => store.commit({ insert: { id: `n${n}` }, into: notes })))
+  t.deepEqual(transactions, [200])
+  await Promise.all(Array.from({ length: 600 }, (_, n) => store.commit({ update: `n${n % 200}`, in: notes, inc: { rank: 1 } })))
+  t.deepEqual(transactions, [200, 256, 256, 88])
+})
+
+test('after an error that leaves the file in doubt the work is refused and the file opened anew', async t => {
+  const folder = await testFolder(t)
+  const database = new Database({ file: `${folder}/x.db`, readOnly: false, cacheMiB: 1, maxSizeMiB: 0 })
+  database.open()
+  t.teardown(() => database.close())
+  database.use(db => db.exec('CREATE TABLE things(a)'))
+  const commits = new GroupCommit(database, () => undefined)
+  const before = database.connection()
+  const write = (value: number, fault?: Error): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const work: Work = {
+        refuse: reject,
+        plan: () => ({
+          write: () => {
+            if (fault) throw fault
+            database.connection().run('INSERT INTO things VALUES (?)', value)
+          },
+          finish: resolve,
+        }),
+      }
+      commits.add(work)
+    })
+  const ioError = Object.assign(new Error('disk I/O error'), { errcode: 1034 })
+  const results = await Promise.allSettled([write(1), write(2, ioError), write(3)])
+  for (const result of results) t.true(result.status === 'rejected' && result.reason instanceof Unavailable)
+  await write(4)
+  t.not(database.connection(), before)
+  t.deepEqual(
+    database.use(db => db.all('SELECT a FROM things')),
+    [[4]],
+  )
+})
+
+test('a locked file is said to be unavailable, and works again when it is free', async t => {
+  const folder = await testFolder(t)
+  const store = await openStore(t, { settings: { folder } })
+  await store.declare([notes])
+  const other = new Connection({ file: `${folder}/pounce.db`, readOnly: false, cacheMiB: 1, maxSizeMiB: 0 })
+  t.teardown(() => other.close())
+  other.run('BEGIN IMMEDIATE')
+  await t.throwsAsync(store.commit({ insert: { id: 'a' }, into: notes }), { instanceOf: Unavailable })
+  t.is(await store.get(notes, 'a'), undefined)
+  other.run('ROLLBACK')
+  t.is((await store.commit({ insert: { id: 'a' }, into: notes })).revision, 1)
+})
+
+test('a change that cannot be written as JSON is refused alone', async t => {
+  const store = await openStore(t)
+  await store.declare([notes])
+  const circle: { self?: object } = {}
+  circle.self = circle
+  const results = await Promise.allSettled([
+    store.commit<Note>({ insert: { id: 'a' }, into: notes }),
+    store.commit<Note>({ insert: { id: 'b', content: circle }, into: notes }),
+    store.commit<Note>({ insert: { id: 'c', content: 1n }, into: notes }),
+    store.commit<Note>({ insert: { id: 'd', spaces: [], name: ['x'] as never }, into: notes }),
+  ])
+  t.deepEqual(
+    results.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'rejected', 'rejected'],
+  )
+  t.deepEqual(
+    (await store.find(notes, { using: 'byName', limit: 9 })).items.map(({ id }) => id),
+    ['a'],
+  )
+})
+
+test('half a surrogate pair in a text is kept', async t => {
+  const store = await openStore(t)
+  await store.declare([notes])
+  await store.commit({ insert: { id: 'a', name: 'x\ud800y', content: { '\udc00': '\ud83d' } }, into: notes })
+  t.deepEqual(await store.get(notes, 'a'), { id: 'a', revision: 1, name: 'x\ud800y', content: { '\udc00': '\ud83d' } })
+  t.is((await store.find(notes, { using: 'byName', where: eq('name', 'x\ud800y'), limit: 9 })).items.length, 1)
+})
+
+test('a new unique index over documents that share a key is refused by name', async t => {
+  const folder = await testFolder(t)
+  const store = await openStore(t, { settings: { folder } })
+  const plain = collection<Note>('plain', { byName: { on: ['name'] } })
+  await store.declare([plain])
+  for (const id of ['a', 'b']) await store.commit({ insert: { id, name: 'same' }, into: plain })
+  const unique = collection<Note>('plain', { byName: { on: ['name'], unique: true } })
+  const error = await t.throwsAsync(store.declare([unique]), { instanceOf: Taken })
+  t.is(error?.index, 'byName')
+  t.is((await store.get(plain, 'b'))?.name, 'same')
+})

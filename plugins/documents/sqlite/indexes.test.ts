@@ -1,0 +1,93 @@
+import test from 'ava'
+import { collection, eq } from 'pounce/sdk'
+import type { Note } from 'pounce/sdk/testing'
+import { openStore, testFolder } from './testing.ts'
+
+const bare = collection<Note>('things', { byName: { on: ['name'] } })
+const indexed = collection<Note>('things', {
+  bySpace: { on: ['spaces', 'rank'], array: 'spaces' },
+  byRank: { on: ['rank'] },
+})
+
+const fill = async (store: Awaited<ReturnType<typeof openStore>>, count: number): Promise<void> => {
+  for (let from = 0; from < count; from += 1000) {
+    const items = Array.from({ length: 1000 }, (_, n) => {
+      const rank = from + n
+      return { change: { insert: { id: `n${rank}`, name: 'n', rank, spaces: [`s${rank % 3}`, 'all'] }, into: bare } }
+    })
+    await store.commitEach<Note>(items)
+  }
+}
+
+test('a new index on old documents answers for all of them, those changed while it was filled included', async t => {
+  const store = await openStore(t)
+  await store.declare([bare])
+  await fill(store, 3000)
+  const declaring = store.declare([indexed])
+  const changing = Promise.all([
+    store.commit<Note>({ insert: { id: 'new', rank: -1, spaces: ['all', 'fresh'] }, into: indexed }),
+    store.commit<Note>({ update: 'n2999', in: indexed, set: { rank: -2, spaces: ['fresh'] } }),
+    store.commit<Note>({ update: 'n0', in: indexed, set: { rank: -3, spaces: ['fresh'] } }),
+    store.commit<Note>({ tombstone: 'n2998', in: indexed }),
+  ])
+  await t.throwsAsync(store.find(indexed, { using: 'byRank', limit: 1 }), undefined, 'an index that is being filled answers nothing')
+  await Promise.all([declaring, changing])
+  t.is(await store.count(indexed, { using: 'bySpace', where: eq('spaces', 'all'), upTo: 9999 }), 2998)
+  t.is(await store.count(indexed, { using: 'byRank', upTo: 9999 }), 3000)
+  const fresh = await store.find(indexed, {
+    using: 'bySpace',
+    where: eq('spaces', 'fresh'),
+    sort: { by: 'rank', order: 'ascending' },
+    limit: 9,
+  })
+  t.deepEqual(
+    fresh.items.map(({ id }) => id),
+    ['n0', 'n2999', 'new'],
+  )
+})
+
+test('the filling of an index goes on after an interruption', async t => {
+  const folder = await testFolder(t)
+  const first = await openStore(t, { settings: { folder } })
+  await first.declare([bare])
+  await fill(first, 4000)
+  const declaring = first.declare([indexed])
+  await first.dispose()
+  await t.throwsAsync(declaring)
+  const second = await openStore(t, { settings: { folder } })
+  await second.declare([indexed])
+  t.is(await second.count(indexed, { using: 'byRank', upTo: 9999 }), 4000)
+  t.is(await second.count(indexed, { using: 'bySpace', where: eq('spaces', 's1'), upTo: 9999 }), 1333)
+})
+
+test('an index that is no longer declared is gone; one defined otherwise is made anew', async t => {
+  const store = await openStore(t)
+  await store.declare([bare])
+  await fill(store, 1000)
+  await store.declare([indexed])
+  await t.throwsAsync(store.find(bare, { using: 'byName', limit: 1 }), { message: /byName/ })
+  const other = collection<Note>('things', { byRank: { on: ['name', 'rank'] } })
+  await store.declare([other])
+  const page = await store.find(other, { using: 'byRank', where: eq('name', 'n'), sort: { by: 'rank', order: 'descending' }, limit: 2 })
+  t.deepEqual(
+    page.items.map(({ id }) => id),
+    ['n999', 'n998'],
+  )
+  await store.declare([other])
+  t.is(await store.count(other, { using: 'byRank', upTo: 9999 }), 1000)
+})
+
+test('a collection or an index that no store could hold is refused', async t => {
+  const store = await openStore(t)
+  const faulty = [
+    collection('Things'),
+    collection('a b'),
+    collection('x', { a: { on: [] } }),
+    collection('x', { a: { on: ['a..b'] } }),
+    collection('x', { a: { on: ['a', 'a'] } }),
+    collection('x', { a: { on: ['a'], array: 'b' } }),
+    collection('x', { a: { on: ['a'], array: 'a', unique: true } }),
+  ]
+  for (const declared of faulty) await t.throwsAsync(store.declare([declared]), undefined, JSON.stringify(declared))
+  await store.declare([collection('x-1.y', { 'odd name; DROP TABLE c1': { on: ["it's", '"x"'] } })])
+})
