@@ -25,6 +25,20 @@ const paths = routes.flatMap(({ declaration: { method, path, aliases = [], query
     .map(each => ({ path: each.path, query: query as s.TSchema | undefined })),
 )
 
+/** What is asked for by id: enough of each kind in each state. */
+const things = ['space', 'collection', 'shownDataset', 'shownFile'].concat([
+  'dataset',
+  'folder',
+  'file',
+  'preview',
+  'trashedDataset',
+  'trashedFolder',
+  'trashedFile',
+  'trashedPreview',
+  'removedDataset',
+  'removedFile',
+])
+
 /** What makes lists long, searches find and trees open. */
 const asked: Readonly<Record<string, readonly string[]>> = {
   query: [privateWord, publicWord, trashWord],
@@ -49,7 +63,7 @@ const fillings = (path: string, query: s.TSchema | undefined, ids: readonly stri
 
 /** Every answer to every way of looking at every thing, as far as one caller gets it. */
 const lookEverywhere = async (world: AccessWorld, { call }: Actor): Promise<{ readonly all: string; readonly answered: number }> => {
-  const ids = [...new Set(Object.values(world.ids))]
+  const ids = things.map(name => String(world.ids[name]))
   let all = ''
   let answered = 0
   for (const { path, query } of paths)
@@ -80,10 +94,8 @@ for (const who of ['anonymous', 'stranger', 'serverAdmin'])
   })
 
 for (const [mode, who] of [
-  ['private', 'viewer'],
   ['private', 'editor'],
   ['public', 'anonymous'],
-  ['public', 'viewer'],
 ] as const)
   test(`${who} finds nothing of what is in the trash on a ${mode} server`, async t => {
     const { all } = await lookEverywhere(worlds[mode], worlds[mode].actors[who]!)
