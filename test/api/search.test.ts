@@ -140,11 +140,11 @@ test('pages lead from one to the next and back', async t => {
 
 test('a number or a date can be sorted by, text cannot', async t => {
   const dataset = await newDataset(ann.call, { name: 'Sorting' })
-  for (const [n, depth] of [3, 1, 2].entries())
-    await annotate(await upload(ann.call, dataset, 'x', `fern-${n}.txt`), { depth, colour: `c${depth}` })
+  for (const [n, height] of [3, 1, 2].entries())
+    await annotate(await upload(ann.call, dataset, 'x', `fern-${n}.txt`), { height, colour: `c${height}` })
   const order = async (query: string) => (await find(ann, `${asked('fern')}&${query}`)).results.map(result => result.name)
-  t.deepEqual(await order('sort=depth'), ['fern-1.txt', 'fern-2.txt', 'fern-0.txt'])
-  t.deepEqual(await order('sort=metadata.depth&order=desc'), ['fern-0.txt', 'fern-2.txt', 'fern-1.txt'])
+  t.deepEqual(await order('sort=height'), ['fern-1.txt', 'fern-2.txt', 'fern-0.txt'])
+  t.deepEqual(await order('sort=metadata.height&order=desc'), ['fern-0.txt', 'fern-2.txt', 'fern-1.txt'])
   t.like(await refusal(ann.call(`/api/search?${asked('fern')}&sort=colour`)), { status: 400 })
 })
 

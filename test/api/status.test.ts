@@ -1,0 +1,151 @@
+import test from 'ava'
+import { bootForTest, type TestServer } from 'pounce/sdk/testing'
+import { newPerson, type Person } from '../support/people.ts'
+import { newDataset, newFolder, ok, unknownId, upload } from '../support/scene.ts'
+
+let server: TestServer
+let ann: Person
+let eve: Person
+
+test.before(async () => {
+  server = await bootForTest({ config: { access: { private: true } } })
+  ann = await newPerson(server, 'ann')
+  eve = await newPerson(server, 'eve')
+})
+test.after.always(() => server?.stop())
+
+interface Node {
+  readonly id: string
+  readonly name: string
+  readonly type?: string
+  readonly children: boolean
+  readonly data: Record<string, unknown>
+}
+interface Event {
+  readonly event_type: string
+  readonly user: { id: string }
+  readonly object_name?: string
+  readonly source_name?: string
+}
+
+const nodes = (person: Person, query: string): Promise<Node[]> => ok<Node[]>(person.call(`/api/tree/getChildrenOfNode?${query}`))
+
+test('the version is told to everybody', async t => {
+  const { version } = await ok<{ version: { number: string } }>(server.as()('/api/version'))
+  t.regex(version.number, /^\d+\.\d+\.\d+/)
+})
+
+test('totals follow what happens and equal a recount', async t => {
+  const other = await bootForTest({ t })
+  const bob = await newPerson(other, 'bob')
+  const counts = async () => {
+    await other.drained()
+    return (await ok<{ counts: Record<string, number> }>(other.as()('/api/status'))).counts
+  }
+  t.deepEqual(await counts(), { spaces: 0, collections: 0, datasets: 0, files: 0, bytes: 0, users: 2 })
+  await ok(bob.call('/api/spaces', { method: 'POST', json: { name: 'S', description: '' } }))
+  const { id: collection } = await ok<{ id: string }>(
+    bob.call('/api/collections', { method: 'POST', json: { name: 'C', description: '' } }),
+  )
+  const dataset = await newDataset(bob.call)
+  const file = await upload(bob.call, dataset, '12345')
+  await upload(bob.call, dataset, '123')
+  t.deepEqual(await counts(), { spaces: 1, collections: 1, datasets: 1, files: 2, bytes: 8, users: 2 })
+  await ok(bob.call(`/api/files/${file}`, { method: 'DELETE' }))
+  await ok(bob.call(`/api/datasets/${dataset}`, { method: 'DELETE' }))
+  t.like(await counts(), { datasets: 0, files: 1, bytes: 3 })
+  await ok(bob.call(`/api/datasets/${dataset}`, { method: 'DELETE' }))
+  await ok(bob.call(`/api/collections/${collection}`, { method: 'DELETE' }))
+  await ok(bob.call(`/api/collections/${collection}`, { method: 'DELETE' }))
+  t.deepEqual(await counts(), { spaces: 1, collections: 0, datasets: 0, files: 0, bytes: 0, users: 2 })
+})
+
+test('only server admins are told where things are kept', async t => {
+  const { storage } = await ok<{ storage: Record<string, string> }>(ann.call('/api/status'))
+  t.deepEqual(storage, { location: 'disk' })
+  t.like(await ok(server.as(server.admin.key)('/api/status')), { storage: { path: server.folder } })
+})
+
+test('the tree leads from the root to a file', async t => {
+  const { id: space } = await ok<{ id: string }>(ann.call('/api/spaces', { method: 'POST', json: { name: 'Site', description: '' } }))
+  const dataset = await newDataset(ann.call, { name: 'Plots', space: [space] })
+  const folder = await newFolder(ann.call, dataset, 'raw')
+  const file = await upload(ann.call, dataset, 'x', 'x.txt', { query: `extract=false&folder_id=${folder}` })
+  const root = await nodes(ann, 'nodeType=root')
+  t.like(
+    root.find(node => node.id === space),
+    { name: 'Site', type: 'space', children: true },
+  )
+  t.like((await nodes(ann, `nodeType=space&nodeId=${space}`))[0], { id: dataset, name: 'Plots', type: 'dataset' })
+  const [below] = await nodes(ann, `nodeType=dataset&nodeId=${dataset}`)
+  t.like(below, { id: folder, name: 'raw', children: true, data: { type: 'folder', parentDataset: dataset } })
+  t.like((await nodes(ann, `nodeType=folder&nodeId=${folder}`))[0], { id: file, name: 'x.txt', type: 'file', children: false })
+})
+
+test('the tree is read page by page', async t => {
+  const dataset = await newDataset(ann.call, { name: 'Many' })
+  for (const name of ['c', 'a', 'b']) await newFolder(ann.call, dataset, name)
+  for (const name of ['y.txt', 'x.txt']) await upload(ann.call, dataset, 'x', name)
+  const seen: string[] = []
+  let path: string | undefined = `/api/tree/getChildrenOfNode?nodeType=dataset&nodeId=${dataset}&limit=2`
+  while (path) {
+    const page: Response = await ann.call(path)
+    const found = (await page.json()) as Node[]
+    t.true(found.length <= 2)
+    seen.push(...found.map(node => node.name))
+    path = /<([^>]+)>; rel="next"/.exec(page.headers.get('link') ?? '')?.[1]
+  }
+  t.deepEqual(seen, ['a', 'b', 'c', 'x.txt', 'y.txt'])
+})
+
+test('nobody looks below what they may not see', async t => {
+  const dataset = await newDataset(ann.call, { name: 'Hidden' })
+  for (const id of [dataset, unknownId, 'nonsense'])
+    t.is((await eve.call(`/api/tree/getChildrenOfNode?nodeType=dataset&nodeId=${id}`)).status, 404)
+  t.is((await eve.call('/api/tree/getChildrenOfNode?nodeType=dataset')).status, 400)
+  t.is((await eve.call('/api/tree/getChildrenOfNode?nodeType=planet')).status, 400)
+  t.is((await eve.call('/api/tree/getChildrenOfNode?nodeType=root&after=forged')).status, 400)
+  t.is((await server.as()('/api/tree/getChildrenOfNode?nodeType=root')).status, 401)
+  t.false((await nodes(eve, 'nodeType=root')).some(node => node.id === dataset))
+})
+
+test('the feed tells what one did, in the words of Clowder 1.x', async t => {
+  const bob = await newPerson(server, 'bob')
+  const dataset = await newDataset(bob.call, { name: 'Feed' })
+  const file = await upload(bob.call, dataset)
+  await ok(bob.call(`/api/files/${file}/tags`, { method: 'POST', json: { tags: ['x'] } }))
+  await bob.call(`/api/datasets/${dataset}/comment`, { method: 'POST', json: { text: 'well done' } })
+  await ok(bob.call(`/api/files/${file}`, { method: 'DELETE' }))
+  await server.drained()
+  const feed = await ok<Event[]>(bob.call('/api/events'))
+  t.deepEqual(
+    feed.map(event => [event.event_type, event.object_name]),
+    [
+      ['delete_file', 'hello.txt'],
+      ['add_comment_dataset', 'well done'],
+      ['add_tags_file', 'hello.txt'],
+      ['add_file', 'Feed'],
+      ['create_dataset', 'Feed'],
+    ],
+  )
+  t.true(feed.every(event => event.user.id === bob.id))
+  t.deepEqual(await ok(eve.call('/api/events')), [])
+})
+
+test('who follows a thing hears of it while they may see it', async t => {
+  const { id: space } = await ok<{ id: string }>(ann.call('/api/spaces', { method: 'POST', json: { name: 'Shared', description: '' } }))
+  const dataset = await newDataset(ann.call, { name: 'Followed', space: [space] })
+  const cem = await newPerson(server, 'cem')
+  const members = (viewers: string) =>
+    ok(ann.call(`/api/spaces/${space}/updateUsers`, { method: 'POST', json: { rolesandusers: { Viewer: viewers } } }))
+  await members(cem.id)
+  await ok(cem.call(`/api/datasets/${dataset}/follow`, { method: 'POST' }))
+  await ok(ann.call(`/api/datasets/${dataset}/title`, { method: 'PUT', json: { name: 'Followed on' } }))
+  const heard = async () => {
+    await server.drained()
+    return (await ok<Event[]>(cem.call('/api/events'))).map(event => event.event_type)
+  }
+  t.true((await heard()).includes('update_dataset_information'))
+  await members('')
+  t.false((await heard()).includes('update_dataset_information'))
+})
