@@ -1,0 +1,24 @@
+import { setTimeout as pause } from 'node:timers/promises'
+
+/** Looks again and again until there is an answer that counts; rejects after `limitMs`, naming what was waited for and seen last. */
+export const until = async <T>(
+  what: string,
+  look: () => Promise<T> | T,
+  counts: (seen: T) => boolean = Boolean,
+  limitMs = 20_000,
+): Promise<T> => {
+  const end = performance.now() + limitMs
+  for (let waitMs = 2; ; waitMs = Math.min(waitMs * 2, 50)) {
+    const seen = await look()
+    if (counts(seen)) return seen
+    if (performance.now() > end) throw new Error(`Waited ${limitMs} ms for ${what}; seen last: ${JSON.stringify(seen)}`)
+    await pause(waitMs)
+  }
+}
+
+/** Resolves when the server's outbox is empty, as its admin sees it; rejects when something was put aside. */
+export const drained = async (call: (path: string) => Promise<Response>, limitMs = 30_000): Promise<void> => {
+  const look = async () => (await (await call('/readyz')).json()) as { readonly waiting?: number; readonly parked?: number }
+  const { parked } = await until('the outbox to be empty', look, seen => seen.waiting === 0, limitMs)
+  if (parked !== 0) throw new Error(`${parked} events were put aside`)
+}
