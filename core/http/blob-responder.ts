@@ -71,7 +71,7 @@ export class BlobResponder {
   }
 
   /**
-   * Writes a stream as the body. The head goes out with the first bytes, so that a source which fails at once is still answered with a
+   * Writes a stream as the body. The head goes out with the first bytes, so that a source which fails before is still answered with a
    * problem; one that fails later, or ends before or after `length`, cuts the connection.
    */
   async pour(exchange: Exchange, source: Readable, length: number | undefined, head: () => void): Promise<void> {
@@ -81,18 +81,23 @@ export class BlobResponder {
     }
     res.once('close', stop)
     let sent = 0
+    // The last of a known number of bytes wait for the source's end, where it may find out that what it gave was damaged.
+    let held: Buffer | string | undefined
     try {
       for await (const chunk of source as AsyncIterable<Buffer | string>) {
         if (res.destroyed) return
         sent += Buffer.byteLength(chunk)
         if (length !== undefined && sent > length) throw new Error(`more than the ${length} bytes that were announced`)
+        const ready = length === undefined ? chunk : held
+        held = length === undefined ? undefined : chunk
+        if (ready === undefined) continue
         if (!res.headersSent) head()
-        if (!res.write(chunk)) await drained(res)
+        if (!res.write(ready)) await drained(res)
       }
       if (res.destroyed) return
       if (length !== undefined && sent !== length) throw new Error(`${sent} bytes instead of ${length}`)
       if (!res.headersSent) head()
-      res.end()
+      res.end(held)
     } catch (error) {
       if (res.destroyed) return
       if (!res.headersSent) throw error

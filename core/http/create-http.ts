@@ -54,6 +54,8 @@ export const createHttp = (options: HttpOptions): Http => {
   const traffic = new Traffic(config, log, options.metrics)
 
   const app = new Koa<State>()
+  // What happens to a connection after its answer; the rest is answered below and never gets there.
+  app.on('error', error => log.debug('connection failed', { error }))
   app.use(async context => {
     const exchange = new Exchange(context.req, context.res, options.ids.next())
     // Answers are written by the sender, which knows how to end a connection early.

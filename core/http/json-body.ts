@@ -95,8 +95,10 @@ const refusal = (error: unknown, maxBytes: number): unknown => {
   return new Invalid(`The body is not valid JSON: ${error.message}`)
 }
 
-/** Refuses what could reach a prototype and what is nested too deep to be walked safely. */
+/** Refuses what could reach a prototype, what is nested too deep to be walked safely, and what could not be stored as it came. */
 const requireTame = (value: unknown, depth: number): void => {
+  if (typeof value === 'string' && !value.isWellFormed()) throw new Invalid('Text must not have half a surrogate pair')
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new Invalid('A number is too large')
   if (typeof value !== 'object' || value === null) return
   if (depth > maxDepth) throw new Invalid(`The body must not be nested deeper than ${maxDepth} levels`)
   if (Array.isArray(value)) {
@@ -105,6 +107,7 @@ const requireTame = (value: unknown, depth: number): void => {
   }
   for (const name of Object.keys(value)) {
     if (forbidden.has(name)) throw new Invalid(`The body must not have a member named ${name}`)
+    requireTame(name, depth)
     requireTame((value as Record<string, unknown>)[name], depth + 1)
   }
 }

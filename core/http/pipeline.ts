@@ -97,7 +97,7 @@ export class Pipeline {
     const { body, maxBodyBytes = this.#options.maxJsonBytes } = declaration
     if (!isSchema(body)) return new MultipartReader(exchange, (body as { maxParts?: number }).maxParts ?? 1000)
     const sent = await readJson(context, exchange, maxBodyBytes)
-    const { value, fault } = checks.body(sent ?? {})
+    const { value, fault } = checks.body(sent === undefined ? {} : sent)
     if (fault) throw new Invalid(fault.message)
     return value
   }

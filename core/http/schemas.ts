@@ -25,9 +25,16 @@ const ajv = new Ajv({
   keywords: ['secret'],
 })
 
+/** Annotations that were met before. ajv does not tell. */
+const known = new Set<string>()
+
 /** Compiles a schema strictly; members named `x-…` are annotations. Throws when the schema itself is wrong. */
 export const compileSchema = (schema: s.TSchema): ValidateFunction => {
-  for (const name of annotations(schema)) if (!ajv.getKeyword(name)) ajv.addKeyword(name)
+  for (const name of annotations(schema)) {
+    if (known.has(name)) continue
+    known.add(name)
+    ajv.addKeyword(name)
+  }
   return ajv.compile(schema)
 }
 
