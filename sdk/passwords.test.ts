@@ -41,17 +41,19 @@ test.serial('without a hash the answer is no, after the same work', async t => {
   const passwords = new Passwords()
   const hash = await passwords.hash('correct horse')
   await passwords.verify('correct horse', undefined)
-  const best = async (given: string | null): Promise<number> => {
-    const times: number[] = []
-    for (let turn = 0; turn < 7; turn += 1) {
-      const startedAt = performance.now()
-      t.false(await passwords.verify('a wrong one', given))
-      times.push(performance.now() - startedAt)
-    }
-    return Math.min(...times)
+  const timed = async (given: string | null): Promise<number> => {
+    const startedAt = performance.now()
+    t.false(await passwords.verify('a wrong one', given))
+    return performance.now() - startedAt
   }
-  const [unknown, wrong] = [await best(null), await best(hash)]
-  t.true(unknown > wrong / 2 && unknown < wrong * 2, `${unknown} ms and ${wrong} ms`)
+  // Taken in turns, the best of each: what else the machine does slows single turns down.
+  let [unknown, wrong] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
+  const isAlike = () => unknown > wrong / 2 && unknown < wrong * 2
+  for (let turn = 0; turn < 40 && (turn < 5 || !isAlike()); turn += 1) {
+    unknown = Math.min(unknown, await timed(null))
+    wrong = Math.min(wrong, await timed(hash))
+  }
+  t.true(isAlike(), `${unknown} ms and ${wrong} ms`)
 })
 
 test('a hash in another form is an error, not a no', async t => {

@@ -75,18 +75,20 @@ export const passwordProviderContract = (test: TestFn, make: Make<PasswordSubjec
 
   test.serial('password: an unknown account takes as long as a wrong password', async t => {
     const { provider, account } = await make(t)
-    const best = async (email: string): Promise<number> => {
-      const times: number[] = []
-      for (let turn = 0; turn < 7; turn += 1) {
-        const startedAt = performance.now()
-        t.is(await passwordOf(provider, email, 'a wrong password'), undefined)
-        times.push(performance.now() - startedAt)
-      }
-      return Math.min(...times)
+    const timed = async (email: string): Promise<number> => {
+      const startedAt = performance.now()
+      t.is(await passwordOf(provider, email, 'a wrong password'), undefined)
+      return performance.now() - startedAt
     }
-    await passwordOf(provider, 'unknown@example.org', 'a wrong password')
-    const [wrong, unknown] = [await best(account.email), await best('unknown@example.org')]
-    t.true(unknown > wrong / 2 && unknown < wrong * 2, `unknown ${unknown} ms, wrong ${wrong} ms`)
+    await timed('unknown@example.org')
+    // Taken in turns, the best of each: what else the machine does slows single turns down.
+    let [unknown, wrong] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
+    const isAlike = () => unknown > wrong / 2 && unknown < wrong * 2
+    for (let turn = 0; turn < 40 && (turn < 5 || !isAlike()); turn += 1) {
+      unknown = Math.min(unknown, await timed('unknown@example.org'))
+      wrong = Math.min(wrong, await timed(account.email))
+    }
+    t.true(isAlike(), `unknown ${unknown} ms, wrong ${wrong} ms`)
   })
 
   test('password: many at once are each answered rightly', async t => {

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+import { Script } from 'node:vm'
 import test, { type ExecutionContext } from 'ava'
 import { Greetings, Users } from 'pounce/sdk'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
@@ -47,7 +49,14 @@ test('the set-up link opens a page that runs only what it came with', async t =>
   t.false((page.headers.get('content-security-policy') ?? '').includes('unsafe'))
   t.is(page.headers.get('referrer-policy'), 'no-referrer')
   t.is(page.headers.get('cache-control'), 'no-store')
-  t.false((await page.text()).includes(new URL(link).searchParams.get('token') ?? 'token'))
+  const html = await page.text()
+  t.false(html.includes(new URL(link).searchParams.get('token') ?? 'token'))
+  for (const tag of ['script', 'style']) {
+    const [, text = ''] = new RegExp(`<${tag}>([^]*)</${tag}>`).exec(html) ?? []
+    const hash = createHash('sha256').update(text).digest('base64')
+    t.true(page.headers.get('content-security-policy')?.includes(`${tag}-src 'sha256-${hash}'`), tag)
+    if (tag === 'script') t.notThrows(() => new Script(text))
+  }
 })
 
 test('the holder of the link becomes admin, once', async t => {

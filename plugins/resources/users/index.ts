@@ -1,8 +1,7 @@
-import { Callers, Commands, definePlugin, Greetings, Keys, on, provide, RightsOf, Users } from 'pounce/sdk'
+import { Callers, Commands, definePlugin, Greetings, Keys, provide, RightsOf, Users } from 'pounce/sdk'
 import { AccountOffice, Accounts } from './accounts.ts'
 import { keys, roles, sessions, settings, users } from './collections.ts'
 import { config } from './config.ts'
-import { EndMemberships } from './end-memberships.ts'
 import { FirstAdmin, SetUp } from './first-admin.ts'
 import { InstallationSecret, Secret } from './installation-secret.ts'
 import { CreateKey, ListKeys, RevokeKey } from './key-commands.ts'
@@ -52,6 +51,5 @@ export const plugin = definePlugin({
   ],
   routes: { ...accountRoutes, ...userRoutes, ...keyRoutes, ...setUpRoutes },
   collections: [users, roles, keys, sessions, settings],
-  handlers: [on('space.removed', EndMemberships)],
   periodic: [{ name: 'sweep-sessions', everyMs: hourMs, task: SweepSessions }],
 })

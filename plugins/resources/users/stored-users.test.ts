@@ -1,7 +1,7 @@
 import test from 'ava'
-import { Callers, CommitConflict, DocumentStore, eq, event, Invalid, NotFound, Taken, Users } from 'pounce/sdk'
+import { Callers, CommitConflict, DocumentStore, eq, Invalid, NotFound, Taken, Users } from 'pounce/sdk'
 import { bootForTest } from 'pounce/sdk/testing'
-import { settings, roles as storedRoles } from './collections.ts'
+import { roles as storedRoles } from './collections.ts'
 import { roleIds } from './stored-roles.ts'
 
 const plugins = ['documents.sqlite', 'access.policy', 'auth.local', 'resources.users']
@@ -56,16 +56,6 @@ test('members of a space are listed in pages, each once', async t => {
     ids,
   )
   t.deepEqual((await users.membersOf(spaceId(301), { limit: 4 })).items, [])
-})
-
-test('a space that is gone has no members any more', async t => {
-  const { id } = await newUser()
-  await users.setMembership(id, spaceId(400), roleIds.Viewer)
-  await users.setMembership(id, spaceId(401), roleIds.Viewer)
-  const gone = event('space.removed', { kind: 'space', id: spaceId(400) }, { name: 'gone' })
-  await server.get(DocumentStore).commit({ insert: { id: 'any', value: 'x' }, into: settings }, [gone])
-  await server.drained()
-  t.deepEqual((await users.get(id))?.memberships, [{ space: spaceId(401), role: roleIds.Viewer }])
 })
 
 test('an e-mail address is one address in any case and spelling', async t => {
