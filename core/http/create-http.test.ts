@@ -1,0 +1,325 @@
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import test, { type ExecutionContext } from 'ava'
+import { Conflict, type Log, Problem, RawJson, type Route, rawJson, routesFor, s, TooMany, Unavailable } from 'pounce/sdk'
+import { silent } from 'pounce/sdk/testing'
+import { createHttp } from './create-http.ts'
+import { callers } from './testing/people.ts'
+import { rawClient } from './testing/raw-client.ts'
+import { httpOptions, type ServeOptions, serve } from './testing/serve.ts'
+
+const route = routesFor('things', {})
+const anyone = { summary: 'x', permission: 'anyone' } as const
+
+const answering = (handle: () => unknown, responses: Record<number, s.TSchema> = { 200: s.json() }): Route =>
+  route({ method: 'GET', path: '/api/x', ...anyone, responses, handle: async () => handle() as never })
+
+const failing = (thrown: unknown): Route =>
+  answering(() => {
+    throw thrown
+  })
+
+const get = async (t: ExecutionContext, routes: Record<string, Route>, path: string, init: RequestInit = {}, given: ServeOptions = {}) => {
+  const { url } = await serve(t, routes, given)
+  const response = await fetch(url + path, { redirect: 'manual', ...init })
+  return { status: response.status, text: await response.text(), headers: response.headers }
+}
+
+const effects: Record<string, Route> = {
+  plain: route({
+    method: 'GET',
+    path: '/api/plain/:id',
+    ...anyone,
+    params: s.Object({ id: s.String() }),
+    responses: { 200: s.text() },
+    handle: async () => ({ status: 200, body: 'plain' }),
+  }),
+  changes: route({
+    method: 'GET',
+    path: '/api/changes',
+    ...anyone,
+    effects: 'removes',
+    responses: { 200: s.text() },
+    handle: async () => ({ status: 200, body: 'changed' }),
+  }),
+  minds: route({
+    method: 'GET',
+    path: '/api/minds',
+    ...anyone,
+    effects: 'counts',
+    answersHead: true,
+    responses: { 200: s.empty() },
+    handle: async ({ isHead }) => ({ status: 200, body: undefined, headers: { 'x-head': String(isHead) } }),
+  }),
+  write: route({
+    method: 'POST',
+    path: '/api/plain/:id',
+    ...anyone,
+    params: s.Object({ id: s.String() }),
+    responses: { 201: s.empty() },
+    handle: async () => ({ status: 201, body: undefined }),
+  }),
+  proxy: route({
+    method: 'GET',
+    path: '/api/proxy/:key',
+    ...anyone,
+    params: s.Object({ key: s.String() }),
+    responses: { 200: s.text() },
+    handle: async ({ params }) => ({ status: 200, body: params.key }),
+  }),
+}
+
+test('an unknown address is a JSON 404, a known one with another method 405 with what it takes', async t => {
+  const unknown = await get(t, effects, '/api/nowhere')
+  t.is(unknown.status, 404)
+  t.is((JSON.parse(unknown.text) as { code: string }).code, 'no-such-address')
+  const wrong = await get(t, effects, '/api/plain/1', { method: 'DELETE' })
+  t.is(wrong.status, 405)
+  t.is(wrong.headers.get('allow'), 'GET, HEAD, POST')
+  t.is((await get(t, effects, '/api/plain/1', { method: 'PATCH' })).status, 405)
+})
+
+test('a trailing slash is another address, but for the proxy', async t => {
+  t.is((await get(t, effects, '/api/changes/')).status, 404)
+  t.is((await get(t, effects, '/api/proxy/a/')).text, 'a')
+})
+
+test('OPTIONS names the methods', async t => {
+  const { status, headers } = await get(t, effects, '/api/plain/1', { method: 'OPTIONS' })
+  t.is(status, 204)
+  t.is(headers.get('allow'), 'GET, HEAD, POST, OPTIONS')
+  t.is(headers.get('access-control-allow-methods'), null)
+  t.is((await get(t, effects, '/api/nowhere', { method: 'OPTIONS' })).status, 404)
+})
+
+test('HEAD answers like GET without a body, and never runs what changes something', async t => {
+  const plain = await get(t, effects, '/api/plain/1', { method: 'HEAD' })
+  t.deepEqual([plain.status, plain.text, plain.headers.get('content-length')], [200, '', '5'])
+  t.is((await get(t, effects, '/api/changes', { method: 'HEAD' })).status, 405)
+  t.is((await get(t, effects, '/api/minds', { method: 'HEAD' })).headers.get('x-head'), 'true')
+  t.is((await get(t, effects, '/api/minds')).headers.get('x-head'), 'false')
+})
+
+test('a problem says what was wrong, with a code, its details and the id of the request', async t => {
+  const { status, text, headers } = await get(
+    t,
+    { getX: failing(new Conflict('It changed', { details: { job: 7, status: 'KO' } })) },
+    '/api/x',
+  )
+  t.is(status, 409)
+  t.deepEqual(JSON.parse(text), { status: 'KO', message: 'It changed', job: 7, code: 'conflict', requestId: headers.get('x-request-id') })
+})
+
+test('a client that asks for it gets application/problem+json', async t => {
+  const { headers, text } = await get(t, { getX: failing(new Conflict('It changed')) }, '/api/x', {
+    headers: { accept: 'application/problem+json, */*' },
+  })
+  t.is(headers.get('content-type'), 'application/problem+json')
+  t.deepEqual(JSON.parse(text), {
+    type: 'about:blank',
+    title: 'Conflict',
+    status: 409,
+    detail: 'It changed',
+    code: 'conflict',
+    requestId: headers.get('x-request-id'),
+  })
+})
+
+test('when to try again is said', async t => {
+  t.is((await get(t, { getX: failing(new Unavailable('away')) }, '/api/x')).headers.get('retry-after'), '5')
+  t.is((await get(t, { getX: failing(new TooMany('slow down', 0.2)) }, '/api/x')).headers.get('retry-after'), '1')
+})
+
+test('a bug is a bare 500, and logged with its cause', async t => {
+  const lines: unknown[] = []
+  const log: Log = { ...silent, error: (_message, fields) => lines.push(fields) }
+  const error = new Error('secret at /var/lib')
+  for (const thrown of [error, 'text', undefined, { status: 404, code: 'x', message: 'not a problem' }]) {
+    const { status, text } = await get(t, { getX: failing(thrown) }, '/api/x', {}, { options: { log } })
+    t.is(status, 500)
+    t.deepEqual(Object.keys(JSON.parse(text)), ['status', 'message', 'code', 'requestId'])
+    t.notRegex(text, /secret|var|not a problem/)
+  }
+  t.like(lines[0], { error, path: '/api/x' })
+})
+
+test('problems of 5xx are logged, refusals are not', async t => {
+  const lines: unknown[] = []
+  const log: Log = { ...silent, error: message => lines.push(message) }
+  await get(t, { getX: failing(new Problem(500, 'content-corrupt', 'damaged')) }, '/api/x', {}, { options: { log } })
+  await get(t, { getX: failing(new Conflict('no')) }, '/api/x', {}, { options: { log } })
+  t.is(lines.length, 1)
+})
+
+test('the password window of browsers stays shut, programs are told', async t => {
+  const me = {
+    getX: route({
+      method: 'GET',
+      path: '/api/x',
+      summary: 'x',
+      permission: 'signedIn',
+      responses: { 200: s.empty() },
+      handle: async () => ({ status: 200, body: undefined }),
+    }),
+  }
+  const { port } = await serve(t, me)
+  const ask = async (headers: string): Promise<string> =>
+    (await rawClient(port)).send(`GET /api/x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${headers}\r\n`).closed()
+  t.regex(await ask(''), /WWW-Authenticate: Basic/i)
+  for (const headers of ['Cookie: a=b\r\n', 'X-Requested-With: XMLHttpRequest\r\n', 'Sec-Fetch-Mode: cors\r\n', 'Accept: text/html\r\n']) {
+    t.notRegex(await ask(headers), /WWW-Authenticate/i, headers)
+  }
+})
+
+test('a text body is a JSON string under JSON, and itself under text', async t => {
+  const json = await get(t, { getX: answering(() => ({ status: 200, body: 'a "text"' }), { 200: s.String() }) }, '/api/x')
+  t.deepEqual([json.text, json.headers.get('content-type')], ['"a \\"text\\""', 'application/json'])
+  const text = await get(t, { getX: answering(() => ({ status: 200, body: 'größer' }), { 200: s.text() }) }, '/api/x')
+  t.deepEqual([text.text, text.headers.get('content-type')], ['größer', 'text/plain; charset=utf-8'])
+})
+
+test('ready-made JSON is sent as it is, and checked in tests', async t => {
+  const responses = { 200: s.Array(s.Object({ a: s.Number() })) }
+  t.is((await get(t, { getX: answering(() => ({ status: 200, body: rawJson('[ {"a":1} ]') }), responses) }, '/api/x')).text, '[ {"a":1} ]')
+  t.is((await get(t, { getX: answering(() => ({ status: 200, body: rawJson('[{"b":1}]') }), responses) }, '/api/x')).status, 500)
+})
+
+test('an answer that differs from its declaration is a 500 in tests', async t => {
+  for (const reply of [
+    { status: 200, body: { a: 'x' } },
+    { status: 201, body: { a: 1 } },
+    { status: 200, body: undefined },
+  ]) {
+    t.is(
+      (await get(t, { getX: answering(() => reply, { 200: s.Object({ a: s.Number() }) }) }, '/api/x')).status,
+      500,
+      JSON.stringify(reply),
+    )
+  }
+  const lax = { options: { checkResponses: false } }
+  t.is(
+    (await get(t, { getX: answering(() => ({ status: 200, body: { a: 'x' } }), { 200: s.Object({ a: s.Number() }) }) }, '/api/x', {}, lax))
+      .text,
+    '{"a":"x"}',
+  )
+})
+
+test('rows are one JSON list, whatever their number', async t => {
+  const rowsOf = (rows: AsyncIterable<unknown> | Iterable<unknown>): Route =>
+    answering(() => ({ status: 200, body: rows }), { 200: s.rows(s.json()) })
+  async function* numbers(count: number): AsyncGenerator<unknown> {
+    for (let n = 0; n < count; n++) yield n % 2 === 0 ? { n } : new RawJson(`{"n":${n}}`)
+  }
+  t.is((await get(t, { getX: rowsOf(numbers(0)) }, '/api/x')).text, '[]')
+  t.is((await get(t, { getX: rowsOf(numbers(2)) }, '/api/x')).text, '[{"n":0},{"n":1}]')
+  t.is((JSON.parse((await get(t, { getX: rowsOf(numbers(50_000)) }, '/api/x')).text) as unknown[]).length, 50_000)
+  async function* broken(): AsyncGenerator<unknown> {
+    yield 'x'.repeat(100_000)
+    throw new Error('gone')
+  }
+  await t.throwsAsync(get(t, { getX: rowsOf(broken()) }, '/api/x'))
+})
+
+test('long text is compressed for who asks, short never', async t => {
+  const body = { text: 'compress me '.repeat(200) }
+  const long = { getX: answering(() => ({ status: 200, body })) }
+  const { port } = await serve(t, {
+    ...long,
+    getY: route({
+      method: 'GET',
+      path: '/api/y',
+      ...anyone,
+      responses: { 200: s.json() },
+      handle: async () => ({ status: 200, body: 'short' }),
+    }),
+  })
+  const ask = async (path: string, accept: string): Promise<{ head: string; body: Buffer }> => {
+    const received = await (await rawClient(port))
+      .send(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAccept-Encoding: ${accept}\r\n\r\n`)
+      .closed()
+    const at = received.indexOf('\r\n\r\n')
+    return { head: received.slice(0, at).toLowerCase(), body: Buffer.from(received.slice(at + 4), 'latin1') }
+  }
+  const text = JSON.stringify(body)
+  const zipped = await ask('/api/x', 'gzip, deflate')
+  t.regex(zipped.head, /content-encoding: gzip[\s\S]*vary|vary[\s\S]*content-encoding: gzip/)
+  t.is(gunzipSync(zipped.body).toString(), text)
+  t.is(brotliDecompressSync((await ask('/api/x', 'gzip, br;q=0.5')).body).toString(), text)
+  for (const accept of ['identity', 'gzip;q=0', 'deflate', 'xgzip'])
+    t.notRegex((await ask('/api/x', accept)).head, /content-encoding/, accept)
+  t.notRegex((await ask('/api/y', 'gzip')).head, /content-encoding/)
+})
+
+test('no origin is let in but those that are named', async t => {
+  const origin = 'https://app.example.org'
+  const ask = async (allowedOrigins: string[], method = 'GET') =>
+    (await get(t, effects, '/api/plain/1', { method, headers: { origin } }, { config: { allowedOrigins } })).headers
+  t.is((await ask([])).get('access-control-allow-origin'), null)
+  t.is((await ask(['https://other.example'])).get('access-control-allow-origin'), null)
+  const named = await ask([origin])
+  t.is(named.get('access-control-allow-origin'), origin)
+  t.is(named.get('access-control-allow-credentials'), null)
+  t.regex(named.get('vary') ?? '', /Origin/)
+  t.is((await ask(['*'])).get('access-control-allow-origin'), '*')
+  t.regex((await ask([origin], 'OPTIONS')).get('access-control-allow-headers') ?? '', /X-API-Key/)
+})
+
+test('health needs nothing, readiness shows its parts to server admins only', async t => {
+  const report = { ready: false, plugins: [{ id: 'documents.sqlite', ok: false, message: 'disk I/O error' }], waiting: 3, parked: 1 }
+  const away = { identify: async () => Promise.reject(new Unavailable('away')) }
+  const options = { options: { readiness: async () => report } }
+  t.is((await get(t, {}, '/healthz?key=x', {}, { ...options, callers: away })).text, 'healthy')
+  const unknown = await get(t, {}, '/readyz', { headers: { 'x-api-key': 'admin' } }, { ...options, callers: away })
+  t.deepEqual([unknown.status, JSON.parse(unknown.text)], [503, { ready: false }])
+  const shown = await get(t, {}, '/readyz', { headers: { 'x-api-key': 'admin' } }, { ...options, callers })
+  t.deepEqual(JSON.parse(shown.text), report)
+  t.deepEqual(JSON.parse((await get(t, {}, '/readyz', { headers: { 'x-api-key': 'ann' } }, { ...options, callers })).text), {
+    ready: false,
+  })
+})
+
+test('the API describes itself at /openapi.json and /docs, and / leads there until a plugin takes it', async t => {
+  t.is((JSON.parse((await get(t, effects, '/openapi.json')).text) as { openapi: string }).openapi, '3.0.1')
+  const page = await get(t, effects, '/docs')
+  t.regex(page.text, /<script src="docs\/start\.js">/)
+  t.notRegex(page.text, /<script>|style=|onload/)
+  for (const [, file = ''] of page.text.matchAll(/(?:src|href)="docs\/([^"]+)"/g))
+    t.is((await get(t, effects, `/docs/${file}`)).status, 200, file)
+  t.is((await get(t, effects, '/docs/..%2Fpackage.json')).status, 404)
+  const root = await get(t, effects, '/')
+  t.deepEqual([root.status, root.headers.get('location')], [302, 'docs'])
+  const own = route({
+    method: 'GET',
+    path: '/',
+    ...anyone,
+    responses: { 200: s.text() },
+    handle: async () => ({ status: 200, body: 'mine' }),
+  })
+  t.is((await get(t, { own }, '/')).text, 'mine')
+})
+
+test('measurements are served when they are on', async t => {
+  t.is((await get(t, {}, '/metrics')).status, 404)
+  const scrape = async () => ({ contentType: 'text/plain; version=0.0.4', text: 'up 1\n' })
+  const { text, headers } = await get(t, {}, '/metrics', {}, { config: { metrics: true }, options: { scrape } })
+  t.deepEqual([text, headers.get('content-type')], ['up 1\n', 'text/plain; version=0.0.4'])
+})
+
+test('neither a log line nor an answer shows a key', async t => {
+  const lines: string[] = []
+  const keep = (message: string, fields?: object): void => {
+    lines.push(JSON.stringify([message, fields, (fields as { error?: Error } | undefined)?.error?.stack]))
+  }
+  const log: Log = { debug: keep, info: keep, warn: keep, error: keep }
+  const routes = { getX: failing(new Error('bug')), plain: effects['plain'] as Route }
+  for (const path of ['/api/x?key=TopSecret', '/api/plain/1?a=1&key=TopSecret&b=2', '/api/nowhere?k%65y=TopSecret']) {
+    t.notRegex((await get(t, routes, path, {}, { options: { log }, callers })).text, /TopSecret/)
+  }
+  t.true(lines.length >= 3)
+  t.notRegex(lines.join('\n'), /TopSecret/)
+})
+
+test('a taken port is said in words', async t => {
+  const { port } = await serve(t, {})
+  const second = createHttp(httpOptions({}, { config: { port } }))
+  await t.throwsAsync(second.listen(), { message: new RegExp(`Port ${port} of 127\\.0\\.0\\.1 is taken`) })
+})
