@@ -1,0 +1,200 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { crc32 } from 'node:zlib'
+import test from 'ava'
+import { type Entry, fromBuffer, type ZipFile } from 'yauzl'
+import { cut, type ZipEntry, zip, zipLength } from './zip.ts'
+
+const entry = (path: string, bytes: Buffer, more: Partial<ZipEntry> = {}): ZipEntry => ({
+  path,
+  sizeBytes: bytes.length,
+  modified: new Date('2024-02-29T13:14:16Z'),
+  open: async () => Readable.from([bytes.subarray(0, bytes.length >> 1), bytes.subarray(bytes.length >> 1)]),
+  ...more,
+})
+
+const written = (entries: readonly ZipEntry[]): Promise<Buffer> => buffer(zip(entries))
+
+const open = (archive: Buffer): Promise<ZipFile> =>
+  new Promise((resolve, reject) => {
+    fromBuffer(archive, { lazyEntries: true, strictFileNames: true }, (error, file) => (error ? reject(error) : resolve(file)))
+  })
+
+/** What the directory at the end says, in its order. */
+const membersOf = async (archive: Buffer): Promise<readonly Entry[]> => {
+  const file = await open(archive)
+  const members: Entry[] = []
+  return new Promise((resolve, reject) => {
+    file.on('error', reject)
+    file.on('end', () => resolve(members))
+    file.on('entry', (member: Entry) => {
+      members.push(member)
+      file.readEntry()
+    })
+    file.readEntry()
+  })
+}
+
+/** The bytes of a member; throws when they do not fit its length or checksum. */
+const bytesOf = async (archive: Buffer, member: Entry): Promise<Buffer> => {
+  const file = await open(archive)
+  const stream = await new Promise<Readable>((resolve, reject) => {
+    file.openReadStream(member, (error, stream) => (error ? reject(error) : resolve(stream)))
+  })
+  const bytes = await buffer(stream)
+  if (crc32(bytes) !== member.crc32) throw new Error(`${member.fileName}: the checksum is wrong`)
+  return bytes
+}
+
+test('what goes in comes out, whatever its length and name', async t => {
+  const sizes = [0, 1, 65_535, 65_536, 65_537, 300_000]
+  const files = sizes.map(size => ({ path: `größe – 観測/${size}.bin`, bytes: randomBytes(size) }))
+  const entries = files.map(({ path, bytes }) => entry(path, bytes))
+  const archive = await written(entries)
+  t.is(archive.length, zipLength(entries))
+  const members = await membersOf(archive)
+  t.deepEqual(
+    members.map(member => member.fileName),
+    files.map(file => file.path),
+  )
+  for (const [at, member] of members.entries()) {
+    t.deepEqual(await bytesOf(archive, member), files[at]?.bytes, member.fileName)
+  }
+})
+
+test('an archive of nothing is one', async t => {
+  const archive = await written([])
+  t.is(archive.length, zipLength([]))
+  t.deepEqual(await membersOf(archive), [])
+})
+
+test('members carry their time in UTC and the rights of a plain file', async t => {
+  const archive = await written([entry('a/small.txt', Buffer.from('small')), entry('large.bin', randomBytes(200_000))])
+  const members = await membersOf(archive)
+  t.deepEqual(
+    members.map(member => [
+      member.fileName,
+      member.getLastModDate({ timezone: 'UTC' }).toISOString(),
+      member.externalFileAttributes >>> 16,
+    ]),
+    ['a/small.txt', 'large.bin'].map(path => [path, '2024-02-29T13:14:16.000Z', 0o100644]),
+  )
+})
+
+test('more than 65,535 members need ZIP64, and get it', async t => {
+  const entries = Array.from({ length: 70_000 }, (_, n) => entry(`f${n}`, Buffer.from(String(n))))
+  const archive = await written(entries)
+  t.is(archive.length, zipLength(entries))
+  const members = await membersOf(archive)
+  t.is(members.length, 70_000)
+  t.is(String(await bytesOf(archive, members[69_999] as Entry)), '69999')
+})
+
+/** A member of many bytes without a file of that size: one buffer, over and over. */
+const huge = (path: string, blocks: number, block: Buffer): ZipEntry =>
+  entry(path, Buffer.alloc(0), {
+    sizeBytes: blocks * block.length,
+    open: async () =>
+      Readable.from(
+        (function* () {
+          for (let n = 0; n < blocks; n++) yield block
+        })(),
+        { highWaterMark: 1 },
+      ),
+  })
+
+test('members and offsets beyond 4 GiB have 64-bit fields', async t => {
+  t.timeout(60_000)
+  const block = Buffer.alloc(1 << 22, 7)
+  const entries = [huge('big.bin', 1025, block), entry('after.txt', Buffer.from('behind'))]
+  const total = zipLength(entries)
+  const tailLength = 1000
+  let tail: Buffer = Buffer.alloc(0)
+  let length = 0
+  for await (const piece of zip(entries)) {
+    length += piece.length
+    tail = (piece.length > tailLength ? piece : Buffer.concat([tail, piece])).subarray(-tailLength)
+  }
+  t.is(length, total)
+  const at = total - tail.length
+  const directory = tail.indexOf(Buffer.from('PK\u0001\u0002', 'latin1'))
+  t.is(tail.readUInt32LE(directory + 20), 0xffff_ffff)
+  const extra = directory + 46 + 'big.bin'.length
+  t.is(tail.readUInt16LE(extra), 1)
+  t.is(tail.readBigUInt64LE(extra + 4), 1025n << 22n)
+  const second = tail.indexOf(Buffer.from('PK\u0001\u0002', 'latin1'), directory + 4)
+  t.is(tail.readUInt32LE(second + 42), 0xffff_ffff)
+  const local = Number(tail.readBigUInt64LE(second + 46 + 'after.txt'.length + 4)) - at
+  t.is(tail.readUInt32LE(local), 0x04034b50)
+  const end64 = tail.indexOf(Buffer.from('PK\u0006\u0006', 'latin1'))
+  t.is(Number(tail.readBigUInt64LE(end64 + 48)) - at, directory)
+})
+
+test('bytes that are too short, too long or fail end the archive with an error', async t => {
+  const bytes = randomBytes(100_000)
+  const faults: readonly ZipEntry[] = [
+    entry('short', bytes, { sizeBytes: 100_001 }),
+    entry('long', bytes, { sizeBytes: 99_999 }),
+    entry('small and short', bytes.subarray(0, 10), { sizeBytes: 11 }),
+    entry('small and long', bytes.subarray(0, 10), { sizeBytes: 9 }),
+    entry('not there', bytes, { open: () => Promise.reject(new Error('gone')) }),
+    entry('small and not there', Buffer.alloc(1), { open: () => Promise.reject(new Error('gone')) }),
+    entry('breaks off', bytes, {
+      open: async () =>
+        Readable.from(
+          (function* () {
+            yield bytes.subarray(0, 10)
+            throw new Error('broken')
+          })(),
+        ),
+    }),
+  ]
+  for (const fault of faults) {
+    await t.throwsAsync(written([entry('fine', bytes), fault, entry('never', bytes)]), undefined, fault.path)
+  }
+})
+
+test('whoever stops reading closes what is open', async t => {
+  const source = Readable.from(
+    (function* () {
+      for (;;) yield Buffer.alloc(65_536)
+    })(),
+  )
+  const pieces = zip([entry('endless', Buffer.alloc(0), { sizeBytes: 2 ** 40, open: async () => source })])
+  let seen = 0
+  for await (const piece of pieces) {
+    seen += piece.length
+    if (seen > 1_000_000) break
+  }
+  t.true(source.destroyed)
+})
+
+test('a part of an archive is the same bytes as in the whole', async t => {
+  const entries = [entry('a', randomBytes(10)), entry('b', randomBytes(100_000)), entry('c', randomBytes(70_000))]
+  const whole = await written(entries)
+  for (const [start, end] of [
+    [0, 0],
+    [0, whole.length - 1],
+    [17, 99_999],
+    [150_000, whole.length - 1],
+    [whole.length - 1, whole.length - 1],
+  ] as const) {
+    const part = await buffer(cut(zip(entries), { start, end }))
+    t.true(part.equals(whole.subarray(start, end + 1)), `${start}-${end}`)
+  }
+})
+
+test.serial('memory stays flat over a large archive', async t => {
+  t.timeout(60_000)
+  const block = randomBytes(1 << 20)
+  const entries = Array.from({ length: 8 }, (_, n) => huge(`part ${n}`, 64, block))
+  const hash = createHash('sha1')
+  const before = process.memoryUsage().arrayBuffers
+  let most = 0
+  for await (const piece of Readable.from(zip(entries), { highWaterMark: 4 })) {
+    hash.update(piece.subarray(0, 1))
+    most = Math.max(most, process.memoryUsage().arrayBuffers - before)
+  }
+  t.true(most < 48 << 20, `${most} bytes`)
+})

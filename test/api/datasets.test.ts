@@ -1,0 +1,371 @@
+import test from 'ava'
+import { Datasets, Files, Users } from 'pounce/sdk'
+import { bootForTest } from 'pounce/sdk/testing'
+import { allIds, callsOf, idOf, idsOf, nextOf } from '../support/calls.ts'
+import { refusal } from '../support/people.ts'
+import {
+  letIn,
+  newCollection,
+  newDataset,
+  newSpace,
+  publish,
+  recordPlugins,
+  type Somebody,
+  somebody,
+} from '../support/spaces-and-people.ts'
+
+const server = await bootForTest({ plugins: recordPlugins })
+test.after.always(() => server.stop())
+const admin = callsOf(server.as(server.admin.key))
+const nobody = callsOf(server.as())
+const unknownId = 'f'.repeat(24)
+const ok = { status: 'success' }
+const recordOf = (id: string) => server.get(Datasets).get(id)
+const own = (person: Somebody) => idsOf(person.get('/api/datasets/canEdit?limit=0'))
+
+/** A file that lies in no dataset. */
+const looseFile = async (owner: Somebody, name = 'loose.txt'): Promise<string> => {
+  const form = new FormData()
+  form.set('File', new Blob([`bytes of ${name}`]), name)
+  const answer = await owner.call('/api/files', { method: 'POST', body: form })
+  return ((await answer.json()) as { id: string }).id
+}
+
+test('a dataset is made and shown in the same shape everywhere', async t => {
+  const ann = await somebody(server)
+  const [space, collection] = [await newSpace(ann), await newCollection(ann)]
+  const id = await newDataset(ann, { name: 'Größe – 観測', description: 'a\nb', space: [space], collection: [collection] })
+  const { status, body } = await ann.get(`/api/datasets/${id}`)
+  t.is(status, 200)
+  const { created, ...rest } = body as Record<string, unknown>
+  t.regex(String(created), /^\w{3} \w{3} \d\d \d\d:\d\d:\d\d UTC \d{4}$/)
+  const shape = {
+    id,
+    name: 'Größe – 観測',
+    description: 'a\nb',
+    thumbnail: null,
+    authorId: ann.id,
+    spaces: [space],
+    resource_type: 'dataset',
+  }
+  t.deepEqual(rest, shape)
+  for (const list of ['/api/datasets?title=größe', `/api/spaces/${space}/datasets`, `/api/collections/${collection}/datasets`]) {
+    t.deepEqual((await ann.get(list)).body, [body], list)
+  }
+  t.deepEqual((await ann.get(`/api/collections/${collection}/getDatasets`)).body, [body])
+  t.like(await recordOf(id), { access: 'DEFAULT', isPublic: false, collections: [collection], state: 'live' })
+})
+
+test('a dataset that is not well described is refused and not made', async t => {
+  const ann = await somebody(server)
+  const wrong: readonly object[] = [
+    {},
+    { name: '' },
+    { name: 'a\u0007' },
+    { name: 'x'.repeat(501) },
+    { name: ['n'] },
+    { name: 'n', description: 4 },
+    { name: 'n', access: 'TRIAL' },
+    { name: 'n', access: 'open' },
+    { name: 'n', space: { $ne: 1 } },
+    { name: 'n', existingfiles: [unknownId] },
+  ]
+  for (const json of wrong) t.is((await ann.post('/api/datasets/createempty', json)).status, 400, JSON.stringify(json).slice(0, 50))
+  for (const json of [{ space: [unknownId] }, { space: 'nonsense' }, { collection: [unknownId] }, { existingfiles: `${unknownId}` }]) {
+    t.is((await ann.post('/api/datasets/createempty', { name: 'n', ...json })).status, 404, JSON.stringify(json))
+  }
+  t.is((await nobody.post('/api/datasets/createempty', { name: 'n' })).status, 401)
+  t.deepEqual(await own(ann), [])
+  t.is((await ann.post('/api/datasets/createempty', { name: 'n', space: ['default'], collection: '' })).status, 200)
+})
+
+test('a dataset goes only where its maker may add things', async t => {
+  const [ann, bob] = [await somebody(server), await somebody(server)]
+  const [space, collection] = [await newSpace(ann), await newCollection(ann)]
+  await letIn(ann, space, 'Viewer', bob)
+  for (const more of [{ space: [space] }, { collection: [collection] }]) {
+    t.is((await bob.post('/api/datasets/createempty', { name: 'n', ...more })).status, 403)
+  }
+  const file = await looseFile(ann)
+  for (const more of [{ existingfiles: file }]) t.is((await bob.post('/api/datasets/createempty', { name: 'n', ...more })).status, 404)
+  t.deepEqual(await own(bob), [])
+})
+
+test('a dataset is made of a file, which it then holds', async t => {
+  const [ann, bob] = [await somebody(server), await somebody(server)]
+  const [first, second] = [await looseFile(ann), await looseFile(ann, 'second.txt')]
+  t.is((await ann.post('/api/datasets', { name: 'n' })).status, 400)
+  t.is((await ann.post('/api/datasets', { file_id: first })).status, 400)
+  for (const file_id of [unknownId, 'nonsense']) t.is((await ann.post('/api/datasets', { name: 'n', file_id })).status, 404)
+  t.is((await bob.post('/api/datasets', { name: 'n', file_id: first })).status, 404)
+  const id = await idOf(ann.post('/api/datasets', { name: 'of one', file_id: first }))
+  t.is((await recordOf(id))?.access, 'PRIVATE')
+  t.deepEqual(await idsOf(ann.get(`/api/datasets/${id}/files`)), [first])
+  const both = await newDataset(ann, { existingfiles: `${first},${second}` })
+  t.deepEqual((await idsOf(ann.get(`/api/datasets/${both}/files`))).toSorted(), [first, second].toSorted())
+  t.deepEqual((await ann.post('/api/datasets/attachmultiple', { datasetid: id, existingfiles: `${second},${first}` })).body, { id })
+  t.is((await idsOf(ann.get(`/api/datasets/${id}/files`))).length, 2)
+  t.is((await bob.post('/api/datasets/attachmultiple', { datasetid: id, existingfiles: '' })).status, 403)
+  t.is((await server.get(Files).get(first))?.places.length, 2)
+})
+
+test('deleting a dataset but not its files leaves those of its root', async t => {
+  const ann = await somebody(server)
+  const file = await looseFile(ann)
+  const dataset = await newDataset(ann, { existingfiles: file })
+  t.deepEqual((await ann.post(`/api/datasets/${dataset}/detachdelete`)).body, ok)
+  t.is((await ann.get(`/api/datasets/${dataset}`)).status, 404)
+  await server.drained()
+  t.deepEqual((await server.get(Files).get(file))?.places, [])
+})
+
+test('malformed, unknown and removed ids are answered alike', async t => {
+  const ann = await somebody(server)
+  const id = await newDataset(ann)
+  for (let n = 0; n < 2; n++) t.deepEqual((await ann.remove(`/api/datasets/${id}`)).body, ok)
+  const answers = await Promise.all(['nonsense', unknownId, id].map(async one => refusal(await ann.call(`/api/datasets/${one}`))))
+  for (const answer of answers) t.deepEqual(answer, answers[0])
+  t.is(answers[0]?.['httpStatus'], 404)
+  for (const one of ['nonsense', unknownId, id]) {
+    t.is((await ann.put(`/api/datasets/${one}/title`, { name: 'n' })).status, 404)
+    t.is((await ann.remove(`/api/datasets/${one}`)).status, 404)
+    t.is((await ann.get(`/api/datasets/${one}/download`)).status, 404)
+    t.is((await ann.post(`/api/datasets/${one}/newFolder`, { name: 'n', parentId: one, parentType: 'dataset' })).status, 404)
+  }
+})
+
+test('what is written on a dataset changes, raises its date, and only for those who may edit', async t => {
+  const [ann, bob] = [await somebody(server), await somebody(server)]
+  const id = await newDataset(ann)
+  const path = `/api/datasets/${id}`
+  t.deepEqual((await ann.put(`${path}/title`, { name: 'new' })).body, ok)
+  t.deepEqual((await ann.put(`${path}/description`, { description: 'text' })).body, ok)
+  t.like(await recordOf(id), { name: 'new', description: 'text' })
+  t.deepEqual((await ann.post(`${path}/editing`, { name: 'both', description: '' })).body, ok)
+  const record = await recordOf(id)
+  t.like(record, { name: 'both', description: '' })
+  t.true((record?.modified ?? '') >= (record?.created ?? ''))
+  t.is((await bob.put(`${path}/title`, { name: 'taken' })).status, 403)
+  t.is((await nobody.put(`${path}/title`, { name: 'taken' })).status, 401)
+  for (const json of [{}, { name: null }, { name: '' }, { name: '\n' }]) t.is((await ann.put(`${path}/title`, json)).status, 400)
+  for (const json of [{ name: 'n' }, { description: '' }]) t.is((await ann.post(`${path}/editing`, json)).status, 400)
+  t.deepEqual(await recordOf(id), record)
+})
+
+test('creators are appended, moved and removed', async t => {
+  const ann = await somebody(server)
+  const id = await newDataset(ann)
+  const path = `/api/datasets/${id}/creator`
+  for (const creator of ['Ada', 'Bo & Co', 'Ada', 'Cy']) t.deepEqual((await ann.post(path, { creator })).body, ok)
+  t.deepEqual((await recordOf(id))?.creators, ['Ada', 'Bo & Co', 'Cy'])
+  t.deepEqual((await ann.put(`${path}/reorder?creator=Cy&newPos=0`)).body, ok)
+  t.deepEqual((await ann.put(`${path}/reorder?creator=Ada&newPos=99`)).body, ok)
+  t.deepEqual((await ann.put(`${path}/reorder?creator=Unknown&newPos=0`)).body, ok)
+  t.deepEqual((await recordOf(id))?.creators, ['Cy', 'Bo & Co', 'Ada'])
+  t.deepEqual((await ann.remove(`${path}/remove?creator=Bo%20%26%20Co`)).body, ok)
+  t.deepEqual((await recordOf(id))?.creators, ['Cy', 'Ada'])
+  t.is((await ann.put(`${path}/reorder?creator=Cy`)).status, 400)
+  t.is((await ann.put(`${path}/reorder?creator=Cy&newPos=first`)).status, 400)
+  t.is((await ann.post(path, {})).status, 400)
+})
+
+test('no creator is lost when many are added at once', async t => {
+  const ann = await somebody(server)
+  const id = await newDataset(ann)
+  const names = Array.from({ length: 50 }, (_, n) => `creator ${n}`)
+  const answers = await Promise.all(names.map(creator => ann.post(`/api/datasets/${id}/creator`, { creator })))
+  t.true(answers.every(answer => answer.status === 200))
+  t.deepEqual((await recordOf(id))?.creators.toSorted(), names.toSorted())
+})
+
+test('a license is taken with its short texts written out', async t => {
+  const ann = await somebody(server)
+  const id = await newDataset(ann)
+  const license = {
+    licenseType: 'license2',
+    rightsHolder: 'Ann',
+    licenseText: 'by-nc-sa',
+    licenseUrl: 'https://x.org',
+    allowDownload: 'true',
+  }
+  t.deepEqual((await ann.post(`/api/datasets/${id}/license`, license)).body, ok)
+  const text = 'Attribution-NonCommercial-ShareAlike'
+  t.deepEqual((await recordOf(id))?.license, { type: 'license2', rightsHolder: 'Ann', text, url: 'https://x.org', allowDownload: true })
+  for (const key of Object.keys(license)) {
+    t.is((await ann.post(`/api/datasets/${id}/license`, { ...license, [key]: undefined })).status, 400, key)
+  }
+  t.is((await ann.post(`/api/datasets/${id}/license`, { ...license, licenseType: 'mine' })).status, 400)
+})
+
+test('who may read follows the access and the spaces', async t => {
+  const ann = await somebody(server)
+  const space = await newSpace(ann)
+  const [here, shut, open] = [
+    await newDataset(ann, { space: [space] }),
+    await newDataset(ann, { space: [space], access: 'PRIVATE' }),
+    await newDataset(ann, { access: 'PUBLIC' }),
+  ]
+  const areOpen = async () => Promise.all([here, shut, open].map(async id => (await recordOf(id))?.isPublic))
+  t.deepEqual(await areOpen(), [false, false, true])
+  await publish(server, ann, space)
+  t.deepEqual(await areOpen(), [true, false, true])
+  t.deepEqual((await ann.put(`/api/datasets/${here}/access`)).body, ok)
+  t.deepEqual((await ann.put(`/api/datasets/${shut}/access?aceess=PUBLIC`)).body, ok)
+  t.deepEqual((await ann.put(`/api/datasets/${open}/access?access=DEFAULT`)).body, ok)
+  t.deepEqual(await areOpen(), [false, true, false])
+  t.is((await ann.post(`/api/spaces/${space}/addDatasetToSpace/${open}`)).status, 200)
+  t.deepEqual(await areOpen(), [false, true, true])
+  await publish(server, ann, space, 'PRIVATE')
+  t.deepEqual(await areOpen(), [false, true, false])
+  t.is((await ann.put(`/api/datasets/${here}/access?access=OPEN`)).status, 400)
+})
+
+test('a dataset enters and leaves spaces with the rights for both ends', async t => {
+  const [ann, bob] = [await somebody(server), await somebody(server)]
+  const space = await newSpace(ann)
+  const dataset = await newDataset(bob)
+  const path = (what: string, id = dataset) => `/api/spaces/${space}/${what}/${id}`
+  t.is((await bob.post(path('addDatasetToSpace'))).status, 403)
+  t.is((await ann.post(path('addDatasetToSpace'))).status, 403)
+  await letIn(ann, space, 'Editor', bob)
+  t.deepEqual((await bob.post(path('addDatasetToSpace'))).body, { datasetsInSpace: '1' })
+  t.deepEqual((await bob.post(path('addDatasetToSpace'))).body, { datasetsInSpace: '1' })
+  t.is((await bob.post(path('addDatasetToSpace', unknownId))).status, 404)
+  t.is((await bob.post(`/api/spaces/${unknownId}/addDatasetToSpace/${dataset}`)).status, 404)
+  await letIn(ann, space, 'Viewer', bob)
+  t.deepEqual((await bob.post(path('removeDataset'))).body, { isTrial: 'false' })
+  t.is((await bob.post(path('removeDataset'))).status, 404)
+  const anns = await newDataset(ann, { space: [space] })
+  t.is((await bob.post(path('removeDataset', anns))).status, 403)
+  t.deepEqual((await ann.post(path('removeDataset', anns))).body, { isTrial: 'false' })
+})
+
+test('a dataset enters and leaves collections', async t => {
+  const [ann, bob] = [await somebody(server), await somebody(server)]
+  const collection = await newCollection(ann)
+  const [anns, bobs] = [await newDataset(ann), await newDataset(bob)]
+  const path = (id: string) => `/api/collections/${collection}/datasets/${id}`
+  t.is((await bob.post(path(bobs))).status, 403)
+  t.deepEqual((await ann.post(path(anns))).body, { datasetsInCollection: 1 })
+  t.deepEqual((await ann.post(path(bobs))).body, { datasetsInCollection: 2 })
+  t.is(((await ann.get(`/api/collections/${collection}`)).body as Record<string, string>)['datasetCount'], '2')
+  const outside = await idsOf(ann.get(`/api/datasets/listOutsideCollection/${collection}?limit=0`))
+  t.false(outside.includes(anns) || outside.includes(bobs))
+  t.is((await bob.remove(path(anns))).status, 403)
+  t.deepEqual((await bob.remove(path(bobs))).body, ok)
+  t.deepEqual((await bob.remove(path(bobs))).body, ok)
+  t.is((await bob.remove(`${path(bobs)}?ignoreNotFound=false`)).status, 404)
+  t.deepEqual((await ann.post(`/api/collections/${collection}/datasetsRemove/${anns}/False`)).body, ok)
+  t.is((await ann.post(`/api/collections/${collection}/datasetsRemove/${anns}/False`)).status, 404)
+  t.deepEqual((await ann.post(`/api/collections/${collection}/datasetsRemove/${anns}/True`)).body, ok)
+  t.is((await ann.post(path(unknownId))).status, 404)
+  t.is((await ann.post(`/api/collections/${unknownId}/datasets/${anns}`)).status, 404)
+})
+
+test('a removed collection is left by its datasets', async t => {
+  const ann = await somebody(server)
+  const collection = await newCollection(ann)
+  const made = [await newDataset(ann, { collection }), await newDataset(ann, { collection })]
+  await ann.remove(`/api/datasets/${made[1]}`)
+  for (let n = 0; n < 2; n++) await ann.remove(`/api/collections/${collection}`)
+  await server.drained()
+  for (const id of made) t.deepEqual((await recordOf(id))?.collections, [])
+})
+
+test('the trash hides a dataset from everything but its author, and gives it back', async t => {
+  const [ann, bob] = [await somebody(server), await somebody(server)]
+  const space = await newSpace(ann)
+  await letIn(ann, space, 'Editor', bob)
+  const id = await newDataset(ann, { space: [space] })
+  t.is((await bob.remove(`/api/datasets/${id}`)).status, 403)
+  t.deepEqual((await ann.remove(`/api/datasets/${id}`)).body, ok)
+  t.is((await bob.get(`/api/datasets/${id}`)).status, 404)
+  t.is((await ann.get(`/api/datasets/${id}`)).status, 200)
+  t.deepEqual(await idsOf(ann.get(`/api/spaces/${space}/datasets`)), [])
+  t.deepEqual(await own(ann), [])
+  t.deepEqual(await idsOf(ann.get('/api/datasets/listTrash')), [id])
+  t.is((await nobody.get('/api/datasets/listTrash')).status, 401)
+  t.is((await ann.post(`/api/spaces/${await newSpace(ann)}/addDatasetToSpace/${id}`)).status, 409)
+  t.deepEqual((await ann.put(`/api/datasets/restore/${id}`)).body, ok)
+  t.deepEqual((await ann.put(`/api/datasets/restore/${id}`)).body, ok)
+  t.deepEqual(await idsOf(bob.get(`/api/spaces/${space}/datasets`)), [id])
+})
+
+test('the trash is listed with the longest there last, emptied, and cleared of what is old', async t => {
+  const ann = await somebody(server)
+  const made = [await newDataset(ann), await newDataset(ann), await newDataset(ann)]
+  for (const id of made) await ann.remove(`/api/datasets/${id}`)
+  for (const [n, id] of made.entries()) await server.get(Datasets).change(id, { set: { trashedAt: `202${n}-01-01T00:00:00.000Z` } }, [])
+  t.deepEqual(await idsOf(ann.get('/api/datasets/listTrash')), made.toReversed())
+  const page = await ann.get('/api/datasets/listTrash?limit=2')
+  t.deepEqual(await idsOf(Promise.resolve(page)), [made[1], made[0]])
+  t.deepEqual(await idsOf(ann.get(nextOf(page) ?? '')), [made[2]])
+  t.is((await ann.remove('/api/datasets/clearOldDatasetsTrash')).status, 403)
+  const days = Math.ceil((Date.now() - Date.parse('2021-06-01')) / 86_400_000)
+  t.is(
+    (await admin.remove(`/api/datasets/clearOldDatasetsTrash?days=${days}`)).body,
+    `Deleted all datasets in trash older than ${days} days`,
+  )
+  t.deepEqual(await idsOf(ann.get('/api/datasets/listTrash')), [made[2]])
+  t.is((await ann.remove('/api/datasets/emptyTrash')).body, 'Done emptying trash')
+  t.deepEqual(await idsOf(ann.get('/api/datasets/listTrash')), [])
+})
+
+test('lists go by title, date and direction', async t => {
+  const ann = await somebody(server)
+  const made: string[] = []
+  for (let n = 1; n <= 5; n++) {
+    const id = await newDataset(ann, { name: `Core.${n} ÄRZTE` })
+    await server.get(Datasets).change(id, { set: { created: `2001-0${n}-01T00:00:00.000Z` } }, [])
+    made.unshift(id)
+  }
+  const list = (query: string) => idsOf(ann.get(`/api/datasets/canEdit?${query}`))
+  t.deepEqual(await list(''), made)
+  t.deepEqual(await list('limit=2'), made.slice(0, 2))
+  t.deepEqual(await list('title=core.3%20%C3%A4rz'), [made[2]])
+  t.deepEqual(await list('title=Core.3&exact=true'), [])
+  t.deepEqual(await list('title=Core.3%20%C3%84RZTE&exact=true'), [made[2]])
+  for (const text of ['c..e', '.*', '%25', '_', '$']) t.deepEqual(await list(`title=${text}`), [], text)
+  const date = 'date=2001-03-01T00:00:00.000Z'
+  t.deepEqual(await list(date), made.slice(3))
+  t.deepEqual(await list(`${date}&when=a`), made.slice(3))
+  t.deepEqual(await list(`${date}&when=b`), made.slice(0, 2))
+  t.deepEqual(await list(`${date}&when=b&limit=1`), [made[1]])
+  t.deepEqual(await list('when=b'), made)
+  t.deepEqual(await list('date=2001-03-01T01:00:00.000%2B01:00&when=b'), made.slice(0, 2))
+  t.deepEqual(await list('date=2001-03-01T01:00:00.000+0100&when=b'), made.slice(0, 2))
+  for (const wrong of ['2001-03-01', 'Wed Jun 20 11:40:25 UTC 2018', '2001-13-01T00:00:00.000Z', '2001-03-01T00:00:00.000', '0']) {
+    const { status, body } = await ann.get(`/api/datasets?date=${encodeURIComponent(wrong)}`)
+    t.is(status, 400)
+    t.regex(String((body as { message: string }).message), /2018-06-20T11:40:25\.000Z/)
+  }
+})
+
+test('pages miss and repeat nothing, also among datasets of the same instant', async t => {
+  const ann = await somebody(server)
+  const space = await newSpace(ann)
+  const made: string[] = []
+  for (let n = 0; n < 11; n++) {
+    const id = await newDataset(ann, { space: [space] })
+    await server.get(Datasets).change(id, { set: { created: n < 8 ? '2003-01-01T00:00:00.000Z' : '2002-01-01T00:00:00.000Z' } }, [])
+    made.push(id)
+  }
+  for (const path of ['/api/datasets/canEdit?limit=3', `/api/spaces/${space}/datasets?limit=4`, '/api/datasets/canEdit?limit=0']) {
+    const ids = await allIds(ann.get, path)
+    t.deepEqual(ids.toSorted(), made.toSorted(), path)
+    t.is(new Set(ids).size, ids.length)
+  }
+  const date = '2002-06-01T00:00:00.000Z'
+  t.deepEqual((await allIds(ann.get, `/api/datasets/canEdit?limit=3&when=b&date=${date}`)).toSorted(), made.slice(0, 8).toSorted())
+})
+
+test('following is noted and undone', async t => {
+  const ann = await somebody(server)
+  const id = await newDataset(ann)
+  t.deepEqual((await ann.post(`/api/datasets/${id}/follow`)).body, ok)
+  t.deepEqual((await server.get(Users).get(ann.id))?.followed, [{ kind: 'dataset', id }])
+  t.deepEqual((await ann.post(`/api/datasets/${id}/unfollow`)).body, ok)
+  t.deepEqual((await server.get(Users).get(ann.id))?.followed, [])
+  t.is((await ann.post(`/api/datasets/${unknownId}/follow`)).status, 404)
+  t.is((await nobody.post(`/api/datasets/${id}/follow`)).status, 401)
+})

@@ -1,0 +1,210 @@
+import { hash, randomBytes } from 'node:crypto'
+import { readFile, writeFile } from 'node:fs/promises'
+import { buffer } from 'node:stream/consumers'
+import { crc32 } from 'node:zlib'
+import test from 'ava'
+import { BlobStore, Datasets, Files } from 'pounce/sdk'
+import { bootForTest } from 'pounce/sdk/testing'
+import { type Entry, fromBuffer } from 'yauzl'
+import { callsOf, idOf } from '../support/calls.ts'
+import { letIn, newDataset, newSpace, recordPlugins, type Somebody, somebody } from '../support/spaces-and-people.ts'
+
+const server = await bootForTest({ plugins: recordPlugins })
+test.after.always(() => server.stop())
+const unknownId = 'f'.repeat(24)
+
+const newFolder = (owner: Somebody, dataset: string, name: string, parentId = dataset) =>
+  idOf(owner.post(`/api/datasets/${dataset}/newFolder`, { name, parentId, parentType: parentId === dataset ? 'dataset' : 'folder' }))
+const upload = async (owner: Somebody, dataset: string, name: string, bytes: Buffer, folder?: string): Promise<string> => {
+  const form = new FormData()
+  form.set('File', new Blob([new Uint8Array(bytes)]), name)
+  const answer = await owner.call(`/api/uploadToDataset/${dataset}${folder ? `?folder_id=${folder}` : ''}`, { method: 'POST', body: form })
+  if (answer.status !== 200) throw new Error(await answer.text())
+  return ((await answer.json()) as { id: string }).id
+}
+
+/** Path → bytes, in the order of the archive; throws where a length or checksum is wrong. */
+const unzip = (archive: Buffer): Promise<Map<string, Buffer>> =>
+  new Promise((resolve, reject) => {
+    const found = new Map<string, Buffer>()
+    fromBuffer(archive, { lazyEntries: true, strictFileNames: true }, (error, file) => {
+      if (error) return reject(error)
+      file.on('error', reject)
+      file.on('end', () => resolve(found))
+      file.on('entry', (member: Entry) => {
+        file.openReadStream(member, (error, stream) => {
+          if (error) return reject(error)
+          buffer(stream).then(bytes => {
+            if (crc32(bytes) !== member.crc32) return reject(new Error(`${member.fileName}: the checksum is wrong`))
+            found.set(member.fileName, bytes)
+            file.readEntry()
+          }, reject)
+        })
+      })
+      file.readEntry()
+    })
+  })
+
+/** Path and digest of each file, by path: short to show when they differ. */
+const digests = (files: Iterable<readonly [string, Buffer]>) =>
+  [...files].map(([path, bytes]) => `${path} ${hash('sha256', bytes)}`).toSorted()
+
+const bytesOf = async (response: Response) => Buffer.from(await response.arrayBuffer())
+
+test('a dataset comes back byte for byte in its folders', async t => {
+  const ann = await somebody(server)
+  const dataset = await newDataset(ann, { name: 'Größe – 観測/1' })
+  const top = await newFolder(ann, dataset, 'top')
+  const inner = await newFolder(ann, dataset, 'Übersicht', top)
+  await newFolder(ann, dataset, 'empty')
+  const wanted = new Map([
+    ['a.txt', Buffer.from('in the root')],
+    ['top/Übersicht/観測.bin', randomBytes(3_000_000)],
+    ['top/a.txt', Buffer.from('same name elsewhere')],
+    ['top/empty.bin', Buffer.alloc(0)],
+  ])
+  const folderOf = new Map([
+    ['top', top],
+    ['top/Übersicht', inner],
+  ])
+  for (const [path, bytes] of wanted) {
+    const slash = path.lastIndexOf('/')
+    await upload(ann, dataset, path.slice(slash + 1), bytes, folderOf.get(path.slice(0, Math.max(slash, 0))))
+  }
+  const response = await ann.call(`/api/datasets/${dataset}/download`)
+  t.is(response.status, 200)
+  t.is(response.headers.get('content-type'), 'application/zip')
+  t.regex(response.headers.get('content-disposition') ?? '', /^attachment;.*filename\*=UTF-8''Gr%C3%B6%C3%9Fe/)
+  const archive = await bytesOf(response)
+  t.is(Number(response.headers.get('content-length')), archive.length)
+  t.deepEqual(digests(await unzip(archive)), digests(wanted))
+})
+
+test('files of one name in one folder are told apart by their ids', async t => {
+  const ann = await somebody(server)
+  const dataset = await newDataset(ann)
+  const ids = [await upload(ann, dataset, 'a.txt', Buffer.from('1')), await upload(ann, dataset, 'a.txt', Buffer.from('2'))]
+  const found = await unzip(await bytesOf(await ann.call(`/api/datasets/${dataset}/download`)))
+  t.deepEqual(digests(found), digests(ids.map((id, n) => [`a_${id}.txt`, Buffer.from(String(n + 1))] as const)))
+})
+
+test('an empty dataset is an empty archive', async t => {
+  const ann = await somebody(server)
+  const found = await unzip(await bytesOf(await ann.call(`/api/datasets/${await newDataset(ann)}/download`)))
+  t.is(found.size, 0)
+})
+
+test('a part of an archive is the same bytes as in the whole, and only the head counts nothing', async t => {
+  const ann = await somebody(server)
+  const dataset = await newDataset(ann)
+  for (const size of [10, 70_000, 200_000]) await upload(ann, dataset, `${size}.bin`, randomBytes(size))
+  const path = `/api/datasets/${dataset}/download`
+  const downloads = async () => {
+    await server.drained()
+    return (await server.get(Datasets).get(dataset))?.statistics.downloads
+  }
+  const head = await ann.call(path, { method: 'HEAD' })
+  t.is(head.status, 200)
+  t.is(await downloads(), 0)
+  const whole = await bytesOf(await ann.call(path))
+  t.is(whole.length, Number(head.headers.get('content-length')))
+  const part = await ann.call(path, { headers: { range: 'bytes=60000-150000' } })
+  t.is(part.status, 206)
+  t.is(part.headers.get('content-range'), `bytes 60000-150000/${whole.length}`)
+  t.true((await bytesOf(part)).equals(whole.subarray(60_000, 150_001)))
+  t.is((await ann.call(`${path}?tracking=false`)).status, 200)
+  t.is(await downloads(), 1)
+  t.truthy((await server.get(Datasets).get(dataset))?.statistics.lastDownloaded)
+})
+
+test('downloading takes the right to, and BagIt is refused clearly', async t => {
+  const [ann, bob] = [await somebody(server), await somebody(server)]
+  const space = await newSpace(ann)
+  const dataset = await newDataset(ann, { space: [space] })
+  const path = `/api/datasets/${dataset}/download`
+  await letIn(ann, space, 'Viewer', bob)
+  t.is((await bob.get(path)).status, 403)
+  t.is((await callsOf(server.as()).get(path)).status, 401)
+  t.is((await ann.get(`/api/datasets/${unknownId}/download`)).status, 404)
+  const bag = await ann.get(`${path}?bagit=true`)
+  t.is(bag.status, 400)
+  t.regex((bag.body as { message: string }).message, /BagIt.*later/)
+  t.is((await ann.get(`${path}?compression=x`)).status, 400)
+  await letIn(ann, space, 'Editor', bob)
+  t.is((await bob.get(path)).status, 200)
+})
+
+test('some files, or one folder, can be had as well; nothing of another dataset', async t => {
+  const ann = await somebody(server)
+  const [dataset, other] = [await newDataset(ann), await newDataset(ann)]
+  const top = await newFolder(ann, dataset, 'top')
+  const inner = await newFolder(ann, dataset, 'inner', top)
+  const root = await upload(ann, dataset, 'root.txt', Buffer.from('root'))
+  const deep = await upload(ann, dataset, 'deep.txt', Buffer.from('deep'), inner)
+  const foreign = await upload(ann, other, 'foreign.txt', Buffer.from('foreign'))
+  const partial = await ann.call(`/api/datasets/${dataset}/downloadPartial?fileList=${root},${deep}`)
+  t.deepEqual([...(await unzip(await bytesOf(partial))).keys()], ['deep.txt', 'root.txt'])
+  t.regex(partial.headers.get('content-disposition') ?? '', /\(Partial\)\.zip/)
+  const folder = await ann.call(`/api/datasets/${dataset}/downloadFolder?folderId=${inner}`)
+  t.deepEqual([...(await unzip(await bytesOf(folder))).keys()], ['inner/deep.txt'])
+  await server.drained()
+  t.is((await server.get(Files).get(root))?.statistics.downloads, 1)
+  for (const path of [
+    `downloadPartial?fileList=${root},${foreign}`,
+    `downloadPartial?fileList=${unknownId}`,
+    `downloadFolder?folderId=${unknownId}`,
+    'downloadFolder?folderId=nonsense',
+    `downloadFolder?folderId=${await newFolder(ann, other, 'f')}`,
+  ]) {
+    t.is((await ann.get(`/api/datasets/${dataset}/${path}`)).status, 404, path)
+  }
+})
+
+test('bytes that are gone break the download off; it never looks whole', async t => {
+  const ann = await somebody(server)
+  const dataset = await newDataset(ann)
+  await upload(ann, dataset, 'a.bin', randomBytes(2_000_000))
+  const lost = await upload(ann, dataset, 'b.bin', randomBytes(2_000_000))
+  await server.get(BlobStore).remove((await server.get(Files).get(lost))?.blob ?? '')
+  const response = await ann.call(`/api/datasets/${dataset}/download`)
+  await t.throwsAsync(response.arrayBuffer())
+  const alone = await newDataset(ann)
+  const only = await upload(ann, alone, 'only.bin', Buffer.from('only'))
+  await server.get(BlobStore).remove((await server.get(Files).get(only))?.blob ?? '')
+  const answer = await ann.get(`/api/datasets/${alone}/download`)
+  t.is(answer.status, 500)
+  t.is((answer.body as { code: string }).code, 'content-corrupt')
+})
+
+test('bytes that were damaged on the disk break the download off', async t => {
+  const ann = await somebody(server)
+  const dataset = await newDataset(ann)
+  const id = await upload(ann, dataset, 'damaged.bin', randomBytes(5_000_000))
+  const blobs = server.get(BlobStore)
+  const path = await blobs.localPath?.((await server.get(Files).get(id))?.blob ?? '')
+  t.truthy(path)
+  const bytes = await readFile(path ?? '')
+  bytes[4_000_000] = (bytes[4_000_000] ?? 0) ^ 1
+  await writeFile(path ?? '', bytes)
+  const response = await ann.call(`/api/datasets/${dataset}/download`)
+  await t.throwsAsync(async () => {
+    const { status } = response
+    await response.arrayBuffer()
+    if (status !== 200) throw new Error(`answered ${status}`)
+  })
+})
+
+test('downloads that somebody hangs up on do no harm to others', async t => {
+  const ann = await somebody(server)
+  const dataset = await newDataset(ann)
+  for (let n = 0; n < 3; n++) await upload(ann, dataset, `${n}.bin`, randomBytes(4_000_000))
+  const path = `/api/datasets/${dataset}/download`
+  const whole = bytesOf(await ann.call(path))
+  for (let n = 0; n < 10; n++) {
+    const stop = new AbortController()
+    const response = await ann.call(path, { signal: stop.signal })
+    await response.body?.getReader().read()
+    stop.abort()
+  }
+  t.true((await bytesOf(await ann.call(path))).equals(await whole))
+})

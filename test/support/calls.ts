@@ -1,0 +1,56 @@
+import type { TestFetch } from 'pounce/sdk/testing'
+
+/** What came back, with its body read as JSON where it is. */
+export interface Answer {
+  readonly status: number
+  readonly body: unknown
+  readonly headers: Headers
+}
+
+const answerOf = async (response: Response): Promise<Answer> => {
+  const text = await response.text()
+  const isJson = response.headers.get('content-type')?.includes('json') ?? false
+  return { status: response.status, body: isJson ? JSON.parse(text) : text, headers: response.headers }
+}
+
+/** Short forms of calls: `const { get, post } = callsOf(person.call)`. */
+export const callsOf = (call: TestFetch) => {
+  const send = (method: string) => async (path: string, json?: unknown) => answerOf(await call(path, { method, json }))
+  return { get: send('GET'), post: send('POST'), put: send('PUT'), remove: send('DELETE') }
+}
+
+export type Calls = ReturnType<typeof callsOf>
+
+/** The id in the answer of a call that made something; throws when it did not. */
+export const idOf = async (answer: Promise<Answer>): Promise<string> => {
+  const { status, body } = await answer
+  const id = (body as { id?: unknown }).id
+  if (status !== 200 || typeof id !== 'string') throw new Error(`${status} ${JSON.stringify(body)}`)
+  return id
+}
+
+/** The ids of a list, in its order; throws for anything else. */
+export const idsOf = async (answer: Promise<Answer>): Promise<readonly string[]> => {
+  const { status, body } = await answer
+  if (status !== 200 || !Array.isArray(body)) throw new Error(`${status} ${JSON.stringify(body)}`)
+  return body.map(item => String((item as { id: unknown }).id))
+}
+
+/** Path and query of the next page, from a `Link` header. */
+export const nextOf = ({ headers }: Answer): string | undefined => {
+  const target = /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1]
+  if (target === undefined) return undefined
+  const { pathname, search } = new URL(target, 'http://any')
+  return pathname + search
+}
+
+/** Follows `Link` headers to the end; the ids of all pages in their order. */
+export const allIds = async (get: Calls['get'], path: string): Promise<readonly string[]> => {
+  const ids: string[] = []
+  for (let next: string | undefined = path; next !== undefined; ) {
+    const page: Answer = await get(next)
+    ids.push(...(await idsOf(Promise.resolve(page))))
+    next = nextOf(page)
+  }
+  return ids
+}

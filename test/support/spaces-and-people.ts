@@ -1,0 +1,52 @@
+import type { TestServer } from 'pounce/sdk/testing'
+import { type Calls, callsOf, idOf } from './calls.ts'
+import { newPerson, type Person } from './people.ts'
+
+export type Somebody = Person & Calls
+
+/** A person with short forms of calls. */
+export const somebody = async (server: TestServer, name?: string): Promise<Somebody> => {
+  const person = await newPerson(server, name)
+  return { ...person, ...callsOf(person.call) }
+}
+
+/** Makes people members of a space, all in one role. */
+export const letIn = async (owner: Calls, space: string, role: string, ...people: readonly Person[]): Promise<void> => {
+  const rolesandusers = { [role]: people.map(person => person.id).join(',') }
+  const { status, body } = await owner.post(`/api/spaces/${space}/updateUsers`, { rolesandusers })
+  if (status !== 200) throw new Error(JSON.stringify(body))
+}
+
+/** Verifies a space as the server admin and makes it public. */
+export const publish = async (server: TestServer, owner: Calls, space: string, access = 'PUBLIC'): Promise<void> => {
+  await callsOf(server.as(server.admin.key)).put(`/api/spaces/${space}/verify`)
+  const update = { name: 'public', description: '', timetolive: '24', enabled: false, access }
+  const { status, body } = await owner.post(`/api/spaces/${space}/update`, update)
+  if (status !== 200) throw new Error(JSON.stringify(body))
+  await server.drained()
+}
+
+export const newSpace = (owner: Calls, name = 'a space'): Promise<string> => idOf(owner.post('/api/spaces', { name, description: '' }))
+
+export const newCollection = (owner: Calls, more: object = {}): Promise<string> =>
+  idOf(owner.post('/api/collections', { name: 'a collection', ...more }))
+
+export const newDataset = (owner: Calls, more: object = {}): Promise<string> =>
+  idOf(owner.post('/api/datasets/createempty', { name: 'a dataset', ...more }))
+
+/** The plugins that keep records; no search, no extraction. */
+export const recordPlugins = [
+  'documents.sqlite',
+  'blobs.disk',
+  'access.policy',
+  'auth.local',
+  'resources.users',
+  'resources.spaces',
+  'resources.collections',
+  'resources.datasets',
+  'resources.folders',
+  'resources.files',
+  'resources.dataset-files',
+  'resources.metadata',
+  'resources.tree',
+]
