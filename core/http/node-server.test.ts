@@ -1,0 +1,219 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import test, { type ExecutionContext } from 'ava'
+import { Forbidden, multipart, type Route, routesFor, s } from 'pounce/sdk'
+import type { HttpConfig } from './config.ts'
+import { type RawClient, rawClient } from './testing/raw-client.ts'
+import { serve } from './testing/serve.ts'
+
+const route = routesFor('things', {})
+const anyone = { summary: 'x', permission: 'anyone' } as const
+
+/** A server whose `/slow` answers when `finish` is called. */
+const server = async (t: ExecutionContext, config: Partial<HttpConfig> = {}) => {
+  const begun = Promise.withResolvers<AbortSignal>()
+  const finish = Promise.withResolvers<void>()
+  const routes: Record<string, Route> = {
+    hello: route({
+      method: 'GET',
+      path: '/hello',
+      ...anyone,
+      responses: { 200: s.text() },
+      handle: async () => ({ status: 200, body: 'hello' }),
+    }),
+    slow: route({
+      method: 'GET',
+      path: '/slow',
+      ...anyone,
+      responses: { 200: s.text() },
+      async handle({ signal }) {
+        begun.resolve(signal)
+        await finish.promise
+        return { status: 200, body: 'done' }
+      },
+    }),
+    refuse: route({
+      method: 'POST',
+      path: '/refuse',
+      ...anyone,
+      body: multipart('nothing'),
+      responses: { 200: s.text() },
+      async handle() {
+        throw new Forbidden('No')
+      },
+    }),
+    echo: route({
+      method: 'POST',
+      path: '/echo',
+      ...anyone,
+      body: s.json(),
+      responses: { 200: s.json() },
+      handle: async ({ body }) => ({ status: 200, body }),
+    }),
+  }
+  const { port, http, url } = await serve(t, routes, { config })
+  const send = async (text: string): Promise<RawClient> => {
+    const client = await rawClient(port)
+    t.teardown(() => client.socket.destroy())
+    return client.send(text)
+  }
+  return { port, http, url, send, begun: begun.promise, finish: () => finish.resolve() }
+}
+
+const hello = 'GET /hello HTTP/1.1\r\nHost: x\r\n\r\n'
+
+test('requests that are shaped for smuggling are 400 and the end of the connection', async t => {
+  const { send } = await server(t)
+  const start = 'POST /echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n'
+  const shapes = [
+    `${start}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    `${start}Content-Length: 4\r\nContent-Length: 5\r\n\r\n"ab"x`,
+    `${start}Content-Length: +4\r\n\r\n"ab"`,
+    `${start}Transfer-Encoding: chunked, identity\r\n\r\n`,
+    `${start}Transfer-Encoding: chunked\r\n\r\nzz\r\n`,
+    `${start}Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n`,
+    'GET /hello HTTP/1.1\r\n\r\n',
+    'GET /he llo HTTP/1.1\r\nHost: x\r\n\r\n',
+    'nonsense\r\n\r\n',
+    'GET /hello HTTP/1.1\r\nHost: x\r\nBad\u0000Name: x\r\n\r\n',
+  ]
+  for (const shape of shapes)
+    t.regex(await (await send(shape)).closed(), /^HTTP\/1\.1 400 [\s\S]*Connection: close/i, JSON.stringify(shape))
+})
+
+test('headers beyond 16 kB are 431', async t => {
+  const { send } = await server(t)
+  t.regex(
+    await (await send(`GET /hello HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(17_000)}\r\n\r\n`)).closed(),
+    /^HTTP\/1\.1 431 [\s\S]*headers-too-large/,
+  )
+  t.regex(await (await send(`GET /hello?${'x'.repeat(17_000)} HTTP/1.1\r\nHost: x\r\n\r\n`)).closed(), /^HTTP\/1\.1 431 /)
+})
+
+test('headers that do not come in time are 408', async t => {
+  const { send } = await server(t, { headersTimeoutMs: 200 })
+  t.regex(await (await send('GET /hello HTTP/1.1\r\nHost: x\r\nX-')).closed(), /^HTTP\/1\.1 408 /)
+})
+
+test('an idle connection is closed after its time', async t => {
+  const { send } = await server(t, { keepAliveTimeoutMs: 100, silentTransferMs: 100 })
+  const client = await send(hello)
+  t.regex(await client.closed(), /hello$/)
+})
+
+test('a JSON body that falls silent is cut off', async t => {
+  const { send } = await server(t, { silentTransferMs: 200 })
+  const client = await send('POST /echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n"ab')
+  t.is(await client.closed(), '')
+})
+
+test('a handler may think for longer than a transfer may be silent', async t => {
+  const { send, begun, finish, http } = await server(t, { silentTransferMs: 100 })
+  const client = await send('GET /slow HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+  await begun
+  // Another connection is cut meanwhile: the time has passed for both.
+  t.is(await (await send('GET /hel')).closed(), '')
+  finish()
+  t.regex(await client.closed(), /done$/)
+  await http.drain(0)
+})
+
+test('an upload that is refused gets its answer, though its client sends everything first', async t => {
+  const { port } = await server(t)
+  const total = 30_000_000
+  const client = await rawClient(port)
+  client.send(`POST /refuse HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: ${total}\r\n\r\n`)
+  client.socket.pause()
+  const chunk = Buffer.alloc(1_000_000)
+  for (let sent = 0; sent < total; sent += chunk.length) if (!client.socket.write(chunk)) await once(client.socket, 'drain')
+  client.socket.resume()
+  const received = await client.closed()
+  t.regex(received, /^HTTP\/1\.1 403 [\s\S]*Connection: close[\s\S]*"code":"forbidden"/i)
+})
+
+test('a client that asks before it sends is not invited to an upload that is refused', async t => {
+  const { send } = await server(t)
+  const refused = await send(
+    'POST /refuse HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 99\r\n\r\n',
+  )
+  t.regex(await refused.closed(), /^HTTP\/1\.1 403 /)
+  const large = await send(
+    'POST /echo HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Type: application/json\r\nContent-Length: 99999999\r\n\r\n',
+  )
+  t.regex(await large.closed(), /^HTTP\/1\.1 413 /)
+  const taken = await send(
+    'POST /echo HTTP/1.1\r\nHost: x\r\nConnection: close\r\nExpect: 100-continue\r\nContent-Type: application/json\r\nContent-Length: 4\r\n\r\n',
+  )
+  await taken.receives(/^HTTP\/1\.1 100 Continue\r\n\r\n$/)
+  t.regex(await taken.send('"ab"').closed(), /200 OK[\s\S]*"ab"$/)
+})
+
+test('requests that come in one go are answered in order', async t => {
+  const { send, finish } = await server(t)
+  const client = await send(`GET /slow HTTP/1.1\r\nHost: x\r\n\r\n${hello}GET /nowhere HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+  finish()
+  t.regex(await client.closed(), /200 OK[\s\S]*done[\s\S]*200 OK[\s\S]*hello[\s\S]*404 Not Found/)
+})
+
+test('the signal of a request is aborted when its client goes away, not when it was answered', async t => {
+  const { send, begun, finish, url } = await server(t)
+  const client = await send('GET /slow HTTP/1.1\r\nHost: x\r\n\r\n')
+  const signal = await begun
+  t.false(signal.aborted)
+  client.socket.destroy()
+  await once(signal, 'abort')
+  finish()
+  const answered = await server(t)
+  const response = fetch(`${answered.url}/slow`)
+  const kept = await answered.begun
+  answered.finish()
+  await (await response).text()
+  t.false(kept.aborted)
+  t.is(await (await fetch(`${url}/hello`)).text(), 'hello')
+})
+
+test('connections beyond the limit are dropped', async t => {
+  const { port, send } = await server(t, { maxConnections: 1 })
+  const first = await send(hello)
+  await first.receives(/hello$/)
+  const second = connect(port, '127.0.0.1')
+  second.on('error', () => undefined)
+  await once(second, 'close')
+  t.regex(await first.send(hello).receives(/hello[\s\S]*hello$/), /hello$/)
+})
+
+test('a server that stops says so on each connection and at /readyz, and still answers', async t => {
+  const { send, http } = await server(t)
+  const client = await send(hello)
+  await client.receives(/hello$/)
+  http.setStopping()
+  client.send('GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n')
+  t.regex(await client.closed(), /503 Service Unavailable[\s\S]*Connection: close/i)
+})
+
+test('draining lets a running request finish and takes no new one', async t => {
+  const { send, http, begun, finish, port } = await server(t)
+  const idle = await send(hello)
+  await idle.receives(/hello$/)
+  const running = await send('GET /slow HTTP/1.1\r\nHost: x\r\n\r\n')
+  await begun
+  const drained = http.drain(10_000)
+  await idle.closed()
+  const late = connect(port, '127.0.0.1')
+  const [error] = (await once(late, 'error')) as [NodeJS.ErrnoException]
+  t.is(error.code, 'ECONNREFUSED')
+  finish()
+  t.regex(await running.closed(), /Connection: close[\s\S]*done$/i)
+  await drained
+})
+
+test('draining cuts what takes too long, and tells its handler', async t => {
+  const { send, http, begun, finish } = await server(t)
+  const running = await send('GET /slow HTTP/1.1\r\nHost: x\r\n\r\n')
+  const signal = await begun
+  await http.drain(50)
+  t.true(signal.aborted)
+  t.is(await running.closed(), '')
+  finish()
+  await http.drain(0)
+})
