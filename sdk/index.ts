@@ -1,4 +1,5 @@
 export * from './bytes.ts'
+export * from './client.ts'
 export * from './demand.ts'
 export * from './documents/index.ts'
 export * from './events.ts'

@@ -1,0 +1,132 @@
+import type { Bytes } from './bytes.ts'
+import type { MultipartBody, Responses, Route, TypedRoute } from './route.ts'
+import { bodyKind, type Static, type TSchema } from './schema.ts'
+
+/** Where a client finds its server and as whom it asks. */
+export interface ClientOptions {
+  /** The server's address without a trailing slash. */
+  readonly url: string
+  /** An API key; without one the client is anonymous. */
+  readonly key?: string
+  /** Asks as superadmin: for keys of server admins. */
+  readonly superAdmin?: boolean
+  /** Replaces the global `fetch`. */
+  readonly fetch?: typeof fetch
+}
+
+/** A server refused a call. `status` is HTTP's, `code` is for programs, the message for people. */
+export class CallFailed extends Error {
+  readonly status: number
+  readonly code: string
+  /** The whole answer, as far as it was JSON. */
+  readonly answer: unknown
+
+  constructor(operation: string, status: number, answer: unknown) {
+    const { message, code } = (typeof answer === 'object' && answer !== null ? answer : {}) as { message?: unknown; code?: unknown }
+    super(`${operation}: ${status} ${typeof message === 'string' ? message : ''}`.trim())
+    this.name = 'CallFailed'
+    this.status = status
+    this.code = typeof code === 'string' ? code : ''
+    this.answer = answer
+  }
+}
+
+/** Bytes come as the `Response`, so that they can be streamed; rows come as one array. */
+type Received<T> = [T] extends [Bytes] ? Response : [T] extends [AsyncIterable<infer Row>] ? Row[] : T
+
+/** An answer as a client gets it. */
+export type Answer<R extends Responses> = {
+  [S in keyof R & number]: { readonly status: S; readonly body: Received<Static<R[S]>>; readonly headers: Headers }
+}[keyof R & number]
+
+type Part<Name extends string, T> = T extends TSchema ? { readonly [N in Name]: Static<T> } : unknown
+/** A default stands in for any parameter of the query, so none is needed here; the server says which one it misses. */
+type Query<T> = T extends TSchema ? { readonly query?: Partial<Static<T>> } : unknown
+type Sent<T> = T extends MultipartBody ? { readonly body: FormData } : Part<'body', T>
+type Input<P, Q, B> = Part<'params', P> &
+  Query<Q> &
+  Sent<B> & { readonly signal?: AbortSignal; readonly headers?: Readonly<Record<string, string>> }
+
+/** One route as a function. Rejects with `CallFailed` for every refusal. */
+export type Call<T> =
+  T extends TypedRoute<infer P, infer Q, infer B, infer R>
+    ? Record<never, never> extends Input<P, Q, B>
+      ? (input?: Input<P, Q, B>) => Promise<Answer<R>>
+      : (input: Input<P, Q, B>) => Promise<Answer<R>>
+    : never
+
+/** The routes of a module as functions, under the names of its exports. */
+export type Client<G> = { readonly [K in keyof G as G[K] extends Route ? K : never]: Call<G[K]> }
+
+interface AnyInput {
+  readonly params?: Readonly<Record<string, unknown>>
+  readonly query?: Readonly<Record<string, unknown>>
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+  readonly signal?: AbortSignal
+}
+
+/**
+ * Makes typed calls from route declarations: `clientOf(routes, { url, key }).getDataset({ params: { id } })`. Sends and reads each body the way
+ * its declaration says; redirects are followed.
+ */
+export const clientOf = <G extends Readonly<Record<string, unknown>>>(routes: G, options: ClientOptions): Client<G> => {
+  const calls = Object.entries(routes)
+    .filter((entry): entry is [string, Route] => isRouteLike(entry[1]))
+    .map(([name, route]) => [name, (input: AnyInput = {}) => call(name, route, options, input)])
+  return Object.fromEntries(calls) as Client<G>
+}
+
+const isRouteLike = (value: unknown): value is Route => typeof value === 'object' && value !== null && 'declaration' in value
+
+const call = async (name: string, { declaration }: Route, options: ClientOptions, input: AnyInput): Promise<unknown> => {
+  const { method, path, responses } = declaration
+  const { body, headers, signal } = input
+  const isForm = body instanceof FormData
+  const response = await (options.fetch ?? fetch)(`${options.url}${fill(path, input.params ?? {})}${search(input.query ?? {}, options)}`, {
+    method,
+    headers: {
+      ...(options.key === undefined ? {} : { 'x-api-key': options.key }),
+      ...(body === undefined || isForm ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    body: body === undefined ? null : isForm ? body : JSON.stringify(body),
+    ...(signal ? { signal } : {}),
+  })
+  const schema: unknown = responses[response.status]
+  if (!response.ok && schema === undefined) throw new CallFailed(name, response.status, await problemOf(response))
+  return { status: response.status, headers: response.headers, body: await read(response, schema) }
+}
+
+const fill = (path: string, params: Readonly<Record<string, unknown>>): string =>
+  path.replaceAll(/:(\w+)(\*?)/g, (_all, name: string, isTail: string) => {
+    const value = String(params[name])
+    return isTail ? value.split('/').map(encodeURIComponent).join('/') : encodeURIComponent(value)
+  })
+
+const search = (query: Readonly<Record<string, unknown>>, { superAdmin }: ClientOptions): string => {
+  const pairs = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    for (const each of Array.isArray(value) ? value : [value]) if (each !== undefined && each !== null) pairs.append(name, String(each))
+  }
+  if (superAdmin) pairs.append('superAdmin', 'true')
+  return pairs.size === 0 ? '' : `?${pairs}`
+}
+
+const problemOf = async (response: Response): Promise<unknown> => {
+  const text = await response.text()
+  return response.headers.get('content-type')?.includes('json') ? JSON.parse(text) : text
+}
+
+const read = async (response: Response, schema: unknown): Promise<unknown> => {
+  switch ((schema as { [bodyKind]?: string } | undefined)?.[bodyKind]) {
+    case 'bytes':
+      return response
+    case 'text':
+      return response.text()
+    case 'empty':
+      return undefined
+    default:
+      return response.json()
+  }
+}
