@@ -248,6 +248,9 @@ function comparing(test: TestFn, makeIndex: MakeIndex): void {
     [{ op: 'not', not: field('width', 'more', 9) }, [3, 4, 5, 6]],
     [{ op: 'or', any: [field('width', 'less', 10), field('Label', 'equals', 'wheat')] }, [3, 4]],
     [{ op: 'and', all: [field('width', 'more', 9), field('Label', 'equals', 'corn')] }, [2]],
+    [{ op: 'and', all: [field('levels', 'more', 5), field('levels', 'less', 5)] }, [5]],
+    [{ op: 'and', all: [field('taken', 'atLeast', june), field('taken', 'atMost', june)] }, [3]],
+    [{ op: 'and', all: [field('taken', 'more', june), field('taken', 'atMost', june)] }, []],
     [{ op: 'and', all: [field('width', 'more', 9), { op: 'not', not: field('width', 'more', 640) }] }, [1]],
   ]
   test('metadata is compared by type, on the whole path or its end', async t => {

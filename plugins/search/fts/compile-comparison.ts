@@ -37,16 +37,13 @@ function createdIs({ is, value }: Comparison): SqlCondition {
 
 function metadataIs({ fields, is, value }: Comparison): Condition {
   const conditions = compared(value).flatMap(({ type, v }): readonly SqlCondition[] => {
-    const ids = fields.filter(field => field.type === type).map(({ id }) => id)
-    if (ids.length === 0) return []
-    const fits = `field IN (${ids.join(', ')}) AND v ${signs[is]} ?`
-    return [
-      {
-        sql: `EXISTS (SELECT 1 FROM value WHERE doc = $rid AND ${fits})`,
-        parameters: [v],
-        driver: { sql: `SELECT doc FROM value WHERE ${fits}`, parameters: [v] },
-      },
-    ]
+    const typed = fields.filter(field => field.type === type)
+    if (typed.length === 0) return []
+    const ids = typed.map(({ id }) => id).join(', ')
+    const fits = `v ${signs[is]} ?`
+    const isSingle = typed.length === 1 && typed.every(field => field.isSingle)
+    const sql = `EXISTS (SELECT 1 FROM value WHERE doc = $rid AND field IN (${ids}) AND ${fits})`
+    return [{ sql, parameters: [v], range: { fields: ids, fits, parameters: [v], isSingle } }]
   })
   return conditions.length === 0 ? nothing : or(conditions)
 }

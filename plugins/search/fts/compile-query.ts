@@ -13,6 +13,8 @@ export interface CompiledQuery {
   readonly conditions: readonly Condition[]
   /** The parts that look for words and are not negated: what a hit is scored by. */
   readonly scored: readonly string[]
+  /** Every hit has all of these parts. */
+  readonly isAllScored: boolean
 }
 
 type FieldQuery = Extract<SearchQuery, { op: 'field' }>
@@ -27,7 +29,7 @@ const mostPatternTerms = 2000
 export function compileQuery(query: SearchQuery, vocabulary: Vocabulary): CompiledQuery {
   const compiler = new QueryCompiler(vocabulary)
   const conditions = query.op === 'and' ? query.all.map(part => compiler.compile(part, true)) : [compiler.compile(query, true)]
-  return { conditions, scored: compiler.scored }
+  return { conditions, scored: compiler.scored, isAllScored: !compiler.hasAlternatives }
 }
 
 /** The field as metadata knows it. */
@@ -36,6 +38,7 @@ export const metadataPath = (field: string): string => (field.startsWith('metada
 class QueryCompiler {
   readonly #vocabulary: Vocabulary
   readonly scored: string[] = []
+  hasAlternatives = false
 
   constructor(vocabulary: Vocabulary) {
     this.#vocabulary = vocabulary
@@ -50,6 +53,7 @@ class QueryCompiler {
       case 'phrase':
         return this.#scored(phrase(query.text), isPositive)
       case 'field':
+        this.hasAlternatives ||= query.values.length > 1
         return or(query.values.map(value => this.#field(query, value, isPositive)))
       case 'exists':
         return this.#exists(query.field)
@@ -58,6 +62,7 @@ class QueryCompiler {
       case 'and':
         return and(query.all.map(part => this.compile(part, isPositive)))
       case 'or':
+        this.hasAlternatives ||= query.any.length > 1
         return or(query.any.map(part => this.compile(part, isPositive)))
       case 'not':
         return not(this.compile(query.not, !isPositive))

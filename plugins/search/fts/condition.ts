@@ -1,11 +1,35 @@
 /** A value bound to a statement. */
 export type Parameter = string | number
 
-/** A condition on the row number `$rid` in SQL. `driver` lists the rows that fulfil it, when that can be quick. */
+/** A comparison of the values of metadata fields: what can be read off an index of values. */
+export interface ValueRange {
+  /** Numbers of the fields, for SQL's IN. */
+  readonly fields: string
+  /** Such as `v > ?`. */
+  readonly fits: string
+  readonly parameters: readonly Parameter[]
+  /** No document has several values, so that two comparisons are about the same one. */
+  readonly isSingle: boolean
+}
+
+/** A condition on the row number `$rid` in SQL; `range` is there when that is all there is to it. */
 export interface SqlCondition {
   readonly sql: string
   readonly parameters: readonly Parameter[]
-  readonly driver?: { readonly sql: string; readonly parameters: readonly Parameter[] }
+  readonly range?: ValueRange
+}
+
+/** Ranges that rows can be listed by: both ends of an interval are one. */
+export function mergedRanges(conditions: readonly SqlCondition[]): readonly ValueRange[] {
+  const merged = new Map<string, ValueRange>()
+  for (const [at, { range }] of conditions.entries()) {
+    if (!range) continue
+    const key = range.isSingle ? range.fields : `${range.fields} ${at}`
+    const other = merged.get(key)
+    const both = other && { ...range, fits: `${other.fits} AND ${range.fits}`, parameters: [...other.parameters, ...range.parameters] }
+    merged.set(key, both ?? range)
+  }
+  return [...merged.values()]
 }
 
 /** A part of a query: an expression of the full-text index, or a condition in SQL where that index cannot tell. */

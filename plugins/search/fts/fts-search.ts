@@ -21,7 +21,7 @@ import { ApplyQueue } from './apply-queue.ts'
 import { DamagedIndex } from './damage.ts'
 import type { IndexFile } from './index-file.ts'
 import { Indexes } from './indexes.ts'
-import type { Ask } from './questions.ts'
+import type { Ask, Question } from './questions.ts'
 import { Readers, resultOf } from './readers.ts'
 
 export const config = s.Object({
@@ -166,8 +166,7 @@ export class FtsSearch implements SearchIndex {
   async #ask(ask: Ask): Promise<unknown> {
     const path = this.#indexes.path
     try {
-      const isLarge = this.#indexes.isLargerThan(this.#threadFrom)
-      return isLarge ? await this.#readers.ask({ ...ask, path }, this.#timeLimitMs) : resultOf(this.#here.answer({ ...ask, path }))
+      return await this.#askOf({ ...ask, path }, this.#timeLimitMs)
     } catch (error) {
       if (!(error instanceof DamagedIndex)) throw error
       this.#indexes.replaceDamaged(path, error)
@@ -175,10 +174,16 @@ export class FtsSearch implements SearchIndex {
     }
   }
 
+  /** A small index is asked here and now; a large one in another thread. */
+  async #askOf(question: Question, limitMs: number): Promise<unknown> {
+    const isLarge = this.#indexes.isLargerThan(this.#threadFrom)
+    return isLarge ? await this.#readers.ask(question, limitMs) : resultOf(this.#here.answer(question))
+  }
+
   async #checkWhole(): Promise<void> {
     const path = this.#indexes.path
     try {
-      const isWhole = await this.#readers.ask({ ask: 'isWhole', path }, checkLimitMs)
+      const isWhole = await this.#askOf({ ask: 'isWhole', path }, checkLimitMs)
       if (isWhole !== true) this.#indexes.replaceDamaged(path, new DamagedIndex('The check after a crash found damage'))
     } catch (error) {
       if (error instanceof DamagedIndex) this.#indexes.replaceDamaged(path, error)

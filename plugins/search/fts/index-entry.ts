@@ -16,8 +16,9 @@ export interface IndexEntry {
   /** Text of each column, in the order of `columns`. */
   readonly texts: readonly string[]
   readonly values: readonly IndexedValue[]
-  /** Numbers of its metadata fields. */
+  /** Numbers of its metadata fields, and of those that have several values. */
   readonly fields: readonly number[]
+  readonly manyValued: readonly number[]
   /** Every different word. */
   readonly words: ReadonlySet<string>
 }
@@ -43,7 +44,7 @@ export function toEntry(document: SearchDocument, fieldId: (name: string, type: 
   const words = new Set<string>()
   const found = new Set<string>()
   const text = (...texts: readonly (string | undefined)[]): string => joinWords(texts, words)
-  const { values, fields } = indexMetadata(document.metadata, fieldId, found)
+  const { values, fields, manyValued } = indexMetadata(document.metadata, fieldId, found)
   addFixed(document, found)
   addPlaces(document, found)
   const columnTexts: Record<keyof typeof columns, string> = {
@@ -56,7 +57,7 @@ export function toEntry(document: SearchDocument, fieldId: (name: string, type: 
     text: text(document.text),
     tokens: [...found].join(' '),
   }
-  return { texts: Object.keys(columns).map(name => columnTexts[name as keyof typeof columns]), values, fields, words }
+  return { texts: Object.keys(columns).map(name => columnTexts[name as keyof typeof columns]), values, fields, manyValued, words }
 }
 
 /** The words of several texts; a lone `_` between them keeps phrases from reaching across. */
@@ -75,18 +76,20 @@ function indexMetadata(
   metadata: readonly MetadataValue[],
   fieldId: (name: string, type: FieldType) => number,
   found: Set<string>,
-): { readonly values: readonly IndexedValue[]; readonly fields: readonly number[] } {
+): { readonly values: readonly IndexedValue[]; readonly fields: readonly number[]; readonly manyValued: readonly number[] } {
   const values: IndexedValue[] = []
   const fields = new Set<number>()
+  const manyValued = new Set<number>()
   for (const { field, value } of metadata) {
     if (typeof value === 'number' && !Number.isFinite(value)) continue
     if (value instanceof Date && Number.isNaN(value.getTime())) continue
     const id = fieldId(field, typeOf(value))
+    if (fields.has(id)) manyValued.add(id)
     fields.add(id)
     values.push({ field: id, v: comparable(value) })
     addValue(fieldToken(id), value, found)
   }
-  return { values, fields: [...fields] }
+  return { values, fields: [...fields], manyValued: [...manyValued] }
 }
 
 function addValue(field: string, value: MetadataValue['value'], found: Set<string>): void {

@@ -5,9 +5,11 @@ import { columns, firstRid, ridsPerMs, schema, schemaVersion } from './schema.ts
 
 type Row = Readonly<Record<string, string | number>>
 
+/** So many pieces of work share a transaction while a file is being filled. */
+const filledTogether = 100
 const knownWordsAtMost = 100_000
 /** What is kept of a document that must not be found: its revision, and nothing to find it by. */
-const unlisted: IndexEntry = { texts: [], values: [], fields: [], words: new Set() }
+const unlisted: IndexEntry = { texts: [], values: [], fields: [], manyValued: [], words: new Set() }
 
 /** One index in one database file, as its only writer sees it. Every method is synchronous; writes belong inside `transaction`. */
 export class IndexFile {
@@ -17,10 +19,13 @@ export class IndexFile {
   readonly #fieldIds = new Map<string, number>()
   readonly #knownWords = new Set<string>()
   #isLarge = false
+  #isDurable: boolean
+  #inTransaction = 0
 
-  /** Opens or makes the file. Throws what SQLite throws when it is not a whole index of this version. */
+  /** Opens or makes the file; one that is not durable is being filled until `seal`. Throws what SQLite throws when it is not a whole index of this version. */
   constructor(path: string, { isDurable }: { readonly isDurable: boolean }) {
     this.path = path
+    this.#isDurable = isDurable
     this.#db = new DatabaseSync(path)
     try {
       this.#db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${isDurable ? 'FULL' : 'OFF'}; PRAGMA cache_size = -16384`)
@@ -55,11 +60,13 @@ export class IndexFile {
     this.#run('REPLACE INTO meta VALUES (?, ?)', 'closed', isIt ? 1 : 0)
   }
 
+  /** What `work` writes stands or falls together; in a file that is being filled, together with much more. */
   transaction(work: () => void): void {
-    this.#db.exec('BEGIN IMMEDIATE')
+    if (!this.#db.isTransaction) this.#db.exec('BEGIN IMMEDIATE')
     try {
       work()
-      this.#db.exec('COMMIT')
+      this.#inTransaction += 1
+      if (this.#isDurable || this.#inTransaction >= filledTogether) this.#commit()
     } catch (error) {
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK')
       this.#fieldIds.clear()
@@ -68,13 +75,20 @@ export class IndexFile {
     }
   }
 
+  #commit(): void {
+    this.#inTransaction = 0
+    this.#db.exec('COMMIT')
+  }
+
   /** Applies one change. False when the index knows better: something newer, or that the document was removed. */
   apply(change: IndexChange): boolean {
     return 'put' in change ? this.#put(change.put) : this.#remove(change.remove)
   }
 
-  /** Makes all that was written durable and the file whole without its log. */
+  /** Ends the filling: all that was written is durable, and so is from now on what is written. */
   seal(): void {
+    this.#isDurable = true
+    if (this.#db.isTransaction) this.#commit()
     this.#db.exec('PRAGMA synchronous = FULL; PRAGMA wal_checkpoint(TRUNCATE)')
   }
 
@@ -106,6 +120,7 @@ export class IndexFile {
     )
     for (const { field, v } of entry.values) this.#run('INSERT OR IGNORE INTO value VALUES (?, ?, ?)', field, v, rid)
     for (const field of entry.fields) this.#run('UPDATE field SET docs = docs + 1 WHERE id = ?', field)
+    for (const field of entry.manyValued) this.#run('UPDATE field SET many = 1 WHERE id = ? AND many = 0', field)
     for (const tag of new Set(tags)) this.#run('INSERT INTO tag VALUES (?, ?)', tag, rid)
     this.#addWords(entry.words)
   }

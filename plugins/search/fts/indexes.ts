@@ -70,7 +70,17 @@ export class Indexes {
       this.replaceDamaged(this.path, error)
       applyAll(this.#open, taken)
     }
-    if (this.#next) applyAll(this.#next, taken)
+    if (this.#next) this.#writeToNext(this.#next, taken)
+  }
+
+  /** Should it fail, the rebuild does; the index in use has the changes. */
+  #writeToNext(next: IndexFile, changes: readonly IndexChange[]): void {
+    try {
+      applyAll(next, changes)
+    } catch (error) {
+      this.#log.error('the search index that is being built cannot be written', { error })
+      this.dropNext()
+    }
   }
 
   /** Begins anew without entries. */

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { SearchHits, SearchRequest, SearchScope } from 'pounce/sdk'
-import { compileQuery, metadataPath } from './compile-query.ts'
-import { allOf, anyOf, type Parameter, quote, type SqlCondition, split } from './condition.ts'
+import { type CompiledQuery, compileQuery, metadataPath } from './compile-query.ts'
+import { allOf, anyOf, mergedRanges, type Parameter, quote, type SqlCondition, split, type ValueRange } from './condition.ts'
 import { Refused } from './refused.ts'
 import { rank } from './schema.ts'
 import { fieldToken, tokens } from './tokens.ts'
@@ -39,8 +39,8 @@ export class SearchRun {
   search({ query, scope, kinds, sort, from, size }: SearchRequest): SearchHits {
     const permitted = permittedBy(scope)
     if (permitted === undefined || kinds?.length === 0) return none
-    const { conditions, scored } = compileQuery(query, this.#vocabulary)
-    const { fts, sql } = split(conditions)
+    const compiled = compileQuery(query, this.#vocabulary)
+    const { fts, sql } = split(compiled.conditions)
     const limits = { permitted, ...(kinds ? { kinds } : {}), scope }
     const source = this.#source(fts, sql, limits)
     const by = sort?.by ?? 'score'
@@ -53,12 +53,12 @@ export class SearchRun {
       return { hits: this.#hits(this.#sorted(source, by, isAscending, from, size)), total, isNewestFirst: false }
     }
     if (by === 'score' && isFew) {
-      const { rids, isRanked } = this.#ranked(first, scored)
+      const { rids, isRanked } = this.#ranked(first, compiled)
       const ordered = isAscending && isRanked ? [...rids].reverse() : rids
       return { hits: this.#hits(window(ordered)), total, isNewestFirst: !isRanked }
     }
     const rids = isFew || from + size <= first.length ? window(first) : this.#list(source, size, from, by === 'created' && isAscending)
-    return { hits: this.#hits(rids), total, isNewestFirst: by === 'score' && scored.length > 0 }
+    return { hits: this.#hits(rids), total, isNewestFirst: by === 'score' && compiled.scored.length > 0 }
   }
 
   tags(prefix: string, scope: SearchScope, limit: number): readonly { readonly tag: string; readonly count: number }[] {
@@ -89,19 +89,19 @@ export class SearchRun {
     const kinds = limits.kinds && anyOf(limits.kinds.map(kind => quote(tokens.kind(kind))))
     const whole = allOf([...words, limits.permitted, ...(kinds ? [kinds] : [])])
     const led = { from: 'FROM fts WHERE fts MATCH ?', rid: 'fts.rowid', parameters: [whole], fts: whole }
-    const driver = sql.find(each => each.driver)?.driver
-    if (!driver || !this.#isRare(driver) || (words.length > 0 && this.#isFew(led))) return extended(led, sql)
+    const range = mergedRanges(sql).find(each => this.#isRare(each))
+    if (!range || (words.length > 0 && this.#isFew(led))) return extended(led, sql)
     const rights = rightsInSql(limits)
     const byWords: SqlCondition[] =
       words.length === 0
         ? []
         : [{ sql: 'EXISTS (SELECT 1 FROM fts AS f WHERE f.fts MATCH ? AND f.rowid = $rid)', parameters: [allOf(words)] }]
-    const lead = { from: `FROM doc AS d WHERE d.rid IN (${driver.sql})`, rid: 'd.rid', parameters: driver.parameters, fts: whole }
+    const lead = { from: `FROM doc AS d WHERE d.rid IN (${rowsIn(range)})`, rid: 'd.rid', parameters: range.parameters, fts: whole }
     return extended(lead, [rights, ...sql, ...byWords])
   }
 
-  #isRare(driver: { readonly sql: string; readonly parameters: readonly Parameter[] }): boolean {
-    const row = this.#db.prepare(`SELECT count(*) AS n FROM (${driver.sql} LIMIT ?)`).get(...driver.parameters, drivenAtMost + 1)
+  #isRare(range: ValueRange): boolean {
+    const row = this.#db.prepare(`SELECT count(*) AS n FROM (${rowsIn(range)} LIMIT ?)`).get(...range.parameters, drivenAtMost + 1)
     return Number(row?.['n']) <= drivenAtMost
   }
 
@@ -121,11 +121,16 @@ export class SearchRun {
   }
 
   /** Best first; equally good ones and those that only have common words newest first. */
-  #ranked(rids: readonly number[], scored: readonly string[]): { readonly rids: readonly number[]; readonly isRanked: boolean } {
+  #ranked(
+    rids: readonly number[],
+    { scored, isAllScored }: CompiledQuery,
+  ): { readonly rids: readonly number[]; readonly isRanked: boolean } {
     const telling = scored.filter(fts => this.#isFew({ from: 'FROM fts WHERE fts MATCH ?', rid: 'fts.rowid', parameters: [fts], fts }))
     if (telling.length === 0) return { rids, isRanked: scored.length === 0 }
     const scores = new Map<number, number>()
-    for (const row of this.#db.prepare(`SELECT rowid AS rid, ${rank} AS score FROM fts WHERE fts MATCH ?`).iterate(anyOf(telling))) {
+    for (const row of this.#db
+      .prepare(`SELECT rowid AS rid, ${rank} AS score FROM fts WHERE fts MATCH ?`)
+      .iterate(isAllScored ? allOf(telling) : anyOf(telling))) {
       scores.set(Number(row['rid']), Number(row['score']))
     }
     const score = (rid: number): number => scores.get(rid) ?? 0
@@ -169,6 +174,8 @@ interface Limits {
   readonly scope: SearchScope
   readonly kinds?: readonly string[]
 }
+
+const rowsIn = ({ fields, fits }: ValueRange): string => `SELECT doc FROM value WHERE field IN (${fields}) AND ${fits}`
 
 /** What the caller may see, as an expression; undefined when that is nothing. */
 function permittedBy(scope: SearchScope): string | undefined {

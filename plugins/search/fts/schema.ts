@@ -15,7 +15,7 @@ export const columns = {
 
 /**
  * `doc.rid` grows with the time of creation, so that walking the full-text index backwards is newest first.
- * `value.v` is a number, a date in ms or folded text; which of them is told by the field's type.
+ * `field.many` is set once a document had several values of it. `value.v` is a number, a date in ms or folded text; which of them is told by the field's type.
  */
 export const schema = `
   CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -23,7 +23,8 @@ export const schema = `
     rid INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, revision INTEGER NOT NULL,
     author TEXT NOT NULL, public INTEGER NOT NULL, spaces TEXT NOT NULL, fields TEXT NOT NULL);
   CREATE TABLE removed (id TEXT PRIMARY KEY) WITHOUT ROWID;
-  CREATE TABLE field (id INTEGER PRIMARY KEY, name TEXT NOT NULL, type TEXT NOT NULL, docs INTEGER NOT NULL DEFAULT 0, UNIQUE (name, type));
+  CREATE TABLE field (id INTEGER PRIMARY KEY, name TEXT NOT NULL, type TEXT NOT NULL, docs INTEGER NOT NULL DEFAULT 0,
+    many INTEGER NOT NULL DEFAULT 0, UNIQUE (name, type));
   CREATE TABLE value (field INTEGER NOT NULL, v NOT NULL, doc INTEGER NOT NULL, PRIMARY KEY (field, v, doc)) WITHOUT ROWID;
   CREATE INDEX value_of ON value (doc, field);
   CREATE TABLE tag (tag TEXT NOT NULL, doc INTEGER NOT NULL, PRIMARY KEY (tag, doc)) WITHOUT ROWID;

@@ -5,6 +5,8 @@ import { Refused } from './refused.ts'
 export interface KnownField {
   readonly id: number
   readonly type: FieldType
+  /** No document ever had more than one value of it. */
+  readonly isSingle: boolean
 }
 
 /** What the index knows of words and fields, as far as a query needs it. */
@@ -46,9 +48,9 @@ export class StoredVocabulary implements Vocabulary {
   fields(name: string): readonly KnownField[] {
     const end = `.${name}`
     const rows = this.#db
-      .prepare('SELECT id, type FROM field WHERE docs > 0 AND (name = ? OR substr(name, -length(?)) = ?) LIMIT ?')
+      .prepare('SELECT id, type, many FROM field WHERE docs > 0 AND (name = ? OR substr(name, -length(?)) = ?) LIMIT ?')
       .all(name, end, end, mostFields + 1)
     if (rows.length > mostFields) throw new Refused(`Too many metadata fields end with ${name}; give more of the path`)
-    return rows.map(({ id, type }) => ({ id: Number(id), type: type as FieldType }))
+    return rows.map(({ id, type, many }) => ({ id: Number(id), type: type as FieldType, isSingle: many === 0 }))
   }
 }

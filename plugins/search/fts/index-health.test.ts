@@ -1,0 +1,141 @@
+import { open, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import test from 'ava'
+import { type Log, type SearchIndex, Unavailable } from 'pounce/sdk'
+import { silent } from 'pounce/sdk/testing'
+import { searchDocument, searchId } from '../../../sdk/testing/search-documents.ts'
+import { freshIndex, startedIndex } from './test-index.ts'
+
+const all = { query: { op: 'all' }, scope: { all: true }, from: 0, size: 1000 } as const
+
+const documents = (count: number) =>
+  Array.from({ length: count }, (_, n) => ({ put: searchDocument(n + 1, { name: `sample number ${n}`, text: 'words '.repeat(100) }) }))
+
+async function* asStream(count: number) {
+  for (const { put } of documents(count)) yield put
+}
+
+const total = async (index: SearchIndex): Promise<number> => (await index.search(all)).total
+
+const indexFiles = async (folder: string): Promise<readonly string[]> =>
+  (await readdir(join(folder, 'search'))).filter(name => name.endsWith('.db'))
+
+const currentFile = async (folder: string): Promise<string> =>
+  join(folder, 'search', (await readFile(join(folder, 'search', 'current'), 'utf8')).trim())
+
+/** A log that remembers its errors. */
+function watching(): { readonly log: Log; readonly errors: string[] } {
+  const errors: string[] = []
+  return { log: { ...silent, error: message => errors.push(message) }, errors }
+}
+
+test('a new index needs a rebuild until it had one, or was emptied on purpose', async t => {
+  const { index, folder } = await freshIndex(t)
+  t.true(await index.needsRebuild())
+  await index.apply(documents(3))
+  t.true(await index.needsRebuild())
+  await index.rebuild(asStream(5))
+  t.false(await index.needsRebuild())
+  await index.dispose()
+  const again = startedIndex(t, folder)
+  t.false(await again.needsRebuild())
+  t.is(await total(again), 5)
+  await again.clear()
+  t.false(await again.needsRebuild())
+  t.is(await total(again), 0)
+})
+
+test('what was applied is there after a restart, without a proper end too', async t => {
+  const { index, folder } = await freshIndex(t)
+  await index.rebuild(asStream(5))
+  await index.apply([{ remove: searchId(1) }])
+  const after = startedIndex(t, folder)
+  t.is(await total(after), 4)
+  t.false(await after.needsRebuild())
+  await after.apply(documents(1))
+  t.is(await total(after), 4)
+})
+
+test('only the index in use is kept on the disk', async t => {
+  const { index, folder } = await freshIndex(t)
+  for (let times = 0; times < 3; times += 1) await index.rebuild(asStream(20))
+  t.is((await indexFiles(folder)).length, 1)
+  await t.throwsAsync(index.rebuild(asStream(20), { signal: AbortSignal.abort() }))
+  await index.clear()
+  t.is((await indexFiles(folder)).length, 1)
+  await index.dispose()
+  await writeFile(join(folder, 'search', 'index-77.db'), 'left by a rebuild that a crash ended')
+  const again = startedIndex(t, folder)
+  t.is((await indexFiles(folder)).length, 1)
+  t.is(await total(again), 0)
+})
+
+/** As if the program had been killed: the file says that somebody has it open. */
+function reopen(path: string): void {
+  const db = new DatabaseSync(path)
+  db.exec("UPDATE meta SET value = 0 WHERE key = 'closed'")
+  db.close()
+}
+
+const ways: readonly (readonly [string, (path: string) => Promise<void>])[] = [
+  ['overwritten', path => writeFile(path, Buffer.alloc(50_000, 'no database'))],
+  ['emptied', path => writeFile(path, '')],
+  ['cut short', async path => truncate(path, Math.floor((await stat(path)).size / 2))],
+  ['lost', path => rm(path)],
+  [
+    'of another version',
+    async path => {
+      const db = new DatabaseSync(path)
+      db.exec("UPDATE meta SET value = 99 WHERE key = 'version'")
+      db.close()
+    },
+  ],
+  [
+    'scribbled on in the middle',
+    async path => {
+      const file = await open(path, 'r+')
+      const { size } = await file.stat()
+      for (let at = 8192; at < size; at += 4096) await file.write(Buffer.alloc(2000, 0xff), 0, 2000, at)
+      await file.close()
+    },
+  ],
+]
+for (const [how, spoil] of ways) {
+  test(`an index that was ${how} begins anew, says so, and is rebuilt`, async t => {
+    const { index, folder } = await freshIndex(t)
+    await index.rebuild(asStream(300))
+    await index.dispose()
+    reopen(await currentFile(folder))
+    await spoil(await currentFile(folder))
+    const { log, errors } = watching()
+    const again = startedIndex(t, folder, log)
+    t.true(await again.needsRebuild())
+    t.is(errors.length > 0, how !== 'emptied' && how !== 'lost')
+    t.is(await total(again), 0)
+    await again.rebuild(asStream(300))
+    t.false(await again.needsRebuild())
+    t.is(await total(again), 300)
+  })
+}
+
+test('damage that shows while the index is used empties it, and it serves again', async t => {
+  const { index, folder } = await freshIndex(t)
+  await index.rebuild(asStream(2000))
+  await index.dispose()
+  const again = startedIndex(t, folder)
+  t.is(await total(again), 2000)
+  const file = await open(await currentFile(folder), 'r+')
+  const { size } = await file.stat()
+  await file.write(Buffer.alloc(size - 4096, 0xee), 0, size - 4096, 4096)
+  await file.close()
+  let failure: unknown
+  for (let n = 0; n < 2000 && !failure; n += 50) {
+    failure = await again.search({ ...all, query: { op: 'word', text: `${n}` } }).catch((error: unknown) => error)
+    if (!(failure instanceof Error)) failure = undefined
+  }
+  t.true(failure instanceof Unavailable)
+  t.true(await again.needsRebuild())
+  await again.apply(documents(10))
+  t.is(await total(again), 10)
+})

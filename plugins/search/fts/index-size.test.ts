@@ -1,0 +1,106 @@
+import test from 'ava'
+import { Invalid, type SearchIndex, type SearchRequest, Unavailable } from 'pounce/sdk'
+import { silent } from 'pounce/sdk/testing'
+import { searchDocument, searchId } from '../../../sdk/testing/search-documents.ts'
+import { freshIndex, startedIndex } from './test-index.ts'
+
+const words = ['alpha', 'beta', 'gamma', 'delta', 'epsilon']
+const count = 12_000
+
+/** Every document says `common`; one in 5 each of the words, one in 1000 `rare`. */
+async function* many() {
+  for (let n = 1; n <= count; n += 1) {
+    const rare = n % 1000 === 0 ? 'rare' : ''
+    yield searchDocument(n, {
+      name: `common ${words[n % 5]} ${rare} w${n.toString(36)}x`,
+      metadata: [{ field: 'depth', value: n % 100 }],
+      spaces: [searchId(50_000 + (n % 400))],
+      created: new Date(1_700_000_000_000 + n * 1000),
+    })
+  }
+}
+
+const request = (text: string, over: Partial<SearchRequest> = {}): SearchRequest => ({
+  query: { op: 'word', text },
+  scope: { all: true },
+  from: 0,
+  size: 10,
+  ...over,
+})
+
+const numbers = async (index: SearchIndex, over: SearchRequest): Promise<readonly number[]> =>
+  (await index.search(over)).hits.map(({ id }) => Number.parseInt(id, 16))
+
+test('an index of many documents', async t => {
+  const { index } = await freshIndex(t)
+  await index.rebuild(many())
+
+  const common = await index.search(request('common'))
+  t.like(common, { total: 10_000, isNewestFirst: true })
+  t.deepEqual(await numbers(index, request('common', { size: 3 })), [count, count - 1, count - 2])
+  t.deepEqual(await numbers(index, request('common', { from: 9_000, size: 2 })), [count - 9_000, count - 9_001])
+
+  t.like(await index.search(request('rare')), { total: 12, isNewestFirst: false })
+  const both = {
+    op: 'and',
+    all: [
+      { op: 'word', text: 'common' },
+      { op: 'word', text: 'rare' },
+    ],
+  } as const
+  t.like(await index.search({ ...request(''), query: both }), { total: 12, isNewestFirst: false })
+  t.like(await index.search(request('alpha')), { total: 2400, isNewestFirst: true })
+
+  const spaces = Array.from({ length: 300 }, (_, n) => searchId(50_000 + n))
+  t.like(await index.search(request('common', { scope: { all: false, spaces, includePublic: false } })), {
+    total: 9000,
+    isNewestFirst: true,
+  })
+
+  const sort = { by: 'depth', order: 'ascending' } as const
+  t.deepEqual(await numbers(index, request('common', { sort, size: 2 })), [12_000, 11_900])
+  t.deepEqual(await numbers(index, request('alpha', { sort: { by: 'created', order: 'ascending' }, size: 2 })), [5, 10])
+
+  for (const text of ['*a*x', 'w*x'])
+    await t.throwsAsync(index.search(request(text)), { instanceOf: Invalid, message: /Too many words match/ })
+  t.like(await index.search(request('w9?x')), { total: 36 })
+
+  await index.apply([{ put: searchDocument(1, { name: 'common', created: new Date(1_800_000_000_000) }) }])
+  t.deepEqual(await numbers(index, request('common', { size: 1 })), [1])
+})
+
+test('documents of one and the same time are all found, and in a window each once', async t => {
+  const { index } = await freshIndex(t)
+  const created = new Date('2026-03-04T05:06:07.890Z')
+  const changes = Array.from({ length: 2500 }, (_, n) => ({ put: searchDocument(n + 1, { name: 'same time', created }) }))
+  await index.apply(changes.slice(0, 1000))
+  await index.apply(changes.slice(1000, 2000))
+  await index.apply(changes.slice(2000))
+  const seen = new Set<number>()
+  for (let from = 0; from < 2500; from += 500) for (const n of await numbers(index, request('same', { from, size: 500 }))) seen.add(n)
+  t.is(seen.size, 2500)
+})
+
+test('a search that takes too long is given up, and the next one is served', async t => {
+  const { folder, index: first } = await freshIndex(t)
+  await first.rebuild(many())
+  await first.dispose()
+  const index = startedIndex(t, folder, silent, { timeLimitMs: 1, threadFrom: 0 })
+  await t.throwsAsync(index.search(request('common')), { instanceOf: Unavailable, message: /too long/ })
+  await index.dispose()
+  const patient = startedIndex(t, folder, silent, { timeLimitMs: 60_000, threadFrom: 0 })
+  const results = await Promise.all(Array.from({ length: 20 }, () => patient.search(request('rare'))))
+  t.true(results.every(({ total }) => total === 12))
+})
+
+test('the event loop has its turn while many changes are applied', async t => {
+  const { index } = await freshIndex(t)
+  let turns = 0
+  const timer = setInterval(() => {
+    turns += 1
+  }, 1)
+  const text = 'some words that make work for the index '.repeat(50)
+  await index.apply(Array.from({ length: 1000 }, (_, n) => ({ put: searchDocument(n + 1, { text, name: `n${n}` }) })))
+  clearInterval(timer)
+  t.true(turns > 5, `${turns} turns`)
+})
