@@ -66,6 +66,11 @@ test('a run of no tests is a failure', t => {
   t.deepEqual(run('TAP version 13\n\n1..0\n# tests 0\n# pass 0\n# fail 0\n').tally.totals(0), { passed: 0, failed: 1, skipped: 0 })
 })
 
+test('a run in which every test is skipped is no failure', t => {
+  const { tally } = run('ok 1 - one (no python3) # SKIP\n\n1..1\n# tests 1\n# pass 0\n# skip 1\n# fail 0\n')
+  t.deepEqual(tally.totals(0), { passed: 0, failed: 0, skipped: 1 })
+})
+
 test('an exit code that no test explains is a failure', t => {
   t.deepEqual(run('ok 1 - one\n\n1..1\n# tests 1\n# pass 1\n# fail 0\n').tally.totals(1), { passed: 1, failed: 1, skipped: 0 })
 })

@@ -45,10 +45,9 @@ export class TapTally {
   totals(exitCode: number): Totals {
     const isWhole = this.#stated.has('tests') && this.#stated.has('fail')
     if (!isWhole) return { ...this.#counted, failed: this.#counted.failed + 1 }
-    const passed = this.#stated.get('pass') ?? 0
     const failed = this.#stated.get('fail') ?? 0
-    const isUnexplained = failed === 0 && (exitCode !== 0 || passed === 0)
-    return { passed, failed: isUnexplained ? 1 : failed, skipped: this.#stated.get('skip') ?? 0 }
+    const isUnexplained = failed === 0 && (exitCode !== 0 || this.#stated.get('tests') === 0)
+    return { passed: this.#stated.get('pass') ?? 0, failed: isUnexplained ? 1 : failed, skipped: this.#stated.get('skip') ?? 0 }
   }
 }
 

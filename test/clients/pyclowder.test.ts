@@ -10,21 +10,29 @@ const missing = await installPyclowder()
 const pyclowderTest = missing === undefined ? test : test.skip
 const why = missing === undefined ? '' : ` (${missing})`
 
-const server = await bootForTest()
-const person = await newPerson(server, 'extractor-author')
-const python = missing === undefined ? new Pyclowder() : undefined
+/** Nothing is booted where every test is skipped: ava would not run the hook that stops it. */
+const booted = async () => {
+  const server = await bootForTest()
+  return { server, person: await newPerson(server, 'extractor-author'), python: new Pyclowder() }
+}
+const session = missing === undefined ? await booted() : undefined
 test.after.always(async () => {
-  python?.end()
-  await server.stop()
+  session?.python.end()
+  await session?.server.stop()
 })
+
+const running = () => {
+  if (!session) throw new Error(`There is no pyclowder: ${missing}`)
+  return session
+}
 
 const data = (name: string): string => fileURLToPath(new URL(`../data/${name}`, import.meta.url))
 /** As pyclowder hands it to an extractor. */
-const host = (): string => `${server.url}/`
+const host = (): string => `${running().server.url}/`
 const unknownId = 'f'.repeat(24)
 
 const outcomeOf = async (name: string, ...rest: readonly unknown[]): Promise<Outcome> => {
-  if (!python) throw new Error(`There is no pyclowder: ${missing}`)
+  const { python, person } = running()
   return await python.call(name, host(), person.key, ...rest)
 }
 
@@ -40,7 +48,7 @@ type Metadata = Readonly<Record<'content' | 'agent', Readonly<Record<string, unk
 
 const newDataset = (name: string, ...rest: readonly unknown[]): Promise<string> => call('datasets.create_empty', name, '', ...rest)
 
-const get = async <T>(path: string): Promise<T> => (await (await person.call(path)).json()) as T
+const get = async <T>(path: string): Promise<T> => (await (await running().person.call(path)).json()) as T
 
 const ids = (items: readonly Item[]): string[] => items.map(({ id }) => id).sort()
 
@@ -66,7 +74,7 @@ pyclowderTest(`a dataset is made, described and deleted${why}`, async t => {
 })
 
 pyclowderTest(`a dataset is made in a collection and a space at once${why}`, async t => {
-  const made = await person.call('/api/spaces', { method: 'POST', json: { name: 'Lab', description: '' } })
+  const made = await running().person.call('/api/spaces', { method: 'POST', json: { name: 'Lab', description: '' } })
   const { id: space } = (await made.json()) as Item
   const collection = await call<string>('collections.create_empty', 'Series', '', null, space)
   const dataset = await newDataset('Inside', collection, space)
@@ -82,7 +90,7 @@ pyclowderTest(`collections nest and are deleted${why}`, async t => {
   t.deepEqual(await call('collections.get_datasets', child), [])
   t.is((await call<Item>('collections.delete', child))['status'], 'success')
   await call('collections.delete', child)
-  await server.drained()
+  await running().server.drained()
   t.deepEqual(await call('collections.get_child_collections', parent), [])
 })
 
@@ -94,7 +102,7 @@ pyclowderTest(`metadata of a dataset is written, filtered and removed${why}`, as
   const [kept, ...others] = await call<Metadata[]>('datasets.download_metadata', dataset)
   t.deepEqual(others, [])
   t.deepEqual(kept?.content, { words: 12, 'a.b$c': [1, null] })
-  t.is(kept?.agent['extractor_id'], `${server.url}/extractors/test.words/1.2`)
+  t.is(kept?.agent['extractor_id'], `${host()}extractors/test.words/1.2`)
   t.is((await call<Metadata[]>('datasets.download_metadata', dataset, 'test.words')).length, 1)
   t.deepEqual(await call('datasets.download_metadata', dataset, 'test.other'), [])
   await call('datasets.remove_metadata', dataset)
@@ -144,19 +152,19 @@ pyclowderTest(`tags of a file are put on${why}`, async t => {
 pyclowderTest(`a preview and a thumbnail are uploaded and shown${why}`, async t => {
   const file = await newFile('empty.bin')
   const preview = await call<string>('files.upload_preview', file, data('picture.png'), { width: 64, title: 'small' }, 'image/png')
-  const shown = await person.call(`/api/previews/${preview}`)
+  const shown = await running().person.call(`/api/previews/${preview}`)
   t.deepEqual(Buffer.from(await shown.arrayBuffer()), await readFile(data('picture.png')))
   t.is(shown.headers.get('content-type'), 'image/png')
   const [of] = await get<readonly { readonly previews: readonly Readonly<Record<string, unknown>>[] }[]>(`/api/files/${file}/getPreviews`)
   t.is(of?.previews[0]?.['pv_id'], preview)
   const thumbnail = await call<string>('files.upload_thumbnail', file, data('picture.png'))
   t.is((await call<Item>('files.download_info', file))['thumbnail'], thumbnail)
-  t.is((await person.call(`/api/thumbnails/${thumbnail}/blob`)).status, 200)
+  t.is((await running().person.call(`/api/thumbnails/${thumbnail}/blob`)).status, 200)
 })
 
 pyclowderTest(`a preview without a type of its own is taken${why}`, async t => {
   const preview = await call<string>('files.upload_preview', await newFile('empty.bin'), data('picture.png'))
-  t.is((await person.call(`/api/previews/${preview}`)).status, 200)
+  t.is((await running().person.call(`/api/previews/${preview}`)).status, 200)
 })
 
 pyclowderTest(`an extractor runs on a file when it is asked for${why}`, async t => {
@@ -187,7 +195,7 @@ pyclowderTest(`an extractor is asked for on a dataset${why}`, async t => {
     repository: [],
     process: { dataset: ['file.added'] },
   }
-  t.is((await person.call('/api/extractors', { method: 'POST', json: info })).status, 200)
+  t.is((await running().person.call('/api/extractors', { method: 'POST', json: info })).status, 200)
   t.is(await call('datasets.submit_extraction', await newDataset('Surveyed'), 'test.survey'), 200)
 })
 
@@ -210,7 +218,7 @@ pyclowderTest(`what is not there raises an error with the status${why}`, async t
 })
 
 pyclowderTest(`a wrong key is refused${why}`, async t => {
-  const outcome = await python?.call('datasets.create_empty', host(), 'not-a-key', 'Never', '')
-  t.is(outcome?.status, 401)
-  t.is(outcome?.result, undefined)
+  const outcome = await running().python.call('datasets.create_empty', host(), 'not-a-key', 'Never', '')
+  t.is(outcome.status, 401)
+  t.is(outcome.result, undefined)
 })
