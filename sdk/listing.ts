@@ -1,5 +1,5 @@
 import type { After, Find, Page, Where } from './ports/document-store.ts'
-import { and, contains, eq, or, range } from './ports/document-store.ts'
+import { and, contains, eq, isIn, or, range } from './ports/document-store.ts'
 import { Invalid } from './problem.ts'
 import * as s from './schema.ts'
 
@@ -29,11 +29,20 @@ export interface ListQuery {
 /** What `Policy.visibleTo` answers. */
 export type Visible = Where | 'all' | 'nothing'
 
-/** What is in one of two visible sets. */
+const alternativesOf = (where: Where): readonly Where[] => (where.op === 'or' ? where.any.flatMap(alternativesOf) : [where])
+
+/** What is in one of two visible sets, said as shortly as it can be, so that a store can still read it from its indexes. */
 export const eitherOf = (one: Visible, other: Visible): Visible => {
   if (one === 'all' || other === 'all') return 'all'
   if (one === 'nothing') return other
-  return other === 'nothing' ? one : or(one, other)
+  if (other === 'nothing') return one
+  const values = new Map<string, Set<string | number | boolean | null>>()
+  const rest = new Map<string, Where>()
+  for (const where of [...alternativesOf(one), ...alternativesOf(other)]) {
+    if (where.op !== 'in') rest.set(JSON.stringify(where), where)
+    else values.set(where.field, new Set([...(values.get(where.field) ?? []), ...where.values]))
+  }
+  return or(...rest.values(), ...[...values].map(([field, some]) => isIn(field, [...some])))
 }
 
 /** A visible set as a part of `and(…)`. Ask for `'nothing'` before: it has no condition. */

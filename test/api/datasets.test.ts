@@ -369,3 +369,28 @@ test('following is noted and undone', async t => {
   t.is((await ann.post(`/api/datasets/${unknownId}/follow`)).status, 404)
   t.is((await nobody.post(`/api/datasets/${id}/follow`)).status, 401)
 })
+
+test('a removed space is left by any number of datasets, whatever their state', async t => {
+  const ann = await somebody(server)
+  const space = await newSpace(ann)
+  const datasets = server.get(Datasets)
+  const made = await Promise.all(Array.from({ length: 450 }, (_, n) => datasets.create({ name: `${n}`, author: ann.id, spaces: [space] })))
+  await Promise.all(made.slice(0, 5).map(({ id }) => ann.remove(`/api/datasets/${id}`)))
+  await ann.remove(`/api/spaces/${space}`)
+  await server.drained(30_000)
+  const after = await datasets.getMany(made.map(({ id }) => id))
+  t.true([...after.values()].every(({ spaces }) => spaces.length === 0))
+  t.is(after.size, 450)
+})
+
+test('datasets that are made while their space opens or closes end up as it does', async t => {
+  const ann = await somebody(server)
+  const space = await newSpace(ann)
+  for (const access of ['PUBLIC', 'PRIVATE', 'PUBLIC'] as const) {
+    const making = Array.from({ length: 15 }, () => newDataset(ann, { space: [space] }))
+    const [ids] = await Promise.all([Promise.all(making), publish(server, ann, space, access)])
+    await server.drained()
+    const records = await Promise.all(ids.map(recordOf))
+    t.deepEqual(new Set(records.map(record => record?.isPublic)), new Set([access === 'PUBLIC']))
+  }
+})

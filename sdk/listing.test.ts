@@ -1,0 +1,95 @@
+import test from 'ava'
+import { matcher } from './documents/matcher.ts'
+import { conditionsOf, eitherOf, linkToNext, listing, newestFirst, parseListDate } from './listing.ts'
+import { contains, eq, isIn, or, range } from './ports/document-store.ts'
+import { Invalid } from './problem.ts'
+
+const id = 'a'.repeat(24)
+
+test('dates carry a zone, and a plus sign may arrive as a blank', t => {
+  const wanted = '2018-06-20T11:40:25.000Z'
+  for (const text of [
+    wanted,
+    '2018-06-20T11:40:25Z',
+    '2018-06-20T13:40:25.000+02:00',
+    '2018-06-20T13:40:25.000 02:00',
+    '2018-06-20T13:40:25.000+0200',
+    '2018-06-20T13:40:25.000+02',
+    '2018-06-20T06:40:25.000-05:00',
+  ]) {
+    t.is(parseListDate(text).toISOString(), wanted, text)
+  }
+  for (const text of [
+    '',
+    '2018',
+    '2018-06-20',
+    '2018-06-20T11:40:25',
+    '2018-02-31X',
+    '2018-99-20T11:40:25Z',
+    'Wed Jun 20 11:40:25 UTC 2018',
+  ]) {
+    t.throws(() => parseListDate(text), { instanceOf: Invalid, message: /2018-06-20T11:40:25\.000Z/ }, text)
+  }
+})
+
+test('a list reads older ones backwards and newer ones forwards, and shows the newest first', t => {
+  const date = '2018-06-20T11:40:25.000Z'
+  const older = listing({ date, limit: 5 }, 'byCreated', eq('state', 'live'))
+  t.deepEqual(older.sort, { by: 'created', order: 'descending' })
+  t.deepEqual(older.where, { op: 'and', all: [eq('state', 'live'), range('created', { lt: date })] })
+  const newer = listing({ date, when: 'b', limit: 5 }, 'byCreated')
+  t.deepEqual(newer.sort, { by: 'created', order: 'ascending' })
+  t.deepEqual(newestFirst({ items: [1, 2, 3] }, { date, when: 'b', limit: 5 }), [3, 2, 1])
+  t.deepEqual(newestFirst({ items: [3, 2, 1] }, { date, limit: 5 }), [3, 2, 1])
+  t.deepEqual(newestFirst({ items: [3, 2, 1] }, { when: 'b', limit: 5 }), [3, 2, 1])
+})
+
+test('no list is without bounds', t => {
+  t.is(listing({ limit: 0 }, 'byCreated').limit, 1000)
+  t.is(listing({ limit: 5000 }, 'byCreated').limit, 1000)
+  t.is(listing({ limit: 7 }, 'byCreated').limit, 7)
+})
+
+test('a title is plain text in the name, or the whole name', t => {
+  const where = (exact: boolean) => listing({ title: 'a.*', exact, limit: 1 }, 'byCreated').where
+  t.deepEqual(where(false), { op: 'and', all: [contains('name', 'a.*')] })
+  t.deepEqual(where(true), { op: 'and', all: [eq('name', 'a.*')] })
+})
+
+test('a link leads to where the page ended, under the configured address', t => {
+  const next = ['2018-06-20T11:40:25.000Z', id] as const
+  const url = new URL('http://inside:9000/api/datasets?limit=2&title=a%20b&after=old')
+  const { headers } = linkToNext('https://data.example.org/dm', url, { items: [], next })
+  const [, target] = /^<(.*)>; rel="next"$/.exec(headers?.['link'] ?? '') ?? []
+  const link = new URL(target ?? '')
+  t.is(link.origin + link.pathname, 'https://data.example.org/dm/api/datasets')
+  t.deepEqual(Object.fromEntries(link.searchParams), {
+    limit: '2',
+    title: 'a b',
+    date: '2018-06-20T11:40:25.000Z',
+    after: `2018-06-20T11:40:25.000Z_${id}`,
+  })
+  const query = { limit: 2, date: link.searchParams.get('date') ?? '', after: link.searchParams.get('after') ?? '' }
+  t.deepEqual(listing(query, 'byCreated').after, next)
+  t.deepEqual(listing(query, 'byCreated').where, { op: 'and', all: [] })
+  t.deepEqual(linkToNext('', url, { items: [] }), {})
+})
+
+test('an after that no link gave out is refused', t => {
+  for (const after of ['', 'x', `_${id}`, `2018_${id}_`, `2018_${id.toUpperCase()}`, `{"$gt":1}_${id}`, `2018-01-01_${id}x`]) {
+    t.throws(() => listing({ limit: 1, after }, 'byCreated'), { instanceOf: Invalid }, after)
+  }
+})
+
+test('what is in one of two visible sets is said once', t => {
+  const author = eq('author', 'me')
+  t.is(eitherOf('all', 'nothing'), 'all')
+  t.is(eitherOf('nothing', 'nothing'), 'nothing')
+  t.deepEqual(eitherOf(author, 'nothing'), author)
+  const joined = eitherOf(or(author, isIn('spaces', ['a', 'b'])), or(author, isIn('spaces', ['b', 'c'])))
+  t.deepEqual(joined, or(author, isIn('spaces', ['a', 'b', 'c'])))
+  const test = matcher(joined as Parameters<typeof matcher>[0])
+  t.deepEqual([{ author: 'me' }, { spaces: ['c'] }, { spaces: ['d'], author: 'you' }].map(test), [true, true, false])
+  t.deepEqual(conditionsOf('all'), [])
+  t.deepEqual(conditionsOf(author), [author])
+})
