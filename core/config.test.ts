@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { definePlugin, s } from 'pounce/sdk'
@@ -192,4 +192,10 @@ test('RABBITMQ_URI is refused as long as its plugin is not part of this version'
     await refusal(t, { environment: { RABBITMQ_URI: 'amqp://guest:guest@localhost' } }),
     'RABBITMQ_URI is set, but transport.rabbitmq is not part of this version: unset it to use the built-in queue',
   )
+})
+
+test('the defaults of this version pass every check', async t => {
+  const shipped = JSON.parse(await readFile(new URL('../config/default.json', import.meta.url), 'utf8')) as Record<string, unknown>
+  const file = await loadConfig({ defaults: shipped, plugins: [] })
+  t.deepEqual(file.kernel.plugins, shipped['plugins'])
 })

@@ -170,17 +170,17 @@ export const loadConfig = async (sources: ConfigSources = {}): Promise<Config> =
   }))
   const schema = tree.mergeParts([kernelPart, ...pluginParts])
   const outside = outsideLayers(sources, schema)
+  // The defaults of this version are as they should be; a test sees to that.
   const given = [...files.slice(sources.defaults ? 0 : 1), ...outside.layers]
   refuse([...outside.problems, ...[...files, ...outside.layers].flatMap(layer => unknownIn(layer, schema))])
 
   const merged = [...files, ...outside.layers].reduce<unknown>((below, layer) => tree.overlay(below, layer.settings), {})
   const sourceOf = (name: string): string | undefined =>
     given.findLast(layer => tree.at(layer.settings, name.split('.')) !== undefined)?.source
-  const isTouched = ({ path, schema: { properties } }: tree.Part): boolean =>
-    given.some(({ settings }) => Object.keys(properties ?? {}).some(key => tree.at(settings, [...path, key]) !== undefined))
-  const check = (part: tree.Part) => checkPart(part, tree.at(merged, part.path), isTouched(part) || !!sources.defaults, sourceOf)
+  const touched = given.reduce<unknown>((below, layer) => tree.overlay(below, layer.settings), {})
+  const check = (part: tree.Part) => checkPart(part, tree.at(merged, part.path), tree.at(touched, part.path), sourceOf)
 
-  const kernel = await check({ ...kernelPart, schema: kernelNode })
+  const kernel = await check(kernelPart)
   const own = await Promise.all(pluginParts.map(check))
   refuse([kernel, ...own].flatMap(({ problems }) => problems))
   return assemble(

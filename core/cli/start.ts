@@ -1,3 +1,6 @@
+import { flushCompileCache } from 'node:module'
+import { setFlagsFromString } from 'node:v8'
+import pino from 'pino'
 import { Greetings, Metrics } from 'pounce/sdk'
 import { loadConfig } from '../config.ts'
 import { surviveFaults } from '../faults.ts'
@@ -38,7 +41,9 @@ const stopOnSignal = (kernel: Kernel): { readonly isAsked: () => boolean; readon
 export const start: Run = async ({ sources, output, asJson }) => {
   const config = await loadConfig(sources)
   const level = config.kernel.log.level as LogLevel
-  const kernel = await bootKernel(config, { log: createLog({ level, ...(process.stdout.isTTY ? { pretty: prettyLine } : {}) }) })
+  // With --json standard output holds one object and nothing else.
+  const log = asJson ? { stream: pino.destination({ dest: 2, sync: true }) } : process.stdout.isTTY ? { pretty: prettyLine } : {}
+  const kernel = await bootKernel(config, { log: createLog({ level, ...log }) })
   const { isAsked, ended } = stopOnSignal(kernel)
   try {
     await kernel.start()
@@ -48,6 +53,9 @@ export const start: Run = async ({ sources, output, asJson }) => {
     return undefined
   }
   surviveFaults(kernel.log, kernel.get(Metrics))
+  // What was compiled is kept for the next start, also when this one ends with kill -9; see pounce.js for the flag.
+  flushCompileCache()
+  setFlagsFromString('--semi-space-growth-factor=2')
   if (asJson) output.out(`${JSON.stringify({ url: kernel.address?.url, data: config.kernel.data, version: programVersion })}\n`)
   else output.out(`${await greeting(kernel)}\n`)
   await ended

@@ -1,0 +1,16 @@
+#!/usr/bin/env node
+// The launcher, in plain JavaScript: one TypeScript file that is not in the compile cache yet makes Node load its
+// type stripper, 17 MB and 60 ms, and the first file never is. Everything else is TypeScript.
+import { enableCompileCache } from 'node:module'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
+
+// Loading 700 modules makes much short-lived garbage: with a young generation that does not grow meanwhile an idle server
+// takes 20 MB less and starts as fast. `start` lets it grow again. Compiled code is kept per set of flags, so this comes first.
+setFlagsFromString('--semi-space-growth-factor=1')
+
+// With modules compiled the last time a start takes half the time.
+enableCompileCache(join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'pounce', 'compiled'))
+
+await import('./main.ts')
