@@ -1,0 +1,63 @@
+/**
+ * `npm run bench`: the workloads of the performance goals, each beside its baseline in one interleaved run.
+ * `--write` puts the table into docs/benchmarks.md; `--only ingest,start` picks; `--quick` runs once and small.
+ */
+import { execFileSync } from 'node:child_process'
+import { readFile, writeFile } from 'node:fs/promises'
+import os from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { ingest } from './ingest.ts'
+import { listing } from './listing.ts'
+import { start } from './start.ts'
+import { type Row, toMarkdown } from './table.ts'
+import { transfer } from './transfer.ts'
+
+const { values } = parseArgs({
+  options: {
+    write: { type: 'boolean', default: false },
+    quick: { type: 'boolean', default: false },
+    only: { type: 'string', default: '' },
+  },
+})
+const root = join(import.meta.dirname, '../..')
+const { plugins } = JSON.parse(await readFile(join(root, 'config/default.json'), 'utf8')) as { plugins: readonly string[] }
+const rounds = values.quick ? 1 : 3
+const mebibyte = 1024 * 1024
+
+const workloads: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
+  start: () => start(values.quick ? 2 : 5),
+  ingest: () => ingest(rounds, values.quick ? 3 : 8, plugins),
+  transfer: () => transfer(rounds, (values.quick ? 128 : 1024) * mebibyte),
+  listing: () => listing(values.quick ? [1000, 10_000] : [1000, 100_000]),
+}
+const wanted = values.only === '' ? Object.keys(workloads) : values.only.split(',')
+
+const machine = (): string => {
+  const [cpu] = os.cpus()
+  const memory = Math.round(os.totalmem() / 1024 ** 3)
+  return `${os.cpus().length} × ${cpu?.model.trim() ?? 'unknown'}, ${memory} GiB, ${os.type()} ${os.release()}, Node ${process.version}`
+}
+
+const revision = (): string => execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim()
+
+const rows: Row[] = []
+for (const name of wanted) {
+  const workload = workloads[name]
+  if (!workload) throw new Error(`There is no workload ${name}: choose among ${Object.keys(workloads).join(', ')}`)
+  process.stderr.write(`${name} …\n`)
+  rows.push(...(await workload()))
+}
+const table = toMarkdown(rows)
+process.stdout.write(`${table}\n`)
+
+if (values.write) {
+  const path = join(root, 'docs/benchmarks.md')
+  const text = await readFile(path, 'utf8')
+  const measured = `<!-- measured -->\n\nMeasured ${new Date().toISOString().slice(0, 10)} at ${revision()} on ${machine()}.\n\n${table}\n\n<!-- /measured -->`
+  await writeFile(
+    path,
+    text.replace(/<!-- measured -->[\s\S]*<!-- \/measured -->/, () => measured),
+  )
+}
+process.exit(0)

@@ -1,0 +1,116 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import net from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+
+/** A server under measurement, in a process and a folder of its own. */
+export interface Server {
+  readonly port: number
+  readonly url: string
+  readonly pid: number
+  readonly folder: string
+  /** Milliseconds from the start of the process to its first answer. */
+  readonly startedMs: number
+  stop(): Promise<void>
+}
+
+export const account = { email: 'bench@example.org', password: 'bench-bench-bench' }
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const probe = net.createServer()
+    probe.on('error', reject)
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as net.AddressInfo
+      probe.close(() => resolve(port))
+    })
+  })
+
+const answers = async (url: string): Promise<boolean> => {
+  try {
+    return (await fetch(url)).ok
+  } catch (error) {
+    // refused until it listens
+    if (error instanceof TypeError) return false
+    throw error
+  }
+}
+
+const untilAnswers = async (child: ChildProcess, url: string): Promise<void> => {
+  for (let waited = 0; waited < 60_000; waited += 2) {
+    if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode} before it answered`)
+    if (await answers(url)) return
+    await pause(2)
+  }
+  throw new Error(`no answer at ${url}`)
+}
+
+const ended = (child: ChildProcess): Promise<void> =>
+  new Promise(resolve => {
+    if (child.exitCode !== null || child.signalCode !== null) resolve()
+    else child.once('exit', () => resolve())
+  })
+
+const start = async (
+  script: string,
+  options: { readonly folder?: string; readonly args?: readonly string[]; readonly env?: Readonly<Record<string, string>> },
+): Promise<Server> => {
+  const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'pounce-bench-')))
+  const port = await freePort()
+  const env = { ...process.env, POUNCE_DATA: folder, POUNCE_HTTP__PORT: String(port), ...options.env }
+  const at = performance.now()
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script, ...(options.args ?? [])], {
+    env,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  process.once('exit', () => child.kill('SIGKILL'))
+  await untilAnswers(child, `http://127.0.0.1:${port}/healthz`)
+  const startedMs = performance.now() - at
+  return {
+    port,
+    url: `http://127.0.0.1:${port}`,
+    pid: child.pid ?? 0,
+    folder,
+    startedMs,
+    stop: async () => {
+      child.kill('SIGTERM')
+      await ended(child)
+      if (options.folder === undefined) await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Pounce as `npm start` runs it, on the default plugins unless `plugins` says otherwise. */
+export const startPounce = (
+  options: { readonly folder?: string; readonly settings?: Readonly<Record<string, string>> } = {},
+): Promise<Server> =>
+  start(join(import.meta.dirname, '../../core/main.ts'), {
+    ...options,
+    args: ['start'],
+    env: {
+      POUNCE_ADMIN__EMAIL: account.email,
+      POUNCE_ADMIN__PASSWORD: account.password,
+      POUNCE_LOG__LEVEL: 'warn',
+      ...options.settings,
+    },
+  })
+
+/** The same work done by hand: see `baseline-server.ts`. */
+export const startBaseline = (options: { readonly folder?: string } = {}): Promise<Server> =>
+  start(join(import.meta.dirname, 'baseline-server.ts'), options)
+
+/** An API key of an account; that which Pounce was started with, unless named. */
+export const newKey = async (server: Server, { email, password } = account): Promise<string> => {
+  const authorization = `Basic ${Buffer.from(`${email}:${password}`).toString('base64')}`
+  const answer = await fetch(`${server.url}/api/users/keys?name=bench${Date.now()}`, { method: 'POST', headers: { authorization } })
+  if (!answer.ok) throw new Error(`no key: ${answer.status} ${await answer.text()}`)
+  return ((await answer.json()) as { key: string }).key
+}
+
+/** Resident memory of a process, or its peak, in MiB. Linux only. */
+export const memoryOf = async (pid: number, what: 'VmRSS' | 'VmHWM' = 'VmRSS'): Promise<number> => {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8')
+  return Number(new RegExp(`${what}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1024
+}
