@@ -88,11 +88,12 @@ export class BlobResponder {
         if (res.destroyed) return
         sent += Buffer.byteLength(chunk)
         if (length !== undefined && sent > length) throw new Error(`more than the ${length} bytes that were announced`)
-        const ready = length === undefined ? chunk : held
-        held = length === undefined ? undefined : chunk
-        if (ready === undefined) continue
+        if (sent === length) {
+          held ??= chunk
+          continue
+        }
         if (!res.headersSent) head()
-        if (!res.write(ready)) await drained(res)
+        if (!res.write(chunk)) await drained(res)
       }
       if (res.destroyed) return
       if (length !== undefined && sent !== length) throw new Error(`${sent} bytes instead of ${length}`)

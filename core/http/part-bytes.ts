@@ -10,7 +10,7 @@ export class PartBytes extends Readable {
   readonly #source: Readable
 
   constructor(source: Readable) {
-    super({ highWaterMark: 256 * 1024 })
+    super({ highWaterMark: 64 * 1024 })
     this.#source = source
     source.on('data', (chunk: Buffer) => {
       if (!this.destroyed && !this.push(chunk)) source.pause()
