@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import test, { type ExecutionContext } from 'ava'
 import { definePlugin, s } from 'pounce/sdk'
 import { type ConfigSources, loadConfig } from './config.ts'
@@ -198,4 +199,9 @@ test('the defaults of this version pass every check', async t => {
   const shipped = JSON.parse(await readFile(new URL('../config/default.json', import.meta.url), 'utf8')) as Record<string, unknown>
   const file = await loadConfig({ defaults: shipped, plugins: [] })
   t.deepEqual(file.kernel.plugins, shipped['plugins'])
+})
+
+test('the example for production passes every check', async t => {
+  const { kernel } = await load({ file: fileURLToPath(new URL('../config/production.example.json', import.meta.url)) })
+  t.is(kernel.http.baseUrl, 'https://data.example.org')
 })

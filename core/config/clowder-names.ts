@@ -11,7 +11,7 @@ export interface ClowderSettings {
 /** Variables that have a setting of ours. A name that no loaded plugin knows is then warned about, not refused. */
 const known: Readonly<Record<string, string>> = {
   CLOWDER_ADMINS: 'admins',
-  CLOWDER_COMMKEY: 'auth.local.extractionKey',
+  CLOWDER_COMMKEY: 'resources.users.commKey',
   SMTP_SERVER: 'mail.smtp.host',
 }
 
