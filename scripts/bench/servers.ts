@@ -86,7 +86,7 @@ const start = async (
 export const startPounce = (
   options: { readonly folder?: string; readonly settings?: Readonly<Record<string, string>> } = {},
 ): Promise<Server> =>
-  start(join(import.meta.dirname, '../../core/main.ts'), {
+  start(join(import.meta.dirname, '../../core/main.js'), {
     ...options,
     args: ['start'],
     env: {

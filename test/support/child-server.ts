@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import type { TestFetch } from 'pounce/sdk/testing'
 import { basic } from './people.ts'
 
-const main = fileURLToPath(new URL('../../core/main.ts', import.meta.url))
+const main = fileURLToPath(new URL('../../core/main.js', import.meta.url))
 
 /** The server admin of every child server. */
 export const childAdmin = { email: 'admin@example.org', password: 'correct-horse-battery' }
@@ -136,7 +136,7 @@ const fetchOf =
 /** A key of the server admin. */
 export const adminKey = async (server: ChildServer): Promise<string> => {
   const headers = { authorization: basic(childAdmin.email, childAdmin.password) }
-  const answer = await server.as()('/api/users/keys?name=test', { method: 'POST', headers })
+  const answer = await server.as()('/api/users/keys?name=child', { method: 'POST', headers })
   if (answer.status !== 200) throw new Error(await answer.text())
   return ((await answer.json()) as { key: string }).key
 }
