@@ -162,9 +162,9 @@ export class ConsumerLoop {
         await this.#failed(delivery, error)
       }
     }
-    const wasFull = this.#inFlight >= maxInFlight
     this.#inFlight -= 1
-    if (wasFull) this.wake()
+    // The outbox may have held back later events of this subject, and there is room for more.
+    this.wake()
   }
 
   async #takeBatch(deliveries: readonly Delivery[], handleAll: (events: readonly AnyEvent[]) => Promise<void>): Promise<void> {

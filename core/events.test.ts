@@ -71,6 +71,27 @@ test('events of one subject are handled in order, one at a time, and different s
   t.true(most > 1 && most <= 8, `${most} side by side`)
 })
 
+test('an event that comes while another one of its subject is handled follows at once', async t => {
+  const began = Promise.withResolvers<void>()
+  const goOn = Promise.withResolvers<void>()
+  const followed = Promise.withResolvers<number>()
+  const { outbox } = await dispatching(
+    t,
+    oneByOne(async ({ id }) => {
+      if (id === 's-1') return followed.resolve(performance.now())
+      began.resolve()
+      await goOn.promise
+    }),
+  )
+  outbox.add([news('s', 0)])
+  await began.promise
+  outbox.add([news('s', 1)])
+  await new Promise(resolve => setImmediate(resolve))
+  const before = performance.now()
+  goOn.resolve()
+  t.true((await followed.promise) - before < 500, 'not at the next look of a second later')
+})
+
 test('what is done in one turn is settled in one call', async t => {
   const { outbox, dispatch } = await dispatching(
     t,

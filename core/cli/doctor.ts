@@ -3,19 +3,24 @@ import type { Kernel } from '../kernel.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
+const mostParked = 1000
+
 /** The kernel's part of `pounce doctor`: how each plugin is, migrations, and events that were put aside. */
 export const kernelDoctor = (kernel: Kernel): Command => ({
   name: 'doctor',
   summary: 'Look for what is wrong; changes nothing unless told to',
   async run(_input, progress) {
     progress('plugins')
-    const { plugins, parked = 0, waiting = 0 } = await kernel.readiness()
+    const { plugins } = await kernel.readiness()
     const rows: Row[] = plugins.map(({ id, ok, message }) => ({
       check: `plugin ${id}`,
       ok,
       ...(message === undefined ? {} : { detail: message }),
     }))
     if (!kernel.outbox) return rows
+    progress('events')
+    const waiting = Object.values(await kernel.outbox.waiting()).reduce((sum, count) => sum + count, 0)
+    const parked = (await kernel.outbox.parked({ limit: mostParked })).length
     progress('migrations')
     const open = (await kernel.migrations.status()).filter(({ state }) => state !== 'applied')
     const detail = open.map(({ plugin, name, state }) => `${plugin}/${name} ${state}`).join(', ')

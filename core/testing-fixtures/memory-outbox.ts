@@ -5,10 +5,11 @@ interface Entry {
   readonly consumer: string
   attempts: number
   dueAt: number
+  isLeased: boolean
   parked?: { readonly error: string; readonly at: string }
 }
 
-/** An outbox in memory, for tests of the dispatch. Time is the given clock's. */
+/** An outbox in memory, for tests of the dispatch. It holds events back while another one of their subject is leased. Time is the given clock's. */
 export class MemoryOutbox implements Outbox {
   readonly #clock: Clock
   readonly #listeners = new Set<() => void>()
@@ -26,7 +27,8 @@ export class MemoryOutbox implements Outbox {
   add(events: readonly AnyEvent[]): void {
     for (const event of events)
       for (const { name, types } of this.#consumers)
-        if (types === '*' || types.includes(event.type)) this.#entries.push({ event, consumer: name, attempts: 0, dueAt: 0 })
+        if (types === '*' || types.includes(event.type))
+          this.#entries.push({ event, consumer: name, attempts: 0, dueAt: 0, isLeased: false })
     if (events.length > 0) for (const listener of this.#listeners) listener()
   }
 
@@ -37,9 +39,12 @@ export class MemoryOutbox implements Outbox {
   async claim(consumer: string, { limit, leaseMs }: { limit: number; leaseMs: number }): Promise<readonly Delivery[]> {
     this.#failIfTold()
     const now = this.#now()
-    const due = this.#entries.filter(entry => entry.consumer === consumer && !entry.parked && entry.dueAt <= now).slice(0, limit)
+    const own = this.#entries.filter(entry => entry.consumer === consumer && !entry.parked)
+    const busy = new Set(own.filter(entry => entry.isLeased && entry.dueAt > now).map(({ event }) => event.subject.id))
+    const due = own.filter(entry => entry.dueAt <= now && !busy.has(entry.event.subject.id)).slice(0, limit)
     return due.map(entry => {
       entry.attempts += 1
+      entry.isLeased = true
       entry.dueAt = now + leaseMs
       return { event: entry.event, attempt: entry.attempts }
     })
@@ -59,6 +64,7 @@ export class MemoryOutbox implements Outbox {
     this.#failIfTold()
     const entry = this.#entries.find(one => one.consumer === consumer && one.event.id === eventId)
     if (!entry) return
+    entry.isLeased = false
     if ('park' in outcome) entry.parked = { error: outcome.error, at: this.#clock.now().toISOString() }
     else entry.dueAt = this.#now() + outcome.retryInMs
   }
