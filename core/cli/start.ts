@@ -53,7 +53,7 @@ export const start: Run = async ({ sources, output, asJson }) => {
     return undefined
   }
   surviveFaults(kernel.log, kernel.get(Metrics))
-  // What was compiled is kept for the next start, also when this one ends with kill -9; see pounce.js for the flag.
+  // What was compiled is kept for the next start, also when this one ends with kill -9; see main.js for the flag.
   flushCompileCache()
   setFlagsFromString('--semi-space-growth-factor=2')
   if (asJson) output.out(`${JSON.stringify({ url: kernel.address?.url, data: config.kernel.data, version: programVersion })}\n`)

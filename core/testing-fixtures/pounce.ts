@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { ExecutionContext } from 'ava'
 
-const main = fileURLToPath(new URL('../pounce.js', import.meta.url))
+const main = fileURLToPath(new URL('../main.js', import.meta.url))
 const plugins = ['memory-plugin', 'command-plugin'].map(name => fileURLToPath(new URL(`./${name}/`, import.meta.url)))
 
 /** How a command line ended. */
