@@ -1,7 +1,7 @@
 import test from 'ava'
-import { Datasets, Files, Users } from 'pounce/sdk'
+import { Datasets, Users } from 'pounce/sdk'
 import { bootForTest } from 'pounce/sdk/testing'
-import { allIds, callsOf, idOf, idsOf, nextOf } from '../support/calls.ts'
+import { allIds, callsOf, idsOf, nextOf } from '../support/calls.ts'
 import { refusal } from '../support/people.ts'
 import {
   letIn,
@@ -22,14 +22,6 @@ const unknownId = 'f'.repeat(24)
 const ok = { status: 'success' }
 const recordOf = (id: string) => server.get(Datasets).get(id)
 const own = (person: Somebody) => idsOf(person.get('/api/datasets/canEdit?limit=0'))
-
-/** A file that lies in no dataset. */
-const looseFile = async (owner: Somebody, name = 'loose.txt'): Promise<string> => {
-  const form = new FormData()
-  form.set('File', new Blob([`bytes of ${name}`]), name)
-  const answer = await owner.call('/api/files', { method: 'POST', body: form })
-  return ((await answer.json()) as { id: string }).id
-}
 
 test('a dataset is made and shown in the same shape everywhere', async t => {
   const ann = await somebody(server)
@@ -86,37 +78,7 @@ test('a dataset goes only where its maker may add things', async t => {
   for (const more of [{ space: [space] }, { collection: [collection] }]) {
     t.is((await bob.post('/api/datasets/createempty', { name: 'n', ...more })).status, 403)
   }
-  const file = await looseFile(ann)
-  for (const more of [{ existingfiles: file }]) t.is((await bob.post('/api/datasets/createempty', { name: 'n', ...more })).status, 404)
   t.deepEqual(await own(bob), [])
-})
-
-test('a dataset is made of a file, which it then holds', async t => {
-  const [ann, bob] = [await somebody(server), await somebody(server)]
-  const [first, second] = [await looseFile(ann), await looseFile(ann, 'second.txt')]
-  t.is((await ann.post('/api/datasets', { name: 'n' })).status, 400)
-  t.is((await ann.post('/api/datasets', { file_id: first })).status, 400)
-  for (const file_id of [unknownId, 'nonsense']) t.is((await ann.post('/api/datasets', { name: 'n', file_id })).status, 404)
-  t.is((await bob.post('/api/datasets', { name: 'n', file_id: first })).status, 404)
-  const id = await idOf(ann.post('/api/datasets', { name: 'of one', file_id: first }))
-  t.is((await recordOf(id))?.access, 'PRIVATE')
-  t.deepEqual(await idsOf(ann.get(`/api/datasets/${id}/files`)), [first])
-  const both = await newDataset(ann, { existingfiles: `${first},${second}` })
-  t.deepEqual((await idsOf(ann.get(`/api/datasets/${both}/files`))).toSorted(), [first, second].toSorted())
-  t.deepEqual((await ann.post('/api/datasets/attachmultiple', { datasetid: id, existingfiles: `${second},${first}` })).body, { id })
-  t.is((await idsOf(ann.get(`/api/datasets/${id}/files`))).length, 2)
-  t.is((await bob.post('/api/datasets/attachmultiple', { datasetid: id, existingfiles: '' })).status, 403)
-  t.is((await server.get(Files).get(first))?.places.length, 2)
-})
-
-test('deleting a dataset but not its files leaves those of its root', async t => {
-  const ann = await somebody(server)
-  const file = await looseFile(ann)
-  const dataset = await newDataset(ann, { existingfiles: file })
-  t.deepEqual((await ann.post(`/api/datasets/${dataset}/detachdelete`)).body, ok)
-  t.is((await ann.get(`/api/datasets/${dataset}`)).status, 404)
-  await server.drained()
-  t.deepEqual((await server.get(Files).get(file))?.places, [])
 })
 
 test('malformed, unknown and removed ids are answered alike', async t => {

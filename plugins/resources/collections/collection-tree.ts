@@ -153,8 +153,16 @@ export class CollectionTree {
       const set = { parents, spaces, rootSpaces, isTopLevel, isPublic: await this.isPublicIn(spaces) }
       return isSame(now, set) ? undefined : { set, events }
     })
-    // A space may have become public, or ceased to be, between the look at it and the commit; its own event then came too early.
-    return (await this.isPublicIn(changed.spaces)) === changed.isPublic ? changed : this.settle(id)
+    return this.#lookAgain(changed)
+  }
+
+  /** A space may have opened, closed or gone between the look at it and the commit; its own event then came too early for this collection. */
+  async #lookAgain(changed: Collected): Promise<Collected> {
+    const found = await this.#spaces.getMany(changed.spaces)
+    const gone = changed.spaces.find(space => !found.has(space))
+    if (gone !== undefined) return this.leaveSpace(changed.id, gone)
+    const isPublic = [...found.values()].some(space => space.isPublic)
+    return isPublic === changed.isPublic ? changed : this.settle(changed.id)
   }
 
   /** Whether one of the spaces is public. */

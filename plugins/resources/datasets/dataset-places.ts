@@ -69,6 +69,11 @@ export class DatasetPlaces {
     )
   }
 
+  /** To be called for a dataset that was made in spaces: makes right what changed about them at the same moment. */
+  async settleNew(dataset: Dataset): Promise<Dataset> {
+    return this.#lookAgain(dataset)
+  }
+
   /** Makes `isPublic` right, which changes with the spaces a dataset is in. */
   async settle(dataset: Dataset, actor?: string): Promise<Dataset> {
     const settled = async (now: Dataset) => (await this.isPublic(now)) === now.isPublic
@@ -92,8 +97,15 @@ export class DatasetPlaces {
       const isPublic = await this.isPublic({ ...now, ...placed.set })
       return { set: { ...placed.set, isPublic, modified: this.#clock.now().toISOString() }, events: placed.events }
     })
-    // A space may have become public, or ceased to be, between the look at it and the commit; its own event then came too early.
-    return (await this.isPublic(changed)) === changed.isPublic ? changed : this.settle(changed)
+    return this.#lookAgain(changed)
+  }
+
+  /** A space may have opened, closed or gone between the look at it and the commit; its own event then came too early for this dataset. */
+  async #lookAgain(changed: Dataset): Promise<Dataset> {
+    const found = await this.#spaces.getMany(changed.spaces)
+    const gone = changed.spaces.find(space => !found.has(space))
+    if (gone !== undefined) return this.leave(changed.id, { kind: 'space', id: gone }, undefined)
+    return this.settle(changed)
   }
 
   #updated(id: string, field: string, actor: string | undefined): NewEvent {

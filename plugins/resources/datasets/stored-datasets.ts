@@ -84,7 +84,7 @@ export class StoredDatasets implements Datasets {
       event('dataset.created', subject, {}, author),
       ...others.map(other => event('dataset.attached', subject, { other }, author)),
     ])
-    return spaces.length > 0 ? this.#places.settle(made, author) : made
+    return spaces.length > 0 ? this.#places.settleNew(made) : made
   }
 
   async remove(id: string, actor?: string): Promise<void> {

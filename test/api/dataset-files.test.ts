@@ -1,0 +1,119 @@
+import test from 'ava'
+import { Datasets, Files } from 'pounce/sdk'
+import { bootForTest } from 'pounce/sdk/testing'
+import { idOf, idsOf } from '../support/calls.ts'
+import { letIn, newCollection, newDataset, newSpace, recordPlugins, type Somebody, somebody } from '../support/spaces-and-people.ts'
+
+const server = await bootForTest({ plugins: recordPlugins })
+test.after.always(() => server.stop())
+const unknownId = 'f'.repeat(24)
+const ok = { status: 'success' }
+const recordOf = (id: string) => server.get(Datasets).get(id)
+const own = (person: Somebody) => idsOf(person.get('/api/datasets/canEdit?limit=0'))
+const placesOf = async (id: string) => (await server.get(Files).get(id))?.places.map(place => place.in)
+const filesOf = async (person: Somebody, dataset: string) => (await idsOf(person.get(`/api/datasets/${dataset}/files`))).toSorted()
+
+/** A file that lies in no dataset. */
+const looseFile = async (owner: Somebody, name = 'loose.txt'): Promise<string> => {
+  const form = new FormData()
+  form.set('File', new Blob([`bytes of ${name}`]), name)
+  const answer = await owner.call('/api/files', { method: 'POST', body: form })
+  return ((await answer.json()) as { id: string }).id
+}
+
+test('a dataset is made of a file, which it then holds', async t => {
+  const [ann, bob] = [await somebody(server), await somebody(server)]
+  const [first, second] = [await looseFile(ann), await looseFile(ann, 'second.txt')]
+  t.is((await ann.post('/api/datasets', { name: 'n' })).status, 400)
+  t.is((await ann.post('/api/datasets', { file_id: first })).status, 400)
+  for (const file_id of [unknownId, 'nonsense']) t.is((await ann.post('/api/datasets', { name: 'n', file_id })).status, 404)
+  t.is((await bob.post('/api/datasets', { name: 'n', file_id: first })).status, 404)
+  const id = await idOf(ann.post('/api/datasets', { name: 'of one', file_id: first }))
+  t.is((await recordOf(id))?.access, 'PRIVATE')
+  t.deepEqual(await idsOf(ann.get(`/api/datasets/${id}/files`)), [first])
+  const both = await newDataset(ann, { existingfiles: `${first},${second}` })
+  t.deepEqual((await idsOf(ann.get(`/api/datasets/${both}/files`))).toSorted(), [first, second].toSorted())
+  t.deepEqual((await ann.post('/api/datasets/attachmultiple', { datasetid: id, existingfiles: `${second},${first}` })).body, { id })
+  t.is((await idsOf(ann.get(`/api/datasets/${id}/files`))).length, 2)
+  t.is((await bob.post('/api/datasets/attachmultiple', { datasetid: id, existingfiles: '' })).status, 403)
+  t.is((await server.get(Files).get(first))?.places.length, 2)
+})
+
+test('deleting a dataset but not its files leaves those of its root', async t => {
+  const ann = await somebody(server)
+  const file = await looseFile(ann)
+  const dataset = await newDataset(ann, { existingfiles: file })
+  t.deepEqual((await ann.post(`/api/datasets/${dataset}/detachdelete`)).body, ok)
+  t.is((await ann.get(`/api/datasets/${dataset}`)).status, 404)
+  await server.drained()
+  t.deepEqual((await server.get(Files).get(file))?.places, [])
+})
+
+test('files of somebody else are not had by making a dataset of them', async t => {
+  const [ann, bob] = [await somebody(server), await somebody(server)]
+  const [space, file] = [await newSpace(ann), await looseFile(ann)]
+  await newDataset(ann, { space: [space], existingfiles: file })
+  t.is((await bob.post('/api/datasets/createempty', { name: 'n', existingfiles: file })).status, 403)
+  await letIn(ann, space, 'Viewer', bob)
+  t.is((await bob.post('/api/datasets', { name: 'n', file_id: file })).status, 403)
+  const bobs = await newDataset(bob)
+  t.is((await bob.post(`/api/datasets/${bobs}/files/${file}`)).status, 403)
+  t.is((await bob.post('/api/datasets/attachmultiple', { datasetid: bobs, existingfiles: file })).status, 403)
+  t.deepEqual(await own(bob), [bobs])
+  t.is((await placesOf(file))?.length, 1)
+})
+
+test('a file is attached once and detached without being deleted', async t => {
+  const [ann, bob] = [await somebody(server), await somebody(server)]
+  const [dataset, other, file] = [await newDataset(ann), await newDataset(ann), await looseFile(ann)]
+  for (let n = 0; n < 2; n++) t.deepEqual((await ann.post(`/api/datasets/${dataset}/files/${file}`)).body, ok)
+  t.deepEqual((await ann.post(`/api/datasets/${other}/files/${file}`)).body, ok)
+  t.deepEqual(await placesOf(file), [dataset, other])
+  t.is((await bob.remove(`/api/datasets/${dataset}/${file}`)).status, 403)
+  t.deepEqual((await ann.remove(`/api/datasets/${dataset}/${file}`)).body, ok)
+  t.deepEqual((await ann.remove(`/api/datasets/${dataset}/${file}`)).body, ok)
+  t.deepEqual(await placesOf(file), [other])
+  t.is((await ann.post(`/api/datasets/${dataset}/filesRemove/${file}/False`)).status, 404)
+  t.deepEqual((await ann.post(`/api/datasets/${dataset}/filesRemove/${file}/True`)).body, ok)
+  t.deepEqual((await ann.post(`/api/datasets/${other}/filesRemove/${file}/False`)).body, ok)
+  await server.drained()
+  t.deepEqual(await placesOf(file), [])
+  t.is((await ann.get(`/api/files/${file}/blob`)).status, 200)
+  for (const path of [`${unknownId}/files/${file}`, `${dataset}/files/${unknownId}`, `${dataset}/files/nonsense`]) {
+    t.is((await ann.post(`/api/datasets/${path}`)).status, 404, path)
+  }
+})
+
+test('a file moves between datasets with the rights for both', async t => {
+  const [ann, bob] = [await somebody(server), await somebody(server)]
+  const file = await looseFile(ann)
+  const [from, to, bobs] = [await newDataset(ann, { existingfiles: file }), await newDataset(ann), await newDataset(bob)]
+  t.is((await ann.post(`/api/datasets/${from}/moveBetweenDatasets/${bobs}/${file}`)).status, 403)
+  t.deepEqual((await ann.post(`/api/datasets/${from}/moveBetweenDatasets/${to}/${file}`)).body, ok)
+  t.deepEqual([await filesOf(ann, from), await filesOf(ann, to)], [[], [file]])
+  t.is((await ann.post(`/api/datasets/${from}/moveBetweenDatasets/${to}/${file}`)).status, 404)
+  t.is((await ann.post(`/api/datasets/${to}/moveBetweenDatasets/${unknownId}/${file}`)).status, 404)
+  await ann.remove(`/api/datasets/${from}`)
+  t.is((await ann.post(`/api/datasets/${to}/moveBetweenDatasets/${from}/${file}`)).status, 409)
+  t.deepEqual(await placesOf(file), [to])
+})
+
+test('no place of a file is lost when it is attached everywhere at once', async t => {
+  const ann = await somebody(server)
+  const file = await looseFile(ann)
+  const made = await Promise.all(Array.from({ length: 20 }, () => newDataset(ann)))
+  const answers = await Promise.all(made.map(dataset => ann.post(`/api/datasets/${dataset}/files/${file}`)))
+  t.true(answers.every(answer => answer.status === 200))
+  t.deepEqual((await placesOf(file))?.toSorted(), made.toSorted())
+})
+
+test('a dataset without a thumbnail takes that of a file that comes in, and so do its collections', async t => {
+  const ann = await somebody(server)
+  const [collection, file] = [await newCollection(ann), await looseFile(ann)]
+  const dataset = await newDataset(ann, { collection })
+  await server.get(Files).change(file, { set: { thumbnail: unknownId } }, [])
+  await ann.post(`/api/datasets/${dataset}/files/${file}`)
+  t.is(((await ann.get(`/api/datasets/${dataset}`)).body as { thumbnail: string }).thumbnail, unknownId)
+  const [item] = (await ann.get('/api/collections/canEdit')).body as { thumbnail: string }[]
+  t.is(item?.thumbnail, unknownId)
+})

@@ -1,0 +1,109 @@
+import test from 'ava'
+import { type AnyEvent, definePlugin, onBatch } from 'pounce/sdk'
+import { bootForTest } from 'pounce/sdk/testing'
+import { idOf } from '../support/calls.ts'
+import { newCollection, newDataset, newSpace, recordPlugins, type Somebody, somebody } from '../support/spaces-and-people.ts'
+
+const heard: AnyEvent[] = []
+
+class Listen {
+  async handleAll(events: readonly AnyEvent[]): Promise<void> {
+    heard.push(...events)
+  }
+}
+
+const listener = definePlugin({ id: 'test.listener', summary: 'Hears everything.', handlers: [onBatch('*', Listen)] })
+const server = await bootForTest({ plugins: recordPlugins, also: [listener] })
+test.after.always(() => server.stop())
+
+/** What is said while something is done: type, what differs from call to call, and the data. */
+const saidBy = async (who: Somebody, work: () => Promise<unknown>) => {
+  await server.drained()
+  const before = heard.length
+  await work()
+  await server.drained()
+  const said = heard.slice(before)
+  return said.map(({ type, subject, actor, data }) => ({ type, id: subject.id, byThem: actor === who.id, data }))
+}
+
+test.serial('each change of a dataset is said once, with what changed and by whom', async t => {
+  const ann = await somebody(server)
+  const [space, collection] = [await newSpace(ann), await newCollection(ann)]
+  let id = ''
+  const made = await saidBy(ann, async () => {
+    id = await newDataset(ann, { name: 'Lake', space: [space], collection: [collection] })
+  })
+  const said = (type: string, data: object) => ({ type, id, byThem: true, data })
+  t.deepEqual(made, [
+    said('dataset.created', {}),
+    said('dataset.attached', { other: { kind: 'space', id: space } }),
+    said('dataset.attached', { other: { kind: 'collection', id: collection } }),
+  ])
+  const path = `/api/datasets/${id}`
+  const steps: readonly (readonly [() => Promise<unknown>, object[]])[] = [
+    [() => ann.put(`${path}/title`, { name: 'Pond' }), [said('dataset.updated', { fields: ['name'] })]],
+    [() => ann.post(`${path}/editing`, { name: 'Sea', description: '' }), [said('dataset.updated', { fields: ['name', 'description'] })]],
+    [() => ann.post(`${path}/creator`, { creator: 'A' }), [said('dataset.updated', { fields: ['creators'] })]],
+    [() => ann.post(`${path}/creator`, { creator: 'A' }), []],
+    [() => ann.put(`${path}/access?access=PUBLIC`), [said('dataset.updated', { fields: ['access'] })]],
+    [() => ann.post(`/api/spaces/${space}/removeDataset/${id}`), [said('dataset.detached', { other: { kind: 'space', id: space } })]],
+    [() => ann.put(`${path}/title`, { name: '' }), []],
+    [() => ann.get(`${path}/download`), [said('dataset.downloaded', { sizeBytes: 22 })]],
+    [() => ann.remove(path), [said('dataset.trashed', {})]],
+    [() => ann.put(`/api/datasets/restore/${id}`), [said('dataset.restored', {})]],
+    [() => ann.put(`/api/datasets/restore/${id}`), []],
+    [() => ann.remove(path), [said('dataset.trashed', {})]],
+    [() => ann.remove(path), [said('dataset.removed', { wasTrashed: true, name: 'Sea' })]],
+  ]
+  for (const [at, [work, wanted]] of steps.entries()) t.deepEqual(await saidBy(ann, work), wanted, `step ${at}`)
+})
+
+test.serial('what happens to collections and folders is said', async t => {
+  const ann = await somebody(server)
+  const space = await newSpace(ann)
+  const [top, child] = [await newCollection(ann, { space }), await newCollection(ann)]
+  const said = (type: string, id: string, data: object) => ({ type, id, byThem: true, data })
+  const inSpace = { other: { kind: 'space', id: space } }
+  const inTop = { other: { kind: 'collection', id: top } }
+  t.deepEqual(await saidBy(ann, () => ann.post(`/api/collections/${top}/addSubCollection/${child}`)), [
+    said('collection.attached', child, inTop),
+    said('collection.attached', child, inSpace),
+  ])
+  t.deepEqual(await saidBy(ann, () => ann.post(`/api/spaces/${space}/removeCollection/${top}?removeDatasets=false`)), [
+    said('collection.detached', top, inSpace),
+    said('collection.detached', child, inSpace),
+  ])
+  t.deepEqual(await saidBy(ann, () => ann.post(`/api/collections/${top}/removeSubCollection/${child}`)), [
+    said('collection.detached', child, inTop),
+  ])
+  t.deepEqual(await saidBy(ann, () => ann.put(`/api/collections/${top}/title`, { name: 'T' })), [
+    said('collection.updated', top, { fields: ['name'] }),
+  ])
+  const dataset = await newDataset(ann)
+  let folder = ''
+  const made = await saidBy(ann, async () => {
+    folder = await idOf(ann.post(`/api/datasets/${dataset}/newFolder`, { name: 'f', parentId: dataset, parentType: 'dataset' }))
+  })
+  t.deepEqual(made, [said('folder.created', folder, { dataset })])
+  t.deepEqual(await saidBy(ann, () => ann.put(`/api/datasets/${dataset}/updateName/${folder}`, { name: 'g' })), [
+    said('folder.updated', folder, { dataset }),
+  ])
+  t.deepEqual(await saidBy(ann, () => ann.remove(`/api/datasets/${dataset}/deleteFolder/${folder}`)), [
+    said('folder.removed', folder, { dataset }),
+  ])
+})
+
+test.serial('what happens to a space is said', async t => {
+  const ann = await somebody(server)
+  let id = ''
+  const made = await saidBy(ann, async () => {
+    id = await newSpace(ann, 'Space')
+  })
+  const said = (type: string, data: object) => ({ type, id, byThem: true, data })
+  t.deepEqual(made, [said('space.created', {}), said('space.member-changed', { user: ann.id, change: 'added' })])
+  const update = { name: 'New', description: '', timetolive: '720', enabled: false }
+  t.deepEqual(await saidBy(ann, () => ann.post(`/api/spaces/${id}/update`, update)), [said('space.updated', { fields: ['name'] })])
+  t.deepEqual(await saidBy(ann, () => ann.post(`/api/spaces/${id}/update`, update)), [])
+  const removed = await saidBy(ann, () => ann.remove(`/api/spaces/${id}`))
+  t.deepEqual(removed[0], said('space.removed', { name: 'New' }))
+})
