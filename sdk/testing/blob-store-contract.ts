@@ -333,17 +333,18 @@ function flowing(test: TestFn, makeStore: MakeBlobStore): void {
     const store = await makeStore(t)
     const before = bytesInUse()
     let most = 0
-    let looks = 0
-    const look = (): void => {
-      looks += 1
-      if (looks % 10 === 0) most = Math.max(most, bytesInUse() - before)
+    let passed = 0
+    const look = (bytes: number): void => {
+      const isTime = Math.floor((passed + bytes) / (8 * MB)) > Math.floor(passed / (8 * MB))
+      passed += bytes
+      if (isTime) most = Math.max(most, bytesInUse() - before)
     }
-    const piece = testBytes(MB)
+    const piece = Buffer.alloc(MB, 'flow')
     const digest = createHash('sha256')
     const source = Readable.from(
       (function* () {
         for (let at = 0; at < 200; at += 1) {
-          look()
+          look(MB)
           const next = Buffer.from(piece)
           next.writeUInt32LE(at, 0)
           digest.update(next)
@@ -357,7 +358,7 @@ function flowing(test: TestFn, makeStore: MakeBlobStore): void {
     t.is(sha256, digest.digest('hex'))
     const back = createHash('sha256')
     for await (const part of (await store.get(key)) ?? []) {
-      look()
+      look(part.length)
       back.update(part)
     }
     t.is(back.digest('hex'), sha256)

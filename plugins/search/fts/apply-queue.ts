@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { IndexChange } from 'pounce/sdk'
+import { asProblem } from './store-problem.ts'
 
 interface Waiting {
   readonly changes: readonly IndexChange[]
@@ -51,7 +52,7 @@ export class ApplyQueue {
     } catch (error) {
       const failed = this.#waiting.filter(({ done }, at) => at === 0 || done > (before[at] ?? 0))
       this.#waiting = this.#waiting.filter(each => !failed.includes(each))
-      for (const each of failed) each.reject(error)
+      for (const each of failed) each.reject(asProblem(error))
       return
     }
     const finished = this.#waiting.filter(({ changes, done }) => done === changes.length)
