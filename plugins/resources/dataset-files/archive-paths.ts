@@ -5,8 +5,11 @@ export interface Placed {
   readonly folders: readonly string[]
 }
 
+const plainName = /^[^./\\\u0000-\u001f\u007f][^/\\\u0000-\u001f\u007f]*$/
+
 /** A name as a part of a path: it stays in its folder wherever the archive is unpacked. */
 const part = (name: string): string => {
+  if (plainName.test(name)) return name
   const safe = name.replace(/[/\\\u0000-\u001f\u007f]/g, '_')
   return safe === '' || safe === '.' || safe === '..' ? '_'.repeat(Math.max(1, safe.length)) : safe
 }
@@ -17,16 +20,26 @@ const withId = (path: string, id: string): string => {
   return dot > slash + 1 ? `${path.slice(0, dot)}_${id}${path.slice(dot)}` : `${path}_${id}`
 }
 
-const foldersIn = (paths: Iterable<string>): ReadonlySet<string> => {
+/** The folders of a path and all above them. */
+const foldersOf = (paths: Iterable<string>): ReadonlySet<string> => {
   const folders = new Set<string>()
   for (const path of paths) {
-    for (let slash = path.lastIndexOf('/'); slash > 0; slash = path.lastIndexOf('/', slash - 1)) {
-      const folder = path.slice(0, slash)
-      if (folders.has(folder)) break
+    for (let folder = path; folder !== '' && !folders.has(folder); folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/')))) {
       folders.add(folder)
     }
   }
   return folders
+}
+
+/** Paths of folders; the same array, which files of one folder share, is put together once. */
+const folderPaths = () => {
+  const known = new Map<readonly string[], string>()
+  const pathOf = (folders: readonly string[]): string => {
+    const path = known.get(folders) ?? folders.map(part).join('/')
+    known.set(folders, path)
+    return path
+  }
+  return { pathOf, all: () => foldersOf(known.values()) }
 }
 
 /**
@@ -34,8 +47,12 @@ const foldersIn = (paths: Iterable<string>): ReadonlySet<string> => {
  * does a file that is named like a folder beside it.
  */
 export const archivePaths = (files: readonly Placed[]): readonly string[] => {
-  const plain = files.map(file => [...file.folders, file.name].map(part).join('/'))
-  const folders = foldersIn(plain)
+  const { pathOf, all } = folderPaths()
+  const plain = files.map(file => {
+    const folder = pathOf(file.folders)
+    return folder === '' ? part(file.name) : `${folder}/${part(file.name)}`
+  })
+  const folders = all()
   const times = new Map<string, number>()
   for (const path of plain) times.set(path, (times.get(path) ?? 0) + 1)
   const used = new Set(folders)

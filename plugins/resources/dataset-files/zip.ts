@@ -138,6 +138,7 @@ async function* largeEntry(entry: ZipEntry, member: ZipMember, pieces: Pieces): 
 export async function* zip(entries: readonly ZipEntry[]): AsyncGenerator<Buffer> {
   const small = new SmallEntries(entries)
   const directory: Buffer[] = []
+  const listed = new Pieces()
   const pieces = new Pieces()
   for (const [index, entry] of entries.entries()) {
     const member = memberOf(entry)
@@ -150,12 +151,14 @@ export async function* zip(entries: readonly ZipEntry[]): AsyncGenerator<Buffer>
     } else {
       crc = yield* largeEntry(entry, member, pieces)
     }
-    directory.push(directoryEntry(member, crc, start))
+    listed.add(directoryEntry(member, crc, start))
+    // Many small buffers would take several times the room of their bytes.
+    if (listed.isFull) directory.push(listed.take())
     if (pieces.isFull) yield pieces.take()
   }
   const directoryAt = pieces.at
-  for (const entry of directory) {
-    pieces.add(entry)
+  for (const piece of [...directory, listed.take()]) {
+    pieces.add(piece)
     if (pieces.isFull) yield pieces.take()
   }
   pieces.add(end(entries.length, pieces.at - directoryAt, directoryAt))
