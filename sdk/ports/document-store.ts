@@ -14,7 +14,8 @@ export interface Stored {
 /**
  * Index of a collection. `on` lists dotted field paths, most significant first; all ascending, read in either direction, with
  * the id as the last key. At most one of the paths may hold an array: the document then has one entry per element
- * (`array` names that path). Absent and null fields are indexed as null.
+ * (`array` names that path; two elements alike make one entry). Absent and null fields, empty arrays and objects are indexed as null,
+ * so that every document is in every index. An array at a path that is not named as `array` makes a commit throw `Invalid`.
  */
 export interface Index {
   readonly on: readonly string[]
@@ -42,7 +43,8 @@ type Scalar = string | number | boolean | null
 
 /**
  * A condition as data. `field` is a dotted path, `id` and `revision` included (`places.dataset` looks into each element of an array `places`); on an array,
- * eq, in, range and prefix hold when any element fits. Values are only ever compared, never interpreted: `prefix` and
+ * eq, in, range and prefix hold when any element fits. An absent field and an empty array are null; `exists` asks for anything but null.
+ * Bounds of a range fit only values of their own type. Values are only ever compared, never interpreted: `prefix` and
  * `contains` take plain text (`contains` ignores case as Unicode lower case does).
  */
 export type Where =
@@ -90,7 +92,11 @@ export interface Find {
    */
   readonly using: string | readonly string[]
   readonly where?: Where
-  /** One field, then the id in the same direction. It must be a field of the first index named, behind fields that `where` fixes by eq. Absent: by id. */
+  /**
+   * One field, then the id in the same direction; null first, text by code point. It must be a field of the first index named, and no
+   * array; anything else throws. A page is one seek when the field is the last one of the index and `where` fixes those before it by
+   * eq or in; otherwise all that fits is sorted for each page. Absent: by id, which is one seek when `where` fixes every field of the index.
+   */
   readonly sort?: { readonly by: string; readonly order: 'ascending' | 'descending' }
   readonly after?: After
   /** 1 to 1,000. */
@@ -134,7 +140,8 @@ export type Committed<T extends object> =
  *
  * Every promise here resolves only when the change is durable (power cut included) and visible to every later read.
  * No call waits longer than the configured time-out: then, and when the server behind it is away, it rejects with
- * `Unavailable`; with `NoSpace` when the disk is full. Documents that are returned are frozen copies nobody else holds.
+ * `Unavailable`; with `NoSpace` when the disk is full. Documents that are returned are copies nobody else holds.
+ * Ids are 1 to 200 characters without control characters; another one makes an insert throw `Invalid`.
  */
 export interface DocumentStore {
   /** Makes the collections and their indexes if they are new, adds new indexes to old ones. The kernel calls it before plugins start. Twice is no error. */
@@ -146,7 +153,7 @@ export interface DocumentStore {
   find<T extends object>(from: Collection<T>, query: Find): Promise<Page<T & Stored>>
   /** How many fit, counted up to `upTo` (then `upTo` is returned) so that the cost is bounded. */
   count<T extends object>(from: Collection<T>, query: Pick<Find, 'using' | 'where'> & { readonly upTo: number }): Promise<number>
-  /** All that fit, in the order of the index, read in pages while you iterate: for jobs and exports. A concurrent change may or may not be seen. */
+  /** All that fit, each once, as `sort` says or else in the order of the first index, read in pages while you iterate: for jobs and exports. A concurrent change may or may not be seen. */
   scan<T extends object>(from: Collection<T>, query: Omit<Find, 'limit' | 'after'>): AsyncIterable<T & Stored>
 
   /**

@@ -32,7 +32,8 @@ export interface Outbox {
   /** Who consumes what from now on. Called by the kernel at start, before the first commit. Twice with the same list is no error. */
   declareConsumers(consumers: readonly Consumer[]): Promise<void>
   /**
-   * Up to `limit` due events for a consumer, oldest first, leased for `leaseMs`: nobody else gets them until then.
+   * Up to `limit` due events for a consumer, oldest first, leased for `leaseMs`: nobody else gets them until then, nor later events of
+   * the same subjects. A consumer that was not declared throws.
    * A kernel that died loses its leases when they end; an embedded store frees them at start.
    */
   claim(

@@ -81,6 +81,9 @@ const newest = { by: 'created', order: 'descending' } as const
 const oldest = { by: 'created', order: 'ascending' } as const
 const twelve = Array.from({ length: 12 }, (_, n) => `s${n}`)
 
+const many = Array.from({ length: 60 }, (_, n) => `s${n}`)
+const veryMany = Array.from({ length: 3000 }, (_, n) => `d${n + 2}`)
+
 /** Queries whose pages must be what brute force finds. */
 const queries: readonly (readonly [title: string, query: Omit<Find, 'limit'>])[] = [
   ['all by id', { using: 'byName' }],
@@ -97,6 +100,13 @@ const queries: readonly (readonly [title: string, query: Omit<Find, 'limit'>])[]
   ['visible to a member', { using: everyIndex, where: visible(['s3', 's7'], 'u1'), sort: newest }],
   ['visible to a member, oldest first', { using: everyIndex, where: visible(['s3', 's7'], 'u1'), sort: oldest }],
   ['visible to a member of all', { using: everyIndex, where: visible(twelve, 'u1'), sort: newest }],
+  ['visible to a member of many', { using: everyIndex, where: visible(many, 'u1'), sort: newest }],
+  ['visible to a member of many empty ones', { using: everyIndex, where: visible(many.slice(12), 'nobody'), sort: newest }],
+  [
+    'overlapping alternatives',
+    { using: 'byPlace', where: or(eq('places.dataset', 'd1'), isIn('places.dataset', ['d1', 'd2'])), sort: newest },
+  ],
+  ['in very many values', { using: 'byPlace', where: isIn('places.dataset', veryMany), sort: newest }],
   ['visible, with one index', { using: 'byCreated', where: visible(['s3'], 'u1'), sort: newest }],
   ['visible and more', { using: everyIndex, where: and(visible(['s3', 's7'], 'u1'), contains('name', 'AME 2')), sort: newest }],
   ['in many values', { using: ['byCreated', 'byAuthor'], where: and(eq('state', 'live'), isIn('author', ['u0', 'u3'])), sort: newest }],

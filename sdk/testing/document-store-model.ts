@@ -43,9 +43,23 @@ const content = fc.record(
 
 const field = fc.constantFrom('a', 'b', 'tags', 'parts.x', 'parts.y', 'key', 'deep.n', 'deep', 'id', 'none.at.all')
 
+/** Alternatives that indexes can serve, often the same one twice. */
+const likely = fc
+  .array(
+    fc.record({
+      op: fc.constant('in'),
+      field: fc.constantFrom('a', 'tags', 'parts.x', 'key'),
+      values: fc.array(fc.constantFrom<Scalar>('a', 'A', 1, true, null), { minLength: 1, maxLength: 3 }),
+    }),
+    { minLength: 1, maxLength: 3 },
+  )
+  .map((any): Where => ({ op: 'or', any: any as readonly Where[] }))
+
 const { where } = fc.letrec<{ where: Where }>(tie => ({
   where: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
+    likely,
+    fc.tuple(likely, likely).map(all => ({ op: 'and', all })),
     fc.record({ op: fc.constant('eq'), field, value: scalar }),
     fc.record({ op: fc.constant('ne'), field, value: scalar }),
     fc.record({ op: fc.constant('in'), field, values: fc.array(scalar, { maxLength: 4 }) }),

@@ -51,9 +51,9 @@ export class Connection {
 
   constructor({ file, readOnly, cacheMiB, maxSizeMiB }: Opening) {
     this.#db = new DatabaseSync(file, { readOnly, timeout: 1000 })
-    this.#db.exec(`PRAGMA cache_size=-${cacheMiB * 1024}; PRAGMA temp_store=MEMORY`)
+    this.#db.exec(`PRAGMA cache_size=-${cacheMiB * 1024}`)
     if (readOnly) return
-    this.#db.exec('PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA journal_size_limit=67108864')
+    this.#db.exec('PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=2000; PRAGMA journal_size_limit=67108864')
     if (maxSizeMiB > 0) this.#db.exec(`PRAGMA max_page_count=${maxSizeMiB * 256}`)
   }
 

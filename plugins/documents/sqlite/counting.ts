@@ -15,12 +15,12 @@ const entriesPerRow = 10
 export const countFitting = (db: Connection, table: Table, { using, where, upTo }: Count, effort: number): number | undefined => {
   const { main } = plansOf(table, using, where, { sort: undefined, isOrderFree: true })
   const [only] = main.streams
-  if (main.isExact && main.streams.length === 1 && only && !only.repeats) {
+  if (main.isExact && main.streams.length === 1 && only && !only.shape.repeats) {
     return upTo > effort * entriesPerRow ? undefined : countRows(db, table, only, upTo)
   }
   const fits = matcher(where)
   const seen = new Set<number>()
-  const mayRepeat = main.streams.length > 1 || only?.repeats === true
+  const mayRepeat = main.streams.length > 1 || only?.shape.repeats === true
   let count = 0
   let left = effort
   for (const stream of main.streams) {

@@ -1,6 +1,5 @@
-import { compareScalars } from 'pounce/sdk'
 import type { Connection, Row, SqlValue } from './connection.ts'
-import { decode } from './keys.ts'
+import { compareColumns } from './keys.ts'
 import { type Place, rowsOf, type Stream } from './stream.ts'
 import type { Table } from './table.ts'
 
@@ -50,7 +49,7 @@ class Cursor {
     this.#at = 0
     this.#isEnd = this.#rows.length < limit
     this.#size = Math.min(most, limit * 4)
-    this.#place = this.#rows.at(-1)?.slice(0, this.#stream.order.length + 1) as readonly SqlValue[] | undefined
+    this.#place = this.#rows.at(-1)?.slice(0, this.#stream.shape.order.length + 1) as readonly SqlValue[] | undefined
   }
 }
 
@@ -60,11 +59,11 @@ export class Merged {
   #compare: (a: Row, b: Row) => number
 
   constructor(streams: readonly Stream[], reading: Reading, after: Place | undefined) {
-    const ordered = streams[0]?.order.length ?? 0
+    const ordered = streams[0]?.shape.order.length ?? 0
     const sign = reading.isDescending ? -1 : 1
     this.#compare = (a, b) => {
       for (let at = 0; at <= ordered; at++) {
-        const difference = compareScalars(decode(a[at]), decode(b[at]))
+        const difference = compareColumns(a[at], b[at])
         if (difference !== 0) return sign * difference
       }
       return 0

@@ -45,7 +45,7 @@ export const readEvent = (db: Connection, id: string): AnyEvent | undefined => {
 /** Events after an id, oldest first, with their audience. */
 export const eventsAfter = (db: Connection, id: string, limit: number): readonly { event: AnyEvent; audience: string }[] =>
   db
-    .all('SELECT event, audience FROM outbox_events WHERE id > ? ORDER BY id LIMIT ?', id, limit)
+    .all('SELECT event, audience FROM outbox_events WHERE id > ? ORDER BY id LIMIT ?+0', id, limit)
     .map(([text, audience]) => ({ event: eventOf(text), audience: String(audience) }))
 
 export const audienceOf = (db: Connection, id: string): string | undefined => {
@@ -102,7 +102,7 @@ export const isParked = (db: Connection, consumer: number, event: string): boole
 export const readParked = (db: Connection, limit: number): readonly Parked[] => {
   const sql = `SELECT e.event, c.name, f.attempts, f.error, f.parked_at
     FROM outbox_failed f JOIN outbox_events e ON e.id = f.event JOIN outbox_consumers c ON c.id = f.consumer
-    WHERE f.parked_at IS NOT NULL ORDER BY f.parked_at DESC, f.event DESC LIMIT ?`
+    WHERE f.parked_at IS NOT NULL ORDER BY f.parked_at DESC, f.event DESC LIMIT ?+0`
   return db.all(sql, limit).map(([event, consumer, attempts, error, parkedAt]) => ({
     event: eventOf(event),
     consumer: String(consumer),

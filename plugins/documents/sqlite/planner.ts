@@ -1,6 +1,6 @@
 import { conjunctsOf, type Find, namesOf, type Where } from 'pounce/sdk'
 import { type Constraints, combinations, constraintsOf } from './constraints.ts'
-import type { Stream } from './stream.ts'
+import type { Shape, Stream } from './stream.ts'
 import type { IndexTable, Table } from './table.ts'
 
 /** Streams that together hold everything that fits, and maybe more. */
@@ -14,7 +14,7 @@ export interface Plan {
   readonly strength: number
 }
 
-/** More streams than this are not worth merging. */
+/** More streams than this are not worth merging; the conditions behind them are then checked on each document. */
 const mostStreams = 2000
 
 /** What a plan is made for: pages in the order of a field or of the id, or in whatever order the index has. */
@@ -23,7 +23,18 @@ export interface Goal {
   readonly isOrderFree: boolean
 }
 
-/** The streams of one index under constraints; undefined when it cannot yield the wanted order or would need too many. */
+/** How many of the first paths have given values, as long as these do not make too many streams. */
+const fixedCount = (on: readonly string[], values: Constraints['values']): number => {
+  let streams = 1
+  for (const [at, path] of on.entries()) {
+    const given = values.get(path)
+    if (given === undefined || streams * given.values.length > mostStreams) return at
+    streams *= given.values.length
+  }
+  return on.length
+}
+
+/** The streams of one index under constraints; undefined when it does not know the wanted order. */
 const streamsOf = (
   index: IndexTable,
   { values, bounds }: Constraints,
@@ -32,23 +43,15 @@ const streamsOf = (
   const { on, array } = index.index
   const sort = goal.sort?.by
   if (sort !== undefined && !on.includes(sort)) return undefined
-  const free = on.findIndex(path => !values.has(path))
-  const fixed = free === -1 ? on : on.slice(0, free)
-  const count = fixed.reduce((product, path) => product * (values.get(path)?.values.length ?? 0), 1)
-  if (count > mostStreams) return undefined
+  const fixed = on.slice(0, fixedCount(on, values))
   const rest = on.slice(fixed.length)
   const bounded = rest[0] === undefined ? undefined : bounds.get(rest[0])
   const order = goal.isOrderFree ? rest.map(path => on.indexOf(path)) : sort === undefined ? [] : [on.indexOf(sort)]
   const repeats = array !== undefined && rest.includes(array)
   const used = fixed.map(path => values.get(path)?.by).filter(by => by !== undefined)
+  const shape: Shape = { index, fixed: fixed.length, bounds: bounded?.bounds, order, repeats }
   return {
-    streams: combinations(fixed.map(path => values.get(path)?.values ?? [])).map(key => ({
-      index,
-      fixed: key,
-      bounds: bounded?.bounds,
-      order,
-      repeats,
-    })),
+    streams: combinations(fixed.map(path => values.get(path)?.values ?? [])).map(key => ({ shape, fixed: key })),
     isOrdered: goal.isOrderFree || rest.length === 0 || (rest.length === 1 && rest[0] === sort && !repeats),
     strength: used.length + (bounded ? 1 : 0),
     used: bounded ? [...used, bounded.by] : used,
@@ -57,7 +60,7 @@ const streamsOf = (
 
 /** All documents by id. */
 const byId: Plan = {
-  streams: [{ index: undefined, fixed: [], bounds: undefined, order: [], repeats: false }],
+  streams: [{ shape: { index: undefined, fixed: 0, bounds: undefined, order: [], repeats: false }, fixed: [] }],
   isOrdered: true,
   isExact: false,
   strength: 0,
@@ -99,16 +102,23 @@ const expanded = (indexes: readonly IndexTable[], conjuncts: readonly Where[], a
   return { streams, isOrdered: true, isExact: parts.every(part => part.isExact), strength: Math.min(...parts.map(part => part.strength)) }
 }
 
+const named = (table: Table, using: Find['using']): readonly IndexTable[] =>
+  namesOf(using).map(name => {
+    const index = table.indexes.find(candidate => candidate.name === name)
+    if (index === undefined) throw new Error(`${table.collection} has no index ${name}`)
+    return index
+  })
+
+/** The streams of the first index, which one after the other give its order. */
+export const streamsInOrder = (table: Table, using: Find['using'], where: Where | undefined): readonly Stream[] =>
+  plansFor(named(table, using).slice(0, 1), conjunctsOf(where), { sort: undefined, isOrderFree: true })[0]?.streams ?? []
+
 /**
  * Plans to try in turn: maybe a walk along the order that is given up when few documents on the way fit, then the plan that
  * makes most use of the conditions. Throws for a name in `using` that was not declared.
  */
 export const plansOf = (table: Table, using: Find['using'], where: Where | undefined, goal: Goal): { walk?: Plan; main: Plan } => {
-  const indexes = namesOf(using).map(name => {
-    const index = table.indexes.find(candidate => candidate.name === name)
-    if (index === undefined) throw new Error(`${table.collection} has no index ${name}`)
-    return index
-  })
+  const indexes = named(table, using)
   const conjuncts = conjunctsOf(where)
   const simple = plansFor(indexes, conjuncts, goal)
   const merges = conjuncts.map(at => expanded(indexes, conjuncts, at, goal)).filter(plan => plan !== undefined)

@@ -1,9 +1,9 @@
-import { compareScalars, type Find, type Key, keysOf, matcher, namesOf } from 'pounce/sdk'
-import type { Connection, Row } from './connection.ts'
+import { type Find, keysOf, matcher } from 'pounce/sdk'
+import type { Connection, Row, SqlValue } from './connection.ts'
 import type { Bounds } from './constraints.ts'
 import { effortOf } from './effort.ts'
-import { decode } from './keys.ts'
-import { plansOf } from './planner.ts'
+import { compareColumns, encode } from './keys.ts'
+import { streamsInOrder } from './planner.ts'
 import { type Place, rowsOf, type Stream } from './stream.ts'
 import type { Table } from './table.ts'
 
@@ -22,36 +22,32 @@ export interface ScanPart {
 /** Entries read at a time. */
 const piece = 100
 
-const compareKeys = (a: Key, b: Key): number => {
+const compareKeys = (a: readonly unknown[], b: readonly unknown[]): number => {
   for (const [at, value] of a.entries()) {
-    const difference = compareScalars(value, b[at] ?? null)
+    const difference = compareColumns(value, b[at])
     if (difference !== 0) return difference
   }
   return 0
 }
 
-const isWithin = (key: Key, at: number, { lower, upper }: Bounds): boolean => {
-  const value = key[at] ?? null
-  const aboveLower = compareScalars(value, decode(lower.value))
-  const belowUpper =
-    upper.value instanceof Uint8Array && upper.value.length === 0
-      ? typeof value === 'boolean'
-        ? 1
-        : -1
-      : compareScalars(value, decode(upper.value))
-  return (aboveLower > 0 || (aboveLower === 0 && lower.isIncluded)) && (belowUpper < 0 || (belowUpper === 0 && upper.isIncluded))
+const isWithin = (value: SqlValue, { lower, upper }: Bounds): boolean => {
+  const aboveLower = compareColumns(value, lower.value)
+  const aboveUpper = compareColumns(value, upper.value)
+  return (aboveLower > 0 || (aboveLower === 0 && lower.isIncluded)) && (aboveUpper < 0 || (aboveUpper === 0 && upper.isIncluded))
 }
 
-const holds = (stream: Stream, key: Key): boolean =>
-  stream.fixed.every((value, at) => compareScalars(decode(value), key[at] ?? null) === 0) &&
-  (stream.bounds === undefined || isWithin(key, stream.fixed.length, stream.bounds))
+const holds = ({ shape, fixed }: Stream, key: readonly SqlValue[]): boolean =>
+  fixed.every((value, at) => compareColumns(value, key[at]) === 0) &&
+  (shape.bounds === undefined || isWithin(key[shape.fixed] as SqlValue, shape.bounds))
 
 /** Of the entries that a document has in the streams the first one stands for it, so that it comes once. */
-const isFirst = (streams: readonly Stream[], stream: Stream, row: Row, document: unknown): boolean => {
-  if (stream.index?.index.array === undefined) return true
-  const entry: Key = [...stream.fixed.map(decode), ...row.slice(0, stream.order.length).map(decode)]
-  const others = keysOf(stream.index.index, document).filter(key => streams.some(candidate => holds(candidate, key)))
-  return others.every(key => compareKeys(entry, key) <= 0)
+const isFirst = (streams: readonly Stream[], { shape, fixed }: Stream, row: Row, document: unknown): boolean => {
+  if (shape.index?.index.array === undefined) return true
+  const entry = [...fixed, ...row.slice(0, shape.order.length)]
+  return keysOf(shape.index.index, document)
+    .map(key => key.map(encode))
+    .filter(key => streams.some(stream => holds(stream, key)))
+    .every(key => compareKeys(entry, key) <= 0)
 }
 
 interface Piece {
@@ -89,8 +85,7 @@ export const scanPart = (
   from: ScanPlace,
   effort: number,
 ): ScanPart | undefined => {
-  const first = namesOf(query.using)[0] as string
-  const { streams } = plansOf(table, first, query.where, { sort: undefined, isOrderFree: true }).main
+  const streams = streamsInOrder(table, query.using, query.where)
   const texts: string[] = []
   let place = from
   let left = effort

@@ -1,113 +1,141 @@
 import type { Connection, Row, SqlValue } from './connection.ts'
 import type { Bounds } from './constraints.ts'
+import { compareColumns } from './keys.ts'
 import type { IndexTable, Table } from './table.ts'
 
-/**
- * Entries of one index whose first columns have fixed values; without an index, the documents by id.
- * Rows are `[...order columns, id, r]`.
- */
-export interface Stream {
+/** What the streams of one index in one query have in common; their statements are written once for all of them. */
+export interface Shape {
+  /** Without an index: the documents by id. */
   readonly index: IndexTable | undefined
-  readonly fixed: readonly SqlValue[]
+  /** How many of the first columns have a fixed value. */
+  readonly fixed: number
   /** Of the column behind the fixed ones. */
   readonly bounds: Bounds | undefined
   /** Columns the rows are ordered by, before the id. */
   readonly order: readonly number[]
-  /** True when a document can have several entries in the stream. */
+  /** True when a document can have several entries in a stream. */
   readonly repeats: boolean
+}
+
+/** Entries of one index whose first columns have these values. Rows are `[...order columns, id, r]`. */
+export interface Stream {
+  readonly shape: Shape
+  readonly fixed: readonly SqlValue[]
 }
 
 /** Where to go on: the order columns and the id of the last row. */
 export type Place = readonly SqlValue[]
 
-interface Clause {
-  readonly sql: string
-  readonly values: readonly SqlValue[]
+/** Which conditions and columns a statement has, besides those of its shape. */
+interface Variant {
+  readonly lower: boolean
+  readonly upper: boolean
+  readonly after: boolean
+  readonly isDescending: boolean
+  readonly documents: boolean
 }
 
-const before = (a: SqlValue, b: SqlValue): boolean => rank(a) < rank(b) || (rank(a) === rank(b) && less(a, b))
-
-const rank = (value: SqlValue): number => (typeof value === 'number' ? 0 : typeof value === 'string' ? 1 : 2)
-
-const less = (a: SqlValue, b: SqlValue): boolean => {
-  if (typeof a === 'number' && typeof b === 'number') return a < b
-  return Buffer.compare(Buffer.from(a as string), Buffer.from(b as string)) < 0
+/** What to read of a stream. */
+export interface Piece {
+  readonly after: Place | undefined
+  readonly isDescending: boolean
+  readonly limit: number
+  /** Each row ends with the document's text. */
+  readonly documents: boolean
 }
 
-const fixedClauses = (stream: Stream): readonly Clause[] => stream.fixed.map((value, at) => ({ sql: `x.k${at} = ?`, values: [value] }))
+/** A bare parameter here would have SQLite prepare the statement anew at each call (measured: 5 µs each), for it looks at a limit's value. */
+const bound = '?+0'
 
-/** One end of the stretch is left out when the place to go on from implies it: SQLite seeks by one condition per end. */
-const boundClauses = (stream: Stream, after: Place | undefined, isDescending: boolean): readonly Clause[] => {
-  if (stream.bounds === undefined) return []
-  const column = `x.k${stream.fixed.length}`
-  const { lower, upper } = stream.bounds
-  const reached = after && stream.order[0] === stream.fixed.length ? after[0] : undefined
-  const clauses: Clause[] = []
-  if (reached === undefined || isDescending || before(reached, lower.value)) {
-    clauses.push({ sql: `${column} ${lower.isIncluded ? '>=' : '>'} ?`, values: [lower.value] })
-  }
-  if (reached === undefined || !isDescending || before(upper.value, reached)) {
-    clauses.push({ sql: `${column} ${upper.isIncluded ? '<=' : '<'} ?`, values: [upper.value] })
-  }
-  return clauses
-}
+/** Order columns that have no fixed value: those that statements compare and sort by. */
+const freeColumns = ({ order, fixed }: Shape): readonly number[] => order.filter(column => column >= fixed)
 
-/** Rows beyond a place. Undefined: none can be. Order columns that are fixed need no condition of their own. */
-const afterClause = (stream: Stream, after: Place, isDescending: boolean): Clause | undefined => {
-  const columns: string[] = []
-  const values: SqlValue[] = []
-  for (const [at, column] of stream.order.entries()) {
-    const fixed = stream.fixed[column]
-    const reached = after[at] as SqlValue
-    if (fixed === undefined) {
-      columns.push(`x.k${column}`)
-      values.push(reached)
-    } else if (before(fixed, reached) || before(reached, fixed)) {
-      return before(fixed, reached) === isDescending ? { sql: '', values: [] } : undefined
-    }
+const conditions = (shape: Shape, { lower, upper, after, isDescending }: Omit<Variant, 'documents'>): string => {
+  const clauses = Array.from({ length: shape.fixed }, (_, at) => `x.k${at} = ?`)
+  if (lower) clauses.push(`x.k${shape.fixed} ${shape.bounds?.lower.isIncluded ? '>=' : '>'} ?`)
+  if (upper) clauses.push(`x.k${shape.fixed} ${shape.bounds?.upper.isIncluded ? '<=' : '<'} ?`)
+  if (after) {
+    const columns = [...freeColumns(shape).map(column => `x.k${column}`), 'x.id']
+    clauses.push(`(${columns.join(', ')}) ${isDescending ? '<' : '>'} (${columns.map(() => '?').join(', ')})`)
   }
-  columns.push('x.id')
-  values.push(after.at(-1) as SqlValue)
-  const sign = isDescending ? '<' : '>'
-  const sql = columns.length === 1 ? `x.id ${sign} ?` : `(${columns.join(', ')}) ${sign} (${columns.map(() => '?').join(', ')})`
-  return { sql, values }
+  return clauses.length > 0 ? ` WHERE ${clauses.join(' AND ')}` : ''
 }
 
 /** True when rows of different entries look alike because the columns that tell them apart are not asked for. */
-const isFolded = ({ repeats, index, fixed, order }: Stream): boolean =>
-  repeats && index !== undefined && order.length < index.index.on.length - fixed.length
+const isFolded = ({ repeats, index, fixed, order }: Shape): boolean =>
+  repeats && index !== undefined && order.length < index.index.on.length - fixed
 
-/** The next rows of a stream, at most `limit`; with `documents` each row ends with the document's text. */
-export const rowsOf = (
-  db: Connection,
-  table: Table,
-  stream: Stream,
-  { after, isDescending, limit, documents }: { after: Place | undefined; isDescending: boolean; limit: number; documents: boolean },
-): readonly Row[] => {
-  const clauses = [...fixedClauses(stream), ...boundClauses(stream, after, isDescending)]
-  if (after !== undefined) {
-    const clause = afterClause(stream, after, isDescending)
-    if (clause === undefined) return []
-    if (clause.sql !== '') clauses.push(clause)
+const writeSql = (table: Table, shape: Shape, variant: Variant): string => {
+  const { index, order } = shape
+  const wanted = [...order.map(column => `x.k${column}`), 'x.id', 'x.r']
+  if (variant.documents) wanted.push(index ? 'd.doc' : 'x.doc')
+  const join = variant.documents && index ? ` CROSS JOIN ${table.table} d ON d.r = x.r` : ''
+  const direction = variant.isDescending ? ' DESC' : ''
+  const ordered = [...freeColumns(shape).map(column => `x.k${column}${direction}`), `x.id${direction}`]
+  return (
+    `SELECT ${isFolded(shape) ? 'DISTINCT ' : ''}${wanted.join(', ')} FROM ${index?.table ?? table.table} x${join}` +
+    `${conditions(shape, variant)} ORDER BY ${ordered.join(', ')} LIMIT ${bound}`
+  )
+}
+
+const written = new WeakMap<Shape, Map<number, string>>()
+
+const sqlOf = (table: Table, shape: Shape, variant: Variant): string => {
+  const { lower, upper, after, isDescending, documents } = variant
+  const key = Number(lower) + 2 * Number(upper) + 4 * Number(after) + 8 * Number(isDescending) + 16 * Number(documents)
+  let variants = written.get(shape)
+  if (variants === undefined) {
+    variants = new Map()
+    written.set(shape, variants)
   }
-  const source = stream.index?.table ?? table.table
-  const direction = isDescending ? ' DESC' : ''
-  const columns = stream.order.map(column => `x.k${column}`)
-  const ordered = [...stream.order.filter(column => stream.fixed[column] === undefined).map(column => `x.k${column}`), 'x.id']
-  const wanted = [...columns, 'x.id', 'x.r']
-  const join = documents && stream.index ? ` CROSS JOIN ${table.table} d ON d.r = x.r` : ''
-  if (documents) wanted.push(stream.index ? 'd.doc' : 'x.doc')
-  const where = clauses.length > 0 ? ` WHERE ${clauses.map(clause => clause.sql).join(' AND ')}` : ''
-  const sql =
-    `SELECT ${isFolded(stream) ? 'DISTINCT ' : ''}${wanted.join(', ')} FROM ${source} x${join}${where}` +
-    ` ORDER BY ${ordered.map(column => column + direction).join(', ')} LIMIT ?`
-  return db.all(sql, ...clauses.flatMap(clause => clause.values), limit)
+  let sql = variants.get(key)
+  if (sql === undefined) {
+    sql = writeSql(table, shape, variant)
+    variants.set(key, sql)
+  }
+  return sql
+}
+
+/** How a stream's fixed order columns lie to a place: all of its rows before it, beyond it, or level with it as far as those go. */
+const lie = ({ shape, fixed }: Stream, after: Place, isDescending: boolean): 'before' | 'level' | 'beyond' => {
+  for (const [at, column] of shape.order.entries()) {
+    if (column >= shape.fixed) return 'level'
+    const difference = compareColumns(fixed[column], after[at])
+    if (difference !== 0) return difference > 0 === isDescending ? 'before' : 'beyond'
+  }
+  return 'level'
+}
+
+/** The next rows of a stream, at most `limit`. */
+export const rowsOf = (db: Connection, table: Table, stream: Stream, { after, isDescending, limit, documents }: Piece): readonly Row[] => {
+  const { shape, fixed } = stream
+  const lies = after && shape.fixed > 0 ? lie(stream, after, isDescending) : 'level'
+  if (lies === 'before') return []
+  const place = lies === 'level' ? after : undefined
+  const values = [...fixed]
+  let lower = false
+  let upper = false
+  if (shape.bounds) {
+    // SQLite seeks by one condition for each end, so an end that the place implies is left out.
+    const reached = place && shape.order[0] === shape.fixed ? place[0] : undefined
+    lower = reached === undefined || isDescending || compareColumns(reached, shape.bounds.lower.value) < 0
+    upper = reached === undefined || !isDescending || compareColumns(reached, shape.bounds.upper.value) > 0
+    if (lower) values.push(shape.bounds.lower.value)
+    if (upper) values.push(shape.bounds.upper.value)
+  }
+  if (place) values.push(...place.filter((_, at) => at === shape.order.length || (shape.order[at] ?? 0) >= shape.fixed))
+  values.push(limit)
+  const sql = sqlOf(table, shape, { lower, upper, after: place !== undefined, isDescending, documents })
+  if (limit > 1) return db.all(sql, ...values)
+  const row = db.get(sql, ...values)
+  return row ? [row] : []
 }
 
 /** How many entries a stream has, up to a number. */
-export const countRows = (db: Connection, table: Table, stream: Stream, upTo: number): number => {
-  const clauses = [...fixedClauses(stream), ...boundClauses(stream, undefined, false)]
-  const where = clauses.length > 0 ? ` WHERE ${clauses.map(clause => clause.sql).join(' AND ')}` : ''
-  const sql = `SELECT count(*) FROM (SELECT 1 FROM ${stream.index?.table ?? table.table} x${where} LIMIT ?)`
-  return Number(db.get(sql, ...clauses.flatMap(clause => clause.values), upTo)?.[0])
+export const countRows = (db: Connection, table: Table, { shape, fixed }: Stream, upTo: number): number => {
+  const bounds = shape.bounds ? [shape.bounds.lower.value, shape.bounds.upper.value] : []
+  const isBounded = bounds.length > 0
+  const where = conditions(shape, { lower: isBounded, upper: isBounded, after: false, isDescending: false })
+  const sql = `SELECT count(*) FROM (SELECT 1 FROM ${shape.index?.table ?? table.table} x${where} LIMIT ${bound})`
+  return Number(db.get(sql, ...fixed, ...bounds, upTo)?.[0])
 }
