@@ -1,0 +1,219 @@
+import { existsSync } from 'node:fs'
+import { glob, readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import test from 'ava'
+import { allPermissions, isRoute, type Route } from 'pounce/sdk'
+import { kernelSchema } from '../core/config/kernel-schema.ts'
+import { nodeOf } from '../core/config/schema-tree.ts'
+import { loadPlugins, ownPluginIds } from '../core/plugins.ts'
+import { type Lock, missingOptional } from '../scripts/complete-lock.ts'
+import { settingsOf } from '../scripts/docs/configuration-page.ts'
+
+const root = fileURLToPath(new URL('../', import.meta.url))
+
+/** Libraries that code may import besides Node and `pounce/sdk`. A plugin that is not named here imports none. */
+const vendors: Readonly<Record<string, readonly string[]>> = {
+  core: [
+    '@fastify/busboy',
+    '@koa/router',
+    'ajv',
+    'awilix',
+    'commander',
+    'koa',
+    'koa-body',
+    'pino',
+    'prom-client',
+    'reflect-metadata',
+    'tsyringe',
+  ],
+  sdk: ['reflect-metadata', 'tsyringe', 'typebox'],
+  'plugins/extractors/csv': ['csv-parse'],
+  'plugins/extractors/image': ['exifr', 'sharp'],
+  'plugins/extractors/pdf': ['@napi-rs/canvas', 'pdfjs-dist'],
+  'plugins/extractors/text': ['marked', 'sanitize-html'],
+  'plugins/extractors/zip': ['yauzl'],
+  'plugins/resources/files': ['mime-types'],
+  'plugins/resources/users': ['rate-limiter-flexible'],
+}
+
+/** Ports that plugins stand behind, and the contract tests that each of them must pass. */
+const contracts: Readonly<Record<string, readonly string[]>> = {
+  documentStore: ['documentStoreContract', 'outboxContract'],
+  blobStore: ['blobStoreContract'],
+  searchIndex: ['searchIndexContract'],
+  transport: ['transportContract'],
+  'authProviders*': ['passwordProviderContract', 'bearerProviderContract'],
+}
+
+const read = (path: string): Promise<string> => readFile(join(root, path), 'utf8')
+const folders = ['core', 'sdk', 'plugins', 'test', 'scripts', 'examples'].filter(folder => existsSync(join(root, folder)))
+const paths = await Array.fromAsync(glob(`{${folders.join(',')}}/**/*.{ts,md,py}`, { cwd: root }))
+const files = await Promise.all(paths.sort().map(async path => ({ path, text: await read(path) })))
+const sources = files.filter(({ path }) => path.endsWith('.ts'))
+const ids = ownPluginIds()
+const plugins = await loadPlugins(ids.map(plugin => ({ plugin })))
+const folderOf = (id: string): string => `plugins/${id.replace('.', '/')}`
+
+const statement = /^\s*(?:import|export)\s[^'"`;]*?from '([^']+)'|^import '([^']+)'|\bimport\('([^']+)'\)/gm
+const isOurs = ({ path }: { readonly path: string }): boolean => /^(core|sdk|plugins)\//.test(path)
+const importsOf = (text: string): string[] => [...text.matchAll(statement)].map(([, one, two, three]) => one ?? two ?? three ?? '')
+/** Tests and what only tests use: by its name, or because it imports what no product code may. */
+const testFiles = new Set(
+  sources
+    .filter(
+      ({ path, text }) =>
+        /\.test\.ts$|\/(testing|testing-fixtures|fixtures|support)\//.test(path) || /from '(ava|pounce\/sdk\/testing)'/.test(text),
+    )
+    .map(({ path }) => path),
+)
+const product = sources.filter(({ path }) => !testFiles.has(path))
+const packageOf = (specifier: string): string =>
+  specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/')
+
+/** `core`, `sdk` or a plugin's folder. */
+const ownerOf = (path: string): string =>
+  path
+    .split('/')
+    .slice(0, path.startsWith('plugins/') ? 3 : 1)
+    .join('/')
+
+const routesOf = (one: (typeof plugins)[number]): readonly (readonly [string, Route])[] =>
+  Object.entries(one.plugin.routes ?? {}).filter((entry): entry is [string, Route] => isRoute(entry[1]))
+
+/** What a rule found wrong, all of it at once. */
+const found = (faults: Iterable<string | false | undefined>): string[] => [...faults].filter(fault => typeof fault === 'string')
+
+test('a plugin folder has an index and a README', t => {
+  t.true(ids.length > 20)
+  const hasManifest = (id: string): boolean =>
+    sources.some(({ path, text }) => path === `${folderOf(id)}/index.ts` && /^export const plugin = definePlugin\(/m.test(text))
+  t.deepEqual(found(ids.map(id => !existsSync(join(root, folderOf(id), 'README.md')) && `${folderOf(id)}/README.md is missing`)), [])
+  t.deepEqual(found(ids.map(id => !hasManifest(id) && `${id} has no manifest in its index.ts`)), [])
+})
+
+test('every plugin of the tree runs by default', async t => {
+  const { plugins: listed } = JSON.parse(await read('config/default.json')) as { readonly plugins: readonly string[] }
+  t.deepEqual([...listed].sort(), ids)
+})
+
+test('what stands behind a port passes the contract of the port', t => {
+  const missing = plugins.flatMap(({ name, plugin }) => {
+    const own = sources.filter(({ path }) => path.startsWith(`${folderOf(name)}/`) && path.endsWith('.test.ts'))
+    const isCalled = (contract: string): boolean => own.some(({ text }) => new RegExp(`^\\s*${contract}\\(\\s*test\\b`, 'm').test(text))
+    return (plugin.provides ?? []).flatMap(({ port }) => {
+      const left = (contracts[port] ?? []).filter(contract => !isCalled(contract))
+      // A way to sign in is a password or a token, and has the contract of that alone.
+      const isEnough = port === 'authProviders*' && left.length < (contracts[port]?.length ?? 0)
+      return isEnough ? [] : left.map(contract => `no test of ${name} runs ${contract}`)
+    })
+  })
+  t.deepEqual(missing, [])
+})
+
+test('every contract is exported for plugins from elsewhere', async t => {
+  const testing = (await import('pounce/sdk/testing')) as Readonly<Record<string, unknown>>
+  t.deepEqual(
+    Object.values(contracts)
+      .flat()
+      .filter(contract => typeof testing[contract] !== 'function'),
+    [],
+  )
+})
+
+test('code imports the libraries that are declared for it, and package.json has them', async t => {
+  type Versions = Readonly<Record<string, string>>
+  const { dependencies, optionalDependencies } = JSON.parse(await read('package.json')) as Readonly<Record<string, Versions>>
+  const installed = { ...dependencies, ...optionalDependencies }
+  const faults = product.filter(isOurs).flatMap(({ path, text }) => {
+    const names = importsOf(text)
+      .filter(specifier => !/^(\.|node:|pounce\/)/.test(specifier))
+      .map(packageOf)
+    const owner = ownerOf(path)
+    return found(
+      names.flatMap(name => [
+        !vendors[owner]?.includes(name) && `${path} imports ${name}, which is not declared for ${owner}`,
+        !(name in installed) && `${path} imports ${name}, which is not among the dependencies in package.json`,
+      ]),
+    )
+  })
+  t.deepEqual(faults, [])
+})
+
+test('a library that is declared for code is imported there', t => {
+  const imported = new Set(
+    product.flatMap(({ path, text }) => importsOf(text).map(specifier => `${ownerOf(path)} ${packageOf(specifier)}`)),
+  )
+  const declared = Object.entries(vendors).flatMap(([owner, names]) => names.map(name => `${owner} ${name}`))
+  t.deepEqual(
+    declared.filter(one => !imported.has(one)),
+    [],
+  )
+})
+
+test('the kernel imports no plugin, a plugin nothing but its own folder, the SDK nothing of ours, and none of them a test', t => {
+  const faults = product.filter(isOurs).flatMap(({ path, text }) => {
+    const owner = ownerOf(path)
+    return importsOf(text).flatMap(specifier => {
+      const isSdk = specifier.startsWith('pounce/')
+      const target = join(dirname(path), specifier)
+      const isAllowed = isSdk ? owner !== 'sdk' && specifier === 'pounce/sdk' : ownerOf(target) === owner && !testFiles.has(target)
+      return (isSdk || specifier.startsWith('.')) && !isAllowed ? [`${path} imports ${specifier}`] : []
+    })
+  })
+  t.deepEqual(faults, [])
+})
+
+test('every route says who may call it and what it is for', t => {
+  const known = new Set<string>([...allPermissions, 'anyone', 'reader', 'signedIn', 'serverAdmin'])
+  const routes = plugins.flatMap(one => routesOf(one).map(([name, { declaration }]) => ({ name: `${one.name} ${name}`, declaration })))
+  t.true(routes.length > 100)
+  const faults = routes.flatMap(({ name, declaration: { permission, summary } }) => [
+    !known.has(permission) && `${name}: ${permission} is no permission`,
+    !/^\S.{5,}[^.\s]$/s.test(summary) && `${name} has no summary: ${summary}`,
+  ])
+  t.deepEqual(found(faults), [])
+})
+
+test('no two routes have the same operation id', t => {
+  const names = plugins.flatMap(one => routesOf(one).map(([name]) => name))
+  t.deepEqual(
+    names.filter((name, at) => names.indexOf(name) !== at),
+    [],
+  )
+})
+
+test('every setting has a description', t => {
+  const parts = [
+    { path: [], schema: kernelSchema },
+    ...plugins.map(({ name, plugin }) => ({ path: name.split('.'), schema: plugin.config })),
+  ]
+  const settings = parts.flatMap(({ path, schema }) => settingsOf(nodeOf(schema), path))
+  t.deepEqual(
+    settings.filter(({ description }) => description.length < 10).map(({ name }) => name),
+    [],
+  )
+})
+
+test('a file has at most 250 lines, a test or contract 400', t => {
+  const faults = sources.map(({ path, text }) => {
+    const lines = text.split('\n').length - 1
+    return lines > (testFiles.has(path) || /^(test|scripts\/test-data)\//.test(path) ? 400 : 250) && `${path} has ${lines} lines`
+  })
+  t.deepEqual(found(faults), [])
+})
+
+test('nothing is left to do', t => {
+  const marks = new RegExp(`\\b(${['TO DO', 'FIX ME', 'X X X'].map(mark => mark.replaceAll(' ', '')).join('|')})\\b`)
+  t.deepEqual(
+    files.filter(({ text }) => marks.test(text)).map(({ path }) => path),
+    [],
+  )
+})
+
+test('the lock file names the packages of every system', async t => {
+  t.deepEqual(Object.keys(missingOptional(JSON.parse(await read('package-lock.json')) as Lock)), [], 'run npm run lock')
+})
