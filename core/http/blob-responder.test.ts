@@ -232,6 +232,21 @@ test('a source that fails later, or is shorter or longer than announced, breaks 
   t.is(await ending(url), '200 with 600000 bytes')
 })
 
+test('a header that cannot be sent is a 500', async t => {
+  t.is((await get(t, stored, {}, { reply: { 'x-name': 'a\nb' } })).status, 500)
+  t.is(
+    (
+      await get(
+        t,
+        { ...stored, open: () => Readable.from([content, content]), sizeBytes: content.length * 2 },
+        {},
+        { reply: { 'x-name': '€' } },
+      )
+    ).status,
+    500,
+  )
+})
+
 test('a client that goes away ends the source', async t => {
   const source = Readable.from(endless())
   const { port } = await serve(t, { getBytes: answering({ open: () => source, contentType: 'text/plain' }) })

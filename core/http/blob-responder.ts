@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Readable } from 'node:stream'
 import type { ByteRange, Bytes, Log } from 'pounce/sdk'
 import { rangeOf } from './byte-range.ts'
 import { contentDisposition } from './content-disposition.ts'
 import type { Exchange } from './exchange.ts'
 import { isMediaType } from './media-type.ts'
-import { drained, type Sender } from './sender.ts'
+import { pour } from './pour.ts'
+import type { Sender } from './sender.ts'
 
 /** Types that a browser shows without running anything in them. Everything else is offered to be saved. */
 const harmless =
@@ -67,46 +67,12 @@ export class BlobResponder {
       return
     }
     const source = await bytes.open(range)
-    await this.pour(exchange, source, length, () => this.#sender.head(exchange, status, head))
-  }
-
-  /**
-   * Writes a stream as the body. The head goes out with the first bytes, so that a source which fails before is still answered with a
-   * problem; one that fails later, or ends before or after `length`, cuts the connection.
-   */
-  async pour(exchange: Exchange, source: Readable, length: number | undefined, head: () => void): Promise<void> {
-    const { res } = exchange
-    const stop = (): void => {
-      source.destroy()
-    }
-    res.once('close', stop)
-    let sent = 0
-    // The last of a known number of bytes wait for the source's end, where it may find out that what it gave was damaged.
-    let held: Buffer | string | undefined
-    try {
-      for await (const chunk of source as AsyncIterable<Buffer | string>) {
-        if (res.destroyed) return
-        sent += Buffer.byteLength(chunk)
-        if (length !== undefined && sent > length) throw new Error(`more than the ${length} bytes that were announced`)
-        if (sent === length) {
-          held ??= chunk
-          continue
-        }
-        if (!res.headersSent) head()
-        if (!res.write(chunk)) await drained(res)
-      }
-      if (res.destroyed) return
-      if (length !== undefined && sent !== length) throw new Error(`${sent} bytes instead of ${length}`)
-      if (!res.headersSent) head()
-      res.end(held)
-    } catch (error) {
-      if (res.destroyed) return
-      if (!res.headersSent) throw error
-      this.#log.error('a download broke off', { requestId: exchange.id, path: exchange.line.path, sentBytes: sent, error })
-      res.destroy()
-    } finally {
-      res.off('close', stop)
-    }
+    await pour(source, {
+      res: exchange.res,
+      length,
+      head: () => this.#sender.head(exchange, status, head),
+      brokeOff: error => this.#log.error('a download broke off', { requestId: exchange.id, path: exchange.line.path, error }),
+    })
   }
 }
 
