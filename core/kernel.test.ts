@@ -1,3 +1,5 @@
+import { access } from 'node:fs/promises'
+import { join } from 'node:path'
 import test from 'ava'
 import {
   type Class,
@@ -10,6 +12,8 @@ import {
   on,
   port,
   provide,
+  routesFor,
+  s,
   wire,
 } from 'pounce/sdk'
 import { makeKernel } from './testing-fixtures/boot.ts'
@@ -243,4 +247,31 @@ test('a stop in the middle of the start ends what was started, and starts nothin
   await t.throwsAsync(started, { message: 'The start was interrupted' })
   await stopped
   t.deepEqual(log, ['start slow', 'dispose slow'])
+})
+
+const route = routesFor('things', {})
+const declared = (path: string, permission: 'anyone') =>
+  route({
+    method: 'GET',
+    path,
+    summary: 's',
+    permission,
+    responses: { 200: s.success() },
+    handle: async () => ({ status: 200, body: { status: 'success' } }),
+  })
+
+test('a route without a permission, with an unknown one, or of the same path as another stops the start before anything is touched', async t => {
+  const forgetful = definePlugin({ id: 'a.one', summary: 's', routes: { getThing: declared('/api/things', undefined as never) } })
+  const inventive = definePlugin({ id: 'a.two', summary: 's', routes: { getThing: declared('/api/things', 'MayDance' as never) } })
+  const plain = definePlugin({ id: 'a.three', summary: 's', routes: { getThing: declared('/api/things', 'anyone') } })
+  const shadow = definePlugin({ id: 'a.four', summary: 's', routes: { getIt: declared('/api/things', 'anyone') } })
+  for (const [plugins, message] of [
+    [[forgetful], /getThing.*permission/],
+    [[inventive], /MayDance/],
+    [[plain, shadow], /a\.three[\s\S]*a\.four|a\.four[\s\S]*a\.three/],
+  ] as const) {
+    const kernel = await makeKernel(t, plugins, { settings: { roles: ['http'], http: { port: 0 } } })
+    await t.throwsAsync(kernel.start(), { message, name: 'StartRefused' })
+    await t.throwsAsync(access(join(kernel.config.kernel.data, 'kernel.lock')), { code: 'ENOENT' })
+  }
 })

@@ -4,6 +4,7 @@ import { type BuiltPlugin, Container } from './container.ts'
 import { type DataLock, lockDataFolder } from './data-lock.ts'
 import { consumerName, Dispatch } from './events.ts'
 import type { Http, ReadinessReport } from './http/types.ts'
+import type { KernelOptions, StartOptions } from './kernel-options.ts'
 import { kernelCollections } from './kernel-records.ts'
 import { Leases } from './leases.ts'
 import { Lifecycles } from './lifecycles.ts'
@@ -12,27 +13,9 @@ import { Migrations } from './migrations.ts'
 import { PeriodicWork } from './periodic.ts'
 import { neededBy, type Plan, planPlugins } from './plan.ts'
 import { readinessOf } from './readiness.ts'
-import type { RetryRule } from './retry.ts'
 import { createServices, replaceablePorts, type Services } from './services.ts'
-import { StartRefused } from './start-refused.ts'
+import { refusing, StartRefused } from './start-refused.ts'
 import { handlerInstances, mountedRoutes, periodicTasks, pluginCollections } from './wiring.ts'
-
-/** What a kernel is booted with besides its configuration. */
-export interface KernelOptions {
-  /** Instances in the place of what the kernel or a plugin provides, by port: for tests. */
-  readonly overrides?: Readonly<Record<string, unknown>>
-  /** Standard output at the configured level unless given. */
-  readonly log?: KernelLog
-  /** Answers that differ from their declaration become errors: for tests. */
-  readonly checkResponses?: boolean
-  readonly retry?: RetryRule
-}
-
-/** How far a start goes. */
-export interface StartOptions {
-  /** `store`: the document store and what it needs, without migrations. `plugins`: all plugins, serving nothing. */
-  readonly until?: 'store' | 'plugins' | 'serving'
-}
 
 type Address = Awaited<ReturnType<Http['listen']>>
 
@@ -217,8 +200,9 @@ export class Kernel {
       this.#dispatch?.start()
       this.#periodic?.start()
     }
-    if (this.#http) {
-      this.#address = await this.#http.listen()
+    const http = this.#http
+    if (http) {
+      this.#address = await refusing(() => http.listen())
       if (this.config.kernel.http.baseUrl === undefined) this.#services.installation.reachedAt(this.#address.url)
     }
     this.#isReady = true
@@ -229,7 +213,7 @@ export class Kernel {
     const { createHttp } = await import('./http/create-http.ts')
     const { clock, ids, metrics, installation } = this.#services
     const { http, metrics: measured } = this.config.kernel
-    return createHttp({
+    const parts = {
       routes: mountedRoutes(this.#built),
       config: { ...http, metrics: measured.enabled },
       log: this.log.with({ plugin: 'http' }),
@@ -242,7 +226,8 @@ export class Kernel {
       ...(metrics.scrape ? { scrape: metrics.scrape } : {}),
       ...(this.#container.has(Policy) ? { policy: this.get(Policy) } : {}),
       ...(this.#container.has(Callers) ? { callers: this.get(Callers) } : {}),
-    })
+    }
+    return refusing(() => createHttp(parts))
   }
 }
 

@@ -5,3 +5,12 @@ export class StartRefused extends Error {
 
 /** The message of whatever was thrown. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** Makes any failure of the work a reason not to start, in its own words. */
+export const refusing = async <T>(work: () => T | Promise<T>): Promise<T> => {
+  try {
+    return await work()
+  } catch (error) {
+    throw new StartRefused(messageOf(error), { cause: error })
+  }
+}

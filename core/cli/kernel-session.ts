@@ -1,6 +1,7 @@
 import pino from 'pino'
 import { loadConfig } from '../config.ts'
-import { bootKernel, type Kernel, type StartOptions } from '../kernel.ts'
+import { bootKernel, type Kernel } from '../kernel.ts'
+import type { StartOptions } from '../kernel-options.ts'
 import { createLog } from '../log.ts'
 import { prettyLine } from '../pretty-log.ts'
 import type { Context } from './built-in.ts'

@@ -73,6 +73,7 @@ test('a port in use is refused with exit code 1', async t => {
   const { code, err } = await pounce(['start', '--port', new URL(url).port, '--data', await tempFolder(t)])
   t.is(code, 1)
   t.regex(err, new RegExp(`${new URL(url).port}`))
+  t.notRegex(err, /^ {4}at /m)
 })
 
 test('warnings of the configuration are logged', async t => {

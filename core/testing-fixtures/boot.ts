@@ -5,7 +5,8 @@ import type { ExecutionContext } from 'ava'
 import type { Plugin } from 'pounce/sdk'
 import type { Settings } from '../config/schema-tree.ts'
 import { loadConfig } from '../config.ts'
-import { bootKernel, type Kernel, type KernelOptions } from '../kernel.ts'
+import { bootKernel, type Kernel } from '../kernel.ts'
+import type { KernelOptions } from '../kernel-options.ts'
 import { createLog, type KernelLog } from '../log.ts'
 
 /** A log whose lines are kept as objects. */
