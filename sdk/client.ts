@@ -32,7 +32,7 @@ export class CallFailed extends Error {
 }
 
 /** Bytes come as the `Response`, so that they can be streamed; rows come as one array. */
-type Received<T> = [T] extends [Bytes] ? Response : [T] extends [AsyncIterable<infer Row>] ? Row[] : T
+type Received<T> = [T] extends [Bytes] ? Response : T extends AsyncIterable<infer Row> ? Row[] : T
 
 /** An answer as a client gets it. */
 export type Answer<R extends Responses> = {

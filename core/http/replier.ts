@@ -41,7 +41,7 @@ export class Replier {
       case 'bytes':
         return this.#sendBytes(exchange, reply)
       case 'rows':
-        return this.#sendRows(exchange, reply)
+        return isIterable(body) ? this.#sendRows(exchange, reply) : this.#sendJson(exchange, mount, reply)
       default:
         return this.#sendJson(exchange, mount, reply)
     }
@@ -103,6 +103,10 @@ export class Replier {
     res.end(exchange.isHead ? undefined : `${piece}]`)
   }
 }
+
+/** A list of rows may be declared together with another answer, such as their number. */
+const isIterable = (body: unknown): boolean =>
+  typeof body === 'object' && body !== null && (Symbol.asyncIterator in body || Symbol.iterator in body)
 
 const isBytes = (body: unknown): body is Bytes =>
   typeof body === 'object' && body !== null && 'open' in body && typeof body.open === 'function'

@@ -91,6 +91,8 @@ export interface Files extends Records<FileRecord> {
   create(file: NewFile): Promise<FileRecord & Stored>
   /** Files that lie right in a dataset's root or in a folder, by name. */
   in(datasetOrFolder: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<FileRecord & Stored>>
+  /** How many files `in` would list, counted up to 100,000. 0 for an unknown id. */
+  countIn(datasetOrFolder: string): Promise<number>
   /** All files of a dataset wherever they lie, read while you iterate. */
   ofDataset(dataset: string): AsyncIterable<FileRecord & Stored>
   /** What an upload waits for: at none left the file becomes PROCESSED. Idempotent. */

@@ -137,6 +137,25 @@ test('a dataset lists the files of its root first, then those in folders', async
   t.deepEqual(await names(`/api/datasets/${dataset}/listFiles`), ['top.txt'])
 })
 
+test('the files in the root of a dataset are counted on demand', async t => {
+  const dataset = await newDataset(ann.call)
+  const count = (call: Person['call']) => call(`/api/datasets/${dataset}/listFiles?count=true`)
+  t.is(await ok<number>(count(ann.call)), 0)
+  const folder = await newFolder(ann.call, dataset, 'raw')
+  await upload(ann.call, dataset, 'x', 'deep.txt', { query: `extract=false&folder_id=${folder}` })
+  const top = await upload(ann.call, dataset, 'x', 'top.txt')
+  await upload(ann.call, dataset, 'x', 'top.txt')
+  const answer = await count(ann.call)
+  t.is(answer.headers.get('content-type'), 'application/json')
+  t.is(await answer.text(), '2')
+  await ok(ann.call(`/api/files/${top}`, { method: 'DELETE' }))
+  t.is(await ok<number>(count(ann.call)), 1)
+  t.is((await ok<unknown[]>(ann.call(`/api/datasets/${dataset}/listFiles?count=false`))).length, 1)
+  t.is((await refusal(count(eve.call))).status, 404)
+  t.is((await refusal(ann.call(`/api/datasets/${unknownId}/listFiles?count=true`))).status, 404)
+  t.is((await refusal(ann.call(`/api/datasets/${dataset}/listFiles?count=lots`))).status, 400)
+})
+
 test('two files of one name may lie in one folder and in different ones', async t => {
   const dataset = await newDataset(ann.call)
   const folder = await newFolder(ann.call, dataset, 'raw')

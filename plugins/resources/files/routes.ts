@@ -7,6 +7,11 @@ import { FileRemoval } from './removal.ts'
 const route = routesFor('files', { files: Files, datasets: Datasets, downloads: FileDownloads, listing: FileListing, removal: FileRemoval })
 const params = s.Object({ id: s.id() })
 
+const RowsOrCount = s.Unsafe<AsyncIterable<s.Static<typeof ListedFile>> | number>({
+  anyOf: [s.rows(ListedFile), s.Integer({ minimum: 0 })],
+  [s.bodyKind]: 'rows',
+})
+
 const existing = async (files: Files, id: string): Promise<FileRecord & Stored> => {
   const file = await files.get(id)
   if (!file) throw new NotFound('file')
@@ -148,13 +153,16 @@ export const listDatasetFiles = route({
 export const listRootFiles = route({
   method: 'GET',
   path: '/api/datasets/:id/listFiles',
-  summary: 'The files in the root of a dataset',
+  summary: 'The files in the root of a dataset, or how many they are',
+  description: 'With `count=true` the answer is a bare number, counted up to 100,000.',
   permission: 'ViewDataset',
   of: one('dataset'),
   params,
-  responses: { 200: s.rows(ListedFile) },
+  query: s.Object({ count: s.flag(false) }),
+  responses: { 200: RowsOrCount },
   throws: [NotFound],
-  async handle({ params, caller }, { listing }) {
+  async handle({ params, query, caller }, { files, listing }) {
+    if (query.count) return { status: 200, body: await files.countIn(params.id) }
     return { status: 200, body: listing.root(params.id, maySeePaths(caller)) }
   },
 })

@@ -33,6 +33,9 @@ export const Config = configPort(config)
 
 const ownLicense: License = { type: 'license1', url: '', text: 'All Rights Reserved', rightsHolder: '', allowDownload: false }
 
+/** Bounds what one count may cost. */
+const maxCount = 100_000
+
 /** The place of a file in a dataset: its root, or one of its folders. */
 export const placeIn = (dataset: string, folder?: string): Place => ({ dataset, folder: folder ?? null, in: folder ?? dataset })
 
@@ -111,6 +114,10 @@ export class StoredFiles implements Files {
       sort: { by: 'name', order: 'ascending' },
       ...page,
     })
+  }
+
+  countIn(datasetOrFolder: string): Promise<number> {
+    return this.#documents.count(files, { using: 'byPlace', where: eq('places.in', datasetOrFolder), upTo: maxCount })
   }
 
   ofDataset(dataset: string): AsyncIterable<FileRecord & Stored> {
