@@ -114,6 +114,14 @@ const queries: readonly (readonly [title: string, query: Omit<Find, 'limit'>])[]
     'nested alternatives',
     { using: everyIndex, where: or(visible(['s1'], 'u2'), and(eq('state', 'trashed'), eq('author', 'u0'))), sort: newest },
   ],
+  [
+    'alternatives of alternatives',
+    {
+      using: everyIndex,
+      where: and(eq('state', 'live'), or(or(isIn('spaces', ['s4']), eq('author', 'u4')), or(eq('isPublic', true)))),
+      sort: newest,
+    },
+  ],
   ['not', { using: 'byCreated', where: and(eq('state', 'live'), not(isIn('spaces', ['s1', 's2']))), sort: oldest }],
   [
     'a stretch of time',

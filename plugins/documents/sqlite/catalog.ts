@@ -21,6 +21,10 @@ interface StoredIndex extends IndexTable {
   readonly filledTo: number | null
 }
 
+interface StoredTable extends Table {
+  readonly indexes: readonly StoredIndex[]
+}
+
 /** Which tables hold which collection, and the making, filling and dropping of index tables. */
 export class Catalog {
   #database: Database
@@ -54,20 +58,18 @@ export class Catalog {
    * Makes what is new, drops indexes that are gone, and fills new ones a batch at a time; goes on where an earlier run stopped.
    * Throws `Taken` for a new unique index over documents that share a key.
    */
-  async declare(collection: Collection<object>): Promise<void> {
-    checkCollection(collection)
-    const { name } = collection
-    const id = this.#database.use(db => db.transaction(() => define(db, collection)))
-    const stored = this.#database.use(db => storedIndexes(db, id))
-    const table = (indexes: readonly StoredIndex[]): Table => ({
-      collection: name,
-      table: `c${id}`,
-      indexes: indexes.map(({ name, table, index }) => ({ name, table, index })),
-    })
-    this.#written.set(name, table(stored))
-    if (this.#read.has(name)) this.#read.set(name, table(stored.filter(index => index.filledTo === null)))
-    for (const index of stored) await this.#fill(name, index)
-    this.#read.set(name, table(stored))
+  async declare(collections: readonly Collection<object>[]): Promise<void> {
+    for (const collection of collections) checkCollection(collection)
+    const stored = this.#database.use(db => db.transaction(() => collections.map(collection => define(db, collection))))
+    for (const table of stored) {
+      this.#written.set(table.collection, table)
+      const complete = table.indexes.filter(index => index.filledTo === null)
+      if (this.#read.has(table.collection)) this.#read.set(table.collection, { ...table, indexes: complete })
+    }
+    for (const table of stored) {
+      for (const index of table.indexes) await this.#fill(table.collection, index)
+      this.#read.set(table.collection, table)
+    }
   }
 
   async #fill(collection: string, index: StoredIndex): Promise<void> {
@@ -79,8 +81,8 @@ export class Catalog {
   }
 }
 
-/** Makes a collection's table and the index tables that are new; drops those that are gone or defined otherwise. Returns its id. */
-const define = (db: Connection, { name, indexes }: Collection<object>): number => {
+/** Makes a collection's table and the index tables that are new; drops those that are gone or defined otherwise. */
+const define = (db: Connection, { name, indexes }: Collection<object>): StoredTable => {
   const known = db.get('SELECT id FROM collections WHERE name = ?', name)
   const id = known ? Number(known[0]) : db.run('INSERT INTO collections(name) VALUES (?)', name)
   if (!known) db.exec(tableSql(`c${id}`))
@@ -90,7 +92,7 @@ const define = (db: Connection, { name, indexes }: Collection<object>): number =
     else dropIndex(db, index)
   }
   for (const [key, index] of Object.entries(indexes)) if (!kept.has(key)) makeIndex(db, id, key, index)
-  return id
+  return { collection: name, table: `c${id}`, indexes: storedIndexes(db, id) }
 }
 
 /** Definitions compare as the JSON they are stored as. */

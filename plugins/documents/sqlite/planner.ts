@@ -87,12 +87,14 @@ const asksForNull = (by: Where): boolean => (by.op === 'eq' && by.value === null
 const best = (plans: readonly Plan[]): Plan | undefined =>
   plans.reduce<Plan | undefined>((found, plan) => (better(plan, found) ? plan : found), undefined)
 
+const alternativesOf = (where: Where): readonly Where[] => (where.op === 'or' ? where.any.flatMap(alternativesOf) : [where])
+
 /** The plan that serves each alternative of an `or` by the streams that suit it; undefined when one has none in order. */
 const expanded = (indexes: readonly IndexTable[], conjuncts: readonly Where[], at: Where, goal: Goal): Plan | undefined => {
   if (at.op !== 'or') return undefined
   const others = conjuncts.filter(by => by !== at)
   const parts: Plan[] = []
-  for (const alternative of at.any) {
+  for (const alternative of alternativesOf(at)) {
     const part = best(plansFor(indexes, [...others, ...conjunctsOf(alternative)], goal))
     if (part === undefined || !part.isOrdered) return undefined
     parts.push(part)

@@ -109,7 +109,7 @@ export class SqliteDocuments implements DocumentStore {
 
   async declare(collections: readonly Collection<object>[]): Promise<void> {
     this.#open()
-    for (const collection of collections) await this.#catalog.declare(collection)
+    await this.#catalog.declare(collections)
   }
 
   async get<T extends object>(from: Collection<T>, id: string): Promise<(T & Stored) | undefined> {
