@@ -18,6 +18,7 @@ not ok 3 - files › a range is served
         - 1
         + 2
   ...
+# files › after.always hook
 ok 4 - files › bytes come back
 
 1..4

@@ -33,7 +33,9 @@ export class TapTally {
       this.#isFailing = false
       return false
     }
-    return this.#isFailing || !line.startsWith('#')
+    const isShown = this.#isFailing || !line.startsWith('#')
+    if (line === '  ...') this.#isFailing = false
+    return isShown
   }
 
   /** Tests that have ended so far. */

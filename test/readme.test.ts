@@ -143,3 +143,10 @@ test('what the documents link to is there', async t => {
     for (const target of links) await t.notThrowsAsync(access(join(root, file, '..', target)), `${file}: ${target}`)
   }
 })
+
+test('the code in the plugin guide is that of the examples', async t => {
+  const guide = await readFile(join(root, 'docs/plugin-guide.md'), 'utf8')
+  const quotes = [...guide.matchAll(/```ts (\S+)\n([\s\S]*?)```/g)]
+  t.true(quotes.length > 6)
+  for (const [, file = '', quote = ''] of quotes) t.true((await readFile(join(root, file), 'utf8')).includes(quote), `${file}:\n${quote}`)
+})

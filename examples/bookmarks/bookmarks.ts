@@ -1,0 +1,76 @@
+import { Clock, CommitConflict, collection, configPort, DocumentStore, eq, Invalid, port, type StoredEvent, s, wire } from 'pounce/sdk'
+
+export const config = s.Object({
+  most: s.Integer({ default: 100, minimum: 1, maximum: 1000, description: 'How many bookmarks one person can have' }),
+})
+const Config = configPort(config)
+
+interface Bookmark {
+  readonly user: string
+  readonly file: string
+  readonly set: string
+}
+
+/** An index for each question that is asked: what did a person mark, newest last; who marked a file. */
+export const bookmarks = collection<Bookmark>('example.bookmarks', { byUser: { on: ['user', 'set'] }, byFile: { on: ['file'] } })
+
+/** What routes see of this plugin. Another plugin could provide it as well. */
+export interface Bookmarks {
+  /** Twice is no error. */
+  add(user: string, file: string): Promise<void>
+  /** Ids of files, in the order in which they were marked. */
+  of(user: string): Promise<readonly string[]>
+}
+export const Bookmarks = port<Bookmarks>('example.bookmarks')
+
+/** Bookmarks in the document store. */
+export class StoredBookmarks implements Bookmarks {
+  readonly #most: number
+  readonly #documents: DocumentStore
+  readonly #clock: Clock
+
+  constructor({ most }: s.Static<typeof config>, documents: DocumentStore, clock: Clock) {
+    this.#most = most
+    this.#documents = documents
+    this.#clock = clock
+  }
+
+  async add(user: string, file: string): Promise<void> {
+    // The id says what it is about, so that a second one of the same file cannot be.
+    const id = `${user}-${file}`
+    if (await this.#documents.get(bookmarks, id)) return
+    if ((await this.of(user)).length >= this.#most)
+      throw new Invalid(`Nobody can have more than ${this.#most} bookmarks; remove some first`)
+    try {
+      await this.#documents.commit({ insert: { id, user, file, set: this.#clock.now().toISOString() }, into: bookmarks })
+    } catch (error) {
+      if (!(error instanceof CommitConflict && error.reason === 'exists')) throw error
+    }
+  }
+
+  async of(user: string): Promise<readonly string[]> {
+    const { items } = await this.#documents.find(bookmarks, {
+      using: 'byUser',
+      where: eq('user', user),
+      sort: { by: 'set', order: 'ascending' },
+      limit: this.#most,
+    })
+    return items.map(({ file }) => file)
+  }
+}
+wire(StoredBookmarks, Config, DocumentStore, Clock)
+
+/** Bookmarks go with their file. Called at least once for each file that is removed, so a repeat must do no harm. */
+export class ForgetFile {
+  readonly #documents: DocumentStore
+
+  constructor(documents: DocumentStore) {
+    this.#documents = documents
+  }
+
+  async handle({ subject }: StoredEvent<'file.removed'>): Promise<void> {
+    for await (const { id } of this.#documents.scan(bookmarks, { using: 'byFile', where: eq('file', subject.id) }))
+      await this.#documents.commitEach([{ change: { tombstone: id, in: bookmarks } }])
+  }
+}
+wire(ForgetFile, DocumentStore)

@@ -1,0 +1,12 @@
+import { createReadStream } from 'node:fs'
+import { createInterface } from 'node:readline'
+import type { Extract } from 'pounce/sdk'
+
+const wordsPerMinute = 200
+
+/** Runs in a process of its own: it may take its time, and when it crashes nothing else does. */
+export const extract: Extract = async ({ path, signal }) => {
+  let words = 0
+  for await (const line of createInterface({ input: createReadStream(path, { signal }) })) words += line.split(/\s+/).filter(Boolean).length
+  return words === 0 ? { skipped: 'There are no words in it' } : { metadata: { minutes: Math.ceil(words / wordsPerMinute) } }
+}

@@ -1,0 +1,31 @@
+import { definePlugin, type Extractor, type ExtractorInfo, Extractors, provide } from 'pounce/sdk'
+
+/** Says how long a text takes to read. */
+export class ReadingTime implements Extractor {
+  readonly module = new URL('./extract.ts', import.meta.url)
+  readonly timeoutMs = 60_000
+  readonly memoryMb = 64
+  readonly info: ExtractorInfo = {
+    name: 'example.reading-time',
+    version: '1.0.0',
+    description: 'How long a text takes to read',
+    author: 'Somebody else',
+    contributors: [],
+    contexts: [{ minutes: 'https://schema.org/timeRequired' }],
+    repository: [],
+    external_services: [],
+    libraries: [],
+    bibtex: [],
+    maturity: 'Development',
+    defaultLabels: [],
+    process: { file: ['text/*'] },
+    categories: ['EXTRACT'],
+    parameters: {},
+  }
+}
+
+export const plugin = definePlugin({
+  id: 'example.reading-time',
+  summary: 'How long texts take to read.',
+  provides: [provide(Extractors, ReadingTime)],
+})
