@@ -1,0 +1,102 @@
+import { execFile } from 'node:child_process'
+import { readFile, realpath, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { Extractor, ExtractorInput, ExtractorOutput } from '../ports/extractor.ts'
+
+/** A file to run an extractor on, and what it is said to be. */
+export type ExtractorCase = Pick<ExtractorInput, 'path' | 'contentType'> & Partial<Pick<ExtractorInput, 'filename' | 'parameters'>>
+
+/** How one run ended. */
+export interface ExtractorEnd {
+  readonly elapsedMs: number
+  readonly outputFolder: string
+  /** Absent when it threw. */
+  readonly output?: ExtractorOutput
+  /** Whether the metadata came through JSON as it was. */
+  readonly isPlainJson?: boolean
+  /** What it threw, as text, and whether that was an Error. */
+  readonly thrown?: string
+  readonly isError?: boolean
+}
+
+const program = `
+  const { mkdirSync, readFileSync, statSync, writeFileSync } = await import('node:fs')
+  const { basename } = await import('node:path')
+  const { isDeepStrictEqual } = await import('node:util')
+  const { module, cases, result } = JSON.parse(readFileSync(process.argv[1], 'utf8'))
+  const { extract } = await import(module)
+  // Some libraries leave rejections behind. A process that serves one run ends with it; this one must go on to the next run.
+  process.on('unhandledRejection', () => undefined)
+  process.setMaxListeners(0)
+  const ends = []
+  for (const given of cases) {
+    const startedAt = performance.now()
+    const end = { outputFolder: given.outputFolder }
+    mkdirSync(given.outputFolder)
+    try {
+      end.output = await extract({
+        filename: basename(given.path), parameters: {}, ...given,
+        sizeBytes: statSync(given.path).size, signal: new AbortController().signal, progress() {},
+      })
+      const { metadata = null } = end.output
+      end.isPlainJson = isDeepStrictEqual(JSON.parse(JSON.stringify(metadata)), metadata)
+    } catch (error) {
+      end.isError = error instanceof Error
+      end.thrown = String(end.isError ? error.message : error)
+    }
+    end.elapsedMs = performance.now() - startedAt
+    ends.push(end)
+  }
+  writeFileSync(result, JSON.stringify(ends))
+  process.exit()
+`
+
+/**
+ * Runs an extractor on one file after the other, in a process with the heap it asks for and the right to write below `folder` only: neither
+ * its input nor anything else can be changed. Rejects when that process dies, or has not ended after `limitMs`.
+ */
+export async function runExtractorApart(
+  extractor: Extractor,
+  cases: readonly ExtractorCase[],
+  { folder, limitMs }: { readonly folder: string; readonly limitMs: number },
+): Promise<readonly ExtractorEnd[]> {
+  const below = await realpath(folder)
+  const result = join(below, 'ends.json')
+  const task = join(below, 'task.json')
+  const runs = cases.map((each, at) => ({ ...each, outputFolder: join(below, `output-${at}`) }))
+  await writeFile(task, JSON.stringify({ module: extractor.module.href, cases: runs, result }))
+  const rights = ['--permission', '--allow-fs-read=*', `--allow-fs-write=${join(below, '*')}`]
+  const more = ['--allow-addons', '--allow-worker', '--allow-child-process', '--no-warnings', `--max-old-space-size=${extractor.memoryMb}`]
+  await promisify(execFile)(process.execPath, [...rights, ...more, '--input-type=module', '-e', program, '--', task], {
+    cwd: below,
+    env: { PATH: process.env['PATH'], HOME: below, TMPDIR: below },
+    timeout: limitMs,
+    killSignal: 'SIGKILL',
+    maxBuffer: 10 << 20,
+  })
+  return JSON.parse(await readFile(result, 'utf8')) as readonly ExtractorEnd[]
+}
+
+/** What importing a module loads: ids of packages besides `pounce/sdk` and what that loads itself, and addresses of files. */
+export async function loadedBy(module: URL): Promise<{ readonly packages: readonly string[]; readonly files: readonly string[] }> {
+  const look = `
+    const { registerHooks } = await import('node:module')
+    await import('pounce/sdk')
+    const packages = [], files = []
+    registerHooks({
+      resolve(name, context, next) {
+        const found = next(name, context)
+        if (!/^([.]{0,2}[/]|file:|node:|data:|pounce[/]sdk$)/.test(name) && !found.url.startsWith('node:')) packages.push(name)
+        files.push(found.url)
+        return found
+      },
+    })
+    await import(${JSON.stringify(module.href)})
+    process.stdout.write(JSON.stringify({ packages, files }))`
+  const { stdout } = await promisify(execFile)(process.execPath, ['--no-warnings', '--input-type=module', '-e', look], {
+    cwd: new URL('.', module),
+    maxBuffer: 10 << 20,
+  })
+  return JSON.parse(stdout) as { packages: string[]; files: string[] }
+}

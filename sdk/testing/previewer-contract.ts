@@ -1,0 +1,60 @@
+import type { TestFn } from 'ava'
+import type { Previewer } from '../ports/resources.ts'
+
+/** A media type of exactly two parts in lower case, `*` for a whole part (RFC 6838, 4.2). */
+const mediaTypePattern = /^(\*|[a-z0-9][a-z0-9!#$&^_.+-]{0,126})\/(\*|[a-z0-9][a-z0-9!#$&^_.+-]{0,126})$/
+
+/** Names without anything that a browser or a server resolves, such as `..`, a scheme, a query or an escape. */
+const safeSegment = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/
+const isSafePath = (path: string): boolean =>
+  path.startsWith('/') &&
+  path
+    .slice(1)
+    .split('/')
+    .every(segment => safeSegment.test(segment))
+
+/** What every Previewer promises. Give all previewers of one plugin. */
+export function previewerContract(test: TestFn, make: () => readonly Previewer[]): void {
+  const all = make()
+  const faultsOf = (isRight: (previewer: Previewer) => boolean): readonly string[] =>
+    all.filter(previewer => !isRight(previewer)).map(({ id }) => id)
+
+  test('a previewer has an id of its own and says what it does', t => {
+    t.true(all.length > 0)
+    t.deepEqual(
+      faultsOf(({ id, summary }) => /^[^\p{Cc}<>"'&]{1,100}$/u.test(id) && /^[^\p{Cc}]{5,200}$/u.test(summary)),
+      [],
+    )
+    t.is(new Set(all.map(({ id }) => id)).size, all.length)
+  })
+
+  test('a previewer shows media types of two parts, each named once', t => {
+    t.deepEqual(
+      faultsOf(({ mediaTypes }) => mediaTypes.length > 0 && mediaTypes.every(type => mediaTypePattern.test(type))),
+      [],
+    )
+    t.deepEqual(
+      faultsOf(({ mediaTypes }) => new Set(mediaTypes).size === mediaTypes.length),
+      [],
+    )
+  })
+
+  test('the assets of a previewer are named by a plain path of this server, its script by a plain path below', t => {
+    t.deepEqual(
+      faultsOf(({ path, main }) => isSafePath(path) && isSafePath(`/${main}`) && /\.m?js$/.test(main)),
+      [],
+    )
+    const scripts = all.map(({ path, main }) => `${path}/${main}`)
+    t.is(new Set(scripts).size, scripts.length)
+  })
+
+  test('a previewer says whether it shows files, and is the same each time', t => {
+    t.deepEqual(
+      faultsOf(({ showsFiles }) => typeof showsFiles === 'boolean'),
+      [],
+    )
+    t.deepEqual(make().map(facts), all.map(facts))
+  })
+}
+
+const facts = ({ id, summary, mediaTypes, path, main, showsFiles }: Previewer) => ({ id, summary, mediaTypes, path, main, showsFiles })
