@@ -77,7 +77,8 @@ export class SegmentFiles {
     for (const [segment, entry] of this.#open) {
       if (entry.users > 0) continue
       this.#forget(segment, entry)
-      void this.#close(entry)
+      // Nothing was written through it, so an error of closing has nothing to say.
+      this.#close(entry).catch(() => undefined)
       return
     }
   }

@@ -12,15 +12,28 @@ export interface ValueRange {
   readonly isSingle: boolean
 }
 
-/** A condition on the row number `$rid` in SQL; `range` is there when that is all there is to it. */
+/** A statement that lists row numbers, some perhaps twice. */
+export interface Rows {
+  readonly sql: string
+  readonly parameters: readonly Parameter[]
+}
+
+/** A condition on the row number `$rid` in SQL. With `range` or `rows` the rows that fulfil it can be listed as well. */
 export interface SqlCondition {
   readonly sql: string
   readonly parameters: readonly Parameter[]
+  /** The whole condition is this comparison. */
   readonly range?: ValueRange
+  readonly rows?: Rows
 }
 
-/** Ranges that rows can be listed by: both ends of an interval are one. */
-export function mergedRanges(conditions: readonly SqlCondition[]): readonly ValueRange[] {
+const rowsIn = ({ fields, fits, parameters }: ValueRange): Rows => ({
+  sql: `SELECT doc FROM value WHERE field IN (${fields}) AND ${fits}`,
+  parameters,
+})
+
+/** Ways to list all rows that fulfil the conditions, and others: both ends of an interval are one. */
+export function waysToList(conditions: readonly SqlCondition[]): readonly Rows[] {
   const merged = new Map<string, ValueRange>()
   for (const [at, { range }] of conditions.entries()) {
     if (!range) continue
@@ -29,7 +42,7 @@ export function mergedRanges(conditions: readonly SqlCondition[]): readonly Valu
     const both = other && { ...range, fits: `${other.fits} AND ${range.fits}`, parameters: [...other.parameters, ...range.parameters] }
     merged.set(key, both ?? range)
   }
-  return [...merged.values()]
+  return [...[...merged.values()].map(rowsIn), ...conditions.flatMap(({ rows }) => rows ?? [])]
 }
 
 /** A part of a query: an expression of the full-text index, or a condition in SQL where that index cannot tell. */
@@ -46,6 +59,17 @@ export const nothing: Condition = { fts: quote('_none') }
 
 export const anyOf = (expressions: readonly string[]): string =>
   expressions.length === 0 ? quote('_none') : expressions.length === 1 ? (expressions[0] as string) : `(${expressions.join(' OR ')})`
+
+/**
+ * The same for very many. FTS5 looks at every branch of an OR for each row, and makes one OR of nested ones; the NOT that takes nothing
+ * away keeps them apart, so that a row costs about two square roots of their number.
+ */
+export function anyOfMany(expressions: readonly string[]): string {
+  if (expressions.length < 16) return anyOf(expressions)
+  const size = Math.ceil(Math.sqrt(expressions.length))
+  const groups = Array.from({ length: Math.ceil(expressions.length / size) }, (_, at) => expressions.slice(at * size, (at + 1) * size))
+  return anyOf(groups.map(group => `(${anyOf(group)} NOT ${quote('_none')})`))
+}
 
 export const allOf = (expressions: readonly string[]): string =>
   expressions.length === 1 ? (expressions[0] as string) : `(${expressions.join(' AND ')})`
@@ -73,13 +97,25 @@ export function or(conditions: readonly Condition[]): Condition {
   const { fts, sql } = split(conditions)
   if (sql.length === 0) return { fts: anyOf(fts) }
   if (fts.length === 0 && sql.length === 1) return sql[0] as SqlCondition
-  return joined(fts.length === 0 ? sql : [asSql({ fts: anyOf(fts) }), ...sql], ' OR ')
+  const rows = conditions.map(listed)
+  const condition = joined(fts.length === 0 ? sql : [asSql({ fts: anyOf(fts) }), ...sql], ' OR ')
+  return rows.every(each => each !== undefined) ? { ...condition, rows: joinedRows(rows) } : condition
 }
 
 export function not(condition: Condition): Condition {
   if (isFts(condition)) return { fts: `(${quote('_all')} NOT ${condition.fts})` }
   return { sql: `NOT ${condition.sql}`, parameters: condition.parameters }
 }
+
+function listed(condition: Condition): Rows | undefined {
+  if (isFts(condition)) return { sql: 'SELECT rowid FROM fts WHERE fts MATCH ?', parameters: [condition.fts] }
+  return condition.range ? rowsIn(condition.range) : condition.rows
+}
+
+const joinedRows = (rows: readonly Rows[]): Rows => ({
+  sql: rows.map(({ sql }) => sql).join(' UNION ALL '),
+  parameters: rows.flatMap(({ parameters }) => parameters),
+})
 
 const joined = (parts: readonly SqlCondition[], word: ' AND ' | ' OR '): SqlCondition => ({
   sql: `(${parts.map(({ sql }) => sql).join(word)})`,

@@ -49,6 +49,7 @@ export class FtsSearch implements SearchIndex {
   readonly #here = new Answerer()
   readonly #queue = new ApplyQueue(changes => this.#indexes.write(changes))
   #isRebuilding = false
+  #isSuspect = false
   #checked: Promise<void> = Promise.resolve()
 
   constructor({ timeLimitMs, threadFrom }: s.Static<typeof config>, installation: Installation, log: Log) {
@@ -61,6 +62,7 @@ export class FtsSearch implements SearchIndex {
   /** Opens the index. After a crash the file is checked in the background. */
   start(): void {
     const { isSuspect } = this.#indexes.open()
+    this.#isSuspect = isSuspect
     if (isSuspect) this.#checked = this.#checkWhole()
   }
 
@@ -73,7 +75,7 @@ export class FtsSearch implements SearchIndex {
     await this.#readers.dispose()
     this.#here.close()
     await this.#checked
-    this.#indexes.close()
+    this.#indexes.close({ isWhole: !this.#isSuspect })
   }
 
   async needsRebuild(): Promise<boolean> {
@@ -184,6 +186,7 @@ export class FtsSearch implements SearchIndex {
     const path = this.#indexes.path
     try {
       const isWhole = await this.#askOf({ ask: 'isWhole', path }, checkLimitMs)
+      this.#isSuspect = false
       if (isWhole !== true) this.#indexes.replaceDamaged(path, new DamagedIndex('The check after a crash found damage'))
     } catch (error) {
       if (error instanceof DamagedIndex) this.#indexes.replaceDamaged(path, error)

@@ -57,6 +57,11 @@ test('an index of many documents', async t => {
     isNewestFirst: true,
   })
 
+  const few = (
+    await numbers(index, request('rare', { scope: { all: false, spaces: spaces.slice(100), includePublic: false }, size: 1000 }))
+  ).map(n => n % 400)
+  t.true(few.length > 0 && few.every(space => space >= 100 && space < 300))
+
   const sort = { by: 'depth', order: 'ascending' } as const
   t.deepEqual(await numbers(index, request('common', { sort, size: 2 })), [12_000, 11_900])
   t.deepEqual(await numbers(index, request('alpha', { sort: { by: 'created', order: 'ascending' }, size: 2 })), [5, 10])

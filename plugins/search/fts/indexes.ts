@@ -32,10 +32,11 @@ export class Indexes {
     return { isSuspect }
   }
 
-  close(): void {
+  /** One that is not known to be whole is checked at the next opening. */
+  close({ isWhole }: { readonly isWhole: boolean }): void {
     this.dropNext()
     if (this.#live) {
-      this.#live.isClosed = true
+      this.#live.isClosed = isWhole
       this.#live.close()
     }
     this.#live = undefined

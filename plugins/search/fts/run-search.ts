@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { SearchHits, SearchRequest, SearchScope } from 'pounce/sdk'
 import { type CompiledQuery, compileQuery, metadataPath } from './compile-query.ts'
-import { allOf, anyOf, mergedRanges, type Parameter, quote, type SqlCondition, split, type ValueRange } from './condition.ts'
+import { allOf, anyOf, anyOfMany, type Parameter, quote, type Rows, type SqlCondition, split, waysToList } from './condition.ts'
 import { Refused } from './refused.ts'
 import { rank } from './schema.ts'
 import { fieldToken, tokens } from './tokens.ts'
@@ -12,17 +12,23 @@ export const rankedAtMost = 2000
 /** A word that is in more entries than this says too little to be worth scoring. */
 const tellingAtMost = 10_000
 const countedAtMost = 10_000
-/** So few rows with a value are looked at one by one; otherwise the words lead. */
-const drivenAtMost = 2000
+/** So few rows are looked at one by one, with the words of the query or without; otherwise the full-text index leads. */
+const listedAtMost = { withWords: 2000, withoutWords: 50_000 } as const
 
 /** Rows that fulfil a request, in SQL. */
 interface Source {
   readonly from: string
   readonly rid: string
   readonly parameters: readonly Parameter[]
-  /** The same as a list of row numbers, without the conditions on words: for negation and sorting. */
-  readonly fts: string
 }
+
+const manySpaces = 64
+
+const wordsLed = (words: string): Source => ({
+  from: 'FROM fts CROSS JOIN doc AS d ON d.rid = fts.rowid WHERE fts MATCH ?',
+  rid: 'fts.rowid',
+  parameters: [words],
+})
 
 const none: SearchHits = { hits: [], total: 0, isNewestFirst: false }
 
@@ -88,21 +94,29 @@ export class SearchRun {
     const words = fts.filter(each => each !== quote(tokens.all))
     const kinds = limits.kinds && anyOf(limits.kinds.map(kind => quote(tokens.kind(kind))))
     const whole = allOf([...words, limits.permitted, ...(kinds ? [kinds] : [])])
-    const led = { from: 'FROM fts WHERE fts MATCH ?', rid: 'fts.rowid', parameters: [whole], fts: whole }
-    const range = mergedRanges(sql).find(each => this.#isRare(each))
-    if (!range || (words.length > 0 && this.#isFew(led))) return extended(led, sql)
+    const led = { from: 'FROM fts WHERE fts MATCH ?', rid: 'fts.rowid', parameters: [whole] }
+    const most = words.length > 0 ? listedAtMost.withWords : listedAtMost.withoutWords
+    const rows = waysToList(sql).find(each => this.#isAtMost(each, most))
     const rights = rightsInSql(limits)
+    if (!rows || (words.length > 0 && this.#isFew(led))) {
+      return this.#isBetterByRow(words, limits) ? extended(wordsLed(allOf(words)), [rights, ...sql]) : extended(led, sql)
+    }
     const byWords: SqlCondition[] =
       words.length === 0
         ? []
         : [{ sql: 'EXISTS (SELECT 1 FROM fts AS f WHERE f.fts MATCH ? AND f.rowid = $rid)', parameters: [allOf(words)] }]
-    const lead = { from: `FROM doc AS d WHERE d.rid IN (${rowsIn(range)})`, rid: 'd.rid', parameters: range.parameters, fts: whole }
+    const lead = { from: `FROM doc AS d WHERE d.rid IN (${rows.sql})`, rid: 'd.rid', parameters: rows.parameters }
     return extended(lead, [rights, ...sql, ...byWords])
   }
 
-  #isRare(range: ValueRange): boolean {
-    const row = this.#db.prepare(`SELECT count(*) AS n FROM (${rowsIn(range)} LIMIT ?)`).get(...range.parameters, drivenAtMost + 1)
-    return Number(row?.['n']) <= drivenAtMost
+  /** Few rows with these words, and so many spaces that asking the index for each of them costs more than looking at the rows. */
+  #isBetterByRow(words: readonly string[], { scope }: Limits): boolean {
+    return words.length > 0 && !scope.all && scope.spaces.length > manySpaces && this.#isFew(wordsLed(allOf(words)))
+  }
+
+  #isAtMost(rows: Rows, most: number): boolean {
+    const row = this.#db.prepare(`SELECT count(*) AS n FROM (${rows.sql} LIMIT ?)`).get(...rows.parameters, most + 1)
+    return Number(row?.['n']) <= most
   }
 
   #isFew(source: Source): boolean {
@@ -125,7 +139,7 @@ export class SearchRun {
     rids: readonly number[],
     { scored, isAllScored }: CompiledQuery,
   ): { readonly rids: readonly number[]; readonly isRanked: boolean } {
-    const telling = scored.filter(fts => this.#isFew({ from: 'FROM fts WHERE fts MATCH ?', rid: 'fts.rowid', parameters: [fts], fts }))
+    const telling = scored.filter(fts => this.#isFew({ from: 'FROM fts WHERE fts MATCH ?', rid: 'fts.rowid', parameters: [fts] }))
     if (telling.length === 0) return { rids, isRanked: scored.length === 0 }
     const scores = new Map<number, number>()
     for (const row of this.#db
@@ -175,8 +189,6 @@ interface Limits {
   readonly kinds?: readonly string[]
 }
 
-const rowsIn = ({ fields, fits }: ValueRange): string => `SELECT doc FROM value WHERE field IN (${fields}) AND ${fits}`
-
 /** What the caller may see, as an expression; undefined when that is nothing. */
 function permittedBy(scope: SearchScope): string | undefined {
   if (scope.all) return quote(tokens.all)
@@ -185,7 +197,7 @@ function permittedBy(scope: SearchScope): string | undefined {
     ...(scope.author === undefined ? [] : [tokens.author(scope.author)]),
     ...(scope.includePublic ? [tokens.isPublic] : []),
   ]
-  return permits.length === 0 ? undefined : anyOf(permits.map(token => quote(token)))
+  return permits.length === 0 ? undefined : anyOfMany(permits.map(token => quote(token)))
 }
 
 /** The same rule, and the kinds, for entries that are looked at one by one. */
