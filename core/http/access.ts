@@ -17,9 +17,11 @@ type Input = Readonly<Record<string, unknown>>
 /** Decides whether a caller may use a route; throws the refusal. */
 export class Access {
   readonly #policy: Policy | undefined
+  readonly #isPrivate: boolean
 
-  constructor(policy: Policy | undefined) {
+  constructor(policy: Policy | undefined, isPrivate: boolean) {
     this.#policy = policy
+    this.#isPrivate = isPrivate
   }
 
   /** Throws, or rejects with, 401 for an anonymous caller, 403 for one who may not, 404 for one who may not know. */
@@ -51,7 +53,7 @@ export class Access {
   #requireStanding(permission: Declaration['permission'], caller: Caller): void {
     switch (permission) {
       case 'reader':
-        if (this.#policy?.isPrivate) requireAccount(caller)
+        if (this.#isPrivate) requireAccount(caller)
         return
       case 'signedIn':
         requireAccount(caller)
@@ -80,7 +82,7 @@ export class Access {
 
   #refusal(verdict: Exclude<Verdict, 'yes'>, permission: Permission, caller: Caller, ref: Ref, { method, effects }: Declaration): Error {
     const isReading = readingPermissions.has(permission) || (method === 'GET' && effects === undefined)
-    if (isAnonymous(caller) && !(verdict === 'unseen' && isReading && !this.#policy?.isPrivate)) return new NotSignedIn()
+    if (isAnonymous(caller) && !(verdict === 'unseen' && isReading && !this.#isPrivate)) return new NotSignedIn()
     if (verdict === 'unseen') return new NotFound(ref.kind)
     return new Forbidden(`You may not do this to the ${ref.kind}: it takes the permission ${permission}`)
   }

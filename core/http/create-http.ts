@@ -16,6 +16,9 @@ import { Sender } from './sender.ts'
 import { Traffic } from './traffic.ts'
 import type { Http, HttpOptions } from './types.ts'
 
+/** Connections that may wait to be accepted: a thousand clients often start at once. The system has a limit of its own. */
+const backlog = 4096
+
 /** Koa's state of one request. */
 interface State {
   exchange: Exchange
@@ -92,7 +95,7 @@ class KoaHttp implements Http {
     const { host, port } = this.#options.config
     await new Promise<void>((resolve, reject) => {
       this.#server.once('error', (error: NodeJS.ErrnoException) => reject(explained(error, host, port)))
-      this.#server.listen(port, host, resolve)
+      this.#server.listen({ port, host, backlog }, resolve)
     })
     const bound = this.#server.address() as AddressInfo
     const name = bound.family === 'IPv6' ? `[${bound.address}]` : bound.address

@@ -6,7 +6,7 @@ import type { Exchange } from './exchange.ts'
 export interface Surroundings {
   readonly log: Log
   /** Its address may be known only once the server listens. */
-  readonly installation: Pick<Installation, 'baseUrl'>
+  readonly installation: Pick<Installation, 'baseUrl' | 'isPrivate'>
   readonly trustedProxies: number
 }
 

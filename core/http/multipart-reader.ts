@@ -85,7 +85,9 @@ export class MultipartReader implements AsyncIterableIterator<Part> {
     if (this.#isStarted) return
     this.#isStarted = true
     const { req } = this.#exchange
-    const tooShort = (): void => this.#fail(new Invalid('The body ended before its last part was complete'))
+    const tooShort = (): void => {
+      if (!this.#isFinished || !this.#isBodyRead) this.#fail(new Invalid('The body ended before its last part was complete'))
+    }
     this.#parser.on('part', part => this.#open(part))
     this.#parser.on('error', tooShort)
     req.on('end', () => {
@@ -163,7 +165,7 @@ export class MultipartReader implements AsyncIterableIterator<Part> {
   }
 
   #fail(fault: Error): void {
-    if (this.#fault || (this.#isFinished && this.#isBodyRead)) return
+    if (this.#fault) return
     this.#fault = fault
     this.#exchange.req.unpipe(this.#parser)
     for (const file of this.#files) file.destroy(fault)

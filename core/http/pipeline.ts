@@ -28,7 +28,7 @@ export class Pipeline {
 
   constructor(options: PipelineOptions) {
     this.#options = options
-    this.#access = new Access(options.policy)
+    this.#access = new Access(options.policy, options.policy?.isPrivate ?? options.installation.isPrivate)
   }
 
   /** The handler's answer; throws a `Problem` for what is refused on the way. */
