@@ -142,3 +142,39 @@ test('the outbox goes on where it stood: leases are void, failures and parked ev
   const late = await second.outbox.claim('test/all', claim)
   t.true(late.some(({ event, attempt }) => event.subject.id === 'd1' && attempt === 2))
 })
+
+test('an event still waits after a restart when the transaction that stored it also settled all older ones', async t => {
+  const folder = await testFolder(t)
+  const clock = new FixedClock()
+  const consumers = [
+    { name: 'test/all', types: '*' as const },
+    { name: 'test/idle', types: '*' as const },
+  ]
+  const claim = { limit: 100, leaseMs: 30_000, owner: 'test' }
+  const first = await openStore(t, { settings: { folder }, tools: { clock, ids: countingIds() } })
+  await first.declare([notes])
+  await first.outbox.declareConsumers(consumers)
+  const says = (id: string) => [event('dataset.created', { kind: 'dataset', id }, {})]
+  await first.commit<Note>({ insert: { id: 'a' }, into: notes }, says('d0'))
+  const settle = async (consumer: string) =>
+    first.outbox.done(
+      consumer,
+      (await first.outbox.claim(consumer, claim)).map(({ event }) => event.id),
+    )
+  await settle('test/idle')
+  const [older] = await first.outbox.claim('test/all', claim)
+  await Promise.all([
+    first.commit<Note>({ insert: { id: 'b' }, into: notes }, says('d1')),
+    first.outbox.done('test/all', [older?.event.id ?? '']),
+  ])
+  await first.dispose()
+
+  const second = await openStore(t, { settings: { folder }, tools: { clock, ids: countingIds() } })
+  await second.outbox.declareConsumers(consumers)
+  t.deepEqual(await second.outbox.waiting(), { 'test/all': 1, 'test/idle': 1 })
+  for (const { name } of consumers)
+    t.deepEqual(
+      (await second.outbox.claim(name, claim)).map(each => each.event.subject.id),
+      ['d1'],
+    )
+})

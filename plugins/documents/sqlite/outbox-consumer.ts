@@ -117,7 +117,7 @@ export class OutboxConsumer {
     this.#pending = this.#pending.filter(entry => !isGone(entry))
   }
 
-  /** Where the low mark will be once `settled` are passed; `last` is the newest event's id. */
+  /** Where the low mark will be once `settled` are passed; `last` is the newest durable event's id. */
   lowAfter(settled: ReadonlySet<string>, last: string): string {
     let lowest: string | undefined
     for (const { id, isRetry } of this.leases.values()) {

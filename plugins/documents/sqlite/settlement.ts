@@ -13,7 +13,7 @@ export type Outcome =
 export interface Ledger {
   connection(): Connection
   consumer(name: string): OutboxConsumer | undefined
-  /** Id of the newest event. */
+  /** Id of the newest durable event. */
   newest(): string
   prunedTo(): string
   /** Drops events that all consumers have passed, this one up to `low`; returns up to where. */

@@ -28,6 +28,8 @@ export class SqliteOutbox implements Outbox {
   #listeners = new Set<() => void>()
   #settlements = new Map<string, Settlement>()
   #last = ''
+  /** The newest event that is durable: those of the open transaction lie beyond it, and nobody has passed them. */
+  #announced = ''
   #prunedTo = ''
   #isNewsDue = false
 
@@ -39,6 +41,7 @@ export class SqliteOutbox implements Outbox {
     this.#wiring.database.use(db => {
       db.transaction(() => db.exec(tables.outboxDefinitions))
       this.#last = tables.newestMark(db)
+      this.#announced = this.#last
     })
   }
 
@@ -52,9 +55,9 @@ export class SqliteOutbox implements Outbox {
     })
   }
 
-  /** A mark beyond every event so far. */
+  /** A mark beyond every durable event so far. */
   #end(): string {
-    return `${this.#last}+`
+    return `${this.#announced}+`
   }
 
   /** Gives new events their id and time. Called while a transaction is open; `announce` follows once it is durable. */
@@ -91,7 +94,9 @@ export class SqliteOutbox implements Outbox {
 
   /** Tells consumers of events that are durable now. */
   announce(events: readonly AnyEvent[]): void {
-    if (events.length === 0) return
+    const newest = events.at(-1)
+    if (newest === undefined) return
+    this.#announced = newest.id
     for (const event of events) for (const consumer of this.#consumers.values()) if (consumer.hears(event.type)) consumer.committed(event)
     this.#news()
   }
@@ -163,7 +168,7 @@ export class SqliteOutbox implements Outbox {
   #ledger: Ledger = {
     connection: () => this.#wiring.database.connection(),
     consumer: name => this.#consumers.get(name),
-    newest: () => this.#last,
+    newest: () => this.#announced,
     prunedTo: () => this.#prunedTo,
     prune: (consumer, low) => this.#prune(this.#wiring.database.connection(), consumer, low),
     pruned: to => {
@@ -176,7 +181,7 @@ export class SqliteOutbox implements Outbox {
   #prune(db: Connection, moved?: OutboxConsumer, low = ''): string {
     let lowest = this.#end()
     for (const consumer of this.#consumers.values()) {
-      const its = consumer === moved ? low : consumer.lowAfter(new Set(), this.#last)
+      const its = consumer === moved ? low : consumer.lowAfter(new Set(), this.#announced)
       if (its < lowest) lowest = its
     }
     if (lowest > this.#prunedTo) tables.pruneEvents(db, this.#prunedTo, lowest)
