@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib'
 import { type ByteRange, CorruptContent } from 'pounce/sdk'
 import { blockBytes } from './block-sums.ts'
 import { asProblem, readFully } from './disk.ts'
-import type { Transfers } from './transfers.ts'
+import { mostBytes, type Transfers } from './transfers.ts'
 
 /** What a stream reads, and what it checks it against. */
 export interface CheckedSource {
@@ -20,6 +20,8 @@ export class CheckedStream extends Readable {
   readonly #source: CheckedSource
   readonly #transfers: Transfers
   #position: number
+  /** Who stops after the first bytes has not made us read much. */
+  #growing = blockBytes
 
   constructor(source: CheckedSource, transfers: Transfers) {
     super({ highWaterMark: blockBytes })
@@ -49,7 +51,8 @@ export class CheckedStream extends Readable {
     const begin = this.#position
     if (begin > range.end) return null
     const blocksEnd = Math.min(Math.ceil((range.end + 1) / blockBytes) * blockBytes, sizeBytes)
-    const bytes = Buffer.allocUnsafeSlow(Math.min(this.#transfers.windowBytes(), blocksEnd - begin))
+    const bytes = Buffer.allocUnsafeSlow(Math.min(this.#transfers.windowBytes(), this.#growing, blocksEnd - begin))
+    this.#growing = Math.min(this.#growing * 2, mostBytes)
     const got = await readFully(file, bytes, begin)
     this.#check(bytes.subarray(0, got), begin, got === bytes.length)
     this.#position += bytes.length

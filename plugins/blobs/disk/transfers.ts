@@ -1,7 +1,8 @@
 import { blockBytes } from './block-sums.ts'
 
 const budgetBytes = 64 * 1024 * 1024
-const mostBytes = 1024 * 1024
+/** No transfer moves more at a time. */
+export const mostBytes = 1024 * 1024
 
 /** Counts the transfers under way, so that few of them work with large buffers and a thousand still fit into memory. */
 export class Transfers {
