@@ -102,32 +102,32 @@ export class JobBook {
 
   /**
    * Frees jobs whose worker is gone: the lease has ended, or it is this worker, which does not hold the job (any more): it comes from
-   * an earlier life. A job that saw too many ends is put aside and returned.
+   * an earlier life. A job that saw too many ends is put aside once `tell` has told of it: a crash in between tells twice, never not at all.
    */
   async recover(options: {
     readonly owner: string
     readonly isHeld: (id: string) => boolean
     readonly mostCrashes: number
     readonly delayMs: number
-  }): Promise<readonly StoredJob[]> {
+    /** False when nobody heard: the job is then left for the next time. */
+    readonly tell: (job: StoredJob, error: string) => Promise<boolean>
+  }): Promise<void> {
     const now = this.#now().toISOString()
-    const dead: StoredJob[] = []
     for await (const job of this.#documents.scan(jobs, { using: 'lease', where: inState('running') })) {
       const isFree = job.owner === options.owner || (job.leaseUntil ?? '') < now
       if (!isFree || job.owner === null || options.isHeld(job.id)) continue
       const crashes = job.crashes + 1
       const isOver = crashes >= options.mostCrashes
       const error = `The server ended during ${crashes} runs of this`
+      if (isOver && !(await options.tell(job, error))) continue
       const due = this.#in(crashes === 1 ? 0 : options.delayMs * 2 ** (crashes - 2))
-      const freed = await this.#ifHolds({
+      await this.#ifHolds({
         update: job.id,
         in: jobs,
         where: and(heldBy(job.owner), eq('leaseUntil', job.leaseUntil)),
         set: { ...waiting(due), crashes, error, ...(isOver && { state: 'dead' }) },
       })
-      if (freed?.state === 'dead') dead.push(freed)
     }
-    return dead
   }
 
   /** Removes a job that does not run. */

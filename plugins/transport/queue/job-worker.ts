@@ -124,19 +124,25 @@ export class JobWorker {
 
   async #recover(): Promise<void> {
     const { book, owner, config } = this.#around
-    const dead = await book.recover({
+    await book.recover({
       owner,
       isHeld: id => this.#active.has(id),
       mostCrashes,
       delayMs: config.retryDelayMs,
+      tell: (job, error) => this.#tell(job, `StatusMessage.error: ${error}`),
     })
     this.#lanes.refresh()
-    for (const job of dead) {
-      const status = { jobId: job.id, targetId: job.target.id, extractor: this.#extractors.get(job.queue)?.info.name ?? job.queue }
-      const text = `StatusMessage.error: ${job.error}`
-      await this.#around.listener
-        .status({ ...status, status: text, at: this.#around.now() })
-        .catch(error => this.#log.warn('an error was not heard', { job: job.id, error }))
+  }
+
+  async #tell(job: StoredJob, status: string): Promise<boolean> {
+    const { listener, now } = this.#around
+    const extractor = this.#extractors.get(job.queue)?.info.name ?? job.queue
+    try {
+      await listener.status({ jobId: job.id, targetId: job.target.id, extractor, status, at: now() })
+      return true
+    } catch (error) {
+      this.#log.warn('an error was not heard, it is told again', { job: job.id, error })
+      return false
     }
   }
 

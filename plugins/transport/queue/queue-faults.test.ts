@@ -170,6 +170,23 @@ test('what ran when this worker was killed runs again at once; the fifth time it
   t.false((await readdir(join(folder, 'transport.queue', 'runs'))).includes('left'))
 })
 
+test('a run that saw too many crashes is put aside only once that was heard', async t => {
+  const { open, listener, folder, documents } = await setUp(t)
+  await mkdir(join(folder, 'transport.queue'), { recursive: true })
+  await writeFile(join(folder, 'transport.queue', 'owner'), 'myself')
+  await insertRunning(documents, 2, { owner: 'myself', attempts: 5, crashes: 4 })
+  const states: (string | undefined)[] = []
+  listener.onStatus = async ({ jobId }) => {
+    if (jobId !== run(2).id) return
+    states.push((await recordOf(documents, 2))?.state)
+    if (states.length === 1) throw new Unavailable('not now')
+  }
+  await open({ leaseMs: 200, pollMs: 20 }).listen(listener)
+  await eventually(async () => (await recordOf(documents, 2))?.state === 'dead')
+  t.deepEqual(states, ['running', 'running'])
+  t.deepEqual(listener.saidOf(run(2)), ['StatusMessage.error: The server ended during 5 runs of this'])
+})
+
 test('a run whose job another worker has taken over ends without a result', async t => {
   const { open, listener, documents, folder } = await setUp(t)
   const queue = open({ leaseMs: 300, extractors: [fixtureExtractor('wait')] })
