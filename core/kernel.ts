@@ -211,14 +211,13 @@ export class Kernel {
 
   async #createHttp(): Promise<Http> {
     const { createHttp } = await import('./http/create-http.ts')
-    const { clock, ids, metrics, installation } = this.#services
+    const { ids, metrics, installation } = this.#services
     const { http, metrics: measured } = this.config.kernel
     const parts = {
       routes: mountedRoutes(this.#built),
       config: { ...http, metrics: measured.enabled },
       log: this.log.with({ plugin: 'http' }),
       metrics,
-      clock,
       ids,
       installation,
       readiness: () => this.readiness(),

@@ -67,6 +67,11 @@ export const createHttp = (options: HttpOptions): Http => {
     try {
       await dispatcher.dispatch(context, exchange)
     } catch (error) {
+      if (exchange.res.destroyed) {
+        // A client that goes away makes handlers fail in many ways; nobody is left to hear of it.
+        log.debug('a request lost its client', { requestId: exchange.id, path: exchange.line.path, error })
+        return
+      }
       const { status, headers, text } = problemAnswer(error, exchange, log)
       if (exchange.res.headersSent) exchange.res.destroy()
       else sender.send(exchange, status, headers, text)

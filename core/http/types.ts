@@ -1,4 +1,4 @@
-import type { Callers, Clock, Ids, Installation, Log, Metrics, Policy, Route } from 'pounce/sdk'
+import type { Callers, Ids, Installation, Log, Metrics, Policy, Route } from 'pounce/sdk'
 import type { HttpConfig } from './config.ts'
 
 /** A route of a plugin, ready to be called. */
@@ -33,7 +33,6 @@ export interface HttpOptions {
   readonly policy?: Policy
   /** Absent when no plugin provides it: then everybody is anonymous, and a credential is refused with 401. */
   readonly callers?: Callers
-  readonly clock: Clock
   readonly ids: Ids
   readonly readiness: () => Promise<ReadinessReport>
   /** The text for `/metrics`, served when `config.metrics` is on. */

@@ -1,6 +1,6 @@
 import type { ExecutionContext } from 'ava'
 import type { Callers, Installation, Metrics, Policy, Route } from 'pounce/sdk'
-import { FixedClock, silent } from 'pounce/sdk/testing'
+import { silent } from 'pounce/sdk/testing'
 import { type HttpConfig, httpConfig } from '../config.ts'
 import { createHttp } from '../create-http.ts'
 import type { Http, HttpOptions } from '../types.ts'
@@ -38,7 +38,6 @@ export const httpOptions = (routes: Readonly<Record<string, Route>>, given: Serv
     config: { ...(defaults as HttpConfig), port: 0, ...given.config },
     log: silent,
     metrics,
-    clock: new FixedClock(),
     ids: { next: () => (last++).toString(16).padStart(24, '0') },
     readiness: async () => ({ ready: true, plugins: [{ id: 'resources.test', ok: true }] }),
     checkResponses: true,
