@@ -1,0 +1,198 @@
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import type { ExecutionContext, TestFn } from 'ava'
+import type { Fetch } from '../ports/kernel.ts'
+import { Forbidden, Invalid, TooLarge, Unavailable } from '../problem.ts'
+
+/** Makes a Fetch that may also reach the hosts and networks listed, such as `127.0.0.1`. */
+export type MakeFetch = (allow: readonly string[]) => Fetch
+
+const limits = { maxBytes: 1000, timeoutMs: 5000 }
+
+/** Serves on 127.0.0.1 until the test ends; `seen` are the requests that came. */
+async function serve(t: ExecutionContext, listener: RequestListener): Promise<{ port: number; url: string; seen: IncomingMessage[] }> {
+  const seen: IncomingMessage[] = []
+  const server = createServer((request, response) => {
+    seen.push(request)
+    listener(request, response)
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  return { port, url: `http://127.0.0.1:${port}`, seen }
+}
+
+/** Ways to write addresses of this machine. */
+const loopback = [
+  ...[
+    '127.0.0.1',
+    '127.0.0.1.',
+    '127.1',
+    '127.0.1',
+    '127.255.255.254',
+    '2130706433',
+    '0x7f000001',
+    '0x7f.0.0.1',
+    '0177.0.0.1',
+    '017700000001',
+  ],
+  ...[
+    '0',
+    '0.0.0.0',
+    '[::1]',
+    '[::]',
+    '[0:0:0:0:0:0:0:1]',
+    '[::ffff:127.0.0.1]',
+    '[::ffff:7f00:1]',
+    '[64:ff9b::7f00:1]',
+    '[2002:7f00:1::]',
+  ],
+  ...['localhost', 'LOCALHOST', '%31%32%37.0.0.1', '１２７.０.０.１', '127。0。0。1'],
+]
+
+/** Addresses of private, link-local, shared, documentation and multicast networks. */
+const inside = [
+  ...['10.0.0.1', '10.255.255.255', '172.16.0.1', '172.31.255.254', '192.168.1.1', '100.64.0.1', '169.254.169.254', '0xa9fea9fe', '0xa.1'],
+  ...['198.18.0.1', '192.0.2.1', '224.0.0.1', '255.255.255.255', '0300.0250.1.1', '[::ffff:10.0.0.1]', '[::ffff:a9fe:a9fe]'],
+  ...['[fe80::1]', '[fd00::1]', '[fc00::1]', '[fec0::1]', '[ff02::1]', '[2001:db8::1]', '[64:ff9b::a9fe:a9fe]', '[2002:a00:1::]'],
+]
+
+const readable = async (fetch: Fetch, url: string, options = limits): Promise<string> =>
+  (await buffer((await fetch.get(url, options)).body)).toString()
+
+/** What every Fetch promises. Uses this machine's loopback only. */
+export function fetchContract(test: TestFn, make: MakeFetch): void {
+  test('fetch: addresses that are not public are refused before anything is sent, however they are written', async t => {
+    const { port, seen } = await serve(t, (_request, response) => response.end('secret'))
+    const fetch = make([])
+    for (const host of loopback) await t.throwsAsync(fetch.get(`http://${host}:${port}/`, limits), { instanceOf: Forbidden }, host)
+    for (const host of inside)
+      await t.throwsAsync(fetch.get(`http://${host}/`, { ...limits, timeoutMs: 300 }), { instanceOf: Forbidden }, host)
+    t.deepEqual(seen, [])
+  })
+
+  test('fetch: what may be reached besides the public is what was listed, and nothing beside it', async t => {
+    const { port, url } = await serve(t, (_request, response) => response.end('hello'))
+    t.is(await readable(make(['127.0.0.1']), url), 'hello')
+    t.is(await readable(make(['127.0.0.0/24']), url), 'hello')
+    for (const allow of ['127.0.0.2', '10.0.0.0/8', 'example.org'])
+      await t.throwsAsync(make([allow]).get(`http://127.0.0.1:${port}/`, limits), { instanceOf: Forbidden }, allow)
+  })
+
+  test('fetch: only http and https without credentials are asked for', async t => {
+    const fetch = make(['127.0.0.1'])
+    const { port, seen } = await serve(t, (_request, response) => response.end())
+    const wrong = [
+      ...['file:///etc/passwd', `ftp://127.0.0.1:${port}/`, `gopher://127.0.0.1:${port}/_x`, 'data:text/plain,x', 'blob:x', 'javascript:1'],
+      ...[
+        `http://user:pass@127.0.0.1:${port}/`,
+        `http://user@127.0.0.1:${port}/`,
+        '',
+        'nonsense',
+        '//127.0.0.1/',
+        'http://',
+        'http://[::1',
+      ],
+    ]
+    for (const address of wrong) await t.throwsAsync(fetch.get(address, limits), { instanceOf: Invalid }, address)
+    t.deepEqual(seen, [])
+  })
+
+  test('fetch: a redirect is checked like an address', async t => {
+    const inner = await serve(t, (_request, response) => response.end('secret'))
+    let location = ''
+    const outer = await serve(t, (_request, response) => response.writeHead(302, { location }).end())
+    const fetch = make(['127.0.0.1'])
+    for (const host of [
+      '127.0.0.2',
+      '127.2',
+      '2130706434',
+      '[::1]',
+      '[::ffff:127.0.0.2]',
+      '[::ffff:7f00:2]',
+      '10.0.0.1',
+      '169.254.169.254',
+    ]) {
+      location = `http://${host}:${inner.port}/`
+      await t.throwsAsync(fetch.get(outer.url, limits), { instanceOf: Forbidden }, location)
+    }
+    location = `//127.0.0.2:${inner.port}/`
+    await t.throwsAsync(fetch.get(outer.url, limits), { instanceOf: Forbidden }, location)
+    for (location of ['file:///etc/passwd', `ftp://127.0.0.1:${inner.port}/`, `http://user:pass@127.0.0.1:${inner.port}/`, 'http://[::1'])
+      await t.throwsAsync(fetch.get(outer.url, limits), { instanceOf: Invalid }, location)
+    t.deepEqual(inner.seen, [])
+  })
+
+  test('fetch: redirects are followed to their end, and not without end', async t => {
+    const { url } = await serve(t, (request, response) => {
+      if (request.url === '/new') response.writeHead(200, { 'content-type': 'text/plain', 'content-length': 5 }).end('hello')
+      else response.writeHead(request.url === '/loop' ? 302 : 308, { location: request.url === '/loop' ? '/loop' : '/new' }).end()
+    })
+    const answer = await make(['127.0.0.1']).get(`${url}/old`, limits)
+    t.like(answer, { status: 200, contentType: 'text/plain', sizeBytes: 5, url: `${url}/new` })
+    t.is((await buffer(answer.body)).toString(), 'hello')
+    await t.throwsAsync(make(['127.0.0.1']).get(`${url}/loop`, limits), { instanceOf: Unavailable })
+  })
+
+  test('fetch: headers go to the origin that they were meant for only, and cannot make further ones', async t => {
+    const other = await serve(t, (_request, response) => response.end())
+    const { url, seen } = await serve(t, (_request, response) => response.writeHead(307, { location: other.url }).end())
+    const fetch = make(['127.0.0.1'])
+    await buffer((await fetch.get(url, { ...limits, headers: { 'x-token': 'abc' } })).body)
+    t.is(seen[0]?.headers['x-token'], 'abc')
+    t.is(other.seen[0]?.headers['x-token'], undefined)
+    await t.throwsAsync(fetch.get(url, { ...limits, headers: { 'x-token': 'a\r\nx-more: b' } }))
+    t.is(seen.length, 1)
+  })
+
+  test('fetch: a refusal of the other server is an answer with its status', async t => {
+    const { url } = await serve(t, (_request, response) => response.writeHead(404).end('gone'))
+    const { status, body } = await make(['127.0.0.1']).get(url, limits)
+    t.is(status, 404)
+    t.is((await buffer(body)).toString(), 'gone')
+  })
+
+  test('fetch: more bytes than allowed end with TooLarge, declared or not; as many as allowed come', async t => {
+    const { url } = await serve(t, (request, response) => {
+      const size = Number(request.url?.slice(2))
+      if (request.url?.startsWith('/d')) response.writeHead(200, { 'content-length': size })
+      else response.write(Buffer.alloc(Math.floor(size / 2)))
+      response.end(Buffer.alloc(request.url?.startsWith('/d') ? size : Math.ceil(size / 2)))
+    })
+    const fetch = make(['127.0.0.1'])
+    for (const kind of ['d', 'c']) {
+      t.is((await readable(fetch, `${url}/${kind}1000`)).length, 1000)
+      t.is((await readable(fetch, `${url}/${kind}0`)).length, 0)
+      await t.throwsAsync(readable(fetch, `${url}/${kind}1001`), { instanceOf: TooLarge }, kind)
+      await t.throwsAsync(readable(fetch, `${url}/${kind}5000000`), { instanceOf: TooLarge }, kind)
+    }
+  })
+
+  test('fetch: a server that is silent, slow or away ends with Unavailable when the time is over', async t => {
+    const { url } = await serve(t, (request, response) => {
+      if (request.url === '/silent') return
+      response.writeHead(200)
+      const drip = setInterval(() => response.write('.'), 20)
+      response.on('close', () => clearInterval(drip))
+    })
+    const fetch = make(['127.0.0.1'])
+    const startedAt = performance.now()
+    for (const path of ['/silent', '/drip'])
+      await t.throwsAsync(readable(fetch, url + path, { maxBytes: 1 << 20, timeoutMs: 300 }), { instanceOf: Unavailable }, path)
+    t.true(performance.now() - startedAt < 10_000)
+    await t.throwsAsync(readable(fetch, 'http://127.0.0.1:1/'), { instanceOf: Unavailable })
+  })
+
+  test('fetch: an answer that breaks off is no whole answer', async t => {
+    const { url } = await serve(t, (request, response) => {
+      response.writeHead(200, request.url === '/declared' ? { 'content-length': 100 } : {}).write('half')
+      setImmediate(() => response.destroy())
+    })
+    for (const path of ['/declared', '/chunked'])
+      await t.throwsAsync(readable(make(['127.0.0.1']), url + path), { instanceOf: Unavailable }, path)
+  })
+}
