@@ -16,6 +16,7 @@ const things = collection<object>('things', {
   byPart: { on: ['a', 'parts.x', 'b'], array: 'parts.x' },
   byKey: { on: ['key'], unique: true },
   byDeep: { on: ['deep.n', 'a'] },
+  byObject: { on: ['deep'] },
 })
 const indexNames = Object.keys(things.indexes)
 
@@ -48,7 +49,7 @@ const likely = fc
   .array(
     fc.record({
       op: fc.constant('in'),
-      field: fc.constantFrom('a', 'tags', 'parts.x', 'key'),
+      field: fc.constantFrom('a', 'tags', 'parts.x', 'key', 'deep'),
       values: fc.array(fc.constantFrom<Scalar>('a', 'A', 1, true, null), { minLength: 1, maxLength: 3 }),
     }),
     { minLength: 1, maxLength: 3 },

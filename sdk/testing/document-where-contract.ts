@@ -15,7 +15,11 @@ const documents: Readonly<Record<string, Note>> = {
   prefix: { name: 'Pla', content: 'true' },
   longer: { name: 'Plain and more', content: true },
   number: { name: '1', content: 1 },
-  nested: { places: [{ dataset: 'x', folder: 'f' }, { dataset: 'y' }], content: { deep: [{ n: 1 }, { n: 5 }] } },
+  nested: {
+    team: { name: 't', seat: 1 },
+    places: [{ dataset: 'x', folder: 'f' }, { dataset: 'y' }],
+    content: { deep: [{ n: 1 }, { n: 5 }] },
+  },
   empty: { name: '', content: {} },
   nothing: {},
 }
@@ -29,6 +33,7 @@ const cases: readonly (readonly [title: string, where: Where, ids: readonly stri
   ['eq null holds for what is absent', and(eq('rank', null), ne('name', null)), ['umlaut', 'prefix', 'longer', 'number', 'empty']],
   ['eq holds when any element fits', eq('spaces', 'b'), ['plain', 'percent']],
   ['eq looks into each element of an array', eq('places.dataset', 'y'), ['nested']],
+  ['eq null holds for no object', eq('team', null), Object.keys(documents).filter(id => id !== 'nested')],
   ['eq holds for no object', or(eq('content.deep', 1), eq('content', '[object Object]')), []],
   ['eq null holds for an empty array', and(eq('spaces', null), eq('rank', 10)), ['quote']],
   ['eq null holds where an element lacks the field', eq('places.folder', null), Object.keys(documents)],
@@ -71,6 +76,7 @@ const cases: readonly (readonly [title: string, where: Where, ids: readonly stri
 const usable: Readonly<Record<string, string>> = {
   name: 'byName',
   rank: 'byRank',
+  team: 'byTeam',
   spaces: 'bySpace',
   'places.dataset': 'byPlace',
 }

@@ -18,6 +18,7 @@ export interface Note {
 export const notes: Collection<Note> = collection<Note>('notes', {
   byName: { on: ['name'] },
   byRank: { on: ['rank'] },
+  byTeam: { on: ['team'] },
   byCreated: { on: ['state', 'created'] },
   bySpace: { on: ['state', 'spaces', 'created'], array: 'spaces' },
   byAuthor: { on: ['state', 'author', 'created'] },
