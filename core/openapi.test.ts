@@ -1,6 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import test from 'ava'
 import { type Bytes, Conflict, multipart, NotFound, one, type Route, routesFor, s } from 'pounce/sdk'
+import { Type } from 'typebox'
 import { createHttp } from './http/create-http.ts'
 import { httpOptions } from './http/testing/serve.ts'
 import { OpenapiSchemas } from './openapi-schema.ts'
@@ -8,7 +9,7 @@ import { OpenapiSchemas } from './openapi-schema.ts'
 const route = routesFor('things', {})
 const policy = { isPrivate: false } as never
 
-const nested = s.Cyclic({ Node: s.Object({ name: s.String(), children: s.Array(s.Ref('Node')) }) }, 'Node')
+const nested = Type.Cyclic({ Node: Type.Object({ name: Type.String(), children: Type.Array(Type.Ref('Node')) }) }, 'Node')
 
 const routes: Record<string, Route> = {
   getThing: route({

@@ -1,6 +1,7 @@
-import { type Static, type TSchema, type TUnsafe, Type } from 'typebox'
+import type { Static, TSchema, TUnsafe } from 'typebox'
+import * as Type from './schema-builders.ts'
 
-export * from 'typebox'
+export * from './schema-builders.ts'
 
 const idPattern = '^[0-9a-f]{24}$'
 
