@@ -258,6 +258,17 @@ test('a client that goes away ends the source', async t => {
   t.true(source.destroyed)
 })
 
+test('an answer may be written to although its client is gone', async t => {
+  const bytes: Bytes = { open: () => Readable.from(endless()), contentType: 'text/plain' }
+  const { http, port } = await serve(t, { getBytes: answering(bytes) })
+  const client = await rawClient(port)
+  client.send('GET /bytes HTTP/1.1\r\nHost: x\r\n\r\n')
+  await client.receives(/200 OK/)
+  client.socket.resetAndDestroy()
+  await http.drain(5000)
+  t.true(client.socket.destroyed)
+})
+
 test('a reader that falls silent is cut off, and the source ended', async t => {
   const source = Readable.from(endless())
   const { port } = await serve(

@@ -26,10 +26,10 @@ export class BlobResponder {
     this.#log = log
   }
 
-  /** Sends bytes. Rejects only before the head is out; a source that fails later ends the connection, never the answer. */
+  /** Sends bytes, with the handler's headers by lower-case name. Rejects only before the head is out; a source that fails later ends the connection, never the answer. */
   async send(exchange: Exchange, status: number, given: Readonly<Record<string, string>> | undefined, bytes: Bytes): Promise<void> {
     const { headers } = exchange.req
-    const head: Record<string, string | number> = { ...headOf(bytes), ...lowerCase(given) }
+    const head: Record<string, string | number> = { ...headOf(bytes), ...given }
     if (status !== 200) return this.#stream(exchange, status, head, bytes, undefined)
     if (isUnchanged(headers, bytes)) {
       delete head['content-type']
@@ -90,9 +90,6 @@ const headOf = (bytes: Bytes): Record<string, string | number> => {
     ...(lastModified === undefined ? {} : { 'last-modified': lastModified.toUTCString() }),
   }
 }
-
-const lowerCase = (headers: Readonly<Record<string, string>> | undefined): Record<string, string> =>
-  headers ? Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])) : {}
 
 /** Seconds: HTTP dates have no parts of them. */
 const seconds = (date: Date): number => Math.floor(date.getTime() / 1000)

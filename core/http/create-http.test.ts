@@ -177,6 +177,22 @@ test('a text body is a JSON string under JSON, and itself under text', async t =
   t.deepEqual([text.text, text.headers.get('content-type')], ['größer', 'text/plain; charset=utf-8'])
 })
 
+test('a header of a handler takes the place of ours, however it is written', async t => {
+  const { port } = await serve(t, {
+    getX: answering(() => ({
+      status: 200,
+      body: 1,
+      headers: { 'Cache-Control': 'no-store', 'CONTENT-TYPE': 'application/ld+json', Link: '<x>; rel="next"' },
+    })),
+  })
+  const received = await (await rawClient(port)).send('GET /api/x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n').closed()
+  t.deepEqual(received.match(/^(?:cache-control|content-type|link): .*$/gim)?.sort(), [
+    'cache-control: no-store',
+    'content-type: application/ld+json',
+    'link: <x>; rel="next"',
+  ])
+})
+
 test('ready-made JSON is sent as it is, and checked in tests', async t => {
   const responses = { 200: s.Array(s.Object({ a: s.Number() })) }
   t.is((await get(t, { getX: answering(() => ({ status: 200, body: rawJson('[ {"a":1} ]') }), responses) }, '/api/x')).text, '[ {"a":1} ]')

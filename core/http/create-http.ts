@@ -12,6 +12,7 @@ import { Pipeline } from './pipeline.ts'
 import { problemAnswer } from './problems.ts'
 import { Replier } from './replier.ts'
 import { RouteTable } from './route-table.ts'
+import { RowsResponder } from './rows-responder.ts'
 import { Sender } from './sender.ts'
 import { Traffic } from './traffic.ts'
 import type { Http, HttpOptions } from './types.ts'
@@ -52,7 +53,7 @@ export const createHttp = (options: HttpOptions): Http => {
     callers: options.callers,
     maxJsonBytes: config.maxJsonBytes,
   })
-  const replier = new Replier(sender, new BlobResponder(sender, log), options.checkResponses)
+  const replier = new Replier(sender, new BlobResponder(sender, log), new RowsResponder(sender, log), options.checkResponses)
   const dispatcher = new Dispatcher({ table: new RouteTable(mounts), pipeline, replier, sender, allowedOrigins: config.allowedOrigins })
   const traffic = new Traffic(config, log, options.metrics)
 

@@ -3,8 +3,9 @@ import { type ByteRange, type Bytes, RawJson } from 'pounce/sdk'
 import type { BlobResponder } from './blob-responder.ts'
 import type { Exchange } from './exchange.ts'
 import type { Mount } from './mount.ts'
+import type { RowsResponder } from './rows-responder.ts'
 import type { SchemaShape } from './schema-shape.ts'
-import { drained, type Sender } from './sender.ts'
+import type { Sender } from './sender.ts'
 
 /** What a handler answered. */
 export interface AnyReply {
@@ -13,23 +14,23 @@ export interface AnyReply {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Pieces of a list are sent when this many characters have come together. */
-const pieceLength = 32 * 1024
-
 /** Sends what handlers answer, each body the way its schema says. */
 export class Replier {
   readonly #sender: Sender
   readonly #blobs: BlobResponder
+  readonly #rows: RowsResponder
   readonly #checks: boolean
 
-  constructor(sender: Sender, blobs: BlobResponder, checks: boolean) {
+  constructor(sender: Sender, blobs: BlobResponder, rows: RowsResponder, checks: boolean) {
     this.#sender = sender
     this.#blobs = blobs
+    this.#rows = rows
     this.#checks = checks
   }
 
   /** Resolves, or returns undefined, when the answer is on its way. */
-  send(exchange: Exchange, mount: Mount, reply: AnyReply): Promise<void> | undefined {
+  send(exchange: Exchange, mount: Mount, given: AnyReply): Promise<void> | undefined {
+    const reply = given.headers ? { ...given, headers: lowerCase(given.headers) } : given
     const { status, body, headers } = reply
     const schema = mount.declaration.responses[status] as SchemaShape | undefined
     switch (schema?.['x-body']) {
@@ -41,7 +42,7 @@ export class Replier {
       case 'bytes':
         return this.#sendBytes(exchange, reply)
       case 'rows':
-        return isIterable(body) ? this.#sendRows(exchange, reply) : this.#sendJson(exchange, mount, reply)
+        return isIterable(body) ? this.#rows.send(exchange, reply) : this.#sendJson(exchange, mount, reply)
       default:
         return this.#sendJson(exchange, mount, reply)
     }
@@ -73,36 +74,11 @@ export class Replier {
     const open = (range?: ByteRange): Readable => Readable.from([Buffer.from(range ? body.subarray(range.start, range.end + 1) : body)])
     return this.#blobs.send(exchange, status, headers, { open, contentType, sizeBytes: body.byteLength })
   }
-
-  async #sendRows(exchange: Exchange, { status, body, headers }: AnyReply): Promise<void> {
-    const { res } = exchange
-    const start = (): void => {
-      if (!res.headersSent)
-        this.#sender.head(exchange, status, { 'content-type': 'application/json', 'cache-control': 'private, no-cache', ...headers })
-    }
-    let piece = '['
-    let isFirst = true
-    try {
-      for await (const row of body as AsyncIterable<unknown>) {
-        piece += (isFirst ? '' : ',') + (row instanceof RawJson ? row.text : JSON.stringify(row))
-        isFirst = false
-        if (piece.length < pieceLength) continue
-        if (res.destroyed || exchange.isHead) break
-        start()
-        if (!res.write(piece)) await drained(res)
-        piece = ''
-      }
-    } catch (error) {
-      if (!res.headersSent) throw error
-      // The client must not take half a list for the whole.
-      res.destroy(error instanceof Error ? error : new Error(String(error)))
-      return
-    }
-    if (res.destroyed) return
-    start()
-    res.end(exchange.isHead ? undefined : `${piece}]`)
-  }
 }
+
+/** One name, one header: ours give way to a handler's, however it writes them. */
+const lowerCase = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 
 /** A list of rows may be declared together with another answer, such as their number. */
 const isIterable = (body: unknown): boolean =>
