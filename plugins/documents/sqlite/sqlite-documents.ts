@@ -1,5 +1,5 @@
 import { mkdir, open } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import {
   type AnyEvent,
   type Change,
@@ -62,7 +62,7 @@ export class SqliteDocuments implements DocumentStore {
   #isOpen = false
 
   constructor(settings: s.Static<typeof config>, installation: Installation, ids: Ids, clock: Clock, log: Log, metrics: Metrics) {
-    this.#folder = settings.folder ?? join(installation.dataFolder, 'documents')
+    this.#folder = resolve(settings.folder ?? join(installation.dataFolder, 'documents'))
     const { cacheMiB, maxSizeMiB, inlineRows, readTimeoutMs } = settings
     const opening = { file: join(this.#folder, 'pounce.db'), readOnly: false, cacheMiB, maxSizeMiB }
     this.#database = new Database(opening)
@@ -78,7 +78,8 @@ export class SqliteDocuments implements DocumentStore {
   }
 
   async start(): Promise<void> {
-    if (await mkdir(this.#folder, { recursive: true, mode: 0o700 })) await makeDurable(dirname(this.#folder))
+    const made = await mkdir(this.#folder, { recursive: true, mode: 0o700 })
+    if (made) await makeDurable(this.#folder, dirname(made))
     this.#database.open()
     this.#catalog.load()
     this.#outbox.load()
@@ -175,12 +176,15 @@ export class SqliteDocuments implements DocumentStore {
 }
 wire(SqliteDocuments, Config, Installation, Ids, Clock, Log, Metrics)
 
-/** A new folder survives a power cut only once the folder it is in is on disk. */
-const makeDurable = async (folder: string): Promise<void> => {
-  const handle = await open(folder)
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
+/** A new folder survives a power cut only once the folder it is in is on disk; so do those on the way up to the first old one. */
+const makeDurable = async (made: string, old: string): Promise<void> => {
+  for (let folder = made; folder !== old; ) {
+    folder = dirname(folder)
+    const handle = await open(folder)
+    try {
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
   }
 }
