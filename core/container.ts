@@ -2,6 +2,7 @@ import 'reflect-metadata/lite'
 import { type AwilixContainer, asValue, createContainer } from 'awilix'
 import { type Contributions, type Log, needsOf, type Plugin, type Port, takesMany } from 'pounce/sdk'
 import { type DependencyContainer, Lifecycle, container as tsyringe } from 'tsyringe'
+import type { RequestScope } from './http/types.ts'
 import { classesOf, type PlannedPlugin } from './plan.ts'
 import { StartRefused } from './start-refused.ts'
 
@@ -17,11 +18,6 @@ export interface BuiltPlugin {
   instanceOf<T>(cls: new (...args: never[]) => T): T
   /** A port as this plugin sees it: its own config and log, its own provisions, then everybody's. */
   resolve(port: string): unknown
-}
-
-/** Names of one request, beside everything the kernel holds. */
-export interface RequestScope {
-  resolve<T>(port: Port<T>): T
 }
 
 const refuseInnerCircle = (name: string, provisions: ReadonlyMap<string, AnyClass>, cls: AnyClass, path: readonly AnyClass[]): void => {

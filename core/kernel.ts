@@ -222,6 +222,7 @@ export class Kernel {
       installation,
       readiness: () => this.readiness(),
       checkResponses: this.#options.checkResponses ?? false,
+      openScope: (values: Readonly<Record<string, unknown>>) => this.#container.requestScope(values),
       ...(metrics.scrape ? { scrape: metrics.scrape } : {}),
       ...(this.#container.has(Policy) ? { policy: this.get(Policy) } : {}),
       ...(this.#container.has(Callers) ? { callers: this.get(Callers) } : {}),

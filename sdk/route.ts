@@ -4,7 +4,7 @@ import type { Static, TSchema } from 'typebox'
 import type { Caller } from './model/caller.ts'
 import type { Kind, Ref } from './model/kind.ts'
 import type { Permission } from './model/permission.ts'
-import type { Needs, Resolved } from './port.ts'
+import type { Needs, Port, Resolved } from './port.ts'
 import type { Log } from './ports/kernel.ts'
 import type { Problem } from './problem.ts'
 
@@ -64,7 +64,13 @@ export interface Request<P, Q, B> {
   readonly body: Body<B>
   readonly caller: Caller
   readonly requestId: string
+  /** Each line carries the request's id. */
   readonly log: Log
+  /**
+   * What is behind a port for this request: `Log` as above, the names `caller` and `requestId`, and everything the kernel holds. For what only the
+   * request can tell; whatever a route always needs, it names in `routesFor`, where the kernel sees it.
+   */
+  resolve<T>(port: Port<T>): T
   readonly headers: IncomingHttpHeaders
   /** Path and query as sent, without any key, for `Link` headers. */
   readonly url: URL

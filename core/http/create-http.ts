@@ -52,6 +52,7 @@ export const createHttp = (options: HttpOptions): Http => {
     policy: options.policy,
     callers: options.callers,
     maxJsonBytes: config.maxJsonBytes,
+    openScope: options.openScope,
   })
   const replier = new Replier(sender, new BlobResponder(sender, log), new RowsResponder(sender, log), options.checkResponses)
   const dispatcher = new Dispatcher({ table: new RouteTable(mounts), pipeline, replier, sender, allowedOrigins: config.allowedOrigins })

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Caller, Installation, Log } from 'pounce/sdk'
+import { type Caller, type Installation, Log, type Port } from 'pounce/sdk'
 import type { Exchange } from './exchange.ts'
+import type { RequestScope } from './types.ts'
 
 /** What the requests of one server have in common. */
 export interface Surroundings {
@@ -8,6 +9,7 @@ export interface Surroundings {
   /** Its address may be known only once the server listens. */
   readonly installation: Pick<Installation, 'baseUrl' | 'isPrivate'>
   readonly trustedProxies: number
+  readonly openScope: (values: Readonly<Record<string, unknown>>) => RequestScope
 }
 
 /** What a handler is handed. What few handlers ask for is made when asked for. */
@@ -18,6 +20,7 @@ export class HandlerRequest {
   readonly #exchange: Exchange
   readonly #surroundings: Surroundings
   readonly address: string
+  #scope: RequestScope | undefined
 
   constructor(exchange: Exchange, surroundings: Surroundings, address: string, input: { params: unknown; query: unknown; body: unknown }) {
     this.#exchange = exchange
@@ -54,6 +57,16 @@ export class HandlerRequest {
   }
 
   get log(): Log {
+    return this.resolve(Log)
+  }
+
+  /** The scope is opened by the first who asks: most handlers have all they need in their route's `needs`. */
+  resolve<T>(port: Port<T>): T {
+    this.#scope ??= this.#surroundings.openScope({ [Log]: this.#ownLog(), caller: this.caller, requestId: this.requestId })
+    return this.#scope.resolve(port)
+  }
+
+  #ownLog(): Log {
     const { log } = this.#surroundings
     const requestId = this.requestId
     return {

@@ -1,4 +1,4 @@
-import type { Callers, Ids, Installation, Log, Metrics, Policy, Route } from 'pounce/sdk'
+import type { Callers, Ids, Installation, Log, Metrics, Policy, Port, Route } from 'pounce/sdk'
 import type { HttpConfig } from './config.ts'
 
 /** A route of a plugin, ready to be called. */
@@ -23,6 +23,11 @@ export interface ReadinessReport {
   readonly parked?: number
 }
 
+/** The container of one request: names of its own beside everything the kernel holds. */
+export interface RequestScope {
+  resolve<T>(port: Port<T>): T
+}
+
 /** What the HTTP side is made of. */
 export interface HttpOptions {
   readonly routes: readonly MountedRoute[]
@@ -40,6 +45,8 @@ export interface HttpOptions {
   /** Checks each answer against its declaration, and answers 500 when they differ: for tests. */
   readonly checkResponses: boolean
   readonly installation: Installation
+  /** Opens the container of a request over these names. */
+  readonly openScope: (values: Readonly<Record<string, unknown>>) => RequestScope
 }
 
 /** The HTTP server of a kernel. */

@@ -1,6 +1,7 @@
 import type { ExecutionContext } from 'ava'
 import type { Callers, Installation, Metrics, Policy, Route } from 'pounce/sdk'
 import { silent } from 'pounce/sdk/testing'
+import { Container } from '../../container.ts'
 import { type HttpConfig, httpConfig } from '../config.ts'
 import { createHttp } from '../create-http.ts'
 import type { Http, HttpOptions } from '../types.ts'
@@ -42,6 +43,7 @@ export const httpOptions = (routes: Readonly<Record<string, Route>>, given: Serv
     readiness: async () => ({ ready: true, plugins: [{ id: 'resources.test', ok: true }] }),
     checkResponses: true,
     installation,
+    openScope: values => new Container(new Map(), []).requestScope(values),
     ...(given.policy ? { policy: given.policy } : {}),
     ...(given.callers ? { callers: given.callers } : {}),
     ...given.options,
