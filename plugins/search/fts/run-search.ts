@@ -74,7 +74,7 @@ export class SearchRun {
     const begin = prefix.toLowerCase()
     const rows = this.#db
       .prepare(
-        `SELECT tag, count(*) AS count FROM tag WHERE lower(substr(tag, 1, ?)) = ? ${visible} GROUP BY tag ORDER BY count DESC, tag LIMIT ?`,
+        `SELECT tag, count(*) AS count FROM tag WHERE lower(substr(tag, 1, ?)) = ? ${visible} GROUP BY tag ORDER BY count DESC, tag LIMIT ?+0`,
       )
       .all([...begin].length, begin, ...(scope.all ? [] : [permitted]), limit)
     return rows.map(({ tag, count }) => ({ tag: String(tag), count: Number(count) }))
@@ -83,7 +83,7 @@ export class SearchRun {
   fields(prefix: string, limit: number): readonly { readonly field: string; readonly count: number }[] {
     const rows = this.#db
       .prepare(
-        'SELECT name, sum(docs) AS count FROM field WHERE substr(name, 1, ?) = ? GROUP BY name HAVING count > 0 ORDER BY count DESC, name LIMIT ?',
+        'SELECT name, sum(docs) AS count FROM field WHERE substr(name, 1, ?) = ? GROUP BY name HAVING count > 0 ORDER BY count DESC, name LIMIT ?+0',
       )
       .all([...prefix].length, prefix, limit)
     return rows.map(({ name, count }) => ({ field: String(name), count: Number(count) }))
@@ -115,7 +115,7 @@ export class SearchRun {
   }
 
   #isAtMost(rows: Rows, most: number): boolean {
-    const row = this.#db.prepare(`SELECT count(*) AS n FROM (${rows.sql} LIMIT ?)`).get(...rows.parameters, most + 1)
+    const row = this.#db.prepare(`SELECT count(*) AS n FROM (${rows.sql} LIMIT ?+0)`).get(...rows.parameters, most + 1)
     return Number(row?.['n']) <= most
   }
 
@@ -125,12 +125,12 @@ export class SearchRun {
 
   #list(source: Source, limit: number, offset: number, isAscending: boolean): readonly number[] {
     const order = isAscending ? 'ASC' : 'DESC'
-    const statement = this.#db.prepare(`SELECT ${source.rid} AS rid ${source.from} ORDER BY ${source.rid} ${order} LIMIT ? OFFSET ?`)
+    const statement = this.#db.prepare(`SELECT ${source.rid} AS rid ${source.from} ORDER BY ${source.rid} ${order} LIMIT ?+0 OFFSET ?+0`)
     return statement.all(...source.parameters, limit, offset).map(({ rid }) => Number(rid))
   }
 
   #count(source: Source, limit: number): number {
-    const row = this.#db.prepare(`SELECT count(*) AS n FROM (SELECT 1 ${source.from} LIMIT ?)`).get(...source.parameters, limit)
+    const row = this.#db.prepare(`SELECT count(*) AS n FROM (SELECT 1 ${source.from} LIMIT ?+0)`).get(...source.parameters, limit)
     return Number(row?.['n'])
   }
 

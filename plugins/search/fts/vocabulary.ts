@@ -32,14 +32,14 @@ export class StoredVocabulary implements Vocabulary {
   }
 
   beginningWith(word: string, limit: number): readonly string[] {
-    const rows = this.#db.prepare('SELECT term FROM word WHERE term >= ? AND term < ? LIMIT ?').all(word, word + afterAllWords, limit)
+    const rows = this.#db.prepare('SELECT term FROM word WHERE term >= ? AND term < ? LIMIT ?+0').all(word, word + afterAllWords, limit)
     return rows.map(({ term }) => String(term))
   }
 
   matching(pattern: string): readonly string[] {
     const begin = pattern.slice(0, pattern.search(/[*?]/))
     const rows = this.#db
-      .prepare('SELECT term FROM word WHERE term >= ? AND term < ? AND term GLOB ? LIMIT ?')
+      .prepare('SELECT term FROM word WHERE term >= ? AND term < ? AND term GLOB ? LIMIT ?+0')
       .all(begin, begin + afterAllWords, pattern, mostMatches + 1)
     if (rows.length > mostMatches) throw new Refused(`Too many words match ${pattern}; give more letters`)
     return rows.map(({ term }) => String(term))
@@ -48,7 +48,7 @@ export class StoredVocabulary implements Vocabulary {
   fields(name: string): readonly KnownField[] {
     const end = `.${name}`
     const rows = this.#db
-      .prepare('SELECT id, type, many FROM field WHERE docs > 0 AND (name = ? OR substr(name, -length(?)) = ?) LIMIT ?')
+      .prepare('SELECT id, type, many FROM field WHERE docs > 0 AND (name = ? OR substr(name, -length(?)) = ?) LIMIT ?+0')
       .all(name, end, end, mostFields + 1)
     if (rows.length > mostFields) throw new Refused(`Too many metadata fields end with ${name}; give more of the path`)
     return rows.map(({ id, type, many }) => ({ id: Number(id), type: type as FieldType, isSingle: many === 0 }))
