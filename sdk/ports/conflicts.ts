@@ -1,4 +1,4 @@
-import { Conflict } from '../problem.ts'
+import { Conflict, Problem } from '../problem.ts'
 
 /** Why a guarded change was refused. */
 export type Refusal = 'exists' | 'revision' | 'guard' | 'absent'
@@ -22,3 +22,9 @@ export class Taken extends Conflict {
     this.index = index
   }
 }
+
+/**
+ * True when a failed commit certainly changed nothing: it was refused for what it is, or for want of space. Of any other failure
+ * (`Unavailable`, a lost connection) only the answer may have been lost, so what the change relies on must be kept.
+ */
+export const changedNothing = (error: unknown): boolean => error instanceof Problem && (error.status < 500 || error.status === 507)

@@ -87,7 +87,7 @@ export interface NewFile {
   readonly keyId?: string
 }
 export interface Files extends Records<FileRecord> {
-  /** One commit. When it fails the bytes are removed. */
+  /** One commit. When it certainly failed the bytes are removed; when only its answer was lost they stay until a sweep finds them. */
   create(file: NewFile): Promise<FileRecord & Stored>
   /** Files that lie right in a dataset's root or in a folder, by name. */
   in(datasetOrFolder: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<FileRecord & Stored>>

@@ -3,6 +3,7 @@ import {
   BlobStore,
   Clock,
   CommitConflict,
+  changedNothing,
   configPort,
   DocumentStore,
   eq,
@@ -102,7 +103,7 @@ export class StoredFiles implements Files {
     try {
       return await this.#documents.commit({ insert: { id, ...record }, into: files }, [created])
     } catch (error) {
-      await this.#discard(file.blob)
+      if (changedNothing(error)) await this.#discard(file.blob)
       throw error
     }
   }

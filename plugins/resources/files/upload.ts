@@ -153,10 +153,11 @@ export class Upload {
     const made: (FileRecord & Stored)[] = []
     const target = { ...(options.dataset ? { dataset: options.dataset } : {}), ...(options.folder ? { folder: options.folder } : {}) }
     const keyId = caller.keyId === undefined ? {} : { keyId: caller.keyId }
-    while (received.length > 0) {
-      const { field, name, contentType, bytes } = received[0] as Received
+    for (let next = received.shift(); next !== undefined; next = received.shift()) {
+      const { field, name, contentType, bytes } = next
       const { key: blob, sizeBytes, sha256 } = bytes
       const { extract, showPreviews } = options
+      // From here on the bytes are those of the record, or its maker's to remove.
       const file = await this.#files.create({
         name,
         contentType,
@@ -169,8 +170,6 @@ export class Upload {
         ...target,
         ...keyId,
       })
-      // from here on the record owns the bytes
-      received.shift()
       made.push(file)
       await this.#annotate(file, fields.get(name), fields.get(field), caller)
     }

@@ -3,6 +3,7 @@ import {
   BlobStore,
   type Collection,
   CommitConflict,
+  changedNothing,
   DocumentStore,
   Invalid,
   Log,
@@ -54,7 +55,7 @@ export class DerivedStore {
     }
   }
 
-  /** One commit; when it fails the bytes are removed. An id that exists already is the same derived file sent again. */
+  /** One commit; when it certainly failed the bytes are removed, else a sweep decides. An id that exists already is the same derived file sent again. */
   async keep<T extends object>(
     into: Collection<T>,
     record: T & { readonly id: string; readonly blob: string },
@@ -63,7 +64,7 @@ export class DerivedStore {
     try {
       await this.#documents.commit({ insert: record, into }, events)
     } catch (error) {
-      await this.discard(record.blob)
+      if (changedNothing(error)) await this.discard(record.blob)
       if (!(error instanceof CommitConflict && error.reason === 'exists')) throw error
     }
   }

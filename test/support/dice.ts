@@ -1,0 +1,23 @@
+/** Random choices that are the same for the same seed. */
+export interface Dice {
+  readonly seed: number
+  /** 0 to `below` - 1. */
+  int(below: number): number
+  pick<T>(from: readonly T[]): T
+  /** True once in `n` times. */
+  oneIn(n: number): boolean
+}
+
+/** Dice of a seed: that of `POUNCE_TEST_SEED`, or a new one. Log it, so that a failure can be repeated. */
+export const dice = (seed = Number(process.env['POUNCE_TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 32))): Dice => {
+  let state = seed >>> 0
+  // mulberry32
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+  const int = (below: number): number => Math.floor(next() * below)
+  return { seed, int, pick: from => from[int(from.length)] as (typeof from)[number], oneIn: n => int(n) === 0 }
+}

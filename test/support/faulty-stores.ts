@@ -1,0 +1,102 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { BlobStore, DocumentStore, type Installation, type Metrics } from 'pounce/sdk'
+import { silent } from 'pounce/sdk/testing'
+import { systemClock } from '../../core/clock.ts'
+import { ObjectIds } from '../../core/ids.ts'
+import { type Disk, realDisk } from '../../plugins/blobs/disk/disk.ts'
+import { DiskBlobs } from '../../plugins/blobs/disk/disk-blobs.ts'
+import { SqliteDocuments } from '../../plugins/documents/sqlite/sqlite-documents.ts'
+
+/** Lets calls pass and makes one of them fail: before anything is done, or after it was done and only the answer is lost. */
+export class Gate {
+  /** Calls since `arm`. */
+  count = 0
+  /** The call that failed. */
+  failed: string | undefined
+  #at = 0
+  #when: 'before' | 'after' = 'before'
+  #fault: () => Error = () => new Error()
+
+  /** The `at`-th call from now on fails; 0: none. */
+  arm(at: number, when: 'before' | 'after' = 'before', fault: () => Error = () => new Error('A fault of the test')): void {
+    this.count = 0
+    this.failed = undefined
+    this.#at = at
+    this.#when = when
+    this.#fault = fault
+  }
+
+  /** The same object, each of whose calls goes through this gate. */
+  guard<T extends object>(name: string, inner: T): T {
+    return new Proxy(inner, {
+      get: (target, member) => {
+        const value: unknown = Reflect.get(target, member, target)
+        const called = `${name}.${String(member)}`
+        // Who asks for the outbox gets one behind the same gate.
+        if (typeof value === 'object' && value !== null) return this.guard(called, value)
+        if (typeof value !== 'function') return value
+        const call = (...values: unknown[]): unknown => Reflect.apply(value, target, values)
+        return watched.has(String(member)) ? (...values: unknown[]) => this.#pass(called, () => call(...values)) : call
+      },
+    })
+  }
+
+  #pass(called: string, call: () => unknown): unknown {
+    this.count += 1
+    if (this.count !== this.#at) return call()
+    this.failed = called
+    const fault = this.#fault()
+    if (streams.has(called)) return failing(fault)
+    if (this.#when === 'before') return Promise.reject(fault)
+    return Promise.resolve(call()).then(() => Promise.reject(fault))
+  }
+}
+
+/** Not `claim`: each commit makes all consumers ask for work, which would bury the other calls. */
+const watched = new Set(
+  ['get', 'getMany', 'find', 'count', 'scan', 'commit', 'commitEach', 'done', 'failed'].concat(['put', 'stat', 'remove', 'list']),
+)
+const streams = new Set(['documents.scan', 'blobs.list'])
+
+async function* failing(fault: Error): AsyncGenerator<never> {
+  yield* []
+  throw fault
+}
+
+const nothing = (): void => undefined
+const noMetrics: Metrics = { count: nothing, gauge: nothing, observe: nothing }
+
+/** The embedded stores, started, on a folder of their own; to be given to `bootForTest` as overrides. */
+export const embeddedStores = async (
+  t: { teardown(end: () => Promise<void>): void },
+  options: { readonly disk?: Disk; readonly maxSizeMiB?: number; readonly folder?: string } = {},
+): Promise<{ readonly documents: SqliteDocuments; readonly blobs: DiskBlobs; readonly folder: string }> => {
+  const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'pounce-faulty-')))
+  const installation = { dataFolder: folder } as Installation
+  const settings = { cacheMiB: 8, maxSizeMiB: options.maxSizeMiB ?? 0, inlineRows: 2000, readTimeoutMs: 10_000 }
+  const documents = new SqliteDocuments(settings, installation, new ObjectIds(systemClock), systemClock, silent, noMetrics)
+  const blobs = new DiskBlobs({}, installation, systemClock, silent, options.disk ?? realDisk)
+  await documents.start()
+  await blobs.start()
+  t.teardown(async () => {
+    await documents.dispose()
+    await blobs.dispose()
+    if (options.folder === undefined) await rm(folder, { recursive: true, force: true })
+  })
+  return { documents, blobs, folder }
+}
+
+/** The default plugins but for the stores, which are given as overrides, and for the extractors. */
+export const pluginsOnStores = [
+  ...['blobs.sweep', 'search.fts', 'transport.queue', 'auth.local', 'access.policy'],
+  ...['users', 'spaces', 'collections', 'datasets', 'folders', 'files', 'dataset-files', 'metadata', 'tags', 'comments', 'previews']
+    .concat('extractions', 'search', 'activity', 'status', 'tree')
+    .map(name => `resources.${name}`),
+]
+
+export const overridesOf = (documents: DocumentStore, blobs: BlobStore): Readonly<Record<string, unknown>> => ({
+  [DocumentStore]: documents,
+  [BlobStore]: blobs,
+})
