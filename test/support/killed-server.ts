@@ -1,0 +1,149 @@
+import { buffer } from 'node:stream/consumers'
+import { setTimeout as pause } from 'node:timers/promises'
+import { adminKey, type ChildServer, type StartingServer, startChild } from './child-server.ts'
+import type { Dice } from './dice.ts'
+import { sha256 } from './main-job.ts'
+import { formWith, newDataset } from './scene.ts'
+import { noise } from './streams.ts'
+import { until } from './until.ts'
+
+/** An upload whose answer was read to its end. */
+export interface Acked {
+  readonly id: string
+  readonly name: string
+  /** A word of the name that no other file has. */
+  readonly token: string
+  readonly sizeBytes: number
+  readonly sha256: string
+  readonly extract: boolean
+}
+
+/** Of a hundred files the first five are empty, the next sixty have less than 4 KiB, and so on. */
+const sizes: readonly (readonly [until: number, below: number])[] = [
+  [5, 1],
+  [65, 4 * 1024],
+  [90, 128 * 1024],
+  [98, 1024 * 1024],
+  [100, 8 * 1024 * 1024],
+]
+const largest = 8 * 1024 * 1024
+
+/** A server that is killed at random instants while people upload to it, on one data folder all the time. */
+export class KilledServer {
+  readonly folder: string
+  readonly acked: Acked[] = []
+  /** Answers other than success: there should be none, for a killed server answers nothing. */
+  readonly refused: string[] = []
+  /** Uploads that a kill cut off. */
+  cutOff = 0
+  #dice: Dice
+  #up: PromiseWithResolvers<ChildServer> = Promise.withResolvers()
+  #key = ''
+  #dataset = ''
+  #isUp = false
+  #isOver = false
+  #count = 0
+  #material: Buffer = Buffer.alloc(0)
+  #starting: StartingServer | undefined
+
+  constructor(folder: string, dice: Dice) {
+    this.folder = folder
+    this.#dice = dice
+  }
+
+  call = async (path: string, init?: RequestInit & { readonly json?: unknown }): Promise<Response> =>
+    (await this.#up.promise).as(this.#key)(path, init)
+
+  async prepare(): Promise<void> {
+    this.#material = await buffer(noise(2 * largest, String(this.#dice.seed)))
+    const server = await this.start()
+    this.#key = await adminKey(server)
+    this.#dataset = await newDataset(this.call)
+  }
+
+  /** Starts the server and lets the uploaders at it. */
+  async start(): Promise<ChildServer> {
+    this.#starting = startChild(this.folder)
+    const server = await this.#starting.ready
+    this.#isUp = true
+    this.#up.resolve(server)
+    return server
+  }
+
+  async end(signal: NodeJS.Signals = 'SIGKILL'): Promise<number | null | undefined> {
+    // Uploaders that wait already go on waiting for the same promise.
+    if (this.#isUp) this.#up = Promise.withResolvers()
+    this.#isUp = false
+    this.#starting?.signal(signal)
+    return (await this.#starting?.ended)?.code
+  }
+
+  /** Kills the server while it serves, a few answers and some milliseconds after its start; now and then already while it starts. */
+  async killOnce(): Promise<void> {
+    if (this.#dice.oneIn(8)) {
+      this.#starting = startChild(this.folder)
+      await pause(this.#dice.int(800))
+    } else {
+      await this.start()
+      const enough = this.acked.length + this.#dice.int(16)
+      await until(
+        'uploads to be answered',
+        () => this.acked.length,
+        count => count >= enough,
+      )
+      await pause(this.#dice.int(40))
+    }
+    await this.end()
+  }
+
+  /** Uploads one file after the other until `stop`. */
+  async upload(): Promise<void> {
+    while (!this.#isOver) {
+      const server = await this.#up.promise
+      if (!this.#isOver) await this.#uploadOne(server)
+    }
+  }
+
+  stop(): void {
+    this.#isOver = true
+  }
+
+  async #uploadOne(server: ChildServer): Promise<void> {
+    const bytes = this.#content()
+    const token = `token${this.#count++}x${this.#dice.seed}`
+    const extract = this.#dice.oneIn(12)
+    const form = formWith(bytes, `${token}.bin`, 'application/octet-stream')
+    let answer: { status: number; text: string }
+    try {
+      const response = await server.as(this.#key)(`/api/uploadToDataset/${this.#dataset}?extract=${extract}`, {
+        method: 'POST',
+        body: form,
+      })
+      answer = { status: response.status, text: await response.text() }
+    } catch {
+      // the server was killed: what was not answered may be there or not
+      this.cutOff += 1
+      return
+    }
+    const { id } = JSON.parse(answer.text) as { id?: string }
+    if (answer.status !== 200 || id === undefined) this.refused.push(`${answer.status} ${answer.text}`)
+    else this.acked.push({ id, name: `${token}.bin`, token, sizeBytes: bytes.length, sha256: sha256(bytes), extract })
+  }
+
+  #content(): Buffer {
+    const at = this.#dice.int(100)
+    const [, below] = sizes.find(([end]) => at < end) ?? [0, 1]
+    const size = this.#dice.int(below)
+    const start = this.#dice.int(largest)
+    return this.#material.subarray(start, start + size)
+  }
+}
+
+/** Does something with each item, some of them at a time. */
+export const eachOf = async <T>(items: readonly T[], work: (item: T) => Promise<void>, atOnce = 8): Promise<void> => {
+  const rest = items.values()
+  const take = async (): Promise<void> => {
+    for (const item of rest) await work(item)
+  }
+  await Promise.all(Array.from({ length: atOnce }, take))
+}
