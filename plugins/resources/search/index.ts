@@ -19,4 +19,5 @@ export const plugin = definePlugin({
     onBatch(searchEvents, IndexChanges),
     on(['dataset.updated', 'dataset.attached', 'dataset.detached', 'dataset.trashed', 'dataset.restored'], IndexContents),
   ],
+  periodic: [{ name: 'damage', everyMs: 60_000, task: Rebuilding }],
 })

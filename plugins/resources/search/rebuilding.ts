@@ -17,9 +17,15 @@ export class Rebuilding {
     this.#log = log
   }
 
+  /** Looks after the start, which does not wait: a large index takes seconds to check. */
+  start(): void {
+    if (!this.#installation.roles.has('worker')) return
+    this.run().catch((error: unknown) => this.#log.warn('the search index could not be checked', { error }))
+  }
+
   /** An index that was lost or damaged comes back by itself. */
-  async start(): Promise<void> {
-    if (this.#installation.roles.has('worker') && (await this.#index.needsRebuild?.())) this.begin('the index is missing or damaged')
+  async run(): Promise<void> {
+    if (await this.#index.needsRebuild?.()) this.begin('the index is new, or was damaged')
   }
 
   async dispose(): Promise<void> {
