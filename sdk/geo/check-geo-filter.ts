@@ -1,0 +1,57 @@
+import type { GeoArea, GeoAttribute, GeoFilter } from '../ports/geo-store.ts'
+import { Invalid } from '../problem.ts'
+import { isGeoId, isGeoTime, isPosition, isRing, jsonFault } from './check-datapoint.ts'
+
+const maxStreams = 10_000
+const maxAlternatives = 100
+const maxAreaPositions = 1000
+const maxKeyLength = 1000
+/** Half the way around the Earth. */
+const maxRadiusMetres = 20_040_000
+
+const demand = (isRight: boolean, message: string): void => {
+  if (!isRight) throw new Invalid(message)
+}
+
+/** Throws `Invalid` when a filter is not one that stores take; the message names the part. */
+export const checkGeoFilter = ({ streams, areas, fromMs, untilMs, months, attributes }: GeoFilter): void => {
+  if (streams) checkGeoIds(streams, 'streams', maxStreams)
+  if (areas) {
+    demand(areas.length > 0 && areas.length <= maxAlternatives, `areas: 1 to ${maxAlternatives} of them, not ${areas.length}`)
+    areas.forEach(checkArea)
+  }
+  demand(fromMs === undefined || isGeoTime(fromMs), 'from is not a time in the years 1 to 9999')
+  demand(untilMs === undefined || isGeoTime(untilMs), 'until is not a time in the years 1 to 9999')
+  demand(!months || [months.from, months.to].every(month => Number.isInteger(month) && month >= 1 && month <= 12), 'months are 1 to 12')
+  if (attributes) {
+    demand(attributes.length > 0 && attributes.length <= maxAlternatives, `attributes: 1 to ${maxAlternatives}, not ${attributes.length}`)
+    attributes.forEach(checkAttribute)
+  }
+}
+
+/** Throws `Invalid` unless these are at most `most` numbers of points or streams. */
+export const checkGeoIds = (ids: readonly number[], what: string, most: number): void => {
+  demand(ids.length <= most, `${what}: at most ${most} at once, not ${ids.length}`)
+  demand(ids.every(isGeoId), `${what} are positive whole numbers`)
+}
+
+const checkArea = (area: GeoArea): void => {
+  if ('box' in area) {
+    const [west, south, east, north] = area.box
+    demand(area.box.length === 4 && isPosition([west, south]) && isPosition([east, north]), 'a box is west, south, east, north in degrees')
+    demand(south <= north, 'a box has its south below its north')
+  } else if ('polygon' in area) {
+    demand(area.polygon.length > 0 && area.polygon.every(isRing), 'a polygon has closed rings of longitudes and latitudes')
+    demand(area.polygon.flat().length <= maxAreaPositions, `a polygon has at most ${maxAreaPositions} positions`)
+  } else {
+    const { longitude, latitude, radiusMetres } = area.circle
+    demand(isPosition([longitude, latitude]), 'a circle has its centre at a longitude and latitude in degrees')
+    demand(radiusMetres >= 0 && radiusMetres <= maxRadiusMetres, `the radius of a circle is 0 to ${maxRadiusMetres} metres`)
+  }
+}
+
+const checkAttribute = ({ key, contains }: GeoAttribute): void => {
+  demand(key.length <= maxKeyLength && jsonFault(key) === undefined, `an attribute is a name of at most ${maxKeyLength} characters`)
+  const fault = contains === undefined ? undefined : jsonFault(contains)
+  demand(fault === undefined, `the value of an attribute ${fault}`)
+}

@@ -1,0 +1,58 @@
+import type { Geometry, GeoPosition } from '../ports/geo-store.ts'
+
+/** West, south, east, north in degrees. */
+export type GeoBox = readonly [west: number, south: number, east: number, north: number]
+
+/** A geometry taken apart: lone positions, lines, and areas as rings (the outer one, then holes). */
+export interface GeoParts {
+  readonly points: readonly GeoPosition[]
+  readonly lines: readonly (readonly GeoPosition[])[]
+  readonly polygons: readonly (readonly (readonly GeoPosition[])[])[]
+}
+
+/** Takes a valid geometry apart, collections too. */
+export const partsOf = (geometry: Geometry): GeoParts => {
+  switch (geometry.type) {
+    case 'Point':
+      return { points: [geometry.coordinates], lines: [], polygons: [] }
+    case 'MultiPoint':
+      return { points: geometry.coordinates, lines: [], polygons: [] }
+    case 'LineString':
+      return { points: [], lines: [geometry.coordinates], polygons: [] }
+    case 'MultiLineString':
+      return { points: [], lines: geometry.coordinates, polygons: [] }
+    case 'Polygon':
+      return { points: [], lines: [], polygons: [geometry.coordinates] }
+    case 'MultiPolygon':
+      return { points: [], lines: [], polygons: geometry.coordinates }
+    case 'GeometryCollection': {
+      const all = geometry.geometries.map(partsOf)
+      return {
+        points: all.flatMap(({ points }) => points),
+        lines: all.flatMap(({ lines }) => lines),
+        polygons: all.flatMap(({ polygons }) => polygons),
+      }
+    }
+  }
+}
+
+/** Every position of a geometry. */
+export const positionsOf = (geometry: Geometry): readonly GeoPosition[] => {
+  const { points, lines, polygons } = partsOf(geometry)
+  return [...points, ...lines.flat(), ...polygons.flat(2)]
+}
+
+/** The smallest box around positions, of which there is one at least. */
+export const boxAround = (positions: Iterable<GeoPosition>): GeoBox => {
+  let [west, south, east, north] = [180, 90, -180, -90]
+  for (const [longitude = 0, latitude = 0] of positions) {
+    west = Math.min(west, longitude)
+    south = Math.min(south, latitude)
+    east = Math.max(east, longitude)
+    north = Math.max(north, latitude)
+  }
+  return [west, south, east, north]
+}
+
+/** The altitude of a geometry's first position in metres; 0 when it has none. */
+export const altitudeOf = (geometry: Geometry): number => positionsOf(geometry)[0]?.[2] ?? 0

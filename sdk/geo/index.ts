@@ -1,0 +1,7 @@
+export { checkBinning } from './check-binning.ts'
+export { checkDatapoint } from './check-datapoint.ts'
+export { checkGeoFilter, checkGeoIds } from './check-geo-filter.ts'
+export { containsJson, hasAttribute } from './contained.ts'
+export { altitudeOf, boxAround, type GeoBox, positionsOf } from './geometry.ts'
+export { spanAt, spansOf, type TimeSpan } from './time-bins.ts'
+export { metresBetween, touches } from './touches.ts'

@@ -1,0 +1,65 @@
+import type { GeoBinning, TimeBin } from '../ports/geo-store.ts'
+import { Invalid } from '../problem.ts'
+
+/** A span of time without its end. */
+export interface TimeSpan {
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+const maxBins = 10_000
+const dayMs = 86_400_000
+const lengths: Readonly<Partial<Record<TimeBin, number>>> = { minute: 60_000, hour: 3_600_000, day: dayMs, week: 7 * dayMs }
+const monthsIn: Readonly<Partial<Record<TimeBin, number>>> = { month: 1, semi: 6, year: 12, lustrum: 60, decade: 120 }
+/** 29 December 1969 was a Monday. */
+const mondayMs = -3 * dayMs
+/** Month and day, in their order, where seasons are cut. */
+const cuts: readonly (readonly [month: number, day: number])[] = [
+  [0, 1],
+  [2, 21],
+  [5, 21],
+  [8, 21],
+  [11, 21],
+]
+
+/** True of the name of a span. */
+export const isTimeBin = (name: string): name is TimeBin =>
+  name === 'all' || name === 'season' || Object.hasOwn(lengths, name) || Object.hasOwn(monthsIn, name)
+
+/** `Date.UTC` takes the years 0 to 99 for those of the last century. */
+const utc = (year: number, month: number, day: number): number => new Date(0).setUTCFullYear(year, month, day)
+
+/** The span of a named kind, or of a length, that holds a moment. Not for `all`. */
+export const spanAt = (ms: number, time: GeoBinning['time']): TimeSpan => {
+  if (typeof time !== 'string') return even(ms, time.everyMs, time.originMs)
+  const length = lengths[time]
+  if (length !== undefined) return even(ms, length, time === 'week' ? mondayMs : 0)
+  const date = new Date(ms)
+  const year = date.getUTCFullYear()
+  const months = monthsIn[time]
+  if (months === undefined) return seasonAt(ms, year)
+  const first = Math.floor((year * 12 + date.getUTCMonth()) / months) * months
+  return { fromMs: utc(0, first, 1), toMs: utc(0, first + months, 1) }
+}
+
+const even = (ms: number, length: number, origin: number): TimeSpan => {
+  const fromMs = origin + Math.floor((ms - origin) / length) * length
+  return { fromMs, toMs: fromMs + length }
+}
+
+const seasonAt = (ms: number, year: number): TimeSpan => {
+  const starts = [...cuts.map(([month, day]) => utc(year, month, day)), utc(year + 1, 0, 1)]
+  const next = starts.findIndex(start => start > ms)
+  return { fromMs: starts[next - 1] ?? ms, toMs: starts[next] ?? ms }
+}
+
+/** Every span that a point overlaps, in order. Throws `Invalid` when they are more than 10,000. */
+export const spansOf = (startMs: number, endMs: number | null, time: GeoBinning['time']): readonly TimeSpan[] => {
+  if (time === 'all') return [{ fromMs: startMs, toMs: endMs ?? startMs }]
+  const spans = [spanAt(startMs, time)]
+  for (let last = spans[0]; last && last.toMs < (endMs ?? startMs); last = spans.at(-1)) {
+    if (spans.length === maxBins) throw new Invalid(`A point enters more than ${maxBins} bins: choose longer ones`)
+    spans.push(spanAt(last.toMs, time))
+  }
+  return spans
+}

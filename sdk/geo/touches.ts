@@ -1,0 +1,104 @@
+import type { GeoArea, Geometry, GeoPosition } from '../ports/geo-store.ts'
+import { boxAround, type GeoBox, type GeoParts, partsOf, positionsOf } from './geometry.ts'
+
+type Ring = readonly GeoPosition[]
+type Polygon = readonly Ring[]
+type Edge = readonly [GeoPosition, GeoPosition]
+
+/** The mean radius of the Earth in metres (IUGG). */
+const earthMetres = 6_371_008.8
+const radians = (degrees: number): number => (degrees * Math.PI) / 180
+
+const edgesOf = (line: readonly GeoPosition[]): readonly Edge[] => line.slice(1).map((to, at) => [line[at] as GeoPosition, to])
+const [x, y] = [(position: GeoPosition): number => position[0] ?? 0, (position: GeoPosition): number => position[1] ?? 0]
+
+/** Above 0 when `c` lies left of the line from `a` to `b`, 0 on it. */
+const side = (a: GeoPosition, b: GeoPosition, c: GeoPosition): number => (x(b) - x(a)) * (y(c) - y(a)) - (y(b) - y(a)) * (x(c) - x(a))
+
+const isOnEdge = (place: GeoPosition, [a, b]: Edge): boolean =>
+  side(a, b, place) === 0 &&
+  x(place) >= Math.min(x(a), x(b)) &&
+  x(place) <= Math.max(x(a), x(b)) &&
+  y(place) >= Math.min(y(a), y(b)) &&
+  y(place) <= Math.max(y(a), y(b))
+
+const meet = (one: Edge, other: Edge): boolean => {
+  const [a, b] = one
+  const [c, d] = other
+  const areApart = (p: number, q: number): boolean => (p > 0 && q > 0) || (p < 0 && q < 0)
+  if (isOnEdge(a, other) || isOnEdge(b, other) || isOnEdge(c, one) || isOnEdge(d, one)) return true
+  const [sideC, sideD, sideA, sideB] = [side(a, b, c), side(a, b, d), side(c, d, a), side(c, d, b)]
+  return sideC !== 0 && sideD !== 0 && sideA !== 0 && sideB !== 0 && !areApart(sideC, sideD) && !areApart(sideA, sideB)
+}
+
+/** Inside or on the border; a hole is outside. */
+const isInside = (place: GeoPosition, polygon: Polygon): boolean => {
+  let isIn = false
+  for (const ring of polygon)
+    for (const edge of edgesOf(ring)) {
+      const [a, b] = edge
+      if (isOnEdge(place, edge)) return true
+      if (y(a) > y(place) !== y(b) > y(place) && x(place) < ((x(b) - x(a)) * (y(place) - y(a))) / (y(b) - y(a)) + x(a)) isIn = !isIn
+    }
+  return isIn
+}
+
+const areApart = (one: GeoBox, other: GeoBox): boolean => one[0] > other[2] || other[0] > one[2] || one[1] > other[3] || other[1] > one[3]
+
+const touchesPolygon = ({ points, lines, polygons }: GeoParts, area: Polygon): boolean => {
+  if ([...points, ...lines.flat(), ...polygons.flat(2)].some(place => isInside(place, area))) return true
+  const corner = area[0]?.[0]
+  if (corner && polygons.some(polygon => isInside(corner, polygon))) return true
+  const border = area.flatMap(edgesOf)
+  return [...lines, ...polygons.flat()].some(line => edgesOf(line).some(edge => border.some(other => meet(edge, other))))
+}
+
+/** The way between two positions over the ground in metres, on a sphere. */
+export const metresBetween = (one: GeoPosition, other: GeoPosition): number => {
+  const [latitude, otherLatitude] = [radians(y(one)), radians(y(other))]
+  const across = Math.sin(radians(x(other) - x(one)) / 2) ** 2 * Math.cos(latitude) * Math.cos(otherLatitude)
+  const along = Math.sin((otherLatitude - latitude) / 2) ** 2
+  return 2 * earthMetres * Math.asin(Math.min(1, Math.sqrt(across + along)))
+}
+
+/** The place of an edge that is nearest to the centre, on a map that is flat around the centre. */
+const nearest = ([a, b]: Edge, centre: GeoPosition): GeoPosition => {
+  const narrow = Math.cos(radians(y(centre)))
+  const [dx, dy] = [(x(b) - x(a)) * narrow, y(b) - y(a)]
+  const length = dx * dx + dy * dy
+  const share = length === 0 ? 0 : ((x(centre) - x(a)) * narrow * dx + (y(centre) - y(a)) * dy) / length
+  const at = Math.max(0, Math.min(1, share))
+  return [x(a) + (x(b) - x(a)) * at, y(a) + (y(b) - y(a)) * at]
+}
+
+const touchesCircle = ({ points, lines, polygons }: GeoParts, centre: GeoPosition, radiusMetres: number): boolean => {
+  const isNear = (place: GeoPosition): boolean => metresBetween(place, centre) <= radiusMetres
+  if (points.some(isNear) || polygons.some(polygon => isInside(centre, polygon))) return true
+  return [...lines, ...polygons.flat()].some(line => edgesOf(line).some(edge => edge.some(isNear) || isNear(nearest(edge, centre))))
+}
+
+/** Boxes that do not cross the antimeridian. */
+const boxesOf = ([west, south, east, north]: GeoBox): readonly GeoBox[] =>
+  west <= east
+    ? [[west, south, east, north]]
+    : [
+        [west, south, 180, north],
+        [-180, south, east, north],
+      ]
+
+const ringAround = ([west, south, east, north]: GeoBox): Ring => [
+  [west, south],
+  [east, south],
+  [east, north],
+  [west, north],
+  [west, south],
+]
+
+/** Whether a geometry has a place in common with an area, borders included. Both are valid. */
+export const touches = (geometry: Geometry, area: GeoArea): boolean => {
+  const parts = partsOf(geometry)
+  if ('circle' in area) return touchesCircle(parts, [area.circle.longitude, area.circle.latitude], area.circle.radiusMetres)
+  const own = boxAround(positionsOf(geometry))
+  if ('box' in area) return boxesOf(area.box).some(box => !areApart(own, box) && touchesPolygon(parts, [ringAround(box)]))
+  return !areApart(own, boxAround(area.polygon.flat())) && touchesPolygon(parts, area.polygon)
+}

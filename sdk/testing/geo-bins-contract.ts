@@ -1,0 +1,184 @@
+import type { ExecutionContext, TestFn } from 'ava'
+import type { Datapoint, GeoBin, GeoBinning, GeoFilter, GeoStore } from '../ports/geo-store.ts'
+import { Invalid } from '../problem.ts'
+import { pointAt } from './geo-points.ts'
+
+type Open = (t: ExecutionContext) => Promise<GeoStore>
+
+const at = (text: string): number => Date.parse(text)
+
+/** A reading `v` at a time. */
+const reading = (id: number, start: string, v: number, changes: Partial<Datapoint> = {}): Datapoint =>
+  pointAt(id, { startMs: at(start), endMs: at(start), properties: { v }, ...changes })
+
+const binsOf = async (store: GeoStore, binning: GeoBinning, filter: GeoFilter = {}): Promise<readonly GeoBin[]> =>
+  (await Array.fromAsync(store.bins({ filter, binning }))).flat()
+
+/** Beginning and end as text, and the number of readings. */
+const spans = (bins: readonly GeoBin[]) =>
+  bins.map(({ fromMs, toMs, count }) => [new Date(fromMs).toISOString().slice(0, 16), new Date(toMs).toISOString().slice(0, 16), count])
+
+/** A moment, and the span of each kind that holds it. */
+const named: readonly (readonly [string, GeoBinning['time'], string, string])[] = [
+  ['2017-01-25T09:41:59.999Z', 'minute', '2017-01-25T09:41', '2017-01-25T09:42'],
+  ['2017-01-25T09:41:30Z', 'hour', '2017-01-25T09:00', '2017-01-25T10:00'],
+  ['2017-01-25T00:00:00Z', 'day', '2017-01-25T00:00', '2017-01-26T00:00'],
+  ['2017-01-29T23:59:00Z', 'week', '2017-01-23T00:00', '2017-01-30T00:00'],
+  ['1969-12-28T12:00:00Z', 'week', '1969-12-22T00:00', '1969-12-29T00:00'],
+  ['2016-02-29T12:00:00Z', 'month', '2016-02-01T00:00', '2016-03-01T00:00'],
+  ['1965-12-31T23:59:00Z', 'month', '1965-12-01T00:00', '1966-01-01T00:00'],
+  ['2017-06-30T23:59:00Z', 'semi', '2017-01-01T00:00', '2017-07-01T00:00'],
+  ['2017-07-01T00:00:00Z', 'semi', '2017-07-01T00:00', '2018-01-01T00:00'],
+  ['2017-03-20T23:59:00Z', 'season', '2017-01-01T00:00', '2017-03-21T00:00'],
+  ['2017-03-21T00:00:00Z', 'season', '2017-03-21T00:00', '2017-06-21T00:00'],
+  ['2017-12-25T00:00:00Z', 'season', '2017-12-21T00:00', '2018-01-01T00:00'],
+  ['2017-12-31T23:59:00Z', 'year', '2017-01-01T00:00', '2018-01-01T00:00'],
+  ['2017-12-31T23:59:00Z', 'lustrum', '2015-01-01T00:00', '2020-01-01T00:00'],
+  ['1969-05-05T00:00:00Z', 'decade', '1960-01-01T00:00', '1970-01-01T00:00'],
+  ['0007-05-05T00:00:00Z', 'decade', '0000-01-01T00:00', '0010-01-01T00:00'],
+  ['2017-01-25T09:41:30Z', { everyMs: 90 * 60_000, originMs: at('2017-01-25T00:00:00Z') }, '2017-01-25T09:00', '2017-01-25T10:30'],
+  ['2017-01-24T23:30:00Z', { everyMs: 90 * 60_000, originMs: at('2017-01-25T00:00:00Z') }, '2017-01-24T22:30', '2017-01-25T00:00'],
+]
+
+/** What every GeoStore promises of sums. */
+export function geoBinsContract(test: TestFn, open: Open): void {
+  test('bins sum up the numbers of each property of each stream, in order', async t => {
+    const store = await open(t)
+    await store.insert([
+      reading(1, '2026-01-05T01:00:00Z', 2, { properties: { v: 2, b: -1, text: '7', no: null, list: [1], isOn: true } }),
+      reading(2, '2026-01-05T23:59:59Z', 0.5),
+      reading(3, '2026-01-04T12:00:00Z', -8),
+      reading(4, '2026-01-05T12:00:00Z', 100, { stream: 2 }),
+    ])
+    const day = { fromMs: at('2026-01-05T00:00:00Z'), toMs: at('2026-01-06T00:00:00Z'), depth: null, group: [] }
+    const before = { ...day, fromMs: at('2026-01-04T00:00:00Z'), toMs: day.fromMs }
+    t.deepEqual(await binsOf(store, { time: 'day' }), [
+      { ...day, stream: 1, property: 'b', count: 1, sum: -1, min: -1, max: -1 },
+      { ...before, stream: 1, property: 'v', count: 1, sum: -8, min: -8, max: -8 },
+      { ...day, stream: 1, property: 'v', count: 2, sum: 2.5, min: 0.5, max: 2 },
+      { ...day, stream: 2, property: 'v', count: 1, sum: 100, min: 100, max: 100 },
+    ])
+    const only = await binsOf(store, { time: 'day', properties: ['b', 'text', 'absent'] })
+    t.deepEqual(
+      only.map(({ property }) => property),
+      ['b'],
+    )
+    t.deepEqual(
+      (await binsOf(store, { time: 'day' }, { streams: [2] })).map(({ sum }) => sum),
+      [100],
+    )
+    t.deepEqual(await binsOf(store, { time: 'day' }, { streams: [] }), [])
+  })
+
+  test('spans are those of the calendar in UTC', async t => {
+    const store = await open(t)
+    for (const [index, [start, time, from, to]] of named.entries()) {
+      await store.insert([reading(index + 1, start, 1, { stream: index + 1 })])
+      t.deepEqual(spans(await binsOf(store, { time }, { streams: [index + 1] })), [[from, to, 1]], `${start} ${JSON.stringify(time)}`)
+    }
+  })
+
+  test('a point enters every bin that it overlaps, but not one that begins where it ends', async t => {
+    const store = await open(t)
+    const span = (id: number, start: string, end: string | null): Datapoint =>
+      reading(id, start, id, { stream: id, endMs: end === null ? null : at(end) })
+    await store.insert([
+      span(1, '2026-01-05T12:00:00Z', '2026-01-07T00:00:00.001Z'),
+      span(2, '2026-01-05T00:00:00Z', '2026-01-06T00:00:00Z'),
+      span(3, '2026-01-06T00:00:00Z', '2026-01-06T00:00:00Z'),
+      span(4, '2026-01-05T12:00:00Z', null),
+    ])
+    const days = async (stream: number) =>
+      (await binsOf(store, { time: 'day' }, { streams: [stream] })).map(({ fromMs }) => new Date(fromMs).getUTCDate())
+    t.deepEqual(await days(1), [5, 6, 7])
+    t.deepEqual(await days(2), [5])
+    t.deepEqual(await days(3), [6])
+    t.deepEqual(await days(4), [5])
+  })
+
+  test('without a span of time there is one bin, from the first start to the last end', async t => {
+    const store = await open(t)
+    await store.insert([
+      reading(1, '2026-01-05T00:00:00Z', 1, { endMs: at('2026-03-01T00:00:00Z') }),
+      reading(2, '2020-01-05T00:00:00Z', 2, { endMs: null }),
+      reading(3, '2026-02-05T00:00:00Z', 4),
+    ])
+    const [bin, ...more] = await binsOf(store, { time: 'all' })
+    t.deepEqual(more, [])
+    t.like(bin, { fromMs: at('2020-01-05T00:00:00Z'), toMs: at('2026-03-01T00:00:00Z'), count: 3, sum: 7, min: 1, max: 4 })
+  })
+
+  test('depth goes up to the next step, and a place without altitude is at 0', async t => {
+    const store = await open(t)
+    const altitudes = [0, 0.1, 5, 5.1, -0.1, -5, -12]
+    await store.insert([
+      ...altitudes.map((altitude, index) =>
+        reading(index + 1, '2026-01-05T00:00:00Z', 1, { geometry: { type: 'Point', coordinates: [10, 50, altitude] } }),
+      ),
+      reading(50, '2026-01-05T00:00:00Z', 1),
+    ])
+    const bins = await binsOf(store, { time: 'all', depthMetres: 5 })
+    t.deepEqual(
+      bins.map(({ depth, count }) => [depth, count]),
+      [
+        [-10, 1],
+        [-5, 1],
+        [0, 3],
+        [5, 2],
+        [10, 1],
+      ],
+    )
+  })
+
+  test('groups are the values of properties, as text or nothing', async t => {
+    const store = await open(t)
+    const codes = ['b', 'a', null, 7, true, { x: 1 }, 'a', '7']
+    await store.insert(codes.map((code, index) => reading(index + 1, '2026-01-05T00:00:00Z', 1, { properties: { v: 1, code } })))
+    await store.insert([reading(90, '2026-01-05T00:00:00Z', 1)])
+    const bins = await binsOf(store, { time: 'year', groupBy: ['code', 'absent'], properties: ['v'] })
+    t.deepEqual(
+      bins.map(({ group, count }) => [...group, count]),
+      [
+        [null, null, 3],
+        ['7', null, 2],
+        ['a', null, 2],
+        ['b', null, 1],
+        ['true', null, 1],
+      ],
+    )
+  })
+
+  test('many bins come in pieces', async t => {
+    const store = await open(t)
+    const start = at('2026-01-05T00:00:00Z')
+    await store.insert(
+      Array.from({ length: 4500 }, (_, index) =>
+        reading(index + 1, '2026-01-05T00:00:00Z', 1, { startMs: start + index * 60_000, endMs: null }),
+      ),
+    )
+    const pieces = await Array.fromAsync(store.bins({ filter: {}, binning: { time: 'minute' } }))
+    t.true(pieces.every(piece => piece.length > 0 && piece.length <= 2000))
+    t.deepEqual(
+      pieces.flat().map(({ fromMs }) => fromMs),
+      Array.from({ length: 4500 }, (_, index) => start + index * 60_000),
+    )
+  })
+
+  test('a point that would enter endless bins is refused, and so are odd ways to sum up', async t => {
+    const store = await open(t)
+    await store.insert([reading(1, '1900-01-01T00:00:00Z', 1, { endMs: at('2020-01-01T00:00:00Z') })])
+    await t.throwsAsync(binsOf(store, { time: 'minute' }), { instanceOf: Invalid })
+    t.is((await binsOf(store, { time: 'year' })).length, 120)
+    const odd: readonly GeoBinning[] = [
+      { time: 'fortnight' as never },
+      { time: 'constructor' as never },
+      { time: { everyMs: 999, originMs: 0 } },
+      { time: { everyMs: 1000, originMs: Number.NaN } },
+      { time: 'day', depthMetres: 0 },
+      { time: 'day', depthMetres: Number.POSITIVE_INFINITY },
+      { time: 'day', groupBy: ['a', 'b', 'c', 'd', 'e'] },
+      { time: 'day', properties: Array.from({ length: 1001 }, (_, index) => `p${index}`) },
+    ]
+    for (const binning of odd) await t.throwsAsync(binsOf(store, binning), { instanceOf: Invalid }, JSON.stringify(binning))
+  })
+}

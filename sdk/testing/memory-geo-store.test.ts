@@ -1,0 +1,8 @@
+import test from 'ava'
+import { geoStoreContract } from './geo-store-contract.ts'
+import { MemoryGeoStore } from './memory-geo-store.ts'
+
+geoStoreContract(test, async () => {
+  const store = new MemoryGeoStore()
+  return { store, reopen: async () => store }
+})

@@ -1,0 +1,125 @@
+import { boxAround, checkBinning, checkDatapoint, checkGeoFilter, checkGeoIds, hasAttribute, positionsOf, touches } from '../geo/index.ts'
+import type {
+  Datapoint,
+  GeoAfter,
+  GeoBin,
+  GeoBinning,
+  GeoFilter,
+  GeoPage,
+  GeoSort,
+  GeoStore,
+  PointInserted,
+  StreamStatistics,
+} from '../ports/geo-store.ts'
+import { Invalid } from '../problem.ts'
+import { binned } from './memory-geo-bins.ts'
+
+const maxInserted = 5000
+const pieceSize = 2000
+const compare = (one: GeoAfter, other: GeoAfter): number => one.startMs - other.startMs || one.id - other.id
+
+/** Points in memory, looked through one by one: what a GeoStore means, without what makes one fast. */
+export class MemoryGeoStore implements GeoStore {
+  readonly engine = 'memory'
+  readonly #points = new Map<number, Datapoint>()
+
+  async insert(points: readonly Datapoint[]): Promise<readonly PointInserted[]> {
+    if (points.length > maxInserted) throw new Invalid(`At most ${maxInserted} points at once, not ${points.length}`)
+    return points.map(point => {
+      const reason = checkDatapoint(point)
+      if (reason !== undefined) return { status: 'refused', reason }
+      if (this.#points.has(point.id)) return { status: 'present' }
+      this.#points.set(point.id, structuredClone(point))
+      return { status: 'inserted' }
+    })
+  }
+
+  async get(id: number): Promise<Datapoint | undefined> {
+    return structuredClone(this.#points.get(id))
+  }
+
+  async find({ filter, sort, after, limit }: Parameters<GeoStore['find']>[0]): Promise<GeoPage> {
+    if (!Number.isInteger(limit) || limit < 1 || limit > 1000) throw new Invalid(`A page has 1 to 1,000 points, not ${limit}`)
+    const all = this.#sorted(filter, sort)
+    const order = orderOf(sort)
+    const left = after ? all.filter(point => order(point, after) > 0) : all
+    const points = left.slice(0, limit).map(point => structuredClone(point))
+    const last = points.at(-1)
+    return left.length > limit && last ? { points, next: { id: last.id, stream: last.stream, startMs: last.startMs } } : { points }
+  }
+
+  async *read({ filter, sort }: Parameters<GeoStore['read']>[0]): AsyncIterable<readonly Datapoint[]> {
+    yield* inPieces(this.#sorted(filter, sort).map(point => structuredClone(point)))
+  }
+
+  async count(filter: GeoFilter, upTo: number): Promise<number> {
+    if (!Number.isInteger(upTo) || upTo < 1 || upTo > 1e9) throw new Invalid(`Points are counted up to 1 to 10^9, not ${upTo}`)
+    return Math.min(upTo, this.#fitting(filter).length)
+  }
+
+  async statistics(streams: readonly number[]): Promise<ReadonlyMap<number, StreamStatistics>> {
+    checkGeoIds(streams, 'streams', 1000)
+    const groups = Map.groupBy(this.#fitting({ streams }), point => point.stream)
+    return new Map([...groups].map(([stream, points]) => [stream, statisticsOf(points)]))
+  }
+
+  async *bins({ filter, binning }: { readonly filter: GeoFilter; readonly binning: GeoBinning }): AsyncIterable<readonly GeoBin[]> {
+    checkBinning(binning)
+    yield* inPieces(binned(this.#fitting(filter), binning))
+  }
+
+  async remove(what: { readonly ids: readonly number[] } | { readonly streams: readonly number[] }): Promise<number> {
+    if ('ids' in what) checkGeoIds(what.ids, 'ids', 1000)
+    else checkGeoIds(what.streams, 'streams', 1000)
+    const ids = 'ids' in what ? what.ids : this.#fitting(what).map(({ id }) => id)
+    return ids.filter(id => this.#points.delete(id)).length
+  }
+
+  #sorted(filter: GeoFilter, sort: GeoSort | undefined): readonly Datapoint[] {
+    return this.#fitting(filter).toSorted(orderOf(sort))
+  }
+
+  #fitting(filter: GeoFilter): readonly Datapoint[] {
+    checkGeoFilter(filter)
+    return [...this.#points.values()].filter(point => fits(point, filter))
+  }
+}
+
+const orderOf = ({ by, order }: GeoSort = { by: 'start', order: 'ascending' }) => {
+  const sign = order === 'ascending' ? 1 : -1
+  return (one: GeoAfter, other: GeoAfter): number => sign * ((by === 'stream' ? one.stream - other.stream : 0) || compare(one, other))
+}
+
+function* inPieces<T>(all: readonly T[]): Iterable<readonly T[]> {
+  for (let at = 0; at < all.length; at += pieceSize) yield all.slice(at, at + pieceSize)
+}
+
+const fits = (point: Datapoint, { streams, areas, fromMs, untilMs, months, attributes }: GeoFilter): boolean =>
+  (!streams || streams.includes(point.stream)) &&
+  (fromMs === undefined || point.startMs >= fromMs) &&
+  (untilMs === undefined || (point.endMs !== null && point.endMs <= untilMs)) &&
+  (!months || overlapsMonths(point, months)) &&
+  (!areas || areas.some(area => touches(point.geometry, area))) &&
+  (!attributes || attributes.some(attribute => hasAttribute(point.properties, attribute)))
+
+const overlapsMonths = ({ startMs, endMs }: Datapoint, { from, to }: { readonly from: number; readonly to: number }): boolean => {
+  const [start, end] = [new Date(startMs), new Date(endMs ?? startMs)]
+  const first = start.getUTCFullYear() * 12 + start.getUTCMonth()
+  const last = end.getUTCFullYear() * 12 + end.getUTCMonth()
+  const isIn = (month: number): boolean => (from <= to ? month >= from && month <= to : month >= from || month <= to)
+  return Array.from({ length: Math.min(12, last - first + 1) }, (_, at) => ((first + at) % 12) + 1).some(isIn)
+}
+
+const statisticsOf = (points: readonly Datapoint[]): StreamStatistics => {
+  const ends = points.flatMap(({ endMs }) => (endMs === null ? [] : [endMs]))
+  const max = (numbers: readonly number[]): number => numbers.reduce((one, other) => Math.max(one, other))
+  return {
+    count: points.length,
+    firstStartMs: -max(points.map(({ startMs }) => -startMs)),
+    lastEndMs: ends.length === 0 ? null : max(ends),
+    properties: [...new Set(points.flatMap(({ properties }) => Object.keys(properties)))].sort(byCodePoint).slice(0, 1000),
+    box: boxAround(points.flatMap(({ geometry }) => positionsOf(geometry))),
+  }
+}
+
+const byCodePoint = (one: string, other: string): number => Buffer.compare(Buffer.from(one), Buffer.from(other))
