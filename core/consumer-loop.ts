@@ -1,5 +1,5 @@
 import type { AnyEvent, Delivery, Log, Metrics, Outbox } from 'pounce/sdk'
-import { backOff, isOutage, type RetryRule, usualRetry } from './retry.ts'
+import { backOff, gatherMsAfter, isOutage, type RetryRule, usualRetry } from './retry.ts'
 import { Settler } from './settler.ts'
 import { messageOf } from './start-refused.ts'
 import { pause, withTimeLimit } from './time-limit.ts'
@@ -26,8 +26,6 @@ const maxBatch = 200
 const maxInFlight = 64
 const maxSubjects = 8
 const stopLimitMs = 10_000
-/** Under load a batch gathers for this long: fewer and larger batches, and nobody waits noticeably longer. The first event after a rest never waits. */
-const gatherMs = 4
 
 /**
  * Hands the events of one consumer to its handler. Events of one subject are handled one after the other, in commit order;
@@ -91,9 +89,9 @@ export class ConsumerLoop {
       const claimed = free > 0 && !isPaused ? await this.#claim(free) : []
       if (claimed.length === 0) await this.#rest()
       else if ('handleAll' in this.work) {
-        const gathered = pause(gatherMs, this.#stopped.signal)
+        const begun = performance.now()
         await this.#takeBatch(claimed, this.work.handleAll)
-        if (claimed.length < maxBatch) await gathered
+        if (claimed.length < maxBatch) await pause(gatherMsAfter(performance.now() - begun), this.#stopped.signal)
       } else for (const delivery of claimed) this.#enqueue(delivery, this.work.handle)
     }
   }

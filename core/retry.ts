@@ -20,3 +20,9 @@ export const backOff = (rule: Pick<RetryRule, 'firstMs' | 'longestMs' | 'factor'
 /** True of a failure that says a backend is away or full: trying again later is right, however often. */
 export const isOutage = (error: unknown): boolean =>
   error instanceof Error && 'status' in error && (error.status === 503 || error.status === 507)
+
+/**
+ * How long the next batch gathers under load: twice as long as the last one took, within bounds. Fewer and larger batches, and nobody waits
+ * noticeably longer; the first event after a rest never waits.
+ */
+export const gatherMsAfter = (tookMs: number): number => Math.min(15, Math.max(4, 2 * tookMs))

@@ -34,6 +34,11 @@ export const searchEvents: readonly EventType[] = [
   'comment.removed',
 ]
 
+/** Fields that the index does not hold: a change of nothing else leaves it as it is. */
+const unindexed = new Set(['status', 'thumbnail', 'license', 'showPreviews'])
+
+const matters = (event: AnyEvent): boolean => !('fields' in event.data) || event.data.fields.some(field => !unindexed.has(field))
+
 /** What an event is about for the index: metadata and comments count for what they hang on. */
 const aboutOf = (event: AnyEvent): Ref => {
   switch (event.type) {
@@ -58,7 +63,7 @@ export class IndexChanges {
 
   async handleAll(events: readonly AnyEvent[]): Promise<void> {
     const byKind = new Map<Ref['kind'], Set<string>>()
-    for (const { kind, id } of events.map(aboutOf)) {
+    for (const { kind, id } of events.filter(matters).map(aboutOf)) {
       if (!this.#indexing.canFind(kind)) continue
       const ids = byKind.get(kind) ?? new Set()
       byKind.set(kind, ids.add(id))

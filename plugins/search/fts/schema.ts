@@ -1,5 +1,5 @@
 /** Raised when the tables or the way entries are made change: an index of another version is emptied and rebuilt. */
-export const schemaVersion = 1
+export const schemaVersion = 2
 
 /** The columns with text, and how much a hit in each counts. */
 export const columns = {
@@ -31,7 +31,7 @@ export const schema = `
   CREATE INDEX tag_of ON tag (doc);
   CREATE TABLE word (term TEXT PRIMARY KEY) WITHOUT ROWID;
   CREATE VIRTUAL TABLE fts USING fts5(${Object.keys(columns).join(', ')},
-    content='', contentless_delete=1, prefix='1 2 3', tokenize="ascii tokenchars '_'");
+    content='', contentless_delete=1, prefix='2 3', tokenize="ascii tokenchars '_'");
 `
 
 /** `bm25` with the weights of the columns. */
