@@ -227,21 +227,29 @@ export class ConsumerLoop {
     return this.#tell(() => this.#tools.outbox.failed(this.work.name, event.id, { error: messageOf(error).slice(0, 2000), retryInMs }))
   }
 
-  /** An event that cannot even be handed back comes again when its lease ends. */
+  /** Goes on while the store is away or full: an event that is never handed back comes again only when its lease ends. */
   async #tell(outcome: () => Promise<void>): Promise<void> {
-    try {
-      await outcome()
-    } catch (error) {
-      this.#tools.log.warn('An event could not be handed back; it comes again when its lease ends', { consumer: this.work.name, error })
+    const { signal } = this.#stopped
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await outcome()
+      } catch (error) {
+        if (tries === 1) this.#tools.log.warn('An event could not be handed back', { consumer: this.work.name, error })
+        if (!isOutage(error) || signal.aborted) return
+        await pause(this.#outagePauseMs(tries), signal)
+      }
     }
   }
 
   #pauseAll(): number {
     if (this.#pausedUntil <= performance.now()) {
       this.#outages += 1
-      const pauseMs = backOff({ firstMs: 100, longestMs: this.#rule.outageMs, factor: 2 }, this.#outages)
-      this.#pausedUntil = performance.now() + pauseMs
+      this.#pausedUntil = performance.now() + this.#outagePauseMs(this.#outages)
     }
     return Math.ceil(this.#pausedUntil - performance.now())
+  }
+
+  #outagePauseMs(tries: number): number {
+    return backOff({ firstMs: 100, longestMs: this.#rule.outageMs, factor: 2 }, tries)
   }
 }

@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava'
-import { type AnyEvent, type Class, type Handler, on, onBatch, Unavailable } from 'pounce/sdk'
+import { type AnyEvent, type Class, type Handler, NoSpace, on, onBatch, Unavailable } from 'pounce/sdk'
 import { systemClock } from './clock.ts'
 import { consumerName, Dispatch, type HandlerInstance } from './events.ts'
 import { noMetrics } from './metrics.ts'
@@ -232,6 +232,27 @@ test('a store that is away for a while delays events and loses none', async t =>
   outbox.fault = undefined
   await dispatch.drained()
   t.deepEqual(heard, ['s-0'])
+})
+
+test('an event that fails while the store is full comes again once there is space, not only when its lease ends', async t => {
+  const heard: string[] = []
+  const { outbox, dispatch } = await dispatching(
+    t,
+    oneByOne(async ({ id }) => {
+      if (outbox.fault === undefined && heard.length > 0) return void heard.push(id)
+      outbox.fault = new NoSpace()
+      heard.push('full')
+      setTimeout(() => {
+        outbox.fault = undefined
+      }, 30)
+      throw outbox.fault
+    }),
+  )
+  outbox.add([news('s', 0)])
+  while (outbox.fault === undefined) await new Promise(resolve => setImmediate(resolve))
+  while (outbox.fault !== undefined) await new Promise(resolve => setImmediate(resolve))
+  await dispatch.drained(5_000)
+  t.deepEqual(heard, ['full', 's-0'])
 })
 
 test('a stop waits for the running handler and hands back what has not begun', async t => {
