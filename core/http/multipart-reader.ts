@@ -6,6 +6,7 @@ import type { Exchange } from './exchange.ts'
 import { parseHeader } from './media-type.ts'
 import { PartBytes } from './part-bytes.ts'
 import { type PartHeader, partHeader } from './part-header.ts'
+import { youngGarbage } from './young-garbage.ts'
 
 type Part = FilePart | FieldPart
 type RawHeader = Readonly<Record<string, readonly string[] | undefined>>
@@ -101,6 +102,7 @@ export class MultipartReader implements AsyncIterableIterator<Part> {
     if (req.destroyed) tooShort()
     this.#exchange.invite()
     req.pipe(this.#parser)
+    req.on('data', (chunk: Buffer) => youngGarbage.passed(chunk.length))
     // After `pipe`, whose own listener stops the reading: what follows the last part is read and dropped.
     this.#parser.on('finish', () => {
       if (this.#isHeaderDue) tooShort()

@@ -9,7 +9,9 @@ const mebibyte = 1024 * 1024
 const chunk = Buffer.alloc(mebibyte, 'pounce bench ')
 
 const sendAll = async (req: ClientRequest, sizeBytes: number): Promise<void> => {
-  for (let sent = 0; sent < sizeBytes; sent += chunk.length) if (!req.write(chunk)) await once(req, 'drain')
+  for (let sent = 0; sent < sizeBytes; sent += chunk.length) {
+    if (!req.write(chunk.subarray(0, sizeBytes - sent))) await once(req, 'drain')
+  }
 }
 
 const answerOf = async (req: ClientRequest): Promise<string> => {
