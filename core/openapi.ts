@@ -1,6 +1,6 @@
-import { STATUS_CODES } from 'node:http'
 import { type Installation, type Problem, readingPermissions } from 'pounce/sdk'
 import { sessionCookie } from './http/credentials.ts'
+import { http } from './http/lean-modules.ts'
 import type { Address, Declaration, Mount } from './http/mount.ts'
 import { parameterNames, shapeOf } from './http/paths.ts'
 import type { SchemaShape } from './http/schema-shape.ts'
@@ -146,9 +146,9 @@ const responses = (declaration: Declaration, schemas: OpenapiSchemas): Members =
   const found: Record<string, unknown> = {}
   for (const [status, schema] of Object.entries(declaration.responses)) {
     const content = contentOf(schema as SchemaShape, schemas)
-    found[status] = { description: STATUS_CODES[status] ?? 'Answer', ...(content ? { content } : {}) }
+    found[status] = { description: http.STATUS_CODES[status] ?? 'Answer', ...(content ? { content } : {}) }
   }
-  for (const status of refusals(declaration)) found[status] ??= refusal(STATUS_CODES[status] ?? 'Refused')
+  for (const status of refusals(declaration)) found[status] ??= refusal(http.STATUS_CODES[status] ?? 'Refused')
   found['default'] = refusal('Any other refusal, such as a store that is away (503) or full (507)')
   return found
 }

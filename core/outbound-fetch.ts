@@ -1,6 +1,5 @@
 import { lookup as resolveName } from 'node:dns'
-import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http'
-import { request as requestHttps } from 'node:https'
+import type { ClientRequest, IncomingMessage } from 'node:http'
 import { isIP, type LookupFunction } from 'node:net'
 import { type Readable, Transform } from 'node:stream'
 import { type Fetch, Forbidden, Invalid, TooLarge, Unavailable } from 'pounce/sdk'
@@ -97,7 +96,8 @@ export class GuardedFetch implements Fetch {
 
   #ask(url: URL, headers: Readonly<Record<string, string>>, until: number): Promise<{ answer: IncomingMessage; timer: NodeJS.Timeout }> {
     return new Promise((resolve, reject) => {
-      const send = url.protocol === 'https:' ? requestHttps : requestHttp
+      // Asked for here, because an ES import of either would load Node's own fetch at each start (see http/lean-modules.ts).
+      const { request: send } = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http')
       const request: ClientRequest = send(url, {
         method: 'GET',
         headers: { ...headers, 'accept-encoding': 'identity' },

@@ -1,7 +1,8 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server, STATUS_CODES } from 'node:http'
+import type { IncomingMessage, RequestListener, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { HttpConfig } from './config.ts'
 import { type Exchange, markContinueDue } from './exchange.ts'
+import { http } from './lean-modules.ts'
 
 const maxHeaderBytes = 16 * 1024
 
@@ -13,7 +14,7 @@ export type Busy = (socket: Socket) => Exchange | undefined
  * requests answered with 400 and a closed connection. A request as a whole has no time limit: transfers may last hours.
  */
 export const nodeServer = (config: HttpConfig, listener: RequestListener, busy: Busy): Server => {
-  const server = createServer(
+  const server = http.createServer(
     {
       maxHeaderSize: maxHeaderBytes,
       headersTimeout: config.headersTimeoutMs,
@@ -52,5 +53,5 @@ const refusal = (code: string | undefined): string => {
         ? [408, 'too-slow', 'The request did not come in time']
         : [400, 'invalid', 'This is not a proper HTTP request']
   const body = JSON.stringify({ status: 'error', message, code: problem })
-  return `HTTP/1.1 ${status} ${STATUS_CODES[Number(status)]}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`
+  return `HTTP/1.1 ${status} ${http.STATUS_CODES[Number(status)]}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`
 }

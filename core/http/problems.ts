@@ -1,7 +1,7 @@
-import { STATUS_CODES } from 'node:http'
 import { type Log, Problem } from 'pounce/sdk'
 import { sessionCookie } from './credentials.ts'
 import type { Exchange } from './exchange.ts'
+import { http } from './lean-modules.ts'
 
 /** 404 of an address at which no route answers. */
 export class NoSuchAddress extends Problem {
@@ -41,7 +41,15 @@ export const problemAnswer = (thrown: unknown, exchange: Exchange, log: Log): Te
   const { status, code, message, details } = problem
   const wantsProblemJson = exchange.req.headers.accept?.includes('application/problem+json') ?? false
   const body = wantsProblemJson
-    ? { ...details, type: 'about:blank', title: STATUS_CODES[status] ?? 'Error', status, detail: message, code, requestId: exchange.id }
+    ? {
+        ...details,
+        type: 'about:blank',
+        title: http.STATUS_CODES[status] ?? 'Error',
+        status,
+        detail: message,
+        code,
+        requestId: exchange.id,
+      }
     : { status: 'error', message, ...details, code, requestId: exchange.id }
   return {
     status,

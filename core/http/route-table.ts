@@ -1,4 +1,5 @@
-import { Router } from '@koa/router'
+import type { Router as KoaRouter } from '@koa/router'
+import { Router } from './lean-modules.ts'
 import type { Address, Method, Mount } from './mount.ts'
 
 /** A route and the values of its path's parameters, decoded. */
@@ -7,7 +8,7 @@ export interface Match {
   readonly params: Readonly<Record<string, string>>
 }
 
-type Layer = ReturnType<Router['match']>['path'][number]
+type Layer = ReturnType<KoaRouter['match']>['path'][number]
 
 interface Entry {
   readonly address: Address
@@ -21,7 +22,7 @@ const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE']
  * segments leads to a router of the few routes that share them. Fixed segments win over parameters, and those over a tail.
  */
 export class RouteTable {
-  #routers = new Map<string, Router>()
+  #routers = new Map<string, KoaRouter>()
   #mounts = new Map<Layer, Mount>()
 
   constructor(mounts: readonly Mount[]) {
@@ -64,7 +65,7 @@ export class RouteTable {
     return layer && mount ? { mount, params: layer.params(path, layer.captures(path), {}) } : undefined
   }
 
-  #routerOf(entries: readonly Entry[]): Router {
+  #routerOf(entries: readonly Entry[]): KoaRouter {
     const router = new Router({ strict: true, sensitive: true })
     const sorted = entries.toSorted((one, other) => (rank(one.address.path) < rank(other.address.path) ? -1 : 1))
     for (const { address, mount } of sorted) {
