@@ -1,4 +1,4 @@
-import type { Log, Mailer } from 'pounce/sdk'
+import { checkMail, type Log, type Mail, type Mailer } from 'pounce/sdk'
 
 /** Where no plugin sends mail: one line in the log, without the text, which may hold a secret link. */
 export class LogMailer implements Mailer {
@@ -8,7 +8,8 @@ export class LogMailer implements Mailer {
     this.#log = log
   }
 
-  async send(mail: { readonly to: readonly string[]; readonly subject: string; readonly text: string }): Promise<void> {
+  async send(mail: Mail): Promise<void> {
+    checkMail(mail)
     this.#log.warn('Mail was not sent: no plugin provides mailer', { to: mail.to, subject: mail.subject, characters: mail.text.length })
   }
 }
