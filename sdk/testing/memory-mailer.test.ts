@@ -1,5 +1,5 @@
 import test from 'ava'
-import { mailerContract } from './kernel-ports-contract.ts'
+import { mailerContract } from './mailer-contract.ts'
 import { MemoryMailer } from './memory-mailer.ts'
 
 mailerContract(test, () => {

@@ -1,0 +1,56 @@
+import type { TestFn } from 'ava'
+import type { Mailer } from '../ports/kernel.ts'
+import { Invalid } from '../problem.ts'
+
+/** A mailer and how many messages its next hop has taken. */
+export interface MailerSubject {
+  readonly mailer: Mailer
+  count(): Promise<number>
+}
+
+const mail = { to: ['ann@example.org'], subject: 'Your account', text: 'Hello Ann,\n\nit is ready.\n.\n\nPounce' }
+
+/** What every Mailer promises. */
+export function mailerContract(test: TestFn, make: () => MailerSubject | Promise<MailerSubject>): void {
+  test('mailer: the next hop has a message when it resolves, each time', async t => {
+    const { mailer, count } = await make()
+    await mailer.send(mail)
+    t.is(await count(), 1)
+    await Promise.all([mailer.send(mail), mailer.send({ ...mail, to: ['bob@example.org', 'eve+x@sub.example.org'] })])
+    t.is(await count(), 3)
+  })
+
+  test('mailer: letters of any script and texts of any length are taken', async t => {
+    const { mailer, count } = await make()
+    await mailer.send({ ...mail, subject: 'Größe 葉 🍂', text: `${'葉'.repeat(5000)}\n`.repeat(5) })
+    await mailer.send({ ...mail, subject: '', text: '' })
+    t.is(await count(), 2)
+  })
+
+  test('mailer: a line break in the subject or an address is refused, and nothing is sent', async t => {
+    const { mailer, count } = await make()
+    for (const end of ['\n', '\r', '\r\n', '\u0000', '\u000b', '\u0085', '\u2028'].map(character => `${character}Bcc: eve@example.org`)) {
+      await t.throwsAsync(mailer.send({ ...mail, subject: `Hello${end}` }), { instanceOf: Invalid }, JSON.stringify(end))
+      await t.throwsAsync(mailer.send({ ...mail, to: [`ann@example.org${end}`] }), { instanceOf: Invalid }, JSON.stringify(end))
+      await t.throwsAsync(mailer.send({ ...mail, to: ['ann@example.org', `${end}@example.org`] }), { instanceOf: Invalid })
+    }
+    t.is(await count(), 0)
+  })
+
+  test('mailer: a recipient is one bare address, and there is one at least', async t => {
+    const { mailer, count } = await make()
+    const wrong = [
+      ...['', 'ann', '@example.org', 'ann@', 'ann@example.org, eve@example.org', 'ann@example.org;eve@example.org'],
+      ...[
+        'Ann <ann@example.org>',
+        '<ann@example.org>',
+        'ann@example.org eve@example.org',
+        'a"b@example.org',
+        `${'x'.repeat(300)}@example.org`,
+      ],
+    ]
+    for (const address of wrong) await t.throwsAsync(mailer.send({ ...mail, to: [address] }), { instanceOf: Invalid }, address)
+    await t.throwsAsync(mailer.send({ ...mail, to: [] }), { instanceOf: Invalid })
+    t.is(await count(), 0)
+  })
+}

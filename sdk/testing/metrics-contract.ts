@@ -1,0 +1,46 @@
+import type { TestFn } from 'ava'
+import type { Metrics } from '../ports/kernel.ts'
+
+/** What every Metrics promises: measuring never breaks what is measured. */
+export function metricsContract(test: TestFn, make: () => Metrics | Promise<Metrics>): void {
+  test('metrics: names in snake_case are taken, with and without labels', async t => {
+    const metrics = await make()
+    for (const name of ['requests_total', 'bytes_read_total', 'a', 'x2_seconds', `long_${'name_'.repeat(30)}total`]) {
+      t.is(metrics.count(`count_${name}`), undefined)
+      t.is(metrics.count(`count_${name}`, undefined, 5), undefined)
+      t.is(metrics.gauge(`gauge_${name}`, -1.5, { kind: 'file' }), undefined)
+      t.is(metrics.observe(`observe_${name}`, 0.25, { route: 'getFile' }), undefined)
+    }
+  })
+
+  test('metrics: any text is a value of a label', async t => {
+    const metrics = await make()
+    for (const value of ['', ' ', '"', '\\', 'a\nb', '\u0000', '葉', '{}', 'x'.repeat(10_000)])
+      t.notThrows(() => metrics.count('labelled_total', { value }))
+  })
+
+  test('metrics: other labels than at the first use break nothing', async t => {
+    const metrics = await make()
+    for (const labels of [{ one: 'a' }, { two: 'b' }, {}, undefined, { one: 'a', two: 'b', three: 'c' }]) {
+      t.notThrows(() => metrics.count('odd_total', labels))
+      t.notThrows(() => metrics.gauge('odd_length', 1, labels))
+      t.notThrows(() => metrics.observe('odd_seconds', 1, labels))
+    }
+  })
+
+  test('metrics: nothing, very much and very little are measured', async t => {
+    const metrics = await make()
+    for (const value of [0, 1e-9, 1e15, Number.MAX_SAFE_INTEGER]) {
+      t.notThrows(() => metrics.count('extreme_total', {}, value))
+      t.notThrows(() => metrics.gauge('extreme_bytes', -value))
+      t.notThrows(() => metrics.observe('extreme_seconds', value))
+    }
+  })
+
+  test('metrics: measuring is cheap', async t => {
+    const metrics = await make()
+    const startedAt = performance.now()
+    for (let turn = 0; turn < 50_000; turn += 1) metrics.observe('cheap_seconds', turn / 1000, { route: 'getFile' })
+    t.true(performance.now() - startedAt < 5000)
+  })
+}
