@@ -116,10 +116,12 @@ class KoaHttp implements Http {
   async drain(timeoutMs: number): Promise<void> {
     this.setStopping()
     if (!this.#server.listening) return
-    const closed = new Promise<void>(resolve => this.#server.close(() => resolve()))
-    this.#server.closeIdleConnections()
     const limit = Promise.withResolvers<void>()
     const timer = setTimeout(limit.resolve, timeoutMs)
+    // Others are still answered meanwhile: from `/readyz` they learn to go elsewhere.
+    await Promise.race([this.#traffic.ofNow(), limit.promise])
+    const closed = new Promise<void>(resolve => this.#server.close(() => resolve()))
+    this.#server.closeIdleConnections()
     await Promise.race([this.#traffic.empty(), limit.promise])
     clearTimeout(timer)
     this.#traffic.abortAll()

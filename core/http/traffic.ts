@@ -36,6 +36,11 @@ export class Traffic {
     })
   }
 
+  /** Resolves when the requests that are under way now have ended. */
+  async ofNow(): Promise<void> {
+    await Promise.all([...this.#running].map(({ res }) => new Promise<void>(resolve => res.on('close', resolve))))
+  }
+
   /** Tells every handler that its client will get no answer. */
   abortAll(): void {
     for (const exchange of this.#running) exchange.abort()

@@ -55,7 +55,7 @@ export interface Http {
   listen(): Promise<{ readonly host: string; readonly port: number; readonly url: string }>
   /** From now on `/readyz` says 503 and connections are closed after their answer. */
   setStopping(): void
-  /** Accepts nothing more, lets running requests finish for at most `timeoutMs`, then cuts what is left. */
+  /** Lets running requests finish for at most `timeoutMs`; until they have, new ones are answered too. Then accepts nothing more and cuts what is left. */
   drain(timeoutMs: number): Promise<void>
   /** The OpenAPI 3.0.1 document of all routes. */
   openapi(): object

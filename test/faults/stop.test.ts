@@ -1,0 +1,66 @@
+import test from 'ava'
+import { adminKey, childServer, dataFolder, startChild } from '../support/child-server.ts'
+import { newDataset, ok, upload } from '../support/scene.ts'
+import { SlowUpload } from '../support/slow-upload.ts'
+import { until } from '../support/until.ts'
+
+test('a server that is told to stop says so at once, lets a slow upload finish, and ends well', async t => {
+  const folder = await dataFolder(t)
+  const server = await childServer(t, folder)
+  const key = await adminKey(server)
+  const call = server.as(key)
+  const dataset = await newDataset(call)
+  const half = Buffer.alloc(300_000, 'slow ')
+  const slow = new SlowUpload(server.url, key, dataset, 'slow.txt', 2 * half.length)
+  await slow.send(half)
+  await until(
+    'the upload to have arrived',
+    async () => (await call('/readyz')).status,
+    status => status === 200,
+  )
+  const before = performance.now()
+  server.signal('SIGTERM')
+  await until(
+    'the server to say that it stops',
+    async () => (await call('/readyz')).status,
+    status => status === 503,
+    2_000,
+  )
+  t.true(performance.now() - before < 1_000)
+  // Whoever does not know yet is served while the upload lasts, on connections that end with their answer.
+  const listing = await call(`/api/datasets/${dataset}/files`)
+  t.deepEqual([listing.status, listing.headers.get('connection'), await listing.json()], [200, 'close', []])
+  t.is(await (await call('/healthz')).text(), 'healthy')
+
+  await slow.send(half)
+  const answer = await slow.finish()
+  t.is(answer.status, 200, answer.text)
+  const { code, err } = await server.ended
+  t.deepEqual([code, err], [0, ''])
+
+  const again = await childServer(t, folder)
+  const { id } = JSON.parse(answer.text) as { id: string }
+  t.is((await (await again.as(key)(`/api/files/${id}/blob`)).arrayBuffer()).byteLength, 2 * half.length)
+})
+
+test('a server without work to finish stops within a moment', async t => {
+  const server = await childServer(t, await dataFolder(t))
+  await server.as()('/healthz')
+  const before = performance.now()
+  server.signal('SIGTERM')
+  t.is((await server.ended).code, 0)
+  t.true(performance.now() - before < 5_000)
+})
+
+test('a second server on one data folder refuses to start, naming the first, which goes on', async t => {
+  const folder = await dataFolder(t)
+  const first = await childServer(t, folder)
+  const call = first.as(await adminKey(first))
+  const second = startChild(folder)
+  await t.throwsAsync(second.ready, { message: /is used by the process/ })
+  const { code, err, out } = await second.ended
+  t.not(code, 0)
+  t.true((out + err).includes(`the process ${first.pid}`), out + err)
+  await upload(call, await newDataset(call))
+  t.is((await ok<{ ready: boolean }>(call('/readyz'))).ready, true)
+})
