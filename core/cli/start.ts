@@ -1,5 +1,4 @@
 import { flushCompileCache } from 'node:module'
-import { setFlagsFromString } from 'node:v8'
 import pino from 'pino'
 import { Greetings, Metrics } from 'pounce/sdk'
 import { loadConfig } from '../config.ts'
@@ -53,9 +52,8 @@ export const start: Run = async ({ sources, output, asJson }) => {
     return undefined
   }
   surviveFaults(kernel.log, kernel.get(Metrics))
-  // What was compiled is kept for the next start, also when this one ends with kill -9; see main.js for the flag.
+  // What was compiled is kept for the next start, also when this one ends with kill -9.
   flushCompileCache()
-  setFlagsFromString('--semi-space-growth-factor=2')
   if (asJson) output.out(`${JSON.stringify({ url: kernel.address?.url, data: config.kernel.data, version: programVersion })}\n`)
   else output.out(`${await greeting(kernel)}\n`)
   await ended

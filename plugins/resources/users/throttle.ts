@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net'
 import { configPort, port, TooMany, wire } from 'pounce/sdk'
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
+import type { RateLimiterRes } from 'rate-limiter-flexible'
 import { config, type Settings } from './config.ts'
 import { sha256 } from './secrets.ts'
 
@@ -14,16 +14,19 @@ interface Counter {
   delete(key: string): Promise<unknown>
 }
 
+interface Counters {
+  readonly accounts: Counter
+  readonly addresses: Counter
+  readonly keys: Counter
+}
+
 /** Shuts the doors through which people try passwords and keys, after too many wrong ones. */
 export class Throttle {
-  #accounts: Counter
-  #addresses: Counter
-  #keys: Counter
+  #points: Pick<Settings, 'failuresPerAccount' | 'failuresPerAddress'>
+  #counters: Promise<Counters> | undefined
 
-  constructor({ failuresPerAccount, failuresPerAddress }: Pick<Settings, 'failuresPerAccount' | 'failuresPerAddress'>) {
-    this.#accounts = new RateLimiterMemory({ points: failuresPerAccount, duration: windowSeconds })
-    this.#addresses = new RateLimiterMemory({ points: failuresPerAddress, duration: windowSeconds })
-    this.#keys = new RateLimiterMemory({ points: failuresPerAddress, duration: windowSeconds })
+  constructor(points: Pick<Settings, 'failuresPerAccount' | 'failuresPerAddress'>) {
+    this.#points = points
   }
 
   /**
@@ -31,18 +34,30 @@ export class Throttle {
    * A right password takes the count back with `forgive`.
    */
   async tryPassword(email: string, address: string): Promise<void> {
-    await take(this.#addresses, networkOf(address))
-    await take(this.#accounts, accountKey(email))
+    const { addresses, accounts } = await this.#open()
+    await take(addresses, networkOf(address))
+    await take(accounts, accountKey(email))
   }
 
   async forgive(email: string, address: string): Promise<void> {
-    await this.#accounts.delete(accountKey(email))
-    await this.#addresses.reward(networkOf(address))
+    const { addresses, accounts } = await this.#open()
+    await accounts.delete(accountKey(email))
+    await addresses.reward(networkOf(address))
   }
 
   /** Counts a wrong key, token or session; `TooMany` instead of the refusal when there were too many from this address. */
   async wrongKey(address: string): Promise<void> {
-    await take(this.#keys, networkOf(address))
+    await take((await this.#open()).keys, networkOf(address))
+  }
+
+  /** The counters' library has 36 modules, which a start need not wait for. */
+  #open(): Promise<Counters> {
+    this.#counters ??= import('rate-limiter-flexible').then(({ RateLimiterMemory }) => {
+      const count = (points: number): Counter => new RateLimiterMemory({ points, duration: windowSeconds })
+      const { failuresPerAccount, failuresPerAddress } = this.#points
+      return { accounts: count(failuresPerAccount), addresses: count(failuresPerAddress), keys: count(failuresPerAddress) }
+    })
+    return this.#counters
   }
 }
 wire(Throttle, configPort(config))
@@ -72,7 +87,9 @@ const take = async (counter: Counter, key: string): Promise<void> => {
   try {
     await counter.consume(key)
   } catch (refusal) {
-    if (!(refusal instanceof RateLimiterRes)) throw refusal
+    if (!isRefusal(refusal)) throw refusal
     throw new TooMany('Too many wrong tries; wait a while', Math.max(1, Math.ceil(refusal.msBeforeNext / 1000)))
   }
 }
+
+const isRefusal = (error: unknown): error is RateLimiterRes => typeof error === 'object' && error !== null && 'msBeforeNext' in error
