@@ -191,20 +191,21 @@ test('a server that stops says so on each connection and at /readyz, and still a
   t.regex(await client.closed(), /503 Service Unavailable[\s\S]*Connection: close/i)
 })
 
-test('draining lets a running request finish and takes no new one', async t => {
+test('draining lets a running request finish; until then others are answered, and then no more', async t => {
   const { send, http, begun, finish, port } = await server(t)
   const idle = await send(hello)
   await idle.receives(/hello$/)
   const running = await send('GET /slow HTTP/1.1\r\nHost: x\r\n\r\n')
   await begun
   const drained = http.drain(10_000)
-  await idle.closed()
-  const late = connect(port, '127.0.0.1')
-  const [error] = (await once(late, 'error')) as [NodeJS.ErrnoException]
-  t.is(error.code, 'ECONNREFUSED')
+  const late = await send('GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n')
+  t.regex(await late.closed(), /503 Service Unavailable[\s\S]*Connection: close/i)
   finish()
   t.regex(await running.closed(), /Connection: close[\s\S]*done$/i)
   await drained
+  await idle.closed()
+  const [error] = (await once(connect(port, '127.0.0.1'), 'error')) as [NodeJS.ErrnoException]
+  t.is(error.code, 'ECONNREFUSED')
 })
 
 test('draining cuts what takes too long, and tells its handler', async t => {
