@@ -1,6 +1,7 @@
 import pino, { type DestinationStream, type Logger } from 'pino'
 import type { Log } from 'pounce/sdk'
-import { redact, redactText } from './redact.ts'
+import { redact } from './redact.ts'
+import { redactText } from './redact-text.ts'
 
 /** A log that can make others with fixed fields. */
 export interface KernelLog extends Log {
@@ -41,6 +42,10 @@ class PinoLog implements KernelLog {
   }
 }
 
+/** JSON may hold characters that end a line or steer a terminal for some who read it. They stand inside strings only. */
+const escaped = (line: string): string =>
+  line.replace(/[\u007f-\u009f\u2028\u2029]/g, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
 /**
  * The kernel's log: one JSON object per line, secrets hidden before anything is written.
  * `pretty` prints lines for people instead. `stream` is standard output unless said.
@@ -52,7 +57,7 @@ export const createLog = (options: {
 }): KernelLog => {
   const { level, pretty } = options
   const stream = options.stream ?? pino.destination({ dest: 1, sync: true })
-  const destination: DestinationStream = pretty ? { write: line => stream.write(pretty(line)) } : stream
+  const destination: DestinationStream = { write: line => stream.write(pretty ? pretty(line) : escaped(line)) }
   const settings = {
     level,
     base: null,

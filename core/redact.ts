@@ -1,22 +1,11 @@
-const secretNames: ReadonlySet<string> = new Set(['key', 'apikey', 'xapikey', 'cookie', 'setcookie', 'authorization', 'pass', 'pwd'])
-const isSecretName = (name: string): boolean => {
-  const plain = name.toLowerCase().replace(/[^a-z]/g, '')
-  return secretNames.has(plain) || /(password|secret|token)$/.test(plain)
-}
+import { hidden, isSecretName, redactText } from './redact-text.ts'
 
-const hidden = '[hidden]'
 const maxDepth = 6
-
-/** Hides the values of `?key=` and its like in text that may hold an address, and credentials before an `@`. */
-export const redactText = (text: string): string =>
-  text
-    .replace(/([?&;](?:api_?)?(?:key|token|password|secret|code)=)[^&;\s"'<>]*/gi, `$1${hidden}`)
-    .replace(/(\b[a-z][a-z0-9+.-]*:\/\/)[^/\s:@]*:[^/\s@]*@/gi, `$1${hidden}@`)
 
 const redactError = (error: Error, depth: number): Record<string, unknown> => ({
   type: error.name,
   message: redactText(error.message),
-  ...('code' in error ? { code: error.code } : {}),
+  ...('code' in error ? { code: redact(error.code, depth + 1) } : {}),
   ...(error.stack === undefined ? {} : { stack: redactText(error.stack) }),
   ...(error.cause === undefined ? {} : { cause: redact(error.cause, depth + 1) }),
   ...(error instanceof AggregateError ? { errors: redact(error.errors, depth + 1) } : {}),

@@ -9,29 +9,90 @@ export interface LogSubject {
 }
 
 const secretFields = [
-  ...['password', 'Password', 'newPassword', 'pass', 'pwd', 'key', 'apiKey', 'API_KEY', 'X-API-Key', 'x_api_key'],
-  ...[
-    'cookie',
-    'Cookie',
-    'set-cookie',
-    'authorization',
-    'Authorization',
-    'token',
-    'accessToken',
-    'refresh_token',
-    'secret',
-    'clientSecret',
-  ],
+  ...['password', 'Password', 'newPassword', 'pass', 'pwd', 'key', 'apiKey', 'API_KEY', 'X-API-Key', 'x_api_key', 'passwordHash'],
+  ...['cookie', 'Cookie', 'set-cookie', 'Set-Cookie', 'authorization', 'Authorization', 'proxy-authorization', 'Proxy-Authorization'],
+  ...['token', 'accessToken', 'refresh_token', 'secret', 'clientSecret', 'passphrase', 'PASSPHRASE', 'X-Amz-Signature'],
+  ...['secretKey', 'SECRET_KEY', 'privateKey', 'private-key', 'extractionKey', '_extraction_key', 'secretAccessKey'],
 ]
+const keptFields = ['name', 'keyboard', 'keys', 'authors', 'passed', 'monkey', 'tokenCount', 'basic', 'storageKey']
+
 const secretAddresses = [
   '/api/files?key=S3CRET',
   '/api/files?limit=2&key=S3CRET&x=1',
   '/api/files?KEY=S3CRET#part',
   'https://example.org/x?api_key=S3CRET',
   '/login?token=S3CRET',
+  '/callback?state=1&code=S3CRET',
   '/reset?password=S3CRET',
+  '/files#access_token=S3CRET',
+  '/login?next=%2Fapi%2Ffiles%3Fkey%3DS3CRET',
+  '/login?next=%2Fapi%2Ffiles%3Flimit%3D2%26key%3DS3CRET',
+  'https://bytes.example.org/a/b?X-Amz-Date=1&X-Amz-Signature=S3CRET&x-amz-security-token=S3CRET',
   'amqp://guest:S3CRET@broker:5672/vhost',
+  'https://ann:S3CRET@example.org/x',
+  'https://ann:S3C@S3CRET@example.org/x',
+  'https://:S3CRET@example.org',
+  'https://S3CRET@example.org/x',
   'failed: GET http://h/a?key=S3CRET, then "http://h/b?key=S3CRET"',
+]
+const secretTexts = [
+  ...['Authorization: Bearer S3CRET', 'authorization:bearer S3CRET', 'proxy-authorization: Basic S3CRET==', 'Authorization: S3CRET'],
+  ...['sent Bearer S3CRET and waited', 'sent Basic QTpTM0NSRVQ6S3CRET= and waited', 'basic QTpTM0NSRVQ6S3CRET='],
+  ...['Cookie: theme=dark; session=S3CRET', 'Set-Cookie: session=S3CRET; Path=/', 'X-API-Key: S3CRET', 'password: S3CRET'],
+  ...[
+    '{"secretKey":"S3CRET"}',
+    '{"a":1,"secretKey" : "x\\"S3CRET","b":2}',
+    "{ privateKey: 'S3CRET', b: 1 }",
+    '{"password":"S3CRET',
+    'one\\nkey=S3CRET',
+  ],
+  ...[
+    '{"body":"{\\"secretKey\\":\\"S3CRET\\"}"}',
+    '{\\"token\\":\\"a\\\\\\"S3CRET\\"}',
+    '{"_extraction_key":"S3CRET"}',
+    '{"key":"S3 S3CRET"}',
+  ],
+  ...['key=S3CRET', 'tried with token=S3CRET.', 'key = S3CRET', 'secret="two S3CRET words"', 'PASSWORD=S3CRET', 'token => S3CRET'],
+]
+const keptTexts = [
+  ...[
+    'https://example.org/~ann/@home?q=a',
+    'mail to ann@example.org',
+    '{"url":"https://example.org","mail":"ann@example.org"}',
+    'code=ENOENT',
+  ],
+  ...[
+    'previewers.basic started',
+    'a basic service',
+    'the unknown key: http.prot',
+    'sort=name&limit=2',
+    'amqp://broker:5672/vhost',
+    'monkey=7',
+  ],
+]
+/** Text that makes careless patterns take time by the square of its length. */
+const slowTexts = [
+  'a',
+  'a-',
+  'a.',
+  '://',
+  'a://',
+  'key',
+  'key=',
+  'key:"',
+  'key:"\\',
+  '"',
+  '\\',
+  '\\"',
+  'Bearer ',
+  ' ',
+  'key ',
+  'Cookie:',
+  '@',
+  'a:@',
+  '://a@',
+  '?',
+  '=',
 ]
 
 /** What every Log promises, whatever it is handed. */
@@ -76,12 +137,50 @@ export function logContract(test: TestFn, make: () => LogSubject): void {
     t.true(lines().some(line => line.includes('limit=2')))
   })
 
+  test('log: secrets inside text are hidden wherever the text stands', t => {
+    const { log, lines } = make()
+    for (const text of secretTexts) {
+      log.info(text)
+      log.info('field', { text, list: [text] })
+      log.error('error', { error: new Error(text, { cause: new AggregateError([new Error(text)], text) }) })
+    }
+    t.is(lines().length, secretTexts.length * 3)
+    t.deepEqual(
+      lines().filter(line => line.includes('S3CRET')),
+      [],
+    )
+  })
+
+  test('log: what is no secret is written as it is', t => {
+    const { log, lines } = make()
+    for (const name of keptFields) log.info('field', { [name]: 'K3PT' })
+    t.deepEqual(
+      lines().filter(line => !line.includes('K3PT')),
+      [],
+    )
+    for (const text of keptTexts) log.info(text)
+    t.deepEqual(
+      keptTexts.filter(
+        (text, at) => ![text, JSON.stringify(text).slice(1, -1)].some(form => lines()[keptFields.length + at]?.includes(form)),
+      ),
+      [],
+    )
+  })
+
+  test('log: hiding takes time by the length of a text, whatever it is', t => {
+    const { log, lines } = make()
+    const startedAt = performance.now()
+    for (const part of slowTexts) log.info(part.repeat(200_000 / part.length))
+    t.is(lines().length, slowTexts.length)
+    t.true(performance.now() - startedAt < 5000)
+  })
+
   test('log: text from outside starts no line and steers no terminal', t => {
     const { log, lines } = make()
-    const text = 'one\ntwo\r\nthree \u001b[31mred\u0007 \u0000 \b \u001b]0;title\u0007'
+    const text = 'one\ntwo\r\nthree \u001b[31mred\u0007 \u0000 \b \u001b]0;title\u0007 \u007f \u0085 \u009b31m \u2028 \u2029'
     log.warn(text, { text, [`name ${text}`]: text, error: new Error(text) })
     t.is(lines().length, 1)
-    t.notRegex(lines()[0] ?? '\n', /[\u0000-\u001f]/)
+    t.notRegex(lines()[0] ?? '\n', /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/)
   })
 
   test('log: fields that are named like parts of a line neither break it nor steer a terminal', t => {
