@@ -26,6 +26,19 @@ test('addresses that are not public are refused, however they are written', t =>
     t.true(allowed.has('example.org', address), address)
 })
 
+test('what is no address is refused, also where a host is listed by address', t => {
+  for (const address of ['', 'nonsense', '8.8.8', '8.8.8.8.8', '::g', '010.0.0.1'])
+    t.false(new AllowedAddresses(['10.1.2.3']).has('example.org', address), address)
+})
+
+test('the ends of special networks are refused, and the addresses beside them are not', t => {
+  const allowed = new AllowedAddresses([])
+  for (const address of ['100.64.0.0', '100.127.255.255', '172.31.255.255', '198.19.255.255', '::ffff:0:0:0', 'fe80::1%lo', 'febf:ffff::'])
+    t.false(allowed.has('example.org', address), address)
+  for (const address of ['100.63.255.255', '100.128.0.0', '172.32.0.0', '198.20.0.0', '223.255.255.255', '2003::1', '::ffff:8.8.8.8'])
+    t.true(allowed.has('example.org', address), address)
+})
+
 test('listed hosts and networks may be reached', t => {
   const allowed = new AllowedAddresses(['files.example.org', '10.1.0.0/16', '::1'])
   t.true(allowed.has('Files.Example.org', '192.168.0.1'))

@@ -17,10 +17,13 @@ const privateNetworks: readonly (readonly [network: string, bits: number])[] = [
   ['203.0.113.0', 24],
   ['224.0.0.0', 4],
   ['240.0.0.0', 4],
-  ['::', 127],
+  // Both embed IPv4 addresses: RFC 4291, 2.5.5.1 (`::127.0.0.1`) and RFC 2765, 2.1 (`::ffff:0:127.0.0.1`).
+  ['::', 96],
+  ['::ffff:0:0:0', 96],
   ['64:ff9b::', 96],
   ['64:ff9b:1::', 48],
   ['100::', 64],
+  ['100:0:0:1::', 64],
   ['2001::', 23],
   ['2001:db8::', 32],
   ['2002::', 16],
@@ -58,8 +61,9 @@ export class AllowedAddresses {
     )
   }
 
-  /** True when this address of this host may be connected to. */
+  /** True when this address of this host may be connected to; false for what is no address. */
   has(host: string, address: string): boolean {
+    if (isIP(address) === 0) return false
     if (this.#hosts.has(host.toLowerCase())) return true
     // BlockList compares `::ffff:10.0.0.1` with the rules for 10.0.0.1.
     const family = familyOf(address)
