@@ -1,5 +1,5 @@
 import test from 'ava'
-import { clockContract, idsContract, logContract, metricsContract } from 'pounce/sdk/testing'
+import { clockContract, idsContract, logContract, metricsContract, silent } from 'pounce/sdk/testing'
 import { systemClock } from './clock.ts'
 import { ObjectIds } from './ids.ts'
 import { createLog } from './log.ts'
@@ -21,4 +21,4 @@ logContract(test, () => {
   return { log, lines: () => written.map(text => text.replace(/\n$/, '')) }
 })
 
-metricsContract(test, () => createMetrics(true))
+metricsContract(test, () => createMetrics(true, silent))

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { metricsContract } from 'pounce/sdk/testing'
+import { metricsContract, silent } from 'pounce/sdk/testing'
 import { createMetrics } from './metrics.ts'
 
-metricsContract(test, () => createMetrics(false))
+metricsContract(test, () => createMetrics(false, silent))

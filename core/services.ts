@@ -24,7 +24,7 @@ export const replaceablePorts: ReadonlySet<string> = new Set([Mailer])
 export const createServices = async (config: Config, log: KernelLog, overrides: Readonly<Record<string, unknown>>): Promise<Services> => {
   const clock = (overrides[ClockPort] as Clock | undefined) ?? systemClock
   const ids = (overrides[IdsPort] as Ids | undefined) ?? new ObjectIds(clock)
-  const metrics = await createMetrics(config.kernel.metrics.enabled)
+  const metrics = await createMetrics(config.kernel.metrics.enabled, log.with({ plugin: 'metrics' }))
   const installation = new KnownInstallation(
     config.kernel,
     config.plugins.map(({ name }) => name),

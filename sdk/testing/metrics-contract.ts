@@ -43,4 +43,48 @@ export function metricsContract(test: TestFn, make: () => Metrics | Promise<Metr
     for (let turn = 0; turn < 50_000; turn += 1) metrics.observe('cheap_seconds', turn / 1000, { route: 'getFile' })
     t.true(performance.now() - startedAt < 5000)
   })
+
+  test('metrics: no name breaks anything, of a measurement or of a label', async t => {
+    const metrics = await make()
+    const names = [
+      '',
+      ' ',
+      'a b',
+      'a-b',
+      'a_b',
+      '1st',
+      '葉',
+      'a\nb',
+      'a{b="c"} 1',
+      '__name__',
+      '__proto__',
+      'constructor',
+      'le',
+      'quantile',
+    ]
+    for (const name of [...names, 'x'.repeat(10_000)]) {
+      t.notThrows(() => metrics.count(`${name}`, { [name]: 'value', 'a-b': 'one', a_b: 'two' }), name)
+      t.notThrows(() => metrics.gauge(`gauge ${name}`, 1, { [name]: 'value' }), name)
+      t.notThrows(() => metrics.observe(`observe ${name}`, 1, { [name]: 'value' }), name)
+      t.notThrows(() => metrics.count('same_total', { [name]: 'value' }), name)
+    }
+  })
+
+  test('metrics: what is no amount breaks nothing', async t => {
+    const metrics = await make()
+    for (const value of [-1, -1e-9, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {
+      t.notThrows(() => metrics.count('wrong_total', {}, value))
+      t.notThrows(() => metrics.gauge('wrong_bytes', value))
+      t.notThrows(() => metrics.observe('wrong_seconds', value))
+    }
+  })
+
+  test('metrics: one name for measurements of two kinds breaks nothing', async t => {
+    const metrics = await make()
+    for (let turn = 0; turn < 3; turn += 1) {
+      t.notThrows(() => metrics.count('both'))
+      t.notThrows(() => metrics.gauge('both', 1))
+      t.notThrows(() => metrics.observe('both', 1, { route: 'getFile' }))
+    }
+  })
 }
