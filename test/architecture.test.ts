@@ -43,6 +43,8 @@ const contracts: Readonly<Record<string, readonly string[]>> = {
   blobStore: ['blobStoreContract'],
   searchIndex: ['searchIndexContract'],
   transport: ['transportContract'],
+  mailer: ['mailerContract'],
+  'previewers*': ['previewerContract'],
   'authProviders*': ['passwordProviderContract', 'bearerProviderContract'],
 }
 
