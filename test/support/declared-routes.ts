@@ -1,0 +1,66 @@
+import type { TestServer } from 'pounce/sdk/testing'
+
+/** As much of a JSON Schema as is read here. */
+export interface Schema {
+  readonly type?: string
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+  readonly items?: Schema
+  readonly enum?: readonly unknown[]
+  readonly anyOf?: readonly Schema[]
+  readonly pattern?: string
+  readonly maxLength?: number
+  readonly default?: unknown
+}
+
+/** A route as the API's own description tells of it. */
+export interface DeclaredRoute {
+  readonly method: string
+  /** With `{name}` for each parameter. */
+  readonly path: string
+  readonly query: readonly { readonly name: string; readonly schema: Schema }[]
+  /** Of a JSON body; absent when the route reads none. */
+  readonly body: Schema | undefined
+  readonly takesParts: boolean
+}
+
+interface Operation {
+  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly schema: Schema }[]
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema?: Schema }>> }
+}
+
+/** All routes of a server, aliases included. */
+export const declaredRoutes = async (server: TestServer): Promise<readonly DeclaredRoute[]> => {
+  const { paths } = (await (await server.as()('/openapi.json')).json()) as {
+    readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  }
+  return Object.entries(paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, { parameters = [], requestBody }]) => ({
+      method: method.toUpperCase(),
+      path,
+      query: parameters.filter(each => each.in === 'query'),
+      body: requestBody?.content['application/json']?.schema,
+      takesParts: requestBody?.content['multipart/form-data'] !== undefined,
+    })),
+  )
+}
+
+const kinds: Readonly<Record<string, string>> = {
+  files: 'file',
+  datasets: 'dataset',
+  spaces: 'space',
+  collections: 'collection',
+  previews: 'preview',
+  thumbnails: 'thumbnail',
+  users: 'user',
+  extractions: 'file',
+  uploadToDataset: 'dataset',
+}
+
+/** What a parameter of a path names: `file`, `dataset` …, or its own name. */
+export const kindOf = (path: string, name: string): string =>
+  name === 'id' ? (kinds[path.split('/').find(segment => segment in kinds) ?? ''] ?? name) : name
+
+/** The path with its parameters filled in, encoded. */
+export const fill = (path: string, value: (kind: string, name: string) => string): string =>
+  path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(value(kindOf(path, name), name).toWellFormed()))

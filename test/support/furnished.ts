@@ -1,0 +1,45 @@
+import { bootForTest, type TestFetch, type TestServer } from 'pounce/sdk/testing'
+import { newPerson, type Person } from './people.ts'
+import { formWith, newDataset, newFolder, ok, upload } from './scene.ts'
+
+/** Ids by kind: `space`, `dataset`, `file`, `job` … */
+export type Ids = Readonly<Record<string, string>>
+
+/** A server with one thing of each kind, all of one person's. */
+export interface Furnished {
+  readonly server: TestServer
+  readonly person: Person
+  readonly call: TestFetch
+  readonly ids: Ids
+}
+
+/** Makes one thing of each kind. */
+export const furnish = async ({ call, id: user }: Person): Promise<Ids> => {
+  const post = async (path: string, json: unknown): Promise<string> => (await ok<{ id: string }>(call(path, { method: 'POST', json }))).id
+  const send = async (path: string): Promise<string> => {
+    const body = formWith('picture', 'p.png', 'image/png')
+    return (await ok<{ id: string }>(call(path, { method: 'POST', body }))).id
+  }
+  const space = await post('/api/spaces', { name: 'a space', description: '' })
+  const collection = await post('/api/collections', { name: 'a collection', space })
+  const child = await post('/api/collections', { name: 'another collection' })
+  const dataset = await newDataset(call, { space: [space], collection: [collection] })
+  const folder = await newFolder(call, dataset, 'a folder')
+  const file = await upload(call, dataset, 'words in a file', 'file.txt', { query: `extract=false&folder_id=${folder}` })
+  const preview = await send('/api/previews')
+  const thumbnail = await send('/api/fileThumbnail')
+  await ok(call(`/api/files/${file}/previews/${preview}`, { method: 'POST', json: {} }))
+  const { job_id: job } = await ok<{ job_id: string }>(
+    call(`/api/files/${file}/extractions`, { method: 'POST', json: { extractor: 'pounce.digest' } }),
+  )
+  return { space, collection, child, dataset, folder, file, preview, thumbnail, job, user, to: dataset }
+}
+
+/** Boots a server with all plugins and furnishes it. */
+export const furnished = async (options: Parameters<typeof bootForTest>[0] = {}): Promise<Furnished> => {
+  const server = await bootForTest(options)
+  const person = await newPerson(server, 'owner')
+  const ids = await furnish(person)
+  await server.drained()
+  return { server, person, call: person.call, ids }
+}
