@@ -1,6 +1,7 @@
 import type { AnyEvent, Delivery, Log, Metrics, Outbox } from 'pounce/sdk'
 import { backOff, gatherMsAfter, isOutage, type RetryRule, usualRetry } from './retry.ts'
 import { Settler } from './settler.ts'
+import { Slots } from './slots.ts'
 import { messageOf } from './start-refused.ts'
 import { pause, withTimeLimit } from './time-limit.ts'
 
@@ -41,8 +42,7 @@ export class ConsumerLoop {
   /** Tries that a backend's absence made vain, by event: they do not count towards the five. */
   readonly #excused = new Map<string, number>()
   #inFlight = 0
-  #subjects = 0
-  #waitingForSlot: (() => void)[] = []
+  readonly #slots = new Slots(maxSubjects)
   #outages = 0
   #pausedUntil = 0
   #isWoken = false
@@ -129,29 +129,15 @@ export class ConsumerLoop {
     const subject = `${kind}/${id}`
     const claimedAt = performance.now()
     this.#inFlight += 1
-    const before = this.#chains.get(subject) ?? this.#slot()
+    const before = this.#chains.get(subject) ?? this.#slots.take()
     const chain = before.then(() => this.#handleOne(delivery, handle, claimedAt))
     this.#chains.set(subject, chain)
     void chain.then(() => {
       if (this.#chains.get(subject) === chain) {
         this.#chains.delete(subject)
-        this.#releaseSlot()
+        this.#slots.release()
       }
     })
-  }
-
-  #slot(): Promise<void> {
-    if (this.#subjects < maxSubjects) {
-      this.#subjects += 1
-      return Promise.resolve()
-    }
-    return new Promise(resolve => this.#waitingForSlot.push(resolve))
-  }
-
-  #releaseSlot(): void {
-    const next = this.#waitingForSlot.shift()
-    if (next) next()
-    else this.#subjects -= 1
   }
 
   async #handleOne(delivery: Delivery, handle: (event: AnyEvent) => Promise<void>, claimedAt: number): Promise<void> {
