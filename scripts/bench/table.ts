@@ -21,13 +21,13 @@ export const spread = (values: readonly number[], unit: string): string =>
 const verdict = ({ ratio, goal, isCeiling }: Row): string => {
   if (ratio === undefined || goal === undefined) return ''
   const isReached = isCeiling ? ratio <= goal : ratio >= goal
-  return `${isCeiling ? '≤' : '≥'} ${goal}: ${isReached ? 'reached' : 'missed'}`
+  return `${isCeiling ? '≤' : '≥'} ${round(goal)}: ${isReached ? 'reached' : 'missed'}`
 }
 
 /** The rows as a Markdown table. */
 export const toMarkdown = (rows: readonly Row[]): string =>
   [
-    '| Workload | Subject | Median [least … most] | Ratio | Goal |',
+    '| Workload | Subject | Median [least … most] | Compared | Goal |',
     '|---|---|---|---|---|',
     ...rows.map(
       row =>
