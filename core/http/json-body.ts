@@ -1,11 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import type { Context, Middleware } from 'koa'
-import { Invalid, TooLarge, Unsupported } from 'pounce/sdk'
+import { Invalid, requireTame, TooLarge, Unsupported } from 'pounce/sdk'
 import type { Exchange } from './exchange.ts'
 import { parseHeader } from './media-type.ts'
-
-const maxDepth = 64
-const forbidden = new Set(['__proto__', 'constructor', 'prototype'])
 
 /**
  * Reads the JSON body of a request: undefined when there is none. Throws `Unsupported` for another media type, charset or coding,
@@ -20,7 +17,7 @@ export const readJson = async (context: Context, exchange: Exchange, maxBytes: n
   exchange.invite()
   const { text, value } = await parsed(context, exchange, maxBytes)
   if (text.trim() === '') return undefined
-  requireTame(value, 1)
+  requireTame(value, 'The body')
   return value
 }
 
@@ -93,21 +90,4 @@ const refusal = (error: unknown, maxBytes: number): unknown => {
   if (error.message.includes('forbidden prototype'))
     return new Invalid('The body must not have members named __proto__, constructor or prototype')
   return new Invalid(`The body is not valid JSON: ${error.message}`)
-}
-
-/** Refuses what could reach a prototype, what is nested too deep to be walked safely, and what could not be stored as it came. */
-const requireTame = (value: unknown, depth: number): void => {
-  if (typeof value === 'string' && !value.isWellFormed()) throw new Invalid('Text must not have half a surrogate pair')
-  if (typeof value === 'number' && !Number.isFinite(value)) throw new Invalid('A number is too large')
-  if (typeof value !== 'object' || value === null) return
-  if (depth > maxDepth) throw new Invalid(`The body must not be nested deeper than ${maxDepth} levels`)
-  if (Array.isArray(value)) {
-    for (const item of value) requireTame(item, depth + 1)
-    return
-  }
-  for (const name of Object.keys(value)) {
-    if (forbidden.has(name)) throw new Invalid(`The body must not have a member named ${name}`)
-    requireTame(name, depth)
-    requireTame((value as Record<string, unknown>)[name], depth + 1)
-  }
 }

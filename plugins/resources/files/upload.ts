@@ -12,7 +12,6 @@ import {
   Files,
   Folders,
   Invalid,
-  type Json,
   Log,
   MetadataDocuments,
   NotFound,
@@ -23,6 +22,7 @@ import {
   s,
   wire,
 } from 'pounce/sdk'
+import { type SentMetadata, sentMetadata } from './sent-metadata.ts'
 import { Config, type config } from './stored-files.ts'
 
 /** What was asked for besides the bytes. */
@@ -51,16 +51,6 @@ const typeOf = (part: FilePart): string => {
   const declared = part.contentType.split(';')[0]?.trim().toLowerCase() ?? ''
   if (/^[\w.+-]+\/[\w.+-]+$/.test(declared) && declared !== unknownType) return declared
   return lookup(part.filename) || unknownType
-}
-
-const asObject = (text: string): Record<string, Json> | undefined => {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, Json>) : undefined
-  } catch {
-    // v1: a field that is no JSON object is an ordinary form field
-    return undefined
-  }
 }
 
 /**
@@ -115,7 +105,8 @@ export class Upload {
       if (options.mustNameDataset && dataset === undefined) throw new Invalid('dataset_id is missing: name the dataset to add to')
       if (known === undefined && dataset !== undefined) await this.#mayAddTo(caller, dataset)
       await this.#checkTarget(dataset, folder)
-      return await this.#record(received, fields, caller, { ...options, dataset, folder })
+      const documents = new Map(received.map(file => [file, sentMetadata(fields, file)]))
+      return await this.#record(received, documents, caller, { ...options, dataset, folder })
     } catch (error) {
       await this.#forget(received)
       throw error
@@ -148,13 +139,18 @@ export class Upload {
     if (found?.dataset !== dataset) throw new NotFound('folder')
   }
 
-  async #record(received: Received[], fields: ReadonlyMap<string, string>, caller: Caller, options: UploadOptions) {
+  async #record(
+    received: Received[],
+    documents: ReadonlyMap<Received, SentMetadata | undefined>,
+    caller: Caller,
+    options: UploadOptions,
+  ): Promise<readonly (FileRecord & Stored)[]> {
     const author = caller.user?.id ?? anonymousUserId
     const made: (FileRecord & Stored)[] = []
     const target = { ...(options.dataset ? { dataset: options.dataset } : {}), ...(options.folder ? { folder: options.folder } : {}) }
     const keyId = caller.keyId === undefined ? {} : { keyId: caller.keyId }
     for (let next = received.shift(); next !== undefined; next = received.shift()) {
-      const { field, name, contentType, bytes } = next
+      const { name, contentType, bytes } = next
       const { key: blob, sizeBytes, sha256 } = bytes
       const { extract, showPreviews } = options
       // From here on the bytes are those of the record, or its maker's to remove.
@@ -171,24 +167,18 @@ export class Upload {
         ...keyId,
       })
       made.push(file)
-      await this.#annotate(file, fields.get(name), fields.get(field), caller)
+      const document = documents.get(next)
+      if (document) await this.#annotate(file, document, caller)
     }
     return made
   }
 
-  /** v1: a field named like the file holds its metadata; under the part's own name it counts only with an `@context`. */
-  async #annotate(file: FileRecord & Stored, byName: string | undefined, byField: string | undefined, caller: Caller): Promise<void> {
-    const named = byName === undefined ? undefined : asObject(byName)
-    const fielded = byField === undefined ? undefined : asObject(byField)
-    const document = named ?? (fielded && '@context' in fielded ? fielded : undefined)
-    if (!document) return
-    const { '@context': context, ...content } = document
+  async #annotate(file: FileRecord & Stored, document: SentMetadata, caller: Caller): Promise<void> {
     const user = caller.user
     await this.#metadata.add({
       target: { kind: 'file', id: file.id },
-      ...(context === undefined ? {} : { context }),
+      ...document,
       agent: { kind: 'user', name: user?.fullName ?? 'Unknown', extractorId: null, userId: user?.id ?? null },
-      content,
       author: user?.id ?? null,
     })
   }
