@@ -14,6 +14,15 @@ export const isId = (text: unknown): text is string => typeof text === 'string' 
 /** A line a person typed: 1 to `maxLength` characters, none of them a control character. */
 export const line = (maxLength = 500) => Type.String({ minLength: 1, maxLength, pattern: '^[^\\u0000-\\u001f\\u007f]*$' })
 
+/** The name of a file or folder, which must be able to stand in a path on any system. */
+export const filename = () =>
+  Type.String({
+    minLength: 1,
+    maxLength: 255,
+    pattern: '^(?!\\.{1,2}$)[^\\u0000-\\u001f\\u007f/\\\\]*$',
+    description: 'A name without slashes, backslashes and control characters, other than `.` and `..`',
+  })
+
 /** Text a person typed: may be empty and may have line breaks and tabs, no other control characters. */
 export const prose = (maxLength = 10_000) =>
   Type.String({ maxLength, pattern: '^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f]*$' })

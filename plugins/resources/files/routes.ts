@@ -88,7 +88,7 @@ export const renameFile = route({
   permission: 'EditFile',
   of: one('file'),
   params,
-  body: s.Object({ name: s.line(255) }),
+  body: s.Object({ name: s.filename() }),
   responses: { 200: s.success() },
   throws: [NotFound, Invalid],
   async handle({ params, body, caller }, { files }) {

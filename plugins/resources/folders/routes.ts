@@ -5,12 +5,7 @@ import { FolderTrees } from './folder-tree.ts'
 const route = routesFor('folders', { folders: Folders, tree: FolderTrees })
 const params = s.Object({ id: s.id() })
 const pair = s.Object({ id: s.id(), folder: s.id() })
-const name = s.String({
-  minLength: 1,
-  maxLength: 255,
-  pattern: '^(?!\\.{1,2}$)[^\\u0000-\\u001f\\u007f/\\\\]*$',
-  description: 'A name without slashes, backslashes and control characters, other than `.` and `..`',
-})
+const name = s.filename()
 
 const FolderItem = s.Object({
   id: s.String(),

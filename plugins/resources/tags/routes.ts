@@ -4,7 +4,7 @@ import { TagDesk } from './stored-tags.ts'
 const route = routesFor('tags', { tags: TagDesk })
 
 const params = s.Object({ id: s.id() })
-const names = s.Array(s.String({ maxLength: 1000 }), { minItems: 1, maxItems: 1000 })
+const names = s.Array(s.prose(1000), { minItems: 1, maxItems: 1000 })
 const added = s.Object({ status: s.Literal('success'), tags: s.Array(s.Object({ id: s.String(), name: s.String() })) })
 
 const by = (caller: Caller, extractor: string | undefined): { user?: string; extractor?: string } => {

@@ -27,8 +27,15 @@ interface Tagged {
 const maxTags = 1000
 const maxTries = 100
 
-/** As Clowder 1.x stores a tag: trimmed, inner space collapsed, cut at 100 characters (`clowder.tagLength`). */
-const tidy = (name: string): string => [...name.normalize('NFC').trim().replace(/\s+/gu, ' ')].slice(0, 100).join('')
+/** As Clowder 1.x stores a tag: trimmed, inner space collapsed, cut at 100 characters (`clowder.tagLength`). An extractor's may hold anything. */
+const tidy = (name: string): string => {
+  const line = name
+    .normalize('NFC')
+    .replace(/\s+/gu, ' ')
+    .replace(/\p{Cc}/gu, '')
+    .trim()
+  return [...line].slice(0, 100).join('')
+}
 
 /** Tags, kept inside the record that carries them, so that each change is one atomic commit. */
 export class StoredTags implements Tags {
