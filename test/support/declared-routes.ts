@@ -18,14 +18,23 @@ export interface DeclaredRoute {
   readonly method: string
   /** With `{name}` for each parameter. */
   readonly path: string
-  readonly query: readonly { readonly name: string; readonly schema: Schema }[]
+  /** Names of the parameters of the path that are ids. */
+  readonly ids: readonly string[]
+  readonly query: readonly { readonly name: string; readonly required?: boolean; readonly schema: Schema }[]
   /** Of a JSON body; absent when the route reads none. */
   readonly body: Schema | undefined
   readonly takesParts: boolean
 }
 
+const idPattern = '^[0-9a-f]{24}$'
+
 interface Operation {
-  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly schema: Schema }[]
+  readonly parameters?: readonly {
+    readonly name: string
+    readonly in: string
+    readonly required?: boolean
+    readonly schema: Schema
+  }[]
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema?: Schema }>> }
 }
 
@@ -38,6 +47,7 @@ export const declaredRoutes = async (server: TestServer): Promise<readonly Decla
     Object.entries(item).map(([method, { parameters = [], requestBody }]) => ({
       method: method.toUpperCase(),
       path,
+      ids: parameters.filter(each => each.in === 'path' && each.schema.pattern === idPattern).map(each => each.name),
       query: parameters.filter(each => each.in === 'query'),
       body: requestBody?.content['application/json']?.schema,
       takesParts: requestBody?.content['multipart/form-data'] !== undefined,

@@ -1,6 +1,7 @@
 import { bootForTest, type TestFetch, type TestServer } from 'pounce/sdk/testing'
 import { newPerson, type Person } from './people.ts'
 import { formWith, newDataset, newFolder, ok, upload } from './scene.ts'
+import { until } from './until.ts'
 
 /** Ids by kind: `space`, `dataset`, `file`, `job` … */
 export type Ids = Readonly<Record<string, string>>
@@ -40,6 +41,11 @@ export const furnished = async (options: Parameters<typeof bootForTest>[0] = {})
   const server = await bootForTest(options)
   const person = await newPerson(server, 'owner')
   const ids = await furnish(person)
+  await until(
+    'the extractor to have run',
+    () => ok<{ Status: string }>(person.call(`/api/extractions/${ids['file']}/status`)),
+    ({ Status }) => Status === 'Done',
+  )
   await server.drained()
   return { server, person, call: person.call, ids }
 }

@@ -1,0 +1,48 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { BlobStore } from 'pounce/sdk'
+import type { TestServer } from 'pounce/sdk/testing'
+
+/** Of periodic work, which begins when it likes. */
+const leases = 'kernel.leases'
+
+const documentsOf = (file: DatabaseSync, collection: number): readonly string[] =>
+  file
+    .prepare(`SELECT doc FROM c${collection} ORDER BY id`)
+    .all()
+    .map(({ doc }) => String(doc))
+
+/** Everything a server has stored: documents by collection, keys of bytes, half-written files. */
+export const fingerprint = async (server: TestServer): Promise<Readonly<Record<string, readonly string[]>>> => {
+  await server.drained()
+  const file = new DatabaseSync(join(server.folder, 'documents', 'pounce.db'), { readOnly: true })
+  try {
+    const documents = file
+      .prepare('SELECT id, name FROM collections')
+      .all()
+      .filter(({ name }) => name !== leases)
+      .map(({ id, name }) => [String(name), documentsOf(file, Number(id))] as const)
+    const blobs = (await Array.fromAsync(server.get(BlobStore).list())).map(({ key }) => key).sort()
+    const halves = await readdir(join(server.folder, 'blobs', 'tmp'))
+    return { ...Object.fromEntries(documents), blobs, halves }
+  } finally {
+    file.close()
+  }
+}
+
+/** What differs between two fingerprints: names of collections, with the documents that are new or other. */
+export const changes = (
+  before: Readonly<Record<string, readonly string[]>>,
+  after: Readonly<Record<string, readonly string[]>>,
+): Readonly<Record<string, readonly string[]>> => {
+  const changed = Object.keys({ ...before, ...after }).map(name => {
+    const old = before[name] ?? []
+    const now = after[name] ?? []
+    return [
+      name,
+      [...now.filter(each => !old.includes(each)), ...old.filter(each => !now.includes(each)).map(each => `gone: ${each}`)],
+    ] as const
+  })
+  return Object.fromEntries(changed.filter(([, documents]) => documents.length > 0))
+}
