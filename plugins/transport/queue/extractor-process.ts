@@ -52,6 +52,7 @@ const rights = (writable: string): readonly string[] => [
 
 const memoryLookMs = 250
 const abortGraceMs = 300
+const lastWordsMs = 500
 
 /** A child process that runs extractors, one at a time. It has no secrets in its environment and ends when the server does. */
 export class ExtractorProcess {
@@ -65,6 +66,8 @@ export class ExtractorProcess {
   #isReady = false
   #isSpent = false
   #errors = ''
+  /** V8 says so before a stack that may be longer than what is kept of its words. */
+  #isOutOfHeap = false
   /** Why it was ended from here. */
   #endedFor: RunFailure | undefined
   #exited: Promise<unknown>
@@ -82,6 +85,7 @@ export class ExtractorProcess {
     child.on('error', () => this.#kill())
     child.on('message', (message: FromProcess) => this.#heard(message))
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.#isOutOfHeap ||= `${this.#errors.slice(-100)}${text}`.includes('heap out of memory')
       this.#errors = (this.#errors + text).slice(-4000)
     })
   }
@@ -170,6 +174,9 @@ export class ExtractorProcess {
   }
 
   async #left(error?: Error): Promise<void> {
+    // Its last words may still be on their way; what it started may hold the other end open, so the wait has a limit.
+    const { stderr } = this.#child
+    if (!error && stderr && !stderr.closed) await Promise.race([new Promise(said => stderr.once('close', said)), pause(lastWordsMs)])
     this.#current?.reject(error ? new RunFailure('fault', 'The extractor process could not be started', { cause: error }) : this.#whyLeft())
     // What it started may outlive it when it ended by itself.
     this.#kill()
@@ -178,7 +185,7 @@ export class ExtractorProcess {
 
   #whyLeft(): RunFailure {
     if (this.#endedFor) return this.#endedFor
-    if (this.#errors.includes('heap out of memory')) {
+    if (this.#isOutOfHeap) {
       return new RunFailure('killed', `It took more than ${this.memoryMb} MiB of memory and was stopped`)
     }
     const how = this.#child.signalCode ?? `exit code ${this.#child.exitCode}`
