@@ -10,6 +10,8 @@ export class Database {
   #connection: Connection | undefined
   #isOpen = false
   #isBroken = false
+  /** Called when the file was opened anew: what the last connection was said to have failed to write may be there after all. */
+  onReopened: () => void = () => undefined
 
   constructor(opening: Opening) {
     this.#opening = opening
@@ -30,10 +32,21 @@ export class Database {
   /** The connection; opened anew when the last one broke. Throws `Unavailable` once the database is closed. */
   connection(): Connection {
     if (!this.#isOpen) throw new Unavailable('The document store is not open')
-    if (this.#isBroken) this.#drop()
+    if (this.#isBroken) this.#reopen()
     this.#connection ??= new Connection(this.#opening)
-    this.#isBroken = false
     return this.#connection
+  }
+
+  #reopen(): void {
+    this.#drop()
+    this.#connection = new Connection(this.#opening)
+    this.#isBroken = false
+    try {
+      this.onReopened()
+    } catch (error) {
+      this.#isBroken = true
+      throw error
+    }
   }
 
   /** Does something with the connection and says what its errors mean to callers: see `problemOf`. */

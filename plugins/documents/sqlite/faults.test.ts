@@ -1,12 +1,15 @@
 import test from 'ava'
-import { collection, eq, NoSpace, Taken, Unavailable } from 'pounce/sdk'
-import { type Note, notes } from 'pounce/sdk/testing'
+import { type AnyEvent, collection, eq, event, NoSpace, Taken, Unavailable } from 'pounce/sdk'
+import { countingIds, FixedClock, type Note, notes, silent } from 'pounce/sdk/testing'
 import { Connection } from './connection.ts'
 import { Database } from './database.ts'
 import { GroupCommit, type Work } from './group-commit.ts'
+import { insertPassed } from './outbox-tables.ts'
+import { SqliteOutbox } from './sqlite-outbox.ts'
 import { openStore, testFolder } from './testing.ts'
 
 const large = 'x'.repeat(200_000)
+const ioError = Object.assign(new Error('disk I/O error'), { errcode: 1034 })
 
 test('a full disk is said so, harms nothing that was acknowledged, and writing goes on once there is space', async t => {
   const store = await openStore(t, { settings: { maxSizeMiB: 2 } })
@@ -86,7 +89,6 @@ test('after an error that leaves the file in doubt the work is refused and the f
       }
       commits.add(work)
     })
-  const ioError = Object.assign(new Error('disk I/O error'), { errcode: 1034 })
   const results = await Promise.allSettled([write(1), write(2, ioError), write(3)])
   for (const result of results) t.true(result.status === 'rejected' && result.reason instanceof Unavailable)
   await write(4)
@@ -95,6 +97,49 @@ test('after an error that leaves the file in doubt the work is refused and the f
     database.use(db => db.all('SELECT a FROM things')),
     [[4]],
   )
+})
+
+test('events that were stored although their commit was said to have failed come all the same', async t => {
+  const database = new Database({ file: `${await testFolder(t)}/x.db`, readOnly: false, cacheMiB: 1, maxSizeMiB: 0 })
+  database.open()
+  t.teardown(() => database.close())
+  const commits = new GroupCommit(database, () => undefined)
+  const outbox = new SqliteOutbox({ database, commits, ids: countingIds(), clock: new FixedClock(), log: silent })
+  outbox.load()
+  await outbox.declareConsumers([{ name: 'test/all', types: '*' }])
+  const record = (id: string) => outbox.record(database.connection(), [event('dataset.created', { kind: 'dataset', id }, {})])
+  const leave = (id: string): Promise<void> =>
+    new Promise((resolve, refuse) => {
+      const recorded: AnyEvent[] = []
+      const finish = (): void => resolve(outbox.announce(recorded))
+      commits.add({ refuse, plan: () => ({ write: () => void recorded.push(...record(id)), finish }) })
+    })
+  const hear = async (): Promise<readonly string[]> => {
+    const claimed = await outbox.claim('test/all', { limit: 10, leaseMs: 1000, owner: 'test' })
+    await outbox.done(
+      'test/all',
+      claimed.map(({ event }) => event.id),
+    )
+    return claimed.map(({ event }) => event.subject.id)
+  }
+  await leave('d0')
+  t.deepEqual(await hear(), ['d0'])
+  // Written and synced, but the system says that the sync failed.
+  database.connection().transaction(() => record('d1'))
+  database.failed(ioError)
+  await leave('d2')
+  t.deepEqual(await outbox.waiting(), { 'test/all': 2 })
+  t.deepEqual(await hear(), ['d1', 'd2'])
+  t.deepEqual(await outbox.waiting(), { 'test/all': 0 })
+  // So with what settles an event.
+  await leave('d3')
+  const [claimed] = await outbox.claim('test/all', { limit: 10, leaseMs: 1000, owner: 'test' })
+  const id = claimed?.event.id ?? ''
+  database.connection().transaction(() => insertPassed(database.connection(), 1, id))
+  database.failed(ioError)
+  await outbox.done('test/all', [id])
+  t.deepEqual(await outbox.waiting(), { 'test/all': 0 })
+  t.deepEqual(await hear(), [])
 })
 
 test('a locked file is said to be unavailable, and works again when it is free', async t => {

@@ -14,7 +14,10 @@ export const resume = (db: Connection, consumer: OutboxConsumer, former: OutboxC
   }
   consumer.waiting += consumer.retries.size - consumer.passed.size
   consumer.loadedTo = justBelow(consumer.low)
-  for (const [id, lease] of former?.leases ?? []) consumer.leases.set(id, lease)
+  for (const [id, lease] of former?.leases ?? []) {
+    const isOpen = lease.isRetry ? consumer.retries.has(id) : id >= consumer.low && !consumer.passed.has(id)
+    if (isOpen) consumer.leases.set(id, lease)
+  }
 }
 
 /** Reads events that are not in memory yet, until there are enough to choose from. */

@@ -40,19 +40,38 @@ export class SqliteOutbox implements Outbox {
   load(): void {
     this.#wiring.database.use(db => {
       db.transaction(() => db.exec(tables.outboxDefinitions))
-      this.#last = tables.newestMark(db)
-      this.#announced = this.#last
+      this.#takeNote(tables.newestMark(db))
     })
   }
 
   async declareConsumers(consumers: readonly Consumer[]): Promise<void> {
     this.#wiring.database.use(db => {
-      const declared = db.transaction(() => tables.declareConsumers(db, consumers, this.#end()))
-      for (const consumer of declared.values()) resume(db, consumer, this.#consumers.get(consumer.name))
-      this.#consumers = declared
-      this.#audiences.clear()
+      this.#declare(db, consumers)
       this.#prunedTo = db.transaction(() => this.#prune(db))
     })
+    this.#wiring.database.onReopened = () => this.#reload()
+  }
+
+  #declare(db: Connection, consumers: readonly Consumer[]): void {
+    const declared = db.transaction(() => tables.declareConsumers(db, consumers, this.#end()))
+    for (const consumer of declared.values()) resume(db, consumer, this.#consumers.get(consumer.name))
+    this.#consumers = declared
+    this.#audiences.clear()
+  }
+
+  /** Reads everything anew: events of a commit that was said to have failed may be there, and so may what settled others. */
+  #reload(): void {
+    const db = this.#wiring.database.connection()
+    this.#takeNote(tables.newestMark(db))
+    this.#declare(
+      db,
+      [...this.#consumers.values()].map(({ name, types }) => ({ name, types: types === '*' ? types : [...types] })),
+    )
+  }
+
+  #takeNote(newest: string): void {
+    if (newest > this.#last) this.#last = newest
+    if (newest > this.#announced) this.#announced = newest
   }
 
   /** A mark beyond every durable event so far. */
