@@ -104,7 +104,7 @@ for (const [title, when, fault, expected] of [
     const random = dice()
     t.log(`seed ${random.seed}`)
     let at = 1
-    for (; ; at += at < 30 ? 1 : 1 + random.int(5)) {
+    for (; ; at += at < 20 ? 1 : 1 + random.int(8)) {
       scene.gate.arm(at, when, fault)
       const faults = await walk(scene, expected)
       const { failed } = scene.gate
