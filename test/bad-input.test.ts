@@ -1,3 +1,5 @@
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import test, { type ExecutionContext } from 'ava'
 import { FixedClock, type TestFetch } from 'pounce/sdk/testing'
 import { type DeclaredRoute, declaredRoutes, fill, type Schema } from './support/declared-routes.ts'
@@ -293,4 +295,33 @@ test('addresses, methods and query texts that mean nothing are refused', async t
     ['a folder of another dataset', by('DELETE', `/api/datasets/${dataset}/deleteFolder/${unknownId}?superAdmin=true`), 404, 'not-found'],
   ]
   await refused(t, lines)
+})
+
+/** What a connection answers to bytes as they are. */
+const raw = async (bytes: string): Promise<string> => {
+  const { hostname, port } = new URL(world.server.url)
+  const socket = connect(Number(port), hostname)
+  socket.end(bytes)
+  return text(socket)
+}
+
+test('what is no proper HTTP is refused in JSON, and the connection closed', async t => {
+  const key = `Host: x\r\nX-API-Key: ${world.server.admin.key}\r\n`
+  const before = await fingerprint(world.server)
+  for (const [bytes, status, code] of [
+    [`GET /api/me HTTP/1.1\r\n${key}X-Huge: ${long(20_000)}\r\n\r\n`, 431, 'headers-too-large'],
+    [`GET /api/me?x=${long(20_000)} HTTP/1.1\r\n${key}\r\n`, 431, 'headers-too-large'],
+    [`BREW /api/me HTTP/1.1\r\n${key}\r\n`, 400, 'invalid'],
+    [`GET /api/me HTTP/9.9\r\n${key}\r\n`, 400, 'invalid'],
+    [`DELETE /api/files/${world.ids['file']} HTTP/1.1\r\n${key}Bad Header: x\r\n\r\n`, 400, 'invalid'],
+    [`POST /api/spaces HTTP/1.1\r\n${key}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`, 400, 'invalid'],
+    ['\u0016\u0003\u0001 hello TLS', 400, 'invalid'],
+  ] as const) {
+    const [head = '', body = ''] = (await raw(bytes)).split('\r\n\r\n')
+    t.regex(head, new RegExp(`^HTTP/1\\.1 ${status} `), bytes.slice(0, 60))
+    t.regex(head, /Content-Type: application\/json/i)
+    t.regex(head, /Connection: close/i)
+    t.like(JSON.parse(body), { status: 'error', code })
+  }
+  t.deepEqual(changes(before, await fingerprint(world.server)), {})
 })
