@@ -1,28 +1,19 @@
-import type { AnyEvent, Clock, Consumer, Delivery, Ids, Log, NewEvent, Outbox, Parked } from 'pounce/sdk'
+import type { AnyEvent, Consumer, Delivery, Ids, NewEvent, Outbox, Parked } from 'pounce/sdk'
 import type { Connection } from './connection.ts'
-import type { Database } from './database.ts'
-import type { GroupCommit } from './group-commit.ts'
 import type { OutboxConsumer } from './outbox-consumer.ts'
 import { loadMore, resume } from './outbox-loading.ts'
 import * as tables from './outbox-tables.ts'
+import type { OutboxWiring } from './outbox-wiring.ts'
 import { type Ledger, type Outcome, Settlement } from './settlement.ts'
 
 const countedTo = 100_000
-
-interface Wiring {
-  readonly database: Database
-  readonly commits: GroupCommit
-  readonly ids: Ids
-  readonly clock: Clock
-  readonly log: Log
-}
 
 /**
  * The outbox in the documents' own database. An event is one row, however many consumers it has; what a consumer has dealt with is one
  * low mark and the few ids beyond it, so that settling a batch costs one small write. Leases are kept in memory and end with the process.
  */
 export class SqliteOutbox implements Outbox {
-  #wiring: Wiring
+  #wiring: OutboxWiring
   #consumers = new Map<string, OutboxConsumer>()
   #audiences = new Map<string, string>()
   #listeners = new Set<() => void>()
@@ -33,7 +24,7 @@ export class SqliteOutbox implements Outbox {
   #prunedTo = ''
   #isNewsDue = false
 
-  constructor(wiring: Wiring) {
+  constructor(wiring: OutboxWiring) {
     this.#wiring = wiring
   }
 
