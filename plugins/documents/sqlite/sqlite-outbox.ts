@@ -1,4 +1,4 @@
-import type { AnyEvent, Consumer, Delivery, Ids, NewEvent, Outbox, Parked } from 'pounce/sdk'
+import type { AnyEvent, Consumer, Delivery, NewEvent, Outbox, Parked } from 'pounce/sdk'
 import type { Connection } from './connection.ts'
 import type { OutboxConsumer } from './outbox-consumer.ts'
 import { loadMore, resume } from './outbox-loading.ts'
