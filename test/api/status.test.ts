@@ -115,6 +115,8 @@ test('the feed tells what one did, in the words of Clowder 1.x', async t => {
   const file = await upload(bob.call, dataset)
   await ok(bob.call(`/api/files/${file}/tags`, { method: 'POST', json: { tags: ['x'] } }))
   await bob.call(`/api/datasets/${dataset}/comment`, { method: 'POST', json: { text: 'well done' } })
+  // The feed asks the file for its name, which it can only tell while it is there.
+  await server.drained()
   await ok(bob.call(`/api/files/${file}`, { method: 'DELETE' }))
   await server.drained()
   const feed = await ok<Event[]>(bob.call('/api/events'))
