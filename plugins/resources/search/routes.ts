@@ -9,7 +9,7 @@ const text = (maxLength: number) => s.Optional(s.String({ maxLength }))
 const id = () => s.Optional(s.String({ maxLength: 24 }))
 const query = s.Object({
   query: s.String({ default: '', maxLength: 10_000, description: 'Words, "phrases", and fields: `depth>=12 tag:leaf created:2021-04-19`' }),
-  resource_type: s.Optional(s.Union([s.Literal('file'), s.Literal('dataset'), s.Literal('collection'), s.Literal('space')])),
+  resource_type: s.Optional(s.Union([s.Literal('file'), s.Literal('dataset'), s.Literal('collection')])),
   datasetid: id(),
   collectionid: id(),
   spaceid: id(),
@@ -51,7 +51,7 @@ const toQuery = (asked: Asked): SearchQuery => {
 
 const kindsOf = (asked: Asked): readonly Kind[] => {
   if (asked.resource_type) return [asked.resource_type]
-  return asked.datasetid === undefined ? ['file', 'dataset', 'collection', 'space'] : ['file']
+  return asked.datasetid === undefined ? ['file', 'dataset', 'collection'] : ['file']
 }
 
 const sortOf = ({ sort, order }: Asked) => {
