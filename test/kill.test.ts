@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import test, { type ExecutionContext } from 'ava'
-import { type BlobEntry, BlobStore, Counters, DocumentStore, MetadataDocuments, Transport } from 'pounce/sdk'
+import { type BlobEntry, BlobStore, Counters, DocumentStore, MetadataDocuments, type Transport, Transports } from 'pounce/sdk'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 import { files } from '../plugins/resources/files/collection.ts'
 import { previews, thumbnails } from '../plugins/resources/previews/collections.ts'
@@ -103,14 +103,24 @@ const nothingLeft = async (t: ExecutionContext, { folder, acked }: KilledServer)
   t.deepEqual(stored.map(each => each.key).sort(), named.sort())
   t.true(all.length >= acked.length)
   t.like(await kernel.get(Counters).instance(), { files: all.length, bytes, datasets: 1, users: 1 })
-  for (const queue of await kernel.get(Transport).queues()) t.like(queue, { waiting: 0, running: 0, dead: 0 }, queue.queue)
+  for (const queue of await queueOf(kernel).queues()) t.like(queue, { waiting: 0, running: 0, dead: 0 }, queue.queue)
   const rests = (await readdir(folder, { recursive: true })).filter(path => /^(?:blobs\/tmp|transport\.queue\/runs)\/./.test(path))
   t.deepEqual(rests, [])
 }
 
+/** What runs the built-in extractors. */
+const queueOf = (kernel: TestServer): Transport => {
+  const queue = kernel
+    .get(Transports)
+    .all()
+    .find(({ kind }) => kind === 'queue')
+  if (!queue) throw new Error('transport.queue does not run')
+  return queue
+}
+
 /** Jobs that were put aside are not lost: they run when somebody asks for it. How many there were. */
 const reviveAll = async (kernel: TestServer, all: readonly { readonly id: string }[]): Promise<number> => {
-  const transport = kernel.get(Transport)
+  const transport = queueOf(kernel)
   let revived = 0
   for (const { id } of all) {
     const target = { kind: 'file', id } as const

@@ -1,6 +1,6 @@
 import type { ExtractorInfo } from '../model/extractor-info.ts'
 import type { Kind, Ref } from '../model/kind.ts'
-import { port } from '../port.ts'
+import { contributions } from '../port.ts'
 import type { ExtractorOutput } from './extractor.ts'
 
 /** One run that someone asked of one extractor. */
@@ -46,7 +46,10 @@ export interface Heartbeat {
   readonly queue: string
   /** The raw `extractor_info`, not yet checked. */
   readonly info: unknown
+  /** E-mail of the account that a private extractor belongs to. */
   readonly owner?: string
+  /** The transport runs it itself: it is part of this installation and enabled from the start. */
+  readonly isBuiltIn: boolean
 }
 
 /** What is known of a queue. */
@@ -72,13 +75,40 @@ export interface TransportListener {
   ): Promise<{ readonly filename: string; readonly contentType: string; readonly sizeBytes: number; readonly blob: string } | undefined>
 }
 
-/** Carries jobs to extractors and their news back, at least once each. Jobs survive a crash of any part. */
+/** Who listens to a queue of a bus, and from where. */
+export interface BusListener {
+  readonly queue: string
+  readonly address: string
+  readonly count: number
+}
+
+/** What only a bus that outside extractors share can tell. Each answer is at most five minutes old. */
+export interface Bus {
+  /** Queues bound to the exchange in a way that takes this routing key (reference, extraction §1.4, legacy). None while the broker is away. */
+  boundTo(routingKey: string): Promise<readonly string[]>
+  /** At most 1,000, by queue. */
+  listeners(): Promise<readonly BusListener[]>
+  /** Third fragments of the binding keys, each once, by name: `image`, `text`. */
+  inputTypes(): Promise<readonly string[]>
+}
+
+/**
+ * Carries jobs to extractors and their news back, at least once each. Jobs survive a crash of any part. Several may run together:
+ * a job goes to the one that `runs` its queue, else to the first that has a `bus`, else to the first.
+ */
 export interface Transport {
-  /** Durable and confirmed when it resolves. At most 1,000. A queue nobody listens to keeps its jobs. */
+  /** Queues whose extractors this transport runs itself; none for a bus. */
+  runs(): ReadonlySet<string>
+  /** Capability `bus`: outside extractors listen here. */
+  readonly bus?: Bus
+  /**
+   * Durable when it resolves, whether or not the broker is there; then handed on at once. At most 1,000. A queue that is there keeps its jobs while nobody listens;
+   * a job for a queue that a bus does not have ends with a `StatusMessage.error` that says so.
+   */
   publish(jobs: readonly Job[]): Promise<void>
   /** `cancelled`: it will not run (or its run was stopped); `running`: too late; `unknown`: done or never heard of. Other jobs are untouched. */
   cancel(jobId: string): Promise<'cancelled' | 'running' | 'unknown'>
-  /** Starts the flow of news, and of runs. One listener; called once, when the listener is ready to serve. */
+  /** Starts the flow of news, and of runs. One listener; called once, when the listener is ready to serve, and maybe before `start`. Never waits for a broker. */
   listen(listener: TransportListener): Promise<void>
   /** At most 1,000 queues, by name. */
   queues(): Promise<readonly QueueFacts[]>
@@ -91,4 +121,4 @@ export interface Transport {
   revive(jobId: string): Promise<boolean>
   readonly kind: string
 }
-export const Transport = port<Transport>('transport')
+export const Transports = contributions<Transport>('transports')

@@ -1,4 +1,5 @@
-import { Files, type StoredEvent, Transport, wire } from 'pounce/sdk'
+import { Files, type StoredEvent, wire } from 'pounce/sdk'
+import { AllTransports, type Carriers } from './carriers.ts'
 import { Extractions, type StoredExtractions } from './stored-extractions.ts'
 import { type Submission, Submissions } from './submission.ts'
 
@@ -6,9 +7,9 @@ import { type Submission, Submissions } from './submission.ts'
 export class WakeExtractors {
   #files: Files
   #submissions: Submission
-  #transport: Transport
+  #transport: Carriers
 
-  constructor(files: Files, submissions: Submission, transport: Transport) {
+  constructor(files: Files, submissions: Submission, transport: Carriers) {
     this.#files = files
     this.#submissions = submissions
     this.#transport = transport
@@ -22,7 +23,7 @@ export class WakeExtractors {
     if (jobs.length > 0) await this.#transport.publish(jobs)
   }
 }
-wire(WakeExtractors, Files, Submissions, Transport)
+wire(WakeExtractors, Files, Submissions, AllTransports)
 
 /** When the last run of an upload has ended, the file is PROCESSED. */
 export class FinishUpload {

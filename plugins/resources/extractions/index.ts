@@ -1,4 +1,5 @@
 import { definePlugin, on, port, provide, type TransportListener } from 'pounce/sdk'
+import { AllTransports, Carriers } from './carriers.ts'
 import { extractions, extractors } from './collections.ts'
 import { FinishUpload, FollowTarget, WakeExtractors } from './handlers.ts'
 import * as extractionRoutes from './routes-extractions.ts'
@@ -15,6 +16,7 @@ export const plugin = definePlugin({
     provide(Extractions, StoredExtractions),
     provide(KnownExtractors, StoredExtractors),
     provide(Submissions, Submission),
+    provide(AllTransports, Carriers),
     provide(port<TransportListener>('extractions.results'), TakeResults),
   ],
   routes: { ...extractorRoutes, ...extractionRoutes },

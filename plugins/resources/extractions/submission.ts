@@ -11,10 +11,10 @@ import {
   port,
   type Ref,
   type Stored,
-  Transport,
   Users,
   wire,
 } from 'pounce/sdk'
+import { AllTransports, type Carriers } from './carriers.ts'
 import { type Asked, datasetSubmitted, fileCreated, fileSubmitted } from './job-message.ts'
 import { Extractions, type StoredExtractions } from './stored-extractions.ts'
 import { KnownExtractors, type StoredExtractors } from './stored-extractors.ts'
@@ -29,7 +29,7 @@ const uploadJob = (file: string, extractor: string): string =>
 export class Submission {
   #extractions: StoredExtractions
   #extractors: StoredExtractors
-  #transport: Transport
+  #transport: Carriers
   #users: Users
   #ids: Ids
   #baseUrl: string
@@ -37,7 +37,7 @@ export class Submission {
   constructor(
     extractions: StoredExtractions,
     extractors: StoredExtractors,
-    transport: Transport,
+    transport: Carriers,
     users: Users,
     ids: Ids,
     { baseUrl }: Installation,
@@ -129,6 +129,6 @@ export class Submission {
     return { jobId, extractor, dataset, parameters, host: this.#baseUrl, notifies: owner ? [owner.email] : [] }
   }
 }
-wire(Submission, Extractions, KnownExtractors, Transport, Users, Ids, Installation)
+wire(Submission, Extractions, KnownExtractors, AllTransports, Users, Ids, Installation)
 
 export const Submissions = port<Submission>('extractions.submissions')

@@ -12,10 +12,10 @@ import {
   Previews,
   type Ref,
   Tags,
-  Transport,
   type TransportListener,
   wire,
 } from 'pounce/sdk'
+import { AllTransports, type Carriers } from './carriers.ts'
 import { readExtractorInfo } from './extractor-json.ts'
 import { Extractions, type StoredExtractions } from './stored-extractions.ts'
 import { KnownExtractors, type StoredExtractors } from './stored-extractors.ts'
@@ -25,7 +25,7 @@ const madeBy = (job: string, what: string): string => createHash('sha256').updat
 
 /** Hears from the transport: keeps the news of runs, and what Pounce's own extractors found. */
 export class TakeResults implements TransportListener {
-  #transport: Transport
+  #transport: Carriers
   #extractions: StoredExtractions
   #extractors: StoredExtractors
   #files: Files
@@ -36,7 +36,7 @@ export class TakeResults implements TransportListener {
   #log: Log
 
   constructor(
-    transport: Transport,
+    transport: Carriers,
     extractions: StoredExtractions,
     extractors: StoredExtractors,
     files: Files,
@@ -65,9 +65,9 @@ export class TakeResults implements TransportListener {
     return this.#extractions.heard(status)
   }
 
-  async heartbeat({ info }: Heartbeat): Promise<void> {
+  async heartbeat({ info, isBuiltIn }: Heartbeat): Promise<void> {
     try {
-      await this.#extractors.register(readExtractorInfo(info), { user: undefined, isAdmin: false, isBuiltIn: true })
+      await this.#extractors.register(readExtractorInfo(info), { user: undefined, isAdmin: false, isBuiltIn })
     } catch (error) {
       this.#log.warn('an extractor introduced itself wrongly and was not registered', { error })
     }
@@ -113,4 +113,4 @@ export class TakeResults implements TransportListener {
     }
   }
 }
-wire(TakeResults, Transport, Extractions, KnownExtractors, Files, MetadataDocuments, Tags, Previews, Installation, Log)
+wire(TakeResults, AllTransports, Extractions, KnownExtractors, Files, MetadataDocuments, Tags, Previews, Installation, Log)

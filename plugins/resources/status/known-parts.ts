@@ -1,16 +1,26 @@
-import { type Contributions, type Extractor, Extractors, Installation, port, SearchIndex, Transport, wire } from 'pounce/sdk'
+import {
+  type Contributions,
+  type Extractor,
+  Extractors,
+  Installation,
+  port,
+  SearchIndex,
+  type Transport,
+  Transports,
+  wire,
+} from 'pounce/sdk'
 
 /** Which parts the installation is made of, in the words of Clowder's status page. */
 export class Parts {
   #installation: Installation
   #index: SearchIndex
-  #transport: Transport
+  #transports: Contributions<Transport>
   #extractors: Contributions<Extractor>
 
-  constructor(installation: Installation, index: SearchIndex, transport: Transport, extractors: Contributions<Extractor>) {
+  constructor(installation: Installation, index: SearchIndex, transports: Contributions<Transport>, extractors: Contributions<Extractor>) {
     this.#installation = installation
     this.#index = index
-    this.#transport = transport
+    this.#transports = transports
     this.#extractors = extractors
   }
 
@@ -19,7 +29,13 @@ export class Parts {
     return {
       ...Object.fromEntries(services),
       search: { status: 'connected', engine: this.#index.engine },
-      transport: { status: 'connected', kind: this.#transport.kind },
+      transport: {
+        status: 'connected',
+        kind: this.#transports
+          .all()
+          .map(({ kind }) => kind)
+          .join(' '),
+      },
     }
   }
 
@@ -32,11 +48,11 @@ export class Parts {
 
   /** Names of the extractors that run here. */
   async extractors(): Promise<string[]> {
-    const queues = await this.#transport.queues()
+    const queues = (await Promise.all(this.#transports.all().map(transport => transport.queues()))).flat()
     const listening = queues.filter(queue => queue.consumers > 0).map(queue => queue.queue)
     return [...new Set([...this.#extractors.all().map(extractor => extractor.info.name), ...listening])].sort()
   }
 }
-wire(Parts, Installation, SearchIndex, Transport, Extractors)
+wire(Parts, Installation, SearchIndex, Transports, Extractors)
 
 export const KnownParts = port<Parts>('status.parts')

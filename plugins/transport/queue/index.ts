@@ -1,4 +1,4 @@
-import { definePlugin, provide, Transport } from 'pounce/sdk'
+import { definePlugin, provide, Transports } from 'pounce/sdk'
 import { config } from './config.ts'
 import { jobs } from './jobs.ts'
 import { QueueTransport } from './queue-transport.ts'
@@ -7,6 +7,6 @@ export const plugin = definePlugin({
   id: 'transport.queue',
   summary: 'Jobs for extractors, kept in the document store; built-in extractors run in child processes with limits.',
   config,
-  provides: [provide(Transport, QueueTransport)],
+  provides: [provide(Transports, QueueTransport)],
   collections: [jobs],
 })

@@ -90,6 +90,10 @@ export class QueueTransport implements Transport {
     this.#announcing = Promise.all([...extractors].map(([queue, { info }]) => this.#announce(listener, queue, info)))
   }
 
+  runs(): ReadonlySet<string> {
+    return new Set(this.#builtIn().keys())
+  }
+
   async queues(): Promise<readonly QueueFacts[]> {
     const builtIn = this.#builtIn()
     const facts = await this.#book.queues([...builtIn.keys()])
@@ -152,7 +156,7 @@ export class QueueTransport implements Transport {
   async #announce(listener: TransportListener, queue: string, info: unknown): Promise<void> {
     const patience = { signal: this.#stopping.signal, tries: 5, delayMs: 500, awayMs: Number.POSITIVE_INFINITY }
     try {
-      await patiently(() => listener.heartbeat({ queue, info }), patience)
+      await patiently(() => listener.heartbeat({ queue, info, isBuiltIn: true }), patience)
     } catch (error) {
       if (!this.#stopping.signal.aborted) this.#log.error('an extractor could not be announced', { queue, error })
     }

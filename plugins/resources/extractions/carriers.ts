@@ -1,0 +1,63 @@
+import {
+  type Contributions,
+  type Job,
+  port,
+  type QueueFacts,
+  type Transport,
+  type TransportListener,
+  Transports,
+  Unavailable,
+  wire,
+} from 'pounce/sdk'
+
+/** All transports as one: each job goes to the one that serves its queue. */
+export class Carriers {
+  #transports: Contributions<Transport>
+
+  constructor(transports: Contributions<Transport>) {
+    this.#transports = transports
+  }
+
+  async listen(listener: TransportListener): Promise<void> {
+    for (const transport of this.#transports.all()) await transport.listen(listener)
+  }
+
+  async publish(jobs: readonly Job[]): Promise<void> {
+    const shares = new Map<Transport, Job[]>()
+    for (const job of jobs) {
+      const transport = this.#of(job.queue)
+      shares.set(transport, [...(shares.get(transport) ?? []), job])
+    }
+    for (const [transport, share] of shares) await transport.publish(share)
+  }
+
+  /** As `Transport.cancel`, wherever the job is. */
+  async cancel(jobId: string): Promise<'cancelled' | 'running' | 'unknown'> {
+    for (const transport of this.#transports.all()) {
+      const outcome = await transport.cancel(jobId)
+      if (outcome !== 'unknown') return outcome
+    }
+    return 'unknown'
+  }
+
+  /** By name. */
+  async queues(): Promise<readonly QueueFacts[]> {
+    const all = await Promise.all(this.#transports.all().map(transport => transport.queues()))
+    return all.flat().sort((a, b) => (a.queue < b.queue ? -1 : 1))
+  }
+
+  /** True of a queue whose extractor Pounce runs itself. */
+  runsHere(queue: string): boolean {
+    return this.#transports.all().some(transport => transport.runs().has(queue))
+  }
+
+  #of(queue: string): Transport {
+    const all = this.#transports.all()
+    const transport = all.find(each => each.runs().has(queue)) ?? all.find(each => each.bus) ?? all[0]
+    if (!transport) throw new Unavailable('No transport runs: name transport.queue or transport.rabbitmq in "plugins"')
+    return transport
+  }
+}
+wire(Carriers, Transports)
+
+export const AllTransports = port<Carriers>('extractions.carriers')

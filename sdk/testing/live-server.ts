@@ -1,0 +1,29 @@
+import type { TestFn } from 'ava'
+
+/** The real servers that tests can be given, by what they speak; each address comes from `POUNCE_TEST_<NAME>_URL`. */
+export type LiveServer = 'MONGODB' | 'S3' | 'ELASTICSEARCH' | 'RABBITMQ' | 'RABBITMQ_MANAGEMENT'
+
+/** Tests of a real server. */
+export interface LiveTests {
+  /** Its address; tests that read it run only when it is there. */
+  readonly url: (name: LiveServer) => string
+  /** As `test`; reported as skipped, with the reason in the title, while an address is missing. */
+  readonly test: TestFn
+}
+
+/**
+ * Tests that need real servers: `const { test: live, url } = liveTests(test, 'MONGODB')`. A contract is handed `live` in place of `test`.
+ * `npm run test:live` starts the servers.
+ */
+export const liveTests = (test: TestFn, ...names: readonly LiveServer[]): LiveTests => {
+  const variables = names.map(name => `POUNCE_TEST_${name}_URL`)
+  const missing = variables.filter(variable => !process.env[variable])
+  const url = (name: LiveServer): string => {
+    const address = process.env[`POUNCE_TEST_${name}_URL`]
+    if (!address) throw new Error(`POUNCE_TEST_${name}_URL is not set`)
+    return address
+  }
+  if (missing.length === 0) return { url, test }
+  const skipped = (title: string, run: Parameters<TestFn>[1]) => test.skip(`${title} (${missing.join(', ')} not set)`, run as never)
+  return { url, test: Object.assign(skipped, test) as unknown as TestFn }
+}
