@@ -25,5 +25,7 @@ export const liveTests = (test: TestFn, ...names: readonly LiveServer[]): LiveTe
   }
   if (missing.length === 0) return { url, test }
   const skipped = (title: string, run: Parameters<TestFn>[1]) => test.skip(`${title} (${missing.join(', ')} not set)`, run as never)
-  return { url, test: Object.assign(skipped, test) as unknown as TestFn }
+  const nothing = Object.assign(() => undefined, { always: () => undefined })
+  const hooks = { before: nothing, after: nothing, beforeEach: nothing, afterEach: nothing }
+  return { url, test: Object.assign(skipped, test, { serial: skipped, ...hooks }) as unknown as TestFn }
 }

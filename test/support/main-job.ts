@@ -29,11 +29,22 @@ export const sha256 = (bytes: Uint8Array): string => createHash('sha256').update
 
 export const dataFile = (name: string): Promise<Buffer> => readFile(fileURLToPath(new URL(`../data/${name}`, import.meta.url)))
 
-/** One person with a space, a dataset and folders on a server that can be killed and started again. */
+/** What an installation is made of: how many kernels, and the settings that all of them have. */
+export interface Installed {
+  readonly kernels: number
+  readonly settings: Readonly<Record<string, string>>
+}
+
+/**
+ * One person with a space, a dataset and folders on an installation that can be killed and started again. With several kernels, requests
+ * go to one after the other, as behind a proxy.
+ */
 export class MainJob {
   readonly folder: string
-  #starting: StartingServer | undefined
-  #server: ChildServer | undefined
+  readonly #installed: Installed
+  #starting: readonly StartingServer[] = []
+  #servers: readonly ChildServer[] = []
+  #turn = 0
   #admin = ''
   #key = ''
   space = ''
@@ -42,12 +53,13 @@ export class MainJob {
   readonly folders: Record<string, string> = {}
   readonly files = new Map<string, string>()
 
-  constructor(folder: string) {
+  constructor(folder: string, installed: Installed) {
     this.folder = folder
+    this.#installed = installed
   }
 
-  static async begin(): Promise<MainJob> {
-    const job = new MainJob(await mkdtemp(join(tmpdir(), 'pounce-main-')))
+  static async begin(installed: Installed): Promise<MainJob> {
+    const job = new MainJob(await mkdtemp(join(tmpdir(), 'pounce-main-')), installed)
     await job.start()
     job.#admin = await adminKey(job.server)
     await ok(job.admin('/api/users', { method: 'POST', json: account }))
@@ -56,10 +68,16 @@ export class MainJob {
     return job
   }
 
+  /** The server whose turn it is. */
   get server(): ChildServer {
-    if (!this.#server) throw new Error('The server does not run')
-    return this.#server
+    this.#turn += 1
+    const server = this.#servers[this.#turn % this.#servers.length]
+    if (!server) throw new Error('The server does not run')
+    return server
   }
+
+  /** Memory of the kernel that takes most, in bytes. */
+  rss = async (): Promise<number> => Math.max(...(await Promise.all(this.#servers.map(server => server.rss()))))
 
   /** Calls as the person. */
   call = (path: string, init?: RequestInit & { readonly json?: unknown }): Promise<Response> => this.server.as(this.#key)(path, init)
@@ -68,14 +86,15 @@ export class MainJob {
 
   async start(): Promise<void> {
     // Links keep the same whatever port is free.
-    this.#starting = startChild(this.folder, { POUNCE_HTTP__BASE_URL: 'http://data.example.org' })
-    this.#server = await this.#starting.ready
+    const settings = { POUNCE_HTTP__BASE_URL: 'http://data.example.org', ...this.#installed.settings }
+    this.#starting = Array.from({ length: this.#installed.kernels }, (_, n) => startChild(join(this.folder, `kernel-${n}`), settings))
+    this.#servers = await Promise.all(this.#starting.map(({ ready }) => ready))
   }
 
   async kill(): Promise<void> {
-    this.#starting?.signal('SIGKILL')
-    await this.#starting?.ended
-    this.#server = undefined
+    for (const each of this.#starting) each.signal('SIGKILL')
+    await Promise.all(this.#starting.map(({ ended }) => ended))
+    this.#servers = []
   }
 
   async end(): Promise<void> {

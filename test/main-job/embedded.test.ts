@@ -1,0 +1,4 @@
+import test from 'ava'
+import { mainJobTests } from './main-job-tests.ts'
+
+mainJobTests(test, async () => ({ kernels: 1, settings: {} }))
