@@ -1,0 +1,109 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import test, { type ExecutionContext } from 'ava'
+import { flakyProxy } from './flaky-proxy.ts'
+import { until } from './until.ts'
+
+/** A server that says everything twice. */
+const echo = async (t: ExecutionContext): Promise<string> => {
+  const sockets = new Set<Socket>()
+  const server = createServer(socket => {
+    sockets.add(socket)
+    socket.on('error', () => undefined)
+    socket.on('data', piece => socket.write(`${piece}${piece}`))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(async () => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return `tcp://user:secret@127.0.0.1:${(server.address() as AddressInfo).port}/path`
+}
+
+const client = async (t: ExecutionContext, port: number) => {
+  const socket = connect(port, '127.0.0.1')
+  t.teardown(() => void socket.destroy())
+  const seen = { heard: '', isClosed: false }
+  socket.setEncoding('utf8').on('data', text => {
+    seen.heard += text
+  })
+  socket.on('error', () => undefined)
+  socket.on('close', () => {
+    seen.isClosed = true
+  })
+  await once(socket, 'connect')
+  return { seen, say: (text: string) => void socket.write(text) }
+}
+
+const said = (seen: { readonly heard: string }, text: string) =>
+  until(
+    `${text} to come back`,
+    () => seen.heard,
+    heard => heard === text,
+  )
+
+test('an address keeps everything but its host and port', async t => {
+  const proxy = await flakyProxy(t, await echo(t))
+  t.is(proxy.urlFor('amqp://guest:g@example.org:5672/a?b=c'), `amqp://guest:g@127.0.0.1:${proxy.port}/a?b=c`)
+  t.is(proxy.urlFor('http://example.org'), `http://127.0.0.1:${proxy.port}`)
+  await t.throwsAsync(flakyProxy(t, 'http://example.org/'), { message: /names no host and port/ })
+})
+
+test('what is sent while it is silent arrives when it is not any more', async t => {
+  const proxy = await flakyProxy(t, await echo(t))
+  const before = await client(t, proxy.port)
+  before.say('a')
+  await said(before.seen, 'aa')
+  await proxy.become('silent')
+  const during = await client(t, proxy.port)
+  before.say('b')
+  during.say('c')
+  const other = await flakyProxy(t, await echo(t))
+  const witness = await client(t, other.port)
+  witness.say('w')
+  await said(witness.seen, 'ww')
+  t.deepEqual([before.seen.heard, during.seen.heard], ['aa', ''])
+  await proxy.become('pass')
+  await said(before.seen, 'aabb')
+  await said(during.seen, 'cc')
+  t.is(proxy.open, 2)
+})
+
+test('refusing resets what is open and takes no connection, until it passes again on the same port', async t => {
+  const proxy = await flakyProxy(t, await echo(t))
+  const before = await client(t, proxy.port)
+  await proxy.become('refuse')
+  await until('the reset', () => before.seen.isClosed)
+  await t.throwsAsync(client(t, proxy.port), { code: 'ECONNREFUSED' })
+  await proxy.become('pass')
+  const after = await client(t, proxy.port)
+  after.say('x')
+  await said(after.seen, 'xx')
+})
+
+test('cutting resets at the first byte', async t => {
+  const proxy = await flakyProxy(t, await echo(t))
+  await proxy.become('cut')
+  const one = await client(t, proxy.port)
+  t.false(one.seen.isClosed)
+  one.say('x')
+  await until('the reset', () => one.seen.isClosed)
+  t.is(one.seen.heard, '')
+})
+
+test('slow pieces are late, each way, and keep their order', async t => {
+  const proxy = await flakyProxy(t, await echo(t), { slowMs: 100 })
+  const one = await client(t, proxy.port)
+  await proxy.become('slow')
+  const began = performance.now()
+  one.say('1')
+  one.say('2')
+  await until(
+    'both',
+    () => one.seen.heard,
+    heard => heard.length === 4,
+  )
+  t.true(performance.now() - began >= 198)
+  t.regex(one.seen.heard, /^1.*2$/)
+})
