@@ -1,5 +1,5 @@
 import test from 'ava'
-import { TapTally, totalsLine } from './tap-tally.ts'
+import { skipsLine, TapTally, totalsLine } from './tap-tally.ts'
 
 const run = (text: string): { readonly tally: TapTally; readonly seen: readonly string[] } => {
   const tally = new TapTally()
@@ -34,12 +34,11 @@ test('the totals are those that ava states', t => {
   t.is(tally.ended, 4)
 })
 
-test('shown are failures with their details and skipped tests, nothing else', t => {
+test('shown are failures with their details, nothing else', t => {
   const { seen } = run(whole)
   t.deepEqual(
     seen.map(line => line.trim()),
     [
-      'ok 2 - clients › pyclowder (no python3) # SKIP',
       'not ok 3 - files › a range is served',
       '---',
       'name: AssertionError',
@@ -81,7 +80,19 @@ test('a title that looks like totals is no total', t => {
   t.deepEqual(tally.totals(0), { passed: 2, failed: 0, skipped: 0 })
 })
 
-test('the line of totals names skipped tests only where there are any', t => {
+test('the line of totals counts what ran, and nothing of what was skipped', t => {
   t.is(totalsLine({ passed: 12, failed: 0, skipped: 0 }), '12 passed, 0 failed')
-  t.is(totalsLine({ passed: 1, failed: 2, skipped: 3 }), '1 passed, 2 failed, 3 skipped')
+  t.is(totalsLine({ passed: 1, failed: 2, skipped: 3 }), '1 passed, 2 failed')
+})
+
+test('skipped tests are counted by their reason, the most frequent first', t => {
+  const { tally, seen } = run(`ok 1 - a › one (no python3) # SKIP
+ok 2 - b › two (a remark) and more (X_URL not set) # SKIP
+ok 3 - b › three (X_URL not set) # SKIP
+ok 4 - four # SKIP
+ok 5 - five (of those that run)
+`)
+  t.deepEqual(seen, [])
+  t.is(skipsLine(tally.skips), '4 skipped: 2 (X_URL not set), 1 (no python3), 1 (no reason given)')
+  t.is(skipsLine(new Map()), undefined)
 })

@@ -6,6 +6,7 @@ export interface Totals {
 }
 
 const result = /^(ok|not ok) \d+ - (.*)$/
+const reasonOf = (title: string): string => /\(([^()]+)\)$/.exec(title.replace(/ *# SKIP$/, ''))?.[1] ?? 'no reason given'
 const trailer = /^# (tests|pass|skip|fail) (\d+)$/
 
 /**
@@ -15,9 +16,11 @@ const trailer = /^# (tests|pass|skip|fail) (\d+)$/
 export class TapTally {
   #counted = { passed: 0, failed: 0, skipped: 0 }
   #stated = new Map<string, number>()
+  /** How many tests were skipped, by the reason that their titles end with in brackets. */
+  readonly skips: Map<string, number> = new Map()
   #isFailing = false
 
-  /** Takes one line; true when a person should see it: failures with all that belongs to them, and skipped tests with their reason. */
+  /** Takes one line; true when a person should see it: failures with all that belongs to them. */
   take(line: string): boolean {
     const test = result.exec(line)
     if (test) {
@@ -25,7 +28,8 @@ export class TapTally {
       const isSkipped = outcome === 'ok' && title.endsWith('# SKIP')
       this.#isFailing = outcome === 'not ok'
       this.#counted[this.#isFailing ? 'failed' : isSkipped ? 'skipped' : 'passed'] += 1
-      return this.#isFailing || isSkipped
+      if (isSkipped) this.skips.set(reasonOf(title), (this.skips.get(reasonOf(title)) ?? 0) + 1)
+      return this.#isFailing
     }
     const total = trailer.exec(line)
     if (total) this.#stated.set(total[1] ?? '', Number(total[2]))
@@ -53,6 +57,12 @@ export class TapTally {
   }
 }
 
-/** `12 passed, 0 failed`, and `, 1 skipped` where there are any. */
-export const totalsLine = ({ passed, failed, skipped }: Totals): string =>
-  `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`
+/** `12 passed, 0 failed`: a skipped test is neither. */
+export const totalsLine = ({ passed, failed }: Totals): string => `${passed} passed, ${failed} failed`
+
+/** `7 skipped: 4 (no python3), 3 (no curl)`, the most frequent reason first; undefined where nothing was. */
+export const skipsLine = (skips: ReadonlyMap<string, number>): string | undefined => {
+  const reasons = [...skips].sort(([, one], [, other]) => other - one)
+  const all = reasons.reduce((sum, [, count]) => sum + count, 0)
+  return all === 0 ? undefined : `${all} skipped: ${reasons.map(([reason, count]) => `${count} (${reason})`).join(', ')}`
+}

@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process'
 import { delimiter, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { TapTally, type Totals, totalsLine } from './tap-tally.ts'
+import { describeServers } from './live-servers.ts'
+import { skipsLine, TapTally, type Totals, totalsLine } from './tap-tally.ts'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
 const bin = join(root, 'node_modules', '.bin')
@@ -64,6 +65,8 @@ const runTests = async (words: readonly string[]): Promise<{ readonly code: numb
   const code = await ended
   const totals = tally.totals(code)
   if (totals.failed > 0) say('More about a failure: npx ava <its file>')
+  const skips = skipsLine(tally.skips)
+  if (skips !== undefined) say(skips)
   say(`${totals.failed === 0 ? '✔' : '✘'} tests (${seconds(began)})`)
   return { code: code === 0 && totals.failed > 0 ? 1 : code, totals }
 }
@@ -72,6 +75,7 @@ const runTests = async (words: readonly string[]): Promise<{ readonly code: numb
 const words = process.argv.slice(2)
 let isGood = true
 if (words.length === 0) for (const step of steps) isGood = (await check(step)) && isGood
+for (const line of await describeServers(process.env)) say(`• ${line}`)
 const { code, totals } = await runTests(words)
 say(totalsLine(totals))
 process.exitCode = code === 0 && !isGood ? 1 : code

@@ -1,0 +1,70 @@
+import { MongoClient } from 'mongodb'
+import type { LiveServer } from 'pounce/sdk/testing'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+const limitMs = 5_000
+
+const get = (url: string, path: string): Promise<Response> => {
+  const { username, password, origin } = new URL(url)
+  const headers = username === '' ? {} : { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` }
+  return fetch(origin + path, { headers, signal: AbortSignal.timeout(limitMs) })
+}
+
+const json = async <T>(url: string, path: string): Promise<T> => {
+  const answer = await get(url, path)
+  if (!answer.ok) throw new Error(`${path} answers ${answer.status}`)
+  return (await answer.json()) as T
+}
+
+const mongodb = async (url: string): Promise<string> => {
+  const client = new MongoClient(url, { serverSelectionTimeoutMS: limitMs })
+  try {
+    const { version, gitVersion } = await client.db('admin').command({ buildInfo: 1 })
+    // Every mongod names the commit it was built from.
+    return `MongoDB ${version}${gitVersion === undefined ? ', from a re-implementation (no mongod: it names no commit)' : ''}`
+  } finally {
+    await client.close()
+  }
+}
+
+const elasticsearch = async (url: string): Promise<string> => {
+  const root = await json<{ version: { number: string; build_hash?: string } }>(url, '/')
+  const path = '/_nodes/_local?filter_path=nodes.*.version,nodes.*.build_hash'
+  const { nodes } = await json<{ nodes: Readonly<Record<string, { version: string; build_hash: string }>> }>(url, path)
+  const [node] = Object.values(nodes)
+  const note = root.version.build_hash === undefined ? ', as its node says; GET / is answered by a stand-in' : ''
+  return `Elasticsearch ${node?.version} build ${node?.build_hash.slice(0, 8)}${note}`
+}
+
+const s3 = async (url: string): Promise<string> => `S3, "Server: ${(await get(url, '/')).headers.get('server') ?? 'not said'}"`
+
+const rabbitmqManagement = async (url: string): Promise<string> => {
+  const about = await json<{ rabbitmq_version: string; erlang_version: string }>(url, '/api/overview')
+  return `RabbitMQ ${about.rabbitmq_version} on Erlang ${about.erlang_version}`
+}
+
+const asked: readonly (readonly [LiveServer, string, (url: string) => Promise<string>])[] = [
+  ['MONGODB', 'MongoDB', mongodb],
+  ['S3', 'S3', s3],
+  ['ELASTICSEARCH', 'Elasticsearch', elasticsearch],
+  ['RABBITMQ_MANAGEMENT', 'RabbitMQ', rabbitmqManagement],
+]
+
+/**
+ * One line for each server that tests are given: what it says that it is, and in brackets what the one who started it knows
+ * (`POUNCE_TEST_<NAME>_SERVER`), for some say little and others call themselves what they are not.
+ */
+export const describeServers = (environment: Environment): Promise<readonly string[]> =>
+  Promise.all(
+    asked.map(async ([name, title, ask]) => {
+      const url = environment[`POUNCE_TEST_${name}_URL`]
+      if (!url) return `${title}: no server`
+      const known = environment[`POUNCE_TEST_${name}_SERVER`]
+      try {
+        return `${await ask(url)}${known ? ` [${known}]` : ''}`
+      } catch (error) {
+        return `${title}: a server that does not say what it is: ${error instanceof Error ? error.message : error}`
+      }
+    }),
+  )

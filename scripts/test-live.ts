@@ -1,0 +1,59 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { glob } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+const root = fileURLToPath(new URL('../', import.meta.url))
+const run = promisify(execFile)
+
+/** Where the servers of `test/servers.compose.yml` are, by the variable that tests look at. */
+const addresses: Readonly<Record<string, { readonly service: string; readonly port: number; readonly url: (at: string) => string }>> = {
+  POUNCE_TEST_MONGODB_URL: { service: 'mongodb', port: 27017, url: at => `mongodb://${at}/` },
+  POUNCE_TEST_S3_URL: { service: 's3', port: 7070, url: at => `http://${at}` },
+  POUNCE_TEST_ELASTICSEARCH_URL: { service: 'elasticsearch', port: 9200, url: at => `http://${at}` },
+  POUNCE_TEST_RABBITMQ_URL: { service: 'rabbitmq', port: 5672, url: at => `amqp://guest:guest@${at}/` },
+  POUNCE_TEST_RABBITMQ_MANAGEMENT_URL: { service: 'rabbitmq', port: 15672, url: at => `http://guest:guest@${at}` },
+}
+
+const compose = ['compose', '-f', 'test/servers.compose.yml']
+
+const shown = async (command: string, words: readonly string[], env = process.env): Promise<number> => {
+  const child = spawn(command, words, { cwd: root, env, stdio: 'inherit' })
+  const [code] = (await once(child, 'close')) as [number | null]
+  return code ?? 1
+}
+
+const environment = async (): Promise<NodeJS.ProcessEnv> => {
+  const found = { ...process.env }
+  for (const [variable, { service, port, url }] of Object.entries(addresses)) {
+    const { stdout } = await run('docker', [...compose, 'port', service, String(port)], { cwd: root })
+    found[variable] = url(stdout.trim())
+  }
+  return found
+}
+
+/** The live tests, or those named on the command line, on servers that are up. */
+const runTests = async (): Promise<number> => {
+  const named = process.argv.slice(2)
+  const all = await Array.fromAsync(glob('{core,plugins,sdk,test}/**/*.live.test.ts', { cwd: root }))
+  return shown(process.execPath, ['scripts/test.ts', ...(named.length > 0 ? named : all.sort())], await environment())
+}
+
+const takeDown = (): Promise<number> => shown('docker', [...compose, 'down', '--volumes', '--timeout', '5'])
+
+// The children get the signal too and end; this process stays to take the servers down.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined)
+const isUp = await shown('docker', [...compose, 'up', '--detach', '--wait']).catch((error: unknown) => {
+  process.stderr.write(`docker cannot be run: ${error instanceof Error ? error.message : error}\n`)
+  return 1
+})
+try {
+  if (isUp === 0) process.exitCode = await runTests()
+  else {
+    process.stderr.write('The servers cannot be started with docker compose; set POUNCE_TEST_…_URL to use others, and run `npm test`\n')
+    process.exitCode = isUp
+  }
+} finally {
+  await takeDown().catch(() => 1)
+}
