@@ -1,5 +1,6 @@
 import type { Kind } from '../model/kind.ts'
 import { port } from '../port.ts'
+import type { Regex } from '../search/regex.ts'
 import type { SearchScope } from './policy.ts'
 
 /** One typed value of metadata, under its path: `{field: 'metadata.pounce-image.width', value: 640}`. */
@@ -46,25 +47,38 @@ export interface SearchDocument {
 export type IndexChange = { readonly put: SearchDocument } | { readonly remove: string }
 
 /**
- * A query as data; user text is only ever a value in it.
+ * A query as data; user text is only ever a value in it. How text becomes words, and what a value can mean, is said by `pounce/sdk/search`
+ * (`wordsOf`, `patternsOf`, `readingOf`), for documents and queries and for every engine alike.
  *
- * Fields: `name description creator email tag created created_as resource_type content_type comment in contains`; any other name is a metadata
- * path, matched whole or as the end of a longer path (`width` finds `metadata.pounce-image.width`).
+ * Fields: `name description creator email tag created created_as resource_type content_type comment in contains`. Any other name, and any that
+ * begins with `metadata.`, is a metadata path, case kept: whole, or the end of a longer one (`width` finds `pounce-image.width`).
+ * A field may have several values; one that fits is enough.
  */
 export type SearchQuery =
   | { readonly op: 'all' }
-  /** The term or the beginning of one, in any text (names, descriptions, tags, comments, metadata, text); `*` and `?` match any run or any one character. Case is ignored. */
+  /**
+   * In any text (name, description, tags, comments, original name, metadata, text): the term or the beginning of one. Several words are next
+   * to each other in one value, the last of them may go on. With `*` and `?` (any run, any one character) each fits a whole word, anywhere.
+   */
   | { readonly op: 'word'; readonly text: string }
-  /** The words in this order, in any text. */
-  | { readonly op: 'phrase'; readonly text: string }
+  /** These whole words in this order, in one value of the field, or of any text. */
+  | { readonly op: 'phrase'; readonly text: string; readonly field?: string }
+  /** A word that the expression fits as a whole, in the field or in any text. */
+  | { readonly op: 'regex'; readonly regex: Regex; readonly field?: string }
   | {
       readonly op: 'field'
       readonly field: string
-      /** `contains`: words or patterns inside the value, case ignored. Numbers and dates compare as such when both sides are. */
+      /**
+       * `contains`: each word of it begins a word of the field, each pattern fits one, in any order; but what reads as a number or a date (`readingOf`)
+       * equals the numbers or dates of the field, and a value that is no text equals. `*` alone: the field is there. `resource_type` by
+       * its beginning; `in` and `contains` are ids and equal. `equals`: the whole value, case ignored. `differs`: the field is there, and none of
+       * its values equals any of these. The others compare numbers with numbers, dates with dates, and what reads as neither with texts by code point.
+       */
       readonly is: 'contains' | 'equals' | 'differs' | 'less' | 'atMost' | 'more' | 'atLeast'
-      /** Alternatives: any of them fits. */
+      /** Alternatives: any of them fits. A day is its whole span (`created` takes months and years too): more is after its end, atMost before it. */
       readonly values: readonly (string | number | Date)[]
     }
+  /** The field has a value, not an empty text; of metadata, also what stands below it does (`exists:site` for `site.lat`). */
   | { readonly op: 'exists'; readonly field: string }
   | { readonly op: 'missing'; readonly field: string }
   | { readonly op: 'and'; readonly all: readonly SearchQuery[] }
@@ -75,7 +89,10 @@ export interface SearchRequest {
   readonly query: SearchQuery
   readonly scope: SearchScope
   readonly kinds?: readonly Kind[]
-  /** `score` puts the best first; a field puts documents without it last. Only `created` and numeric or date metadata: else `Invalid`. */
+  /**
+   * `score` puts the best first; a field puts documents without it last, by its smallest value when ascending and its largest when descending,
+   * dates as ms. Equals come newest first. Only `created` and numeric or date metadata: else `Invalid`.
+   */
   readonly sort?: { readonly by: 'score' | string; readonly order: 'ascending' | 'descending' }
   /** 0-based position of the first hit wanted, at most 10,000. */
   readonly from: number
@@ -91,6 +108,18 @@ export interface SearchHits {
   readonly isNewestFirst: boolean
 }
 
+export interface FieldCount {
+  readonly field: string
+  /** Documents within the scope that have it, exact up to 10,000. */
+  readonly count: number
+}
+
+export interface ValueCount {
+  readonly value: string | number | Date
+  /** Documents within the scope that have it, exact up to 10,000. */
+  readonly count: number
+}
+
 /**
  * The index is a cache of the store, rebuilt at will. Answers only ids; whoever asks re-reads and re-checks them.
  * Away: `Unavailable` within 2 s.
@@ -99,8 +128,13 @@ export interface SearchIndex {
   /** Idempotent by id and revision. Durable and visible to searches when it resolves. At most 1,000 changes. */
   apply(changes: readonly IndexChange[]): Promise<void>
   search(request: SearchRequest): Promise<SearchHits>
-  /** Field names of metadata that begin with the text, most used first: for suggestions. */
-  fields(prefix: string, limit: number): Promise<readonly { readonly field: string; readonly count: number }[]>
+  /** Metadata paths that begin with the text or have a part that does, case ignored, with the number of documents within the scope; most used first, then by code point. */
+  fields(prefix: string, scope: SearchScope, limit: number): Promise<readonly FieldCount[]>
+  /**
+   * Values of a metadata field (whole path or its end) that begin with the text, case ignored, with the number of documents within the scope;
+   * most used first, then in order of code points. Texts that differ in case only are one value, written as one of them; long ones are cut.
+   */
+  values(field: string, prefix: string, scope: SearchScope, limit: number): Promise<readonly ValueCount[]>
   /** Tags that begin with the text (empty: all), most used first, at most 10,000, within the scope. */
   tags(prefix: string, scope: SearchScope, limit: number): Promise<readonly { readonly tag: string; readonly count: number }[]>
   /**

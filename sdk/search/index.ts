@@ -1,0 +1,3 @@
+export * from './readings.ts'
+export * from './regex.ts'
+export * from './text.ts'

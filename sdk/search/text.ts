@@ -1,0 +1,81 @@
+/** Characters that are words by themselves: of scripts without blanks between words, and pictures. A run of them is searched as a phrase. */
+const alone = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Extended_Pictographic}\p{Regional_Indicator}]/gu
+const wordForm = /[\p{L}\p{N}]+|[\p{Extended_Pictographic}\p{Regional_Indicator}]/gu
+const patternForm = /[\p{L}\p{N}*?]+|[\p{Extended_Pictographic}\p{Regional_Indicator}]/gu
+const plain = /^[\u0000-\u007f]*$/
+
+/** Letters that people write in two ways and that Unicode does not take apart. */
+const plainLetters: Readonly<Record<string, string>> = {
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  đ: 'd',
+  ð: 'd',
+  ł: 'l',
+  þ: 'th',
+  ı: 'i',
+  ς: 'σ',
+}
+const special = /[ßæœøđðłþıς]/g
+
+/** A longer word is cut to so many UTF-16 units, in documents and in queries alike. */
+export const longestWord = 200
+/** Of one value, so many words are found by field. */
+export const wordsPerValue = 2000
+/** Of a text value, so many UTF-16 units of its folded form are kept for `<`, `>` and suggestions. */
+export const comparedChars = 200
+
+/** Text as its words are compared: lower case, without accents, compatibility forms undone, single-character words set apart by blanks. */
+export function simplify(text: string): string {
+  if (plain.test(text)) return text.toLowerCase()
+  return text
+    .normalize('NFKD')
+    .replace(/\p{M}+/gu, '')
+    .normalize('NFC')
+    .toLowerCase()
+    .replace(special, letter => plainLetters[letter] ?? letter)
+    .replace(alone, ' $& ')
+}
+
+/** The words of a text, in order: runs of letters and digits, each Chinese or Japanese character and each emoji. No blank or `_` in any. */
+export function wordsOf(text: string): string[] {
+  const words = simplify(text).match(plain.test(text) ? /[a-z0-9]+/g : wordForm) ?? []
+  return text.length > longestWord ? words.map(cut) : words
+}
+
+/** The same of what a person looks for, where `*` stands for any run of characters and `?` for any one: words and patterns. */
+export function patternsOf(text: string): string[] {
+  const pieces = simplify(text).match(patternForm) ?? []
+  return pieces.map(piece => (piece.length <= longestWord ? piece : isPattern(piece) ? `${cut(piece)}*` : cut(piece)))
+}
+
+/** Has `*` or `?`. */
+export const isPattern = (piece: string): boolean => /[*?]/.test(piece)
+
+/** Fits every word. */
+export const isAnything = (piece: string): boolean => /^\*+$/.test(piece)
+
+/** The letters of a pattern that says no more than how a word begins; undefined of other patterns and of words. */
+export const beginningOf = (piece: string): string | undefined => /^([^*?]+)\*+$/.exec(piece)?.[1]
+
+/** A whole value as it is compared: case, surrounding blanks and the way of writing accents do not count. */
+export const foldValue = (text: string): string => text.normalize('NFC').toLowerCase().trim()
+
+/** A text value as it is kept for `<` and `>`, which go by code points. */
+export const comparableText = (text: string): string => foldValue(text).slice(0, comparedChars).toWellFormed()
+
+/** Below, at or above zero: by code points, which is the order of UTF-8 bytes. */
+export function compareText(a: string, b: string): number {
+  const most = Math.min(a.length, b.length)
+  for (let at = 0; at < most; at += 1) {
+    const [one, other] = [a.charCodeAt(at), b.charCodeAt(at)]
+    if (one !== other) return rank(one) - rank(other)
+  }
+  return a.length - b.length
+}
+
+/** Halves of characters beyond U+FFFF come after all others. */
+const rank = (unit: number): number => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit)
+
+const cut = (word: string): string => (word.length <= longestWord ? word : word.slice(0, longestWord).toWellFormed())
