@@ -8,7 +8,9 @@ export interface EventMap {
   'space.created': None
   'space.updated': { readonly fields: readonly string[] }
   'space.removed': { readonly name: string }
-  'space.member-changed': { readonly user: string; readonly change: 'added' | 'removed' | 'role' }
+  /** `accepted`: added because they had asked to join. */
+  'space.member-changed': { readonly user: string; readonly change: 'added' | 'accepted' | 'removed' | 'role' }
+  'space.request-rejected': { readonly user: string }
   'collection.created': None
   'collection.updated': { readonly fields: readonly string[] }
   /** A parent, child, dataset or space was attached or detached: `other` is what, `space`, `dataset` or `collection`. */
@@ -17,21 +19,27 @@ export interface EventMap {
   'collection.detached': { readonly other: Ref; readonly withDatasets?: boolean }
   'collection.trashed': None
   'collection.restored': None
-  'collection.removed': { readonly wasTrashed: boolean; readonly name: string }
+  'collection.removed': { readonly wasTrashed: boolean; readonly name: string; readonly spaces: readonly string[] }
   'dataset.created': None
   'dataset.updated': { readonly fields: readonly string[] }
   'dataset.attached': { readonly other: Ref }
   'dataset.detached': { readonly other: Ref }
   'dataset.trashed': None
   'dataset.restored': None
-  'dataset.removed': { readonly wasTrashed: boolean; readonly name: string }
-  'dataset.downloaded': { readonly sizeBytes: number }
+  'dataset.removed': { readonly wasTrashed: boolean; readonly name: string; readonly spaces: readonly string[] }
+  /** `entries`: how many files and folders. */
+  'dataset.downloaded': { readonly sizeBytes: number; readonly entries: number }
+  /** Archiving all files of it, or bringing them back, was asked for; `request` names what was asked. */
+  'dataset.archival-asked': { readonly request: string }
+  /** The archive extractor was asked for each of so many files. */
+  'dataset.archival-queued': { readonly operation: 'archive' | 'unarchive'; readonly files: number }
   'folder.created': { readonly dataset: string }
   'folder.updated': { readonly dataset: string }
   'folder.removed': { readonly dataset: string }
   /** `extract: false` when the uploader asked for no extraction; `batch` groups the files of one request. */
   'file.created': {
     readonly dataset: string | null
+    readonly folder: string | null
     readonly sizeBytes: number
     readonly extract: boolean
     /** Id of the key the upload was made with, so that jobs can run in its name. */
@@ -47,7 +55,10 @@ export interface EventMap {
     readonly name: string
     readonly contentType: string
   }
-  'file.downloaded': { readonly sizeBytes: number }
+  /** `isTracked`: counted in the file's statistics. `isWhole`: no range was asked for; said of untracked downloads only while an `EventSink` is there. */
+  'file.downloaded': { readonly sizeBytes: number; readonly isTracked: boolean; readonly isWhole: boolean }
+  'file.archived': { readonly sizeBytes: number }
+  'file.unarchived': { readonly sizeBytes: number }
   'metadata.added': { readonly target: Ref }
   'metadata.removed': { readonly target: Ref }
   /** Subject: what carries the tags. */
@@ -64,11 +75,18 @@ export interface EventMap {
   'section.removed': { readonly file: string }
   'user.created': None
   'user.updated': { readonly fields: readonly string[] }
+  /** By e-mail and password, on a web page or by `POST /api/login`. */
+  'user.signed-in': None
   'user.followed': { readonly target: Ref }
   'user.unfollowed': { readonly target: Ref }
   'key.created': None
   'key.revoked': { readonly user: string }
-  'extraction.submitted': { readonly target: Ref; readonly extractor: string }
+  /** `manual`: a person asked for this very run; otherwise it follows from an upload, another event, or the wish to archive. */
+  'extraction.submitted': {
+    readonly target: Ref
+    readonly extractor: string
+    readonly trigger: 'upload' | 'event' | 'manual' | 'archive'
+  }
   'extraction.status': { readonly target: Ref; readonly extractor: string }
   'extractor.registered': { readonly name: string }
 }

@@ -29,8 +29,10 @@ export interface Users extends Records<UserRecord> {
   create(
     user: Pick<UserRecord, 'email' | 'firstName' | 'lastName' | 'status'> & { readonly password?: string; readonly actor?: string },
   ): Promise<UserRecord & Stored>
-  /** Adds, changes or (role undefined) ends a membership. */
-  setMembership(user: string, space: string, role: string | undefined, actor?: string): Promise<void>
+  /** Adds, changes or (role undefined) ends a membership. `joining`: whether a new member was added, or accepted after asking. */
+  setMembership(user: string, space: string, role: string | undefined, actor?: string, joining?: 'added' | 'accepted'): Promise<void>
+  /** Address of a person's picture; it can give their e-mail away, so it is for those who may see that. */
+  avatarOf(user: UserRecord): string
   roles(): Promise<readonly (RoleRecord & Stored)[]>
 }
 export const Users = port<Users>('users')
@@ -113,6 +115,7 @@ export interface NewMetadata {
 /** JSON-LD documents on things. */
 export interface MetadataDocuments {
   add(document: NewMetadata): Promise<MetadataRecord & Stored>
+  get(id: string): Promise<(MetadataRecord & Stored) | undefined>
   /** Newest first, read in pages of at most 1,000. `extractor`: only those of this extractor name, optionally `name/version`. */
   of(
     target: Ref,

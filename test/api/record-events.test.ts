@@ -48,12 +48,12 @@ test.serial('each change of a dataset is said once, with what changed and by who
     [() => ann.put(`${path}/access?access=PUBLIC`), [said('dataset.updated', { fields: ['access'] })]],
     [() => ann.post(`/api/spaces/${space}/removeDataset/${id}`), [said('dataset.detached', { other: { kind: 'space', id: space } })]],
     [() => ann.put(`${path}/title`, { name: '' }), []],
-    [() => ann.get(`${path}/download`), [said('dataset.downloaded', { sizeBytes: 22 })]],
+    [() => ann.get(`${path}/download`), [said('dataset.downloaded', { sizeBytes: 22, entries: 0 })]],
     [() => ann.remove(path), [said('dataset.trashed', {})]],
     [() => ann.put(`/api/datasets/restore/${id}`), [said('dataset.restored', {})]],
     [() => ann.put(`/api/datasets/restore/${id}`), []],
     [() => ann.remove(path), [said('dataset.trashed', {})]],
-    [() => ann.remove(path), [said('dataset.removed', { wasTrashed: true, name: 'Sea' })]],
+    [() => ann.remove(path), [said('dataset.removed', { wasTrashed: true, name: 'Sea', spaces: [] })]],
   ]
   for (const [at, [work, wanted]] of steps.entries()) t.deepEqual(await saidBy(ann, work), wanted, `step ${at}`)
 })

@@ -4,29 +4,35 @@ import type { AnyEvent, EventType, Ref, StoredEvent } from 'pounce/sdk'
 export interface FeedEntry {
   readonly type: string
   readonly object: Ref
-  /** Set when the object is gone and can no longer be asked for its name. */
-  readonly objectName?: string
   readonly source?: Ref
   /** The person it concerns besides the one who acted. */
   readonly target?: string
+  /** Where the object was, when it is gone: who may look there may hear of it. */
+  readonly within?: readonly Ref[]
 }
 
 type Entries = { readonly [T in EventType]?: (event: StoredEvent<T>) => FeedEntry | undefined }
 type Attached = StoredEvent<'dataset.attached' | 'dataset.detached' | 'collection.attached' | 'collection.detached'>
-type Removed = StoredEvent<'space.removed' | 'collection.removed' | 'dataset.removed' | 'file.removed'>
+type Removed = StoredEvent<'collection.removed' | 'dataset.removed'>
 type Updated = StoredEvent<'space.updated' | 'collection.updated' | 'dataset.updated' | 'file.updated'>
+
+const mostPlaces = 20
 
 const set = (id: string): Ref => ({ kind: 'dataset', id })
 
 const created = ({ subject }: StoredEvent): FeedEntry => ({ type: `create_${subject.kind}`, object: subject })
-const removed = ({ subject, data }: Removed): FeedEntry => ({ type: `delete_${subject.kind}`, object: subject, objectName: data.name })
+const removed = ({ subject, data }: Removed): FeedEntry => ({
+  type: `delete_${subject.kind}`,
+  object: subject,
+  within: data.spaces.slice(0, mostPlaces).map(id => ({ kind: 'space', id })),
+})
 const trashed = ({ subject }: StoredEvent): FeedEntry => ({ type: `move_${subject.kind}_trash`, object: subject })
 const restored = ({ subject }: StoredEvent): FeedEntry => ({ type: `restore_${subject.kind}_trash`, object: subject })
 
-/** What a machine sets, such as a thumbnail or a status, is no news. */
-const byMachines = new Set(['thumbnail', 'status', 'isPublic', 'modified'])
+/** What a machine sets, such as a thumbnail or a status, is no news; nor is what has a line of its own. */
+const untold = new Set(['thumbnail', 'status', 'isPublic', 'modified', 'requests', 'spaces', 'rootSpaces', 'isTopLevel'])
 const updated = ({ subject, data }: Updated): FeedEntry | undefined =>
-  data.fields.every(field => byMachines.has(field)) ? undefined : { type: `update_${subject.kind}_information`, object: subject }
+  data.fields.every(field => untold.has(field)) ? undefined : { type: `update_${subject.kind}_information`, object: subject }
 
 const joined =
   (isNew: boolean) =>
@@ -37,13 +43,19 @@ const joined =
     return { type: isNew ? 'attach_dataset_collection' : 'remove_dataset_collection', ...entry }
   }
 
-const memberChanges = { added: 'add_user_to_space', removed: 'remove_user_from_space', role: 'add_user_to_space' } as const
+/** Clowder 1.x says this of files and datasets only. */
+const onData = (type: string, object: Ref): FeedEntry | undefined =>
+  object.kind === 'file' || object.kind === 'dataset' ? { type: `${type}_${object.kind}`, object } : undefined
+
+const memberChanges = { added: 'add_user_to_space', accepted: 'acceptrequest_space', removed: 'remove_user_from_space' } as const
 
 const entries: Entries = {
   'space.created': created,
   'space.updated': updated,
-  'space.removed': removed,
-  'space.member-changed': ({ subject, data }) => ({ type: memberChanges[data.change], object: subject, target: data.user }),
+  'space.removed': ({ subject }) => ({ type: 'delete_space', object: subject }),
+  'space.member-changed': ({ subject, data }) =>
+    data.change === 'role' ? undefined : { type: memberChanges[data.change], object: subject, target: data.user },
+  'space.request-rejected': ({ subject, data }) => ({ type: 'rejectrequest_space', object: subject, target: data.user }),
   'collection.created': created,
   'collection.updated': updated,
   'collection.attached': joined(true),
@@ -61,26 +73,37 @@ const entries: Entries = {
   'folder.created': ({ data }) => ({ type: 'added_folder', object: set(data.dataset) }),
   'folder.updated': ({ data }) => ({ type: 'updated_folder', object: set(data.dataset) }),
   'folder.removed': ({ data }) => ({ type: 'deleted_folder', object: set(data.dataset) }),
-  'file.created': ({ data }) => (data.dataset === null ? undefined : { type: 'add_file', object: set(data.dataset) }),
+  'file.created': ({ data }) =>
+    data.dataset === null ? undefined : { type: data.folder === null ? 'add_file' : 'add_file_folder', object: set(data.dataset) },
   'file.updated': updated,
   'file.attached': ({ subject, data }) => ({ type: 'attach_file_dataset', object: subject, source: set(data.dataset) }),
   'file.detached': ({ subject, data }) => ({ type: 'detach_file_dataset', object: subject, source: set(data.dataset) }),
-  'file.removed': removed,
-  'metadata.added': ({ data: { target } }) => ({ type: `addMetadata_${target.kind}`, object: target }),
-  'tags.added': ({ subject }) => ({ type: `add_tags_${subject.kind}`, object: subject }),
-  'tags.removed': ({ subject }) => ({ type: `remove_tags_${subject.kind}`, object: subject }),
+  'file.removed': ({ subject, data }) => ({ type: 'delete_file', object: subject, within: data.datasets.slice(0, mostPlaces).map(set) }),
+  'metadata.added': ({ data }) => onData('addMetadata', data.target),
+  'tags.added': ({ subject }) => onData('add_tags', subject),
+  'tags.removed': ({ subject }) => onData('remove_tags', subject),
   'comment.added': ({ subject, data: { target } }) => ({
     type: target.kind === 'file' ? 'comment_file' : 'add_comment_dataset',
     object: subject,
     source: target,
   }),
+  'comment.updated': ({ subject }) => ({ type: 'edit_comment', object: subject }),
   'user.followed': ({ data: { target } }) => ({ type: `follow_${target.kind}`, object: target }),
   'user.unfollowed': ({ data: { target } }) => ({ type: `unfollow_${target.kind}`, object: target }),
 }
 
-/** The types that can give an entry. */
-export const feedEvents = Object.keys(entries) as readonly EventType[]
+/** The types that the feed must hear: those that can give an entry, and those that give people another name. */
+export const feedEvents: readonly EventType[] = [...(Object.keys(entries) as EventType[]), 'user.updated']
 
 /** The feed entry of an event; undefined for what the feed leaves out. */
 export const feedEntryOf = (event: AnyEvent): FeedEntry | undefined =>
   (entries[event.type] as ((event: AnyEvent) => FeedEntry | undefined) | undefined)?.(event)
+
+const nameFields = new Set(['name', 'firstName', 'lastName'])
+
+/** True of an event after which its subject may have another name. */
+export const renames = ({ type, data }: AnyEvent): boolean =>
+  type === 'comment.updated' || ('fields' in data && data.fields.some(field => nameFields.has(field)))
+
+/** The last name of what an event says is gone. */
+export const lastNameOf = ({ data }: AnyEvent): string | undefined => ('name' in data ? data.name : undefined)

@@ -1,12 +1,18 @@
 import { definePlugin, onBatch, provide } from 'pounce/sdk'
+import { activity } from './activity-lines.ts'
+import { config } from './config.ts'
 import { feedEvents } from './feed.ts'
+import { FeedPages, Pages } from './feed-pages.ts'
+import { Things, ThingsNamed } from './feed-things.ts'
 import * as routes from './routes.ts'
-import { Activity, activity, StoredActivity } from './stored-activity.ts'
+import { Activity, StoredActivity } from './stored-activity.ts'
+import { LineRights, Visibility } from './visible-lines.ts'
 
 export const plugin = definePlugin({
   id: 'resources.activity',
   summary: 'Activity: who did what, for those who follow it.',
-  provides: [provide(Activity, StoredActivity)],
+  config,
+  provides: [provide(Things, ThingsNamed), provide(Activity, StoredActivity), provide(Visibility, LineRights), provide(FeedPages, Pages)],
   routes,
   collections: [activity],
   handlers: [onBatch(feedEvents, StoredActivity)],

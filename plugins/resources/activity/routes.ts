@@ -1,68 +1,92 @@
-import { type Caller, type Kind, NotSignedIn, type Permission, Policy, routesFor, type Stored, s, Users } from 'pounce/sdk'
-import { Activity, type ActivityRecord } from './stored-activity.ts'
+import { Clock, Ids, Invalid, NotFound, one, type Ref, routesFor, s, signedIn } from 'pounce/sdk'
+import { FeedPages, LineJson } from './feed-pages.ts'
+import { Things } from './feed-things.ts'
+import { Activity } from './stored-activity.ts'
 
-const route = routesFor('events', { activity: Activity, users: Users, policy: Policy })
+const read = routesFor('events', { pages: FeedPages })
+const writing = { activity: Activity, things: Things, ids: Ids, clock: Clock }
+const onDataset = routesFor('datasets', writing)
+const onComment = routesFor('comments', writing)
 
-const Shown = s.Object({
-  id: s.String(),
-  event_type: s.String(),
-  user: s.Object({ id: s.String(), fullName: s.String() }),
-  object_id: s.Optional(s.String()),
-  object_name: s.Optional(s.String()),
-  source_id: s.Optional(s.String()),
-  source_name: s.Optional(s.String()),
-  created: s.v1Date(),
-})
-
-const viewing: Partial<Record<Kind, Permission>> = {
-  space: 'ViewSpace',
-  collection: 'ViewCollection',
-  dataset: 'ViewDataset',
-  file: 'ViewFile',
-  comment: 'ViewComments',
-  user: 'ViewUser',
-}
-
-/** Somebody else's deed shows only while the caller may see what it was done to. */
-const visible = async (policy: Policy, caller: Caller, lines: readonly (ActivityRecord & Stored)[]) => {
-  const shown = new Set<string>()
-  for (const [kind, permission] of Object.entries(viewing) as [Kind, Permission][]) {
-    const ids = lines.flatMap(line => (line.object?.kind === kind ? [line.object.id] : []))
-    if (ids.length > 0) for (const id of await policy.allowed(caller, permission, kind, [...new Set(ids)])) shown.add(id)
-  }
-  return lines.filter(line => line.user === caller.user?.id || (line.object !== null && shown.has(line.object.id)))
-}
-
-export const listEvents = route({
+export const listEvents = read({
   method: 'GET',
   path: '/api/events',
   summary: 'What happened: own deeds, what concerns the caller, and what they follow; newest first',
-  description: 'Our own addition: Clowder 1.x shows the feed on its web pages only. Further pages through the `Link` header.',
+  description:
+    'Our own addition: Clowder 1.x shows the feed on its web pages only. Further pages through the `Link` header; a page can be shorter than asked for. 404 where the feed is switched off.',
   permission: 'signedIn',
   query: s.Object({
     limit: s.Integer({ default: 20, minimum: 1, maximum: 200 }),
     after: s.Optional(s.String({ pattern: '^[0-9TZ:.-]{24}_[0-9a-f]{24}$' })),
   }),
-  responses: { 200: s.Array(Shown) },
-  async handle({ query, caller, url }, { activity, users, policy }) {
-    const me = caller.user && (await users.get(caller.user.id))
-    if (!me) throw new NotSignedIn()
+  responses: { 200: s.Array(LineJson) },
+  throws: [NotFound],
+  async handle({ query, caller, url }, { pages }) {
+    if (!pages.isShown) throw new NotFound('feed')
     const [at, id] = query.after?.split('_') ?? []
-    const page = await activity.feedOf(me, { limit: query.limit, ...(at && id ? { after: [at, id] } : {}) })
-    const lines = await visible(policy, caller, page.items)
-    const people = await users.getMany([...new Set(lines.map(line => line.user))])
-    const body = lines.map(line => {
-      const user = people.get(line.user)
-      return {
-        id: line.id,
-        event_type: line.type,
-        user: { id: line.user, fullName: user ? `${user.firstName} ${user.lastName}`.trim() : '' },
-        ...(line.object ? { object_id: line.object.id, object_name: line.objectName } : {}),
-        ...(line.source ? { source_id: line.source.id, source_name: line.sourceName } : {}),
-        created: s.toV1Date(line.at),
-      }
-    })
-    if (!page.next) return { status: 200, body }
-    return { status: 200, body, headers: { link: `<${url.pathname}?limit=${query.limit}&after=${page.next.join('_')}>; rel="next"` } }
+    const { lines, next } = await pages.page(caller, { limit: query.limit, after: at && id ? [at, id] : undefined })
+    const body = [...lines]
+    if (!next) return { status: 200, body }
+    return { status: 200, body, headers: { link: `<${url.pathname}?limit=${query.limit}&after=${next.join('_')}>; rel="next"` } }
+  },
+})
+
+/** What every line has that no event wrote. */
+const plain = { objectName: '', source: null, sourceName: '', target: null, within: [], audience: [] } as const
+
+export const addFileEvent = onDataset({
+  method: 'POST',
+  path: '/api/datasets/:id/addFileEvent',
+  summary: 'Tell the feed that several files were added at once',
+  description: 'For clients that upload file by file. Clowder 1.x let everybody say this of every dataset.',
+  permission: 'AddResourceToDataset',
+  of: one('dataset'),
+  params: s.Object({ id: s.id() }),
+  query: s.Object({ inFolder: s.flag(false), fileCount: s.Integer({ minimum: 1, maximum: 1_000_000 }) }),
+  responses: { 200: s.String() },
+  throws: [NotFound],
+  async handle({ params, query, caller }, { activity, things, ids, clock }) {
+    const object: Ref = { kind: 'dataset', id: params.id }
+    const objectName = (await things.of([object])).get(params.id)?.name ?? ''
+    const type = `${query.inFolder ? 'add_file_folder' : 'add_file'}_${query.fileCount}`
+    if (caller.user) {
+      const at = clock.now().toISOString()
+      await activity.add([{ ...plain, id: ids.next(), user: caller.user.id, type, object, objectName, at }])
+    }
+    return { status: 200, body: 'added new event' }
+  },
+})
+
+const resource = ({ resourceType, resourceID }: { resourceType: 'file' | 'dataset'; resourceID: string }): Ref => ({
+  kind: resourceType,
+  id: resourceID,
+})
+
+export const mentionInComment = onComment({
+  method: 'POST',
+  path: '/api/comment/mention',
+  summary: 'Tell someone that a comment mentions them',
+  description:
+    'The line is in the feed of the person mentioned, and is shown while they may see the resource. `resourceName` has no effect: the feed says what the resource is called.',
+  permission: 'AddComment',
+  of: resource,
+  also: [{ permission: 'ViewUser', of: ({ userID }) => ({ kind: 'user', id: userID }) }],
+  query: s.Object({
+    userID: s.id(),
+    resourceID: s.id(),
+    resourceName: s.Optional(s.String({ maxLength: 1000 })),
+    resourceType: s.Union([s.Literal('file'), s.Literal('dataset')]),
+    commenterId: s.id(),
+  }),
+  responses: { 200: s.text() },
+  throws: [Invalid, NotFound],
+  async handle({ query, caller }, { activity, things, ids, clock }) {
+    if (signedIn(caller).id !== query.commenterId) throw new Invalid('commenterId must be the id of who sends this')
+    const object = resource(query)
+    const objectName = (await things.of([object])).get(object.id)?.name ?? ''
+    const type = `mention_${query.resourceType}_comment`
+    const at = clock.now().toISOString()
+    await activity.add([{ ...plain, id: ids.next(), user: query.userID, target: query.commenterId, type, object, objectName, at }])
+    return { status: 200, body: `Mention event added to user id ${query.userID}'s feed` }
   },
 })

@@ -1,115 +1,146 @@
 import {
   type After,
   type AnyEvent,
+  and,
+  anonymousUserId,
   type BatchHandler,
-  type CallerUser,
-  Collections,
-  Comments,
+  type Change,
   CommitConflict,
-  collection,
-  Datasets,
+  configPort,
   DocumentStore,
   eq,
-  Files,
   isIn,
+  ne,
   or,
   type Page,
   port,
   type Ref,
-  Spaces,
   type Stored,
-  type Time,
-  Users,
   type Where,
   wire,
 } from 'pounce/sdk'
-import { feedEntryOf } from './feed.ts'
+import { type ActivityRecord, activity } from './activity-lines.ts'
+import { config, type Settings } from './config.ts'
+import { feedEntryOf, lastNameOf, renames } from './feed.ts'
+import { type FeedThings, Things, type ThingsNamed } from './feed-things.ts'
 
-/** A line of the activity feed; its id is that of the event. */
-export interface ActivityRecord {
-  readonly user: string
-  readonly type: string
-  readonly object: Ref | null
-  readonly objectName: string
-  readonly source: Ref | null
-  readonly sourceName: string
-  /** The person it concerns besides the one who acted. */
-  readonly target: string | null
-  readonly at: Time
-}
-export const activity = collection<ActivityRecord>('activity', {
-  byUser: { on: ['user', 'at'] },
-  byObject: { on: ['object.id', 'at'] },
-  bySource: { on: ['source.id', 'at'] },
-  byTarget: { on: ['target', 'at'] },
-})
+type Line = ActivityRecord & { readonly id: string }
 
 /** More things than this one does not follow in a feed: the newest followed count. */
 const mostFollowed = 200
+const batch = 200
+
+/** Whose feed is read. */
+export interface FeedReader {
+  readonly id: string
+  readonly followed: readonly { readonly id: string }[]
+  /** Spaces in which they may read comments. */
+  readonly spaces: readonly string[]
+}
 
 /** Writes the feed from what happens, and reads it for one person. */
 export class StoredActivity implements BatchHandler {
+  #areCommentsShown: boolean
   #documents: DocumentStore
-  #users: Users
-  #comments: Comments
-  #named: Partial<Record<Ref['kind'], { getMany(ids: readonly string[]): Promise<ReadonlyMap<string, { readonly name: string }>> }>>
+  #things: ThingsNamed
 
-  constructor(
-    documents: DocumentStore,
-    users: Users,
-    comments: Comments,
-    spaces: Spaces,
-    collections: Collections,
-    datasets: Datasets,
-    files: Files,
-  ) {
+  constructor({ showCommentOnHomepage }: Settings, documents: DocumentStore, things: ThingsNamed) {
+    this.#areCommentsShown = showCommentOnHomepage
     this.#documents = documents
-    this.#users = users
-    this.#comments = comments
-    this.#named = { space: spaces, collection: collections, dataset: datasets, file: files }
+    this.#things = things
   }
 
   async handleAll(events: readonly AnyEvent[]): Promise<void> {
-    const inserts = []
-    for (const event of events) {
-      const entry = event.actor === undefined ? undefined : feedEntryOf(event)
-      if (!entry || event.actor === undefined) continue
-      const { type, object, source = null, target = null } = entry
-      const objectName = entry.objectName ?? (await this.#nameOf(object))
-      const record = { user: event.actor, type, object, objectName, source, sourceName: await this.#nameOf(source), target, at: event.at }
-      inserts.push({ change: { insert: { id: event.id, ...record }, into: activity } })
+    const told = events.flatMap(event => {
+      const entry = event.actor === undefined || event.actor === anonymousUserId ? undefined : feedEntryOf(event)
+      return entry ? [{ event, entry, user: event.actor as string }] : []
+    })
+    const gone = new Map(events.flatMap(event => pair(event.subject.id, lastNameOf(event))))
+    const renamed = events.filter(renames).map(({ subject }) => subject)
+    const named = told.flatMap(({ entry: { object, source, within = [] } }) => [object, ...(source ? [source] : []), ...within])
+    const things = await this.#things.of([...named, ...renamed])
+    const names = await this.#namesOf(named, things, gone)
+    const lines: Line[] = []
+    for (const { event, entry, user } of told) {
+      const { type, object, source = null, target = null, within = [] } = entry
+      // What goes with its dataset has no line of its own, and a comment that is gone has nothing to say.
+      if (type === 'delete_file' && within.length > 0 && !within.some(({ id }) => things.has(id))) continue
+      if (object.kind === 'comment' && !things.has(object.id)) continue
+      const audience = object.kind === 'comment' && source ? (things.get(source.id)?.audience ?? []) : []
+      const [objectName, sourceName] = [names.get(object.id) ?? '', source ? (names.get(source.id) ?? '') : '']
+      lines.push({ id: event.id, user, type, object, objectName, source, sourceName, target, within, audience, at: event.at })
     }
-    if (inserts.length === 0) return
-    for (const each of await this.#documents.commitEach(inserts)) {
-      if (!each.ok && !(each.error instanceof CommitConflict)) throw each.error
-    }
+    await this.add(lines)
+    for (const { id } of renamed) await this.#rename(id, things.get(id)?.name)
+    await this.#nameGone(gone)
+  }
+
+  /** Adds lines; those that are there already stay as they are. At most 1,000. */
+  async add(lines: readonly Line[]): Promise<void> {
+    await this.#each(lines.map(line => ({ change: { insert: line, into: activity } })))
   }
 
   /** What the person did, what concerns them, and what happened to things and people they follow; newest first. */
   feedOf(
-    { id, followed }: Pick<CallerUser, 'id'> & { readonly followed: readonly { readonly id: string }[] },
+    { id, followed, spaces }: FeedReader,
     page: { readonly after?: After; readonly limit: number },
   ): Promise<Page<ActivityRecord & Stored>> {
-    const ids = followed.slice(-mostFollowed).map(each => each.id)
-    const any: Where[] = [eq('target', id), isIn('user', [id, ...ids]), isIn('object.id', [id, ...ids]), isIn('source.id', [id, ...ids])]
+    const ids = [id, ...followed.slice(-mostFollowed).map(each => each.id)]
+    const any: Where[] = [eq('target', id), isIn('user', ids), isIn('object.id', ids), isIn('source.id', ids)]
+    if (this.#areCommentsShown) any.push(isIn('audience', [id, ...spaces.slice(0, mostFollowed)]))
     return this.#documents.find(activity, {
-      using: ['byUser', 'byObject', 'bySource', 'byTarget'],
+      using: ['byUser', 'byObject', 'bySource', 'byTarget', ...(this.#areCommentsShown ? ['byAudience'] : [])],
       where: or(...any),
       sort: { by: 'at', order: 'descending' },
       ...page,
     })
   }
 
-  async #nameOf(ref: Ref | null): Promise<string> {
-    if (!ref) return ''
-    if (ref.kind === 'user') {
-      const user = await this.#users.get(ref.id)
-      return user ? `${user.firstName} ${user.lastName}`.trim() : ''
+  /** Names as they are now; of what is gone the last ones. */
+  async #namesOf(refs: readonly Ref[], things: FeedThings, gone: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, string>> {
+    const names = new Map([...gone, ...[...things].map(([id, { name }]) => [id, name] as const)])
+    const unknown = [...new Set(refs.map(({ id }) => id))].filter(id => !names.has(id))
+    return new Map([...(await this.#things.formerNames(unknown)), ...names])
+  }
+
+  /** Gives all lines about a thing its name. What an earlier try has done is not done again. */
+  async #rename(id: string, name: string | undefined): Promise<void> {
+    if (name === undefined) return
+    const [object, source] = [and(eq('object.id', id), ne('objectName', name)), and(eq('source.id', id), ne('sourceName', name))]
+    await this.#rewrite('byObject', object, () => ({ objectName: name }))
+    await this.#rewrite('bySource', source, () => ({ sourceName: name }))
+  }
+
+  /** Lines that were written when a thing was gone already learn its last name. */
+  async #nameGone(gone: ReadonlyMap<string, string>): Promise<void> {
+    if (gone.size === 0) return
+    const ids = [...gone.keys()]
+    const last = (ref: Ref | null) => (ref && gone.get(ref.id)) ?? ''
+    await this.#rewrite('byObject', and(isIn('object.id', ids), eq('objectName', '')), line => ({ objectName: last(line.object) }))
+    await this.#rewrite('bySource', and(isIn('source.id', ids), eq('sourceName', '')), line => ({ sourceName: last(line.source) }))
+  }
+
+  async #rewrite(using: string, where: Where, set: (line: ActivityRecord) => Partial<ActivityRecord>): Promise<void> {
+    let some: { readonly change: Change<ActivityRecord> }[] = []
+    for await (const line of this.#documents.scan(activity, { using, where })) {
+      some.push({ change: { update: line.id, in: activity, where, set: set(line) } })
+      if (some.length < batch) continue
+      await this.#each(some)
+      some = []
     }
-    if (ref.kind === 'comment') return (await this.#comments.get(ref.id))?.text ?? ''
-    return (await this.#named[ref.kind]?.getMany([ref.id]))?.get(ref.id)?.name ?? ''
+    await this.#each(some)
+  }
+
+  /** A conflict means that an earlier try, or another kernel, has done it. */
+  async #each(items: readonly { readonly change: Change<ActivityRecord> }[]): Promise<void> {
+    if (items.length === 0) return
+    for (const each of await this.#documents.commitEach(items)) {
+      if (!each.ok && !(each.error instanceof CommitConflict)) throw each.error
+    }
   }
 }
-wire(StoredActivity, DocumentStore, Users, Comments, Spaces, Collections, Datasets, Files)
+wire(StoredActivity, configPort(config), DocumentStore, Things)
 
 export const Activity = port<StoredActivity>('activity.feed')
+
+const pair = <T>(key: string, value: T | undefined): (readonly [string, T])[] => (value === undefined ? [] : [[key, value]])

@@ -106,7 +106,7 @@ export class CollectionLife {
     for (;;) {
       const collection = await this.#documents.get(collections, id)
       if (!collection) return
-      const about = { wasTrashed: collection.state === 'trashed', name: collection.name }
+      const about = { wasTrashed: collection.state === 'trashed', name: collection.name, spaces: collection.spaces }
       const removed = event('collection.removed', { kind: 'collection', id }, about, actor)
       try {
         await this.#documents.commit({ tombstone: id, in: collections, where: eq('revision', collection.revision) }, [removed])

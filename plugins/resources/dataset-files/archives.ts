@@ -32,9 +32,10 @@ export class Archives {
     this.#blobs = blobs
   }
 
-  /** All files of a dataset, in their folders. */
-  async whole(dataset: string, filename: string): Promise<Bytes> {
-    return this.#bytes(await this.#placed(dataset), filename)
+  /** All files of a dataset, in their folders; `entries` counts both. */
+  async whole(dataset: string, filename: string): Promise<{ readonly bytes: Bytes; readonly entries: number }> {
+    const { items, folders } = await this.#placed(dataset)
+    return { bytes: this.#bytes(items, filename), entries: items.length + folders }
   }
 
   /** The files in a folder and below, with that folder at the top. `NotFound` for a folder of another dataset. */
@@ -42,7 +43,8 @@ export class Archives {
     const folder = await this.#folders.get(id)
     const path = folder?.dataset === dataset ? (await this.#folders.paths([id])).get(id) : undefined
     if (!folder || !path) throw new NotFound('folder')
-    const below = (await this.#placed(dataset)).filter(({ folders }) => path.every((name, at) => folders[at] === name))
+    const { items: all } = await this.#placed(dataset)
+    const below = all.filter(({ folders }) => path.every((name, at) => folders[at] === name))
     const items = below.map(item => ({ ...item, folders: item.folders.slice(path.length - 1) }))
     return this.#bytes(items, filename(folder.displayName))
   }
@@ -65,7 +67,7 @@ export class Archives {
   }
 
   /** Every file of a dataset at each place that it has there. What lies in a folder that is gone is gone as well. */
-  async #placed(dataset: string): Promise<readonly Item[]> {
+  async #placed(dataset: string): Promise<{ readonly items: readonly Item[]; readonly folders: number }> {
     const paths = new Map<string, readonly string[]>()
     let some: string[] = []
     const name = async (): Promise<void> => {
@@ -84,7 +86,7 @@ export class Archives {
         if (place.dataset === dataset && folders) items.push({ id: file.id, name: file.name, folders, file })
       }
     }
-    return items
+    return { items, folders: paths.size }
   }
 
   #bytes(items: readonly Item[], filename: string): Bytes {

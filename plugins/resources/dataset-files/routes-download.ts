@@ -39,10 +39,10 @@ export const downloadDataset = route({
   async handle({ params, query, caller, headers, isHead }, { datasets, archives, tallies }) {
     plainOnly(query.bagit)
     const { name } = await existing(datasets, params.id)
-    const body = await archives.whole(params.id, `${name}.zip`)
+    const { bytes, entries } = await archives.whole(params.id, `${name}.zip`)
     const isStart = headers.range === undefined || headers.range.startsWith('bytes=0-')
-    if (query.tracking && isStart && !isHead) tallies.dataset(params.id, body.sizeBytes ?? 0, caller.user?.id)
-    return { status: 200, body }
+    if (query.tracking && isStart && !isHead) tallies.dataset(params.id, { sizeBytes: bytes.sizeBytes ?? 0, entries }, caller.user?.id)
+    return { status: 200, body: bytes }
   },
 })
 

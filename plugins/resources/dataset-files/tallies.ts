@@ -14,14 +14,14 @@ export class Tallies {
     this.#log = log
   }
 
-  dataset(id: string, sizeBytes: number, user: string | undefined): void {
-    const downloaded = event('dataset.downloaded', { kind: 'dataset', id }, { sizeBytes }, user)
+  dataset(id: string, archive: { readonly sizeBytes: number; readonly entries: number }, user: string | undefined): void {
+    const downloaded = event('dataset.downloaded', { kind: 'dataset', id }, archive, user)
     this.#logged(this.#datasets.change(id, this.#one(), [downloaded]), { dataset: id })
   }
 
   files(files: readonly (FileRecord & Stored)[], user: string | undefined): void {
     for (const { id, sizeBytes } of files) {
-      const downloaded = event('file.downloaded', { kind: 'file', id }, { sizeBytes }, user)
+      const downloaded = event('file.downloaded', { kind: 'file', id }, { sizeBytes, isTracked: true, isWhole: false }, user)
       this.#logged(this.#files.change(id, this.#one(), [downloaded]), { file: id })
     }
   }

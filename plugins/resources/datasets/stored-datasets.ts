@@ -91,8 +91,8 @@ export class StoredDatasets implements Datasets {
     for (;;) {
       const dataset = await this.get(id)
       if (!dataset) return
-      const { name, state, revision } = dataset
-      const removed = event('dataset.removed', { kind: 'dataset', id }, { wasTrashed: state === 'trashed', name }, actor)
+      const { name, state, revision, spaces } = dataset
+      const removed = event('dataset.removed', { kind: 'dataset', id }, { wasTrashed: state === 'trashed', name, spaces }, actor)
       try {
         await this.#documents.commit({ tombstone: id, in: datasets, where: eq('revision', revision) }, [removed])
         return

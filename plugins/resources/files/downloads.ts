@@ -1,4 +1,19 @@
-import { BlobStore, type Bytes, Clock, event, type FileRecord, Files, Log, NotFound, port, type Stored, wire } from 'pounce/sdk'
+import {
+  BlobStore,
+  type Bytes,
+  Clock,
+  type Contributions,
+  type EventSink,
+  EventSinks,
+  event,
+  type FileRecord,
+  Files,
+  Log,
+  NotFound,
+  port,
+  type Stored,
+  wire,
+} from 'pounce/sdk'
 
 type File = FileRecord & Stored
 
@@ -7,12 +22,14 @@ export class Downloads {
   #blobs: BlobStore
   #files: Files
   #clock: Clock
+  #sinks: Contributions<EventSink>
   #log: Log
 
-  constructor(blobs: BlobStore, files: Files, clock: Clock, log: Log) {
+  constructor(blobs: BlobStore, files: Files, clock: Clock, sinks: Contributions<EventSink>, log: Log) {
     this.#blobs = blobs
     this.#files = files
     this.#clock = clock
+    this.#sinks = sinks
     this.#log = log
   }
 
@@ -31,11 +48,16 @@ export class Downloads {
     }
   }
 
-  /** A statistic, so the download does not wait for it; a count that is lost in a crash is no loss of data. */
-  count(file: File, user: string | undefined): void {
-    const seen = { 'statistics.lastDownloaded': this.#clock.now().toISOString() }
-    const downloaded = event('file.downloaded', { kind: 'file', id: file.id }, { sizeBytes: file.sizeBytes }, user)
-    this.#files.change(file.id, { inc: { 'statistics.downloads': 1 }, set: seen }, [downloaded]).catch((error: unknown) => {
+  /**
+   * A statistic, so the download does not wait for it; a count that is lost in a crash is no loss of data.
+   * One that is not tracked changes nothing on the file: it is told only where somebody counts and bills.
+   */
+  count(file: File, user: string | undefined, { isTracked, isWhole }: { readonly isTracked: boolean; readonly isWhole: boolean }): void {
+    if (!isTracked && (!isWhole || this.#sinks.all().length === 0)) return
+    const { id, sizeBytes } = file
+    const counted = { inc: { 'statistics.downloads': 1 }, set: { 'statistics.lastDownloaded': this.#clock.now().toISOString() } }
+    const downloaded = event('file.downloaded', { kind: 'file', id }, { sizeBytes, isTracked, isWhole }, user)
+    this.#files.change(id, isTracked ? counted : {}, [downloaded]).catch((error: unknown) => {
       this.#log.warn('a download was not counted', { file: file.id, error })
     })
   }
@@ -45,6 +67,6 @@ export class Downloads {
     return this.#blobs.localPath?.(file.blob)
   }
 }
-wire(Downloads, BlobStore, Files, Clock, Log)
+wire(Downloads, BlobStore, Files, Clock, EventSinks, Log)
 
 export const FileDownloads = port<Downloads>('files.downloads')

@@ -36,7 +36,8 @@ export const getFile = route({
   async handle({ params, query, isHead, headers, caller }, { files, downloads }) {
     const file = await existing(files, params.id)
     const isStart = headers.range === undefined || headers.range.startsWith('bytes=0-')
-    if (query.tracking && isStart && !isHead) downloads.count(file, caller.user?.id)
+    const isWhole = headers.range === undefined
+    if (!isHead) downloads.count(file, caller.user?.id, { isTracked: query.tracking && isStart, isWhole })
     return { status: 200, body: downloads.bytesOf(file) }
   },
 })

@@ -97,7 +97,13 @@ export class StoredFiles implements Files {
     const created = event(
       'file.created',
       { kind: 'file', id },
-      { dataset: file.dataset ?? null, sizeBytes: file.sizeBytes, extract: file.extract, key: file.keyId ?? null },
+      {
+        dataset: file.dataset ?? null,
+        folder: file.folder ?? null,
+        sizeBytes: file.sizeBytes,
+        extract: file.extract,
+        key: file.keyId ?? null,
+      },
       file.author,
     )
     try {

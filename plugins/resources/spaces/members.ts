@@ -77,10 +77,12 @@ export class Members {
     const role = roleName === undefined ? undefined : (await this.#rolesNamed([roleName])).get(roleName)
     const isAsked = (await this.#documents.get(spaces, space))?.requests.some(request => request.user === user)
     if (!isAsked) throw new NotFound('request to join')
-    if (role) await this.#users.setMembership(user, space, role.id, actor)
-    await rewrite(this.#documents, spaces, { kind: 'space', id: space }, now => ({
+    if (role) await this.#users.setMembership(user, space, role.id, actor, 'accepted')
+    const subject = { kind: 'space', id: space } as const
+    const settled = event('space.updated', subject, { fields: ['requests'] }, actor)
+    await rewrite(this.#documents, spaces, subject, now => ({
       set: { requests: now.requests.filter(request => request.user !== user) },
-      events: [event('space.updated', { kind: 'space', id: space }, { fields: ['requests'] }, actor)],
+      events: role ? [settled] : [settled, event('space.request-rejected', subject, { user }, actor)],
     }))
   }
 

@@ -141,6 +141,7 @@ test('another secret makes other keys for extractors and the old ones end', asyn
 
 test('the service key reads and belongs to nobody', async t => {
   const person = await newPerson(server, 'served')
+  t.is(server.get(Keys).serviceKey(), commKey)
   t.is((await server.as(commKey)(`/api/users/${person.id}`)).status, 200)
   t.is((await server.as()(`/api/users/${person.id}?key=${encodeURIComponent(commKey)}`)).status, 200)
   t.is((await server.as(commKey)('/api/me')).status, 401)

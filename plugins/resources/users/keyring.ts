@@ -3,6 +3,7 @@ import {
   and,
   Clock,
   CommitConflict,
+  configPort,
   DocumentStore,
   eq,
   event,
@@ -18,6 +19,7 @@ import {
   wire,
 } from 'pounce/sdk'
 import { type KeyRecord, keys } from './collections.ts'
+import { config, type Settings } from './config.ts'
 import { type InstallationSecret, Secret } from './installation-secret.ts'
 import { idOfHash, inKeyForm, isSameDigest, newKey, sha256 } from './secrets.ts'
 
@@ -28,6 +30,7 @@ const touchEveryMs = 60_000
 
 /** API keys. A key is shown once, when it is made; afterwards only its hash is known. */
 export class Keyring implements Keys {
+  #commKey: string | undefined
   #documents: DocumentStore
   #users: Users
   #secret: InstallationSecret
@@ -35,7 +38,8 @@ export class Keyring implements Keys {
   #clock: Clock
   #log: Log
 
-  constructor(documents: DocumentStore, users: Users, secret: InstallationSecret, ids: Ids, clock: Clock, log: Log) {
+  constructor({ commKey }: Settings, documents: DocumentStore, users: Users, secret: InstallationSecret, ids: Ids, clock: Clock, log: Log) {
+    this.#commKey = commKey
     this.#documents = documents
     this.#users = users
     this.#secret = secret
@@ -120,6 +124,10 @@ export class Keyring implements Keys {
     }
   }
 
+  serviceKey(): string | undefined {
+    return this.#commKey
+  }
+
   async #derive(user: string, generation: string): Promise<string> {
     return inKeyForm(
       createHmac('sha256', await this.#secret.value())
@@ -159,7 +167,7 @@ export class Keyring implements Keys {
     }
   }
 }
-wire(Keyring, DocumentStore, Users, Secret, Ids, Clock, Log)
+wire(Keyring, configPort(config), DocumentStore, Users, Secret, Ids, Clock, Log)
 
 /** Inside this plugin: the keys. */
 export const KeyStore = port<Keyring>('users.keys')

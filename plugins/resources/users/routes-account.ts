@@ -22,9 +22,7 @@ export const login = route({
     if (before !== undefined) await sessions.close(before)
     const token = await sessions.open(user)
     const lastLogin = clock.now().toISOString()
-    const seen = await users.change(user.id, { set: { lastLogin } }, [
-      event('user.updated', { kind: 'user', id: user.id }, { fields: ['lastLogin'] }, user.id),
-    ])
+    const seen = await users.change(user.id, { set: { lastLogin } }, [event('user.signed-in', { kind: 'user', id: user.id }, {}, user.id)])
     return { status: 200, body: people.of(seen), headers: { 'set-cookie': sessions.cookie(token), 'cache-control': 'no-store' } }
   },
 })

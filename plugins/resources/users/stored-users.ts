@@ -2,6 +2,7 @@ import {
   type After,
   Clock,
   CommitConflict,
+  configPort,
   DocumentStore,
   eq,
   event,
@@ -22,8 +23,10 @@ import {
   wire,
 } from 'pounce/sdk'
 import { users } from './collections.ts'
+import { config, type Settings } from './config.ts'
 import { checkedEmail, plainEmail } from './email.ts'
 import { Roles, type StoredRoles } from './stored-roles.ts'
+import { avatarOf } from './user-json.ts'
 
 type User = UserRecord & Stored
 const maxMemberships = 10_000
@@ -34,12 +37,21 @@ const maxTries = 200
 export class StoredUsers implements Users {
   #documents: DocumentStore
   #roles: StoredRoles
+  #drawing: string
   #ids: Ids
   #clock: Clock
   #installation: Installation
   #passwords = new Passwords()
 
-  constructor(documents: DocumentStore, roles: StoredRoles, ids: Ids, clock: Clock, installation: Installation) {
+  constructor(
+    { defaultGravatar }: Settings,
+    documents: DocumentStore,
+    roles: StoredRoles,
+    ids: Ids,
+    clock: Clock,
+    installation: Installation,
+  ) {
+    this.#drawing = defaultGravatar
     this.#documents = documents
     this.#roles = roles
     this.#ids = ids
@@ -106,11 +118,21 @@ export class StoredUsers implements Users {
     }
   }
 
-  async setMembership(id: string, space: string, role: string | undefined, actor?: string): Promise<void> {
+  avatarOf(user: UserRecord): string {
+    return avatarOf(user, this.#drawing)
+  }
+
+  async setMembership(
+    id: string,
+    space: string,
+    role: string | undefined,
+    actor?: string,
+    joining: 'added' | 'accepted' = 'added',
+  ): Promise<void> {
     if (role !== undefined && !(await this.#roles.all()).some(known => known.id === role)) throw new Invalid(`There is no role ${role}`)
     for (let tries = 1; ; tries += 1) {
       try {
-        await this.#tryMembership(id, space, role, actor)
+        await this.#tryMembership(id, space, { role, joining }, actor)
         return
       } catch (error) {
         if (!(error instanceof CommitConflict && error.reason === 'revision') || tries >= maxTries) throw error
@@ -119,7 +141,12 @@ export class StoredUsers implements Users {
   }
 
   /** The whole list is replaced at a known revision: a space is never in it twice, whoever else writes. */
-  async #tryMembership(id: string, space: string, role: string | undefined, actor: string | undefined): Promise<void> {
+  async #tryMembership(
+    id: string,
+    space: string,
+    { role, joining }: { readonly role: string | undefined; readonly joining: 'added' | 'accepted' },
+    actor: string | undefined,
+  ): Promise<void> {
     const user = await this.get(id)
     if (!user) throw new NotFound('user')
     const held = user.memberships.find(membership => membership.space === space)
@@ -127,9 +154,9 @@ export class StoredUsers implements Users {
     const others = user.memberships.filter(membership => membership.space !== space)
     if (others.length >= maxMemberships) throw new Invalid(`Nobody can be in more than ${maxMemberships} spaces`)
     const memberships = role === undefined ? others : [...others, { space, role }]
-    const change = role === undefined ? 'removed' : held === undefined ? 'added' : 'role'
+    const change = role === undefined ? 'removed' : held === undefined ? joining : 'role'
     const said = event('space.member-changed', { kind: 'space', id: space }, { user: id, change }, actor)
     await this.#documents.commit({ replace: { ...user, memberships }, in: users }, [said])
   }
 }
-wire(StoredUsers, DocumentStore, Roles, Ids, Clock, Installation)
+wire(StoredUsers, configPort(config), DocumentStore, Roles, Ids, Clock, Installation)

@@ -34,7 +34,8 @@ export const fullNameOf = (user: Pick<UserRecord, 'firstName' | 'lastName'>): st
 
 const providerName = (id: string): string => (id === 'userpass' ? 'Local Account' : `${id.slice(0, 1).toUpperCase()}${id.slice(1)}`)
 
-const avatarOf = (user: UserRecord, drawing: string): string =>
+/** Address of a person's picture; `drawing` is Gravatar's for people without one. */
+export const avatarOf = (user: UserRecord, drawing: string): string =>
   user.profile['avatarUrl'] ?? `https://www.gravatar.com/avatar/${createHash('md5').update(user.email).digest('hex')}?s=256&d=${drawing}`
 
 /** Shows an account; `drawing` is Gravatar's picture for people without one. */

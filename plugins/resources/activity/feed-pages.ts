@@ -1,0 +1,95 @@
+import { type After, type Caller, configPort, fullNameOf, NotSignedIn, port, type Stored, s, signedIn, Users, wire } from 'pounce/sdk'
+import type { ActivityRecord } from './activity-lines.ts'
+import { config, type Settings } from './config.ts'
+import { Activity, type StoredActivity } from './stored-activity.ts'
+import { type LineRights, Visibility } from './visible-lines.ts'
+
+type Line = ActivityRecord & Stored
+
+const PersonJson = s.Object({
+  id: s.String(),
+  fullName: s.String(),
+  avatarURL: s.String(),
+  email: s.Optional(s.String({ description: 'Only for those who may look at the account' })),
+})
+
+/** A line as Clowder 1.x has it. */
+export const LineJson = s.Object({
+  id: s.String(),
+  event_type: s.String(),
+  user: PersonJson,
+  targetuser: s.Optional(PersonJson),
+  object_id: s.Optional(s.String()),
+  object_name: s.Optional(s.String()),
+  source_id: s.Optional(s.String()),
+  source_name: s.Optional(s.String()),
+  created: s.v1Date(),
+})
+type LineJson = s.Static<typeof LineJson>
+
+/** Of people whose e-mail address is not the reader's to know: an address of a picture has it in it, as a digest. */
+const nobodysPicture = 'https://www.gravatar.com/avatar/00000000000000000000000000000000?s=256&d=mp'
+/** Lines that the reader may no longer see are skipped, but not without end. */
+const mostReads = 5
+
+/** Reads pages of the feed and shows them. */
+export class Pages {
+  /** False where the feed is hidden. */
+  readonly isShown: boolean
+  #activity: StoredActivity
+  #rights: LineRights
+  #users: Users
+
+  constructor({ disableEvents }: Settings, activity: StoredActivity, rights: LineRights, users: Users) {
+    this.isShown = !disableEvents
+    this.#activity = activity
+    this.#rights = rights
+    this.#users = users
+  }
+
+  /** Up to `limit` lines, newest first; fewer, with a `next`, when many had to be left out. */
+  async page(
+    caller: Caller,
+    { limit, after }: { readonly limit: number; readonly after: After | undefined },
+  ): Promise<{ readonly lines: readonly LineJson[]; readonly next?: After }> {
+    const { id, memberships } = signedIn(caller)
+    const me = await this.#users.get(id)
+    if (!me) throw new NotSignedIn()
+    const spaces = memberships.filter(({ permissions }) => permissions.has('ViewComments')).map(({ space }) => space)
+    const lines: Line[] = []
+    let next = after
+    for (let reads = 0; reads < mostReads; reads += 1) {
+      const page = await this.#activity.feedOf({ id, followed: me.followed, spaces }, { limit, ...(next ? { after: next } : {}) })
+      lines.push(...(await this.#rights.visible(caller, page.items)))
+      next = page.next
+      if (!next || lines.length >= limit) break
+    }
+    const last = lines[limit - 1]
+    if (last && lines.length > limit) next = [last.at, last.id]
+    const shown = await this.#show(caller, lines.slice(0, limit))
+    return next ? { lines: shown, next } : { lines: shown }
+  }
+
+  async #show(caller: Caller, lines: readonly Line[]): Promise<LineJson[]> {
+    const ids = [...new Set(lines.flatMap(({ user, target }) => (target === null ? [user] : [user, target])))]
+    const [people, known] = await Promise.all([this.#users.getMany(ids), this.#rights.knownPeople(caller, ids)])
+    const person = (id: string) => {
+      const user = people.get(id)
+      const fullName = user ? fullNameOf(user) : ''
+      if (!user || !known.has(id)) return { id, fullName, avatarURL: nobodysPicture }
+      return { id, fullName, avatarURL: this.#users.avatarOf(user), email: user.email }
+    }
+    return lines.map(({ id, type, user, target, object, objectName, source, sourceName, at }) => ({
+      id,
+      event_type: type,
+      user: person(user),
+      ...(target === null ? {} : { targetuser: person(target) }),
+      ...(object ? { object_id: object.id, object_name: objectName } : {}),
+      ...(source ? { source_id: source.id, source_name: sourceName } : {}),
+      created: s.toV1Date(at),
+    }))
+  }
+}
+wire(Pages, configPort(config), Activity, Visibility, Users)
+
+export const FeedPages = port<Pages>('activity.pages')
