@@ -21,12 +21,6 @@ interface Node {
   readonly children: boolean
   readonly data: Record<string, unknown>
 }
-interface Event {
-  readonly event_type: string
-  readonly user: { id: string }
-  readonly object_name?: string
-  readonly source_name?: string
-}
 
 const nodes = (person: Person, query: string): Promise<Node[]> => ok<Node[]>(person.call(`/api/tree/getChildrenOfNode?${query}`))
 
@@ -107,47 +101,4 @@ test('nobody looks below what they may not see', async t => {
   t.is((await eve.call('/api/tree/getChildrenOfNode?nodeType=root&after=forged')).status, 400)
   t.is((await server.as()('/api/tree/getChildrenOfNode?nodeType=root')).status, 401)
   t.false((await nodes(eve, 'nodeType=root')).some(node => node.id === dataset))
-})
-
-test('the feed tells what one did, in the words of Clowder 1.x', async t => {
-  const bob = await newPerson(server, 'bob')
-  const dataset = await newDataset(bob.call, { name: 'Feed' })
-  const file = await upload(bob.call, dataset)
-  await ok(bob.call(`/api/files/${file}/tags`, { method: 'POST', json: { tags: ['x'] } }))
-  await bob.call(`/api/datasets/${dataset}/comment`, { method: 'POST', json: { text: 'well done' } })
-  // The feed asks the file for its name, which it can only tell while it is there.
-  await server.drained()
-  await ok(bob.call(`/api/files/${file}`, { method: 'DELETE' }))
-  await server.drained()
-  const feed = await ok<Event[]>(bob.call('/api/events'))
-  t.deepEqual(
-    feed.map(event => [event.event_type, event.object_name]),
-    [
-      ['delete_file', 'hello.txt'],
-      ['add_comment_dataset', 'well done'],
-      ['add_tags_file', 'hello.txt'],
-      ['add_file', 'Feed'],
-      ['create_dataset', 'Feed'],
-    ],
-  )
-  t.true(feed.every(event => event.user.id === bob.id))
-  t.deepEqual(await ok(eve.call('/api/events')), [])
-})
-
-test('who follows a thing hears of it while they may see it', async t => {
-  const { id: space } = await ok<{ id: string }>(ann.call('/api/spaces', { method: 'POST', json: { name: 'Shared', description: '' } }))
-  const dataset = await newDataset(ann.call, { name: 'Followed', space: [space] })
-  const cem = await newPerson(server, 'cem')
-  const members = (viewers: string) =>
-    ok(ann.call(`/api/spaces/${space}/updateUsers`, { method: 'POST', json: { rolesandusers: { Viewer: viewers } } }))
-  await members(cem.id)
-  await ok(cem.call(`/api/datasets/${dataset}/follow`, { method: 'POST' }))
-  await ok(ann.call(`/api/datasets/${dataset}/title`, { method: 'PUT', json: { name: 'Followed on' } }))
-  const heard = async () => {
-    await server.drained()
-    return (await ok<Event[]>(cem.call('/api/events'))).map(event => event.event_type)
-  }
-  t.true((await heard()).includes('update_dataset_information'))
-  await members('')
-  t.false((await heard()).includes('update_dataset_information'))
 })

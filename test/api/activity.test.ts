@@ -1,0 +1,318 @@
+import test from 'ava'
+import { type AnyEvent, definePlugin, onBatch, Spaces } from 'pounce/sdk'
+import { bootForTest, type TestServer } from 'pounce/sdk/testing'
+import { feedEvents } from '../../plugins/resources/activity/feed.ts'
+import { Activity } from '../../plugins/resources/activity/stored-activity.ts'
+import { newFolder, ok, unknownId, upload } from '../support/scene.ts'
+import {
+  letIn,
+  newCollection,
+  newDataset,
+  newSpace,
+  publish,
+  recordPlugins,
+  type Somebody,
+  somebody,
+} from '../support/spaces-and-people.ts'
+
+interface Named {
+  readonly id: string
+  readonly fullName: string
+  readonly avatarURL: string
+  readonly email?: string
+}
+interface Line {
+  readonly id: string
+  readonly event_type: string
+  readonly user: Named
+  readonly targetuser?: Named
+  readonly object_id?: string
+  readonly object_name?: string
+  readonly source_id?: string
+  readonly source_name?: string
+  readonly created: string
+}
+
+const heard: AnyEvent[] = []
+class Listen {
+  async handleAll(events: readonly AnyEvent[]): Promise<void> {
+    heard.push(...events)
+  }
+}
+const listener = definePlugin({ id: 'test.listener', summary: 'Hears what the feed hears.', handlers: [onBatch(feedEvents, Listen)] })
+const plugins = [...recordPlugins, 'resources.tags', 'resources.comments', 'resources.activity']
+const server = await bootForTest({ plugins, also: [listener], config: { access: { private: true } } })
+test.after.always(() => server.stop())
+
+const feedOf = async (who: Somebody, query = '', at: TestServer = server): Promise<Line[]> => {
+  await at.drained()
+  return ok<Line[]>(who.call(`/api/events?limit=200${query}`))
+}
+const said = (lines: readonly Line[]) =>
+  lines.map(({ event_type, object_name, source_name }) => [event_type, object_name, ...(source_name === undefined ? [] : [source_name])])
+
+test('the feed tells what one did, in the words of Clowder 1.x, newest first', async t => {
+  const bob = await somebody(server, 'bob')
+  const [space, collection] = [await newSpace(bob, 'Lab'), await newCollection(bob, { name: 'Series' })]
+  const dataset = await newDataset(bob, { name: 'Plots' })
+  const path = `/api/datasets/${dataset}`
+  const folder = await newFolder(bob.call, dataset, 'raw')
+  const file = await upload(bob.call, dataset)
+  await upload(bob.call, dataset, 'x', 'inside.txt', { query: `extract=false&folder_id=${folder}` })
+  await bob.post(`${path}/addFileEvent?inFolder=true&fileCount=3`)
+  await bob.post(`/api/files/${file}/tags`, { tags: ['x'] })
+  await bob.post(`${path}/comment`, { text: 'well done' })
+  await bob.post(`${path}/metadata.jsonld`, {
+    content: { a: 1 },
+    agent: { '@type': 'cat:user', user_id: `${server.url}/api/users/${bob.id}` },
+  })
+  await bob.post(`/api/spaces/${space}/addDatasetToSpace/${dataset}`)
+  await bob.post(`/api/collections/${collection}/datasets/${dataset}`)
+  await bob.post(`${path}/follow`)
+  await bob.remove(`/api/files/${file}`)
+  const lines = await feedOf(bob)
+  t.deepEqual(said(lines), [
+    ['delete_file', 'hello.txt'],
+    ['follow_dataset', 'Plots'],
+    ['attach_dataset_collection', 'Plots', 'Series'],
+    ['add_dataset_space', 'Plots', 'Lab'],
+    ['addMetadata_dataset', 'Plots'],
+    ['add_comment_dataset', 'well done', 'Plots'],
+    ['add_tags_file', 'hello.txt'],
+    ['add_file_folder_3', 'Plots'],
+    ['add_file_folder', 'Plots'],
+    ['add_file', 'Plots'],
+    ['added_folder', 'Plots'],
+    ['create_dataset', 'Plots'],
+    ['create_collection', 'Series'],
+    ['add_user_to_space', 'Lab'],
+    ['create_space', 'Lab'],
+  ])
+  for (const { user, created } of lines) {
+    t.like(user, { id: bob.id, email: bob.email })
+    t.regex(user.avatarURL, /^https:\/\/www\.gravatar\.com\/avatar\/[0-9a-f]{32}/)
+    t.regex(created, / UTC \d{4}$/)
+  }
+  const eve = await somebody(server, 'eve')
+  t.deepEqual(await feedOf(eve), [])
+})
+
+test('a file that is gone before the feed is written keeps its name in it', async t => {
+  const bob = await somebody(server, 'bob')
+  const dataset = await newDataset(bob, { name: 'Short' })
+  const events = [
+    { type: 'tags.added', subject: { kind: 'file', id: 'a'.repeat(24) }, data: { tags: ['x'] }, id: '1'.repeat(24) },
+    {
+      type: 'file.removed',
+      subject: { kind: 'file', id: 'a'.repeat(24) },
+      data: { datasets: [dataset], name: 'gone.txt' },
+      id: '2'.repeat(24),
+    },
+    { type: 'tags.removed', subject: { kind: 'file', id: 'a'.repeat(24) }, data: { tags: ['x'] }, id: '3'.repeat(24) },
+  ].map((event, at) => ({ ...event, actor: bob.id, at: new Date(Date.now() + at).toISOString() }) as AnyEvent)
+  const activity = server.get(Activity)
+  await activity.handleAll(events.slice(0, 1))
+  t.false(
+    (await feedOf(bob)).some(line => line.event_type === 'add_tags_file'),
+    'a line without a name is not shown',
+  )
+  await activity.handleAll(events.slice(1, 2))
+  await activity.handleAll(events.slice(2))
+  t.deepEqual(said(await feedOf(bob)).slice(0, 3), [
+    ['remove_tags_file', 'gone.txt'],
+    ['delete_file', 'gone.txt'],
+    ['add_tags_file', 'gone.txt'],
+  ])
+})
+
+test('events that come again, in any order, change nothing', async t => {
+  const bob = await somebody(server, 'bob')
+  const dataset = await newDataset(bob, { name: 'Twice' })
+  await bob.put(`/api/datasets/${dataset}/title`, { name: 'Once' })
+  await bob.remove(`/api/files/${await upload(bob.call, dataset)}`)
+  const before = await feedOf(bob)
+  const own = heard.filter(({ actor }) => actor === bob.id)
+  await server.get(Activity).handleAll(own.toReversed())
+  for (const event of own) await server.get(Activity).handleAll([event])
+  t.deepEqual(await feedOf(bob), before)
+})
+
+test('lines show the name a thing has now', async t => {
+  const bob = await somebody(server, 'bob')
+  const space = await newSpace(bob, 'Old space')
+  const dataset = await newDataset(bob, { name: 'Old', space: [space] })
+  await feedOf(bob)
+  await bob.put(`/api/datasets/${dataset}/title`, { name: 'New' })
+  await bob.post(`/api/spaces/${space}/update`, { name: 'New space', description: '', timetolive: '720', enabled: false })
+  t.deepEqual(said(await feedOf(bob)), [
+    ['update_space_information', 'New space'],
+    ['update_dataset_information', 'New'],
+    ['add_dataset_space', 'New', 'New space'],
+    ['create_dataset', 'New'],
+    ['add_user_to_space', 'New space'],
+    ['create_space', 'New space'],
+  ])
+})
+
+test('who follows a thing hears of it while they may see it', async t => {
+  const [ann, cem] = [await somebody(server, 'ann'), await somebody(server, 'cem')]
+  const space = await newSpace(ann, 'Shared')
+  const dataset = await newDataset(ann, { name: 'Followed', space: [space] })
+  await letIn(ann, space, 'Viewer', cem)
+  await cem.post(`/api/datasets/${dataset}/follow`)
+  await ann.put(`/api/datasets/${dataset}/title`, { name: 'Followed on' })
+  const [line] = (await feedOf(cem)).filter(({ event_type }) => event_type === 'update_dataset_information')
+  t.like(line, { object_name: 'Followed on', user: { id: ann.id, email: ann.email } })
+  await letIn(ann, space, 'Viewer')
+  t.deepEqual(await feedOf(cem), [], 'one’s own line goes as well: it would tell the name')
+})
+
+test('a thing that was attached to what one may not see is not spoken of', async t => {
+  const [ann, cem] = [await somebody(server, 'ann'), await somebody(server, 'cem')]
+  const [open, secret] = [await newSpace(ann, 'Open'), await newSpace(ann, 'Secret')]
+  const dataset = await newDataset(ann, { name: 'Both', space: [open] })
+  await letIn(ann, open, 'Viewer', cem)
+  await cem.post(`/api/datasets/${dataset}/follow`)
+  await ann.post(`/api/spaces/${secret}/addDatasetToSpace/${dataset}`)
+  t.true(said(await feedOf(ann)).some(([type, , source]) => type === 'add_dataset_space' && source === 'Secret'))
+  const lines = await feedOf(cem)
+  t.true(lines.some(({ event_type }) => event_type === 'add_dataset_space'))
+  t.false(JSON.stringify(lines).includes('Secret'))
+})
+
+test('who follows a thing hears of its end where they may still look', async t => {
+  const [ann, cem, dan] = [await somebody(server, 'ann'), await somebody(server, 'cem'), await somebody(server, 'dan')]
+  const space = await newSpace(ann, 'Ends')
+  const dataset = await newDataset(ann, { name: 'Ending', space: [space] })
+  const file = await upload(ann.call, dataset, 'x', 'ending.txt')
+  await letIn(ann, space, 'Viewer', cem, dan)
+  for (const who of [cem, dan]) {
+    await who.post(`/api/datasets/${dataset}/follow`)
+    await who.post(`/api/users/follow?followeeUUID=${ann.id}`)
+  }
+  await ann.remove(`/api/files/${file}`)
+  const ends = async (who: Somebody) => said(await feedOf(who)).filter(([type]) => type?.startsWith('delete_'))
+  t.deepEqual(await ends(cem), [['delete_file', 'ending.txt']])
+  await ann.remove(`/api/datasets/${dataset}`)
+  await ann.remove(`/api/datasets/${dataset}`)
+  t.deepEqual(await ends(cem), [['delete_dataset', 'Ending']])
+  await letIn(ann, space, 'Viewer', cem)
+  t.deepEqual(await ends(dan), [])
+})
+
+test('what goes with its dataset has no line of its own', async t => {
+  const bob = await somebody(server, 'bob')
+  const dataset = await newDataset(bob, { name: 'Full' })
+  for (const name of ['a.txt', 'b.txt']) await upload(bob.call, dataset, 'x', name)
+  await bob.remove(`/api/datasets/${dataset}`)
+  await bob.remove(`/api/datasets/${dataset}`)
+  t.deepEqual(
+    said(await feedOf(bob)).filter(([type]) => type?.startsWith('delete_')),
+    [['delete_dataset', 'Full']],
+  )
+})
+
+test('requests to join concern who asked', async t => {
+  const [ann, bob, cid] = [await somebody(server, 'ann'), await somebody(server, 'bob'), await somebody(server, 'cid')]
+  const space = await newSpace(ann, 'Club')
+  const at = new Date().toISOString()
+  await server.get(Spaces).change(space, { set: { requests: [bob, cid].map(({ id: user }) => ({ user, at })) } }, [])
+  await ann.post(`/api/spaces/${space}/acceptRequest?user=${bob.id}&role=Viewer`)
+  await ann.post(`/api/spaces/${space}/rejectRequest?user=${cid.id}`)
+  const [line, ...others] = await feedOf(bob)
+  t.deepEqual(others, [])
+  t.like(line, { event_type: 'acceptrequest_space', object_name: 'Club', targetuser: { id: bob.id, email: bob.email } })
+  t.deepEqual(await feedOf(cid), [], 'who is turned down may not see the space, nor its name')
+  t.deepEqual(
+    said(await feedOf(ann))
+      .slice(0, 2)
+      .map(([type]) => type),
+    ['rejectrequest_space', 'acceptrequest_space'],
+  )
+})
+
+test('a mention is in the feed of who is mentioned, while they may see where', async t => {
+  const [ann, bob, eve] = [await somebody(server, 'ann'), await somebody(server, 'bob'), await somebody(server, 'eve')]
+  const space = await newSpace(ann, 'Talk')
+  const dataset = await newDataset(ann, { name: 'Talked of', space: [space] })
+  await letIn(ann, space, 'Viewer', bob)
+  const mention = (who: Somebody, by: string, whom: string, more = '') =>
+    who.post(`/api/comment/mention?userID=${whom}&resourceID=${dataset}&resourceName=Forged&resourceType=dataset&commenterId=${by}${more}`)
+  const { status, body } = await mention(ann, ann.id, bob.id)
+  t.is(status, 200)
+  t.is(body, `Mention event added to user id ${bob.id}'s feed`)
+  const [line] = await feedOf(bob)
+  t.like(line, { event_type: 'mention_dataset_comment', object_name: 'Talked of', user: { id: bob.id }, targetuser: { id: ann.id } })
+  t.is((await mention(ann, bob.id, bob.id)).status, 400)
+  t.is((await mention(ann, ann.id, eve.id)).status, 404, 'a stranger is nobody to ann')
+  t.is((await mention(bob, bob.id, ann.id)).status, 403, 'a viewer may not comment')
+  t.is((await mention(eve, eve.id, eve.id)).status, 404)
+  await letIn(ann, space, 'Viewer')
+  t.false((await feedOf(bob)).some(({ event_type }) => event_type.startsWith('mention_')))
+})
+
+test('files are told of in one line by those who may add them', async t => {
+  const [ann, eve] = [await somebody(server, 'ann'), await somebody(server, 'eve')]
+  const dataset = await newDataset(ann, { name: 'Filled' })
+  t.like(await ann.post(`/api/datasets/${dataset}/addFileEvent?fileCount=12`), { status: 200, body: 'added new event' })
+  t.deepEqual(said(await feedOf(ann))[0], ['add_file_12', 'Filled'])
+  t.is((await ann.post(`/api/datasets/${dataset}/addFileEvent?fileCount=0`)).status, 400)
+  t.is((await eve.post(`/api/datasets/${dataset}/addFileEvent?fileCount=1`)).status, 404)
+  t.is((await ann.post(`/api/datasets/${unknownId}/addFileEvent?fileCount=1`)).status, 404)
+})
+
+test('an e-mail address is for those who may look at the account', async t => {
+  const [ann, cem] = [await somebody(server, 'ann'), await somebody(server, 'cem')]
+  const space = await newSpace(ann, 'Published')
+  await publish(server, ann, space)
+  const dataset = await newDataset(ann, { name: 'For all', space: [space], access: 'PUBLIC' })
+  await server.drained()
+  await cem.post(`/api/datasets/${dataset}/follow`)
+  await ann.put(`/api/datasets/${dataset}/title`, { name: 'For everybody' })
+  const line = (await feedOf(cem)).find(({ event_type }) => event_type === 'update_dataset_information')
+  t.like(line?.user, { id: ann.id })
+  t.false(JSON.stringify(line).includes(ann.email))
+  const own = (await feedOf(ann)).find(({ event_type }) => event_type === 'update_dataset_information')
+  t.not(own?.user.avatarURL, line?.user.avatarURL, 'the address of a picture is a digest of the e-mail address')
+})
+
+test('the feed is read page by page, each line once', async t => {
+  const bob = await somebody(server, 'bob')
+  const dataset = await newDataset(bob, { name: 'Long' })
+  for (let at = 0; at < 7; at += 1) await bob.put(`/api/datasets/${dataset}/description`, { description: `${at}` })
+  const whole = (await feedOf(bob)).map(({ id }) => id)
+  const seen: string[] = []
+  for (let path: string | undefined = '/api/events?limit=3'; path; ) {
+    const page: Response = await bob.call(path)
+    seen.push(...((await page.json()) as Line[]).map(({ id }) => id))
+    path = /<([^>]+)>; rel="next"/.exec(page.headers.get('link') ?? '')?.[1]
+  }
+  t.deepEqual(seen, whole)
+  t.is(whole.length, 8)
+  t.is((await bob.get('/api/events?after=forged')).status, 400)
+  t.is((await server.as()('/api/events')).status, 401)
+})
+
+test('comments on what is one’s own are in the feed where that is wanted', async t => {
+  const other = await bootForTest({
+    t,
+    plugins,
+    config: { access: { private: true }, resources: { activity: { showCommentOnHomepage: true } } },
+  })
+  const [ann, bob, eve] = [await somebody(other, 'ann'), await somebody(other, 'bob'), await somebody(other, 'eve')]
+  const space = await newSpace(ann, 'Spoken')
+  const dataset = await newDataset(ann, { name: 'Spoken of', space: [space] })
+  await letIn(ann, space, 'Editor', bob)
+  await letIn(ann, space, 'Viewer', eve)
+  await other.drained()
+  await bob.post(`/api/files/${await upload(ann.call, dataset)}/comment`, { text: 'looks good' })
+  const comments = async (who: Somebody) => said(await feedOf(who, '', other)).filter(([type]) => type === 'comment_file')
+  for (const who of [ann, bob, eve]) t.deepEqual(await comments(who), [['comment_file', 'looks good', 'hello.txt']])
+  await letIn(ann, space, 'Viewer')
+  t.deepEqual(await comments(eve), [])
+})
+
+test('a feed that is switched off is not there', async t => {
+  const other = await bootForTest({ t, plugins, config: { resources: { activity: { disableEvents: true } } } })
+  t.is((await (await somebody(other)).get('/api/events')).status, 404)
+})
