@@ -79,3 +79,25 @@ export function compareText(a: string, b: string): number {
 const rank = (unit: number): number => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit)
 
 const cut = (word: string): string => (word.length <= longestWord ? word : word.slice(0, longestWord).toWellFormed())
+
+/** Whether a word begins with this piece, or is what the pattern describes. Linear in both. */
+export function pieceFits(piece: string, word: string): boolean {
+  if (!isPattern(piece)) return word.startsWith(piece)
+  const [wanted, chars] = [[...piece], [...word]]
+  let [at, star, mark] = [0, -1, 0]
+  for (let n = 0; n < chars.length; ) {
+    if (wanted[at] === '*') {
+      star = at
+      mark = n
+      at += 1
+    } else if (at < wanted.length && (wanted[at] === '?' || wanted[at] === chars[n])) {
+      at += 1
+      n += 1
+    } else if (star >= 0) {
+      mark += 1
+      n = mark
+      at = star + 1
+    } else return false
+  }
+  return wanted.slice(at).every(each => each === '*')
+}

@@ -50,7 +50,7 @@ function changing(test: TestFn, makeIndex: MakeSearchIndex): void {
     t.deepEqual(await found(index, word('older')), [])
     t.like(await index.search(request({ op: 'all' })), { total: 1 })
     t.deepEqual(await index.tags('', everything, 10), [{ tag: 'x', count: 1 }])
-    t.deepEqual(await index.fields('', 10), [{ field: 'depth', count: 1 }])
+    t.deepEqual(await index.fields('', everything, 10), [{ field: 'depth', count: 1 }])
   })
 
   test('the same revision with other contents replaces', async t => {
@@ -83,7 +83,7 @@ function changing(test: TestFn, makeIndex: MakeSearchIndex): void {
       t.like(await index.search(request(query)), { hits: [], total: 0 })
     }
     t.deepEqual(await index.tags('', everything, 10), [])
-    t.deepEqual(await index.fields('', 10), [])
+    t.deepEqual(await index.fields('', everything, 10), [])
     await index.apply([put(1, contents), put(2, contents)])
     t.deepEqual(await found(index, word('trash')), [1, 2])
   })
@@ -263,18 +263,18 @@ function suggesting(test: TestFn, makeIndex: MakeSearchIndex): void {
       put(2, { tags: ['soil'], metadata: [depth] }),
       put(3, { tags: ['water'], metadata: [{ field: 'Site', value: 'x' }] }),
     ])
-    t.deepEqual(await index.fields('soil', 10), [
+    t.deepEqual(await index.fields('soil', everything, 10), [
       { field: 'soil.depth', count: 2 },
       { field: 'soil.ph', count: 1 },
     ])
-    t.is((await index.fields('', 2)).length, 2)
+    t.is((await index.fields('', everything, 2)).length, 2)
     t.deepEqual(await index.tags('s', everything, 10), [
       { tag: 'soil', count: 2 },
       { tag: 'Sand', count: 1 },
     ])
     t.deepEqual(await index.tags('', everything, 1), [{ tag: 'soil', count: 2 }])
     await index.apply([{ remove: searchId(1) }])
-    t.deepEqual(await index.fields('soil', 10), [{ field: 'soil.depth', count: 1 }])
+    t.deepEqual(await index.fields('soil', everything, 10), [{ field: 'soil.depth', count: 1 }])
     t.deepEqual(await index.tags('s', everything, 10), [{ tag: 'soil', count: 1 }])
   })
 }

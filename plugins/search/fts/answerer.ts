@@ -3,11 +3,13 @@ import { sqliteCode } from './damage.ts'
 import type { Answer, Question } from './questions.ts'
 import { Refused } from './refused.ts'
 import { SearchRun } from './run-search.ts'
+import { Suggestions } from './suggestions.ts'
 
 interface OpenIndex {
   readonly path: string
   readonly db: DatabaseSync
   readonly run: SearchRun
+  readonly suggestions: Suggestions
 }
 
 /** Answers questions about one index file at a time, in whatever thread it is made. */
@@ -32,19 +34,20 @@ export class Answerer {
 
   #ask(question: Question): unknown {
     if (question.ask === 'isWhole') return isWhole(question.path)
-    const run = this.#runOn(question.path)
+    const { run, suggestions } = this.#opened(question.path)
     if (question.ask === 'search') return run.search(question.request)
-    if (question.ask === 'tags') return run.tags(question.prefix, question.scope, question.limit)
-    return run.fields(question.prefix, question.limit)
+    if (question.ask === 'tags') return suggestions.tags(question.prefix, question.scope, question.limit)
+    if (question.ask === 'values') return suggestions.values(question.field, question.prefix, question.scope, question.limit)
+    return suggestions.fields(question.prefix, question.scope, question.limit)
   }
 
-  #runOn(path: string): SearchRun {
-    if (this.#open?.path === path) return this.#open.run
+  #opened(path: string): OpenIndex {
+    if (this.#open?.path === path) return this.#open
     this.close()
     const db = new DatabaseSync(path, { readOnly: true })
     db.exec('PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY')
-    this.#open = { path, db, run: new SearchRun(db) }
-    return this.#open.run
+    this.#open = { path, db, run: new SearchRun(db), suggestions: new Suggestions(db) }
+    return this.#open
   }
 }
 

@@ -1,11 +1,12 @@
 import type { SearchQuery } from 'pounce/sdk'
-import { compileComparison } from './compile-comparison.ts'
-import { allOf, and, anyOf, type Condition, everything, not, nothing, or, quote } from './condition.ts'
-import { readings } from './readings.ts'
+import { isAnything, patternsOf, readingOf } from 'pounce/sdk/search'
+import { compileComparison, type Range } from './compile-comparison.ts'
+import { placeIs, placePhrase, placeRegex } from './compile-place.ts'
+import { phrase, phraseIn, WordCompiler } from './compile-words.ts'
+import { and, anyOf, type Condition, everything, not, nothing, or, quote } from './condition.ts'
 import { Refused } from './refused.ts'
-import { type FixedField, fieldToken, fixedFields, isFixedField, tokens } from './tokens.ts'
+import { fieldToken, fixedFields, isFixedField, isPlace, tokens } from './tokens.ts'
 import type { KnownField, Vocabulary } from './vocabulary.ts'
-import { patternsOf, wordsOf } from './words.ts'
 
 /** A query in the terms of the index. */
 export interface CompiledQuery {
@@ -19,11 +20,7 @@ export interface CompiledQuery {
 
 type FieldQuery = Extract<SearchQuery, { op: 'field' }>
 type Value = FieldQuery['values'][number]
-
-const kinds = ['file', 'dataset', 'collection', 'space', 'folder', 'section', 'preview', 'user', 'metadata', 'comment', 'thumbnail']
-const indexedPrefixChars = 3
-const mostBeginnings = 30
-const mostPatternTerms = 2000
+type RegexQuery = Extract<SearchQuery, { op: 'regex' }>
 
 /** Translates a query. What a person typed only ever becomes quoted words, hashes and bound values. */
 export function compileQuery(query: SearchQuery, vocabulary: Vocabulary): CompiledQuery {
@@ -35,13 +32,17 @@ export function compileQuery(query: SearchQuery, vocabulary: Vocabulary): Compil
 /** The field as metadata knows it. */
 export const metadataPath = (field: string): string => (field.startsWith('metadata.') ? field.slice('metadata.'.length) : field)
 
+const isRange = (is: FieldQuery['is']): is is Range => is === 'less' || is === 'atMost' || is === 'more' || is === 'atLeast'
+
 class QueryCompiler {
   readonly #vocabulary: Vocabulary
+  readonly #words: WordCompiler
   readonly scored: string[] = []
   hasAlternatives = false
 
   constructor(vocabulary: Vocabulary) {
     this.#vocabulary = vocabulary
+    this.#words = new WordCompiler(vocabulary)
   }
 
   compile(query: SearchQuery, isPositive: boolean): Condition {
@@ -49,12 +50,13 @@ class QueryCompiler {
       case 'all':
         return everything
       case 'word':
-        return this.#scored(this.#words(query.text), isPositive)
+        return this.#scored(this.#words.words(query.text), isPositive)
       case 'phrase':
-        return this.#scored(phrase(query.text), isPositive)
+        return this.#phrase(query.text, query.field, isPositive)
+      case 'regex':
+        return this.#regex(query, isPositive)
       case 'field':
-        this.hasAlternatives ||= query.values.length > 1
-        return or(query.values.map(value => this.#field(query, value, isPositive)))
+        return this.#field(query, isPositive)
       case 'exists':
         return this.#exists(query.field)
       case 'missing':
@@ -74,104 +76,88 @@ class QueryCompiler {
     return { fts }
   }
 
-  /** Words next to each other, the last of which may go on; with patterns in it, all of them anywhere. */
-  #words(text: string): string {
-    const pieces = patternsOf(text)
-    if (pieces.length === 0) return quote('_none')
-    if (pieces.length === 1 || pieces.some(isPattern)) return allOf(pieces.map(piece => this.#piece(piece)))
-    return `${quote(...pieces)} *`
+  #phrase(text: string, field: string | undefined, isPositive: boolean): Condition {
+    if (field === undefined) return this.#scored(phrase(text), isPositive)
+    if (field === 'created') return compileComparison({ field, fields: [], is: 'equals', value: text })
+    if (isPlace(field)) return placePhrase(field, text)
+    if (!isFixedField(field)) return { fts: phraseIn(this.#tokens(field), text) }
+    const { token, column } = fixedFields[field]
+    return this.#scored(column ? phrase(text, column) : phraseIn([token], text), isPositive)
   }
 
-  #piece(piece: string): string {
-    if (isAnything(piece)) return quote('_all')
-    const begin = beginningOf(piece)
-    if (!begin && isPattern(piece)) return anyOf(this.#vocabulary.matching(piece).map(word => quote(word)))
-    return this.#beginning(begin ?? piece)
+  #regex({ regex, field }: RegexQuery, isPositive: boolean): Condition {
+    if (field === undefined) return this.#scored(this.#words.regex(regex), isPositive)
+    if (field === 'created') throw new Refused('created is a time and has no words for an expression')
+    if (isPlace(field)) return placeRegex(field, regex)
+    if (!isFixedField(field)) return { fts: this.#words.regexIn(this.#tokens(field), regex) }
+    const { token, column } = fixedFields[field]
+    return this.#scored(column ? this.#words.regex(regex, column) : this.#words.regexIn([token], regex), isPositive)
   }
 
-  /** A few whole words are merged as the index is read; the beginning of many is put together first, which takes longer. */
-  #beginning(word: string): string {
-    if (word.length <= indexedPrefixChars) return `${quote(word)} *`
-    const words = this.#vocabulary.beginningWith(word, mostBeginnings + 1)
-    return words.length > mostBeginnings ? `${quote(word)} *` : anyOf(words.map(each => quote(each)))
+  #field(query: FieldQuery, isPositive: boolean): Condition {
+    const { field, is, values } = query
+    this.hasAlternatives ||= values.length > 1
+    if (is === 'differs') return and([this.#exists(field), not(or(values.map(value => this.#value(field, 'equals', value, false))))])
+    return or(values.map(value => this.#value(field, is, value, isPositive)))
   }
 
-  #field(query: FieldQuery, value: Value, isPositive: boolean): Condition {
-    const { field, is } = query
-    if (is === 'differs') return and([this.#exists(field), not(this.#field({ ...query, is: 'equals' }, value, false))])
-    if (field === 'created') return compileComparison({ field, fields: [], is, value })
-    if (is === 'less' || is === 'atMost' || is === 'more' || is === 'atLeast') {
+  #value(field: string, is: Exclude<FieldQuery['is'], 'differs'>, value: Value, isPositive: boolean): Condition {
+    if (field === 'created') return compileComparison({ field, fields: [], is: is === 'contains' ? 'equals' : is, value })
+    if (isRange(is)) {
       if (isFixedField(field) || isPlace(field))
         throw new Refused(`${field} is text; only created and metadata can be compared with more and less`)
       return compileComparison({ field, fields: this.#fields(field), is, value })
     }
+    if (is === 'contains' && isAnything(String(value).trim())) return this.#exists(field)
     if (isPlace(field)) return placeIs(field, String(value), is)
     return is === 'equals' ? this.#equals(field, value) : this.#contains(field, value, isPositive)
   }
 
   #equals(field: string, value: Value): Condition {
-    if (isFixedField(field)) return { fts: quote(tokens.equals(fixedFields[field].token, String(value))) }
-    return { fts: anyOf(this.#fields(field).flatMap(({ id }) => readings(value).map(each => quote(tokens.equals(fieldToken(id), each))))) }
+    if (!isFixedField(field)) return equalsAny(this.#fields(field), value)
+    return { fts: quote(tokens.equals(fixedFields[field].token, String(value))) }
   }
 
   #contains(field: string, value: Value, isPositive: boolean): Condition {
     const pieces = patternsOf(String(value)).filter(piece => !isAnything(piece))
-    if (pieces.length === 0) return /[*?]/.test(String(value)) ? this.#exists(field) : nothing
-    if (isFixedField(field)) return this.#scored(this.#containsFixed(field, pieces), isPositive)
+    if (isFixedField(field)) return pieces.length === 0 ? nothing : this.#scored(this.#containsFixed(field, pieces), isPositive)
+    const reading = readingOf(value)
+    const isExact = ({ type }: KnownField): boolean =>
+      typeof value !== 'string' || (type === 'number' && reading.number !== undefined) || (type === 'date' && reading.span !== undefined)
     const known = this.#fields(field)
-    const isNumber = readings(value).some(each => typeof each === 'number')
-    const exact = known.filter(({ type }) => typeof value !== 'string' || (type === 'number' && isNumber))
-    const worded = known.filter(each => !exact.includes(each)).map(({ id }) => fieldToken(id))
-    const whole = exact.flatMap(({ id }) => readings(value).map(each => quote(tokens.equals(fieldToken(id), each))))
-    return { fts: anyOf([...whole, ...(worded.length > 0 ? [this.#piecesIn(worded, pieces)] : [])]) }
+    const worded = known.filter(each => !isExact(each)).map(({ id }) => fieldToken(id))
+    const words = worded.length > 0 && pieces.length > 0 ? [{ fts: this.#words.inFields(worded, pieces) }] : []
+    return or([equalsAny(known.filter(isExact), value), ...words])
   }
 
-  #containsFixed(field: FixedField, pieces: readonly string[]): string {
+  #containsFixed(field: keyof typeof fixedFields, pieces: readonly string[]): string {
     const { token, column } = fixedFields[field]
-    return column ? `${column} : (${pieces.map(piece => this.#piece(piece)).join(' AND ')})` : this.#piecesIn([token], pieces)
-  }
-
-  /** All pieces, each in any of the fields. */
-  #piecesIn(names: readonly string[], pieces: readonly string[]): string {
-    return allOf(pieces.map(piece => this.#pieceIn(names, piece)))
-  }
-
-  #pieceIn(names: readonly string[], piece: string): string {
-    const begin = isPattern(piece) ? beginningOf(piece) : piece
-    if (begin) return anyOf(names.map(name => `${quote(tokens.word(name, begin))} *`))
-    const words = this.#vocabulary.matching(piece)
-    if (words.length * names.length > mostPatternTerms) throw new Refused(`Too many words match ${piece}; give more letters`)
-    return anyOf(names.flatMap(name => words.map(word => quote(tokens.word(name, word)))))
+    return column ? this.#words.inColumn(column, pieces) : this.#words.inFields([token], pieces)
   }
 
   #exists(field: string): Condition {
     if (field === 'created' || field === 'resource_type') return everything
-    if (isPlace(field)) throw new Refused(`${field} takes an id; it cannot be asked whether it exists`)
-    if (isFixedField(field)) return { fts: quote(tokens.has(fixedFields[field].token)) }
-    return { fts: anyOf(this.#fields(field).map(({ id }) => quote(tokens.has(fieldToken(id))))) }
+    if (isPlace(field) || isFixedField(field)) return { fts: quote(tokens.has(isPlace(field) ? field : fixedFields[field].token)) }
+    return { fts: anyOf(this.#vocabulary.fieldsWithin(metadataPath(field)).map(({ id }) => quote(tokens.has(fieldToken(id))))) }
   }
 
   #fields(field: string): readonly KnownField[] {
     return this.#vocabulary.fields(metadataPath(field))
   }
+
+  #tokens(field: string): readonly string[] {
+    return this.#fields(field).map(({ id }) => fieldToken(id))
+  }
 }
 
-const isPattern = (piece: string): boolean => /[*?]/.test(piece)
-const isAnything = (piece: string): boolean => /^\*+$/.test(piece)
-/** The letters of a pattern that says no more than how a word begins. */
-const beginningOf = (piece: string): string | undefined => /^([^*?]+)\*+$/.exec(piece)?.[1]
-
-function phrase(text: string): string {
-  const words = wordsOf(text)
-  return words.length === 0 ? quote('_none') : quote(...words)
-}
-
-const isPlace = (field: string): boolean => field === 'in' || field === 'contains' || field === 'resource_type'
-
-function placeIs(field: string, value: string, is: FieldQuery['is']): Condition {
-  if (field === 'in') return { fts: quote(tokens.within(value)) }
-  if (field === 'contains') return { fts: quote(tokens.containing(value)) }
-  const wanted = value.toLowerCase().trim().replace(/\*+$/, '')
-  const fits = (kind: string): boolean => (is === 'equals' ? kind === wanted : kind.startsWith(wanted))
-  return { fts: anyOf(kinds.filter(fits).map(kind => quote(tokens.kind(kind)))) }
+/** Whole values, of any of the fields: numbers and texts by their tokens, dates by their span. */
+function equalsAny(fields: readonly KnownField[], value: Value): Condition {
+  const { text, number } = readingOf(value)
+  const whole = fields.flatMap(({ id, type }) => {
+    if (type === 'number') return number === undefined ? [] : [tokens.equals(fieldToken(id), number)]
+    return type === 'date' || text === undefined ? [] : [tokens.equals(fieldToken(id), text)]
+  })
+  const dates = fields.filter(({ type }) => type === 'date')
+  const inSpan = compileComparison({ field: '', fields: dates, is: 'equals', value })
+  return or([{ fts: anyOf(whole.map(each => quote(each))) }, ...(inSpan === nothing ? [] : [inSpan])])
 }

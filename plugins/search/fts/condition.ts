@@ -93,7 +93,8 @@ export function and(conditions: readonly Condition[]): Condition {
   return joined(fts.length === 0 ? sql : [asSql({ fts: allOf(fts) }), ...sql], ' AND ')
 }
 
-export function or(conditions: readonly Condition[]): Condition {
+export function or(all: readonly Condition[]): Condition {
+  const conditions = all.filter(condition => !isFts(condition) || condition.fts !== quote('_none'))
   const { fts, sql } = split(conditions)
   if (sql.length === 0) return { fts: anyOf(fts) }
   if (fts.length === 0 && sql.length === 1) return sql[0] as SqlCondition

@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import {
   Conflict,
   configPort,
+  type FieldCount,
   type IndexChange,
   Installation,
   Invalid,
@@ -14,6 +15,7 @@ import {
   type SearchScope,
   s,
   Unavailable,
+  type ValueCount,
   wire,
 } from 'pounce/sdk'
 import { Answerer } from './answerer.ts'
@@ -67,7 +69,7 @@ export class FtsSearch implements SearchIndex {
   }
 
   async health(): Promise<void> {
-    await this.fields('', 1)
+    await this.search({ query: { op: 'all' }, scope: { all: true }, from: 0, size: 1 })
   }
 
   async dispose(): Promise<void> {
@@ -93,8 +95,12 @@ export class FtsSearch implements SearchIndex {
     return (await this.#ask({ ask: 'search', request })) as SearchHits
   }
 
-  async fields(prefix: string, limit: number): Promise<readonly { readonly field: string; readonly count: number }[]> {
-    return (await this.#ask({ ask: 'fields', prefix, limit })) as readonly { field: string; count: number }[]
+  async fields(prefix: string, scope: SearchScope, limit: number): Promise<readonly FieldCount[]> {
+    return (await this.#ask({ ask: 'fields', prefix, scope, limit })) as readonly FieldCount[]
+  }
+
+  async values(field: string, prefix: string, scope: SearchScope, limit: number): Promise<readonly ValueCount[]> {
+    return (await this.#ask({ ask: 'values', field, prefix, scope, limit })) as readonly ValueCount[]
   }
 
   async tags(prefix: string, scope: SearchScope, limit: number): Promise<readonly { readonly tag: string; readonly count: number }[]> {

@@ -1,7 +1,7 @@
 import type { MetadataValue, SearchDocument } from 'pounce/sdk'
+import { comparableText, comparedChars, wordsOf, wordsPerValue } from 'pounce/sdk/search'
 import { columns } from './schema.ts'
 import { type FixedField, fieldToken, fixedFields, tokens } from './tokens.ts'
-import { foldValue, wordsOf } from './words.ts'
 
 export type FieldType = 'number' | 'date' | 'text'
 
@@ -9,6 +9,8 @@ export type FieldType = 'number' | 'date' | 'text'
 export interface IndexedValue {
   readonly field: number
   readonly v: number | string
+  /** The text as it was written, where that is not `v`. */
+  readonly shown?: string
 }
 
 /** A document in the form in which the index keeps it. */
@@ -23,9 +25,11 @@ export interface IndexEntry {
   readonly words: ReadonlySet<string>
 }
 
-/** Longer text is compared by its beginning only. */
-export const comparedChars = 200
-const wordsPerField = 2000
+/** The made-up words of a document: some that are there or not, and rows of words whose order counts. */
+interface Found {
+  readonly flags: Set<string>
+  readonly rows: string[]
+}
 
 /** The type that decides what a value is compared with. */
 export function typeOf(value: MetadataValue['value']): FieldType {
@@ -33,16 +37,19 @@ export function typeOf(value: MetadataValue['value']): FieldType {
   return value instanceof Date ? 'date' : 'text'
 }
 
-/** What is kept of a value for comparing. */
-export function comparable(value: MetadataValue['value']): number | string {
-  if (typeof value === 'number') return value
-  return value instanceof Date ? value.getTime() : foldValue(String(value)).slice(0, comparedChars)
+/** What is kept of a value for comparing and for suggestions. */
+function kept(value: MetadataValue['value']): { readonly v: number | string; readonly shown?: string } {
+  if (typeof value === 'number') return { v: value }
+  if (value instanceof Date) return { v: value.getTime() }
+  const v = comparableText(String(value))
+  const shown = String(value).trim().slice(0, comparedChars).toWellFormed()
+  return shown === v ? { v } : { v, shown }
 }
 
 /** Makes the entry of a document; `fieldId` numbers its metadata fields. */
 export function toEntry(document: SearchDocument, fieldId: (name: string, type: FieldType) => number): IndexEntry {
   const words = new Set<string>()
-  const found = new Set<string>()
+  const found: Found = { flags: new Set(), rows: [] }
   const text = (...texts: readonly (string | undefined)[]): string => joinWords(texts, words)
   const { values, fields, manyValued } = indexMetadata(document.metadata, fieldId, found)
   addFixed(document, found)
@@ -55,7 +62,7 @@ export function toEntry(document: SearchDocument, fieldId: (name: string, type: 
     comments: text(...document.comments),
     metadata: text(...document.metadata.map(({ value }) => (value instanceof Date ? value.toISOString() : String(value)))),
     text: text(document.text),
-    tokens: [...found].join(' '),
+    tokens: [[...found.flags].join(' '), ...found.rows].join(' _ '),
   }
   return { texts: Object.keys(columns).map(name => columnTexts[name as keyof typeof columns]), values, fields, manyValued, words }
 }
@@ -75,7 +82,7 @@ function joinWords(texts: readonly (string | undefined)[], all: Set<string>): st
 function indexMetadata(
   metadata: readonly MetadataValue[],
   fieldId: (name: string, type: FieldType) => number,
-  found: Set<string>,
+  found: Found,
 ): { readonly values: readonly IndexedValue[]; readonly fields: readonly number[]; readonly manyValued: readonly number[] } {
   const values: IndexedValue[] = []
   const fields = new Set<number>()
@@ -86,23 +93,26 @@ function indexMetadata(
     const id = fieldId(field, typeOf(value))
     if (fields.has(id)) manyValued.add(id)
     fields.add(id)
-    values.push({ field: id, v: comparable(value) })
+    values.push({ field: id, ...kept(value) })
     addValue(fieldToken(id), value, found)
   }
   return { values, fields: [...fields], manyValued: [...manyValued] }
 }
 
-function addValue(field: string, value: MetadataValue['value'], found: Set<string>): void {
-  found.add(tokens.has(field))
-  found.add(tokens.equals(field, value))
+function addValue(field: string, value: MetadataValue['value'], found: Found): void {
+  found.flags.add(tokens.has(field))
+  found.flags.add(tokens.equals(field, value))
   addWords(field, value instanceof Date ? value.toISOString() : String(value), found)
 }
 
-function addWords(field: string, text: string, found: Set<string>): void {
-  for (const word of wordsOf(text).slice(0, wordsPerField)) found.add(tokens.word(field, word))
+function addWords(field: string, text: string, found: Found): void {
+  const words = wordsOf(text).slice(0, wordsPerValue)
+  const row = words.map(word => tokens.word(field, word))
+  if (row.length > 1) found.rows.push(row.join(' '))
+  else for (const word of row) found.flags.add(word)
 }
 
-function addFixed(document: SearchDocument, found: Set<string>): void {
+function addFixed(document: SearchDocument, found: Found): void {
   const fixed: Record<FixedField, readonly (string | undefined)[]> = {
     name: [document.name],
     description: [document.description],
@@ -117,19 +127,21 @@ function addFixed(document: SearchDocument, found: Set<string>): void {
     const { token, column } = fixedFields[name as FixedField]
     for (const value of values) {
       if (!value) continue
-      found.add(tokens.has(token))
-      found.add(tokens.equals(token, value))
+      found.flags.add(tokens.has(token))
+      found.flags.add(tokens.equals(token, value))
       if (!column) addWords(token, value, found)
     }
   }
 }
 
-function addPlaces(document: SearchDocument, found: Set<string>): void {
-  found.add(tokens.all)
-  found.add(tokens.kind(document.kind))
-  found.add(tokens.author(document.creator))
-  if (document.isPublic) found.add(tokens.isPublic)
-  for (const id of document.spaces) found.add(tokens.space(id))
-  for (const id of document.childOf) found.add(tokens.within(id))
-  for (const id of document.parentOf) found.add(tokens.containing(id))
+function addPlaces(document: SearchDocument, found: Found): void {
+  found.flags.add(tokens.all)
+  found.flags.add(tokens.kind(document.kind))
+  found.flags.add(tokens.author(document.creator))
+  if (document.isPublic) found.flags.add(tokens.isPublic)
+  for (const id of document.spaces) found.flags.add(tokens.space(id))
+  if (document.childOf.length > 0) found.flags.add(tokens.has('in'))
+  if (document.parentOf.length > 0) found.flags.add(tokens.has('contains'))
+  for (const id of document.childOf) found.flags.add(tokens.within(id))
+  for (const id of document.parentOf) found.flags.add(tokens.containing(id))
 }

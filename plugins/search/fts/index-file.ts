@@ -118,7 +118,8 @@ export class IndexFile {
       rid,
       ...entry.texts,
     )
-    for (const { field, v } of entry.values) this.#run('INSERT OR IGNORE INTO value VALUES (?, ?, ?)', field, v, rid)
+    for (const { field, v, shown } of entry.values)
+      this.#run('INSERT OR IGNORE INTO value VALUES (?, ?, ?, ?)', field, v, rid, shown ?? null)
     for (const field of entry.fields) this.#run('UPDATE field SET docs = docs + 1 WHERE id = ?', field)
     for (const field of entry.manyValued) this.#run('UPDATE field SET many = 1 WHERE id = ? AND many = 0', field)
     for (const tag of new Set(tags)) this.#run('INSERT INTO tag VALUES (?, ?)', tag, rid)
@@ -196,7 +197,7 @@ export class IndexFile {
     return this.#statement(sql).get(...values) as Row | undefined
   }
 
-  #run(sql: string, ...values: readonly (string | number)[]): void {
+  #run(sql: string, ...values: readonly (string | number | null)[]): void {
     this.#statement(sql).run(...values)
   }
 

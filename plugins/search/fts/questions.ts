@@ -4,7 +4,8 @@ import type { SearchRequest, SearchScope } from 'pounce/sdk'
 export type Ask =
   | { readonly ask: 'search'; readonly request: SearchRequest }
   | { readonly ask: 'tags'; readonly prefix: string; readonly scope: SearchScope; readonly limit: number }
-  | { readonly ask: 'fields'; readonly prefix: string; readonly limit: number }
+  | { readonly ask: 'fields'; readonly prefix: string; readonly scope: SearchScope; readonly limit: number }
+  | { readonly ask: 'values'; readonly field: string; readonly prefix: string; readonly scope: SearchScope; readonly limit: number }
   | { readonly ask: 'isWhole' }
 
 /** The same of the index in one file. */

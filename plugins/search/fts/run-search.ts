@@ -1,10 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { SearchHits, SearchRequest, SearchScope } from 'pounce/sdk'
+import type { SearchHits, SearchRequest } from 'pounce/sdk'
 import { type CompiledQuery, compileQuery, metadataPath } from './compile-query.ts'
-import { allOf, anyOf, anyOfMany, type Parameter, quote, type Rows, type SqlCondition, split, waysToList } from './condition.ts'
+import { allOf, anyOf, type Parameter, quote, type Rows, type SqlCondition, split, waysToList } from './condition.ts'
 import { Refused } from './refused.ts'
+import { type Limits, permittedBy, rightsInSql } from './rights.ts'
 import { rank } from './schema.ts'
-import { fieldToken, tokens } from './tokens.ts'
+import { fieldToken, isFixedField, isPlace, tokens } from './tokens.ts'
 import { StoredVocabulary } from './vocabulary.ts'
 
 /** More hits than this are not ranked: the newest come first. */
@@ -65,28 +66,6 @@ export class SearchRun {
     }
     const rids = isFew || from + size <= first.length ? window(first) : this.#list(source, size, from, by === 'created' && isAscending)
     return { hits: this.#hits(rids), total, isNewestFirst: by === 'score' && compiled.scored.length > 0 }
-  }
-
-  tags(prefix: string, scope: SearchScope, limit: number): readonly { readonly tag: string; readonly count: number }[] {
-    const permitted = permittedBy(scope)
-    if (permitted === undefined) return []
-    const visible = scope.all ? '' : 'AND doc IN (SELECT rowid FROM fts WHERE fts MATCH ?)'
-    const begin = prefix.toLowerCase()
-    const rows = this.#db
-      .prepare(
-        `SELECT tag, count(*) AS count FROM tag WHERE lower(substr(tag, 1, ?)) = ? ${visible} GROUP BY tag ORDER BY count DESC, tag LIMIT ?+0`,
-      )
-      .all([...begin].length, begin, ...(scope.all ? [] : [permitted]), limit)
-    return rows.map(({ tag, count }) => ({ tag: String(tag), count: Number(count) }))
-  }
-
-  fields(prefix: string, limit: number): readonly { readonly field: string; readonly count: number }[] {
-    const rows = this.#db
-      .prepare(
-        'SELECT name, sum(docs) AS count FROM field WHERE substr(name, 1, ?) = ? GROUP BY name HAVING count > 0 ORDER BY count DESC, name LIMIT ?+0',
-      )
-      .all([...prefix].length, prefix, limit)
-    return rows.map(({ name, count }) => ({ field: String(name), count: Number(count) }))
   }
 
   /** Chooses what leads: the words, or a value that few entries have. */
@@ -153,7 +132,8 @@ export class SearchRun {
 
   /** By a metadata field: walks its values in order as far as needed, then come the entries without it, newest first. */
   #sorted(source: Source, by: string, isAscending: boolean, from: number, size: number): readonly number[] {
-    const fields = this.#vocabulary.fields(metadataPath(by)).filter(({ type }) => type !== 'text')
+    const isText = isFixedField(by) || isPlace(by)
+    const fields = isText ? [] : this.#vocabulary.fields(metadataPath(by)).filter(({ type }) => type !== 'text')
     if (fields.length === 0)
       throw new Refused(`Results can be sorted by score, created, or metadata that is a number or a date; ${by} is none of these`)
     const ids = fields.map(({ id }) => id)
@@ -181,34 +161,6 @@ export class SearchRun {
       return row ? [{ id: String(row['id']), kind: row['kind'] as SearchHits['hits'][number]['kind'] }] : []
     })
   }
-}
-
-interface Limits {
-  readonly permitted: string
-  readonly scope: SearchScope
-  readonly kinds?: readonly string[]
-}
-
-/** What the caller may see, as an expression; undefined when that is nothing. */
-function permittedBy(scope: SearchScope): string | undefined {
-  if (scope.all) return quote(tokens.all)
-  const permits = [
-    ...scope.spaces.map(tokens.space),
-    ...(scope.author === undefined ? [] : [tokens.author(scope.author)]),
-    ...(scope.includePublic ? [tokens.isPublic] : []),
-  ]
-  return permits.length === 0 ? undefined : anyOfMany(permits.map(token => quote(token)))
-}
-
-/** The same rule, and the kinds, for entries that are looked at one by one. */
-function rightsInSql({ scope, kinds }: Limits): SqlCondition {
-  const ofKinds = kinds ? ['d.kind IN (SELECT value FROM json_each(?))'] : []
-  const kindParameters = kinds ? [JSON.stringify(kinds)] : []
-  if (scope.all) return { sql: ['1', ...ofKinds].join(' AND '), parameters: kindParameters }
-  const inSpaces = 'EXISTS (SELECT 1 FROM json_each(d.spaces) AS s WHERE s.value IN (SELECT value FROM json_each(?)))'
-  const permits = [inSpaces, ...(scope.author === undefined ? [] : ['d.author = ?']), ...(scope.includePublic ? ['d.public = 1'] : [])]
-  const parameters = [JSON.stringify(scope.spaces), ...(scope.author === undefined ? [] : [scope.author]), ...kindParameters]
-  return { sql: [`(${permits.join(' OR ')})`, ...ofKinds].join(' AND '), parameters }
 }
 
 const extended = (source: Source, conditions: readonly SqlCondition[]): Source => ({

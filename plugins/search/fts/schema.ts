@@ -1,5 +1,5 @@
 /** Raised when the tables or the way entries are made change: an index of another version is emptied and rebuilt. */
-export const schemaVersion = 2
+export const schemaVersion = 3
 
 /** The columns with text, and how much a hit in each counts. */
 export const columns = {
@@ -16,6 +16,7 @@ export const columns = {
 /**
  * `doc.rid` grows with the time of creation, so that walking the full-text index backwards is newest first.
  * `field.many` is set once a document had several values of it. `value.v` is a number, a date in ms or folded text; which of them is told by the field's type.
+ * `value.shown` is the text as it was written, where that differs.
  */
 export const schema = `
   CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -25,7 +26,7 @@ export const schema = `
   CREATE TABLE removed (id TEXT PRIMARY KEY) WITHOUT ROWID;
   CREATE TABLE field (id INTEGER PRIMARY KEY, name TEXT NOT NULL, type TEXT NOT NULL, docs INTEGER NOT NULL DEFAULT 0,
     many INTEGER NOT NULL DEFAULT 0, UNIQUE (name, type));
-  CREATE TABLE value (field INTEGER NOT NULL, v NOT NULL, doc INTEGER NOT NULL, PRIMARY KEY (field, v, doc)) WITHOUT ROWID;
+  CREATE TABLE value (field INTEGER NOT NULL, v NOT NULL, doc INTEGER NOT NULL, shown TEXT, PRIMARY KEY (field, v, doc)) WITHOUT ROWID;
   CREATE INDEX value_of ON value (doc, field);
   CREATE TABLE tag (tag TEXT NOT NULL, doc INTEGER NOT NULL, PRIMARY KEY (tag, doc)) WITHOUT ROWID;
   CREATE INDEX tag_of ON tag (doc);

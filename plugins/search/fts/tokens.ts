@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { foldValue } from './words.ts'
+import { foldValue } from 'pounce/sdk/search'
 
 /**
  * What is not text is in the full-text index too, as made-up words that begin with `_`, which no word of a person does. A search with
@@ -15,7 +15,7 @@ export const tokens = {
   within: (id: string) => `_i${alnum(id)}`,
   containing: (id: string) => `_c${alnum(id)}`,
   /** The field is there. */
-  has: (field: string) => `_x${field}`,
+  has: (field: string) => (isPlace(field) ? `_x_${field}` : `_x${field}`),
   /** The field has this whole value. */
   equals: (field: string, value: string | number | boolean | Date) => `_e${field}_${digest(canonical(value))}`,
   /** The field has this word. */
@@ -24,22 +24,30 @@ export const tokens = {
 
 /**
  * The fields that every document may have, by the name that queries use. Their whole values are in the index as tokens under `token`
- * (fields of metadata have a number there), their words in a column of their own or, where a bare word must not find them, as tokens too.
+ * (fields of metadata have a number there, which never begins with `_`), their words in a column of their own or, where a bare word must
+ * not find them, as tokens too.
  */
 export const fixedFields = {
-  name: { token: 'name', column: 'name' },
-  description: { token: 'description', column: 'description' },
-  tag: { token: 'tag', column: 'tags' },
-  comment: { token: 'comment', column: 'comments' },
-  created_as: { token: 'createdas', column: 'createdas' },
-  creator: { token: 'creator', column: undefined },
-  email: { token: 'email', column: undefined },
-  content_type: { token: 'contenttype', column: undefined },
+  name: { token: '_name', column: 'name' },
+  description: { token: '_description', column: 'description' },
+  tag: { token: '_tag', column: 'tags' },
+  comment: { token: '_comment', column: 'comments' },
+  created_as: { token: '_createdas', column: 'createdas' },
+  creator: { token: '_creator', column: undefined },
+  email: { token: '_email', column: undefined },
+  content_type: { token: '_contenttype', column: undefined },
 } as const
 
 export type FixedField = keyof typeof fixedFields
 
 export const isFixedField = (field: string): field is FixedField => Object.hasOwn(fixedFields, field)
+
+const places = ['in', 'contains', 'resource_type'] as const
+
+/** Fields that take an id or a kind. */
+export type PlaceField = (typeof places)[number]
+
+export const isPlace = (field: string): field is PlaceField => places.some(place => place === field)
 
 /** The name in tokens of the metadata field with that number. */
 export const fieldToken = (id: number): string => id.toString(36)

@@ -15,8 +15,12 @@ export interface Vocabulary {
   beginningWith(word: string, limit: number): readonly string[]
   /** Words that fit a pattern of `*` and `?` as a whole. `Refused` when there are too many. */
   matching(pattern: string): readonly string[]
+  /** Words that begin so and fit. `Refused` when there are too many. */
+  fitting(begin: string, fits: (word: string) => boolean): readonly string[]
   /** Metadata fields whose path is, or ends with, this name. */
   fields(name: string): readonly KnownField[]
+  /** The same, and those below it. */
+  fieldsWithin(name: string): readonly KnownField[]
 }
 
 const mostMatches = 500
@@ -45,12 +49,31 @@ export class StoredVocabulary implements Vocabulary {
     return rows.map(({ term }) => String(term))
   }
 
+  fitting(begin: string, fits: (word: string) => boolean): readonly string[] {
+    const words: string[] = []
+    const all = this.#db.prepare('SELECT term FROM word WHERE term >= ? AND term < ?').iterate(begin, begin + afterAllWords)
+    for (const { term } of all) {
+      if (!fits(String(term))) continue
+      if (words.length >= mostMatches) throw new Refused('Too many words match the expression; make it narrower')
+      words.push(String(term))
+    }
+    return words
+  }
+
   fields(name: string): readonly KnownField[] {
     const end = `.${name}`
+    return this.#known("substr('.' || name, -length(?)) = ?", [end, end], name)
+  }
+
+  fieldsWithin(name: string): readonly KnownField[] {
+    return this.#known("instr('.' || name || '.', ?) > 0", [`.${name}.`], name)
+  }
+
+  #known(condition: string, parameters: readonly string[], name: string): readonly KnownField[] {
     const rows = this.#db
-      .prepare('SELECT id, type, many FROM field WHERE docs > 0 AND (name = ? OR substr(name, -length(?)) = ?) LIMIT ?+0')
-      .all(name, end, end, mostFields + 1)
-    if (rows.length > mostFields) throw new Refused(`Too many metadata fields end with ${name}; give more of the path`)
+      .prepare(`SELECT id, type, many FROM field WHERE docs > 0 AND ${condition} LIMIT ?+0`)
+      .all(...parameters, mostFields + 1)
+    if (rows.length > mostFields) throw new Refused(`Too many metadata fields match ${name}; give more of the path`)
     return rows.map(({ id, type, many }) => ({ id: Number(id), type: type as FieldType, isSingle: many === 0 }))
   }
 }

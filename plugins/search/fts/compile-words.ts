@@ -1,0 +1,101 @@
+import { beginningOf, isAnything, isPattern, patternsOf, type Regex, RegexAutomaton, startOf, TooComplex, wordsOf } from 'pounce/sdk/search'
+import { allOf, anyOf, anyOfMany, quote } from './condition.ts'
+import { Refused } from './refused.ts'
+import { tokens } from './tokens.ts'
+import type { Vocabulary } from './vocabulary.ts'
+
+const indexedPrefixChars = 3
+const mostBeginnings = 30
+const mostPatternTerms = 2000
+
+const nowhere = quote('_none')
+
+/** Translates words, patterns and expressions to the language of the full-text index. */
+export class WordCompiler {
+  readonly #vocabulary: Vocabulary
+
+  constructor(vocabulary: Vocabulary) {
+    this.#vocabulary = vocabulary
+  }
+
+  /** Words next to each other, the last of which may go on; with patterns in it, all of them anywhere. */
+  words(text: string): string {
+    const pieces = patternsOf(text)
+    if (pieces.length === 0) return nowhere
+    if (pieces.length === 1 || pieces.some(isPattern)) return allOf(pieces.map(piece => this.#piece(piece)))
+    return `${quote(...pieces)} *`
+  }
+
+  /** All pieces, in this column. */
+  inColumn(column: string, pieces: readonly string[]): string {
+    return `${column} : (${pieces.map(piece => this.#piece(piece)).join(' AND ')})`
+  }
+
+  /** All pieces, each in any of the fields. */
+  inFields(names: readonly string[], pieces: readonly string[]): string {
+    return allOf(pieces.map(piece => this.#pieceIn(names, piece)))
+  }
+
+  /** Words that fit the expression, in any column or in one. */
+  regex(regex: Regex, column?: string): string {
+    const words = anyOfMany(this.#fitting(regex).map(word => quote(word)))
+    return column ? `${column} : (${words})` : words
+  }
+
+  /** The same in any of the fields. */
+  regexIn(names: readonly string[], regex: Regex): string {
+    const words = this.#fitting(regex)
+    if (words.length * names.length > mostPatternTerms) throw new Refused('Too many words match the expression; make it narrower')
+    return anyOfMany(names.flatMap(name => words.map(word => quote(tokens.word(name, word)))))
+  }
+
+  #fitting(regex: Regex): readonly string[] {
+    const automaton = automatonOf(regex)
+    return this.#vocabulary.fitting(startOf(regex), word => automaton.fits(word))
+  }
+
+  #piece(piece: string): string {
+    if (isAnything(piece)) return quote('_all')
+    const begin = beginningOf(piece)
+    if (!begin && isPattern(piece)) return anyOf(this.#vocabulary.matching(piece).map(word => quote(word)))
+    return this.#beginning(begin ?? piece)
+  }
+
+  /** A few whole words are merged as the index is read; the beginning of many is put together first, which takes longer. */
+  #beginning(word: string): string {
+    if (word.length <= indexedPrefixChars) return `${quote(word)} *`
+    const words = this.#vocabulary.beginningWith(word, mostBeginnings + 1)
+    return words.length > mostBeginnings ? `${quote(word)} *` : anyOf(words.map(each => quote(each)))
+  }
+
+  #pieceIn(names: readonly string[], piece: string): string {
+    const begin = isPattern(piece) ? beginningOf(piece) : piece
+    if (begin) return anyOf(names.map(name => `${quote(tokens.word(name, begin))} *`))
+    const words = this.#vocabulary.matching(piece)
+    if (words.length * names.length > mostPatternTerms) throw new Refused(`Too many words match ${piece}; give more letters`)
+    return anyOf(names.flatMap(name => words.map(word => quote(tokens.word(name, word)))))
+  }
+}
+
+/** Whole words in this order, in a column or anywhere. */
+export function phrase(text: string, column?: string): string {
+  const words = wordsOf(text)
+  if (words.length === 0) return nowhere
+  return column ? `${column} : ${quote(...words)}` : quote(...words)
+}
+
+/** The same in any of the fields. */
+export function phraseIn(names: readonly string[], text: string): string {
+  const words = wordsOf(text)
+  return words.length === 0 ? nowhere : anyOf(names.map(name => quote(...words.map(word => tokens.word(name, word)))))
+}
+
+/** Makes the automaton; `Refused` when the expression is too complex. */
+export function automatonOf(regex: Regex): RegexAutomaton {
+  try {
+    return new RegexAutomaton(regex)
+  } catch (error) {
+    if (error instanceof TooComplex) throw new Refused(`${error.message}; make it simpler`)
+    throw error
+  }
+}

@@ -1,0 +1,124 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { FieldCount, SearchScope, ValueCount } from 'pounce/sdk'
+import { comparableText, compareText } from 'pounce/sdk/search'
+import { metadataPath } from './compile-query.ts'
+import { allOf, quote } from './condition.ts'
+import { permittedBy } from './rights.ts'
+import { fieldToken, tokens } from './tokens.ts'
+import { type KnownField, StoredVocabulary } from './vocabulary.ts'
+
+/** Counts end here. */
+const countedAtMost = 10_000
+/** So few entries are looked at one by one. */
+const fewEntries = 5000
+/** In a larger index, so many of the most used fields are counted. */
+const fieldsAtMost = 300
+/** So many values are looked at. */
+const valuesAtMost = 200_000
+const afterAll = '\u{10ffff}'
+
+/** What to offer to who is typing, counted within the caller's rights. */
+export class Suggestions {
+  readonly #db: DatabaseSync
+  readonly #vocabulary: StoredVocabulary
+
+  constructor(db: DatabaseSync) {
+    this.#db = db
+    this.#vocabulary = new StoredVocabulary(db)
+  }
+
+  tags(prefix: string, scope: SearchScope, limit: number): readonly { readonly tag: string; readonly count: number }[] {
+    const permitted = permittedBy(scope)
+    if (permitted === undefined) return []
+    const visible = scope.all ? '' : 'AND doc IN (SELECT rowid FROM fts WHERE fts MATCH ?)'
+    const begin = prefix.toLowerCase()
+    const rows = this.#db
+      .prepare(
+        `SELECT tag, count(*) AS count FROM tag WHERE lower(substr(tag, 1, ?)) = ? ${visible} GROUP BY tag ORDER BY count DESC, tag LIMIT ?+0`,
+      )
+      .all([...begin].length, begin, ...(scope.all ? [] : [permitted]), limit)
+    return rows.map(({ tag, count }) => ({ tag: String(tag), count: Number(count) }))
+  }
+
+  fields(prefix: string, scope: SearchScope, limit: number): readonly FieldCount[] {
+    const permitted = permittedBy(scope)
+    if (permitted === undefined) return []
+    const begin = comparableText(metadataPath(prefix))
+    const known = this.#db
+      .prepare(
+        'SELECT name, group_concat(id) AS ids, sum(docs) AS docs FROM field GROUP BY name HAVING sum(docs) > 0 ORDER BY sum(docs) DESC',
+      )
+      .all()
+      .map(({ name, ids }) => ({ field: String(name), ids: String(ids).split(',').map(Number) }))
+      .filter(({ field }) => `.${comparableText(field)}`.includes(`.${begin}`))
+    const counts = this.#fieldCounts(known, permitted)
+    return known
+      .map(({ field }) => ({ field, count: counts.get(field) ?? 0 }))
+      .filter(({ count }) => count > 0)
+      .sort((a, b) => b.count - a.count || compareText(a.field, b.field))
+      .slice(0, limit)
+  }
+
+  values(field: string, prefix: string, scope: SearchScope, limit: number): readonly ValueCount[] {
+    const permitted = permittedBy(scope)
+    if (permitted === undefined) return []
+    const found = this.#vocabulary.fields(metadataPath(field)).flatMap(each => this.#valuesOf(each, comparableText(prefix), permitted))
+    return merged(found)
+      .sort((a, b) => b.count - a.count || compareText(textOf(a.value), textOf(b.value)))
+      .slice(0, limit)
+  }
+
+  #fieldCounts(known: readonly { readonly field: string; readonly ids: readonly number[] }[], permitted: string): Map<string, number> {
+    const names = new Map(known.flatMap(({ field, ids }) => ids.map(id => [id, field] as const)))
+    const counts = new Map<string, number>()
+    const entries = this.#db
+      .prepare('SELECT d.fields FROM fts CROSS JOIN doc AS d ON d.rid = fts.rowid WHERE fts MATCH ? LIMIT ?+0')
+      .all(permitted, fewEntries + 1)
+    if (entries.length <= fewEntries) {
+      for (const entry of entries) {
+        const ids = JSON.parse(String(entry['fields'])) as readonly number[]
+        for (const name of new Set(ids.map(id => names.get(id)))) if (name !== undefined) counts.set(name, (counts.get(name) ?? 0) + 1)
+      }
+      return counts
+    }
+    for (const { field, ids } of known.slice(0, fieldsAtMost)) {
+      const has = ids.map(id => quote(tokens.has(fieldToken(id)))).join(' OR ')
+      counts.set(field, this.#count(allOf([`(${has})`, permitted])))
+    }
+    return counts
+  }
+
+  #count(words: string): number {
+    const row = this.#db.prepare('SELECT count(*) AS n FROM (SELECT 1 FROM fts WHERE fts MATCH ? LIMIT ?+0)').get(words, countedAtMost)
+    return Number(row?.['n'] ?? 0)
+  }
+
+  #valuesOf({ id, type }: KnownField, begin: string, permitted: string): ValueCount[] {
+    const ranged = type === 'text' ? 'AND v >= ? AND v < ?' : ''
+    const rows = this.#db
+      .prepare(
+        `SELECT v, min(coalesce(shown, v)) AS shown, count(*) AS n FROM (SELECT v, shown FROM value WHERE field = ? ${ranged}
+          AND doc IN (SELECT rowid FROM fts WHERE fts MATCH ?) LIMIT ?+0) GROUP BY v ORDER BY n DESC, v`,
+      )
+      .all(id, ...(type === 'text' ? [begin, begin + afterAll] : []), permitted, valuesAtMost)
+    return rows
+      .map(({ v, shown, n }) => {
+        const value = type === 'text' ? String(shown) : type === 'date' ? new Date(Number(v)) : Number(v)
+        return { value, count: Math.min(Number(n), countedAtMost) }
+      })
+      .filter(({ value }) => comparableText(textOf(value)).startsWith(begin))
+  }
+}
+
+const textOf = (value: ValueCount['value']): string => (value instanceof Date ? value.toISOString() : String(value))
+
+/** Equal values of several fields are one. */
+function merged(values: readonly ValueCount[]): ValueCount[] {
+  const byText = new Map<string, ValueCount>()
+  for (const each of values) {
+    const key = `${typeof each.value} ${comparableText(textOf(each.value))}`
+    const other = byText.get(key)
+    byText.set(key, other ? { value: other.value, count: Math.min(other.count + each.count, countedAtMost) } : each)
+  }
+  return [...byText.values()]
+}
