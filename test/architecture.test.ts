@@ -29,6 +29,7 @@ const vendors: Readonly<Record<string, readonly string[]>> = {
   ],
   sdk: ['reflect-metadata', 'tsyringe', 'typebox'],
   'plugins/extractors/csv': ['csv-parse'],
+  'plugins/blobs/s3': ['@aws-sdk/client-s3'],
   'plugins/extractors/image': ['exifr', 'sharp'],
   'plugins/extractors/pdf': ['@napi-rs/canvas', 'pdfjs-dist'],
   'plugins/extractors/text': ['marked', 'sanitize-html'],

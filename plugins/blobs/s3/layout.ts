@@ -1,0 +1,58 @@
+const kiB = 1024
+const MiB = kiB * kiB
+
+/** Parts double in length after this many. */
+const partsPerStage = 1000
+const stageCount = 10
+const firstPartBytes = 6 * MiB
+const firstBlockBytes = 64 * kiB
+const longestBlockBytes = 4 * MiB
+
+interface Stage {
+  /** Offset of its first byte. */
+  readonly begin: number
+  readonly partBytes: number
+  readonly blockBytes: number
+  /** Number of its first block, counted from the beginning of the blob. */
+  readonly firstBlock: number
+}
+
+/**
+ * Part of how blobs are stored, so never to be changed: a thousand parts of 6 MiB in blocks of 64 KiB, a thousand of 12 MiB in blocks of
+ * 128 KiB and so on. An upload of unknown length can then become 5.8 TiB long with S3's 10,000 parts, and its checksums take 8 MB at most.
+ */
+const stages: readonly Stage[] = Array.from({ length: stageCount }).reduce<Stage[]>(made => {
+  const last = made.at(-1)
+  const stage = last
+    ? {
+        begin: last.begin + partsPerStage * last.partBytes,
+        partBytes: last.partBytes * 2,
+        blockBytes: Math.min(last.blockBytes * 2, longestBlockBytes),
+        firstBlock: last.firstBlock + (partsPerStage * last.partBytes) / last.blockBytes,
+      }
+    : { begin: 0, partBytes: firstPartBytes, blockBytes: firstBlockBytes, firstBlock: 0 }
+  return made.concat(stage)
+}, [])
+
+const stageAt = (offset: number): Stage => stages.findLast(({ begin }) => begin <= offset) as Stage
+
+/** A stretch that has one checksum. */
+export interface Block {
+  readonly index: number
+  readonly begin: number
+  /** Of the byte after its last, if the blob is that long. */
+  readonly end: number
+}
+
+/** How long part `number` is, counted from 1; undefined beyond the last part there can be. */
+export const partBytes = (number: number): number | undefined => stages[Math.floor((number - 1) / partsPerStage)]?.partBytes
+
+/** The block that holds the byte at this offset. */
+export function blockAt(offset: number): Block {
+  const { begin, blockBytes, firstBlock } = stageAt(offset)
+  const number = Math.floor((offset - begin) / blockBytes)
+  return { index: firstBlock + number, begin: begin + number * blockBytes, end: begin + (number + 1) * blockBytes }
+}
+
+/** What fits into one object: the first part of a longer one. */
+export const smallBytes = firstPartBytes

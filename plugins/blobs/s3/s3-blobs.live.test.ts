@@ -1,0 +1,7 @@
+import test from 'ava'
+import { blobStoreContract, liveTests } from 'pounce/sdk/testing'
+import { freshStore } from './test-store.ts'
+
+const { test: live, url } = liveTests(test, 'S3')
+
+blobStoreContract(live, async t => (await freshStore(t, url('S3'))).store)

@@ -1,0 +1,60 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { type BlobEntry, type BlobFacts, type BlobStore, type ByteRange, Clock, Installation, Log, type PutOptions, wire } from 'pounce/sdk'
+import { BlobReader } from './blob-reader.ts'
+import { BlobWriter } from './blob-writer.ts'
+import { Connection, type S3Connection } from './connection.ts'
+import { parseKey, sumsNameOf } from './object-names.ts'
+import { Objects } from './objects.ts'
+import { Uploads } from './uploads.ts'
+
+/** Bytes in a bucket. See the README for the layout and its limits. */
+export class S3Blobs implements BlobStore {
+  readonly #folder: string
+  readonly #objects: Objects
+  readonly #reader: BlobReader
+  readonly #writer: BlobWriter
+
+  constructor(connection: S3Connection, installation: Installation, clock: Clock, log: Log) {
+    this.#folder = join(installation.dataFolder, 's3')
+    this.#objects = new Objects(connection)
+    this.#reader = new BlobReader(this.#objects)
+    this.#writer = new BlobWriter({ objects: this.#objects, uploads: new Uploads(connection), folder: this.#folder, clock, log })
+  }
+
+  async start(): Promise<void> {
+    await mkdir(this.#folder, { recursive: true })
+  }
+
+  async dispose(): Promise<void> {
+    await this.#writer.settle()
+  }
+
+  put(source: Readable | Uint8Array, options: PutOptions = {}): Promise<BlobFacts> {
+    return this.#writer.put(source, options)
+  }
+
+  get(key: string, range?: ByteRange): Promise<Readable | undefined> {
+    return this.#reader.get(key, range)
+  }
+
+  stat(key: string): Promise<BlobFacts | undefined> {
+    return this.#reader.stat(key)
+  }
+
+  async remove(text: string): Promise<void> {
+    const key = parseKey(text)
+    if (!key) return
+    // an object without its checksums is still listed, so that a sweep finds it; checksums alone would not be
+    if (key.shape === 'p') await this.#objects.remove(sumsNameOf(key))
+    await this.#objects.remove(text)
+  }
+
+  async *list(): AsyncGenerator<BlobEntry> {
+    for (const shape of ['o/', 'p/'])
+      for await (const { name, sizeBytes, modified } of this.#objects.list(shape))
+        if (parseKey(name)) yield { key: name, sizeBytes, modified }
+  }
+}
+wire(S3Blobs, Connection, Installation, Clock, Log)

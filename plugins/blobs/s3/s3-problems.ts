@@ -1,0 +1,42 @@
+import { NoSpace, Problem, Unavailable } from 'pounce/sdk'
+
+/** An error of the SDK, of node's sockets or of the file system, as far as it is looked at. */
+interface Failure {
+  readonly name?: string
+  readonly code?: string
+  readonly Code?: string
+  readonly $metadata?: { readonly httpStatusCode?: number }
+}
+
+const asFailure = (error: unknown): Failure => (typeof error === 'object' && error !== null ? error : {})
+
+/** The HTTP status of S3's answer, if there was one. */
+export const statusOf = (error: unknown): number | undefined => asFailure(error).$metadata?.httpStatusCode
+
+/** What S3 calls it, or node. */
+export const codeOf = (error: unknown): string => {
+  const { Code, code, name } = asFailure(error)
+  return Code ?? code ?? name ?? ''
+}
+
+const passing =
+  /^(ECONNRESET|EPIPE|ECONNABORTED|ERR_STREAM_PREMATURE_CLOSE|SlowDown|RequestTimeTooSkewed|RequestTimeout|BadDigest|XAmzContentSHA256Mismatch)$/
+
+/** True when the same call may well succeed in a moment. */
+export const isPassing = (error: unknown): boolean => {
+  const status = statusOf(error)
+  return passing.test(codeOf(error)) || status === 429 || (status !== undefined && status >= 500 && status !== 507 && !isFull(error))
+}
+
+const isFull = (error: unknown): boolean =>
+  statusOf(error) === 507 || /^(ENOSPC|EDQUOT)$|quota|storagefull|insufficientstorage|nospace/i.test(codeOf(error))
+
+/** The failure of a call to S3 in the words of the port. What we ourselves threw stays what it is. */
+export function asProblem(error: unknown): unknown {
+  if (error instanceof Problem) return error
+  const failure = asFailure(error)
+  const isOfS3 = failure.$metadata !== undefined || failure.code !== undefined || failure.name === 'TimeoutError'
+  if (!isOfS3 || codeOf(error).startsWith('ERR_INVALID')) return error
+  if (isFull(error)) return new NoSpace(undefined, { cause: error })
+  return new Unavailable('The place where the bytes of files are kept cannot be reached', { cause: error })
+}
