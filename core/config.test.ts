@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import test, { type ExecutionContext } from 'ava'
-import { definePlugin, s } from 'pounce/sdk'
+import { DocumentStore, definePlugin, provide, s } from 'pounce/sdk'
 import { type ConfigSources, loadConfig } from './config.ts'
 import { tempFolder } from './testing-fixtures/boot.ts'
 
@@ -104,7 +104,10 @@ test('an unknown key of a file is refused with the nearest one and the file', as
 
 test('settings of a plugin that does not run are told apart from misspelled ones', async t => {
   const path = await file(t, { documents: { sqlite: { file: 'x' } } })
-  t.regex(await refusal(t, { file: path }), /documents\.sqlite.* belongs to the plugin documents\.sqlite, which is not in "plugins"/)
+  t.regex(
+    await refusal(t, { file: path }),
+    /documents\.sqlite.* belongs to the plugin documents\.sqlite, which is in neither "plugins" nor "use"/,
+  )
   const environment = { POUNCE_DOCUMENTS__SQLITE__TIMEOUT: '1' }
   t.regex(await refusal(t, { environment }), /POUNCE_DOCUMENTS__SQLITE__TIMEOUT belongs to the plugin documents\.sqlite/)
 })
@@ -179,7 +182,7 @@ test("the names of Clowder's compose file are understood or warned about", async
   t.deepEqual(config.kernel.admins, ['a@example.org', 'b@example.org'])
   t.deepEqual(
     config.warnings.map(warning => warning.split(' ')[0]),
-    ['CLOWDER_SECRET', 'CLOWDER_SSL', 'MONGO_URI'],
+    ['MONGO_URI', 'CLOWDER_SECRET', 'CLOWDER_SSL'],
   )
 })
 
@@ -188,10 +191,82 @@ test('our own name of a setting is over that of Clowder', async t => {
   t.deepEqual(config.kernel.admins, ['b@example.org'])
 })
 
-test('RABBITMQ_URI is refused as long as its plugin is not part of this version', async t => {
+const keeps = (id: string) =>
+  definePlugin({
+    id,
+    summary: id,
+    config: s.Object({ uri: s.Optional(s.String()) }),
+    provides: [provide(DocumentStore, class {} as never)],
+  })
+const alsoBytes = definePlugin({ id: 'blobs.extra', summary: 'No store.' })
+const namesOf = async (sources: ConfigSources) => (await loadConfig({ defaults: {}, ...sources })).plugins.map(({ name }) => name)
+
+test('what is used takes the place of what provides the same, and comes in besides the rest', async t => {
+  const plugins = [keeps('documents.sqlite'), alsoBytes]
+  t.deepEqual(await namesOf({ plugins }), ['documents.sqlite', 'blobs.extra'])
+  t.deepEqual(await namesOf({ plugins, environment: { POUNCE_USE: 'blobs.disk,search.fts' } }), [
+    'documents.sqlite',
+    'blobs.extra',
+    'blobs.disk',
+    'search.fts',
+  ])
+  const shipped = await namesOf({ defaults: { plugins: ['documents.sqlite', 'blobs.disk'] }, environment: { POUNCE_USE: 'blobs.s3' } })
+  t.deepEqual(shipped, ['documents.sqlite', 'blobs.s3'])
+})
+
+test('a used plugin that is listed already stays, and the other that provides the same goes', async t => {
+  const defaults = { plugins: ['blobs.s3', 'blobs.disk'] }
+  t.deepEqual(await namesOf({ defaults, environment: { POUNCE_USE: 'blobs.disk' } }), ['blobs.disk'])
+})
+
+test('the strongest source says what is used, and only that', async t => {
+  const path = await file(t, { use: ['blobs.s3'], plugins: ['blobs.disk'] })
+  t.deepEqual(await namesOf({ file: path }), ['blobs.s3'])
+  t.deepEqual(await namesOf({ file: path, environment: { POUNCE_USE: '' } }), ['blobs.disk'])
+})
+
+test('settings alone switch nothing on: they are refused while their plugin does not run', async t => {
+  const environment = { POUNCE_BLOBS__S3__BUCKET: 'pounce' }
+  const { message } = await t.throwsAsync(loadConfig({ defaults: { plugins: ['blobs.disk'] }, environment }))
+  t.regex(message, /POUNCE_BLOBS__S3__BUCKET belongs to the plugin blobs\.s3, which is in neither "plugins" nor "use"/)
+  const used = await loadConfig({ defaults: { plugins: ['blobs.disk'] }, environment: { ...environment, POUNCE_USE: 'blobs.s3' } })
+  t.like(used.plugins[0]?.config, { bucket: 'pounce' })
+  const printed = used.print()
+  t.deepEqual([printed['plugins'], printed['use']], [['blobs.s3'], ['blobs.s3']])
+})
+
+test('a used plugin that does not exist is refused by name', async t => {
+  const message = await refusal(t, { environment: { POUNCE_USE: 'blobs.dsk' } })
+  t.is(message, 'blobs.dsk is not part of this version (did you mean blobs.disk?)')
+})
+
+test('RABBITMQ_URI switches the broker on beside the queue, and its other variables count then', async t => {
+  const environment = {
+    RABBITMQ_URI: 'amqp://guest:guest@rabbitmq/%2f',
+    RABBITMQ_EXCHANGE: 'own',
+    RABBITMQ_MGMT_URI: 'http://guest:guest@rabbitmq:15672',
+  }
+  const defaults = { plugins: ['transport.queue'] }
+  const { plugins, warnings } = await loadConfig({ defaults, environment })
+  t.deepEqual(
+    plugins.slice(0, 2).map(({ name }) => name),
+    ['transport.queue', 'transport.rabbitmq'],
+  )
+  t.like(plugins[1]?.config, { uri: environment.RABBITMQ_URI, exchange: 'own', managementUrl: environment.RABBITMQ_MGMT_URI })
+  t.deepEqual(warnings, [])
+  const without = await loadConfig({ defaults, environment: { RABBITMQ_EXCHANGE: 'own' } })
+  t.deepEqual(without.warnings, ['RABBITMQ_EXCHANGE has no effect: it counts together with RABBITMQ_URI'])
+})
+
+test('stores of Clowder count where their plugin is used, and are warned about where not', async t => {
+  const environment = { ELASTICSEARCH_SERVICE_SERVER: 'elasticsearch', ELASTICSEARCH_SERVICE_CLUSTERNAME: 'clowder' }
+  const defaults = { plugins: ['search.fts'] }
+  const { plugins } = await loadConfig({ defaults, environment: { ...environment, POUNCE_USE: 'search.elasticsearch' } })
+  t.like(plugins[0]?.config, { nodes: ['http://elasticsearch:9200'] })
+  const { warnings } = await loadConfig({ defaults, environment })
   t.is(
-    await refusal(t, { environment: { RABBITMQ_URI: 'amqp://guest:guest@localhost' } }),
-    'RABBITMQ_URI is set, but transport.rabbitmq is not part of this version: unset it to use the built-in queue',
+    warnings[0],
+    'ELASTICSEARCH_SERVICE_SERVER has no effect: the index is kept in the data folder; POUNCE_USE=search.elasticsearch keeps it in Elasticsearch',
   )
 })
 

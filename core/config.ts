@@ -8,6 +8,7 @@ import { coerce } from './config/coerce.ts'
 import { type Environment, fromEnvironment } from './config/environment.ts'
 import { type KernelConfig, kernelSchema, type PluginEntry } from './config/kernel-schema.ts'
 import { didYouMean } from './config/nearest.ts'
+import { choosePlugins, idleReason, withoutReplaced } from './config/plugin-choice.ts'
 import * as tree from './config/schema-tree.ts'
 import type { NamedPlugin } from './plan.ts'
 import { absoluteSource, loadPlugins, ownPluginFile, type PluginRequest } from './plugins.ts'
@@ -70,44 +71,25 @@ const fileLayers = async ({ defaults, file }: ConfigSources): Promise<Layer[]> =
   ...(file === undefined ? [] : [await readLayer(file)]),
 ]
 
-/** A list of `+name` and `-name` changes the list below; any other list replaces it. */
-const nextPlugins = (below: readonly PluginRequest[], layer: Layer): readonly PluginRequest[] => {
-  const listed = layer.settings['plugins']
-  if (!Array.isArray(listed)) return below
-  const entries = listed as readonly PluginEntry[]
-  const isChange = entries.length > 0 && entries.every(entry => typeof entry === 'string' && /^[+-]/.test(entry))
-  const request = (entry: PluginEntry): PluginRequest =>
-    typeof entry === 'string'
-      ? { plugin: absoluteSource(entry, layer.folder), from: layer.folder }
-      : { ...entry, plugin: absoluteSource(entry.plugin, layer.folder), from: layer.folder }
-  if (!isChange) return entries.filter(entry => typeof entry === 'string' || tree.isSettings(entry)).map(request)
-  return (entries as readonly string[]).reduce<readonly PluginRequest[]>((list, entry) => {
-    const changed = request(entry.slice(1))
-    const without = list.filter(one => (one.as ?? one.plugin) !== changed.plugin)
-    return entry.startsWith('+') ? [...without, changed] : without
-  }, below)
+const handedOver = (plugins: readonly (PluginEntry | Plugin)[]): readonly PluginRequest[] =>
+  plugins.map(one => {
+    if (typeof one === 'string') return { plugin: absoluteSource(one, process.cwd()) }
+    return 'isPlugin' in one ? { plugin: one } : { ...one, plugin: absoluteSource(one.plugin, process.cwd()) }
+  })
+
+/** Loads what the layers choose. Which settings there are is known only afterwards. */
+const loadChosen = async (sources: ConfigSources, files: readonly Layer[]) => {
+  const { layers } = outsideLayers(sources, tree.mergeParts([{ name: 'kernel', path: [], schema: choiceOnly }]))
+  const { requests, used } = choosePlugins([...files, ...layers], sources.environment ?? {}, sources.plugins && handedOver(sources.plugins))
+  const loaded = await loadPlugins(requests)
+  const chosen = loaded.map((one, at) => ({ ...one, request: requests[at] as PluginRequest }))
+  return withoutReplaced(chosen, ({ request }) => used.has(request))
 }
 
-/** `RABBITMQ_URI` puts the broker's plugin in the place of the queue's. */
-const withBroker = (requests: readonly PluginRequest[], environment: Environment): readonly PluginRequest[] => {
-  if (fromClowder(environment, () => true).broker === undefined) return requests
-  if (ownPluginFile('transport.rabbitmq') === undefined)
-    throw new StartRefused('RABBITMQ_URI is set, but transport.rabbitmq is not part of this version: unset it to use the built-in queue')
-  const others = requests.filter(({ plugin }) => typeof plugin !== 'string' || !plugin.startsWith('transport.'))
-  return [...others, { plugin: 'transport.rabbitmq' }]
+const choiceOnly: tree.Node = {
+  type: 'object',
+  properties: { plugins: kernelNode.properties?.['plugins'] ?? {}, use: kernelNode.properties?.['use'] ?? {} },
 }
-
-const choosePlugins = (sources: ConfigSources, layers: readonly Layer[]): readonly PluginRequest[] => {
-  if (sources.plugins)
-    return sources.plugins.map(one => {
-      if (typeof one === 'string') return { plugin: absoluteSource(one, process.cwd()) }
-      return 'isPlugin' in one ? { plugin: one } : { ...one, plugin: absoluteSource(one.plugin, process.cwd()) }
-    })
-  const early = outsideLayers(sources, tree.mergeParts([{ name: 'kernel', path: [], schema: pluginsOnly }])).layers
-  return [...layers, ...early].reduce(nextPlugins, [])
-}
-
-const pluginsOnly: tree.Node = { type: 'object', properties: { plugins: kernelNode.properties?.['plugins'] ?? {} } }
 
 /** Environment, flags and tests' settings as layers, in this order. */
 const outsideLayers = (sources: ConfigSources, schema: tree.Node) => {
@@ -122,7 +104,6 @@ const outsideLayers = (sources: ConfigSources, schema: tree.Node) => {
     layers.push({ source, settings: tree.put({}, path, value), folder: process.cwd() })
   }
   for (const { variable, path, text } of clowder.settings) add(variable, path, coerce(text, nodeAt(path) ?? {}))
-  if (clowder.broker !== undefined) add('RABBITMQ_URI', ['transport', 'rabbitmq', 'uri'], clowder.broker)
   for (const { variable, path, value } of environment.settings) add(variable, path, value)
   for (const [name, text] of Object.entries(sources.flags ?? {})) {
     const node = nodeAt(name.split('.'))
@@ -151,8 +132,6 @@ const unknownIn = (layer: Layer, schema: tree.Node): string[] =>
       return `${name} in ${layer.source} is no setting${didYouMean(name, tree.settingNames(schema))}`
     })
 
-const idleReason = 'is not in "plugins", or has no such setting'
-
 const refuse = (problems: readonly string[]): void => {
   if (problems.length > 0) throw new StartRefused(`The configuration is refused:\n${problems.map(problem => `  - ${problem}`).join('\n')}`)
 }
@@ -160,8 +139,7 @@ const refuse = (problems: readonly string[]): void => {
 /** Reads and checks all layers: defaults < file < environment < flags. Loads the plugins on the way, because they say which settings there are. */
 export const loadConfig = async (sources: ConfigSources = {}): Promise<Config> => {
   const files = await fileLayers(sources)
-  const requests = withBroker(choosePlugins(sources, files), sources.environment ?? {})
-  const plugins = await loadPlugins(requests)
+  const plugins = await loadChosen(sources, files)
   const kernelPart: tree.Part = { name: 'kernel', path: [], schema: kernelNode }
   const pluginParts = plugins.map(({ name, plugin }) => ({
     name,
@@ -185,7 +163,6 @@ export const loadConfig = async (sources: ConfigSources = {}): Promise<Config> =
   refuse([kernel, ...own].flatMap(({ problems }) => problems))
   return assemble(
     kernel.value as KernelConfig,
-    requests,
     plugins,
     own.map(({ value }) => value),
     outside.warnings,
@@ -195,15 +172,14 @@ export const loadConfig = async (sources: ConfigSources = {}): Promise<Config> =
 
 const assemble = (
   kernel: KernelConfig,
-  requests: readonly PluginRequest[],
-  plugins: readonly NamedPlugin[],
+  plugins: readonly (NamedPlugin & { readonly request: PluginRequest })[],
   configs: readonly unknown[],
   warnings: readonly string[],
   schema: tree.Node,
 ): Config => {
-  const configured = plugins.map((one, at) => ({ ...one, config: Object.freeze(configs[at] ?? {}) }))
-  const listed = requests.map(({ plugin, as }, at) =>
-    as === undefined ? (typeof plugin === 'string' ? plugin : plugins[at]?.name) : { plugin, as },
+  const configured = plugins.map(({ name, plugin }, at) => ({ name, plugin, config: Object.freeze(configs[at] ?? {}) }))
+  const listed = plugins.map(({ name, request: { plugin, as } }) =>
+    as === undefined ? (typeof plugin === 'string' ? plugin : name) : { plugin, as },
   )
   return {
     kernel: Object.freeze({ ...kernel, data: resolve(kernel.data) }),

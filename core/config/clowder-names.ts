@@ -3,16 +3,38 @@ import type { Environment } from './environment.ts'
 /** What Clowder's compose file says, in our terms. */
 export interface ClowderSettings {
   readonly settings: readonly { readonly variable: string; readonly path: readonly string[]; readonly text: string }[]
-  /** `RABBITMQ_URI`: the broker to use, whose plugin then takes the place of the queue. */
-  readonly broker?: string
   readonly warnings: readonly string[]
 }
 
-/** Variables that have a setting of ours. A name that no loaded plugin knows is then warned about, not refused. */
-const known: Readonly<Record<string, string>> = {
-  CLOWDER_ADMINS: 'admins',
-  CLOWDER_COMMKEY: 'resources.users.commKey',
-  SMTP_SERVER: 'mail.smtp.host',
+/** A setting of ours for a variable of Clowder's. */
+interface Known {
+  readonly name: string
+  /** What to do where no plugin that runs has the setting. */
+  readonly otherwise?: string
+  /** Our way to write the value. */
+  readonly text?: (text: string) => string
+}
+
+const withBroker = 'it counts together with RABBITMQ_URI'
+
+const known: Readonly<Record<string, Known>> = {
+  CLOWDER_ADMINS: { name: 'admins' },
+  CLOWDER_COMMKEY: { name: 'resources.users.commKey' },
+  SMTP_SERVER: { name: 'mail.smtp.host' },
+  RABBITMQ_URI: { name: 'transport.rabbitmq.uri' },
+  RABBITMQ_EXCHANGE: { name: 'transport.rabbitmq.exchange', otherwise: withBroker },
+  RABBITMQ_MGMT_URI: { name: 'transport.rabbitmq.managementUrl', otherwise: withBroker },
+  RABBITMQ_CLOWDERURL: { name: 'resources.extractions.clowderUrl' },
+  MONGO_URI: {
+    name: 'documents.mongodb.uri',
+    otherwise: 'records are kept in the data folder; POUNCE_USE=documents.mongodb keeps them in MongoDB',
+  },
+  ELASTICSEARCH_SERVICE_SERVER: {
+    name: 'search.elasticsearch.nodes',
+    otherwise: 'the index is kept in the data folder; POUNCE_USE=search.elasticsearch keeps it in Elasticsearch',
+    // Clowder names a host and speaks the transport protocol of old; over HTTP it is port 9200.
+    text: text => (/^https?:/.test(text) ? text : `http://${text.replace(/:9300$/, '')}${/:(?!9300$)\d+$/.test(text) ? '' : ':9200'}`),
+  },
 }
 
 /** Variables without a meaning here, with what to do about it. */
@@ -23,34 +45,32 @@ const explained: Readonly<Record<string, string>> = {
   CLOWDER_SSL: 'set POUNCE_HTTP__BASE_URL to an https address instead',
   CLOWDER_UPDATE: 'set POUNCE_DBUPDATE=1 to apply migrations',
   CLOWDER_PREVIEW: 'previews are made by the plugins in "plugins"',
-  MONGO_URI: 'records are kept by the documents plugin named in "plugins"',
-  RABBITMQ_EXCHANGE: 'the exchange is fixed',
-  RABBITMQ_CLOWDERURL: 'extractors are told POUNCE_HTTP__BASE_URL',
-  RABBITMQ_MGMT_URI: 'the broker is asked over AMQP only',
   SMTP_MODE: 'mail is sent by the mail plugin named in "plugins"',
   SMTP_MOCK: 'mail is logged where no mail plugin is named in "plugins"',
-  ELASTICSEARCH_SERVICE_SERVER: 'search is done by the search plugin named in "plugins"',
-  ELASTICSEARCH_SERVICE_CLUSTERNAME: 'search is done by the search plugin named in "plugins"',
+  ELASTICSEARCH_SERVICE_CLUSTERNAME: 'a cluster is known by its addresses, POUNCE_SEARCH__ELASTICSEARCH__NODES',
 }
 
-const unset = (text: string | undefined): boolean => text === undefined || text === ''
+const given = (environment: Environment, variable: string): string | undefined => environment[variable] || undefined
+
+/** `RABBITMQ_URI`: the broker to use. */
+export const brokerOf = (environment: Environment): string | undefined => given(environment, 'RABBITMQ_URI')
 
 /** Reads the variable names of Clowder 1.x's docker-compose.yml. Whatever has no meaning here is warned about, never dropped in silence. */
 export const fromClowder = (environment: Environment, hasSetting: (path: readonly string[]) => boolean): ClowderSettings => {
   const settings: { variable: string; path: readonly string[]; text: string }[] = []
   const warnings: string[] = []
-  for (const [variable, name] of Object.entries(known)) {
-    const text = environment[variable]
-    if (text === undefined || text === '') continue
+  for (const [variable, { name, otherwise, text: ours }] of Object.entries(known)) {
+    const text = given(environment, variable)
+    if (text === undefined) continue
     const path = name.split('.')
-    if (hasSetting(path)) settings.push({ variable, path, text })
-    else warnings.push(`${variable} has no effect: no plugin that runs has the setting ${name}`)
+    if (hasSetting(path)) settings.push({ variable, path, text: ours ? ours(text) : text })
+    else warnings.push(`${variable} has no effect: ${otherwise ?? `no plugin that runs has the setting ${name}`}`)
   }
-  for (const [variable, advice] of Object.entries(explained))
-    if (!unset(environment[variable]) && !isHarmless(variable, environment[variable] ?? ''))
-      warnings.push(`${variable} has no effect: ${advice}`)
-  const broker = environment['RABBITMQ_URI']
-  return { settings, warnings, ...(broker === undefined || broker === '' ? {} : { broker }) }
+  for (const [variable, advice] of Object.entries(explained)) {
+    const text = given(environment, variable)
+    if (text !== undefined && !isHarmless(variable, text)) warnings.push(`${variable} has no effect: ${advice}`)
+  }
+  return { settings, warnings }
 }
 
 /** Values that ask for what happens anyway. */

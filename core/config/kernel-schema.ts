@@ -16,6 +16,11 @@ export const kernelSchema = s.Object({
     default: [],
     description: 'Plugins to load, in order; a list whose entries begin with `+` or `-` changes the list below it',
   }),
+  use: s.Array(s.String({ minLength: 1 }), {
+    default: [],
+    description:
+      'Plugins that run besides `plugins`; each takes the place of a listed one that provides the same, such as the store of records',
+  }),
   data: s.String({ default: 'data', minLength: 1, description: 'Folder for what this machine keeps' }),
   http: s.Object(
     {
