@@ -1,0 +1,101 @@
+import {
+  type AnyEvent,
+  anonymousUserId,
+  type DatasetRecord,
+  type EventType,
+  type FileRecord,
+  fullNameOf,
+  type Ref,
+  type SinkRecord,
+  type StoredEvent,
+  type UserRecord,
+} from 'pounce/sdk'
+
+/** What records say besides the event itself, as it is now; what is gone is not in it. */
+export interface SinkFacts {
+  readonly files: ReadonlyMap<string, FileRecord>
+  readonly datasets: ReadonlyMap<string, DatasetRecord>
+  readonly users: ReadonlyMap<string, UserRecord>
+}
+
+type Fields = Readonly<Record<string, string | number>>
+type Tellers = { readonly [T in EventType]?: (event: StoredEvent<T>, facts: SinkFacts) => readonly Fields[] }
+
+/** Clowder 1.x, User.anonymous. */
+const anonymousName = 'Anonymous User'
+
+const nameOf = (id: string, { users }: SinkFacts): string => {
+  const user = users.get(id)
+  return user ? fullNameOf(user) : id === anonymousUserId ? anonymousName : ''
+}
+const personOf = (id: string, facts: SinkFacts): Fields => ({ user_id: id, user_name: nameOf(id, facts) })
+const actorOf = ({ actor = anonymousUserId }: AnyEvent | StoredEvent, facts: SinkFacts): Fields => personOf(actor, facts)
+const authorOf = (author: string, facts: SinkFacts): Fields => ({ author_id: author, author_name: nameOf(author, facts) })
+
+/** The resource and who owns it. */
+const resourceOf = ({ kind, id }: Ref, facts: SinkFacts): Fields => {
+  const record = kind === 'file' ? facts.files.get(id) : facts.datasets.get(id)
+  return { resource_id: id, resource_name: record?.name ?? '', ...authorOf(record?.author ?? anonymousUserId, facts) }
+}
+
+const visit =
+  (type: string) =>
+  ({ subject }: StoredEvent, facts: SinkFacts): readonly Fields[] => [{ category: 'user_activity', type, ...personOf(subject.id, facts) }]
+
+const stored =
+  (category: string) =>
+  (event: StoredEvent<'file.archived' | 'file.unarchived'>, facts: SinkFacts): readonly Fields[] => [
+    { category, type: 'file', ...resourceOf(event.subject, facts), ...actorOf(event, facts), size: event.data.sizeBytes },
+  ]
+
+const uploaded = (event: StoredEvent<'file.created'>, facts: SinkFacts): readonly Fields[] => {
+  const { dataset, sizeBytes } = event.data
+  const within = dataset === null ? undefined : facts.datasets.get(dataset)
+  const place: Fields =
+    dataset === null ? {} : { dataset_id: dataset, dataset_name: within?.name ?? '', ...authorOf(within?.author ?? anonymousUserId, facts) }
+  const resource_name = facts.files.get(event.subject.id)?.name ?? ''
+  return [{ category: 'upload', ...actorOf(event, facts), resource_name, size: sizeBytes, ...place }]
+}
+
+/** Clowder 1.x tells of a tracked download, and of one of the whole file, which most often are the same one: then it tells twice. */
+const downloaded = (event: StoredEvent<'file.downloaded'>, facts: SinkFacts): readonly Fields[] => {
+  const { sizeBytes, isTracked, isWhole } = event.data
+  const record = { category: 'download', type: 'file', ...resourceOf(event.subject, facts), ...actorOf(event, facts), size: sizeBytes }
+  return [...(isTracked ? [record] : []), ...(isWhole ? [record] : [])]
+}
+
+const tellers: Tellers = {
+  'user.created': visit('signup'),
+  'user.signed-in': visit('login'),
+  'file.created': uploaded,
+  'file.downloaded': downloaded,
+  'dataset.downloaded': (event, facts) => [
+    { category: 'download', type: 'dataset', ...resourceOf(event.subject, facts), ...actorOf(event, facts), size: event.data.entries },
+  ],
+  'extraction.submitted': (event, facts) => {
+    const { target, extractor, trigger } = event.data
+    if (trigger !== 'manual') return []
+    return [
+      { category: 'extraction', type: target.kind, extractor_name: extractor, ...resourceOf(target, facts), ...actorOf(event, facts) },
+    ]
+  },
+  'file.archived': stored('archive'),
+  'file.unarchived': stored('unarchive'),
+}
+
+/** The types that give records. */
+export const sinkEvents = Object.keys(tellers) as readonly EventType[]
+
+/** What an event needs to know of: its subject, the dataset it happened in, what a run works on. */
+export const subjectsOf = (event: AnyEvent): readonly Ref[] => {
+  if (event.type === 'file.created')
+    return event.data.dataset === null ? [event.subject] : [event.subject, { kind: 'dataset', id: event.data.dataset }]
+  return event.type === 'extraction.submitted' ? [event.data.target] : [event.subject]
+}
+
+/** The records of an event, in v1's fields (reference, extraction §6.4). */
+export const sinkRecordsOf = (event: AnyEvent, facts: SinkFacts): readonly SinkRecord[] => {
+  const teller = tellers[event.type] as ((event: AnyEvent, facts: SinkFacts) => readonly Fields[]) | undefined
+  const created = Date.parse(event.at)
+  return (teller?.(event, facts) ?? []).map(fields => ({ ...fields, created }) as SinkRecord)
+}
