@@ -22,7 +22,7 @@ const requests: Readonly<Record<string, readonly (readonly [method: string, path
     ['GET', '/api/files/:file/metadata.jsonld'],
     ['GET', '/api/files/:file/getPreviews'],
     ['GET', '/api/files/:file/listpreviews'],
-    ['GET', '/api/extractions/:file/status'],
+    ['GET', '/api/files/:file/extractions'],
     ['GET', '/api/previews/:preview'],
     ['GET', '/api/previews/:preview/metadata'],
   ],

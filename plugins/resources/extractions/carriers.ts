@@ -1,8 +1,10 @@
 import {
+  type Bus,
   type Contributions,
   type Job,
   port,
   type QueueFacts,
+  type Ref,
   type Transport,
   type TransportListener,
   Transports,
@@ -40,15 +42,36 @@ export class Carriers {
     return 'unknown'
   }
 
+  /** As `Transport.revive`, wherever the job is. */
+  async revive(jobId: string): Promise<boolean> {
+    for (const transport of this.#transports.all()) if (await transport.revive(jobId)) return true
+    return false
+  }
+
   /** By name. */
   async queues(): Promise<readonly QueueFacts[]> {
     const all = await Promise.all(this.#transports.all().map(transport => transport.queues()))
     return all.flat().sort((a, b) => (a.queue < b.queue ? -1 : 1))
   }
 
+  /** As `Transport.pending`, of all transports. */
+  async pending(target: Ref): ReturnType<Transport['pending']> {
+    return (await Promise.all(this.#transports.all().map(transport => transport.pending(target)))).flat()
+  }
+
+  /** The buses among them, which outside extractors share. */
+  buses(): readonly Bus[] {
+    return this.#transports.all().flatMap(({ bus }) => bus ?? [])
+  }
+
   /** True of a queue whose extractor Pounce runs itself. */
   runsHere(queue: string): boolean {
     return this.#transports.all().some(transport => transport.runs().has(queue))
+  }
+
+  /** True of a queue on a bus, of which a job may be gone because an extractor has taken it. */
+  isOnBus(queue: string): boolean {
+    return !this.runsHere(queue) && this.buses().length > 0
   }
 
   #of(queue: string): Transport {

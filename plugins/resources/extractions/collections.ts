@@ -1,21 +1,40 @@
-import { collection, type ExtractorInfo, type Ref, type Time } from 'pounce/sdk'
+import { collection, type ExtractorInfo, type Json, type Ref, type Time } from 'pounce/sdk'
 
 /** An extractor that said it exists. */
 export interface ExtractorRecord {
-  /** Name, or name and private key: the same extractor registers again under it. */
+  /** Its queue: the name, or `private.<key>.<name>`. The same extractor registers again under it. */
   readonly identity: string
   readonly name: string
+  /** The key that makes it private; null for public ones. */
+  readonly key: string | null
   readonly info: ExtractorInfo
   readonly updated: Time
-  /** Who registered it; null for those that Pounce runs itself. Nobody else can change it. */
+  /** Who registered it over HTTP, or whose private one it is. */
   readonly owner: string | null
-  /** Runs by itself on what it says it processes. */
-  readonly isEnabled: boolean
+  /** Pounce runs it itself. */
+  readonly isBuiltIn: boolean
+  /** Who may see and use a private one. */
+  readonly permissions: readonly string[]
 }
 export const extractors = collection<ExtractorRecord>('extractors', {
   byIdentity: { on: ['identity'], unique: true },
   byName: { on: ['name'] },
 })
+
+/** Which extractors run by themselves: everywhere (under the id `global`, where nothing is disabled), or in the space of the id. */
+export interface ChoiceRecord {
+  readonly enabled: readonly string[]
+  readonly disabled: readonly string[]
+}
+export const choices = collection<ChoiceRecord>('extractor-choices')
+
+/** A word for extractors, in a category. */
+export interface LabelRecord {
+  readonly name: string
+  readonly category: string | null
+  readonly extractors: readonly string[]
+}
+export const labels = collection<LabelRecord>('extractor-labels', { byName: { on: ['name'], unique: true } })
 
 /** One line of news. */
 export interface StatusLine {
@@ -23,20 +42,40 @@ export interface StatusLine {
   readonly at: Time
 }
 
+/** `open` until there is a last word. */
+export type RunState = 'open' | 'done' | 'failed' | 'cancelled'
+/** What asked for a run: an upload, something else that happened, a person, or the wish to archive. */
+export type Trigger = 'upload' | 'event' | 'manual' | 'archive'
+
 /** One run that was asked for, with its news; the id is the job's. Kept when the job is done. */
 export interface ExtractionRecord {
   readonly target: Ref
+  /** The extractor's name, without what makes it private. */
   readonly extractor: string
+  readonly queue: string
   /** Account in whose name it runs. */
   readonly user: string | null
-  readonly isFinished: boolean
+  readonly state: RunState
   readonly status: string
-  /** The newest hundred lines. */
+  /** The newest hundred lines, in the order of their time. */
   readonly lines: readonly StatusLine[]
   readonly start: Time
   readonly end: Time | null
-  readonly trigger: 'upload' | 'manual'
+  readonly trigger: Trigger
+  /** Extractors whose metadata led to this run, the first one first: none of them is woken by what comes of it. */
+  readonly chain: readonly string[]
 }
 export const extractions = collection<ExtractionRecord>('extractions', {
   byTarget: { on: ['target.id', 'start'] },
+  byState: { on: ['state', 'start'] },
+  byQueue: { on: ['queue', 'start'] },
 })
+
+/** A wish to archive, or bring back, all files of a dataset; gone when each has been asked for. */
+export interface ArchivalRecord {
+  readonly dataset: string
+  readonly operation: 'archive' | 'unarchive'
+  readonly parameters: Readonly<Record<string, Json>>
+  readonly user: string | null
+}
+export const archivals = collection<ArchivalRecord>('archival-requests')

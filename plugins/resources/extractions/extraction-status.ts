@@ -1,8 +1,8 @@
-import { type Stored, s } from 'pounce/sdk'
-import type { ExtractionRecord, ExtractorRecord } from './collections.ts'
+import { s } from 'pounce/sdk'
+import type { ExtractorRecord } from './collections.ts'
+import { messageIdOf } from './job-message.ts'
 import { takes } from './matching.ts'
-
-type Run = ExtractionRecord & Stored
+import type { Run } from './stored-extractions.ts'
 
 /** The newest run of each extractor on a thing. */
 export const newestByExtractor = (newestFirst: readonly Run[]): ReadonlyMap<string, Run> => {
@@ -13,15 +13,20 @@ export const newestByExtractor = (newestFirst: readonly Run[]): ReadonlyMap<stri
 
 /** True while the newest run of any extractor goes on; a failed one counts as ended (reference, extraction §3.3). */
 export const isBeingProcessed = (newestFirst: readonly Run[]): boolean =>
-  [...newestByExtractor(newestFirst).values()].some(
-    run => run.status !== 'DONE' && !run.status.includes('StatusMessage.error') && !run.isFinished,
-  )
+  [...newestByExtractor(newestFirst).values()].some(run => run.state === 'open')
 
-/** The word that stands for all runs of a file, as v1 puts it. */
-export const statusWord = (newestFirst: readonly Run[], contentType: string, known: readonly ExtractorRecord[]): string => {
+/** The word that stands for all runs of a file, as v1 puts it. `inputTypes`: what is bound on the bus in the old way. */
+export const statusWord = (
+  newestFirst: readonly Run[],
+  contentType: string,
+  known: readonly ExtractorRecord[],
+  inputTypes: readonly string[],
+): string => {
   if (isBeingProcessed(newestFirst)) return 'Processing'
   if (newestFirst.length > 0) return 'Done'
-  const isTaken = known.some(({ info }) => info.process.file?.some(pattern => takes(pattern, contentType)))
+  const isTaken =
+    inputTypes.includes(contentType.split('/')[0] ?? '') ||
+    known.some(({ info }) => info.process.file?.some(pattern => takes(pattern, contentType)))
   return isTaken
     ? 'Required Extractor is either busy or is not currently running. Try after some time.'
     : 'No Extractor Available. Request is not queued.'
@@ -29,7 +34,7 @@ export const statusWord = (newestFirst: readonly Run[], contentType: string, kno
 
 /** A run with its news. */
 export const ShownRun = s.Object({
-  id: s.String(),
+  id: s.String({ description: 'The `msgid` of its message, for cancelling' }),
   job_id: s.String(),
   extractor_id: s.String(),
   status: s.String(),
@@ -39,8 +44,11 @@ export const ShownRun = s.Object({
   messages: s.Array(s.Object({ status: s.String(), at: s.v1Date() })),
 })
 
+/** A run among those of many things: `file_id` is the dataset's id for a run on a dataset, as in v1. */
+export const ListedRun = s.Intersect([s.Object({ file_id: s.String(), resource_type: s.String() }), ShownRun])
+
 export const showRun = ({ id, extractor, status, start, end, user, lines }: Run): s.Static<typeof ShownRun> => ({
-  id,
+  id: messageIdOf(id),
   job_id: id,
   extractor_id: extractor,
   status,
@@ -48,4 +56,10 @@ export const showRun = ({ id, extractor, status, start, end, user, lines }: Run)
   end: end === null ? null : s.toV1Date(end),
   user_id: user,
   messages: lines.map(line => ({ status: line.status, at: s.toV1Date(line.at) })),
+})
+
+export const listRun = (run: Run): s.Static<typeof ListedRun> => ({
+  file_id: run.target.id,
+  resource_type: run.target.kind,
+  ...showRun(run),
 })

@@ -1,29 +1,76 @@
-import { Files, type StoredEvent, wire } from 'pounce/sdk'
+import { Files, type Job, type Ref, type StoredEvent, wire } from 'pounce/sdk'
 import { AllTransports, type Carriers } from './carriers.ts'
-import { Extractions, type StoredExtractions } from './stored-extractions.ts'
-import { type Submission, Submissions } from './submission.ts'
+import { Choices, type StoredChoices } from './stored-choices.ts'
+import { Extractions, type StoredExtractions, type Target } from './stored-extractions.ts'
+import { type Waking, WakingExtractors } from './waking.ts'
+
+/** As many jobs as a transport takes at once. */
+const batch = 1000
+
+const publish = async (carriers: Carriers, jobs: readonly Job[]): Promise<void> => {
+  for (let at = 0; at < jobs.length; at += batch) await carriers.publish(jobs.slice(at, at + batch))
+}
 
 /** A new file in a dataset wakes the extractors that take its media type. */
 export class WakeExtractors {
   #files: Files
-  #submissions: Submission
-  #transport: Carriers
+  #waking: Waking
+  #carriers: Carriers
 
-  constructor(files: Files, submissions: Submission, transport: Carriers) {
+  constructor(files: Files, waking: Waking, carriers: Carriers) {
     this.#files = files
-    this.#submissions = submissions
-    this.#transport = transport
+    this.#waking = waking
+    this.#carriers = carriers
   }
 
-  async handle({ subject, data }: StoredEvent<'file.created'>): Promise<void> {
+  async handle({ subject, actor, data }: StoredEvent<'file.created'>): Promise<void> {
     const file = data.extract && data.dataset !== null ? await this.#files.get(subject.id) : undefined
     if (!file || data.dataset === null) return
-    const jobs = await this.#submissions.ofUpload(file, data.dataset)
-    await this.#files.jobsChanged(file.id, { add: jobs.map(job => job.id) })
-    if (jobs.length > 0) await this.#transport.publish(jobs)
+    const jobs = await this.#waking.uploaded(file, data.dataset, actor)
+    // Extractors elsewhere may be away for hours: as in v1, the file does not wait for them.
+    const here = jobs.filter(({ queue, target }) => target.kind === 'file' && this.#carriers.runsHere(queue))
+    await this.#files.jobsChanged(file.id, { add: here.map(job => job.id) })
+    await publish(this.#carriers, jobs)
   }
 }
-wire(WakeExtractors, Files, Submissions, AllTransports)
+wire(WakeExtractors, Files, WakingExtractors, AllTransports)
+
+/** A file that leaves datasets wakes the extractors that want to know. */
+export class WakeOnRemoval {
+  #waking: Waking
+  #carriers: Carriers
+
+  constructor(waking: Waking, carriers: Carriers) {
+    this.#waking = waking
+    this.#carriers = carriers
+  }
+
+  async handle({ subject, actor, data }: StoredEvent<'file.removed'>): Promise<void> {
+    const file = { id: subject.id, name: data.name, contentType: data.contentType, sizeBytes: data.sizeBytes }
+    for (const dataset of data.datasets) await publish(this.#carriers, await this.#waking.removed(file, dataset, actor))
+  }
+}
+wire(WakeOnRemoval, WakingExtractors, AllTransports)
+
+const isTarget = (ref: Ref): ref is Target => ref.kind === 'file' || ref.kind === 'dataset'
+
+/** Metadata that comes or goes wakes the extractors that want to know. */
+export class WakeOnMetadata {
+  #waking: Waking
+  #carriers: Carriers
+
+  constructor(waking: Waking, carriers: Carriers) {
+    this.#waking = waking
+    this.#carriers = carriers
+  }
+
+  async handle({ type, subject, actor, data: { target } }: StoredEvent<'metadata.added' | 'metadata.removed'>): Promise<void> {
+    if (!isTarget(target)) return
+    const wake = type === 'metadata.added' ? this.#waking.metadataAdded : this.#waking.metadataRemoved
+    await publish(this.#carriers, await wake.call(this.#waking, subject.id, target, actor))
+  }
+}
+wire(WakeOnMetadata, WakingExtractors, AllTransports)
 
 /** When the last run of an upload has ended, the file is PROCESSED. */
 export class FinishUpload {
@@ -37,7 +84,9 @@ export class FinishUpload {
 
   async handle({ subject, data: { target } }: StoredEvent<'extraction.status'>): Promise<void> {
     const run = await this.#extractions.get(subject.id)
-    if (run?.isFinished && run.trigger === 'upload' && target.kind === 'file') await this.#files.jobsChanged(target.id, { done: [run.id] })
+    if (run && run.state !== 'open' && run.trigger === 'upload' && target.kind === 'file') {
+      await this.#files.jobsChanged(target.id, { done: [run.id] })
+    }
   }
 }
 wire(FinishUpload, Files, Extractions)
@@ -55,3 +104,17 @@ export class FollowTarget {
   }
 }
 wire(FollowTarget, Extractions)
+
+/** What a space said of extractors is forgotten with it. */
+export class FollowSpace {
+  #choices: StoredChoices
+
+  constructor(choices: StoredChoices) {
+    this.#choices = choices
+  }
+
+  async handle({ subject }: StoredEvent<'space.removed'>): Promise<void> {
+    await this.#choices.forget(subject.id)
+  }
+}
+wire(FollowSpace, Choices)

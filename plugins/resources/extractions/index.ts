@@ -1,29 +1,45 @@
 import { definePlugin, on, port, provide, type TransportListener } from 'pounce/sdk'
+import { Asking, AskingRuns } from './asking.ts'
 import { AllTransports, Carriers } from './carriers.ts'
-import { extractions, extractors } from './collections.ts'
-import { FinishUpload, FollowTarget, WakeExtractors } from './handlers.ts'
+import { choices, extractions, extractors, labels } from './collections.ts'
+import { FinishUpload, FollowSpace, FollowTarget, WakeExtractors, WakeOnMetadata, WakeOnRemoval } from './handlers.ts'
+import { ExtractorIntroductions, Introductions } from './introductions.ts'
+import * as enablingRoutes from './routes-enabling.ts'
 import * as extractionRoutes from './routes-extractions.ts'
 import * as extractorRoutes from './routes-extractors.ts'
+import { Routes, Routing } from './routing.ts'
+import { Choices, StoredChoices } from './stored-choices.ts'
 import { Extractions, StoredExtractions } from './stored-extractions.ts'
 import { KnownExtractors, StoredExtractors } from './stored-extractors.ts'
+import { Labels, StoredLabels } from './stored-labels.ts'
 import { Submission, Submissions } from './submission.ts'
 import { TakeResults } from './take-results.ts'
+import { Waking, WakingExtractors } from './waking.ts'
 
 export const plugin = definePlugin({
   id: 'resources.extractions',
-  summary: 'Extractors and their runs: who wakes on an upload, what was asked, what became of it.',
+  summary: 'Extractors and their runs: who wakes when something happens, what was asked, what became of it.',
   provides: [
     provide(Extractions, StoredExtractions),
     provide(KnownExtractors, StoredExtractors),
+    provide(Choices, StoredChoices),
+    provide(Labels, StoredLabels),
+    provide(Routes, Routing),
+    provide(AskingRuns, Asking),
+    provide(WakingExtractors, Waking),
     provide(Submissions, Submission),
     provide(AllTransports, Carriers),
+    provide(ExtractorIntroductions, Introductions),
     provide(port<TransportListener>('extractions.results'), TakeResults),
   ],
-  routes: { ...extractorRoutes, ...extractionRoutes },
-  collections: [extractors, extractions],
+  routes: { ...extractorRoutes, ...enablingRoutes, ...extractionRoutes },
+  collections: [extractors, choices, labels, extractions],
   handlers: [
     on('file.created', WakeExtractors),
+    on('file.removed', WakeOnRemoval),
+    on(['metadata.added', 'metadata.removed'], WakeOnMetadata),
     on('extraction.status', FinishUpload),
     on(['file.removed', 'dataset.removed'], FollowTarget),
+    on('space.removed', FollowSpace),
   ],
 })

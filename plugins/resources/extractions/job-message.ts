@@ -1,66 +1,136 @@
-import type { FileRecord, Json, Stored } from 'pounce/sdk'
+import { createHash } from 'node:crypto'
+import type { FileRecord, Json, MetadataRecord, Ref, Stored } from 'pounce/sdk'
 
-/** What kind of event asks for the run, and with what. */
+/** What every message says besides its event. */
 export interface Asked {
   readonly jobId: string
   readonly host: string
-  readonly dataset: string
   readonly notifies: readonly string[]
-  readonly extractor: string
-  readonly parameters: Readonly<Record<string, unknown>>
 }
+/** As much of a file as messages tell; it may be gone already. */
+export type FileFacts = Pick<FileRecord & Stored, 'id' | 'name' | 'contentType' | 'sizeBytes'>
+export type Message = Readonly<Record<string, unknown>>
+type Parameters = Readonly<Record<string, unknown>>
+
+/** An id that follows from others: the same at every try, so that a repeat makes nothing new. */
+export const derivedId = (...parts: readonly string[]): string => createHash('sha256').update(parts.join('/')).digest('hex').slice(0, 24)
+
+/** The id of a run's SUBMITTED record as v1 has it, apart from the job's: what messages carry as `msgid`. */
+export const messageIdOf = (jobId: string): string => derivedId(jobId, 'message')
 
 /** `application/vnd.ms-excel` → `application.vnd_ms-excel`: dots first, then the slash (reference, extraction §1.3). */
 const asKey = (contentType: string): string => contentType.replaceAll('.', '_').replaceAll('/', '.')
 
-const entity = (kind: string, id: string, more: Readonly<Record<string, Json>>) => ({
-  // the apostrophe is on the wire in Clowder 1.x and extractors have learned to live with it
+/** Routing keys of the bodies; legacy bindings are compared with them. */
+export const routingKeys = {
+  fileCreated: (contentType: string): string => `clowder.file.${asKey(contentType)}`,
+  datasetFile: (what: 'added' | 'removed'): string => `clowder.dataset.file.${what}`,
+  filesAdded: (): string => 'clowder.dataset.files.added',
+  metadata: (what: 'added' | 'removed', { kind }: Ref): string => `clowder.metadata.${what}.${kind}`,
+}
+
+// the apostrophe is on the wire in Clowder 1.x and extractors have learned to live with it
+const entity = (kind: string, id: string, extra: Readonly<Record<string, Json>> = {}, mimeType?: string) => ({
   id: { resourceType: `'${kind}`, id },
-  ...more,
+  ...(mimeType === undefined ? {} : { mimeType }),
+  extra,
 })
 
-const common = ({ jobId, host, notifies }: Asked, id: string, dataset: string, fileSize: number) => ({
-  msgid: jobId,
+const fileEntity = ({ id, name, contentType }: FileFacts) => entity('file', id, { filename: name }, contentType)
+
+/** Without a target the member is this text. */
+const noTarget = '{}'
+
+const common = ({ jobId, host, notifies }: Asked, id: string, dataset: string, sizeBytes: number) => ({
+  msgid: messageIdOf(jobId),
   jobid: jobId,
   id,
   intermediateId: id,
   datasetId: dataset,
-  fileSize: String(fileSize),
+  fileSize: String(sizeBytes),
   host,
   flags: '',
   notifies,
 })
 
-/** The message of a new file (reference, extraction §2.2, "file created"). */
-export const fileCreated = (file: FileRecord & Stored, asked: Asked): Readonly<Record<string, unknown>> => ({
-  ...common(asked, file.id, asked.dataset, file.sizeBytes),
-  routing_key: `clowder.file.${asKey(file.contentType)}`,
+/** A new file in a dataset. */
+export const fileCreated = (file: FileFacts, dataset: string, asked: Asked): Message => ({
+  ...common(asked, file.id, dataset, file.sizeBytes),
+  routing_key: routingKeys.fileCreated(file.contentType),
   activity: 'created',
   filename: file.name,
-  source: entity('file', file.id, { mimeType: file.contentType, extra: { filename: file.name } }),
-  target: '{}',
+  source: fileEntity(file),
+  target: noTarget,
 })
 
-/** The message of a run that somebody asked for on a file: parameters are an object. */
-export const fileSubmitted = (file: FileRecord & Stored, asked: Asked): Readonly<Record<string, unknown>> => ({
-  ...fileCreated(file, asked),
-  routing_key: `extractors.${asked.extractor}`,
+/** A file came into a dataset, or left it. */
+export const datasetFile = (what: 'added' | 'removed', file: FileFacts, dataset: string, asked: Asked): Message => ({
+  ...common(asked, file.id, dataset, file.sizeBytes),
+  routing_key: routingKeys.datasetFile(what),
+  activity: what,
+  source: fileEntity(file),
+  target: entity('dataset', dataset),
+})
+
+/** Several files came into a dataset at once. Their names travel as Scala prints a list. */
+export const filesAdded = (files: readonly FileFacts[], dataset: string, asked: Asked): Message => {
+  const names = files.map(({ name }) => name)
+  return {
+    ...common(
+      asked,
+      dataset,
+      dataset,
+      files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
+    ),
+    routing_key: routingKeys.filesAdded(),
+    activity: 'added',
+    filenames: `List(${names.join(', ')})`,
+    source: entity('dataset', dataset, { filenames: names }),
+    target: noTarget,
+  }
+}
+
+const onMetadata = (what: 'added' | 'removed', id: string, target: Ref, asked: Asked): Message => ({
+  ...common(asked, target.id, target.kind === 'dataset' ? target.id : '', 0),
+  routing_key: routingKeys.metadata(what, target),
+  activity: what,
+  resourceType: target.kind,
+  resourceId: target.id,
+  source: entity('metadata', id),
+  target: entity(target.kind, target.id),
+})
+
+/** Metadata came to a file or dataset. */
+export const metadataAdded = ({ id, target, content }: MetadataRecord & Stored, asked: Asked): Message => ({
+  ...onMetadata('added', id, target, asked),
+  metadata: content,
+})
+
+/** Metadata left a file or dataset; it is gone, so the message does not tell it. */
+export const metadataRemoved = (id: string, target: Ref, asked: Asked): Message => onMetadata('removed', id, target, asked)
+
+/** Somebody asked for a run on a file: parameters are an object. */
+export const fileSubmitted = (file: FileFacts, dataset: string, queue: string, parameters: Parameters, asked: Asked): Message => ({
+  ...fileCreated(file, dataset, asked),
+  routing_key: `extractors.${queue}`,
   activity: 'submitted',
-  parameters: asked.parameters,
+  parameters,
   action: 'manual-submission',
 })
 
-/** The message of a run that somebody asked for on a dataset: parameters are text. */
+/** Somebody asked for a run on a dataset: parameters are text. */
 export const datasetSubmitted = (
   dataset: { readonly id: string; readonly name: string },
+  queue: string,
+  parameters: Parameters,
   asked: Asked,
-): Readonly<Record<string, unknown>> => ({
+): Message => ({
   ...common(asked, dataset.id, dataset.id, 0),
-  routing_key: `extractors.${asked.extractor}`,
+  routing_key: `extractors.${queue}`,
   activity: 'submitted',
   datasetname: dataset.name,
-  parameters: JSON.stringify(asked.parameters),
+  parameters: JSON.stringify(parameters),
   action: 'manual-submission',
-  source: entity('dataset', dataset.id, { extra: {} }),
-  target: '{}',
+  source: entity('dataset', dataset.id),
+  target: noTarget,
 })

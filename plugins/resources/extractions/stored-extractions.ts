@@ -1,31 +1,27 @@
 import {
+  and,
   Clock,
   CommitConflict,
   DocumentStore,
   eq,
   event,
+  isIn,
   type JobStatus,
   type Kind,
   type Page,
   port,
   type Ref,
+  range,
   type Stored,
-  type Update,
   wire,
 } from 'pounce/sdk'
-import { type ExtractionRecord, extractions } from './collections.ts'
+import { type ExtractionRecord, extractions, type RunState, type StatusLine } from './collections.ts'
+import { outcomeOf, submitted, tidyStatus, withLine } from './run-state.ts'
 
-type Extraction = ExtractionRecord & Stored
+export type Run = ExtractionRecord & Stored
+export type NewRun = Pick<ExtractionRecord, 'target' | 'extractor' | 'queue' | 'user' | 'trigger' | 'chain'>
 
-const keptLines = 100
-
-/** Nothing more comes after these: any form of done, pyclowder's error, our own words for a cancelled run. */
-export const isFinal = (status: string): boolean =>
-  status === 'DONE' || status.includes('StatusMessage.error') || status === 'Cancel Success'
-
-/** As v1 stores it: anything with "done" in it is exactly DONE; keys that slipped into an error text are masked. */
-export const tidyStatus = (status: string): string =>
-  status.toUpperCase().includes('DONE') ? 'DONE' : status.replace(/key=[^&\s]+/g, 'key=…').slice(0, 2000)
+const newestFirst = { by: 'start', order: 'descending' } as const
 
 /** The runs that were asked for, and what became of them. */
 export class StoredExtractions {
@@ -37,58 +33,73 @@ export class StoredExtractions {
     this.#clock = clock
   }
 
-  get(id: string): Promise<Extraction | undefined> {
+  get(id: string): Promise<Run | undefined> {
     return this.#documents.get(extractions, id)
   }
 
-  /** The newest thousand runs on a thing, newest first. */
-  of(target: Ref): Promise<Page<Extraction>> {
-    const sort = { by: 'start', order: 'descending' } as const
-    return this.#documents.find(extractions, { using: 'byTarget', where: eq('target.id', target.id), sort, limit: 1000 })
+  /** The newest runs on a thing, newest first; a thousand unless said. */
+  of(target: { readonly id: string }, limit = 1000): Promise<Page<Run>> {
+    return this.#documents.find(extractions, { using: 'byTarget', where: eq('target.id', target.id), sort: newestFirst, limit })
   }
 
-  /** Notes that a run was asked for; true when it is not finished yet. A repeat changes nothing. */
-  async submitted(
-    id: string,
-    run: { target: Ref; extractor: string; user: string | null; trigger: 'upload' | 'manual' },
-  ): Promise<boolean> {
+  /** Which of at most a thousand things have a run that is not over, at most a thousand such runs. */
+  async openOn(targets: readonly string[]): Promise<ReadonlySet<string>> {
+    const where = and(isIn('target.id', targets), eq('state', 'open'))
+    const { items } = await this.#documents.find(extractions, { using: 'byTarget', where, limit: 1000 })
+    return new Set(items.map(run => run.target.id))
+  }
+
+  /** The newest runs of everybody in these states, newest first. */
+  async newest(states: readonly RunState[], limit: number): Promise<readonly Run[]> {
+    const query = { using: 'byState', where: isIn('state', states), sort: newestFirst, limit }
+    return (await this.#documents.find(extractions, query)).items
+  }
+
+  /** The newest runs of a queue since a time that are in a state, if one is named; newest first. */
+  async ofQueue(queue: string, since: Date, limit: number, state?: RunState): Promise<readonly Run[]> {
+    const where = and(eq('queue', queue), range('start', { gte: since.toISOString() }), ...(state ? [eq('state', state)] : []))
+    return (await this.#documents.find(extractions, { using: 'byQueue', where, sort: newestFirst, limit })).items
+  }
+
+  /** How many runs a queue was asked for since a time, counted up to 100,000. */
+  countOfQueue(queue: string, since: Date): Promise<number> {
+    const where = and(eq('queue', queue), range('start', { gte: since.toISOString() }))
+    return this.#documents.count(extractions, { using: 'byQueue', where, upTo: 100_000 })
+  }
+
+  /** Notes that a run was asked for; true when it is not over yet. A repeat changes nothing. */
+  async submitted(id: string, run: NewRun): Promise<boolean> {
     const at = this.#clock.now().toISOString()
-    const record = { ...run, isFinished: false, status: 'SUBMITTED', lines: [{ status: 'SUBMITTED', at }], start: at, end: null }
-    const { target, extractor } = run
+    const { target, extractor, trigger } = run
+    const lines = [{ status: submitted, at }]
+    const record: ExtractionRecord = { ...run, state: 'open', status: submitted, lines, start: at, end: null }
     try {
       await this.#documents.commit({ insert: { id, ...record }, into: extractions }, [
-        event('extraction.submitted', { kind: 'job', id }, { target, extractor }, run.user ?? undefined),
+        event('extraction.submitted', { kind: 'job', id }, { target, extractor, trigger }, run.user ?? undefined),
       ])
       return true
     } catch (error) {
       if (!(error instanceof CommitConflict && error.reason === 'exists')) throw error
-      return (await this.get(id))?.isFinished === false
+      return (await this.get(id))?.state === 'open'
     }
   }
 
-  /** Takes in news. Repeats and wrong order do no harm: a finished run stays finished. News of unknown jobs is dropped. */
-  async heard({ jobId, status: raw, at }: JobStatus): Promise<void> {
-    const run = jobId === undefined ? undefined : await this.get(jobId)
-    if (!run || run.isFinished) return
-    const status = tidyStatus(raw)
-    const isFinished = isFinal(status)
-    const line = { status, at: at.toISOString() }
-    const update: Update = {
-      set: { status, ...(isFinished ? { isFinished, end: line.at } : {}) },
-      push: { lines: { values: [line], keepLast: keptLines } },
-    }
-    const news = event('extraction.status', { kind: 'job', id: run.id }, { target: run.target, extractor: run.extractor })
-    try {
-      await this.#documents.commit({ update: run.id, in: extractions, where: eq('isFinished', false), ...update }, isFinished ? [news] : [])
-    } catch (error) {
-      if (!(error instanceof CommitConflict)) throw error
-    }
+  /** Takes in news, repeated or in any order; false when it is about no run that is known. */
+  async heard({ jobId, targetId, extractor, status, at }: JobStatus): Promise<boolean> {
+    const run = jobId === undefined ? await this.#newestOpen(targetId, extractor) : await this.get(jobId)
+    if (run) await this.#add(run.id, { status: tidyStatus(status), at: at.toISOString() })
+    return run !== undefined
   }
 
-  /** Ends a run in our own words, such as `Cancel Success`. */
-  async ended(id: string, status: string): Promise<void> {
-    const run = await this.get(id)
-    if (run) await this.heard({ jobId: id, targetId: run.target.id, extractor: run.extractor, status, at: this.#clock.now() })
+  /** Says something about a run in our own words, such as `Cancel Success`. */
+  async noted(id: string, status: string): Promise<void> {
+    await this.#add(id, { status, at: this.#clock.now().toISOString() })
+  }
+
+  /** A failed run is to run anew. Nothing changes when there was news since `run` was read. */
+  async reopened(run: Run): Promise<void> {
+    const line = { status: submitted, at: this.#clock.now().toISOString() }
+    await this.#write(run, [...run.lines, line].slice(-100))
   }
 
   /** Forgets the runs on a thing that is gone. */
@@ -100,7 +111,39 @@ export class StoredExtractions {
       for (const each of outcome) if (!each.ok && !(each.error instanceof CommitConflict)) throw each.error
     }
   }
+
+  /** Old extractors do not say which run they mean. */
+  async #newestOpen(target: string, extractor: string): Promise<Run | undefined> {
+    return (await this.of({ id: target })).items.find(run => run.extractor === extractor && run.state === 'open')
+  }
+
+  async #add(id: string, line: StatusLine): Promise<void> {
+    for (;;) {
+      const run = await this.get(id)
+      // After DONE there is no news.
+      if (!run || run.state === 'done') return
+      const lines = withLine(run.lines, line)
+      if (!lines || (await this.#write(run, lines))) return
+    }
+  }
+
+  async #write(run: Run, lines: readonly StatusLine[]): Promise<boolean> {
+    const outcome = outcomeOf(lines)
+    const isOver = outcome.state !== 'open' && outcome.state !== run.state
+    const news = event('extraction.status', { kind: 'job', id: run.id }, { target: run.target, extractor: run.extractor })
+    const change = { update: run.id, in: extractions, where: eq('revision', run.revision), set: { ...outcome, lines } } as const
+    try {
+      await this.#documents.commit(change, isOver ? [news] : [])
+      return true
+    } catch (error) {
+      if (error instanceof CommitConflict) return false
+      throw error
+    }
+  }
 }
 wire(StoredExtractions, DocumentStore, Clock)
 
 export const Extractions = port<StoredExtractions>('extractions.runs')
+
+/** A thing that runs are asked on. */
+export type Target = Ref & { readonly kind: 'file' | 'dataset' }

@@ -1,103 +1,161 @@
+import { isDeepStrictEqual } from 'node:util'
 import {
   Clock,
   CommitConflict,
+  Conflict,
   DocumentStore,
-  type ExtractorInfo,
   eq,
   event,
   Forbidden,
   Ids,
+  type NewEvent,
   port,
   type Stored,
   Taken,
   wire,
 } from 'pounce/sdk'
 import { type ExtractorRecord, extractors } from './collections.ts'
-import { takes } from './matching.ts'
+import type { Said } from './extractor-info.ts'
+import { Choices, type StoredChoices } from './stored-choices.ts'
+import { Labels, type StoredLabels } from './stored-labels.ts'
 
-type Extractor = ExtractorRecord & Stored
+export type Extractor = ExtractorRecord & Stored
 
+/** Who registers: a person over HTTP, an extractor on the bus, or Pounce for one of its own. */
+export interface Registrar {
+  readonly via: 'http' | 'bus' | 'builtIn'
+  /** Over HTTP the caller; on the bus the owner of a private extractor. */
+  readonly user: string | undefined
+  readonly isAdmin: boolean
+}
+
+/** Bounds what a flood of made-up extractors can do. */
 const mostExtractors = 1000
 
-/** The extractors that are known, and which of them a media type wakes. */
+/** The queue of an extractor, which is also what tells it from others. */
+export const queueOf = (name: string, key: string | null | undefined): string => (key == null ? name : `private.${key}.${name}`)
+
+/** True for those whom a private extractor was given to; public ones are everybody's. */
+export const mayUse = ({ key, permissions }: ExtractorRecord, user: string | undefined): boolean =>
+  key === null || (user !== undefined && permissions.includes(user))
+
+/** The extractors that are known. */
 export class StoredExtractors {
   #documents: DocumentStore
+  #choices: StoredChoices
+  #labels: StoredLabels
   #ids: Ids
   #clock: Clock
+  #changes = 0
 
-  constructor(documents: DocumentStore, ids: Ids, clock: Clock) {
+  constructor(documents: DocumentStore, choices: StoredChoices, labels: StoredLabels, ids: Ids, clock: Clock) {
     this.#documents = documents
+    this.#choices = choices
+    this.#labels = labels
     this.#ids = ids
     this.#clock = clock
   }
 
-  /** By name, at most 1,000. */
+  /** Differs after each change that was made here. */
+  get changes(): number {
+    return this.#changes
+  }
+
+  /** By name, at most 1,000, private ones included. */
   async all(): Promise<readonly Extractor[]> {
     const query = { using: 'byName', sort: { by: 'name', order: 'ascending' }, limit: mostExtractors } as const
     return (await this.#documents.find(extractors, query)).items
   }
 
-  async named(name: string): Promise<Extractor | undefined> {
-    return (await this.#documents.find(extractors, { using: 'byIdentity', where: eq('identity', name), limit: 1 })).items[0]
+  /** Those that somebody may know of, by name. */
+  async visibleTo(user: string | undefined): Promise<readonly Extractor[]> {
+    return (await this.all()).filter(extractor => mayUse(extractor, user))
   }
 
-  /** Names of the enabled ones that say they process files of this media type. */
-  async woken(mediaType: string): Promise<readonly string[]> {
-    const known = await this.all()
-    return known
-      .filter(({ isEnabled, info }) => isEnabled && info.process.file?.some(pattern => takes(pattern, mediaType)))
-      .map(({ name }) => name)
+  /** By queue: the name, or `private.<key>.<name>`. */
+  async behind(queue: string): Promise<Extractor | undefined> {
+    return (await this.#documents.find(extractors, { using: 'byIdentity', where: eq('identity', queue), limit: 1 })).items[0]
   }
 
-  /** New or changed; the id stays. Someone else's is refused. `isBuiltIn`: enabled from the start. */
-  async register(
-    info: ExtractorInfo,
-    by: { readonly user: string | undefined; readonly isAdmin: boolean; readonly isBuiltIn: boolean },
-  ): Promise<string> {
-    const known = await this.named(info.name)
-    if (!known) return this.#insert(info, by)
-    if (!by.isBuiltIn && !by.isAdmin && known.owner !== (by.user ?? null)) {
-      throw new Forbidden(`The extractor ${info.name} was registered by somebody else, who alone can change it`)
-    }
-    if (by.isBuiltIn && known.info.version === info.version) return known.id
-    const news = event('extractor.registered', { kind: 'extractor', id: known.id }, { name: info.name }, by.user)
-    await this.#documents.commit({ update: known.id, in: extractors, set: { info, updated: this.#now() } }, [news])
+  /** New or changed; the id stays, and who may use it. Someone else's is refused. Pounce's own are enabled from the start, all others are not. */
+  async register(said: Said, by: Registrar): Promise<string> {
+    const known = await this.behind(queueOf(said.info.name, said.key))
+    if (!known) return this.#insert(said, by)
+    const isSame = isDeepStrictEqual(known.info, said.info) && known.isBuiltIn === (by.via === 'builtIn')
+    // v1 looks at the version of a public one alone, and what listens on the bus relies on it.
+    if (isSame || (by.via === 'bus' && known.key === null && known.info.version === said.info.version)) return known.id
+    requireOwn(known, by)
+    const owned = by.via === 'builtIn' ? { isBuiltIn: true, owner: null } : {}
+    await this.#documents.commit({ update: known.id, in: extractors, set: { info: said.info, updated: this.#now(), ...owned } }, [
+      registered(known.id, said, by),
+    ])
+    this.#changes++
+    await this.#labels.assign(said.info.defaultLabels, said.info.name)
     return known.id
   }
 
-  async remove(name: string): Promise<void> {
-    const known = await this.named(name)
+  /** One that is not known is no error. */
+  async remove(queue: string): Promise<void> {
+    const known = await this.behind(queue)
     if (!known) return
     try {
       await this.#documents.commit({ tombstone: known.id, in: extractors })
     } catch (error) {
       if (!(error instanceof CommitConflict && error.reason === 'absent')) throw error
     }
+    this.#changes++
   }
 
-  async #insert(
-    info: ExtractorInfo,
-    by: { readonly user: string | undefined; readonly isAdmin: boolean; readonly isBuiltIn: boolean },
-  ): Promise<string> {
+  async #insert(said: Said, by: Registrar): Promise<string> {
+    const { info, key } = said
+    const isBuiltIn = by.via === 'builtIn'
+    if ((await this.#documents.count(extractors, { using: 'byName', upTo: mostExtractors })) >= mostExtractors) {
+      throw new Conflict(`No more than ${mostExtractors} extractors can be known; an admin can remove some`)
+    }
+    // Enabled first: a crash in between leaves an extractor that is new at the next start.
+    if (isBuiltIn) await this.#choices.enable(info.name)
     const id = this.#ids.next()
-    const owner = by.isBuiltIn ? null : (by.user ?? null)
-    const record = { identity: info.name, name: info.name, info, updated: this.#now(), owner, isEnabled: by.isBuiltIn }
+    const record: ExtractorRecord = {
+      identity: queueOf(info.name, key),
+      name: info.name,
+      key,
+      info,
+      updated: this.#now(),
+      owner: isBuiltIn ? null : (by.user ?? null),
+      isBuiltIn,
+      permissions: key === null || by.user === undefined ? [] : [by.user],
+    }
     try {
-      await this.#documents.commit({ insert: { id, ...record }, into: extractors }, [
-        event('extractor.registered', { kind: 'extractor', id }, { name: info.name }, by.user),
-      ])
-      return id
+      await this.#documents.commit({ insert: { id, ...record }, into: extractors }, [registered(id, said, by)])
     } catch (error) {
       // somebody registered the same name in this moment: now it is a change, if at all
-      if (error instanceof Taken) return this.register(info, by)
+      if (error instanceof Taken) return this.register(said, by)
       throw error
     }
+    this.#changes++
+    await this.#labels.assign(info.defaultLabels, info.name)
+    return id
   }
 
   #now(): string {
     return this.#clock.now().toISOString()
   }
 }
-wire(StoredExtractors, DocumentStore, Ids, Clock)
+wire(StoredExtractors, DocumentStore, Choices, Labels, Ids, Clock)
 
 export const KnownExtractors = port<StoredExtractors>('extractions.extractors')
+
+const registered = (id: string, { info }: Said, { via, user }: Registrar): NewEvent =>
+  event('extractor.registered', { kind: 'extractor', id }, { name: info.name }, via === 'http' ? user : undefined)
+
+/**
+ * Anybody on the bus may bring a public extractor up to date, as in v1: who may listen there is trusted so far. Over HTTP only who registered it, or
+ * an admin. New: nobody takes over a private one of somebody else, or one that Pounce runs itself.
+ */
+const requireOwn = (known: Extractor, { via, user, isAdmin }: Registrar): void => {
+  if (via === 'builtIn') return
+  const isOwn = known.owner !== null && known.owner === user
+  const mayChange = via === 'bus' ? known.key === null || isOwn : isAdmin || isOwn
+  if (known.isBuiltIn ? isAdmin && via === 'http' : mayChange) return
+  throw new Forbidden(`The extractor ${known.identity} was registered by somebody else, who alone can change it`)
+}

@@ -1,134 +1,201 @@
-import { createHash } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import {
   Conflict,
   type DatasetRecord,
   type FileRecord,
+  Files,
   Ids,
-  Installation,
   Invalid,
   type Job,
+  Log,
   NotFound,
   port,
-  type Ref,
   type Stored,
-  Users,
   wire,
 } from 'pounce/sdk'
+import { type Asking, AskingRuns, type Order } from './asking.ts'
 import { AllTransports, type Carriers } from './carriers.ts'
-import { type Asked, datasetSubmitted, fileCreated, fileSubmitted } from './job-message.ts'
-import { Extractions, type StoredExtractions } from './stored-extractions.ts'
-import { KnownExtractors, type StoredExtractors } from './stored-extractors.ts'
+import type { Trigger } from './collections.ts'
+import { datasetSubmitted, fileSubmitted, messageIdOf } from './job-message.ts'
+import { cancelWords } from './run-state.ts'
+import { Extractions, type Run, type StoredExtractions, type Target } from './stored-extractions.ts'
+import { type Extractor, KnownExtractors, mayUse, type StoredExtractors } from './stored-extractors.ts'
+
+/** As long as v1 looks for a message. */
+const cancelPatienceMs = 500
 
 type File = FileRecord & Stored
 
-/** The id of the run that an upload asks of an extractor: the same at every try, so that a repeat asks nothing new. */
-const uploadJob = (file: string, extractor: string): string =>
-  createHash('sha256').update(`${file}/${extractor}`).digest('hex').slice(0, 24)
+/** What somebody asks for. */
+export interface Wish {
+  /** The queue as v1 takes it: the name of a public extractor, `private.<key>.<name>` of a private one. */
+  readonly extractor: string | undefined
+  readonly parameters: Readonly<Record<string, unknown>>
+  readonly user: string | undefined
+}
 
-/** Asks extractors to run: first the record of the run, then the message. */
+const requireReady = (file: File): void => {
+  if (file.status === 'PROCESSED') return
+  const message = 'File is not ready. Please wait and try again.'
+  throw new Conflict(message, { details: { msg: message } })
+}
+
+/** Asks extractors to run because somebody says so, and takes that back. */
 export class Submission {
+  #asking: Asking
   #extractions: StoredExtractions
   #extractors: StoredExtractors
-  #transport: Carriers
-  #users: Users
+  #files: Files
+  #carriers: Carriers
   #ids: Ids
-  #baseUrl: string
+  #log: Log
 
   constructor(
+    asking: Asking,
     extractions: StoredExtractions,
     extractors: StoredExtractors,
-    transport: Carriers,
-    users: Users,
+    files: Files,
+    carriers: Carriers,
     ids: Ids,
-    { baseUrl }: Installation,
+    log: Log,
   ) {
+    this.#asking = asking
     this.#extractions = extractions
     this.#extractors = extractors
-    this.#transport = transport
-    this.#users = users
+    this.#files = files
+    this.#carriers = carriers
     this.#ids = ids
-    this.#baseUrl = baseUrl
+    this.#log = log
   }
 
-  /** Ids of the runs that a new file wakes, for those that have not finished; each with how to start it. */
-  async ofUpload(file: File, dataset: string): Promise<readonly Job[]> {
-    const jobs: Job[] = []
-    const target: Ref = { kind: 'file', id: file.id }
-    for (const extractor of await this.#extractors.woken(file.contentType)) {
-      const id = uploadJob(file.id, extractor)
-      const isOpen = await this.#extractions.submitted(id, { target, extractor, user: file.author, trigger: 'upload' })
-      if (!isOpen) continue
-      const asked = await this.#asked(id, extractor, dataset, file.author, {})
-      jobs.push({ id, queue: extractor, target, user: file.author, message: fileCreated(file, asked), parameters: {} })
-    }
-    return jobs
+  /** Resolves to the job's id. `Conflict` until what the upload asked for is done. */
+  async ofFile(file: File, wish: Wish): Promise<string> {
+    requireReady(file)
+    return this.#ask(this.fileOrder(file, await this.usable(wish), wish, 'manual'))
   }
 
-  async ofFile(
-    file: File,
-    extractor: string | undefined,
-    parameters: Readonly<Record<string, unknown>>,
-    user: string | undefined,
-  ): Promise<string> {
-    if (file.status !== 'PROCESSED') {
-      const message = 'File is not ready. Please wait and try again.'
-      throw new Conflict(message, { details: { msg: message } })
-    }
-    const target: Ref = { kind: 'file', id: file.id }
-    return this.#submit(target, extractor, parameters, user, file.places[0]?.dataset ?? '', asked => fileSubmitted(file, asked))
+  async ofDataset(dataset: DatasetRecord & Stored, wish: Wish): Promise<string> {
+    const { identity: queue, name: extractor } = await this.usable(wish)
+    const { parameters, user } = wish
+    return this.#ask({
+      id: this.#ids.next(),
+      queue,
+      extractor,
+      target: { kind: 'dataset', id: dataset.id },
+      user,
+      trigger: 'manual',
+      parameters,
+      message: asked => datasetSubmitted(dataset, queue, parameters, asked),
+    })
   }
 
-  async ofDataset(
-    dataset: DatasetRecord & Stored,
-    extractor: string | undefined,
-    parameters: Readonly<Record<string, unknown>>,
-    user: string | undefined,
-  ): Promise<string> {
-    const target: Ref = { kind: 'dataset', id: dataset.id }
-    return this.#submit(target, extractor, parameters, user, dataset.id, asked => datasetSubmitted(dataset, asked))
+  /** For those of the files that are ready, and lie in the dataset: their jobs' ids by file. */
+  async ofSelected(dataset: string, files: readonly string[], wish: Wish): Promise<Readonly<Record<string, string>>> {
+    const extractor = await this.usable(wish)
+    const known = [...(await this.#files.getMany(files)).values()]
+    const ready = known.filter(({ status, places }) => status === 'PROCESSED' && places.some(place => place.dataset === dataset))
+    const orders = ready.map(file => this.fileOrder(file, extractor, wish, 'manual', dataset))
+    await this.send(orders)
+    return Object.fromEntries(orders.map(({ id, target }) => [target.id, id]))
   }
 
-  /** Takes a waiting run back, or stops one that runs here. */
-  async cancel(target: Ref, job: string): Promise<void> {
-    const run = await this.#extractions.get(job)
-    if (!run || run.target.id !== target.id) throw new NotFound('extraction')
-    if (run.isFinished) return
-    const outcome = await this.#transport.cancel(job)
-    await this.#extractions.ended(job, outcome === 'running' ? 'Cancel Failed' : 'Cancel Success')
-  }
-
-  async #submit(
-    target: Ref,
-    extractor: string | undefined,
-    parameters: Readonly<Record<string, unknown>>,
-    user: string | undefined,
-    dataset: string,
-    message: (asked: Asked) => Readonly<Record<string, unknown>>,
-  ): Promise<string> {
+  /** The extractor somebody names, when it is known and theirs to use. */
+  async usable({ extractor, user }: Wish): Promise<Extractor> {
     if (extractor === undefined) throw new Invalid('extractor is missing: name the extractor to run, as listed at /api/extractors')
-    if (!(await this.#extractors.named(extractor))) {
-      throw new Invalid(`There is no extractor named ${extractor}: /api/extractors lists those that are known`, {
-        details: { request: 'unknown extractor' },
-      })
-    }
-    const id = this.#ids.next()
-    await this.#extractions.submitted(id, { target, extractor, user: user ?? null, trigger: 'manual' })
-    const asked = await this.#asked(id, extractor, dataset, user, parameters)
-    await this.#transport.publish([{ id, queue: extractor, target, user: user ?? null, message: message(asked), parameters }])
-    return id
+    const known = await this.#extractors.behind(extractor)
+    if (known && mayUse(known, user)) return known
+    throw new Invalid(`There is no extractor named ${extractor}: /api/extractors lists those that are known`, {
+      details: { request: 'unknown extractor' },
+    })
   }
 
-  async #asked(
-    jobId: string,
-    extractor: string,
-    dataset: string,
-    user: string | undefined,
-    parameters: Readonly<Record<string, unknown>>,
-  ): Promise<Asked> {
-    const owner = user === undefined ? undefined : await this.#users.get(user)
-    return { jobId, extractor, dataset, parameters, host: this.#baseUrl, notifies: owner ? [owner.email] : [] }
+  fileOrder(file: File, { identity: queue, name }: Extractor, wish: Wish, trigger: Trigger, dataset = file.places[0]?.dataset): Order {
+    const { parameters, user } = wish
+    return {
+      id: this.#ids.next(),
+      queue,
+      extractor: name,
+      target: { kind: 'file', id: file.id },
+      user,
+      trigger,
+      parameters,
+      message: asked => fileSubmitted(file, dataset ?? '', queue, parameters, asked),
+    }
+  }
+
+  /** Writes runs down and hands them over. When that fails, the runs end with an error that says so: nothing waits for ever. */
+  async send(orders: readonly Order[]): Promise<void> {
+    const jobs: readonly Job[] = await this.#asking.jobsOf(orders)
+    if (jobs.length === 0) return
+    try {
+      await this.#carriers.publish(jobs)
+    } catch (error) {
+      for (const { id } of jobs) await this.#giveUp(id, 'StatusMessage.error: The job could not be handed over.')
+      throw error
+    }
+  }
+
+  /**
+   * Takes a waiting run back, or stops one that runs here; others are not touched. `id` is the job's or the message's.
+   * Looking for it may take a transport long: this answers meanwhile, as in v1, and the run's status tells what came of it.
+   */
+  async cancel(target: Target, id: string, extractor: string): Promise<void> {
+    if (target.kind === 'file') {
+      const file = await this.#files.get(target.id)
+      if (!file) throw new Invalid('There is no such file', { details: { request: 'File not found' } })
+      requireReady(file)
+    }
+    const run = await this.#runOn(target, id)
+    if (run.queue !== extractor && run.extractor !== extractor) {
+      throw new Invalid(`This run is one of ${run.extractor}, not of ${extractor}`)
+    }
+    if (run.state !== 'open') return
+    await this.#extractions.noted(run.id, cancelWords.requested)
+    await Promise.race([this.#takeBack(run), pause(cancelPatienceMs, undefined, { ref: false })])
+  }
+
+  /** Has a run that failed and was put aside run anew. */
+  async rerun(id: string): Promise<void> {
+    const run = await this.#extractions.get(id)
+    if (!run) throw new NotFound('extraction')
+    if (run.state !== 'failed' || !(await this.#carriers.revive(id))) {
+      throw new Conflict('No job is put aside under this id: only one that failed and is still kept can run again')
+    }
+    await this.#extractions.reopened(run)
+  }
+
+  async #ask(order: Order): Promise<string> {
+    await this.send([order])
+    return order.id
+  }
+
+  async #runOn(target: Target, id: string): Promise<Run> {
+    const known = await this.#extractions.get(id)
+    const run = known ?? (await this.#extractions.of(target)).items.find(each => messageIdOf(each.id) === id)
+    if (run?.target.id !== target.id) throw new NotFound('extraction')
+    return run
+  }
+
+  async #takeBack({ id, queue }: Run): Promise<void> {
+    try {
+      const outcome = await this.#carriers.cancel(id)
+      // What a bus does not know of may run; what is nowhere else was never handed over.
+      const isGone = outcome === 'cancelled' || (outcome === 'unknown' && !this.#carriers.isOnBus(queue))
+      await this.#extractions.noted(id, isGone ? cancelWords.success : cancelWords.failed)
+    } catch (error) {
+      this.#log.warn('a run could not be taken back', { job: id, error })
+      await this.#giveUp(id, cancelWords.failed)
+    }
+  }
+
+  async #giveUp(id: string, status: string): Promise<void> {
+    try {
+      await this.#extractions.noted(id, status)
+    } catch (error) {
+      this.#log.warn('what came of a run could not be noted', { job: id, status, error })
+    }
   }
 }
-wire(Submission, Extractions, KnownExtractors, AllTransports, Users, Ids, Installation)
+wire(Submission, AskingRuns, Extractions, KnownExtractors, Files, AllTransports, Ids, Log)
 
 export const Submissions = port<Submission>('extractions.submissions')

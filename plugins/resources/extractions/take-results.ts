@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import {
   Files,
@@ -16,18 +15,15 @@ import {
   wire,
 } from 'pounce/sdk'
 import { AllTransports, type Carriers } from './carriers.ts'
-import { readExtractorInfo } from './extractor-json.ts'
+import { ExtractorIntroductions, type Introductions } from './introductions.ts'
+import { derivedId } from './job-message.ts'
 import { Extractions, type StoredExtractions } from './stored-extractions.ts'
-import { KnownExtractors, type StoredExtractors } from './stored-extractors.ts'
-
-/** The id of the n-th thing that a run made: the same at every try, so that a repeat makes nothing new. */
-const madeBy = (job: string, what: string): string => createHash('sha256').update(`${job}/${what}`).digest('hex').slice(0, 24)
 
 /** Hears from the transport: keeps the news of runs, and what Pounce's own extractors found. */
 export class TakeResults implements TransportListener {
   #transport: Carriers
   #extractions: StoredExtractions
-  #extractors: StoredExtractors
+  #introductions: Introductions
   #files: Files
   #metadata: MetadataDocuments
   #tags: Tags
@@ -38,7 +34,7 @@ export class TakeResults implements TransportListener {
   constructor(
     transport: Carriers,
     extractions: StoredExtractions,
-    extractors: StoredExtractors,
+    introductions: Introductions,
     files: Files,
     metadata: MetadataDocuments,
     tags: Tags,
@@ -48,7 +44,7 @@ export class TakeResults implements TransportListener {
   ) {
     this.#transport = transport
     this.#extractions = extractions
-    this.#extractors = extractors
+    this.#introductions = introductions
     this.#files = files
     this.#metadata = metadata
     this.#tags = tags
@@ -61,16 +57,14 @@ export class TakeResults implements TransportListener {
     await this.#transport.listen(this)
   }
 
-  status(status: JobStatus): Promise<void> {
-    return this.#extractions.heard(status)
+  async status(status: JobStatus): Promise<void> {
+    if (await this.#extractions.heard(status)) return
+    const { jobId: job, targetId: target, extractor } = status
+    this.#log.warn('news of a run that nobody asked for was dropped', { job, target, extractor })
   }
 
-  async heartbeat({ info, isBuiltIn }: Heartbeat): Promise<void> {
-    try {
-      await this.#extractors.register(readExtractorInfo(info), { user: undefined, isAdmin: false, isBuiltIn })
-    } catch (error) {
-      this.#log.warn('an extractor introduced itself wrongly and was not registered', { error })
-    }
+  heartbeat(heartbeat: Heartbeat): Promise<void> {
+    return this.#introductions.heard(heartbeat)
   }
 
   async input(target: Ref) {
@@ -87,7 +81,7 @@ export class TakeResults implements TransportListener {
     for (const [at, preview] of (output.previews ?? []).entries()) {
       await this.#previews.addPreview(
         target,
-        { ...preview, path: join(outputFolder, preview.path), id: madeBy(job.id, `preview ${at}`) },
+        { ...preview, path: join(outputFolder, preview.path), id: derivedId(job.id, `preview ${at}`) },
         by,
       )
     }
@@ -95,7 +89,7 @@ export class TakeResults implements TransportListener {
       const { thumbnail } = output
       await this.#previews.addThumbnail(
         target,
-        { ...thumbnail, path: join(outputFolder, thumbnail.path), id: madeBy(job.id, 'thumbnail') },
+        { ...thumbnail, path: join(outputFolder, thumbnail.path), id: derivedId(job.id, 'thumbnail') },
         by,
       )
     }
@@ -103,7 +97,7 @@ export class TakeResults implements TransportListener {
     if (output.metadata && Object.keys(output.metadata).length > 0) {
       const extractorId = `${this.#installation.baseUrl}/extractors/${info.name}/${info.version}`
       await this.#metadata.add({
-        id: madeBy(job.id, 'metadata'),
+        id: derivedId(job.id, 'metadata'),
         target,
         context: info.contexts as Json,
         agent: { kind: 'extractor', name: info.name, extractorId, userId: null },
@@ -113,4 +107,4 @@ export class TakeResults implements TransportListener {
     }
   }
 }
-wire(TakeResults, AllTransports, Extractions, KnownExtractors, Files, MetadataDocuments, Tags, Previews, Installation, Log)
+wire(TakeResults, AllTransports, Extractions, ExtractorIntroductions, Files, MetadataDocuments, Tags, Previews, Installation, Log)

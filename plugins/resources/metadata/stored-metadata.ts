@@ -56,6 +56,10 @@ export class StoredMetadata implements MetadataDocuments {
     }
   }
 
+  get(id: string): Promise<Document | undefined> {
+    return this.#documents.get(metadata, id)
+  }
+
   async of(
     target: Ref,
     options: { readonly extractor?: string; readonly after?: After; readonly limit?: number } = {},

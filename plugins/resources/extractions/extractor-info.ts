@@ -1,0 +1,94 @@
+import { type ExtractorInfo, Invalid, requireTame } from 'pounce/sdk'
+
+const longestDocument = 200_000
+const mostLabels = 50
+
+/** What an extractor says of itself: its document, and the key that makes it private. */
+export interface Said {
+  readonly info: ExtractorInfo
+  readonly key: string | null
+}
+
+/** Faults in the words of Clowder 1.x, by path: `obj.name` → `error.path.missing`. */
+type Faults = Record<string, readonly { readonly msg: string; readonly args: readonly string[] }[]>
+
+const strings = (value: unknown): string[] => (Array.isArray(value) && value.every(item => typeof item === 'string') ? value : [])
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const textIn = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+const repositories = (value: unknown): { repType: string; repUrl: string }[] => {
+  const all = Array.isArray(value) ? value : [value]
+  return all.filter(isObject).map(({ repType, repUrl }) => ({ repType: textIn(repType), repUrl: textIn(repUrl) }))
+}
+
+const fault = (msg: string) => [{ msg, args: [] }]
+
+const faultsOf = (raw: Record<string, unknown>): Faults => {
+  const faults: Faults = {}
+  for (const member of ['name', 'version', 'description', 'author']) {
+    if (!(member in raw)) faults[`obj.${member}`] = fault('error.path.missing')
+    else if (typeof raw[member] !== 'string') faults[`obj.${member}`] = fault('error.expected.jsstring')
+  }
+  for (const member of ['contexts', 'repository']) if (!(member in raw)) faults[`obj.${member}`] = fault('error.path.missing')
+  if (raw['repository'] !== undefined && typeof raw['repository'] !== 'object') faults['obj.repository'] = fault('error.expected.jsarray')
+  return faults
+}
+
+/** A refusal with v1's members and a sentence beside them. */
+const refuse = (faults: Faults, reason: string): never => {
+  throw new Invalid(reason, { details: { status: 'KO', message: faults, reason } })
+}
+
+const requireName = (name: string): void => {
+  // Queues of private extractors begin so: a public one of such a name would be handed their jobs.
+  if (name.startsWith('private.')) refuse({ 'obj.name': fault('error.invalid') }, 'name must not begin with "private."')
+  if (name.length > 200 || !/^[\w.:@ -]+$/.test(name)) {
+    refuse({ 'obj.name': fault('error.invalid') }, 'name must have 1 to 200 letters, digits or any of _ . : @ - and blank')
+  }
+}
+
+const keyIn = (value: unknown): string | null => {
+  if (value === undefined || value === null || value === '') return null
+  if (typeof value === 'string' && /^[\w.:@-]{1,100}$/.test(value)) return value
+  return refuse(
+    { 'obj.unique_key': fault('error.invalid') },
+    'The key of an extractor must have 1 to 100 letters, digits or any of _ . : @ -',
+  )
+}
+
+/**
+ * Reads an `extractor_info.json`. What v1 requires must be there; the rest takes its default when it is absent or of another type,
+ * as v1 does, so that old documents still register. `key` is stronger than `unique_key` in the document.
+ */
+export const readExtractorInfo = (raw: unknown, key?: string): Said => {
+  if (!isObject(raw))
+    return refuse({ obj: fault('error.expected.jsobject') }, 'An extractor registers with a JSON object, its extractor_info.json')
+  requireTame(raw, 'extractor_info')
+  const faults = faultsOf(raw)
+  const wrong = Object.keys(faults).map(path => path.slice('obj.'.length))
+  if (wrong.length > 0) refuse(faults, `${wrong.join(', ')}: missing, or of another type. An extractor_info.json needs them`)
+  if (JSON.stringify(raw).length > longestDocument)
+    refuse({ obj: fault('error.maxLength') }, `The document is longer than ${longestDocument} characters`)
+  requireName(textIn(raw['name']))
+  const process = isObject(raw['process']) ? raw['process'] : {}
+  const info: ExtractorInfo = {
+    name: textIn(raw['name']),
+    version: textIn(raw['version']),
+    description: textIn(raw['description']),
+    author: textIn(raw['author']),
+    contributors: strings(raw['contributors']),
+    contexts: raw['contexts'],
+    repository: repositories(raw['repository']),
+    external_services: strings(raw['external_services']),
+    libraries: strings(raw['libraries']),
+    bibtex: strings(raw['bibtex']),
+    maturity: textIn(raw['maturity']) || 'Development',
+    defaultLabels: strings(raw['labels'] ?? raw['defaultLabels']).slice(0, mostLabels),
+    process: { dataset: strings(process['dataset']), file: strings(process['file']), metadata: strings(process['metadata']) },
+    categories: Array.isArray(raw['categories']) ? strings(raw['categories']) : ['EXTRACT'],
+    parameters: isObject(raw['parameters']) ? raw['parameters'] : {},
+  }
+  return { info, key: keyIn(key ?? raw['unique_key']) }
+}

@@ -1,0 +1,59 @@
+import type { RunState, StatusLine } from './collections.ts'
+
+const keptLines = 100
+const longest = 2000
+
+/** A run that was asked for, and nothing heard yet. */
+export const submitted = 'SUBMITTED'
+/** Our own words about a run; extractors know nothing of them. */
+export const cancelWords = { requested: 'Cancel Requested', success: 'Cancel Success', failed: 'Cancel Failed' } as const
+
+const ownWords: ReadonlySet<string> = new Set([submitted, ...Object.values(cancelWords)])
+
+/** Keys of any kind in texts that extractors send back: `?key=x`, `"secretKey": "x"`, `key%3Dx`, `X-API-Key: x`. */
+const keys = /(key["']?\s*(?:=|:|%3D)\s*["']?)[^&\s"'<>,;)\]}]+/gi
+
+/** As v1 stores it: anything with "done" in it is exactly DONE. Every key is masked, not the global one alone. */
+export const tidyStatus = (status: string): string =>
+  status.toUpperCase().includes('DONE')
+    ? 'DONE'
+    : status
+        .slice(0, 10 * longest)
+        .replace(keys, '$1secretKey')
+        .slice(0, longest)
+
+const isError = ({ status }: StatusLine): boolean => status.includes('StatusMessage.error')
+
+const roundStart = (lines: readonly StatusLine[]): number => lines.findLastIndex(({ status }) => status === submitted)
+
+/** The lines with one more at its place in time; undefined when it is there already. What came before the run was asked for anew stays in front. */
+export const withLine = (lines: readonly StatusLine[], line: StatusLine): readonly StatusLine[] | undefined => {
+  const start = Math.max(roundStart(lines), 0)
+  const round = lines.slice(start)
+  if (round.some(({ status, at }) => status === line.status && at === line.at)) return undefined
+  const before = Math.max(round.findLastIndex(({ at, status }) => status === submitted || at <= line.at) + 1, 0)
+  const next = [...round.slice(0, before), line, ...round.slice(before)]
+  // The line that says when it was asked for stays, whatever else must go.
+  const kept = next.length > keptLines ? [...next.slice(0, 1), ...next.slice(1 - keptLines)] : next
+  return [...lines.slice(0, start).slice(kept.length - keptLines || lines.length), ...kept]
+}
+
+/**
+ * Where a run stands, from the lines since it was asked for (the last time). The same lines give the same answer in whatever order and however
+ * often they came: DONE is the last word; a run taken back stays so; an error is one unless a later line shows that it goes on.
+ */
+export const outcomeOf = (
+  lines: readonly StatusLine[],
+): { readonly status: string; readonly state: RunState; readonly end: string | null } => {
+  const round = lines.slice(Math.max(roundStart(lines), 0))
+  const last = (state: RunState, line: StatusLine) => ({ status: line.status, state, end: state === 'open' ? null : line.at })
+  const done = round.find(({ status }) => status === 'DONE')
+  if (done) return last('done', done)
+  const cancelled = round.find(({ status }) => status === cancelWords.success)
+  if (cancelled) return last('cancelled', cancelled)
+  const error = round.findLast(isError)
+  const goesOn = round.some(line => error !== undefined && line.at > error.at && !ownWords.has(line.status))
+  if (error && !goesOn) return last('failed', error)
+  const newest = round.at(-1)
+  return newest ? last('open', newest) : { status: submitted, state: 'open', end: null }
+}

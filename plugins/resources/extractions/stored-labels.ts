@@ -1,0 +1,74 @@
+import { CommitConflict, Conflict, DocumentStore, eq, Ids, NotFound, port, type Stored, Taken, wire } from 'pounce/sdk'
+import { type LabelRecord, labels } from './collections.ts'
+
+export type Label = LabelRecord & Stored
+
+const mostLabels = 1000
+
+/** Words for extractors, in categories. */
+export class StoredLabels {
+  #documents: DocumentStore
+  #ids: Ids
+
+  constructor(documents: DocumentStore, ids: Ids) {
+    this.#documents = documents
+    this.#ids = ids
+  }
+
+  /** By name, at most 1,000. */
+  async all(): Promise<readonly Label[]> {
+    return (await this.#documents.find(labels, { using: 'byName', sort: { by: 'name', order: 'ascending' }, limit: mostLabels })).items
+  }
+
+  /** `Conflict` when the name is in use. */
+  async create(label: LabelRecord): Promise<Label> {
+    if ((await this.#documents.count(labels, { using: 'byName', upTo: mostLabels })) >= mostLabels) {
+      throw new Conflict(`No more than ${mostLabels} labels can be kept; remove some`)
+    }
+    return named(label.name, this.#documents.commit({ insert: { id: this.#ids.next(), ...label }, into: labels }))
+  }
+
+  async replace(id: string, label: LabelRecord): Promise<Label> {
+    try {
+      return await named(label.name, this.#documents.commit({ update: id, in: labels, set: { ...label } }))
+    } catch (error) {
+      throw error instanceof CommitConflict ? new NotFound('label', { cause: error }) : error
+    }
+  }
+
+  async remove(id: string): Promise<void> {
+    try {
+      await this.#documents.commit({ tombstone: id, in: labels })
+    } catch (error) {
+      throw error instanceof CommitConflict ? new NotFound('label', { cause: error }) : error
+    }
+  }
+
+  /** Gives an extractor the labels it names, `Category/Name` or `Name` (category Other); those that are new are made. */
+  async assign(texts: readonly string[], extractor: string): Promise<void> {
+    for (const text of texts) {
+      const slash = text.indexOf('/')
+      const name = text.slice(slash + 1).trim()
+      if (name === '') continue
+      const known = (await this.#documents.find(labels, { using: 'byName', where: eq('name', name), limit: 1 })).items[0]
+      try {
+        if (known) await this.#documents.commit({ update: known.id, in: labels, addToSet: { extractors: [extractor] } })
+        else await this.create({ name, category: slash > 0 ? text.slice(0, slash).trim() : 'Other', extractors: [extractor] })
+      } catch (error) {
+        // Full, or made or removed by somebody else in this moment: a label is not worth a registration.
+        if (!(error instanceof Conflict)) throw error
+      }
+    }
+  }
+}
+wire(StoredLabels, DocumentStore, Ids)
+
+export const Labels = port<StoredLabels>('extractions.labels')
+
+const named = async (name: string, commit: Promise<Label>): Promise<Label> => {
+  try {
+    return await commit
+  } catch (error) {
+    throw error instanceof Taken ? new Conflict(`There is a label ${name} already`, { cause: error }) : error
+  }
+}

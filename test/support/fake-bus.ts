@@ -1,0 +1,110 @@
+import {
+  type BusListener,
+  definePlugin,
+  type Job,
+  type JobStatus,
+  type Plugin,
+  provide,
+  type QueueFacts,
+  type Transport,
+  type TransportListener,
+  Transports,
+} from 'pounce/sdk'
+
+type Pending = Awaited<ReturnType<Transport['pending']>>[number]
+
+/** A bus that remembers the jobs it was given. The test is all extractors that listen to it. */
+export class FakeBus implements Transport {
+  readonly kind = 'fake'
+  /** Every job that was published, in order; one id once. */
+  readonly jobs: Job[] = []
+  /** Queues bound in the old way, by routing key. */
+  readonly bound = new Map<string, readonly string[]>()
+  readonly dead = new Set<string>()
+  listening: readonly BusListener[] = []
+  inputs: readonly string[] = []
+  /** What `cancel` answers. */
+  outcome: 'cancelled' | 'running' | 'unknown' = 'cancelled'
+  /** When set, `publish` fails with it. */
+  fault: Error | undefined
+  readonly bus = {
+    boundTo: async (routingKey: string) => this.bound.get(routingKey) ?? [],
+    listeners: async () => this.listening,
+    inputTypes: async () => this.inputs,
+  }
+  #listener: TransportListener | undefined
+
+  /** The plugin for `bootForTest({ also: [bus.plugin] })`. */
+  get plugin(): Plugin {
+    const bus = this
+    class Contributed {
+      constructor() {
+        // biome-ignore lint/correctness/noConstructorReturn: the test's bus stands in for an instance of the plugin's
+        return bus
+      }
+    }
+    return definePlugin({
+      id: 'transport.fake',
+      summary: 'A bus for tests.',
+      provides: [provide(Transports, Contributed as new () => Transport)],
+    })
+  }
+
+  runs(): ReadonlySet<string> {
+    return new Set()
+  }
+
+  async publish(jobs: readonly Job[]): Promise<void> {
+    if (this.fault) throw this.fault
+    for (const job of jobs) if (!this.jobs.some(({ id }) => id === job.id)) this.jobs.push(job)
+  }
+
+  async cancel(jobId: string) {
+    return this.jobs.some(({ id }) => id === jobId) ? this.outcome : 'unknown'
+  }
+
+  async listen(listener: TransportListener): Promise<void> {
+    this.#listener = listener
+  }
+
+  async queues(): Promise<readonly QueueFacts[]> {
+    const names = [...new Set(this.jobs.map(({ queue }) => queue))].sort()
+    return names.map(queue => ({ queue, waiting: this.to(queue).length, running: 0, consumers: 1, dead: 0 }))
+  }
+
+  async pending(target: Job['target']): Promise<readonly Pending[]> {
+    return this.jobs.filter(job => job.target.id === target.id).map(job => ({ job, state: 'waiting', attempts: 0 }))
+  }
+
+  async revive(jobId: string): Promise<boolean> {
+    return this.dead.delete(jobId)
+  }
+
+  /** Jobs of a queue, in order. */
+  to(queue: string): readonly Job[] {
+    return this.jobs.filter(job => job.queue === queue)
+  }
+
+  /** An extractor says it exists. */
+  async introduce(info: Readonly<Record<string, unknown>>, owner?: string): Promise<void> {
+    const queue = String(info['name'])
+    await this.#heard.heartbeat({ queue, info, isBuiltIn: false, ...(owner === undefined ? {} : { owner }) })
+  }
+
+  /** An extractor tells of a job, in this second unless said. */
+  async tell(job: Job, status: string, about: Partial<JobStatus> = {}): Promise<void> {
+    const at = new Date(Math.floor(Date.now() / 1000) * 1000)
+    await this.#heard.status({ jobId: job.id, targetId: job.target.id, extractor: job.queue, status, at, ...about })
+  }
+
+  /** As `tell`, of an extractor that does not know which job it has. */
+  async tellOld(job: Job, status: string): Promise<void> {
+    const at = new Date(Math.floor(Date.now() / 1000) * 1000)
+    await this.#heard.status({ targetId: job.target.id, extractor: job.queue, status, at })
+  }
+
+  get #heard(): TransportListener {
+    if (!this.#listener) throw new Error('Nobody listens to the bus')
+    return this.#listener
+  }
+}
