@@ -36,6 +36,7 @@ const vendors: Readonly<Record<string, readonly string[]>> = {
   'plugins/extractors/zip': ['yauzl'],
   'plugins/resources/files': ['mime-types'],
   'plugins/resources/users': ['rate-limiter-flexible'],
+  'plugins/transport/rabbitmq': ['amqplib'],
 }
 
 /** Plugins that need a server, and run where `use` names them. */
@@ -46,7 +47,7 @@ const contracts: Readonly<Record<string, readonly string[]>> = {
   documentStore: ['documentStoreContract', 'outboxContract'],
   blobStore: ['blobStoreContract'],
   searchIndex: ['searchIndexContract'],
-  transport: ['transportContract'],
+  'transports*': ['transportContract'],
   mailer: ['mailerContract'],
   'previewers*': ['previewerContract'],
   'authProviders*': ['passwordProviderContract', 'bearerProviderContract'],

@@ -57,5 +57,7 @@ export interface Keys {
    * with scope `extraction`. The same text until the user revokes it. `NotFound` for an unknown user.
    */
   extractionKeyOf(userId: string): Promise<string>
+  /** The key that belongs to nobody (`commKey`): what the message of nobody's job carries. Undefined when none is configured. */
+  serviceKey(): string | undefined
 }
 export const Keys = port<Keys>('keys')

@@ -13,7 +13,10 @@ export interface Job {
   readonly target: Ref
   /** In whose name it runs; null for nobody's. A distributed transport adds this user's extraction key to the message when it sends it. */
   readonly user: string | null
-  /** The message as extractors read it (reference, extraction §2), without its `secretKey`: keys are not kept in jobs. */
+  /**
+   * The message as extractors read it (reference, extraction §2), without its `secretKey`: keys are not kept in jobs. Its `jobid` (which
+   * replies name) and `msgid` are `id`, so that news and waiting messages find their job.
+   */
   readonly message: Readonly<Record<string, unknown>>
   /** What the submitter asked for. */
   readonly parameters: Readonly<Record<string, unknown>>
@@ -29,7 +32,10 @@ export interface JobStatus {
   readonly extractor: string
   /** In Clowder's words: `StatusMessage.processing: Downloading file.`, `DONE`, `StatusMessage.error: …`. */
   readonly status: string
+  /** When the extractor says it was. */
   readonly at: Date
+  /** An id that old clients send along; most send none. */
+  readonly user?: string
 }
 
 /** What an extractor that the transport runs itself has found. */

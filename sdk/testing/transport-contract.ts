@@ -11,6 +11,8 @@ export interface TransportUnderTest {
   readonly transport: Transport
   /** Ends the transport as a stopping kernel does, and starts another one on the same jobs. */
   reopen(): Promise<Transport>
+  /** Makes sure that jobs for these queues can wait there: a bus needs the queues its extractors would have made, others need nothing. */
+  prepare(queues: readonly string[]): Promise<void>
   /** Stores bytes where a transport that runs extractors finds its input. Resolves to the blob's key. */
   store(bytes: string): Promise<string>
 }
@@ -44,7 +46,11 @@ export const idsOf = async (transport: Transport, target: Ref): Promise<readonly
 
 /** What every Transport promises of jobs. Run it in a test file of the implementation. */
 export function transportContract(test: TestFn, makeTransport: MakeTransport): void {
-  const make = (t: ExecutionContext): Promise<TransportUnderTest> => makeTransport(t, [])
+  const make = async (t: ExecutionContext): Promise<TransportUnderTest> => {
+    const made = await makeTransport(t, [])
+    await made.prepare(['some.extractor', 'a.long.name', 'b'])
+    return made
+  }
 
   test('a published job waits, exactly as it was stated', async t => {
     const { transport } = await make(t)
@@ -113,6 +119,7 @@ export function transportContract(test: TestFn, makeTransport: MakeTransport): v
     const { transport } = await make(t)
     t.deepEqual(await transport.queues(), [])
     await transport.publish([jobFor(1, { queue: 'b' }), jobFor(2, { queue: 'a.long.name' }), jobFor(3, { queue: 'b' })])
+    // a queue nobody listens to keeps its jobs
     const nothing = { running: 0, consumers: 0, dead: 0 }
     t.deepEqual(await transport.queues(), [
       { queue: 'a.long.name', waiting: 1, ...nothing },

@@ -9,6 +9,7 @@ const makeTransport: MakeTransport = async (t, extractors) => {
   t.teardown(() => queue.dispose())
   return {
     transport: queue,
+    prepare: () => Promise.resolve(),
     store: async text => (await blobs.put(Buffer.from(text))).key,
     async reopen() {
       await queue.dispose()

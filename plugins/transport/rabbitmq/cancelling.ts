@@ -1,0 +1,77 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Transport, Unavailable } from 'pounce/sdk'
+import type { BusBook } from './bus-book.ts'
+import type { StoredJob } from './bus-jobs.ts'
+import type { Link } from './link.ts'
+import { isMessageOf } from './message-ids.ts'
+import { searchQueue } from './queue-search.ts'
+import { within } from './within.ts'
+
+type Outcome = Awaited<ReturnType<Transport['cancel']>>
+
+const sendingMs = 2000
+
+/** Takes jobs back that no extractor has yet. */
+export class Cancelling {
+  #book: BusBook
+  #link: Link
+  #limits: { readonly searchMs: number; readonly timeoutMs: number }
+  /** Searches of one queue would hide its messages from each other. */
+  #turns = new Map<string, Promise<unknown>>()
+
+  constructor(book: BusBook, link: Link, limits: { readonly searchMs: number; readonly timeoutMs: number }) {
+    this.#book = book
+    this.#link = link
+    this.#limits = limits
+  }
+
+  async cancel(id: string): Promise<Outcome> {
+    for (const until = performance.now() + sendingMs; performance.now() < until; await pause(20)) {
+      const job = await this.#book.get(id)
+      if (!job) return 'unknown'
+      if (job.state === 'unsent') {
+        if (await this.#book.removeUnsent(job)) return 'cancelled'
+        // It is on its way to the broker: where it can be fetched back in a moment.
+        continue
+      }
+      return this.#inTurn(job.queue, () => this.#takeBack(id))
+    }
+    return 'running'
+  }
+
+  #inTurn(queue: string, work: () => Promise<Outcome>): Promise<Outcome> {
+    const turn = (this.#turns.get(queue) ?? Promise.resolve()).then(work, work)
+    this.#turns.set(queue, turn)
+    return turn.finally(() => {
+      if (this.#turns.get(queue) === turn) this.#turns.delete(queue)
+    })
+  }
+
+  async #takeBack(id: string): Promise<Outcome> {
+    const job = await this.#book.get(id)
+    if (!job) return 'unknown'
+    // A run that failed waits in its queue for the next one, though an extractor has spoken of it.
+    const isWaiting = job.state !== 'running' || job.status?.includes('StatusMessage.retry')
+    if (!isWaiting) return 'running'
+    if (!(await this.#isTakenOut(job))) return (await this.#book.get(id)) ? 'running' : 'unknown'
+    return (await this.#book.remove(id)) ? 'cancelled' : 'unknown'
+  }
+
+  /** True when no extractor will get the message any more. */
+  async #isTakenOut(job: StoredJob): Promise<boolean> {
+    const { model } = this.#link
+    if (!model) throw new Unavailable('The broker is away, and it has this job')
+    const { searchMs, timeoutMs } = this.#limits
+    const isAside = job.state === 'dead' || job.state === 'parked'
+    const queue = isAside ? `error.${job.queue}` : job.queue
+    const looking = searchQueue(model, queue, content => isMessageOf(content, job.id), { timeMs: searchMs, wanted: 1 })
+    const search = await within(looking, timeoutMs)
+    if (!search) return true
+    const [message] = search.found
+    if (message) search.take(message)
+    // Closed before the record goes: the broker has then forgotten the message.
+    await within(search.close(), timeoutMs)
+    // In no queue, and nobody who could have it in hand.
+    return message !== undefined || isAside || (search.isComplete && search.consumers === 0)
+  }
+}

@@ -1,0 +1,160 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { ChannelModel } from 'amqplib'
+import { type Heartbeat, type Log, type Metrics, requireTame } from 'pounce/sdk'
+import type { Link, Tenant } from './link.ts'
+import { isAway } from './patiently.ts'
+import { textOf } from './text-of.ts'
+
+/** What the heartbeats need around them. */
+export interface HeartbeatsParts {
+  readonly link: Link
+  readonly log: Log
+  readonly metrics: Metrics
+  /** Stores who spoke. */
+  take(heartbeat: Heartbeat): Promise<void>
+}
+
+export const heartbeatExchange = 'extractors'
+
+const mostBytes = 2 ** 20
+/** Heartbeats remembered, and their characters altogether. */
+const mostKnown = 5000
+const mostCharacters = 32 * 2 ** 20
+/** An unchanged one is handed on again after this, so that an extractor that was removed by hand comes back. */
+const freshMs = 600_000
+const mostWaiting = 1000
+const tries = 10
+const longestPauseMs = 5000
+
+/** What extractors say of themselves, every few minutes and mostly the same: only what is new is handed on. */
+export class Heartbeats implements Tenant {
+  #parts: HeartbeatsParts
+  #stopping = new AbortController()
+  #isWanted = false
+  /** Text of heartbeats and when it was first heard; the oldest first. */
+  #known = new Map<string, number>()
+  #characters = 0
+  #queues = new Set<string>()
+  /** What the listener has yet to hear, by queue: of two the later counts. */
+  #news = new Map<string, { readonly heartbeat: Heartbeat; readonly text: string }>()
+  #telling: Promise<void> | undefined
+
+  constructor(parts: HeartbeatsParts) {
+    this.#parts = parts
+  }
+
+  /** Queues that were heard of since the start, at most 5,000. */
+  get queues(): ReadonlySet<string> {
+    return this.#queues
+  }
+
+  async up(model: ChannelModel): Promise<void> {
+    if (this.#isWanted) await this.#consume(model)
+  }
+
+  down(): void {
+    // What has been heard stays known: it does not change by our being away.
+  }
+
+  /** From now on somebody listens. */
+  begin(): void {
+    this.#isWanted = true
+    const { link } = this.#parts
+    const { model } = link
+    if (model) this.#consume(model).catch((error: unknown) => link.reset(model, `heartbeats: ${textOf(error)}`))
+  }
+
+  async stop(limitMs: number): Promise<void> {
+    this.#stopping.abort()
+    await Promise.race([this.#telling, pause(limitMs)])
+  }
+
+  /** Public for those who measure it. */
+  heard(content: Buffer): void {
+    this.#parts.metrics.count('rabbitmq_heartbeats_total')
+    const text = content.toString('latin1')
+    const since = this.#known.get(text)
+    if (since !== undefined && performance.now() - since < freshMs) return
+    try {
+      const heartbeat = readHeartbeat(content)
+      if (this.#news.size >= mostWaiting && !this.#news.has(heartbeat.queue)) throw new Error(`${mostWaiting} others wait to be registered`)
+      this.#remember(text)
+      if (this.#queues.size < mostKnown) this.#queues.add(heartbeat.queue)
+      this.#news.set(heartbeat.queue, { heartbeat, text })
+      this.#telling ??= this.#tellAll().finally(() => {
+        this.#telling = undefined
+      })
+    } catch (error) {
+      this.#parts.log.warn('a heartbeat of an extractor is ignored', { reason: textOf(error), bytes: content.length })
+    }
+  }
+
+  async #consume(model: ChannelModel): Promise<void> {
+    const { log, link } = this.#parts
+    const channel = await model.createChannel()
+    channel.on('error', error => log.warn('the broker closed the channel of heartbeats', { error }))
+    channel.on('close', () => link.reset(model, 'the channel of heartbeats was closed'))
+    await channel.assertExchange(heartbeatExchange, 'fanout', { durable: true })
+    const { queue } = await channel.assertQueue('', { exclusive: true, autoDelete: true, durable: false })
+    await channel.bindQueue(queue, heartbeatExchange, '*')
+    // No acknowledgements: one that is lost comes again by itself.
+    await channel.consume(
+      queue,
+      message => (message ? this.heard(message.content) : link.reset(model, 'the queue of heartbeats was deleted')),
+      {
+        noAck: true,
+      },
+    )
+  }
+
+  #remember(text: string): void {
+    this.#forget(text)
+    this.#known.set(text, performance.now())
+    this.#characters += text.length
+    for (const oldest of this.#known.keys()) {
+      if (this.#known.size <= mostKnown && this.#characters <= mostCharacters) return
+      this.#forget(oldest)
+    }
+  }
+
+  #forget(text: string): void {
+    if (this.#known.delete(text)) this.#characters -= text.length
+  }
+
+  async #tellAll(): Promise<void> {
+    const { signal } = this.#stopping
+    for (let failures = 0; this.#news.size > 0 && !signal.aborted; ) {
+      const [queue, news] = this.#news.entries().next().value ?? []
+      if (queue === undefined || !news) return
+      try {
+        await this.#parts.take(news.heartbeat)
+        failures = 0
+        if (this.#news.get(queue) === news) this.#news.delete(queue)
+      } catch (error) {
+        failures += 1
+        this.#parts.log.warn('an extractor could not be registered', { queue, error })
+        // The next heartbeat, within minutes, is then as good as the first.
+        const isGivenUp = !isAway(error) && failures >= tries
+        if (isGivenUp) {
+          this.#forget(news.text)
+          if (this.#news.get(queue) === news) this.#news.delete(queue)
+          failures = 0
+        } else await pause(Math.min(longestPauseMs, 100 * 2 ** failures), undefined, { signal }).catch(() => undefined)
+      }
+    }
+  }
+}
+
+/** Reads what an extractor sends to the exchange `extractors` (reference, extraction §4.1). Throws what is wrong with it. */
+function readHeartbeat(content: Buffer): Heartbeat {
+  if (content.length > mostBytes) throw new Error(`it has ${content.length} bytes, more than ${mostBytes}`)
+  const body: unknown = JSON.parse(content.toString('utf8'))
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new Error('it is no JSON object')
+  requireTame(body, 'it')
+  const { id, queue, owner, extractor_info: info } = body as Readonly<Record<string, unknown>>
+  if (typeof id !== 'string') throw new Error('its id is no text')
+  if (typeof queue !== 'string' || queue === '' || Buffer.byteLength(queue) > 255) throw new Error('its queue is no name of 1 to 255 bytes')
+  if (typeof info !== 'object' || info === null || Array.isArray(info)) throw new Error('its extractor_info is no object')
+  if (owner !== undefined && owner !== null && typeof owner !== 'string') throw new Error('its owner is no text')
+  return { queue, info, isBuiltIn: false, ...(owner ? { owner } : {}) }
+}

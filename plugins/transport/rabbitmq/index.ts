@@ -1,0 +1,14 @@
+import { definePlugin, EventSinks, provide, Transports } from 'pounce/sdk'
+import { Broker, BrokerPort } from './broker.ts'
+import { busJobs } from './bus-jobs.ts'
+import { config } from './config.ts'
+import { RabbitSink } from './rabbit-sink.ts'
+import { RabbitTransport } from './rabbit-transport.ts'
+
+export const plugin = definePlugin({
+  id: 'transport.rabbitmq',
+  summary: 'Jobs for extractors that listen on RabbitMQ, and facts for its event sink, as Clowder 1.x puts them on the wire.',
+  config,
+  provides: [provide(BrokerPort, Broker), provide(Transports, RabbitTransport), provide(EventSinks, RabbitSink)],
+  collections: [busJobs],
+})

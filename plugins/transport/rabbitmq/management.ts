@@ -1,0 +1,68 @@
+import { Buffer } from 'node:buffer'
+
+const mostBytes = 32 * 2 ** 20
+
+/** Where the plugin is. */
+export interface ManagementOptions {
+  /** The broker's own address, for what `managementUrl` does not say. */
+  readonly uri: string
+  readonly managementUrl: string | undefined
+  readonly timeoutMs: number
+}
+
+/** Reads from the management plugin of the broker: JSON, bounded in time and bytes. */
+export class Management {
+  #options: ManagementOptions
+
+  constructor(options: ManagementOptions) {
+    this.#options = options
+  }
+
+  /** Bindings of which an exchange is the source. */
+  bindings(exchange: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
+    return this.#list(vhost => `/api/exchanges/${vhost}/${encodeURIComponent(exchange)}/bindings/source`)
+  }
+
+  /** Everybody who listens to a queue of this vhost. */
+  consumers(): Promise<readonly Readonly<Record<string, unknown>>[]> {
+    return this.#list(vhost => `/api/consumers/${vhost}`)
+  }
+
+  async #list(pathIn: (vhost: string) => string): Promise<readonly Readonly<Record<string, unknown>>[]> {
+    const { base, vhost, authorization } = placeOf(this.#options)
+    const path = pathIn(vhost)
+    const response = await fetch(`${base}${path}`, {
+      headers: { accept: 'application/json', authorization },
+      redirect: 'error',
+      signal: AbortSignal.timeout(this.#options.timeoutMs),
+    })
+    if (!response.ok) {
+      await response.body?.cancel()
+      throw new Error(`it answered ${response.status} to ${path}`)
+    }
+    const pieces: Uint8Array[] = []
+    let bytes = 0
+    for await (const piece of response.body ?? []) {
+      bytes += piece.byteLength
+      if (bytes > mostBytes) throw new Error(`its answer to ${path} has more than ${mostBytes} bytes`)
+      pieces.push(piece)
+    }
+    const list: unknown = JSON.parse(Buffer.concat(pieces).toString('utf8'))
+    if (!Array.isArray(list)) throw new Error(`its answer to ${path} is no list`)
+    return list.filter(item => typeof item === 'object' && item !== null)
+  }
+}
+
+function placeOf({ uri, managementUrl }: ManagementOptions) {
+  const broker = new URL(uri)
+  const own = managementUrl === undefined ? undefined : new URL(managementUrl)
+  const account = own?.username ? own : broker
+  const user = decodeURIComponent(account.username || 'guest')
+  const password = decodeURIComponent(account.password || 'guest')
+  const scheme = broker.protocol === 'amqps:' ? 'https' : 'http'
+  return {
+    base: own ? `${own.protocol}//${own.host}${own.pathname.replace(/\/$/, '')}` : `${scheme}://${broker.hostname}:15672`,
+    vhost: encodeURIComponent(decodeURIComponent(broker.pathname.slice(1)) || '/'),
+    authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`,
+  }
+}

@@ -1,0 +1,15 @@
+/** The ids in a job message, none when it cannot be read. */
+export function idsIn(content: Buffer): readonly string[] {
+  try {
+    const body: unknown = JSON.parse(content.toString('utf8'))
+    if (typeof body !== 'object' || body === null) return []
+    const { msgid, jobid } = body as Readonly<Record<string, unknown>>
+    return [msgid, jobid].filter(id => typeof id === 'string')
+  } catch {
+    // Somebody else's message, whatever it is.
+    return []
+  }
+}
+
+/** True of the message of a job. Its `msgid` is the handle for cancelling (reference, extraction §2.1). */
+export const isMessageOf = (content: Buffer, id: string): boolean => content.includes(id) && idsIn(content).includes(id)

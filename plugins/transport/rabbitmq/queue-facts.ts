@@ -1,0 +1,46 @@
+import type { ChannelModel } from 'amqplib'
+import type { Log, QueueFacts } from 'pounce/sdk'
+import type { BusBook } from './bus-book.ts'
+import { countQueues } from './queue-search.ts'
+import { within } from './within.ts'
+
+const mostQueues = 1000
+const none = { waiting: 0, running: 0, dead: 0 }
+
+/** What is known of queues that have jobs of ours, are bound, or were heard of: from our records, and from the broker while it is there. */
+export async function queueFacts(parts: {
+  readonly book: BusBook
+  readonly model: ChannelModel | undefined
+  readonly alsoNamed: readonly string[]
+  readonly timeoutMs: number
+  readonly log: Log
+}): Promise<readonly QueueFacts[]> {
+  const own = await parts.book.counts()
+  const names = [...new Set([...own.keys(), ...parts.alsoNamed])].sort().slice(0, mostQueues)
+  const there = await countsAtBroker(parts, [...names, ...names.map(name => `error.${name}`)])
+  return names.map(queue => {
+    const { waiting, running, dead } = own.get(queue) ?? none
+    const live = there.get(queue)
+    return {
+      queue,
+      // Others may publish to the same queue, and ours may not be there yet.
+      waiting: Math.max(waiting, live?.messages ?? 0),
+      running,
+      consumers: live?.consumers ?? 0,
+      dead: Math.max(dead, there.get(`error.${queue}`)?.messages ?? 0),
+    }
+  })
+}
+
+async function countsAtBroker(
+  { model, timeoutMs, log }: { readonly model: ChannelModel | undefined; readonly timeoutMs: number; readonly log: Log },
+  queues: readonly string[],
+): ReturnType<typeof countQueues> {
+  if (!model || queues.length === 0) return new Map()
+  try {
+    return await within(countQueues(model, queues), timeoutMs)
+  } catch (error) {
+    log.warn('the broker does not say how many messages wait', { error })
+    return new Map()
+  }
+}

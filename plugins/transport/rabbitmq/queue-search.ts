@@ -1,0 +1,98 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib'
+import { textOf } from './text-of.ts'
+
+/** What a search found. All messages but those that are taken return to their places when it is closed, or when we die. */
+export interface Search {
+  readonly found: readonly ConsumeMessage[]
+  /** The whole queue was seen. */
+  readonly isComplete: boolean
+  /** How many listened before. */
+  readonly consumers: number
+  /** Takes a found message out of the queue for good. */
+  take(message: ConsumeMessage): void
+  close(): Promise<void>
+}
+
+const quietMs = 100
+const mostMessages = 60_000
+
+/**
+ * Looks for messages in a queue without changing it: all are fetched without an acknowledgement, and those not taken go back to where
+ * they were, as they were, in their order, whatever happens to us meanwhile. Clowder 1.x moves the rest through a queue `clowder.jobs.temp` and publishes it
+ * again, which loses what is bound nowhere, the place to reply to, the order, and at a crash the lot. Undefined when there is no such queue.
+ */
+export async function searchQueue(
+  model: ChannelModel,
+  queue: string,
+  isWanted: (content: Buffer) => boolean,
+  { timeMs, wanted }: { readonly timeMs: number; readonly wanted: number },
+): Promise<Search | undefined> {
+  const channel = await quietChannel(model)
+  const facts = await ifThere(channel, queue)
+  if (!facts) return undefined
+  const found: ConsumeMessage[] = []
+  let seen = 0
+  let last = performance.now()
+  const until = last + timeMs
+  const most = Math.min(facts.messageCount, mostMessages)
+  let isOver = most === 0
+  if (!isOver) {
+    await channel.prefetch(most)
+    const { consumerTag } = await channel.consume(
+      queue,
+      message => {
+        seen += 1
+        last = performance.now()
+        if (!message || seen >= most) isOver = true
+        if (message && found.length < wanted && isWanted(message.content)) found.push(message)
+        if (found.length >= wanted) isOver = true
+      },
+      // Ahead of the extractor, so that it does not share the messages with us.
+      { priority: 10 },
+    )
+    while (!isOver && performance.now() < until && performance.now() - last < quietMs) await pause(2)
+    await channel.cancel(consumerTag)
+  }
+  return {
+    found,
+    isComplete: seen >= facts.messageCount,
+    consumers: facts.consumerCount,
+    take: message => channel.ack(message),
+    close: () => channel.close(),
+  }
+}
+
+/** What the broker knows of queues, for those that are there. */
+export async function countQueues(
+  model: ChannelModel,
+  queues: Iterable<string>,
+): Promise<ReadonlyMap<string, { readonly messages: number; readonly consumers: number }>> {
+  const counts = new Map<string, { messages: number; consumers: number }>()
+  let channel = await quietChannel(model)
+  for (const queue of queues) {
+    const facts = await ifThere(channel, queue)
+    if (facts) counts.set(queue, { messages: facts.messageCount, consumers: facts.consumerCount })
+    // The broker answers a question for what is not there by closing the channel.
+    else channel = await quietChannel(model)
+  }
+  await channel.close()
+  return counts
+}
+
+/** A channel whose end is no news: it is seen by the call that caused it. */
+async function quietChannel(model: ChannelModel): Promise<Channel> {
+  const channel = await model.createChannel()
+  channel.on('error', () => undefined)
+  return channel
+}
+
+async function ifThere(channel: Channel, queue: string) {
+  try {
+    return await channel.checkQueue(queue)
+  } catch (error) {
+    // 404: not there. 405: somebody has it for himself alone.
+    if (error instanceof Error && 'code' in error && (error.code === 404 || error.code === 405)) return undefined
+    throw new Error(`the queue ${queue} cannot be looked at: ${textOf(error)}`, { cause: error })
+  }
+}

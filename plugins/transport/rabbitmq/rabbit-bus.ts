@@ -1,0 +1,111 @@
+import type { ChannelModel } from 'amqplib'
+import type { Bus, BusListener, Log } from 'pounce/sdk'
+import { type Binding, boundQueues, inputTypesOf } from './legacy-bindings.ts'
+import type { Tenant } from './link.ts'
+import type { Management } from './management.ts'
+import { textOf } from './text-of.ts'
+
+const everyMs = 5 * 60_000
+const mostListeners = 1000
+
+interface Known {
+  readonly bindings: readonly Binding[]
+  readonly listeners: readonly BusListener[]
+}
+
+const nothing: Known = { bindings: [], listeners: [] }
+
+/** What the management plugin knows of old extractors: read at each connect and every five minutes. Without the plugin it is nothing. */
+export class RabbitBus implements Bus, Tenant {
+  #management: Management
+  #exchange: string
+  #ownQueue: string
+  #log: Log
+  #known: Known = nothing
+  #reading: Promise<void> = Promise.resolve()
+  #timer: NodeJS.Timeout | undefined
+  #isWarned = false
+
+  constructor(management: Management, exchange: string, ownQueue: string, log: Log) {
+    this.#management = management
+    this.#exchange = exchange
+    this.#ownQueue = ownQueue
+    this.#log = log
+  }
+
+  async up(_model: ChannelModel): Promise<void> {
+    this.#reading = this.#read()
+    this.#timer = setInterval(() => {
+      this.#reading = this.#read()
+    }, everyMs).unref()
+  }
+
+  down(): void {
+    clearInterval(this.#timer)
+    this.#timer = undefined
+    this.#known = nothing
+  }
+
+  /** Queues that are bound. */
+  get queues(): readonly string[] {
+    return this.#known.bindings.map(({ queue }) => queue)
+  }
+
+  async boundTo(routingKey: string): Promise<readonly string[]> {
+    await this.#reading
+    return boundQueues(this.#known.bindings, routingKey)
+  }
+
+  async listeners(): Promise<readonly BusListener[]> {
+    await this.#reading
+    return this.#known.listeners
+  }
+
+  async inputTypes(): Promise<readonly string[]> {
+    await this.#reading
+    return inputTypesOf(this.#known.bindings)
+  }
+
+  async #read(): Promise<void> {
+    try {
+      const [bindings, consumers] = await Promise.all([
+        this.#exchange === '' ? [] : this.#management.bindings(this.#exchange),
+        this.#management.consumers(),
+      ])
+      // The connection may have ended meanwhile.
+      if (this.#timer) this.#known = { bindings: bindings.flatMap(bindingOf), listeners: this.#listenersOf(consumers) }
+      this.#isWarned = false
+    } catch (error) {
+      if (this.#isWarned) return
+      this.#isWarned = true
+      this.#log.warn(
+        'the management plugin of the broker does not answer: bindings of old extractors and addresses of listeners are not known',
+        {
+          reason: textOf(error),
+        },
+      )
+    }
+  }
+
+  #listenersOf(consumers: readonly Readonly<Record<string, unknown>>[]): readonly BusListener[] {
+    const counts = new Map<string, BusListener>()
+    for (const { queue, channel_details } of consumers) {
+      const name = memberOf(queue, 'name')
+      if (name === '' || name === this.#ownQueue || name.startsWith('amq.')) continue
+      const address = memberOf(channel_details, 'peer_host')
+      const key = `${name} ${address}`
+      counts.set(key, { queue: name, address, count: (counts.get(key)?.count ?? 0) + 1 })
+    }
+    return [...counts.values()].sort((a, b) => (a.queue < b.queue ? -1 : a.queue > b.queue ? 1 : 0)).slice(0, mostListeners)
+  }
+}
+
+function memberOf(value: unknown, name: string): string {
+  const member = typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>)[name] : undefined
+  return typeof member === 'string' ? member : ''
+}
+
+const bindingOf = ({ destination, destination_type, routing_key }: Readonly<Record<string, unknown>>): readonly Binding[] =>
+  destination_type === 'queue' && typeof destination === 'string' && typeof routing_key === 'string'
+    ? [{ queue: destination, key: routing_key }]
+    : []

@@ -1,0 +1,187 @@
+import type { ChannelModel } from 'amqplib'
+import {
+  Clock,
+  DocumentStore,
+  Installation,
+  Invalid,
+  type Job,
+  type JobStatus,
+  Keys,
+  Log,
+  Metrics,
+  type QueueFacts,
+  type Transport,
+  type TransportListener,
+  wire,
+} from 'pounce/sdk'
+import { type Broker, BrokerPort } from './broker.ts'
+import { BusBook } from './bus-book.ts'
+import type { StoredJob } from './bus-jobs.ts'
+import { Cancelling } from './cancelling.ts'
+import { Config, type RabbitConfig } from './config.ts'
+import { Heartbeats, heartbeatExchange } from './heartbeats.ts'
+import { JobKeys } from './job-keys.ts'
+import { JobNews } from './job-news.ts'
+import { Management } from './management.ts'
+import { queueFacts } from './queue-facts.ts'
+import { RabbitBus } from './rabbit-bus.ts'
+import { Recent } from './recent.ts'
+import { Replies } from './replies.ts'
+import { Sender } from './sender.ts'
+import { Sweeping } from './sweeping.ts'
+
+const mostJobs = 1000
+const nothingRuns: ReadonlySet<string> = new Set()
+
+/** Jobs over RabbitMQ as Clowder 1.x puts them on the wire. They are kept in the document store until an extractor is done with them. */
+export class RabbitTransport implements Transport {
+  readonly kind = 'rabbitmq'
+  readonly bus: RabbitBus
+  #config: RabbitConfig
+  #broker: Broker
+  #isWorker: boolean
+  #clock: Clock
+  #log: Log
+  #book: BusBook
+  #sender: Sender
+  #news: JobNews
+  #replies: Replies
+  #heartbeats: Heartbeats
+  #cancelling: Cancelling
+  #sweeping: Sweeping
+  #listener: TransportListener | undefined
+  /** Jobs that ended here lately: a publisher that repeats itself must not run them again. */
+  #over = new Recent(10_000)
+
+  constructor(
+    config: RabbitConfig,
+    broker: Broker,
+    { instance, roles }: Installation,
+    documents: DocumentStore,
+    keys: Keys,
+    clock: Clock,
+    log: Log,
+    metrics: Metrics,
+  ) {
+    const { prefetch, mostUnconfirmed, leaseMs, sweepMs, timeoutMs, cancelSearchMs, uri, managementUrl } = config
+    const { listening, publishing } = broker
+    const replyTo = `clowder.${instance}`
+    const now = (): Date => clock.now()
+    this.#config = config
+    this.#broker = broker
+    this.#isWorker = roles.has('worker')
+    this.#clock = clock
+    this.#log = log
+    this.#book = new BusBook(documents, now)
+    const refuse = (job: StoredJob, reason: string) => this.#refuse(job, reason)
+    this.#sender = new Sender({ book: this.#book, keys: new JobKeys(keys), log, metrics, replyTo, mostUnconfirmed, leaseMs, refuse })
+    this.#news = new JobNews(this.#book, id => this.#over.add(id))
+    const take = (status: JobStatus) => this.#news.take(this.#heard(), status)
+    this.#replies = new Replies({ link: listening, queue: replyTo, prefetch, log, metrics, now, take })
+    this.#heartbeats = new Heartbeats({ link: listening, log, metrics, take: heartbeat => this.#heard().heartbeat(heartbeat) })
+    this.bus = new RabbitBus(new Management({ uri, managementUrl, timeoutMs }), config.exchange, replyTo, log)
+    this.#cancelling = new Cancelling(this.#book, listening, { searchMs: cancelSearchMs, timeoutMs })
+    this.#sweeping = new Sweeping({ book: this.#book, sender: this.#sender, log, leaseMs, sweepMs })
+    publishing.serve(this.#sender)
+    publishing.serve(this.#sweeping)
+  }
+
+  /** Resolves without a broker too: jobs then wait. Rejects when the broker turns us away. */
+  async start(): Promise<void> {
+    const { listening } = this.#broker
+    const { exchange, primary } = this.#config
+    listening.serve({ up: model => declareExchanges(model, exchange), down: () => undefined })
+    if (this.#isWorker) {
+      listening.serve(this.#replies)
+      if (primary) listening.serve(this.#heartbeats)
+    }
+    listening.serve(this.bus)
+    this.#sweeping.start()
+    await this.#broker.connect()
+  }
+
+  health(): void {
+    this.#broker.health()
+  }
+
+  runs(): ReadonlySet<string> {
+    return nothingRuns
+  }
+
+  async publish(jobs: readonly Job[]): Promise<void> {
+    if (jobs.length > mostJobs) throw new Invalid(`At most ${mostJobs} jobs can be published at once, not ${jobs.length}`)
+    const { isTaking } = this.#sender
+    const since = performance.now()
+    const added = await this.#book.add(
+      jobs.filter(({ id }) => !this.#over.has(id)),
+      isTaking ? this.#config.leaseMs : 0,
+    )
+    if (added.length === 0) return
+    if (isTaking) this.#sender.take(added, since)
+    else this.#sweeping.kick()
+  }
+
+  async listen(listener: TransportListener): Promise<void> {
+    if (this.#listener) throw new Error('transport.rabbitmq has a listener already')
+    this.#listener = listener
+    if (!this.#isWorker) return
+    this.#replies.begin()
+    if (this.#config.primary) this.#heartbeats.begin()
+  }
+
+  async cancel(jobId: string): ReturnType<Transport['cancel']> {
+    const outcome = await this.#cancelling.cancel(jobId)
+    if (outcome === 'cancelled') this.#over.add(jobId)
+    return outcome
+  }
+
+  queues(): Promise<readonly QueueFacts[]> {
+    const { model } = this.#broker.listening
+    const alsoNamed = [...this.bus.queues, ...this.#heartbeats.queues]
+    return queueFacts({ book: this.#book, model, alsoNamed, timeoutMs: this.#config.timeoutMs, log: this.#log })
+  }
+
+  pending(target: Job['target']): ReturnType<Transport['pending']> {
+    return this.#book.pending(target)
+  }
+
+  async revive(jobId: string): Promise<boolean> {
+    const job = await this.#book.get(jobId)
+    if (job?.state !== 'dead' || !(await this.#book.become(job, 'parked', { putBack: 0 }))) return false
+    this.#sweeping.kick()
+    return true
+  }
+
+  async dispose(): Promise<void> {
+    this.#sweeping.stop()
+    await Promise.all([this.#replies.stop(3000), this.#heartbeats.stop(1000), this.#sender.stop(4000)])
+  }
+
+  #heard(): TransportListener {
+    if (!this.#listener) throw new Error('transport.rabbitmq has no listener yet')
+    return this.#listener
+  }
+
+  /** Tells that a job will never run. */
+  async #refuse(job: StoredJob, reason: string): Promise<void> {
+    await this.#heard().status({
+      jobId: job.id,
+      targetId: job.target.id,
+      // Queues of private extractors are `private.<key>.<name>`.
+      extractor: job.queue.replace(/^private\.[^.]+\./, ''),
+      status: `StatusMessage.error: ${reason}`,
+      at: this.#clock.now(),
+    })
+    if (await this.#book.remove(job.id)) this.#over.add(job.id)
+  }
+}
+wire(RabbitTransport, Config, BrokerPort, Installation, DocumentStore, Keys, Clock, Log, Metrics)
+
+/** What both sides declare: a broker that is new gets it from whoever comes first. */
+async function declareExchanges(model: ChannelModel, exchange: string): Promise<void> {
+  const channel = await model.createChannel()
+  channel.on('error', () => undefined)
+  await channel.assertExchange(heartbeatExchange, 'fanout', { durable: true })
+  if (exchange !== '') await channel.assertExchange(exchange, 'topic', { durable: true })
+  await channel.close()
+}

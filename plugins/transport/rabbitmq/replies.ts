@@ -1,0 +1,125 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib'
+import type { JobStatus, Log, Metrics } from 'pounce/sdk'
+import type { Link, Tenant } from './link.ts'
+import { patiently } from './patiently.ts'
+import { readReply } from './status-reply.ts'
+import { textOf } from './text-of.ts'
+
+/** What the replies need around them. */
+export interface RepliesParts {
+  readonly link: Link
+  /** `clowder.<instance>`, shared by all kernels. */
+  readonly queue: string
+  readonly prefetch: number
+  readonly log: Log
+  readonly metrics: Metrics
+  now(): Date
+  /** Resolves when the news is stored. Called again with the same news when it rejects. */
+  take(status: JobStatus): Promise<void>
+}
+
+/** News of jobs, from the queue in which they are kept while no kernel runs. Those of one job are taken one after the other. */
+export class Replies implements Tenant {
+  #parts: RepliesParts
+  #stopping = new AbortController()
+  #channel: Channel | undefined
+  #consumer: string | undefined
+  #isWanted = false
+  /** The last reply of each job that is being dealt with. */
+  #lines = new Map<string, Promise<void>>()
+
+  constructor(parts: RepliesParts) {
+    this.#parts = parts
+  }
+
+  async up(model: ChannelModel): Promise<void> {
+    const { queue, prefetch, log, link } = this.#parts
+    const channel = await model.createChannel()
+    channel.on('error', error => log.warn('the broker closed the channel of replies', { error }))
+    channel.on('close', () => link.reset(model, 'the channel of replies was closed'))
+    await channel.assertQueue(queue, { durable: true })
+    await channel.prefetch(prefetch)
+    this.#channel = channel
+    if (this.#isWanted) await this.#consume(model, channel)
+  }
+
+  down(): void {
+    this.#channel = undefined
+    this.#consumer = undefined
+  }
+
+  /** From now on somebody listens. */
+  begin(): void {
+    this.#isWanted = true
+    const { model } = this.#parts.link
+    const channel = this.#channel
+    if (!model || !channel || this.#consumer !== undefined) return
+    this.#consume(model, channel).catch((error: unknown) => this.#parts.link.reset(model, `replies: ${textOf(error)}`))
+  }
+
+  /** Takes no more; resolves when those at hand are acknowledged, or after `limitMs`. The others come again. */
+  async stop(limitMs: number): Promise<void> {
+    const late = pause(limitMs)
+    const cancelled = this.#consumer === undefined ? undefined : this.#channel?.cancel(this.#consumer)
+    await Promise.race([Promise.resolve(cancelled).catch(() => undefined), late])
+    await Promise.race([Promise.all(this.#lines.values()), late])
+    this.#stopping.abort()
+  }
+
+  async #consume(model: ChannelModel, channel: Channel): Promise<void> {
+    const take = (message: ConsumeMessage | null): void => {
+      if (message) this.#heard(channel, message)
+      else this.#parts.link.reset(model, 'the reply queue was deleted')
+    }
+    this.#consumer = 'being made'
+    const { consumerTag } = await channel.consume(this.#parts.queue, take)
+    this.#consumer = consumerTag
+  }
+
+  #heard(channel: Channel, message: ConsumeMessage): void {
+    const { now, log, metrics } = this.#parts
+    metrics.count('rabbitmq_replies_total')
+    let status: JobStatus
+    try {
+      status = readReply(message.content, now())
+    } catch (error) {
+      log.warn('a reply of an extractor cannot be read and is ignored', {
+        reason: textOf(error),
+        bytes: message.content.length,
+        correlationId: message.properties.correlationId,
+      })
+      this.#acknowledge(channel, message)
+      return
+    }
+    const line = status.jobId ?? `${status.targetId} ${status.extractor}`
+    const before = this.#lines.get(line) ?? Promise.resolve()
+    const done = before.then(() => this.#take(channel, message, status))
+    this.#lines.set(line, done)
+    done.finally(() => {
+      if (this.#lines.get(line) === done) this.#lines.delete(line)
+    })
+  }
+
+  /** Never rejects. A message that is not acknowledged comes again. */
+  async #take(channel: Channel, message: ConsumeMessage, status: JobStatus): Promise<void> {
+    const { signal } = this.#stopping
+    try {
+      await patiently(() => this.#parts.take(status), signal)
+    } catch (error) {
+      if (signal.aborted) return
+      // Kept in the queue it would hold up the others without end.
+      this.#parts.log.error('a reply of an extractor could not be taken and is given up', { ...status, error })
+    }
+    this.#acknowledge(channel, message)
+  }
+
+  #acknowledge(channel: Channel, message: ConsumeMessage): void {
+    if (channel !== this.#channel) return
+    try {
+      channel.ack(message)
+    } catch (error) {
+      this.#parts.log.debug('a reply will come again: its channel has just been closed', { error })
+    }
+  }
+}

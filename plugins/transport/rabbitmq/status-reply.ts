@@ -1,0 +1,50 @@
+import { type JobStatus, requireTame } from 'pounce/sdk'
+import { maskKeys } from './mask-keys.ts'
+
+const mostCharacters = 10_000
+const mostBytes = 2 ** 20
+
+/** What a status says of its job. `error`: the extractor has given up, and has put the message into its error queue. */
+export type Meaning = 'done' | 'error' | 'under way'
+
+export const meaningOf = (status: string): Meaning =>
+  status === 'DONE' ? 'done' : status.includes('StatusMessage.error') ? 'error' : 'under way'
+
+/** What an extractor wrote to the reply queue, read tolerantly (reference, extraction §3.1). Throws what is wrong with it. */
+export function readReply(content: Buffer, now: Date): JobStatus {
+  if (content.length > mostBytes) throw new Error(`it has ${content.length} bytes, more than ${mostBytes}`)
+  const body: unknown = JSON.parse(content.toString('utf8'))
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new Error('it is no JSON object')
+  requireTame(body, 'it')
+  const { file_id, extractor_id, status, job_id, start, user_id } = body as Readonly<Record<string, unknown>>
+  if (!isName(file_id)) throw new Error('it has no file_id')
+  if (!isName(extractor_id)) throw new Error('it has no extractor_id')
+  if (typeof status !== 'string' || status === '') throw new Error('it has no status')
+  return {
+    targetId: file_id,
+    extractor: extractor_id,
+    status: statusOf(status),
+    at: (typeof start === 'string' ? dateOf(start) : undefined) ?? now,
+    ...(isName(job_id) && { jobId: job_id }),
+    ...(isName(user_id) && { user: user_id }),
+  }
+}
+
+/** Anything that can be the id of a document. */
+const isName = (value: unknown): value is string =>
+  typeof value === 'string' && value.length > 0 && value.length <= 200 && !/[\u0000-\u001f\u007f]/.test(value)
+
+/** In upper case "done" anywhere makes it exactly `DONE` (reference, extraction §3.2). */
+const statusOf = (text: string): string =>
+  text.toUpperCase().includes('DONE') ? 'DONE' : maskKeys(text.replaceAll('\u0000', '')).slice(0, mostCharacters).toWellFormed()
+
+const form = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?)\s?(?:(Z|UTC)|([+-])(\d\d):?(\d\d)?)?$/i
+
+/** ISO 8601 with a zone, also `-00:00`, `+01` and `-0600`; without one it is the time of this server. Undefined when it is no date. */
+export function dateOf(text: string): Date | undefined {
+  const [, day, time, utc, sign, hours, minutes = '00'] = form.exec(text.trim()) ?? []
+  if (!day || !time) return undefined
+  const zone = utc ? 'Z' : sign ? `${sign === '-' && `${hours}${minutes}` === '0000' ? '+' : sign}${hours}:${minutes}` : ''
+  const date = new Date(`${day}T${time.replace(',', '.')}${zone}`)
+  return Number.isNaN(date.getTime()) ? undefined : date
+}

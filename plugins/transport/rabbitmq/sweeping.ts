@@ -1,0 +1,81 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Log } from 'pounce/sdk'
+import type { BusBook } from './bus-book.ts'
+import type { Tenant } from './link.ts'
+import type { Sender } from './sender.ts'
+
+/** What sweeping needs around it. */
+export interface SweepingParts {
+  readonly book: BusBook
+  readonly sender: Sender
+  readonly log: Log
+  readonly leaseMs: number
+  readonly sweepMs: number
+}
+
+const batch = 500
+
+/** Sends jobs that nobody sends: published while the broker was away, left by a kernel that ended, or too many at once. */
+export class Sweeping implements Tenant {
+  #parts: SweepingParts
+  #timer: NodeJS.Timeout | undefined
+  #running = false
+  #isAsked = false
+  #isStopping = false
+
+  constructor(parts: SweepingParts) {
+    this.#parts = parts
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => this.kick(), this.#parts.sweepMs).unref()
+  }
+
+  async up(): Promise<void> {
+    this.kick()
+  }
+
+  down(): void {
+    // The sender says that it takes nothing.
+  }
+
+  /** Looks soon. */
+  kick(): void {
+    this.#isAsked = true
+    if (this.#running || this.#isStopping) return
+    this.#running = true
+    void this.#run().finally(() => {
+      this.#running = false
+      if (this.#isAsked) setImmediate(() => this.kick())
+    })
+  }
+
+  stop(): void {
+    this.#isStopping = true
+    clearInterval(this.#timer)
+  }
+
+  async #run(): Promise<void> {
+    this.#isAsked = false
+    try {
+      await this.#parts.sender.renew()
+      await this.#sendWaiting()
+    } catch (error) {
+      this.#parts.log.warn('waiting jobs could not be looked for; it is tried again', { error })
+    }
+  }
+
+  async #sendWaiting(): Promise<void> {
+    const { book, sender, leaseMs } = this.#parts
+    while (sender.isConnected && !this.#isStopping) {
+      if (sender.room < batch / 2) {
+        await pause(5)
+        continue
+      }
+      const since = performance.now()
+      const jobs = await book.claim('unsent', Math.min(batch, sender.room), leaseMs)
+      if (jobs.length === 0) return
+      sender.take(jobs, since)
+    }
+  }
+}
