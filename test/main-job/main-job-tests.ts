@@ -12,6 +12,11 @@ import { newDataset, ok } from '../support/scene.ts'
 import { digestOf, noise, peakDuring, streamedForm } from '../support/streams.ts'
 import { until } from '../support/until.ts'
 
+/** What takes note of how to clean up, as a test does. */
+interface Ending {
+  teardown(end: () => Promise<void>): void
+}
+
 let job: MainJob
 
 const extractorsOf = async (name: Name): Promise<readonly string[]> => {
@@ -277,13 +282,17 @@ const surviving = (test: TestFn): void => {
 }
 
 /** The main job of the product, from an empty installation to one that was killed: the same on every combination of parts. */
-export const mainJobTests = (test: TestFn, installed: () => Promise<Installed>): void => {
+export const mainJobTests = (test: TestFn, installed: (ending: Ending) => Promise<Installed>): void => {
+  const endings: (() => Promise<void>)[] = []
   test.before(async () => {
-    job = await MainJob.begin(await installed())
+    job = await MainJob.begin(await installed({ teardown: end => void endings.push(end) }))
     await job.furnish()
     await job.uploadAll()
   })
-  test.after.always(() => job?.end())
+  test.after.always(async () => {
+    await job?.end()
+    for (const end of endings) await end()
+  })
   extracting(test)
   annotating(test)
   moving(test)

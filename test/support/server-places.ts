@@ -1,0 +1,77 @@
+import { randomBytes } from 'node:crypto'
+import { MongoClient } from 'mongodb'
+
+/** A server in the place of an embedded part. */
+export type ServerPart = 'documents.mongodb' | 'blobs.s3' | 'search.elasticsearch' | 'transport.rabbitmq'
+
+/** A place of our own on real servers: database, bucket, index and virtual host, empty at first. */
+export interface Places {
+  /** For the environment of a kernel. */
+  readonly settings: Readonly<Record<string, string>>
+  /** Address of the broker, when it is among them. */
+  readonly broker?: string
+}
+
+interface Ending {
+  teardown(end: () => Promise<void>): void
+}
+
+/** Makes a virtual host of the broker; it is removed with the test. */
+const ownVirtualHost = async (t: Ending, broker: string, management: string): Promise<string> => {
+  const name = `pounce-${randomBytes(6).toString('hex')}`
+  const { username, password, origin } = new URL(management)
+  const authorization = `Basic ${Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64')}`
+  const call = async (method: string): Promise<void> => {
+    const answer = await fetch(`${origin}/api/vhosts/${name}`, { method, headers: { authorization } })
+    if (!answer.ok) throw new Error(`${method} ${name}: ${answer.status} ${await answer.text()}`)
+  }
+  await call('PUT')
+  t.teardown(() => call('DELETE'))
+  const url = new URL(broker)
+  url.pathname = `/${name}`
+  return url.href
+}
+
+const dropDatabase = async (uri: string, name: string): Promise<void> => {
+  const client = new MongoClient(uri)
+  await client.db(name).dropDatabase()
+  await client.close()
+}
+
+const dropIndexes = async (server: string, prefix: string): Promise<void> => {
+  const found = (await (await fetch(`${server}/${prefix}*/_alias`)).json()) as object
+  for (const index of Object.keys(found)) if (index.startsWith(prefix)) await fetch(`${server}/${index}`, { method: 'DELETE' })
+}
+
+/** Settings that make kernels use these servers. `url` gives the address of each, as `liveTests` does. The bucket stays, for those who want to look. */
+export const placesOn = async (
+  t: Ending,
+  url: (name: 'MONGODB' | 'S3' | 'ELASTICSEARCH' | 'RABBITMQ' | 'RABBITMQ_MANAGEMENT') => string,
+  parts: readonly ServerPart[],
+): Promise<Places> => {
+  const name = `pounce-${randomBytes(6).toString('hex')}`
+  const use = parts.includes('transport.rabbitmq') ? [...parts, 'resources.event-sink'] : parts
+  const broker = parts.includes('transport.rabbitmq') ? await ownVirtualHost(t, url('RABBITMQ'), url('RABBITMQ_MANAGEMENT')) : undefined
+  const all: Record<ServerPart, () => Readonly<Record<string, string>>> = {
+    'documents.mongodb': () => ({ POUNCE_DOCUMENTS__MONGODB__URI: url('MONGODB'), POUNCE_DOCUMENTS__MONGODB__DATABASE: name }),
+    'blobs.s3': () => ({
+      POUNCE_BLOBS__S3__ENDPOINT: url('S3'),
+      POUNCE_BLOBS__S3__BUCKET: name,
+      POUNCE_BLOBS__S3__CREATE_BUCKET: 'true',
+      POUNCE_BLOBS__S3__ACCESS_KEY_ID: process.env['POUNCE_TEST_S3_KEY'] ?? 'testkey',
+      POUNCE_BLOBS__S3__SECRET_ACCESS_KEY: process.env['POUNCE_TEST_S3_SECRET'] ?? 'testsecret',
+    }),
+    'search.elasticsearch': () => ({
+      POUNCE_SEARCH__ELASTICSEARCH__NODES: url('ELASTICSEARCH'),
+      POUNCE_SEARCH__ELASTICSEARCH__INDEX: name,
+    }),
+    'transport.rabbitmq': () => ({
+      POUNCE_TRANSPORT__RABBITMQ__URI: broker ?? '',
+      POUNCE_TRANSPORT__RABBITMQ__MANAGEMENT_URL: url('RABBITMQ_MANAGEMENT'),
+    }),
+  }
+  if (parts.includes('documents.mongodb')) t.teardown(() => dropDatabase(url('MONGODB'), name))
+  if (parts.includes('search.elasticsearch')) t.teardown(() => dropIndexes(url('ELASTICSEARCH'), name))
+  const settings = Object.assign({ POUNCE_USE: use.join(',') }, ...parts.map(part => all[part]())) as Record<string, string>
+  return { settings, ...(broker === undefined ? {} : { broker }) }
+}
