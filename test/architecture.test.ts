@@ -35,7 +35,6 @@ const vendors: Readonly<Record<string, readonly string[]>> = {
   'plugins/extractors/text': ['marked', 'sanitize-html'],
   'plugins/extractors/zip': ['yauzl'],
   'plugins/resources/files': ['mime-types'],
-  'plugins/resources/users': ['rate-limiter-flexible'],
   'plugins/transport/rabbitmq': ['amqplib'],
 }
 

@@ -42,6 +42,14 @@ export interface SessionRecord {
 }
 export const sessions = collection<SessionRecord>('users.sessions', { byExpiry: { on: ['expires'] } })
 
+/** Tries at a door in a window of time. Its id is a digest of whose account, or which network. */
+export interface TriesRecord {
+  readonly count: number
+  /** When the window ends. */
+  readonly until: Time
+}
+export const tries = collection<TriesRecord>('users.tries', { byEnd: { on: ['until'] } })
+
 /** Single values of this plugin: the installation's secret, the open set-up link. */
 export interface Setting {
   readonly value: string

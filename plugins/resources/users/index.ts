@@ -1,6 +1,6 @@
 import { Callers, Commands, definePlugin, Greetings, Keys, provide, RightsOf, Users } from 'pounce/sdk'
 import { AccountOffice, Accounts } from './accounts.ts'
-import { keys, roles, sessions, settings, users } from './collections.ts'
+import { keys, roles, sessions, settings, tries, users } from './collections.ts'
 import { config } from './config.ts'
 import { FirstAdmin, SetUp } from './first-admin.ts'
 import { InstallationSecret, Secret } from './installation-secret.ts'
@@ -15,6 +15,7 @@ import * as userRoutes from './routes-users.ts'
 import { AccountSignIn, SignIn } from './sign-in.ts'
 import { Roles, StoredRoles } from './stored-roles.ts'
 import { Sessions, StoredSessions, SweepSessions } from './stored-sessions.ts'
+import { StoredTries, Tries } from './stored-tries.ts'
 import { StoredUsers } from './stored-users.ts'
 import { Doors, Throttle } from './throttle.ts'
 import { ChangePassword, CreateUser, ListUsers, PromoteUser } from './user-commands.ts'
@@ -34,6 +35,7 @@ export const plugin = definePlugin({
     provide(KeyStore, Keyring),
     provide(Keys, Keyring),
     provide(Sessions, StoredSessions),
+    provide(Tries, StoredTries),
     provide(Doors, Throttle),
     provide(SignIn, AccountSignIn),
     provide(Callers, RequestCallers),
@@ -50,6 +52,6 @@ export const plugin = definePlugin({
     provide(Commands, RevokeKey),
   ],
   routes: { ...accountRoutes, ...userRoutes, ...keyRoutes, ...setUpRoutes },
-  collections: [users, roles, keys, sessions, settings],
+  collections: [users, roles, keys, sessions, tries, settings],
   periodic: [{ name: 'sweep-sessions', everyMs: hourMs, task: SweepSessions }],
 })

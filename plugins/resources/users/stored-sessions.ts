@@ -14,6 +14,7 @@ import {
 import { type SessionRecord, sessions } from './collections.ts'
 import { config, type Settings } from './config.ts'
 import { idOfHash, isSameDigest, newToken, sha256 } from './secrets.ts'
+import { type StoredTries, Tries } from './stored-tries.ts'
 
 type User = UserRecord & Stored
 const dayMs = 86_400_000
@@ -120,16 +121,19 @@ wire(StoredSessions, configPort(config), DocumentStore, Clock, Installation, Log
 /** Inside this plugin: the sessions. */
 export const Sessions = port<StoredSessions>('users.sessions')
 
-/** Removes sessions that are over, now and then. */
+/** Removes sessions and counted tries that are over, now and then. */
 export class SweepSessions {
   #sessions: StoredSessions
+  #tries: StoredTries
 
-  constructor(stored: StoredSessions) {
+  constructor(stored: StoredSessions, tries: StoredTries) {
     this.#sessions = stored
+    this.#tries = tries
   }
 
-  run(signal: AbortSignal): Promise<void> {
-    return this.#sessions.sweep(signal)
+  async run(signal: AbortSignal): Promise<void> {
+    await this.#sessions.sweep(signal)
+    await this.#tries.sweep(signal)
   }
 }
-wire(SweepSessions, Sessions)
+wire(SweepSessions, Sessions, Tries)

@@ -1,8 +1,10 @@
 import test, { type ExecutionContext } from 'ava'
-import { Commands, type TooMany } from 'pounce/sdk'
+import { Commands, DocumentStore, type TooMany } from 'pounce/sdk'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 import { basic, newPerson } from '../../../test/support/people.ts'
-import { networkOf, Throttle } from './throttle.ts'
+import { tries as counted } from './collections.ts'
+import { Tries } from './stored-tries.ts'
+import { networkOf } from './throttle.ts'
 
 const plugins = ['documents.sqlite', 'access.policy', 'auth.local', 'resources.users']
 const bootWith = (t: ExecutionContext, limits: object) => bootForTest({ t, plugins, config: { resources: { users: limits } } })
@@ -98,12 +100,36 @@ test('addresses of one line count as one', t => {
   t.is(networkOf(''), '')
 })
 
-test('the throttle says how long to wait', async t => {
-  const throttle = new Throttle({ failuresPerAccount: 1, failuresPerAddress: 5 })
-  await throttle.tryPassword('a@example.org', '192.0.2.1')
-  const refusal = await t.throwsAsync<TooMany>(throttle.tryPassword('a@example.org', '192.0.2.2'))
+test('a door opens again when the window is over, and what was counted is swept away', async t => {
+  let now = new Date('2026-03-01T10:00:00.000Z')
+  const server = await bootForTest({ t, plugins, clock: { now: () => now } })
+  const [tries, documents] = [server.get(Tries), server.get(DocumentStore)]
+  await tries.take('a door', 2)
+  now = new Date('2026-03-01T10:14:00.000Z')
+  await tries.take('a door', 2)
+  const refusal = await t.throwsAsync<TooMany>(tries.take('a door', 2))
   t.is(refusal?.status, 429)
-  t.true((refusal?.retryAfterSeconds ?? 0) > 0)
-  await throttle.forgive('a@example.org', '192.0.2.1')
-  await t.notThrowsAsync(throttle.tryPassword('a@example.org', '192.0.2.2'))
+  t.is(refusal?.retryAfterSeconds, 60)
+  await tries.giveBack('a door')
+  await t.notThrowsAsync(tries.take('a door', 2))
+  now = new Date('2026-03-01T10:15:00.000Z')
+  for (const _ of [1, 2]) await t.notThrowsAsync(tries.take('a door', 2))
+  await t.throwsAsync(tries.take('a door', 2))
+  await tries.forget('a door')
+  await t.notThrowsAsync(tries.take('a door', 2))
+  await t.notThrowsAsync(tries.giveBack('another door'))
+  await server.runPeriodic('resources.users/sweep-sessions')
+  t.is((await documents.find(counted, { using: 'byEnd', limit: 10 })).items.length, 1)
+  now = new Date('2026-03-01T10:30:00.000Z')
+  await server.runPeriodic('resources.users/sweep-sessions')
+  t.deepEqual((await documents.find(counted, { using: 'byEnd', limit: 10 })).items, [])
+})
+
+test('a door that is shut costs no writes', async t => {
+  const server = await bootForTest({ t, plugins })
+  const tries = server.get(Tries)
+  const taken = await Promise.allSettled(Array.from({ length: 50 }, () => tries.take('stormed', 5)))
+  t.is(taken.filter(({ status }) => status === 'fulfilled').length, 5)
+  const [stored] = (await server.get(DocumentStore).find(counted, { using: 'byEnd', limit: 10 })).items
+  t.like(stored, { count: 5, revision: 5 })
 })

@@ -1,32 +1,16 @@
 import { isIPv6 } from 'node:net'
-import { configPort, port, TooMany, wire } from 'pounce/sdk'
-import type { RateLimiterRes } from 'rate-limiter-flexible'
+import { configPort, port, wire } from 'pounce/sdk'
 import { config, type Settings } from './config.ts'
-import { sha256 } from './secrets.ts'
-
-const windowSeconds = 15 * 60
-
-/** What counts failures. In this kernel's memory here; one that kernels share has the same three methods. */
-interface Counter {
-  /** Rejects with a `RateLimiterRes` when there were too many. */
-  consume(key: string): Promise<unknown>
-  reward(key: string): Promise<unknown>
-  delete(key: string): Promise<unknown>
-}
-
-interface Counters {
-  readonly accounts: Counter
-  readonly addresses: Counter
-  readonly keys: Counter
-}
+import { type StoredTries, Tries } from './stored-tries.ts'
 
 /** Shuts the doors through which people try passwords and keys, after too many wrong ones. */
 export class Throttle {
-  #points: Pick<Settings, 'failuresPerAccount' | 'failuresPerAddress'>
-  #counters: Promise<Counters> | undefined
+  #limits: Pick<Settings, 'failuresPerAccount' | 'failuresPerAddress'>
+  #tries: StoredTries
 
-  constructor(points: Pick<Settings, 'failuresPerAccount' | 'failuresPerAddress'>) {
-    this.#points = points
+  constructor(limits: Pick<Settings, 'failuresPerAccount' | 'failuresPerAddress'>, tries: StoredTries) {
+    this.#limits = limits
+    this.#tries = tries
   }
 
   /**
@@ -34,38 +18,26 @@ export class Throttle {
    * A right password takes the count back with `forgive`.
    */
   async tryPassword(email: string, address: string): Promise<void> {
-    const { addresses, accounts } = await this.#open()
-    await take(addresses, networkOf(address))
-    await take(accounts, accountKey(email))
+    await this.#tries.take(addressKey(address), this.#limits.failuresPerAddress)
+    await this.#tries.take(accountKey(email), this.#limits.failuresPerAccount)
   }
 
   async forgive(email: string, address: string): Promise<void> {
-    const { addresses, accounts } = await this.#open()
-    await accounts.delete(accountKey(email))
-    await addresses.reward(networkOf(address))
+    await Promise.all([this.#tries.forget(accountKey(email)), this.#tries.giveBack(addressKey(address))])
   }
 
   /** Counts a wrong key, token or session; `TooMany` instead of the refusal when there were too many from this address. */
   async wrongKey(address: string): Promise<void> {
-    await take((await this.#open()).keys, networkOf(address))
-  }
-
-  /** The counters' library has 36 modules, which a start need not wait for. */
-  #open(): Promise<Counters> {
-    this.#counters ??= import('rate-limiter-flexible').then(({ RateLimiterMemory }) => {
-      const count = (points: number): Counter => new RateLimiterMemory({ points, duration: windowSeconds })
-      const { failuresPerAccount, failuresPerAddress } = this.#points
-      return { accounts: count(failuresPerAccount), addresses: count(failuresPerAddress), keys: count(failuresPerAddress) }
-    })
-    return this.#counters
+    await this.#tries.take(`keys ${networkOf(address)}`, this.#limits.failuresPerAddress)
   }
 }
-wire(Throttle, configPort(config))
+wire(Throttle, configPort(config), Tries)
 
 /** Inside this plugin: the throttle. */
 export const Doors = port<Throttle>('users.doors')
 
-const accountKey = (email: string): string => sha256(email)
+const accountKey = (email: string): string => `account ${email}`
+const addressKey = (address: string): string => `address ${networkOf(address)}`
 
 /** One line has a whole /64 of IPv6 addresses to choose from, so these count as one. */
 export const networkOf = (address: string): string => {
@@ -82,14 +54,3 @@ export const networkOf = (address: string): string => {
     .map(part => part.replace(/^0+(?=.)/, ''))
     .join(':')}::/64`
 }
-
-const take = async (counter: Counter, key: string): Promise<void> => {
-  try {
-    await counter.consume(key)
-  } catch (refusal) {
-    if (!isRefusal(refusal)) throw refusal
-    throw new TooMany('Too many wrong tries; wait a while', Math.max(1, Math.ceil(refusal.msBeforeNext / 1000)))
-  }
-}
-
-const isRefusal = (error: unknown): error is RateLimiterRes => typeof error === 'object' && error !== null && 'msBeforeNext' in error
