@@ -26,6 +26,7 @@ const steps: readonly Step[] = [
     words: ['check', '--diagnostic-level=warn', '--error-on-warnings', '.'],
     advice: '`npm run fix` mends most of it',
   },
+  { name: 'generated parser', command: 'node', words: ['scripts/grammar.ts', '--check'], advice: '`npm run grammar` writes it anew' },
   { name: 'generated docs', command: 'node', words: ['scripts/docs.ts', '--check'], advice: '`npm run docs` writes them anew' },
 ]
 
