@@ -1,0 +1,168 @@
+import {
+  Conflict,
+  type FieldCount,
+  type IndexChange,
+  Invalid,
+  Log,
+  type SearchDocument,
+  type SearchHits,
+  type SearchIndex,
+  type SearchRequest,
+  type SearchScope,
+  Unavailable,
+  type ValueCount,
+  wire,
+} from 'pounce/sdk'
+import { ApplyQueue } from './apply-queue.ts'
+import { toWrite } from './entry.ts'
+import { Indexes } from './indexes.ts'
+import { Names } from './names.ts'
+import { asProblem, statusOf, wrongSetting } from './problems.ts'
+import { Rebuild } from './rebuild.ts'
+import { RebuildLock } from './rebuild-lock.ts'
+import { runSearch, type SearchAnswer } from './run-search.ts'
+import { Server } from './server.ts'
+import { Config, type Settings } from './settings.ts'
+import { type CountAnswer, suggestFields, suggestTags, suggestValues } from './suggestions.ts'
+import { Writer } from './writer.ts'
+
+const startLimitMs = 5000
+
+/** The index on an Elasticsearch server. Works while other kernels use the same one. */
+export class ElasticsearchSearch implements SearchIndex {
+  readonly engine = 'elasticsearch'
+  readonly #settings: Settings
+  readonly #log: Log
+  readonly #names: Names
+  readonly #server: Server
+  readonly #indexes: Indexes
+  readonly #lock: RebuildLock
+  readonly #rebuild: Rebuild
+  readonly #queue: ApplyQueue
+  #isRebuilding = false
+
+  constructor(settings: Settings, log: Log) {
+    this.#settings = settings
+    this.#log = log
+    this.#names = new Names(settings.index)
+    this.#server = new Server(settings)
+    this.#indexes = new Indexes(this.#server, this.#names, settings.shards)
+    const refused = (id: string, reason: string): void =>
+      log.error('the search server refuses an entry; it is found by its rights and kind only', { id, reason })
+    const writer = new Writer(this.#server, this.#names, this.#indexes, settings.writeTimeoutMs, refused)
+    this.#lock = new RebuildLock(this.#server, this.#names)
+    this.#rebuild = new Rebuild(this.#indexes, this.#names, writer, this.#lock)
+    this.#queue = new ApplyQueue(changes => writer.write(changes.map(toWrite)).catch(rethrown), settings.refreshMs)
+  }
+
+  /** Looks whether the server can be used. One that is only away is looked for again with every request. */
+  async start(): Promise<void> {
+    try {
+      await this.#server.open()
+      await this.#server.call({ method: 'GET', path: `/_alias/${this.#names.live}`, limitMs: startLimitMs, expect: [404] })
+    } catch (error) {
+      const wrong = wrongSetting(error)
+      if (wrong) throw new Error(wrong, { cause: error })
+      this.#log.warn('the search server is away; searches are refused until it is back', { error })
+      return
+    }
+    await this.#indexes.ready()
+  }
+
+  async health(): Promise<void> {
+    await this.#ask({ query: { match_none: {} }, size: 0 })
+  }
+
+  async dispose(): Promise<void> {
+    await this.#queue.settled()
+    await this.#server.close()
+  }
+
+  async needsRebuild(): Promise<boolean> {
+    try {
+      await this.#indexes.ready()
+      return !(await this.#indexes.isComplete()) && !(await this.#lock.isHeld())
+    } catch (error) {
+      throw asProblem(error)
+    }
+  }
+
+  async apply(changes: readonly IndexChange[]): Promise<void> {
+    if (changes.length > 0) await this.#queue.add(changes)
+  }
+
+  async search(request: SearchRequest): Promise<SearchHits> {
+    mustBeWithin('from', request.from, 10_000)
+    mustBeWithin('size', request.size, 1000)
+    const ends = performance.now() + this.#settings.searchTimeoutMs
+    return runSearch(request, body => this.#ask<SearchAnswer>(body, ends))
+  }
+
+  fields(prefix: string, scope: SearchScope, limit: number): Promise<readonly FieldCount[]> {
+    return suggestFields(prefix, scope, limit, body => this.#ask<CountAnswer>(body))
+  }
+
+  values(field: string, prefix: string, scope: SearchScope, limit: number): Promise<readonly ValueCount[]> {
+    return suggestValues({ field, prefix, scope, limit }, body => this.#ask<CountAnswer>(body))
+  }
+
+  tags(prefix: string, scope: SearchScope, limit: number): Promise<readonly { readonly tag: string; readonly count: number }[]> {
+    return suggestTags(prefix, scope, limit, body => this.#ask<CountAnswer>(body))
+  }
+
+  async rebuild(
+    documents: AsyncIterable<SearchDocument>,
+    options: { readonly signal?: AbortSignal; progress?(count: number): void } = {},
+  ): Promise<{ readonly count: number }> {
+    if (this.#isRebuilding) throw new Conflict('The index is being rebuilt already')
+    this.#isRebuilding = true
+    try {
+      return { count: await this.#rebuild.run(documents, options) }
+    } catch (error) {
+      throw asProblem(error)
+    } finally {
+      this.#isRebuilding = false
+    }
+  }
+
+  async clear(): Promise<void> {
+    if (this.#isRebuilding) throw new Conflict('The index is being rebuilt; it can be emptied when that is done')
+    await this.#rebuild.clear().catch(rethrown)
+  }
+
+  /** Asks the index in use, which is made should there be none. */
+  async #ask<T extends object>(body: Readonly<Record<string, unknown>>, ends?: number): Promise<T> {
+    const until = ends ?? performance.now() + this.#settings.searchTimeoutMs
+    try {
+      return await this.#askOnce<T>(body, until)
+    } catch (error) {
+      if (statusOf(error) !== 404) throw asProblem(error)
+    }
+    this.#indexes.lost()
+    try {
+      await this.#indexes.ready()
+      return await this.#askOnce<T>(body, until)
+    } catch (error) {
+      throw asProblem(error)
+    }
+  }
+
+  async #askOnce<T extends object>(body: Readonly<Record<string, unknown>>, until: number): Promise<T> {
+    const limitMs = Math.max(1, Math.floor(until - performance.now()))
+    const path = `/${this.#names.live}/_search`
+    const query = { allow_partial_search_results: false }
+    const call = { method: 'POST', path, query, body: { ...body, timeout: `${limitMs}ms` }, limitMs, isRepeatable: true } as const
+    const answer = (await this.#server.call<T & { readonly timed_out?: boolean }>(call)).body
+    if (answer.timed_out) throw new Unavailable('The search took too long')
+    return answer
+  }
+}
+
+function rethrown(error: unknown): never {
+  throw asProblem(error)
+}
+
+function mustBeWithin(name: string, value: number, most: number): void {
+  if (!Number.isInteger(value) || value < 0 || value > most) throw new Invalid(`${name} is ${value}; it can be 0 to ${most}`)
+}
+wire(ElasticsearchSearch, Config, Log)

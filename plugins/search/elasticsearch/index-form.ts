@@ -1,0 +1,61 @@
+/** Raised when the mapping or the way entries are made change: indexes of another form are not used, and rebuilt. */
+export const form = 1
+
+const words = { type: 'text', analyzer: 'whitespace' } as const
+const tokens = { type: 'keyword', doc_values: false, norms: false } as const
+
+/** Elasticsearch refuses terms of more than 32,766 bytes; a UTF-16 unit is at most three. */
+export const longestTerm = 10_000
+/** Beginnings up to this length are terms of their own. */
+export const indexedPrefixChars = 4
+
+/** Values with numbers and dates are nested documents, so that a comparison knows its field. */
+const mapping = {
+  dynamic: false,
+  _source: { enabled: false },
+  properties: {
+    key: { type: 'keyword' },
+    kind: { type: 'keyword' },
+    isListed: { type: 'boolean' },
+    created: { type: 'long' },
+    author: tokens,
+    isPublic: { type: 'boolean' },
+    spaces: tokens,
+    within: tokens,
+    containing: tokens,
+    tagList: { type: 'keyword' },
+    fieldList: { type: 'keyword' },
+    valueList: { type: 'keyword' },
+    written: { type: 'keyword', index: false },
+    has: tokens,
+    is: tokens,
+    word: words,
+    any: { ...words, index_prefixes: { min_chars: 1, max_chars: indexedPrefixChars } },
+    name: words,
+    tags: words,
+    description: words,
+    created_as: words,
+    comments: words,
+    values: { type: 'nested', properties: { field: tokens, number: { type: 'double' } } },
+  },
+} as const
+
+/** Changes are made visible as they are written; this is for those whose writer was cut off. */
+export const refreshInterval = '1s'
+
+/** What an index says of itself. */
+export const metaOf = (isComplete: boolean) => ({ form, isComplete })
+
+/** What an index is made with. A complete one misses nothing that a rebuild would bring. */
+export const indexForm = ({ isComplete, shards }: { readonly isComplete: boolean; readonly shards: number }) => ({
+  settings: {
+    number_of_shards: shards,
+    auto_expand_replicas: '0-1',
+    refresh_interval: refreshInterval,
+    max_result_window: 11_000,
+    max_regex_length: 20_000,
+    max_terms_count: 65_536,
+    'mapping.nested_objects.limit': 10_000,
+  },
+  mappings: { ...mapping, _meta: metaOf(isComplete) },
+})

@@ -1,0 +1,68 @@
+import { Invalid, Problem, Unavailable } from 'pounce/sdk'
+
+interface ServerError {
+  readonly type?: string
+  readonly reason?: string
+  readonly root_cause?: readonly ServerError[]
+  readonly caused_by?: ServerError
+}
+
+interface ClientError {
+  readonly name?: string
+  readonly message?: string
+  readonly statusCode?: number
+  readonly body?: { readonly error?: ServerError | string }
+}
+
+/** What the client throws when no answer came. */
+const silent = new Set(['ConnectionError', 'TimeoutError', 'NoLivingConnectionsError', 'RequestAbortedError'])
+/** Refused credentials or rights, too many requests, and servers that are not well. */
+const awayStatus = new Set([401, 403, 408, 429, 502, 503, 504])
+const tooMuch = /too_many|too many|maxClauseCount|determinize|too large|too complex/i
+
+/** HTTP status of a refusal by the server. */
+export const statusOf = (error: unknown): number | undefined =>
+  error instanceof Error && 'statusCode' in error ? (error as ClientError).statusCode : undefined
+
+/** True when no server answered. */
+export const isNoAnswer = (error: unknown): boolean => error instanceof Error && silent.has(error.name)
+
+/** The server's own words about a failure, innermost first. */
+export function reasonOf(error: unknown): string {
+  const { body, message } = error as ClientError
+  const told = body?.error
+  if (!told || typeof told === 'string') return told ?? message ?? String(error)
+  const { root_cause: roots, caused_by: cause } = told
+  return [innermost(cause), roots?.[0], told].map(each => each && `${each.type}: ${each.reason}`).find(Boolean) ?? String(message)
+}
+
+function innermost(error: ServerError | undefined): ServerError | undefined {
+  return error?.caused_by ? innermost(error.caused_by) : error
+}
+
+/** What an error of the client means to who asked; errors that are not the client's stay as they are. */
+export function asProblem(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof Problem) return error
+  if (isNoAnswer(error)) return new Unavailable('The search server does not answer', { cause: error })
+  if (error.name === 'ProductNotSupportedError') return new Unavailable('The search server is not Elasticsearch', { cause: error })
+  const status = statusOf(error)
+  if (status === undefined) return error
+  const reason = reasonOf(error)
+  if (tooMuch.test(reason)) return new Invalid('The search matches too many words; give more letters', { cause: error })
+  if (awayStatus.has(status)) return new Unavailable('The search server refuses this now', { cause: error })
+  return new Error(`Elasticsearch refused a request: ${reason}`.slice(0, 1000), { cause: error })
+}
+
+/** The setting to look at when the server cannot be used at all; undefined when it may just be away. */
+export function wrongSetting(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined
+  const status = statusOf(error)
+  if (status === 401)
+    return 'search.elasticsearch.password: the server does not accept these credentials (username and password, or apiKey)'
+  if (status === 403) return `search.elasticsearch.username: the account lacks a right: ${reasonOf(error)}`
+  if (error.name === 'ProductNotSupportedError') return 'search.elasticsearch.nodes: what answers there is not Elasticsearch'
+  if (/certificate|self.signed|unable to (get|verify)|altnames/i.test(error.message))
+    return `search.elasticsearch.caFile: the certificate of the server is not trusted: ${error.message}`
+  if ('code' in error && 'path' in error) return `search.elasticsearch.caFile: ${error.message}`
+  return undefined
+}

@@ -1,0 +1,97 @@
+import { Invalid, type SearchHits, type SearchRequest, type SearchScope } from 'pounce/sdk'
+import { allOf, anyOf, type Clause, nothing, term, terms } from './clause.ts'
+import { sortByValue } from './compile-comparison.ts'
+import { compileQuery, sortable } from './compile-query.ts'
+import { metadataPath, pathKey } from './field-keys.ts'
+
+/** More hits than this are not ranked: the newest come first. */
+export const rankedAtMost = 2000
+const countedAtMost = 10_000
+
+export interface SearchAnswer {
+  readonly timed_out: boolean
+  readonly hits: {
+    readonly total: { readonly value: number }
+    readonly hits: readonly {
+      readonly _id: string
+      readonly fields?: { readonly kind?: readonly string[] }
+      readonly sort?: readonly (string | number | null)[]
+    }[]
+  }
+}
+
+/** Asks the server; see the API of searches. */
+export type Ask = (body: Readonly<Record<string, unknown>>) => Promise<SearchAnswer>
+
+type Sort = readonly Clause[]
+
+const none: SearchHits = { hits: [], total: 0, isNewestFirst: false }
+const newestFirst: Sort = [{ created: 'desc' }, { key: 'desc' }]
+const oldestFirst: Sort = [{ created: 'asc' }, { key: 'asc' }]
+
+/** What the caller may see; undefined when that is nothing. */
+export function permittedBy(scope: SearchScope): Clause | undefined {
+  const listed = term('isListed', true)
+  if (scope.all) return listed
+  const permits = [
+    ...(scope.spaces.length > 0 ? [terms('spaces', scope.spaces)] : []),
+    ...(scope.author === undefined ? [] : [term('author', scope.author)]),
+    ...(scope.includePublic ? [term('isPublic', true)] : []),
+  ]
+  return permits.length === 0 ? undefined : allOf([listed, anyOf(permits)])
+}
+
+/** Answers a request. Throws `Invalid` for what cannot be asked. */
+export async function runSearch(request: SearchRequest, ask: Ask): Promise<SearchHits> {
+  const { query, scope, kinds, sort } = request
+  const permitted = permittedBy(scope)
+  const { condition, scored } = compileQuery(query)
+  if (permitted === undefined || kinds?.length === 0 || condition === nothing) return none
+  const filter = [permitted, ...(kinds ? [terms('kind', kinds)] : []), condition]
+  const by = sort?.by ?? 'score'
+  const isAscending = sort?.order === 'ascending'
+  const plain = { bool: { filter } }
+  if (by === 'created') return hitsOf(await ask(bodyOf(request, plain, isAscending ? oldestFirst : newestFirst)))
+  if (by !== 'score') return runSorted(request, plain, by, ask)
+  const newest = await ask(bodyOf(request, plain, newestFirst))
+  const { value: total } = newest.hits.total
+  if (scored.length === 0 || total === 0) return hitsOf(newest)
+  if (total > rankedAtMost) return { ...hitsOf(newest), isNewestFirst: true }
+  if (total === 1 && request.from === 0) return hitsOf(newest)
+  const ranked = { bool: { filter, should: scored, minimum_should_match: 0 } }
+  const best = isAscending ? [{ _score: 'asc' }, ...oldestFirst] : [{ _score: 'desc' }, ...newestFirst]
+  return hitsOf(await ask(bodyOf(request, ranked, best)))
+}
+
+async function runSorted(request: SearchRequest, query: Clause, by: string, ask: Ask): Promise<SearchHits> {
+  const order = request.sort?.order === 'ascending' ? 'asc' : 'desc'
+  const answer = await ask(bodyOf(request, query, [sortByValue(pathKey(metadataPath(by)), order), ...newestFirst]))
+  const isKnown = request.from === 0 && isNumber(answer.hits.hits[0]?.sort?.[0])
+  if (!isKnown && !(await isSortable(by, ask)))
+    throw new Invalid(`Results can be sorted by score, created, or metadata that is a number or a date; ${by} is none of these`)
+  return hitsOf(answer)
+}
+
+/** A document without a value comes with what is beyond all numbers. */
+const isNumber = (value: string | number | null | undefined): boolean => typeof value === 'number' && Math.abs(value) < Number.MAX_VALUE
+
+async function isSortable(by: string, ask: Ask): Promise<boolean> {
+  const query = { bool: { filter: [term('isListed', true), sortable(by)] } }
+  return (await ask({ query, size: 0, track_total_hits: 1, terminate_after: 1 })).hits.total.value > 0
+}
+
+const bodyOf = ({ from, size }: SearchRequest, query: Clause, sort: Sort): Readonly<Record<string, unknown>> => ({
+  query,
+  sort,
+  from,
+  size,
+  track_total_hits: countedAtMost,
+  _source: false,
+  docvalue_fields: ['kind'],
+})
+
+const hitsOf = ({ hits }: SearchAnswer): SearchHits => ({
+  hits: hits.hits.map(({ _id: id, fields }) => ({ id, kind: fields?.kind?.[0] as SearchHits['hits'][number]['kind'] })),
+  total: Math.min(hits.total.value, countedAtMost),
+  isNewestFirst: false,
+})

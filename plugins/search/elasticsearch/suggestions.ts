@@ -1,0 +1,93 @@
+import type { FieldCount, SearchScope, ValueCount } from 'pounce/sdk'
+import { comparableText } from 'pounce/sdk/search'
+import { type Clause, term } from './clause.ts'
+import { type FieldType, metadataPath, pathKey, typedKey } from './field-keys.ts'
+import { permittedBy } from './run-search.ts'
+
+interface Bucket {
+  readonly key: string
+  readonly doc_count: number
+  readonly written?: { readonly hits: { readonly hits: readonly { readonly fields?: { readonly written?: readonly string[] } }[] } }
+}
+
+export interface CountAnswer {
+  readonly aggregations: { readonly found: { readonly buckets: readonly Bucket[] } }
+}
+
+/** Asks the server for counts. */
+export type AskCounts = (body: Readonly<Record<string, unknown>>) => Promise<CountAnswer>
+
+const mostAsked = 10_000
+
+/** Tags that begin so, most used first. */
+export async function suggestTags(
+  prefix: string,
+  scope: SearchScope,
+  limit: number,
+  ask: AskCounts,
+): Promise<readonly { readonly tag: string; readonly count: number }[]> {
+  const buckets = await count({ field: 'tagList', include: `${anyCase(prefix)}.*`, scope, limit }, ask)
+  return buckets.map(({ key, doc_count: count }) => ({ tag: key, count }))
+}
+
+/** Metadata paths that begin so, or have a part that does. */
+export async function suggestFields(prefix: string, scope: SearchScope, limit: number, ask: AskCounts): Promise<readonly FieldCount[]> {
+  const buckets = await count({ field: 'fieldList', include: `(.*\\.)?${anyCase(prefix)}.*`, scope, limit }, ask)
+  return buckets.map(({ key, doc_count: count }) => ({ field: key, count }))
+}
+
+/** Values of a metadata field that begin so. */
+export async function suggestValues(
+  { field, prefix, scope, limit }: { readonly field: string; readonly prefix: string; readonly scope: SearchScope; readonly limit: number },
+  ask: AskCounts,
+): Promise<readonly ValueCount[]> {
+  const key = pathKey(metadataPath(field))
+  const include = `${key}[ndt]${escaped(comparableText(prefix))}.*`
+  const buckets = await count({ field: 'valueList', include, scope, limit, condition: term('has', key) }, ask)
+  return buckets.map(bucket => ({ value: readValue(bucket, key), count: bucket.doc_count }))
+}
+
+const typeInitials: Readonly<Record<string, FieldType>> = { n: 'number', d: 'date', t: 'text' }
+
+function readValue({ key: term, written }: Bucket, key: string): string | number | Date {
+  const type = typeInitials[term.slice(key.length, key.length + 1)] ?? 'text'
+  const text = term.slice(typedKey(key, type).length)
+  if (type === 'number') return Number(text)
+  if (type === 'date') return new Date(text)
+  const candidates = written?.hits.hits[0]?.fields?.written ?? []
+  return candidates.find(candidate => comparableText(candidate) === text) ?? text
+}
+
+interface Question {
+  readonly field: string
+  /** A regular expression that the whole term fits. */
+  readonly include: string
+  readonly scope: SearchScope
+  readonly limit: number
+  readonly condition?: Clause
+}
+
+async function count({ field, include, scope, limit, condition }: Question, ask: AskCounts): Promise<readonly Bucket[]> {
+  const permitted = permittedBy(scope)
+  const size = Math.min(Math.trunc(limit), mostAsked)
+  if (permitted === undefined || !(size > 0)) return []
+  const query = { bool: { filter: [permitted, ...(condition ? [condition] : [])] } }
+  const order = [{ _count: 'desc' }, { _key: 'asc' }]
+  const written = { top_hits: { size: 1, _source: false, docvalue_fields: ['written'] } }
+  const found = {
+    terms: { field, include, size, order, execution_hint: 'map' },
+    ...(field === 'valueList' ? { aggs: { written } } : {}),
+  }
+  return (await ask({ query, size: 0, track_total_hits: false, aggs: { found } })).aggregations.found.buckets
+}
+
+const escaped = (text: string): string => text.toWellFormed().replace(/[^\p{L}\p{N}]/gu, '\\$&')
+
+/** An expression for the text in upper and lower case. */
+const anyCase = (text: string): string =>
+  [...text.toWellFormed()]
+    .map(letter => {
+      const forms = [...new Set([letter, letter.toLowerCase(), letter.toUpperCase()])].filter(form => [...form].length === 1)
+      return forms.length === 1 ? escaped(letter) : `[${forms.map(escaped).join('')}]`
+    })
+    .join('')

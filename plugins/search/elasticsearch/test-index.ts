@@ -1,0 +1,60 @@
+import { randomBytes } from 'node:crypto'
+import type { Log } from 'pounce/sdk'
+import { silent } from 'pounce/sdk/testing'
+import { ElasticsearchSearch } from './elasticsearch-search.ts'
+import { Names } from './names.ts'
+import type { Settings } from './settings.ts'
+
+interface Teardown {
+  teardown(end: () => Promise<void>): void
+}
+
+const mostAtOnce = 4
+let free = mostAtOnce
+const waiting: (() => void)[] = []
+
+/** The tests of a file all begin at once, and a server makes an index in no less than 50 ms. */
+async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  if (free > 0) free -= 1
+  else await new Promise<void>(resolve => waiting.push(resolve))
+  try {
+    return await work()
+  } finally {
+    const next = waiting.shift()
+    if (next) next()
+    else free += 1
+  }
+}
+
+const defaults = { shards: 1, searchTimeoutMs: 10_000, writeTimeoutMs: 20_000, refreshMs: 0 }
+
+/** A prefix of index names that nobody else has; what has it is gone when the test ends. */
+export function ownPrefix(t: Teardown, url: string): string {
+  const index = `test-${randomBytes(6).toString('hex')}`
+  const removeAll = async (): Promise<void> => {
+    const answer = await fetch(`${url}/${new Names(index).all}`)
+    const found = Object.keys((await answer.json()) as object)
+    if (found.length > 0 && answer.ok) await fetch(`${url}/${found.join(',')}`, { method: 'DELETE' })
+  }
+  t.teardown(() => inTurn(removeAll))
+  return index
+}
+
+/** A started index. */
+export async function startedIndex(
+  t: Teardown,
+  url: string,
+  settings: Partial<Settings> & { readonly index: string },
+  log: Log = silent,
+): Promise<ElasticsearchSearch> {
+  const index = new ElasticsearchSearch({ ...defaults, nodes: [url], ...settings }, log)
+  t.teardown(() => index.dispose())
+  await inTurn(() => index.start())
+  return index
+}
+
+/** A started, empty index of its own. */
+export const freshIndex = (t: Teardown, url: string): Promise<ElasticsearchSearch> => {
+  const index = ownPrefix(t, url)
+  return startedIndex(t, url, { index })
+}
