@@ -20,12 +20,13 @@ export interface MigrationRecord {
 }
 export const migrationRecords = collection<MigrationRecord>('kernel.migrations', { byPlugin: { on: ['plugin'] } })
 
-/** Who may do something until when. */
+/** Who may do something. */
 export interface LeaseRecord {
   readonly name: string
-  readonly owner: string
-  /** ISO 8601; in the past when the lease is free. */
-  readonly until: string
+  /** Null when it was given back. */
+  readonly owner: string | null
+  /** How long it is good for after each change. */
+  readonly forMs: number
   /** Not to be taken before; ISO 8601. */
   readonly notBefore: string
   /** Rises with every owner, so that a late one can be told from the present one. */

@@ -102,3 +102,15 @@ test('two kernels that start at once apply each migration once', async t => {
     2,
   )
 })
+
+test('a kernel that starts while another one applies everything is not asked to allow it', async t => {
+  const documents = newStore()
+  const { find } = documents
+  documents.find = async (...query) => {
+    const seen = await find.apply(documents, query)
+    documents.find = find
+    await migrationsOn(documents, two).run(false)
+    return seen as never
+  }
+  t.is((await migrationsOn(documents, two).run(false)).applied, 0)
+})

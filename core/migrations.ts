@@ -17,7 +17,7 @@ export interface MigrationState {
 
 const metaId = idOfName('installation')
 const filePattern = /^\d{4}-[a-z0-9-]+\.(?:ts|js)$/
-const leaseMs = 600_000
+const leaseMs = 60_000
 const leaseWaitMs = 500
 
 const filesOf = async (folder: URL): Promise<string[]> => (await readdir(folder)).filter(name => filePattern.test(name)).sort()
@@ -68,13 +68,14 @@ export class Migrations {
     isAllowed: boolean,
     progress: (message: string) => void = () => undefined,
   ): Promise<{ readonly instance: string; readonly applied: number }> {
+    // Read first: what this names has been applied, so the states that are read after it say so, whoever applies them meanwhile.
+    const meta = await this.#documents.get(metaRecords, metaId)
     const states = await this.status()
     const unknown = states.filter(({ state }) => state === 'unknown')
     if (unknown.length > 0)
       throw new StartRefused(
         `The data was written by a newer version: this one does not know ${unknown.map(({ plugin, name }) => `${plugin}/${name}`).join(', ')}. Start the newer version, or restore a backup.`,
       )
-    const meta = await this.#documents.get(metaRecords, metaId)
     const pending = states.filter(({ state }) => state === 'pending')
     const changesOldData = pending.filter(({ plugin }) => meta?.plugins.includes(plugin))
     if (changesOldData.length > 0 && !isAllowed)
@@ -88,15 +89,18 @@ export class Migrations {
   /** Killed at any point, the next call goes on where it was. */
   async #apply(progress: (message: string) => void): Promise<number> {
     const lease = await this.#lease()
+    const held = this.#leases.hold(lease, error => this.#log.warn('The lease of the migrations could not be renewed', { error }))
     let count = 0
     try {
       for (const { plugin, name, state } of await this.status()) {
         if (state !== 'pending') continue
+        if (held.signal.aborted) throw new StartRefused(messageOf(held.signal.reason))
         progress(`${plugin}/${name}`)
         await this.#applyOne(plugin, name)
         count += 1
       }
     } finally {
+      held.end()
       await this.#leases.giveBack(lease)
     }
     return count

@@ -1,6 +1,8 @@
 import test, { type ExecutionContext } from 'ava'
 import { FixedClock } from 'pounce/sdk/testing'
+import { until } from '../test/support/until.ts'
 import { ObjectIds } from './ids.ts'
+import { idOfName, leaseRecords } from './kernel-records.ts'
 import { Leases } from './leases.ts'
 import { noMetrics } from './metrics.ts'
 import { type PeriodicTask, PeriodicWork } from './periodic.ts'
@@ -13,18 +15,66 @@ const setUp = () => {
   return { clock, documents }
 }
 
-test('of two kernels one holds a lease, and the other gets it after the end or the return', async t => {
+test('of two kernels one holds a lease, and the other gets it after the return, or when it has not changed for as long as it is good for', async t => {
   const { clock, documents } = setUp()
-  const [one, two] = [new Leases(documents, clock), new Leases(documents, clock)]
+  let nowMs = 0
+  const [one, two] = [new Leases(documents, clock, () => nowMs), new Leases(documents, clock, () => nowMs)]
   const held = await one.take('sweep', 1000)
   t.is(held?.fence, 1)
   t.is(await two.take('sweep', 1000), undefined)
-  clock.advance(1001)
+  nowMs = 1099
+  t.is(await two.take('sweep', 1000), undefined)
+  t.truthy(held && (await one.renew(held)))
+  nowMs = 2000
+  t.is(await two.take('sweep', 1000), undefined, 'it was renewed: the wait begins anew')
+  nowMs = 3100
   const next = await two.take('sweep', 1000)
   t.is(next?.fence, 2)
-  t.false(held !== undefined && (await one.renew(held, 1000)), 'the old owner sees that it was replaced')
+  t.is(held && (await one.renew(held)), undefined, 'the old owner sees that it was replaced')
   if (next) await two.giveBack(next)
   t.is((await one.take('sweep', 1000))?.fence, 3)
+})
+
+test('clocks of machines that differ by years do not matter', async t => {
+  const { clock, documents } = setUp()
+  const late = new FixedClock('2031-01-01T00:00:00.000Z')
+  const [one, two] = [new Leases(documents, clock), new Leases(documents, late)]
+  t.truthy(await one.take('sweep', 1000))
+  t.is(await two.take('sweep', 1000), undefined)
+})
+
+test('whoever was paused longer than the lease is good for is told before anything else', async t => {
+  const { clock, documents } = setUp()
+  let nowMs = 0
+  const leases = new Leases(documents, clock, () => nowMs)
+  const lease = await leases.take('sweep', 60)
+  if (!lease) return t.fail('no lease')
+  const held = leases.hold(lease, () => t.fail('nothing is asked'))
+  t.teardown(() => held.end())
+  const asked = documents.commit
+  documents.commit = () => Promise.reject(new Error('asked'))
+  nowMs = 60
+  await until('the end', () => held.signal.aborted)
+  documents.commit = asked
+  t.is(held.signal.reason.message, 'The lease of sweep was not renewed in time')
+})
+
+test('a renewal that fails is told and does no harm while the next one comes in time; a lease that another has is lost at once', async t => {
+  const { clock, documents } = setUp()
+  const leases = new Leases(documents, clock)
+  const lease = await leases.take('sweep', 3000)
+  if (!lease) return t.fail('no lease')
+  const troubles: unknown[] = []
+  const { commit } = documents
+  documents.commit = () => Promise.reject(new Error('away'))
+  const held = leases.hold({ ...lease, forMs: 3000 }, error => troubles.push(error))
+  t.teardown(() => held.end())
+  await until('a failed renewal', () => troubles.length > 0)
+  t.false(held.signal.aborted)
+  documents.commit = commit
+  await documents.commit({ update: idOfName('sweep'), in: leaseRecords, set: { owner: 'somebody else' } })
+  await until('the end', () => held.signal.aborted)
+  t.is(held.signal.reason.message, 'The lease of sweep was lost')
 })
 
 test('a lease that rests is taken by nobody until its time', async t => {

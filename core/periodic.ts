@@ -72,18 +72,12 @@ export class PeriodicWork {
     try {
       const lease = await this.#leases.take(task.name, leaseMs)
       if (!lease) return
-      const lost = new AbortController()
-      const renewal = setInterval(() => {
-        this.#leases.renew(lease, leaseMs).then(
-          isHeld => !isHeld && lost.abort(new Error(`The lease of ${task.name} was lost`)),
-          (error: unknown) => this.#log.warn(`The lease of ${task.name} could not be renewed`, { error }),
-        )
-      }, leaseMs / 3).unref()
+      const held = this.#leases.hold(lease, error => this.#log.warn(`The lease of ${task.name} could not be renewed`, { error }))
       const began = performance.now()
       try {
-        await task.run(AbortSignal.any([this.#stopped.signal, lost.signal]))
+        await task.run(AbortSignal.any([this.#stopped.signal, held.signal]))
       } finally {
-        clearInterval(renewal)
+        held.end()
         this.#metrics.observe('periodic_seconds', (performance.now() - began) / 1000, { task: task.name })
         await this.#leases.giveBack(lease, task.everyMs)
       }

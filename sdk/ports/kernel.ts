@@ -78,7 +78,11 @@ export interface Installation {
 }
 export const Installation = port<Installation>('installation')
 
-/** Work that one kernel at a time does now and then. The class has `run(signal): Promise<void>`; a failed run is logged and tried at the next turn. */
+/**
+ * Work that one kernel at a time does now and then. The class has `run(signal): Promise<void>`; a failed run is logged and tried at the next turn.
+ * The signal is aborted when the kernel stops, or when it was cut off or paused for so long that another one may have taken over. A change
+ * that is under way then still comes through, so what the work writes must bear a second runner: guards, not what was read before.
+ */
 export interface Periodic {
   /** Unique in the plugin; names the lease. */
   readonly name: string
