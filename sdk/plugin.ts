@@ -60,6 +60,8 @@ export interface PluginDefinition {
   readonly collections?: readonly Collection<object>[]
   readonly handlers?: readonly Subscription[]
   readonly periodic?: readonly Periodic[]
+  /** It keeps in the data folder what is nowhere else: then one kernel at a time works on the installation, and commands wait for its end. */
+  readonly isLocal?: boolean
   /** Folder of `0001-what-it-does.ts` files that export `up(documents: DocumentStore): Promise<void>`, idempotent. */
   readonly migrations?: URL
 }

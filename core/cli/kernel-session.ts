@@ -1,14 +1,34 @@
+import { randomUUID } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import pino from 'pino'
-import { loadConfig } from '../config.ts'
+import { type Config, loadConfig } from '../config.ts'
 import { bootKernel, type Kernel } from '../kernel.ts'
 import type { StartOptions } from '../kernel-options.ts'
 import { createLog } from '../log.ts'
 import { prettyLine } from '../pretty-log.ts'
 import type { Context } from './built-in.ts'
 
+/** Data folders that are made for one command and go with it. */
+const scratchFolders = new WeakMap<Config, string>()
+
+/**
+ * Configuration for a command. It takes no part in the work of the servers that run, and where everything is kept on servers it leaves the data
+ * folder to them too, so that it works beside them; otherwise the folder's lock keeps it away.
+ */
+const forCommand = (config: Config): Config => {
+  const withoutWork = { ...config, kernel: { ...config.kernel, roles: [] } }
+  if (config.plugins.some(({ plugin }) => plugin.isLocal)) return withoutWork
+  const data = join(tmpdir(), `pounce-command-${randomUUID()}`)
+  const apart = { ...withoutWork, kernel: { ...withoutWork.kernel, data } }
+  scratchFolders.set(apart, data)
+  return apart
+}
+
 /** Makes a kernel for a command: its log goes to the error stream, warnings and errors only, so that the output is the result alone. */
 export const makeKernel = async ({ sources }: Pick<Context, 'sources'>): Promise<Kernel> => {
-  const config = await loadConfig(sources)
+  const config = forCommand(await loadConfig(sources))
   const level = config.kernel.log.level === 'debug' ? 'debug' : 'warn'
   const stream = pino.destination({ dest: 2, sync: true })
   return bootKernel(config, { log: createLog({ level, stream, ...(process.stderr.isTTY ? { pretty: prettyLine } : {}) }) })
@@ -25,5 +45,7 @@ export const withKernel = async <T>(
     return await work(kernel)
   } finally {
     await kernel.stop()
+    const scratch = scratchFolders.get(kernel.config)
+    if (scratch !== undefined) await rm(scratch, { recursive: true, force: true })
   }
 }

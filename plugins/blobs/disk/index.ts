@@ -5,5 +5,6 @@ export const plugin = definePlugin({
   id: 'blobs.disk',
   summary: 'Keeps the bytes of files on a local disk, with a checksum of every block.',
   config,
+  isLocal: true,
   provides: [provide(BlobStore, DiskBlobs)],
 })

@@ -5,5 +5,6 @@ export const plugin = definePlugin({
   id: 'documents.sqlite',
   summary: 'Documents in one SQLite file of the data folder, with durable group commits.',
   config,
+  isLocal: true,
   provides: [provide(DocumentStore, SqliteDocuments)],
 })

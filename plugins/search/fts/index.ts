@@ -5,5 +5,6 @@ export const plugin = definePlugin({
   id: 'search.fts',
   summary: 'Searches names, descriptions, tags, comments, metadata and text with the full-text engine of SQLite.',
   config,
+  isLocal: true,
   provides: [provide(SearchIndex, FtsSearch)],
 })
