@@ -1,0 +1,142 @@
+import type { Document } from 'mongodb'
+import { type Collection, checkCollection, type Index, type Stored, Taken } from 'pounce/sdk'
+import { type Form, fieldOf, formOf, type Kept, memberOf, partsOf } from './form.ts'
+import { codeOf, isDuplicate } from './problems.ts'
+import type { Server } from './server.ts'
+
+/** What a collection's documents were last brought to. */
+interface Described {
+  readonly _id: string
+  /** Every document has the fields that these indexes need. */
+  readonly filled: string
+}
+
+interface IndexSpec {
+  readonly name: string
+  readonly key: Document
+  readonly unique?: boolean
+}
+
+const filledAtOnce = 200
+
+/** Indexes over the same fields are one index, for MongoDB refuses a second. */
+const specOf = ({ on }: Index): IndexSpec => ({
+  name: on.map(memberOf).join(','),
+  key: Object.fromEntries([...on.map(fieldOf), '_id'].map(field => [field, 1])),
+})
+
+const specsOf = (form: Form): readonly IndexSpec[] => {
+  const plain = new Map(Object.values(form.indexes).map(index => [specOf(index).name, specOf(index)]))
+  const unique = form.unique.map(([name]) => ({ name: uniqueName(name), key: { [`u.${memberOf(name)}`]: 1 }, unique: true }))
+  return [...plain.values(), ...unique, { name: 'events', key: { 'ev.at': 1 } }]
+}
+
+/** Name of a unique index on the server. */
+export const uniqueName = (index: string): string => `unique ${memberOf(index)}`
+
+/** What documents must have been brought to for these indexes, as text to compare. */
+const fillingOf = (form: Form): string => JSON.stringify([[...form.paths].sort(), form.unique.map(([name, { on }]) => [name, on]).sort()])
+
+/** Which collections there are, and the making, filling and dropping of their indexes. */
+export class Catalog {
+  readonly #server: Server
+  readonly #forms = new Map<string, Form>()
+
+  constructor(server: Server) {
+    this.#server = server
+  }
+
+  /** Names of the collections that were declared. */
+  get names(): readonly string[] {
+    return [...this.#forms.keys()]
+  }
+
+  /** Throws for a collection that was not declared. */
+  formOf({ name }: Collection<object>): Form {
+    const form = this.#forms.get(name)
+    if (form === undefined) throw new Error(`The collection ${name} was not declared`)
+    return form
+  }
+
+  /** Of a collection by name, for events whose document is gone from memory. */
+  formNamed(name: string): Form | undefined {
+    return this.#forms.get(name)
+  }
+
+  /**
+   * Makes what is new, drops indexes that are gone, and gives old documents the fields that new indexes need. What an earlier run
+   * did not finish is done again. Throws `Taken` for a new unique index over documents that share a key.
+   */
+  async declare(collections: readonly Collection<object>[]): Promise<void> {
+    for (const collection of collections) checkCollection(collection)
+    const described = await this.#server.use(() => this.#described().find({}).toArray())
+    const filled = new Map(described.map(one => [one._id, one.filled]))
+    for (let at = 0; at < collections.length; at += 8) {
+      const some = collections.slice(at, at + 8).map(formOf)
+      await Promise.all(some.map(form => this.#declare(form, filled.get(form.name))))
+      for (const form of some) this.#forms.set(form.name, form)
+    }
+  }
+
+  #described() {
+    return this.#server.collection<Described>('_collections')
+  }
+
+  async #declare(form: Form, filled: string | undefined): Promise<void> {
+    const filling = fillingOf(form)
+    const isFilled = filled === filling
+    if (!isFilled) await this.#fill(form)
+    const made = await this.#makeIndexes(form)
+    await this.#dropIndexes(form, made)
+    if (isFilled) return
+    await this.#server.use(() => this.#described().updateOne({ _id: form.name }, { $set: { filled: filling } }, { upsert: true }))
+  }
+
+  async #makeIndexes(form: Form): Promise<ReadonlySet<string>> {
+    const specs = specsOf(form)
+    for (const { name, key, ...options } of specs) {
+      try {
+        await this.#server.patiently(() => this.#server.collection(form.name).createIndex(key, { name, ...options }))
+      } catch (error) {
+        const index = form.unique.find(([unique]) => uniqueName(unique) === name)
+        if (!isDuplicate(error) || index === undefined) throw error
+        throw new Taken(index[0], `The index ${index[0]} of ${form.name} cannot be unique: two documents share a key`)
+      }
+    }
+    return new Set(specs.map(({ name }) => name))
+  }
+
+  async #dropIndexes(form: Form, kept: ReadonlySet<string>): Promise<void> {
+    const there = await this.#server.use(() => this.#server.collection(form.name).indexes())
+    for (const { name } of there) {
+      if (name === undefined || name === '_id_' || kept.has(name)) continue
+      await this.#server.patiently(() => this.#server.collection(form.name).dropIndex(name)).catch(unlessGone)
+    }
+  }
+
+  async #fill(form: Form): Promise<void> {
+    const collection = () => this.#server.collection<Kept>(form.name)
+    let after = ''
+    for (;;) {
+      const options = { projection: { d: 1, r: 1 }, sort: { _id: 1 as const }, limit: filledAtOnce }
+      const batch = await this.#server.use(() =>
+        collection()
+          .find({ _id: { $gt: after }, r: { $gt: 0 } }, options)
+          .toArray(),
+      )
+      const changes = batch.flatMap(({ _id, d, r }) => {
+        if (d === undefined || r === undefined) return []
+        const { k, u } = partsOf(form, JSON.parse(d) as Stored, d)
+        return [{ updateOne: { filter: { _id, r }, update: { $set: { k, u } } } }]
+      })
+      if (changes.length > 0) await this.#server.patiently(() => collection().bulkWrite(changes, { ordered: false }))
+      if (batch.length < filledAtOnce) return
+      after = batch.at(-1)?._id ?? after
+    }
+  }
+}
+
+/** Another kernel may have dropped it. */
+const unlessGone = (error: unknown): void => {
+  if (codeOf(error) !== 26 && codeOf(error) !== 27) throw error
+}

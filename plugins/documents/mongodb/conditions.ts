@@ -1,0 +1,121 @@
+import type { Document, Filter } from 'mongodb'
+import { isScalar, type Scalar, type Where } from 'pounce/sdk'
+import { type Form, fieldOf, type Kept } from './form.ts'
+import { afterPrefix, encode, encodeText } from './text-keys.ts'
+
+/** A condition in MongoDB's words: it holds for every document that fits, and when it is exact for no other. */
+export interface Translated {
+  readonly filter: Filter<Kept>
+  readonly isExact: boolean
+}
+
+const everything: Translated = { filter: {}, isExact: false }
+const nothing: Translated = { filter: { _id: { $in: [] } }, isExact: true }
+
+interface Field {
+  readonly name: string
+  readonly isArray: boolean
+  /** True when the field holds what the path reaches, save that it has null for an object. */
+  accepts(value: Scalar): boolean
+}
+
+const fieldFor = (form: Form, path: string): Field | undefined => {
+  if (path === 'id') return { name: '_id', isArray: false, accepts: value => typeof value === 'string' }
+  if (path === 'revision') return { name: 'r', isArray: false, accepts: value => typeof value === 'number' }
+  const isArray = form.paths.get(path)
+  return isArray === undefined ? undefined : { name: fieldOf(path), isArray, accepts: () => true }
+}
+
+const oneOf = (field: Field, values: readonly Scalar[]): Translated => {
+  const accepted = [...new Set(values.filter(field.accepts))]
+  if (accepted.length === 0) return nothing
+  const [only, ...others] = accepted.map(encode)
+  const filter = { [field.name]: others.length === 0 ? only : { $in: [only, ...others] } } as Filter<Kept>
+  return { filter, isExact: !accepted.includes(null) }
+}
+
+type Range = Extract<Where, { op: 'range' }>
+
+const within = (field: Field, bounds: Document, isExact: boolean): Translated => ({
+  filter: { [field.name]: field.isArray ? { $elemMatch: bounds } : bounds },
+  isExact,
+})
+
+const inRange = (field: Field, { gt, gte, lt, lte }: Range): Translated => {
+  const given = Object.entries({ gt, gte, lt, lte }).filter((entry): entry is [string, string | number] => entry[1] !== undefined)
+  const types = new Set(given.map(([, bound]) => typeof bound))
+  if (types.size > 1) return nothing
+  const [first] = given
+  if (first === undefined) return everything
+  if (!field.accepts(first[1])) return nothing
+  if (given.some(([, bound]) => typeof bound === 'string' && !bound.isWellFormed())) return everything
+  return within(field, Object.fromEntries(given.map(([op, bound]) => [`$${op}`, encode(bound)])), true)
+}
+
+const beginning = (field: Field, text: string): Translated => {
+  if (!field.accepts(text)) return nothing
+  if (!text.isWellFormed()) return everything
+  const encoded = encodeText(text)
+  return within(field, { $gte: encoded, $lt: afterPrefix(encoded) }, true)
+}
+
+/** All conditions at once. */
+export const translateAll = (form: Form, all: readonly Where[]): Translated => {
+  const parts = all.map(where => translate(form, where))
+  const filters = parts.map(({ filter }) => filter).filter(filter => Object.keys(filter).length > 0)
+  return {
+    filter: filters.length > 1 ? { $and: filters } : (filters[0] ?? {}),
+    isExact: parts.every(({ isExact }) => isExact),
+  }
+}
+
+const translateAny = (form: Form, any: readonly Where[]): Translated => {
+  if (any.length === 0) return nothing
+  const parts = any.map(where => translate(form, where))
+  if (parts.some(({ filter }) => Object.keys(filter).length === 0)) {
+    return { filter: {}, isExact: parts.some(({ filter, isExact }) => isExact && Object.keys(filter).length === 0) }
+  }
+  return { filter: { $or: parts.map(({ filter }) => filter) }, isExact: parts.every(({ isExact }) => isExact) }
+}
+
+const negated = ({ filter, isExact }: Translated): Translated => {
+  if (!isExact) return everything
+  return Object.keys(filter).length === 0 ? nothing : { filter: { $nor: [filter] }, isExact: true }
+}
+
+/**
+ * What MongoDB can tell of a condition by the fields that indexes are made of. User text only ever becomes a value that is compared.
+ * What it cannot tell is left out, so that documents are checked again unless the translation is exact.
+ */
+export const translate = (form: Form, where: Where): Translated => {
+  switch (where.op) {
+    case 'and':
+      return translateAll(form, where.all)
+    case 'or':
+      return translateAny(form, where.any)
+    case 'not':
+      return negated(translate(form, where.not))
+    default: {
+      const field = fieldFor(form, where.field)
+      if (field === undefined) return everything
+      return ofField(field, where)
+    }
+  }
+}
+
+const ofField = (field: Field, where: Exclude<Where, { op: 'and' | 'or' | 'not' }>): Translated => {
+  switch (where.op) {
+    case 'eq':
+      return isScalar(where.value) ? oneOf(field, [where.value]) : nothing
+    case 'ne':
+      return negated(oneOf(field, [where.value]))
+    case 'in':
+      return oneOf(field, where.values.filter(isScalar))
+    case 'range':
+      return inRange(field, where)
+    case 'prefix':
+      return beginning(field, where.text)
+    default:
+      return everything
+  }
+}

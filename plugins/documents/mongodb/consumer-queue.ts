@@ -1,0 +1,128 @@
+import type { AnyEvent, Delivery } from 'pounce/sdk'
+import { subjectOf } from './deliveries.ts'
+
+/** An event in memory that this kernel holds for a consumer. */
+export interface Held {
+  readonly id: string
+  readonly subject: string
+  readonly event: AnyEvent
+  /** Which try comes next, or goes on. */
+  readonly attempt: number
+}
+
+interface Leased extends Held {
+  readonly until: number
+}
+
+/** How many events a kernel holds for a consumer before it leaves them where any kernel can take them. */
+const most = 2000
+
+const byId = (a: { readonly id: string }, b: { readonly id: string }): number => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
+
+/** What this kernel holds for one consumer: events that only it may hand out, and those it has handed out. */
+export class ConsumerQueue {
+  readonly name: string
+  /** Everything that waits for this consumer is held here, so far as this kernel knows: new events need not queue behind others. */
+  isLive = false
+  /** When to look at what waits elsewhere: in milliseconds of the monotonic clock, or of the installation's for what is due. */
+  lookAt = 0
+  dueAt = Number.POSITIVE_INFINITY
+  /** When somebody last claimed here, of the monotonic clock. */
+  claimedAt = Number.NEGATIVE_INFINITY
+  /** Raised when events were left elsewhere, so that a look that began before proves nothing. */
+  leftElsewhere = 0
+  #pending: Held[] = []
+  readonly #leases = new Map<string, Leased>()
+
+  constructor(name: string) {
+    this.name = name
+  }
+
+  get pendingCount(): number {
+    return this.#pending.length
+  }
+
+  get leasedCount(): number {
+    return this.#leases.size
+  }
+
+  holds(id: string): boolean {
+    return this.#leases.has(id) || this.#pending.some(held => held.id === id)
+  }
+
+  /** Holds a new event, unless nobody here asks for it or older ones wait elsewhere. */
+  offer(event: AnyEvent): boolean {
+    if (!this.isLive || this.#pending.length >= most) {
+      this.leave()
+      return false
+    }
+    this.#pending.push({ id: event.id, subject: subjectOf(event), event, attempt: 1 })
+    const before = this.#pending.at(-2)
+    if (before && before.id > event.id) this.#pending.sort(byId)
+    return true
+  }
+
+  /** Takes note that events for this consumer wait elsewhere. */
+  leave(): void {
+    this.isLive = false
+    this.leftElsewhere++
+    this.lookAt = 0
+  }
+
+  /** Leases that ended: their events wait again. */
+  expire(now: number): void {
+    const ended = [...this.#leases.values()].filter(({ until }) => until <= now)
+    if (ended.length === 0) return
+    for (const { id, subject, event, attempt } of ended) {
+      this.#leases.delete(id)
+      this.#pending.push({ id, subject, event, attempt: attempt + 1 })
+    }
+    this.#pending.sort(byId)
+  }
+
+  get busySubjects(): ReadonlySet<string> {
+    return new Set([...this.#leases.values()].map(({ subject }) => subject))
+  }
+
+  /** The oldest events whose subjects nobody deals with, of what is held and of these others. */
+  choose<T extends { readonly id: string; readonly subject: string }>(others: readonly T[], limit: number): readonly (Held | T)[] {
+    const busy = this.busySubjects
+    const all = others.length > 0 ? [...this.#pending, ...others].sort(byId) : this.#pending
+    const chosen: (Held | T)[] = []
+    for (const one of all) {
+      if (chosen.length === limit) break
+      if (!busy.has(one.subject)) chosen.push(one)
+    }
+    return chosen
+  }
+
+  /** Hands events out until then. */
+  lease(chosen: readonly Held[], until: number): readonly Delivery[] {
+    const ids = new Set(chosen.map(({ id }) => id))
+    for (const held of chosen) this.#leases.set(held.id, { ...held, until })
+    this.#pending = this.#pending.filter(({ id }) => !ids.has(id))
+    return chosen.map(({ event, attempt }) => ({ event, attempt }))
+  }
+
+  /** Which try of an event goes on; 1 for one that is not held. */
+  attemptOf(id: string): number {
+    return (this.#leases.get(id) ?? this.#pending.find(held => held.id === id))?.attempt ?? 1
+  }
+
+  /** True when it was handed out and the lease goes on. */
+  isLeased(id: string): boolean {
+    return this.#leases.has(id)
+  }
+
+  /** No longer holds an event. */
+  drop(id: string): void {
+    if (!this.#leases.delete(id)) this.#pending = this.#pending.filter(held => held.id !== id)
+  }
+
+  /** Holds nothing any more: others may have taken it. */
+  clear(): void {
+    this.#pending = []
+    this.#leases.clear()
+    this.leave()
+  }
+}

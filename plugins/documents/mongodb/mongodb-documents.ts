@@ -1,0 +1,139 @@
+import {
+  type Change,
+  Clock,
+  type Collection,
+  type Committed,
+  configPort,
+  type DocumentStore,
+  type Find,
+  Ids,
+  Log,
+  Metrics,
+  type NewEvent,
+  type Outbox,
+  type Page,
+  type Stored,
+  wire,
+} from 'pounce/sdk'
+import { batchesOf } from './batches.ts'
+import { Catalog } from './catalog.ts'
+import { MongodbOutbox } from './mongodb-outbox.ts'
+import { type Count, Reader } from './reader.ts'
+import { Server } from './server.ts'
+import { config, type Settings } from './settings.ts'
+import { encodeText } from './text-keys.ts'
+import { Turns } from './turns.ts'
+import { collectionOf, idOf, Writer } from './writer.ts'
+
+interface Item {
+  readonly change: Change
+  readonly events?: readonly NewEvent[]
+}
+
+export { config }
+
+const Config = configPort(config)
+
+/** Documents in MongoDB, one conditional write for each commit, with its events inside the document until they are handed on. */
+export class MongodbDocuments implements DocumentStore {
+  readonly outbox: Outbox
+  readonly #server: Server
+  readonly #catalog: Catalog
+  readonly #writer: Writer
+  readonly #reader: Reader
+  readonly #outbox: MongodbOutbox
+  readonly #metrics: Metrics
+  readonly #turns = new Turns()
+
+  constructor(settings: Settings, ids: Ids, clock: Clock, log: Log, metrics: Metrics) {
+    this.#server = new Server(settings)
+    this.#catalog = new Catalog(this.#server)
+    this.#writer = new Writer(this.#server, this.#catalog)
+    this.#reader = new Reader(this.#server, from => this.#catalog.formOf(from), settings.readTimeoutMs)
+    this.#outbox = new MongodbOutbox({ server: this.#server, catalog: this.#catalog, ids, clock, log })
+    this.outbox = this.#outbox
+    this.#metrics = metrics
+  }
+
+  async start(): Promise<void> {
+    await this.#server.open()
+    await this.#outbox.start()
+  }
+
+  async health(): Promise<void> {
+    await this.#server.use(database => database.command({ ping: 1 }))
+  }
+
+  /** Ends what is under way, then disconnects. Later calls reject with `Unavailable`. */
+  async dispose(): Promise<void> {
+    if (!this.#server.isOpen) return
+    await this.#turns.ended()
+    try {
+      await this.#outbox.dispose()
+    } finally {
+      await this.#server.close()
+    }
+  }
+
+  async declare(collections: readonly Collection<object>[]): Promise<void> {
+    await this.#catalog.declare(collections)
+  }
+
+  async get<T extends object>(from: Collection<T>, id: string): Promise<(T & Stored) | undefined> {
+    return this.#reader.get(from, id)
+  }
+
+  async getMany<T extends object>(from: Collection<T>, ids: readonly string[]): Promise<ReadonlyMap<string, T & Stored>> {
+    return this.#reader.getMany(from, ids)
+  }
+
+  async find<T extends object>(from: Collection<T>, query: Find): Promise<Page<T & Stored>> {
+    return this.#reader.find(from, query)
+  }
+
+  async count<T extends object>(from: Collection<T>, query: Count): Promise<number> {
+    return this.#reader.count(from, query)
+  }
+
+  async *scan<T extends object>(from: Collection<T>, query: Omit<Find, 'limit' | 'after'>): AsyncIterable<T & Stored> {
+    yield* this.#reader.scan(from, query)
+  }
+
+  async commit<T extends object>(change: Change<T>, events: readonly NewEvent[] = []): Promise<T & Stored> {
+    return (await this.#commit(change as Change, events)) as T & Stored
+  }
+
+  async commitEach<T extends object>(
+    items: readonly { readonly change: Change<T>; readonly events?: readonly NewEvent[] }[],
+  ): Promise<readonly Committed<T>[]> {
+    if (items.length > 1000) throw new RangeError('At most 1,000 changes can be sent at once')
+    const results: Committed<T>[] = []
+    for (const batch of batchesOf(items as readonly Item[])) {
+      const each = batch.map(async ({ change, events = [] }): Promise<Committed<T>> => {
+        try {
+          return { ok: true, document: (await this.#commit(change, events)) as T & Stored }
+        } catch (error) {
+          return { ok: false, error: error instanceof Error ? error : new Error(String(error)) }
+        }
+      })
+      results.push(...(await Promise.all(each)))
+    }
+    return results
+  }
+
+  /** Changes of one document take turns here, so that they do not make each other fail. */
+  #commit(change: Change, events: readonly NewEvent[]): Promise<Stored> {
+    const collection = collectionOf(change).name
+    const id = idOf(change)
+    const isTombstone = 'tombstone' in change
+    return this.#turns.take(`${collection}/${id}`, async () => {
+      const make = () => (isTombstone ? [...this.#outbox.make(events), this.#outbox.tombstoneMark()] : this.#outbox.make(events))
+      const start = performance.now()
+      const { document, left, isGone } = await this.#writer.write(change, make)
+      this.#metrics.observe('documents_commit_seconds', (performance.now() - start) / 1000)
+      this.#outbox.committed(left, { collection, document: encodeText(id), isGone })
+      return document
+    })
+  }
+}
+wire(MongodbDocuments, Config, Ids, Clock, Log, Metrics)

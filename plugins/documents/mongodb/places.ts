@@ -1,0 +1,49 @@
+import type { Document, Filter } from 'mongodb'
+import type { Scalar } from 'pounce/sdk'
+import type { Kept } from './form.ts'
+
+/** An order of documents: by these fields, the id last, all in one direction. */
+export interface Order {
+  /** MongoDB's names of fields that hold no arrays, without `_id`. */
+  readonly fields: readonly string[]
+  readonly isDescending: boolean
+}
+
+/** Where to go on: the encoded values of the order's fields and of the id. */
+export type Place = readonly Scalar[]
+
+export const sortOf = ({ fields, isDescending }: Order): Document =>
+  Object.fromEntries([...fields, '_id'].map(field => [field, isDescending ? -1 : 1]))
+
+/** Each type but null as a stretch, for MongoDB compares only values of one type. */
+const types = [{ $gte: Number.NEGATIVE_INFINITY }, { $gte: '' }, { $gte: false }]
+
+const rankOf = (value: Scalar): number => (value === null ? 0 : typeof value === 'number' ? 1 : typeof value === 'string' ? 2 : 3)
+
+/** What comes after a value: first those of its own type, then those of the types beyond. */
+const beyond = (field: string, value: Scalar, isDescending: boolean): readonly Filter<Kept>[] => {
+  const rank = rankOf(value)
+  const same: Filter<Kept>[] = value === null ? [] : [{ [field]: { [isDescending ? '$lt' : '$gt']: value } }]
+  if (field === '_id') return same
+  const others = isDescending ? types.slice(0, Math.max(0, rank - 1)) : types.slice(rank)
+  const stretches: Filter<Kept>[] = others.map(bounds => ({ [field]: bounds }))
+  if (isDescending && value !== null) stretches.push({ [field]: null })
+  if (stretches.length === 0) return same
+  return [...same, stretches.length > 1 ? { $or: stretches } : (stretches[0] as Filter<Kept>)]
+}
+
+/**
+ * What comes after a place, as stretches to be read one after the other, each of which is one seek in an index over the order's
+ * fields: first what is level with the place but for the id, then what differs in the last field, and so on.
+ */
+export const stretchesAfter = ({ fields, isDescending }: Order, place: Place | undefined): readonly Filter<Kept>[] => {
+  if (place === undefined) return [{}]
+  const all = [...fields, '_id']
+  return all
+    .map((field, at): readonly Filter<Kept>[] => {
+      const level: Filter<Kept> = Object.fromEntries(all.slice(0, at).map((name, number) => [name, place[number] ?? null]))
+      return beyond(field, place[at] ?? null, isDescending).map(filter => (at === 0 ? filter : { $and: [level, filter] }))
+    })
+    .reverse()
+    .flat()
+}

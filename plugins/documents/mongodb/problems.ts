@@ -1,0 +1,49 @@
+import { NoSpace, TooLarge, Unavailable } from 'pounce/sdk'
+
+/** Error codes of MongoDB, of its `error_codes.yml`. */
+const codes = {
+  noSpace: new Set([14031, 39]),
+  tooLarge: new Set([10334, 17280, 17419, 17420]),
+  denied: new Set([13, 18, 8000]),
+  /** Time-outs, a server that stops or is no longer the primary, a read or write concern that cannot be met. */
+  away: new Set([
+    6, 7, 50, 63, 64, 79, 89, 91, 100, 112, 133, 134, 189, 202, 262, 290, 317, 358, 9001, 10058, 10107, 11600, 11602, 13388, 13435, 13436,
+  ]),
+}
+
+/** Names of the driver's own errors that mean that the server could not be reached, or not in time. */
+const awayNames =
+  /^Mongo(?:Network|NetworkTimeout|ServerSelection|PoolCleared|PoolClosed|PoolClearedOnNetwork|WaitQueueTimeout|ConnectionPool|NotConnected|TopologyClosed|ClientClosed|ServerClosed|OperationTimeout|WriteConcern|Stalled)/
+
+interface Failure extends Error {
+  readonly code?: unknown
+  readonly writeErrors?: unknown
+}
+
+const isFailure = (error: unknown): error is Failure => error instanceof Error
+
+/** The server's code of an error; undefined for one of the driver or of our own. */
+export const codeOf = (error: unknown): number | undefined => (isFailure(error) && typeof error.code === 'number' ? error.code : undefined)
+
+/** True when the server was not there, not in time, or not in the state to answer. */
+export const isAway = (error: unknown): boolean => {
+  const code = codeOf(error)
+  return isFailure(error) && ((code !== undefined && codes.away.has(code)) || awayNames.test(error.name))
+}
+
+export const isDenied = (error: unknown): boolean => codes.denied.has(codeOf(error) ?? 0)
+
+/** True of a key that somebody else has. */
+export const isDuplicate = (error: unknown): boolean => codeOf(error) === 11000
+
+/** What a caller is told: `Unavailable` when the server is away or too slow, `NoSpace` for a full disk, `TooLarge` for a document that MongoDB cannot hold. */
+export const problemOf = (error: unknown): Error => {
+  const cause = isFailure(error) ? error : new Error(String(error))
+  const code = codeOf(error) ?? 0
+  if (codes.noSpace.has(code) || /no space left|out of disk space/i.test(cause.message)) return new NoSpace(undefined, { cause })
+  if (codes.tooLarge.has(code) || /^document is larger than the maximum size|BSONObj(?:ect)?TooLarge|BSONObj size/.test(cause.message)) {
+    return new TooLarge('The record is larger than the document store can hold (16 MiB)', { cause })
+  }
+  if (isAway(error) || isDenied(error)) return new Unavailable('The document store cannot be read or written at the moment', { cause })
+  return cause
+}

@@ -1,0 +1,45 @@
+import type { AnyEvent } from 'pounce/sdk'
+import type { Catalog } from './catalog.ts'
+import { type Deliveries, type NewDelivery, subjectOf } from './deliveries.ts'
+import type { Kept, KeptEvent } from './form.ts'
+import type { Server } from './server.ts'
+
+/** Events of this age were left behind by a kernel that died, or whose commit was answered by nobody. */
+const ageMs = 10_000
+const mostDocuments = 200
+
+/** The records of an event for the consumers that it was kept for. */
+const deliveriesOf = ({ id, e, to }: KeptEvent): readonly NewDelivery[] => {
+  if (e === '') return []
+  const subject = subjectOf(JSON.parse(e) as AnyEvent)
+  return to.map(consumer => ({ consumer, id, subject, text: e, tries: 0 }))
+}
+
+/** Takes events out of documents that nobody handed on. Those that `isHeld` are being handed on here. Returns how many it found. */
+export const sweep = async (
+  tools: { readonly server: Server; readonly catalog: Catalog; readonly deliveries: Deliveries; readonly isHeld: (id: string) => boolean },
+  now: number,
+): Promise<number> => {
+  let found = 0
+  for (const name of tools.catalog.names) found += await sweepOne(tools, name, now - ageMs)
+  return found
+}
+
+const sweepOne = async ({ server, deliveries, isHeld }: Parameters<typeof sweep>[0], name: string, before: number): Promise<number> => {
+  const collection = () => server.collection<Kept>(name)
+  const options = { projection: { ev: 1, gone: 1 }, sort: { 'ev.at': 1 as const }, limit: mostDocuments }
+  const left = await server.use(() =>
+    collection()
+      .find({ 'ev.at': { $lte: before } }, options)
+      .toArray(),
+  )
+  const events = left.flatMap(({ _id, ev }) => ev.filter(({ id, at }) => at <= before && !isHeld(id)).map(event => ({ _id, event })))
+  if (events.length === 0) return 0
+  await deliveries.add(events.flatMap(({ event }) => deliveriesOf(event)))
+  const documents = [...new Set(events.map(({ _id }) => _id))]
+  const pull = { $pull: { ev: { id: { $in: events.map(({ event }) => event.id) } } } }
+  await server.use(() => collection().updateMany({ _id: { $in: documents } }, pull))
+  const gone = left.filter(one => one.gone).map(({ _id }) => _id)
+  if (gone.length > 0) await server.use(() => collection().deleteMany({ _id: { $in: gone }, gone: true, ev: { $size: 0 } }))
+  return events.length
+}
