@@ -37,6 +37,7 @@ const typed = (dataset: string, type: string, person = ann, query = ''): Promise
   upload(person.call, dataset, 'leaf', 'leaf.bin', { type, query })
 
 const common = (job: Job, id: string, datasetId: string, fileSize: string) => ({
+  msgid: job.id,
   jobid: job.id,
   id,
   intermediateId: id,
@@ -59,9 +60,8 @@ test.serial('an extractor that only registered is not woken; enabled, it gets th
   const [job, ...more] = bus.to('t.first')
   t.deepEqual(more, [])
   t.deepEqual([job?.target, job?.user, job?.parameters], [{ kind: 'file', id: file }, ann.id, {}])
-  const { host, msgid, ...message } = job!.message
+  const { host, ...message } = job!.message
   t.is(typeof host, 'string')
-  t.not(msgid, job?.id)
   const { host: _host, ...expected } = common(job!, file, dataset, '4')
   t.deepEqual(message, {
     ...expected,
@@ -102,7 +102,7 @@ test.serial('files that come to and leave a dataset are told to those who proces
     [removed, 'removed'],
   ] as const) {
     t.deepEqual(job?.target, { kind: 'dataset', id: dataset })
-    const { msgid: _msgid, host: _host, ...message } = job!.message
+    const { host: _host, ...message } = job!.message
     const { host: _expectedHost, ...expected } = common(job!, file, dataset, '4')
     t.deepEqual(message, {
       ...expected,

@@ -1,6 +1,5 @@
 import { s } from 'pounce/sdk'
 import type { ExtractorRecord } from './collections.ts'
-import { messageIdOf } from './job-message.ts'
 import { takes } from './matching.ts'
 import type { Run } from './stored-extractions.ts'
 
@@ -34,7 +33,7 @@ export const statusWord = (
 
 /** A run with its news. */
 export const ShownRun = s.Object({
-  id: s.String({ description: 'The `msgid` of its message, for cancelling' }),
+  id: s.String({ description: 'The `msgid` and `jobid` of its message, for cancelling' }),
   job_id: s.String(),
   extractor_id: s.String(),
   status: s.String(),
@@ -48,7 +47,7 @@ export const ShownRun = s.Object({
 export const ListedRun = s.Intersect([s.Object({ file_id: s.String(), resource_type: s.String() }), ShownRun])
 
 export const showRun = ({ id, extractor, status, start, end, user, lines }: Run): s.Static<typeof ShownRun> => ({
-  id: messageIdOf(id),
+  id: id,
   job_id: id,
   extractor_id: extractor,
   status,

@@ -1,12 +1,19 @@
 import { definePlugin, on, port, provide, type TransportListener } from 'pounce/sdk'
+import { Archival, Archive, ArchiveDataset } from './archival.ts'
 import { Asking, AskingRuns } from './asking.ts'
 import { AllTransports, Carriers } from './carriers.ts'
-import { choices, extractions, extractors, labels } from './collections.ts'
+import { archivals, choices, extractions, extractors, labels } from './collections.ts'
+import { config } from './config.ts'
+import { FetchedFiles, FileFetching } from './fetched-files.ts'
 import { FinishUpload, FollowSpace, FollowTarget, WakeExtractors, WakeOnMetadata, WakeOnRemoval } from './handlers.ts'
 import { ExtractorIntroductions, Introductions } from './introductions.ts'
+import * as archiveRoutes from './routes-archive.ts'
 import * as enablingRoutes from './routes-enabling.ts'
 import * as extractionRoutes from './routes-extractions.ts'
 import * as extractorRoutes from './routes-extractors.ts'
+import * as fileRoutes from './routes-files.ts'
+import * as labelRoutes from './routes-labels.ts'
+import * as operationRoutes from './routes-operations.ts'
 import { Routes, Routing } from './routing.ts'
 import { Choices, StoredChoices } from './stored-choices.ts'
 import { Extractions, StoredExtractions } from './stored-extractions.ts'
@@ -14,11 +21,13 @@ import { KnownExtractors, StoredExtractors } from './stored-extractors.ts'
 import { Labels, StoredLabels } from './stored-labels.ts'
 import { Submission, Submissions } from './submission.ts'
 import { TakeResults } from './take-results.ts'
+import { ExtractorUsage, UsageOfExtractors } from './usage.ts'
 import { Waking, WakingExtractors } from './waking.ts'
 
 export const plugin = definePlugin({
   id: 'resources.extractions',
   summary: 'Extractors and their runs: who wakes when something happens, what was asked, what became of it.',
+  config,
   provides: [
     provide(Extractions, StoredExtractions),
     provide(KnownExtractors, StoredExtractors),
@@ -28,12 +37,19 @@ export const plugin = definePlugin({
     provide(AskingRuns, Asking),
     provide(WakingExtractors, Waking),
     provide(Submissions, Submission),
+    provide(Archive, Archival),
+    provide(FetchedFiles, FileFetching),
+    provide(UsageOfExtractors, ExtractorUsage),
     provide(AllTransports, Carriers),
     provide(ExtractorIntroductions, Introductions),
     provide(port<TransportListener>('extractions.results'), TakeResults),
   ],
-  routes: { ...extractorRoutes, ...enablingRoutes, ...extractionRoutes },
-  collections: [extractors, choices, labels, extractions],
+  routes: {
+    ...{ ...extractorRoutes, ...enablingRoutes, ...labelRoutes },
+    ...{ ...extractionRoutes, ...fileRoutes, ...operationRoutes, ...archiveRoutes },
+  },
+  collections: [extractors, choices, labels, extractions, archivals],
+  migrations: new URL('./migrations/', import.meta.url),
   handlers: [
     on('file.created', WakeExtractors),
     on('file.removed', WakeOnRemoval),
@@ -41,5 +57,6 @@ export const plugin = definePlugin({
     on('extraction.status', FinishUpload),
     on(['file.removed', 'dataset.removed'], FollowTarget),
     on('space.removed', FollowSpace),
+    on('dataset.archival-asked', ArchiveDataset),
   ],
 })

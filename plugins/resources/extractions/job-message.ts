@@ -15,9 +15,6 @@ type Parameters = Readonly<Record<string, unknown>>
 /** An id that follows from others: the same at every try, so that a repeat makes nothing new. */
 export const derivedId = (...parts: readonly string[]): string => createHash('sha256').update(parts.join('/')).digest('hex').slice(0, 24)
 
-/** The id of a run's SUBMITTED record as v1 has it, apart from the job's: what messages carry as `msgid`. */
-export const messageIdOf = (jobId: string): string => derivedId(jobId, 'message')
-
 /** `application/vnd.ms-excel` → `application.vnd_ms-excel`: dots first, then the slash (reference, extraction §1.3). */
 const asKey = (contentType: string): string => contentType.replaceAll('.', '_').replaceAll('/', '.')
 
@@ -42,7 +39,8 @@ const fileEntity = ({ id, name, contentType }: FileFacts) => entity('file', id, 
 const noTarget = '{}'
 
 const common = ({ jobId, host, notifies }: Asked, id: string, dataset: string, sizeBytes: number) => ({
-  msgid: messageIdOf(jobId),
+  // Id of the SUBMITTED record, which is the job here: one word finds both, in a reply, in a queue and when it is taken back.
+  msgid: jobId,
   jobid: jobId,
   id,
   intermediateId: id,

@@ -88,7 +88,7 @@ const cancelOn = (kind: 'file' | 'dataset', plural: string, permission: 'EditFil
     path: `/api/${plural}/:id/extractions/:job`,
     summary: `Take back a run on a ${kind}`,
     description:
-      '`job` is the `msgid` of the message, or the job id. A waiting run is taken off its queue, one that runs here is stopped; all others stay. `extractor` in the body is required, as in v1. The status of the run says what came of it: `Cancel Success` or `Cancel Failed`.',
+      '`job` is the `msgid` or `jobid` of the message: here they are the same. A waiting run is taken off its queue, one that runs here is stopped; all others stay. `extractor` in the body is required, as in v1. The status of the run says what came of it: `Cancel Success` or `Cancel Failed`.',
     permission,
     of: one(kind),
     params: s.Object({ id: s.id(), job: s.id() }),

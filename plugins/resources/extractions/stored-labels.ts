@@ -36,9 +36,10 @@ export class StoredLabels {
     }
   }
 
-  async remove(id: string): Promise<void> {
+  /** Resolves to what it was. */
+  async remove(id: string): Promise<Label> {
     try {
-      await this.#documents.commit({ tombstone: id, in: labels })
+      return await this.#documents.commit({ tombstone: id, in: labels })
     } catch (error) {
       throw error instanceof CommitConflict ? new NotFound('label', { cause: error }) : error
     }

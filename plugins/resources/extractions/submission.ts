@@ -16,7 +16,7 @@ import {
 import { type Asking, AskingRuns, type Order } from './asking.ts'
 import { AllTransports, type Carriers } from './carriers.ts'
 import type { Trigger } from './collections.ts'
-import { datasetSubmitted, fileSubmitted, messageIdOf } from './job-message.ts'
+import { datasetSubmitted, fileSubmitted } from './job-message.ts'
 import { cancelWords } from './run-state.ts'
 import { Extractions, type Run, type StoredExtractions, type Target } from './stored-extractions.ts'
 import { type Extractor, KnownExtractors, mayUse, type StoredExtractors } from './stored-extractors.ts'
@@ -136,7 +136,7 @@ export class Submission {
   }
 
   /**
-   * Takes a waiting run back, or stops one that runs here; others are not touched. `id` is the job's or the message's.
+   * Takes a waiting run back, or stops one that runs here; others are not touched.
    * Looking for it may take a transport long: this answers meanwhile, as in v1, and the run's status tells what came of it.
    */
   async cancel(target: Target, id: string, extractor: string): Promise<void> {
@@ -170,8 +170,7 @@ export class Submission {
   }
 
   async #runOn(target: Target, id: string): Promise<Run> {
-    const known = await this.#extractions.get(id)
-    const run = known ?? (await this.#extractions.of(target)).items.find(each => messageIdOf(each.id) === id)
+    const run = await this.#extractions.get(id)
     if (run?.target.id !== target.id) throw new NotFound('extraction')
     return run
   }

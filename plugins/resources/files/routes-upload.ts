@@ -75,6 +75,7 @@ export const uploadFilesToDataset = route({
 export const uploadFile = route({
   method: 'POST',
   path: '/api/files',
+  aliases: [{ path: '/api/extractions/upload_file' }],
   summary: 'Upload files that lie in no dataset',
   description: 'Only the uploader can see them until they are attached to a dataset.',
   permission: 'AddFile',

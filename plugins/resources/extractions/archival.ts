@@ -1,0 +1,140 @@
+import {
+  Clock,
+  Conflict,
+  DocumentStore,
+  event,
+  type FileRecord,
+  Files,
+  Ids,
+  Invalid,
+  type Json,
+  port,
+  type Stored,
+  type StoredEvent,
+  type s,
+  wire,
+} from 'pounce/sdk'
+import type { Order } from './asking.ts'
+import { type ArchivalRecord, archivals } from './collections.ts'
+import { Config, type config } from './config.ts'
+import { derivedId } from './job-message.ts'
+import type { Extractor } from './stored-extractors.ts'
+import { type Submission, Submissions } from './submission.ts'
+
+type File = FileRecord & Stored
+export type Operation = ArchivalRecord['operation']
+type Parameters = Readonly<Record<string, unknown>>
+
+const batch = 200
+
+/** Moves files into the archive and back: the archive extractor moves the bytes, and says so when it has. */
+export class Archival {
+  #archiveExtractor: string
+  #documents: DocumentStore
+  #files: Files
+  #submissions: Submission
+  #ids: Ids
+  #clock: Clock
+
+  constructor(
+    { archiveExtractorId }: s.Static<typeof config>,
+    documents: DocumentStore,
+    files: Files,
+    submissions: Submission,
+    ids: Ids,
+    clock: Clock,
+  ) {
+    this.#archiveExtractor = archiveExtractorId
+    this.#documents = documents
+    this.#files = files
+    this.#submissions = submissions
+    this.#ids = ids
+    this.#clock = clock
+  }
+
+  /** The bytes are in the archive, or back: what the archive extractor calls when it is done. */
+  async moved(file: File, operation: Operation, actor: string | undefined): Promise<void> {
+    const set =
+      operation === 'archive'
+        ? { status: 'ARCHIVED' }
+        : { status: 'PROCESSED', 'statistics.lastDownloaded': this.#clock.now().toISOString() }
+    const subject = { kind: 'file', id: file.id } as const
+    await this.#files.change(file.id, { set }, [
+      event('file.updated', subject, { fields: ['status'] }, actor),
+      event(operation === 'archive' ? 'file.archived' : 'file.unarchived', subject, { sizeBytes: file.sizeBytes }, actor),
+    ])
+  }
+
+  /** Asks the archive extractor for one file, whatever the file's status. */
+  async ask(file: File, operation: Operation, parameters: Parameters, user: string | undefined): Promise<void> {
+    const extractor = await this.#extractor(user)
+    await this.#submissions.send([this.#order(file, extractor, operation, parameters, user)])
+  }
+
+  /** Asks for every file of a dataset, however many, in the background. */
+  async askAll(dataset: string, operation: Operation, parameters: Parameters, user: string | undefined): Promise<void> {
+    await this.#extractor(user)
+    const id = this.#ids.next()
+    const record: ArchivalRecord = { dataset, operation, parameters: parameters as Readonly<Record<string, Json>>, user: user ?? null }
+    const asked = event('dataset.archival-asked', { kind: 'dataset', id: dataset }, { request: id }, user)
+    await this.#documents.commit({ insert: { id, ...record }, into: archivals }, [asked])
+  }
+
+  /** Asks for the files of one wish; a wish that was begun and not ended goes on under the same jobs. */
+  async carryOut(request: string): Promise<void> {
+    const wish = await this.#documents.get(archivals, request)
+    if (!wish) return
+    const { dataset, operation, parameters, user } = wish
+    const extractor = await this.#extractor(user ?? undefined)
+    let files = 0
+    let orders: Order[] = []
+    for await (const file of this.#files.ofDataset(dataset)) {
+      files++
+      const order = this.#order(file, extractor, operation, parameters, user ?? undefined)
+      orders.push({ ...order, id: derivedId(request, file.id) })
+      if (orders.length < batch) continue
+      await this.#submissions.send(orders)
+      orders = []
+    }
+    await this.#submissions.send(orders)
+    const queued = event('dataset.archival-queued', { kind: 'dataset', id: dataset }, { operation, files }, user ?? undefined)
+    await this.#documents.commit({ tombstone: request, in: archivals }, [queued])
+  }
+
+  #order(file: File, extractor: Extractor, operation: Operation, parameters: Parameters, user: string | undefined): Order {
+    const wish = { extractor: extractor.identity, parameters: { ...parameters, operation }, user }
+    return this.#submissions.fileOrder(file, extractor, wish, 'archive')
+  }
+
+  /** Anybody who may archive uses it, so it has to be a public one, or one given to them. */
+  async #extractor(user: string | undefined): Promise<Extractor> {
+    try {
+      return await this.#submissions.usable({ extractor: this.#archiveExtractor, parameters: {}, user })
+    } catch (error) {
+      if (!(error instanceof Invalid)) throw error
+      throw new Conflict(
+        `The archive extractor ${this.#archiveExtractor} has not registered here: start it, or name another one in the settings`,
+        {
+          cause: error,
+        },
+      )
+    }
+  }
+}
+wire(Archival, Config, DocumentStore, Files, Submissions, Ids, Clock)
+
+export const Archive = port<Archival>('extractions.archive')
+
+/** Carries out wishes to archive whole datasets. */
+export class ArchiveDataset {
+  #archive: Archival
+
+  constructor(archive: Archival) {
+    this.#archive = archive
+  }
+
+  async handle({ data: { request } }: StoredEvent<'dataset.archival-asked'>): Promise<void> {
+    await this.#archive.carryOut(request)
+  }
+}
+wire(ArchiveDataset, Archive)

@@ -1,0 +1,16 @@
+import { configPort, s } from 'pounce/sdk'
+
+export const config = s.Object({
+  archiveExtractorId: s.String({
+    default: 'ncsa.archival.disk',
+    minLength: 1,
+    maxLength: 300,
+    description: 'The extractor that moves bytes into the archive and back: a name as listed at /api/extractors',
+  }),
+  maxUrlBytes: s.Integer({
+    default: 1_073_741_824,
+    minimum: 1,
+    description: 'Largest file that is fetched from an address (POST /api/extractions/upload_url), in bytes',
+  }),
+})
+export const Config = configPort(config)

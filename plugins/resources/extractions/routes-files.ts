@@ -1,0 +1,124 @@
+import {
+  anonymousUserId,
+  Files,
+  Ids,
+  Installation,
+  Invalid,
+  NotFound,
+  one,
+  type PreviewRecord,
+  Previews,
+  routesFor,
+  type Stored,
+  s,
+  type Tag,
+} from 'pounce/sdk'
+import { AllTransports } from './carriers.ts'
+import { statusWord } from './extraction-status.ts'
+import { FetchedFiles } from './fetched-files.ts'
+import { Extractions } from './stored-extractions.ts'
+import { KnownExtractors } from './stored-extractors.ts'
+import { WakingExtractors } from './waking.ts'
+
+const route = routesFor('extractions', {
+  files: Files,
+  previews: Previews,
+  extractions: Extractions,
+  extractors: KnownExtractors,
+  carriers: AllTransports,
+  waking: WakingExtractors,
+  fetched: FetchedFiles,
+  ids: Ids,
+  installation: Installation,
+})
+
+const TagsBy = s.Object({ extractor_id: s.Optional(s.String()), userId: s.Optional(s.String()), values: s.Array(s.String()) })
+const PreviewsBy = s.Object({
+  extractor_id: s.String(),
+  values: s.Array(s.Object({ preview_id: s.String(), contentType: s.String(), url: s.String() })),
+})
+const found = {
+  file_id: s.String(),
+  filename: s.String(),
+  tags: s.Array(TagsBy),
+  previews: s.Array(PreviewsBy),
+  'versus descriptors url': s.String(),
+}
+
+const tagsBy = (tags: readonly Tag[]): s.Static<typeof TagsBy>[] => {
+  const makers = Map.groupBy(tags, tag => (tag.extractor === null ? `user ${tag.user ?? anonymousUserId}` : `extractor ${tag.extractor}`))
+  return [...makers].map(([maker, own]) => {
+    const values = own.map(({ name }) => name)
+    return maker.startsWith('user ') ? { userId: maker.slice(5), values } : { extractor_id: maker.slice(10), values }
+  })
+}
+
+const previewsBy = (all: readonly (PreviewRecord & Stored)[], baseUrl: string): s.Static<typeof PreviewsBy>[] =>
+  [...Map.groupBy(all, preview => preview.extractor)].map(([extractor, own]) => ({
+    extractor_id: extractor,
+    values: own.map(({ id, contentType }) => ({ preview_id: id, contentType, url: `${baseUrl}/api/previews/${id}` })),
+  }))
+
+export const getExtractedMetadata = route({
+  method: 'GET',
+  path: '/api/extractions/:id/metadata',
+  summary: 'What extractors and people found in a file: tags and previews, by who made them',
+  description: 'And how far the extractors are. `versus descriptors url` names an address of an older service that is not here.',
+  permission: 'ViewFile',
+  of: one('file'),
+  params: s.Object({ id: s.id() }),
+  responses: { 200: s.Object({ ...found, Status: s.String() }) },
+  throws: [NotFound],
+  async handle({ params, caller }, { files, previews, extractions, extractors, carriers, installation }) {
+    const file = await files.get(params.id)
+    if (!file) throw new NotFound('file')
+    const { items } = await extractions.of(file)
+    const inputTypes = (await Promise.all(carriers.buses().map(bus => bus.inputTypes()))).flat()
+    const Status = statusWord(items, file.contentType, await extractors.visibleTo(caller.user?.id), inputTypes)
+    const made = previewsBy(await previews.of({ kind: 'file', id: file.id }), installation.baseUrl)
+    const versus = `/api/files/${file.id}/versus_metadata`
+    const body = {
+      file_id: file.id,
+      filename: file.name,
+      Status,
+      tags: tagsBy(file.tags),
+      previews: made,
+      'versus descriptors url': versus,
+    }
+    return { status: 200, body }
+  },
+})
+
+export const announceFileset = route({
+  method: 'POST',
+  path: '/api/datasets/:id/filesetUploadEvent',
+  summary: 'Say that several files came into a dataset at once',
+  description:
+    'Wakes the extractors that process `files.added`, once for all of them. Files that are not in the dataset are left out. At most 1,000.',
+  permission: 'AddResourceToDataset',
+  of: one('dataset'),
+  params: s.Object({ id: s.id() }),
+  query: s.Object({ fileids: s.Optional(s.repeated(s.String({ maxLength: 100 }))) }),
+  responses: { 200: s.Literal('added new event') },
+  throws: [NotFound],
+  async handle({ params, query, caller }, { files, waking, carriers, ids }) {
+    const named = await files.getMany([...new Set(query.fileids ?? [])].filter(s.isId))
+    const inside = [...named.values()].filter(({ places }) => places.some(place => place.dataset === params.id))
+    if (inside.length > 0) await carriers.publish(await waking.filesAdded(inside, params.id, ids.next(), caller.user?.id))
+    return { status: 200, body: 'added new event' as const }
+  },
+})
+
+export const uploadByUrl = route({
+  method: 'POST',
+  path: '/api/extractions/upload_url',
+  summary: 'Have a file fetched from an address',
+  description: 'It lies in no dataset, and only you see it until it is attached to one. Addresses inside this network are refused.',
+  permission: 'AddFile',
+  body: s.Object({ fileurl: s.String({ minLength: 1, maxLength: 2000, description: 'http or https' }) }),
+  responses: { 200: s.Object({ id: s.String() }) },
+  throws: [Invalid],
+  async handle({ body, caller, signal }, { fetched }) {
+    return { status: 200, body: { id: await fetched.take(body.fileurl, caller, signal) } }
+  },
+})

@@ -1,0 +1,76 @@
+import test from 'ava'
+import type { StatusLine } from './collections.ts'
+import { outcomeOf, submitted, tidyStatus, withLine } from './run-state.ts'
+
+const line = (status: string, second: number): StatusLine => ({ status, at: new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString() })
+const asked = line(submitted, 30)
+
+const after = (news: readonly StatusLine[], start: readonly StatusLine[] = [asked]): readonly StatusLine[] =>
+  news.reduce((lines, each) => withLine(lines, each) ?? lines, start)
+
+const orders = (news: readonly StatusLine[]): StatusLine[][] =>
+  news.length < 2 ? [[...news]] : news.flatMap((first, at) => orders(news.toSpliced(at, 1)).map(rest => [first, ...rest]))
+
+const started = line('StatusMessage.start: Started processing.', 10)
+const works = line('StatusMessage.processing: Downloading file.', 11)
+const retried = line('StatusMessage.retry: (#1) no route', 12)
+const failed = line('StatusMessage.error: no luck', 13)
+
+test('the same news gives the same end in every order, and however often it comes', t => {
+  const cases = [
+    [[started, works, line('DONE', 12)], 'done', 'DONE'],
+    [[started, works, retried, failed], 'failed', failed.status],
+    [[started, works, retried], 'open', retried.status],
+    [[started, failed, line('StatusMessage.start: Started processing.', 14)], 'open', started.status],
+    [[started, failed, line('DONE', 15)], 'done', 'DONE'],
+  ] as const
+  for (const [news, state, status] of cases)
+    for (const order of orders(news)) t.like(outcomeOf(after([...order, ...order])), { state, status }, JSON.stringify(order))
+})
+
+test('what an extractor says in a second that began before it was asked counts all the same', t => {
+  t.like(outcomeOf(after([started])), { status: started.status, state: 'open', end: null })
+})
+
+test('a failure is one though our own word about it is newer', t => {
+  t.like(outcomeOf(after([line('Cancel Failed', 40), failed])), { state: 'failed' })
+  t.like(outcomeOf(after([line('Cancel Requested', 40)])), { state: 'open', status: 'Cancel Requested' })
+  t.like(outcomeOf(after([line('Cancel Success', 41), works])), { state: 'cancelled', status: 'Cancel Success' })
+})
+
+test('a foreign error goes on, as in v1, until there is a last word', t => {
+  t.like(outcomeOf(after([line('ERROR: x', 12)])), { state: 'open' })
+})
+
+test('a run that was asked for anew forgets how it ended before', t => {
+  const again = [...after([started, failed]), line(submitted, 50)]
+  t.like(outcomeOf(again), { state: 'open', status: submitted })
+  t.like(outcomeOf(after([line('DONE', 14)], again)), { state: 'done' })
+  t.is(after([started], again).length, 5)
+})
+
+test('the newest hundred lines are kept, and the one that says when it was asked for', t => {
+  const many = Array.from({ length: 150 }, (_, second) => line(`StatusMessage.processing: ${second}`, second))
+  const lines = after(many)
+  t.is(lines.length, 100)
+  t.is(lines[0], asked)
+  t.is(lines.at(-1), many.at(-1))
+  t.is(after([line('a', 1), line('b', 200)], [...lines, line(submitted, 160)]).length, 100)
+})
+
+test('any done is DONE; every key is masked; a text has its limit', t => {
+  t.is(tidyStatus('StatusMessage.done: Done processing.'), 'DONE')
+  const texts = [
+    '503 Server Error: url: http://x/api/files/1?key=secret1&y=1',
+    "http://x?KEY=secret1 and key=secret1'",
+    '{"secretKey":"secret1","a":1} {\'key\': \'secret1\'}',
+    'X-API-Key: secret1, next',
+    'http%3A//x%3Fkey%3Dsecret1&a',
+  ]
+  for (const text of texts) {
+    t.false(tidyStatus(text).includes('secret1'), tidyStatus(text))
+    t.true(tidyStatus(text).includes('secretKey'))
+  }
+  t.is(tidyStatus(texts[0]!), '503 Server Error: url: http://x/api/files/1?key=secretKey&y=1')
+  t.is(tidyStatus('x'.repeat(5000)).length, 2000)
+})

@@ -1,0 +1,66 @@
+import { Clock, port, wire } from 'pounce/sdk'
+import type { Run } from './stored-extractions.ts'
+import { Extractions, type StoredExtractions } from './stored-extractions.ts'
+
+const dayMs = 24 * 60 * 60 * 1000
+const fewNewest = 10
+
+/** How long the newest runs took: at most ten, from SUBMITTED to DONE. */
+export interface Pace {
+  /** Null when none is done. */
+  readonly seconds: number | null
+  readonly runs: number
+}
+
+/** How much an extractor is used. */
+export interface Usage {
+  readonly lastDay: Pace
+  readonly lastMonth: Pace
+  /** Runs asked for, each counted up to 100,000. */
+  readonly jobs: { readonly lastSevenDays: number; readonly lastMonth: number }
+  /** Who asked, among the newest thousand runs of a month; the busiest first. */
+  readonly byUser: readonly { readonly user: string | null; readonly jobs: number; readonly newest: string }[]
+}
+
+const paceOf = (runs: readonly Run[]): Pace => {
+  const seconds = runs.map(({ start, end }) => Math.max(0, (Date.parse(end ?? start) - Date.parse(start)) / 1000))
+  const mean = seconds.reduce((sum, each) => sum + each, 0) / seconds.length
+  return { seconds: runs.length === 0 ? null : Math.round(mean * 1000) / 1000, runs: runs.length }
+}
+
+const byUser = (newestFirst: readonly Run[]): Usage['byUser'] => {
+  const users = new Map<string | null, { jobs: number; newest: string }>()
+  for (const { user, start } of newestFirst) {
+    const known = users.get(user)
+    if (known) known.jobs++
+    else users.set(user, { jobs: 1, newest: start })
+  }
+  return [...users].map(([user, facts]) => ({ user, ...facts })).sort((a, b) => b.jobs - a.jobs)
+}
+
+/** Measures how extractors are used, from their runs. */
+export class ExtractorUsage {
+  #extractions: StoredExtractions
+  #clock: Clock
+
+  constructor(extractions: StoredExtractions, clock: Clock) {
+    this.#extractions = extractions
+    this.#clock = clock
+  }
+
+  /** Of one queue; a month is 30 days. */
+  async of(queue: string): Promise<Usage> {
+    const now = this.#clock.now().getTime()
+    const [day, week, month] = [1, 7, 30].map(days => new Date(now - days * dayMs)) as [Date, Date, Date]
+    const runs = this.#extractions
+    return {
+      lastDay: paceOf(await runs.ofQueue(queue, day, fewNewest, 'done')),
+      lastMonth: paceOf(await runs.ofQueue(queue, month, fewNewest, 'done')),
+      jobs: { lastSevenDays: await runs.countOfQueue(queue, week), lastMonth: await runs.countOfQueue(queue, month) },
+      byUser: byUser(await runs.ofQueue(queue, month, 1000)),
+    }
+  }
+}
+wire(ExtractorUsage, Extractions, Clock)
+
+export const UsageOfExtractors = port<ExtractorUsage>('extractions.usage')
