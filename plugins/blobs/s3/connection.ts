@@ -37,8 +37,8 @@ export class S3Connection {
     if ((accessKeyId === undefined) !== (secretAccessKey === undefined))
       throw new Invalid('blobs.s3.accessKeyId and blobs.s3.secretAccessKey belong together: set both, or none to use the AWS environment')
     const sdk = await import('@aws-sdk/client-s3')
-    this.#wire = { sdk, client: connect(sdk, this.#config), bucket, prefix }
-    if (publicEndpoint !== undefined) this.#publicClient = connect(sdk, this.#config, publicEndpoint)
+    this.#wire = { sdk, client: connect(sdk, this.#config, this.#log), bucket, prefix }
+    if (publicEndpoint !== undefined) this.#publicClient = connect(sdk, this.#config, this.#log, publicEndpoint)
     await checkBucket(this.#wire, this.#config, this.#log)
   }
 

@@ -20,7 +20,7 @@ export const codeOf = (error: unknown): string => {
 }
 
 const passing =
-  /^(ECONNRESET|EPIPE|ECONNABORTED|ERR_STREAM_PREMATURE_CLOSE|SlowDown|RequestTimeTooSkewed|RequestTimeout|BadDigest|XAmzContentSHA256Mismatch)$/
+  /^(ECONNREFUSED|ECONNRESET|EPIPE|ECONNABORTED|ERR_STREAM_PREMATURE_CLOSE|SlowDown|RequestTimeTooSkewed|RequestTimeout|BadDigest|XAmzContentSHA256Mismatch)$/
 
 /** True when the same call may well succeed in a moment. */
 export const isPassing = (error: unknown): boolean => {

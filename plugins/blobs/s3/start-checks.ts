@@ -47,7 +47,7 @@ const fixed: Readonly<Record<string, string>> = {
 function wordsOf(error: unknown, what: string, bucket: string, { endpoint, createBucket }: S3Config): string {
   const root = rootOf(error)
   const code = codeOf(root)
-  const words = fixed[code]
+  const words = fixed[code] ?? (/user|accesskey/i.test(code) ? fixed['InvalidAccessKeyId'] : undefined)
   if (words !== undefined) return words
   const name = JSON.stringify(bucket)
   if (code === 'NoSuchBucket' || (statusOf(root) === 404 && !createBucket))
