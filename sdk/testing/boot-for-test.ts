@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -89,7 +90,9 @@ const adminOf = async (kernel: Kernel): Promise<TestServer['admin'] | undefined>
   if (!createKey) return undefined
   const user = await kernel.get(Users).byEmail(account.email)
   if (!user) return undefined
-  const made = await createKey.run({ arguments: { email: account.email, name: 'test' }, options: {} }, () => undefined)
+  const keyNamed = (name: string) => createKey.run({ arguments: { email: account.email, name }, options: {} }, () => undefined)
+  // Kernels that share a store have one admin, and the name of a key is taken once.
+  const made = await keyNamed('test').catch(() => keyNamed(`test ${randomUUID()}`))
   return { ...account, id: user.id, key: String((made as Readonly<Record<string, unknown>>)['key']) }
 }
 
