@@ -70,7 +70,11 @@ export class FaultExtractor {
     await channel.assertQueue(this.name, { durable: true })
     await channel.assertQueue(`error.${this.name}`, { durable: true })
     await channel.assertExchange('extractors', 'fanout', { durable: true })
-    channel.publish('extractors', '', Buffer.from(JSON.stringify({ id: this.name, queue: this.name, owner: '', extractor_info: this.#info() })))
+    channel.publish(
+      'extractors',
+      '',
+      Buffer.from(JSON.stringify({ id: this.name, queue: this.name, owner: '', extractor_info: this.#info() })),
+    )
     await channel.prefetch(1)
     await channel.consume(this.name, message => message && void this.#take(channel, message))
     await closed
@@ -114,7 +118,9 @@ export class FaultExtractor {
     const start = new Date().toISOString().replace(/\.\d+Z$/, '-00:00')
     const body = { file_id: id, extractor_id: this.name, job_id: jobid, status, start, message_type: kind, message: text }
     const { replyTo, correlationId } = properties as { replyTo: string; correlationId?: string }
-    settle(() => channel.sendToQueue(replyTo, Buffer.from(JSON.stringify(body)), { deliveryMode: 2, ...(correlationId ? { correlationId } : {}) }))
+    settle(() =>
+      channel.sendToQueue(replyTo, Buffer.from(JSON.stringify(body)), { deliveryMode: 2, ...(correlationId ? { correlationId } : {}) }),
+    )
   }
 
   async #work({ id, intermediateId, host, secretKey }: Message): Promise<void> {

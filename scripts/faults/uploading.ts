@@ -1,0 +1,65 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { TestFetch } from 'pounce/sdk/testing'
+import type { Dice } from '../../test/support/dice.ts'
+import { sha256 } from '../../test/support/main-job.ts'
+import { formWith } from '../../test/support/scene.ts'
+
+/** An upload whose answer was read to its end. */
+export interface Acked {
+  readonly id: string
+  readonly name: string
+  readonly sizeBytes: number
+  readonly sha256: string
+}
+
+const atOnce = 8
+const restMs = 50
+
+/** Uploads files until so many were answered; those that a kill cut off are not tried again, for nobody knows whether they are there. */
+export class Uploading {
+  readonly acked: Acked[] = []
+  cutOff = 0
+  /** Answers other than success. A kernel without its stores says 503, which is allowed. */
+  readonly refused: string[] = []
+  readonly #call: TestFetch
+  readonly #dataset: string
+  readonly #dice: Dice
+  #begun = 0
+
+  constructor(call: TestFetch, dataset: string, dice: Dice) {
+    this.#call = call
+    this.#dataset = dataset
+    this.#dice = dice
+  }
+
+  async run(count: number): Promise<void> {
+    const one = async (): Promise<void> => {
+      while (this.acked.length < count) await this.#upload()
+    }
+    await Promise.all(Array.from({ length: atOnce }, one))
+  }
+
+  async #upload(): Promise<void> {
+    const bytes = randomBytes(this.#dice.oneIn(10) ? this.#dice.int(300_000) : this.#dice.int(8000))
+    this.#begun += 1
+    const name = `faults ${this.#begun}.txt`
+    try {
+      const body = formWith(bytes, name)
+      const answer = await this.#call(`/api/uploadToDataset/${this.#dataset}`, {
+        method: 'POST',
+        body,
+        signal: AbortSignal.timeout(60_000),
+      })
+      const text = await answer.text()
+      if (answer.status === 200) {
+        const { id } = JSON.parse(text) as { id: string }
+        this.acked.push({ id, name, sizeBytes: bytes.length, sha256: sha256(bytes) })
+      } else this.refused.push(`${answer.status} ${text}`)
+    } catch {
+      // the kernel was killed, or none was up
+      this.cutOff += 1
+      await pause(restMs)
+    }
+  }
+}
