@@ -65,7 +65,7 @@ export class Cancelling {
     const isAside = job.state === 'dead' || job.state === 'parked'
     const queue = isAside ? `error.${job.queue}` : job.queue
     const looking = searchQueue(model, queue, content => isMessageOf(content, job.id), { timeMs: searchMs, wanted: 1 })
-    const search = await within(looking, timeoutMs)
+    const search = await within(looking, searchMs + timeoutMs)
     if (!search) return true
     const [message] = search.found
     if (message) search.take(message)

@@ -19,14 +19,17 @@ export const config = s.Object({
     }),
   ),
   primary: s.Boolean({ default: true, description: 'Hear heartbeats and register the extractors that send them' }),
-  eventSink: s.Object({
-    exchange: s.String({ default: 'clowder.metrics', minLength: 1, maxLength: 255, description: 'Fanout exchange for facts to count' }),
-    queue: s.String({
-      default: '',
-      maxLength: 255,
-      description: 'Queue to declare and bind to it, such as `event.sink`; empty: consumers declare their own',
-    }),
-  }, { default: {} }),
+  eventSink: s.Object(
+    {
+      exchange: s.String({ default: 'clowder.metrics', minLength: 1, maxLength: 255, description: 'Fanout exchange for facts to count' }),
+      queue: s.String({
+        default: '',
+        maxLength: 255,
+        description: 'Queue to declare and bind to it, such as `event.sink`; empty: consumers declare their own',
+      }),
+    },
+    { default: {} },
+  ),
   prefetch: s.Integer({ default: 100, minimum: 1, maximum: 10_000, description: 'Replies of extractors that are dealt with at once' }),
   mostUnconfirmed: s.Integer({
     default: 1000,

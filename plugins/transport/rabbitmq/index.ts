@@ -2,6 +2,7 @@ import { definePlugin, EventSinks, provide, Transports } from 'pounce/sdk'
 import { Broker, BrokerPort } from './broker.ts'
 import { busJobs } from './bus-jobs.ts'
 import { config } from './config.ts'
+import { outages } from './outages.ts'
 import { RabbitSink } from './rabbit-sink.ts'
 import { RabbitTransport } from './rabbit-transport.ts'
 
@@ -10,5 +11,5 @@ export const plugin = definePlugin({
   summary: 'Jobs for extractors that listen on RabbitMQ, and facts for its event sink, as Clowder 1.x puts them on the wire.',
   config,
   provides: [provide(BrokerPort, Broker), provide(Transports, RabbitTransport), provide(EventSinks, RabbitSink)],
-  collections: [busJobs],
+  collections: [busJobs, outages],
 })

@@ -77,7 +77,7 @@ export class Link {
   reset(model: ChannelModel, reason: string): void {
     if (model !== this.#model || this.#stopping.signal.aborted) return
     this.#log.warn('the connection to the broker is made anew', { reason, link: this.#options.name })
-    destroy(model)
+    destroy(model, reason)
   }
 
   async dispose(): Promise<void> {
@@ -148,7 +148,7 @@ export class Link {
       this.#log.info('connected to the broker', { link: this.#options.name })
       await closed
     } catch (error) {
-      destroy(model)
+      destroy(model, textOf(error))
       await closed
       throw error
     } finally {
@@ -177,6 +177,7 @@ export class Link {
 }
 
 /** amqplib ends its half of a connection that broke, and waits for the other half: that of a silent broker never comes. */
-function destroy({ connection }: ChannelModel): void {
-  if ('stream' in connection && connection.stream instanceof Duplex) connection.stream.destroy()
+function destroy({ connection }: ChannelModel, reason = 'given up'): void {
+  // With an error, for amqplib does not notice the end of a socket otherwise.
+  if ('stream' in connection && connection.stream instanceof Duplex) connection.stream.destroy(new Error(reason))
 }

@@ -19,10 +19,12 @@ import { BusBook } from './bus-book.ts'
 import type { StoredJob } from './bus-jobs.ts'
 import { Cancelling } from './cancelling.ts'
 import { Config, type RabbitConfig } from './config.ts'
+import { ErrorQueues } from './error-queues.ts'
 import { Heartbeats, heartbeatExchange } from './heartbeats.ts'
 import { JobKeys } from './job-keys.ts'
 import { JobNews } from './job-news.ts'
 import { Management } from './management.ts'
+import { Outages } from './outages.ts'
 import { queueFacts } from './queue-facts.ts'
 import { RabbitBus } from './rabbit-bus.ts'
 import { Recent } from './recent.ts'
@@ -48,6 +50,7 @@ export class RabbitTransport implements Transport {
   #replies: Replies
   #heartbeats: Heartbeats
   #cancelling: Cancelling
+  #outages: Outages
   #sweeping: Sweeping
   #listener: TransportListener | undefined
   /** Jobs that ended here lately: a publisher that repeats itself must not run them again. */
@@ -74,14 +77,30 @@ export class RabbitTransport implements Transport {
     this.#log = log
     this.#book = new BusBook(documents, now)
     const refuse = (job: StoredJob, reason: string) => this.#refuse(job, reason)
-    this.#sender = new Sender({ book: this.#book, keys: new JobKeys(keys), log, metrics, replyTo, mostUnconfirmed, leaseMs, refuse })
-    this.#news = new JobNews(this.#book, id => this.#over.add(id))
+    this.#sender = new Sender({
+      link: publishing,
+      book: this.#book,
+      keys: new JobKeys(keys),
+      log,
+      metrics,
+      replyTo,
+      mostUnconfirmed,
+      leaseMs,
+      refuse,
+    })
+    this.#outages = new Outages(documents, roles.has('http'), now, log)
+    this.#news = new JobNews(
+      this.#book,
+      at => this.#outages.include(at),
+      id => this.#over.add(id),
+    )
     const take = (status: JobStatus) => this.#news.take(this.#heard(), status)
     this.#replies = new Replies({ link: listening, queue: replyTo, prefetch, log, metrics, now, take })
     this.#heartbeats = new Heartbeats({ link: listening, log, metrics, take: heartbeat => this.#heard().heartbeat(heartbeat) })
     this.bus = new RabbitBus(new Management({ uri, managementUrl, timeoutMs }), config.exchange, replyTo, log)
     this.#cancelling = new Cancelling(this.#book, listening, { searchMs: cancelSearchMs, timeoutMs })
-    this.#sweeping = new Sweeping({ book: this.#book, sender: this.#sender, log, leaseMs, sweepMs })
+    const errorQueues = this.#isWorker ? new ErrorQueues({ book: this.#book, link: publishing, log, leaseMs, timeoutMs }) : undefined
+    this.#sweeping = new Sweeping({ book: this.#book, sender: this.#sender, errorQueues, log, leaseMs, sweepMs })
     publishing.serve(this.#sender)
     publishing.serve(this.#sweeping)
   }
@@ -96,6 +115,7 @@ export class RabbitTransport implements Transport {
       if (primary) listening.serve(this.#heartbeats)
     }
     listening.serve(this.bus)
+    await this.#outages.start()
     this.#sweeping.start()
     await this.#broker.connect()
   }
@@ -154,6 +174,7 @@ export class RabbitTransport implements Transport {
 
   async dispose(): Promise<void> {
     this.#sweeping.stop()
+    this.#outages.stop()
     await Promise.all([this.#replies.stop(3000), this.#heartbeats.stop(1000), this.#sender.stop(4000)])
   }
 

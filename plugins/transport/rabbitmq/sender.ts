@@ -6,10 +6,11 @@ import type { BusBook } from './bus-book.ts'
 import type { StoredJob } from './bus-jobs.ts'
 import { Gathering } from './gathering.ts'
 import type { JobKeys } from './job-keys.ts'
-import type { Tenant } from './link.ts'
+import type { Link, Tenant } from './link.ts'
 
 /** What the sender needs around it. */
 export interface SenderParts {
+  readonly link: Link
   readonly book: BusBook
   readonly keys: JobKeys
   readonly log: Log
@@ -74,9 +75,7 @@ export class Sender implements Tenant {
     const channel = await model.createConfirmChannel()
     channel.on('error', error => this.#parts.log.warn('the broker closed the channel that sends jobs', { error }))
     channel.on('return', ({ properties }) => this.#returned.add(String(properties.correlationId)))
-    channel.on('close', () => {
-      if (this.#channel === channel) this.down()
-    })
+    channel.on('close', () => this.#parts.link.reset(model, 'the channel that sends jobs was closed'))
     this.#channel = channel
     this.#isBlocked = false
   }

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Log } from 'pounce/sdk'
 import type { BusBook } from './bus-book.ts'
+import type { ErrorQueues } from './error-queues.ts'
 import type { Tenant } from './link.ts'
 import type { Sender } from './sender.ts'
 
@@ -8,6 +9,8 @@ import type { Sender } from './sender.ts'
 export interface SweepingParts {
   readonly book: BusBook
   readonly sender: Sender
+  /** Absent in kernels that leave this to others. */
+  readonly errorQueues: ErrorQueues | undefined
   readonly log: Log
   readonly leaseMs: number
   readonly sweepMs: number
@@ -59,7 +62,7 @@ export class Sweeping implements Tenant {
     this.#isAsked = false
     try {
       await this.#parts.sender.renew()
-      await this.#sendWaiting()
+      await Promise.all([this.#sendWaiting(), this.#parts.errorQueues?.putBack()])
     } catch (error) {
       this.#parts.log.warn('waiting jobs could not be looked for; it is tried again', { error })
     }

@@ -1,0 +1,102 @@
+import test, { type ExecutionContext } from 'ava'
+import { Unavailable } from 'pounce/sdk'
+import { liveTests } from 'pounce/sdk/testing'
+import { eventually, file, hex, idsOf, jobFor } from '../../../sdk/testing/transport-contract.ts'
+import { flakyProxy } from '../../../test/support/flaky-proxy.ts'
+import { TestListener } from '../queue/fixtures/listener.ts'
+import { startRabbit, temporaryDocuments } from './fixtures/rabbit-under-test.ts'
+import { testBroker } from './fixtures/test-broker.ts'
+
+const { test: live, url } = liveTests(test, 'RABBITMQ', 'RABBITMQ_MANAGEMENT')
+
+async function setUp(t: ExecutionContext, jobs: number) {
+  const broker = await testBroker(t, url)
+  await broker.declare('some.extractor', 'error.some.extractor')
+  const kernel = await startRabbit(t, { documents: await temporaryDocuments(t), uri: broker.uri, config: { cancelSearchMs: 10_000 } })
+  const all = Array.from({ length: jobs }, (_, n) => jobFor(n + 1, { target: file(1) }))
+  for (let at = 0; at < jobs; at += 1000) await kernel.transport.publish(all.slice(at, at + 1000))
+  await eventually(async () => (await broker.channel.checkQueue('some.extractor')).messageCount === jobs)
+  return { broker, all, ...kernel }
+}
+
+const msgid = (content: Buffer): string => JSON.parse(String(content)).msgid
+
+live('a job in the middle of a queue is taken out; what is before and after it stays, in order and as it was', async t => {
+  const { broker, all, transport } = await setUp(t, 20)
+  const before = await broker.waiting('some.extractor')
+  const taken = all[10]
+  if (!taken) throw new Error('no job')
+  t.is(await transport.cancel(taken.id), 'cancelled')
+  const after = await broker.waiting('some.extractor')
+  t.deepEqual(
+    after.map(({ content, properties }) => ({ content, properties })),
+    before.filter(({ content }) => msgid(content) !== taken.id).map(({ content, properties }) => ({ content, properties })),
+  )
+})
+
+live('the last of ten thousand is found', async t => {
+  const { broker, transport } = await setUp(t, 10_000)
+  const last = (await broker.channel.checkQueue('some.extractor')).messageCount
+  t.is(last, 10_000)
+  const began = performance.now()
+  t.is(await transport.cancel(jobFor(10_000).id), 'cancelled')
+  t.log(`found after ${Math.round(performance.now() - began)} ms`)
+  await eventually(async () => (await broker.channel.checkQueue('some.extractor')).messageCount === 9999)
+})
+
+live('messages of others, unreadable ones too, are put back', async t => {
+  const { broker, transport } = await setUp(t, 2)
+  broker.channel.sendToQueue('some.extractor', Buffer.from('no json'), { headers: { a: 1 } })
+  broker.channel.sendToQueue('some.extractor', Buffer.from(JSON.stringify({ msgid: hex(5), note: jobFor(1).id })))
+  await eventually(async () => (await broker.channel.checkQueue('some.extractor')).messageCount === 4)
+  t.is(await transport.cancel(jobFor(1).id), 'cancelled')
+  const left = await broker.waiting('some.extractor')
+  t.is(left.length, 3)
+  t.is(String(left[1]?.content), 'no json')
+  t.is(left[1]?.properties.headers?.['a'], 1)
+})
+
+live('a job that an extractor has in hand is running, whether or not it has said so', async t => {
+  const { broker, all, transport } = await setUp(t, 2)
+  await broker.channel.prefetch(1)
+  await broker.channel.consume('some.extractor', () => undefined)
+  await eventually(async () => (await broker.channel.checkQueue('some.extractor')).messageCount === 1)
+  t.is(await transport.cancel(jobFor(1).id), 'running')
+  t.is(await transport.cancel(jobFor(2).id), 'cancelled')
+  await transport.listen(new TestListener(''))
+  const reply = { file_id: hex(1), extractor_id: 'some.extractor', job_id: jobFor(1).id, status: 'StatusMessage.start: x', start: '' }
+  broker.channel.sendToQueue('clowder.abcdefghij', Buffer.from(JSON.stringify(reply)))
+  await eventually(async () => (await transport.pending(file(1)))[0]?.state === 'running')
+  t.is(await transport.cancel(jobFor(1).id), 'running')
+  t.deepEqual(await idsOf(transport, file(1)), [all[0]?.id])
+})
+
+live('a job whose queue was deleted or emptied is cancelled', async t => {
+  const { broker, transport } = await setUp(t, 2)
+  await broker.channel.purgeQueue('some.extractor')
+  t.is(await transport.cancel(jobFor(1).id), 'cancelled')
+  await broker.channel.deleteQueue('some.extractor')
+  t.is(await transport.cancel(jobFor(2).id), 'cancelled')
+  t.deepEqual(await idsOf(transport, file(1)), [])
+})
+
+live('without the broker an unsent job is cancelled, and a sent one cannot be', async t => {
+  const broker = await testBroker(t, url)
+  await broker.declare('some.extractor')
+  const proxy = await flakyProxy(t, broker.uri)
+  const { transport } = await startRabbit(t, { documents: await temporaryDocuments(t), uri: proxy.urlFor(broker.uri) })
+  await transport.publish([jobFor(1)])
+  await eventually(async () => (await broker.channel.checkQueue('some.extractor')).messageCount === 1)
+  await proxy.become('refuse')
+  await eventually(() => {
+    try {
+      transport.health()
+      return false
+    } catch {
+      return true
+    }
+  })
+  await transport.publish([jobFor(3)])
+  t.is(await transport.cancel(jobFor(3).id), 'cancelled')
+  await t.throwsAsync(transport.cancel(jobFor(1).id), { instanceOf: Unavailable })
+})

@@ -1,0 +1,210 @@
+import test, { type ExecutionContext } from 'ava'
+import { liveTests } from 'pounce/sdk/testing'
+import { eventually, file, idsOf, jobFor } from '../../../sdk/testing/transport-contract.ts'
+import { flakyProxy } from '../../../test/support/flaky-proxy.ts'
+import { TestListener } from '../queue/fixtures/listener.ts'
+import { startRabbit, temporaryDocuments } from './fixtures/rabbit-under-test.ts'
+import { testBroker } from './fixtures/test-broker.ts'
+
+const { test: live, url } = liveTests(test, 'RABBITMQ', 'RABBITMQ_MANAGEMENT')
+
+async function setUp(t: ExecutionContext) {
+  const broker = await testBroker(t, url)
+  await broker.declare('some.extractor')
+  const proxy = await flakyProxy(t, broker.uri)
+  const documents = await temporaryDocuments(t)
+  const uri = proxy.urlFor(broker.uri)
+  const kernel = await startRabbit(t, { documents, uri, config: { timeoutMs: 1000 } })
+  return { broker, proxy, documents, uri, ...kernel }
+}
+
+const jobs = (from: number, count: number) => Array.from({ length: count }, (_, n) => jobFor(from + n, { target: file(1) }))
+
+const isWell = ({ transport }: Pick<Awaited<ReturnType<typeof setUp>>, 'transport'>): boolean => {
+  try {
+    transport.health()
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Ids that arrive in the queue, as an extractor would take them; with how often each did. */
+async function receiving(broker: Awaited<ReturnType<typeof testBroker>>): Promise<ReadonlyMap<string, number>> {
+  const counts = new Map<string, number>()
+  await broker.channel.consume(
+    'some.extractor',
+    message => {
+      const { msgid } = JSON.parse(String(message?.content))
+      counts.set(msgid, (counts.get(msgid) ?? 0) + 1)
+    },
+    { noAck: true },
+  )
+  return counts
+}
+
+live('a broker that is away at the start does not stop the start; jobs wait and go when it comes', async t => {
+  const broker = await testBroker(t, url)
+  await broker.declare('some.extractor')
+  const proxy = await flakyProxy(t, broker.uri)
+  await proxy.become('refuse')
+  const kernel = await startRabbit(t, { documents: await temporaryDocuments(t), uri: proxy.urlFor(broker.uri) })
+  t.throws(() => kernel.transport.health(), { message: /jobs wait/ })
+  await kernel.transport.publish(jobs(1, 10))
+  t.is((await idsOf(kernel.transport, file(1))).length, 10)
+  await proxy.become('pass')
+  const began = performance.now()
+  await eventually(async () => (await broker.channel.checkQueue('some.extractor')).messageCount === 10)
+  t.true(performance.now() - began < 10_000)
+  t.true(isWell(kernel))
+})
+
+live('10,000 jobs that waited for the broker arrive within a minute of its return, each once', async t => {
+  const world = await setUp(t)
+  await world.proxy.become('refuse')
+  await eventually(() => !isWell(world))
+  let slowest = 0
+  for (let at = 0; at < 10_000; at += 500) {
+    const began = performance.now()
+    await world.transport.publish(jobs(at, 500))
+    slowest = Math.max(slowest, performance.now() - began)
+  }
+  const counts = await receiving(world.broker)
+  await world.proxy.become('pass')
+  const began = performance.now()
+  await eventually(() => counts.size === 10_000)
+  const took = performance.now() - began
+  t.log(`${Math.round(took)} ms; publishing 500 took at most ${Math.round(slowest)} ms meanwhile`)
+  t.true(took < 60_000)
+  t.deepEqual(
+    [...counts.values()].filter(count => count > 1),
+    [],
+  )
+})
+
+live('a connection that breaks again and again loses nothing', async t => {
+  const world = await setUp(t)
+  const counts = await receiving(world.broker)
+  for (let round = 0; round < 5; round += 1) {
+    await world.transport.publish(jobs(round * 400, 400))
+    await world.proxy.become('cut')
+    await world.transport.publish(jobs(10_000 + round * 100, 100))
+    await world.proxy.become('pass')
+  }
+  await eventually(() => counts.size === 2500)
+  t.is(counts.size, 2500)
+  const repeated = [...counts.values()].reduce((sum, count) => sum + count - 1, 0)
+  t.log(`${repeated} of 2500 arrived twice`)
+})
+
+live('a silent broker is noticed, publishing does not wait for it, and all arrives when it speaks again', async t => {
+  const world = await setUp(t)
+  const counts = await receiving(world.broker)
+  await world.transport.publish(jobs(0, 10))
+  await eventually(() => counts.size === 10)
+  await world.proxy.become('silent')
+  const began = performance.now()
+  let slowest = 0
+  for (let n = 100; n < 200; n += 1) {
+    const before = performance.now()
+    await world.transport.publish(jobs(n, 1))
+    slowest = Math.max(slowest, performance.now() - before)
+  }
+  await eventually(() => !isWell(world))
+  const noticed = performance.now() - began
+  t.log(`noticed after ${Math.round(noticed)} ms; the slowest of 100 publishes took ${Math.round(slowest)} ms`)
+  t.true(noticed < 6000)
+  await world.proxy.become('pass')
+  await eventually(() => counts.size === 110)
+  await eventually(() => isWell(world))
+})
+
+live('a broker that is short of memory gets no more jobs until it says so, and no second kernel sends them twice', async t => {
+  const world = await setUp(t)
+  const second = await startRabbit(t, { documents: world.documents, uri: world.broker.uri, config: { leaseMs: 1000 } })
+  const counts = await receiving(world.broker)
+  await world.transport.publish(jobs(0, 3))
+  await second.transport.publish(jobs(3, 3))
+  await eventually(() => counts.size === 6)
+  t.deepEqual([...counts.values()], [1, 1, 1, 1, 1, 1])
+})
+
+live('what a kernel left unsent at its end, another one sends when its lease is over', async t => {
+  const world = await setUp(t)
+  const counts = await receiving(world.broker)
+  const { proxy } = world
+  await proxy.become('silent')
+  const first = await startRabbit(t, { documents: world.documents, uri: world.broker.uri })
+  await first.dispose()
+  await world.transport.publish(jobs(0, 50))
+  // Its lease is held by a kernel that cannot send; a well one takes over what is free.
+  const second = await startRabbit(t, { documents: world.documents, uri: world.broker.uri })
+  await eventually(() => counts.size === 50)
+  t.true(isWell(second))
+})
+
+live('two kernels that find the same waiting jobs send each once', async t => {
+  const broker = await testBroker(t, url)
+  await broker.declare('some.extractor')
+  const documents = await temporaryDocuments(t)
+  const away = await startRabbit(t, { documents, uri: 'amqp://127.0.0.1:1/' })
+  for (let at = 0; at < 3000; at += 1000) await away.transport.publish(jobs(at, 1000))
+  await away.dispose()
+  const counts = await receiving(broker)
+  await Promise.all([startRabbit(t, { documents, uri: broker.uri }), startRabbit(t, { documents, uri: broker.uri })])
+  await eventually(() => counts.size === 3000)
+  t.deepEqual(
+    [...counts.values()].filter(count => count > 1),
+    [],
+  )
+})
+
+live('a stopping kernel has its confirms noted and gives back the rest', async t => {
+  const world = await setUp(t)
+  const counts = await receiving(world.broker)
+  await Promise.all([
+    world.transport.publish(jobs(0, 1000)),
+    world.transport.publish(jobs(1000, 1000)),
+    world.transport.publish(jobs(2000, 1000)),
+  ])
+  await world.dispose()
+  const next = await startRabbit(t, { documents: world.documents, uri: world.broker.uri })
+  await eventually(() => counts.size === 3000)
+  t.deepEqual(
+    [...counts.values()].filter(count => count > 1),
+    [],
+  )
+  t.true(isWell(next))
+})
+
+live('a wrong account or vhost stops the start with the name of the setting, and without the password', async t => {
+  const broker = await testBroker(t, url)
+  const documents = await temporaryDocuments(t)
+  for (const change of [(uri: URL) => (uri.password = 'hush-hush'), (uri: URL) => (uri.pathname = '/no-such-vhost')]) {
+    const uri = new URL(broker.uri)
+    change(uri)
+    const error = await t.throwsAsync(startRabbit(t, { documents, uri: uri.href }))
+    t.regex(error?.message ?? '', /^transport\.rabbitmq\.uri: the broker refuses/)
+    t.notRegex(error?.message ?? '', /hush-hush|guest:guest/)
+    t.log(error?.message)
+  }
+  for (const uri of ['nonsense', 'http://127.0.0.1/', 'amqp://127.0.0.1/a/b'])
+    await t.throwsAsync(startRabbit(t, { documents, uri }), { message: /^transport\.rabbitmq\.uri: .* it is like amqp:/ })
+})
+
+live('news that comes while the connection breaks is heard at least once', async t => {
+  const world = await setUp(t)
+  const listener = new TestListener('')
+  await world.transport.listen(listener)
+  for (let n = 0; n < 300; n += 1) {
+    const reply = { file_id: 'f', extractor_id: 'some.extractor', job_id: `job ${n}`, status: 'StatusMessage.start: x', start: '' }
+    world.broker.channel.sendToQueue('clowder.abcdefghij', Buffer.from(JSON.stringify(reply)), { persistent: true })
+    if (n % 100 === 50) {
+      await world.proxy.become('cut')
+      await eventually(() => !isWell(world))
+      await world.proxy.become('pass')
+    }
+  }
+  await eventually(() => new Set(listener.statuses.map(({ jobId }) => jobId)).size === 300)
+  t.true(listener.statuses.length >= 300)
+})

@@ -1,0 +1,227 @@
+import test, { type ExecutionContext } from 'ava'
+import { type Job, Unavailable } from 'pounce/sdk'
+import { liveTests } from 'pounce/sdk/testing'
+import { eventually, hex, idsOf, jobFor } from '../../../sdk/testing/transport-contract.ts'
+import { TestListener } from '../queue/fixtures/listener.ts'
+import { startRabbit, temporaryDocuments } from './fixtures/rabbit-under-test.ts'
+import { testBroker } from './fixtures/test-broker.ts'
+
+const { test: live, url } = liveTests(test, 'RABBITMQ', 'RABBITMQ_MANAGEMENT')
+
+async function setUp(t: ExecutionContext) {
+  const broker = await testBroker(t, url)
+  await broker.declare('some.extractor', 'error.some.extractor')
+  const documents = await temporaryDocuments(t)
+  const lines: { readonly message: string; readonly fields: unknown }[] = []
+  const note = (message: string, fields?: unknown): void => void lines.push({ message, fields })
+  const log = { debug: () => undefined, info: () => undefined, warn: note, error: note }
+  const kernel = await startRabbit(t, { documents, uri: broker.uri, log })
+  const listener = new TestListener('')
+  await kernel.transport.listen(listener)
+  const reply = (body: unknown): void => {
+    const content = typeof body === 'string' ? body : JSON.stringify(body)
+    broker.channel.sendToQueue('clowder.abcdefghij', Buffer.from(content), { persistent: true, correlationId: 'c' })
+  }
+  const say = (job: Job, status: string, more: object = {}): void =>
+    reply({
+      file_id: job.target.id,
+      extractor_id: job.queue,
+      job_id: job.id,
+      status,
+      start: '2026-11-21T09:14:51-00:00',
+      message_type: 'ignored',
+      message: 'ignored',
+      ...more,
+    })
+  return { broker, documents, listener, lines, reply, say, ...kernel }
+}
+
+const stateOf = async ({ transport }: Pick<Awaited<ReturnType<typeof setUp>>, 'transport'>, job: Job) =>
+  (await transport.pending(job.target)).find(one => one.job.id === job.id)?.state
+
+live('news in the words of pyclowder moves a job from waiting to running to gone', async t => {
+  const world = await setUp(t)
+  const job = jobFor(1)
+  await world.transport.publish([job])
+  t.is(await stateOf(world, job), 'waiting')
+  world.say(job, 'StatusMessage.start: Started processing.')
+  world.say(job, 'StatusMessage.processing: Downloading file.', { file_id: hex(77) })
+  await eventually(() => world.listener.statuses.length === 2)
+  await eventually(async () => (await stateOf(world, job)) === 'running')
+  t.is((await world.transport.pending(job.target))[0]?.attempts, 1)
+  world.say(job, 'StatusMessage.retry: (#1) 503 Server Error: no for url: http://localhost:9000/api/files/1?key=abc-def&x=1')
+  world.say(job, 'StatusMessage.start: Started processing.')
+  world.say(job, 'StatusMessage.done: Done processing.')
+  await eventually(async () => (await idsOf(world.transport, job.target)).length === 0)
+  t.deepEqual(
+    world.listener.statuses.map(({ status }) => status),
+    [
+      'StatusMessage.start: Started processing.',
+      'StatusMessage.processing: Downloading file.',
+      'StatusMessage.retry: (#1) 503 Server Error: no for url: http://localhost:9000/api/files/1?key=secretKey&x=1',
+      'StatusMessage.start: Started processing.',
+      'DONE',
+    ],
+  )
+  t.deepEqual(world.listener.statuses[1], {
+    jobId: job.id,
+    targetId: hex(77),
+    extractor: job.queue,
+    status: 'StatusMessage.processing: Downloading file.',
+    at: new Date('2026-11-21T09:14:51Z'),
+  })
+  await eventually(async () => (await world.broker.channel.checkQueue('clowder.abcdefghij')).messageCount === 0)
+})
+
+live('news without a job id, or with none that is known, is told; the former finds its job', async t => {
+  const world = await setUp(t)
+  const job = jobFor(1)
+  await world.transport.publish([job])
+  world.say(job, 'START', { job_id: null, start: '2026-11-21T09:14:51' })
+  world.say(job, 'something', { job_id: 'never heard of', file_id: 'a foreign id' })
+  await eventually(() => world.listener.statuses.length === 2)
+  const ids = world.listener.statuses.map(({ jobId, targetId }) => [jobId, targetId])
+  t.true(ids.some(([id, target]) => id === job.id && target === job.target.id))
+  t.true(ids.some(([id, target]) => id === 'never heard of' && target === 'a foreign id'))
+  await eventually(async () => (await stateOf(world, job)) === 'running')
+})
+
+live('a malformed reply is one line in the log and nothing else', async t => {
+  const world = await setUp(t)
+  const job = jobFor(1)
+  await world.transport.publish([job])
+  const bad = [
+    '',
+    'no json',
+    '[]',
+    '"text"',
+    '{}',
+    { file_id: 1, extractor_id: 'x', status: 'y' },
+    { file_id: 'f', extractor_id: 'x' },
+    '{"__proto__":{}}',
+  ]
+  for (const body of bad) world.reply(body)
+  world.say(job, 'StatusMessage.start: Started processing.')
+  await eventually(() => world.listener.statuses.length === 1)
+  t.is(world.lines.filter(({ message }) => message.includes('cannot be read')).length, bad.length)
+  await eventually(async () => (await world.broker.channel.checkQueue('clowder.abcdefghij')).messageCount === 0)
+})
+
+live('news is acknowledged when the listener has taken it, not before', async t => {
+  const world = await setUp(t)
+  const job = jobFor(1)
+  await world.transport.publish([job])
+  let failures = 3
+  world.listener.onStatus = () => (failures-- > 0 ? Promise.reject(new Unavailable('the store is away')) : Promise.resolve())
+  world.say(job, 'StatusMessage.start: Started processing.')
+  world.say(job, 'StatusMessage.done: Done processing.')
+  await eventually(() => world.listener.statuses.length === 2)
+  t.deepEqual(world.listener.saidOf(job), ['StatusMessage.start: Started processing.', 'DONE'])
+})
+
+live('replies wait in the broker while no kernel runs', async t => {
+  const world = await setUp(t)
+  const job = jobFor(1)
+  await world.transport.publish([job])
+  await eventually(async () => (await world.broker.channel.checkQueue('some.extractor')).messageCount === 1)
+  await world.dispose()
+  world.say(job, 'StatusMessage.done: Done processing.')
+  await eventually(async () => (await world.broker.channel.checkQueue('clowder.abcdefghij')).messageCount === 1)
+  const next = await startRabbit(t, { documents: world.documents, uri: world.broker.uri })
+  const listener = new TestListener('')
+  await next.transport.listen(listener)
+  await eventually(async () => (await idsOf(next.transport, job.target)).length === 0)
+  t.deepEqual(listener.saidOf(job), ['DONE'])
+})
+
+live('a job that its extractor gave up is dead, visible, and runs again when it is revived', async t => {
+  const world = await setUp(t)
+  const job = jobFor(1)
+  await world.transport.publish([job])
+  await eventually(async () => (await world.broker.channel.checkQueue('some.extractor')).messageCount === 1)
+  const message = await world.broker.channel.get('some.extractor')
+  if (!message) throw new Error('no message')
+  const foreign = [1, 2, 3].map(n => JSON.stringify({ msgid: `foreign ${n}` }))
+  const parkOne = (content: string | Buffer): void =>
+    void world.broker.channel.sendToQueue('error.some.extractor', Buffer.from(content), {
+      persistent: true,
+      replyTo: 'clowder.abcdefghij',
+      headers: { x: 'y' },
+    })
+  parkOne(foreign[0] ?? '')
+  parkOne(message.content)
+  parkOne(foreign[1] ?? '')
+  parkOne(foreign[2] ?? '')
+  world.broker.channel.ack(message)
+  world.say(job, 'StatusMessage.error: Aborting message: the file is broken')
+  await eventually(async () => (await stateOf(world, job)) === 'dead')
+  t.deepEqual(
+    (await world.transport.queues()).map(({ queue, dead, waiting }) => [queue, dead, waiting]),
+    [['some.extractor', 4, 0]],
+  )
+  t.true(await world.transport.revive(job.id))
+  t.false(await world.transport.revive(job.id))
+  await eventually(async () => (await world.broker.channel.checkQueue('some.extractor')).messageCount === 1)
+  const [again] = await world.broker.waiting('some.extractor')
+  t.deepEqual(again?.content, message.content)
+  t.is(again?.properties.replyTo, 'clowder.abcdefghij')
+  t.is(again?.properties.headers?.['x'], 'y')
+  await eventually(async () => (await world.broker.channel.checkQueue('error.some.extractor')).messageCount === 3)
+  t.deepEqual(
+    (await world.broker.waiting('error.some.extractor')).map(({ content }) => String(content)),
+    foreign,
+  )
+  t.is(await stateOf(world, job), 'waiting')
+  t.deepEqual(world.listener.saidOf(job), ['StatusMessage.error: Aborting message: the file is broken'])
+})
+
+live('a revived job whose message is gone from the error queue is sent anew', async t => {
+  const world = await setUp(t)
+  const job = jobFor(1)
+  await world.transport.publish([job])
+  await eventually(async () => (await world.broker.channel.checkQueue('some.extractor')).messageCount === 1)
+  await world.broker.channel.purgeQueue('some.extractor')
+  world.say(job, 'StatusMessage.error: no')
+  await eventually(async () => (await stateOf(world, job)) === 'dead')
+  t.true(await world.transport.revive(job.id))
+  await eventually(async () => (await world.broker.channel.checkQueue('some.extractor')).messageCount === 1)
+  t.is(await stateOf(world, job), 'waiting')
+})
+
+live('a job that failed because we could not be reached is put back, three times', async t => {
+  const world = await setUp(t)
+  const job = jobFor(1, { message: { ...jobFor(1).message, host: 'http://localhost:9000' } })
+  await world.transport.publish([job])
+  await eventually(async () => (await world.broker.channel.checkQueue('some.extractor')).messageCount === 1)
+  const message = await world.broker.channel.get('some.extractor')
+  if (!message) throw new Error('no message')
+  world.broker.channel.sendToQueue('error.some.extractor', message.content, { persistent: true, replyTo: 'clowder.abcdefghij' })
+  world.broker.channel.ack(message)
+  const text = "HTTPConnectionPool(host='localhost', port=9000): Max retries exceeded with url: /api/files/1/metadata?key=abc (Caused by x)"
+  world.say(job, `StatusMessage.error: ${text}`)
+  await eventually(() => world.listener.statuses.length === 1)
+  t.deepEqual(world.listener.saidOf(job), [
+    `StatusMessage.retry: The server could not be reached, so the job is put back (1 of 3): ${text.replace('key=abc', 'key=secretKey')}`,
+  ])
+  await eventually(async () => (await world.broker.channel.checkQueue('some.extractor')).messageCount === 1)
+  t.deepEqual((await world.broker.waiting('some.extractor'))[0]?.content, message.content)
+  t.is(await stateOf(world, job), 'waiting')
+})
+
+live('the reply queue is made again when somebody deletes it', async t => {
+  const world = await setUp(t)
+  await eventually(async () => (await world.broker.channel.checkQueue('clowder.abcdefghij')).consumerCount === 1)
+  await world.broker.channel.deleteQueue('clowder.abcdefghij')
+  const job = jobFor(1)
+  await eventually(async () => {
+    const channel = await world.broker.model.createChannel()
+    channel.on('error', () => undefined)
+    return channel.checkQueue('clowder.abcdefghij').then(
+      ({ consumerCount }) => consumerCount === 1,
+      () => false,
+    )
+  })
+  world.say(job, 'StatusMessage.start: Started processing.')
+  await eventually(() => world.listener.statuses.length === 1)
+  t.is(world.listener.statuses[0]?.jobId, job.id)
+})
