@@ -1,3 +1,4 @@
+import { placesOn, type ServerPart } from '../../test/support/server-places.ts'
 import { load, onePart, request } from './load.ts'
 import { newKey, type Server, startBaseline, startPounce } from './servers.ts'
 import { median, type Row, round, spread } from './table.ts'
@@ -83,6 +84,36 @@ export const ingest = async (rounds: number, seconds: number, plugins: readonly 
       figure: spread(pounce, 'units/s'),
       ratio: median(pounce) / median(baseline),
       goal: 0.6,
+    },
+  ]
+}
+
+const servers = ['MONGODB', 'S3', 'ELASTICSEARCH', 'RABBITMQ', 'RABBITMQ_MANAGEMENT'] as const
+const parts: readonly ServerPart[] = ['documents.mongodb', 'blobs.s3', 'search.elasticsearch', 'transport.rabbitmq']
+
+/** Workload 1 on the servers that `POUNCE_TEST_…_URL` name, beside the embedded parts; nothing where one of them is missing. */
+export const ingestOnServers = async (rounds: number, seconds: number, plugins: readonly string[]): Promise<readonly Row[]> => {
+  const address = (name: (typeof servers)[number]): string => process.env[`POUNCE_TEST_${name}_URL`] ?? ''
+  if (servers.some(name => address(name) === '')) return []
+  const [embedded, distributed]: [number[], number[]] = [[], []]
+  for (let round = 0; round < rounds; round += 1) {
+    for (const rates of round % 2 === 0 ? [embedded, distributed] : [distributed, embedded]) {
+      const endings: (() => Promise<void>)[] = []
+      const { settings } = await placesOn({ teardown: end => void endings.push(end) }, address, rates === embedded ? [] : parts)
+      const server = await startPounce({ settings: { ...settings, POUNCE_PLUGINS: withoutExtractors(plugins) } })
+      rates.push((await unitsPerSecond(server, await newKey(server), seconds)).units)
+      await server.stop()
+      for (const end of endings) await end()
+    }
+  }
+  const workload = '1 · the same on servers of this machine'
+  return [
+    { workload, subject: 'embedded parts', figure: spread(embedded, 'units/s') },
+    {
+      workload,
+      subject: 'MongoDB, S3, Elasticsearch, RabbitMQ',
+      figure: spread(distributed, 'units/s'),
+      ratio: median(distributed) / median(embedded),
     },
   ]
 }

@@ -7,8 +7,10 @@ import { readFile, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { ingest } from './ingest.ts'
+import { dispatch, heartbeats } from './bus.ts'
+import { ingest, ingestOnServers } from './ingest.ts'
 import { listing } from './listing.ts'
+import { search } from './search.ts'
 import { start } from './start.ts'
 import { type Row, toMarkdown } from './table.ts'
 import { transfer } from './transfer.ts'
@@ -29,6 +31,10 @@ const workloads: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   start: () => start(values.quick ? 2 : 5),
   ingest: () => ingest(rounds, values.quick ? 3 : 8, plugins),
   transfer: () => transfer(rounds, (values.quick ? 128 : 1024) * mebibyte),
+  servers: () => ingestOnServers(rounds, values.quick ? 3 : 8, plugins),
+  search: () => (values.quick ? search(20_000, 3, 50) : search(1_000_000, 20, 500)),
+  dispatch: () => dispatch(rounds, values.quick ? 5000 : 20_000),
+  heartbeats: () => heartbeats(values.quick ? 1 : 5),
   listing: () => listing(values.quick ? [1000, 10_000] : [1000, 100_000]),
 }
 const wanted = values.only === '' ? Object.keys(workloads) : values.only.split(',')
