@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import test from 'ava'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 import { newPerson, type Person } from '../support/people.ts'
@@ -57,7 +58,7 @@ test('totals follow what happens and equal a recount', async t => {
 test('only server admins are told where things are kept', async t => {
   const { storage } = await ok<{ storage: Record<string, string> }>(ann.call('/api/status'))
   t.deepEqual(storage, { location: 'disk' })
-  t.like(await ok(server.as(server.admin.key)('/api/status')), { storage: { path: server.folder } })
+  t.like(await ok(server.as(server.admin.key)('/api/status')), { storage: { path: join(server.folder, 'blobs') } })
 })
 
 test('the tree leads from the root to a file', async t => {

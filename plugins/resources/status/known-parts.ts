@@ -5,54 +5,90 @@ import {
   Installation,
   port,
   SearchIndex,
+  type StatusPart,
+  StatusParts,
   type Transport,
   Transports,
   wire,
 } from 'pounce/sdk'
 
-/** Which parts the installation is made of, in the words of Clowder's status page. */
+type Facts = Readonly<Record<string, unknown>>
+
+/** How long a part may take to answer. */
+const patienceMs = 1000
+
+/** Which parts the installation is made of, in the words of Clowder's status page. A part that is away holds up no answer. */
 export class Parts {
   #installation: Installation
   #index: SearchIndex
   #transports: Contributions<Transport>
   #extractors: Contributions<Extractor>
+  #parts: Contributions<StatusPart>
 
-  constructor(installation: Installation, index: SearchIndex, transports: Contributions<Transport>, extractors: Contributions<Extractor>) {
+  constructor(
+    installation: Installation,
+    index: SearchIndex,
+    transports: Contributions<Transport>,
+    extractors: Contributions<Extractor>,
+    parts: Contributions<StatusPart>,
+  ) {
     this.#installation = installation
     this.#index = index
     this.#transports = transports
     this.#extractors = extractors
+    this.#parts = parts
   }
 
-  plugins(): Record<string, unknown> {
+  async plugins(isForAdmin: boolean): Promise<Record<string, unknown>> {
     const services = this.#installation.plugins.map(id => [id, { status: 'enabled' }])
+    const kinds = this.#transports.all().map(({ kind }) => kind)
+    const parts = this.#parts.all().filter(({ name }) => name !== 'storage')
     return {
       ...Object.fromEntries(services),
-      search: { status: 'connected', engine: this.#index.engine },
-      transport: {
-        status: 'connected',
-        kind: this.#transports
-          .all()
-          .map(({ kind }) => kind)
-          .join(' '),
-      },
+      search: { status: 'enabled', engine: this.#index.engine },
+      transport: { status: 'enabled', kind: kinds.join(' ') },
+      ...Object.fromEntries(await Promise.all(parts.map(async part => [part.name, await factsOf(part, isForAdmin)]))),
     }
   }
 
-  /** Where bytes are: the kind for everybody, the folder for admins. */
-  storage(isForAdmin: boolean): Record<string, string> {
-    const store = this.#installation.plugins.find(id => id.startsWith('blobs.') && id !== 'blobs.sweep') ?? 'blobs.disk'
-    const location = store.slice('blobs.'.length)
-    return { location, ...(isForAdmin && location === 'disk' ? { path: this.#installation.dataFolder } : {}) }
+  /** Where bytes are: the kind for everybody, the address for admins. */
+  async storage(isForAdmin: boolean): Promise<Facts> {
+    const part = this.#parts.all().find(({ name }) => name === 'storage')
+    if (!part) return { location: 'unknown' }
+    const { status, ...facts } = (await factsOf(part, isForAdmin)) as Facts
+    return status === 'connected' ? facts : { ...facts, status }
   }
 
   /** Names of the extractors that run here. */
   async extractors(): Promise<string[]> {
-    const queues = (await Promise.all(this.#transports.all().map(transport => transport.queues()))).flat()
-    const listening = queues.filter(queue => queue.consumers > 0).map(queue => queue.queue)
+    const queues = await Promise.all(this.#transports.all().map(transport => inTime(transport.queues()).catch(() => [])))
+    const listening = queues.flat().flatMap(({ queue, consumers }) => (consumers > 0 ? [queue] : []))
     return [...new Set([...this.#extractors.all().map(extractor => extractor.info.name), ...listening])].sort()
   }
 }
-wire(Parts, Installation, SearchIndex, Transports, Extractors)
+wire(Parts, Installation, SearchIndex, Transports, Extractors, StatusParts)
 
 export const KnownParts = port<Parts>('status.parts')
+
+/** Rejects when it takes longer than anybody waits for a status. */
+export async function inTime<T>(work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const limit = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${patienceMs} ms`)), patienceMs)
+  })
+  try {
+    return await Promise.race([work, limit])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function factsOf(part: StatusPart, isForAdmin: boolean): Promise<Facts | boolean> {
+  const answer = await inTime(part.check()).then(
+    found => ({ isThere: true, found }),
+    () => ({ isThere: false, found: undefined }),
+  )
+  if (part.isPlain && !isForAdmin) return answer.isThere
+  const status = answer.isThere ? 'connected' : 'disconnected'
+  return { status, ...part.facts, ...(isForAdmin ? { ...part.details, ...answer.found } : {}) }
+}

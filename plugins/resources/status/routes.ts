@@ -1,7 +1,8 @@
-import { Counters, Installation, isServerAdmin, routesFor, s } from 'pounce/sdk'
+import { Installation, isServerAdmin, routesFor, s } from 'pounce/sdk'
 import { KnownParts } from './known-parts.ts'
+import { KnownTotals } from './known-totals.ts'
 
-const route = routesFor('status', { counters: Counters, installation: Installation, parts: KnownParts })
+const route = routesFor('status', { totals: KnownTotals, installation: Installation, parts: KnownParts })
 
 const Version = s.Object({ number: s.String(), build: s.String(), branch: s.String(), gitsha1: s.String() })
 
@@ -20,7 +21,8 @@ export const getStatus = route({
   method: 'GET',
   path: '/api/status',
   summary: 'What runs here, and how much it holds',
-  description: 'Server admins also see where things are kept.',
+  description:
+    'Server admins also see where things are kept. A part that is away is `disconnected` (MongoDB: `false`), and the totals are then the last known ones.',
   permission: 'anyone',
   responses: {
     200: s.Object({
@@ -35,20 +37,27 @@ export const getStatus = route({
         users: s.Integer(),
       }),
       plugins: s.Record(s.String(), s.Unknown()),
-      storage: s.Record(s.String(), s.String()),
+      storage: s.Record(s.String(), s.Unknown()),
       extractors: s.Array(s.String()),
     }),
   },
-  async handle({ caller }, { counters, installation, parts }) {
+  async handle({ caller }, { totals, installation, parts }) {
+    const isForAdmin = isServerAdmin(caller)
+    const [counts, plugins, storage, extractors] = await Promise.all([
+      totals.known(),
+      parts.plugins(isForAdmin),
+      parts.storage(isForAdmin),
+      parts.extractors(),
+    ])
     return {
       status: 200,
       body: {
         instance: installation.instance,
         version: { number: installation.version, build: 'pounce', branch: '', gitsha1: '' },
-        counts: { ...(await counters.instance()) },
-        plugins: parts.plugins(),
-        storage: parts.storage(isServerAdmin(caller)),
-        extractors: await parts.extractors(),
+        counts,
+        plugins,
+        storage,
+        extractors,
       },
     }
   },
