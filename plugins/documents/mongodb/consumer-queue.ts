@@ -24,14 +24,16 @@ export class ConsumerQueue {
   readonly name: string
   /** Everything that waits for this consumer is held here, so far as this kernel knows: new events need not queue behind others. */
   isLive = false
-  /** When to look at what waits elsewhere: in milliseconds of the monotonic clock, or of the installation's for what is due. */
+  /** When to look at what waits elsewhere, of the monotonic clock. */
   lookAt = 0
-  dueAt = Number.POSITIVE_INFINITY
   /** When somebody last claimed here, of the monotonic clock. */
   claimedAt = Number.NEGATIVE_INFINITY
   /** Raised when events were left elsewhere, so that a look that began before proves nothing. */
   leftElsewhere = 0
   #pending: Held[] = []
+  readonly #pendingIds = new Set<string>()
+  /** When events that failed here are due again. */
+  #retries: number[] = []
   readonly #leases = new Map<string, Leased>()
 
   constructor(name: string) {
@@ -47,7 +49,7 @@ export class ConsumerQueue {
   }
 
   holds(id: string): boolean {
-    return this.#leases.has(id) || this.#pending.some(held => held.id === id)
+    return this.#leases.has(id) || this.#pendingIds.has(id)
   }
 
   /** Holds a new event, unless nobody here asks for it or older ones wait elsewhere. */
@@ -57,6 +59,7 @@ export class ConsumerQueue {
       return false
     }
     this.#pending.push({ id: event.id, subject: subjectOf(event), event, attempt: 1 })
+    this.#pendingIds.add(event.id)
     const before = this.#pending.at(-2)
     if (before && before.id > event.id) this.#pending.sort(byId)
     return true
@@ -69,6 +72,20 @@ export class ConsumerQueue {
     this.lookAt = 0
   }
 
+  /** A failed event is due again then, elsewhere. */
+  retryAt(due: number): void {
+    this.#retries.push(due)
+  }
+
+  isRetryDue(now: number): boolean {
+    return this.#retries.some(due => due <= now)
+  }
+
+  /** Everything that was due has been looked at. */
+  retried(now: number): void {
+    this.#retries = this.#retries.filter(due => due > now)
+  }
+
   /** Leases that ended: their events wait again. */
   expire(now: number): void {
     const ended = [...this.#leases.values()].filter(({ until }) => until <= now)
@@ -76,6 +93,7 @@ export class ConsumerQueue {
     for (const { id, subject, event, attempt } of ended) {
       this.#leases.delete(id)
       this.#pending.push({ id, subject, event, attempt: attempt + 1 })
+      this.#pendingIds.add(id)
     }
     this.#pending.sort(byId)
   }
@@ -99,7 +117,10 @@ export class ConsumerQueue {
   /** Hands events out until then. */
   lease(chosen: readonly Held[], until: number): readonly Delivery[] {
     const ids = new Set(chosen.map(({ id }) => id))
-    for (const held of chosen) this.#leases.set(held.id, { ...held, until })
+    for (const held of chosen) {
+      this.#leases.set(held.id, { ...held, until })
+      this.#pendingIds.delete(held.id)
+    }
     this.#pending = this.#pending.filter(({ id }) => !ids.has(id))
     return chosen.map(({ event, attempt }) => ({ event, attempt }))
   }
@@ -116,12 +137,13 @@ export class ConsumerQueue {
 
   /** No longer holds an event. */
   drop(id: string): void {
-    if (!this.#leases.delete(id)) this.#pending = this.#pending.filter(held => held.id !== id)
+    if (!this.#leases.delete(id) && this.#pendingIds.delete(id)) this.#pending = this.#pending.filter(held => held.id !== id)
   }
 
   /** Holds nothing any more: others may have taken it. */
   clear(): void {
     this.#pending = []
+    this.#pendingIds.clear()
     this.#leases.clear()
     this.leave()
   }

@@ -38,6 +38,7 @@ export class Handover {
   readonly #log: Log
   readonly #fresh = new Map<string, Fresh>()
   #running: Promise<void> | undefined
+  #moves = 0
   #timer: NodeJS.Timeout | undefined
   #next = Promise.withResolvers<void>()
 
@@ -53,11 +54,9 @@ export class Handover {
     return this.#fresh.has(id)
   }
 
-  /** How many wait here for each consumer. */
-  countFor(consumer: string): number {
-    let count = 0
-    for (const { left } of this.#fresh.values()) if (left.has(consumer)) count++
-    return count
+  /** Ids of those that wait here for a consumer. */
+  idsFor(consumer: string): readonly string[] {
+    return [...this.#fresh.values()].filter(({ left }) => left.has(consumer)).map(({ id }) => id)
   }
 
   /** `isUrgent`: somebody who is not here waits for one of them. */
@@ -88,6 +87,16 @@ export class Handover {
     while (this.#fresh.size > 0) await this.#flush(true)
   }
 
+  /** Does something at a time when nothing moves from documents to records, so that counting both counts each event once. */
+  async standingStill<R>(work: () => Promise<R>): Promise<R> {
+    for (;;) {
+      await this.#running?.catch(() => undefined)
+      const moves = this.#moves
+      const result = await work()
+      if (moves === this.#moves) return result
+    }
+  }
+
   /** Forgets everything: a sweep finds it in the documents. */
   clear(): void {
     this.#fresh.clear()
@@ -113,6 +122,7 @@ export class Handover {
       await this.#running
       if (!isAll) return
     }
+    this.#moves++
     this.#running = this.#takeAway(isAll).finally(() => {
       this.#running = undefined
     })

@@ -175,7 +175,7 @@ export class MongodbOutbox implements Outbox {
     queue.claimedAt = performance.now()
     const now = this.#now()
     queue.expire(now)
-    const isTime = !queue.isLive || queue.dueAt <= now || queue.lookAt <= performance.now()
+    const isTime = !queue.isLive || queue.isRetryDue(now) || queue.lookAt <= performance.now()
     const others = isTime ? await this.#look(queue, now, limit) : []
     const chosen = queue.choose(others, limit)
     const held = chosen.filter((one): one is Held => 'event' in one)
@@ -188,10 +188,11 @@ export class MongodbOutbox implements Outbox {
   /** What waits elsewhere and may be taken. */
   async #look(queue: ConsumerQueue, now: number, limit: number): Promise<readonly Candidate[]> {
     const { leftElsewhere } = queue
+    await this.#handover.moveOn(this.#handover.idsFor(queue.name).filter(id => !queue.holds(id)))
     const asked = limit + queue.leasedCount
     const { fresh, due } = await this.#deliveries.available(queue.name, now, asked, this.#me)
     queue.lookAt = performance.now() + lookMs
-    if (due.length < asked) queue.dueAt = Number.POSITIVE_INFINITY
+    if (due.length < asked) queue.retried(now)
     if (fresh.length < asked && leftElsewhere === queue.leftElsewhere) queue.isLive = true
     const found = [...fresh, ...due].map(kept => ({ id: kept.o, subject: kept.s, kept }))
     if (found.length === 0) return found
@@ -234,7 +235,7 @@ export class MongodbOutbox implements Outbox {
     else {
       const due = now.getTime() + outcome.retryInMs
       await this.#deliveries.fail(name, eventId, tries, outcome.error, due)
-      if (queue) queue.dueAt = Math.min(queue.dueAt, due)
+      queue?.retryAt(due)
     }
     queue?.drop(eventId)
   }
@@ -252,14 +253,15 @@ export class MongodbOutbox implements Outbox {
 
   async waiting(): Promise<Readonly<Record<string, number>>> {
     const names = [...this.#queues.keys()]
-    const counts = await Promise.all(names.map(name => this.#waitingFor(name)))
+    const counts = await this.#handover.standingStill(() =>
+      Promise.all(
+        names.map(async name => {
+          const moved = await this.#deliveries.waiting(name)
+          return Math.min(100_000, moved + this.#handover.idsFor(name).length)
+        }),
+      ),
+    )
     return Object.fromEntries(names.map((name, at) => [name, counts[at] ?? 0]))
-  }
-
-  /** What moves from a document to its record while it is counted may be counted twice, never missed. */
-  async #waitingFor(name: string): Promise<number> {
-    const here = this.#handover.countFor(name)
-    return Math.min(100_000, here + (await this.#deliveries.waiting(name)))
   }
 
   onCommitted(listener: () => void): () => void {
