@@ -22,12 +22,13 @@ export interface Order {
 export class Asking {
   #extractions: StoredExtractions
   #users: Users
-  #host: string
+  /** Asked when a run is asked for: a server that takes any free port learns its address after its start. */
+  #installation: Installation
 
-  constructor(extractions: StoredExtractions, users: Users, { baseUrl }: Installation) {
+  constructor(extractions: StoredExtractions, users: Users, installation: Installation) {
     this.#extractions = extractions
     this.#users = users
-    this.#host = baseUrl
+    this.#installation = installation
   }
 
   /** First the record of each run; then what to publish, without those that are over already. */
@@ -40,7 +41,7 @@ export class Asking {
       if (!(await this.#extractions.submitted(id, { target, extractor, queue, user, trigger, chain }))) continue
       const notifies = user === null ? [] : (mails.get(user) ?? (await this.#mailOf(user)))
       if (user !== null) mails.set(user, notifies)
-      jobs.push({ id, queue, target, user, message: message({ jobId: id, host: this.#host, notifies }), parameters })
+      jobs.push({ id, queue, target, user, message: message({ jobId: id, host: this.#installation.baseUrl, notifies }), parameters })
     }
     return jobs
   }
