@@ -35,6 +35,7 @@ const vendors: Readonly<Record<string, readonly string[]>> = {
   'plugins/extractors/text': ['marked', 'sanitize-html'],
   'plugins/extractors/zip': ['yauzl'],
   'plugins/resources/files': ['mime-types'],
+  'plugins/search/elasticsearch': ['@elastic/elasticsearch'],
   'plugins/transport/rabbitmq': ['amqplib'],
 }
 
@@ -45,7 +46,7 @@ const usedOnly: readonly string[] = ['blobs.s3', 'documents.mongodb', 'resources
 const contracts: Readonly<Record<string, readonly string[]>> = {
   documentStore: ['documentStoreContract', 'outboxContract'],
   blobStore: ['blobStoreContract'],
-  searchIndex: ['searchIndexContract'],
+  searchIndex: ['searchIndexContract', 'searchCorpusContract'],
   'transports*': ['transportContract'],
   mailer: ['mailerContract'],
   'previewers*': ['previewerContract'],

@@ -6,7 +6,7 @@ import type { Vocabulary } from './vocabulary.ts'
 
 const indexedPrefixChars = 3
 const mostBeginnings = 30
-const mostPatternTerms = 2000
+const mostPatternTerms = 4000
 
 const nowhere = quote('_none')
 
@@ -57,7 +57,7 @@ export class WordCompiler {
   #piece(piece: string): string {
     if (isAnything(piece)) return quote('_all')
     const begin = beginningOf(piece)
-    if (!begin && isPattern(piece)) return anyOf(this.#vocabulary.matching(piece).map(word => quote(word)))
+    if (!begin && isPattern(piece)) return anyOfMany(this.#vocabulary.matching(piece).map(word => quote(word)))
     return this.#beginning(begin ?? piece)
   }
 
@@ -73,7 +73,7 @@ export class WordCompiler {
     if (begin) return anyOf(names.map(name => `${quote(tokens.word(name, begin))} *`))
     const words = this.#vocabulary.matching(piece)
     if (words.length * names.length > mostPatternTerms) throw new Refused(`Too many words match ${piece}; give more letters`)
-    return anyOf(names.flatMap(name => words.map(word => quote(tokens.word(name, word)))))
+    return anyOfMany(names.flatMap(name => words.map(word => quote(tokens.word(name, word)))))
   }
 }
 

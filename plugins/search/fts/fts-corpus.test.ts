@@ -1,0 +1,5 @@
+import test from 'ava'
+import { searchCorpusContract } from 'pounce/sdk/testing'
+import { freshIndex } from './test-index.ts'
+
+searchCorpusContract(test, async t => (await freshIndex(t)).index)
