@@ -1,30 +1,69 @@
-import type { Change, Collection } from 'pounce/sdk'
+import { type Change, keysOf } from 'pounce/sdk'
 import { collectionOf, idOf } from './writer.ts'
 
 /** At most so many changes are sent side by side. */
 const most = 64
 
-/** What must not be in one batch twice: of two changes of one document, or two that may need one unique key, the earlier comes first. */
-const claimsOf = (change: Change): readonly string[] => {
-  const collection: Collection<object> = collectionOf(change)
-  const hasUnique = Object.values(collection.indexes).some(({ unique }) => unique)
-  return [`${collection.name}/${idOf(change)}`, ...(hasUnique ? [collection.name] : [])]
+interface Claims {
+  /** What no other change of a batch may claim. */
+  readonly own: readonly string[]
+  /** The collection, when the change may give a unique key away or take one that cannot be told from the change. */
+  readonly whole?: string
+  readonly collection: string
 }
 
-/** Changes cut into runs, each of which can be sent side by side without making a difference. */
+const uniqueKeys = (change: Change): readonly string[] => {
+  if (!('insert' in change)) return []
+  try {
+    return Object.entries(change.into.indexes).flatMap(([name, index]) =>
+      index.unique ? keysOf(index, change.insert).map(key => `${change.into.name} ${name} ${JSON.stringify(key)}`) : [],
+    )
+  } catch {
+    // It will be refused for what it is, and takes no key.
+    return []
+  }
+}
+
+const claimsOf = (change: Change): Claims => {
+  const { name, indexes } = collectionOf(change)
+  const own = [`${name}/${idOf(change)}`, ...uniqueKeys(change)]
+  const isWhole = !('insert' in change) && Object.values(indexes).some(({ unique }) => unique)
+  return isWhole ? { own, whole: name, collection: name } : { own, collection: name }
+}
+
+class Batch<T> {
+  readonly items: T[] = []
+  readonly #claimed = new Set<string>()
+  readonly #collections = new Set<string>()
+  readonly #whole = new Set<string>()
+
+  hasRoomFor({ own, whole, collection }: Claims): boolean {
+    if (this.items.length === most || this.#whole.has(collection)) return false
+    return !own.some(claim => this.#claimed.has(claim)) && (whole === undefined || !this.#collections.has(whole))
+  }
+
+  add(item: T, { own, whole, collection }: Claims): void {
+    this.items.push(item)
+    for (const claim of own) this.#claimed.add(claim)
+    this.#collections.add(collection)
+    if (whole !== undefined) this.#whole.add(whole)
+  }
+}
+
+/**
+ * Changes cut into runs, each of which can be sent side by side without making a difference: of two changes of one document, or two
+ * that may meet in a unique key, the earlier comes first.
+ */
 export const batchesOf = <T extends { readonly change: Change }>(items: readonly T[]): readonly (readonly T[])[] => {
-  const batches: T[][] = []
-  let claimed = new Set<string>()
+  const batches: Batch<T>[] = []
   for (const item of items) {
     const claims = claimsOf(item.change)
-    const batch = batches.at(-1)
-    if (batch === undefined || batch.length === most || claims.some(claim => claimed.has(claim))) {
-      claimed = new Set(claims)
-      batches.push([item])
-    } else {
-      for (const claim of claims) claimed.add(claim)
-      batch.push(item)
+    let batch = batches.at(-1)
+    if (!batch?.hasRoomFor(claims)) {
+      batch = new Batch()
+      batches.push(batch)
     }
+    batch.add(item, claims)
   }
-  return batches
+  return batches.map(batch => batch.items)
 }

@@ -118,7 +118,7 @@ export class Handover {
   }
 
   async #flush(isAll: boolean): Promise<void> {
-    if (this.#running) {
+    while (this.#running) {
       await this.#running
       if (!isAll) return
     }
