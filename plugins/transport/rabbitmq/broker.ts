@@ -12,8 +12,10 @@ export class Broker {
   readonly listening: Link
   #uri: string
 
-  constructor({ uri, timeoutMs, heartbeatSeconds }: RabbitConfig, { instance }: Installation, log: Log) {
-    const link = (name: string): Link => new Link({ uri, name: `pounce ${instance} ${name}`, timeoutMs, heartbeatSeconds }, log)
+  constructor({ uri, timeoutMs, heartbeatSeconds }: RabbitConfig, installation: Installation, log: Log) {
+    // The installation has its name once the kernel has read its records.
+    const named = (name: string) => () => `pounce ${installation.instance} ${name}`
+    const link = (name: string): Link => new Link({ uri, name: named(name), timeoutMs, heartbeatSeconds }, log)
     this.#uri = uri
     this.publishing = link('publishing')
     this.listening = link('listening')
@@ -27,8 +29,15 @@ export class Broker {
     } catch (error) {
       await this.dispose()
       if (!isRefusal(error)) throw error
-      throw new Error(`transport.rabbitmq.uri: the broker refuses this account or its vhost: ${reasonOf(error)}`, { cause: error })
+      throw new Error(`transport.rabbitmq.uri: the broker refuses ${this.#refused(error)}`, { cause: error })
     }
+  }
+
+  #refused(error: unknown): string {
+    const { username, pathname } = new URL(this.#uri)
+    const words = /ACCESS_REFUSED[^"]*/.exec(textOf(error))?.[0]
+    if (words !== undefined) return `the account ${decodeURIComponent(username) || 'guest'}: ${words}`
+    return `the vhost ${decodeURIComponent(pathname.slice(1)) || '/'}: it is not there, or not for this account`
   }
 
   health(): void {
@@ -53,6 +62,3 @@ function checkUri(uri: string): void {
   if (hostname === '') throw wrong('it names no host')
   if (pathname.slice(1).includes('/')) throw wrong('a slash in the name of a vhost is written %2f')
 }
-
-/** The broker's own words, out of what amqplib prints around them. */
-const reasonOf = (error: unknown): string => /"((?:ACCESS_REFUSED|NOT_ALLOWED)[^"]*)"/.exec(textOf(error))?.[1] ?? textOf(error)

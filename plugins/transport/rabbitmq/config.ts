@@ -32,7 +32,7 @@ export const config = s.Object({
   ),
   prefetch: s.Integer({ default: 100, minimum: 1, maximum: 10_000, description: 'Replies of extractors that are dealt with at once' }),
   mostUnconfirmed: s.Integer({
-    default: 1000,
+    default: 500,
     minimum: 1,
     maximum: 50_000,
     description: 'Messages on their way to the broker at once that it has not confirmed',

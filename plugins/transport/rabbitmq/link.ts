@@ -18,17 +18,19 @@ export interface Tenant {
 export interface LinkOptions {
   readonly uri: string
   /** Shown in the broker's list of connections. */
-  readonly name: string
+  name(): string
   readonly timeoutMs: number
   readonly heartbeatSeconds: number
 }
 
 const longestPauseMs = 5000
 const steadyMs = 5000
-const refusal = /\b(403|530)\b|ACCESS[-_]REFUSED|NOT[-_]ALLOWED/i
+/** amqplib drops the broker's words when a vhost is not there, or not for this account. */
+const vhostRefusal = /Expected ConnectionOpenOk; got <ConnectionClose/
+const refusal = /\b403\b|ACCESS[-_]REFUSED/
 
 /** True of an error by which a broker turns a client away, for its account or vhost. */
-export const isRefusal = (error: unknown): boolean => refusal.test(textOf(error))
+export const isRefusal = (error: unknown): boolean => refusal.test(textOf(error)) || vhostRefusal.test(textOf(error))
 
 /** One connection to the broker that is made anew whenever it ends: at once, then later each time, up to 5 s. */
 export class Link {
@@ -76,7 +78,7 @@ export class Link {
   /** Ends the connection, so that all is set up anew. */
   reset(model: ChannelModel, reason: string): void {
     if (model !== this.#model || this.#stopping.signal.aborted) return
-    this.#log.warn('the connection to the broker is made anew', { reason, link: this.#options.name })
+    this.#log.warn('the connection to the broker is made anew', { reason, link: this.#options.name() })
     destroy(model, reason)
   }
 
@@ -120,7 +122,7 @@ export class Link {
       timeout: timeoutMs,
       noDelay: true,
       keepAlive: true,
-      clientProperties: { connection_name: name },
+      clientProperties: { connection_name: name() },
     })
     const { promise: closed, resolve } = Promise.withResolvers<void>()
     model.on('error', error => {
@@ -145,7 +147,7 @@ export class Link {
       for (const tenant of this.#tenants) await tenant.up(model)
       isSetUp = true
       isUp()
-      this.#log.info('connected to the broker', { link: this.#options.name })
+      this.#log.info('connected to the broker', { link: this.#options.name() })
       await closed
     } catch (error) {
       destroy(model, textOf(error))
@@ -157,14 +159,14 @@ export class Link {
       this.#trouble ??= 'the connection ended'
       for (const tenant of this.#tenants) tenant.down()
     }
-    if (!this.#stopping.signal.aborted) this.#log.warn('the broker is away', { link: this.#options.name, reason: this.#trouble })
+    if (!this.#stopping.signal.aborted) this.#log.warn('the broker is away', { link: this.#options.name(), reason: this.#trouble })
     return isSetUp
   }
 
   #block(trouble: string | undefined): void {
     this.#isBlocked = trouble !== undefined
     this.#trouble = trouble
-    this.#log.warn(trouble ?? 'the broker takes messages again', { link: this.#options.name })
+    this.#log.warn(trouble ?? 'the broker takes messages again', { link: this.#options.name() })
     for (const tenant of this.#tenants) tenant.blocked?.(this.#isBlocked)
   }
 
@@ -172,7 +174,7 @@ export class Link {
   #notePassing(error: unknown, failures: number): void {
     this.#trouble = textOf(error)
     if (this.#stopping.signal.aborted || (failures > 1 && failures % 12 !== 0)) return
-    this.#log.warn('the broker cannot be reached; it is tried again', { link: this.#options.name, reason: this.#trouble })
+    this.#log.warn('the broker cannot be reached; it is tried again', { link: this.#options.name(), reason: this.#trouble })
   }
 }
 

@@ -19,14 +19,14 @@ const nothing: Known = { bindings: [], listeners: [] }
 export class RabbitBus implements Bus, Tenant {
   #management: Management
   #exchange: string
-  #ownQueue: string
+  #ownQueue: () => string
   #log: Log
   #known: Known = nothing
   #reading: Promise<void> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
   #isWarned = false
 
-  constructor(management: Management, exchange: string, ownQueue: string, log: Log) {
+  constructor(management: Management, exchange: string, ownQueue: () => string, log: Log) {
     this.#management = management
     this.#exchange = exchange
     this.#ownQueue = ownQueue
@@ -91,7 +91,7 @@ export class RabbitBus implements Bus, Tenant {
     const counts = new Map<string, BusListener>()
     for (const { queue, channel_details } of consumers) {
       const name = memberOf(queue, 'name')
-      if (name === '' || name === this.#ownQueue || name.startsWith('amq.')) continue
+      if (name === '' || name === this.#ownQueue() || name.startsWith('amq.')) continue
       const address = memberOf(channel_details, 'peer_host')
       const key = `${name} ${address}`
       counts.set(key, { queue: name, address, count: (counts.get(key)?.count ?? 0) + 1 })

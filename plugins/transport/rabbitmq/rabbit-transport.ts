@@ -59,7 +59,7 @@ export class RabbitTransport implements Transport {
   constructor(
     config: RabbitConfig,
     broker: Broker,
-    { instance, roles }: Installation,
+    installation: Installation,
     documents: DocumentStore,
     keys: Keys,
     clock: Clock,
@@ -68,7 +68,9 @@ export class RabbitTransport implements Transport {
   ) {
     const { prefetch, mostUnconfirmed, leaseMs, sweepMs, timeoutMs, cancelSearchMs, uri, managementUrl } = config
     const { listening, publishing } = broker
-    const replyTo = `clowder.${instance}`
+    const { roles } = installation
+    // The installation has its name once the kernel has read its records.
+    const replyTo = (): string => `clowder.${installation.instance}`
     const now = (): Date => clock.now()
     this.#config = config
     this.#broker = broker

@@ -10,7 +10,7 @@ import { textOf } from './text-of.ts'
 export interface RepliesParts {
   readonly link: Link
   /** `clowder.<instance>`, shared by all kernels. */
-  readonly queue: string
+  queue(): string
   readonly prefetch: number
   readonly log: Log
   readonly metrics: Metrics
@@ -38,7 +38,7 @@ export class Replies implements Tenant {
     const channel = await model.createChannel()
     channel.on('error', error => log.warn('the broker closed the channel of replies', { error }))
     channel.on('close', () => link.reset(model, 'the channel of replies was closed'))
-    await channel.assertQueue(queue, { durable: true })
+    await channel.assertQueue(queue(), { durable: true })
     await channel.prefetch(prefetch)
     this.#channel = channel
     if (this.#isWanted) await this.#consume(model, channel)
@@ -73,7 +73,7 @@ export class Replies implements Tenant {
       else this.#parts.link.reset(model, 'the reply queue was deleted')
     }
     this.#consumer = 'being made'
-    const { consumerTag } = await channel.consume(this.#parts.queue, take)
+    const { consumerTag } = await channel.consume(this.#parts.queue(), take)
     this.#consumer = consumerTag
   }
 

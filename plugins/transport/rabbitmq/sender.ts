@@ -16,7 +16,7 @@ export interface SenderParts {
   readonly log: Log
   readonly metrics: Metrics
   /** Where extractors reply to. */
-  readonly replyTo: string
+  replyTo(): string
   readonly mostUnconfirmed: number
   readonly leaseMs: number
   /** Tells of a job that cannot be sent, and forgets it. Rejects when nobody heard: the job is then tried again. */
@@ -198,7 +198,7 @@ export class Sender implements Tenant {
       persistent: true,
       contentType: 'application/json',
       correlationId,
-      replyTo: this.#parts.replyTo,
+      replyTo: this.#parts.replyTo(),
     }
     try {
       channel.publish('', job.queue, content, properties, error => this.#settle(correlationId, error))
