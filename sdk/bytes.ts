@@ -15,6 +15,11 @@ export interface Bytes {
   open(range?: ByteRange): Promise<Readable> | Readable
   /** Known length in bytes; absent for a stream of unknown length (then ranges are refused). */
   readonly sizeBytes?: number
+  /**
+   * An address of another server that has the whole of it as an attachment, if there is one: who asks for the whole of what would be
+   * an attachment here is sent there (302). The address is the permission to read it, so it should not last.
+   */
+  elsewhere?(): Promise<string | undefined>
   readonly contentType: string
   /** The name to save under, in the person's own script. */
   readonly filename?: string

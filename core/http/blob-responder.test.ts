@@ -289,3 +289,24 @@ async function* endless(): AsyncGenerator<Buffer> {
   const chunk = Buffer.alloc(100_000)
   for (;;) yield chunk
 }
+
+test('only who asks for the whole of an attachment is sent elsewhere', async t => {
+  const body = { ...stored, elsewhere: async () => 'https://elsewhere.example.org/bytes?signature=1' }
+  const { url } = await serve(t, { getBytes: answering(body) })
+  const ask = async (headers: Record<string, string> = {}, method = 'GET') => {
+    const response = await fetch(`${url}/bytes`, { headers, method, redirect: 'manual' })
+    await response.arrayBuffer()
+    return response
+  }
+  const sent = await ask()
+  t.is(sent.status, 302)
+  t.is(sent.headers.get('location'), 'https://elsewhere.example.org/bytes?signature=1')
+  t.is(sent.headers.get('cache-control'), 'no-store')
+  t.is((await ask({ range: 'bytes=0-3' })).status, 206)
+  t.is((await ask({ 'if-none-match': etag })).status, 304)
+  t.is((await ask({}, 'HEAD')).status, 200)
+  const shown = await serve(t, { getBytes: answering({ ...body, inline: true }) })
+  t.is((await fetch(`${shown.url}/bytes`, { redirect: 'manual' })).status, 200)
+  const none = await serve(t, { getBytes: answering({ ...stored, elsewhere: async () => undefined }) })
+  t.is((await fetch(`${none.url}/bytes`, { redirect: 'manual' })).status, 200)
+})

@@ -37,7 +37,16 @@ export class BlobResponder {
     }
     const { sizeBytes } = bytes
     const range = sizeBytes === undefined || !rangeStillHolds(headers, bytes) ? 'whole' : rangeOf(headers.range, sizeBytes)
-    if (range === 'whole') return this.#stream(exchange, 200, head, bytes, undefined)
+    if (range === 'whole') {
+      const address = headers.range === undefined ? await elsewhere(exchange, head, bytes) : undefined
+      if (address === undefined) return this.#stream(exchange, 200, head, bytes, undefined)
+      return this.#sender.send(
+        exchange,
+        302,
+        { location: address, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' },
+        undefined,
+      )
+    }
     if (range === 'none') {
       const text = JSON.stringify({
         status: 'error',
@@ -75,6 +84,10 @@ export class BlobResponder {
     })
   }
 }
+
+/** Only for what the browser is told to save: on another server our policies do not hold. */
+const elsewhere = async (exchange: Exchange, head: Readonly<Record<string, string | number>>, bytes: Bytes): Promise<string | undefined> =>
+  exchange.isHead || !String(head['content-disposition']).startsWith('attachment') ? undefined : bytes.elsewhere?.()
 
 const headOf = (bytes: Bytes): Record<string, string | number> => {
   const { contentType, filename, sha256, lastModified, sizeBytes, inline, isTrusted } = bytes

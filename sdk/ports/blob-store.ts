@@ -56,7 +56,22 @@ export interface BlobStore {
    * Absent method: the store has no files; undefined: this blob has none.
    */
   localPath?(key: string): Promise<string | undefined>
+  /**
+   * Capability `temporaryUrl`: an address of another server from which anybody can get the whole bytes until it expires, as an attachment
+   * of this name and type. Who may have it is checked before. Absent method, or undefined: send the bytes yourself.
+   */
+  temporaryUrl?(key: string, options: TemporaryUrlOptions): Promise<string | undefined>
 }
+
+/** What stands behind a temporary address. */
+export interface TemporaryUrlOptions {
+  /** As the record says: the store decides by it whether a detour is worth it. */
+  readonly sizeBytes: number
+  readonly filename: string
+  readonly contentType: string
+  readonly expiresInMs: number
+}
+
 export const BlobStore = port<BlobStore>('blobStore')
 
 /** Each plugin whose records name blobs contributes one, so that bytes nobody owns can be found and shared ones stay. */

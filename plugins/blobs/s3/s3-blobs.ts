@@ -1,22 +1,39 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { type BlobEntry, type BlobFacts, type BlobStore, type ByteRange, Clock, Installation, Log, type PutOptions, wire } from 'pounce/sdk'
+import {
+  type BlobEntry,
+  type BlobFacts,
+  type BlobStore,
+  type ByteRange,
+  Clock,
+  Installation,
+  Log,
+  type PutOptions,
+  type TemporaryUrlOptions,
+  wire,
+} from 'pounce/sdk'
 import { BlobReader } from './blob-reader.ts'
 import { BlobWriter } from './blob-writer.ts'
 import { Connection, type S3Connection } from './connection.ts'
 import { parseKey, sumsNameOf } from './object-names.ts'
 import { Objects } from './objects.ts'
+import { signedAddress } from './presign.ts'
+import { Config, type S3Config } from './s3-config.ts'
 import { Uploads } from './uploads.ts'
 
 /** Bytes in a bucket. See the README for the layout and its limits. */
 export class S3Blobs implements BlobStore {
+  readonly #redirectAbove: number | undefined
+  readonly #connection: S3Connection
   readonly #folder: string
   readonly #objects: Objects
   readonly #reader: BlobReader
   readonly #writer: BlobWriter
 
-  constructor(connection: S3Connection, installation: Installation, clock: Clock, log: Log) {
+  constructor({ redirectAbove }: S3Config, connection: S3Connection, installation: Installation, clock: Clock, log: Log) {
+    this.#redirectAbove = redirectAbove
+    this.#connection = connection
     this.#folder = join(installation.dataFolder, 's3')
     this.#objects = new Objects(connection)
     this.#reader = new BlobReader(this.#objects)
@@ -51,10 +68,15 @@ export class S3Blobs implements BlobStore {
     await this.#objects.remove(text)
   }
 
+  async temporaryUrl(key: string, { sizeBytes, ...answer }: TemporaryUrlOptions): Promise<string | undefined> {
+    if (this.#redirectAbove === undefined || sizeBytes <= this.#redirectAbove || !parseKey(key)) return undefined
+    return signedAddress(this.#connection, key, answer)
+  }
+
   async *list(): AsyncGenerator<BlobEntry> {
     for (const shape of ['o/', 'p/'])
       for await (const { name, sizeBytes, modified } of this.#objects.list(shape))
         if (parseKey(name)) yield { key: name, sizeBytes, modified }
   }
 }
-wire(S3Blobs, Connection, Installation, Clock, Log)
+wire(S3Blobs, Config, Connection, Installation, Clock, Log)

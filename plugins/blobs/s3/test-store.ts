@@ -59,7 +59,7 @@ export async function startedStore(t: { teardown(fn: () => Promise<void>): void 
     admins: [],
   }
   const clock = new FixedClock()
-  const store = new S3Blobs(connection, installation, clock, silent)
+  const store = new S3Blobs(config, connection, installation, clock, silent)
   await store.start()
   t.teardown(async () => {
     await store.dispose()

@@ -24,7 +24,8 @@ export const getFile = route({
   aliases: [{ path: '/api/files/:id/blob' }, { path: '/files/:id/blob' }],
   summary: "A file's bytes",
   description:
-    'Ranges, conditional requests and `Repr-Digest`. Counted as a download unless `tracking=false` or a later part is asked for.',
+    'Ranges, conditional requests and `Repr-Digest`. Counted as a download unless `tracking=false` or a later part is asked for. ' +
+    'Where the store is set up so, a plain GET of a large file is redirected (302) to an address of the store that is good for 15 minutes.',
   permission: 'DownloadFiles',
   of: one('file'),
   params,
