@@ -133,10 +133,10 @@ const faultOf = async (call: TestFetch, path: string, init: RequestInit & { json
   if (answer.status < 400) return undefined
   const shown = `${init.method} ${path} ${JSON.stringify(init.json)?.slice(0, 300)} → ${answer.status} ${text.slice(0, 300)}`
   if (answer.status >= 500 || !answer.headers.get('content-type')?.startsWith('application/json')) return shown
-  const { status, message, code, requestId } = JSON.parse(text) as Record<string, unknown>
+  const { status, message, reason, code, requestId } = JSON.parse(text) as Record<string, unknown>
   // Clowder's word for it at `/api/extractors/:name`.
   const isClear =
-    (status === 'error' || status === 'KO') && [message, code, requestId].every(each => typeof each === 'string' && each !== '')
+    (status === 'error' || status === 'KO') && [reason ?? message, code, requestId].every(each => typeof each === 'string' && each !== '')
   return isClear ? undefined : shown
 }
 

@@ -64,6 +64,12 @@ export class Carriers {
     return this.#transports.all().flatMap(({ bus }) => bus ?? [])
   }
 
+  /** Main media types that are bound on any bus in the old way, each once, by name. */
+  async inputTypes(): Promise<readonly string[]> {
+    const all = await Promise.all(this.buses().map(bus => bus.inputTypes()))
+    return [...new Set(all.flat())].sort()
+  }
+
   /** True of a queue whose extractor Pounce runs itself. */
   runsHere(queue: string): boolean {
     return this.#transports.all().some(transport => transport.runs().has(queue))

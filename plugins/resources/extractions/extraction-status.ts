@@ -1,6 +1,4 @@
 import { s } from 'pounce/sdk'
-import type { ExtractorRecord } from './collections.ts'
-import { takes } from './matching.ts'
 import type { Run } from './stored-extractions.ts'
 
 /** The newest run of each extractor on a thing. */
@@ -14,19 +12,11 @@ export const newestByExtractor = (newestFirst: readonly Run[]): ReadonlyMap<stri
 export const isBeingProcessed = (newestFirst: readonly Run[]): boolean =>
   [...newestByExtractor(newestFirst).values()].some(run => run.state === 'open')
 
-/** The word that stands for all runs of a file, as v1 puts it. `inputTypes`: what is bound on the bus in the old way. */
-export const statusWord = (
-  newestFirst: readonly Run[],
-  contentType: string,
-  known: readonly ExtractorRecord[],
-  inputTypes: readonly string[],
-): string => {
+/** The word that stands for all runs of a file, as v1 puts it. `inputTypes`: main media types that are bound on a bus in the old way. */
+export const statusWord = (newestFirst: readonly Run[], contentType: string, inputTypes: readonly string[]): string => {
   if (isBeingProcessed(newestFirst)) return 'Processing'
   if (newestFirst.length > 0) return 'Done'
-  const isTaken =
-    inputTypes.includes(contentType.split('/')[0] ?? '') ||
-    known.some(({ info }) => info.process.file?.some(pattern => takes(pattern, contentType)))
-  return isTaken
+  return inputTypes.includes(contentType.split('/')[0] ?? '')
     ? 'Required Extractor is either busy or is not currently running. Try after some time.'
     : 'No Extractor Available. Request is not queued.'
 }

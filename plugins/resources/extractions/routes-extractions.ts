@@ -2,12 +2,10 @@ import { Conflict, Datasets, Files, Invalid, NotFound, one, Policy, routesFor, s
 import { AllTransports } from './carriers.ts'
 import { isBeingProcessed, newestByExtractor, ShownRun, showRun, statusWord } from './extraction-status.ts'
 import { Extractions } from './stored-extractions.ts'
-import { KnownExtractors } from './stored-extractors.ts'
 import { Submissions } from './submission.ts'
 
 const route = routesFor('extractions', {
   extractions: Extractions,
-  extractors: KnownExtractors,
   submissions: Submissions,
   carriers: AllTransports,
   files: Files,
@@ -118,14 +116,13 @@ export const getExtractionStatus = route({
   permission: 'reader',
   params,
   responses: { 200: s.Union([s.Record(s.String(), s.String()), s.Literal('no file')]) },
-  async handle({ params, caller }, { extractions, extractors, files, policy, carriers }) {
+  async handle({ params, caller }, { extractions, files, policy, carriers }) {
     const verdict = await policy.canOn(caller, 'ViewFile', { kind: 'file', id: params.id })
     const file = verdict === 'yes' ? await files.get(params.id) : undefined
     if (!file) return { status: 200, body: 'no file' as const }
     const { items } = await extractions.of(file)
     const each = [...newestByExtractor(items)].map(([extractor, run]) => [extractor, run.status])
-    const inputTypes = (await Promise.all(carriers.buses().map(bus => bus.inputTypes()))).flat()
-    const word = statusWord(items, file.contentType, await extractors.visibleTo(caller.user?.id), inputTypes)
+    const word = statusWord(items, file.contentType, await carriers.inputTypes())
     return { status: 200, body: { ...Object.fromEntries(each), Status: word } }
   },
 })

@@ -17,14 +17,12 @@ import { AllTransports } from './carriers.ts'
 import { statusWord } from './extraction-status.ts'
 import { FetchedFiles } from './fetched-files.ts'
 import { Extractions } from './stored-extractions.ts'
-import { KnownExtractors } from './stored-extractors.ts'
 import { WakingExtractors } from './waking.ts'
 
 const route = routesFor('extractions', {
   files: Files,
   previews: Previews,
   extractions: Extractions,
-  extractors: KnownExtractors,
   carriers: AllTransports,
   waking: WakingExtractors,
   fetched: FetchedFiles,
@@ -69,12 +67,11 @@ export const getExtractedMetadata = route({
   params: s.Object({ id: s.id() }),
   responses: { 200: s.Object({ ...found, Status: s.String() }) },
   throws: [NotFound],
-  async handle({ params, caller }, { files, previews, extractions, extractors, carriers, installation }) {
+  async handle({ params }, { files, previews, extractions, carriers, installation }) {
     const file = await files.get(params.id)
     if (!file) throw new NotFound('file')
     const { items } = await extractions.of(file)
-    const inputTypes = (await Promise.all(carriers.buses().map(bus => bus.inputTypes()))).flat()
-    const Status = statusWord(items, file.contentType, await extractors.visibleTo(caller.user?.id), inputTypes)
+    const Status = statusWord(items, file.contentType, await carriers.inputTypes())
     const made = previewsBy(await previews.of({ kind: 'file', id: file.id }), installation.baseUrl)
     const versus = `/api/files/${file.id}/versus_metadata`
     const body = {

@@ -135,8 +135,7 @@ export const listInputTypes = route({
   permission: 'signedIn',
   responses: { 200: s.Object({ InputTypes: s.Array(s.String()) }) },
   async handle(_request, { carriers }) {
-    const types = (await Promise.all(carriers.buses().map(bus => bus.inputTypes()))).flat()
-    return { status: 200, body: { InputTypes: [...new Set(types)].sort() } }
+    return { status: 200, body: { InputTypes: [...(await carriers.inputTypes())] } }
   },
 })
 

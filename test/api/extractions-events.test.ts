@@ -1,0 +1,129 @@
+import test from 'ava'
+import type { Job } from 'pounce/sdk'
+import { bootForTest, type TestFetch, type TestServer } from 'pounce/sdk/testing'
+import { extractorInfo } from '../support/extractor-info.ts'
+import { FakeBus } from '../support/fake-bus.ts'
+import { newPerson, type Person } from '../support/people.ts'
+import { newDataset, ok, refusal, unknownId, upload } from '../support/scene.ts'
+
+let server: TestServer
+let admin: TestFetch
+let ann: Person
+let bob: Person
+const bus = new FakeBus()
+
+/** Each wants to know of other things; all of them run by themselves. */
+const extractors: Readonly<Record<string, object>> = {
+  'e.metadata': { metadata: ['added.*', 'removed.*'] },
+  'e.echo': { metadata: ['added.file'] },
+  'e.files': { dataset: ['files.added'] },
+}
+
+test.before(async () => {
+  server = await bootForTest({ also: [bus.plugin] })
+  admin = server.as(server.admin.key)
+  ann = await newPerson(server, 'ann')
+  bob = await newPerson(server, 'bob')
+  for (const [name, process] of Object.entries(extractors)) await bus.introduce(extractorInfo(name, { process }))
+  await ok(admin('/api/extractors/enabled', { method: 'POST', json: { enabled: Object.keys(extractors) } }))
+})
+test.after.always(() => server?.stop())
+
+const annotate = (kind: string, id: string, content: object, extractor = 'someone') => {
+  const agent = { '@type': 'cat:extractor', name: extractor, extractor_id: `https://example.org/extractors/${extractor}/1.0` }
+  return ok(ann.call(`/api/${kind}/${id}/metadata.jsonld`, { method: 'POST', json: { '@context': [], agent, content } }))
+}
+
+/** What is published while something is done. */
+const during = async (work: () => Promise<unknown>): Promise<readonly Job[]> => {
+  const before = bus.jobs.length
+  await work()
+  await server.drained()
+  return bus.jobs.slice(before)
+}
+const briefly = (jobs: readonly Job[]): string[] => jobs.map(({ queue, message }) => `${queue} ${message['routing_key']}`).sort()
+
+test.serial('metadata on a file is told once per dataset that holds it, with its content', async t => {
+  const [dataset, other] = [await newDataset(ann.call), await newDataset(ann.call)]
+  const file = await upload(ann.call, dataset, 'x')
+  await ok(ann.call(`/api/datasets/${other}/files/${file}`, { method: 'POST', json: {} }))
+  const jobs = await during(() => annotate('files', file, { width: 3 }))
+  t.deepEqual(
+    briefly(jobs),
+    ['e.echo', 'e.echo', 'e.metadata', 'e.metadata'].map(name => `${name} clowder.metadata.added.file`),
+  )
+  t.is(new Set(jobs.map(({ id }) => id)).size, 4)
+  const [job] = jobs
+  t.deepEqual([job?.target, job?.user], [{ kind: 'file', id: file }, ann.id])
+  const { host: _host, source, ...message } = job!.message
+  t.deepEqual(message, {
+    ...{ msgid: job!.id, jobid: job!.id, id: file, intermediateId: file, datasetId: '', fileSize: '0', flags: '', notifies: [ann.email] },
+    ...{ routing_key: 'clowder.metadata.added.file', activity: 'added', resourceType: 'file', resourceId: file, metadata: { width: 3 } },
+    target: { id: { resourceType: "'file", id: file }, extra: {} },
+  })
+  t.like(source, { id: { resourceType: "'metadata" }, extra: {} })
+})
+
+test.serial('metadata that leaves is told without its content, also when the file leaves', async t => {
+  const dataset = await newDataset(ann.call)
+  const file = await upload(ann.call, dataset, 'x')
+  await during(() => annotate('files', file, { width: 3 }))
+  const [job, ...more] = await during(() => ok(ann.call(`/api/files/${file}/metadata.jsonld`, { method: 'DELETE' })))
+  t.deepEqual(more, [])
+  t.like(job?.message, { routing_key: 'clowder.metadata.removed.file', activity: 'removed', resourceType: 'file', resourceId: file })
+  t.false('metadata' in job!.message)
+  await during(() => annotate('files', file, { width: 4 }))
+  const last = await during(() => ok(ann.call(`/api/files/${file}`, { method: 'DELETE' })))
+  t.deepEqual(briefly(last), ['e.metadata clowder.metadata.removed.file'])
+})
+
+test.serial('metadata on a dataset is told with the id of the dataset', async t => {
+  const dataset = await newDataset(ann.call)
+  const [job, ...more] = await during(() => annotate('datasets', dataset, { a: 1 }))
+  t.deepEqual(more, [])
+  t.deepEqual(job?.target, { kind: 'dataset', id: dataset })
+  t.like(job?.message, { routing_key: 'clowder.metadata.added.dataset', datasetId: dataset, id: dataset, resourceType: 'dataset' })
+})
+
+test.serial('metadata on a file in no dataset is told to nobody', async t => {
+  const form = new FormData()
+  form.append('File', new Blob(['x']), 'alone.txt')
+  const { id } = await ok<{ id: string }>(ann.call('/api/files', { method: 'POST', body: form }))
+  t.deepEqual(await during(() => annotate('files', id, { a: 1 })), [])
+})
+
+test.serial('an extractor is not woken by its own metadata, nor by what another one makes of it', async t => {
+  const dataset = await newDataset(ann.call)
+  const file = await upload(ann.call, dataset, 'x')
+  const first = await during(() => annotate('files', file, { a: 1 }, 'e.echo'))
+  t.deepEqual(briefly(first), ['e.metadata clowder.metadata.added.file'])
+  const second = await during(() => annotate('files', file, { a: 2 }, 'e.metadata'))
+  t.deepEqual(briefly(second), [])
+  const other = await upload(ann.call, dataset, 'x')
+  t.deepEqual(briefly(await during(() => annotate('files', other, { a: 3 }, 'e.metadata'))), ['e.echo clowder.metadata.added.file'])
+})
+
+test.serial('several files at once are told as one, with their names as Scala prints a list', async t => {
+  const dataset = await newDataset(ann.call)
+  const files = [await upload(ann.call, dataset, 'abc', 'a.csv'), await upload(ann.call, dataset, 'de', 'b.csv')]
+  const elsewhere = await upload(ann.call, await newDataset(ann.call), 'x')
+  const path = `/api/datasets/${dataset}/filesetUploadEvent`
+  const query = [...files, elsewhere, unknownId, 'nonsense'].map(id => `fileids=${id}`).join('&')
+  const post = (at: string, call = ann.call) => call(at, { method: 'POST' })
+  const [job, ...more] = await during(async () => t.is(await ok(post(`${path}?${query}`)), 'added new event'))
+  t.deepEqual(more, [])
+  t.like(job?.message, {
+    id: dataset,
+    datasetId: dataset,
+    fileSize: '5',
+    routing_key: 'clowder.dataset.files.added',
+    activity: 'added',
+    target: '{}',
+  })
+  t.is(job?.message['filenames'], 'List(a.csv, b.csv)')
+  t.false('filename' in job!.message)
+  t.deepEqual(job?.message['source'], { id: { resourceType: "'dataset", id: dataset }, extra: { filenames: ['a.csv', 'b.csv'] } })
+  t.deepEqual(await during(async () => t.is(await ok(post(path)), 'added new event')), [])
+  t.like(await refusal(post(path, bob.call)), { status: 403 })
+  t.like(await refusal(post(path.replace(dataset, unknownId))), { status: 404 })
+})

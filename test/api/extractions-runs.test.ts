@@ -1,0 +1,213 @@
+import test from 'ava'
+import { Unavailable } from 'pounce/sdk'
+import { bootForTest, type TestFetch, type TestServer } from 'pounce/sdk/testing'
+import { extractorInfo } from '../support/extractor-info.ts'
+import { FakeBus } from '../support/fake-bus.ts'
+import { newPerson, type Person } from '../support/people.ts'
+import { newDataset, ok, refusal, unknownId, upload } from '../support/scene.ts'
+
+let server: TestServer
+let admin: TestFetch
+let ann: Person
+let bob: Person
+const bus = new FakeBus()
+
+test.before(async () => {
+  server = await bootForTest({ also: [bus.plugin] })
+  admin = server.as(server.admin.key)
+  ann = await newPerson(server, 'ann')
+  bob = await newPerson(server, 'bob')
+  for (const name of ['m.any', 'm.other']) await bus.introduce(extractorInfo(name))
+})
+test.after.always(() => server?.stop())
+
+interface Run {
+  readonly id: string
+  readonly job_id: string
+  readonly extractor_id: string
+  readonly status: string
+  readonly messages: readonly { readonly status: string }[]
+}
+const ask = (kind: 'files' | 'datasets', id: string, json: unknown, call = ann.call) =>
+  call(`/api/${kind}/${id}/extractions`, { method: 'POST', json })
+const asked = async (kind: 'files' | 'datasets', id: string, json: unknown = { extractor: 'm.any' }) => {
+  const { job_id } = await ok<{ job_id: string }>(ask(kind, id, json))
+  return bus.jobs.find(job => job.id === job_id)!
+}
+const runsOf = (id: string, kind = 'files') => ok<Run[]>(ann.call(`/api/${kind}/${id}/extractions`))
+const statusOf = (id: string) => ok<Record<string, string>>(ann.call(`/api/extractions/${id}/status`))
+const newFile = async () => upload(ann.call, await newDataset(ann.call), 'words', 'w.txt')
+
+test('a run on a file carries what was asked for as an object', async t => {
+  const dataset = await newDataset(ann.call)
+  const file = await upload(ann.call, dataset, 'words', 'w.txt')
+  const parameters = { depth: 3, deep: { list: [1, null] } }
+  const job = await asked('files', file, { extractor: 'm.any', parameters })
+  t.deepEqual([job.queue, job.target, job.user, job.parameters], ['m.any', { kind: 'file', id: file }, ann.id, parameters])
+  const { host, ...message } = job.message
+  t.regex(String(host), /^http:\/\/[^/]+$/)
+  t.deepEqual(message, {
+    ...{ msgid: job.id, jobid: job.id, id: file, intermediateId: file, datasetId: dataset, fileSize: '5', flags: '' },
+    ...{ notifies: [ann.email], routing_key: 'extractors.m.any', activity: 'submitted', filename: 'w.txt', parameters },
+    action: 'manual-submission',
+    source: { id: { resourceType: "'file", id: file }, mimeType: 'text/plain', extra: { filename: 'w.txt' } },
+    target: '{}',
+  })
+})
+
+test('a run on a dataset carries it as text', async t => {
+  const dataset = await newDataset(ann.call, { name: 'Leaves' })
+  const { message, target } = await asked('datasets', dataset, { extractor: 'm.any', parameters: { depth: 3 } })
+  t.deepEqual(target, { kind: 'dataset', id: dataset })
+  t.like(message, { id: dataset, intermediateId: dataset, datasetId: dataset, fileSize: '0', datasetname: 'Leaves', activity: 'submitted' })
+  t.like(message, { parameters: '{"depth":3}', target: '{}', routing_key: 'extractors.m.any', action: 'manual-submission' })
+  t.deepEqual(message['source'], { id: { resourceType: "'dataset", id: dataset }, extra: {} })
+  t.like(await refusal(ask('datasets', dataset, {})), { status: 400 })
+  t.like(await refusal(ask('datasets', dataset, { extractor: 'm.any' }, bob.call)), { status: 403 })
+  t.like(await refusal(ask('datasets', unknownId, { extractor: 'm.any' })), { status: 404 })
+})
+
+test('a file whose upload is not done is refused in the words of v1', async t => {
+  await bus.introduce(extractorInfo('m.any'))
+  const file = await newFile()
+  await ok(admin(`/api/files/${file}/archive?superAdmin=true`, { method: 'POST' }))
+  const answer = await ask('files', file, { extractor: 'm.any' })
+  t.is(answer.status, 409)
+  t.like(await answer.json(), { status: 'error', msg: 'File is not ready. Please wait and try again.' })
+})
+
+test('several files of a dataset are asked for at once, without those that are not ready or lie elsewhere', async t => {
+  const dataset = await newDataset(ann.call)
+  const files = await Promise.all(['a.txt', 'b.txt', 'c.txt'].map(name => upload(ann.call, dataset, 'x', name)))
+  await ok(admin(`/api/files/${files[2]}/archive?superAdmin=true`, { method: 'POST' }))
+  const path = `/api/selected/submit/${dataset}/${[...files, await newFile(), unknownId, 'nonsense'].join(',')}`
+  const json = { extractor: 'm.other', parameters: { a: 1 } }
+  const { status, jobs } = await ok<{ status: string; jobs: Record<string, string> }>(ann.call(path, { method: 'POST', json }))
+  t.is(status, 'success')
+  t.deepEqual(Object.keys(jobs).sort(), files.slice(0, 2).sort())
+  for (const [file, id] of Object.entries(jobs))
+    t.like(
+      bus.jobs.find(job => job.id === id),
+      { target: { kind: 'file', id: file }, parameters: { a: 1 } },
+    )
+  t.like(await refusal(ann.call(path, { method: 'POST', json: {} })), { status: 400 })
+  t.like(await refusal(bob.call(path, { method: 'POST', json })), { status: 403 })
+  t.like(await refusal(ann.call(path.replace(dataset, unknownId), { method: 'POST', json })), { status: 404 })
+})
+
+test('a private extractor runs for those it was given to, under the name of its queue', async t => {
+  await bus.introduce(extractorInfo('m.secret', { unique_key: 'k1', process: { file: ['*/*'] } }), ann.email)
+  const file = await newFile()
+  const job = await asked('files', file, { extractor: 'private.k1.m.secret' })
+  t.like(job, { queue: 'private.k1.m.secret', message: { routing_key: 'extractors.private.k1.m.secret' } })
+  await bus.tell(job, 'StatusMessage.done: Done processing.', { extractor: 'm.secret' })
+  t.deepEqual(await statusOf(file), { 'm.secret': 'DONE', Status: 'Done' })
+  const dataset = await newDataset(bob.call)
+  const other = await upload(bob.call, dataset, 'x')
+  for (const extractor of ['private.k1.m.secret', 'm.secret', 'private.k2.m.secret']) {
+    t.like(await refusal(ask('files', other, { extractor }, bob.call)), { status: 400 })
+  }
+  await upload(ann.call, await newDataset(ann.call), 'x', 'x.txt', { query: '' })
+  await server.drained()
+  t.is(bus.to('private.k1.m.secret').length, 1)
+})
+
+test('a run goes from SUBMITTED through what the extractor says to DONE', async t => {
+  const file = await newFile()
+  const job = await asked('files', file)
+  t.deepEqual(await statusOf(file), { 'm.any': 'SUBMITTED', Status: 'Processing' })
+  await bus.tell(job, 'StatusMessage.start: Started processing.')
+  t.like(await statusOf(file), { 'm.any': 'StatusMessage.start: Started processing.' })
+  await bus.tell(job, 'StatusMessage.retry: (#1) 503 url: http://x?key=0123', { targetId: unknownId })
+  t.deepEqual(await statusOf(file), { 'm.any': 'StatusMessage.retry: (#1) 503 url: http://x?key=secretKey', Status: 'Processing' })
+  await bus.tell(job, 'StatusMessage.done: Done processing.')
+  await bus.tell(job, 'StatusMessage.processing: late')
+  const [run] = await runsOf(file)
+  t.like(run, { id: job.id, job_id: job.id, extractor_id: 'm.any', status: 'DONE', user_id: ann.id })
+  t.deepEqual(
+    run?.messages.map(({ status }) => status.split(':')[0]),
+    ['SUBMITTED', 'StatusMessage.start', 'StatusMessage.retry', 'DONE'],
+  )
+  t.deepEqual(await ok(ann.call(`/api/files/${file}/isBeingProcessed`)), { isBeingProcessed: 'false' })
+})
+
+test('an old extractor that does not name its job speaks of its newest open run on the thing', async t => {
+  const file = await newFile()
+  const [first, second] = [await asked('files', file), await asked('files', file)]
+  await bus.tellOld(second, 'StatusMessage.done: Done')
+  await bus.tellOld(first, 'StatusMessage.error: no luck')
+  const states = new Map((await runsOf(file)).map(run => [run.id, run.status]))
+  t.deepEqual([...states.values()].sort(), ['DONE', 'StatusMessage.error: no luck'])
+  await bus.tellOld(first, 'StatusMessage.start: of nothing')
+  await bus.tell({ ...first, id: unknownId }, 'StatusMessage.start: of nothing')
+  t.deepEqual(new Map((await runsOf(file)).map(run => [run.id, run.status])), states)
+})
+
+test('a dataset is being processed while a file in it is', async t => {
+  const dataset = await newDataset(ann.call)
+  const file = await upload(ann.call, dataset, 'x')
+  const busy = () => ok(ann.call(`/api/datasets/${dataset}/isBeingProcessed`))
+  t.deepEqual(await busy(), { isBeingProcessed: 'false' })
+  const job = await asked('files', file)
+  t.deepEqual(await busy(), { isBeingProcessed: 'true' })
+  await bus.tell(job, 'StatusMessage.error: no luck')
+  t.deepEqual(await busy(), { isBeingProcessed: 'false' })
+})
+
+test('the word for a file that nobody looked at tells whether anybody could', async t => {
+  const file = await upload(ann.call, await newDataset(ann.call), 'x', 'x.bin', { type: 'chemical/x-pdb' })
+  t.deepEqual(await statusOf(file), { Status: 'No Extractor Available. Request is not queued.' })
+  bus.inputs = ['chemical']
+  const busy = 'Required Extractor is either busy or is not currently running. Try after some time.'
+  t.deepEqual(await statusOf(file), { Status: busy })
+  bus.inputs = []
+  t.is(await ok(ann.call(`/api/extractions/${unknownId}/status`)), 'no file')
+  t.is((await ann.call('/api/extractions/nonsense/status')).status, 404)
+})
+
+test('a run that is taken back says so; one that an extractor has begun cannot be', async t => {
+  const file = await newFile()
+  const cancel = (id: string, json: unknown = { extractor: 'm.any' }, call = ann.call) =>
+    call(`/api/files/${file}/extractions/${id}`, { method: 'DELETE', json })
+  const [waiting, begun] = [await asked('files', file), await asked('files', file)]
+  const states = async () => new Map((await runsOf(file)).map(run => [run.id, run.messages.map(({ status }) => status)]))
+  t.deepEqual(await ok(cancel(waiting.id)), { status: 'OK' })
+  t.deepEqual((await states()).get(waiting.id), ['SUBMITTED', 'Cancel Requested', 'Cancel Success'])
+  bus.outcome = 'running'
+  t.deepEqual(await ok(cancel(begun.id)), { status: 'OK' })
+  bus.outcome = 'cancelled'
+  t.deepEqual((await states()).get(begun.id), ['SUBMITTED', 'Cancel Requested', 'Cancel Failed'])
+  await bus.tell(begun, 'StatusMessage.done: Done')
+  t.is((await runsOf(file)).find(run => run.id === begun.id)?.status, 'DONE')
+  const missing = await cancel(begun.id, {})
+  t.is(missing.status, 400)
+  t.like(await missing.json(), { request: 'extractor field not found' })
+  t.like(await refusal(cancel(begun.id, { extractor: 'm.other' })), { status: 400 })
+  t.like(await refusal(cancel(begun.id, { extractor: 'm.any' }, bob.call)), { status: 403 })
+  t.like(await refusal(cancel(unknownId)), { status: 404 })
+  const dataset = await newDataset(ann.call)
+  const job = await asked('datasets', dataset)
+  const path = `/api/datasets/${dataset}/extractions/${job.id}`
+  t.deepEqual(await ok(ann.call(path, { method: 'DELETE', json: { extractor: 'm.any' } })), { status: 'OK' })
+  t.is((await runsOf(dataset, 'datasets'))[0]?.status, 'Cancel Success')
+  t.like(await refusal(ann.call(path.replace(dataset, file), { method: 'DELETE', json: { extractor: 'm.any' } })), { status: 404 })
+})
+
+test('at most a hundred runs are listed, and jobs that are not done beside them', async t => {
+  const file = await newFile()
+  for (let n = 0; n < 101; n++) await asked('files', file)
+  t.is((await runsOf(file)).length, 100)
+  const pending = await ok<Run[]>(ann.call(`/api/files/${file}/extractions/pending`))
+  t.is(pending.length, 101)
+  t.like(pending[0], { job_id: bus.jobs.find(job => job.target.id === file)?.id, extractor_id: 'm.any', state: 'waiting', attempts: 0 })
+  t.like(await refusal(ann.call(`/api/datasets/${unknownId}/extractions/pending`)), { status: 404 })
+  t.like(await refusal(ann.call(`/api/files/${unknownId}/extractions/pending`)), { status: 404 })
+})
+
+test.serial('a job that cannot be handed over ends at once: its run does not wait for ever', async t => {
+  const file = await newFile()
+  bus.fault = new Unavailable('The store is away')
+  t.like(await refusal(ask('files', file, { extractor: 'm.any' })), { status: 503 })
+  bus.fault = undefined
+  t.deepEqual(await statusOf(file), { 'm.any': 'StatusMessage.error: The job could not be handed over.', Status: 'Done' })
+})
