@@ -21,12 +21,10 @@ import { asProblem, statusOf, wrongSetting } from './problems.ts'
 import { Rebuild } from './rebuild.ts'
 import { RebuildLock } from './rebuild-lock.ts'
 import { runSearch, type SearchAnswer } from './run-search.ts'
-import { Server } from './server.ts'
+import { Connection, type Server } from './server.ts'
 import { Config, type Settings } from './settings.ts'
 import { type CountAnswer, suggestFields, suggestTags, suggestValues } from './suggestions.ts'
 import { Writer } from './writer.ts'
-
-const startLimitMs = 5000
 
 /** The index on an Elasticsearch server. Works while other kernels use the same one. */
 export class ElasticsearchSearch implements SearchIndex {
@@ -41,11 +39,11 @@ export class ElasticsearchSearch implements SearchIndex {
   readonly #queue: ApplyQueue
   #isRebuilding = false
 
-  constructor(settings: Settings, log: Log) {
+  constructor(settings: Settings, server: Server, log: Log) {
     this.#settings = settings
     this.#log = log
     this.#names = new Names(settings.index)
-    this.#server = new Server(settings)
+    this.#server = server
     this.#indexes = new Indexes(this.#server, this.#names, settings.shards)
     const refused = (id: string, reason: string): void =>
       log.error('the search server refuses an entry; it is found by its rights and kind only', { id, reason })
@@ -55,18 +53,15 @@ export class ElasticsearchSearch implements SearchIndex {
     this.#queue = new ApplyQueue(changes => writer.write(changes.map(toWrite)).catch(rethrown), settings.refreshMs)
   }
 
-  /** Looks whether the server can be used. One that is only away is looked for again with every request. */
+  /** Makes the first index, so that searches have one. Not having a server yet is no reason to stop. */
   async start(): Promise<void> {
     try {
-      await this.#server.open()
-      await this.#server.call({ method: 'GET', path: `/_alias/${this.#names.live}`, limitMs: startLimitMs, expect: [404] })
+      await this.#indexes.ready()
     } catch (error) {
       const wrong = wrongSetting(error)
       if (wrong) throw new Error(wrong, { cause: error })
-      this.#log.warn('the search server is away; searches are refused until it is back', { error })
-      return
+      this.#log.warn('the search index could not be looked at; it is looked at again with the first request', { error })
     }
-    await this.#indexes.ready()
   }
 
   async health(): Promise<void> {
@@ -75,7 +70,6 @@ export class ElasticsearchSearch implements SearchIndex {
 
   async dispose(): Promise<void> {
     await this.#queue.settled()
-    await this.#server.close()
   }
 
   async needsRebuild(): Promise<boolean> {
@@ -165,4 +159,4 @@ function rethrown(error: unknown): never {
 function mustBeWithin(name: string, value: number, most: number): void {
   if (!Number.isInteger(value) || value < 0 || value > most) throw new Invalid(`${name} is ${value}; it can be 0 to ${most}`)
 }
-wire(ElasticsearchSearch, Config, Log)
+wire(ElasticsearchSearch, Config, Connection, Log)

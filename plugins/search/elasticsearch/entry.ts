@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { IndexChange, MetadataValue, SearchDocument } from 'pounce/sdk'
-import { comparableText, foldValue, wordsOf, wordsPerValue } from 'pounce/sdk/search'
+import { comparableText, comparedChars, foldValue, wordsOf, wordsPerValue } from 'pounce/sdk/search'
 import { above, endsOf, type FieldType, type FixedField, fixedKey, pathKey, typedKey } from './field-keys.ts'
 import { longestTerm } from './index-form.ts'
 import type { Write } from './writer.ts'
@@ -19,7 +19,7 @@ interface Entry {
   readonly word: string[]
   readonly any: string[]
   readonly fields: Set<string>
-  readonly fieldValues: Set<string>
+  readonly suggested: Set<string>
   readonly written: Set<string>
   readonly values: { readonly field: readonly string[]; readonly number: number }[]
   wordCount: number
@@ -60,7 +60,7 @@ function contentsOf(document: SearchDocument): Readonly<Record<string, unknown>>
     word: [],
     any: [],
     fields: new Set(),
-    fieldValues: new Set(),
+    suggested: new Set(),
     written: new Set(),
     values: [],
     wordCount: 0,
@@ -78,7 +78,7 @@ function contentsOf(document: SearchDocument): Readonly<Record<string, unknown>>
     is: [...entry.is],
     word: entry.word,
     fieldList: [...entry.fields],
-    valueList: [...entry.fieldValues],
+    valueList: [...entry.suggested],
     written: [...entry.written],
     values: entry.values,
   }
@@ -107,7 +107,7 @@ function textsOf(document: SearchDocument): readonly Texts[] {
 }
 
 function addFixed(entry: Entry, field: FixedField, value: string, isInOwnField: boolean): void {
-  if (value.trim() === '') return
+  if (value === '') return
   const key = fixedKey(field)
   entry.has.add(key)
   entry.is.add(textToken(key, value))
@@ -131,19 +131,15 @@ function addMetadata(entry: Entry, path: string, value: MetadataValue['value']):
   if (typeof number === 'number' && entry.values.length < mostNumbers)
     entry.values.push({ field: keys.map(key => typedKey(key, type)), number })
   entry.fields.add(path.slice(0, longestTerm).toWellFormed())
-  addSuggestion(entry, path, value)
+  addSuggestions(entry, keys, asText(value))
 }
 
-function addSuggestion(entry: Entry, path: string, value: MetadataValue['value']): void {
-  const key = pathKey(path)
-  if (typeof value === 'number') entry.fieldValues.add(`${typedKey(key, 'number')}${value}`)
-  else if (value instanceof Date) entry.fieldValues.add(`${typedKey(key, 'date')}${value.toISOString()}`)
-  else {
-    const folded = comparableText(String(value))
-    entry.fieldValues.add(`${typedKey(key, 'text')}${folded}`)
-    const written = writtenText(String(value))
-    if (written !== folded) entry.written.add(written)
-  }
+/** What a suggestion shows is kept apart, because upper and lower case are one value. */
+function addSuggestions(entry: Entry, keys: readonly string[], text: string): void {
+  const folded = comparableText(text)
+  for (const key of keys) entry.suggested.add(key + folded)
+  const written = text.normalize('NFC').trim().slice(0, comparedChars).toWellFormed()
+  if (written !== folded) entry.written.add(written)
 }
 
 function addWords(entry: Entry, key: string, found: readonly string[]): void {
@@ -156,7 +152,7 @@ function addWords(entry: Entry, key: string, found: readonly string[]): void {
 function typeOf(value: MetadataValue['value']): FieldType | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? 'number' : undefined
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? undefined : 'date'
-  return String(value).trim() === '' ? undefined : 'text'
+  return 'text'
 }
 
 const asText = (value: MetadataValue['value']): string => {
@@ -165,9 +161,6 @@ const asText = (value: MetadataValue['value']): string => {
 }
 
 const words = (text: string): string => wordsOf(text).join(' ')
-
-/** A text as a person wrote it, cut like what it is compared by. */
-export const writtenText = (text: string): string => text.normalize('NFC').trim().slice(0, 200).toWellFormed()
 
 /** The term of a number in a field. */
 export const numberToken = (key: string, value: number): string => `${typedKey(key, 'number')}${value}`

@@ -7,7 +7,7 @@ const tokens = { type: 'keyword', doc_values: false, norms: false } as const
 /** Elasticsearch refuses terms of more than 32,766 bytes; a UTF-16 unit is at most three. */
 export const longestTerm = 10_000
 /** Beginnings up to this length are terms of their own. */
-export const indexedPrefixChars = 4
+export const indexedPrefixChars = 2
 
 /** Values with numbers and dates are nested documents, so that a comparison knows its field. */
 const mapping = {

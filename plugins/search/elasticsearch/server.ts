@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import type { Client } from '@elastic/elasticsearch'
-import { Unavailable } from 'pounce/sdk'
-import type { Settings } from './settings.ts'
+import { Log, port, Unavailable, wire } from 'pounce/sdk'
+import { wrongSetting } from './problems.ts'
+import { Config, type Settings } from './settings.ts'
 
 /** An answer of the server; the caller knows which status codes it asked to see. */
 export interface Answer<T> {
@@ -23,30 +24,32 @@ export interface Call {
   readonly isRepeatable?: boolean
 }
 
+const startLimitMs = 5000
+
 /** The connection to the cluster. Every call ends within its limit. Rejects with what the client throws: see `problems.ts`. */
 export class Server {
   readonly #settings: Settings
+  readonly #log: Log
   #client: Client | undefined
 
-  constructor(settings: Settings) {
+  constructor(settings: Settings, log: Log) {
     this.#settings = settings
+    this.#log = log
   }
 
-  /** Makes the client; nothing is sent yet. Throws what reading the file of the authority throws. */
-  async open(): Promise<void> {
-    const { Client } = await import('@elastic/elasticsearch')
-    const { nodes, username, password, apiKey, caFile } = this.#settings
-    const auth = apiKey ? { apiKey } : username && password ? { username, password } : undefined
-    this.#client = new Client({
-      nodes,
-      maxRetries: 0,
-      ...(auth ? { auth } : {}),
-      ...(caFile ? { tls: { ca: await readFile(caFile) } } : {}),
-      redaction: { type: 'replace' },
-    })
+  /** Looks whether the server can be used, and throws where a setting is wrong. One that is only away is looked for again with every call. */
+  async start(): Promise<void> {
+    try {
+      this.#client = await this.#connect()
+      await this.call({ method: 'GET', path: `/_alias/${this.#settings.index}`, limitMs: startLimitMs, expect: [404] })
+    } catch (error) {
+      const wrong = wrongSetting(error)
+      if (wrong) throw new Error(wrong, { cause: error })
+      this.#log.warn('the search server is away; searches are refused until it is back', { error })
+    }
   }
 
-  async close(): Promise<void> {
+  async dispose(): Promise<void> {
     await this.#client?.close()
     this.#client = undefined
   }
@@ -67,4 +70,21 @@ export class Server {
     )
     return { status: answer.statusCode ?? 0, body: answer.body }
   }
+
+  async #connect(): Promise<Client> {
+    const { Client } = await import('@elastic/elasticsearch')
+    const { nodes, username, password, apiKey, caFile } = this.#settings
+    const auth = apiKey ? { apiKey } : username && password ? { username, password } : undefined
+    return new Client({
+      nodes,
+      maxRetries: 0,
+      ...(auth ? { auth } : {}),
+      ...(caFile ? { tls: { ca: await readFile(caFile) } } : {}),
+      redaction: { type: 'replace' },
+    })
+  }
 }
+wire(Server, Config, Log)
+
+/** The connection, shared by all of this plugin. */
+export const Connection = port<Server>('search.elasticsearch.connection')

@@ -1,7 +1,7 @@
 import type { FieldCount, SearchScope, ValueCount } from 'pounce/sdk'
-import { comparableText } from 'pounce/sdk/search'
+import { comparableText, typedValue } from 'pounce/sdk/search'
 import { type Clause, term } from './clause.ts'
-import { type FieldType, metadataPath, pathKey, typedKey } from './field-keys.ts'
+import { metadataPath, pathKey } from './field-keys.ts'
 import { permittedBy } from './run-search.ts'
 
 interface Bucket {
@@ -42,20 +42,15 @@ export async function suggestValues(
   ask: AskCounts,
 ): Promise<readonly ValueCount[]> {
   const key = pathKey(metadataPath(field))
-  const include = `${key}[ndt]${escaped(comparableText(prefix))}.*`
+  const include = `${key}${escaped(comparableText(prefix))}.*`
   const buckets = await count({ field: 'valueList', include, scope, limit, condition: term('has', key) }, ask)
   return buckets.map(bucket => ({ value: readValue(bucket, key), count: bucket.doc_count }))
 }
 
-const typeInitials: Readonly<Record<string, FieldType>> = { n: 'number', d: 'date', t: 'text' }
-
-function readValue({ key: term, written }: Bucket, key: string): string | number | Date {
-  const type = typeInitials[term.slice(key.length, key.length + 1)] ?? 'text'
-  const text = term.slice(typedKey(key, type).length)
-  if (type === 'number') return Number(text)
-  if (type === 'date') return new Date(text)
+function readValue({ key: found, written }: Bucket, key: string): string | number | Date {
+  const text = found.slice(key.length)
   const candidates = written?.hits.hits[0]?.fields?.written ?? []
-  return candidates.find(candidate => comparableText(candidate) === text) ?? text
+  return typedValue(candidates.find(candidate => comparableText(candidate) === text) ?? text)
 }
 
 interface Question {

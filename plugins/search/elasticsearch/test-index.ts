@@ -3,6 +3,7 @@ import type { Log } from 'pounce/sdk'
 import { silent } from 'pounce/sdk/testing'
 import { ElasticsearchSearch } from './elasticsearch-search.ts'
 import { Names } from './names.ts'
+import { Server } from './server.ts'
 import type { Settings } from './settings.ts'
 
 interface Teardown {
@@ -47,8 +48,14 @@ export async function startedIndex(
   settings: Partial<Settings> & { readonly index: string },
   log: Log = silent,
 ): Promise<ElasticsearchSearch> {
-  const index = new ElasticsearchSearch({ ...defaults, nodes: [url], ...settings }, log)
-  t.teardown(() => index.dispose())
+  const all = { ...defaults, nodes: [url], ...settings }
+  const server = new Server(all, log)
+  const index = new ElasticsearchSearch(all, server, log)
+  t.teardown(async () => {
+    await index.dispose()
+    await server.dispose()
+  })
+  await server.start()
   await inTurn(() => index.start())
   return index
 }

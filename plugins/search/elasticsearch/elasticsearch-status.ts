@@ -1,0 +1,28 @@
+import { maskedUri, type StatusPart, wire } from 'pounce/sdk'
+import { Connection, type Server } from './server.ts'
+import { Config, type Settings } from './settings.ts'
+
+const limitMs = 1500
+
+/** Which server searches, for the status page. */
+export class ElasticsearchStatus implements StatusPart {
+  readonly name = 'elasticsearch'
+  readonly details: Readonly<Record<string, string>>
+  readonly #server: Server
+
+  constructor({ nodes, index }: Settings, server: Server) {
+    this.#server = server
+    this.details = { server: nodes.map(maskedUri).join(', '), index }
+  }
+
+  async check(): Promise<Readonly<Record<string, unknown>>> {
+    const { body } = await this.#server.call<{ readonly cluster_name: string; readonly status: string }>({
+      method: 'GET',
+      path: '/_cluster/health',
+      limitMs,
+      isRepeatable: true,
+    })
+    return { clustername: body.cluster_name, health: body.status }
+  }
+}
+wire(ElasticsearchStatus, Config, Connection)
