@@ -11,8 +11,10 @@ export interface OutageRecord {
 export const outages = collection<OutageRecord>('transport.bus.outages')
 
 const id = 'api'
-const everyMs = 10_000
-const goneMs = 30_000
+const everyMs = 5000
+const goneMs = 12_000
+/** For a kernel that starts: the others, if there are any, note themselves more often. */
+const goneAtStartMs = everyMs + 1000
 const kept = 50
 /** What an extractor tried right after we came back may have failed all the same: its clock differs, and a server takes a moment. */
 const slackMs = 15_000
@@ -38,7 +40,7 @@ export class Outages {
 
   /** Resolves when the time since the last note is known. */
   async start(): Promise<void> {
-    await this.look()
+    await this.look(goneAtStartMs)
     this.#timer = setInterval(() => void this.look(), everyMs).unref()
   }
 
@@ -52,18 +54,18 @@ export class Outages {
   }
 
   /** Notes that all is well. Never rejects: while the store is away nothing is noted, which is the point. */
-  async look(): Promise<void> {
+  async look(gapMs = goneMs): Promise<void> {
     try {
       const record = await this.#documents.get(outages, id)
       this.#times = record?.times ?? []
-      if (this.#isServing) await this.#note(record)
+      if (this.#isServing) await this.#note(record, gapMs)
     } catch (error) {
       const isUsual = error instanceof CommitConflict || (error instanceof Problem && error.status === 503)
       if (!isUsual) this.#log.warn('it could not be noted that the API works', { error })
     }
   }
 
-  async #note(record: (OutageRecord & { readonly revision: number; readonly id: string }) | undefined): Promise<void> {
+  async #note(record: (OutageRecord & { readonly revision: number; readonly id: string }) | undefined, mostMs: number): Promise<void> {
     const now = this.#now()
     if (!record) {
       await this.#documents.commit({ insert: { id, seen: now.toISOString(), times: [] }, into: outages })
@@ -72,7 +74,7 @@ export class Outages {
     const gapMs = now.getTime() - Date.parse(record.seen)
     // Another kernel has just noted it.
     if (gapMs < everyMs / 2) return
-    const outage = gapMs > goneMs ? [{ from: record.seen, to: now.toISOString() }] : []
+    const outage = gapMs > mostMs ? [{ from: record.seen, to: now.toISOString() }] : []
     const times = [...record.times, ...outage].slice(-kept)
     await this.#documents.commit({ replace: { ...record, seen: now.toISOString(), times }, in: outages })
     this.#times = times
