@@ -1,9 +1,15 @@
 import { Commands, definePlugin, on, onBatch, provide } from 'pounce/sdk'
+import { Contents, ContentsToIndex } from './contents.ts'
 import { IndexChanges, IndexContents, searchEvents } from './handlers.ts'
 import { Indexing, SearchIndexing } from './indexing.ts'
 import { Rebuild, Rebuilding, ReindexCommand } from './rebuilding.ts'
+import { Board, ReindexBoard } from './reindex-board.ts'
+import { reindexRecords } from './reindex-records.ts'
+import * as reindexRoutes from './reindex-routes.ts'
 import * as routes from './routes.ts'
 import { Search, Searching } from './searching.ts'
+import { Suggest, Suggesting } from './suggesting.ts'
+import * as suggestionRoutes from './suggestion-routes.ts'
 
 export const plugin = definePlugin({
   id: 'resources.search',
@@ -11,13 +17,17 @@ export const plugin = definePlugin({
   provides: [
     provide(SearchIndexing, Indexing),
     provide(Search, Searching),
+    provide(Suggest, Suggesting),
+    provide(Contents, ContentsToIndex),
+    provide(Board, ReindexBoard),
     provide(Rebuild, Rebuilding),
     provide(Commands, ReindexCommand),
   ],
-  routes,
+  routes: { ...routes, ...suggestionRoutes, ...reindexRoutes },
+  collections: [reindexRecords],
   handlers: [
     onBatch(searchEvents, IndexChanges),
     on(['dataset.updated', 'dataset.attached', 'dataset.detached', 'dataset.trashed', 'dataset.restored'], IndexContents),
   ],
-  periodic: [{ name: 'damage', everyMs: 60_000, task: Rebuilding }],
+  periodic: [{ name: 'damage', everyMs: 20_000, task: Rebuilding }],
 })

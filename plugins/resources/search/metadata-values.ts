@@ -1,4 +1,5 @@
 import type { Json, MetadataRecord, MetadataValue } from 'pounce/sdk'
+import { typedValue } from 'pounce/sdk/search'
 
 /** Bounds of what one resource can put into the index. */
 const mostValues = 2000
@@ -13,22 +14,6 @@ export interface IndexedMetadata {
   readonly text: string
 }
 
-const isoDate = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/
-
-/** Text that reads as a number or an ISO date is one, as in Clowder 1.x; everything else stays text. */
-export const typed = (text: string): string | number | Date => {
-  const trimmed = text.trim()
-  if (trimmed !== '' && /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(trimmed)) {
-    const number = Number(trimmed)
-    if (Number.isFinite(number)) return number
-  }
-  if (isoDate.test(trimmed)) {
-    const time = new Date(trimmed.replace(' ', 'T'))
-    if (!Number.isNaN(time.getTime())) return time
-  }
-  return text
-}
-
 /** Fields of extractors stand under the extractor's name, dots as underscores; those of people stand alone. */
 const prefixOf = ({ agent }: MetadataRecord): string => (agent.kind === 'extractor' ? `${agent.name.replaceAll('.', '_')}.` : '')
 
@@ -37,7 +22,7 @@ export const metadataValues = (documents: readonly MetadataRecord[]): IndexedMet
   const values: MetadataValue[] = []
   let text = ''
   const addText = (field: string, value: string): void => {
-    if (value.length <= longestValue) values.push({ field, value: typed(value) })
+    if (value.length <= longestValue) values.push({ field, value: typedValue(value) })
     else if (text.length < longestText) text += `${value.slice(0, longestText - text.length)}\n`
   }
   const walk = (field: string, value: Json, depth: number): void => {

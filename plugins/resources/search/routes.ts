@@ -1,12 +1,15 @@
-import { Invalid, type Kind, type Request, routesFor, type SearchQuery, s, Unavailable } from 'pounce/sdk'
-import { compared, readQuery } from './query-text.ts'
-import { Rebuild } from './rebuilding.ts'
-import { Search } from './searching.ts'
+import { Invalid, type Kind, type Request, routesFor, s, Unavailable } from 'pounce/sdk'
+import { type Found, Search } from './searching.ts'
 
-const route = routesFor('search', { searching: Search, rebuilding: Rebuild })
+const route = routesFor('search', { searching: Search })
 
 const text = (maxLength: number) => s.Optional(s.String({ maxLength }))
 const id = () => s.Optional(s.String({ maxLength: 24 }))
+const window = {
+  from: s.Optional(s.Integer({ minimum: 0, maximum: 10_000 })),
+  size: s.Integer({ default: 240, minimum: 0, maximum: 1000, description: 'Hits on a page' }),
+  page: s.Optional(s.Integer({ minimum: 0, maximum: 10_000, description: 'Page by number, from 0; `from` goes first' })),
+}
 const query = s.Object({
   query: s.String({ default: '', maxLength: 10_000, description: 'Words, "phrases", and fields: `depth>=12 tag:leaf created:2021-04-19`' }),
   resource_type: s.Optional(s.Union([s.Literal('file'), s.Literal('dataset'), s.Literal('collection')])),
@@ -17,11 +20,14 @@ const query = s.Object({
   field: text(200),
   tag: text(200),
   created: text(30),
-  from: s.Optional(s.Integer({ minimum: 0, maximum: 10_000 })),
-  size: s.Integer({ default: 240, minimum: 0, maximum: 1000, description: 'Hits on a page' }),
-  page: s.Optional(s.Integer({ minimum: 0, maximum: 10_000, description: 'Page by number, from 0; `from` goes first' })),
+  ...window,
   sort: text(200),
   order: s.Optional(s.String({ pattern: '^([aA][sS][cC]|[dD][eE][sS][cC])$' })),
+})
+const jsonQuery = s.Object({
+  query: s.String({ maxLength: 100_000, description: 'JSON: `[{"field_key":"metadata.depth","operator":">=","field_value":"12"}]`' }),
+  grouping: s.Union([s.Literal('AND'), s.Literal('OR')], { default: 'AND', description: 'Whether all items must fit, or any' }),
+  ...window,
 })
 const result = s.Object({
   results: s.Array(s.Record(s.String(), s.Unknown())),
@@ -36,28 +42,20 @@ const result = s.Object({
   next: s.Optional(s.String()),
   last: s.Optional(s.String()),
 })
-type Asked = s.Static<typeof query>
+type Window = { readonly from?: number; readonly size: number; readonly page?: number }
 
-const inside = (container: string | undefined): SearchQuery[] => (container === undefined ? [] : [compared('in', '==', container)])
+const everyKind: readonly Kind[] = ['file', 'dataset', 'collection']
 
-const toQuery = (asked: Asked): SearchQuery => {
-  const isOfField = asked.field !== undefined && asked.query !== ''
-  const all: SearchQuery[] = [isOfField && asked.field ? compared(asked.field, ':', asked.query) : readQuery(asked.query)]
-  if (asked.tag !== undefined) all.push({ op: 'field', field: 'tag', is: 'contains', values: [asked.tag] })
-  if (asked.created !== undefined) all.push(readQuery(`created${/^[<>=!:]/.test(asked.created) ? '' : ':'}${asked.created}`))
-  all.push(...inside(asked.datasetid), ...inside(asked.collectionid), ...inside(asked.spaceid), ...inside(asked.folderid))
-  return { op: 'and', all: all.filter(part => part.op !== 'all').length > 0 ? all.filter(part => part.op !== 'all') : [{ op: 'all' }] }
-}
-
-const kindsOf = (asked: Asked): readonly Kind[] => {
-  if (asked.resource_type) return [asked.resource_type]
-  return asked.datasetid === undefined ? ['file', 'dataset', 'collection'] : ['file']
-}
-
-const sortOf = ({ sort, order }: Asked) => {
+const sortOf = ({ sort, order }: { readonly sort?: string; readonly order?: string }) => {
   if (sort === undefined && order === undefined) return {}
-  const by = sort === undefined || sort === '' ? 'created' : sort.replace(/^metadata\./, '')
+  const by = sort === undefined || sort.trim() === '' ? 'created' : sort.trim()
   return { sort: { by, order: order?.toLowerCase() === 'desc' ? ('descending' as const) : ('ascending' as const) } }
+}
+
+const startOf = ({ from, size, page }: Window): number => {
+  const start = from ?? (page ?? 0) * size
+  if (start > 10_000) throw new Invalid('Only the first 10,000 hits can be paged through: narrow the query')
+  return start
 }
 
 /** Addresses of the neighbouring pages: the same question with another window. */
@@ -72,62 +70,57 @@ const linksFor = (url: URL, from: number, size: number, scanned: number, total: 
   const hasMore = size > 0 && scanned > 0 && from + scanned < total
   return {
     ...(from > 0 ? { first: at(0), prev: at(Math.max(from - size, 0)) } : {}),
-    ...(hasMore ? { next: at(from + scanned), last: at(Math.max(total - size, 0)) } : {}),
+    ...(hasMore ? { next: at(from + scanned), last: at(Math.min(Math.max(total - size, 0), 10_000)) } : {}),
   }
 }
+
+const pageOf = (url: URL, from: number, size: number, { results, scanned, total, isNewestFirst }: Found) => ({
+  results: [...results],
+  count: results.length,
+  size: results.length,
+  scanned_size: scanned,
+  from,
+  total_size: total,
+  ...(isNewestFirst ? { newest_first: true } : {}),
+  ...linksFor(url, from, size, scanned, total),
+})
 
 export const search = route({
   method: 'GET',
   path: '/api/search',
   summary: 'Search names, descriptions, tags, comments, metadata and texts',
   description:
-    'A word finds terms that equal it or begin with it; `*` and `?` stand for characters. Fields: name, description, creator, email, tag, created, created_as, resource_type, content_type, comment, in, contains; any other name is metadata. Sorting needs `created`, a number or a date.',
+    'The language is in docs/search.md. A word finds terms that equal it or begin with it; `*` and `?` stand for characters, `/…/` is an expression. Fields: name, description, creator, email, tag, created, created_as, resource_type, content_type, comment, in, contains; any other name is metadata. AND, OR, NOT and parentheses join them. Sorting needs `created`, a number or a date.',
   permission: 'reader',
   query,
   responses: { 200: result },
   throws: [Invalid, Unavailable],
   async handle({ query: asked, caller, url }: Request<undefined, typeof query, undefined>, { searching }) {
-    const from = asked.from ?? (asked.page ?? 0) * asked.size
-    if (from > 10_000) throw new Invalid('Only the first 10,000 hits can be paged through: narrow the query')
-    const found = await searching.find({ query: toQuery(asked), kinds: kindsOf(asked), from, size: asked.size, ...sortOf(asked) }, caller)
-    const { results, scanned, total, isNewestFirst } = found
-    return {
-      status: 200,
-      body: {
-        results: [...results],
-        count: results.length,
-        size: results.length,
-        scanned_size: scanned,
-        from,
-        total_size: total,
-        ...(isNewestFirst ? { newest_first: true } : {}),
-        ...linksFor(url, from, asked.size, scanned, total),
-      },
-    }
+    const from = startOf(asked)
+    const { askedQuery } = await import('./asked-query.ts')
+    const kinds = asked.resource_type ? [asked.resource_type] : asked.datasetid ? (['file'] as const) : everyKind
+    const found = await searching.find({ query: askedQuery(asked), kinds, from, size: asked.size, ...sortOf(asked) }, caller)
+    return { status: 200, body: pageOf(url, from, asked.size, found) }
   },
 })
 
-export const reindex = route({
-  method: 'POST',
-  path: '/api/reindex',
-  summary: 'Build the search index anew, in the background',
-  description: 'The old index serves until the new one is complete.',
-  permission: 'serverAdmin',
-  responses: { 200: s.Object({ status: s.String() }) },
-  async handle(_request, { rebuilding }) {
-    rebuilding.begin('an admin asked for it')
-    return { status: 200, body: { status: 'reindex successfully queued' } }
-  },
-})
-
-export const deleteIndex = route({
-  method: 'POST',
-  path: '/api/deleteindex',
-  summary: 'Empty the search index',
-  permission: 'serverAdmin',
-  responses: { 200: s.Object({ status: s.String() }) },
-  async handle(_request, { rebuilding }) {
-    await rebuilding.clear()
-    return { status: 200, body: { status: 'deindex successfully queued' } }
+export const searchByJson = route({
+  method: 'GET',
+  path: '/api/search/json',
+  summary: 'Search by a list of fields, operators and values',
+  description:
+    'Operators: `:` (or CONTAINS) `== != < <= > >=`, `exists` and `missing`. The field is `field_key`, or `extractor_key` with `field_leaf_key`. Unlike v1 an unknown operator is refused, and OR does not widen what the caller may see.',
+  permission: 'reader',
+  query: jsonQuery,
+  responses: { 200: result },
+  throws: [Invalid, Unavailable],
+  async handle({ query: asked, caller, url }: Request<undefined, typeof jsonQuery, undefined>, { searching }) {
+    const from = startOf(asked)
+    const { readJsonQuery } = await import('./json-query.ts')
+    const found = await searching.find(
+      { query: readJsonQuery(asked.query, asked.grouping), kinds: everyKind, from, size: asked.size },
+      caller,
+    )
+    return { status: 200, body: pageOf(url, from, asked.size, found) }
   },
 })

@@ -55,7 +55,7 @@ export class Searching {
     const scope = this.#policy.searchScope(caller)
     const results: Readonly<Record<string, unknown>>[] = []
     let scanned = 0
-    let total = 0
+    let total = size === 0 ? (await this.#index.search({ query, scope, from: 0, size, ...(kinds ? { kinds } : {}) })).total : 0
     let isNewestFirst = false
     for (let round = 0; round < mostRounds && results.length < size; round += 1) {
       const wanted = round === 0 ? size : Math.min(2 * size, 1000)

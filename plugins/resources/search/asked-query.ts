@@ -1,0 +1,41 @@
+import type { SearchQuery } from 'pounce/sdk'
+import { checkQuery, compareField, comparingOf, fieldContains, readQuery } from 'pounce/sdk/search/language'
+
+/** The parameters of a search that narrow it. */
+export interface Asked {
+  readonly query: string
+  readonly field?: string
+  readonly tag?: string
+  readonly created?: string
+  readonly datasetid?: string
+  readonly collectionid?: string
+  readonly spaceid?: string
+  readonly folderid?: string
+}
+
+/** What the parameters ask together. Only `query` is read as text of the language; the others are values, whatever they look like. */
+export function askedQuery(asked: Asked): SearchQuery {
+  const all = [main(asked), ...narrowings(asked)].filter(part => part.op !== 'all')
+  if (all.length === 0) return { op: 'all' }
+  return all.length === 1 ? (all[0] as SearchQuery) : checkQuery({ op: 'and', all })
+}
+
+function main({ query, field }: Asked): SearchQuery {
+  if (field === undefined || field.trim() === '') return readQuery(query)
+  return query.trim() === '' ? { op: 'exists', field } : fieldContains(field, query)
+}
+
+function narrowings({ tag, created, datasetid, collectionid, spaceid, folderid }: Asked): readonly SearchQuery[] {
+  const places = [datasetid, collectionid, spaceid, folderid].filter(id => id !== undefined && id !== '')
+  return [
+    ...(tag === undefined || tag.trim() === '' ? [] : [fieldContains('tag', tag)]),
+    ...(created === undefined || created.trim() === '' ? [] : [createdIs(created)]),
+    ...places.map((id): SearchQuery => ({ op: 'field', field: 'in', is: 'equals', values: [id ?? ''] })),
+  ]
+}
+
+/** `2021-04-19`, or with an operator before it. */
+function createdIs(text: string): SearchQuery {
+  const [, operator = ':', value = ''] = /^\s*(==|!=|<=|>=|<|>|=|:)?\s*(.*?)\s*$/s.exec(text) ?? []
+  return compareField('created', comparingOf(operator) ?? 'contains', [value])
+}
