@@ -6,6 +6,7 @@ import { extractorInfo } from '../support/extractor-info.ts'
 import { FakeBus } from '../support/fake-bus.ts'
 import { newPerson, type Person } from '../support/people.ts'
 import { newDataset, newFolder, ok, refusal, unknownId, upload } from '../support/scene.ts'
+import { until } from '../support/until.ts'
 
 let server: TestServer
 let admin: TestFetch
@@ -80,7 +81,7 @@ test.serial('admins see what was asked lately, what waits, what failed, and the 
     { consumers: 1, dead: 0 },
   )
   t.true(queues.some(({ queue }) => queue === 'pounce.image'))
-  const requests = await ok<{ fileid: string }[]>(admin('/api/extractions/requests'))
+  const requests = await ok<{ fileid: string }[]>(admin('/api/extractions/requests?superAdmin=true'))
   t.like(
     requests.find(({ fileid }) => fileid === file),
     { filename: 'w.txt', fileType: 'text/plain', filesize: 5, extractors: ['o.any'], endTime: null },
@@ -106,6 +107,17 @@ test.serial('a job that was put aside runs again when an admin says so', async t
   await bus.tell(job, 'StatusMessage.done: Done')
   t.is(await status(), 'DONE')
   t.like(await refusal(rerun(unknownId)), { status: 404 })
+})
+
+test.serial('a job of one of our own extractors that was put aside runs again as well', async t => {
+  const file = await upload(ann.call, await newDataset(ann.call), 'this is no picture', 'broken.png', { type: 'image/png', query: '' })
+  const failed = (): Promise<{ file_id: string; job_id: string; messages: unknown[] }[]> => ok(admin('/api/extractions/failed'))
+  const ofImage = async () => (await failed()).find(run => run.file_id === file)
+  const first = await until('the run to fail', ofImage)
+  await server.drained()
+  await ok(admin(`/api/extractions/jobs/${first?.job_id}/rerun`, { method: 'POST' }))
+  const again = await until('the run to fail again', ofImage, run => (run?.messages.length ?? 0) > (first?.messages.length ?? 0))
+  t.is(again?.job_id, first?.job_id)
 })
 
 test.serial('who listens to the bus, and to what, is told', async t => {
@@ -142,7 +154,10 @@ test.serial('what was found in a file is shown by who found it', async t => {
     previews: [{ extractor_id: 'acme', values: [{ preview_id: id, contentType: 'text/html', url: `${server.url}/api/previews/${id}` }] }],
     'versus descriptors url': `/api/files/${file}/versus_metadata`,
   })
+  const { Status: _status, ...found } = await ok<Record<string, unknown>>(ann.call(`/api/extractions/${file}/metadata`))
+  t.deepEqual(await ok(ann.call(`/api/files/${file}/extracted_metadata`)), found)
   t.like(await refusal(ann.call(`/api/extractions/${unknownId}/metadata`)), { status: 404 })
+  t.like(await refusal(ann.call(`/api/files/${unknownId}/extracted_metadata`)), { status: 404 })
 })
 
 const formOf = (bytes: string, name: string, type: string): FormData => {

@@ -1,5 +1,6 @@
 import {
   anonymousUserId,
+  type FileRecord,
   Files,
   Ids,
   Installation,
@@ -57,11 +58,35 @@ const previewsBy = (all: readonly (PreviewRecord & Stored)[], baseUrl: string): 
     values: own.map(({ id, contentType }) => ({ preview_id: id, contentType, url: `${baseUrl}/api/previews/${id}` })),
   }))
 
+const findings = async (file: FileRecord & Stored, previews: Previews, baseUrl: string) => ({
+  file_id: file.id,
+  filename: file.name,
+  tags: tagsBy(file.tags),
+  previews: previewsBy(await previews.of({ kind: 'file', id: file.id }), baseUrl),
+  'versus descriptors url': `/api/files/${file.id}/versus_metadata`,
+})
+
 export const getExtractedMetadata = route({
   method: 'GET',
-  path: '/api/extractions/:id/metadata',
+  path: '/api/files/:id/extracted_metadata',
   summary: 'What extractors and people found in a file: tags and previews, by who made them',
-  description: 'And how far the extractors are. `versus descriptors url` names an address of an older service that is not here.',
+  description: '`versus descriptors url` names an address of an older service that is not here.',
+  permission: 'ViewMetadata',
+  of: one('file'),
+  params: s.Object({ id: s.id() }),
+  responses: { 200: s.Object(found) },
+  throws: [NotFound],
+  async handle({ params }, { files, previews, installation }) {
+    const file = await files.get(params.id)
+    if (!file) throw new NotFound('file')
+    return { status: 200, body: await findings(file, previews, installation.baseUrl) }
+  },
+})
+
+export const getExtractionMetadata = route({
+  method: 'GET',
+  path: '/api/extractions/:id/metadata',
+  summary: 'What was found in a file, and how far its extractors are',
   permission: 'ViewFile',
   of: one('file'),
   params: s.Object({ id: s.id() }),
@@ -72,17 +97,7 @@ export const getExtractedMetadata = route({
     if (!file) throw new NotFound('file')
     const { items } = await extractions.of(file)
     const Status = statusWord(items, file.contentType, await carriers.inputTypes())
-    const made = previewsBy(await previews.of({ kind: 'file', id: file.id }), installation.baseUrl)
-    const versus = `/api/files/${file.id}/versus_metadata`
-    const body = {
-      file_id: file.id,
-      filename: file.name,
-      Status,
-      tags: tagsBy(file.tags),
-      previews: made,
-      'versus descriptors url': versus,
-    }
-    return { status: 200, body }
+    return { status: 200, body: { ...(await findings(file, previews, installation.baseUrl)), Status } }
   },
 })
 

@@ -1,4 +1,4 @@
-import { Conflict, Files, isServerAdmin, NotFound, routesFor, s } from 'pounce/sdk'
+import { Conflict, Files, isServerAdmin, NotFound, Policy, routesFor, s } from 'pounce/sdk'
 import { AllTransports, type Carriers } from './carriers.ts'
 import { ListedRun, listRun } from './extraction-status.ts'
 import { Extractions } from './stored-extractions.ts'
@@ -13,6 +13,7 @@ const route = routesFor('extractions', {
   carriers: AllTransports,
   usage: UsageOfExtractors,
   files: Files,
+  policy: Policy,
 })
 
 const shownAtOnce = 100
@@ -157,7 +158,7 @@ export const listExtractionRequests = route({
   path: '/api/extractions/requests',
   summary: 'The files on which extractors were asked to run lately, with who was asked',
   description:
-    'From the newest 1,000 runs. v1 shows everybody’s to everybody; here it takes a server admin. Addresses of clients are not kept: `clientIP` is empty.',
+    'From the newest 1,000 runs, files that you may see. v1 shows everybody’s to everybody; here it takes a server admin. Addresses of clients are not kept: `clientIP` is empty.',
   permission: 'serverAdmin',
   responses: {
     200: s.Array(
@@ -174,13 +175,14 @@ export const listExtractionRequests = route({
       }),
     ),
   },
-  async handle(_request, { extractions, files }) {
+  async handle({ caller }, { extractions, files, policy }) {
     const newest = await extractions.newest(['open', 'done', 'failed', 'cancelled'], 1000)
     const byFile = Map.groupBy(
       newest.filter(run => run.target.kind === 'file'),
       run => run.target.id,
     )
-    const known = await files.getMany([...byFile.keys()])
+    const seen = await policy.allowed(caller, 'ViewFile', 'file', [...byFile.keys()])
+    const known = await files.getMany([...seen])
     const body = [...known.values()].map(file => {
       const own = byFile.get(file.id) ?? []
       const ends = own.map(({ end }) => end)
