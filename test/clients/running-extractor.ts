@@ -1,0 +1,80 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { connect } from 'amqplib'
+import { until } from '../support/until.ts'
+import { pythonOf, type Release } from './pyclowder.ts'
+
+/** Which of the programs under `extractors`, and how it is told to run. */
+export interface ExtractorOptions {
+  readonly release: Release
+  readonly program: 'wordcount' | 'echo'
+  readonly broker: string
+  /** Of its environment, such as `EXTRACTOR_KEY`. */
+  readonly env?: Readonly<Record<string, string>>
+}
+
+const said = 20_000
+
+/** How many consumers a queue has; 0 for one that is not there. */
+const consumersOf = async (broker: string, queue: string): Promise<number> => {
+  const model = await connect(broker)
+  // A queue that is not there closes the channel and says so to the caller as well.
+  model.on('error', () => undefined)
+  try {
+    const channel = await model.createChannel()
+    channel.on('error', () => undefined)
+    return (await channel.checkQueue(queue)).consumerCount
+  } catch {
+    return 0
+  } finally {
+    await model.close()
+  }
+}
+
+/** An extractor as people run it: a Python program that knows the broker and nothing else. */
+export class RunningExtractor {
+  #child: ChildProcess
+  #output = ''
+
+  constructor({ release, program, broker, env = {} }: ExtractorOptions) {
+    const script = fileURLToPath(new URL(`extractors/${program}/${program}.py`, import.meta.url))
+    const own = { PATH: process.env['PATH'] ?? '', PYTHONDONTWRITEBYTECODE: '1', RABBITMQ_URI: broker, HEARTBEAT: '5' }
+    this.#child = spawn(pythonOf(release), [script], { env: { ...own, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+    for (const stream of [this.#child.stdout, this.#child.stderr]) {
+      stream?.setEncoding('utf8').on('data', (text: string) => {
+        this.#output = (this.#output + text).slice(-said)
+      })
+    }
+  }
+
+  /** Starts one, and waits until it listens to its queue. */
+  static async start(options: ExtractorOptions, queue: string): Promise<RunningExtractor> {
+    const extractor = new RunningExtractor(options)
+    try {
+      await until(`an extractor at ${queue}`, () => extractor.#listens(options.broker, queue))
+    } catch (error) {
+      await extractor.stop()
+      throw new Error(`${options.program} did not start: ${extractor.#output}`, { cause: error })
+    }
+    return extractor
+  }
+
+  /** What it has written, its last 20,000 characters. */
+  get output(): string {
+    return this.#output
+  }
+
+  /** Ends it at once, whatever it is doing. Twice is no error. */
+  async stop(): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
+    const ended = once(this.#child, 'exit')
+    this.#child.kill('SIGKILL')
+    await ended
+  }
+
+  async #listens(broker: string, queue: string): Promise<boolean> {
+    if (this.#child.exitCode !== null) throw new Error(`it ended with ${this.#child.exitCode}`)
+    return (await consumersOf(broker, queue)) > 0
+  }
+}
