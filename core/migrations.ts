@@ -17,7 +17,7 @@ export interface MigrationState {
 
 const metaId = idOfName('installation')
 const filePattern = /^\d{4}-[a-z0-9-]+\.(?:ts|js)$/
-const leaseMs = 60_000
+const leaseMs = 15_000
 const leaseWaitMs = 500
 
 const filesOf = async (folder: URL): Promise<string[]> => (await readdir(folder)).filter(name => filePattern.test(name)).sort()

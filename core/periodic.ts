@@ -10,7 +10,7 @@ export interface PeriodicTask {
   run(signal: AbortSignal): Promise<void>
 }
 
-const leaseMs = 60_000
+const leaseMs = 15_000
 /** How often a kernel asks whether a long interval has passed on a store that others use too. */
 const longestWaitMs = 60_000
 const firstWaitMs = 5_000

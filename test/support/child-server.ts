@@ -72,7 +72,11 @@ const launch = (folder: string, settings: Settings, ...words: readonly string[])
 }
 
 /** Runs a `pounce` command on a folder and waits for its end. */
-export const runPounce = (folder: string, ...words: readonly string[]): Promise<Ended> => launch(folder, {}, ...words).ended
+export const runPounce = (folder: string, ...words: readonly string[]): Promise<Ended> => runPounceWith({}, folder, ...words)
+
+/** The same with settings. */
+export const runPounceWith = (settings: Settings, folder: string, ...words: readonly string[]): Promise<Ended> =>
+  launch(folder, settings, ...words).ended
 
 /** The memory of a process of this machine, in bytes. */
 const rssOf = async (pid: number): Promise<number> => {

@@ -1,0 +1,73 @@
+import { fileURLToPath } from 'node:url'
+import test from 'ava'
+import { liveTests } from 'pounce/sdk/testing'
+import { ok } from '../support/scene.ts'
+import { until } from '../support/until.ts'
+import { SeveralKernels } from './several-kernels.ts'
+
+const { test: live, url } = liveTests(test, 'MONGODB', 'S3', 'ELASTICSEARCH')
+const turns = fileURLToPath(new URL('./turns-plugin', import.meta.url))
+
+interface Step {
+  readonly pid: number
+  readonly turn: string
+}
+
+const begin = (t: Parameters<typeof SeveralKernels.begin>[0]) => SeveralKernels.begin(t, url, 2, {}, [turns])
+
+const stepsOf = (kernels: SeveralKernels, n: number): Promise<readonly Step[]> => ok(kernels.call(n, '/api/test/steps'))
+
+/** Steps of a turn that were taken after another turn had begun. */
+const late = (steps: readonly Step[]): number => {
+  const begun: string[] = []
+  let count = 0
+  for (const { turn } of steps) {
+    if (!begun.includes(turn)) begun.push(turn)
+    else if (begun.at(-1) !== turn) count += 1
+  }
+  return count
+}
+
+/** The one of two kernels in the middle of a turn, and the other. */
+const inTurn = async (kernels: SeveralKernels): Promise<readonly [busy: number, idle: number]> => {
+  const seen = await until(
+    'a turn to be under way',
+    () => stepsOf(kernels, 0),
+    steps => steps.filter(({ turn }) => turn === steps.at(-1)?.turn).length > 3,
+  )
+  return kernels.at(0).pid === seen.at(-1)?.pid ? [0, 1] : [1, 0]
+}
+
+const tookOver = (kernels: SeveralKernels, idle: number, since: number): Promise<readonly Step[]> =>
+  until(
+    'the other kernel to take over',
+    () => stepsOf(kernels, idle),
+    steps => steps.slice(since).some(({ pid }) => pid === kernels.at(idle).pid),
+    60_000,
+  )
+
+live('work of a killed kernel is taken over by the other, and none is done by two at once', async t => {
+  const kernels = await begin(t)
+  const [busy, idle] = await inTurn(kernels)
+  const before = (await stepsOf(kernels, idle)).length
+  await kernels.end(busy, 'SIGKILL')
+  t.is(late(await tookOver(kernels, idle, before + 2)), 0)
+})
+
+live('a kernel that was paused in the middle of its work stops when it goes on, for the other has taken over', async t => {
+  const kernels = await begin(t)
+  const [busy, idle] = await inTurn(kernels)
+  kernels.at(busy).signal('SIGSTOP')
+  const before = (await stepsOf(kernels, idle)).length
+  await tookOver(kernels, idle, before + 2)
+  kernels.at(busy).signal('SIGCONT')
+  const turnsNow = new Set((await stepsOf(kernels, idle)).map(step => step.turn)).size
+  const all = await until(
+    'turns after both run again',
+    () => stepsOf(kernels, idle),
+    steps => new Set(steps.map(step => step.turn)).size > turnsNow + 2,
+    60_000,
+  )
+  // What was under way while it was paused may still come through.
+  t.true(late(all) <= 1, `${late(all)} steps after the other had taken over`)
+})

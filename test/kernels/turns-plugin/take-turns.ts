@@ -1,0 +1,46 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { Clock, collection, DocumentStore, Ids, routesFor, s, wire } from 'pounce/sdk'
+
+/** A step of somebody's turn. */
+export interface Step {
+  readonly pid: number
+  readonly turn: string
+  readonly at: string
+}
+export const steps = collection<Step>('test.steps', { byTime: { on: ['at'] } })
+
+/** A turn takes a hundred steps unless it is told to stop. */
+export class TakeTurns {
+  #documents: DocumentStore
+  #ids: Ids
+  #clock: Clock
+
+  constructor(documents: DocumentStore, ids: Ids, clock: Clock) {
+    this.#documents = documents
+    this.#ids = ids
+    this.#clock = clock
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const turn = this.#ids.next()
+    for (let n = 0; n < 100 && !signal.aborted; n += 1) {
+      const insert = { id: this.#ids.next(), pid: process.pid, turn, at: this.#clock.now().toISOString() }
+      await this.#documents.commit({ insert, into: steps })
+      await pause(20)
+    }
+  }
+}
+wire(TakeTurns, DocumentStore, Ids, Clock)
+
+/** All steps in the order in which they were taken. */
+export const listSteps = routesFor('test', { documents: DocumentStore })({
+  method: 'GET',
+  path: '/api/test/steps',
+  summary: 'Steps that were taken',
+  permission: 'anyone',
+  responses: { 200: s.Array(s.Object({ pid: s.Integer(), turn: s.String() })) },
+  async handle(_request, { documents }) {
+    const taken = await Array.fromAsync(documents.scan(steps, { using: 'byTime', sort: { by: 'at', order: 'ascending' } }))
+    return { status: 200, body: taken.map(({ pid, turn }) => ({ pid, turn })) }
+  },
+})
