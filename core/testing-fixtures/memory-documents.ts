@@ -64,6 +64,10 @@ export class MemoryDocuments implements DocumentStore {
     yield* (await this.find(from, { ...query, limit: Number.MAX_SAFE_INTEGER })).items
   }
 
+  async *walk<T extends object>(from: Collection<T>, after = ''): AsyncIterable<T & Stored> {
+    yield* (await this.find(from, { using: [], limit: Number.MAX_SAFE_INTEGER })).items.filter(({ id }) => id > after)
+  }
+
   async commit<T extends object>(change: Change<T>, events: readonly NewEvent[] = []): Promise<T & Stored> {
     const document = this.#apply(change)
     const at = this.#clock.now().toISOString()

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { ByteRange } from '../bytes.ts'
 import { contributions, port } from '../port.ts'
+import type { Collection } from './document-store.ts'
 
 /** What is known of stored bytes. */
 export interface BlobFacts {
@@ -74,8 +75,17 @@ export interface TemporaryUrlOptions {
 
 export const BlobStore = port<BlobStore>('blobStore')
 
+/** A field, not below an array, that holds the key of a blob, or null. */
+export interface BlobPlace {
+  readonly in: Collection<object>
+  /** Dotted path. */
+  readonly field: string
+}
+
 /** Each plugin whose records name blobs contributes one, so that bytes nobody owns can be found and shared ones stay. */
 export interface BlobOwner {
+  /** Where its records name them, so that they can be moved to another store under other keys. */
+  readonly places: readonly BlobPlace[]
   /** Those of the keys that a record of this plugin names. At most 1,000. */
   owned(keys: readonly string[]): Promise<ReadonlySet<string>>
 }

@@ -156,6 +156,9 @@ export interface DocumentStore {
   /** All that fit, each once, as `sort` says or else in the order of the first index, read in pages while you iterate: for jobs and exports. A concurrent change may or may not be seen. */
   scan<T extends object>(from: Collection<T>, query: Omit<Find, 'limit' | 'after'>): AsyncIterable<T & Stored>
 
+  /** Every document of a collection once, by id from `after` (exclusive) on, read in pieces while you iterate. Needs no index: for moving and checking all there is. */
+  walk<T extends object>(from: Collection<T>, after?: string): AsyncIterable<T & Stored>
+
   /**
    * One change and its events, all or nothing. Resolves to the document after it (for a tombstone: as it was).
    * Insert of an id that lives, replace with an old revision, update or tombstone whose `where` does not hold or whose document

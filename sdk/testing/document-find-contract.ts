@@ -3,6 +3,7 @@ import { compareScalars, matcher, type Scalar, valueAt } from '../documents/inde
 import {
   type After,
   and,
+  collection,
   contains,
   type DocumentStore,
   eq,
@@ -287,5 +288,29 @@ function ordersAndLimits(test: TestFn, open: Open): void {
     t.deepEqual(first, bruteForce(all, eq('state', 'live'), oldest).slice(0, 3))
     const both = await Promise.all([idsOfScan(store, { using: 'byName' }), idsOfScan(store, { using: 'bySpace' })])
     for (const ids of both) t.deepEqual([...ids].sort(), all.map(({ id }) => id).sort())
+  })
+
+  test('a walk gives every document once by id, from any id on, of a collection without an index too', async t => {
+    const store = await open(t)
+    const all = await fill(store)
+    const bare = collection<{ readonly n: number }>('bare')
+    await store.declare([notes, bare])
+    for (let n = 0; n < 450; n += 1) await store.commit({ insert: { id: `id-${String(n).padStart(4, '0')}`, n }, into: bare })
+    await store.commit({ tombstone: 'id-0007', in: bare })
+    const numbers: number[] = []
+    for await (const { n } of store.walk(bare, 'id-0004')) numbers.push(n)
+    t.deepEqual(
+      numbers,
+      Array.from({ length: 445 }, (_, at) => at + 5).filter(n => n !== 7),
+    )
+    const ids: string[] = []
+    for await (const one of store.walk(notes)) {
+      ids.push(one.id)
+      t.deepEqual(
+        one,
+        all.find(({ id }) => id === one.id),
+      )
+    }
+    t.deepEqual(ids, all.map(({ id }) => id).sort())
   })
 }

@@ -13,6 +13,7 @@ import {
   type Outbox,
   type Page,
   type Stored,
+  Unavailable,
   wire,
 } from 'pounce/sdk'
 import { batchesOf } from './batches.ts'
@@ -95,6 +96,10 @@ export class MongodbDocuments implements DocumentStore {
     return this.#reader.count(from, query)
   }
 
+  async *walk<T extends object>(from: Collection<T>, after?: string): AsyncIterable<T & Stored> {
+    yield* this.#reader.walk(from, after)
+  }
+
   async *scan<T extends object>(from: Collection<T>, query: Omit<Find, 'limit' | 'after'>): AsyncIterable<T & Stored> {
     yield* this.#reader.scan(from, query)
   }
@@ -126,14 +131,17 @@ export class MongodbDocuments implements DocumentStore {
     const collection = collectionOf(change).name
     const id = idOf(change)
     const isTombstone = 'tombstone' in change
-    return this.#turns.take(`${collection}/${id}`, async () => {
-      const make = () => (isTombstone ? [...this.#outbox.make(events), this.#outbox.tombstoneMark()] : this.#outbox.make(events))
-      const start = performance.now()
-      const { document, left, isGone } = await this.#writer.write(change, make)
-      this.#metrics.observe('documents_commit_seconds', (performance.now() - start) / 1000)
-      this.#outbox.committed(left, { collection, document: encodeText(id), isGone })
-      return document
-    })
+    const make = () => (isTombstone ? [...this.#outbox.make(events), this.#outbox.tombstoneMark()] : this.#outbox.make(events))
+    return this.#server.within(isOver =>
+      this.#turns.take(`${collection}/${id}`, async () => {
+        if (isOver()) throw new Unavailable('The document store is too slow')
+        const start = performance.now()
+        const { document, left, isGone } = await this.#writer.write(change, make)
+        this.#metrics.observe('documents_commit_seconds', (performance.now() - start) / 1000)
+        this.#outbox.committed(left, { collection, document: encodeText(id), isGone })
+        return document
+      }),
+    )
   }
 }
 wire(MongodbDocuments, Config, Ids, Clock, Log, Metrics)

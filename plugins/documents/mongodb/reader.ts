@@ -116,6 +116,18 @@ export class Reader {
     return count
   }
 
+  async *walk<T extends object>(from: Collection<T>, after?: string): AsyncGenerator<T & Stored> {
+    const collection = this.#formOf(from).name
+    const place = after === undefined ? undefined : [after]
+    const order = { fields: [], isDescending: false }
+    const source = new Source({ server: this.#server, collection, filter: {}, order, paths: [], after: place, first: scanned })
+    for (await source.fill(); source.row !== undefined; await source.fill()) {
+      const { document } = source.row
+      source.advance()
+      yield document as T & Stored
+    }
+  }
+
   async *scan<T extends object>(from: Collection<T>, query: Omit<Find, 'limit' | 'after'>): AsyncGenerator<T & Stored> {
     const { using, where, sort } = query
     checkFind(from, { ...query, limit: 1 })

@@ -82,6 +82,18 @@ export class Reader {
     }
   }
 
+  async *walk<T extends object>(from: Collection<T>, after = ''): AsyncGenerator<T & Stored> {
+    const { table } = this.#catalog.tableOf(from)
+    const sql = `SELECT id, doc FROM ${table} WHERE id > ? ORDER BY id LIMIT ${scanned}`
+    for (let last: string | undefined = after; last !== undefined; ) {
+      const from: string = last
+      const rows = this.#database.use(db => db.all(sql, from))
+      for (const [, text] of rows) yield parse<T>(text as string)
+      last = rows.length < scanned ? undefined : (rows.at(-1)?.[0] as string)
+      await nextTurn()
+    }
+  }
+
   async *#sorted<T extends object>(from: Collection<T>, query: Omit<Find, 'limit' | 'after'>): AsyncGenerator<T & Stored> {
     let page = await this.find(from, { ...query, limit: scanned })
     yield* page.items

@@ -129,6 +129,10 @@ export class SqliteDocuments implements DocumentStore {
     return this.#open().count(from, query)
   }
 
+  async *walk<T extends object>(from: Collection<T>, after?: string): AsyncIterable<T & Stored> {
+    yield* this.#open().walk(from, after)
+  }
+
   async *scan<T extends object>(from: Collection<T>, query: Omit<Find, 'limit' | 'after'>): AsyncIterable<T & Stored> {
     yield* this.#open().scan(from, query)
   }

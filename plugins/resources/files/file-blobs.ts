@@ -3,6 +3,7 @@ import { files } from './collection.ts'
 
 /** Which stored bytes belong to a file. */
 export class FileBlobs implements BlobOwner {
+  readonly places = [{ in: files, field: 'blob' }]
   #documents: DocumentStore
 
   constructor(documents: DocumentStore) {

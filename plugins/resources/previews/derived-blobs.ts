@@ -3,6 +3,10 @@ import { previews, thumbnails } from './collections.ts'
 
 /** Which stored bytes belong to previews and thumbnails. */
 export class DerivedBlobs implements BlobOwner {
+  readonly places = [
+    { in: previews, field: 'blob' },
+    { in: thumbnails, field: 'blob' },
+  ]
   #documents: DocumentStore
 
   constructor(documents: DocumentStore) {
