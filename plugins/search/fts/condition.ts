@@ -12,7 +12,7 @@ export interface ValueRange {
   readonly isSingle: boolean
 }
 
-/** A statement that lists row numbers, some perhaps twice. */
+/** A statement that lists row numbers under the name `doc`, some perhaps twice. */
 export interface Rows {
   readonly sql: string
   readonly parameters: readonly Parameter[]
@@ -32,18 +32,33 @@ const rowsIn = ({ fields, fits, parameters }: ValueRange): Rows => ({
   parameters,
 })
 
+/** A way to list the rows that fulfil some of the conditions, which then need not be looked at again. */
+export interface Listing {
+  readonly rows: Rows
+  readonly fulfilled: readonly SqlCondition[]
+}
+
 /** Ways to list all rows that fulfil the conditions, and others: both ends of an interval are one. */
-export function waysToList(conditions: readonly SqlCondition[]): readonly Rows[] {
-  const merged = new Map<string, ValueRange>()
-  for (const [at, { range }] of conditions.entries()) {
+export function waysToList(conditions: readonly SqlCondition[]): readonly Listing[] {
+  const merged = new Map<string, { readonly range: ValueRange; readonly fulfilled: readonly SqlCondition[] }>()
+  for (const [at, condition] of conditions.entries()) {
+    const { range } = condition
     if (!range) continue
     const key = range.isSingle ? range.fields : `${range.fields} ${at}`
     const other = merged.get(key)
-    const both = other && { ...range, fits: `${other.fits} AND ${range.fits}`, parameters: [...other.parameters, ...range.parameters] }
-    merged.set(key, both ?? range)
+    merged.set(key, { range: other ? both(other.range, range) : range, fulfilled: [...(other?.fulfilled ?? []), condition] })
   }
-  return [...[...merged.values()].map(rowsIn), ...conditions.flatMap(({ rows }) => rows ?? [])]
+  return [
+    ...[...merged.values()].map(({ range, fulfilled }) => ({ rows: rowsIn(range), fulfilled })),
+    ...conditions.flatMap(condition => (condition.rows ? [{ rows: condition.rows, fulfilled: [condition] }] : [])),
+  ]
 }
+
+const both = (one: ValueRange, other: ValueRange): ValueRange => ({
+  ...one,
+  fits: `${one.fits} AND ${other.fits}`,
+  parameters: [...one.parameters, ...other.parameters],
+})
 
 /** A part of a query: an expression of the full-text index, or a condition in SQL where that index cannot tell. */
 export type Condition = { readonly fts: string } | SqlCondition
@@ -109,7 +124,7 @@ export function not(condition: Condition): Condition {
 }
 
 function listed(condition: Condition): Rows | undefined {
-  if (isFts(condition)) return { sql: 'SELECT rowid FROM fts WHERE fts MATCH ?', parameters: [condition.fts] }
+  if (isFts(condition)) return { sql: 'SELECT rowid AS doc FROM fts WHERE fts MATCH ?', parameters: [condition.fts] }
   return condition.range ? rowsIn(condition.range) : condition.rows
 }
 

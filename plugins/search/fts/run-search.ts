@@ -3,15 +3,15 @@ import type { SearchHits, SearchRequest } from 'pounce/sdk'
 import { type CompiledQuery, compileQuery, metadataPath } from './compile-query.ts'
 import { allOf, anyOf, type Parameter, quote, type Rows, type SqlCondition, split, waysToList } from './condition.ts'
 import { Refused } from './refused.ts'
-import { type Limits, permittedBy, rightsInSql } from './rights.ts'
+import { type Limits, permittedBy, rightsInSql, ScopeFunction } from './rights.ts'
 import { rank } from './schema.ts'
 import { fieldToken, isFixedField, isPlace, tokens } from './tokens.ts'
 import { StoredVocabulary } from './vocabulary.ts'
 
 /** More hits than this are not ranked: the newest come first. */
-export const rankedAtMost = 2000
+export const rankedAtMost = 1000
 /** A word that is in more entries than this says too little to be worth scoring. */
-const tellingAtMost = 10_000
+const tellingAtMost = 3000
 const countedAtMost = 10_000
 /** So few rows are looked at one by one, with the words of the query or without; otherwise the full-text index leads. */
 const listedAtMost = { withWords: 2000, withoutWords: 50_000 } as const
@@ -21,14 +21,17 @@ interface Source {
   readonly from: string
   readonly rid: string
   readonly parameters: readonly Parameter[]
+  /** Each row is looked at: listing all of them costs no more than counting them. */
+  readonly isByRow?: boolean
 }
 
-const manySpaces = 64
+const manySpaces = 4
 
 const wordsLed = (words: string): Source => ({
   from: 'FROM fts CROSS JOIN doc AS d ON d.rid = fts.rowid WHERE fts MATCH ?',
   rid: 'fts.rowid',
   parameters: [words],
+  isByRow: true,
 })
 
 const none: SearchHits = { hits: [], total: 0, isNewestFirst: false }
@@ -37,9 +40,11 @@ const none: SearchHits = { hits: [], total: 0, isNewestFirst: false }
 export class SearchRun {
   readonly #db: DatabaseSync
   readonly #vocabulary: StoredVocabulary
+  readonly #scope: ScopeFunction
 
   constructor(db: DatabaseSync) {
     this.#db = db
+    this.#scope = new ScopeFunction(db)
     this.#vocabulary = new StoredVocabulary(db)
   }
 
@@ -48,23 +53,23 @@ export class SearchRun {
     if (permitted === undefined || kinds?.length === 0) return none
     const compiled = compileQuery(query, this.#vocabulary)
     const { fts, sql } = split(compiled.conditions)
+    this.#scope.use(scope)
     const limits = { permitted, ...(kinds ? { kinds } : {}), scope }
     const source = this.#source(fts, sql, limits)
     const by = sort?.by ?? 'score'
     const isAscending = sort?.order === 'ascending'
-    const first = this.#list(source, rankedAtMost + 1, 0, by === 'created' && isAscending)
-    const isFew = first.length <= rankedAtMost
-    const total = isFew ? first.length : this.#count(source, countedAtMost)
-    const window = (rids: readonly number[]): readonly number[] => rids.slice(from, from + size)
+    const all = source.isByRow ? this.#list(source, countedAtMost, 0, false) : undefined
+    const total = all?.length ?? this.#count(source, countedAtMost)
     if (by !== 'score' && by !== 'created') {
       return { hits: this.#hits(this.#sorted(source, by, isAscending, from, size)), total, isNewestFirst: false }
     }
-    if (by === 'score' && isFew) {
-      const { rids, isRanked } = this.#ranked(first, compiled)
+    if (by === 'score' && total <= rankedAtMost) {
+      const { rids, isRanked } = this.#ranked(all ?? this.#list(source, rankedAtMost, 0, false), compiled)
       const ordered = isAscending && isRanked ? [...rids].reverse() : rids
-      return { hits: this.#hits(window(ordered)), total, isNewestFirst: !isRanked }
+      return { hits: this.#hits(ordered.slice(from, from + size)), total, isNewestFirst: !isRanked }
     }
-    const rids = isFew || from + size <= first.length ? window(first) : this.#list(source, size, from, by === 'created' && isAscending)
+    const isOldestFirst = by === 'created' && isAscending
+    const rids = all && !isOldestFirst ? all.slice(from, from + size) : this.#list(source, size, from, isOldestFirst)
     return { hits: this.#hits(rids), total, isNewestFirst: by === 'score' && compiled.scored.length > 0 }
   }
 
@@ -72,20 +77,25 @@ export class SearchRun {
   #source(fts: readonly string[], sql: readonly SqlCondition[], limits: Limits): Source {
     const words = fts.filter(each => each !== quote(tokens.all))
     const kinds = limits.kinds && anyOf(limits.kinds.map(kind => quote(tokens.kind(kind))))
-    const whole = allOf([...words, limits.permitted, ...(kinds ? [kinds] : [])])
+    // Every entry has the word for all: beside others it only costs.
+    const permitted = words.length > 0 && limits.scope.all ? [] : [limits.permitted]
+    const whole = allOf([...words, ...permitted, ...(kinds ? [kinds] : [])])
     const led = { from: 'FROM fts WHERE fts MATCH ?', rid: 'fts.rowid', parameters: [whole] }
     const most = words.length > 0 ? listedAtMost.withWords : listedAtMost.withoutWords
-    const rows = waysToList(sql).find(each => this.#isAtMost(each, most))
+    const listing = waysToList(sql).find(({ rows }) => this.#isAtMost(rows, most))
     const rights = rightsInSql(limits)
-    if (!rows || (words.length > 0 && this.#isFew(led))) {
-      return this.#isBetterByRow(words, limits) ? extended(wordsLed(allOf(words)), [rights, ...sql]) : extended(led, sql)
+    if (!listing || (words.length > 0 && this.#isFew(led))) {
+      return this.#isBetterByRow(words, limits) ? extended(wordsLed(allOf(words)), [...rights, ...sql]) : extended(led, sql)
     }
     const byWords: SqlCondition[] =
       words.length === 0
         ? []
         : [{ sql: 'EXISTS (SELECT 1 FROM fts AS f WHERE f.fts MATCH ? AND f.rowid = $rid)', parameters: [allOf(words)] }]
-    const lead = { from: `FROM doc AS d WHERE d.rid IN (${rows.sql})`, rid: 'd.rid', parameters: rows.parameters }
-    return extended(lead, [rights, ...sql, ...byWords])
+    const { rows, fulfilled } = listing
+    const from =
+      rights.length > 0 ? `FROM doc AS d WHERE d.rid IN (${rows.sql})` : `FROM (SELECT DISTINCT doc AS rid FROM (${rows.sql})) AS d WHERE 1`
+    const lead = { from, rid: 'd.rid', parameters: rows.parameters, isByRow: true }
+    return extended(lead, [...rights, ...sql.filter(each => !fulfilled.includes(each)), ...byWords])
   }
 
   /** Few rows with these words, and so many spaces that asking the index for each of them costs more than looking at the rows. */
