@@ -6,13 +6,32 @@ export type Clause = Readonly<Record<string, unknown>>
 export const everything: Clause = { match_all: {} }
 export const nothing: Clause = { match_none: {} }
 
-export const allOf = (clauses: readonly Clause[]): Clause =>
-  clauses.length === 0 ? everything : clauses.length === 1 ? (clauses[0] as Clause) : { bool: { filter: clauses } }
+/** All of them hold. Conditions inside each other are made one where they can: the server takes 30 levels. */
+export function allOf(clauses: readonly Clause[]): Clause {
+  if (clauses.includes(nothing)) return nothing
+  const all = clauses.flatMap(clause => partsOf(clause, 'filter')).filter(clause => clause !== everything)
+  return all.length === 0 ? everything : all.length === 1 ? (all[0] as Clause) : { bool: { filter: all } }
+}
 
-export const anyOf = (clauses: readonly Clause[]): Clause =>
-  clauses.length === 0 ? nothing : clauses.length === 1 ? (clauses[0] as Clause) : { bool: { should: clauses, minimum_should_match: 1 } }
+/** At least one of them holds. */
+export function anyOf(clauses: readonly Clause[]): Clause {
+  if (clauses.includes(everything)) return everything
+  const any = clauses.flatMap(clause => partsOf(clause, 'should')).filter(clause => clause !== nothing)
+  return any.length === 0 ? nothing : any.length === 1 ? (any[0] as Clause) : { bool: { should: any } }
+}
 
-export const not = (clause: Clause): Clause => ({ bool: { must_not: [clause] } })
+export function not(clause: Clause): Clause {
+  if (clause === everything || clause === nothing) return clause === nothing ? everything : nothing
+  const negated = partsOf(clause, 'must_not')
+  return negated[0] !== clause && negated.length === 1 ? (negated[0] as Clause) : { bool: { must_not: [clause] } }
+}
+
+/** What a condition that is only a list of this kind consists of; otherwise itself. */
+function partsOf(clause: Clause, kind: 'filter' | 'should' | 'must_not'): readonly Clause[] {
+  const { bool } = clause as { readonly bool?: Readonly<Record<string, readonly Clause[]>> }
+  const parts = bool?.[kind]
+  return parts && Object.keys(bool).length === 1 ? parts : [clause]
+}
 
 export const term = (field: string, value: string | number | boolean): Clause => ({ term: { [field]: { value } } })
 export const terms = (field: string, values: readonly string[]): Clause => ({ terms: { [field]: values } })

@@ -49,16 +49,19 @@ const initials = { number: 'n', date: 'd', text: 't' } as const
 /** The key together with a type. */
 export const typedKey = (key: string, type: FieldType): string => `${key}${initials[type]}`
 
+/** A path of more parts is known by its last ones, and whole. */
+const mostParts = 32
+
 /** The path and every end of it that begins after a dot: `a.b.c`, `b.c`, `c`. */
 export function endsOf(path: string): readonly string[] {
-  const ends = [path]
-  for (let dot = path.indexOf('.'); dot >= 0; dot = path.indexOf('.', dot + 1)) ends.push(path.slice(dot + 1))
-  return ends
+  const ends: string[] = []
+  for (let dot = path.lastIndexOf('.'); dot >= 0 && ends.length < mostParts; dot = dot === 0 ? -1 : path.lastIndexOf('.', dot - 1))
+    ends.push(path.slice(dot + 1))
+  return [...ends, path]
 }
 
 /** What stands above the path, and every end of that: `a.b` and `b`, `a` for `a.b.c`. */
 export function above(path: string): readonly string[] {
-  const found: string[] = []
-  for (let dot = path.lastIndexOf('.'); dot > 0; dot = path.lastIndexOf('.', dot - 1)) found.push(...endsOf(path.slice(0, dot)))
-  return found
+  const parts = path.split('.').slice(-mostParts)
+  return parts.slice(1).flatMap((_, at) => endsOf(parts.slice(0, at + 1).join('.')))
 }

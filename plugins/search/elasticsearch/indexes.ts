@@ -1,4 +1,4 @@
-import { indexForm, metaOf, refreshInterval } from './index-form.ts'
+import { form, indexForm, metaOf, refreshInterval } from './index-form.ts'
 import type { Names } from './names.ts'
 import { reasonOf, statusOf } from './problems.ts'
 import type { Server } from './server.ts'
@@ -97,18 +97,22 @@ export class Indexes {
     await this.#server.call({ method: 'DELETE', path: `/${index}`, limitMs: adminLimitMs, expect: [404] })
   }
 
-  /** Deletes what rebuilds left that nobody ended, and indexes of older forms. Only for who holds the lock of rebuilds. */
+  /** Deletes what rebuilds left that nobody ended. Only for who holds the lock of rebuilds. */
   async dropLeftovers(): Promise<void> {
-    const { status, body } = await this.#server.call<Aliases>({
-      method: 'GET',
-      path: `/${this.#names.all}/_alias`,
-      limitMs: adminLimitMs,
-      expect: [404],
-    })
+    await this.#dropUnused(index => this.#names.formOf(index) === form)
+  }
+
+  /** Deletes the indexes of programs older than this one, once they are not needed any more. */
+  async dropOlderForms(): Promise<void> {
+    await this.#dropUnused(index => (this.#names.formOf(index) ?? form) < form)
+  }
+
+  async #dropUnused(isMeant: (index: string) => boolean): Promise<void> {
+    const path = `/${this.#names.all}/_alias`
+    const { status, body } = await this.#server.call<Aliases>({ method: 'GET', path, limitMs: adminLimitMs, expect: [404] })
     if (status === 404) return
     for (const [index, { aliases }] of Object.entries(body)) {
-      const isOwn = this.#names.formOf(index) !== undefined && index.startsWith(`${this.#names.live}.`)
-      if (isOwn && !(this.#names.live in aliases)) await this.drop(index)
+      if (isMeant(index) && !(this.#names.live in aliases)) await this.drop(index)
     }
   }
 

@@ -48,6 +48,8 @@ export function asProblem(error: unknown): unknown {
   const status = statusOf(error)
   if (status === undefined) return error
   const reason = reasonOf(error)
+  if (/nested depth/.test(reason))
+    return new Invalid('The query is nested too deeply; use fewer parentheses inside each other', { cause: error })
   if (tooMuch.test(reason)) return new Invalid('The search matches too many words; give more letters', { cause: error })
   if (awayStatus.has(status)) return new Unavailable('The search server refuses this now', { cause: error })
   return new Error(`Elasticsearch refused a request: ${reason}`.slice(0, 1000), { cause: error })

@@ -67,6 +67,7 @@ export class Rebuild {
       const count = await this.#fill(this.#names.fillOf(index), documents, { ...options, signal })
       signal.throwIfAborted()
       await this.#indexes.use(index)
+      await this.#indexes.dropOlderForms()
       return count
     } catch (error) {
       // Should it stay, the next rebuild removes it.

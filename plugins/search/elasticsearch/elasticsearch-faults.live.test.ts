@@ -1,0 +1,149 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import test, { type ExecutionContext } from 'ava'
+import { type SearchIndex, Unavailable } from 'pounce/sdk'
+import { silent } from 'pounce/sdk/testing'
+import { liveTests } from '../../../sdk/testing/live-server.ts'
+import { found, put, request, searchDocument, streamOf, word } from '../../../sdk/testing/search-documents.ts'
+import { flakyProxy } from '../../../test/support/flaky-proxy.ts'
+import { until } from '../../../test/support/until.ts'
+import { Names } from './names.ts'
+import { ownPrefix, startedIndex } from './test-index.ts'
+
+const { test: live, url } = liveTests(test, 'ELASTICSEARCH')
+/** As they are by default. */
+const limits = { searchTimeoutMs: 1800, writeTimeoutMs: 3000, refreshMs: 50 }
+
+async function behindProxy(t: ExecutionContext) {
+  const proxy = await flakyProxy(t, url('ELASTICSEARCH'), { slowMs: 4000 })
+  const prefix = ownPrefix(t, url('ELASTICSEARCH'))
+  const index = await startedIndex(t, proxy.urlFor(url('ELASTICSEARCH')), { index: prefix, ...limits })
+  return { proxy, prefix, index }
+}
+
+const isBack = (index: SearchIndex) => async (): Promise<boolean> =>
+  index.search(request(word('before'))).then(
+    ({ total }) => total === 1,
+    () => false,
+  )
+
+for (const mode of ['refuse', 'silent', 'slow', 'cut'] as const) {
+  live(`a server that turns ${mode} makes searches and changes unavailable in time, and is back with the next request`, async t => {
+    const { proxy, index } = await behindProxy(t)
+    await index.apply([put(1, { name: 'before' })])
+    await until('an answer', isBack(index))
+    await proxy.become(mode)
+    const begin = performance.now()
+    await t.throwsAsync(index.search(request(word('before'))), { instanceOf: Unavailable })
+    t.true(performance.now() - begin < 2000, `${Math.round(performance.now() - begin)} ms`)
+    await t.throwsAsync(index.apply([put(2, { name: 'meanwhile' })]), { instanceOf: Unavailable })
+    await t.throwsAsync(index.health?.() ?? Promise.resolve(), { instanceOf: Unavailable })
+    await t.throwsAsync(index.rebuild(streamOf([searchDocument(3)])), { instanceOf: Unavailable })
+    await proxy.become('pass')
+    const back = performance.now()
+    await until('an answer', isBack(index))
+    t.true(performance.now() - back < 10_000, `${Math.round(performance.now() - back)} ms`)
+    await index.apply([put(2, { name: 'meanwhile' })])
+    t.deepEqual(await found(index, { op: 'all' }), [1, 2])
+  })
+}
+
+live('with the server away nobody waits longer than one request takes, however many changes wait', async t => {
+  const { proxy, index } = await behindProxy(t)
+  await proxy.become('silent')
+  const begin = performance.now()
+  const tries = Array.from({ length: 40 }, (_, n) => index.apply(Array.from({ length: 100 }, (_, m) => put(100 * n + m + 1))))
+  const outcomes = await Promise.allSettled(tries)
+  t.true(outcomes.every(({ status }) => status === 'rejected'))
+  t.true(performance.now() - begin < limits.writeTimeoutMs + 1000)
+})
+
+live('a server that is away at the start stops nothing, and is used when it comes', async t => {
+  const proxy = await flakyProxy(t, url('ELASTICSEARCH'))
+  const prefix = ownPrefix(t, url('ELASTICSEARCH'))
+  await proxy.become('refuse')
+  const warnings: string[] = []
+  const log = { ...silent, warn: (message: string) => warnings.push(message) }
+  const index = await startedIndex(t, proxy.urlFor(url('ELASTICSEARCH')), { index: prefix, ...limits }, log)
+  t.regex(warnings[0] ?? '', /away/)
+  await t.throwsAsync(index.search(request({ op: 'all' })), { instanceOf: Unavailable })
+  await proxy.become('pass')
+  t.deepEqual(await found(index, { op: 'all' }), [])
+  t.true(await index.needsRebuild())
+  await index.apply([put(1)])
+  t.deepEqual(await found(index, { op: 'all' }), [1])
+})
+
+live('an index that was deleted on the server is made anew, empty, and wants a rebuild', async t => {
+  const server = url('ELASTICSEARCH')
+  const prefix = ownPrefix(t, server)
+  const index = await startedIndex(t, server, { index: prefix })
+  await index.rebuild(streamOf([searchDocument(1)]))
+  t.false(await index.needsRebuild())
+  const names = new Names(prefix)
+  const remove = async (): Promise<void> => {
+    const held = Object.keys((await (await fetch(`${server}/_alias/${names.live}`)).json()) as object)
+    await fetch(`${server}/${held.join(',')}`, { method: 'DELETE' })
+  }
+  await remove()
+  await index.apply([put(2)])
+  t.deepEqual(await found(index, { op: 'all' }), [2])
+  await remove()
+  t.deepEqual(await found(index, { op: 'all' }), [])
+  t.true(await index.needsRebuild())
+  await index.rebuild(streamOf([searchDocument(1)]))
+  t.deepEqual(await found(index, { op: 'all' }), [1])
+  const all = Object.keys((await (await fetch(`${server}/${names.all}`)).json()) as object)
+  t.is(all.length, 1)
+})
+
+live('an index of an older form is left alone until the new one is complete', async t => {
+  const server = url('ELASTICSEARCH')
+  const prefix = ownPrefix(t, server)
+  await fetch(`${server}/${prefix}.0.first`, { method: 'PUT' })
+  const index = await startedIndex(t, server, { index: prefix })
+  t.true(await index.needsRebuild())
+  t.true((await fetch(`${server}/${prefix}.0.first`)).ok)
+  await index.rebuild(streamOf([searchDocument(1)]))
+  t.is((await fetch(`${server}/${prefix}.0.first`)).status, 404)
+  t.deepEqual(await found(index, { op: 'all' }), [1])
+})
+
+/** What answers every request with the same status. */
+async function answering(t: ExecutionContext, status: number, product = 'Elasticsearch'): Promise<string> {
+  const server = createServer((_, response) => {
+    response.writeHead(status, { 'content-type': 'application/json', ...(product === '' ? {} : { 'x-elastic-product': product }) })
+    response.end('{"error":{"type":"made_up","reason":"as told"}}')
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(async () => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+const wrong: readonly (readonly [title: string, status: number, product: string, message: RegExp])[] = [
+  ['credentials', 401, 'Elasticsearch', /^search\.elasticsearch\.password: /],
+  ['rights', 403, 'Elasticsearch', /^search\.elasticsearch\.username: .*as told/],
+  ['server', 200, '', /^search\.elasticsearch\.nodes: /],
+]
+for (const [title, status, product, message] of wrong) {
+  test(`wrong ${title} stop the start with the name of the setting`, async t => {
+    const server = await answering(t, status, product)
+    await t.throwsAsync(startedIndex(t, server, { index: 'x', username: 'u', password: 'very secret' }), { message })
+  })
+}
+
+test('a file of the authority that is not there stops the start with the name of the setting', async t => {
+  const start = startedIndex(t, 'https://127.0.0.1:1', { index: 'x', caFile: '/nowhere/ca.pem' })
+  await t.throwsAsync(start, { message: /^search\.elasticsearch\.caFile: .*nowhere/ })
+})
+
+test('a server that has too much to do is away for now', async t => {
+  const index = await startedIndex(t, await answering(t, 429), { index: 'x' })
+  await t.throwsAsync(index.search(request({ op: 'all' })), { instanceOf: Unavailable })
+  await t.throwsAsync(index.apply([put(1)]), { instanceOf: Unavailable })
+})
