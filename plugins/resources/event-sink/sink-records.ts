@@ -79,6 +79,10 @@ const tellers: Tellers = {
       { category: 'extraction', type: target.kind, extractor_name: extractor, ...resourceOf(target, facts), ...actorOf(event, facts) },
     ]
   },
+  'dataset.archival-queued': (event, facts) => {
+    const { operation, files } = event.data
+    return [{ category: operation, type: 'dataset', ...resourceOf(event.subject, facts), ...actorOf(event, facts), size: files }]
+  },
   'file.archived': stored('archive'),
   'file.unarchived': stored('unarchive'),
 }

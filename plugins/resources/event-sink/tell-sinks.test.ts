@@ -102,7 +102,8 @@ test.serial('a dataset that is downloaded counts its files and folders', async t
 
 test.serial('runs that somebody asked for, and files that go to an archive and come back', async t => {
   const ann = await person('ann')
-  const file = await upload(ann.call, await newDataset(ann), '12345', 'run.txt')
+  const dataset = await newDataset(ann, { name: 'Old' })
+  const file = await upload(ann.call, dataset, '12345', 'run.txt')
   const stated = async (...events: readonly NewEvent[]) => {
     const stored = await server.get(Files).get(file)
     if (!stored) throw new Error('the file is gone')
@@ -122,6 +123,9 @@ test.serial('runs that somebody asked for, and files that go to an archive and c
     { category: 'archive', type: 'file', ...own, ...ann.as, size: 5 },
     { category: 'unarchive', type: 'file', ...own, ...ann.as, size: 5 },
   ])
+  const queued = event('dataset.archival-queued', { kind: 'dataset', id: dataset }, { operation: 'archive', files: 7 }, ann.id)
+  const whole = { ...own, resource_id: dataset, resource_name: 'Old' }
+  t.deepEqual(await publishedBy(() => stated(queued)), [{ category: 'archive', type: 'dataset', ...whole, ...ann.as, size: 7 }])
 })
 
 test.serial('what happens while the sink is away is told when it is back', async t => {

@@ -18,6 +18,9 @@ export interface Order {
   readonly message: (asked: Asked) => Message
 }
 
+/** In whose name it runs. Who is nobody in particular has an id of their own in records, and no key. */
+const userOf = ({ user }: Order): string | null => (user == null || user === anonymousUserId ? null : user)
+
 /** Writes down runs that are asked for, and what to send for each. */
 export class Asking {
   #extractions: StoredExtractions
@@ -31,19 +34,22 @@ export class Asking {
     this.#installation = installation
   }
 
-  /** First the record of each run; then what to publish, without those that are over already. */
+  /** First the record of each run, side by side so that the store writes them together; then what to publish, in the order of the orders, without those that are over already. */
   async jobsOf(orders: readonly Order[]): Promise<readonly Job[]> {
-    const jobs: Job[] = []
-    const mails = new Map<string, readonly string[]>()
-    for (const order of orders) {
-      const { id, queue, target, trigger, message, extractor = queue, chain = [], parameters = {} } = order
-      const user = order.user == null || order.user === anonymousUserId ? null : order.user
-      if (!(await this.#extractions.submitted(id, { target, extractor, queue, user, trigger, chain }))) continue
-      const notifies = user === null ? [] : (mails.get(user) ?? (await this.#mailOf(user)))
-      if (user !== null) mails.set(user, notifies)
-      jobs.push({ id, queue, target, user, message: message({ jobId: id, host: this.#installation.baseUrl, notifies }), parameters })
-    }
-    return jobs
+    const users = new Set(orders.map(userOf).filter(user => user !== null))
+    const mails = new Map(await Promise.all([...users].map(async user => [user, await this.#mailOf(user)] as const)))
+    const jobs = await Promise.all(
+      orders.map(async (order): Promise<Job | undefined> => {
+        const { id, queue, target, trigger, message, extractor = queue, chain = [], parameters = {} } = order
+        const user = userOf(order)
+        const isOpen = await this.#extractions.submitted(id, { target, extractor, queue, user, trigger, chain })
+        const notifies = (user === null ? undefined : mails.get(user)) ?? []
+        return isOpen
+          ? { id, queue, target, user, message: message({ jobId: id, host: this.#installation.baseUrl, notifies }), parameters }
+          : undefined
+      }),
+    )
+    return jobs.filter(job => job !== undefined)
   }
 
   async #mailOf(user: string): Promise<readonly string[]> {
