@@ -1,13 +1,13 @@
 import type { Document } from 'mongodb'
 import { type Collection, checkCollection, type Index, type Stored, Taken } from 'pounce/sdk'
-import { type Form, fieldOf, formOf, type Kept, memberOf, partsOf } from './form.ts'
+import { type Form, fieldOf, formOf, type Kept, memberOf, partsOf, uniqueMember } from './form.ts'
 import { codeOf, isDuplicate } from './problems.ts'
 import type { Server } from './server.ts'
 
 /** What a collection's documents were last brought to. */
 interface Described {
   readonly _id: string
-  /** Every document has the fields that these indexes need. */
+  /** Every document has the fields that these indexes need: see `Form.filling`. */
   readonly filled: string
 }
 
@@ -27,20 +27,19 @@ const specOf = ({ on }: Index): IndexSpec => ({
 
 const specsOf = (form: Form): readonly IndexSpec[] => {
   const plain = new Map(Object.values(form.indexes).map(index => [specOf(index).name, specOf(index)]))
-  const unique = form.unique.map(([name]) => ({ name: uniqueName(name), key: { [`u.${memberOf(name)}`]: 1 }, unique: true }))
+  const unique = form.unique.map(([name, index]) => ({
+    name: uniqueMember(name, index),
+    key: { [`u.${uniqueMember(name, index)}`]: 1 },
+    unique: true,
+  }))
   return [...plain.values(), ...unique, { name: 'events', key: { 'ev.at': 1 } }]
 }
-
-/** Name of a unique index on the server. */
-export const uniqueName = (index: string): string => `unique ${memberOf(index)}`
-
-/** What documents must have been brought to for these indexes, as text to compare. */
-const fillingOf = (form: Form): string => JSON.stringify([[...form.paths].sort(), form.unique.map(([name, { on }]) => [name, on]).sort()])
 
 /** Which collections there are, and the making, filling and dropping of their indexes. */
 export class Catalog {
   readonly #server: Server
   readonly #forms = new Map<string, Form>()
+  readonly #written = new Map<string, Form>()
 
   constructor(server: Server) {
     this.#server = server
@@ -58,9 +57,9 @@ export class Catalog {
     return form
   }
 
-  /** Of a collection by name, for events whose document is gone from memory. */
-  formNamed(name: string): Form | undefined {
-    return this.#forms.get(name)
+  /** As `formOf`, also while documents are still being brought to a new form. */
+  formForWriting(collection: Collection<object>): Form {
+    return this.#written.get(collection.name) ?? this.formOf(collection)
   }
 
   /**
@@ -73,6 +72,7 @@ export class Catalog {
     const filled = new Map(described.map(one => [one._id, one.filled]))
     for (let at = 0; at < collections.length; at += 8) {
       const some = collections.slice(at, at + 8).map(formOf)
+      for (const form of some) this.#written.set(form.name, form)
       await Promise.all(some.map(form => this.#declare(form, filled.get(form.name))))
       for (const form of some) this.#forms.set(form.name, form)
     }
@@ -83,13 +83,12 @@ export class Catalog {
   }
 
   async #declare(form: Form, filled: string | undefined): Promise<void> {
-    const filling = fillingOf(form)
-    const isFilled = filled === filling
+    const isFilled = filled === form.filling
     if (!isFilled) await this.#fill(form)
     const made = await this.#makeIndexes(form)
     await this.#dropIndexes(form, made)
     if (isFilled) return
-    await this.#server.use(() => this.#described().updateOne({ _id: form.name }, { $set: { filled: filling } }, { upsert: true }))
+    await this.#server.use(() => this.#described().updateOne({ _id: form.name }, { $set: { filled: form.filling } }, { upsert: true }))
   }
 
   async #makeIndexes(form: Form): Promise<ReadonlySet<string>> {
@@ -98,7 +97,7 @@ export class Catalog {
       try {
         await this.#server.patiently(() => this.#server.collection(form.name).createIndex(key, { name, ...options }))
       } catch (error) {
-        const index = form.unique.find(([unique]) => uniqueName(unique) === name)
+        const index = form.unique.find(one => uniqueMember(...one) === name)
         if (!isDuplicate(error) || index === undefined) throw error
         throw new Taken(index[0], `The index ${index[0]} of ${form.name} cannot be unique: two documents share a key`)
       }
@@ -114,23 +113,26 @@ export class Catalog {
     }
   }
 
+  /** Goes over the documents until none is left in an old form: some may be written in it while the first round runs. */
   async #fill(form: Form): Promise<void> {
+    while ((await this.#fillRound(form)) > 0);
+  }
+
+  async #fillRound(form: Form): Promise<number> {
     const collection = () => this.#server.collection<Kept>(form.name)
-    let after = ''
-    for (;;) {
-      const options = { projection: { d: 1, r: 1 }, sort: { _id: 1 as const }, limit: filledAtOnce }
-      const batch = await this.#server.use(() =>
-        collection()
-          .find({ _id: { $gt: after }, r: { $gt: 0 } }, options)
-          .toArray(),
-      )
-      const changes = batch.flatMap(({ _id, d, r }) => {
+    let count = 0
+    for (let after = ''; ; ) {
+      const filter = { _id: { $gt: after }, r: { $gt: 0 }, f: { $ne: form.filling } }
+      const options = { projection: { d: 1, r: 1, b: 1 }, sort: { _id: 1 as const }, limit: filledAtOnce }
+      const batch = await this.#server.patiently(() => collection().find(filter, options).toArray())
+      const changes = batch.flatMap(({ _id, d, r, b = '' }) => {
         if (d === undefined || r === undefined) return []
-        const { k, u } = partsOf(form, JSON.parse(d) as Stored, d)
-        return [{ updateOne: { filter: { _id, r }, update: { $set: { k, u } } } }]
+        const { f, k, u } = partsOf(form, JSON.parse(d) as Stored, d)
+        return [{ updateOne: { filter: { _id, r, b }, update: { $set: { f, k, u } } } }]
       })
       if (changes.length > 0) await this.#server.patiently(() => collection().bulkWrite(changes, { ordered: false }))
-      if (batch.length < filledAtOnce) return
+      count += changes.length
+      if (batch.length < filledAtOnce) return count
       after = batch.at(-1)?._id ?? after
     }
   }

@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto'
 import { type Collection, type Index, isScalar, keysOf, leavesAt, type Scalar, type Stored } from 'pounce/sdk'
 import { encode } from './text-keys.ts'
 
-/** A document as MongoDB holds it. A tombstoned one with events still to be handed on has none of `r`, `b`, `d` and `k`. */
+/** A document as MongoDB holds it. A tombstoned one with events still to be handed on has none of `r`, `b`, `f`, `d` and `k`. */
 export interface Kept {
   readonly _id: string
   /** Revision. */
@@ -10,6 +11,8 @@ export interface Kept {
   readonly b?: string
   /** The document as JSON text. */
   readonly d?: string
+  /** Which indexes `k` and `u` were made for: see `fillingOf`. */
+  readonly f?: string
   /** What indexes are made of: a field for each indexed path, null when absent, an array when the path may hold one. */
   readonly k?: Readonly<Record<string, Scalar | readonly Scalar[]>>
   /** A field for each unique index: the key as text, or one that nobody else has when a part of it is null. */
@@ -37,6 +40,8 @@ export interface Form {
   /** Indexed paths and whether each may hold an array. */
   readonly paths: ReadonlyMap<string, boolean>
   readonly unique: readonly (readonly [name: string, index: Index])[]
+  /** Names what documents must hold for these indexes; another one means that they must be filled anew. */
+  readonly filling: string
 }
 
 const escaped = (character: string): string => `%${character.charCodeAt(0).toString(16).padStart(2, '0')}`
@@ -47,10 +52,16 @@ export const memberOf = (path: string): string => path.replace(/[%/$\u0000]/g, e
 /** The field that holds what a path reaches: `places.dataset` is `k.places/dataset`. */
 export const fieldOf = (path: string): string => `k.${memberOf(path)}`
 
+const fillingOf = (paths: Form['paths'], unique: Form['unique']): string => {
+  const text = JSON.stringify([[...paths].sort(), unique.map(([name, { on }]) => [name, on]).sort()])
+  return createHash('sha256').update(text).digest('base64url').slice(0, 8)
+}
+
 export const formOf = ({ name, indexes }: Collection<object>): Form => {
   const paths = new Map<string, boolean>()
   for (const { on, array } of Object.values(indexes)) for (const path of on) paths.set(path, paths.get(path) || path === array)
-  return { name, indexes, paths, unique: Object.entries(indexes).filter(([, index]) => index.unique) }
+  const unique = Object.entries(indexes).filter(([, index]) => index.unique)
+  return { name, indexes, paths, unique, filling: fillingOf(paths, unique) }
 }
 
 const asScalar = (leaf: unknown): Scalar => (isScalar(leaf) ? encode(leaf) : null)
@@ -66,6 +77,9 @@ const membersOf = (form: Form, document: unknown): Record<string, Scalar | reado
   return members
 }
 
+/** The name of a unique index's field below `u`, and of the index: another one when it is defined otherwise. */
+export const uniqueMember = (name: string, { on }: Index): string => `${memberOf(name)}:${on.map(memberOf).join(',')}`
+
 /** A key that is free: no other document's can be equal, for a key is the text of an array. */
 const freeKey = (id: string): string => `-${id}`
 
@@ -73,18 +87,19 @@ const uniqueKeysOf = (form: Form, document: Stored): Record<string, string> => {
   const keys: Record<string, string> = {}
   for (const [name, index] of form.unique) {
     const key = keysOf(index, document)[0] ?? [null]
-    keys[memberOf(name)] = key.includes(null) ? freeKey(document.id) : JSON.stringify(key)
+    keys[uniqueMember(name, index)] = key.includes(null) ? freeKey(document.id) : JSON.stringify(key)
   }
   return keys
 }
 
 /** The unique keys of a document that is gone. */
 export const freeKeysOf = (form: Form, id: string): Record<string, string> =>
-  Object.fromEntries(form.unique.map(([name]) => [memberOf(name), freeKey(id)]))
+  Object.fromEntries(form.unique.map(([name, index]) => [uniqueMember(name, index), freeKey(id)]))
 
 /** The parts that say what a document is; throws `Invalid` for one that the indexes cannot take. */
-export const partsOf = (form: Form, document: Stored, text: string): Required<Pick<Kept, 'r' | 'd' | 'k' | 'u'>> => ({
+export const partsOf = (form: Form, document: Stored, text: string): Required<Pick<Kept, 'r' | 'f' | 'd' | 'k' | 'u'>> => ({
   r: document.revision,
+  f: form.filling,
   d: text,
   k: membersOf(form, document),
   u: uniqueKeysOf(form, document),

@@ -76,6 +76,11 @@ export class MongodbDocuments implements DocumentStore {
     }
   }
 
+  /** Stops at once, as a kernel that is killed does: nothing is handed on or given back. For tests. */
+  abandon(): void {
+    this.#outbox.abandon()
+  }
+
   async declare(collections: readonly Collection<object>[]): Promise<void> {
     await this.#catalog.declare(collections)
   }

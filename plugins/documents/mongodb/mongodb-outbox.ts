@@ -77,6 +77,14 @@ export class MongodbOutbox implements Outbox {
     this.#schedule()
   }
 
+  /** Leaves everything as it is on the server. */
+  abandon(): void {
+    clearTimeout(this.#upkeep)
+    this.#upkeep = undefined
+    this.#handover.clear()
+    this.#me = randomUUID()
+  }
+
   /** Hands on what is still in documents, and gives back what is leased. */
   async dispose(): Promise<void> {
     clearTimeout(this.#upkeep)

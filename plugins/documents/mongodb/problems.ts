@@ -15,6 +15,9 @@ const codes = {
 const awayNames =
   /^Mongo(?:Network|NetworkTimeout|ServerSelection|PoolCleared|PoolClosed|PoolClearedOnNetwork|WaitQueueTimeout|ConnectionPool|NotConnected|TopologyClosed|ClientClosed|ServerClosed|OperationTimeout|WriteConcern|Stalled)/
 
+/** A broken connection as Node names it, where the driver hands it on as it is. */
+const awayOfSystem = /^E(?:CONN|PIPE|TIMEDOUT|HOST|NET|AI_)/
+
 interface Failure extends Error {
   readonly code?: unknown
   readonly writeErrors?: unknown
@@ -27,8 +30,10 @@ export const codeOf = (error: unknown): number | undefined => (isFailure(error) 
 
 /** True when the server was not there, not in time, or not in the state to answer. */
 export const isAway = (error: unknown): boolean => {
-  const code = codeOf(error)
-  return isFailure(error) && ((code !== undefined && codes.away.has(code)) || awayNames.test(error.name))
+  if (!isFailure(error)) return false
+  const { code } = error
+  if (typeof code === 'number' && codes.away.has(code)) return true
+  return awayNames.test(error.name) || (typeof code === 'string' && awayOfSystem.test(code))
 }
 
 export const isDenied = (error: unknown): boolean => codes.denied.has(codeOf(error) ?? 0)

@@ -102,6 +102,12 @@ export class Server {
     }
   }
 
+  /** Waits for a piece of work that may take several calls, no longer than the time-out; `isOver` says when nobody waits any more. */
+  within<R>(work: (isOver: () => boolean) => Promise<R>): Promise<R> {
+    const until = performance.now() + this.#settings.timeoutMs
+    return this.#limited(work(() => performance.now() >= until))
+  }
+
   #limited<R>(answer: Promise<R>): Promise<R> {
     const { timeoutMs } = this.#settings
     return new Promise((resolve, reject) => {

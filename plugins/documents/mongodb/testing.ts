@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import type { ExecutionContext } from 'ava'
 import { MongoClient } from 'mongodb'
-import type { Metrics } from 'pounce/sdk'
+import type { Clock, Metrics } from 'pounce/sdk'
 import { countingIds, FixedClock, type StoreTools, silent } from 'pounce/sdk/testing'
 import { MongodbDocuments } from './mongodb-documents.ts'
 import type { Settings } from './settings.ts'
@@ -20,15 +20,35 @@ export const testDatabase = (t: ExecutionContext, uri: string): string => {
   return database
 }
 
+interface Opening {
+  readonly uri: string
+  /** Where the database is dropped, when that is another address. */
+  readonly server?: string
+  readonly database?: string
+  readonly tools?: Pick<StoreTools, 'ids'> & { readonly clock: Clock }
+  readonly settings?: Partial<Settings>
+}
+
+/** A clock that goes, and ids that no other store makes. */
+export const realTools = () => {
+  let last = 0
+  const kernel = randomBytes(5).toString('hex')
+  const second = () => Math.floor(Date.now() / 1000).toString(16)
+  return {
+    clock: { now: () => new Date() },
+    ids: { next: () => `${second()}${kernel}${(++last).toString(16).padStart(6, '0')}` },
+  }
+}
+
 /** A started store; closed with the test. */
 export const openStore = async (
   t: ExecutionContext,
-  { uri, database, tools, settings }: { uri: string; database?: string; tools?: StoreTools; settings?: Partial<Settings> },
+  { uri, server = uri, database, tools, settings }: Opening,
 ): Promise<MongodbDocuments> => {
   const { clock, ids } = tools ?? { clock: new FixedClock(), ids: countingIds() }
   const all: Settings = {
     uri,
-    database: database ?? testDatabase(t, uri),
+    database: database ?? testDatabase(t, server),
     timeoutMs: 4000,
     readTimeoutMs: 30_000,
     poolSize: 16,

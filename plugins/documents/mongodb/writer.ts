@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { applyUpdate, type Change, type Collection, CommitConflict, checkId, matcher, type Stored, Taken, Unavailable } from 'pounce/sdk'
-import { type Catalog, uniqueName } from './catalog.ts'
-import { type Form, freeKeysOf, type Kept, type KeptEvent, partsOf } from './form.ts'
+import type { Catalog } from './catalog.ts'
+import { type Form, freeKeysOf, type Kept, type KeptEvent, partsOf, uniqueMember } from './form.ts'
 import { isDuplicate } from './problems.ts'
 import type { Server } from './server.ts'
 import { encodeText } from './text-keys.ts'
@@ -58,7 +58,7 @@ export class Writer {
 
   /** Throws what the caller is told. */
   async write(change: Change, makeEvents: MakeEvents): Promise<Written> {
-    const form = this.#catalog.formOf(collectionOf(change))
+    const form = this.#catalog.formForWriting(collectionOf(change))
     if ('insert' in change) return this.#insert(form, change.insert as Stored, makeEvents())
     if ('replace' in change) return this.#replace(form, change.replace, makeEvents())
     return this.#guarded(form, change, makeEvents)
@@ -165,7 +165,7 @@ export class Writer {
       if (deletedCount > 0) return { document, left: [], isGone: true }
     }
     const set = { gone: true, u: freeKeysOf(form, id) }
-    const update = { $set: set, $unset: { r: true, b: true, d: true, k: true }, $push: { ev: { $each: [...events] } } }
+    const update = { $set: set, $unset: { r: true, b: true, f: true, d: true, k: true }, $push: { ev: { $each: [...events] } } }
     return (await this.#update(form, filter, update)) ? { document, left: events, isGone: true } : undefined
   }
 
@@ -219,7 +219,7 @@ const unlessRefused = (error: unknown): undefined => {
 /** The unique index that a duplicate key is in; undefined when it is the id. */
 const takenBy = (form: Form, error: unknown): Taken | undefined => {
   const index = / index: (.+?) dup key: /.exec(error instanceof Error ? error.message : '')?.[1]
-  const found = form.unique.find(([name]) => uniqueName(name) === index)
+  const found = form.unique.find(one => uniqueMember(...one) === index)
   if (found === undefined) return undefined
   const [name, { on }] = found
   return new Taken(name, `${on.join(', ')} is taken`)

@@ -1,0 +1,113 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import test from 'ava'
+import { type Collection, event, Unavailable } from 'pounce/sdk'
+import { liveTests, type Note, notes } from 'pounce/sdk/testing'
+import { flakyProxy } from '../../../test/support/flaky-proxy.ts'
+import type { MongodbDocuments } from './mongodb-documents.ts'
+import { openStore, realTools } from './testing.ts'
+
+const { test: live, url } = liveTests(test, 'MONGODB')
+
+const settings = { timeoutMs: 4000 }
+const limitMs = 5000
+
+/** What every kind of call does while the server is away, and how long it takes. */
+const callsOf = (store: MongodbDocuments): Readonly<Record<string, () => Promise<unknown>>> => ({
+  get: () => store.get(notes, 'a'),
+  getMany: () => store.getMany(notes, ['a']),
+  find: () => store.find(notes, { using: 'byName', limit: 10 }),
+  count: () => store.count(notes, { using: 'byName', upTo: 10 }),
+  insert: () => store.commit({ insert: { id: 'late', name: 'late' }, into: notes }),
+  update: () => store.commit({ update: 'a', in: notes, inc: { rank: 1 } }),
+  waiting: () => store.outbox.waiting(),
+  health: () => store.health(),
+})
+
+/** Calls until one succeeds; resolves to how long that took. */
+const backAfter = async (call: () => Promise<unknown>): Promise<number> => {
+  const start = performance.now()
+  for (;;) {
+    try {
+      await call()
+      return performance.now() - start
+    } catch (error) {
+      if (!(error instanceof Unavailable)) throw error
+      await pause(50)
+    }
+  }
+}
+
+for (const mode of ['refuse', 'silent', 'cut'] as const) {
+  live(`a server that is away (${mode}): Unavailable within 5 s, back within 10 s, nothing lost`, async t => {
+    const proxy = await flakyProxy(t, url('MONGODB'))
+    const store = await openStore(t, { uri: proxy.urlFor(url('MONGODB')), server: url('MONGODB'), tools: realTools(), settings })
+    await store.declare([notes as Collection<object>])
+    await store.outbox.declareConsumers([{ name: 'test/all', types: '*' }])
+    const says = [event('dataset.created', { kind: 'dataset', id: 'd' }, {})]
+    await store.commit({ insert: { id: 'a', rank: 0 }, into: notes }, says)
+    await proxy.become(mode)
+    const calls = Object.entries(callsOf(store))
+    const outcomes = await Promise.all(
+      calls.map(async ([name, call]) => {
+        const start = performance.now()
+        const error = await call().then(
+          () => undefined,
+          (error: unknown) => error,
+        )
+        return { name, isRight: error instanceof Unavailable, isQuick: performance.now() - start < limitMs, seen: String(error) }
+      }),
+    )
+    t.deepEqual(
+      outcomes.filter(({ isRight, isQuick }) => !isRight || !isQuick),
+      [],
+    )
+    await proxy.become('pass')
+    const took = await backAfter(() => store.get(notes, 'a'))
+    t.true(took < 10_000, `back after ${took} ms`)
+    t.is((await store.get(notes, 'a'))?.id, 'a')
+    await store.commit({ update: 'a', in: notes, set: { name: 'after' } }, says)
+    const claimed = await store.outbox.claim('test/all', { limit: 10, leaseMs: 60_000, owner: 'k' })
+    t.is(claimed.length, 2)
+    await store.outbox.done(
+      'test/all',
+      claimed.map(({ event: { id } }) => id),
+    )
+    t.deepEqual(await store.outbox.waiting(), { 'test/all': 0 })
+  })
+}
+
+live('a slow server: every acknowledged change is there, and every refused one is Unavailable', async t => {
+  const proxy = await flakyProxy(t, url('MONGODB'), { slowMs: 300 })
+  const store = await openStore(t, { uri: proxy.urlFor(url('MONGODB')), server: url('MONGODB'), tools: realTools(), settings })
+  await store.declare([notes as Collection<object>])
+  await proxy.become('slow')
+  const results = await Promise.allSettled(
+    Array.from({ length: 40 }, (_, n) => store.commit<Note>({ insert: { id: `n${n}`, rank: n }, into: notes })),
+  )
+  await proxy.become('pass')
+  for (const [n, result] of results.entries()) {
+    if (result.status === 'fulfilled') t.is((await store.get(notes, `n${n}`))?.rank, n)
+    else t.true(result.reason instanceof Unavailable, String(result.reason))
+  }
+  t.true(results.some(({ status }) => status === 'fulfilled'))
+})
+
+live('a connection that breaks while changes run loses none that was acknowledged and applies none twice', async t => {
+  const proxy = await flakyProxy(t, url('MONGODB'))
+  const store = await openStore(t, { uri: proxy.urlFor(url('MONGODB')), server: url('MONGODB'), tools: realTools(), settings })
+  await store.declare([notes as Collection<object>])
+  await store.commit({ insert: { id: 'a', rank: 0 }, into: notes })
+  let acknowledged = 0
+  let doubtful = 0
+  for (let round = 0; round < 3; round++) {
+    const increments = Array.from({ length: 20 }, () => store.commit({ update: 'a', in: notes, inc: { rank: 1 } }))
+    await increments[3]
+    await proxy.become('cut')
+    for (const { status } of await Promise.allSettled(increments)) status === 'fulfilled' ? acknowledged++ : doubtful++
+    await proxy.become('pass')
+    await backAfter(() => store.get(notes, 'a'))
+  }
+  const rank = (await store.get(notes, 'a'))?.rank ?? 0
+  t.true(rank >= acknowledged, `${rank} of ${acknowledged} acknowledged`)
+  t.true(rank <= acknowledged + doubtful)
+})

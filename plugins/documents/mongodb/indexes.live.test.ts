@@ -1,0 +1,69 @@
+import test from 'ava'
+import { type Collection, collection, eq, Taken } from 'pounce/sdk'
+import { liveTests, type Note } from 'pounce/sdk/testing'
+import type { MongodbDocuments } from './mongodb-documents.ts'
+import { openStore, testDatabase } from './testing.ts'
+
+const { test: live, url } = liveTests(test, 'MONGODB')
+
+const bare = collection<Note>('things', { byName: { on: ['name'] } })
+const indexed = collection<Note>('things', {
+  bySpace: { on: ['spaces', 'rank'], array: 'spaces' },
+  byRank: { on: ['rank'] },
+})
+
+const fill = async (store: MongodbDocuments, count: number): Promise<void> => {
+  const items = Array.from({ length: count }, (_, rank) => ({
+    change: { insert: { id: `n${rank}`, name: 'n', rank, spaces: [`s${rank % 3}`, 'all'] }, into: bare },
+  }))
+  await store.commitEach<Note>(items)
+}
+
+live('a new index on old documents answers for all of them, those changed while it was filled included', async t => {
+  const store = await openStore(t, { uri: url('MONGODB') })
+  await store.declare([bare])
+  await fill(store, 600)
+  const declaring = store.declare([indexed])
+  const changing = Promise.all([
+    store.commit<Note>({ insert: { id: 'new', rank: -1, spaces: ['all', 'fresh'] }, into: indexed }),
+    store.commit<Note>({ update: 'n599', in: indexed, set: { rank: -2, spaces: ['fresh'] } }),
+    store.commit<Note>({ update: 'n0', in: indexed, set: { rank: -3, spaces: ['fresh'] } }),
+    store.commit<Note>({ tombstone: 'n598', in: indexed }),
+  ])
+  await Promise.all([declaring, changing])
+  t.is(await store.count(indexed, { using: 'bySpace', where: eq('spaces', 'all'), upTo: 9999 }), 598)
+  t.is(await store.count(indexed, { using: 'byRank', upTo: 9999 }), 600)
+  const sort = { by: 'rank', order: 'ascending' } as const
+  const fresh = await store.find(indexed, { using: 'bySpace', where: eq('spaces', 'fresh'), sort, limit: 9 })
+  t.deepEqual(
+    fresh.items.map(({ id }) => id),
+    ['n0', 'n599', 'new'],
+  )
+  await t.throwsAsync(store.find(bare, { using: 'byName', limit: 1 }).then(() => store.find(indexed, { using: 'byName', limit: 1 })))
+})
+
+live('a unique index over documents that share a key is refused by its name, and made once they do not', async t => {
+  const database = testDatabase(t, url('MONGODB'))
+  const unique = collection<Note>('things', { byRank: { on: ['rank'], unique: true } })
+  const store = await openStore(t, { uri: url('MONGODB'), database })
+  await store.declare([bare])
+  for (const id of ['a', 'b', 'c']) await store.commit<Note>({ insert: { id, ...(id === 'c' ? {} : { rank: 1 }) }, into: bare })
+  const error = await t.throwsAsync(store.declare([unique as Collection<object>]), { instanceOf: Taken })
+  t.is(error?.index, 'byRank')
+  await store.declare([bare])
+  await store.commit<Note>({ update: 'b', in: bare, set: { rank: 2 } })
+  await store.declare([unique as Collection<object>])
+  await t.throwsAsync(store.commit<Note>({ update: 'b', in: unique, set: { rank: 1 } }), { instanceOf: Taken })
+})
+
+live('an index that is defined otherwise under its old name serves the new definition', async t => {
+  const store = await openStore(t, { uri: url('MONGODB') })
+  await store.declare([collection<Note>('things', { main: { on: ['email'], unique: true } })])
+  const other = collection<Note>('things', { main: { on: ['name'], unique: true } })
+  const old = collection<Note>('things')
+  await store.commit<Note>({ insert: { id: 'a', email: 'x', name: 'y' }, into: old })
+  await store.commit<Note>({ insert: { id: 'b', email: 'y', name: 'x' }, into: old })
+  await store.declare([other])
+  await store.commit<Note>({ insert: { id: 'c', email: 'x', name: 'z' }, into: other })
+  await t.throwsAsync(store.commit<Note>({ insert: { id: 'd', email: 'w', name: 'z' }, into: other }), { instanceOf: Taken })
+})

@@ -1,0 +1,120 @@
+import test from 'ava'
+import { type Collection, CommitConflict, eq, event, Taken } from 'pounce/sdk'
+import { FixedClock, liveTests, type Note, notes } from 'pounce/sdk/testing'
+import { until } from '../../../test/support/until.ts'
+import type { MongodbDocuments } from './mongodb-documents.ts'
+import { openStore, realTools, testDatabase } from './testing.ts'
+
+const { test: live, url } = liveTests(test, 'MONGODB')
+
+const consumers = [{ name: 'test/all', types: '*' as const }]
+const created = (n: number) => event('dataset.created', { kind: 'dataset', id: `d${n}` }, {})
+
+type Context = Parameters<typeof testDatabase>[0]
+
+/** Two stores on one database, as two kernels have them. */
+const two = async (t: Context, clock = new FixedClock()): Promise<readonly [MongodbDocuments, MongodbDocuments]> => {
+  const database = testDatabase(t, url('MONGODB'))
+  const open = async () => {
+    const store = await openStore(t, { uri: url('MONGODB'), database, tools: { clock, ids: realTools().ids } })
+    await store.declare([notes as Collection<object>])
+    await store.outbox.declareConsumers(consumers)
+    return store
+  }
+  return [await open(), await open()]
+}
+
+const claim = (store: MongodbDocuments, limit = 100) => store.outbox.claim('test/all', { limit, leaseMs: 30_000, owner: 'k' })
+const idsOf = (claimed: Awaited<ReturnType<typeof claim>>) => claimed.map(({ event: { id } }) => id)
+
+live('each event goes to one of two kernels that claim at once, whoever committed it', async t => {
+  const [a, b] = await two(t)
+  for (const store of [a, b]) t.deepEqual(await claim(store), [])
+  const seen: string[] = []
+  const total = 120
+  const work = async (store: MongodbDocuments) => {
+    const claimed = await claim(store, 7)
+    seen.push(...idsOf(claimed))
+    await store.outbox.done('test/all', idsOf(claimed))
+  }
+  const commits = Array.from({ length: total }, (_, n) => (n % 2 ? a : b).commit({ insert: { id: `n${n}` }, into: notes }, [created(n)]))
+  await Promise.all([...commits, ...Array.from({ length: 20 }, (_, n) => work(n % 2 ? a : b))])
+  await until('all events', async () => {
+    await Promise.all([work(a), work(b)])
+    return seen.length >= total
+  })
+  t.is(new Set(seen).size, total)
+  t.is(seen.length, total)
+  t.deepEqual(await a.outbox.waiting(), { 'test/all': 0 })
+})
+
+live('what one kernel has leased another gets when the lease ends, not before', async t => {
+  const clock = new FixedClock()
+  const [a, b] = await two(t, clock)
+  await a.commit({ insert: { id: 'x' }, into: notes }, [created(1), created(1), created(2)])
+  t.is((await claim(a, 1)).length, 1)
+  t.deepEqual(
+    (await claim(b)).map(({ event }) => event.subject.id),
+    ['d2'],
+    'a later event of a leased subject waits',
+  )
+  t.deepEqual(await claim(b), [])
+  await a.dispose()
+  clock.advance(30_001)
+  const again = await until(
+    'the lease to end',
+    () => claim(b),
+    claimed => claimed.length > 0,
+  )
+  t.true(again.some(({ event }) => event.subject.id === 'd1'))
+})
+
+live('events of a kernel that died before it handed them on are found', async t => {
+  const clock = new FixedClock()
+  const database = testDatabase(t, url('MONGODB'))
+  const dead = await openStore(t, { uri: url('MONGODB'), database, tools: { clock, ids: realTools().ids } })
+  await dead.declare([notes as Collection<object>])
+  await dead.outbox.declareConsumers(consumers)
+  await claim(dead)
+  await dead.commit({ insert: { id: 'x' }, into: notes }, [created(1)])
+  await dead.commit({ tombstone: 'x', in: notes }, [created(2)])
+  dead.abandon()
+  clock.advance(60_000)
+  const heir = await openStore(t, { uri: url('MONGODB'), database, tools: { clock, ids: realTools().ids } })
+  await heir.declare([notes as Collection<object>])
+  await heir.outbox.declareConsumers(consumers)
+  t.is(await heir.get(notes, 'x'), undefined)
+  const seen = new Set<string>()
+  await until('the events', async () => {
+    for (const { event } of await claim(heir)) seen.add(event.subject.id)
+    return seen.size === 2
+  })
+  t.deepEqual([...seen].sort(), ['d1', 'd2'])
+})
+
+live('a unique key, a guard and a revision have one winner among two kernels', async t => {
+  const [a, b] = await two(t)
+  const both = <R>(work: (store: MongodbDocuments, n: number) => Promise<R>) =>
+    Promise.allSettled(Array.from({ length: 40 }, (_, n) => work(n % 2 ? a : b, n)))
+  const inserts = await both((store, n) => store.commit<Note>({ insert: { id: `n${n}`, email: 'e' }, into: notes }))
+  t.is(inserts.filter(({ status }) => status === 'fulfilled').length, 1)
+  t.true(inserts.every(result => result.status === 'fulfilled' || result.reason instanceof Taken))
+  await a.commit<Note>({ insert: { id: 'x', state: 'free', rank: 0 }, into: notes })
+  const guards = await both((store, n) =>
+    store.commit<Note>({ update: 'x', in: notes, where: eq('state', 'free'), set: { state: `u${n}` } }),
+  )
+  t.is(guards.filter(({ status }) => status === 'fulfilled').length, 1)
+  t.true(guards.every(result => result.status === 'fulfilled' || result.reason instanceof CommitConflict))
+  const increments = await both(store => store.commit({ update: 'x', in: notes, inc: { rank: 1 } }))
+  t.true(increments.every(({ status }) => status === 'fulfilled'))
+  t.is((await b.get(notes, 'x'))?.rank, 40)
+})
+
+live('a document that another kernel replaced by one of the same id and revision is not changed on the ground of the old one', async t => {
+  const [a, b] = await two(t)
+  await a.commit<Note>({ insert: { id: 'x', name: 'old' }, into: notes })
+  await b.commit({ tombstone: 'x', in: notes })
+  await b.commit<Note>({ insert: { id: 'x', name: 'new' }, into: notes })
+  await a.commit({ update: 'x', in: notes, inc: { rank: 1 } })
+  t.like(await b.get(notes, 'x'), { name: 'new', rank: 1, revision: 2 })
+})
