@@ -1,4 +1,4 @@
-import { type Command, Conflict, Installation, Log, port, type Ref, SearchIndex, wire } from 'pounce/sdk'
+import { type Command, Conflict, Installation, Log, Problem, port, type Ref, SearchIndex, wire } from 'pounce/sdk'
 import { Contents, type ContentsToIndex } from './contents.ts'
 import { Board, type ReindexBoard, type Reindexing } from './reindex-board.ts'
 
@@ -86,11 +86,16 @@ export class Rebuilding {
     const telling = setInterval(() => void this.#tell(taken.id, progress, lost), tellEveryMs).unref()
     try {
       const count = await this.#indexAnew(taken, signal, progress, tell)
-      await this.#board.end(taken.id, 'done', count, null)
+      await this.#board.end(taken.id, { ...progress, state: 'done', count, problem: null })
       return count
     } catch (error) {
       if (this.#stop.signal.aborted) await this.#board.giveBack(taken.id)
-      else await this.#board.end(taken.id, 'failed', progress.count, error instanceof Error ? error.message : String(error))
+      else
+        await this.#board.end(taken.id, {
+          ...progress,
+          state: 'failed',
+          problem: error instanceof Problem ? error.message : 'an error that the log of the server tells of',
+        })
       throw error
     } finally {
       clearInterval(telling)

@@ -88,8 +88,8 @@ export class ReindexBoard {
   }
 
   /** Ends it. */
-  async end(id: string, state: 'done' | 'failed', count: number, problem: string | null): Promise<void> {
-    await this.#change(id, this.#isOurs(), { set: { state, count, problem, ended: this.#now(), owner: null, until: null } })
+  async end(id: string, how: Pick<ReindexRecord, 'state' | 'count' | 'total' | 'problem'>): Promise<void> {
+    await this.#change(id, this.#isOurs(), { set: { ...how, ended: this.#now(), owner: null, until: null } })
   }
 
   /** Gives it to whoever comes next. */

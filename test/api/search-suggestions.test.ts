@@ -1,0 +1,115 @@
+import test from 'ava'
+import { bootForTest, type TestServer } from 'pounce/sdk/testing'
+import { newPerson, type Person } from '../support/people.ts'
+import { newDataset, ok, upload } from '../support/scene.ts'
+import { until } from '../support/until.ts'
+
+interface Progress {
+  readonly state: string
+  readonly count: number
+  readonly total: number | null
+  readonly problem: string | null
+}
+
+let server: TestServer
+let ann: Person
+let eve: Person
+let dataset: string
+let collection: string
+
+const annotate = async (person: Person, name: string, content: unknown, tags: readonly string[], into: string): Promise<string> => {
+  const file = await upload(person.call, into, 'x', name)
+  const agent = { '@type': 'cat:user', user_id: 'https://example.org/u', name: 'U' }
+  await ok(person.call(`/api/files/${file}/metadata.jsonld`, { method: 'POST', json: { agent, content } }))
+  await ok(person.call(`/api/files/${file}/tags`, { method: 'POST', json: { tags } }))
+  return file
+}
+
+test.before(async () => {
+  server = await bootForTest({ config: { access: { private: true } } })
+  ann = await newPerson(server, 'ann')
+  eve = await newPerson(server, 'eve')
+  dataset = await newDataset(ann.call, { name: 'Mine' })
+  collection = (await ok<{ id: string }>(ann.call('/api/collections', { method: 'POST', json: { name: 'Shelf', description: '' } }))).id
+  await ok(ann.call(`/api/collections/${collection}/datasets/${dataset}`, { method: 'POST' }))
+  await annotate(ann, 'a.txt', { site: { label: 'Secret marsh' }, depth: 1, when: '2021-04-19' }, ['secret', 'reed'], dataset)
+  await annotate(ann, 'b.txt', { site: { label: 'secret Marsh' }, depth: '1.0' }, ['reed'], dataset)
+  const open = await newDataset(eve.call, { name: 'Hers' })
+  await annotate(eve, 'c.txt', { site: { label: 'Meadow' }, height: 2 }, ['reed'], open)
+  await server.drained()
+})
+test.after.always(() => server?.stop())
+
+const get = <T>(person: Person, path: string): Promise<T> => ok<T>(person.call(path))
+
+test.serial('fields are suggested with counts, of what one may see', async t => {
+  const fields = (person: Person, query = '') => get<unknown>(person, `/api/search/fields?${query}`)
+  t.deepEqual(await fields(ann), [
+    { field: 'depth', count: 2 },
+    { field: 'site.label', count: 2 },
+    { field: 'when', count: 1 },
+  ])
+  t.deepEqual(await fields(ann, 'prefix=LAB'), [{ field: 'site.label', count: 2 }])
+  t.deepEqual(await fields(ann, 'prefix=metadata.de&limit=1'), [{ field: 'depth', count: 2 }])
+  t.deepEqual(await fields(eve), [
+    { field: 'height', count: 1 },
+    { field: 'site.label', count: 1 },
+  ])
+  t.deepEqual(await get(eve, '/api/metadata/autocompletenames?filter=h'), ['metadata.height'])
+})
+
+test.serial('values are suggested with counts, of what one may see', async t => {
+  const values = (person: Person, query: string) => get<readonly { value: unknown; count: number }[]>(person, `/api/search/values?${query}`)
+  const [marsh, ...others] = await values(ann, 'field=label')
+  t.like(marsh, { count: 2 })
+  t.is(String(marsh?.value).toLowerCase(), 'secret marsh')
+  t.deepEqual(others, [])
+  t.deepEqual(await values(ann, 'field=metadata.depth'), [{ value: 1, count: 2 }])
+  t.deepEqual(await values(ann, 'field=when&prefix=2021'), [{ value: '2021-04-19T00:00:00.000Z', count: 1 }])
+  t.deepEqual(await values(ann, 'field=tag&prefix=s'), [{ value: 'secret', count: 1 }])
+  t.deepEqual(await values(eve, 'field=label&prefix=secret'), [])
+  t.deepEqual(await values(eve, 'field=label'), [{ value: 'Meadow', count: 1 }])
+  t.is((await ann.call('/api/search/values?field=email')).status, 400)
+  t.is((await ann.call('/api/search/values')).status, 400)
+})
+
+test.serial('tags are listed with counts, of what one may see', async t => {
+  t.deepEqual(await get(ann, '/api/tags'), [
+    { name: 'reed', count: 2 },
+    { name: 'secret', count: 1 },
+  ])
+  t.deepEqual(await get(eve, '/api/tags?prefix=RE'), [{ name: 'reed', count: 1 }])
+  t.deepEqual(await get(eve, '/api/tags?limit=10000'), [{ name: 'reed', count: 1 }])
+  t.is((await ann.call('/api/tags?limit=10001')).status, 400)
+  t.is((await server.as()('/api/tags')).status, 401)
+})
+
+const ended = (person: Person, path: string): Promise<Progress> =>
+  until(
+    `the end of ${path}`,
+    () => get<Progress>(person, path),
+    ({ state }) => state === 'done' || state === 'failed',
+  )
+
+test.serial('one thing is indexed anew, with what is in it, and says how far it is', async t => {
+  const admin = server.as(server.admin.key)
+  await ok(admin('/api/deleteindex', { method: 'POST' }))
+  const count = async (): Promise<number> => (await get<{ count: number }>(ann, '/api/search?query=')).count
+  t.is(await count(), 0)
+  t.like(await get<Progress>(ann, `/api/datasets/${dataset}/reindex`), { state: 'never', total: null })
+  const reindex = (path: string) => ok<{ status: string }>(ann.call(path, { method: 'POST' }))
+  t.deepEqual(await reindex(`/api/datasets/${dataset}/reindex?recursive=false`), { status: 'reindex successfully queued' })
+  t.like(await ended(ann, `/api/datasets/${dataset}/reindex`), { state: 'done', count: 1, total: 1, problem: null })
+  t.is(await count(), 1)
+  await reindex(`/api/collections/${collection}/reindex?recursive=true`)
+  t.like(await ended(ann, `/api/collections/${collection}/reindex`), { state: 'done', count: 4, total: 4 })
+  t.is(await count(), 4)
+  t.is((await eve.call(`/api/datasets/${dataset}/reindex`, { method: 'POST' })).status, 404)
+  t.is((await eve.call(`/api/datasets/${dataset}/reindex`)).status, 404)
+  t.is((await ann.call('/api/reindex')).status, 403)
+  await ok(admin('/api/reindex', { method: 'POST' }))
+  await ok(admin('/api/reindex', { method: 'POST' }))
+  const whole = await ended({ ...ann, call: admin }, '/api/reindex')
+  t.like(whole, { state: 'done', problem: null })
+  t.true(whole.count >= 4 && whole.count === whole.total)
+})
