@@ -19,7 +19,7 @@ import { Indexes } from './indexes.ts'
 import { Names } from './names.ts'
 import { asProblem, statusOf, wrongSetting } from './problems.ts'
 import { Rebuild } from './rebuild.ts'
-import { RebuildLock } from './rebuild-lock.ts'
+import { type LockTimes, lockTimes, RebuildLock } from './rebuild-lock.ts'
 import { runSearch, type SearchAnswer } from './run-search.ts'
 import { Connection, type Server } from './server.ts'
 import { Config, type Settings } from './settings.ts'
@@ -39,7 +39,7 @@ export class ElasticsearchSearch implements SearchIndex {
   readonly #queue: ApplyQueue
   #isRebuilding = false
 
-  constructor(settings: Settings, server: Server, log: Log) {
+  constructor(settings: Settings, server: Server, log: Log, times: LockTimes = lockTimes) {
     this.#settings = settings
     this.#log = log
     this.#names = new Names(settings.index)
@@ -48,7 +48,7 @@ export class ElasticsearchSearch implements SearchIndex {
     const refused = (id: string, reason: string): void =>
       log.error('the search server refuses an entry; it is found by its rights and kind only', { id, reason })
     const writer = new Writer(this.#server, this.#names, this.#indexes, settings.writeTimeoutMs, refused)
-    this.#lock = new RebuildLock(this.#server, this.#names)
+    this.#lock = new RebuildLock(this.#server, this.#names, times)
     this.#rebuild = new Rebuild(this.#indexes, this.#names, writer, this.#lock)
     this.#queue = new ApplyQueue(changes => writer.write(changes.map(toWrite)).catch(rethrown), settings.refreshMs)
   }

@@ -15,7 +15,8 @@ export interface LockTimes {
   readonly staleMs: number
 }
 
-export const lockTimes: LockTimes = { beatMs: 2500, staleMs: 9000 }
+/** Half of a dozen beats may be late or lost. */
+export const lockTimes: LockTimes = { beatMs: 1500, staleMs: 9000 }
 
 const id = '!rebuild'
 const limitMs = 8000
@@ -29,7 +30,7 @@ export class RebuildLock {
   readonly #path: string
   readonly #times: LockTimes
 
-  constructor(server: Server, names: Names, times: LockTimes = lockTimes) {
+  constructor(server: Server, names: Names, times: LockTimes) {
     this.#server = server
     this.#path = `/${names.live}/_doc/${encodeURIComponent(id)}`
     this.#times = times

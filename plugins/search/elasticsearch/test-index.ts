@@ -50,7 +50,7 @@ export async function startedIndex(
 ): Promise<ElasticsearchSearch> {
   const all = { ...defaults, nodes: [url], ...settings }
   const server = new Server(all, log)
-  const index = new ElasticsearchSearch(all, server, log)
+  const index = new ElasticsearchSearch(all, server, log, { beatMs: 400, staleMs: 4000 })
   t.teardown(async () => {
     await index.dispose()
     await server.dispose()
