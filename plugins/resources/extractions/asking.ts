@@ -1,5 +1,6 @@
-import { anonymousUserId, Installation, type Job, port, Users, wire } from 'pounce/sdk'
+import { anonymousUserId, Installation, type Job, port, type s, Users, wire } from 'pounce/sdk'
 import type { Trigger } from './collections.ts'
+import { Config, type config } from './config.ts'
 import type { Asked, Message } from './job-message.ts'
 import { Extractions, type StoredExtractions, type Target } from './stored-extractions.ts'
 
@@ -27,8 +28,10 @@ export class Asking {
   #users: Users
   /** Asked when a run is asked for: a server that takes any free port learns its address after its start. */
   #installation: Installation
+  #host: string | undefined
 
-  constructor(extractions: StoredExtractions, users: Users, installation: Installation) {
+  constructor({ clowderUrl }: s.Static<typeof config>, extractions: StoredExtractions, users: Users, installation: Installation) {
+    this.#host = clowderUrl?.replace(/\/+$/, '')
     this.#extractions = extractions
     this.#users = users
     this.#installation = installation
@@ -45,7 +48,14 @@ export class Asking {
         const isOpen = await this.#extractions.submitted(id, { target, extractor, queue, user, trigger, chain })
         const notifies = (user === null ? undefined : mails.get(user)) ?? []
         return isOpen
-          ? { id, queue, target, user, message: message({ jobId: id, host: this.#installation.baseUrl, notifies }), parameters }
+          ? {
+              id,
+              queue,
+              target,
+              user,
+              message: message({ jobId: id, host: this.#host ?? this.#installation.baseUrl, notifies }),
+              parameters,
+            }
           : undefined
       }),
     )
@@ -57,6 +67,6 @@ export class Asking {
     return owner ? [owner.email] : []
   }
 }
-wire(Asking, Extractions, Users, Installation)
+wire(Asking, Config, Extractions, Users, Installation)
 
 export const AskingRuns = port<Asking>('extractions.asking')

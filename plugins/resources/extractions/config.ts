@@ -7,6 +7,13 @@ export const config = s.Object({
     maxLength: 300,
     description: 'The extractor that moves bytes into the archive and back: a name as listed at /api/extractors',
   }),
+  clowderUrl: s.Optional(
+    s.String({
+      pattern: '^https?://[^/?#]+[^?#]*$',
+      description:
+        'Address under which extractors reach the server, where it is another than `http.baseUrl`: inside a container network, say',
+    }),
+  ),
   maxUrlBytes: s.Integer({
     default: 1_073_741_824,
     minimum: 1,

@@ -1,0 +1,106 @@
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import test from 'ava'
+import { parse } from 'yaml'
+import { loadConfig } from '../core/config.ts'
+
+interface Service {
+  readonly image?: string
+  readonly build?: string
+  readonly profiles?: readonly string[]
+  readonly ports?: readonly string[]
+  readonly volumes?: readonly string[]
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>
+  readonly environment?: Readonly<Record<string, string>>
+  readonly healthcheck?: { readonly test: readonly string[] }
+}
+interface Compose {
+  readonly services: Readonly<Record<string, Service>>
+  readonly volumes?: Readonly<Record<string, unknown>>
+}
+
+const pathOf = (file: string): string => fileURLToPath(new URL(`../${file}`, import.meta.url))
+const read = (file: string): Promise<string> => readFile(pathOf(file), 'utf8')
+const composeOf = async (file: string): Promise<Compose> => parse(await read(file), { merge: true }) as Compose
+const compose = await composeOf('docker-compose.yml')
+const forTests = await composeOf('test/servers.compose.yml')
+const services = Object.entries(compose.services)
+const inProfile = (...names: readonly string[]) => services.filter(([, { profiles = [] }]) => profiles.some(name => names.includes(name)))
+
+/** As docker compose fills it in where nobody has set a variable. */
+const filled = (text: string): string => text.replace(/\$\{\w+:-([^}]*)\}/g, '$1')
+const environmentOf = ({ environment = {} }: Service) =>
+  Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, filled(value)]))
+
+test('a profile starts what it says: one server by default, two kernels with their servers in full', async t => {
+  t.deepEqual(
+    services.filter(([, { profiles }]) => profiles === undefined),
+    [],
+    'a service without a profile would always start',
+  )
+  const names = (profile: string) =>
+    inProfile(profile)
+      .map(([name]) => name)
+      .sort()
+  t.deepEqual(names('default'), ['pounce'])
+  t.deepEqual(names('full'), ['elasticsearch', 'kernel-1', 'kernel-2', 'mongodb', 'proxy', 'rabbitmq', 's3'])
+  t.deepEqual(names('extractors'), ['wordcount'])
+  t.regex(await read('.env'), /^COMPOSE_PROFILES=default$/m)
+})
+
+test('every setting of a kernel in a compose file is known, and none is without effect', async t => {
+  for (const name of ['pounce', 'kernel-1', 'kernel-2']) {
+    const { warnings } = await loadConfig({ environment: environmentOf(compose.services[name] ?? {}) })
+    t.deepEqual(warnings, [], name)
+  }
+  t.deepEqual(compose.services['kernel-1'], compose.services['kernel-2'])
+})
+
+test('every example of a configuration passes every check', async t => {
+  for (const file of ['config/production.example.json', 'config/cluster.example.json'])
+    t.deepEqual((await loadConfig({ file: pathOf(file) })).warnings, [], file)
+  const names = (await loadConfig({ file: pathOf('config/cluster.example.json') })).plugins.map(one => one.name)
+  t.deepEqual(
+    names.filter(name => /^(documents|blobs\.(disk|s3)|search)/.test(name)),
+    ['documents.mongodb', 'blobs.s3', 'search.elasticsearch'],
+  )
+})
+
+test('images are pinned, and the tests run on the same ones', t => {
+  const images = [...services, ...Object.entries(forTests.services)].flatMap(([, { image, build }]) =>
+    build === undefined && image ? [image] : [],
+  )
+  t.true(images.length > 8)
+  for (const image of images) t.regex(image, /:v?\d[\w.-]*$/, image)
+  for (const [name, { image }] of Object.entries(forTests.services)) t.is(image, compose.services[name]?.image, name)
+})
+
+test('whoever waits for a service waits until it is healthy, and it can say so', async t => {
+  const ownCheck = (await read('Dockerfile')).includes('HEALTHCHECK')
+  for (const [name, { depends_on = {} }] of services)
+    for (const [needed, { condition }] of Object.entries(depends_on)) {
+      t.is(condition, 'service_healthy', `${name} → ${needed}`)
+      const service = compose.services[needed]
+      t.true(service?.healthcheck !== undefined || (service?.build !== undefined && ownCheck), `${needed} has no health check`)
+    }
+  for (const [name, { healthcheck }] of Object.entries(forTests.services)) t.truthy(healthcheck, name)
+})
+
+test('profiles that run together share no port of the machine, and volumes are declared', t => {
+  for (const profiles of [['default'], ['full', 'extractors']]) {
+    const ports = inProfile(...profiles)
+      .flatMap(([, service]) => service.ports ?? [])
+      .map(port => port.split(':')[0])
+    t.is(new Set(ports).size, ports.length)
+  }
+  const used = services.flatMap(([, service]) => service.volumes ?? []).map(volume => volume.split(':')[0] ?? '')
+  t.deepEqual([...new Set(used.filter(name => !name.startsWith('.')))].sort(), Object.keys(compose.volumes ?? {}).sort())
+})
+
+test('the proxy hands on to every kernel and asks each whether it is ready', async t => {
+  const proxy = await read('config/Caddyfile')
+  const [, upstreams = ''] = /reverse_proxy ([^{]+)\{/.exec(proxy) ?? []
+  t.deepEqual(upstreams.trim().split(' '), ['kernel-1:9000', 'kernel-2:9000'])
+  t.regex(proxy, /health_uri \/readyz/)
+  t.true(compose.services['proxy']?.volumes?.some(volume => volume.startsWith('./config/Caddyfile:')))
+})
