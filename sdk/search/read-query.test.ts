@@ -93,6 +93,7 @@ const refusals: readonly (readonly [text: string, position: number, message: Reg
   ['f==/a/', 4, /An expression stands after the operator :/],
   ['/a(b/', 5, /closing parenthesis/],
   ['x /[z-a]/', 4, /z-a ends before it begins/],
+  ['/a+*/', 4, /the end/],
   ['/a{3,2}/', 2, /ends before it begins/],
   ['/a{999}/', 2, /at most 100/],
   ['/(((a{50}){50}){50})/', 2, /too many/],

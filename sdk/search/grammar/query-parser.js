@@ -296,7 +296,7 @@ function peg$parse(input, options) {
   function peg$f13(text) {    return { is: 'expression', text, at: offset() + 1 }  }
   function peg$f14(first, rest) {    return [first, ...rest]  }
   function peg$f15(start, parts, end) {    return { isStart: start !== null, parts, isEnd: end !== null }  }
-  function peg$f16(what, counts) {    return counts.reduce((inner, count) => ({ is: 'repeat', what: inner, ...count }), what)  }
+  function peg$f16(what, count) {    return count === null ? what : { is: 'repeat', what, ...count }  }
   function peg$f17(of) {    return of  }
   function peg$f18() {    return { is: 'any' }  }
   function peg$f19() {    return { is: 'class', ranges: [['0', '9']], isNegated: false }  }
@@ -1854,16 +1854,14 @@ function peg$parse(input, options) {
   }
 
   function peg$parsePart() {
-    let s0, s1, s2, s3;
+    let s0, s1, s2;
 
     s0 = peg$currPos;
     s1 = peg$parseAtom();
     if (s1 !== peg$FAILED) {
-      s2 = [];
-      s3 = peg$parseCount();
-      while (s3 !== peg$FAILED) {
-        s2.push(s3);
-        s3 = peg$parseCount();
+      s2 = peg$parseCount();
+      if (s2 === peg$FAILED) {
+        s2 = null;
       }
       peg$savedPos = s0;
       s0 = peg$f16(s1, s2);
