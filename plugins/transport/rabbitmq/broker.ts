@@ -42,7 +42,7 @@ export class Broker {
 
   health(): void {
     const trouble = this.publishing.trouble ?? this.listening.trouble
-    if (trouble !== undefined) throw new Unavailable(`The broker is not there, jobs wait: ${trouble}`)
+    if (trouble !== undefined) throw new Unavailable(`Jobs wait: ${trouble}`)
   }
 
   async dispose(): Promise<void> {

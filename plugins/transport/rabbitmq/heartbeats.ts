@@ -31,6 +31,8 @@ export class Heartbeats implements Tenant {
   #parts: HeartbeatsParts
   #stopping = new AbortController()
   #isWanted = false
+  /** The connection on which they are heard, or about to be. */
+  #heardOn: ChannelModel | undefined
   /** Text of heartbeats and when it was first heard; the oldest first. */
   #known = new Map<string, number>()
   #characters = 0
@@ -90,6 +92,8 @@ export class Heartbeats implements Tenant {
   }
 
   async #consume(model: ChannelModel): Promise<void> {
+    if (this.#heardOn === model) return
+    this.#heardOn = model
     const { log, link } = this.#parts
     const channel = await model.createChannel()
     channel.on('error', error => log.warn('the broker closed the channel of heartbeats', { error }))

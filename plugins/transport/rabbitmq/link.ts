@@ -58,6 +58,11 @@ export class Link {
     return this.#trouble
   }
 
+  /** The broker has said that it takes nothing for now. */
+  get isBlocked(): boolean {
+    return this.#isBlocked
+  }
+
   /** Adds a user before `start`. */
   serve(tenant: Tenant): void {
     this.#tenants.push(tenant)

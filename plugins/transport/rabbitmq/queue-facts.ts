@@ -38,7 +38,7 @@ async function countsAtBroker(
 ): ReturnType<typeof countQueues> {
   if (!model || queues.length === 0) return new Map()
   try {
-    return await within(countQueues(model, queues), timeoutMs)
+    return await within(countQueues(model, queues, timeoutMs / 2), timeoutMs)
   } catch (error) {
     log.warn('the broker does not say how many messages wait', { error })
     return new Map()

@@ -188,7 +188,7 @@ live('a revived job whose message is gone from the error queue is sent anew', as
   t.is(await stateOf(world, job), 'waiting')
 })
 
-live('a job that failed because we could not be reached is put back, three times', async t => {
+live('a job that failed because we could not be reached is put back out of its error queue', async t => {
   const world = await setUp(t)
   const job = jobFor(1, { message: { ...jobFor(1).message, host: 'http://localhost:9000' } })
   await world.transport.publish([job])

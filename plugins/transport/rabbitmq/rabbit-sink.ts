@@ -23,8 +23,8 @@ export class RabbitSink implements EventSink {
   async publish(records: readonly SinkRecord[]): Promise<void> {
     if (records.length > mostRecords) throw new Invalid(`At most ${mostRecords} records can be published at once, not ${records.length}`)
     if (records.length === 0) return
-    const { model } = this.#broker.publishing
-    if (!model) throw new Unavailable('The broker is away')
+    const { model, isBlocked } = this.#broker.publishing
+    if (!model || isBlocked) throw new Unavailable('The broker takes nothing for now')
     try {
       await within(this.#send(model, records), this.#config.timeoutMs)
     } catch (error) {

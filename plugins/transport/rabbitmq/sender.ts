@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { ChannelModel, ConfirmChannel } from 'amqplib'
+import type { ChannelModel } from 'amqplib'
 import { type Log, type Metrics, NotFound } from 'pounce/sdk'
 import type { BusBook } from './bus-book.ts'
 import type { StoredJob } from './bus-jobs.ts'
+import { Confirms, type SendOutcome } from './confirms.ts'
 import { Gathering } from './gathering.ts'
 import type { JobKeys } from './job-keys.ts'
 import type { Link, Tenant } from './link.ts'
@@ -29,24 +29,18 @@ interface Held {
   until: number
 }
 
-const mostBytesUnconfirmed = 32 * 2 ** 20
 const againMs = 1000
 const refusedAgainMs = 5000
 
 /** Hands jobs to the broker, many at a time, and notes which ones it has. A job stays held from its claim until that is noted. */
 export class Sender implements Tenant {
   #parts: SenderParts
-  #channel: ConfirmChannel | undefined
+  #confirms: Confirms | undefined
   #isBlocked = false
   #isStopping = false
   #held = new Map<string, Held>()
   #ready: Held[] = []
-  #unconfirmed = new Map<string, { readonly held: Held; readonly bytes: number }>()
-  #bytes = 0
-  #returned = new Set<string>()
   #isPumping = false
-  /** Resolved when a confirm makes room. */
-  #room = Promise.withResolvers<void>()
   #confirmed: Gathering
   #given: Gathering
 
@@ -58,7 +52,7 @@ export class Sender implements Tenant {
 
   /** The broker takes messages. */
   get isConnected(): boolean {
-    return this.#channel !== undefined && !this.#isBlocked && !this.#isStopping
+    return this.#confirms !== undefined && !this.#isBlocked && !this.#isStopping
   }
 
   /** Jobs that are stored now will be sent by this kernel at once. */
@@ -72,19 +66,14 @@ export class Sender implements Tenant {
   }
 
   async up(model: ChannelModel): Promise<void> {
-    const channel = await model.createConfirmChannel()
-    channel.on('error', error => this.#parts.log.warn('the broker closed the channel that sends jobs', { error }))
-    channel.on('return', ({ properties }) => this.#returned.add(String(properties.correlationId)))
-    channel.on('close', () => this.#parts.link.reset(model, 'the channel that sends jobs was closed'))
-    this.#channel = channel
+    const { link, mostUnconfirmed: most } = this.#parts
     this.#isBlocked = false
+    this.#confirms = await Confirms.open(model, { most, closed: reason => link.reset(model, reason) })
   }
 
   down(): void {
-    this.#channel = undefined
-    this.#returned.clear()
+    this.#confirms = undefined
     this.#freeReady()
-    this.#makeRoom()
   }
 
   blocked(isBlocked: boolean): void {
@@ -101,7 +90,7 @@ export class Sender implements Tenant {
       this.#held.set(job.id, held)
       this.#ready.push(held)
     }
-    if (this.#channel && !this.#isBlocked) this.#pump()
+    if (this.isConnected) this.#pump()
     else this.#freeReady()
   }
 
@@ -136,11 +125,6 @@ export class Sender implements Tenant {
     for (const { job } of ready) this.#given.add(job.id)
   }
 
-  #makeRoom(): void {
-    this.#room.resolve()
-    this.#room = Promise.withResolvers()
-  }
-
   #pump(): void {
     if (this.#isPumping || this.#isStopping) return
     this.#isPumping = true
@@ -148,14 +132,14 @@ export class Sender implements Tenant {
       .catch((error: unknown) => this.#parts.log.error('sending jobs failed', { error }))
       .finally(() => {
         this.#isPumping = false
-        if (this.#ready.length > 0 && this.#channel && !this.#isBlocked) setImmediate(() => this.#pump())
+        if (this.#ready.length > 0 && this.isConnected) setImmediate(() => this.#pump())
       })
   }
 
   async #sendAll(): Promise<void> {
-    while (this.#channel && !this.#isBlocked && !this.#isStopping) {
-      if (this.#unconfirmed.size >= this.#parts.mostUnconfirmed || this.#bytes > mostBytesUnconfirmed) {
-        await this.#room.promise
+    while (this.#confirms && this.isConnected) {
+      if (this.#confirms.isFull) {
+        await this.#confirms.room
         continue
       }
       const held = this.#ready.shift()
@@ -186,39 +170,18 @@ export class Sender implements Tenant {
   }
 
   #send(held: Held, secretKey: string): void {
-    const { job } = held
-    const channel = this.#channel
-    if (!channel) return void this.#given.add(job.id)
-    const correlationId = randomUUID()
-    const content = Buffer.from(JSON.stringify({ ...job.message, secretKey }))
-    this.#unconfirmed.set(correlationId, { held, bytes: content.length })
-    this.#bytes += content.length
-    const properties = {
-      mandatory: true,
-      persistent: true,
-      contentType: 'application/json',
-      correlationId,
-      replyTo: this.#parts.replyTo(),
-    }
-    try {
-      channel.publish('', job.queue, content, properties, error => this.#settle(correlationId, error))
-    } catch (error) {
-      // The channel has just been closed.
-      this.#settle(correlationId, error)
-    }
+    const { message, queue } = held.job
+    // It may have gone while the key was read.
+    if (!this.#confirms) return void this.#given.add(held.job.id)
+    const content = Buffer.from(JSON.stringify({ ...message, secretKey }))
+    this.#confirms.send(queue, content, this.#parts.replyTo(), outcome => this.#settle(held, outcome))
   }
 
-  #settle(correlationId: string, error: unknown): void {
-    const sent = this.#unconfirmed.get(correlationId)
-    if (!sent) return
-    const { held, bytes } = sent
-    this.#unconfirmed.delete(correlationId)
-    this.#bytes -= bytes
-    this.#makeRoom()
-    if (error) this.#given.add(held.job.id)
-    else if (this.#returned.delete(correlationId))
-      this.#refuse(held, `There is no queue ${held.job.queue} on the message bus: no extractor of this name has connected to it`)
-    else this.#confirmed.add(held.job.id)
+  #settle(held: Held, outcome: SendOutcome): void {
+    const { id, queue } = held.job
+    if (outcome === 'confirmed') this.#confirmed.add(id)
+    else if (outcome === 'lost') this.#given.add(id)
+    else this.#refuse(held, `There is no queue ${queue} on the message bus: no extractor of this name has connected to it`)
   }
 
   #refuse(held: Held, reason: string): void {
@@ -250,7 +213,7 @@ export class Sender implements Tenant {
 
   async #giveBack(ids: readonly string[]): Promise<void> {
     try {
-      await this.#parts.book.postpone(ids, this.#channel ? againMs : 0)
+      await this.#parts.book.postpone(ids, this.#confirms ? againMs : 0)
     } catch (error) {
       this.#parts.log.warn('jobs wait until their lease ends', { jobs: ids.length, error })
     } finally {

@@ -1,5 +1,6 @@
-/** The message of whatever was thrown; an error of several addresses says what the first one did. */
+/** The message of whatever was thrown; with its cause where it says nothing by itself, and the first of several. */
 export const textOf = (error: unknown): string => {
   if (error instanceof AggregateError && error.message === '') return textOf(error.errors[0])
-  return error instanceof Error ? error.message || error.name : String(error)
+  if (!(error instanceof Error)) return String(error)
+  return error.message === 'fetch failed' && error.cause !== undefined ? textOf(error.cause) : error.message || error.name
 }

@@ -1,0 +1,91 @@
+import test, { type ExecutionContext } from 'ava'
+import type { JobStatus } from 'pounce/sdk'
+import { hex, jobFor } from '../../../sdk/testing/transport-contract.ts'
+import { TestListener } from '../queue/fixtures/listener.ts'
+import { BusBook } from './bus-book.ts'
+import { temporaryDocuments } from './fixtures/rabbit-under-test.ts'
+import { JobNews } from './job-news.ts'
+
+const job = jobFor(1, { queue: 'private.k1.some.extractor' })
+const news = (status: string, second: number, changes: Partial<JobStatus> = {}): JobStatus => ({
+  jobId: job.id,
+  targetId: job.target.id,
+  extractor: 'some.extractor',
+  status,
+  at: new Date(Date.UTC(2026, 10, 21, 10, 0, second)),
+  ...changes,
+})
+
+async function setUp(t: ExecutionContext, wasAway = false) {
+  const book = new BusBook(await temporaryDocuments(t), () => new Date())
+  await book.add([job], 0)
+  await book.sent([job.id])
+  const listener = new TestListener('')
+  const over: string[] = []
+  const taking = new JobNews(
+    book,
+    () => wasAway,
+    id => void over.push(id),
+  )
+  const take = async (...all: readonly JobStatus[]): Promise<void> => {
+    for (const one of all) await taking.take(listener, one)
+  }
+  const state = async () => (await book.get(job.id))?.state
+  return { book, listener, over, take, state }
+}
+
+test('repeated and overtaken news leaves the same state', async t => {
+  const { take, state, listener, over } = await setUp(t)
+  await take(news('StatusMessage.start: x', 1), news('StatusMessage.error: broken', 9))
+  t.is(await state(), 'dead')
+  await take(news('StatusMessage.start: x', 1), news('StatusMessage.processing: y', 5), news('StatusMessage.error: broken', 9))
+  t.is(await state(), 'dead')
+  t.is(listener.statuses.length, 5)
+  await take(news('StatusMessage.start: again', 20))
+  t.is(await state(), 'running')
+  await take(news('DONE', 21), news('StatusMessage.processing: late', 20))
+  t.is(await state(), undefined)
+  t.deepEqual(over, [job.id])
+})
+
+test('news without a job id finds the job of its extractor, of a private one too', async t => {
+  const { take, state, listener } = await setUp(t)
+  const { jobId: _none, ...old } = news('StatusMessage.start: x', 1)
+  await take(old)
+  t.is(await state(), 'running')
+  t.is(listener.statuses[0]?.jobId, job.id)
+  await take({ ...old, extractor: 'another' }, { ...old, targetId: hex(99) })
+  t.is(listener.statuses[1]?.jobId, undefined)
+  t.is(listener.statuses[2]?.jobId, undefined)
+})
+
+test('a job that failed while we were away is put back three times, each later, and then is dead', async t => {
+  const { take, state, book, listener } = await setUp(t, true)
+  const waits: number[] = []
+  for (let time = 1; time <= 4; time += 1) {
+    const before = Date.now()
+    await take(news('StatusMessage.error: Error processing message.', time))
+    const stored = await book.get(job.id)
+    if (stored?.state !== 'parked') break
+    waits.push(Math.round((Date.parse(stored.due) - before) / 1000))
+    await book.become(stored, 'sent')
+  }
+  t.deepEqual(waits, [3, 20, 60])
+  t.is(await state(), 'dead')
+  t.deepEqual(
+    listener.statuses.map(({ status }) => status),
+    [
+      ...[1, 2, 3].map(
+        n => `StatusMessage.retry: The server could not be reached, so the job is put back (${n} of 3): Error processing message.`,
+      ),
+      'StatusMessage.error: Error processing message.',
+    ],
+  )
+})
+
+test('nothing is noted that the listener has not taken', async t => {
+  const { take, state, listener } = await setUp(t)
+  listener.onStatus = () => Promise.reject(new Error('not now'))
+  await t.throwsAsync(take(news('DONE', 1)))
+  t.is(await state(), 'sent')
+})

@@ -1,0 +1,34 @@
+import test from 'ava'
+import { maskKeys } from './mask-keys.ts'
+
+test('keys that extractors send back are hidden, wherever they stand', t => {
+  const key = 'e1e1865a-60e0-cf7f-cb8e-432c8ad6aac7'
+  const texts = [
+    `503 Server Error: no for url: http://h/api/files/1?key=${key}`,
+    `url: /api/files/1/metadata?key=${key} (Caused by x)`,
+    `?key=${key}&x=1`,
+    `?x=1&KEY=${key}`,
+    `http%3A%2F%2Fh%2Fapi?key%3D${key}`,
+    `{'secretKey': '${key}', 'id': 1}`,
+    `{"secretKey":"${key}"}`,
+    `{\\"secretKey\\":\\"${key}\\"}`,
+    `{'X-API-Key': b'${key}'}`,
+    `X-API-Key: ${key}`,
+    `key=${key}`,
+  ]
+  for (const text of texts) {
+    t.false(maskKeys(text).includes(key), text)
+    t.true(maskKeys(text).includes('secretKey'), text)
+  }
+  t.is(maskKeys(`a?key=${key}&b=2 c`), 'a?key=secretKey&b=2 c')
+})
+
+test('other text stays as it is', t => {
+  for (const text of ['monkey business', 'unknown key: foo', 'the keyboard=x', "KeyError: 'b'", 'a = b']) t.is(maskKeys(text), text)
+})
+
+test('the time it takes grows with the length', t => {
+  const began = performance.now()
+  for (const piece of ['key', 'key=', '"key" ', '\\"', 'a-', "key'    :   "]) maskKeys(piece.repeat(200_000 / piece.length))
+  t.true(performance.now() - began < 2000)
+})

@@ -1,0 +1,69 @@
+import test from 'ava'
+import { dateOf, meaningOf, readReply } from './status-reply.ts'
+
+const now = new Date('2026-11-21T10:00:00Z')
+const read = (changes: object) =>
+  readReply(
+    Buffer.from(JSON.stringify({ file_id: 'f', extractor_id: 'e', status: 'START', start: '2026-11-21T09:14:51-00:00', ...changes })),
+    now,
+  )
+
+test('a reply of pyclowder is read', t => {
+  t.deepEqual(read({ job_id: 'j', user_id: 'u', message_type: 'StatusMessage.start', message: 'x' }), {
+    targetId: 'f',
+    extractor: 'e',
+    jobId: 'j',
+    user: 'u',
+    status: 'START',
+    at: new Date('2026-11-21T09:14:51Z'),
+  })
+  t.deepEqual(read({ job_id: null }), { targetId: 'f', extractor: 'e', status: 'START', at: new Date('2026-11-21T09:14:51Z') })
+})
+
+test('"done" anywhere, however it is written, is exactly DONE', t => {
+  for (const status of ['DONE', 'StatusMessage.done: Done processing.', 'all done, StatusMessage.error'])
+    t.is(meaningOf(read({ status }).status), 'done')
+  t.is(meaningOf(read({ status: 'StatusMessage.error: x' }).status), 'error')
+  for (const status of ['ERROR: x', 'StatusMessage.retry: (#1) x', 'Cancel Requested', 'anything'])
+    t.is(meaningOf(read({ status }).status), 'under way')
+})
+
+test('a start in odd forms is understood; one that is no date is now', t => {
+  const local = new Date('2026-01-05T10:11:12').toISOString()
+  const cases: readonly (readonly [string, string])[] = [
+    ['2026-01-05T10:11:12-06:00', '2026-01-05T16:11:12.000Z'],
+    ['2026-01-05T10:11:12-00:00', '2026-01-05T10:11:12.000Z'],
+    ['2026-01-05T10:11:12+0530', '2026-01-05T04:41:12.000Z'],
+    ['2026-01-05T10:11:12+01', '2026-01-05T09:11:12.000Z'],
+    ['2026-01-05 10:11:12.123456Z', '2026-01-05T10:11:12.123Z'],
+    ['2026-01-05T10:11:12 UTC', '2026-01-05T10:11:12.000Z'],
+    ['2026-01-05T10:11:12', local],
+    ['2026-01-05T10:11:12,5', new Date('2026-01-05T10:11:12.5').toISOString()],
+  ]
+  for (const [text, expected] of cases) t.is(dateOf(text)?.toISOString(), expected, text)
+  for (const start of ['', 'yesterday', '2026-13-45T10:11:12', 5, null, undefined, '2026-01-05']) t.deepEqual(read({ start }).at, now)
+})
+
+test('what cannot be understood is refused with the reason', t => {
+  const refused: readonly (readonly [string, RegExp])[] = [
+    ['', /JSON/],
+    ['[]', /no JSON object/],
+    ['null', /no JSON object/],
+    ['{"extractor_id":"e","status":"s"}', /file_id/],
+    ['{"file_id":"f\\n","extractor_id":"e","status":"s"}', /file_id/],
+    [`{"file_id":"${'f'.repeat(201)}","extractor_id":"e","status":"s"}`, /file_id/],
+    ['{"file_id":"f","status":"s"}', /extractor_id/],
+    ['{"file_id":"f","extractor_id":"e","status":5}', /status/],
+    ['{"file_id":"f","extractor_id":"e","status":"s","__proto__":{}}', /__proto__/],
+    [`{"file_id":"f","x":${'['.repeat(100)}${']'.repeat(100)}}`, /nested/],
+    [' '.repeat(2 ** 20 + 1), /bytes/],
+  ]
+  for (const [text, message] of refused) t.throws(() => readReply(Buffer.from(text), now), { message })
+})
+
+test('a long text is cut, and can be stored', t => {
+  const { status } = read({ status: `a\u0000b ${'😀'.repeat(20_000)}` })
+  t.true(status.startsWith('ab '))
+  t.is(status.length, 10_000)
+  t.true(status.isWellFormed())
+})
