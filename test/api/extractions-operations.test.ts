@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import test from 'ava'
+import { Unavailable } from 'pounce/sdk'
 import { bootForTest, FixedClock, type TestFetch, type TestServer } from 'pounce/sdk/testing'
 import { extractorInfo } from '../support/extractor-info.ts'
 import { FakeBus } from '../support/fake-bus.ts'
@@ -234,4 +235,27 @@ test.serial('archiving is asked of the archive extractor: for a file, or for all
     t.like(await refusal(post(`/api/datasets/${dataset}/${verb}`, {}, bob.call)), { status: 403 })
     t.like(await refusal(asAdmin(`/api/datasets/${unknownId}/${verb}`, {})), { status: 404 })
   }
+})
+
+test.serial('a dataset is archived although the transport is away at first', async t => {
+  const dataset = await newDataset(ann.call)
+  const files = [await upload(ann.call, dataset, 'x', 'a.txt'), await upload(ann.call, dataset, 'x', 'b.txt')]
+  const before = bus.to('o.archive').length
+  bus.fault = new Unavailable('away')
+  await ok(ann.call(`/api/datasets/${dataset}/queueArchival`, { method: 'POST', json: {} }))
+  await until('the first try to fail', () => bus.failures)
+  bus.fault = undefined
+  const asked = () => bus.to('o.archive').length - before
+  await until(
+    'both to be asked for',
+    () => {
+      // The next try is due after a while of this clock.
+      clock.advance(60_000)
+      return asked()
+    },
+    count => count === 2,
+  )
+  await server.drained(30_000)
+  const jobs = bus.to('o.archive').slice(before)
+  t.deepEqual(jobs.map(({ target }) => target.id).sort(), [...files].sort())
 })

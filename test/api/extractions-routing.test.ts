@@ -1,11 +1,13 @@
 import test from 'ava'
-import { Files, type Job } from 'pounce/sdk'
+import { Files, type Job, Unavailable } from 'pounce/sdk'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
+import { Choices } from '../../plugins/resources/extractions/stored-choices.ts'
 import { WakingExtractors } from '../../plugins/resources/extractions/waking.ts'
 import { extractorInfo } from '../support/extractor-info.ts'
 import { FakeBus } from '../support/fake-bus.ts'
 import { newPerson, type Person } from '../support/people.ts'
 import { newDataset, newFolder, ok, refusal, unknownId, upload } from '../support/scene.ts'
+import { until } from '../support/until.ts'
 
 let server: TestServer
 let ann: Person
@@ -191,4 +193,32 @@ test.serial('an event that comes twice asks nothing new, and nothing again once 
   t.deepEqual(await again(), jobs)
   await bus.tell(jobs[0]!, 'StatusMessage.done: Done processing.')
   t.deepEqual(await again(), jobs.slice(1))
+})
+
+test.serial('uploads go on while the transport is away, and their jobs come when it is back', async t => {
+  await introduce('t.later', { file: ['image/x-later'] })
+  const dataset = await newDataset(ann.call)
+  bus.fault = new Unavailable('away')
+  const files = [await typed(dataset, 'image/x-later'), await typed(dataset, 'image/x-later')]
+  await until('the first try to fail', () => bus.failures)
+  bus.fault = undefined
+  await server.drained(30_000)
+  t.deepEqual(
+    bus
+      .to('t.later')
+      .map(({ target }) => target.id)
+      .sort(),
+    [...files].sort(),
+  )
+})
+
+test.serial('choices that are made side by side are all kept', async t => {
+  const names = Array.from({ length: 8 }, (_, n) => `t.beside${n}`)
+  for (const name of names) await bus.introduce(extractorInfo(name))
+  await Promise.all(names.map(name => server.get(Choices).enable(name)))
+  const enabled = await enabledNow()
+  t.deepEqual(
+    names.filter(name => !enabled.includes(name)),
+    [],
+  )
 })

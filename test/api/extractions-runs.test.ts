@@ -131,6 +131,21 @@ test('a run goes from SUBMITTED through what the extractor says to DONE', async 
   t.deepEqual(await ok(ann.call(`/api/files/${file}/isBeingProcessed`)), { isBeingProcessed: 'false' })
 })
 
+test('news that comes all at once, twice and in any order leaves every line once, and one end', async t => {
+  const file = await newFile()
+  const job = await asked('files', file)
+  const second = (n: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, n))
+  const news = Array.from({ length: 20 }, (_, n) => n)
+  const told = [...news, ...news.toReversed()].map(n => bus.tell(job, `StatusMessage.processing: ${n}`, { at: second(n) }))
+  await Promise.all([...told, bus.tell(job, 'StatusMessage.error: no luck', { at: second(30) })])
+  const [run] = await runsOf(file)
+  t.is(run?.status, 'StatusMessage.error: no luck')
+  t.deepEqual(
+    run?.messages.map(({ status }) => status.slice(-2).trim()),
+    ['ED', ...news.map(String), 'ck'],
+  )
+})
+
 test('an old extractor that does not name its job speaks of its newest open run on the thing', async t => {
   const file = await newFile()
   const [first, second] = [await asked('files', file), await asked('files', file)]

@@ -27,6 +27,8 @@ export class FakeBus implements Transport {
   outcome: 'cancelled' | 'running' | 'unknown' = 'cancelled'
   /** When set, `publish` fails with it. */
   fault: Error | undefined
+  /** How often it has. */
+  failures = 0
   readonly bus = {
     boundTo: async (routingKey: string) => this.bound.get(routingKey) ?? [],
     listeners: async () => this.listening,
@@ -55,7 +57,10 @@ export class FakeBus implements Transport {
   }
 
   async publish(jobs: readonly Job[]): Promise<void> {
-    if (this.fault) throw this.fault
+    if (this.fault) {
+      this.failures++
+      throw this.fault
+    }
     for (const job of jobs) if (!this.jobs.some(({ id }) => id === job.id)) this.jobs.push(job)
   }
 

@@ -14,7 +14,8 @@ import {
   type s,
   wire,
 } from 'pounce/sdk'
-import type { Order } from './asking.ts'
+import { type Asking, AskingRuns, type Order } from './asking.ts'
+import { AllTransports, type Carriers } from './carriers.ts'
 import { type ArchivalRecord, archivals } from './collections.ts'
 import { Config, type config } from './config.ts'
 import { derivedId } from './job-message.ts'
@@ -33,6 +34,8 @@ export class Archival {
   #documents: DocumentStore
   #files: Files
   #submissions: Submission
+  #asking: Asking
+  #carriers: Carriers
   #ids: Ids
   #clock: Clock
 
@@ -41,6 +44,8 @@ export class Archival {
     documents: DocumentStore,
     files: Files,
     submissions: Submission,
+    asking: Asking,
+    carriers: Carriers,
     ids: Ids,
     clock: Clock,
   ) {
@@ -48,6 +53,8 @@ export class Archival {
     this.#documents = documents
     this.#files = files
     this.#submissions = submissions
+    this.#asking = asking
+    this.#carriers = carriers
     this.#ids = ids
     this.#clock = clock
   }
@@ -93,12 +100,18 @@ export class Archival {
       const order = this.#order(file, extractor, operation, parameters, user ?? undefined)
       orders.push({ ...order, id: derivedId(request, file.id) })
       if (orders.length < batch) continue
-      await this.#submissions.send(orders)
+      await this.#publish(orders)
       orders = []
     }
-    await this.#submissions.send(orders)
+    await this.#publish(orders)
     const queued = event('dataset.archival-queued', { kind: 'dataset', id: dataset }, { operation, files }, user ?? undefined)
     await this.#documents.commit({ tombstone: request, in: archivals }, [queued])
+  }
+
+  /** Unlike what somebody waits for, this is tried again until it goes through: its runs stay open. */
+  async #publish(orders: readonly Order[]): Promise<void> {
+    const jobs = await this.#asking.jobsOf(orders)
+    if (jobs.length > 0) await this.#carriers.publish(jobs)
   }
 
   #order(file: File, extractor: Extractor, operation: Operation, parameters: Parameters, user: string | undefined): Order {
@@ -121,7 +134,7 @@ export class Archival {
     }
   }
 }
-wire(Archival, Config, DocumentStore, Files, Submissions, Ids, Clock)
+wire(Archival, Config, DocumentStore, Files, Submissions, AskingRuns, AllTransports, Ids, Clock)
 
 export const Archive = port<Archival>('extractions.archive')
 

@@ -18,6 +18,7 @@ import { AllTransports } from './carriers.ts'
 import { statusWord } from './extraction-status.ts'
 import { FetchedFiles } from './fetched-files.ts'
 import { Extractions } from './stored-extractions.ts'
+import { Submissions } from './submission.ts'
 import { WakingExtractors } from './waking.ts'
 
 const route = routesFor('extractions', {
@@ -26,6 +27,7 @@ const route = routesFor('extractions', {
   extractions: Extractions,
   carriers: AllTransports,
   waking: WakingExtractors,
+  submissions: Submissions,
   fetched: FetchedFiles,
   ids: Ids,
   installation: Installation,
@@ -113,10 +115,10 @@ export const announceFileset = route({
   query: s.Object({ fileids: s.Optional(s.repeated(s.String({ maxLength: 100 }))) }),
   responses: { 200: s.Literal('added new event') },
   throws: [NotFound],
-  async handle({ params, query, caller }, { files, waking, carriers, ids }) {
+  async handle({ params, query, caller }, { files, waking, submissions, ids }) {
     const named = await files.getMany([...new Set(query.fileids ?? [])].filter(s.isId))
     const inside = [...named.values()].filter(({ places }) => places.some(place => place.dataset === params.id))
-    if (inside.length > 0) await carriers.publish(await waking.filesAdded(inside, params.id, ids.next(), caller.user?.id))
+    if (inside.length > 0) await submissions.handOver(await waking.filesAdded(inside, params.id, ids.next(), caller.user?.id))
     return { status: 200, body: 'added new event' as const }
   },
 })

@@ -123,9 +123,13 @@ export class Submission {
     }
   }
 
-  /** Writes runs down and hands them over. When that fails, the runs end with an error that says so: nothing waits for ever. */
+  /** Writes runs down and hands them over. */
   async send(orders: readonly Order[]): Promise<void> {
-    const jobs: readonly Job[] = await this.#asking.jobsOf(orders)
+    await this.handOver(await this.#asking.jobsOf(orders))
+  }
+
+  /** When this fails, the runs end with an error that says so: who asked is told, and nothing waits for ever. */
+  async handOver(jobs: readonly Job[]): Promise<void> {
     if (jobs.length === 0) return
     try {
       await this.#carriers.publish(jobs)
