@@ -8,7 +8,7 @@ import { pythonOf, type Release } from './pyclowder.ts'
 /** Which of the programs under `extractors`, and how it is told to run. */
 export interface ExtractorOptions {
   readonly release: Release
-  readonly program: 'wordcount' | 'echo'
+  readonly program: 'wordcount' | 'echo' | 'inventory'
   readonly broker: string
   /** Of its environment, such as `EXTRACTOR_KEY`. */
   readonly env?: Readonly<Record<string, string>>
