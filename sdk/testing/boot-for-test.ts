@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { Plugin } from '../plugin.ts'
 import type { Contributions, Port } from '../port.ts'
 import { Clock, type Command, Commands } from '../ports/kernel.ts'
@@ -105,6 +105,19 @@ const fetchOf =
     return fetch(urlNow() + path, { ...init, headers, ...(json === undefined ? {} : { body: JSON.stringify(json) }) })
   }
 
+/**
+ * `POUNCE_TEST_STORE=mongodb` has every kernel with the default plugins keep its documents on the server of `POUNCE_TEST_MONGODB_URL`,
+ * in a database named after its folder. The databases stay, so that is a server for tests alone.
+ */
+const chosenStore = ({ plugins, env }: BootOptions, folder: string): Readonly<Record<string, string>> => {
+  if (process.env['POUNCE_TEST_STORE'] !== 'mongodb' || plugins !== undefined || env?.['POUNCE_USE'] !== undefined) return {}
+  return {
+    POUNCE_USE: 'documents.mongodb',
+    POUNCE_DOCUMENTS__MONGODB__URI: process.env['POUNCE_TEST_MONGODB_URL'] ?? '',
+    POUNCE_DOCUMENTS__MONGODB__DATABASE: basename(folder).toLowerCase(),
+  }
+}
+
 /** Boots a real kernel: temp folder, free port, silent log (`POUNCE_TEST_LOG=debug` shows it), answers checked against their declarations. */
 export const bootForTest = async (options: BootOptions = {}): Promise<TestServer> => {
   const { loadConfig, bootKernel } = await core()
@@ -116,7 +129,7 @@ export const bootForTest = async (options: BootOptions = {}): Promise<TestServer
     const config = await loadConfig({
       defaults: { data: folder, admin: account, log: { level: process.env['POUNCE_TEST_LOG'] ?? 'silent' } },
       plugins,
-      environment: options.env ?? {},
+      environment: { ...chosenStore(options, folder), ...options.env },
       settings: { ...settings, http: { host: '127.0.0.1', port: 0, ...http } },
     })
     const overrides = { ...options.overrides, ...(options.clock ? { [Clock]: options.clock } : {}) }

@@ -84,16 +84,18 @@ export class Catalog {
 
   async #declare(form: Form, filled: string | undefined): Promise<void> {
     const isFilled = filled === form.filling
-    if (!isFilled) await this.#fill(form)
-    const made = await this.#makeIndexes(form)
-    await this.#dropIndexes(form, made)
+    if (!isFilled) {
+      // Before the filling, for what is filled in need not suit an old unique index.
+      await this.#dropIndexes(form)
+      await this.#fill(form)
+    }
+    await this.#makeIndexes(form)
     if (isFilled) return
     await this.#server.use(() => this.#described().updateOne({ _id: form.name }, { $set: { filled: form.filling } }, { upsert: true }))
   }
 
-  async #makeIndexes(form: Form): Promise<ReadonlySet<string>> {
-    const specs = specsOf(form)
-    for (const { name, key, ...options } of specs) {
+  async #makeIndexes(form: Form): Promise<void> {
+    for (const { name, key, ...options } of specsOf(form)) {
       try {
         await this.#server.patiently(() => this.#server.collection(form.name).createIndex(key, { name, ...options }))
       } catch (error) {
@@ -102,11 +104,11 @@ export class Catalog {
         throw new Taken(index[0], `The index ${index[0]} of ${form.name} cannot be unique: two documents share a key`)
       }
     }
-    return new Set(specs.map(({ name }) => name))
   }
 
-  async #dropIndexes(form: Form, kept: ReadonlySet<string>): Promise<void> {
-    const there = await this.#server.use(() => this.#server.collection(form.name).indexes())
+  async #dropIndexes(form: Form): Promise<void> {
+    const kept = new Set(specsOf(form).map(({ name }) => name))
+    const there = await this.#server.use(() => this.#server.collection(form.name).indexes()).catch(noneIfNew)
     for (const { name } of there) {
       if (name === undefined || name === '_id_' || kept.has(name)) continue
       await this.#server.patiently(() => this.#server.collection(form.name).dropIndex(name)).catch(unlessGone)
@@ -136,6 +138,12 @@ export class Catalog {
       after = batch.at(-1)?._id ?? after
     }
   }
+}
+
+/** A collection is made with its first index or document. */
+const noneIfNew = (error: unknown): readonly { readonly name?: string }[] => {
+  if (codeOf(error) === 26) return []
+  throw error
 }
 
 /** Another kernel may have dropped it. */

@@ -1,32 +1,35 @@
 import type { Collection, Db, Document, MongoClient } from 'mongodb'
 import { Unavailable } from 'pounce/sdk'
-import { isAway, isDenied, problemOf } from './problems.ts'
+import { codeOf, isAway, isDenied, problemOf } from './problems.ts'
 import type { Settings } from './settings.ts'
 
 const setting = 'documents.mongodb.uri'
 
-/** The server's own words, which may repeat the address but never the password. */
-const wordsOf = (error: unknown): string => {
+/** User and password of an address, as they are written in it; it ends at the last `@`, for a password may hold one by mistake. */
+const credentialsOf = (uri: string): string | undefined => /^[a-z+]+:\/\/(.*)@/s.exec(uri)?.[1]
+
+/** The hosts of an address, without user and password. */
+const hostsOf = (uri: string): string => /^[a-z+]+:\/\/(?:.*@)?([^/?]+)/s.exec(uri)?.[1] ?? 'the given address'
+
+/** The server's own words. The driver repeats an address that it cannot read, so what is secret in it is taken out. */
+const wordsOf = (error: unknown, uri: string): string => {
   const text = error instanceof Error ? error.message : String(error)
-  return text.replaceAll(/\/\/[^/@\s]*@/g, '//')
+  const credentials = credentialsOf(uri)
+  if (credentials === undefined) return text
+  const secrets = [uri, credentials, credentials.slice(credentials.indexOf(':') + 1)].filter(secret => secret !== '')
+  return secrets.reduce((words, secret) => words.replaceAll(secret, '…'), text)
 }
 
 /** Why the server cannot be used, in words that name the setting. */
-export const refusalOf = (error: unknown, where: string, database: string): Error => {
-  if (isDenied(error)) {
-    const isPassword = error instanceof Error && 'code' in error && error.code === 18
-    const what = isPassword ? 'refuses this user and password' : `does not let this user read and write the database ${database}`
-    return new Error(`${setting}: the server at ${where} ${what}: ${wordsOf(error)}`)
-  }
-  if (isAway(error) || error instanceof Unavailable) {
-    const cause = error instanceof Unavailable && error.cause !== undefined ? error.cause : error
-    return new Error(`${setting}: no server can be used at ${where}: ${wordsOf(cause)}`)
-  }
-  return new Error(`${setting}: ${wordsOf(error)}`)
+export const refusalOf = (error: unknown, uri: string, database: string): Error => {
+  const where = hostsOf(uri)
+  const say = (what: string, cause: unknown = error) => new Error(`${setting}: ${what}: ${wordsOf(cause, uri)}`)
+  if (codeOf(error) === 18) return say(`the server at ${where} refuses this user and password`)
+  if (isDenied(error)) return say(`the server at ${where} does not let this user read and write the database ${database}`)
+  if (error instanceof Unavailable) return say(`no server can be used at ${where}`, error.cause ?? error)
+  if (isAway(error)) return say(`no server can be used at ${where}`)
+  return say('this address cannot be used')
 }
-
-/** The hosts of an address, without user and password. */
-const hostsOf = (uri: string): string => /^mongodb(?:\+srv)?:\/\/(?:[^/@]*@)?([^/?]+)/.exec(uri)?.[1] ?? 'the given address'
 
 /** The connection to the database. Every call ends within the time-out, and its errors are what callers are told. */
 export class Server {
@@ -59,7 +62,7 @@ export class Server {
       await this.#limited(probes.updateOne({ _id: 'start' }, { $set: { at: new Date() } }, { upsert: true }))
     } catch (error) {
       await this.close()
-      throw refusalOf(error, hostsOf(uri), database)
+      throw refusalOf(error, uri, database)
     }
   }
 

@@ -1,0 +1,52 @@
+import test from 'ava'
+import { MongoNetworkError, MongoServerError, MongoServerSelectionError } from 'mongodb'
+import { NoSpace, TooLarge, Unavailable } from 'pounce/sdk'
+import { problemOf } from './problems.ts'
+import { refusalOf } from './server.ts'
+
+const refused = (code: number, message = 'no') => new MongoServerError({ ok: 0, code, errmsg: message })
+
+test('errors of a server that is away, too slow or not the primary are Unavailable', t => {
+  const errors = [
+    new MongoNetworkError('connection closed'),
+    refused(10107, 'not primary'),
+    refused(11600, 'interrupted at shutdown'),
+    refused(50, 'operation exceeded time limit'),
+    refused(64, 'waiting for replication timed out'),
+    Object.assign(new Error('write ECONNRESET'), { code: 'ECONNRESET' }),
+    Object.assign(new Error('away'), { name: MongoServerSelectionError.name }),
+  ]
+  for (const error of errors) {
+    const problem = problemOf(error)
+    t.true(problem instanceof Unavailable, error.message)
+    t.is(problem.cause, error)
+  }
+})
+
+test('a full disk is NoSpace, a document that is too large TooLarge, and a bug stays what it is', t => {
+  t.true(problemOf(refused(14031, 'out of disk space')) instanceof NoSpace)
+  t.true(problemOf(refused(10334, 'BSONObjectTooLarge')) instanceof TooLarge)
+  const bug = new TypeError('x is not a function')
+  t.is(problemOf(bug), bug)
+})
+
+test('a start that is refused names the setting and never the password', t => {
+  const uri = 'mongodb://app:s3cr@t/pw@db.example.org:27017/?replicaSet=rs0'
+  const cases: readonly (readonly [error: Error, words: RegExp])[] = [
+    [
+      refused(18, 'Authentication failed.'),
+      /^documents\.mongodb\.uri: the server at db\.example\.org:27017 refuses this user and password/,
+    ],
+    [refused(13, 'not authorized on pounce'), /^documents\.mongodb\.uri: .* does not let this user read and write the database pounce/],
+    [
+      new MongoNetworkError(`connect ECONNREFUSED, as ${uri} says`),
+      /^documents\.mongodb\.uri: no server can be used at db\.example\.org:27017/,
+    ],
+    [new Error(`Invalid connection string "${uri}", s3cr@t/pw`), /^documents\.mongodb\.uri: this address cannot be used/],
+  ]
+  for (const [error, words] of cases) {
+    const { message } = refusalOf(error, uri, 'pounce')
+    t.regex(message, words)
+    t.notRegex(message, /s3cr/)
+  }
+})
