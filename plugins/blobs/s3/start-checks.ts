@@ -19,8 +19,14 @@ export async function checkBucket({ sdk, client, bucket, prefix }: Wire, config:
   const put: Send = abortSignal => client.send(new sdk.PutObjectCommand({ ...object, Body: 'pounce was here' }), { abortSignal })
   await trying('put objects into it', put).catch(async (error: unknown) => {
     if (!config.createBucket || codeOf(rootOf(error)) !== 'NoSuchBucket') throw error
-    await trying('make it', abortSignal => client.send(new sdk.CreateBucketCommand({ Bucket: bucket }), { abortSignal }))
-    log.info('the bucket was made', { bucket })
+    const make: Send = abortSignal => client.send(new sdk.CreateBucketCommand({ Bucket: bucket }), { abortSignal })
+    await trying('make it', make).then(
+      () => log.info('the bucket was made', { bucket }),
+      (failed: unknown) => {
+        // Another kernel that starts at the same time was quicker.
+        if (codeOf(rootOf(failed)) !== 'BucketAlreadyOwnedByYou') throw failed
+      },
+    )
     await trying('put objects into it', put)
   })
   await trying('read from it', abortSignal => client.send(new sdk.HeadObjectCommand(object), { abortSignal }))
