@@ -139,7 +139,7 @@ export class BusBook {
   async counts(): Promise<ReadonlyMap<string, { readonly waiting: number; readonly running: number; readonly dead: number }>> {
     const counts = new Map<string, { waiting: number; running: number; dead: number }>()
     for (const state of Object.keys(shown) as JobState[]) {
-      for await (const queue of this.#queueNames(state)) {
+      for await (const queue of this.queueNames(state)) {
         const count = counts.get(queue) ?? { waiting: 0, running: 0, dead: 0 }
         const where = and(eq('state', state), eq('queue', queue))
         count[shown[state]] += await this.#documents.count(busJobs, { using: 'byQueue', where, upTo: countedUpTo })
@@ -149,8 +149,14 @@ export class BusBook {
     return counts
   }
 
-  /** The port has no "distinct", so this jumps from one name to the next: one index read each. */
-  async *#queueNames(state: JobState): AsyncIterable<string> {
+  /** Jobs of a queue in a state, at most 1,000. */
+  async inQueue(state: JobState, queue: string): Promise<readonly StoredJob[]> {
+    const where = and(eq('state', state), eq('queue', queue))
+    return (await this.#documents.find(busJobs, { using: 'byQueue', where, limit: 1000 })).items
+  }
+
+  /** Names of queues with jobs in a state, at most 1,000. The port has no "distinct", so this jumps from one name to the next: one index read each. */
+  async *queueNames(state: JobState): AsyncIterable<string> {
     let last: string | undefined
     for (let found = 0; found < mostQueues; found++) {
       const where: Where = last === undefined ? eq('state', state) : and(eq('state', state), range('queue', { gt: last }))

@@ -2,6 +2,7 @@ import { definePlugin, EventSinks, provide, Transports } from 'pounce/sdk'
 import { Broker, BrokerPort } from './broker.ts'
 import { busJobs } from './bus-jobs.ts'
 import { config } from './config.ts'
+import { LostQueues } from './lost-queues.ts'
 import { outages } from './outages.ts'
 import { RabbitSink } from './rabbit-sink.ts'
 import { RabbitTransport } from './rabbit-transport.ts'
@@ -12,4 +13,5 @@ export const plugin = definePlugin({
   config,
   provides: [provide(BrokerPort, Broker), provide(Transports, RabbitTransport), provide(EventSinks, RabbitSink)],
   collections: [busJobs, outages],
+  periodic: [{ name: 'lost-queues', everyMs: 5 * 60_000, task: LostQueues }],
 })

@@ -63,21 +63,21 @@ export async function searchQueue(
   }
 }
 
-/** What the broker knows of queues, for those that are there and were asked for in time. */
+/** What the broker knows of queues, as far as there was time to ask; undefined for those that are not there. */
 export async function countQueues(
   model: ChannelModel,
   queues: Iterable<string>,
   timeMs: number,
-): Promise<ReadonlyMap<string, { readonly messages: number; readonly consumers: number }>> {
-  const counts = new Map<string, { messages: number; consumers: number }>()
+): Promise<ReadonlyMap<string, { readonly messages: number; readonly consumers: number } | undefined>> {
+  const counts = new Map<string, { messages: number; consumers: number } | undefined>()
   const until = performance.now() + timeMs
   let channel = await quietChannel(model)
   for (const queue of queues) {
     if (performance.now() > until) break
     const facts = await ifThere(channel, queue)
-    if (facts) counts.set(queue, { messages: facts.messageCount, consumers: facts.consumerCount })
+    counts.set(queue, facts && { messages: facts.messageCount, consumers: facts.consumerCount })
     // The broker answers a question for what is not there by closing the channel.
-    else channel = await quietChannel(model)
+    if (!facts) channel = await quietChannel(model)
   }
   await channel.close()
   return counts

@@ -1,0 +1,38 @@
+import test from 'ava'
+import { Transports } from 'pounce/sdk'
+import { bootForTest, liveTests } from 'pounce/sdk/testing'
+import { eventually, idsOf, jobFor } from '../../../sdk/testing/transport-contract.ts'
+import { TestListener } from '../queue/fixtures/listener.ts'
+import { testBroker } from './fixtures/test-broker.ts'
+
+const { test: live, url } = liveTests(test, 'RABBITMQ', 'RABBITMQ_MANAGEMENT')
+
+live('jobs whose queue was deleted end with a status; those of other queues stay', async t => {
+  const broker = await testBroker(t, url)
+  await broker.declare('gone.extractor', 'some.extractor')
+  const server = await bootForTest({
+    t,
+    plugins: ['documents.sqlite', 'auth.local', 'access.policy', 'resources.users', 'transport.rabbitmq'],
+    config: {
+      resources: { users: { commKey: 'a service key of the installation' } },
+      transport: { rabbitmq: { uri: broker.uri, managementUrl: broker.managementUrl } },
+    },
+  })
+  const [transport] = server.get(Transports).all()
+  if (!transport) throw new Error('transport.rabbitmq contributed nothing')
+  const listener = new TestListener('')
+  await transport.listen(listener)
+  const [lost, kept] = [jobFor(2, { queue: 'gone.extractor' }), jobFor(4)]
+  await transport.publish([lost, kept])
+  await eventually(async () => (await broker.channel.checkQueue('gone.extractor')).messageCount === 1)
+  await eventually(async () => (await broker.channel.checkQueue('some.extractor')).messageCount === 1)
+  await broker.channel.deleteQueue('gone.extractor')
+  await eventually(async () => {
+    await server.runPeriodic('transport.rabbitmq/lost-queues')
+    return listener.statuses.length > 0
+  })
+  t.regex(listener.saidOf(lost)[0] ?? '', /^StatusMessage\.error: There is no queue gone\.extractor/)
+  await eventually(async () => (await idsOf(transport, lost.target)).length === 0)
+  t.deepEqual(await idsOf(transport, kept.target), [kept.id])
+  t.is((await broker.channel.checkQueue('some.extractor')).messageCount, 1)
+})
