@@ -52,7 +52,7 @@ export function toEntry(document: SearchDocument, fieldId: (name: string, type: 
   const found: Found = { flags: new Set(), rows: [] }
   const text = (...texts: readonly (string | undefined)[]): string => joinWords(texts, words)
   const { values, fields, manyValued } = indexMetadata(document.metadata, fieldId, found)
-  addFixed(document, found)
+  addFixed(document, found, words)
   addPlaces(document, found)
   const columnTexts: Record<keyof typeof columns, string> = {
     name: text(document.name),
@@ -112,7 +112,7 @@ function addWords(field: string, text: string, found: Found): void {
   else for (const word of row) found.flags.add(word)
 }
 
-function addFixed(document: SearchDocument, found: Found): void {
+function addFixed(document: SearchDocument, found: Found, all: Set<string>): void {
   const fixed: Record<FixedField, readonly (string | undefined)[]> = {
     name: [document.name],
     description: [document.description],
@@ -129,7 +129,9 @@ function addFixed(document: SearchDocument, found: Found): void {
       if (!value) continue
       found.flags.add(tokens.has(token))
       found.flags.add(tokens.equals(token, value))
-      if (!column) addWords(token, value, found)
+      if (column) continue
+      addWords(token, value, found)
+      for (const word of wordsOf(value)) all.add(word)
     }
   }
 }
