@@ -8,8 +8,9 @@ import { coerce } from './config/coerce.ts'
 import { type Environment, fromEnvironment } from './config/environment.ts'
 import { type KernelConfig, kernelSchema, type PluginEntry } from './config/kernel-schema.ts'
 import { didYouMean } from './config/nearest.ts'
-import { choosePlugins, idleReason, withoutReplaced } from './config/plugin-choice.ts'
+import { chooseInstead, choosePlugins, idleReason, withoutReplaced } from './config/plugin-choice.ts'
 import * as tree from './config/schema-tree.ts'
+import { environmentWithout, flagsWithout, settingsWithout } from './config/without.ts'
 import type { NamedPlugin } from './plan.ts'
 import { absoluteSource, loadPlugins, ownPluginFile, type PluginRequest } from './plugins.ts'
 import { messageOf, StartRefused } from './start-refused.ts'
@@ -25,6 +26,8 @@ export interface ConfigSources {
   readonly flags?: Readonly<Record<string, string>>
   /** Above everything else: for tests. */
   readonly settings?: tree.Settings
+  /** Plugins that run in the place of others, whatever the layers say; settings of the others are left out. For moving from store to store. */
+  readonly instead?: { readonly of: readonly string[]; readonly these: readonly string[] }
   /** Instead of the configured list: for tests. */
   readonly plugins?: readonly (PluginEntry | Plugin)[]
 }
@@ -66,10 +69,11 @@ const readLayer = async (file: string): Promise<Layer> => {
   }
 }
 
-const fileLayers = async ({ defaults, file }: ConfigSources): Promise<Layer[]> => [
-  defaults ? { source: 'the defaults', settings: defaults, folder: process.cwd() } : await readLayer(defaultFile),
-  ...(file === undefined ? [] : [await readLayer(file)]),
-]
+const fileLayers = async ({ defaults, file, instead }: ConfigSources): Promise<Layer[]> =>
+  [
+    defaults ? { source: 'the defaults', settings: defaults, folder: process.cwd() } : await readLayer(defaultFile),
+    ...(file === undefined ? [] : [await readLayer(file)]),
+  ].map(layer => ({ ...layer, settings: settingsWithout(layer.settings, instead?.of ?? []) }))
 
 const handedOver = (plugins: readonly (PluginEntry | Plugin)[]): readonly PluginRequest[] =>
   plugins.map(one => {
@@ -80,7 +84,8 @@ const handedOver = (plugins: readonly (PluginEntry | Plugin)[]): readonly Plugin
 /** Loads what the layers choose. Which settings there are is known only afterwards. */
 const loadChosen = async (sources: ConfigSources, files: readonly Layer[]) => {
   const { layers } = outsideLayers(sources, tree.mergeParts([{ name: 'kernel', path: [], schema: choiceOnly }]))
-  const { requests, used } = choosePlugins([...files, ...layers], sources.environment ?? {}, sources.plugins && handedOver(sources.plugins))
+  const choice = choosePlugins([...files, ...layers], sources.environment ?? {}, sources.plugins && handedOver(sources.plugins))
+  const { requests, used } = sources.instead ? chooseInstead(choice, sources.instead) : choice
   const loaded = await loadPlugins(requests)
   const chosen = loaded.map((one, at) => ({ ...one, request: requests[at] as PluginRequest }))
   return withoutReplaced(chosen, ({ request }) => used.has(request))
@@ -136,8 +141,16 @@ const refuse = (problems: readonly string[]): void => {
   if (problems.length > 0) throw new StartRefused(`The configuration is refused:\n${problems.map(problem => `  - ${problem}`).join('\n')}`)
 }
 
+const withoutReplacedSettings = (sources: ConfigSources): ConfigSources => {
+  const { of = [] } = sources.instead ?? {}
+  if (of.length === 0) return sources
+  const { environment = {}, flags = {} } = sources
+  return { ...sources, environment: environmentWithout(environment, of), flags: flagsWithout(flags, of) }
+}
+
 /** Reads and checks all layers: defaults < file < environment < flags. Loads the plugins on the way, because they say which settings there are. */
-export const loadConfig = async (sources: ConfigSources = {}): Promise<Config> => {
+export const loadConfig = async (given: ConfigSources = {}): Promise<Config> => {
+  const sources = withoutReplacedSettings(given)
   const files = await fileLayers(sources)
   const plugins = await loadChosen(sources, files)
   const kernelPart: tree.Part = { name: 'kernel', path: [], schema: kernelNode }
@@ -149,13 +162,13 @@ export const loadConfig = async (sources: ConfigSources = {}): Promise<Config> =
   const schema = tree.mergeParts([kernelPart, ...pluginParts])
   const outside = outsideLayers(sources, schema)
   // The defaults of this version are as they should be; a test sees to that.
-  const given = [...files.slice(sources.defaults ? 0 : 1), ...outside.layers]
+  const set = [...files.slice(sources.defaults ? 0 : 1), ...outside.layers]
   refuse([...outside.problems, ...[...files, ...outside.layers].flatMap(layer => unknownIn(layer, schema))])
 
   const merged = [...files, ...outside.layers].reduce<unknown>((below, layer) => tree.overlay(below, layer.settings), {})
   const sourceOf = (name: string): string | undefined =>
-    given.findLast(layer => tree.at(layer.settings, name.split('.')) !== undefined)?.source
-  const touched = given.reduce<unknown>((below, layer) => tree.overlay(below, layer.settings), {})
+    set.findLast(layer => tree.at(layer.settings, name.split('.')) !== undefined)?.source
+  const touched = set.reduce<unknown>((below, layer) => tree.overlay(below, layer.settings), {})
   const check = (part: tree.Part) => checkPart(part, tree.at(merged, part.path), tree.at(touched, part.path), sourceOf)
 
   const kernel = await check(kernelPart)

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { collection } from 'pounce/sdk'
+import { moveRecords } from './moving/move-records.ts'
 
 /** The one record about the installation as a whole. */
 export interface MetaRecord {
@@ -34,7 +35,7 @@ export interface LeaseRecord {
 }
 export const leaseRecords = collection<LeaseRecord>('kernel.leases')
 
-export const kernelCollections = [metaRecords, migrationRecords, leaseRecords]
+export const kernelCollections = [metaRecords, migrationRecords, leaseRecords, moveRecords]
 
 /** The id of a record that is found by name. */
 export const idOfName = (name: string): string => createHash('sha256').update(name).digest('hex').slice(0, 24)

@@ -1,21 +1,23 @@
-import { Callers, type Command, Commands, DocumentStore, type Outbox, Policy, type Port } from 'pounce/sdk'
+import { type Collection, type Command, Commands, DocumentStore, type Outbox, type Port } from 'pounce/sdk'
 import type { Config } from './config.ts'
 import { type BuiltPlugin, Container } from './container.ts'
 import { type DataLock, lockDataFolder } from './data-lock.ts'
 import { consumerName, Dispatch } from './events.ts'
 import type { Http, ReadinessReport } from './http/types.ts'
+import { createKernelHttp } from './kernel-http.ts'
 import type { KernelOptions, StartOptions } from './kernel-options.ts'
 import { kernelCollections } from './kernel-records.ts'
 import { Leases } from './leases.ts'
 import { Lifecycles } from './lifecycles.ts'
 import { createLog, type KernelLog, type LogLevel } from './log.ts'
 import { Migrations } from './migrations.ts'
+import { refuseUnfinishedMove } from './moving/refuse-unfinished.ts'
 import { PeriodicWork } from './periodic.ts'
 import { neededBy, type Plan, planPlugins } from './plan.ts'
 import { readinessOf } from './readiness.ts'
 import { createServices, replaceablePorts, type Services } from './services.ts'
 import { refusing, StartRefused } from './start-refused.ts'
-import { handlerInstances, mountedRoutes, periodicTasks, pluginCollections } from './wiring.ts'
+import { handlerInstances, periodicTasks, pluginCollections } from './wiring.ts'
 
 type Address = Awaited<ReturnType<Http['listen']>>
 
@@ -93,6 +95,11 @@ export class Kernel {
     return new Migrations(this.config.plugins, { documents, clock, log: this.log, leases: new Leases(documents, clock) })
   }
 
+  /** All collections: the kernel's and those of the plugins. */
+  get collections(): readonly Collection<object>[] {
+    return [...kernelCollections, ...pluginCollections(this.#built)]
+  }
+
   /** The OpenAPI document of all routes. Needs no start. */
   async openapi(): Promise<object> {
     return (await this.#createHttp()).openapi()
@@ -125,27 +132,38 @@ export class Kernel {
 
   /** Starts what was made. When anything fails, what was started is ended again and the reason thrown. */
   start(options: StartOptions = {}): Promise<void> {
-    this.#starting = this.#run(options)
+    return this.#begin(() => this.#run(options))
+  }
+
+  /** Instead of `start`: only what is behind these ports and what that needs, without lock, migrations or work. For moving an installation. */
+  open(ports: readonly Port<unknown>[]): Promise<void> {
+    const needed = new Set(ports.flatMap(port => [...neededBy(this.#plan, this.#plan.providers.get(port))]))
+    return this.#begin(async () => {
+      await this.#startPlugins(({ name }) => needed.has(name))
+      if (ports.includes(DocumentStore)) await this.#prepareStore(false)
+    })
+  }
+
+  #begin(work: () => Promise<void>): Promise<void> {
+    this.#starting = work().catch(async (error: unknown) => {
+      await this.#end()
+      throw error
+    })
     return this.#starting
   }
 
   async #run({ until = 'serving' }: StartOptions): Promise<void> {
-    try {
-      for (const warning of this.config.warnings) this.log.warn(warning)
-      const serves = until === 'serving' && this.config.kernel.roles.includes('http')
-      if (serves) this.#http = await this.#createHttp()
-      this.#lock = await lockDataFolder(this.config.kernel.data)
-      const first = neededBy(this.#plan, this.#plan.providers.get(DocumentStore))
-      await this.#startPlugins(({ name }) => first.has(name))
-      await this.#prepareStore(until !== 'store')
-      if (until === 'store') return
-      await this.#startPlugins(({ name }) => !first.has(name))
-      if (until === 'serving') await this.#serve()
-      if (this.#stopping) throw new StartRefused('The start was interrupted')
-    } catch (error) {
-      await this.#end()
-      throw error
-    }
+    for (const warning of this.config.warnings) this.log.warn(warning)
+    const serves = until === 'serving' && this.config.kernel.roles.includes('http')
+    if (serves) this.#http = await this.#createHttp()
+    this.#lock = await lockDataFolder(this.config.kernel.data)
+    const first = neededBy(this.#plan, this.#plan.providers.get(DocumentStore))
+    await this.#startPlugins(({ name }) => first.has(name))
+    await this.#prepareStore(until !== 'store')
+    if (until === 'store') return
+    await this.#startPlugins(({ name }) => !first.has(name))
+    if (until === 'serving') await this.#serve()
+    if (this.#stopping) throw new StartRefused('The start was interrupted')
   }
 
   /** Ends everything in the reverse order: readiness says no, requests drain, events and periodic work stop, plugins end, the lock is freed. */
@@ -179,10 +197,11 @@ export class Kernel {
   async #prepareStore(migrate: boolean): Promise<void> {
     if (!this.#container.has(DocumentStore)) return
     const documents = this.get(DocumentStore)
-    await documents.declare([...kernelCollections, ...pluginCollections(this.#built)])
+    await documents.declare(this.collections)
     const handlers = handlerInstances(this.#built)
     await documents.outbox.declareConsumers(handlers.map(one => ({ name: consumerName(one), types: one.subscription.types })))
     if (!migrate) return
+    await refuseUnfinishedMove(documents)
     const { instance } = await this.migrations.run(this.config.kernel.dbupdate)
     this.#services.installation.named(instance)
     const { metrics, clock } = this.#services
@@ -209,25 +228,16 @@ export class Kernel {
     this.#lookedAt = Number.NEGATIVE_INFINITY
   }
 
-  async #createHttp(): Promise<Http> {
-    const { createHttp } = await import('./http/create-http.ts')
-    const { ids, metrics, installation } = this.#services
-    const { http, metrics: measured } = this.config.kernel
-    const parts = {
-      routes: mountedRoutes(this.#built),
-      config: { ...http, metrics: measured.enabled },
-      log: this.log.with({ plugin: 'http' }),
-      metrics,
-      ids,
-      installation,
-      readiness: () => this.readiness(),
+  #createHttp(): Promise<Http> {
+    return createKernelHttp({
+      config: this.config.kernel,
+      log: this.log,
+      services: this.#services,
+      container: this.#container,
+      built: this.#built,
       checkResponses: this.#options.checkResponses ?? false,
-      openScope: (values: Readonly<Record<string, unknown>>) => this.#container.requestScope(values),
-      ...(metrics.scrape ? { scrape: metrics.scrape } : {}),
-      ...(this.#container.has(Policy) ? { policy: this.get(Policy) } : {}),
-      ...(this.#container.has(Callers) ? { callers: this.get(Callers) } : {}),
-    }
-    return refusing(() => createHttp(parts))
+      readiness: () => this.readiness(),
+    })
   }
 }
 

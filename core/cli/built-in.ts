@@ -40,6 +40,17 @@ export const builtIns: readonly BuiltIn[] = [
     summary: 'List the plugins in the order of their start',
     load: async () => (await import('./plugin-list.ts')).listPlugins,
   },
+  {
+    name: 'migrate',
+    summary: 'Move the installation to other stores (--from, --to), or list migrations',
+    options: [
+      { name: 'from', summary: 'Stores of records and bytes it is in, such as sqlite+disk', takesValue: true },
+      { name: 'to', summary: 'Stores it shall be in, such as mongodb+s3; empty, or with an unfinished move to them', takesValue: true },
+      { name: 'read-data', summary: 'Read every byte in the new store for the comparison, too', takesValue: false },
+      { name: 'skip-damaged', summary: 'Move records whose bytes are damaged without them, instead of ending', takesValue: false },
+    ],
+    load: async () => (await import('./move.ts')).move,
+  },
   { name: 'migrate status', summary: 'List migrations', load: async () => (await import('./migrate.ts')).migrationStatus },
   {
     name: 'migrate up',

@@ -61,6 +61,17 @@ export const choosePlugins = (layers: readonly PluginLayer[], environment: Envir
   return { requests: [...listed, ...added], used: new Set(used.values()) }
 }
 
+/** Another choice: some plugins never, others in any case. */
+export const chooseInstead = (
+  { requests, used }: PluginChoice,
+  { of, these }: { readonly of: readonly string[]; readonly these: readonly string[] },
+): PluginChoice => {
+  const left = requests.filter(({ plugin }) => typeof plugin !== 'string' || !of.includes(plugin))
+  const added = these.filter(id => !left.some(({ plugin }) => plugin === id)).map(plugin => ({ plugin }))
+  const all = [...left, ...added]
+  return { requests: all, used: new Set(all.filter(one => used.has(one) || these.some(id => one.plugin === id))) }
+}
+
 const singlePorts = ({ plugin }: NamedPlugin): readonly string[] =>
   (plugin.provides ?? []).map(({ port }) => port).filter(port => !takesMany(port))
 

@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto'
+import { collection } from 'pounce/sdk'
+
+/** What was moved and compared. */
+export interface MoveReport {
+  readonly collections: number
+  readonly documents: number
+  readonly blobs: number
+  readonly bytes: number
+  /** Copied by the last run; earlier ones, which were interrupted, may have copied the others. */
+  readonly copiedNow: number
+  /** Records that named bytes which were missing or damaged before the move. */
+  readonly withoutBytes: number
+  readonly verified: 'counts and checksums' | 'counts and checksums, every byte read'
+}
+
+/** What the target knows of a move into it. */
+export interface MoveRecord {
+  /** Such as `sqlite+disk to mongodb+s3`. */
+  readonly route: string
+  /** Name of the installation that is moved. */
+  readonly instance: string
+  /** While it is `under way` no server starts on the target. `moved`: everything is there and was compared; notes of the move may still be. */
+  readonly state: 'under way' | 'moved' | 'finished'
+  readonly begun: string
+  readonly ended: string | null
+  /** What was moved, once it is. */
+  readonly report: MoveReport | null
+}
+export const moveRecords = collection<MoveRecord>('kernel.moves')
+
+/** Bytes that are in the new store, by their key in the old one. Kept until the move is finished. */
+export interface MovedBlob {
+  readonly from: string
+  readonly to: string
+  readonly sizeBytes: number
+  /** Hex. */
+  readonly sha256: string
+}
+export const movedBlobs = collection<MovedBlob>('kernel.moved-blobs')
+
+const shortDigest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 24)
+
+/** The one record of a move. */
+export const moveId = shortDigest('move')
+
+/** The record of a blob, by its key in the old store. */
+export const movedBlobId = shortDigest

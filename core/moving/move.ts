@@ -1,0 +1,141 @@
+import { type BlobPlace, type BlobStore, type Clock, type Collection, Conflict, type DocumentStore, Invalid, type Update } from 'pounce/sdk'
+import { idOfName, leaseRecords, metaRecords } from '../kernel-records.ts'
+import { BlobMover } from './blob-mover.ts'
+import { DocumentMover } from './document-mover.ts'
+import { type MoveReport, movedBlobs, moveId, moveRecords } from './move-records.ts'
+
+/** Where an installation is kept. */
+export interface Stores {
+  readonly documents: DocumentStore
+  readonly blobs: BlobStore
+}
+
+/** What is moved, and how. What both sides share is one and the same store. */
+export interface MovePlan {
+  /** Such as `sqlite+disk to mongodb+s3`. */
+  readonly route: string
+  readonly from: Stores
+  readonly to: Stores
+  readonly collections: readonly Collection<object>[]
+  readonly places: readonly BlobPlace[]
+  readonly clock: Clock
+  readonly progress: (message: string) => void
+  /** Read every byte in the new store, too. */
+  readonly readData: boolean
+  readonly skipDamaged: boolean
+}
+
+/** Left where they are: who may do what just now, and what moves left themselves. */
+const staying: ReadonlySet<string> = new Set([leaseRecords.name, moveRecords.name, movedBlobs.name])
+const removedAtOnce = 500
+
+/** Moves an installation to other stores. Killed at any point and run again, it goes on. The source is only read, but for a store that both share. */
+export class Move {
+  readonly #plan: MovePlan
+  readonly #blobs: BlobMover
+  readonly #documents: DocumentMover
+  readonly #collections: readonly Collection<object>[]
+
+  constructor(plan: MovePlan) {
+    const { from, to, skipDamaged, places } = plan
+    this.#plan = plan
+    this.#blobs = new BlobMover({ from: from.blobs, to: to.blobs, documents: to.documents, skipDamaged })
+    this.#documents = new DocumentMover({ from: from.documents, to: to.documents, blobs: this.#blobs, places })
+    this.#collections = plan.collections.filter(({ name }) => !staying.has(name))
+  }
+
+  async run(): Promise<MoveReport> {
+    await this.#plan.to.documents.declare([moveRecords, movedBlobs])
+    const report = (await this.#begin()) ?? (await this.#move())
+    await this.#forgetBlobs()
+    await this.#note({ state: 'finished' })
+    return report
+  }
+
+  async #move(): Promise<MoveReport> {
+    const { progress, readData } = this.#plan
+    for (const one of this.#collections) {
+      const tell = (count: number): void =>
+        progress(`${one.name}: ${count} records; ${this.#blobs.copied} files, ${this.#blobs.copiedBytes} bytes`)
+      await this.#documents.move(one, tell)
+    }
+    const documents = await this.#compare()
+    const { blobs, bytes } = await this.#blobs.verify(readData, count => progress(`${count} files compared`))
+    const report: MoveReport = {
+      collections: this.#collections.length,
+      documents,
+      blobs,
+      bytes,
+      copiedNow: this.#blobs.copied,
+      withoutBytes: this.#blobs.lost.size,
+      verified: readData ? 'counts and checksums, every byte read' : 'counts and checksums',
+    }
+    await this.#note({ state: 'moved', ended: this.#plan.clock.now().toISOString(), report: { ...report } })
+    return report
+  }
+
+  /** Refuses a target that holds anything but what this same move put there. Resolves to the report when all of it is there. */
+  async #begin(): Promise<MoveReport | undefined> {
+    const { route, from, to, clock } = this.#plan
+    const meta = await from.documents.get(metaRecords, idOfName('installation'))
+    if (!meta) throw new Invalid('The source holds no installation: is it the right data folder, or the right database?')
+    const known = await to.documents.get(moveRecords, moveId)
+    const isSame = known?.route === route && known.instance === meta.instance
+    if (isSame && known.state === 'moved') return known.report ?? undefined
+    if (isSame && known.state === 'under way') return undefined
+    if (known && known.state !== 'finished')
+      throw new Conflict(`The target holds a move that was not finished: ${known.route}, of the installation ${known.instance}`)
+    await this.#refuseFull(known?.route === route ? `; the move was finished at ${known.ended}` : '')
+    const record = {
+      route,
+      instance: meta.instance,
+      state: 'under way' as const,
+      begun: clock.now().toISOString(),
+      ended: null,
+      report: null,
+    }
+    if (known) await this.#note(record)
+    else await to.documents.commit({ insert: { id: moveId, ...record }, into: moveRecords })
+    return undefined
+  }
+
+  async #note(set: Update['set'] & object): Promise<void> {
+    await this.#plan.to.documents.commit({ update: moveId, in: moveRecords, set })
+  }
+
+  async #refuseFull(more: string): Promise<void> {
+    const { to } = this.#plan
+    const why = `An installation is moved into empty stores only${more}`
+    if (this.#documents.isNeeded)
+      for (const one of this.#collections)
+        for await (const { id } of to.documents.walk(one)) throw new Conflict(`The target is not empty: ${one.name} holds ${id}. ${why}`)
+    if (this.#blobs.isNeeded)
+      for await (const { key } of to.blobs.list()) throw new Conflict(`The target is not empty: it holds the bytes ${key}. ${why}`)
+  }
+
+  async #compare(): Promise<number> {
+    let documents = 0
+    for (const one of this.#collections) {
+      const { source, target } = await this.#documents.fingerprints(one)
+      if (!source.equals(target))
+        throw new Invalid(
+          `${one.name} differs after the move: ${source.count} and ${target.count} records, ${source.digest} and ${target.digest}. Is a server running on one of them? Nothing was switched over`,
+        )
+      documents += source.count
+      this.#plan.progress(`${one.name}: ${source.count} records compared`)
+    }
+    return documents
+  }
+
+  async #forgetBlobs(): Promise<void> {
+    const { documents } = this.#plan.to
+    let ids: string[] = []
+    const remove = async (): Promise<void> => {
+      for (const result of await documents.commitEach(ids.map(id => ({ change: { tombstone: id, in: movedBlobs } }))))
+        if (!result.ok) throw result.error
+      ids = []
+    }
+    for await (const { id } of documents.walk(movedBlobs)) if (ids.push(id) === removedAtOnce) await remove()
+    if (ids.length > 0) await remove()
+  }
+}
