@@ -10,20 +10,20 @@ import { textOf } from './text-of.ts'
 export class Broker {
   readonly publishing: Link
   readonly listening: Link
-  #uri: string
+  #addresses: Pick<RabbitConfig, 'uri' | 'managementUrl'>
 
-  constructor({ uri, timeoutMs, heartbeatSeconds }: RabbitConfig, installation: Installation, log: Log) {
+  constructor({ uri, managementUrl, timeoutMs, heartbeatSeconds }: RabbitConfig, installation: Installation, log: Log) {
     // The installation has its name once the kernel has read its records.
     const named = (name: string) => () => `pounce ${installation.instance} ${name}`
     const link = (name: string): Link => new Link({ uri, name: named(name), timeoutMs, heartbeatSeconds }, log)
-    this.#uri = uri
+    this.#addresses = { uri, ...(managementUrl !== undefined && { managementUrl }) }
     this.publishing = link('publishing')
     this.listening = link('listening')
   }
 
   /** Called once all tenants are in. */
   async connect(): Promise<void> {
-    checkUri(this.#uri)
+    checkAddresses(this.#addresses)
     try {
       await Promise.all([this.publishing.start(), this.listening.start()])
     } catch (error) {
@@ -34,7 +34,7 @@ export class Broker {
   }
 
   #refused(error: unknown): string {
-    const { username, pathname } = new URL(this.#uri)
+    const { username, pathname } = new URL(this.#addresses.uri)
     const words = /ACCESS_REFUSED[^"]*/.exec(textOf(error))?.[0]
     if (words !== undefined) return `the account ${decodeURIComponent(username) || 'guest'}: ${words}`
     return `the vhost ${decodeURIComponent(pathname.slice(1)) || '/'}: it is not there, or not for this account`
@@ -54,11 +54,14 @@ wire(Broker, configPort(config), Installation, Log)
 /** Inside this plugin: the connections. */
 export const BrokerPort = port<Broker>('rabbitmq.broker')
 
-function checkUri(uri: string): void {
+function checkAddresses({ uri, managementUrl }: Pick<RabbitConfig, 'uri' | 'managementUrl'>): void {
   const wrong = (what: string) => new Error(`transport.rabbitmq.uri: ${what}; it is like amqp://user:password@host:5672/%2f`)
   if (!URL.canParse(uri)) throw wrong('this is no address')
-  const { protocol, hostname, pathname } = new URL(uri)
+  const { protocol, hostname, pathname, username, password } = new URL(uri)
   if (protocol !== 'amqp:' && protocol !== 'amqps:') throw wrong(`it begins with ${protocol}//`)
   if (hostname === '') throw wrong('it names no host')
   if (pathname.slice(1).includes('/')) throw wrong('a slash in the name of a vhost is written %2f')
+  if ([username, password, pathname].some(part => /%(?![0-9a-f]{2})/i.test(part))) throw wrong('a percent sign in it is written %25')
+  if (managementUrl !== undefined && !(URL.canParse(managementUrl) && /^https?:/.test(managementUrl)))
+    throw new Error('transport.rabbitmq.managementUrl: this is no address; it is like http://host:15672')
 }

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { ChannelModel } from 'amqplib'
 import { type Heartbeat, type Log, type Metrics, requireTame } from 'pounce/sdk'
 import type { Link, Tenant } from './link.ts'
+import { maskKeys } from './mask-keys.ts'
 import { isAway } from './patiently.ts'
 import { textOf } from './text-of.ts'
 
@@ -87,7 +88,7 @@ export class Heartbeats implements Tenant {
         this.#telling = undefined
       })
     } catch (error) {
-      this.#parts.log.warn('a heartbeat of an extractor is ignored', { reason: textOf(error), bytes: content.length })
+      this.#parts.log.warn('a heartbeat of an extractor is ignored', { reason: maskKeys(textOf(error)), bytes: content.length })
     }
   }
 

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { ChannelModel } from 'amqplib'
 import type { Log } from 'pounce/sdk'
 import { textOf } from './text-of.ts'
+import { within } from './within.ts'
 
 /** Who uses a connection while it is there. */
 export interface Tenant {
@@ -25,6 +26,9 @@ export interface LinkOptions {
 
 const longestPauseMs = 5000
 const steadyMs = 5000
+const goodByeMs = 1000
+/** How long a start waits to be turned away. */
+const firstMs = 3000
 /** amqplib drops the broker's words when a vhost is not there, or not for this account. */
 const vhostRefusal = /Expected ConnectionOpenOk; got <ConnectionClose/
 const refusal = /\b403\b|ACCESS[-_]REFUSED/
@@ -69,14 +73,14 @@ export class Link {
   }
 
   /**
-   * Resolves with the first connection, or when there is none within the time-out: it then goes on trying.
+   * Resolves with the first connection, or when there is none within 3 s: it then goes on trying.
    * Rejects when the broker turns us away: that does not get better by itself.
    */
   async start(): Promise<void> {
     const first = Promise.withResolvers<void>()
     this.#running = this.#run(first)
     const waiting = new AbortController()
-    const late = pause(this.#options.timeoutMs, undefined, { signal: waiting.signal }).catch(() => undefined)
+    const late = pause(Math.min(firstMs, this.#options.timeoutMs), undefined, { signal: waiting.signal }).catch(() => undefined)
     await Promise.race([first.promise, late]).finally(() => waiting.abort())
   }
 
@@ -92,10 +96,11 @@ export class Link {
     const model = this.#model
     if (model) {
       // A broker that is silent does not answer the good-bye.
-      await Promise.race([model.close().catch(() => undefined), pause(1000)])
+      await within(model.close(), goodByeMs).catch(() => undefined)
       destroy(model)
     }
-    await this.#running
+    // Nor does one that is being connected to.
+    await within(this.#running, goodByeMs).catch(() => undefined)
   }
 
   async #run(first: PromiseWithResolvers<void>): Promise<void> {

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib'
 import type { JobStatus, Log, Metrics } from 'pounce/sdk'
 import type { Link, Tenant } from './link.ts'
+import { maskKeys } from './mask-keys.ts'
 import { patiently } from './patiently.ts'
 import { readReply } from './status-reply.ts'
 import { textOf } from './text-of.ts'
@@ -85,7 +86,8 @@ export class Replies implements Tenant {
       status = readReply(message.content, now())
     } catch (error) {
       log.warn('a reply of an extractor cannot be read and is ignored', {
-        reason: textOf(error),
+        // What cannot be parsed is quoted in the error.
+        reason: maskKeys(textOf(error)),
         bytes: message.content.length,
         correlationId: message.properties.correlationId,
       })

@@ -24,7 +24,8 @@ class FakeChannel extends EventEmitter {
 }
 
 async function setUp(t: ExecutionContext, options: { readonly keys?: Keys; readonly leaseMs?: number } = {}) {
-  const book = new BusBook(await temporaryDocuments(t), () => new Date())
+  const documents = await temporaryDocuments(t)
+  const book = new BusBook(documents, () => new Date())
   const link = new Link({ uri: 'amqp://127.0.0.1:1/', name: () => 'test', timeoutMs: 100, heartbeatSeconds: 1 }, silent)
   const refused: { readonly id: string; readonly reason: string }[] = []
   const leaseMs = options.leaseMs ?? 30_000
@@ -55,7 +56,7 @@ async function setUp(t: ExecutionContext, options: { readonly keys?: Keys; reado
     const job = await book.get(jobFor(n).id)
     return job && { state: job.state, isHeld: job.isHeld }
   }
-  return { book, sender, channel, up, publish, stored, refused }
+  return { documents, book, sender, channel, up, publish, stored, refused }
 }
 
 test('no more than allowed are unconfirmed; each confirm makes room', async t => {
@@ -145,4 +146,24 @@ test('a stopping sender waits for what is under way and frees the rest', async t
   await stopping
   t.deepEqual(await Promise.all([1, 3, 5, 7].map(async n => (await stored(n))?.state)), ['sent', 'sent', 'sent', 'unsent'])
   t.is((await stored(7))?.isHeld, false)
+})
+
+test('that jobs were sent is noted when the store is back; until then they stay ours', async t => {
+  const { documents, sender, channel, up, publish, stored } = await setUp(t)
+  await up()
+  await publish(1)
+  await eventually(() => channel.published.length === 1)
+  const { commitEach } = documents
+  let failures = 0
+  documents.commitEach = () => {
+    failures += 1
+    return Promise.reject(new Unavailable('the store is away'))
+  }
+  channel.published[0]?.confirm(null)
+  await eventually(() => failures === 1)
+  t.true(sender.isHeld(jobFor(1).id))
+  documents.commitEach = commitEach
+  await eventually(async () => (await stored(1))?.state === 'sent')
+  await eventually(() => !sender.isHeld(jobFor(1).id))
+  t.is(channel.published.length, 1)
 })

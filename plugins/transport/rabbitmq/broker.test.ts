@@ -1,0 +1,32 @@
+import test from 'ava'
+import type { Installation } from 'pounce/sdk'
+import { silent } from 'pounce/sdk/testing'
+import { Broker } from './broker.ts'
+import { usual } from './fixtures/rabbit-under-test.ts'
+
+const installation = { instance: 'abcdefghij' } as Installation
+
+const connect = (changes: Partial<typeof usual>) => new Broker({ ...usual, ...changes }, installation, silent).connect()
+
+test('an address that is none stops the start with the name of the setting, and without the password', async t => {
+  for (const uri of [
+    'nonsense',
+    'http://u:hush-hush@127.0.0.1/',
+    'amqp://u:hush-hush@127.0.0.1/a/b',
+    'amqp://u:hush-hush%@127.0.0.1/',
+    'amqp:///x',
+  ]) {
+    const error = await t.throwsAsync(connect({ uri }))
+    t.regex(error?.message ?? '', /^transport\.rabbitmq\.uri: .* it is like amqp:/)
+    t.notRegex(error?.message ?? '', /hush-hush/)
+  }
+  for (const managementUrl of ['127.0.0.1:15672', 'amqp://127.0.0.1', ''])
+    await t.throwsAsync(connect({ managementUrl }), { message: /^transport\.rabbitmq\.managementUrl: / })
+})
+
+test('a broker that is away stops nothing, and health says what is wrong', async t => {
+  const broker = new Broker(usual, installation, silent)
+  t.teardown(() => broker.dispose())
+  await broker.connect()
+  t.throws(() => broker.health(), { message: /^Jobs wait: .*ECONNREFUSED/ })
+})
