@@ -158,6 +158,14 @@ test.serial('spaces enable and disable: enabled in one is stronger than disabled
   t.deepEqual(await woken([two]), ['t.global'])
 })
 
+test.serial('what a space chose is forgotten with it', async t => {
+  const space = await newSpace(ann)
+  await ok(ann.call(`/api/spaces/${space}/extractors`, { method: 'PUT', json: { enabled: ['t.first'], disabled: [] } }))
+  await ok(ann.call(`/api/spaces/${space}`, { method: 'DELETE' }))
+  await server.drained()
+  t.deepEqual(await server.get(Choices).ofSpace(space), { enabled: [], disabled: [] })
+})
+
 test.serial('queues bound in the old way are asked, whatever is enabled', async t => {
   bus.bound.set('clowder.file.image.x-bound', ['old.queue'])
   const file = await typed(await newDataset(ann.call), 'image/x-bound')
