@@ -11,6 +11,8 @@ export const liveExtractors = async (test: TestFn, release: Release): Promise<vo
   const hasBroker = needed.every(name => process.env[`POUNCE_TEST_${name}_URL`])
   const missing = hasBroker ? await installPyclowder(release) : undefined
   const skipped = (title: string, run: Parameters<TestFn>[1]) => test.skip(`${title} (${missing})`, run as never)
-  const reported = missing === undefined ? live : (Object.assign(skipped, test, { serial: skipped }) as unknown as TestFn)
-  extractorTests(reported, hasBroker && missing === undefined, url, release)
+  const nothing = Object.assign(() => undefined, { always: () => undefined })
+  const hooks = { before: nothing, after: nothing }
+  const reported = missing === undefined ? live : (Object.assign(skipped, test, { serial: skipped, ...hooks }) as unknown as TestFn)
+  extractorTests(reported, url, release)
 }
