@@ -66,7 +66,7 @@ test('an index of many documents', async t => {
   t.deepEqual(await numbers(index, request('common', { sort, size: 2 })), [12_000, 11_900])
   t.deepEqual(await numbers(index, request('alpha', { sort: { by: 'created', order: 'ascending' }, size: 2 })), [5, 10])
 
-  for (const text of ['*a*x', 'w*x'])
+  for (const text of ['*x', 'w*x'])
     await t.throwsAsync(index.search(request(text)), { instanceOf: Invalid, message: /Too many words match/ })
   t.like(await index.search(request('w9?x')), { total: 36 })
 
