@@ -128,6 +128,8 @@ export const MetadataDocuments = port<MetadataDocuments>('metadataDocuments')
 export interface Comments {
   add(target: Ref, text: string, author: string | undefined): Promise<CommentRecord & Stored>
   get(id: string): Promise<(CommentRecord & Stored) | undefined>
+  /** Another text. `NotFound` for one that is not there. */
+  edit(id: string, text: string, actor: string | undefined): Promise<void>
   /** Oldest first. */
   of(target: Ref, page: { readonly after?: After; readonly limit: number }): Promise<Page<CommentRecord & Stored>>
 }

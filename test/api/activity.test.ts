@@ -188,7 +188,7 @@ test('who follows a thing hears of its end where they may still look', async t =
   await letIn(ann, space, 'Viewer', cem, dan)
   for (const who of [cem, dan]) {
     await who.post(`/api/datasets/${dataset}/follow`)
-    await who.post(`/api/users/follow?followeeUUID=${ann.id}`)
+    await who.post(`/api/files/${file}/follow`)
   }
   await ann.remove(`/api/files/${file}`)
   const ends = async (who: Somebody) => said(await feedOf(who)).filter(([type]) => type?.startsWith('delete_'))
@@ -198,6 +198,38 @@ test('who follows a thing hears of its end where they may still look', async t =
   t.deepEqual(await ends(cem), [['delete_dataset', 'Ending']])
   await letIn(ann, space, 'Viewer', cem)
   t.deepEqual(await ends(dan), [])
+})
+
+test('a comment that is edited is told of in its new words', async t => {
+  const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
+  const space = await newSpace(ann, 'Said')
+  const dataset = await newDataset(ann, { name: 'Spoken', space: [space] })
+  await letIn(ann, space, 'Editor', bob)
+  const { body: comment } = await ann.post(`/api/datasets/${dataset}/comment`, { text: 'frist' })
+  const path = `/api/comment/${comment}/editComment`
+  t.like(await ann.post(path, { commentText: 'first' }), { status: 200, body: { status: 'success' } })
+  t.deepEqual(said(await feedOf(ann)).slice(0, 2), [
+    ['edit_comment', 'first'],
+    ['add_comment_dataset', 'first', 'Spoken'],
+  ])
+  t.is((await ann.post(path, { commentText: ' ' })).status, 400)
+  t.is((await bob.post(path, { commentText: 'mine' })).status, 400, 'its author alone')
+  t.is((await (await somebody(server, 'eve')).post(path, { commentText: 'x' })).status, 404)
+  t.is((await ann.post(`/api/comment/${unknownId}/editComment`, { commentText: 'x' })).status, 404)
+})
+
+test('files are followed and unfollowed by those who see them', async t => {
+  const [ann, eve] = [await somebody(server, 'ann'), await somebody(server, 'eve')]
+  const file = await upload(ann.call, await newDataset(ann, { name: 'Watched' }), 'x', 'watched.txt')
+  for (const verb of ['follow', 'follow', 'unfollow', 'unfollow']) t.is((await ann.post(`/api/files/${file}/${verb}`)).status, 200)
+  t.deepEqual(said(await feedOf(ann)).slice(0, 2), [
+    ['unfollow_file', 'watched.txt'],
+    ['follow_file', 'watched.txt'],
+  ])
+  for (const verb of ['follow', 'unfollow']) {
+    t.is((await eve.post(`/api/files/${file}/${verb}`)).status, 404)
+    t.is((await server.as()(`/api/files/${file}/${verb}`, { method: 'POST' })).status, 401)
+  }
 })
 
 test('what goes with its dataset has no line of its own', async t => {

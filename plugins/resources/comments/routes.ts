@@ -33,6 +33,28 @@ const addTo = (kind: 'file' | 'dataset', plural: string) =>
     },
   })
 
+export const editComment = route({
+  method: 'POST',
+  path: '/api/comment/:id/editComment',
+  summary: 'Say something else in a comment',
+  description: 'Its author alone may do this.',
+  permission: 'EditComment',
+  of: one('comment'),
+  params,
+  body: s.Object({ commentText: s.prose() }),
+  responses: { 200: s.success() },
+  throws: [Invalid, NotFound],
+  async handle({ params, body, caller }, { comments }) {
+    const text = body.commentText.trim()
+    if (text === '') throw new Invalid('commentText is empty: say what the comment is')
+    const comment = await comments.get(params.id)
+    if (!comment) throw new NotFound('comment')
+    if (comment.author !== caller.user?.id) throw new Invalid('Only owner can edit the comment.')
+    await comments.edit(params.id, text, caller.user.id)
+    return { status: 200, body: { status: 'success' } }
+  },
+})
+
 const listOf = (kind: Kind, plural: string) =>
   route({
     method: 'GET',

@@ -13,6 +13,7 @@ import {
   type Ref,
   type Rights,
   type RightsOf,
+  rewrite,
   type Stored,
   type StoredEvent,
   wire,
@@ -42,6 +43,13 @@ export class StoredComments implements Comments {
 
   get(id: string): Promise<Comment | undefined> {
     return this.#documents.get(comments, id)
+  }
+
+  async edit(id: string, text: string, actor: string | undefined): Promise<void> {
+    await rewrite(this.#documents, comments, { kind: 'comment', id }, ({ target }) => ({
+      set: { text },
+      events: [event('comment.updated', { kind: 'comment', id }, { target }, actor)],
+    }))
   }
 
   of(target: Ref, page: { readonly after?: After; readonly limit: number }): Promise<Page<Comment>> {

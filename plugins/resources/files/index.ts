@@ -8,6 +8,7 @@ import { LeaveDataset, LeaveFolder } from './handlers.ts'
 import { FileListing, Listing } from './listing.ts'
 import { FileRemoval, Removal } from './removal.ts'
 import * as routes from './routes.ts'
+import * as followRoutes from './routes-follow.ts'
 import * as uploadRoutes from './routes-upload.ts'
 import { SearchableFiles } from './searchable-files.ts'
 import { config, StoredFiles } from './stored-files.ts'
@@ -28,7 +29,7 @@ export const plugin = definePlugin({
     provide(BlobOwners, FileBlobs),
     provide(TreeBranches, FileBranch),
   ],
-  routes: { ...routes, ...uploadRoutes },
+  routes: { ...routes, ...followRoutes, ...uploadRoutes },
   collections: [files],
   handlers: [on('dataset.removed', LeaveDataset), on('folder.removed', LeaveFolder)],
 })

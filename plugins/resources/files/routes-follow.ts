@@ -1,0 +1,34 @@
+import { follow, NotFound, one, Policy, routesFor, s, Users, unfollow } from 'pounce/sdk'
+
+const route = routesFor('files', { users: Users, policy: Policy })
+const params = s.Object({ id: s.id() })
+const success = { status: 200, body: { status: 'success' } } as const
+
+export const followFile = route({
+  method: 'POST',
+  path: '/api/files/:id/follow',
+  summary: 'Follow a file',
+  permission: 'signedIn',
+  also: [{ permission: 'ViewFile', of: one('file') }],
+  params,
+  responses: { 200: s.success() },
+  throws: [NotFound],
+  async handle({ params, caller }, { users }) {
+    await follow(users, caller, { kind: 'file', id: params.id })
+    return success
+  },
+})
+
+export const unfollowFile = route({
+  method: 'POST',
+  path: '/api/files/:id/unfollow',
+  summary: 'Stop following a file',
+  permission: 'signedIn',
+  params,
+  responses: { 200: s.success() },
+  throws: [NotFound],
+  async handle({ params, caller }, { users, policy }) {
+    await unfollow(users, policy, caller, { kind: 'file', id: params.id }, 'ViewFile')
+    return success
+  },
+})
