@@ -99,6 +99,11 @@ test('a private extractor runs for those it was given to, under the name of its 
   await bus.introduce(extractorInfo('m.secret', { unique_key: 'k1', process: { file: ['*/*'] } }), ann.email)
   const file = await newFile()
   const job = await asked('files', file, { extractor: 'private.k1.m.secret' })
+  const shown = await Promise.all(
+    ['', '/pending'].map(more => ann.call(`/api/files/${file}/extractions${more}`).then(answer => answer.text())),
+  )
+  t.false(shown.join().includes('k1'), 'the key is not for everybody who sees the file')
+  t.true(shown.every(text => text.includes('m.secret')))
   t.like(job, { queue: 'private.k1.m.secret', message: { routing_key: 'extractors.private.k1.m.secret' } })
   await bus.tell(job, 'StatusMessage.done: Done processing.', { extractor: 'm.secret' })
   t.deepEqual(await statusOf(file), { 'm.secret': 'DONE', Status: 'Done' })

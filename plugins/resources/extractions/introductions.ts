@@ -38,7 +38,11 @@ export class Introductions {
       await this.#register(heartbeat)
     } catch (error) {
       if (!(error instanceof Problem) || error.status >= 500) throw error
-      this.#log.warn('an extractor introduced itself wrongly and was not registered', { queue, reason: error.message })
+      // Not its queue: that of a private one holds its key.
+      this.#log.warn('an extractor introduced itself wrongly and was not registered', {
+        extractor: textOf(info, 'name'),
+        reason: error.message,
+      })
     }
     this.#remember(seen)
   }

@@ -164,9 +164,12 @@ const pendingOn = (kind: 'file' | 'dataset', plural: string, permission: 'ViewFi
     params,
     responses: { 200: s.Array(PendingJob) },
     throws: [NotFound],
-    async handle({ params }, { carriers }) {
+    async handle({ params }, { carriers, extractions }) {
       const all = await carriers.pending({ kind, id: params.id })
-      return { status: 200, body: all.map(({ job, state, attempts }) => ({ job_id: job.id, extractor_id: job.queue, state, attempts })) }
+      // Not the queue: that of a private extractor holds its key.
+      const names = new Map((await extractions.of(params)).items.map(run => [run.id, run.extractor]))
+      const shown = all.map(({ job, state, attempts }) => ({ job_id: job.id, extractor_id: names.get(job.id) ?? '', state, attempts }))
+      return { status: 200, body: shown }
     },
   })
 

@@ -157,5 +157,5 @@ const requireOwn = (known: Extractor, { via, user, isAdmin }: Registrar): void =
   const isOwn = known.owner !== null && known.owner === user
   const mayChange = via === 'bus' ? known.key === null || isOwn : isAdmin || isOwn
   if (known.isBuiltIn ? isAdmin && via === 'http' : mayChange) return
-  throw new Forbidden(`The extractor ${known.identity} was registered by somebody else, who alone can change it`)
+  throw new Forbidden(`The extractor ${known.name} was registered by somebody else, who alone can change it`)
 }
