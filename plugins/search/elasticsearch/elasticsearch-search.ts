@@ -14,7 +14,6 @@ import {
   wire,
 } from 'pounce/sdk'
 import { ApplyQueue } from './apply-queue.ts'
-import { toWrite } from './entry.ts'
 import { Indexes } from './indexes.ts'
 import { Names } from './names.ts'
 import { asProblem, statusOf, wrongSetting } from './problems.ts'
@@ -50,7 +49,7 @@ export class ElasticsearchSearch implements SearchIndex {
     const writer = new Writer(this.#server, this.#names, this.#indexes, settings.writeTimeoutMs, refused)
     this.#lock = new RebuildLock(this.#server, this.#names, times)
     this.#rebuild = new Rebuild(this.#indexes, this.#names, writer, this.#lock)
-    this.#queue = new ApplyQueue(changes => writer.write(changes.map(toWrite)).catch(rethrown), settings.refreshMs)
+    this.#queue = new ApplyQueue(changes => writer.write(changes).catch(rethrown), settings.refreshMs)
   }
 
   /** Makes the first index, so that searches have one. Not having a server yet is no reason to stop. */
@@ -124,15 +123,16 @@ export class ElasticsearchSearch implements SearchIndex {
     await this.#rebuild.clear().catch(rethrown)
   }
 
-  /** Asks the index in use, which is made should there be none. */
+  /** Asks the index in use, which is made should there be none. An index that another takes the place of is gone for a moment: one more try. */
   async #ask<T extends object>(body: Readonly<Record<string, unknown>>, ends?: number): Promise<T> {
     const until = ends ?? performance.now() + this.#settings.searchTimeoutMs
     try {
       return await this.#askOnce<T>(body, until)
     } catch (error) {
-      if (statusOf(error) !== 404) throw asProblem(error)
+      const status = statusOf(error)
+      if (status !== 404 && status !== 503) throw asProblem(error)
+      if (status === 404) this.#indexes.lost()
     }
-    this.#indexes.lost()
     try {
       await this.#indexes.ready()
       return await this.#askOnce<T>(body, until)

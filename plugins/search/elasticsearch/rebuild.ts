@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { Conflict, type SearchDocument, Unavailable } from 'pounce/sdk'
-import { toWrite } from './entry.ts'
+import { Conflict, type IndexChange, type SearchDocument, Unavailable } from 'pounce/sdk'
+import { bodiesOf } from './bodies.ts'
 import type { Indexes } from './indexes.ts'
 import type { Names } from './names.ts'
 import { asProblem } from './problems.ts'
@@ -12,7 +12,6 @@ export interface RebuildOptions {
   progress?(count: number): void
 }
 
-const batchSize = 500
 /** Batches on their way while the next one is read. */
 const mostOnTheWay = 2
 const triesMs = [500, 1000, 2000, 4000, 8000]
@@ -80,10 +79,7 @@ export class Rebuild {
     const onTheWay = new Set<Promise<void>>()
     let failure: { readonly error: unknown } | undefined
     let count = 0
-    let batch: Write[] = []
-    const send = async (): Promise<void> => {
-      const writes = batch
-      batch = []
+    const send = async (writes: readonly Write[]): Promise<void> => {
       while (onTheWay.size >= mostOnTheWay) await Promise.race(onTheWay)
       if (failure) throw failure.error
       const sending = this.#send(alias, writes, signal)
@@ -98,12 +94,7 @@ export class Rebuild {
       onTheWay.add(sending)
     }
     try {
-      for await (const document of documents) {
-        signal?.throwIfAborted()
-        batch.push(toWrite({ put: document }))
-        if (batch.length >= batchSize) await send()
-      }
-      if (batch.length > 0) await send()
+      for await (const writes of bodiesOf(putsOf(documents, signal))) await send(writes)
     } finally {
       await Promise.all(onTheWay)
     }
@@ -124,5 +115,12 @@ export class Rebuild {
         await pause(waitMs, undefined, signal ? { signal } : {}).catch(() => signal?.throwIfAborted())
       }
     }
+  }
+}
+
+async function* putsOf(documents: AsyncIterable<SearchDocument>, signal: AbortSignal | undefined): AsyncGenerator<IndexChange> {
+  for await (const document of documents) {
+    signal?.throwIfAborted()
+    yield { put: document }
   }
 }

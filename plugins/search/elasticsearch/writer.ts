@@ -1,4 +1,5 @@
-import { Unavailable } from 'pounce/sdk'
+import { type IndexChange, Unavailable } from 'pounce/sdk'
+import { bodiesOf } from './bodies.ts'
 import type { Indexes } from './indexes.ts'
 import type { Names } from './names.ts'
 import type { Server } from './server.ts'
@@ -40,7 +41,6 @@ interface Target {
   readonly asksForBuilding: boolean
 }
 
-const mostBytes = 2_000_000
 const mostTries = 10
 
 /**
@@ -63,7 +63,11 @@ export class Writer {
   }
 
   /** Writes to the index in use and to the one that is being built, if any; visible when it resolves. */
-  async write(writes: readonly Write[]): Promise<void> {
+  async write(changes: readonly IndexChange[]): Promise<void> {
+    for await (const writes of bodiesOf(changes)) await this.#writeBody(writes)
+  }
+
+  async #writeBody(writes: readonly Write[]): Promise<void> {
     const { live, building } = this.#names
     for (let tries = 0; tries < mostTries; tries += 1) {
       await this.#indexes.ready()
@@ -87,24 +91,14 @@ export class Writer {
   }
 
   async #send(writes: readonly Write[], target: Target): Promise<Outcome> {
-    const first = await this.#sendAll(writes, target)
+    const first = await this.#sendOne(writes, target)
     if (first.refused.length === 0) return first
     for (const { write, reason } of first.refused) this.#onRefused(write.id, reason)
-    const second = await this.#sendAll(
+    const second = await this.#sendOne(
       first.refused.map(({ write }) => ({ ...write, source: write.bare })),
       target,
     )
     return { isMissing: first.isMissing || second.isMissing, isBuilding: first.isBuilding || second.isBuilding, refused: [] }
-  }
-
-  async #sendAll(writes: readonly Write[], target: Target): Promise<Outcome> {
-    const outcomes: Outcome[] = []
-    for (const body of bodies(writes)) outcomes.push(await this.#sendOne(body, target))
-    return {
-      isMissing: outcomes.some(({ isMissing }) => isMissing),
-      isBuilding: outcomes.some(({ isBuilding }) => isBuilding),
-      refused: outcomes.flatMap(({ refused }) => refused),
-    }
   }
 
   async #sendOne(writes: readonly Write[], { alias, versions, isRefreshed, asksForBuilding }: Target): Promise<Outcome> {
@@ -145,21 +139,4 @@ function refusalOf(result: ItemResult | undefined): string | undefined {
   const reason = `${error.type}: ${error.reason}`.slice(0, 500)
   if (status === 400 && !/write index/.test(error.reason)) return reason
   throw new Unavailable('The search server could not store a change', { cause: new Error(reason) })
-}
-
-/** Cuts writes into requests of a size that servers like. */
-function* bodies(writes: readonly Write[]): Generator<readonly Write[]> {
-  let body: Write[] = []
-  let bytes = 0
-  for (const write of writes) {
-    const size = Buffer.byteLength(write.source)
-    if (body.length > 0 && bytes + size > mostBytes) {
-      yield body
-      body = []
-      bytes = 0
-    }
-    body.push(write)
-    bytes += size
-  }
-  if (body.length > 0) yield body
 }

@@ -1,0 +1,34 @@
+import { setImmediate } from 'node:timers/promises'
+import type { IndexChange } from 'pounce/sdk'
+import { toWrite } from './entry.ts'
+import type { Write } from './writer.ts'
+
+const mostBytes = 2_000_000
+const mostWrites = 1000
+const sliceMs = 8
+
+/**
+ * Makes entries of changes, in portions of the size that one request should have. Only one portion is in memory at a time, and other work of
+ * the event loop gets its turn.
+ */
+export async function* bodiesOf(changes: Iterable<IndexChange> | AsyncIterable<IndexChange>): AsyncGenerator<readonly Write[]> {
+  let body: Write[] = []
+  let bytes = 0
+  let end = performance.now() + sliceMs
+  for await (const change of changes) {
+    if (performance.now() > end) {
+      await setImmediate()
+      end = performance.now() + sliceMs
+    }
+    const write = toWrite(change)
+    const size = Buffer.byteLength(write.source)
+    if (body.length >= mostWrites || (body.length > 0 && bytes + size > mostBytes)) {
+      yield body
+      body = []
+      bytes = 0
+    }
+    body.push(write)
+    bytes += size
+  }
+  if (body.length > 0) yield body
+}
