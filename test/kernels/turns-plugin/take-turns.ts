@@ -9,7 +9,7 @@ export interface Step {
 }
 export const steps = collection<Step>('test.steps', { byTime: { on: ['at'] } })
 
-/** A turn takes a hundred steps unless it is told to stop. */
+/** A turn takes thirty steps unless it is told to stop. */
 export class TakeTurns {
   #documents: DocumentStore
   #ids: Ids
@@ -23,7 +23,7 @@ export class TakeTurns {
 
   async run(signal: AbortSignal): Promise<void> {
     const turn = this.#ids.next()
-    for (let n = 0; n < 100 && !signal.aborted; n += 1) {
+    for (let n = 0; n < 30 && !signal.aborted; n += 1) {
       const insert = { id: this.#ids.next(), pid: process.pid, turn, at: this.#clock.now().toISOString() }
       await this.#documents.commit({ insert, into: steps })
       await pause(20)
@@ -32,7 +32,7 @@ export class TakeTurns {
 }
 wire(TakeTurns, DocumentStore, Ids, Clock)
 
-/** All steps in the order in which they were taken. */
+/** The last steps in the order in which they were taken. */
 export const listSteps = routesFor('test', { documents: DocumentStore })({
   method: 'GET',
   path: '/api/test/steps',
@@ -40,7 +40,7 @@ export const listSteps = routesFor('test', { documents: DocumentStore })({
   permission: 'anyone',
   responses: { 200: s.Array(s.Object({ pid: s.Integer(), turn: s.String() })) },
   async handle(_request, { documents }) {
-    const taken = await Array.fromAsync(documents.scan(steps, { using: 'byTime', sort: { by: 'at', order: 'ascending' } }))
-    return { status: 200, body: taken.map(({ pid, turn }) => ({ pid, turn })) }
+    const { items } = await documents.find(steps, { using: 'byTime', sort: { by: 'at', order: 'descending' }, limit: 200 })
+    return { status: 200, body: items.toReversed().map(({ pid, turn }) => ({ pid, turn })) }
   },
 })

@@ -1,0 +1,124 @@
+import { FaultExtractor } from '../../scripts/faults/extractor.ts'
+import { adminKey, type ChildServer, childServer, dataFolder } from '../support/child-server.ts'
+import { type FlakyProxy, flakyProxy } from '../support/flaky-proxy.ts'
+import { formWith, newDataset, ok, upload } from '../support/scene.ts'
+import { placesOn } from '../support/server-places.ts'
+import { until } from '../support/until.ts'
+
+interface Ending {
+  teardown(end: () => Promise<void>): void
+}
+
+/** What another server does for us. */
+export type Part = 'store' | 'bytes' | 'search' | 'broker'
+
+/** What became of one request. */
+export interface Seen {
+  readonly status: number
+  readonly ms: number
+  readonly retryAfter: string | null
+  readonly body: { readonly id?: string; readonly code?: string; readonly requestId?: string; readonly count?: number }
+}
+
+const servers = { store: 'MONGODB', bytes: 'S3', search: 'ELASTICSEARCH', broker: 'RABBITMQ' } as const
+const extractorName = 'test.away'
+/** Longer than anything waits for an answer. */
+const slowMs = 11_000
+
+/** A server on all servers, with a proxy in front of each that can take it away. */
+export class AwayServer {
+  readonly dataset: string
+  readonly file: string
+  readonly extractor: FaultExtractor
+  readonly #server: ChildServer
+  readonly #key: string
+  readonly #proxies: Readonly<Record<Part, FlakyProxy>>
+
+  private constructor(
+    server: ChildServer,
+    key: string,
+    proxies: Readonly<Record<Part, FlakyProxy>>,
+    things: { readonly dataset: string; readonly file: string; readonly extractor: FaultExtractor },
+  ) {
+    this.#server = server
+    this.#key = key
+    this.#proxies = proxies
+    this.dataset = things.dataset
+    this.file = things.file
+    this.extractor = things.extractor
+  }
+
+  static async begin(t: Ending, url: Parameters<typeof placesOn>[1]): Promise<AwayServer> {
+    const parts = ['documents.mongodb', 'blobs.s3', 'search.elasticsearch', 'transport.rabbitmq'] as const
+    const { settings, broker = '' } = await placesOn(t, url, parts)
+    const proxyOf = (part: Part) => flakyProxy(t, url(servers[part]), { slowMs })
+    const [store, bytes, search, bus] = await Promise.all([proxyOf('store'), proxyOf('bytes'), proxyOf('search'), proxyOf('broker')])
+    const through = {
+      POUNCE_DOCUMENTS__MONGODB__URI: store.urlFor(url('MONGODB')),
+      POUNCE_BLOBS__S3__ENDPOINT: bytes.urlFor(url('S3')),
+      POUNCE_SEARCH__ELASTICSEARCH__NODES: search.urlFor(url('ELASTICSEARCH')),
+      POUNCE_TRANSPORT__RABBITMQ__URI: bus.urlFor(broker),
+    }
+    const server = await childServer(t, await dataFolder(t), { ...settings, ...through, POUNCE_LOG__LEVEL: 'silent' })
+    const key = await adminKey(server)
+    const call = server.as(key)
+    const extractor = new FaultExtractor(extractorName, broker)
+    t.teardown(() => extractor.end())
+    extractor.start()
+    const known = () => ok<{ name: string }[]>(call('/api/extractors'))
+    await until('the extractor to be known', known, all => all.some(({ name }) => name === extractorName))
+    const { enabled } = await ok<{ enabled: string[] }>(call('/api/extractors/enabled'))
+    await ok(call('/api/extractors/enabled', { method: 'POST', json: { enabled: [...enabled, extractorName] } }))
+    const dataset = await newDataset(call, { name: 'Larches' })
+    const away = new AwayServer(
+      server,
+      key,
+      { store, bytes, search, broker: bus },
+      { dataset, file: await upload(call, dataset), extractor },
+    )
+    await away.isWell()
+    return away
+  }
+
+  /** Takes a part away, or brings it back. */
+  become(part: Part, mode: Parameters<FlakyProxy['become']>[0]): Promise<void> {
+    return this.#proxies[part].become(mode)
+  }
+
+  async see(path: string, init?: RequestInit & { readonly json?: unknown }): Promise<Seen> {
+    const began = performance.now()
+    const answer = await this.#server.as(this.#key)(path, init)
+    const text = await answer.text()
+    const ms = Math.round(performance.now() - began)
+    const isJson = answer.headers.get('content-type')?.includes('json') ?? false
+    return { status: answer.status, ms, retryAfter: answer.headers.get('retry-after'), body: isJson ? JSON.parse(text) : {} }
+  }
+
+  upload(name: string): Promise<Seen> {
+    return this.see(`/api/uploadToDataset/${this.dataset}`, { method: 'POST', body: formWith(`words of ${name}`, `${name}.txt`) })
+  }
+
+  search(word: string): Promise<Seen> {
+    return this.see(`/api/search?query=${word}`)
+  }
+
+  /** Names of the files that the dataset shows. */
+  async files(): Promise<readonly string[]> {
+    const files = await ok<{ filename: string }[]>(this.#server.as(this.#key)(`/api/datasets/${this.dataset}/files`))
+    return files.map(({ filename }) => filename)
+  }
+
+  /** Everything works again. */
+  async isWell(limitMs = 10_000): Promise<void> {
+    const look = async () => {
+      const all = await Promise.all([
+        this.see(`/api/datasets/${this.dataset}`),
+        this.see(`/api/files/${this.file}`),
+        this.search('larches'),
+        this.see('/readyz'),
+      ])
+      return all.map(({ status }) => status)
+    }
+    await until('everything to work', look, seen => seen.every(status => status === 200), limitMs)
+  }
+}
