@@ -155,7 +155,10 @@ export class BusBook {
     return (await this.#documents.find(busJobs, { using: 'byQueue', where, limit: 1000 })).items
   }
 
-  /** Names of queues with jobs in a state, at most 1,000. The port has no "distinct", so this jumps from one name to the next: one index read each. */
+  /**
+   * Names of queues with jobs in a state, at most 1,000. The port has no "distinct", so this jumps from one name to the next: one index
+   * read each.
+   */
   async *queueNames(state: JobState): AsyncIterable<string> {
     let last: string | undefined
     for (let found = 0; found < mostQueues; found++) {

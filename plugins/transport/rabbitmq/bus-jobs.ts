@@ -1,8 +1,8 @@
 import { collection, type Job, type Stored } from 'pounce/sdk'
 
 /**
- * Where a job stands. `unsent`: only we have it. `sent`: the broker confirmed it. `running`: an extractor spoke of it. `parked`: its extractor put it
- * into the error queue while we were away; it is put back. `dead`: its extractor gave up. A job that is done has no record.
+ * Where a job stands. `unsent`: only we have it. `sent`: the broker confirmed it. `running`: an extractor spoke of it. `parked`: its extractor
+ * put it into the error queue while we were away; it is put back. `dead`: its extractor gave up. A job that is done has no record.
  */
 export type JobState = 'unsent' | 'sent' | 'running' | 'parked' | 'dead'
 

@@ -89,3 +89,32 @@ test('nothing is noted that the listener has not taken', async t => {
   await t.throwsAsync(take(news('DONE', 1)))
   t.is(await state(), 'sent')
 })
+
+test('news that comes while its message is noted as sent counts all the same', async t => {
+  const { take, state, book } = await setUp(t)
+  const stored = await book.get(job.id)
+  if (!stored) throw new Error('no job')
+  await book.become(stored, 'unsent')
+  const { become } = book
+  let isFirst = true
+  book.become = async (...change) => {
+    if (isFirst) await book.sent([job.id])
+    isFirst = false
+    return become.apply(book, change)
+  }
+  await take(news('StatusMessage.error: broken', 1))
+  t.is(await state(), 'dead')
+})
+
+test('an extractor whose clock is behind ends its job too', async t => {
+  const { take, state } = await setUp(t)
+  await take(news('StatusMessage.retry: (#1) x', 30), news('StatusMessage.start: x', 5), news('StatusMessage.error: broken', 6))
+  t.is(await state(), 'dead')
+})
+
+test('an error that is told twice puts a job back once', async t => {
+  const { take, state, book } = await setUp(t, true)
+  await take(news('StatusMessage.error: x', 1), news('StatusMessage.error: x', 1))
+  t.is(await state(), 'parked')
+  t.is((await book.get(job.id))?.putBack, 1)
+})

@@ -1,6 +1,6 @@
 import type { JobStatus, TransportListener } from 'pounce/sdk'
 import type { BusBook } from './bus-book.ts'
-import type { StoredJob } from './bus-jobs.ts'
+import type { JobRecord, JobState, StoredJob } from './bus-jobs.ts'
 import { saysWeWereAway } from './our-fault.ts'
 import { meaningOf } from './status-reply.ts'
 
@@ -23,42 +23,46 @@ export class JobNews {
   async take(listener: TransportListener, status: JobStatus): Promise<void> {
     const { jobId, targetId, extractor } = status
     const job = await (jobId === undefined ? this.#book.underWay(targetId, extractor) : this.#book.get(jobId))
-    const known = job ? { ...status, jobId: job.id } : status
-    if (job && this.#isPutBack(job, status)) return this.#putBack(listener, job, known)
-    await listener.status(known)
-    if (job) await this.#note(job, status)
+    if (!job) return listener.status(status)
+    const putBack = this.#isPutBack(job, status) ? job.putBack + 1 : undefined
+    const told = putBack === undefined ? status.status : putBackText(status.status, putBack)
+    await listener.status({ ...status, jobId: job.id, status: told })
+    if (meaningOf(status.status) === 'done') {
+      await this.#book.remove(job.id)
+      this.#isOver(job.id)
+    } else await this.#note(job, status, putBack)
   }
 
   /** The extractor gave up because it could not reach us: by its own words, or because nobody could at that time. */
   #isPutBack(job: StoredJob, { status, at }: JobStatus): boolean {
-    if (meaningOf(status) !== 'error' || job.state === 'dead' || isOld(job, at) || job.putBack >= putBackAfterMs.length) return false
-    return saysWeWereAway(status, job.message['host']) || this.#wasAway(at)
+    if (meaningOf(status) !== 'error' || job.state === 'dead' || job.state === 'parked') return false
+    return job.putBack < putBackAfterMs.length && (saysWeWereAway(status, job.message['host']) || this.#wasAway(at))
   }
 
-  async #putBack(listener: TransportListener, job: StoredJob, { status, at, ...about }: JobStatus): Promise<void> {
-    const putBack = job.putBack + 1
-    const text = status.replaceAll('StatusMessage.error: ', '')
-    const said = `StatusMessage.retry: The server could not be reached, so the job is put back (${putBack} of ${putBackAfterMs.length}): ${text}`
-    await listener.status({ ...about, status: said, at })
-    await this.#book.become(job, 'parked', { status, heard: at.toISOString(), putBack }, putBackAfterMs[job.putBack])
+  /** The sender may note at the same moment that the message has left: then it is looked at again. */
+  async #note(known: StoredJob, status: JobStatus, putBack: number | undefined): Promise<void> {
+    let job: StoredJob | undefined = known
+    while (job && !(await this.#noteOn(job, status, putBack))) job = await this.#book.get(job.id)
   }
 
-  async #note(job: StoredJob, { status, at }: JobStatus): Promise<void> {
-    const meaning = meaningOf(status)
-    if (meaning === 'done') {
-      await this.#book.remove(job.id)
-      this.#isOver(job.id)
-      return
-    }
+  /** False when the job changed meanwhile. */
+  async #noteOn(job: StoredJob, { status, at }: JobStatus, putBack: number | undefined): Promise<boolean> {
     const heard = at.toISOString()
+    const become = async (...change: readonly [JobState, Partial<JobRecord>?, number?]): Promise<boolean> =>
+      (await this.#book.become(job, change[0], { status, heard, ...change[1] }, change[2])) !== undefined
+    if (meaningOf(status) === 'error') {
+      // A repeat: it is being put back already.
+      if (job.state === 'parked') return true
+      return putBack === undefined ? become('dead') : become('parked', { putBack }, putBackAfterMs[putBack - 1])
+    }
     // Repeated, or overtaken by later news.
-    if (isOld(job, at)) return
-    if (meaning === 'error') await this.#book.become(job, 'dead', { status, heard })
-    else if (isBegin(status)) await this.#book.become(job, 'running', { status, heard, attempts: job.attempts + 1 })
-    else if (job.state !== 'running' || status.includes('StatusMessage.retry')) await this.#book.become(job, 'running', { status, heard })
+    if (job.heard !== null && heard < job.heard) return true
+    if (isBegin(status)) return become('running', { attempts: job.attempts + 1 })
+    return job.state === 'running' && !status.includes('StatusMessage.retry') ? true : become('running')
   }
 }
 
-const isOld = ({ heard }: StoredJob, at: Date): boolean => heard !== null && at.toISOString() < heard
+const putBackText = (status: string, putBack: number): string =>
+  `StatusMessage.retry: The server could not be reached, so the job is put back (${putBack} of ${putBackAfterMs.length}): ${status.replaceAll('StatusMessage.error: ', '')}`
 
 const isBegin = (status: string): boolean => /^(StatusMessage\.start|START)\b/.test(status)

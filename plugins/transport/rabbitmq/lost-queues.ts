@@ -7,8 +7,8 @@ import { within } from './within.ts'
 const timeMs = 30_000
 
 /**
- * Jobs that the broker had and whose queue is gone, because somebody deleted it or the broker lost its disk: they are sent again, which tells people that
- * there is no such queue, or reaches the one that is there again.
+ * Jobs that the broker had and whose queue is gone, because somebody deleted it or the broker lost its disk: they are sent again, which
+ * tells people that there is no such queue, or reaches the one that is there again.
  */
 export class LostQueues {
   #broker: Broker

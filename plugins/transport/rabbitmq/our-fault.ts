@@ -5,8 +5,8 @@ const unreachable =
 const addresses = /host='([^']{1,255})'|https?:\/\/([^/\s:'"?]{1,255})/g
 
 /**
- * True of a text in which an extractor says that it could not reach us, rather than some other service. `host` is the address in the job's message;
- * extractors may use another one for us (`CLOWDER_URL`), but only for us do they send `?key=`.
+ * True of a text in which an extractor says that it could not reach us, rather than some other service. `host` is the address in the job's
+ * message; extractors may use another one for us (`CLOWDER_URL`), but only for us do they send `?key=`.
  */
 export function saysWeWereAway(text: string, host: unknown): boolean {
   if (!unreachable.test(text)) return false

@@ -20,8 +20,8 @@ const kept = 50
 const slackMs = 15_000
 
 /**
- * The times in which no kernel could answer: none ran, or the store was away. Every kernel that serves HTTP notes now and then that it does; a gap
- * in these notes is such a time.
+ * The times in which no kernel could answer: none ran, or the store was away. Every kernel that serves HTTP notes now and then that it does;
+ * a gap in these notes is such a time.
  */
 export class Outages {
   #documents: DocumentStore

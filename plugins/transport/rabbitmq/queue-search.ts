@@ -19,8 +19,9 @@ const mostMessages = 60_000
 
 /**
  * Looks for messages in a queue without changing it: all are fetched without an acknowledgement, and those not taken go back to where
- * they were, as they were, in their order, whatever happens to us meanwhile. Clowder 1.x moves the rest through a queue `clowder.jobs.temp` and publishes it
- * again, which loses what is bound nowhere, the place to reply to, the order, and at a crash the lot. Undefined when there is no such queue.
+ * they were, as they were, in their order, whatever happens to us meanwhile. Clowder 1.x moves the rest through a queue `clowder.jobs.temp`
+ * and publishes it again, which loses what is bound nowhere, the place to reply to, the order, and at a crash the lot. Undefined when there
+ * is no such queue.
  */
 export async function searchQueue(
   model: ChannelModel,

@@ -119,7 +119,13 @@ export class RabbitTransport implements Transport {
     listening.serve(this.bus)
     await this.#outages.start()
     this.#sweeping.start()
-    await this.#broker.connect()
+    try {
+      await this.#broker.connect()
+    } catch (error) {
+      this.#sweeping.stop()
+      this.#outages.stop()
+      throw error
+    }
   }
 
   health(): void {
