@@ -15,7 +15,7 @@ interface Leased extends Held {
 }
 
 /** How many events a kernel holds for a consumer before it leaves them where any kernel can take them. */
-const most = 2000
+const most = 10_000
 
 const byId = (a: { readonly id: string }, b: { readonly id: string }): number => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
 

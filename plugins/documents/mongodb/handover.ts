@@ -2,6 +2,7 @@ import { type Log, Unavailable } from 'pounce/sdk'
 import type { Deliveries, NewDelivery } from './deliveries.ts'
 import type { Kept } from './form.ts'
 import type { Server } from './server.ts'
+import type { Mark, Settled } from './settled.ts'
 
 /** An event that is still in the document it came with. */
 export interface Fresh {
@@ -15,38 +16,44 @@ export interface Fresh {
   readonly isGone: boolean
   /** Consumers that have not dealt with it. */
   readonly left: Set<string>
-  /** Of the monotonic clock. */
-  readonly since: number
+  /** When it leaves its document although it is not settled, of the monotonic clock. */
+  readonly until: number
 }
 
 /** How a delivery is stored when its event leaves the document: leased to this kernel, with the tries so far, or free. */
 export type Describe = (fresh: Fresh, consumer: string) => Pick<NewDelivery, 'tries' | 'lease'>
 
+interface Tools {
+  readonly server: Server
+  readonly deliveries: Deliveries
+  readonly settled: Settled
+  readonly describe: Describe
+  readonly now: () => number
+  readonly log: Log
+}
+
 /** How long an event stays in its document in the hope that all its consumers are quick: then taking it away is the only write it costs. */
-const patienceMs = 30
+export const patienceMs = 1000
 const retryMs = 500
 const mostAtOnce = 500
 
 /**
- * Takes events out of the documents they came with: at once when everybody has dealt with them, else soon, with a record for each consumer
- * that has not. A crash before that leaves them in the documents, where a sweep finds them.
+ * Takes events out of the documents they came with: when everybody has dealt with them, else before long, with a record for each consumer
+ * that has not. What some have settled before is noted in one record for many events. A crash leaves events in the documents, where a
+ * sweep finds them.
  */
 export class Handover {
-  readonly #server: Server
-  readonly #deliveries: Deliveries
-  readonly #describe: Describe
-  readonly #log: Log
+  readonly #tools: Tools
   readonly #fresh = new Map<string, Fresh>()
+  #marks: Mark[] = []
   #running: Promise<void> | undefined
   #moves = 0
   #timer: NodeJS.Timeout | undefined
+  #dueAt = Number.POSITIVE_INFINITY
   #next = Promise.withResolvers<void>()
 
-  constructor(tools: { readonly server: Server; readonly deliveries: Deliveries; readonly describe: Describe; readonly log: Log }) {
-    this.#server = tools.server
-    this.#deliveries = tools.deliveries
-    this.#describe = tools.describe
-    this.#log = tools.log
+  constructor(tools: Tools) {
+    this.#tools = tools
     this.#next.promise.catch(() => undefined)
   }
 
@@ -59,32 +66,34 @@ export class Handover {
     return [...this.#fresh.values()].filter(({ left }) => left.has(consumer)).map(({ id }) => id)
   }
 
-  /** `isUrgent`: somebody who is not here waits for one of them. */
-  add(fresh: readonly Fresh[], isUrgent: boolean): void {
-    for (const one of fresh) this.#fresh.set(one.id, one)
-    this.#schedule(isUrgent || fresh.some(({ left }) => left.size === 0) ? 0 : patienceMs)
+  /** Takes charge of events. */
+  add(fresh: readonly Fresh[]): void {
+    for (const one of fresh) {
+      this.#fresh.set(one.id, one)
+      this.#schedule(one.left.size === 0 ? 0 : one.until)
+    }
   }
 
-  /** A consumer has dealt with events. Resolves once that is durable; ids of events that are not here are returned. */
+  /** A consumer has dealt with events that are here. Resolves once that is durable. */
   async settle(consumer: string, ids: readonly string[]): Promise<void> {
-    let isComplete = false
-    for (const id of ids) {
-      const one = this.#fresh.get(id)
-      one?.left.delete(consumer)
-      if (one?.left.size === 0) isComplete = true
+    if (ids.length === 0) return
+    for (const event of ids) if (this.#fresh.get(event)?.left.delete(consumer)) this.#marks.push({ event, consumer })
+    const own = new Set(ids)
+    const isWaiting = () => this.#marks.some(mark => mark.consumer === consumer && own.has(mark.event))
+    while (isWaiting()) {
+      this.#schedule(0)
+      await this.#next.promise
     }
-    if (isComplete) this.#schedule(0)
-    while (ids.some(id => this.#fresh.has(id))) await this.#next.promise
   }
 
   /** Resolves once none of these events is in its document any more. */
   async moveOn(ids: readonly string[]): Promise<void> {
-    while (ids.some(id => this.#fresh.has(id))) await this.#flush(true)
+    while (ids.some(id => this.#fresh.has(id))) await this.#flush(new Set(ids))
   }
 
   /** Takes everything away that is here. */
   async flush(): Promise<void> {
-    while (this.#fresh.size > 0) await this.#flush(true)
+    await this.moveOn([...this.#fresh.keys()])
   }
 
   /** Does something at a time when nothing moves from documents to records, so that counting both counts each event once. */
@@ -100,47 +109,56 @@ export class Handover {
   /** Forgets everything: a sweep finds it in the documents. */
   clear(): void {
     this.#fresh.clear()
+    this.#marks = []
     clearTimeout(this.#timer)
-    this.#timer = undefined
+    this.#dueAt = Number.POSITIVE_INFINITY
     this.#done(new Unavailable('The document store was away for too long'))
   }
 
-  #schedule(inMs: number): void {
-    if (inMs === 0) {
-      clearTimeout(this.#timer)
-      this.#timer = setTimeout(() => this.#start(), 0)
-    } else this.#timer ??= setTimeout(() => this.#start(), inMs)
+  #schedule(at: number): void {
+    if (at >= this.#dueAt) return
+    clearTimeout(this.#timer)
+    this.#dueAt = at
+    this.#timer = setTimeout(() => this.#start(), Math.max(0, at - performance.now()))
   }
 
   #start(): void {
-    this.#timer = undefined
-    this.#flush(false).catch(error => this.#log.warn('Events could not be taken out of their documents; this is tried again', { error }))
+    this.#dueAt = Number.POSITIVE_INFINITY
+    this.#flush().catch(error => this.#tools.log.warn('Events could not be taken out of their documents; this is tried again', { error }))
   }
 
-  async #flush(isAll: boolean): Promise<void> {
-    while (this.#running) {
-      await this.#running
-      if (!isAll) return
-    }
+  /** `chosen`: also these, whatever their time. */
+  async #flush(chosen?: ReadonlySet<string>): Promise<void> {
+    while (this.#running) await this.#running
     this.#moves++
-    this.#running = this.#takeAway(isAll).finally(() => {
+    this.#running = this.#takeAway(chosen).finally(() => {
       this.#running = undefined
     })
     await this.#running
   }
 
-  async #takeAway(isAll: boolean): Promise<void> {
-    const old = performance.now() - patienceMs + 2
-    const ready = [...this.#fresh.values()].filter(({ left, since }) => isAll || left.size === 0 || since <= old).slice(0, mostAtOnce)
+  async #takeAway(chosen: ReadonlySet<string> | undefined): Promise<void> {
+    const now = performance.now()
+    const isReady = ({ id, left, until }: Fresh): boolean => left.size === 0 || until <= now || chosen?.has(id) === true
+    const ready = [...this.#fresh.values()].filter(isReady).slice(0, mostAtOnce)
+    const leaving = new Set(ready.map(({ id }) => id))
+    const marks = this.#marks
+    const later = this.#tools.settled.write(
+      marks.filter(({ event }) => this.#fresh.has(event) && !leaving.has(event)),
+      this.#tools.now(),
+    )
     try {
-      if (ready.length > 0) await this.#move(ready)
+      await Promise.all([later, this.#move(ready)])
     } catch (error) {
+      this.#schedule(performance.now() + retryMs)
       this.#done(error)
-      this.#timer ??= setTimeout(() => this.#start(), retryMs).unref()
       throw error
     }
+    const written = new Set(marks)
+    this.#marks = this.#marks.filter(mark => !written.has(mark))
     this.#done()
-    if (this.#fresh.size > 0) this.#schedule(patienceMs)
+    const soonest = Math.min(...[...this.#fresh.values()].map(({ left, until }) => (left.size === 0 ? 0 : until)))
+    this.#schedule(this.#marks.length > 0 ? 0 : soonest)
   }
 
   #done(error?: unknown): void {
@@ -152,20 +170,23 @@ export class Handover {
   }
 
   async #move(ready: readonly Fresh[]): Promise<void> {
+    if (ready.length === 0) return
+    const { deliveries, describe, settled } = this.#tools
     const stored = ready.flatMap(one => [...one.left].map(consumer => ({ one, consumer })))
-    await this.#deliveries.add(
-      stored.map(({ one, consumer }) => ({ consumer, id: one.id, subject: one.subject, text: one.text, ...this.#describe(one, consumer) })),
+    await deliveries.add(
+      stored.map(({ one, consumer }) => ({ consumer, id: one.id, subject: one.subject, text: one.text, ...describe(one, consumer) })),
     )
     await Promise.all([...Map.groupBy(ready, ({ collection }) => collection)].map(([name, some]) => this.#clear(name, some)))
-    for (const { id } of ready) this.#fresh.delete(id)
     // Those that were dealt with while their records were being written.
     const late = Map.groupBy(
       stored.filter(({ one, consumer }) => !one.left.has(consumer)),
       ({ consumer }) => consumer,
     )
+    for (const { id } of ready) this.#fresh.delete(id)
+    settled.left(ready.map(({ id }) => id))
     await Promise.all(
       [...late].map(([consumer, some]) =>
-        this.#deliveries.settle(
+        deliveries.settle(
           consumer,
           some.map(({ one }) => one.id),
         ),
@@ -174,12 +195,13 @@ export class Handover {
   }
 
   async #clear(name: string, some: readonly Fresh[]): Promise<void> {
+    const { server } = this.#tools
     const documents = [...new Set(some.map(({ document }) => document))]
     const pull = { $pull: { ev: { id: { $in: some.map(({ id }) => id) } } } }
-    const collection = () => this.#server.collection<Kept>(name)
-    await this.#server.use(() => collection().updateMany({ _id: { $in: documents } }, pull))
+    const collection = () => server.collection<Kept>(name)
+    await server.use(() => collection().updateMany({ _id: { $in: documents } }, pull))
     const gone = [...new Set(some.filter(({ isGone }) => isGone).map(({ document }) => document))]
     if (gone.length === 0) return
-    await this.#server.use(() => collection().deleteMany({ _id: { $in: gone }, gone: true, ev: { $size: 0 } }))
+    await server.use(() => collection().deleteMany({ _id: { $in: gone }, gone: true, ev: { $size: 0 } }))
   }
 }

@@ -77,8 +77,8 @@ export class MongodbDocuments implements DocumentStore {
   }
 
   /** Stops at once, as a kernel that is killed does: nothing is handed on or given back. For tests. */
-  abandon(): void {
-    this.#outbox.abandon()
+  abandon(): Promise<void> {
+    return this.#outbox.abandon()
   }
 
   async declare(collections: readonly Collection<object>[]): Promise<void> {

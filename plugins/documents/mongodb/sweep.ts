@@ -1,23 +1,31 @@
 import type { AnyEvent } from 'pounce/sdk'
 import type { Catalog } from './catalog.ts'
-import { type Deliveries, type NewDelivery, subjectOf } from './deliveries.ts'
+import { type Deliveries, idOf, type NewDelivery, subjectOf } from './deliveries.ts'
 import type { Kept, KeptEvent } from './form.ts'
 import type { Server } from './server.ts'
+import type { Settled } from './settled.ts'
 
 /** Events of this age were left behind by a kernel that died, or whose commit was answered by nobody. */
-const ageMs = 10_000
+const ageMs = 20_000
 const mostDocuments = 200
 
 /** The records of an event for the consumers that it was kept for. */
-const deliveriesOf = ({ id, e, to }: KeptEvent): readonly NewDelivery[] => {
+const deliveriesOf = ({ id, e, to }: KeptEvent, settled: ReadonlySet<string>): readonly NewDelivery[] => {
   if (e === '') return []
   const subject = subjectOf(JSON.parse(e) as AnyEvent)
-  return to.map(consumer => ({ consumer, id, subject, text: e, tries: 0 }))
+  const waiting = to.filter(consumer => !settled.has(idOf(id, consumer)))
+  return waiting.map(consumer => ({ consumer, id, subject, text: e, tries: 0 }))
 }
 
 /** Takes events out of documents that nobody handed on. Those that `isHeld` are being handed on here. Returns how many it found. */
 export const sweep = async (
-  tools: { readonly server: Server; readonly catalog: Catalog; readonly deliveries: Deliveries; readonly isHeld: (id: string) => boolean },
+  tools: {
+    readonly server: Server
+    readonly catalog: Catalog
+    readonly deliveries: Deliveries
+    readonly settled: Settled
+    readonly isHeld: (id: string) => boolean
+  },
   now: number,
 ): Promise<number> => {
   let found = 0
@@ -25,7 +33,11 @@ export const sweep = async (
   return found
 }
 
-const sweepOne = async ({ server, deliveries, isHeld }: Parameters<typeof sweep>[0], name: string, before: number): Promise<number> => {
+const sweepOne = async (
+  { server, deliveries, settled, isHeld }: Parameters<typeof sweep>[0],
+  name: string,
+  before: number,
+): Promise<number> => {
   const collection = () => server.collection<Kept>(name)
   const options = { projection: { ev: 1, gone: 1 }, sort: { 'ev.at': 1 as const }, limit: mostDocuments }
   const left = await server.use(() =>
@@ -35,7 +47,8 @@ const sweepOne = async ({ server, deliveries, isHeld }: Parameters<typeof sweep>
   )
   const events = left.flatMap(({ _id, ev }) => ev.filter(({ id, at }) => at <= before && !isHeld(id)).map(event => ({ _id, event })))
   if (events.length === 0) return 0
-  await deliveries.add(events.flatMap(({ event }) => deliveriesOf(event)))
+  const done = await settled.all()
+  await deliveries.add(events.flatMap(({ event }) => deliveriesOf(event, done)))
   const documents = [...new Set(events.map(({ _id }) => _id))]
   const pull = { $pull: { ev: { id: { $in: events.map(({ event }) => event.id) } } } }
   await server.use(() => collection().updateMany({ _id: { $in: documents } }, pull))

@@ -78,7 +78,7 @@ live('events of a kernel that died before it handed them on are found', async t 
   await claim(dead)
   await dead.commit({ insert: { id: 'x' }, into: notes }, [created(1)])
   await dead.commit({ tombstone: 'x', in: notes }, [created(2)])
-  dead.abandon()
+  await dead.abandon()
   clock.advance(60_000)
   const heir = await openStore(t, { uri: url('MONGODB'), database, tools: { clock, ids: realTools().ids } })
   await heir.declare([notes as Collection<object>])

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { applyUpdate, type Change, type Collection, CommitConflict, checkId, matcher, type Stored, Taken, Unavailable } from 'pounce/sdk'
 import type { Catalog } from './catalog.ts'
 import { type Form, freeKeysOf, type Kept, type KeptEvent, partsOf, uniqueMember } from './form.ts'
+import { Inserts } from './inserts.ts'
 import { isDuplicate } from './problems.ts'
 import type { Server } from './server.ts'
 import { encodeText } from './text-keys.ts'
@@ -49,11 +50,13 @@ const mostTries = 100
 export class Writer {
   readonly #server: Server
   readonly #catalog: Catalog
+  readonly #inserts: Inserts
   readonly #states = new Map<string, State>()
 
   constructor(server: Server, catalog: Catalog) {
     this.#server = server
     this.#catalog = catalog
+    this.#inserts = new Inserts(server)
   }
 
   /** Throws what the caller is told. */
@@ -72,7 +75,7 @@ export class Writer {
     const birth = newBirth()
     const parts = { ...partsOf(form, document, text), b: birth }
     try {
-      await this.#server.use(() => this.#collection(form).insertOne({ _id: encodeText(id), ...parts, ev: [...events] }))
+      await this.#inserts.add(form.name, { _id: encodeText(id), ...parts, ev: [...events] })
     } catch (error) {
       if (!isDuplicate(error)) throw error
       await this.#insertAnew(form, id, parts, events, takenBy(form, error))
