@@ -4,6 +4,7 @@ import { systemClock } from '../clock.ts'
 import type { Config } from '../config.ts'
 import { lockDataFolder } from '../data-lock.ts'
 import { bootKernel, type Kernel } from '../kernel.ts'
+import { idOfName, metaRecords } from '../kernel-records.ts'
 import { createLog } from '../log.ts'
 import { Move, type Stores } from '../moving/move.ts'
 import type { MoveReport } from '../moving/move-records.ts'
@@ -52,6 +53,7 @@ async function drain(config: Config, { progress }: Context): Promise<void> {
   await looking.start({ until: 'store' })
   let waits: boolean
   try {
+    await refuseNothing(looking)
     await refuseOldSchema(looking)
     waits = Object.values((await looking.outbox?.waiting()) ?? {}).some(count => count > 0)
     if (!waits) await refuseParked(looking)
@@ -68,6 +70,11 @@ async function drain(config: Config, { progress }: Context): Promise<void> {
   } finally {
     await working.stop()
   }
+}
+
+async function refuseNothing(kernel: Kernel): Promise<void> {
+  if (!(await kernel.get(DocumentStore).get(metaRecords, idOfName('installation'))))
+    throw new StartRefused('The source holds no installation: is it the right data folder, or the right database?')
 }
 
 async function refuseOldSchema(kernel: Kernel): Promise<void> {

@@ -78,6 +78,21 @@ export const runPounce = (folder: string, ...words: readonly string[]): Promise<
 export const runPounceWith = (settings: Settings, folder: string, ...words: readonly string[]): Promise<Ended> =>
   launch(folder, settings, ...words).ended
 
+/** Starts a `pounce` command that can be killed. */
+export const startPounce = (
+  settings: Settings,
+  folder: string,
+  ...words: readonly string[]
+): { readonly ended: Promise<Ended>; signal(name: NodeJS.Signals): void } => {
+  const { child, ended } = launch(folder, settings, ...words)
+  return {
+    ended,
+    signal: name => {
+      child.kill(name)
+    },
+  }
+}
+
 /** The memory of a process of this machine, in bytes. */
 const rssOf = async (pid: number): Promise<number> => {
   const [, kilobytes] = /^VmRSS:\s+(\d+) kB/m.exec(await readFile(`/proc/${pid}/status`, 'utf8')) ?? []
