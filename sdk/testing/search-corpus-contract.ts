@@ -118,7 +118,7 @@ async function wrongSuggestions(index: SearchIndex, oracle: SearchOracle): Promi
       wrong.push(`${title}: ${JSON.stringify(found)} instead of ${JSON.stringify(expected)}`)
   }
   for (const [who, scope] of Object.entries(corpusScopes)) {
-    for (const prefix of ['', 'tr', 'q', 'PRAIRIE', '🌱', 'older', '%'])
+    for (const prefix of ['', 'tr', 'q', 'PRAIRIE', 'ü', '🌱', 'older', '%'])
       compare(`tags ${prefix} for ${who}`, oracle.tags(prefix, scope), await index.tags(prefix, scope, 1000))
     for (const prefix of ['', 'wid', 'site', 'Camera', 'site.loc', 'funding i', 'idth'])
       compare(`fields ${prefix} for ${who}`, oracle.fields(prefix, scope), await index.fields(prefix, scope, 1000))

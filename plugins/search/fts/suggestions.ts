@@ -33,11 +33,15 @@ export class Suggestions {
     const visible = scope.all ? '' : 'AND doc IN (SELECT rowid FROM fts WHERE fts MATCH ?)'
     const begin = prefix.toLowerCase()
     const rows = this.#db
-      .prepare(
-        `SELECT tag, count(*) AS count FROM tag WHERE lower(substr(tag, 1, ?)) = ? ${visible} GROUP BY tag ORDER BY count DESC, tag LIMIT ?+0`,
-      )
-      .all([...begin].length, begin, ...(scope.all ? [] : [permitted]), limit)
-    return rows.map(({ tag, count }) => ({ tag: String(tag), count: Number(count) }))
+      .prepare(`SELECT tag, count(*) AS count FROM tag WHERE 1 ${visible} GROUP BY tag ORDER BY count DESC, tag`)
+      .iterate(...(scope.all ? [] : [permitted]))
+    const found: { tag: string; count: number }[] = []
+    // SQLite knows no capital letters but A to Z.
+    for (const { tag, count } of rows) {
+      if (found.length >= limit) break
+      if (String(tag).toLowerCase().startsWith(begin)) found.push({ tag: String(tag), count: Math.min(Number(count), countedAtMost) })
+    }
+    return found
   }
 
   fields(prefix: string, scope: SearchScope, limit: number): readonly FieldCount[] {

@@ -23,7 +23,7 @@ export interface Vocabulary {
   fieldsWithin(name: string): readonly KnownField[]
 }
 
-const mostMatches = 1000
+const mostMatches = 2000
 const mostFields = 500
 const afterAllWords = '\u{10ffff}'
 
