@@ -14,19 +14,27 @@ export class StatusLine {
   #now: () => Date
   #patience: Patience
   #unheard: (error: unknown) => void
+  #steadyMs: () => number
   #last: Promise<void> = Promise.resolve()
   #lastProgress = Number.NEGATIVE_INFINITY
 
   constructor(
     listener: TransportListener,
     about: Omit<JobStatus, 'status' | 'at'>,
-    options: { readonly now: () => Date; readonly signal: AbortSignal; readonly unheard: (error: unknown) => void },
+    options: {
+      readonly now: () => Date
+      readonly signal: AbortSignal
+      readonly unheard: (error: unknown) => void
+      /** A clock that only goes forward, in milliseconds. */
+      readonly steadyMs?: () => number
+    },
   ) {
     this.#listener = listener
     this.#about = about
     this.#now = options.now
     this.#patience = { signal: options.signal, tries, delayMs, awayMs }
     this.#unheard = options.unheard
+    this.#steadyMs = options.steadyMs ?? (() => performance.now())
   }
 
   /** Tells it in the background. What is not heard after five tries is dropped: a line on the way is not worth a job. */
@@ -37,7 +45,7 @@ export class StatusLine {
 
   /** As `note`, but at most one line a second. */
   progress(message: string): void {
-    const now = performance.now()
+    const now = this.#steadyMs()
     if (now - this.#lastProgress < progressEveryMs) return
     this.#lastProgress = now
     this.note(`StatusMessage.processing: ${message}`)
