@@ -5,7 +5,6 @@ import type { StoredJob } from './bus-jobs.ts'
 import type { Link } from './link.ts'
 import { isMessageOf } from './message-ids.ts'
 import { searchQueue } from './queue-search.ts'
-import { within } from './within.ts'
 
 type Outcome = Awaited<ReturnType<Transport['cancel']>>
 
@@ -64,13 +63,13 @@ export class Cancelling {
     const { searchMs, timeoutMs } = this.#limits
     const isAside = job.state === 'dead' || job.state === 'parked'
     const queue = isAside ? `error.${job.queue}` : job.queue
-    const looking = searchQueue(model, queue, content => isMessageOf(content, job.id), { timeMs: searchMs, wanted: 1 })
-    const search = await within(looking, searchMs + timeoutMs)
+    const limits = { timeMs: searchMs, answerMs: timeoutMs, wanted: 1 }
+    const search = await searchQueue(model, queue, content => isMessageOf(content, job.id), limits)
     if (!search) return true
     const [message] = search.found
     if (message) search.take(message)
     // Closed before the record goes: the broker has then forgotten the message.
-    await within(search.close(), timeoutMs)
+    await search.close()
     // In no queue, and nobody who could have it in hand.
     return message !== undefined || isAside || (search.isComplete && search.consumers === 0)
   }

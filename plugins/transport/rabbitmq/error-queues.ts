@@ -50,8 +50,8 @@ export class ErrorQueues {
     const { timeoutMs, leaseMs } = this.#parts
     const left = new Map(jobs.map(job => [job.id, job]))
     const isWanted = (content: Buffer): boolean => idsIn(content).some(id => left.has(id))
-    const looking = searchQueue(model, `error.${queue}`, isWanted, { timeMs: timeoutMs, wanted: jobs.length })
-    const search = await within(looking, leaseMs / 2)
+    const limits = { timeMs: timeoutMs, answerMs: timeoutMs, wanted: jobs.length }
+    const search = await searchQueue(model, `error.${queue}`, isWanted, limits)
     try {
       if (search) await within(this.#move(model, queue, search, left), leaseMs / 2)
     } finally {

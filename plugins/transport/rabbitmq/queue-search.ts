@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib'
 import { textOf } from './text-of.ts'
+import { within } from './within.ts'
 
 /** What a search found. All messages but those that are taken return to their places when it is closed, or when we die. */
 export interface Search {
@@ -12,6 +13,16 @@ export interface Search {
   /** Takes a found message out of the queue for good. */
   take(message: ConsumeMessage): void
   close(): Promise<void>
+}
+
+/** Where a search ends. */
+export interface SearchLimits {
+  /** For messages to come. */
+  readonly timeMs: number
+  /** For the answers of the broker around that; then the search fails. */
+  readonly answerMs: number
+  /** Messages to find. */
+  readonly wanted: number
 }
 
 const quietMs = 100
@@ -27,7 +38,23 @@ export async function searchQueue(
   model: ChannelModel,
   queue: string,
   isWanted: (content: Buffer) => boolean,
-  { timeMs, wanted }: { readonly timeMs: number; readonly wanted: number },
+  limits: SearchLimits,
+): Promise<Search | undefined> {
+  const looking = look(model, queue, isWanted, limits)
+  try {
+    return await within(looking, limits.timeMs + limits.answerMs)
+  } catch (error) {
+    // What it fetches late must not stay with us.
+    looking.then(search => search?.close()).catch(() => undefined)
+    throw error
+  }
+}
+
+async function look(
+  model: ChannelModel,
+  queue: string,
+  isWanted: (content: Buffer) => boolean,
+  { timeMs, answerMs, wanted }: SearchLimits,
 ): Promise<Search | undefined> {
   const channel = await quietChannel(model)
   const facts = await ifThere(channel, queue)
@@ -38,6 +65,7 @@ export async function searchQueue(
   const until = last + timeMs
   const most = Math.min(facts.messageCount, mostMessages)
   let isOver = most === 0
+  let isEmptied = isOver
   if (!isOver) {
     await channel.prefetch(most)
     const { consumerTag } = await channel.consume(
@@ -52,15 +80,22 @@ export async function searchQueue(
       // Ahead of the extractor, so that it does not share the messages with us.
       { priority: 10 },
     )
-    while (!isOver && performance.now() < until && performance.now() - last < quietMs) await pause(2)
+    while (!isOver && performance.now() < until) {
+      await pause(2)
+      if (performance.now() - last < quietMs) continue
+      // Either others have the rest in hand, or the broker is slow.
+      isEmptied = (await channel.checkQueue(queue)).messageCount === 0
+      if (isEmptied) break
+      last = performance.now()
+    }
     await channel.cancel(consumerTag)
   }
   return {
     found,
-    isComplete: seen >= facts.messageCount,
+    isComplete: isEmptied || seen >= facts.messageCount,
     consumers: facts.consumerCount,
     take: message => channel.ack(message),
-    close: () => channel.close(),
+    close: () => within(channel.close(), answerMs),
   }
 }
 
