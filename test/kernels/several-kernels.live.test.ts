@@ -9,7 +9,7 @@ import { SeveralKernels } from './several-kernels.ts'
 
 const { test: live, url } = liveTests(test, 'MONGODB', 'S3', 'ELASTICSEARCH')
 
-live('three kernels that start at the same time on empty servers are one installation with one admin', async t => {
+live.serial('three kernels that start at the same time on empty servers are one installation with one admin', async t => {
   const kernels = await SeveralKernels.begin(t, url, 3)
   const names = await Promise.all([0, 1, 2].map(n => ok<{ instance: string }>(kernels.call(n, '/api/status'))))
   t.is(new Set(names.map(({ instance }) => instance)).size, 1)
@@ -22,7 +22,7 @@ live('three kernels that start at the same time on empty servers are one install
   for (const n of [0, 1, 2]) t.is((await kernels.call(n, '/readyz')).status, 200)
 })
 
-live('what ends on one kernel is refused by the other within a second: keys, sessions, sessions of an old password', async t => {
+live.serial('what ends on one kernel is refused by the other within a second: keys, sessions, sessions of an old password', async t => {
   const kernels = await SeveralKernels.begin(t, url, 2)
   const ann = { email: 'ann@example.org', password: 'a long password', firstName: 'Ann', lastName: 'Ash' }
   await ok(kernels.call(0, '/api/users', { method: 'POST', json: ann }))
@@ -55,7 +55,7 @@ live('what ends on one kernel is refused by the other within a second: keys, ses
   t.is(await refusedWithin(0, two), 401)
 })
 
-live('a command works beside the kernels, on the data folder of one of them', async t => {
+live.serial('a command works beside the kernels, on the data folder of one of them', async t => {
   const kernels = await SeveralKernels.begin(t, url, 1)
   const made = await runPounceWith(kernels.settings, kernels.folderOf(0), 'user', 'create', 'bob@example.org')
   t.is(made.code, 0, made.err)
@@ -66,7 +66,7 @@ live('a command works beside the kernels, on the data folder of one of them', as
   t.regex(second.err, /is used by the process \d+/)
 })
 
-live('events reach the handlers of a worker when the kernel that answers requests has none of the work', async t => {
+live.serial('events reach the handlers of a worker when the kernel that answers requests has none of the work', async t => {
   const kernels = await SeveralKernels.begin(t, url, 1, { POUNCE_ROLES: 'http' })
   const dataset = await newDataset((path, init) => kernels.call(0, path, init), { name: 'Found by the worker' })
   const hits = async () => (await ok<{ count: number }>(kernels.call(0, '/api/search?query=worker'))).count
@@ -82,7 +82,7 @@ live('events reach the handlers of a worker when the kernel that answers request
   t.is((await worker.ended).code, 0)
 })
 
-live(
+live.serial(
   'kernels are restarted one after the other, one of them killed, while clients that try again once see no failure and lose nothing',
   async t => {
     const kernels = await SeveralKernels.begin(t, url, 2)
