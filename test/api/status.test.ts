@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import test from 'ava'
+import { definePlugin, maskedUri, provide, type StatusPart, StatusParts } from 'pounce/sdk'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 import { newPerson, type Person } from '../support/people.ts'
 import { newDataset, newFolder, ok, unknownId, upload } from '../support/scene.ts'
@@ -59,6 +60,42 @@ test('only server admins are told where things are kept', async t => {
   const { storage } = await ok<{ storage: Record<string, string> }>(ann.call('/api/status'))
   t.deepEqual(storage, { location: 'disk' })
   t.like(await ok(server.as(server.admin.key)('/api/status')), { storage: { path: join(server.folder, 'blobs') } })
+})
+
+class SilentPart implements StatusPart {
+  readonly name = 'mongo'
+  readonly isPlain = true
+  readonly details = { uri: maskedUri('mongodb://me:hunter22@one,two/?password=hunter22') }
+  check(): Promise<undefined> {
+    return new Promise(() => undefined)
+  }
+}
+class BrokenPart implements StatusPart {
+  readonly name = 'rabbitmq'
+  readonly details = { uri: maskedUri('amqp://me:hunter22@broker/vhost'), exchange: 'clowder' }
+  async check(): Promise<undefined> {
+    throw new Error('refused')
+  }
+}
+
+test('parts that are away are told, without passwords, and hold up no answer', async t => {
+  const parts = definePlugin({
+    id: 'test.parts',
+    summary: 'Parts',
+    provides: [provide(StatusParts, SilentPart), provide(StatusParts, BrokenPart)],
+  })
+  const other = await bootForTest({ t, also: [parts] })
+  const begin = performance.now()
+  const { plugins } = await ok<{ plugins: Record<string, unknown> }>(other.as()('/api/status'))
+  t.true(performance.now() - begin < 3000)
+  t.like(plugins, { mongo: false, rabbitmq: { status: 'disconnected' } })
+  t.deepEqual(plugins['rabbitmq'], { status: 'disconnected' })
+  const forAdmin = await ok<{ plugins: object }>(other.as(other.admin.key)('/api/status'))
+  t.like(forAdmin.plugins, {
+    mongo: { status: 'disconnected', uri: 'mongodb://me:***@one,two/' },
+    rabbitmq: { status: 'disconnected', uri: 'amqp://me:***@broker/vhost', exchange: 'clowder' },
+  })
+  t.false(JSON.stringify(forAdmin).includes('hunter22'))
 })
 
 test('the tree leads from the root to a file', async t => {
