@@ -35,7 +35,8 @@ export const withLine = (lines: readonly StatusLine[], line: StatusLine): readon
   const next = [...round.slice(0, before), line, ...round.slice(before)]
   // The line that says when it was asked for stays, whatever else must go.
   const kept = next.length > keptLines ? [...next.slice(0, 1), ...next.slice(1 - keptLines)] : next
-  return [...lines.slice(0, start).slice(kept.length - keptLines || lines.length), ...kept]
+  const room = keptLines - kept.length
+  return [...(room > 0 ? lines.slice(0, start).slice(-room) : []), ...kept]
 }
 
 /**
