@@ -91,6 +91,9 @@ live.serial(
     const acked = new Map<string, string>()
     const failures: string[] = []
     let isOver = false
+    t.teardown(() => {
+      isOver = true
+    })
 
     /** As a client behind a proxy: the next kernel that is up, and another one when the first did not answer. */
     const send = async (turn: number, path: string, init?: RequestInit): Promise<Response> => {
