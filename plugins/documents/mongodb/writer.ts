@@ -74,33 +74,33 @@ export class Writer {
     const document = JSON.parse(text) as Stored
     const birth = newBirth()
     const parts = { ...partsOf(form, document, text), b: birth }
-    try {
-      await this.#inserts.add(form.name, { _id: encodeText(id), ...parts, ev: [...events] })
-    } catch (error) {
-      if (!isDuplicate(error)) throw error
-      await this.#insertAnew(form, id, parts, events, takenBy(form, error))
-    }
+    for (let isDone = false; !isDone; ) isDone = await this.#insertOnce(form, id, parts, events)
     this.#remember(form, id, { birth, revision: 1, text })
     return { document, left: events, isGone: false }
   }
 
-  /** A tombstone may still be in the place: it stays until its events are handed on. */
-  async #insertAnew(
-    form: Form,
-    id: string,
-    parts: Omit<Kept, '_id' | 'ev'>,
-    events: readonly KeptEvent[],
-    taken: Taken | undefined,
-  ): Promise<void> {
-    if (await this.#find(form, id)) throw new CommitConflict('exists', `${form.name} already has ${id}`)
-    if (taken) throw taken
+  /** False when a tombstone that was in the place has gone meanwhile. */
+  async #insertOnce(form: Form, id: string, parts: Omit<Kept, '_id' | 'ev'>, events: readonly KeptEvent[]): Promise<boolean> {
+    try {
+      await this.#inserts.add(form.name, { _id: encodeText(id), ...parts, ev: [...events] })
+      return true
+    } catch (error) {
+      if (!isDuplicate(error)) throw error
+      if (await this.#find(form, id)) throw new CommitConflict('exists', `${form.name} already has ${id}`)
+      const taken = takenBy(form, error)
+      if (taken) throw taken
+    }
+    return this.#replaceTombstone(form, id, parts, events)
+  }
+
+  /** A tombstone stays in its place until its events are handed on; they are kept. False when there is none. */
+  async #replaceTombstone(form: Form, id: string, parts: Omit<Kept, '_id' | 'ev'>, events: readonly KeptEvent[]): Promise<boolean> {
     const update = { $set: parts, $unset: { gone: true as const }, $push: { ev: { $each: [...events] } } }
     try {
-      if (await this.#update(form, { _id: encodeText(id), gone: true }, update)) return
+      return await this.#update(form, { _id: encodeText(id), gone: true }, update)
     } catch (error) {
       throw (isDuplicate(error) && takenBy(form, error)) || error
     }
-    throw new CommitConflict('exists', `${form.name} already has ${id}`)
   }
 
   async #replace(form: Form, input: Stored, events: readonly KeptEvent[]): Promise<Written> {
