@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import {
   Conflict,
   type FieldCount,
@@ -134,7 +135,7 @@ export class ElasticsearchSearch implements SearchIndex {
       if (status === 404) this.#indexes.lost()
     }
     try {
-      await this.#indexes.ready()
+      await inTime(this.#indexes.ready(), until)
       return await this.#askOnce<T>(body, until)
     } catch (error) {
       throw asProblem(error)
@@ -149,6 +150,17 @@ export class ElasticsearchSearch implements SearchIndex {
     const answer = (await this.#server.call<T & { readonly timed_out?: boolean }>(call)).body
     if (answer.timed_out) throw new Unavailable('The search took too long')
     return answer
+  }
+}
+
+/** Whoever waits for the work is told in time; the work goes on. */
+async function inTime(work: Promise<void>, until: number): Promise<void> {
+  const ended = new AbortController()
+  const limit = pause(Math.max(0, until - performance.now()), true, { signal: ended.signal }).catch(() => false)
+  try {
+    if (await Promise.race([work.then(() => false), limit])) throw new Unavailable('The search index is being made')
+  } finally {
+    ended.abort()
   }
 }
 
