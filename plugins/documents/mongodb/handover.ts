@@ -99,7 +99,7 @@ export class Handover {
   /** Does something at a time when nothing moves from documents to records, so that counting both counts each event once. */
   async standingStill<R>(work: () => Promise<R>): Promise<R> {
     for (;;) {
-      await this.#running?.catch(() => undefined)
+      while (this.#running) await this.#running.catch(() => undefined)
       const moves = this.#moves
       const result = await work()
       if (moves === this.#moves) return result
