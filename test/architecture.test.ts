@@ -114,7 +114,8 @@ test('every plugin of the tree runs by default, but for those that need a server
 test('what stands behind a port passes the contract of the port', t => {
   const missing = plugins.flatMap(({ name, plugin }) => {
     const own = sources.filter(({ path }) => path.startsWith(`${folderOf(name)}/`) && path.endsWith('.test.ts'))
-    const isCalled = (contract: string): boolean => own.some(({ text }) => new RegExp(`^\\s*${contract}\\(\\s*(?:test|live)\\b`, 'm').test(text))
+    const isCalled = (contract: string): boolean =>
+      own.some(({ text }) => new RegExp(`^\\s*${contract}\\(\\s*(?:test|live)\\b`, 'm').test(text))
     return (plugin.provides ?? []).flatMap(({ port }) => {
       const left = (contracts[port] ?? []).filter(contract => !isCalled(contract))
       // A way to sign in is a password or a token, and has the contract of that alone.

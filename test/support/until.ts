@@ -11,7 +11,8 @@ export const until = async <T>(
   for (let waitMs = 2; ; waitMs = Math.min(waitMs * 2, 50)) {
     const seen = await look()
     if (counts(seen)) return seen
-    if (performance.now() > end) throw new Error(`Waited ${limitMs} ms for ${what}; seen last: ${String(JSON.stringify(seen)).slice(-2000)}`)
+    if (performance.now() > end)
+      throw new Error(`Waited ${limitMs} ms for ${what}; seen last: ${String(JSON.stringify(seen)).slice(-2000)}`)
     await pause(waitMs)
   }
 }
