@@ -49,7 +49,7 @@ export const openStore = async (
   const all: Settings = {
     uri,
     database: database ?? testDatabase(t, server),
-    timeoutMs: 4000,
+    timeoutMs: 60_000,
     readTimeoutMs: 30_000,
     poolSize: 16,
     ...settings,
