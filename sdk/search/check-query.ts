@@ -3,7 +3,7 @@ import { Invalid } from '../problem.ts'
 import { patternsOf } from './text.ts'
 
 /** What a query may consist of. */
-export const queryLimits = { depth: 60, conditions: 500, words: 1000, expressions: 10 } as const
+export const queryLimits = { depth: 25, conditions: 500, words: 1000, expressions: 10 } as const
 
 interface Counts {
   conditions: number

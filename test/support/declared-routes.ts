@@ -63,6 +63,7 @@ const kinds: Readonly<Record<string, string>> = {
   previews: 'preview',
   thumbnails: 'thumbnail',
   users: 'user',
+  comment: 'comment',
   extractions: 'file',
   uploadToDataset: 'dataset',
 }

@@ -27,13 +27,14 @@ export const furnish = async ({ call, id: user }: Person): Promise<Ids> => {
   const dataset = await newDataset(call, { space: [space], collection: [collection] })
   const folder = await newFolder(call, dataset, 'a folder')
   const file = await upload(call, dataset, 'words in a file', 'file.txt', { query: `extract=false&folder_id=${folder}` })
+  const comment = await (await call(`/api/files/${file}/comment`, { method: 'POST', json: { text: 'a comment' } })).text()
   const preview = await send('/api/previews')
   const thumbnail = await send('/api/fileThumbnail')
   await ok(call(`/api/files/${file}/previews/${preview}`, { method: 'POST', json: {} }))
   const { job_id: job } = await ok<{ job_id: string }>(
     call(`/api/files/${file}/extractions`, { method: 'POST', json: { extractor: 'pounce.digest' } }),
   )
-  return { space, collection, child, dataset, folder, file, preview, thumbnail, job, user, to: dataset }
+  return { space, collection, child, dataset, folder, file, comment, preview, thumbnail, job, user, to: dataset }
 }
 
 /** Boots a server with all plugins and furnishes it. */

@@ -3,7 +3,6 @@ import {
   Clock,
   type Collection,
   type Committed,
-  configPort,
   type DocumentStore,
   type Find,
   Ids,
@@ -21,7 +20,7 @@ import { Catalog } from './catalog.ts'
 import { MongodbOutbox } from './mongodb-outbox.ts'
 import { type Count, Reader } from './reader.ts'
 import { Server } from './server.ts'
-import { config, type Settings } from './settings.ts'
+import { Config, config, type Settings } from './settings.ts'
 import { encodeText } from './text-keys.ts'
 import { Turns } from './turns.ts'
 import { collectionOf, idOf, Writer } from './writer.ts'
@@ -32,8 +31,6 @@ interface Item {
 }
 
 export { config }
-
-const Config = configPort(config)
 
 /** Documents in MongoDB, one conditional write for each commit, with its events inside the document until they are handed on. */
 export class MongodbDocuments implements DocumentStore {

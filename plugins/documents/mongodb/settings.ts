@@ -1,4 +1,4 @@
-import { s } from 'pounce/sdk'
+import { configPort, s } from 'pounce/sdk'
 
 /** Settings of `documents.mongodb`. */
 export const config = s.Object({
@@ -27,4 +27,5 @@ export const config = s.Object({
   poolSize: s.Integer({ default: 64, minimum: 1, maximum: 1000, description: 'Connections to the server at most' }),
 })
 
+export const Config = configPort(config)
 export type Settings = s.Static<typeof config>

@@ -62,7 +62,8 @@ export class Parts {
   /** Names of the extractors that run here. */
   async extractors(): Promise<string[]> {
     const queues = await Promise.all(this.#transports.all().map(transport => inTime(transport.queues()).catch(() => [])))
-    const listening = queues.flat().flatMap(({ queue, consumers }) => (consumers > 0 ? [queue] : []))
+    // The queue of a private extractor holds its key.
+    const listening = queues.flat().flatMap(({ queue, consumers }) => (consumers > 0 && !queue.startsWith('private.') ? [queue] : []))
     return [...new Set([...this.#extractors.all().map(extractor => extractor.info.name), ...listening])].sort()
   }
 }

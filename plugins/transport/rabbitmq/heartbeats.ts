@@ -137,7 +137,8 @@ export class Heartbeats implements Tenant {
         if (this.#news.get(queue) === news) this.#news.delete(queue)
       } catch (error) {
         failures += 1
-        this.#parts.log.warn('an extractor could not be registered', { queue, error })
+        // Not its queue: that of a private extractor holds its key.
+        this.#parts.log.warn('an extractor could not be registered', { error })
         // The next heartbeat, within minutes, is then as good as the first.
         const isGivenUp = !isAway(error) && failures >= tries
         if (isGivenUp) {
