@@ -46,7 +46,6 @@ async function* documents(count: number): AsyncGenerator<SearchDocument> {
         { field: 'site.label', value: wordOf(draw()) },
       ],
       childOf: [],
-      parentOf: [],
       spaces: [hex(0x500000 + (n % spaces))],
       isPublic: n % 10 === 0,
       isListed: true,

@@ -34,8 +34,6 @@ export interface SearchDocument {
   readonly text?: string
   /** What it is in: datasets, folders, collections, spaces (`in:<id>`). */
   readonly childOf: readonly string[]
-  /** What is in it (`contains:<id>`). At most 1,000. */
-  readonly parentOf: readonly string[]
   /** Rights, as the policy filters by them. Never user ids besides the author's. */
   readonly spaces: readonly string[]
   readonly isPublic: boolean
@@ -50,8 +48,9 @@ export type IndexChange = { readonly put: SearchDocument } | { readonly remove: 
  * A query as data; user text is only ever a value in it. How text becomes words, and what a value can mean, is said by `pounce/sdk/search`
  * (`wordsOf`, `patternsOf`, `readingOf`), for documents and queries and for every engine alike.
  *
- * Fields: `name description creator email tag created created_as resource_type content_type comment in contains`. Any other name, and any that
+ * Fields: `name description creator email tag created created_as resource_type content_type comment in`. Any other name, and any that
  * begins with `metadata.`, is a metadata path, case kept: whole, or the end of a longer one (`width` finds `pounce-image.width`).
+ * The language knows `contains` too (`contains:<id>`): no index does, whoever asks one puts the `ids` of what contains the thing in its place.
  * A field may have several values; one that fits is enough.
  */
 export type SearchQuery =
@@ -71,7 +70,7 @@ export type SearchQuery =
       /**
        * `contains`: each word of it begins a word of the field, each pattern fits one, in any order; but what reads as a number or a date (`readingOf`)
        * equals the numbers or dates of the field, and a value that is no text equals. `*` alone: the field is there. `resource_type` by
-       * its beginning; `in` and `contains` are ids and equal. `equals`: the whole value, case ignored. `differs`: the field is there, and none of
+       * its beginning; `in` is an id and equal. `equals`: the whole value, case ignored. `differs`: the field is there, and none of
        * its values equals any of these. The others compare numbers with numbers, dates with dates, and what reads as neither with texts by code point.
        */
       readonly is: 'contains' | 'equals' | 'differs' | 'less' | 'atMost' | 'more' | 'atLeast'
@@ -81,6 +80,8 @@ export type SearchQuery =
   /** The field has a value, not an empty text; of metadata, also what stands below it does (`exists:site` for `site.lat`). */
   | { readonly op: 'exists'; readonly field: string }
   | { readonly op: 'missing'; readonly field: string }
+  /** The documents of these ids, at most 1,000; none of an empty list. */
+  | { readonly op: 'ids'; readonly ids: readonly string[] }
   | { readonly op: 'and'; readonly all: readonly SearchQuery[] }
   | { readonly op: 'or'; readonly any: readonly SearchQuery[] }
   | { readonly op: 'not'; readonly not: SearchQuery }

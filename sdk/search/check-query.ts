@@ -3,19 +3,20 @@ import { Invalid } from '../problem.ts'
 import { patternsOf } from './text.ts'
 
 /** What a query may consist of. */
-export const queryLimits = { depth: 25, conditions: 500, words: 1000, expressions: 10 } as const
+export const queryLimits = { depth: 25, conditions: 500, words: 1000, expressions: 10, ids: 1000 } as const
 
 interface Counts {
   conditions: number
   words: number
   expressions: number
+  ids: number
 }
 
 /** The query itself; `Invalid` when it is larger than `queryLimits`. */
 export function checkQuery(query: SearchQuery): SearchQuery {
-  const counts: Counts = { conditions: 0, words: 0, expressions: 0 }
+  const counts: Counts = { conditions: 0, words: 0, expressions: 0, ids: 0 }
   count(query, 1, counts)
-  for (const part of ['conditions', 'words', 'expressions'] as const) {
+  for (const part of ['conditions', 'words', 'expressions', 'ids'] as const) {
     if (counts[part] > queryLimits[part]) throw new Invalid(`The query has ${counts[part]} ${part}; it can have ${queryLimits[part]}`)
   }
   return query
@@ -35,5 +36,6 @@ function count(query: SearchQuery, depth: number, counts: Counts): void {
   else {
     counts.conditions += 1
     if (query.op === 'regex') counts.expressions += 1
+    if (query.op === 'ids') counts.ids += query.ids.length
   }
 }

@@ -157,8 +157,6 @@ export const corpusTexts: readonly string[] = [
   `in:${searchId(700_001)} resource_type:dataset`,
   `in==${searchId(1)}|${searchId(15)}`,
   `in!=${searchId(700_001)}`,
-  `contains:${searchId(100)}`,
-  'exists:contains',
   'missing:in',
   'in:nothing',
   'created:2025-03-04',
@@ -303,6 +301,8 @@ export const corpusTexts: readonly string[] = [
   'glacier OR (taken>=2021-04-20 AND NOT flag:true)',
 ]
 
+const everyThird = Array.from({ length: 700 }, (_, n) => searchId(3 * n + 1))
+
 /** Queries as data, of shapes that the language does not have or writes otherwise. */
 export const corpusQueries: readonly SearchQuery[] = [
   { op: 'and', all: [] },
@@ -343,6 +343,21 @@ export const corpusQueries: readonly SearchQuery[] = [
   field('tag', 'equals', ''),
   field('note', 'equals', 'a.b/c-d_e'),
   field('width', 'equals', '640', '6e2', 'wide'),
+  { op: 'ids', ids: [] },
+  { op: 'ids', ids: [searchId(8), searchId(9), searchId(9), searchId(99_999), 'nothing'] },
+  { op: 'ids', ids: everyThird },
+  { op: 'not', not: { op: 'ids', ids: everyThird } },
+  { op: 'not', not: { op: 'ids', ids: [] } },
+  { op: 'and', all: [word('soil'), { op: 'ids', ids: everyThird }] },
+  {
+    op: 'and',
+    all: [
+      { op: 'ids', ids: everyThird },
+      { op: 'not', not: field('levels', 'more', 3) },
+      { op: 'exists', field: 'tag' },
+    ],
+  },
+  { op: 'or', any: [word('glacier'), field('depth', 'more', 50), { op: 'ids', ids: [searchId(8), searchId(15)] }] },
   { op: 'not', not: field('levels', 'differs', 3) },
   { op: 'or', any: [field('depth', 'more', 50), word('glacier'), { op: 'not', not: field('resource_type', 'equals', 'file') }] },
   {

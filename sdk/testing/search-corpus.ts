@@ -85,7 +85,6 @@ function corpusDocument(n: number, size: number, roll: Dice): SearchDocument {
     metadata: corpusMetadata(n, roll),
     ...(roll.isBelow(0.05) ? { text: Array.from({ length: 40 }, () => sentence(roll, 12)).join('. ') } : {}),
     childOf: kind === 'file' ? [searchId(1 + 7 * roll.below(40)), roll.of(corpusSpaces)] : roll.isBelow(0.7) ? [roll.of(corpusSpaces)] : [],
-    parentOf: kind === 'file' ? [] : [searchId(2 + roll.below(size))],
     spaces: Array.from({ length: roll.below(3) }, () => roll.of(corpusSpaces)),
     isPublic: roll.isBelow(0.35),
     isListed: !roll.isBelow(0.05),

@@ -23,7 +23,6 @@ export const searchDocument = (n: number, over: Partial<SearchDocument> = {}): S
   comments: [],
   metadata: [],
   childOf: [],
-  parentOf: [],
   spaces: [],
   isPublic: false,
   isListed: true,

@@ -79,6 +79,8 @@ function changing(test: TestFn, makeIndex: MakeSearchIndex): void {
       field('f', 'equals', 1),
       field('f', 'more', 0),
       field('created', 'more', new Date(0)),
+      { op: 'ids', ids: [searchId(1), searchId(2)] },
+      { op: 'or', any: [word('other'), { op: 'ids', ids: [searchId(1)] }] },
     ] as const) {
       t.like(await index.search(request(query)), { hits: [], total: 0 })
     }

@@ -89,6 +89,8 @@ function fits(document: SearchDocument, query: SearchQuery): boolean {
       return exists(document, query.field)
     case 'missing':
       return !exists(document, query.field)
+    case 'ids':
+      return query.ids.includes(document.id)
     case 'word':
       return hasWords(allTexts(document), query.text)
     case 'phrase':
@@ -113,7 +115,6 @@ const fixed: Readonly<Record<string, (document: SearchDocument) => readonly (str
   content_type: ({ contentType }) => [contentType],
   comment: ({ comments }) => comments,
   in: ({ childOf }) => childOf,
-  contains: ({ parentOf }) => parentOf,
 }
 const isSpecial = (field: string): boolean => Object.hasOwn(fixed, field)
 
@@ -176,7 +177,7 @@ function hasRow(words: readonly string[], row: readonly string[], mayGoOn: boole
 
 function hasPhraseIn(document: SearchDocument, text: string, field: string | undefined): boolean {
   if (field === undefined) return allTexts(document).some(each => hasRow(wordsOf(each), wordsOf(text), false))
-  if (['created', 'resource_type', 'in', 'contains'].includes(field))
+  if (['created', 'resource_type', 'in'].includes(field))
     return compares(document, { op: 'field', field, is: 'equals', values: [] }, text.trim())
   return valuesOf(document, field).some(each => hasRow(wordsOf(textOf(each)), wordsOf(text), false))
 }
@@ -185,7 +186,7 @@ function compares(document: SearchDocument, { field, is }: FieldQuery, value: st
   const values = valuesOf(document, field)
   if (is === 'contains' && /^\s*\*+\s*$/.test(String(value))) return exists(document, field)
   if (field === 'created') return values.some(each => each instanceof Date && isInTime(each, is, createdSpan(value)))
-  if (field === 'in' || field === 'contains') return values.includes(String(value))
+  if (field === 'in') return values.includes(String(value))
   if (is !== 'contains') return values.some(each => isComparable(each, is, value))
   const reading = readingOf(value)
   const isFixed = isSpecial(field)

@@ -47,7 +47,6 @@ const describe = (one: Collected, author: UserRecord | undefined): SearchDocumen
   comments: [],
   metadata: [],
   childOf: [...one.parents, ...one.spaces],
-  parentOf: [],
   spaces: one.spaces,
   isPublic: one.isPublic,
   isListed: one.state === 'live',

@@ -47,7 +47,6 @@ const describe = (dataset: Dataset, author: UserRecord | undefined): SearchDocum
   comments: [],
   metadata: [],
   childOf: [...dataset.collections, ...dataset.spaces],
-  parentOf: [],
   spaces: dataset.spaces,
   isPublic: dataset.isPublic,
   isListed: dataset.state === 'live',

@@ -85,7 +85,6 @@ const describe = (file: File, holders: readonly Holder[], author: UserRecord | u
     comments: [],
     metadata: [],
     childOf: [...new Set([...places, ...spaces, ...live.flatMap(holder => holder.collections)])],
-    parentOf: [],
     spaces,
     isPublic: live.some(holder => holder.isPublic),
     isListed: file.places.length === 0 || live.length > 0,

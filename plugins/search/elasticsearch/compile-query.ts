@@ -1,6 +1,6 @@
 import { Invalid, type SearchQuery } from 'pounce/sdk'
 import { foldValue, isAnything, isPattern, patternsOf, readingOf, toLuceneRegex, wordsOf } from 'pounce/sdk/search'
-import { allOf, anyOf, type Clause, everything, not, nothing, phrase, phraseBegins, pieceIn, regexp, term } from './clause.ts'
+import { allOf, anyOf, type Clause, everything, not, nothing, phrase, phraseBegins, pieceIn, regexp, term, terms } from './clause.ts'
 import { createdIs, metadataIs, type Range } from './compile-comparison.ts'
 import { numberToken, textToken } from './entry.ts'
 import { type FieldType, type FixedField, fixedFields, fixedKey, isFixedField, metadataPath, pathKey, typedKey } from './field-keys.ts'
@@ -15,10 +15,10 @@ export interface CompiledQuery {
 type FieldQuery = Extract<SearchQuery, { op: 'field' }>
 type RegexQuery = Extract<SearchQuery, { op: 'regex' }>
 type Value = FieldQuery['values'][number]
-type Place = 'in' | 'contains' | 'resource_type'
+type Place = 'in' | 'resource_type'
 
 const types: readonly FieldType[] = ['text', 'number', 'date']
-const placeFields = { in: 'within', contains: 'containing', resource_type: 'kind' } as const
+const placeFields = { in: 'within', resource_type: 'kind' } as const
 /** How much a hit in a field counts; words of metadata, and of long texts, count once. */
 const weights = { name: 10, tags: 6, description: 4, created_as: 2, comments: 2, any: 1 } as const
 
@@ -50,6 +50,13 @@ class QueryCompiler {
         return exists(query.field)
       case 'missing':
         return not(exists(query.field))
+      case 'ids':
+        return query.ids.length === 0
+          ? nothing
+          : terms(
+              'key',
+              query.ids.map(id => id.toWellFormed()),
+            )
       case 'and':
         return allOf(query.all.map(part => this.compile(part, isPositive)))
       case 'or':
@@ -182,7 +189,7 @@ function exists(field: string): Clause {
   return term('has', isFixedField(field) ? fixedKey(field) : pathKey(metadataPath(field)))
 }
 
-/** What kind a thing is, what it is in, or what is in it. */
+/** What kind a thing is, or what it is in. */
 function placeIs(field: Place, value: string, is: 'contains' | 'equals'): Clause {
   if (field !== 'resource_type') return term(placeFields[field], value.toWellFormed())
   if (is === 'equals') return term('kind', foldValue(value).toWellFormed())

@@ -41,7 +41,7 @@ function unfindable(id: string, version: number): Write {
 }
 
 /** What decides who may find it and in what order. */
-const rightsOf = ({ id, kind, created, creator, isPublic, spaces, childOf, parentOf }: SearchDocument) => ({
+const rightsOf = ({ id, kind, created, creator, isPublic, spaces, childOf }: SearchDocument) => ({
   key: id,
   kind,
   isListed: true,
@@ -50,7 +50,6 @@ const rightsOf = ({ id, kind, created, creator, isPublic, spaces, childOf, paren
   isPublic,
   spaces,
   within: childOf,
-  containing: parentOf,
 })
 
 function contentsOf(document: SearchDocument): Readonly<Record<string, unknown>> {

@@ -1,5 +1,5 @@
 /** Raised when the mapping or the way entries are made change: indexes of another form are not used, and rebuilt. */
-export const form = 1
+export const form = 2
 
 const words = { type: 'text', analyzer: 'whitespace' } as const
 const tokens = { type: 'keyword', doc_values: false, norms: false } as const
@@ -22,7 +22,6 @@ const mapping = {
     isPublic: { type: 'boolean' },
     spaces: tokens,
     within: tokens,
-    containing: tokens,
     tagList: { type: 'keyword' },
     fieldList: { type: 'keyword' },
     valueList: { type: 'keyword' },

@@ -10,10 +10,9 @@ const ofKinds = (fits: (kind: string) => boolean): Condition => ({
   fts: anyOf(kinds.filter(fits).map(kind => quote(tokens.kind(kind)))),
 })
 
-/** What kind a thing is, what it is in, or what is in it. */
+/** What kind a thing is, or what it is in. */
 export function placeIs(field: PlaceField, value: string, is: 'contains' | 'equals'): Condition {
   if (field === 'in') return { fts: quote(tokens.within(value)) }
-  if (field === 'contains') return { fts: quote(tokens.containing(value)) }
   if (is === 'equals') return ofKinds(kind => kind === foldValue(value))
   const pieces = patternsOf(value)
   return ofKinds(kind => pieces.length > 0 && pieces.every(piece => pieceFits(piece, kind)))

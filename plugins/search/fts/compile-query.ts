@@ -3,7 +3,7 @@ import { isAnything, patternsOf, readingOf } from 'pounce/sdk/search'
 import { compileComparison, type Range } from './compile-comparison.ts'
 import { placeIs, placePhrase, placeRegex } from './compile-place.ts'
 import { phrase, phraseIn, WordCompiler } from './compile-words.ts'
-import { and, anyOf, type Condition, everything, not, nothing, or, quote } from './condition.ts'
+import { and, anyOf, type Condition, everything, hasId, not, nothing, or, quote } from './condition.ts'
 import { Refused } from './refused.ts'
 import { fieldToken, fixedFields, isFixedField, isPlace, tokens } from './tokens.ts'
 import type { KnownField, Vocabulary } from './vocabulary.ts'
@@ -61,6 +61,8 @@ class QueryCompiler {
         return this.#exists(query.field)
       case 'missing':
         return not(this.#exists(query.field))
+      case 'ids':
+        return hasId(query.ids)
       case 'and':
         return and(query.all.map(part => this.compile(part, isPositive)))
       case 'or':

@@ -72,6 +72,16 @@ export const quote = (...words: readonly string[]): string => `"${words.join(' '
 export const everything: Condition = { fts: quote('_all') }
 export const nothing: Condition = { fts: quote('_none') }
 
+/** One of these ids, of an entry that may be found at all: the table of documents has others too. */
+export function hasId(ids: readonly string[]): Condition {
+  if (ids.length === 0) return nothing
+  const rows = {
+    sql: 'SELECT rid AS doc FROM doc WHERE listed = 1 AND id IN (SELECT value FROM json_each(?))',
+    parameters: [JSON.stringify(ids)],
+  }
+  return { sql: `($rid IN (${rows.sql}))`, parameters: rows.parameters, rows }
+}
+
 export const anyOf = (expressions: readonly string[]): string =>
   expressions.length === 0 ? quote('_none') : expressions.length === 1 ? (expressions[0] as string) : `(${expressions.join(' OR ')})`
 

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type { SearchQuery, SearchRequest } from 'pounce/sdk'
 import { readRegex } from 'pounce/sdk/search/language'
 import { corpusScopes, searchCorpus } from '../../../sdk/testing/search-corpus.ts'
-import { streamOf } from '../../../sdk/testing/search-documents.ts'
+import { searchId, streamOf } from '../../../sdk/testing/search-documents.ts'
 import { SearchOracle } from '../../../sdk/testing/search-oracle.ts'
 import { freshIndex } from './test-index.ts'
 
@@ -122,9 +122,10 @@ const leaf: fc.Arbitrary<SearchQuery> = fc.oneof(
         .constantFrom('contains' as const, 'less' as const, 'atLeast' as const, 'differs' as const)
         .map((is): SearchQuery => ({ op: 'field', field: 'created', is, values: [day] })),
     ),
+  fc.record({ op: fc.constant('ids' as const), ids: fc.array(fc.nat(documents.length + 2).map(searchId), { maxLength: 200 }) }),
   fc.record({
     op: fc.constantFrom('exists' as const, 'missing' as const),
-    field: fc.oneof(field, fc.constantFrom('site', 'image', 'in', 'contains', 'created')),
+    field: fc.oneof(field, fc.constantFrom('site', 'image', 'in', 'created')),
   }),
 )
 

@@ -143,7 +143,5 @@ function addPlaces(document: SearchDocument, found: Found): void {
   if (document.isPublic) found.flags.add(tokens.isPublic)
   for (const id of document.spaces) found.flags.add(tokens.space(id))
   if (document.childOf.length > 0) found.flags.add(tokens.has('in'))
-  if (document.parentOf.length > 0) found.flags.add(tokens.has('contains'))
   for (const id of document.childOf) found.flags.add(tokens.within(id))
-  for (const id of document.parentOf) found.flags.add(tokens.containing(id))
 }

@@ -105,8 +105,8 @@ export class IndexFile {
     const entry = document.isListed ? toEntry(document, (name, type) => this.#fieldId(name, type)) : unlisted
     const rights = [document.creator, document.isPublic ? 1 : 0, JSON.stringify(document.spaces)]
     this.#run(
-      'INSERT INTO doc VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
-      ...[rid, document.id, document.kind, document.revision, ...rights, JSON.stringify(entry.fields)],
+      'INSERT INTO doc VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+      ...[rid, document.id, document.kind, document.revision, document.isListed ? 1 : 0, ...rights, JSON.stringify(entry.fields)],
     )
     if (document.isListed) this.#index(rid, document.tags, entry)
     return true

@@ -13,7 +13,6 @@ export const tokens = {
   author: (id: string) => `_a${alnum(id)}`,
   isPublic: '_public',
   within: (id: string) => `_i${alnum(id)}`,
-  containing: (id: string) => `_c${alnum(id)}`,
   /** The field is there. */
   has: (field: string) => (isPlace(field) ? `_x_${field}` : `_x${field}`),
   /** The field has this whole value. */
@@ -42,9 +41,9 @@ export type FixedField = keyof typeof fixedFields
 
 export const isFixedField = (field: string): field is FixedField => Object.hasOwn(fixedFields, field)
 
-const places = ['in', 'contains', 'resource_type'] as const
+const places = ['in', 'resource_type'] as const
 
-/** Fields that take an id or a kind. */
+/** Fields that take the id of a place, or a kind. */
 export type PlaceField = (typeof places)[number]
 
 export const isPlace = (field: string): field is PlaceField => places.some(place => place === field)
