@@ -39,6 +39,9 @@ async function kernels(t: Parameters<typeof freshIndex>[0], hold: () => Promise<
   const clock = new FixedClock()
   const documents = new MemoryDocuments(clock, { next: () => randomBytes(12).toString('hex') })
   let readings = 0
+  const logged: (readonly [level: string, message: string, fields: unknown])[] = []
+  const level = (name: string) => (message: string, fields?: unknown) => void logged.push([name, message, fields])
+  const log = { debug: silent.debug, info: level('info'), warn: level('warn'), error: level('error') }
   const searchable: Searchable = {
     kind: 'file',
     describe: async ids => new Map(ids.map(id => [id, searchDocument(Number.parseInt(id, 16), { name: 'leaf' })])),
@@ -54,10 +57,10 @@ async function kernels(t: Parameters<typeof freshIndex>[0], hold: () => Promise<
   const make = (roles: readonly ('http' | 'worker')[] = ['http', 'worker']): Rebuilding => {
     const contents = new ContentsToIndex(new Indexing(index, searchables, metadata, comments), searchables, files)
     const place = { instance: 'test', version: '0', dataFolder: '', baseUrl: '', plugins: [], isPrivate: false, admins: [] }
-    return new Rebuilding(index, contents, new ReindexBoard(documents, clock), { ...place, roles: new Set(roles) }, silent)
+    return new Rebuilding(index, contents, new ReindexBoard(documents, clock), { ...place, roles: new Set(roles) }, log)
   }
   const count = async (): Promise<number> => (await index.search(request({ op: 'all' }, { scope: everything }))).total
-  return { make, clock, count, readings: () => readings }
+  return { make, clock, count, readings: () => readings, logged }
 }
 
 const state = (kernel: Rebuilding, wanted: string) =>
@@ -109,15 +112,20 @@ test('what a killed kernel left is taken up after a while, and not before', asyn
   t.like(await next.latest(), { state: 'done', count: 3 })
 })
 
-test('a kernel that stops hands its work back', async t => {
+test('a kernel that stops hands its work back, which is no failure', async t => {
   const held = gate()
-  const { make, count } = await kernels(t, () => held.passed)
+  const { make, count, logged } = await kernels(t, () => held.passed)
   const [first, second] = [make(), make()]
   await first.request(null, true, 'test')
   await state(first, 'running')
   const stopped = first.dispose()
   held.open()
   await stopped
+  t.deepEqual(
+    logged.map(([level]) => level),
+    ['info', 'info'],
+  )
+  t.like(logged.at(-1), { 1: 'indexing anew waits for the next start, or another kernel: this one stops', 2: undefined })
   t.like(await second.latest(), { state: 'queued', owner: null })
   await second.run()
   await state(second, 'done')
@@ -130,12 +138,13 @@ test('a failure is told, without what the error said, unless it was meant for pe
     [new Error('/secret/path'), /^an error that the log/],
     [new Invalid('The document is too large'), /^The document is too large$/],
   ] as const) {
-    const { make } = await kernels(t, () => Promise.reject(error))
+    const { make, logged } = await kernels(t, () => Promise.reject(error))
     const kernel = make()
     await kernel.request(null, true, 'test')
     const { problem: told } = (await state(kernel, 'failed')) ?? {}
     t.regex(told ?? '', problem)
     await kernel.dispose()
+    t.deepEqual(logged.at(-1), ['error', 'indexing anew failed', { error }])
   }
 })
 

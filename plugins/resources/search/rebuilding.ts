@@ -65,7 +65,10 @@ export class Rebuilding {
   }
 
   #begin(id: string): void {
-    const work = this.#takeAndWork(id).catch((error: unknown) => this.#log.error('indexing anew failed; it is tried again', { error }))
+    const work = this.#takeAndWork(id).catch((error: unknown) => {
+      if (error === this.#stop.signal.reason) this.#log.info('indexing anew waits for the next start, or another kernel: this one stops')
+      else this.#log.error('indexing anew failed', { error })
+    })
     this.#running.add(work)
     void work.finally(() => this.#running.delete(work))
   }
@@ -89,13 +92,12 @@ export class Rebuilding {
       await this.#board.end(taken.id, { ...progress, state: 'done', count, problem: null })
       return count
     } catch (error) {
-      if (this.#stop.signal.aborted) await this.#board.giveBack(taken.id)
-      else
-        await this.#board.end(taken.id, {
-          ...progress,
-          state: 'failed',
-          problem: error instanceof Problem ? error.message : 'an error that the log of the server tells of',
-        })
+      if (this.#stop.signal.aborted) {
+        await this.#board.giveBack(taken.id)
+        throw this.#stop.signal.reason
+      }
+      const problem = error instanceof Problem ? error.message : 'an error that the log of the server tells of'
+      await this.#board.end(taken.id, { ...progress, state: 'failed', problem })
       throw error
     } finally {
       clearInterval(telling)
