@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import test from 'ava'
 import { readQuery } from 'pounce/sdk/search/language'
+import { withContainers } from '../plugins/resources/search/contains-query.ts'
 import { freshIndex } from '../plugins/search/fts/test-index.ts'
-import { found, put } from '../sdk/testing/search-documents.ts'
+import { found, put, request, searchDocument } from '../sdk/testing/search-documents.ts'
 
 const page = await readFile(new URL('../docs/search.md', import.meta.url), 'utf8')
 
@@ -51,5 +52,24 @@ test('the examples of fields fit the thing of the page, and the counter-examples
   for (const { query, fits, not } of rows) {
     for (const text of [query, fits]) t.deepEqual(await found(index, readQuery(text)), [1], text)
     t.deepEqual(await found(index, readQuery(not)), [], not)
+  }
+})
+
+test('the examples of places fit the dataset of the page, and the counter-examples do not', async t => {
+  const rows = rowsOf('Places')
+  t.true(rows.length > 3)
+  const { index } = await freshIndex(t)
+  const [id = '', collection = '', file = ''] = page.match(/\b[0-9a-f]{24}\b/g) ?? []
+  await index.apply([{ put: { ...searchDocument(1), id, kind: 'dataset', childOf: [collection] } }, put(2)])
+  const containers = new Map([
+    [file, [id]],
+    [id, [collection]],
+  ])
+  for (const { query, fits, not } of rows) {
+    const fitsIt = async (text: string): Promise<boolean> => {
+      const { hits } = await index.search(request(withContainers(readQuery(text), containers)))
+      return hits.some(hit => hit.id === id)
+    }
+    t.deepEqual(await Promise.all([query, fits, not].map(fitsIt)), [true, true, false], query)
   }
 })

@@ -17,7 +17,7 @@ export interface Asked {
 export function askedQuery(asked: Asked): SearchQuery {
   const all = [main(asked), ...narrowings(asked)].filter(part => part.op !== 'all')
   if (all.length === 0) return { op: 'all' }
-  return all.length === 1 ? (all[0] as SearchQuery) : checkQuery({ op: 'and', all })
+  return checkQuery(all.length === 1 ? (all[0] as SearchQuery) : { op: 'and', all })
 }
 
 function main({ query, field }: Asked): SearchQuery {

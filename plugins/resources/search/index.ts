@@ -1,4 +1,5 @@
 import { Commands, definePlugin, on, onBatch, provide } from 'pounce/sdk'
+import { Containing, Contains } from './containing.ts'
 import { Contents, ContentsToIndex } from './contents.ts'
 import { IndexChanges, IndexContents, searchEvents } from './handlers.ts'
 import { Indexing, SearchIndexing } from './indexing.ts'
@@ -16,6 +17,7 @@ export const plugin = definePlugin({
   summary: 'Search: keeps the index up to date and answers what people ask, within their rights.',
   provides: [
     provide(SearchIndexing, Indexing),
+    provide(Contains, Containing),
     provide(Search, Searching),
     provide(Suggest, Suggesting),
     provide(Contents, ContentsToIndex),

@@ -12,6 +12,7 @@ import {
   type SearchRequest,
   wire,
 } from 'pounce/sdk'
+import { type Containing, Contains } from './containing.ts'
 
 /** What is asked of a search. */
 export interface Question {
@@ -44,14 +45,17 @@ export class Searching {
   #index: SearchIndex
   #policy: Policy
   #searchables: Contributions<Searchable>
+  #containing: Containing
 
-  constructor(index: SearchIndex, policy: Policy, searchables: Contributions<Searchable>) {
+  constructor(index: SearchIndex, policy: Policy, searchables: Contributions<Searchable>, containing: Containing) {
     this.#index = index
     this.#policy = policy
     this.#searchables = searchables
+    this.#containing = containing
   }
 
-  async find({ query, from, size, sort, kinds }: Question, caller: Caller): Promise<Found> {
+  async find({ query: asked, from, size, sort, kinds }: Question, caller: Caller): Promise<Found> {
+    const query = await this.#containing.resolve(asked, caller)
     const scope = this.#policy.searchScope(caller)
     const results: Readonly<Record<string, unknown>>[] = []
     let scanned = 0
@@ -93,6 +97,6 @@ export class Searching {
     return shown
   }
 }
-wire(Searching, SearchIndex, Policy, Searchables)
+wire(Searching, SearchIndex, Policy, Searchables, Contains)
 
 export const Search = port<Searching>('search.searching')

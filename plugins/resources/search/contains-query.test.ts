@@ -1,0 +1,46 @@
+import test from 'ava'
+import { Invalid, type SearchQuery } from 'pounce/sdk'
+import { readQuery } from 'pounce/sdk/search/language'
+import { searchId } from '../../../sdk/testing/search-documents.ts'
+import { contentsIn, withContainers } from './contains-query.ts'
+
+const many = (count: number): readonly string[] => Array.from({ length: count }, (_, n) => searchId(n))
+const ids = (...list: readonly string[]): SearchQuery => ({ op: 'ids', ids: list })
+
+test('a query without contains stays as it is', t => {
+  const query = readQuery('leaf (depth>3 OR in:x) NOT metadata.contains:y exists:tag')
+  t.deepEqual(contentsIn(query), [])
+  t.deepEqual(withContainers(query, new Map()), query)
+})
+
+test('each thing is asked for once, wherever it stands', t => {
+  t.deepEqual(contentsIn(readQuery('contains:a|b (contains==" b " OR NOT contains!=c) contains:"d e"')), ['a', 'b', 'c', 'd e'])
+})
+
+test('comparisons become the ids of what contains the things, each once', t => {
+  const containers = new Map([
+    ['a', ['1', '2']],
+    ['b', ['2', '3']],
+  ])
+  t.deepEqual(withContainers(readQuery('contains:a|b|c'), containers), ids('1', '2', '3'))
+  t.deepEqual(withContainers(readQuery('contains:c'), containers), ids())
+  t.deepEqual(withContainers(readQuery('x NOT contains:a'), containers), {
+    op: 'and',
+    all: [readQuery('x'), { op: 'not', not: ids('1', '2') }],
+  })
+})
+
+test('at most 1,000 things are asked for in a query', t => {
+  const containers = new Map([
+    ['a', many(1000)],
+    ['b', many(1001)],
+  ])
+  t.deepEqual(withContainers(readQuery('contains:a'), containers), ids(...many(1000)))
+  for (const text of ['contains:b', 'contains:a contains!=a'])
+    t.throws(() => withContainers(readQuery(text), containers), { instanceOf: Invalid, message: /ids; it can have 1000/ }, text)
+})
+
+test('what asks for anything inside is refused', t => {
+  for (const text of ['exists:contains', 'missing:contains', 'contains:**', 'contains:x|*', 'contains:/x/'])
+    t.throws(() => contentsIn(readQuery(text)), { instanceOf: Invalid, message: /takes the id of a thing/ }, text)
+})

@@ -1,0 +1,54 @@
+import { Invalid, type SearchQuery } from 'pounce/sdk'
+import { isAnything } from 'pounce/sdk/search'
+import { checkQuery } from 'pounce/sdk/search/language'
+
+/** What things are in, by their ids. */
+export type Containers = ReadonlyMap<string, readonly string[]>
+
+/** A comparison of `contains`: what it is compared with, and whether it asks for the others. */
+interface Contents {
+  readonly ids: readonly string[]
+  readonly isNegated: boolean
+}
+
+/** What the query compares `contains` with, each once: ids, or texts that are none. `Invalid` for what only fields of the index can be asked. */
+export function contentsIn(query: SearchQuery): readonly string[] {
+  const found = new Set<string>()
+  mapContents(query, ({ ids }) => {
+    for (const id of ids) found.add(id)
+    return query
+  })
+  return [...found]
+}
+
+/** The query with the ids of their containers in the place of each comparison of `contains`. `Invalid` when these are too many. */
+export function withContainers(query: SearchQuery, containers: Containers): SearchQuery {
+  const replaced = mapContents(query, ({ ids: things, isNegated }) => {
+    const ids = [...new Set(things.flatMap(id => containers.get(id) ?? []))]
+    return isNegated ? { op: 'and', all: [canContain, { op: 'not', not: { op: 'ids', ids } }] } : { op: 'ids', ids }
+  })
+  return checkQuery(replaced)
+}
+
+const canContain: SearchQuery = { op: 'field', field: 'resource_type', is: 'differs', values: ['file'] }
+
+function mapContents(query: SearchQuery, replace: (contents: Contents) => SearchQuery): SearchQuery {
+  switch (query.op) {
+    case 'and':
+      return { ...query, all: query.all.map(part => mapContents(part, replace)) }
+    case 'or':
+      return { ...query, any: query.any.map(part => mapContents(part, replace)) }
+    case 'not':
+      return { ...query, not: mapContents(query.not, replace) }
+    default:
+      return 'field' in query && query.field === 'contains' ? replace(contentsOf(query)) : query
+  }
+}
+
+function contentsOf(query: Extract<SearchQuery, { readonly field?: string }>): Contents {
+  if (query.op === 'phrase') return { ids: [query.text.trim()], isNegated: false }
+  const isComparable = query.op === 'field' && (query.is === 'contains' || query.is === 'equals' || query.is === 'differs')
+  const ids = isComparable ? query.values.map(value => String(value).trim()) : []
+  if (!isComparable || ids.some(isAnything)) throw new Invalid('contains takes the id of a thing: contains:5f1e7c0000a1b2c3d4e5f601')
+  return { ids, isNegated: query.is === 'differs' }
+}
