@@ -53,7 +53,12 @@ class Link {
   }
 
   reset(): void {
-    for (const socket of this.#sockets) if (!socket.destroyed) socket.resetAndDestroy()
+    for (const socket of this.#sockets) {
+      if (socket.destroyed) continue
+      // Reset in the middle of a write or of its end, libuv never says that these are over, and the thread does not end.
+      if (socket.writableLength > 0 || socket.writableEnded) socket.destroy()
+      else socket.resetAndDestroy()
+    }
   }
 
   #pump(from: Socket, to: Socket): void {
