@@ -1,4 +1,4 @@
-import { Files, type Job, type Ref, type StoredEvent, wire } from 'pounce/sdk'
+import { type AnyEvent, type BatchHandler, Files, type Job, type Ref, type StoredEvent, wire } from 'pounce/sdk'
 import { AllTransports, type Carriers } from './carriers.ts'
 import { Choices, type StoredChoices } from './stored-choices.ts'
 import { Extractions, type StoredExtractions, type Target } from './stored-extractions.ts'
@@ -54,8 +54,8 @@ wire(WakeOnRemoval, WakingExtractors, AllTransports)
 
 const isTarget = (ref: Ref): ref is Target => ref.kind === 'file' || ref.kind === 'dataset'
 
-/** Metadata that comes or goes wakes the extractors that want to know. */
-export class WakeOnMetadata {
+/** Metadata that comes or goes wakes the extractors that want to know: few, so that hardly any event gives work. */
+export class WakeOnMetadata implements BatchHandler {
   #waking: Waking
   #carriers: Carriers
 
@@ -64,10 +64,14 @@ export class WakeOnMetadata {
     this.#carriers = carriers
   }
 
-  async handle({ type, subject, actor, data: { target } }: StoredEvent<'metadata.added' | 'metadata.removed'>): Promise<void> {
-    if (!isTarget(target)) return
-    const wake = type === 'metadata.added' ? this.#waking.metadataAdded : this.#waking.metadataRemoved
-    await publish(this.#carriers, await wake.call(this.#waking, subject.id, target, actor))
+  async handleAll(events: readonly AnyEvent[]): Promise<void> {
+    for (const event of events) {
+      if (event.type !== 'metadata.added' && event.type !== 'metadata.removed') continue
+      const { type, subject, actor, data } = event
+      if (!isTarget(data.target)) continue
+      const wake = type === 'metadata.added' ? this.#waking.metadataAdded : this.#waking.metadataRemoved
+      await publish(this.#carriers, await wake.call(this.#waking, subject.id, data.target, actor))
+    }
   }
 }
 wire(WakeOnMetadata, WakingExtractors, AllTransports)

@@ -1,4 +1,4 @@
-import { definePlugin, on, port, provide, type TransportListener } from 'pounce/sdk'
+import { definePlugin, on, onBatch, port, provide, type TransportListener } from 'pounce/sdk'
 import { Archival, Archive, ArchiveDataset } from './archival.ts'
 import { Asking, AskingRuns } from './asking.ts'
 import { AllTransports, Carriers } from './carriers.ts'
@@ -53,7 +53,7 @@ export const plugin = definePlugin({
   handlers: [
     on('file.created', WakeExtractors),
     on('file.removed', WakeOnRemoval),
-    on(['metadata.added', 'metadata.removed'], WakeOnMetadata),
+    onBatch(['metadata.added', 'metadata.removed'], WakeOnMetadata),
     on('extraction.status', FinishUpload),
     on(['file.removed', 'dataset.removed'], FollowTarget),
     on('space.removed', FollowSpace),
