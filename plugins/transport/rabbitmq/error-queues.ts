@@ -92,37 +92,27 @@ export class ErrorQueues {
   }
 }
 
+/** The properties that a message keeps when it is published again. */
+const kept = [
+  'contentType',
+  'contentEncoding',
+  'headers',
+  'deliveryMode',
+  'priority',
+  'correlationId',
+  'replyTo',
+  'expiration',
+  'messageId',
+  'timestamp',
+  'type',
+  'appId',
+] as const
+
 /** Publishes a message as it is, and resolves when the broker has it. */
 function publishAgain(channel: ConfirmChannel, queue: string, { content, properties }: ConsumeMessage): Promise<void> {
-  const {
-    contentType,
-    contentEncoding,
-    headers,
-    deliveryMode,
-    priority,
-    correlationId,
-    replyTo,
-    expiration,
-    messageId,
-    timestamp,
-    type,
-    appId,
-  } = properties
-  const all = {
-    contentType,
-    contentEncoding,
-    headers,
-    deliveryMode,
-    priority,
-    correlationId,
-    replyTo,
-    expiration,
-    messageId,
-    timestamp,
-    type,
-    appId,
-  }
-  const given = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as Options.Publish
+  const given = Object.fromEntries(
+    kept.flatMap(name => (properties[name] === undefined ? [] : [[name, properties[name]]])),
+  ) as Options.Publish
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   channel.publish('', queue, content, { ...given, mandatory: true }, error => (error ? reject(error) : resolve()))
   return promise
