@@ -70,11 +70,11 @@ test('what is sent while it is silent arrives when it is not any more', async t 
   t.is(proxy.open, 2)
 })
 
-test('refusing resets what is open and takes no connection, until it passes again on the same port', async t => {
+test('refusing ends what is open and takes no connection, until it passes again on the same port', async t => {
   const proxy = await flakyProxy(t, await echo(t))
   const before = await client(t, proxy.port)
   await proxy.become('refuse')
-  await until('the reset', () => before.seen.isClosed)
+  await until('its end', () => before.seen.isClosed)
   await t.throwsAsync(client(t, proxy.port), { code: 'ECONNREFUSED' })
   await proxy.become('pass')
   const after = await client(t, proxy.port)
@@ -82,13 +82,13 @@ test('refusing resets what is open and takes no connection, until it passes agai
   await said(after.seen, 'xx')
 })
 
-test('cutting resets at the first byte', async t => {
+test('cutting ends the connection at the first byte', async t => {
   const proxy = await flakyProxy(t, await echo(t))
   await proxy.become('cut')
   const one = await client(t, proxy.port)
   t.false(one.seen.isClosed)
   one.say('x')
-  await until('the reset', () => one.seen.isClosed)
+  await until('its end', () => one.seen.isClosed)
   t.is(one.seen.heard, '')
 })
 

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 
 /**
  * What becomes of what is sent: `pass` hands it on; `slow` too, each piece late by `slowMs`; `silent` takes it and keeps it to itself, until
- * another mode lets it go on, as a paused server does; `refuse` has nobody listen and resets what is open; `cut` resets at the first byte.
+ * another mode lets it go on, as a paused server does; `refuse` has nobody listen and ends what is open; `cut` ends it at the first byte.
  */
 export type ProxyMode = 'pass' | 'slow' | 'silent' | 'refuse' | 'cut'
 
@@ -40,7 +40,7 @@ class Link {
     for (const socket of this.#sockets) {
       // An error is always followed by `close`.
       socket.on('error', () => undefined)
-      socket.on('close', () => this.reset())
+      socket.on('close', () => this.end())
     }
     this.follow()
   }
@@ -52,13 +52,9 @@ class Link {
       else socket.resume()
   }
 
-  reset(): void {
-    for (const socket of this.#sockets) {
-      if (socket.destroyed) continue
-      // Reset in the middle of a write or of its end, libuv never says that these are over, and the thread does not end.
-      if (socket.writableLength > 0 || socket.writableEnded) socket.destroy()
-      else socket.resetAndDestroy()
-    }
+  end(): void {
+    // Not `resetAndDestroy`: in the middle of a write libuv then never says that it is over, and the thread of the test does not end.
+    for (const socket of this.#sockets) socket.destroy()
   }
 
   #pump(from: Socket, to: Socket): void {
@@ -76,7 +72,7 @@ class Link {
       }, this.#faults.slowMs)
     }
     from.on('data', (piece: Buffer) => {
-      if (this.#faults.mode === 'cut') return this.reset()
+      if (this.#faults.mode === 'cut') return this.end()
       handOn(() => to.writable && to.write(piece))
     })
     from.on('end', () => handOn(() => to.writable && to.end()))
@@ -110,7 +106,7 @@ export const flakyProxy = async (
     if (!server.listening) return
     const closed = once(server, 'close')
     server.close()
-    for (const link of links) link.reset()
+    for (const link of links) link.end()
     await closed
   }
   t.teardown(close)

@@ -72,7 +72,10 @@ export class BusBook {
     return undefined
   }
 
-  /** Takes jobs in a state that nobody deals with, the longest waiting first. */
+  /**
+   * Takes jobs in a state that nobody deals with, the longest waiting first. `isHeld` is as it was before: true of one whose holder ended
+   * without a word of what became of it.
+   */
   async claim(state: 'unsent' | 'parked', limit: number, heldMs: number): Promise<readonly StoredJob[]> {
     const where = and(eq('state', state), range('due', { lte: this.#in(0) }))
     const page = await this.#documents.find(busJobs, {
@@ -88,7 +91,7 @@ export class BusBook {
         change: { update: job.id, in: busJobs, where: and(eq('state', state), eq('due', job.due)), set: { due, isHeld: true } },
       })),
     )
-    return results.flatMap(result => (result.ok ? [result.document] : []))
+    return results.flatMap((result, at) => (result.ok ? [{ ...result.document, isHeld: page.items[at]?.isHeld ?? false }] : []))
   }
 
   /** Notes that the broker has them. Those that an extractor spoke of meanwhile stay as they are. */

@@ -136,6 +136,30 @@ live('what a kernel held when it died, another one sends when its lease is over'
   t.is((await idsOf(transport, file(1))).length, 50)
 })
 
+live('what the broker had already when a kernel died is not sent again, and keeps its place', async t => {
+  const broker = await testBroker(t, url)
+  await broker.declare('some.extractor', 'other.extractor')
+  const documents = await temporaryDocuments(t)
+  // As a kernel that is killed between the broker's confirms and noting them leaves it.
+  const all = [...jobs(0, 60), jobFor(70, { queue: 'other.extractor', target: file(1) })]
+  await new BusBook(documents, () => new Date()).add(all, 500)
+  const there = all.filter((_, n) => n % 2 === 0)
+  for (const { queue, message } of there) broker.channel.sendToQueue(queue, Buffer.from(JSON.stringify(message)), { persistent: true })
+  await startRabbit(t, { documents, uri: broker.uri })
+  const idsIn = async (queue: string) =>
+    (await broker.waiting(queue)).map(({ content }) => (JSON.parse(content.toString()) as { msgid: string }).msgid)
+  await eventually(async () => (await broker.channel.checkQueue('some.extractor')).messageCount === 60)
+  await eventually(async () => (await new BusBook(documents, () => new Date()).inQueue('unsent', 'some.extractor')).length === 0)
+  const waiting = await idsIn('some.extractor')
+  const first = there.filter(({ queue }) => queue === 'some.extractor').map(({ id }) => id)
+  t.deepEqual(waiting.slice(0, 30), first)
+  t.deepEqual(
+    [...waiting].sort(),
+    jobs(0, 60).map(({ id }) => id),
+  )
+  t.deepEqual(await idsIn('other.extractor'), [jobFor(70).id])
+})
+
 live('two kernels that find the same waiting jobs send each once', async t => {
   const broker = await testBroker(t, url)
   await broker.declare('some.extractor')

@@ -19,6 +19,7 @@ import { BusBook } from './bus-book.ts'
 import type { StoredJob } from './bus-jobs.ts'
 import { Cancelling } from './cancelling.ts'
 import { Config, type RabbitConfig } from './config.ts'
+import { DoubtfulJobs } from './doubtful-jobs.ts'
 import { ErrorQueues } from './error-queues.ts'
 import { Heartbeats, heartbeatExchange } from './heartbeats.ts'
 import { JobKeys } from './job-keys.ts'
@@ -33,6 +34,7 @@ import { Sender } from './sender.ts'
 import { Sweeping } from './sweeping.ts'
 
 const mostJobs = 1000
+const doubtfulSearchMs = 2000
 const nothingRuns: ReadonlySet<string> = new Set()
 
 /** Jobs over RabbitMQ as Clowder 1.x puts them on the wire. They are kept in the document store until an extractor is done with them. */
@@ -102,7 +104,8 @@ export class RabbitTransport implements Transport {
     this.bus = new RabbitBus(new Management({ uri, managementUrl, timeoutMs }), config.exchange, replyTo, log)
     this.#cancelling = new Cancelling(this.#book, listening, { searchMs: cancelSearchMs, timeoutMs })
     const errorQueues = this.#isWorker ? new ErrorQueues({ book: this.#book, link: publishing, log, leaseMs, timeoutMs }) : undefined
-    this.#sweeping = new Sweeping({ book: this.#book, sender: this.#sender, errorQueues, log, leaseMs, sweepMs })
+    const doubtful = new DoubtfulJobs({ book: this.#book, link: publishing, log, searchMs: doubtfulSearchMs, timeoutMs })
+    this.#sweeping = new Sweeping({ book: this.#book, sender: this.#sender, doubtful, errorQueues, log, leaseMs, sweepMs })
     publishing.serve(this.#sender)
     publishing.serve(this.#sweeping)
   }

@@ -43,11 +43,13 @@ export class Sender implements Tenant {
   #isPumping = false
   #confirmed: Gathering
   #given: Gathering
+  #doubted: Gathering
 
   constructor(parts: SenderParts) {
     this.#parts = parts
     this.#confirmed = new Gathering(ids => this.#noteSent(ids))
-    this.#given = new Gathering(ids => this.#giveBack(ids))
+    this.#given = new Gathering(ids => this.#letGo(ids, book => book.postpone(ids, this.#confirms ? againMs : 0)))
+    this.#doubted = new Gathering(ids => this.#letGo(ids, book => book.hold(ids, againMs)))
   }
 
   /** The broker takes messages. */
@@ -180,7 +182,8 @@ export class Sender implements Tenant {
   #settle(held: Held, outcome: SendOutcome): void {
     const { id, queue } = held.job
     if (outcome === 'confirmed') this.#confirmed.add(id)
-    else if (outcome === 'lost') this.#given.add(id)
+    // The broker may have it, though it could not say so.
+    else if (outcome === 'lost') this.#doubted.add(id)
     else this.#refuse(held, `There is no queue ${queue} on the message bus: no extractor of this name has connected to it`)
   }
 
@@ -211,9 +214,9 @@ export class Sender implements Tenant {
     for (const id of ids) this.#held.delete(id)
   }
 
-  async #giveBack(ids: readonly string[]): Promise<void> {
+  async #letGo(ids: readonly string[], note: (book: BusBook) => Promise<void>): Promise<void> {
     try {
-      await this.#parts.book.postpone(ids, this.#confirms ? againMs : 0)
+      await note(this.#parts.book)
     } catch (error) {
       this.#parts.log.warn('jobs wait until their lease ends', { jobs: ids.length, error })
     } finally {

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Log } from 'pounce/sdk'
 import type { BusBook } from './bus-book.ts'
+import type { DoubtfulJobs } from './doubtful-jobs.ts'
 import type { ErrorQueues } from './error-queues.ts'
 import type { Tenant } from './link.ts'
 import type { Sender } from './sender.ts'
@@ -9,6 +10,7 @@ import type { Sender } from './sender.ts'
 export interface SweepingParts {
   readonly book: BusBook
   readonly sender: Sender
+  readonly doubtful: DoubtfulJobs
   /** Absent in kernels that leave this to others. */
   readonly errorQueues: ErrorQueues | undefined
   readonly log: Log
@@ -69,7 +71,7 @@ export class Sweeping implements Tenant {
   }
 
   async #sendWaiting(): Promise<void> {
-    const { book, sender, leaseMs } = this.#parts
+    const { book, sender, doubtful, leaseMs } = this.#parts
     while (sender.isConnected && !this.#isStopping) {
       if (sender.room < batch / 2) {
         await pause(5)
@@ -78,7 +80,11 @@ export class Sweeping implements Tenant {
       const since = performance.now()
       const jobs = await book.claim('unsent', Math.min(batch, sender.room), leaseMs)
       if (jobs.length === 0) return
-      sender.take(jobs, since)
+      sender.take(
+        jobs.filter(({ isHeld }) => !isHeld),
+        since,
+      )
+      sender.take(await doubtful.unsent(jobs.filter(({ id, isHeld }) => isHeld && !sender.isHeld(id))), since)
     }
   }
 }
