@@ -28,7 +28,8 @@ const isFree = (port: number): Promise<boolean> =>
 /** The broker takes four ports in a row. */
 const freePorts = async (): Promise<number> => {
   for (;;) {
-    const first = 20_000 + Math.floor(Math.random() * 20_000)
+    // Below what the system gives to outgoing connections: one of those would keep a killed broker from coming back.
+    const first = 20_000 + Math.floor(Math.random() * 12_000)
     const free = await Promise.all([0, 1, 2, 3].map(n => isFree(first + n)))
     if (free.every(Boolean)) return first
   }
