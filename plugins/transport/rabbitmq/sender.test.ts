@@ -91,17 +91,23 @@ test('a broker that is short of memory gets nothing, and what it has not confirm
   t.true(sender.isTaking)
 })
 
-test('what the broker refuses or leaves open is free to be sent again', async t => {
-  const { sender, channel, up, publish, stored } = await setUp(t)
+test('what the broker refuses or leaves open is let go, in doubt whether the broker has it', async t => {
+  const { book, sender, channel, up, publish, stored } = await setUp(t)
   await up()
   await publish(1, 3)
   await eventually(() => channel.published.length === 2)
   channel.published[0]?.confirm(new Error('message nacked'))
-  await eventually(async () => (await stored(1))?.isHeld === false)
+  await eventually(() => !sender.isHeld(jobFor(1).id))
   sender.down()
   channel.published[1]?.confirm(new Error('channel closed'))
-  await eventually(async () => (await stored(3))?.isHeld === false)
-  t.is((await stored(3))?.state, 'unsent')
+  await eventually(() => !sender.isHeld(jobFor(3).id))
+  t.deepEqual(await stored(3), { state: 'unsent', isHeld: true })
+  const taken = new Map<string, boolean>()
+  await eventually(async () => {
+    for (const { id, isHeld } of await book.claim('unsent', 10, 30_000)) taken.set(id, isHeld)
+    return taken.size === 2
+  })
+  t.deepEqual([...taken.values()], [true, true])
 })
 
 test('a message that comes back is refused once it is confirmed', async t => {
