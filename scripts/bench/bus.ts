@@ -104,7 +104,11 @@ const plainRate = async (model: ChannelModel, seconds: number): Promise<number> 
 /** Jobs per second from `publish` until all of them are in the extractor's hands: durable in the store, sent, confirmed, taken. */
 const bridgedRate = async (model: ChannelModel, uri: string, count: number): Promise<number> => {
   const queue = await queueOf(model)
-  const server = await bootForTest({ plugins, also: ['transport.rabbitmq'], config: { transport: { rabbitmq: { uri } } } })
+  const server = await bootForTest({
+    plugins,
+    also: ['transport.rabbitmq'],
+    config: { transport: { rabbitmq: { uri } }, resources: { users: { commKey: 'a-key-for-the-bench' } } },
+  })
   const channel = await model.createChannel()
   try {
     const transport = transportOf(server, 'rabbitmq')
