@@ -11,6 +11,15 @@ export interface LiveTests {
   readonly test: TestFn
 }
 
+/** As `test`, for what this machine lacks the means to run: each test is reported as skipped with the reason in its title, never as passed; hooks do nothing. */
+export const skippedBecause = (test: TestFn, reason: string): TestFn => {
+  // A skip is the honest report here: the tests exist, and run wherever what they need does.
+  const skipped = (title: string, run: Parameters<TestFn>[1]) => test.skip(`${title} (${reason})`, run as never)
+  const nothing = Object.assign(() => undefined, { always: () => undefined })
+  const hooks = { before: nothing, after: nothing, beforeEach: nothing, afterEach: nothing }
+  return Object.assign(skipped, test, { serial: skipped, ...hooks }) as unknown as TestFn
+}
+
 /**
  * Tests that need real servers: `const { test: live, url } = liveTests(test, 'MONGODB')`. A contract is handed `live` in place of `test`.
  * `npm run test:live` starts the servers.
@@ -24,8 +33,5 @@ export const liveTests = (test: TestFn, ...names: readonly LiveServer[]): LiveTe
     return address
   }
   if (missing.length === 0) return { url, test }
-  const skipped = (title: string, run: Parameters<TestFn>[1]) => test.skip(`${title} (${missing.join(', ')} not set)`, run as never)
-  const nothing = Object.assign(() => undefined, { always: () => undefined })
-  const hooks = { before: nothing, after: nothing, beforeEach: nothing, afterEach: nothing }
-  return { url, test: Object.assign(skipped, test, { serial: skipped, ...hooks }) as unknown as TestFn }
+  return { url, test: skippedBecause(test, `${missing.join(', ')} not set`) }
 }
