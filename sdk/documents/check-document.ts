@@ -1,5 +1,6 @@
 import type { Collection, Index } from '../ports/document-store.ts'
 import { Invalid } from '../problem.ts'
+import { isPiecesPath } from './pieces.ts'
 
 /** Throws `Invalid` unless the id is 1 to 200 characters, none of them a control character or half a surrogate pair. */
 export const checkId = (id: unknown): void => {
@@ -13,6 +14,7 @@ const faultOf = ({ on, array, unique }: Index): string | undefined => {
   if (on.some(path => path.split('.').includes(''))) return 'has an empty path'
   if (new Set(on).size < on.length) return 'names a field twice'
   if (array !== undefined && !on.includes(array)) return `has an array ${array} that is none of its fields`
+  if (on.some(path => isPiecesPath(path) && path !== array)) return 'has pieces of a text that it does not name as its array'
   if (array !== undefined && unique) return 'is unique over an array'
   return undefined
 }

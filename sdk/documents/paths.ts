@@ -1,6 +1,9 @@
+import { isPiecesPath, piecesOf } from './pieces.ts'
+
 /**
  * Dotted paths into documents. Only own members count, so `__proto__` and `constructor` are names like any other.
  * A member that is absent, an empty array and a step through something that is no object all yield null.
+ * `name~` reaches the pieces of the text at `name`: see `pieces.ts`.
  */
 const parsed = new Map<string, readonly string[]>()
 
@@ -25,8 +28,11 @@ const some = (value: unknown, steps: readonly string[], at: number, test: (leaf:
   return some((value as Readonly<Record<string, unknown>>)[step], steps, at + 1, test)
 }
 
+const readAt = (document: unknown, path: string, test: (leaf: unknown) => boolean): boolean => some(document, stepsOf(path), 0, test)
+
 /** True when a value that the path reaches passes; each element of an array on the way or at the end is looked into, one level deep. */
-export const someAt = (document: unknown, path: string, test: (leaf: unknown) => boolean): boolean => some(document, stepsOf(path), 0, test)
+export const someAt = (document: unknown, path: string, test: (leaf: unknown) => boolean): boolean =>
+  isPiecesPath(path) ? readAt(document, path.slice(0, -1), leaf => piecesOf(leaf).some(test)) : readAt(document, path, test)
 
 /** What the path reaches when no array is on its way; undefined when absent. */
 export const valueAt = (document: unknown, path: string): unknown => {

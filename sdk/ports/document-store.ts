@@ -16,6 +16,9 @@ export interface Stored {
  * the id as the last key. At most one of the paths may hold an array: the document then has one entry per element
  * (`array` names that path; two elements alike make one entry). Absent and null fields, empty arrays and objects are indexed as null,
  * so that every document is in every index. An array at a path that is not named as `array` makes a commit throw `Invalid`.
+ *
+ * A path ending in `~`, such as `name~`, stands for an array too, and is always named as `array`: the pieces of the text at `name`, which are its
+ * runs of three characters in lower case. `contains('name', 'forest')` implies `isIn('name~', ['for', overlong])`, and so on for each run.
  */
 export interface Index {
   readonly on: readonly string[]
@@ -101,11 +104,16 @@ export interface Find {
   readonly after?: After
   /** 1 to 1,000. */
   readonly limit: number
+  /**
+   * At least 1. A page ends early, with `next`, once so many documents were looked at that did not fit, for queries with
+   * conditions that no index covers. Absent: a page is only short when it is the last.
+   */
+  readonly patience?: number
 }
 
 export interface Page<T> {
   readonly items: readonly T[]
-  /** Present when there may be more. */
+  /** Present when there may be more. A page with it is full, unless `patience` ended it. */
   readonly next?: After
 }
 

@@ -1,5 +1,5 @@
 import type { ExecutionContext, TestFn } from 'ava'
-import { compareScalars, matcher, type Scalar, valueAt } from '../documents/index.ts'
+import { compareScalars, matcher, overlong, type Scalar, valueAt } from '../documents/index.ts'
 import {
   type After,
   and,
@@ -123,6 +123,11 @@ const queries: readonly (readonly [title: string, query: Omit<Find, 'limit'>])[]
       sort: newest,
     },
   ],
+  [
+    'a piece of a text',
+    { using: 'byNamePiece', where: and(eq('state', 'live'), eq('name~', 'e 3'), contains('name', 'AME 3')), sort: newest },
+  ],
+  ['pieces of a text', { using: 'byNamePiece', where: and(eq('state', 'live'), isIn('name~', ['e 3', 'nam', overlong])), sort: oldest }],
   ['not', { using: 'byCreated', where: and(eq('state', 'live'), not(isIn('spaces', ['s1', 's2']))), sort: oldest }],
   [
     'a stretch of time',
@@ -184,6 +189,40 @@ function pagesUnderChange(test: TestFn, open: Open): void {
       seen.filter(id => id.startsWith('b')),
       stay.toReversed(),
     )
+  })
+
+  test('a page ends early once patience is out, and the next one goes on there', async t => {
+    const store = await open(t)
+    const all = await fill(store)
+    for (const where of [contains('name', 'me 4'), contains('name', 'nothing has this')]) {
+      const query: Find = { using: 'byCreated', where: and(eq('state', 'live'), where), sort: newest, limit: 3, patience: 10 }
+      const ids: string[] = []
+      let pages = 0
+      let after: After | undefined
+      do {
+        const page = await store.find(notes, after ? { ...query, after } : query)
+        ids.push(...page.items.map(({ id }) => id))
+        after = page.next
+        pages++
+      } while (after)
+      t.deepEqual(ids, bruteForce(all, query.where, newest))
+      t.true(pages > 10)
+    }
+  })
+
+  test('texts are cut into pieces only so far, and tell', async t => {
+    const store = await open(t)
+    await store.commit({ insert: { id: 'a', state: 'live', name: `${'long '.repeat(50)}END` }, into: notes })
+    await store.commit({ insert: { id: 'b', state: 'live', name: 'END😀' }, into: notes })
+    await store.commit({ insert: { id: 'c', state: 'live', name: 'EN' }, into: notes })
+    const having = async (...pieces: readonly (string | null)[]) => {
+      const where = and(eq('state', 'live'), isIn('name~', pieces))
+      return (await store.find(notes, { using: 'byNamePiece', where, limit: 10 })).items.map(({ id }) => id)
+    }
+    t.deepEqual([await having('end'), await having('end', overlong), await having('nd😀')], [['b'], ['a', 'b'], ['b']])
+    t.deepEqual([await having('lon'), await having(null)], [['a'], ['c']])
+    await store.commit({ update: 'b', in: notes, set: { name: 'other' } })
+    t.deepEqual([await having('end'), await having('the')], [[], ['b']])
   })
 
   test('a page goes on from where the last one ended although that document is gone', async t => {

@@ -17,11 +17,12 @@ const things = collection<object>('things', {
   byKey: { on: ['key'], unique: true },
   byDeep: { on: ['deep.n', 'a'] },
   byObject: { on: ['deep'] },
+  byPiece: { on: ['a~', 'b'], array: 'a~' },
 })
 const indexNames = Object.keys(things.indexes)
 
 const ids = ['1', '2', '3', 'a', 'A', 'ä', 'b', 'B/1', 'z', '😀']
-const texts = ['', 'a', 'A', 'ab', 'b', 'é', '%', "'", '*', '\uffff', '😀']
+const texts = ['', 'a', 'A', 'ab', 'abc', 'xABCé', 'b', 'é', '%', "'", '*', '\uffff', '😀']
 const values: readonly Scalar[] = [null, true, false, 0, 1, -1, 1.5, 10, ...texts]
 
 const id = fc.constantFrom(...ids)
@@ -42,7 +43,7 @@ const content = fc.record(
   { requiredKeys: [], noNullPrototype: true },
 )
 
-const field = fc.constantFrom('a', 'b', 'tags', 'parts.x', 'parts.y', 'key', 'deep.n', 'deep', 'id', 'none.at.all')
+const field = fc.constantFrom('a', 'a~', 'b', 'tags', 'parts.x', 'parts.y', 'key', 'deep.n', 'deep', 'id', 'none.at.all')
 
 /** Alternatives that indexes can serve, often the same one twice. */
 const likely = fc

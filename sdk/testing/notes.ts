@@ -17,6 +17,7 @@ export interface Note {
 
 export const notes: Collection<Note> = collection<Note>('notes', {
   byName: { on: ['name'] },
+  byNamePiece: { on: ['state', 'name~', 'created'], array: 'name~' },
   byRank: { on: ['rank'] },
   byTeam: { on: ['team'] },
   byCreated: { on: ['state', 'created'] },

@@ -71,8 +71,12 @@ export class Reader {
     })
     const fits = matcher(query.where)
     const items: (T & Stored)[] = []
+    let patience = query.patience ?? Number.POSITIVE_INFINITY
     for await (const { document } of rows) {
-      if (!fits(document)) continue
+      if (!fits(document)) {
+        if (--patience <= 0) return { items, next: afterOf(document, query) }
+        continue
+      }
       if (items.length === limit) return { items, next: afterOf(items.at(-1) as Stored, query) }
       items.push(document as T & Stored)
     }

@@ -42,6 +42,7 @@ const readPage = (db: Connection, table: Table, plan: Plan, query: Find, effort:
   const documents: Stored[] = []
   const texts: string[] = []
   let left = effort
+  let patience = isWalk ? Number.POSITIVE_INFINITY : (query.patience ?? Number.POSITIVE_INFINITY)
   for (let examined = 1; left > 0; examined++) {
     const row = merged.next()
     if (row === undefined) return { documents, texts }
@@ -51,7 +52,10 @@ const readPage = (db: Connection, table: Table, plan: Plan, query: Find, effort:
     if (fits(document)) {
       documents.push(document)
       if (texts.push(text) === query.limit) return merged.isEnd ? { documents, texts } : { documents, texts, next: afterOf(row, query) }
-    } else left -= effortOf(text)
+    } else {
+      left -= effortOf(text)
+      if (--patience <= 0) return merged.isEnd ? { documents, texts } : { documents, texts, next: afterOf(row, query) }
+    }
     if (isWalk && isSparse(examined, texts.length)) return undefined
   }
   return undefined

@@ -55,8 +55,12 @@ const planInsert = (db: Connection, table: Table, input: object & { readonly id:
   }
 }
 
+const areSame = (keys: readonly Key[], others: readonly Key[]): boolean =>
+  keys.length === others.length && keys.every((key, at) => sameKey(key, others[at] ?? []))
+
+/** Most changes leave most keys as they are, and a name has many. */
 const without = (keys: readonly Key[], others: readonly Key[]): readonly Key[] =>
-  keys.filter(key => !others.some(other => sameKey(key, other)))
+  areSame(keys, others) ? [] : keys.filter(key => !others.some(other => sameKey(key, other)))
 
 const planRewrite = (
   db: Connection,
