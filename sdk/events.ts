@@ -26,7 +26,15 @@ export interface EventMap {
   'dataset.detached': { readonly other: Ref }
   'dataset.trashed': None
   'dataset.restored': None
-  'dataset.removed': { readonly wasTrashed: boolean; readonly name: string; readonly spaces: readonly string[] }
+  /** `wasImporting`: nobody ever saw it, and no `dataset.created` told of it. */
+  'dataset.removed': {
+    readonly wasTrashed: boolean
+    readonly name: string
+    readonly spaces: readonly string[]
+    readonly wasImporting?: boolean
+  }
+  /** It was built out of sight and is seen now, with all that is in it. */
+  'dataset.imported': None
   /** `entries`: how many files and folders. */
   'dataset.downloaded': { readonly sizeBytes: number; readonly entries: number }
   /** Archiving all files of it, or bringing them back, was asked for; `request` names what was asked. */
@@ -44,6 +52,8 @@ export interface EventMap {
     readonly extract: boolean
     /** Id of the key the upload was made with, so that jobs can run in its name. */
     readonly key: string | null
+    /** It came with its dataset, which was imported or copied: no upload, and no news besides the dataset. */
+    readonly isImported?: boolean
   }
   'file.updated': { readonly fields: readonly string[] }
   'file.attached': { readonly dataset: string }
@@ -54,6 +64,8 @@ export interface EventMap {
     readonly sizeBytes: number
     readonly name: string
     readonly contentType: string
+    /** Nobody ever saw it, and no `file.created` told of it. */
+    readonly wasImporting?: boolean
   }
   /** `isTracked`: counted in the file's statistics. `isWhole`: no range was asked for; said of untracked downloads only while an `EventSink` is there. */
   'file.downloaded': { readonly sizeBytes: number; readonly isTracked: boolean; readonly isWhole: boolean }
@@ -61,6 +73,10 @@ export interface EventMap {
   'file.unarchived': { readonly sizeBytes: number }
   'metadata.added': { readonly target: Ref }
   'metadata.removed': { readonly target: Ref }
+  /** `space`: whose it is; null for one of the whole installation. */
+  'definition.added': { readonly space: string | null }
+  'definition.updated': { readonly space: string | null }
+  'definition.removed': { readonly space: string | null }
   /** Subject: what carries the tags. */
   'tags.added': { readonly tags: readonly string[] }
   'tags.removed': { readonly tags: readonly string[] }
@@ -68,10 +84,13 @@ export interface EventMap {
   'comment.added': { readonly target: Ref }
   'comment.updated': { readonly target: Ref }
   'comment.removed': { readonly target: Ref }
+  /** Somebody is spoken to in a comment on the target, or beside one. Subject: what is kept of it. The actor is who commented. */
+  'comment.mentioned': { readonly target: Ref; readonly user: string }
   'preview.attached': { readonly target: Ref }
   'preview.removed': { readonly blob: string | null }
   'thumbnail.attached': { readonly target: Ref }
   'section.created': { readonly file: string }
+  'section.updated': { readonly file: string }
   'section.removed': { readonly file: string }
   'user.created': None
   'user.updated': { readonly fields: readonly string[] }

@@ -15,6 +15,9 @@ export type Kind =
   | 'extractor'
   | 'job'
   | 'key'
+  | 'definition'
+  | 'vocabulary'
+  | 'term'
 
 /** Names one thing. */
 export interface Ref {

@@ -7,9 +7,11 @@ import type {
   DatasetRecord,
   FileRecord,
   FolderRecord,
+  License,
   MetadataRecord,
   PreviewRecord,
   RoleRecord,
+  SectionRecord,
   SpaceRecord,
   Tag,
   UserRecord,
@@ -23,6 +25,8 @@ import type { SearchDocument } from './search-index.ts'
 /** Accounts. */
 export interface Users extends Records<UserRecord> {
   byEmail(email: string): Promise<(UserRecord & Stored) | undefined>
+  /** Accounts of exactly this name, at most 20: two people can have the same. */
+  named(firstName: string, lastName: string): Promise<readonly (UserRecord & Stored)[]>
   /** Members of a space with their role ids, by id. */
   membersOf(space: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<UserRecord & Stored>>
   /** `Taken` when the e-mail is in use. */
@@ -38,7 +42,10 @@ export interface Users extends Records<UserRecord> {
 export const Users = port<Users>('users')
 
 /** Spaces. */
-export interface Spaces extends Records<SpaceRecord> {}
+export interface Spaces extends Records<SpaceRecord> {
+  /** All there are, read while you iterate: for jobs. */
+  all(): AsyncIterable<SpaceRecord & Stored>
+}
 export const Spaces = port<Spaces>('spaces')
 
 /** Collections, which nest many-to-many. */
@@ -52,17 +59,46 @@ export interface NewDataset {
   readonly spaces?: readonly string[]
   readonly collections?: readonly string[]
   readonly access?: DatasetAccess
+  readonly creators?: readonly string[]
+  readonly license?: License
+  readonly tags?: readonly Tag[]
+  readonly thumbnail?: string
+  /**
+   * For something made of many documents: nobody sees the dataset, nor what is in it, until `reveal`, and no event tells of it. Create its files,
+   * folders and metadata with `isImporting` too, say `stillImporting` now and then, and end with `reveal` or `drop`.
+   */
+  readonly isImporting?: boolean
 }
 export interface Datasets extends Records<DatasetRecord> {
   /** Rights on spaces and collections are the caller's to check. */
   create(dataset: NewDataset): Promise<DatasetRecord & Stored>
+  /** The import goes on. At least every 20 minutes: one that was silent for an hour is dropped. `NotFound` when it was. */
+  stillImporting(id: string): Promise<void>
+  /**
+   * Shows an imported dataset with all that is in it: one commit, with `dataset.created` and `dataset.imported`; each file says `file.created` soon
+   * after. One that is shown already is no error. `NotFound` when it was dropped.
+   */
+  reveal(id: string): Promise<DatasetRecord & Stored>
+  /** Takes an import back with all that is in it. An absent dataset, and one that is shown, is no error and stays. */
+  drop(id: string): Promise<void>
   /** Deletes for good, past the trash; what is in it follows in the background. An absent one is no error. */
   remove(id: string, actor?: string): Promise<void>
 }
 export const Datasets = port<Datasets>('datasets')
 
+export interface NewFolder {
+  readonly name: string
+  readonly dataset: string
+  /** The dataset, or a folder in it. */
+  readonly parent: FolderRecord['parent']
+  readonly author: string
+  /** Of a dataset that is being imported: no event tells of it. */
+  readonly isImporting?: boolean
+}
 /** Folders of datasets. */
 export interface Folders extends Records<FolderRecord> {
+  /** Shown under its name, or as `name (1)` … when that is taken. `NotFound` for a parent that is not in the dataset, `Conflict` in the trash. */
+  create(folder: NewFolder): Promise<FolderRecord & Stored>
   /** Display names from the top down to each folder, by folder id. */
   paths(ids: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>>
   /** Folders right below a dataset or folder, by display name. */
@@ -87,6 +123,14 @@ export interface NewFile {
   /** False: no extraction. */
   readonly extract: boolean
   readonly keyId?: string
+  readonly description?: string
+  readonly license?: License
+  readonly tags?: readonly Tag[]
+  readonly thumbnail?: string
+  /** The bytes belong to another record as well: they stay when this one cannot be made. */
+  readonly isShared?: boolean
+  /** Of a dataset that is being imported: `file.created` follows when that is shown. */
+  readonly isImporting?: boolean
 }
 export interface Files extends Records<FileRecord> {
   /** One commit. When it certainly failed the bytes are removed; when only its answer was lost they stay until a sweep finds them. */
@@ -102,6 +146,13 @@ export interface Files extends Records<FileRecord> {
 }
 export const Files = port<Files>('files')
 
+/** Parts of files. */
+export interface Sections extends Records<SectionRecord> {
+  /** Those of a file in the order of their start times; those without one come first. */
+  of(file: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<SectionRecord & Stored>>
+}
+export const Sections = port<Sections>('sections')
+
 export interface NewMetadata {
   readonly target: Ref
   readonly context?: Json
@@ -111,6 +162,8 @@ export interface NewMetadata {
   readonly author: string | null
   /** Makes a repeat harmless: the document's id. */
   readonly id?: string
+  /** On a dataset that is being imported, or in it: no event tells of it. */
+  readonly isImporting?: boolean
 }
 /** JSON-LD documents on things. */
 export interface MetadataDocuments {
@@ -126,7 +179,8 @@ export const MetadataDocuments = port<MetadataDocuments>('metadataDocuments')
 
 /** What people say about things. */
 export interface Comments {
-  add(target: Ref, text: string, author: string | undefined): Promise<CommentRecord & Stored>
+  /** `to`: the comment that this one answers. `NotFound` when that is gone. */
+  add(target: Ref, text: string, author: string | undefined, to?: CommentRecord & Stored): Promise<CommentRecord & Stored>
   get(id: string): Promise<(CommentRecord & Stored) | undefined>
   /** Another text. `NotFound` for one that is not there. */
   edit(id: string, text: string, actor: string | undefined): Promise<void>

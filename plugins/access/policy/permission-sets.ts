@@ -50,4 +50,7 @@ export const viewPermission: Readonly<Record<Kind, Permission>> = {
   extractor: 'ViewFile',
   job: 'ViewFile',
   key: 'ViewUser',
+  definition: 'ViewMetadata',
+  vocabulary: 'ViewVocabulary',
+  term: 'ViewVocabularyTerm',
 }

@@ -1,5 +1,6 @@
 import {
   DocumentStore,
+  eq,
   type NewEvent,
   orNotFound,
   type SpaceRecord,
@@ -25,6 +26,10 @@ export class StoredSpaces implements Spaces {
 
   getMany(ids: readonly string[]): Promise<ReadonlyMap<string, SpaceRecord & Stored>> {
     return this.#documents.getMany(spaces, ids)
+  }
+
+  all(): AsyncIterable<SpaceRecord & Stored> {
+    return this.#documents.scan(spaces, { using: 'byCreated', where: eq('state', 'live') })
   }
 
   change(id: string, update: Update & { readonly where?: Where }, events: readonly NewEvent[]): Promise<SpaceRecord & Stored> {
