@@ -1,16 +1,16 @@
 import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { makeKernel } from '../core/cli/kernel-session.ts'
 import { configurationPage } from './docs/configuration-page.ts'
+import { coveragePage } from './docs/coverage-page.ts'
+import { apiDocument } from './route-coverage.ts'
 
-/** Nothing of this machine comes into it: no environment, no file, the default plugins. */
-const openapi = async (): Promise<string> =>
-  `${JSON.stringify(await (await makeKernel({ sources: { environment: {} } })).openapi(), null, 2)}\n`
+const openapi = async (): Promise<string> => `${JSON.stringify(await apiDocument(), null, 2)}\n`
 
 const pages: readonly { readonly file: string; readonly write: () => Promise<string> }[] = [
   { file: 'docs/configuration.md', write: configurationPage },
   { file: 'docs/openapi.json', write: openapi },
+  { file: 'docs/coverage.md', write: async () => coveragePage(await apiDocument()) },
 ]
 
 const isCheck = process.argv.includes('--check')

@@ -1,4 +1,6 @@
 import { spawn } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -51,10 +53,11 @@ const check = async ({ name, command, words, advice }: Step): Promise<boolean> =
 const showEvery = 100
 
 /** Runs ava, showing failures as they come. */
-const runTests = async (words: readonly string[]): Promise<{ readonly code: number; readonly totals: Totals }> => {
+const runTests = async (words: readonly string[], hits: string): Promise<{ readonly code: number; readonly totals: Totals }> => {
   const began = performance.now()
   const tally = new TapTally()
-  const child = spawn(join(bin, 'ava'), ['--tap', ...words], { cwd: root, env: environment, stdio: ['ignore', 'pipe', 'inherit'] })
+  const env = { ...environment, POUNCE_TEST_HITS: hits }
+  const child = spawn(join(bin, 'ava'), ['--tap', ...words], { cwd: root, env, stdio: ['ignore', 'pipe', 'inherit'] })
   const ended = codeOf(child)
   let shown = 0
   for await (const line of createInterface({ input: child.stdout })) {
@@ -72,11 +75,25 @@ const runTests = async (words: readonly string[]): Promise<{ readonly code: numb
   return { code: code === 0 && totals.failed > 0 ? 1 : code, totals }
 }
 
+/** Whether the tests called each route of the reference; says which they did not. */
+const checkCoverage = async (hits: string): Promise<boolean> => {
+  // Late: what the types step finds wrong would keep this script from starting.
+  const { coverageFaults } = await import('./route-coverage.ts')
+  const faults = await coverageFaults(hits)
+  for (const fault of faults) say(`  ${fault}`)
+  say(faults.length === 0 ? '✔ routes of the reference' : `✘ routes of the reference: ${faults.length} are not served and tested`)
+  return faults.length === 0
+}
+
 // With files named on the command line only these are run: `npm test -- core/config.test.ts`.
 const words = process.argv.slice(2)
 let isGood = true
 if (words.length === 0) for (const step of steps) isGood = (await check(step)) && isGood
 for (const line of await describeServers(process.env)) say(`• ${line}`)
-const { code, totals } = await runTests(words)
+const given = process.env['POUNCE_TEST_HITS']
+const hits = given ?? (await mkdtemp(join(tmpdir(), 'pounce-hits-')))
+const { code, totals } = await runTests(words, hits)
+if (words.length === 0) isGood = (await checkCoverage(hits)) && isGood
+if (given === undefined) await rm(hits, { recursive: true, force: true })
 say(totalsLine(totals))
 process.exitCode = code === 0 && !isGood ? 1 : code

@@ -1,0 +1,24 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { readHits } from '../test/coverage/hits.ts'
+
+/** Runs the tests and keeps what they had from each route of the reference in `test/coverage/tested.json`. */
+const folder = await mkdtemp(join(tmpdir(), 'pounce-hits-'))
+try {
+  const test = fileURLToPath(new URL('test.ts', import.meta.url))
+  const child = spawn(process.execPath, [test, ...process.argv.slice(2)], {
+    env: { ...process.env, POUNCE_TEST_HITS: folder },
+    stdio: 'inherit',
+  })
+  await once(child, 'close')
+  // A line for each route, so that a change shows as the change of a line.
+  const lines = Object.entries(await readHits(folder)).map(([route, tested]) => `  ${JSON.stringify(route)}: ${JSON.stringify(tested)}`)
+  await writeFile(new URL('../test/coverage/tested.json', import.meta.url), `{\n${lines.join(',\n')}\n}\n`)
+  process.stdout.write('test/coverage/tested.json is written; `npm run docs` puts it into docs/coverage.md\n')
+} finally {
+  await rm(folder, { recursive: true, force: true })
+}

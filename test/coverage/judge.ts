@@ -1,0 +1,71 @@
+import type { TestedRoutes } from './hits.ts'
+import { nameOf, type ReferenceRoute } from './reference-routes.ts'
+import { shapeOf } from './route-shape.ts'
+
+/** As much of an OpenAPI document as is read here. */
+export interface ApiDocument {
+  readonly paths: Readonly<
+    Record<
+      string,
+      Readonly<
+        Record<string, { readonly parameters?: readonly { readonly in: string; readonly schema?: { readonly pattern?: string } }[] }>
+      >
+    >
+  >
+}
+
+/** What is known of a route of the reference. */
+export interface Verdict {
+  readonly route: ReferenceRoute
+  readonly isServed: boolean
+  /** Test files that it answered with success. */
+  readonly done: readonly string[]
+  /** What a run of the tests has not had from it. */
+  readonly lacks: readonly ('a success' | 'a refusal' | 'a 404')[]
+}
+
+const idPattern = '^[0-9a-f]{24}$'
+
+/** Method and shape of what is served; true for those whose path holds an id. */
+const servedShapes = ({ paths }: ApiDocument): ReadonlyMap<string, boolean> =>
+  new Map(
+    Object.entries(paths).flatMap(([path, item]) =>
+      Object.entries(item).map(([method, { parameters = [] }]): [string, boolean] => [
+        `${method.toUpperCase()} ${shapeOf(path)}`,
+        parameters.some(each => each.in === 'path' && each.schema?.pattern === idPattern),
+      ]),
+    ),
+  )
+
+/** Holds what is served and what was tested against the reference. */
+export const judge = (routes: readonly ReferenceRoute[], document: ApiDocument, tested: TestedRoutes): readonly Verdict[] => {
+  const served = servedShapes(document)
+  return routes.map(route => {
+    const hasId = served.get(`${route.method} ${shapeOf(route.path)}`)
+    const isServed = hasId !== undefined
+    const { done = [], refused = false, absent = false } = tested[nameOf(route)] ?? {}
+    const lacks: Verdict['lacks'][number][] = []
+    if (isServed && done.length === 0) lacks.push('a success')
+    if (isServed && !refused) lacks.push('a refusal')
+    if (hasId === true && !absent) lacks.push('a 404')
+    return { route, isServed, done, lacks }
+  })
+}
+
+/** True for a route that has all it needs, or a reason where a reason is enough. */
+export const isRight = ({ route: { tier, reason }, isServed, lacks }: Verdict): boolean => {
+  if (tier === 'X') return reason !== undefined
+  if (!isServed) return tier === 'N' || reason !== undefined
+  // Only what is outside the seed and called by no client may do without a test, and then says why.
+  if (lacks.length > 0) return (tier === 'R' || tier === 'N') && reason !== undefined
+  return true
+}
+
+/** What is wrong, a line each. */
+export const faultsOf = (verdicts: readonly Verdict[]): readonly string[] =>
+  verdicts
+    .filter(verdict => !isRight(verdict))
+    .map(({ route, isServed, lacks }) => {
+      const why = isServed ? `no test had ${lacks.join(', ')} from it` : 'is not served, and has no reason in test/coverage/left-out.ts'
+      return `${route.tier} ${nameOf(route)}: ${why}`
+    })
