@@ -4,6 +4,7 @@ import { http } from './http/lean-modules.ts'
 import type { Address, Declaration, Mount } from './http/mount.ts'
 import { parameterNames, shapeOf } from './http/paths.ts'
 import type { SchemaShape } from './http/schema-shape.ts'
+import { isByteBody } from './http/sent-body.ts'
 import { OpenapiSchemas } from './openapi-schema.ts'
 
 type Members = Record<string, unknown>
@@ -137,6 +138,14 @@ const requestBody = (body: unknown, schemas: OpenapiSchemas): Members => {
   if (typeof body === 'object' && body !== null && 'multipart' in body) {
     const schema = { type: 'object', additionalProperties: { type: 'string', format: 'binary' } }
     return { required: true, description: String((body as { summary?: unknown }).summary), content: { 'multipart/form-data': { schema } } }
+  }
+  if (isByteBody(body)) {
+    const schema = { type: 'string', format: 'binary' }
+    return {
+      required: !body.isOptional,
+      description: body.summary,
+      content: { [body.contentType ?? 'application/octet-stream']: { schema } },
+    }
   }
   const schema = schemas.of(body)
   return { ...('required' in schema ? { required: true } : {}), content: { 'application/json': { schema } } }

@@ -1,5 +1,5 @@
 import type { Bytes } from './bytes.ts'
-import type { MultipartBody, Responses, Route, TypedRoute } from './route.ts'
+import type { ByteBody, MultipartBody, Responses, Route, TypedRoute } from './route.ts'
 import { bodyKind, type Static, type TSchema } from './schema.ts'
 
 /** Where a client finds its server and as whom it asks. */
@@ -42,7 +42,11 @@ export type Answer<R extends Responses> = {
 type Part<Name extends string, T> = T extends TSchema ? { readonly [N in Name]: Static<T> } : unknown
 /** A default stands in for any parameter of the query, so none is needed here; the server says which one it misses. */
 type Query<T> = T extends TSchema ? { readonly query?: Partial<Static<T>> } : unknown
-type Sent<T> = T extends MultipartBody ? { readonly body: FormData } : Part<'body', T>
+type Sent<T> = T extends MultipartBody
+  ? { readonly body: FormData }
+  : T extends ByteBody
+    ? { readonly body?: Blob | Uint8Array<ArrayBuffer> }
+    : Part<'body', T>
 type Input<P, Q, B> = Part<'params', P> &
   Query<Q> &
   Sent<B> & { readonly signal?: AbortSignal; readonly headers?: Readonly<Record<string, string>> }
@@ -82,15 +86,16 @@ const isRouteLike = (value: unknown): value is Route => typeof value === 'object
 const call = async (name: string, { declaration }: Route, options: ClientOptions, input: AnyInput): Promise<unknown> => {
   const { method, path, responses } = declaration
   const { body, headers, signal } = input
-  const isForm = body instanceof FormData
+  const isAsItIs = body instanceof FormData || body instanceof Blob || body instanceof Uint8Array
+  const type = declaredType(declaration.body)
   const response = await (options.fetch ?? fetch)(`${options.url}${fill(path, input.params ?? {})}${search(input.query ?? {}, options)}`, {
     method,
     headers: {
       ...(options.key === undefined ? {} : { 'x-api-key': options.key }),
-      ...(body === undefined || isForm ? {} : { 'content-type': 'application/json' }),
+      ...(body === undefined || body instanceof FormData ? {} : { 'content-type': type }),
       ...headers,
     },
-    body: body === undefined ? null : isForm ? body : JSON.stringify(body),
+    body: body === undefined ? null : isAsItIs ? (body as NonNullable<RequestInit['body']>) : JSON.stringify(body),
     ...(signal ? { signal } : {}),
   })
   // A part of the bytes, asked for with a Range header, travels like the whole.
@@ -98,6 +103,12 @@ const call = async (name: string, { declaration }: Route, options: ClientOptions
   if (!response.ok && schema === undefined) throw new CallFailed(name, response.status, await problemOf(response))
   return { status: response.status, headers: response.headers, body: await read(response, schema) }
 }
+
+/** What the body of a route that is no form travels as. */
+const declaredType = (body: unknown): string =>
+  typeof body === 'object' && body !== null && 'byteBody' in body
+    ? ((body as ByteBody).contentType ?? 'application/octet-stream')
+    : 'application/json'
 
 const fill = (path: string, params: Readonly<Record<string, unknown>>): string =>
   path.replaceAll(/:(\w+)(\*?)/g, (_all, name: string, isTail: string) => {

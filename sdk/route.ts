@@ -53,9 +53,37 @@ export interface MultipartBody {
 /** A body of parts: `body: multipart('one or more files')`. */
 export const multipart = (summary: string, maxParts = 1000): MultipartBody => ({ multipart: true, summary, maxParts })
 
+/** A body of plain bytes, as it comes. */
+export interface ByteBody {
+  readonly byteBody: true
+  /** What a person must send, for the API page. */
+  readonly summary: string
+  /** The media type that it must have, else 415; any when absent. */
+  readonly contentType?: string
+  /** A request without a body, and then without a type, will do too. */
+  readonly isOptional?: boolean
+}
+
+/** A body of plain bytes: `body: byteBody('the next piece', { contentType: 'application/offset+octet-stream' })`. */
+export const byteBody = (summary: string, options: Pick<ByteBody, 'contentType' | 'isOptional'> = {}): ByteBody => ({
+  byteBody: true,
+  summary,
+  ...options,
+})
+
+/** The bytes of a body that was declared by `byteBody`. */
+export interface SentBytes {
+  /** As announced; undefined when it was not (a chunked body). */
+  readonly sizeBytes: number | undefined
+  /** False when the request has no body at all. */
+  readonly isPresent: boolean
+  /** Lets the client send, at the first call. Fails with `Invalid` when the body is cut short. May be left unread, or destroyed. */
+  open(): Readable
+}
+
 type Schema = TSchema
 type Given<T> = T extends Schema ? Static<T> : Record<never, never>
-type Body<T> = T extends MultipartBody ? Parts : T extends Schema ? Static<T> : undefined
+type Body<T> = T extends MultipartBody ? Parts : T extends ByteBody ? SentBytes : T extends Schema ? Static<T> : undefined
 
 /** What a handler is handed. */
 export interface Request<P, Q, B> {
@@ -82,13 +110,16 @@ export interface Request<P, Q, B> {
   readonly signal: AbortSignal
 }
 
+/** The methods of routes; HEAD is answered as GET, OPTIONS by the kernel. */
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
 /** One declaration that yields the HTTP route, validation, permission, OpenAPI and the typed client. */
 export interface RouteDeclaration<N extends Needs, P, Q, B, R extends Responses> {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  readonly method: Method
   /** `/api/datasets/:id`; `:rest*` at the end takes the remaining segments. */
   readonly path: string
   /** The same route under other paths of the same parameters (v1's aliases). Absent from the typed client. */
-  readonly aliases?: readonly { readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE'; readonly path: string }[]
+  readonly aliases?: readonly { readonly method?: Method; readonly path: string }[]
   readonly summary: string
   /** For the API page: effects, quirks kept, what differs from v1. */
   readonly description?: string
@@ -116,6 +147,8 @@ export interface RouteDeclaration<N extends Needs, P, Q, B, R extends Responses>
   readonly neverByCookie?: boolean
   /** Never looks at who asks: the caller is anonymous and a wrong or stale credential does no harm (pages, scripts, signing in). */
   readonly ignoresCredentials?: boolean
+  /** Sent with every answer, refusals included, and with the answer to OPTIONS: for protocols that ask for that. */
+  readonly headers?: Readonly<Record<string, string>>
   readonly handle: (request: Request<P, Q, B>, needs: Resolved<N>) => Promise<Reply<NoInfer<R>>>
 }
 

@@ -6,6 +6,10 @@ import type { Replier } from './replier.ts'
 import type { Match, RouteTable } from './route-table.ts'
 import type { Sender } from './sender.ts'
 
+const allowedHeaders =
+  'Content-Type, X-API-Key, Authorization, Range, If-None-Match, X-HTTP-Method-Override, ' +
+  'Tus-Resumable, Upload-Length, Upload-Offset, Upload-Metadata, Upload-Checksum, Upload-Defer-Length'
+
 interface DispatcherOptions {
   readonly table: RouteTable
   readonly pipeline: Pipeline
@@ -58,11 +62,12 @@ export class Dispatcher {
     const allowed = this.#allowed(exchange.line.path)
     if (allowed.length === 0 && exchange.req.url !== '*') throw new NoSuchAddress()
     const allow = [...allowed, 'OPTIONS'].join(', ')
+    const own = this.#options.table.headersOf(exchange.line.path)
     const preflight = {
       'access-control-allow-methods': allow,
-      'access-control-allow-headers': 'Content-Type, X-API-Key, Authorization, Range, If-None-Match',
+      'access-control-allow-headers': allowedHeaders,
       'access-control-max-age': '600',
     }
-    sender.send(exchange, 204, { allow, ...(allowedOrigins.length > 0 ? preflight : {}) }, undefined)
+    sender.send(exchange, 204, { ...own, allow, ...(allowedOrigins.length > 0 ? preflight : {}) }, undefined)
   }
 }

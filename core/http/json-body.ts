@@ -65,7 +65,7 @@ const parsers = new Map<number, Promise<Middleware>>()
 const parserFor = (jsonLimit: number): Promise<Middleware> => {
   let parser = parsers.get(jsonLimit)
   if (!parser) {
-    parser = import('koa-body').then(({ koaBody, HttpMethodEnum: { POST, PUT, DELETE } }) =>
+    parser = import('koa-body').then(({ koaBody, HttpMethodEnum: { POST, PUT, PATCH, DELETE } }) =>
       koaBody({
         jsonLimit,
         jsonStrict: false,
@@ -73,7 +73,7 @@ const parserFor = (jsonLimit: number): Promise<Middleware> => {
         includeUnparsed: true,
         text: false,
         urlencoded: false,
-        parsedMethods: [POST, PUT, DELETE],
+        parsedMethods: [POST, PUT, PATCH, DELETE],
       }),
     )
     parsers.set(jsonLimit, parser)

@@ -1,10 +1,10 @@
-import type { Route } from 'pounce/sdk'
+import type { Method, Route } from 'pounce/sdk'
 import { type RouteChecks, routeChecks } from './route-checks.ts'
 import type { MountedRoute } from './types.ts'
 
 /** The declaration of any route. */
 export type Declaration = Route['declaration']
-export type Method = Declaration['method']
+export type { Method }
 
 /** A method and a path under which a route answers. */
 export interface Address {

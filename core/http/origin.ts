@@ -20,6 +20,10 @@ export const requireSameOrigin = (headers: IncomingHttpHeaders, baseUrl: string)
   if (from === undefined || !(from.origin === originOf(baseUrl)?.origin || from.host === headers.host)) throw new CrossOrigin()
 }
 
+const exposed =
+  'Link, X-Request-Id, Content-Disposition, Content-Range, Retry-After, Location, ' +
+  'Tus-Resumable, Tus-Version, Tus-Extension, Tus-Checksum-Algorithm, Upload-Offset, Upload-Length, Upload-Expires, Upload-Metadata'
+
 const originOf = (text: string | undefined): URL | undefined => (text === undefined ? undefined : (URL.parse(text) ?? undefined))
 
 /**
@@ -28,7 +32,7 @@ const originOf = (text: string | undefined): URL | undefined => (text === undefi
  */
 export const corsHeaders = (origin: string | undefined, allowed: readonly string[]): Readonly<Record<string, string>> | undefined => {
   if (allowed.length === 0) return undefined
-  const expose = { 'access-control-expose-headers': 'Link, X-Request-Id, Content-Disposition, Content-Range, Retry-After' }
+  const expose = { 'access-control-expose-headers': exposed }
   if (allowed.includes('*')) return { 'access-control-allow-origin': '*', ...expose }
   const known = allowed.find(each => each === origin)
   return known === undefined ? { vary: 'Origin' } : { 'access-control-allow-origin': known, vary: 'Origin', ...expose }

@@ -11,6 +11,7 @@ import { requireSameOrigin } from './origin.ts'
 import type { AnyReply } from './replier.ts'
 import { type Checked, type Fault, isSchema } from './route-checks.ts'
 import type { Match } from './route-table.ts'
+import { isByteBody, SentBody } from './sent-body.ts'
 
 type Values = Readonly<Record<string, unknown>>
 
@@ -95,6 +96,7 @@ export class Pipeline {
 
   async #body(context: Context, exchange: Exchange, { declaration, checks }: Mount): Promise<unknown> {
     const { body, maxBodyBytes = this.#options.maxJsonBytes } = declaration
+    if (isByteBody(body)) return new SentBody(exchange, body)
     if (!isSchema(body)) return new MultipartReader(exchange, (body as { maxParts?: number }).maxParts ?? 1000)
     const sent = await readJson(context, exchange, maxBodyBytes)
     const { value, fault } = checks.body(sent === undefined ? {} : sent)

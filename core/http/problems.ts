@@ -63,6 +63,7 @@ export const problemAnswer = (thrown: unknown, exchange: Exchange, log: Log): Te
 }
 
 const headersOf = (problem: Problem, exchange: Exchange): Record<string, string> => ({
+  ...exchange.mount?.declaration.headers,
   ...(problem.retryAfterSeconds === undefined ? {} : { 'retry-after': String(Math.max(1, Math.ceil(problem.retryAfterSeconds))) }),
   ...(problem instanceof MethodNotAllowed ? { allow: problem.allow } : {}),
   ...(problem.status === 401 && !isBrowser(exchange) ? { 'www-authenticate': 'Basic realm="pounce", charset="UTF-8"' } : {}),

@@ -30,7 +30,8 @@ export class Replier {
 
   /** Resolves, or returns undefined, when the answer is on its way. */
   send(exchange: Exchange, mount: Mount, given: AnyReply): Promise<void> | undefined {
-    const reply = given.headers ? { ...given, headers: lowerCase(given.headers) } : given
+    const always = mount.declaration.headers
+    const reply = given.headers || always ? { ...given, headers: { ...always, ...lowerCase(given.headers ?? {}) } } : given
     const { status, body, headers } = reply
     const schema = mount.declaration.responses[status] as SchemaShape | undefined
     switch (schema?.['x-body']) {

@@ -88,5 +88,6 @@ const bodyCheck = (body: unknown): ((value: unknown) => Checked<unknown>) => {
   }
 }
 
-/** True of a body that is JSON, not parts. */
-export const isSchema = (body: unknown): body is s.TSchema => typeof body === 'object' && body !== null && !('multipart' in body)
+/** True of a body that is JSON, not parts or bytes. */
+export const isSchema = (body: unknown): body is s.TSchema =>
+  typeof body === 'object' && body !== null && !('multipart' in body) && !('byteBody' in body)

@@ -15,7 +15,7 @@ interface Entry {
   readonly mount: Mount
 }
 
-const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE']
+const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
 /**
  * Finds the route of a request without looking at the others: a Map from method, number of segments and the first two literal
@@ -57,6 +57,11 @@ export class RouteTable {
   /** The methods under which a path is known. */
   methodsOf(path: string): readonly Method[] {
     return methods.filter(method => this.find(method, path))
+  }
+
+  /** The headers that the routes at a path send with every answer. */
+  headersOf(path: string): Readonly<Record<string, string>> {
+    return Object.assign({}, ...methods.map(method => this.find(method, path)?.mount.declaration.headers))
   }
 
   #in(key: string, path: string): Match | undefined {

@@ -82,7 +82,7 @@ export class Traffic {
 /** Uploads and downloads take as long as the line to the client does. */
 const isTransfer = ({ mount }: Exchange): boolean => {
   const body: unknown = mount?.declaration.body
-  const isUpload = typeof body === 'object' && body !== null && 'multipart' in body
+  const isUpload = typeof body === 'object' && body !== null && ('multipart' in body || 'byteBody' in body)
   return (
     isUpload ||
     Object.values(mount?.declaration.responses ?? {}).some(schema =>
