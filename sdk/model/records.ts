@@ -136,6 +136,8 @@ export interface FileRecord {
   readonly statistics: Statistics
   /** Jobs of the upload that are not done yet; at none left the status becomes PROCESSED. */
   readonly pendingJobs: readonly string[]
+  /** Of a file that came with an import, until its `file.created` is out: what that will say. */
+  readonly untold?: { readonly extract: boolean; readonly key: string | null }
 }
 
 export interface UserRecord {
@@ -183,9 +185,30 @@ export interface MetadataRecord {
   readonly author: string | null
 }
 
+/** A part of a file: of a picture, a stretch of a recording. */
+export interface SectionRecord {
+  readonly file: string
+  /** Account that made it; rights are the file's alone. */
+  readonly author: string | null
+  readonly created: Time
+  /** Seconds from the beginning of the file. */
+  readonly startTime: number | null
+  readonly endTime: number | null
+  readonly order: number | null
+  readonly area: { readonly x: number; readonly y: number; readonly w: number; readonly h: number } | null
+  readonly description: string
+  readonly thumbnail: string | null
+  readonly tags: readonly Tag[]
+  /** Members that were sent besides, kept verbatim. */
+  readonly more: Readonly<Record<string, Json>>
+}
+
 export interface CommentRecord {
   readonly target: Ref
+  /** The comment that this one answers. */
   readonly parent: string | null
+  /** That comment and all above it, the topmost first. */
+  readonly above: readonly string[]
   readonly author: string
   readonly text: string
   readonly posted: Time

@@ -74,7 +74,9 @@ const entries: Entries = {
   'folder.updated': ({ data }) => ({ type: 'updated_folder', object: set(data.dataset) }),
   'folder.removed': ({ data }) => ({ type: 'deleted_folder', object: set(data.dataset) }),
   'file.created': ({ data }) =>
-    data.dataset === null ? undefined : { type: data.folder === null ? 'add_file' : 'add_file_folder', object: set(data.dataset) },
+    data.dataset === null || data.isImported
+      ? undefined
+      : { type: data.folder === null ? 'add_file' : 'add_file_folder', object: set(data.dataset) },
   'file.updated': updated,
   'file.attached': ({ subject, data }) => ({ type: 'attach_file_dataset', object: subject, source: set(data.dataset) }),
   'file.detached': ({ subject, data }) => ({ type: 'detach_file_dataset', object: subject, source: set(data.dataset) }),

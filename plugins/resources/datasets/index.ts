@@ -1,4 +1,5 @@
 import { ContentCounts, Datasets, definePlugin, on, provide, RightsOf, Searchables, TreeBranches } from 'pounce/sdk'
+import { AbandonedImports } from './abandoned-imports.ts'
 import { datasets } from './collection.ts'
 import { DatasetBranch } from './dataset-branch.ts'
 import { DatasetCounts, DatasetTallies } from './dataset-counts.ts'
@@ -39,4 +40,5 @@ export const plugin = definePlugin({
     on('collection.removed', LeaveCollection),
     on('collection.detached', FollowCollection),
   ],
+  periodic: [{ name: 'abandoned-imports', everyMs: 10 * 60 * 1000, task: AbandonedImports }],
 })

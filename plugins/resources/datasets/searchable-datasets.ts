@@ -16,7 +16,8 @@ export class SearchableDatasets implements Searchable {
   async describe(ids: readonly string[]): Promise<ReadonlyMap<string, SearchDocument>> {
     const found = await this.#documents.getMany(datasets, ids)
     const authors = await this.#users.getMany([...new Set([...found.values()].map(dataset => dataset.author))])
-    return new Map([...found].map(([id, dataset]) => [id, describe(dataset, authors.get(dataset.author))]))
+    const seen = [...found].filter(([, { state }]) => state !== 'importing')
+    return new Map(seen.map(([id, dataset]) => [id, describe(dataset, authors.get(dataset.author))]))
   }
 
   async *all(): AsyncIterable<string> {

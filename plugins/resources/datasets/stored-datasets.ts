@@ -11,6 +11,7 @@ import {
   type NewEvent,
   noStatistics,
   orNotFound,
+  rewrite,
   type Update,
   type Where,
   wire,
@@ -54,7 +55,8 @@ export class StoredDatasets implements Datasets {
     return paths.some(path => deciding.test(path)) ? this.#places.settle(changed) : changed
   }
 
-  async create({ name, description = '', author, spaces = [], collections = [], access = 'DEFAULT' }: NewDataset): Promise<Dataset> {
+  async create(dataset: NewDataset): Promise<Dataset> {
+    const { name, description = '', author, spaces = [], collections = [], access = 'DEFAULT', isImporting = false } = dataset
     const id = this.#ids.next()
     const now = this.#clock.now().toISOString()
     const record: DatasetRecord = {
@@ -67,24 +69,39 @@ export class StoredDatasets implements Datasets {
       isPublic: await this.#places.isPublic({ access, spaces }),
       spaces: [...new Set(spaces)],
       collections: [...new Set(collections)],
-      thumbnail: null,
-      creators: [],
-      license: ownLicense,
-      tags: [],
+      thumbnail: dataset.thumbnail ?? null,
+      creators: [...new Set(dataset.creators)],
+      license: dataset.license ?? ownLicense,
+      tags: dataset.tags ?? [],
       statistics: noStatistics,
-      state: 'live',
+      state: isImporting ? 'importing' : 'live',
       trashedAt: null,
     }
-    const subject = { kind: 'dataset', id } as const
-    const others = [
-      ...record.spaces.map(id => ({ kind: 'space', id }) as const),
-      ...record.collections.map(id => ({ kind: 'collection', id }) as const),
-    ]
-    const made = await this.#documents.commit({ insert: { id, ...record }, into: datasets }, [
-      event('dataset.created', subject, {}, author),
-      ...others.map(other => event('dataset.attached', subject, { other }, author)),
-    ])
+    const events = isImporting ? [] : announcing({ id, ...record })
+    const made = await this.#documents.commit({ insert: { id, ...record }, into: datasets }, events)
     return spaces.length > 0 ? this.#places.settleNew(made) : made
+  }
+
+  async stillImporting(id: string): Promise<void> {
+    await this.change(id, { set: { modified: this.#clock.now().toISOString() } }, [])
+  }
+
+  async reveal(id: string): Promise<Dataset> {
+    const revealed = await rewrite(this.#documents, datasets, { kind: 'dataset', id }, now => {
+      if (now.state !== 'importing') return undefined
+      const at = this.#clock.now().toISOString()
+      const imported = event('dataset.imported', { kind: 'dataset', id }, {}, now.author)
+      return { set: { state: 'live' as const, created: at, modified: at }, events: [...announcing(now), imported] }
+    })
+    return this.#places.settleNew(revealed)
+  }
+
+  async drop(id: string): Promise<void> {
+    const dataset = await this.get(id)
+    if (dataset?.state !== 'importing') return
+    const { name, spaces } = dataset
+    const dropped = event('dataset.removed', { kind: 'dataset', id }, { wasTrashed: false, wasImporting: true, name, spaces })
+    await unlessConflict(this.#documents.commit({ tombstone: id, in: datasets, where: eq('state', 'importing') }, [dropped]))
   }
 
   async remove(id: string, actor?: string): Promise<void> {
@@ -102,4 +119,20 @@ export class StoredDatasets implements Datasets {
     }
   }
 }
+/** What tells of a new dataset and of where it is. */
+const announcing = ({ id, author, spaces, collections }: DatasetRecord & { readonly id: string }): readonly NewEvent[] => {
+  const subject = { kind: 'dataset', id } as const
+  const others = [...spaces.map(id => ({ kind: 'space', id }) as const), ...collections.map(id => ({ kind: 'collection', id }) as const)]
+  return [event('dataset.created', subject, {}, author), ...others.map(other => event('dataset.attached', subject, { other }, author))]
+}
+
+/** What was shown, or dropped, at the same moment is left as it is. */
+const unlessConflict = async (commit: Promise<unknown>): Promise<void> => {
+  try {
+    await commit
+  } catch (error) {
+    if (!(error instanceof CommitConflict)) throw error
+  }
+}
+
 wire(StoredDatasets, DocumentStore, DatasetPlacing, Ids, Clock)

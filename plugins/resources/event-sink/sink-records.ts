@@ -49,7 +49,8 @@ const stored =
   ]
 
 const uploaded = (event: StoredEvent<'file.created'>, facts: SinkFacts): readonly Fields[] => {
-  const { dataset, sizeBytes } = event.data
+  const { dataset, sizeBytes, isImported } = event.data
+  if (isImported) return []
   const within = dataset === null ? undefined : facts.datasets.get(dataset)
   const place: Fields =
     dataset === null ? {} : { dataset_id: dataset, dataset_name: within?.name ?? '', ...authorOf(within?.author ?? anonymousUserId, facts) }

@@ -12,6 +12,7 @@ import * as followRoutes from './routes-follow.ts'
 import * as uploadRoutes from './routes-upload.ts'
 import { SearchableFiles } from './searchable-files.ts'
 import { config, StoredFiles } from './stored-files.ts'
+import { TellImported } from './tell-imported.ts'
 import { Upload, Uploads } from './upload.ts'
 
 export const plugin = definePlugin({
@@ -31,5 +32,5 @@ export const plugin = definePlugin({
   ],
   routes: { ...routes, ...followRoutes, ...uploadRoutes },
   collections: [files],
-  handlers: [on('dataset.removed', LeaveDataset), on('folder.removed', LeaveFolder)],
+  handlers: [on('dataset.removed', LeaveDataset), on('folder.removed', LeaveFolder), on('dataset.imported', TellImported)],
 })

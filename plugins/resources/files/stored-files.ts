@@ -78,7 +78,7 @@ export class StoredFiles implements Files {
     const record: FileRecord = {
       name: file.name,
       originalName: file.name,
-      description: '',
+      description: file.description ?? '',
       author: file.author,
       created: this.#clock.now().toISOString(),
       contentType: file.contentType,
@@ -87,29 +87,21 @@ export class StoredFiles implements Files {
       blob: file.blob,
       status: file.extract && file.dataset !== undefined ? 'CREATED' : 'PROCESSED',
       places: file.dataset === undefined ? [] : [placeIn(file.dataset, file.folder)],
-      thumbnail: null,
+      thumbnail: file.thumbnail ?? null,
       showPreviews: file.showPreviews ?? 'DatasetLevel',
-      license: ownLicense,
-      tags: [],
+      license: file.license ?? ownLicense,
+      tags: file.tags ?? [],
       statistics: noStatistics,
       pendingJobs: [],
     }
-    const created = event(
-      'file.created',
-      { kind: 'file', id },
-      {
-        dataset: file.dataset ?? null,
-        folder: file.folder ?? null,
-        sizeBytes: file.sizeBytes,
-        extract: file.extract,
-        key: file.keyId ?? null,
-      },
-      file.author,
-    )
+    const { extract, keyId: key = null, isImporting = false } = file
+    const about = { dataset: file.dataset ?? null, folder: file.folder ?? null, sizeBytes: file.sizeBytes, extract, key }
+    const created = event('file.created', { kind: 'file', id }, about, file.author)
     try {
-      return await this.#documents.commit({ insert: { id, ...record }, into: files }, [created])
+      const insert = { id, ...record, ...(isImporting ? { untold: { extract, key } } : {}) }
+      return await this.#documents.commit({ insert, into: files }, isImporting ? [] : [created])
     } catch (error) {
-      if (changedNothing(error)) await this.#discard(file.blob)
+      if (changedNothing(error) && !file.isShared) await this.#discard(file.blob)
       throw error
     }
   }

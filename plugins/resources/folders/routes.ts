@@ -55,9 +55,9 @@ export const createFolder = route({
   }),
   responses: { 200: FolderItem },
   throws: [NotFound, Invalid, Conflict],
-  async handle({ params, body, caller }, { tree }) {
+  async handle({ params, body, caller }, { folders }) {
     const parent = { kind: body.parentType, id: body.parentId }
-    const folder = await tree.create({ name: body.name.normalize('NFC'), dataset: params.id, parent, author: signedIn(caller).id })
+    const folder = await folders.create({ name: body.name.normalize('NFC'), dataset: params.id, parent, author: signedIn(caller).id })
     return {
       status: 200,
       body: {

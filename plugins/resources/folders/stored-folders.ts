@@ -1,25 +1,57 @@
 import {
   type After,
+  Clock,
+  Conflict,
+  Datasets,
   DocumentStore,
   eq,
+  event,
   type FolderRecord,
   type Folders,
+  Ids,
+  Invalid,
   type NewEvent,
+  type NewFolder,
+  NotFound,
   orNotFound,
   type Page,
   type Stored,
+  s,
   type Update,
   type Where,
   wire,
 } from 'pounce/sdk'
 import { type Folder, folders } from './collection.ts'
+import { withDisplayName } from './display-names.ts'
+
+/** Levels of folders in a dataset. */
+export const deepestFolder = 100
 
 /** Folders in the document store. */
 export class StoredFolders implements Folders {
   #documents: DocumentStore
+  #datasets: Datasets
+  #ids: Ids
+  #clock: Clock
 
-  constructor(documents: DocumentStore) {
+  constructor(documents: DocumentStore, datasets: Datasets, ids: Ids, clock: Clock) {
     this.#documents = documents
+    this.#datasets = datasets
+    this.#ids = ids
+    this.#clock = clock
+  }
+
+  async create({ name, dataset, parent, author, isImporting = false }: NewFolder): Promise<Folder> {
+    await this.#mustTake(dataset, parent)
+    const id = this.#ids.next()
+    const created = event('folder.created', { kind: 'folder', id }, { dataset }, author)
+    const record = { name, author, created: this.#clock.now().toISOString(), dataset, parent }
+    const folder = await withDisplayName(this.#documents, parent.id, name, displayName =>
+      this.#documents.commit({ insert: { id, ...record, displayName }, into: folders }, isImporting ? [] : [created]),
+    )
+    if (await this.#isThere(dataset, parent)) return folder
+    await this.#documents.commit({ tombstone: id, in: folders }, [event('folder.removed', { kind: 'folder', id }, { dataset })])
+    throw new NotFound(parent.kind)
   }
 
   get(id: string): Promise<(FolderRecord & Stored) | undefined> {
@@ -63,8 +95,26 @@ export class StoredFolders implements Folders {
     const where = eq('dataset', dataset)
     return this.#documents.scan(folders, { using: 'byDataset', where, sort: { by: 'created', order: 'ascending' } })
   }
+
+  async #mustTake(dataset: string, parent: FolderRecord['parent']): Promise<void> {
+    const record = await this.#datasets.get(dataset)
+    if (!record) throw new NotFound('dataset')
+    if (record.state === 'trashed') throw new Conflict('This dataset is in the trash; restore it first')
+    if (parent.kind === 'dataset' && parent.id !== dataset)
+      throw new Invalid('parentId must be the id of this dataset, or of a folder in it')
+    if (parent.kind === 'dataset') return
+    const above = s.isId(parent.id) ? await this.get(parent.id) : undefined
+    const path = above?.dataset === dataset ? (await this.paths([parent.id])).get(parent.id) : undefined
+    if (!path) throw new NotFound('folder')
+    if (path.length >= deepestFolder) throw new Invalid(`Folders can be nested ${deepestFolder} deep at most`)
+  }
+
+  async #isThere(dataset: string, parent: FolderRecord['parent']): Promise<boolean> {
+    if (!(await this.#datasets.get(dataset))) return false
+    return parent.kind === 'dataset' || (await this.get(parent.id)) !== undefined
+  }
 }
-wire(StoredFolders, DocumentStore)
+wire(StoredFolders, DocumentStore, Datasets, Ids, Clock)
 
 /** Undefined when a folder above is gone: what is below it is on its way out too. */
 const pathOf = (id: string, known: ReadonlyMap<string, Folder>): readonly string[] | undefined => {

@@ -44,10 +44,10 @@ export class StoredMetadata implements MetadataDocuments {
   }
 
   async add(document: NewMetadata): Promise<Document> {
-    const { id = this.#ids.next(), created = this.#clock.now().toISOString(), ...rest } = document
+    const { id = this.#ids.next(), created = this.#clock.now().toISOString(), isImporting = false, ...rest } = document
     const added = event('metadata.added', { kind: 'metadata', id }, { target: document.target }, document.author ?? undefined)
     try {
-      return await this.#documents.commit({ insert: { id, created, ...rest }, into: metadata }, [added])
+      return await this.#documents.commit({ insert: { id, created, ...rest }, into: metadata }, isImporting ? [] : [added])
     } catch (error) {
       const isRepeat = document.id !== undefined && error instanceof CommitConflict && error.reason === 'exists'
       const existing = isRepeat ? await this.#documents.get(metadata, id) : undefined

@@ -42,9 +42,9 @@ const changes: { readonly [T in EventType]?: (event: StoredEvent<T>) => Change }
   'dataset.created': () => ({ datasets: 1 }),
   'dataset.trashed': () => ({ datasets: -1 }),
   'dataset.restored': () => ({ datasets: 1 }),
-  'dataset.removed': ({ data }) => ({ datasets: data.wasTrashed ? 0 : -1 }),
+  'dataset.removed': ({ data }) => ({ datasets: data.wasTrashed || data.wasImporting ? 0 : -1 }),
   'file.created': ({ data }) => ({ files: 1, bytes: data.sizeBytes }),
-  'file.removed': ({ data }) => ({ files: -1, bytes: -data.sizeBytes }),
+  'file.removed': ({ data }) => (data.wasImporting ? {} : { files: -1, bytes: -data.sizeBytes }),
   'user.created': () => ({ users: 1 }),
 }
 export const countedEvents = Object.keys(changes) as readonly EventType[]

@@ -1,0 +1,56 @@
+import {
+  CommitConflict,
+  DocumentStore,
+  event,
+  exists,
+  type FileRecord,
+  Files,
+  type NewEvent,
+  type Stored,
+  type StoredEvent,
+  wire,
+} from 'pounce/sdk'
+import { files } from './collection.ts'
+
+type File = FileRecord & Stored
+
+const batch = 200
+
+/** The files of a dataset that was imported say so now, each once: what a file has to tell is taken from it in the commit that tells it. */
+export class TellImported {
+  #documents: DocumentStore
+  #files: Files
+
+  constructor(documents: DocumentStore, all: Files) {
+    this.#documents = documents
+    this.#files = all
+  }
+
+  async handle({ subject }: StoredEvent<'dataset.imported'>): Promise<void> {
+    let some: File[] = []
+    for await (const file of this.#files.ofDataset(subject.id)) {
+      if (file.untold) some.push(file)
+      if (some.length < batch) continue
+      await this.#tell(subject.id, some)
+      some = []
+    }
+    await this.#tell(subject.id, some)
+  }
+
+  async #tell(dataset: string, some: readonly File[]): Promise<void> {
+    const told = await this.#documents.commitEach(
+      some.map(file => ({
+        change: { update: file.id, in: files, where: exists('untold'), unset: ['untold'] },
+        events: [created(file, dataset)],
+      })),
+    )
+    for (const result of told) if (!result.ok && !(result.error instanceof CommitConflict)) throw result.error
+  }
+}
+wire(TellImported, DocumentStore, Files)
+
+const created = ({ id, author, places, sizeBytes, untold }: File, dataset: string): NewEvent => {
+  const folder = places.find(place => place.dataset === dataset)?.folder ?? null
+  const { extract, key } = untold ?? { extract: false, key: null }
+  return event('file.created', { kind: 'file', id }, { dataset, folder, sizeBytes, extract, key, isImported: true }, author)
+}
