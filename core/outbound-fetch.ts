@@ -2,7 +2,7 @@ import { lookup as resolveName } from 'node:dns'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { isIP, type LookupFunction } from 'node:net'
 import { type Readable, Transform } from 'node:stream'
-import { type Fetch, Forbidden, Invalid, TooLarge, Unavailable } from 'pounce/sdk'
+import { type Fetch, Forbidden, Invalid, TooLarge, Unreachable } from 'pounce/sdk'
 import { AllowedAddresses } from './public-addresses.ts'
 import { messageOf } from './start-refused.ts'
 
@@ -15,22 +15,44 @@ const bare = (host: string): string => host.replace(/^\[|\]$/g, '')
 
 const refused = (host: string): Forbidden => new Forbidden(`${host} is not a public address, and is not allowed by outbound.allow`)
 
+/** The two clocks of one request: for all of it, and for silence. */
+class Patience {
+  readonly #whole: NodeJS.Timeout
+  readonly #silence: NodeJS.Timeout | undefined
+
+  constructor(untilMs: number, silenceMs: number | undefined, giveUp: () => void) {
+    this.#whole = setTimeout(giveUp, Math.max(1, untilMs - Date.now()))
+    this.#silence = silenceMs === undefined ? undefined : setTimeout(giveUp, silenceMs)
+  }
+
+  /** Something came. */
+  heard(): void {
+    this.#silence?.refresh()
+  }
+
+  end(): void {
+    clearTimeout(this.#whole)
+    clearTimeout(this.#silence)
+  }
+}
+
 /** Counts bytes and fails beyond a limit. */
-const limited = (source: IncomingMessage, maxBytes: number, timer: NodeJS.Timeout): Readable => {
+const limited = (source: IncomingMessage, maxBytes: number, patience: Patience): Readable => {
   let seen = 0
   const counter = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       seen += chunk.length
+      patience.heard()
       if (seen > maxBytes) done(new TooLarge(`The answer is longer than ${maxBytes} bytes`))
       else done(null, chunk)
     },
   })
   counter.on('close', () => {
-    clearTimeout(timer)
+    patience.end()
     source.destroy()
   })
-  source.on('error', error => counter.destroy(new Unavailable(`The answer broke off: ${messageOf(error)}`, { cause: error })))
-  source.on('aborted', () => counter.destroy(new Unavailable('The answer broke off')))
+  source.on('error', error => counter.destroy(new Unreachable(`The answer broke off: ${messageOf(error)}`, { cause: error })))
+  source.on('aborted', () => counter.destroy(new Unreachable('The answer broke off')))
   return source.pipe(counter)
 }
 
@@ -48,12 +70,12 @@ export class GuardedFetch implements Fetch {
     const until = Date.now() + options.timeoutMs
     for (let hop = 0; hop <= maxRedirects; hop++) {
       const headers = url.origin === new URL(address).origin ? (options.headers ?? {}) : {}
-      const { answer, timer } = await this.#ask(url, headers, until)
+      const { answer, patience } = await this.#ask(url, headers, until, options.silenceMs)
       const status = answer.statusCode ?? 0
       if (!redirects.has(status) || answer.headers.location === undefined) {
         const length = Number(answer.headers['content-length'] ?? Number.NaN)
         if (length > options.maxBytes) {
-          clearTimeout(timer)
+          patience.end()
           answer.destroy()
           throw new TooLarge(`The answer has ${length} bytes; the limit is ${options.maxBytes}`)
         }
@@ -61,15 +83,16 @@ export class GuardedFetch implements Fetch {
           status,
           contentType: answer.headers['content-type'] ?? 'application/octet-stream',
           ...(Number.isNaN(length) ? {} : { sizeBytes: length }),
-          body: limited(answer, options.maxBytes, timer),
+          ...(answer.headers['content-disposition'] === undefined ? {} : { disposition: answer.headers['content-disposition'] }),
+          body: limited(answer, options.maxBytes, patience),
           url: url.href,
         }
       }
-      clearTimeout(timer)
+      patience.end()
       answer.destroy()
       url = this.#checked(answer.headers.location, url)
     }
-    throw new Unavailable(`${address} redirects more than ${maxRedirects} times`)
+    throw new Unreachable(`${address} redirects more than ${maxRedirects} times`)
   }
 
   #checked(address: string, base?: URL): URL {
@@ -94,7 +117,12 @@ export class GuardedFetch implements Fetch {
     })
   }
 
-  #ask(url: URL, headers: Readonly<Record<string, string>>, until: number): Promise<{ answer: IncomingMessage; timer: NodeJS.Timeout }> {
+  #ask(
+    url: URL,
+    headers: Readonly<Record<string, string>>,
+    until: number,
+    silenceMs: number | undefined,
+  ): Promise<{ answer: IncomingMessage; patience: Patience }> {
     return new Promise((resolve, reject) => {
       // Asked for here, because an ES import of either would load Node's own fetch at each start (see http/lean-modules.ts).
       const { request: send } = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http')
@@ -104,14 +132,14 @@ export class GuardedFetch implements Fetch {
         lookup: this.#lookup,
         agent: false,
       })
-      const timer = setTimeout(() => request.destroy(new Unavailable(`${url.host} took too long`)), Math.max(1, until - Date.now()))
-      request.on('response', answer => resolve({ answer, timer }))
+      const patience = new Patience(until, silenceMs, () => request.destroy(new Unreachable(`${url.host} took too long`)))
+      request.on('response', answer => resolve({ answer, patience }))
       request.on('error', error => {
-        clearTimeout(timer)
+        patience.end()
         reject(
-          error instanceof Forbidden || error instanceof Unavailable
+          error instanceof Forbidden || error instanceof Unreachable
             ? error
-            : new Unavailable(`${url.host} cannot be reached`, { cause: error }),
+            : new Unreachable(`${url.host} cannot be reached`, { cause: error }),
         )
       })
       request.end()

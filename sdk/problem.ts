@@ -77,6 +77,16 @@ export class Unsupported extends Problem {
   }
 }
 
+/**
+ * 422: another server that the caller named is away, slow, or breaks off. It is no fault of ours (no 503) and none of the request's form (no 400):
+ * another address will do, or the same one later.
+ */
+export class Unreachable extends Problem {
+  constructor(message: string, options?: Options) {
+    super(422, 'unreachable-source', message, options)
+  }
+}
+
 /** 429: too many tries; `retryAfterSeconds` says how long to wait. */
 export class TooMany extends Problem {
   constructor(message: string, retryAfterSeconds: number) {

@@ -36,14 +36,24 @@ export const Metrics = port<Metrics>('metrics')
 
 /** The only door to outside addresses: http(s), public addresses unless allow-listed, each redirect and DNS answer checked again. */
 export interface Fetch {
+  /** Rejects with `Unreachable` when the other server is away, too slow or redirects without end; `Forbidden` and `Invalid` for an address that is not asked. */
   get(
     url: string,
-    options: { readonly maxBytes: number; readonly timeoutMs: number; readonly headers?: Readonly<Record<string, string>> },
+    options: {
+      readonly maxBytes: number
+      /** For all of it, to the last byte. */
+      readonly timeoutMs: number
+      /** Gives up when no byte comes for this long, the first one included. */
+      readonly silenceMs?: number
+      readonly headers?: Readonly<Record<string, string>>
+    },
   ): Promise<{
     readonly status: number
     readonly contentType: string
     readonly sizeBytes?: number
-    /** Fails with `TooLarge` beyond `maxBytes`. */
+    /** The header Content-Disposition as sent. */
+    readonly disposition?: string
+    /** Fails with `TooLarge` beyond `maxBytes`, and with `Unreachable` when it breaks off. */
     readonly body: Readable
     /** After redirects. */
     readonly url: string

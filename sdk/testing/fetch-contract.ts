@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import type { ExecutionContext, TestFn } from 'ava'
 import type { Fetch } from '../ports/kernel.ts'
-import { Forbidden, Invalid, TooLarge, Unavailable } from '../problem.ts'
+import { Forbidden, Invalid, TooLarge, Unreachable } from '../problem.ts'
 
 /** Makes a Fetch that may also reach the hosts and networks listed, such as `127.0.0.1`. */
 export type MakeFetch = (allow: readonly string[]) => Fetch
@@ -162,7 +162,7 @@ export function fetchContract(test: TestFn, make: MakeFetch): void {
     const answer = await make(['127.0.0.1']).get(`${url}/old`, limits)
     t.like(answer, { status: 200, contentType: 'text/plain', sizeBytes: 5, url: `${url}/new` })
     t.is((await buffer(answer.body)).toString(), 'hello')
-    await t.throwsAsync(make(['127.0.0.1']).get(`${url}/loop`, limits), { instanceOf: Unavailable })
+    await t.throwsAsync(make(['127.0.0.1']).get(`${url}/loop`, limits), { instanceOf: Unreachable })
   })
 
   test('fetch: headers go to the origin that they were meant for only, and cannot make further ones', async t => {
@@ -199,7 +199,7 @@ export function fetchContract(test: TestFn, make: MakeFetch): void {
     }
   })
 
-  test('fetch: a server that is silent, slow or away ends with Unavailable when the time is over', async t => {
+  test('fetch: a server that is silent, slow or away ends with Unreachable when the time is over', async t => {
     const { url } = await serve(t, (request, response) => {
       if (request.url === '/silent') return
       response.writeHead(200)
@@ -209,9 +209,29 @@ export function fetchContract(test: TestFn, make: MakeFetch): void {
     const fetch = make(['127.0.0.1'])
     const startedAt = performance.now()
     for (const path of ['/silent', '/drip'])
-      await t.throwsAsync(readable(fetch, url + path, { maxBytes: 1 << 20, timeoutMs: 300 }), { instanceOf: Unavailable }, path)
+      await t.throwsAsync(readable(fetch, url + path, { maxBytes: 1 << 20, timeoutMs: 300 }), { instanceOf: Unreachable }, path)
     t.true(performance.now() - startedAt < 10_000)
-    await t.throwsAsync(readable(fetch, 'http://127.0.0.1:1/'), { instanceOf: Unavailable })
+    await t.throwsAsync(readable(fetch, 'http://127.0.0.1:1/'), { instanceOf: Unreachable })
+  })
+
+  test('fetch: silence ends a transfer, and one that moves may take longer', async t => {
+    const { url } = await serve(t, (request, response) => {
+      if (request.url === '/silent') return
+      response.writeHead(200, { 'content-disposition': 'attachment; filename="a.txt"' }).write('.')
+      if (request.url === '/stuck') return
+      let left = 10
+      const drip = setInterval(() => {
+        if (left-- > 0) response.write('.')
+        else response.end()
+      }, 50)
+      response.on('close', () => clearInterval(drip))
+    })
+    const options = { maxBytes: 1000, timeoutMs: 10_000, silenceMs: 300 }
+    const fetch = make(['127.0.0.1'])
+    for (const path of ['/silent', '/stuck']) await t.throwsAsync(readable(fetch, url + path, options), { instanceOf: Unreachable }, path)
+    const moving = await fetch.get(`${url}/drip`, options)
+    t.is(moving.disposition, 'attachment; filename="a.txt"')
+    t.is((await buffer(moving.body)).length, 11)
   })
 
   test('fetch: an answer that breaks off is no whole answer', async t => {
@@ -220,6 +240,6 @@ export function fetchContract(test: TestFn, make: MakeFetch): void {
       setImmediate(() => response.destroy())
     })
     for (const path of ['/declared', '/chunked'])
-      await t.throwsAsync(readable(make(['127.0.0.1']), url + path), { instanceOf: Unavailable }, path)
+      await t.throwsAsync(readable(make(['127.0.0.1']), url + path), { instanceOf: Unreachable }, path)
   })
 }
