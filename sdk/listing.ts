@@ -11,7 +11,11 @@ export const listParameters = {
   date: s.Optional(s.String({ description: 'Such as `2018-06-20T11:40:25.000Z`' })),
   title: s.Optional(s.String({ maxLength: 500, description: 'Text anywhere in the name, whatever its case' })),
   exact: s.Boolean({ default: false, description: '`title` is the whole name' }),
-  limit: s.Integer({ default: 12, minimum: 0, description: 'At most so many; 0, or more than 1,000, gives 1,000 and a link to the rest' }),
+  limit: s.Integer({
+    default: 12,
+    minimum: 0,
+    description: 'At most so many; more than 1,000 give 1,000 and a link to the rest, 0 gives all',
+  }),
   after: s.Optional(s.String({ maxLength: 200, description: 'From a `Link` header: where the page before this one ended' })),
 }
 
@@ -24,6 +28,8 @@ export interface ListQuery {
   readonly limit: number
   /** As a `Link` carried it, or as a page gave it out. */
   readonly after?: string | After | undefined
+  /** A stretch of the whole list, which is read from its newest item on, whatever `when` says. */
+  readonly isWhole?: boolean
 }
 
 /** What `Policy.visibleTo` answers. */
@@ -79,11 +85,13 @@ export const listing = (query: ListQuery, using: Find['using'], ...where: readon
   const newer = isNewer(query)
   const bound = date === undefined ? undefined : parseListDate(date).toISOString()
   const named = title ? [query.exact ? eq('name', title) : contains('name', title)] : []
-  const dated = bound === undefined || after !== undefined ? [] : [range('created', newer ? { gt: bound } : { lt: bound })]
+  // The link to the next page carries the date of the last item besides its place.
+  const isDated = bound !== undefined && (after === undefined || query.isWhole === true)
+  const dated = isDated ? [range('created', newer ? { gt: bound } : { lt: bound })] : []
   return {
     using,
     where: and(...where, ...dated, ...named),
-    sort: { by: 'created', order: newer ? 'ascending' : 'descending' },
+    sort: { by: 'created', order: newer && !query.isWhole ? 'ascending' : 'descending' },
     ...(after === undefined ? {} : { after: typeof after === 'string' ? readAfter(after) : after }),
     limit: query.limit === 0 ? 1000 : Math.min(query.limit, 1000),
   }

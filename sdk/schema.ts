@@ -64,6 +64,10 @@ export const bytes = <T>(): TUnsafe<T> => Type.Unsafe<T>({ type: 'string', forma
 export const rows = <T extends TSchema>(item: T): TUnsafe<AsyncIterable<Static<T>>> =>
   Type.Unsafe<AsyncIterable<Static<T>>>({ type: 'array', items: item, [bodyKind]: 'rows' })
 
+/** A JSON array that is given whole, or row by row as for `rows`. */
+export const list = <T extends TSchema>(item: T): TUnsafe<readonly Static<T>[] | AsyncIterable<Static<T>>> =>
+  Type.Unsafe<readonly Static<T>[] | AsyncIterable<Static<T>>>({ type: 'array', items: item, [bodyKind]: 'rows' })
+
 /** A query parameter that may come once or several times; always an array inside. */
 export const repeated = <T extends TSchema>(item: T) => Type.Array(item, { maxItems: 1000, 'x-repeated': true })
 

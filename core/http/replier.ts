@@ -81,9 +81,9 @@ export class Replier {
 const lowerCase = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 
-/** A list of rows may be declared together with another answer, such as their number. */
+/** A list of rows may be declared together with another answer, such as their number, and one that is there already goes out at once. */
 const isIterable = (body: unknown): boolean =>
-  typeof body === 'object' && body !== null && (Symbol.asyncIterator in body || Symbol.iterator in body)
+  typeof body === 'object' && body !== null && !Array.isArray(body) && (Symbol.asyncIterator in body || Symbol.iterator in body)
 
 const isBytes = (body: unknown): body is Bytes =>
   typeof body === 'object' && body !== null && 'open' in body && typeof body.open === 'function'

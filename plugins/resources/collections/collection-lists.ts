@@ -1,5 +1,4 @@
 import {
-  type After,
   and,
   type Caller,
   type Contributions,
@@ -10,7 +9,7 @@ import {
   exists,
   isIn,
   type ListQuery,
-  listing,
+  listPage,
   NotFound,
   not,
   or,
@@ -29,7 +28,6 @@ import { type CollectionTree, CollectionTrees } from './collection-tree.ts'
 
 const all = ['byCreated', 'bySpace', 'byAuthor', 'byPublic']
 const top = ['topByCreated', 'topBySpace', 'topByAuthor', 'topByPublic']
-const live = eq('state', 'live')
 const nothing: Page<Collected> = { items: [] }
 type Using = string | readonly string[]
 
@@ -74,9 +72,10 @@ export class CollectionLists {
   async possibleParents(caller: Caller, id: string, query: ListQuery): Promise<Page<Collected>> {
     const current = await this.#documents.get(collections, id)
     if (!current) throw new NotFound('collection')
-    const barred = new Set([id, ...(await this.#tree.ancestorsOf(id)), ...(await this.#descendantsOf(id))])
+    const above = await this.#tree.ancestorsOf(id)
     const page = await this.editable(caller, query, ...this.#sharing(current.spaces))
-    return { ...page, items: page.items.filter(one => !barred.has(one.id)) }
+    const below = await this.#tree.amongBelow(page.items, id)
+    return { ...page, items: page.items.filter(one => one.id !== id && !above.has(one.id) && !below.has(one.id)) }
   }
 
   /** Those that a dataset could be put into: editable, and in one of its spaces if it has any. */
@@ -141,23 +140,6 @@ export class CollectionLists {
     })
   }
 
-  async #descendantsOf(id: string): Promise<ReadonlySet<string>> {
-    const seen = new Set<string>()
-    const open = [id]
-    for (let next = open.pop(); next !== undefined; next = open.pop()) {
-      let after: After | undefined
-      do {
-        const where = and(live, eq('parents', next))
-        const sort = { by: 'created', order: 'ascending' } as const
-        const page = await this.#documents.find(collections, { using: 'byParent', where, sort, limit: 1000, ...(after ? { after } : {}) })
-        for (const child of page.items) if (!seen.has(child.id)) open.push(child.id)
-        for (const child of page.items) seen.add(child.id)
-        after = page.next
-      } while (after && seen.size < 10_000)
-    }
-    return seen
-  }
-
   #sharing(spaces: readonly string[]): readonly Where[] {
     return spaces.length === 0 ? [] : [isIn('spaces', spaces)]
   }
@@ -168,7 +150,7 @@ export class CollectionLists {
 
   async #page(visible: Visible, query: ListQuery, using: Using, ...where: readonly Where[]): Promise<Page<Collected>> {
     if (visible === 'nothing') return nothing
-    return this.#documents.find(collections, listing(query, using, live, ...where, ...conditionsOf(visible)))
+    return listPage({ documents: this.#documents, from: collections, using, where: [...where, ...conditionsOf(visible)] }, query)
   }
 }
 wire(CollectionLists, DocumentStore, Policy, CollectionTrees, RightsOf)

@@ -134,6 +134,19 @@ export class CollectionTree {
     return seen
   }
 
+  /** Those of some collections that lie below another one: told from what is above them, which costs what their page does, not what the tree does. */
+  async amongBelow(some: readonly Collected[], above: string): Promise<ReadonlySet<string>> {
+    const parentsOf = new Map(some.map(one => [one.id, one.parents]))
+    for (let level = unknownParents(parentsOf); level.length > 0; level = unknownParents(parentsOf)) {
+      if (parentsOf.size > mostAbove) throw new Conflict(`More than ${mostAbove} collections lie above these`)
+      const found = await this.#documents.getMany(collections, level.slice(0, 1000))
+      for (const id of level.slice(0, 1000)) parentsOf.set(id, found.get(id)?.parents ?? [])
+    }
+    const below = new Set<string>()
+    for (const { id } of some) if (reaches(parentsOf, id, above)) below.add(id)
+    return below
+  }
+
   /** Makes what follows from parents and spaces right. */
   async settle(id: string, actor?: string): Promise<Collected> {
     return this.#change(id, now => ({
@@ -183,6 +196,23 @@ export class CollectionTree {
 wire(CollectionTree, DocumentStore, Spaces)
 
 export const CollectionTrees = port<CollectionTree>('collections.tree')
+
+const unknownParents = (parentsOf: ReadonlyMap<string, readonly string[]>): readonly string[] => [
+  ...new Set([...parentsOf.values()].flat().filter(id => !parentsOf.has(id))),
+]
+
+const reaches = (parentsOf: ReadonlyMap<string, readonly string[]>, from: string, to: string): boolean => {
+  const seen = new Set<string>()
+  const open = [from]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    for (const parent of parentsOf.get(next) ?? []) {
+      if (parent === to) return true
+      if (!seen.has(parent)) open.push(parent)
+      seen.add(parent)
+    }
+  }
+  return false
+}
 
 type Placed = Partial<Pick<CollectionRecord, 'parents' | 'spaces' | 'rootSpaces'>> & { readonly events: readonly NewEvent[] }
 

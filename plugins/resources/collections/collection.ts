@@ -13,6 +13,8 @@ export const collections = collection<CollectionRecord>('collections', {
   topByAuthor: { on: ['state', 'isTopLevel', 'author', 'created'] },
   topByPublic: { on: ['state', 'isTopLevel', 'isPublic', 'created'] },
   byRootSpace: { on: ['state', 'rootSpaces', 'created'], array: 'rootSpaces' },
+  byName: { on: ['state', 'name', 'created'] },
+  byNamePiece: { on: ['state', 'name~', 'created'], array: 'name~' },
   byParent: { on: ['state', 'parents', 'created'], array: 'parents' },
   ownTrash: { on: ['state', 'author', 'trashedAt'] },
   byTrashedAt: { on: ['state', 'trashedAt'] },

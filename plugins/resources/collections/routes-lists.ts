@@ -1,16 +1,4 @@
-import {
-  Installation,
-  Invalid,
-  type ListQuery,
-  linkToNext,
-  listParameters,
-  NotFound,
-  newestFirst,
-  one,
-  type Page,
-  routesFor,
-  s,
-} from 'pounce/sdk'
+import { answerList, Installation, Invalid, type ListQuery, listParameters, NotFound, one, routesFor, s } from 'pounce/sdk'
 import type { Collected } from './collection.ts'
 import { CollectionItem, SingleCollection, toCollectionItem } from './collection-json.ts'
 import { CollectionListings } from './collection-lists.ts'
@@ -20,14 +8,10 @@ const route = routesFor('collections', { lists: CollectionListings, views: Colle
 const query = s.Object(listParameters)
 const { after } = listParameters
 const hundred = s.Object({ limit: s.Integer({ default: 100, minimum: 0 }), after })
-const items = { 200: s.Array(CollectionItem) }
-const singles = { 200: s.Array(SingleCollection) }
+const items = { 200: s.list(CollectionItem) }
+const singles = { 200: s.list(SingleCollection) }
 
-const itemsOf = (page: Page<Collected>, asked: ListQuery, url: URL, { baseUrl }: Installation) => ({
-  status: 200 as const,
-  body: newestFirst(page, asked).map(toCollectionItem),
-  ...linkToNext(baseUrl, url, page),
-})
+const show = (some: readonly Collected[]) => some.map(toCollectionItem)
 
 export const listCollections = route({
   method: 'GET',
@@ -39,7 +23,8 @@ export const listCollections = route({
   responses: items,
   throws: [Invalid],
   async handle({ query, caller, url }, { lists, installation }) {
-    return itemsOf(await lists.topLevel(caller, query), query, url, installation)
+    const read = (asked: ListQuery) => lists.topLevel(caller, asked)
+    return answerList(query, { read, show, baseUrl: installation.baseUrl, url, dated: true })
   },
 })
 
@@ -52,7 +37,8 @@ export const listEditableCollections = route({
   responses: items,
   throws: [Invalid],
   async handle({ query, caller, url }, { lists, installation }) {
-    return itemsOf(await lists.editable(caller, query), query, url, installation)
+    const read = (asked: ListQuery) => lists.editable(caller, asked)
+    return answerList(query, { read, show, baseUrl: installation.baseUrl, url, dated: true })
   },
 })
 
@@ -68,7 +54,8 @@ export const listPossibleParents = route({
   responses: items,
   throws: [Invalid, NotFound],
   async handle({ query, caller, url }, { lists, installation }) {
-    return itemsOf(await lists.possibleParents(caller, query.currentCollectionId, query), query, url, installation)
+    const read = (asked: ListQuery) => lists.possibleParents(caller, query.currentCollectionId, asked)
+    return answerList(query, { read, show, baseUrl: installation.baseUrl, url, dated: true })
   },
 })
 
@@ -84,7 +71,8 @@ export const listPossibleParentsOfDataset = route({
   responses: items,
   throws: [Invalid, NotFound],
   async handle({ params, query, caller, url }, { lists, installation }) {
-    return itemsOf(await lists.possibleParentsOfDataset(caller, params.dataset, query), query, url, installation)
+    const read = (asked: ListQuery) => lists.possibleParentsOfDataset(caller, params.dataset, asked)
+    return answerList(query, { read, show, baseUrl: installation.baseUrl, url, dated: true })
   },
 })
 
@@ -110,9 +98,9 @@ export const listTopLevelCollections = route({
   responses: singles,
   throws: [Invalid],
   async handle({ query, caller, url }, { lists, views, installation }) {
-    const page = await lists.topLevel(caller, query)
-    const body = await views.singles(caller, page.items)
-    return { status: 200, body, ...linkToNext(installation.baseUrl, url, page, { dated: false }) }
+    const read = (asked: ListQuery) => lists.topLevel(caller, asked)
+    const show = (some: readonly Collected[]) => views.singles(caller, some)
+    return answerList(query, { read, show, baseUrl: installation.baseUrl, url })
   },
 })
 
@@ -126,9 +114,9 @@ export const listAllCollections = route({
   responses: singles,
   throws: [Invalid],
   async handle({ query, caller, url }, { lists, views, installation }) {
-    const page = await lists.everywhere(caller, query, query)
-    const body = await views.singles(caller, page.items)
-    return { status: 200, body, ...linkToNext(installation.baseUrl, url, page, { dated: false }) }
+    const read = (asked: ListQuery) => lists.everywhere(caller, asked, query)
+    const show = (some: readonly Collected[]) => views.singles(caller, some)
+    return answerList(query, { read, show, baseUrl: installation.baseUrl, url })
   },
 })
 
@@ -143,6 +131,7 @@ export const listSpaceCollections = routesFor('spaces', { lists: CollectionListi
   responses: items,
   throws: [Invalid, NotFound],
   async handle({ params, query, caller, url }, { lists, installation }) {
-    return itemsOf(await lists.inSpace(caller, params.id, query), query, url, installation)
+    const read = (asked: ListQuery) => lists.inSpace(caller, params.id, asked)
+    return answerList(query, { read, show, baseUrl: installation.baseUrl, url, dated: true })
   },
 })

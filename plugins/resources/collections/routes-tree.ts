@@ -1,10 +1,11 @@
 import {
+  answerList,
   Collections,
   Conflict,
   Forbidden,
   Installation,
   Invalid,
-  linkToNext,
+  type ListQuery,
   listParameters,
   NotFound,
   one,
@@ -12,6 +13,7 @@ import {
   routesFor,
   s,
 } from 'pounce/sdk'
+import type { Collected } from './collection.ts'
 import { SingleCollection } from './collection-json.ts'
 import { CollectionListings } from './collection-lists.ts'
 import { CollectionTrees } from './collection-tree.ts'
@@ -81,12 +83,12 @@ export const getChildCollectionIds = route({
   of: one('collection'),
   params,
   query: page,
-  responses: { 200: s.Array(s.String()) },
+  responses: { 200: s.list(s.String()) },
   throws: [NotFound, Invalid],
   async handle({ params, query, caller, url }, { lists, installation }) {
-    const children = await lists.childrenOf(caller, params.id, query)
-    const body = children.items.map(child => child.id)
-    return { status: 200, body, ...linkToNext(installation.baseUrl, url, children, { dated: false }) }
+    const read = (asked: ListQuery) => lists.childrenOf(caller, params.id, asked)
+    const show = (some: readonly Collected[]) => some.map(child => child.id)
+    return answerList(query, { read, show, baseUrl: installation.baseUrl, url })
   },
 })
 
@@ -113,12 +115,12 @@ export const getChildCollections = route({
   of: one('collection'),
   params,
   query: page,
-  responses: { 200: s.Array(SingleCollection) },
+  responses: { 200: s.list(SingleCollection) },
   throws: [NotFound, Invalid],
   async handle({ params, query, caller, url }, { lists, views, installation }) {
-    const children = await lists.childrenOf(caller, params.id, query)
-    const body = await views.singles(caller, children.items)
-    return { status: 200, body, ...linkToNext(installation.baseUrl, url, children, { dated: false }) }
+    const read = (asked: ListQuery) => lists.childrenOf(caller, params.id, asked)
+    const show = (some: readonly Collected[]) => views.singles(caller, some)
+    return answerList(query, { read, show, baseUrl: installation.baseUrl, url })
   },
 })
 

@@ -10,6 +10,7 @@ export const datasets = collection<DatasetRecord>('datasets', {
   byPublic: { on: ['state', 'isPublic', 'created'] },
   byCollection: { on: ['state', 'collections', 'created'], array: 'collections' },
   byName: { on: ['state', 'name', 'created'] },
+  byNamePiece: { on: ['state', 'name~', 'created'], array: 'name~' },
   ownTrash: { on: ['state', 'author', 'trashedAt'] },
   byTrashedAt: { on: ['state', 'trashedAt'] },
 })

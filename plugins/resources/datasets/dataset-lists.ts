@@ -6,7 +6,7 @@ import {
   eq,
   exists,
   type ListQuery,
-  listing,
+  listPage,
   ne,
   not,
   type Page,
@@ -20,7 +20,6 @@ import {
 import { type Dataset, datasets } from './collection.ts'
 
 const all = ['byCreated', 'bySpace', 'byAuthor', 'byPublic']
-const live = eq('state', 'live')
 
 /** Lists datasets, never those in the trash. */
 export class DatasetLists {
@@ -34,7 +33,7 @@ export class DatasetLists {
 
   /** Those that the caller may see. */
   visible(caller: Caller, query: ListQuery): Promise<Page<Dataset>> {
-    return this.#page(this.#seen(caller), query, query.exact && query.title ? 'byName' : all)
+    return this.#page(this.#seen(caller), query, all)
   }
 
   /** Those that the caller may add to or change. */
@@ -75,7 +74,7 @@ export class DatasetLists {
 
   async #page(visible: Visible, query: ListQuery, using: string | readonly string[], ...where: readonly Where[]): Promise<Page<Dataset>> {
     if (visible === 'nothing') return { items: [] }
-    return this.#documents.find(datasets, listing(query, using, live, ...where, ...conditionsOf(visible)))
+    return listPage({ documents: this.#documents, from: datasets, using, where: [...where, ...conditionsOf(visible)] }, query)
   }
 }
 wire(DatasetLists, DocumentStore, Policy)

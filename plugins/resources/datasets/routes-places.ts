@@ -1,11 +1,12 @@
 import {
+  answerList,
   type Caller,
   type DatasetRecord,
   Datasets,
   Forbidden,
   Installation,
   Invalid,
-  linkToNext,
+  type ListQuery,
   listParameters,
   NotFound,
   one,
@@ -33,9 +34,11 @@ const ofCollections = routesFor('collections', needs)
 const params = s.Object({ id: s.id() })
 const pair = s.Object({ id: s.id(), dataset: s.id() })
 const page = s.Object({
-  limit: s.Integer({ default: 0, minimum: 0, description: '0: as many as go into one answer' }),
+  limit: s.Integer({ default: 0, minimum: 0, description: '0: all' }),
   after: listParameters.after,
 })
+
+const show = (items: readonly (DatasetRecord & Stored)[]) => items.map(toDatasetItem)
 
 const existing = async (datasets: Datasets, id: string): Promise<DatasetRecord & Stored> => {
   const dataset = await datasets.get(id)
@@ -51,11 +54,11 @@ export const listSpaceDatasets = ofSpaces({
   of: one('space'),
   params,
   query: page,
-  responses: { 200: s.Array(DatasetItem) },
+  responses: { 200: s.list(DatasetItem) },
   throws: [NotFound, Invalid],
   async handle({ params, query, caller, url }, { lists, installation }) {
-    const found = await lists.inSpace(caller, params.id, query)
-    return { status: 200, body: found.items.map(toDatasetItem), ...linkToNext(installation.baseUrl, url, found, { dated: false }) }
+    const read = (asked: ListQuery) => lists.inSpace(caller, params.id, asked)
+    return answerList(query, { read, show, baseUrl: installation.baseUrl, url })
   },
 })
 
@@ -109,11 +112,11 @@ export const listCollectionDatasets = ofCollections({
   of: one('collection'),
   params,
   query: page,
-  responses: { 200: s.Array(DatasetItem) },
+  responses: { 200: s.list(DatasetItem) },
   throws: [NotFound, Invalid],
   async handle({ params, query, caller, url }, { lists, installation }) {
-    const found = await lists.inCollection(caller, params.id, query)
-    return { status: 200, body: found.items.map(toDatasetItem), ...linkToNext(installation.baseUrl, url, found, { dated: false }) }
+    const read = (asked: ListQuery) => lists.inCollection(caller, params.id, asked)
+    return answerList(query, { read, show, baseUrl: installation.baseUrl, url })
   },
 })
 

@@ -1,15 +1,13 @@
 import {
+  answerList,
   Datasets,
   follow,
   Installation,
   Invalid,
   type ListQuery,
-  linkToNext,
   listParameters,
   NotFound,
-  newestFirst,
   one,
-  type Page,
   Policy,
   routesFor,
   s,
@@ -31,13 +29,9 @@ const route = routesFor('datasets', {
 })
 const params = s.Object({ id: s.id() })
 const query = s.Object(listParameters)
-const items = { 200: s.Array(DatasetItem) }
+const items = { 200: s.list(DatasetItem) }
 
-const answer = (page: Page<Dataset>, asked: ListQuery, url: URL, { baseUrl }: Installation) => ({
-  status: 200 as const,
-  body: newestFirst(page, asked).map(toDatasetItem),
-  ...linkToNext(baseUrl, url, page),
-})
+const show = (items: readonly Dataset[]) => items.map(toDatasetItem)
 
 export const listDatasets = route({
   method: 'GET',
@@ -48,7 +42,8 @@ export const listDatasets = route({
   responses: items,
   throws: [Invalid],
   async handle({ query, caller, url }, { lists, installation }) {
-    return answer(await lists.visible(caller, query), query, url, installation)
+    const read = (asked: ListQuery) => lists.visible(caller, asked)
+    return answerList(query, { read, show, baseUrl: installation.baseUrl, url, dated: true })
   },
 })
 
@@ -61,7 +56,8 @@ export const listEditableDatasets = route({
   responses: items,
   throws: [Invalid],
   async handle({ query, caller, url }, { lists, installation }) {
-    return answer(await lists.editable(caller, query), query, url, installation)
+    const read = (asked: ListQuery) => lists.editable(caller, asked)
+    return answerList(query, { read, show, baseUrl: installation.baseUrl, url, dated: true })
   },
 })
 
@@ -76,7 +72,8 @@ export const listDatasetsOutsideCollection = route({
   responses: items,
   throws: [Invalid, NotFound],
   async handle({ params, query, caller, url }, { lists, installation }) {
-    return answer(await lists.outside(caller, params.collection, query), query, url, installation)
+    const read = (asked: ListQuery) => lists.outside(caller, params.collection, asked)
+    return answerList(query, { read, show, baseUrl: installation.baseUrl, url, dated: true })
   },
 })
 

@@ -7,5 +7,6 @@ export const spaces = collection<StoredSpace>('spaces', {
   byCreated: { on: ['state', 'created'] },
   bySpace: { on: ['state', 'spaces', 'created'], array: 'spaces' },
   byAuthor: { on: ['state', 'author', 'created'] },
+  byNamePiece: { on: ['state', 'name~', 'created'], array: 'name~' },
   byPublic: { on: ['state', 'isPublic', 'created'] },
 })

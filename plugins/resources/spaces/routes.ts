@@ -1,16 +1,18 @@
 import {
+  answerList,
   Conflict,
   follow,
   Installation,
   Invalid,
-  linkToNext,
+  type ListQuery,
   listParameters,
   NotFound,
-  newestFirst,
   one,
   Policy,
   routesFor,
+  type SpaceRecord,
   Spaces,
+  type Stored,
   s,
   signedIn,
   Users,
@@ -31,6 +33,7 @@ const route = routesFor('spaces', {
 const params = s.Object({ id: s.id() })
 const { when, date, title, limit, after } = listParameters
 const query = s.Object({ when, date, title, limit, after })
+const show = (items: readonly (SpaceRecord & Stored)[]) => items.map(toSpaceItem)
 
 export const listSpaces = route({
   method: 'GET',
@@ -39,11 +42,11 @@ export const listSpaces = route({
   description: 'Public ones, own ones, and those where a role lets the caller look. `superAdmin=true` shows a server admin all.',
   permission: 'anyone',
   query,
-  responses: { 200: s.Array(SpaceItem) },
+  responses: { 200: s.list(SpaceItem) },
   throws: [Invalid],
   async handle({ query, caller, url }, { lists, installation }) {
-    const page = await lists.visible(caller, query)
-    return { status: 200, body: newestFirst(page, query).map(toSpaceItem), ...linkToNext(installation.baseUrl, url, page) }
+    const read = (asked: ListQuery) => lists.visible(caller, asked)
+    return answerList(query, { read, show, baseUrl: installation.baseUrl, url, dated: true })
   },
 })
 
@@ -53,11 +56,11 @@ export const listEditableSpaces = route({
   summary: 'The spaces where the caller may add things or change the space, newest first',
   permission: 'reader',
   query,
-  responses: { 200: s.Array(SpaceItem) },
+  responses: { 200: s.list(SpaceItem) },
   throws: [Invalid],
   async handle({ query, caller, url }, { lists, installation }) {
-    const page = await lists.editable(caller, query)
-    return { status: 200, body: newestFirst(page, query).map(toSpaceItem), ...linkToNext(installation.baseUrl, url, page) }
+    const read = (asked: ListQuery) => lists.editable(caller, asked)
+    return answerList(query, { read, show, baseUrl: installation.baseUrl, url, dated: true })
   },
 })
 

@@ -6,7 +6,7 @@ import {
   eq,
   isIn,
   type ListQuery,
-  listing,
+  listPage,
   or,
   type Page,
   Policy,
@@ -66,7 +66,7 @@ export class SpaceLists {
 
   async #page(visible: Visible, query: ListQuery, ...where: readonly Where[]): Promise<Page<SpaceRecord & Stored>> {
     if (visible === 'nothing') return { items: [] }
-    return this.#documents.find(spaces, listing(query, lists, eq('state', 'live'), ...where, ...conditionsOf(visible)))
+    return listPage({ documents: this.#documents, from: spaces, using: lists, where: [...where, ...conditionsOf(visible)] }, query)
   }
 }
 wire(SpaceLists, DocumentStore, Policy)

@@ -1,0 +1,110 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { overlong, runsOf } from './documents/pieces.ts'
+import { type ListQuery, linkToNext, listing, newestFirst } from './listing.ts'
+import type { After, Collection, DocumentStore, Find, Page, Stored, Where } from './ports/document-store.ts'
+import { and, eq, isIn } from './ports/document-store.ts'
+
+/** Documents looked at in vain before a page ends, and how often that is done for one request. */
+const patience = 1000
+const rounds = 8
+/** A piece that fewer names than this hold leads to them; commoner ones tell too little. */
+const few = 1000
+/** How many pieces of a title are counted. */
+const mostCounted = 12
+/** Items of a list without a limit that are in memory at a time. */
+const streamed = 500
+
+/**
+ * A list of live records with `name` and `created`. Its collection needs an index `byNamePiece` on `state`, `name~`, `created`, and `byName` on `state`, `name`,
+ * `created` when it takes `exact`. `using` serves what the caller may see, `where` says it.
+ */
+export interface ListSource<T extends object> {
+  readonly documents: DocumentStore
+  readonly from: Collection<T>
+  readonly using: Find['using']
+  readonly where: readonly Where[]
+}
+
+const live = eq('state', 'live')
+
+/** Reads on where patience ended a page, a bounded number of times. */
+const gather = async <T extends object>({ documents, from }: ListSource<T>, find: Find): Promise<Page<T & Stored>> => {
+  const items: (T & Stored)[] = []
+  let after = find.after
+  for (let round = 1; ; round++) {
+    const left = { ...find, limit: find.limit - items.length, patience }
+    const page = await documents.find(from, after ? { ...left, after } : left)
+    items.push(...page.items)
+    if (page.next === undefined) return { items }
+    if (items.length === find.limit || round === rounds) return { items, next: page.next }
+    after = page.next
+    await nextTurn()
+  }
+}
+
+const evenly = (runs: readonly string[]): readonly string[] => {
+  const step = Math.max(1, Math.ceil(runs.length / mostCounted))
+  return runs.filter((_, at) => at % step === 0)
+}
+
+/** The run that fewest names hold, and how many do, counted up to `few`. */
+const rarest = async <T extends object>({ documents, from }: ListSource<T>, runs: readonly string[]) => {
+  const counted = evenly(runs).map(async run => {
+    const where = and(live, eq('name~', run))
+    return { run, count: await documents.count(from, { using: 'byNamePiece', where, upTo: few }) }
+  })
+  return (await Promise.all(counted)).reduce((least, next) => (next.count < least.count ? next : least))
+}
+
+/**
+ * A page of a list. `title` is found by the rarest of its pieces, so that the cost does not grow with the collection; where every piece is common, or the title
+ * is too short to have one, a bounded stretch is walked and the page may be short, with `next`.
+ */
+export const listPage = async <T extends object>(source: ListSource<T>, query: ListQuery): Promise<Page<T & Stored>> => {
+  const { documents, from, using, where } = source
+  const whole = listing(query, using, live, ...where)
+  if (!query.title) return documents.find(from, whole)
+  if (query.exact) return gather(source, { ...whole, using: 'byName' })
+  const runs = runsOf(query.title)
+  if (runs.length === 0) return gather(source, whole)
+  const { run, count } = await rarest(source, runs)
+  if (count === few && where.length > 0) {
+    const seen = await documents.find(from, { ...whole, patience })
+    if (seen.next === undefined || seen.items.length === whole.limit) return seen
+  }
+  return gather(source, { ...listing(query, 'byNamePiece', live, isIn('name~', [run, overlong]), ...where) })
+}
+
+/** What a route answers with a list: an array, or all of it as it comes for `limit=0`. */
+export interface ListAnswer<V> {
+  readonly status: 200
+  readonly body: readonly V[] | AsyncIterable<V>
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+interface Shown<T, V> {
+  readonly read: (query: ListQuery) => Promise<Page<T>>
+  readonly show: (items: readonly T[]) => readonly V[] | Promise<readonly V[]>
+  readonly baseUrl: string
+  readonly url: URL
+  /** The `Link` carries the last date too: for lists that take one. */
+  readonly dated?: boolean
+}
+
+async function* everything<T, V>({ read, show }: Shown<T, V>, query: ListQuery): AsyncGenerator<V> {
+  let after: string | After | undefined = query.after
+  do {
+    const page: Page<T> = await read({ ...query, limit: streamed, isWhole: true, after })
+    yield* await show(page.items)
+    after = page.next
+    await nextTurn()
+  } while (after !== undefined)
+}
+
+/** The answer of a list route: one page with a `Link` to the next, or for `limit=0` everything, read while it is sent. */
+export const answerList = async <T, V>(query: ListQuery, shown: Shown<T, V>): Promise<ListAnswer<V>> => {
+  if (query.limit === 0) return { status: 200, body: everything(shown, query) }
+  const page = await shown.read(query)
+  const body = await shown.show(newestFirst(page, query))
+  return { status: 200, body, ...linkToNext(shown.baseUrl, shown.url, page, { dated: shown.dated ?? false }) }
+}
