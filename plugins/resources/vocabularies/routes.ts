@@ -1,0 +1,229 @@
+import { Invalid, multipart, NotFound, one, type Parts, routesFor, s, signedIn } from 'pounce/sdk'
+import type { VocabularyRecord } from './collections.ts'
+import { type NewTerm, Vocabularies } from './stored-vocabularies.ts'
+import { FullJson, ShortJson, TermJson, toFull, toShort, toTerm } from './vocabulary-json.ts'
+
+const route = routesFor('vocabularies', { vocabularies: Vocabularies })
+
+const params = s.Object({ id: s.id() })
+const inSpace = s.Object({ id: s.id(), space: s.id() })
+const commaList = () => s.Optional(s.prose(20_000))
+const Words = {
+  description: s.Optional(s.prose()),
+  keys: commaList(),
+  tags: commaList(),
+  terms: s.Optional(
+    s.Array(
+      s.Object({
+        key: s.line(),
+        units: s.Optional(s.prose(500)),
+        default_value: s.Optional(s.prose(1000)),
+        description: s.Optional(s.prose()),
+      }),
+      { maxItems: 1000 },
+    ),
+  ),
+}
+const NewVocabulary = s.Object({ name: s.line(), ...Words })
+const Edited = s.Object({ name: s.Optional(s.line()), ...Words })
+
+const termsOf = ({ terms = [] }: s.Static<typeof Edited>): readonly NewTerm[] =>
+  terms.map(({ key, units = '', default_value: defaultValue = '', description = '' }) => ({ key, units, defaultValue, description }))
+
+const wordsOf = (body: s.Static<typeof Edited>) => ({
+  name: body.name ?? '',
+  description: body.description ?? '',
+  keys: body.keys ?? '',
+  tags: body.tags ?? '',
+  terms: termsOf(body),
+})
+
+async function* each<T, U>(some: AsyncIterable<T>, show: (one: T) => U): AsyncIterable<U> {
+  for await (const one of some) yield show(one)
+}
+
+export const listVocabularies = route({
+  method: 'GET',
+  path: '/api/vocabularies/list',
+  summary: "The caller's own vocabularies, oldest first",
+  permission: 'signedIn',
+  responses: { 200: s.rows(FullJson) },
+  async handle({ caller }, { vocabularies }) {
+    return { status: 200, body: each(vocabularies.by(signedIn(caller).id), toFull) }
+  },
+})
+
+export const listOwnVocabularies = route({
+  method: 'GET',
+  path: '/api/vocabularies/getByAuthor',
+  summary: "The caller's own vocabularies without their terms",
+  permission: 'signedIn',
+  responses: { 200: s.rows(ShortJson) },
+  async handle({ caller }, { vocabularies }) {
+    return { status: 200, body: each(vocabularies.by(signedIn(caller).id), toShort) }
+  },
+})
+
+export const listPublicVocabularies = route({
+  method: 'GET',
+  path: '/api/vocabularies/getPublic',
+  summary: 'The vocabularies that are shown to everybody',
+  permission: 'reader',
+  responses: { 200: s.rows(FullJson) },
+  async handle(_request, { vocabularies }) {
+    return { status: 200, body: each(vocabularies.public(), toFull) }
+  },
+})
+
+export const findOwnVocabularies = route({
+  method: 'GET',
+  path: '/api/vocabularies/:name/getByNameAuthor',
+  summary: "The caller's own vocabularies of a name",
+  permission: 'signedIn',
+  params: s.Object({ name: s.String({ minLength: 1, maxLength: 500 }) }),
+  responses: { 200: s.rows(ShortJson) },
+  async handle({ params, caller }, { vocabularies }) {
+    return { status: 200, body: each(vocabularies.by(signedIn(caller).id, params.name), toShort) }
+  },
+})
+
+export const createVocabulary = route({
+  method: 'POST',
+  path: '/api/vocabularies/createVocabularyFromJson',
+  summary: 'Make a vocabulary with its terms',
+  permission: 'CreateVocabulary',
+  query: s.Object({ isPublic: s.flag(false) }),
+  body: NewVocabulary,
+  responses: { 200: s.Object({ id: s.String() }) },
+  throws: [Invalid],
+  async handle({ query, body, caller }, { vocabularies }) {
+    const { id } = await vocabularies.add(wordsOf(body), query.isPublic, signedIn(caller).id)
+    return { status: 200, body: { id } }
+  },
+})
+
+const longest = 20_000
+
+/** The text fields of a form; what comes as a file is passed over. */
+const fieldsOf = async (parts: Parts): Promise<ReadonlyMap<string, string>> => {
+  const fields = new Map<string, string>()
+  for await (const part of parts) {
+    if (part.kind === 'file') part.skip()
+    else if (part.value.length > longest) throw new Invalid(`${part.field} may have at most ${longest} characters`)
+    else fields.set(part.field, part.value.trim())
+  }
+  return fields
+}
+
+export const createVocabularyFromForm = route({
+  method: 'POST',
+  path: '/api/vocabularies/createVocabulary',
+  summary: 'Make a vocabulary without terms from a form',
+  permission: 'CreateVocabulary',
+  body: multipart('the fields name, keys (with commas) and description', 20),
+  responses: { 200: s.Object({ id: s.String() }) },
+  throws: [Invalid],
+  async handle({ body, caller }, { vocabularies }) {
+    const fields = await fieldsOf(body)
+    const [name = '', description = '', keys = ''] = ['name', 'description', 'keys'].map(field => fields.get(field))
+    if (name === '' || name.length > 500) throw new Invalid('name must have 1 to 500 characters')
+    const { id } = await vocabularies.add({ name, description, keys, tags: '', terms: [] }, false, signedIn(caller).id)
+    return { status: 200, body: { id } }
+  },
+})
+
+export const getVocabulary = route({
+  method: 'GET',
+  path: '/api/vocabularies/:id',
+  summary: 'One vocabulary with its terms',
+  permission: 'ViewVocabulary',
+  of: one('vocabulary'),
+  params,
+  responses: { 200: FullJson },
+  throws: [NotFound],
+  async handle({ params }, { vocabularies }) {
+    const vocabulary = await vocabularies.get(params.id)
+    if (!vocabulary) throw new NotFound('vocabulary')
+    return { status: 200, body: toFull(vocabulary) }
+  },
+})
+
+export const editVocabulary = route({
+  method: 'PUT',
+  path: '/api/editVocabulary/:id',
+  summary: 'Say a vocabulary in other words and add terms to it',
+  description:
+    'Terms are added after those that are there. Fields that are left out become empty, but for the name. Clowder 1.x let everybody do this.',
+  permission: 'EditVocabulary',
+  of: one('vocabulary'),
+  params,
+  body: Edited,
+  responses: { 200: s.text() },
+  throws: [Invalid, NotFound],
+  async handle({ params, body }, { vocabularies }) {
+    await vocabularies.edit(params.id, wordsOf(body))
+    return { status: 200, body: `The vocabulary ${params.id} has been updated` }
+  },
+})
+
+export const addVocabularyToSpace = route({
+  method: 'POST',
+  path: '/api/vocabularies/:id/addToSpace/:space',
+  summary: 'Share a vocabulary with a space',
+  permission: 'EditVocabulary',
+  of: one('vocabulary'),
+  also: [{ permission: 'AddResourceToSpace', of: one('space', 'space') }],
+  params: inSpace,
+  responses: { 200: FullJson },
+  throws: [Invalid, NotFound],
+  async handle({ params }, { vocabularies }) {
+    return { status: 200, body: toFull(await vocabularies.addToSpace(params.id, params.space)) }
+  },
+})
+
+export const removeVocabularyFromSpace = route({
+  method: 'POST',
+  path: '/api/vocabuliaries/:id/removeFromSpace/:space',
+  aliases: [{ path: '/api/vocabularies/:id/removeFromSpace/:space' }],
+  summary: 'Take a vocabulary out of a space',
+  description: 'The misspelt address is that of Clowder 1.x.',
+  permission: 'EditVocabulary',
+  of: one('vocabulary'),
+  params: inSpace,
+  responses: { 200: FullJson },
+  throws: [NotFound],
+  async handle({ params }, { vocabularies }) {
+    return { status: 200, body: toFull(await vocabularies.removeFromSpace(params.id, params.space)) }
+  },
+})
+
+async function* termsIn(some: AsyncIterable<VocabularyRecord>) {
+  for await (const { terms } of some) yield* terms.map(toTerm)
+}
+
+export const listVocabularyTerms = route({
+  method: 'GET',
+  path: '/api/vocabterms/list',
+  summary: 'The terms of all vocabularies that the caller may look at',
+  permission: 'reader',
+  responses: { 200: s.rows(TermJson) },
+  async handle({ caller }, { vocabularies }) {
+    return { status: 200, body: termsIn(vocabularies.visible(caller)) }
+  },
+})
+
+export const getVocabularyTerm = route({
+  method: 'GET',
+  path: '/api/vocabterms/:id',
+  summary: 'One term',
+  permission: 'ViewVocabularyTerm',
+  of: one('term'),
+  params,
+  responses: { 200: s.Object({ id: s.String(), key: s.String() }) },
+  throws: [NotFound],
+  async handle({ params }, { vocabularies }) {
+    const term = await vocabularies.term(params.id)
+    if (!term) throw new NotFound('term')
+    return { status: 200, body: { id: term.id, key: term.key } }
+  },
+})

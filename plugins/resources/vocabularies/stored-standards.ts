@@ -1,0 +1,57 @@
+import { Clock, DocumentStore, Ids, Invalid, orNotFound, port, type StandardVocabularies, type Stored, wire } from 'pounce/sdk'
+import { type StandardRecord, standardVocabularies } from './collections.ts'
+
+type Standard = StandardRecord & Stored
+
+const tidied = (terms: readonly string[]): readonly string[] => {
+  const words = terms.map(term => term.trim()).filter(term => term !== '')
+  if (words.length === 0) throw new Invalid('Empty terms list is not allowed: send a JSON array with one word or more')
+  return words
+}
+
+/** Lists of words in the document store. */
+export class StoredStandards implements StandardVocabularies {
+  #documents: DocumentStore
+  #ids: Ids
+  #clock: Clock
+
+  constructor(documents: DocumentStore, ids: Ids, clock: Clock) {
+    this.#documents = documents
+    this.#ids = ids
+    this.#clock = clock
+  }
+
+  async terms(id: string): Promise<readonly string[] | undefined> {
+    return (await this.get(id))?.terms
+  }
+
+  get(id: string): Promise<Standard | undefined> {
+    return this.#documents.get(standardVocabularies, id)
+  }
+
+  /** Oldest first, read while you iterate. */
+  all(): AsyncIterable<Standard> {
+    return this.#documents.scan(standardVocabularies, { using: 'byCreated' })
+  }
+
+  add(terms: readonly string[], author: string): Promise<Standard> {
+    const now = this.#clock.now().toISOString()
+    const list = { terms: tidied(terms), author, created: now, modified: now }
+    return this.#documents.commit({ insert: { id: this.#ids.next(), ...list }, into: standardVocabularies })
+  }
+
+  /** `NotFound` for one that is not there. */
+  change(id: string, terms: readonly string[]): Promise<Standard> {
+    const set = { terms: tidied(terms), modified: this.#clock.now().toISOString() }
+    return orNotFound('vocabulary', this.#documents.commit({ update: id, in: standardVocabularies, set }))
+  }
+
+  /** The list as it was. `NotFound` for one that is not there. */
+  remove(id: string): Promise<Standard> {
+    return orNotFound('vocabulary', this.#documents.commit({ tombstone: id, in: standardVocabularies }))
+  }
+}
+wire(StoredStandards, DocumentStore, Ids, Clock)
+
+/** What the routes use besides `StandardVocabularies`. */
+export const Standards = port<StoredStandards>('vocabularies.standards')

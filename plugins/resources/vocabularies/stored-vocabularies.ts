@@ -1,0 +1,162 @@
+import {
+  and,
+  type Caller,
+  Clock,
+  CommitConflict,
+  conditionsOf,
+  DocumentStore,
+  eq,
+  Ids,
+  Invalid,
+  orNotFound,
+  Policy,
+  port,
+  rewrite,
+  type Stored,
+  type StoredEvent,
+  wire,
+} from 'pounce/sdk'
+import { type Term, type VocabularyRecord, vocabularies } from './collections.ts'
+
+type Vocabulary = VocabularyRecord & Stored
+
+/** A term as it comes in. */
+export type NewTerm = Omit<Term, 'id'>
+
+/** What a client says of a vocabulary; the keys and tags as text with commas, as v1 has them. */
+export interface VocabularyWords {
+  readonly name: string
+  readonly description: string
+  readonly keys: string
+  readonly tags: string
+  readonly terms: readonly NewTerm[]
+}
+
+const most = { terms: 1000, words: 1000, spaces: 1000 } as const
+
+const wordsOf = (name: string, text: string): readonly string[] => {
+  const words = text
+    .split(',')
+    .map(word => word.trim())
+    .filter(word => word !== '')
+  if (words.length > most.words) throw new Invalid(`${name} may hold at most ${most.words} words`)
+  return words
+}
+
+/** Vocabularies in the document store. */
+export class StoredVocabularies {
+  #documents: DocumentStore
+  #policy: Policy
+  #ids: Ids
+  #clock: Clock
+
+  constructor(documents: DocumentStore, policy: Policy, ids: Ids, clock: Clock) {
+    this.#documents = documents
+    this.#policy = policy
+    this.#ids = ids
+    this.#clock = clock
+  }
+
+  get(id: string): Promise<Vocabulary | undefined> {
+    return this.#documents.get(vocabularies, id)
+  }
+
+  async term(id: string): Promise<Term | undefined> {
+    const { items } = await this.#documents.find(vocabularies, { using: 'byTerm', where: eq('terms.id', id), limit: 1 })
+    return items[0]?.terms.find(term => term.id === id)
+  }
+
+  /** Somebody's own, oldest first; those of one name when one is given. */
+  by(author: string, name?: string): AsyncIterable<Vocabulary> {
+    const own = eq('author', author)
+    if (name === undefined) return this.#documents.scan(vocabularies, { using: 'byAuthor', where: own })
+    return this.#documents.scan(vocabularies, { using: 'byName', where: and(own, eq('name', name)) })
+  }
+
+  /** Those that are shown to everybody, oldest first. */
+  public(): AsyncIterable<Vocabulary> {
+    return this.#documents.scan(vocabularies, { using: 'byPublic', where: eq('isPublic', true) })
+  }
+
+  /** Those whose terms the caller may look at, oldest first. */
+  async *visible(caller: Caller): AsyncIterable<Vocabulary> {
+    const visible = this.#policy.visibleTo(caller, 'ViewVocabularyTerm')
+    if (visible === 'nothing') return
+    yield* this.#documents.scan(vocabularies, {
+      using: ['byCreated', 'bySpace', 'byAuthor', 'byPublic'],
+      where: and(...conditionsOf(visible)),
+      sort: { by: 'created', order: 'ascending' },
+    })
+  }
+
+  async add({ terms, ...words }: VocabularyWords, isPublic: boolean, author: string): Promise<Vocabulary> {
+    const vocabulary: VocabularyRecord = {
+      name: words.name,
+      description: words.description,
+      keys: wordsOf('keys', words.keys),
+      tags: wordsOf('tags', words.tags),
+      author,
+      created: this.#clock.now().toISOString(),
+      isPublic,
+      spaces: [],
+      terms: this.#withIds([], terms),
+    }
+    return this.#documents.commit({ insert: { id: this.#ids.next(), ...vocabulary }, into: vocabularies })
+  }
+
+  /** Other words; the terms come after those that are there. `NotFound` for a vocabulary that is not there. */
+  async edit(id: string, { terms, ...words }: VocabularyWords): Promise<void> {
+    const keys = wordsOf('keys', words.keys)
+    const tags = wordsOf('tags', words.tags)
+    await rewrite(this.#documents, vocabularies, { kind: 'vocabulary', id }, now => ({
+      set: {
+        name: words.name === '' ? now.name : words.name,
+        description: words.description,
+        keys,
+        tags,
+        terms: this.#withIds(now.terms, terms),
+      },
+      events: [],
+    }))
+  }
+
+  /** `NotFound` for a vocabulary that is not there. */
+  async addToSpace(id: string, space: string): Promise<Vocabulary> {
+    return rewrite(this.#documents, vocabularies, { kind: 'vocabulary', id }, ({ spaces }) => {
+      if (spaces.includes(space)) return undefined
+      if (spaces.length >= most.spaces) throw new Invalid(`A vocabulary can be in at most ${most.spaces} spaces`)
+      return { set: { spaces: [...spaces, space] }, events: [] }
+    })
+  }
+
+  /** One that is not in the space is no error. `NotFound` for a vocabulary that is not there. */
+  removeFromSpace(id: string, space: string): Promise<Vocabulary> {
+    return orNotFound('vocabulary', this.#documents.commit({ update: id, in: vocabularies, pull: { spaces: [space] } }))
+  }
+
+  #withIds(known: readonly Term[], terms: readonly NewTerm[]): readonly Term[] {
+    if (known.length + terms.length > most.terms) throw new Invalid(`A vocabulary may hold at most ${most.terms} terms`)
+    return [...known, ...terms.map(term => ({ id: this.#ids.next(), ...term }))]
+  }
+}
+wire(StoredVocabularies, DocumentStore, Policy, Ids, Clock)
+
+export const Vocabularies = port<StoredVocabularies>('vocabularies')
+
+/** Vocabularies leave a space that is gone. */
+export class LeaveSpace {
+  #documents: DocumentStore
+
+  constructor(documents: DocumentStore) {
+    this.#documents = documents
+  }
+
+  async handle({ subject }: StoredEvent<'space.removed'>): Promise<void> {
+    const pull = { spaces: [subject.id] }
+    for await (const { id } of this.#documents.scan(vocabularies, { using: 'bySpace', where: eq('spaces', subject.id) })) {
+      const [outcome] = await this.#documents.commitEach([{ change: { update: id, in: vocabularies, pull } }])
+      if (outcome && !outcome.ok && !(outcome.error instanceof CommitConflict)) throw outcome.error
+    }
+  }
+}
+wire(LeaveSpace, DocumentStore)
