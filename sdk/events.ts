@@ -54,6 +54,8 @@ export interface EventMap {
     readonly key: string | null
     /** It came with its dataset, which was imported or copied: no upload, and no news besides the dataset. */
     readonly isImported?: boolean
+    /** One of several of which the client tells the feed by itself. */
+    readonly isToldApart?: boolean
   }
   'file.updated': { readonly fields: readonly string[] }
   'file.attached': { readonly dataset: string }
@@ -84,8 +86,8 @@ export interface EventMap {
   'comment.added': { readonly target: Ref }
   'comment.updated': { readonly target: Ref }
   'comment.removed': { readonly target: Ref }
-  /** Somebody is spoken to in a comment on the target, or beside one. Subject: what is kept of it. The actor is who commented. */
-  'comment.mentioned': { readonly target: Ref; readonly user: string }
+  /** Somebody is spoken to in a comment on the target, or beside one. Subject: that person; the actor is who commented. `notice`: what is kept of it. */
+  'comment.mentioned': { readonly target: Ref; readonly notice: string }
   'preview.attached': { readonly target: Ref }
   'preview.removed': { readonly blob: string | null }
   'thumbnail.attached': { readonly target: Ref }

@@ -17,6 +17,7 @@ import type {
   UserRecord,
 } from '../model/records.ts'
 import { type Contributions, contributions, port } from '../port.ts'
+import type { BlobFacts } from './blob-store.ts'
 import type { After, Json, Page, Stored } from './document-store.ts'
 import type { DerivedFile } from './extractor.ts'
 import type { Records } from './records.ts'
@@ -131,6 +132,10 @@ export interface NewFile {
   readonly isShared?: boolean
   /** Of a dataset that is being imported: `file.created` follows when that is shown. */
   readonly isImporting?: boolean
+  /** Makes a repeat harmless: `CommitConflict` with `exists` when there is a file with this id already. */
+  readonly id?: string
+  /** One of several of which the client tells the feed by itself (`addFileEvent`). */
+  readonly isToldApart?: boolean
 }
 export interface Files extends Records<FileRecord> {
   /** One commit. When it certainly failed the bytes are removed; when only its answer was lost they stay until a sweep finds them. */
@@ -145,6 +150,47 @@ export interface Files extends Records<FileRecord> {
   jobsChanged(id: string, change: { readonly add?: readonly string[]; readonly done?: readonly string[] }): Promise<void>
 }
 export const Files = port<Files>('files')
+
+/** Bytes that came in and are durable, with what was sent about them. */
+export interface IncomingFile {
+  /** As `FileIntake.nameOf` gave it. */
+  readonly name: string
+  /** As declared; absent or `application/octet-stream`: told by the name. */
+  readonly contentType?: string
+  readonly bytes: BlobFacts
+  /** JSON-LD documents about it, checked by the caller; their agent is the uploader. */
+  readonly metadata?: readonly { readonly context?: Json; readonly content: Json }[]
+  /** Makes a repeat harmless: the file's id. */
+  readonly id?: string
+}
+
+/** Where files are to lie: in no dataset, in the root of one, or in one of its folders. */
+export interface IntakeTarget {
+  readonly dataset?: string | undefined
+  readonly folder?: string | undefined
+}
+
+/** The one way by which sent bytes become files, however they came: multipart, in pieces, from an address or from a folder of the server. */
+export interface FileIntake {
+  /** A name as sent, in the form in which it is stored. `Invalid` for one that cannot stand in a path. */
+  nameOf(sent: string): string
+  /** `NotFound`, `Forbidden`, `Conflict` (in the trash) unless the caller may put files there now. */
+  requireTarget(caller: Caller, target: IntakeTarget): Promise<void>
+  /**
+   * Makes all of them files, in the order given, or none: then their bytes are removed too, save those of which it is not known whether a
+   * record names them. The target's rights are the caller's to check (`requireTarget`).
+   */
+  admit(
+    files: readonly IncomingFile[],
+    caller: Caller,
+    options: IntakeTarget & {
+      readonly extract: boolean
+      readonly showPreviews?: FileRecord['showPreviews']
+      readonly isToldApart?: boolean
+    },
+  ): Promise<readonly (FileRecord & Stored)[]>
+}
+export const FileIntake = port<FileIntake>('fileIntake')
 
 /** Parts of files. */
 export interface Sections extends Records<SectionRecord> {

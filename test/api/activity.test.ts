@@ -40,7 +40,7 @@ class Listen {
   }
 }
 const listener = definePlugin({ id: 'test.listener', summary: 'Hears what the feed hears.', handlers: [onBatch(feedEvents, Listen)] })
-const plugins = [...recordPlugins, 'resources.tags', 'resources.comments', 'resources.activity']
+const plugins = [...recordPlugins, 'resources.sections', 'resources.tags', 'resources.comments', 'resources.activity']
 const server = await bootForTest({ plugins, also: [listener], config: { access: { private: true } } })
 test.after.always(() => server.stop())
 
@@ -213,7 +213,7 @@ test('a comment that is edited is told of in its new words', async t => {
     ['add_comment_dataset', 'first', 'Spoken'],
   ])
   t.is((await ann.post(path, { commentText: ' ' })).status, 400)
-  t.is((await bob.post(path, { commentText: 'mine' })).status, 400, 'its author alone')
+  t.is((await bob.post(path, { commentText: 'mine' })).status, 403, 'its author alone')
   t.is((await (await somebody(server, 'eve')).post(path, { commentText: 'x' })).status, 404)
   t.is((await ann.post(`/api/comment/${unknownId}/editComment`, { commentText: 'x' })).status, 404)
 })

@@ -28,6 +28,7 @@ export const text = 'one two three\nfour\n'
 const plugins = [
   ...recordPlugins,
   'transport.queue',
+  'resources.sections',
   'resources.tags',
   'resources.previews',
   'resources.extractions',

@@ -5,7 +5,21 @@ import { newKey, newPerson, type Person } from './people.ts'
 /** The plugins whose routes show or change things. Extractors are left out: nothing here waits for them. */
 export const accessPlugins: readonly string[] = [
   ...['documents.sqlite', 'blobs.disk', 'search.fts', 'transport.queue', 'auth.local', 'access.policy', 'previewers.basic'],
-  ...['users', 'spaces', 'collections', 'datasets', 'folders', 'files', 'dataset-files', 'metadata', 'tags', 'comments', 'previews']
+  ...[
+    'users',
+    'spaces',
+    'collections',
+    'datasets',
+    'folders',
+    'files',
+    'dataset-files',
+    'downloads',
+    'metadata',
+    'sections',
+    'tags',
+    'comments',
+    'previews',
+  ]
     .concat('extractions', 'search', 'activity', 'status', 'tree')
     .map(name => `resources.${name}`),
 ]

@@ -1,4 +1,18 @@
-import { type After, type Caller, configPort, fullNameOf, NotSignedIn, port, type Stored, s, signedIn, Users, wire } from 'pounce/sdk'
+import {
+  type After,
+  type Caller,
+  configPort,
+  NotSignedIn,
+  Policy,
+  peopleFor,
+  port,
+  ShownPerson,
+  type Stored,
+  s,
+  signedIn,
+  Users,
+  wire,
+} from 'pounce/sdk'
 import type { ActivityRecord } from './activity-lines.ts'
 import { config, type Settings } from './config.ts'
 import { Activity, type StoredActivity } from './stored-activity.ts'
@@ -6,19 +20,12 @@ import { type LineRights, Visibility } from './visible-lines.ts'
 
 type Line = ActivityRecord & Stored
 
-const PersonJson = s.Object({
-  id: s.String(),
-  fullName: s.String(),
-  avatarURL: s.String(),
-  email: s.Optional(s.String({ description: 'Only for those who may look at the account' })),
-})
-
 /** A line as Clowder 1.x has it. */
 export const LineJson = s.Object({
   id: s.String(),
   event_type: s.String(),
-  user: PersonJson,
-  targetuser: s.Optional(PersonJson),
+  user: ShownPerson,
+  targetuser: s.Optional(ShownPerson),
   object_id: s.Optional(s.String()),
   object_name: s.Optional(s.String()),
   source_id: s.Optional(s.String()),
@@ -27,8 +34,6 @@ export const LineJson = s.Object({
 })
 type LineJson = s.Static<typeof LineJson>
 
-/** Of people whose e-mail address is not the reader's to know: an address of a picture has it in it, as a digest. */
-const nobodysPicture = 'https://www.gravatar.com/avatar/00000000000000000000000000000000?s=256&d=mp'
 /** Lines that the reader may no longer see are skipped, but not without end. */
 const mostReads = 5
 
@@ -39,12 +44,14 @@ export class Pages {
   #activity: StoredActivity
   #rights: LineRights
   #users: Users
+  #policy: Policy
 
-  constructor({ disableEvents }: Settings, activity: StoredActivity, rights: LineRights, users: Users) {
+  constructor({ disableEvents }: Settings, activity: StoredActivity, rights: LineRights, users: Users, policy: Policy) {
     this.isShown = !disableEvents
     this.#activity = activity
     this.#rights = rights
     this.#users = users
+    this.#policy = policy
   }
 
   /** Up to `limit` lines, newest first; fewer, with a `next`, when many had to be left out. */
@@ -72,13 +79,7 @@ export class Pages {
 
   async #show(caller: Caller, lines: readonly Line[]): Promise<LineJson[]> {
     const ids = [...new Set(lines.flatMap(({ user, target }) => (target === null ? [user] : [user, target])))]
-    const [people, known] = await Promise.all([this.#users.getMany(ids), this.#rights.knownPeople(caller, ids)])
-    const person = (id: string) => {
-      const user = people.get(id)
-      const fullName = user ? fullNameOf(user) : ''
-      if (!user || !known.has(id)) return { id, fullName, avatarURL: nobodysPicture }
-      return { id, fullName, avatarURL: this.#users.avatarOf(user), email: user.email }
-    }
+    const person = await peopleFor(this.#users, this.#policy, caller, ids)
     return lines.map(({ id, type, user, target, object, objectName, source, sourceName, at }) => ({
       id,
       event_type: type,
@@ -90,6 +91,6 @@ export class Pages {
     }))
   }
 }
-wire(Pages, configPort(config), Activity, Visibility, Users)
+wire(Pages, configPort(config), Activity, Visibility, Users, Policy)
 
 export const FeedPages = port<Pages>('activity.pages')

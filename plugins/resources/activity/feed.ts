@@ -3,6 +3,8 @@ import type { AnyEvent, EventType, Ref, StoredEvent } from 'pounce/sdk'
 /** What an event is in the feed: v1's type, what it is about, and where (reference, extraction §6.2). */
 export interface FeedEntry {
   readonly type: string
+  /** Whose line it is, when not of who acted. */
+  readonly user?: string
   readonly object: Ref
   readonly source?: Ref
   /** The person it concerns besides the one who acted. */
@@ -74,7 +76,7 @@ const entries: Entries = {
   'folder.updated': ({ data }) => ({ type: 'updated_folder', object: set(data.dataset) }),
   'folder.removed': ({ data }) => ({ type: 'deleted_folder', object: set(data.dataset) }),
   'file.created': ({ data }) =>
-    data.dataset === null || data.isImported
+    data.dataset === null || data.isImported || data.isToldApart
       ? undefined
       : { type: data.folder === null ? 'add_file' : 'add_file_folder', object: set(data.dataset) },
   'file.updated': updated,
@@ -84,12 +86,18 @@ const entries: Entries = {
   'metadata.added': ({ data }) => onData('addMetadata', data.target),
   'tags.added': ({ subject }) => onData('add_tags', subject),
   'tags.removed': ({ subject }) => onData('remove_tags', subject),
-  'comment.added': ({ subject, data: { target } }) => ({
-    type: target.kind === 'file' ? 'comment_file' : 'add_comment_dataset',
-    object: subject,
-    source: target,
-  }),
+  // Clowder 1.x says nothing of comments on sections.
+  'comment.added': ({ subject, data: { target } }) =>
+    target.kind === 'section'
+      ? undefined
+      : { type: target.kind === 'file' ? 'comment_file' : 'add_comment_dataset', object: subject, source: target },
   'comment.updated': ({ subject }) => ({ type: 'edit_comment', object: subject }),
+  'comment.mentioned': ({ subject, actor, data: { target } }) => ({
+    type: `mention_${target.kind}_comment`,
+    object: target,
+    user: subject.id,
+    ...(actor === undefined ? {} : { target: actor }),
+  }),
   'user.followed': ({ data: { target } }) => ({ type: `follow_${target.kind}`, object: target }),
   'user.unfollowed': ({ data: { target } }) => ({ type: `unfollow_${target.kind}`, object: target }),
 }

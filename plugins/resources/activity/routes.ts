@@ -1,12 +1,10 @@
-import { Clock, Ids, Invalid, NotFound, one, type Ref, routesFor, s, signedIn } from 'pounce/sdk'
+import { Clock, Ids, NotFound, one, type Ref, routesFor, s } from 'pounce/sdk'
 import { FeedPages, LineJson } from './feed-pages.ts'
 import { Things } from './feed-things.ts'
 import { Activity } from './stored-activity.ts'
 
 const read = routesFor('events', { pages: FeedPages })
-const writing = { activity: Activity, things: Things, ids: Ids, clock: Clock }
-const onDataset = routesFor('datasets', writing)
-const onComment = routesFor('comments', writing)
+const onDataset = routesFor('datasets', { activity: Activity, things: Things, ids: Ids, clock: Clock })
 
 export const listEvents = read({
   method: 'GET',
@@ -54,39 +52,5 @@ export const addFileEvent = onDataset({
       await activity.add([{ ...plain, id: ids.next(), user: caller.user.id, type, object, objectName, at }])
     }
     return { status: 200, body: 'added new event' }
-  },
-})
-
-const resource = ({ resourceType, resourceID }: { resourceType: 'file' | 'dataset'; resourceID: string }): Ref => ({
-  kind: resourceType,
-  id: resourceID,
-})
-
-export const mentionInComment = onComment({
-  method: 'POST',
-  path: '/api/comment/mention',
-  summary: 'Tell someone that a comment mentions them',
-  description:
-    'The line is in the feed of the person mentioned, and is shown while they may see the resource. `resourceName` has no effect: the feed says what the resource is called.',
-  permission: 'AddComment',
-  of: resource,
-  also: [{ permission: 'ViewUser', of: ({ userID }) => ({ kind: 'user', id: userID }) }],
-  query: s.Object({
-    userID: s.id(),
-    resourceID: s.id(),
-    resourceName: s.Optional(s.String({ maxLength: 1000 })),
-    resourceType: s.Union([s.Literal('file'), s.Literal('dataset')]),
-    commenterId: s.id(),
-  }),
-  responses: { 200: s.text() },
-  throws: [Invalid, NotFound],
-  async handle({ query, caller }, { activity, things, ids, clock }) {
-    if (signedIn(caller).id !== query.commenterId) throw new Invalid('commenterId must be the id of who sends this')
-    const object = resource(query)
-    const objectName = (await things.of([object])).get(object.id)?.name ?? ''
-    const type = `mention_${query.resourceType}_comment`
-    const at = clock.now().toISOString()
-    await activity.add([{ ...plain, id: ids.next(), user: query.userID, target: query.commenterId, type, object, objectName, at }])
-    return { status: 200, body: `Mention event added to user id ${query.userID}'s feed` }
   },
 })

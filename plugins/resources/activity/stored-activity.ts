@@ -53,7 +53,7 @@ export class StoredActivity implements BatchHandler {
   async handleAll(events: readonly AnyEvent[]): Promise<void> {
     const told = events.flatMap(event => {
       const entry = event.actor === undefined || event.actor === anonymousUserId ? undefined : feedEntryOf(event)
-      return entry ? [{ event, entry, user: event.actor as string }] : []
+      return entry ? [{ event, entry, user: entry.user ?? (event.actor as string) }] : []
     })
     const gone = new Map(events.flatMap(event => pair(event.subject.id, lastNameOf(event))))
     const renamed = events.filter(renames).map(({ subject }) => subject)

@@ -39,11 +39,6 @@ export class LineRights {
     return lines.filter(line => this.#isVisible(caller, line, sight))
   }
 
-  /** Those of some people whose e-mail address the caller may see. */
-  knownPeople(caller: Caller, ids: readonly string[]): Promise<ReadonlySet<string>> {
-    return this.#policy.allowed(caller, 'ViewUser', 'user', ids)
-  }
-
   #isVisible(caller: Caller, line: Line, sight: Sight): boolean {
     if (line.object === null) return line.user === caller.user?.id
     if (line.objectName === '') return false

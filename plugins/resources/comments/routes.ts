@@ -1,24 +1,23 @@
-import { Comments, Invalid, type Kind, NotFound, one, Problem, routesFor, s, Users } from 'pounce/sdk'
+import { Forbidden, Invalid, type Kind, NotFound, one, Policy, Problem, type Ref, routesFor, s, signedIn, Users } from 'pounce/sdk'
+import { CommentJson, showComments } from './comment-json.ts'
+import { MentionDesk } from './mentions.ts'
+import { CommentDesk } from './stored-comments.ts'
+import { Threads, textOf } from './thread.ts'
 
-const route = routesFor('comments', { comments: Comments, users: Users })
+const needs = { comments: CommentDesk, threads: Threads, mentions: MentionDesk, users: Users, policy: Policy }
+const route = routesFor('comments', needs)
 
 const params = s.Object({ id: s.id() })
-const ShownComment = s.Object({
-  id: s.String(),
-  text: s.String(),
-  author: s.Object({ id: s.String(), fullName: s.String() }),
-  comment_id: s.Union([s.String(), s.Null()]),
-  posted: s.v1Date(),
-})
 
-/** Clowder 1.x answers a comment without text with 404 on files and 400 on datasets; clients read the status. */
-const statusWithoutText = { file: 404, dataset: 400 } as const
+/** Clowder 1.x answers a comment without text with 404 on files and 400 elsewhere; clients read the status. */
+const statusWithoutText = { file: 404, dataset: 400, section: 400 } as const
 
-const addTo = (kind: 'file' | 'dataset', plural: string) =>
+const addTo = (kind: 'file' | 'dataset' | 'section', path: string) =>
   route({
     method: 'POST',
-    path: `/api/${plural}/:id/comment`,
+    path,
     summary: `Comment on a ${kind}; the answer is the comment's id`,
+    description: 'Who is spoken to by `@Full Name` or `@their@address` is told, by a line in their feed and by mail, if they may see it.',
     permission: 'AddComment',
     of: one(kind),
     params,
@@ -33,6 +32,22 @@ const addTo = (kind: 'file' | 'dataset', plural: string) =>
     },
   })
 
+export const replyToComment = route({
+  method: 'POST',
+  path: '/api/comment/:id',
+  summary: "Answer a comment; the answer is the reply's id",
+  description: 'The reply is about what the comment is about.',
+  permission: 'AddComment',
+  of: one('comment'),
+  params,
+  body: s.Object({ text: s.prose() }),
+  responses: { 200: s.text() },
+  throws: [Invalid, NotFound],
+  async handle({ params, body, caller }, { threads }) {
+    return { status: 200, body: (await threads.reply(params.id, textOf(body.text, 'text'), caller)).id }
+  },
+})
+
 export const editComment = route({
   method: 'POST',
   path: '/api/comment/:id/editComment',
@@ -43,14 +58,26 @@ export const editComment = route({
   params,
   body: s.Object({ commentText: s.prose() }),
   responses: { 200: s.success() },
-  throws: [Invalid, NotFound],
-  async handle({ params, body, caller }, { comments }) {
-    const text = body.commentText.trim()
-    if (text === '') throw new Invalid('commentText is empty: say what the comment is')
-    const comment = await comments.get(params.id)
-    if (!comment) throw new NotFound('comment')
-    if (comment.author !== caller.user?.id) throw new Invalid('Only owner can edit the comment.')
-    await comments.edit(params.id, text, caller.user.id)
+  throws: [Invalid, Forbidden, NotFound],
+  async handle({ params, body, caller }, { threads }) {
+    await threads.edit(params.id, textOf(body.commentText, 'commentText'), caller)
+    return { status: 200, body: { status: 'success' } }
+  },
+})
+
+export const removeComment = route({
+  method: 'DELETE',
+  path: '/api/comment/:id/removeComment',
+  summary: 'Take a comment away, and all replies to it',
+  description: 'Its author alone may do this, as in Clowder 1.x. The body, which Clowder 1.x insists on, is not read.',
+  permission: 'DeleteComment',
+  of: one('comment'),
+  params,
+  body: s.Optional(s.Unknown()),
+  responses: { 200: s.success() },
+  throws: [Forbidden, NotFound],
+  async handle({ params, caller }, { threads }) {
+    await threads.remove(params.id, caller)
     return { status: 200, body: { status: 'success' } }
   },
 })
@@ -60,7 +87,8 @@ const listOf = (kind: Kind, plural: string) =>
     method: 'GET',
     path: `/api/${plural}/:id/comments`,
     summary: `The comments on a ${kind}, oldest first`,
-    description: 'Our own addition: Clowder 1.x had no route that reads comments. The `Link` header leads to the next page.',
+    description:
+      'Our own addition: Clowder 1.x had no route that reads comments. Replies stand among them and name the comment they answer. The `Link` header leads to the next page.',
     permission: 'ViewComments',
     of: one(kind),
     params,
@@ -68,28 +96,56 @@ const listOf = (kind: Kind, plural: string) =>
       limit: s.Integer({ default: 100, minimum: 1, maximum: 1000 }),
       after: s.Optional(s.String({ pattern: '^[0-9TZ:.-]{24}_[0-9a-f]{24}$' })),
     }),
-    responses: { 200: s.Array(ShownComment) },
+    responses: { 200: s.Array(CommentJson) },
     throws: [NotFound],
-    async handle({ params, query, url }, { comments, users }) {
+    async handle({ params, query, caller, url }, { comments, users, policy }) {
       const [posted, id] = query.after?.split('_') ?? []
       const page = await comments.of({ kind, id: params.id }, { limit: query.limit, ...(posted && id ? { after: [posted, id] } : {}) })
-      const authors = await users.getMany([...new Set(page.items.map(comment => comment.author))])
-      const body = page.items.map(({ id, text, author, parent, posted }) => {
-        const user = authors.get(author)
-        return {
-          id,
-          text,
-          author: { id: author, fullName: user ? `${user.firstName} ${user.lastName}`.trim() : 'Anonymous User' },
-          comment_id: parent,
-          posted: s.toV1Date(posted),
-        }
-      })
+      const body = await showComments(users, policy, caller, await comments.standing(page.items))
       if (!page.next) return { status: 200, body }
       return { status: 200, body, headers: { link: `<${url.pathname}?limit=${query.limit}&after=${page.next.join('_')}>; rel="next"` } }
     },
   })
 
-export const commentFile = addTo('file', 'files')
+export const commentFile = addTo('file', '/api/files/:id/comment')
 export const listFileComments = listOf('file', 'files')
-export const commentDataset = addTo('dataset', 'datasets')
+export const commentDataset = addTo('dataset', '/api/datasets/:id/comment')
 export const listDatasetComments = listOf('dataset', 'datasets')
+export const commentSection = addTo('section', '/api/sections/:id/comments')
+export const listSectionComments = listOf('section', 'sections')
+
+const resource = ({ resourceType, resourceID }: { resourceType: 'file' | 'dataset'; resourceID: string }): Ref => ({
+  kind: resourceType,
+  id: resourceID,
+})
+
+export const mentionInComment = route({
+  method: 'POST',
+  path: '/api/comment/mention',
+  summary: 'Tell someone that a comment mentions them',
+  description:
+    'For clients that look for the `@` themselves; the comment they posted before does the same, and the person is told once. The line is in the feed of the person mentioned, who must be able to see the resource. `resourceName` has no effect: the feed says what the resource is called.',
+  permission: 'AddComment',
+  of: resource,
+  also: [{ permission: 'ViewUser', of: ({ userID }) => ({ kind: 'user', id: userID }) }],
+  query: s.Object({
+    userID: s.id(),
+    resourceID: s.id(),
+    resourceName: s.Optional(s.String({ maxLength: 1000 })),
+    resourceType: s.Union([s.Literal('file'), s.Literal('dataset')]),
+    commenterId: s.id(),
+  }),
+  responses: { 200: s.text() },
+  throws: [Invalid, NotFound],
+  async handle({ query, caller }, { comments, mentions, users }) {
+    const by = signedIn(caller).id
+    if (by !== query.commenterId) throw new Invalid('commenterId must be the id of who sends this')
+    const user = await users.get(query.userID)
+    if (!user) throw new NotFound('user')
+    const target = resource(query)
+    const comment = (await comments.latestOf(target, by))?.id ?? null
+    const isTold = await mentions.tell({ user, by, target, comment })
+    if (!isTold) throw new Invalid(`This person may not see the ${target.kind}, so they are not told`)
+    return { status: 200, body: `Mention event added to user id ${query.userID}'s feed` }
+  },
+})

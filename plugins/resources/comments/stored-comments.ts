@@ -3,24 +3,28 @@ import {
   anonymousUserId,
   Clock,
   type CommentRecord,
-  Comments,
+  type Comments,
   CommitConflict,
   DocumentStore,
   eq,
   event,
   Ids,
+  Invalid,
+  NotFound,
   type Page,
+  port,
   type Ref,
-  type Rights,
-  type RightsOf,
   rewrite,
   type Stored,
-  type StoredEvent,
   wire,
 } from 'pounce/sdk'
 import { comments } from './collection.ts'
 
-type Comment = CommentRecord & Stored
+export type Comment = CommentRecord & Stored
+
+/** Answers to answers to answers: deeper than this nobody reads. */
+const deepest = 20
+const batch = 500
 
 /** Comments in the document store. */
 export class StoredComments implements Comments {
@@ -34,11 +38,18 @@ export class StoredComments implements Comments {
     this.#clock = clock
   }
 
-  add(target: Ref, text: string, author: string | undefined): Promise<Comment> {
+  async add(target: Ref, text: string, author: string | undefined, to?: Comment): Promise<Comment> {
+    const above = to ? [...to.above, to.id] : []
+    if (above.length > deepest) throw new Invalid(`Replies can be ${deepest} deep: answer a comment further up`)
     const id = this.#ids.next()
-    const comment = { target, parent: null, author: author ?? anonymousUserId, text, posted: this.#clock.now().toISOString() }
+    const posted = this.#clock.now().toISOString()
+    const comment = { target, parent: to?.id ?? null, above, author: author ?? anonymousUserId, text, posted }
     const added = event('comment.added', { kind: 'comment', id }, { target }, author)
-    return this.#documents.commit({ insert: { id, ...comment }, into: comments }, [added])
+    const made = await this.#documents.commit({ insert: { id, ...comment }, into: comments }, [added])
+    if (!to || (await this.get(to.id))) return made
+    // It went meanwhile, and who swept its replies away may have come by already.
+    await this.remove([made], author)
+    throw new NotFound('comment')
   }
 
   get(id: string): Promise<Comment | undefined> {
@@ -60,49 +71,55 @@ export class StoredComments implements Comments {
       ...page,
     })
   }
-}
-wire(StoredComments, DocumentStore, Ids, Clock)
 
-/** A comment has the rights of what it is about; who wrote it owns it. */
-export class CommentRights implements RightsOf {
-  readonly kind = 'comment'
-  #documents: DocumentStore
-
-  constructor(documents: DocumentStore) {
-    this.#documents = documents
+  /** The newest of the last comments on a thing that is somebody's. */
+  async latestOf(target: Ref, author: string): Promise<Comment | undefined> {
+    const where = eq('target.id', target.id)
+    const query = { using: 'byTarget', where, sort: { by: 'posted', order: 'descending' }, limit: 100 } as const
+    return (await this.#documents.find(comments, query)).items.find(comment => comment.author === author)
   }
 
-  async rightsOf(ids: readonly string[]): Promise<ReadonlyMap<string, Rights>> {
-    const found = await this.#documents.getMany(comments, ids)
-    return new Map(
-      [...found].map(([id, { author, target }]) => [id, { author, spaces: [], isPublic: false, state: 'live', parents: [target] }]),
+  /** Those that do not answer what is gone: replies go with the comment above them, whether swept away already or not. */
+  async standing<T extends Comment>(some: readonly T[]): Promise<readonly T[]> {
+    const here = new Set(some.map(({ id }) => id))
+    const asked = [...new Set(some.flatMap(({ above }) => above))].filter(id => !here.has(id))
+    for (let at = 0; at < asked.length; at += 1000) {
+      const found = await this.#documents.getMany(comments, asked.slice(at, at + 1000))
+      for (const id of found.keys()) here.add(id)
+    }
+    return some.filter(({ above }) => above.every(id => here.has(id)))
+  }
+
+  /** Takes comments away; those that are gone already are no error. */
+  async remove(some: readonly Comment[], actor: string | undefined): Promise<void> {
+    const outcome = await this.#documents.commitEach(
+      some.map(({ id, target }) => ({
+        change: { tombstone: id, in: comments },
+        events: [event('comment.removed', { kind: 'comment', id }, { target }, actor)],
+      })),
     )
-  }
-}
-wire(CommentRights, DocumentStore)
-
-/** Comments go with what they are about. */
-export class FollowTarget {
-  #documents: DocumentStore
-  #comments: Comments
-
-  constructor(documents: DocumentStore, stored: Comments) {
-    this.#documents = documents
-    this.#comments = stored
+    for (const each of outcome) if (!each.ok && !(each.error instanceof CommitConflict)) throw each.error
   }
 
-  async handle({ subject, actor }: StoredEvent<'file.removed' | 'dataset.removed'>): Promise<void> {
+  /** The replies right below a comment, in batches; each takes its own with it by its event. */
+  async removeReplies(parent: string, actor: string | undefined): Promise<void> {
     for (;;) {
-      const { items } = await this.#comments.of(subject, { limit: 500 })
+      const { items } = await this.#documents.find(comments, { using: 'byParent', where: eq('parent', parent), limit: batch })
       if (items.length === 0) return
-      const outcome = await this.#documents.commitEach(
-        items.map(({ id }) => ({
-          change: { tombstone: id, in: comments },
-          events: [event('comment.removed', { kind: 'comment', id }, { target: subject }, actor)],
-        })),
-      )
-      for (const each of outcome) if (!each.ok && !(each.error instanceof CommitConflict)) throw each.error
+      await this.remove(items, actor)
+    }
+  }
+
+  /** All comments on a thing, in batches. */
+  async removeAllOf(target: Ref, actor: string | undefined): Promise<void> {
+    for (;;) {
+      const { items } = await this.of(target, { limit: batch })
+      if (items.length === 0) return
+      await this.remove(items, actor)
     }
   }
 }
-wire(FollowTarget, DocumentStore, Comments)
+wire(StoredComments, DocumentStore, Ids, Clock)
+
+/** What this plugin uses besides `Comments`. */
+export const CommentDesk = port<StoredComments>('comments.desk')

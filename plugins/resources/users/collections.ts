@@ -3,6 +3,7 @@ import { collection, type RoleRecord, type Time, type UserRecord } from 'pounce/
 /** Accounts. Time of creation and id give the order of the list; e-mails are lower case. */
 export const users = collection<UserRecord>('users', {
   byEmail: { on: ['email'], unique: true },
+  byName: { on: ['lastName', 'firstName'] },
   byCreated: { on: ['created'] },
   byStatus: { on: ['status'] },
   bySpace: { on: ['memberships.space'], array: 'memberships.space' },

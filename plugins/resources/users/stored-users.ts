@@ -1,5 +1,6 @@
 import {
   type After,
+  and,
   Clock,
   CommitConflict,
   configPort,
@@ -70,6 +71,11 @@ export class StoredUsers implements Users {
   async byEmail(email: string): Promise<User | undefined> {
     const page = await this.#documents.find(users, { using: 'byEmail', where: eq('email', plainEmail(email)), limit: 1 })
     return page.items[0]
+  }
+
+  async named(firstName: string, lastName: string): Promise<readonly User[]> {
+    const where = and(eq('lastName', lastName), eq('firstName', firstName))
+    return (await this.#documents.find(users, { using: 'byName', where, limit: 20 })).items
   }
 
   membersOf(space: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<User>> {

@@ -1,0 +1,24 @@
+import { DocumentStore, type Rights, type RightsOf, wire } from 'pounce/sdk'
+import { comments } from './collection.ts'
+import { CommentDesk, type StoredComments } from './stored-comments.ts'
+
+/** A comment has the rights of what it is about; who wrote it owns it. A reply to what is gone is gone. */
+export class CommentRights implements RightsOf {
+  readonly kind = 'comment'
+  #documents: DocumentStore
+  #comments: StoredComments
+
+  constructor(documents: DocumentStore, stored: StoredComments) {
+    this.#documents = documents
+    this.#comments = stored
+  }
+
+  async rightsOf(ids: readonly string[]): Promise<ReadonlyMap<string, Rights>> {
+    const found = await this.#documents.getMany(comments, ids)
+    const standing = await this.#comments.standing([...found.values()])
+    return new Map(
+      standing.map(({ id, author, target }) => [id, { author, spaces: [], isPublic: false, state: 'live', parents: [target] }]),
+    )
+  }
+}
+wire(CommentRights, DocumentStore, CommentDesk)

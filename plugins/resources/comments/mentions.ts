@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto'
+import {
+  type CommentRecord,
+  CommitConflict,
+  callerFor,
+  DocumentStore,
+  eq,
+  event,
+  Policy,
+  port,
+  type Ref,
+  Sections,
+  type Stored,
+  type UserRecord,
+  Users,
+  wire,
+} from 'pounce/sdk'
+import { mentions } from './collection.ts'
+import { namesIn, type SpokenTo, spokenTo } from './spoken-to.ts'
+
+type User = UserRecord & Stored
+
+/** Whom to tell of what. */
+export interface Mention {
+  readonly user: User
+  /** Account of who commented. */
+  readonly by: string
+  readonly target: Ref
+  readonly comment: string | null
+}
+
+/** Finds out whom comments speak to, and tells those who may see what they are about. */
+export class Mentions {
+  #documents: DocumentStore
+  #users: Users
+  #sections: Sections
+  #policy: Policy
+
+  constructor(documents: DocumentStore, users: Users, sections: Sections, policy: Policy) {
+    this.#documents = documents
+    this.#users = users
+    this.#sections = sections
+    this.#policy = policy
+  }
+
+  /** Tells everybody a comment speaks to: once, however often it is edited. */
+  async tellAll({ id, text, author, target }: CommentRecord & Stored): Promise<void> {
+    const writer = await this.#users.get(author)
+    if (!writer) return
+    const asWriter = await callerFor(this.#users, writer)
+    for (const each of spokenTo(text))
+      for (const user of await this.#peopleBehind(each)) {
+        const isKnown = user.id !== author && (await this.#policy.canOn(asWriter, 'ViewUser', { kind: 'user', id: user.id })) === 'yes'
+        if (isKnown) await this.tell({ user, by: author, target, comment: id })
+      }
+  }
+
+  /** False when the person may not read there, and is not told. Twice is once. */
+  async tell({ user, by, target, comment }: Mention): Promise<boolean> {
+    if (!(await this.maySee(user, target))) return false
+    const about = await this.#pageOf(target)
+    if (!about) return false
+    const id = createHash('sha256')
+      .update(JSON.stringify([about.id, comment, user.id, by]))
+      .digest('hex')
+      .slice(0, 24)
+    const told = event('comment.mentioned', { kind: 'user', id: user.id }, { target: about, notice: id }, by)
+    try {
+      await this.#documents.commit({ insert: { id, target: about, comment, user: user.id, by, isMailed: false }, into: mentions }, [told])
+    } catch (error) {
+      if (!(error instanceof CommitConflict && error.reason === 'exists')) throw error
+    }
+    return true
+  }
+
+  async maySee(user: User, target: Ref): Promise<boolean> {
+    if (user.status === 'Inactive') return false
+    return (await this.#policy.canOn(await callerFor(this.#users, user), 'ViewComments', target)) === 'yes'
+  }
+
+  /** What is kept goes with what it was about. */
+  async removeAllOf(target: Ref): Promise<void> {
+    for (;;) {
+      const { items } = await this.#documents.find(mentions, { using: 'byTarget', where: eq('target.id', target.id), limit: 500 })
+      if (items.length === 0) return
+      const outcome = await this.#documents.commitEach(items.map(({ id }) => ({ change: { tombstone: id, in: mentions } })))
+      for (const each of outcome) if (!each.ok && !(each.error instanceof CommitConflict)) throw each.error
+    }
+  }
+
+  async #peopleBehind(whom: SpokenTo): Promise<readonly User[]> {
+    if ('email' in whom) return [await this.#users.byEmail(whom.email)].filter(user => user !== undefined)
+    for (const [firstName, lastName] of namesIn(whom.words)) {
+      const people = await this.#users.named(firstName, lastName)
+      if (people.length > 0) return people
+    }
+    return []
+  }
+
+  /** The file of a section, which is what has a page to look at. */
+  async #pageOf(target: Ref): Promise<Ref | undefined> {
+    if (target.kind !== 'section') return target
+    const section = await this.#sections.get(target.id)
+    return section && { kind: 'file', id: section.file }
+  }
+}
+wire(Mentions, DocumentStore, Users, Sections, Policy)
+
+export const MentionDesk = port<Mentions>('comments.mentions')

@@ -1,0 +1,32 @@
+import { Files, type StoredEvent, wire } from 'pounce/sdk'
+import { SectionDesk, type StoredSections } from './stored-sections.ts'
+
+/** Sections go with their file. */
+export class FollowFile {
+  #sections: StoredSections
+
+  constructor(sections: StoredSections) {
+    this.#sections = sections
+  }
+
+  async handle({ subject, actor }: StoredEvent<'file.removed'>): Promise<void> {
+    await this.#sections.removeAllOf(subject.id, actor)
+  }
+}
+wire(FollowFile, SectionDesk)
+
+/** A section that was made while its file went has nobody else to take it away. */
+export class DropOrphan {
+  #sections: StoredSections
+  #files: Files
+
+  constructor(sections: StoredSections, files: Files) {
+    this.#sections = sections
+    this.#files = files
+  }
+
+  async handle({ subject, data: { file }, actor }: StoredEvent<'section.created'>): Promise<void> {
+    if (!(await this.#files.get(file))) await this.#sections.remove({ id: subject.id, file }, actor)
+  }
+}
+wire(DropOrphan, SectionDesk, Files)

@@ -1,0 +1,49 @@
+import { anonymousUserId, type Caller } from './model/caller.ts'
+import { allPermissions, type Permission } from './model/permission.ts'
+import { fullNameOf, type UserRecord } from './model/records.ts'
+import type { Stored } from './ports/document-store.ts'
+import type { Policy } from './ports/policy.ts'
+import type { Users } from './ports/resources.ts'
+import * as s from './schema.ts'
+
+/** A person as comments and the feed name them. */
+export const ShownPerson = s.Object({
+  id: s.String(),
+  fullName: s.String(),
+  avatarURL: s.String(),
+  email: s.Optional(s.String({ description: 'Only for those who may look at the account' })),
+})
+export type ShownPerson = s.Static<typeof ShownPerson>
+
+/** Of people whose e-mail address is not the reader's to know: an address of a picture has it in it, as a digest. */
+const nobodysPicture = 'https://www.gravatar.com/avatar/00000000000000000000000000000000?s=256&d=mp'
+
+/** Shows people to a caller, many in two reads: address and own picture only of accounts that they may look at. At most 1,000 ids. */
+export const peopleFor = async (
+  users: Users,
+  policy: Policy,
+  caller: Caller,
+  ids: readonly string[],
+): Promise<(id: string) => ShownPerson> => {
+  const wanted = [...new Set(ids)]
+  const [found, known] = await Promise.all([users.getMany(wanted), policy.allowed(caller, 'ViewUser', 'user', wanted)])
+  return id => {
+    const user = found.get(id)
+    const fullName = user ? fullNameOf(user) : id === anonymousUserId ? 'Anonymous User' : ''
+    if (!user || !known.has(id)) return { id, fullName, avatarURL: nobodysPicture }
+    return { id, fullName, avatarURL: users.avatarOf(user), email: user.email }
+  }
+}
+
+const isPermission = (name: string): name is Permission => allPermissions.has(name)
+
+/** The rights of an account now, for asking what a person may see who sent no request. */
+export const callerFor = async (users: Users, user: UserRecord & Stored): Promise<Caller> => {
+  const roles = user.memberships.length === 0 ? [] : await users.roles()
+  const memberships = user.memberships.flatMap(({ space, role }) => {
+    const held = roles.find(({ id }) => id === role)
+    return held ? [{ space, role, roleName: held.name, permissions: new Set(held.permissions.filter(isPermission)) }] : []
+  })
+  const { id, email, status } = user
+  return { user: { id, email, fullName: fullNameOf(user), status, memberships }, via: 'session', scope: 'full', superAdmin: false }
+}
