@@ -25,6 +25,8 @@ export interface Bytes {
   readonly filename?: string
   /** Hex SHA-256 of the whole; becomes the ETag and `Repr-Digest`. */
   readonly sha256?: string
+  /** In the place of a digest that is not known before: another one whenever the bytes are others, as letters, digits, `-` and `_`. */
+  readonly etag?: string
   /** Show in the browser when the type is harmless; otherwise (and by default) offer to save. */
   readonly inline?: boolean
   readonly lastModified?: Date

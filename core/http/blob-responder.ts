@@ -31,12 +31,17 @@ export class BlobResponder {
     const { headers } = exchange.req
     const head: Record<string, string | number> = { ...headOf(bytes), ...given }
     if (status !== 200) return this.#stream(exchange, status, head, bytes, undefined)
+    if (isOther(headers, bytes)) {
+      const refusal = { code: 'changed', message: 'These are not the bytes that were asked for: they have changed meanwhile' }
+      return this.#refuse(exchange, 412, refusal, { ...(head['etag'] === undefined ? {} : { etag: head['etag'] }) })
+    }
     if (isUnchanged(headers, bytes)) {
       delete head['content-type']
       return this.#sender.send(exchange, 304, head, undefined)
     }
     const { sizeBytes } = bytes
-    const range = sizeBytes === undefined || !rangeStillHolds(headers, bytes) ? 'whole' : rangeOf(headers.range, sizeBytes)
+    const isWhole = exchange.isHead || sizeBytes === undefined || !rangeStillHolds(headers, bytes)
+    const range = isWhole ? 'whole' : rangeOf(headers.range, sizeBytes)
     if (range === 'whole') {
       const address = headers.range === undefined ? await elsewhere(exchange, head, bytes) : undefined
       if (address === undefined) return this.#stream(exchange, 200, head, bytes, undefined)
@@ -48,17 +53,21 @@ export class BlobResponder {
       )
     }
     if (range === 'none') {
-      const text = JSON.stringify({
-        status: 'error',
-        message: `The bytes end at ${sizeBytes}`,
-        code: 'no-such-range',
-        requestId: exchange.id,
-      })
-      const fields = { 'content-type': 'application/json', 'content-range': `bytes */${sizeBytes}`, 'accept-ranges': 'bytes' }
-      return this.#sender.send(exchange, 416, fields, text)
+      const refusal = { code: 'no-such-range', message: `The bytes end at ${sizeBytes}` }
+      return this.#refuse(exchange, 416, refusal, { 'content-range': `bytes */${sizeBytes}`, 'accept-ranges': 'bytes' })
     }
     head['content-range'] = `bytes ${range.start}-${range.end}/${sizeBytes}`
     return this.#stream(exchange, 206, head, bytes, range)
+  }
+
+  #refuse(
+    exchange: Exchange,
+    status: number,
+    refusal: { readonly code: string; readonly message: string },
+    headers: Record<string, string | number>,
+  ): void {
+    const text = JSON.stringify({ status: 'error', ...refusal, requestId: exchange.id })
+    this.#sender.send(exchange, status, { ...headers, 'content-type': 'application/json' }, text)
   }
 
   async #stream(
@@ -91,6 +100,7 @@ const elsewhere = async (exchange: Exchange, head: Readonly<Record<string, strin
 
 const headOf = (bytes: Bytes): Record<string, string | number> => {
   const { contentType, filename, sha256, lastModified, sizeBytes, inline, isTrusted } = bytes
+  const etag = etagOf(bytes)
   const type = isMediaType(contentType) ? contentType : 'application/octet-stream'
   const kind = isTrusted || (inline && harmless.test(type)) ? 'inline' : 'attachment'
   return {
@@ -99,7 +109,8 @@ const headOf = (bytes: Bytes): Record<string, string | number> => {
     'cache-control': 'private, no-cache',
     'accept-ranges': sizeBytes === undefined ? 'none' : 'bytes',
     ...(isTrusted && filename === undefined ? {} : { 'content-disposition': contentDisposition(kind, filename) }),
-    ...(sha256 === undefined ? {} : { etag: `"${sha256}"`, 'repr-digest': `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:` }),
+    ...(etag === undefined ? {} : { etag }),
+    ...(sha256 === undefined ? {} : { 'repr-digest': `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:` }),
     ...(lastModified === undefined ? {} : { 'last-modified': lastModified.toUTCString() }),
   }
 }
@@ -107,17 +118,37 @@ const headOf = (bytes: Bytes): Record<string, string | number> => {
 /** Seconds: HTTP dates have no parts of them. */
 const seconds = (date: Date): number => Math.floor(date.getTime() / 1000)
 
-const isUnchanged = (headers: IncomingHttpHeaders, { sha256, lastModified }: Bytes): boolean => {
+/** Always a strong one: the same bytes. */
+const etagOf = ({ sha256, etag }: Bytes): string | undefined => {
+  const tag = sha256 ?? etag
+  return tag === undefined ? undefined : `"${tag}"`
+}
+
+const entityTags = /(W\/)?("[^"]*")/g
+
+/** Whether a list of tags has this one; a weak one counts only where that will do. */
+const names = (header: string, etag: string | undefined, weakWillDo: boolean): boolean =>
+  header.trim() === '*' || [...header.matchAll(entityTags)].some(([, weak, tag]) => tag === etag && (weakWillDo || weak === undefined))
+
+/** `If-Match` and `If-Unmodified-Since`: the client wants these bytes and no others. */
+const isOther = (headers: IncomingHttpHeaders, bytes: Bytes): boolean => {
+  const known = headers['if-match']
+  if (known !== undefined) return !names(known, etagOf(bytes), false)
+  const since = Date.parse(headers['if-unmodified-since'] ?? '')
+  return bytes.lastModified !== undefined && seconds(bytes.lastModified) > Math.floor(since / 1000)
+}
+
+const isUnchanged = (headers: IncomingHttpHeaders, bytes: Bytes): boolean => {
   const known = headers['if-none-match']
-  if (known !== undefined) return known.trim() === '*' || (sha256 !== undefined && known.includes(`"${sha256}"`))
+  if (known !== undefined) return names(known, etagOf(bytes), true)
   const since = headers['if-modified-since']
-  return since !== undefined && lastModified !== undefined && seconds(lastModified) <= seconds(new Date(since))
+  return since !== undefined && bytes.lastModified !== undefined && seconds(bytes.lastModified) <= seconds(new Date(since))
 }
 
 /** `If-Range`: a part is only of use to a client that holds the rest of the same bytes. */
-const rangeStillHolds = (headers: IncomingHttpHeaders, { sha256, lastModified }: Bytes): boolean => {
+const rangeStillHolds = (headers: IncomingHttpHeaders, bytes: Bytes): boolean => {
   const condition = headers['if-range']
   if (typeof condition !== 'string') return true
-  if (condition.startsWith('"')) return sha256 !== undefined && condition === `"${sha256}"`
-  return lastModified !== undefined && seconds(lastModified) === seconds(new Date(condition))
+  if (condition.startsWith('"')) return condition.trim() === etagOf(bytes)
+  return bytes.lastModified !== undefined && seconds(bytes.lastModified) === seconds(new Date(condition))
 }

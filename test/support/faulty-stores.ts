@@ -91,7 +91,20 @@ export const embeddedStores = async (
 /** The default plugins but for the stores, which are given as overrides, and for the extractors. */
 export const pluginsOnStores = [
   ...['blobs.sweep', 'search.fts', 'transport.queue', 'auth.local', 'access.policy'],
-  ...['users', 'spaces', 'collections', 'datasets', 'folders', 'files', 'dataset-files', 'metadata', 'tags', 'comments', 'previews']
+  ...[
+    'users',
+    'spaces',
+    'collections',
+    'datasets',
+    'folders',
+    'files',
+    'dataset-files',
+    'downloads',
+    'metadata',
+    'tags',
+    'comments',
+    'previews',
+  ]
     .concat('extractions', 'search', 'activity', 'status', 'tree')
     .map(name => `resources.${name}`),
 ]

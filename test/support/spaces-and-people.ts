@@ -47,6 +47,7 @@ export const recordPlugins = [
   'resources.folders',
   'resources.files',
   'resources.dataset-files',
+  'resources.downloads',
   'resources.metadata',
   'resources.tree',
 ]

@@ -38,4 +38,4 @@ export class Tallies {
 }
 wire(Tallies, Datasets, Files, Clock, Log)
 
-export const DownloadTallies = port<Tallies>('dataset-files.tallies')
+export const DownloadTallies = port<Tallies>('downloads.tallies')

@@ -1,10 +1,11 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash, randomBytes, randomInt } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { crc32 } from 'node:zlib'
 import test from 'ava'
 import { type Entry, fromBuffer, type ZipFile } from 'yauzl'
-import { cut, type ZipEntry, zip, zipLength } from './zip.ts'
+import { KnownZip, zip } from './zip.ts'
+import type { ZipEntry } from './zip-members.ts'
 
 const entry = (path: string, bytes: Buffer, more: Partial<ZipEntry> = {}): ZipEntry => ({
   path,
@@ -14,7 +15,14 @@ const entry = (path: string, bytes: Buffer, more: Partial<ZipEntry> = {}): ZipEn
   ...more,
 })
 
-const written = (entries: readonly ZipEntry[]): Promise<Buffer> => buffer(zip(entries))
+const zipLength = (entries: readonly ZipEntry[]): number => new KnownZip(entries).sizeBytes
+
+/** Written in both ways, which give the same bytes. */
+const written = async (entries: readonly ZipEntry[]): Promise<Buffer> => {
+  const [along, known] = [await buffer(zip(entries)), await buffer(new KnownZip(entries).pieces())]
+  if (!along.equals(known)) throw new Error('what is written along differs from what was known before')
+  return known
+}
 
 const open = (archive: Buffer): Promise<ZipFile> =>
   new Promise((resolve, reject) => {
@@ -171,18 +179,30 @@ test('whoever stops reading closes what is open', async t => {
 })
 
 test('a part of an archive is the same bytes as in the whole', async t => {
-  const entries = [entry('a', randomBytes(10)), entry('b', randomBytes(100_000)), entry('c', randomBytes(70_000))]
+  const sizes = [10, 100_000, 0, 70_000, 65_536, 5, 65_537]
+  const entries = sizes.map((size, at) => entry(`${at}.bin`, randomBytes(size)))
   const whole = await written(entries)
-  for (const [start, end] of [
-    [0, 0],
-    [0, whole.length - 1],
-    [17, 99_999],
-    [150_000, whole.length - 1],
-    [whole.length - 1, whole.length - 1],
-  ] as const) {
-    const part = await buffer(cut(zip(entries), { start, end }))
+  const places = Array.from({ length: 100 }, () => [randomInt(whole.length), randomInt(whole.length)].sort((a, b) => a - b))
+  const last = whole.length - 1
+  for (const [start = 0, end = 0] of [[0, 0], [0, last], [last, last], [150_000, last], [last - 22, last], ...places]) {
+    const part = await buffer(new KnownZip(entries).pieces({ start, end }))
     t.true(part.equals(whole.subarray(start, end + 1)), `${start}-${end}`)
   }
+})
+
+test('a part before the directory opens nothing but what it is made of', async t => {
+  const opened: string[] = []
+  const watched = ['a', 'b', 'c'].map(path =>
+    entry(path, randomBytes(100_000), {
+      open: async () => {
+        opened.push(path)
+        return randomBytes(100_000)
+      },
+    }),
+  )
+  const part = await buffer(new KnownZip(watched).pieces({ start: 150_000, end: 150_009 }))
+  t.is(part.length, 10)
+  t.deepEqual(opened, ['b'])
 })
 
 test.serial('memory stays flat over a large archive', async t => {

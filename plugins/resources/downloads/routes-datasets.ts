@@ -1,8 +1,14 @@
 import { type Bytes, CorruptContent, type DatasetRecord, Datasets, Invalid, NotFound, one, routesFor, type Stored, s } from 'pounce/sdk'
-import { DatasetArchives } from './archives.ts'
+import { ArchiveWriting } from './archive-writer.ts'
+import { ArchiveContents } from './contents.ts'
 import { DownloadTallies } from './tallies.ts'
 
-const route = routesFor('datasets', { datasets: Datasets, archives: DatasetArchives, tallies: DownloadTallies })
+const route = routesFor('datasets', {
+  datasets: Datasets,
+  contents: ArchiveContents,
+  writer: ArchiveWriting,
+  tallies: DownloadTallies,
+})
 const params = s.Object({ id: s.id() })
 const bagit = s.flag(false)
 const responses = { 200: s.bytes<Bytes>() }
@@ -23,7 +29,8 @@ export const downloadDataset = route({
   path: '/api/datasets/:id/download',
   summary: 'All files of a dataset as a ZIP',
   description:
-    'In their folders, stored without compression, written while it is sent; ZIP64 when it has to be. Files of one name in one folder become `name_<id>.ext`. A file whose stored bytes are missing or damaged breaks the download off.',
+    'In their folders, stored without compression, written while it is sent; ZIP64 when it has to be. Files of one name in one folder become `name_<id>.ext`. A file whose stored bytes are missing or damaged breaks the download off. ' +
+    'Its length is known and it has an ETag, so that a download that broke off can be resumed by `Range` with `If-Range`.',
   permission: 'DownloadFiles',
   of: one('dataset'),
   params,
@@ -36,12 +43,13 @@ export const downloadDataset = route({
   throws,
   effects: 'counts the download',
   answersHead: true,
-  async handle({ params, query, caller, headers, isHead }, { datasets, archives, tallies }) {
+  async handle({ params, query, caller, headers, isHead }, { datasets, contents, writer, tallies }) {
     plainOnly(query.bagit)
-    const { name } = await existing(datasets, params.id)
-    const { bytes, entries } = await archives.whole(params.id, `${name}.zip`)
+    const dataset = await existing(datasets, params.id)
+    const { bytes, files, folders } = writer.plain(await contents.ofDataset(dataset), `${dataset.name}.zip`)
     const isStart = headers.range === undefined || headers.range.startsWith('bytes=0-')
-    if (query.tracking && isStart && !isHead) tallies.dataset(params.id, { sizeBytes: bytes.sizeBytes ?? 0, entries }, caller.user?.id)
+    if (query.tracking && isStart && !isHead)
+      tallies.dataset(params.id, { sizeBytes: bytes.sizeBytes ?? 0, entries: files + folders }, caller.user?.id)
     return { status: 200, body: bytes }
   },
 })
@@ -58,13 +66,13 @@ export const downloadDatasetPartially = route({
   throws,
   effects: 'counts the download of each file',
   answersHead: true,
-  async handle({ params, query, caller, isHead }, { datasets, archives, tallies }) {
+  async handle({ params, query, caller, isHead }, { datasets, contents, writer, tallies }) {
     plainOnly(query.bagit)
     const { name } = await existing(datasets, params.id)
     const ids = [...new Set(query.fileList.split(',').map(id => id.trim()))].filter(id => id !== '')
-    const { bytes, files } = await archives.some(params.id, ids, `${name} (Partial).zip`)
+    const { top, files } = await contents.some(params.id, ids)
     if (!isHead) tallies.files(files, caller.user?.id)
-    return { status: 200, body: bytes }
+    return { status: 200, body: writer.plain(top, `${name} (Partial).zip`).bytes }
   },
 })
 
@@ -78,10 +86,10 @@ export const downloadDatasetFolder = route({
   query: s.Object({ folderId: s.id(), bagit }),
   responses,
   throws,
-  async handle({ params, query }, { datasets, archives }) {
+  async handle({ params, query }, { datasets, contents, writer }) {
     plainOnly(query.bagit)
     const { name } = await existing(datasets, params.id)
-    const body = await archives.folder(params.id, query.folderId, folder => `${name} (${folder} Folder).zip`)
-    return { status: 200, body }
+    const { top, folder } = await contents.ofFolder(params.id, query.folderId)
+    return { status: 200, body: writer.plain(top, `${name} (${folder.displayName} Folder).zip`).bytes }
   },
 })

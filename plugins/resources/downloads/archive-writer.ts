@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { type Archive, BlobStore, type Bytes, CorruptContent, port, wire } from 'pounce/sdk'
+import { layout, plainNaming } from './layout.ts'
+import type { Shelf, ShelvedFile } from './shelf.ts'
+import { KnownZip } from './zip.ts'
+import type { ZipEntry } from './zip-members.ts'
+
+/** Changes whenever the same files make other bytes than before. */
+const formatVersion = 'zip 2'
+
+/** A stored file in a ZIP. */
+class FileEntry implements ZipEntry {
+  readonly path: string
+  readonly #file: ShelvedFile
+  readonly #writer: ArchiveWriter
+
+  constructor(path: string, file: ShelvedFile, writer: ArchiveWriter) {
+    this.path = path
+    this.#file = file
+    this.#writer = writer
+  }
+
+  get sizeBytes(): number {
+    return this.#file.sizeBytes
+  }
+
+  get modified(): Date {
+    return new Date(this.#file.modified)
+  }
+
+  open(): Promise<Readable> {
+    return this.#writer.bytesOf(this.#file)
+  }
+}
+
+/** Makes ZIPs of what was put on shelves, while they are sent. */
+export class ArchiveWriter {
+  #blobs: BlobStore
+
+  constructor(blobs: BlobStore) {
+    this.#blobs = blobs
+  }
+
+  /** The files and nothing else; `notes` are texts at the top, by name. */
+  plain(top: Shelf, filename: string, notes: ReadonlyMap<string, string> = new Map()): Archive {
+    const entries: ZipEntry[] = [...notes].map(([path, text]) => noteEntry(path, Buffer.from(text)))
+    const digest = createHash('sha256').update(formatVersion)
+    for (const text of notes.values()) digest.update(text)
+    for (const laid of layout(top, { ...plainNaming, reserved: shelf => (shelf === top ? [...notes.keys()] : []) })) {
+      if (!('file' in laid)) continue
+      const { path, file } = laid
+      entries.push(this.entryOf(path, file))
+      digest.update(`${path}\0${file.blob}\0${file.sizeBytes}\0${file.modified}\n`)
+    }
+    const archive = new KnownZip(entries)
+    const { sizeBytes } = archive
+    const etag = digest.digest('base64url')
+    return { bytes: zipBytes(filename, range => archive.pieces(range), { sizeBytes, etag }), ...top.counts }
+  }
+
+  entryOf(path: string, file: ShelvedFile): ZipEntry {
+    return new FileEntry(path, file, this)
+  }
+
+  /** `CorruptContent` when they are gone: an archive never leaves a file out silently. */
+  async bytesOf({ id, blob }: ShelvedFile): Promise<Readable> {
+    const bytes = await this.#blobs.get(blob)
+    if (!bytes) throw new CorruptContent(undefined, { cause: new Error(`the bytes ${blob} of file ${id} are gone`) })
+    return bytes
+  }
+}
+wire(ArchiveWriter, BlobStore)
+
+export const ArchiveWriting = port<ArchiveWriter>('downloads.writer')
+
+/** The time of texts that were made for the archive: they have none of their own that would stay. */
+export const noTime = new Date(Date.UTC(1980, 0, 1))
+
+/** A text that was made for the archive. */
+export const noteEntry = (path: string, bytes: Buffer, modified = noTime): ZipEntry => ({
+  path,
+  sizeBytes: bytes.length,
+  modified,
+  open: async () => bytes,
+})
+
+/** Pieces go through one by one: a stream of bytes would put them together again, which costs a copy. */
+export const zipBytes = (
+  filename: string,
+  pieces: (range?: Parameters<Bytes['open']>[0]) => AsyncIterable<Buffer>,
+  known: { readonly sizeBytes?: number; readonly etag?: string } = {},
+): Bytes => ({
+  contentType: 'application/zip',
+  filename,
+  ...known,
+  open: range => Readable.from(pieces(range), { highWaterMark: 4 }),
+})

@@ -1,0 +1,83 @@
+import { folded, nameWithId, safeName } from './safe-name.ts'
+import type { Shelf, ShelvedFile } from './shelf.ts'
+
+/** What decides about the names in an archive. */
+export interface Naming {
+  /** Most bytes of a name. */
+  readonly maxBytes: number
+  /** Names beside the files of a shelf that are used otherwise. */
+  reserved(shelf: Shelf): readonly string[]
+  /** Endings with which a file claims further names beside its own. */
+  readonly endings: readonly string[]
+}
+
+/** For archives that hold nothing but files. 255 bytes is the most that common file systems take. */
+export const plainNaming: Naming = { maxBytes: 255, reserved: () => [], endings: [] }
+
+/** A shelf, or a file on it, with its whole path; that of a shelf ends in a slash, but for the top, which has none. */
+export type Laid = { readonly path: string; readonly shelf: Shelf } | { readonly path: string; readonly file: ShelvedFile }
+
+/** A path may not be longer than a ZIP can say, nor than a system can open. */
+const longestPath = 3000
+
+/** Gives names to things side by side: who has the name for itself keeps it, the others all get their ids into theirs. */
+class Names {
+  readonly #naming: Naming
+  readonly #used: Set<string>
+
+  constructor(naming: Naming, taken: Iterable<string>) {
+    this.#naming = naming
+    this.#used = new Set(taken)
+  }
+
+  give<T extends { readonly id: string; readonly name: string }>(things: readonly T[], endings: readonly string[]): readonly string[] {
+    const { maxBytes } = this.#naming
+    const names = things.map(({ name }) => safeName(name, maxBytes))
+    const claims = names.map(name => this.#claims(name, endings))
+    const times = new Map<string, number>()
+    for (const claim of claims.flat()) times.set(claim, (times.get(claim) ?? 0) + 1)
+    const isOwn = claims.map(claimed => claimed.every(claim => times.get(claim) === 1 && !this.#used.has(claim)))
+    for (const [at, claimed] of claims.entries()) if (isOwn[at]) for (const claim of claimed) this.#used.add(claim)
+    return things.map(({ id }, at) => (isOwn[at] ? (names[at] as string) : this.#withId(names[at] as string, id, endings)))
+  }
+
+  #withId(name: string, id: string, endings: readonly string[]): string {
+    let given = nameWithId(name, id, this.#naming.maxBytes)
+    while (this.#claims(given, endings).some(claim => this.#used.has(claim))) given = nameWithId(given, id, this.#naming.maxBytes)
+    for (const claim of this.#claims(given, endings)) this.#used.add(claim)
+    return given
+  }
+
+  #claims(name: string, endings: readonly string[]): readonly string[] {
+    const plain = folded(name)
+    return [plain, ...endings.map(ending => plain + folded(ending))]
+  }
+}
+
+const inOrder = <T>(things: readonly T[], names: readonly string[]): readonly (readonly [T, string])[] =>
+  things
+    .map((thing, at): readonly [T, string] => [thing, names[at] as string])
+    .sort(([, one], [, other]) => (one < other ? -1 : one > other ? 1 : 0))
+
+/**
+ * Everything on a shelf and below with its path, always in the same order: each shelf, then its files by name, then the shelves on it.
+ * Files of one name in one folder all become `name_<id>.ext`, folders of one name all `name_<id>`, and a file named like a folder beside it
+ * gives way. Names that differ by case alone count as one.
+ */
+export function* layout(top: Shelf, naming: Naming): Generator<Laid> {
+  const waiting: { readonly shelf: Shelf; readonly path: string }[] = [{ shelf: top, path: '' }]
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    const { shelf, path } = next
+    yield { shelf, path }
+    const names = new Names(naming, naming.reserved(shelf).map(folded))
+    const shelves = names.give(shelf.shelves, [])
+    const files = names.give(shelf.files, naming.endings)
+    for (const [file, name] of inOrder(shelf.files, files)) yield { file, path: path + name }
+    for (const [below, name] of inOrder(shelf.shelves, shelves).toReversed())
+      waiting.push({ shelf: below, path: pathBelow(path, name, below) })
+  }
+}
+
+/** Folders that lie too deep to be unpacked begin anew at the top, under their id. */
+const pathBelow = (path: string, name: string, { id }: Shelf): string =>
+  Buffer.byteLength(path) + Buffer.byteLength(name) > longestPath ? `_${id}/` : `${path}${name}/`

@@ -1,0 +1,38 @@
+/** A file as an archive remembers it while it is written: as little as that takes. */
+export interface ShelvedFile {
+  readonly id: string
+  readonly name: string
+  readonly blob: string
+  readonly sizeBytes: number
+  readonly sha256: string
+  /** Milliseconds. */
+  readonly modified: number
+}
+
+/** A folder of an archive: a folder, a dataset, a collection, or the top. */
+export class Shelf {
+  readonly kind: 'top' | 'collection' | 'dataset' | 'folder'
+  readonly id: string
+  readonly name: string
+  readonly shelves: Shelf[] = []
+  readonly files: ShelvedFile[] = []
+
+  constructor(kind: Shelf['kind'], id = '', name = '') {
+    this.kind = kind
+    this.id = id
+    this.name = name
+  }
+
+  /** How many files and folders are in it, at any depth. */
+  get counts(): { readonly files: number; readonly folders: number } {
+    let files = 0
+    let folders = -1
+    const waiting: Shelf[] = [this]
+    for (let next = waiting.pop(); next; next = waiting.pop()) {
+      files += next.files.length
+      folders += 1
+      waiting.push(...next.shelves)
+    }
+    return { files, folders }
+  }
+}

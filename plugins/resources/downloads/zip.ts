@@ -1,0 +1,114 @@
+import type { ByteRange } from 'pounce/sdk'
+import { checksumOf, memberOf, Pieces, readAhead, type ZipEntries, type ZipEntry, zipMembers } from './zip-members.ts'
+import { descriptorLength, directoryEntry, directoryEntryLength, end, endLength, localHeaderLength } from './zip-records.ts'
+
+/**
+ * A ZIP of entries that come while it is written, stored without compression, as pieces. ZIP64 where sizes, offsets or numbers ask for it.
+ * Throws, and so never ends as if it were whole, when an entry cannot be read or has another length than was said.
+ */
+export async function* zip(entries: ZipEntries): AsyncGenerator<Buffer> {
+  const directory: Buffer[] = []
+  const listed = new Pieces()
+  const pieces = new Pieces()
+  let count = 0
+  yield* zipMembers(entries, pieces, (member, crc, offset) => {
+    count += 1
+    listed.add(directoryEntry(member, crc, offset))
+    // Many small buffers would take several times the room of their bytes.
+    if (listed.isFull) directory.push(listed.take())
+  })
+  const directoryAt = pieces.at
+  for (const piece of [...directory, listed.take()]) {
+    pieces.add(piece)
+    if (pieces.isFull) yield pieces.take()
+  }
+  pieces.add(end(count, pieces.at - directoryAt, directoryAt))
+  yield pieces.take()
+}
+
+/** A ZIP of entries that are all known: its length is known before a byte of them has been read, and any part of it can be made by itself. */
+export class KnownZip {
+  readonly sizeBytes: number
+  readonly #entries: readonly ZipEntry[]
+  /** Where each member begins; at last where the directory does. */
+  readonly #offsets: Float64Array
+  readonly #checksums: Uint32Array
+  readonly #directoryBytes: number
+
+  constructor(entries: readonly ZipEntry[]) {
+    this.#entries = entries
+    this.#offsets = new Float64Array(entries.length + 1)
+    this.#checksums = new Uint32Array(entries.length)
+    let at = 0
+    let directoryBytes = 0
+    for (const [index, entry] of entries.entries()) {
+      const member = memberOf(entry)
+      this.#offsets[index] = at
+      directoryBytes += directoryEntryLength(member, at)
+      at += localHeaderLength(member) + entry.sizeBytes + descriptorLength(member)
+    }
+    this.#offsets[entries.length] = at
+    this.#directoryBytes = directoryBytes
+    this.sizeBytes = at + directoryBytes + endLength(entries.length, directoryBytes, at)
+  }
+
+  /** As pieces, to be called once. What lies before a range is not read until the directory at the end asks for its checksums. */
+  pieces(range?: ByteRange): AsyncGenerator<Buffer> {
+    return range ? this.#part(range) : this.#from(0, this.#entries.length)
+  }
+
+  async *#part({ start, end }: ByteRange): AsyncGenerator<Buffer> {
+    const first = this.#memberAt(start)
+    const last = this.#memberAt(end)
+    let at = this.#offsets[first] as number
+    for await (const piece of this.#from(first, Math.min(last + 1, this.#entries.length), last === this.#entries.length)) {
+      const from = Math.max(0, start - at)
+      const to = Math.min(piece.length, end + 1 - at)
+      at += piece.length
+      if (from < to) yield piece.subarray(from, to)
+      if (at > end) return
+    }
+  }
+
+  async *#from(first: number, behind: number, withDirectory = true): AsyncGenerator<Buffer> {
+    const pieces = new Pieces(this.#offsets[first])
+    let index = first
+    yield* zipMembers(this.#entriesFrom(first, behind), pieces, (_member, crc) => {
+      this.#checksums[index] = crc
+      index += 1
+    })
+    if (withDirectory) {
+      await this.#readChecksums(first)
+      for (const [at, entry] of this.#entries.entries()) {
+        pieces.add(directoryEntry(memberOf(entry), this.#checksums[at] as number, this.#offsets[at] as number))
+        if (pieces.isFull) yield pieces.take()
+      }
+      pieces.add(end(this.#entries.length, this.#directoryBytes, this.#offsets[this.#entries.length] as number))
+    }
+    yield pieces.take()
+  }
+
+  *#entriesFrom(first: number, behind: number): Generator<ZipEntry> {
+    for (let at = first; at < behind; at++) yield this.#entries[at] as ZipEntry
+  }
+
+  async #readChecksums(count: number): Promise<void> {
+    let index = 0
+    for await (const read of readAhead(this.#entriesFrom(0, count))) {
+      this.#checksums[index] = await checksumOf(read)
+      index += 1
+    }
+  }
+
+  /** The member that a byte belongs to; how many there are for one of the directory. */
+  #memberAt(byte: number): number {
+    let low = 0
+    let high = this.#entries.length
+    while (low < high) {
+      const middle = (low + high + 1) >> 1
+      if ((this.#offsets[middle] as number) <= byte) low = middle
+      else high = middle - 1
+    }
+    return low
+  }
+}

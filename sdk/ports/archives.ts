@@ -1,0 +1,31 @@
+import type { Bytes } from '../bytes.ts'
+import type { FileRecord } from '../model/records.ts'
+import { port } from '../port.ts'
+import type { Stored } from './document-store.ts'
+
+/** A file and where it is to lie in an archive. */
+export interface FileInArchive {
+  readonly file: FileRecord & Stored
+  /** Names of folders from the top down; the same names are one folder. */
+  readonly folders: readonly string[]
+}
+
+/** An archive that is written while it is sent, and what it holds. */
+export interface Archive {
+  /** With a length, an ETag and ranges: a download that broke off can be resumed. */
+  readonly bytes: Bytes
+  readonly files: number
+  readonly folders: number
+}
+
+/**
+ * Many files as one ZIP: stored, ZIP64 where needed, names kept but safe and unique in their folder. Whoever calls has checked the right to
+ * download. A file whose bytes are missing or damaged breaks the download off; it is never left out.
+ */
+export interface Archives {
+  /** Whole datasets, a folder for each; those that are gone or in the trash are left out. */
+  ofDatasets(ids: readonly string[], filename: string): Promise<Archive>
+  /** Files at places of the caller's choice. */
+  ofFiles(files: Iterable<FileInArchive> | AsyncIterable<FileInArchive>, filename: string): Promise<Archive>
+}
+export const Archives = port<Archives>('archives')
