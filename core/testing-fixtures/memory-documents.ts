@@ -12,6 +12,8 @@ import {
   type Find,
   type Ids,
   Ids as IdsPort,
+  type Lines,
+  linesOf,
   type NewEvent,
   type Page,
   provide,
@@ -66,6 +68,11 @@ export class MemoryDocuments implements DocumentStore {
 
   async *walk<T extends object>(from: Collection<T>, after = ''): AsyncIterable<T & Stored> {
     yield* (await this.find(from, { using: [], limit: Number.MAX_SAFE_INTEGER })).items.filter(({ id }) => id > after)
+  }
+
+  async *lines<T extends object>(from: Collection<T>, lines: Lines, query?: Pick<Find, 'using' | 'where'>): AsyncIterable<Uint8Array> {
+    const documents = query ? this.scan(from, query) : this.walk(from)
+    yield* linesOf(documents, lines, (name, ids) => this.getMany<object>({ name, indexes: {} }, ids))
   }
 
   async commit<T extends object>(change: Change<T>, events: readonly NewEvent[] = []): Promise<T & Stored> {

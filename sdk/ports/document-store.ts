@@ -1,5 +1,6 @@
 import type { AnyEvent, NewEvent } from '../events.ts'
 import { port } from '../port.ts'
+import type { Lines } from './lines.ts'
 import type { Outbox } from './outbox.ts'
 
 /** A value that a document can hold: JSON without `undefined`. Dates are ISO 8601 text in UTC with milliseconds. */
@@ -166,6 +167,12 @@ export interface DocumentStore {
 
   /** Every document of a collection once, by id from `after` (exclusive) on, read in pieces while you iterate. Needs no index: for moving and checking all there is. */
   walk<T extends object>(from: Collection<T>, after?: string): AsyncIterable<T & Stored>
+
+  /**
+   * Documents written as lines, in UTF-8 pieces, beside whatever else the store does: for reports over all there is. Lines of a piece, and one piece and
+   * the next, belong apart by `betweenLines`; no piece is empty. Without `query` every document once, in no order; else those that fit, as `scan` gives them.
+   */
+  lines<T extends object>(from: Collection<T>, lines: Lines, query?: Pick<Find, 'using' | 'where'>): AsyncIterable<Uint8Array>
 
   /**
    * One change and its events, all or nothing. Resolves to the document after it (for a tombstone: as it was).

@@ -3,6 +3,7 @@ import type { Collection, DocumentStore } from '../ports/document-store.ts'
 import type { Ids } from '../ports/kernel.ts'
 import { documentCommitContract } from './document-commit-contract.ts'
 import { documentFindContract } from './document-find-contract.ts'
+import { documentLinesContract } from './document-lines-contract.ts'
 import { documentWhereContract } from './document-where-contract.ts'
 import { FixedClock } from './fixed-clock.ts'
 import { notes } from './notes.ts'
@@ -35,4 +36,5 @@ export function documentStoreContract(test: TestFn, make: MakeDocumentStore): vo
   documentCommitContract(test, open)
   documentFindContract(test, open)
   documentWhereContract(test, open)
+  documentLinesContract(test, open)
 }

@@ -56,9 +56,14 @@ export class Gate {
 
 /** Not `claim`: each commit makes all consumers ask for work, which would bury the other calls. */
 const watched = new Set(
-  ['get', 'getMany', 'find', 'count', 'scan', 'walk', 'commit', 'commitEach', 'done', 'failed'].concat(['put', 'stat', 'remove', 'list']),
+  ['get', 'getMany', 'find', 'count', 'scan', 'walk', 'lines', 'commit', 'commitEach', 'done', 'failed'].concat([
+    'put',
+    'stat',
+    'remove',
+    'list',
+  ]),
 )
-const streams = new Set(['documents.scan', 'documents.walk', 'blobs.list'])
+const streams = new Set(['documents.scan', 'documents.walk', 'documents.lines', 'blobs.list'])
 
 async function* failing(fault: Error): AsyncGenerator<never> {
   yield* []

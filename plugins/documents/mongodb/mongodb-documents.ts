@@ -6,7 +6,9 @@ import {
   type DocumentStore,
   type Find,
   Ids,
+  type Lines,
   Log,
+  linesOf,
   Metrics,
   type NewEvent,
   type Outbox,
@@ -104,6 +106,11 @@ export class MongodbDocuments implements DocumentStore {
 
   async *scan<T extends object>(from: Collection<T>, query: Omit<Find, 'limit' | 'after'>): AsyncIterable<T & Stored> {
     yield* this.#reader.scan(from, query)
+  }
+
+  async *lines<T extends object>(from: Collection<T>, lines: Lines, query?: Pick<Find, 'using' | 'where'>): AsyncIterable<Uint8Array> {
+    const documents = query ? this.#reader.scan(from, query) : this.#reader.walk(from)
+    yield* linesOf(documents, lines, (name, ids) => this.#reader.getMany<object>({ name, indexes: {} }, ids))
   }
 
   async commit<T extends object>(change: Change<T>, events: readonly NewEvent[] = []): Promise<T & Stored> {

@@ -1,6 +1,7 @@
 import type { After, Find } from 'pounce/sdk'
 import type { Connection } from './connection.ts'
 import { type Count, countFitting } from './counting.ts'
+import { type LinePart, type LineQuery, linePart } from './line-parts.ts'
 import { findPage } from './page.ts'
 import { type ScanPart, type ScanPlace, scanPart } from './scanning.ts'
 import type { Table } from './table.ts'
@@ -9,6 +10,7 @@ import type { Table } from './table.ts'
 export type Query =
   | { readonly kind: 'find'; readonly table: Table; readonly find: Find }
   | { readonly kind: 'count'; readonly table: Table; readonly count: Count }
+  | LineQuery
   | { readonly kind: 'scan'; readonly table: Table; readonly scan: Pick<Find, 'using' | 'where'>; readonly from: ScanPlace }
 
 /** What a reader thread answers to each kind. */
@@ -16,6 +18,7 @@ export interface Results {
   readonly find: { readonly texts: readonly string[]; readonly next?: After }
   readonly count: number
   readonly scan: ScanPart
+  readonly lines: LinePart
 }
 
 /** Carries a query out; undefined when that takes more than this effort, see `effortOf`. */
@@ -27,6 +30,8 @@ export const carryOut = (db: Connection, query: Query, effort: number): Results[
     }
     case 'count':
       return countFitting(db, query.table, query.count, effort)
+    case 'lines':
+      return linePart(db, query)
     case 'scan':
       return scanPart(db, query.table, query.scan, query.from, effort)
   }

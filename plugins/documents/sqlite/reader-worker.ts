@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { Connection, type Opening, problemOf } from './connection.ts'
+import type { LinePart } from './line-parts.ts'
 import { carryOut, type Query } from './queries.ts'
 import type { Reply } from './reader-thread.ts'
 
@@ -13,4 +14,11 @@ const answer = (query: Query): Reply => {
   }
 }
 
-parentPort?.on('message', (query: Query) => parentPort?.postMessage(answer(query)))
+/** Bytes are handed over, not copied. */
+const handedOver = ({ kind }: Query, reply: Reply): ArrayBuffer[] =>
+  kind === 'lines' && reply.ok ? [(reply.result as LinePart).bytes.buffer] : []
+
+parentPort?.on('message', (query: Query) => {
+  const reply = answer(query)
+  parentPort?.postMessage(reply, handedOver(query, reply))
+})

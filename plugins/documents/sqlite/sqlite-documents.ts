@@ -11,6 +11,7 @@ import {
   type Find,
   Ids,
   Installation,
+  type Lines,
   Log,
   Metrics,
   type NewEvent,
@@ -24,6 +25,7 @@ import {
 import { Catalog } from './catalog.ts'
 import { Database } from './database.ts'
 import { GroupCommit } from './group-commit.ts'
+import { LineReader } from './line-reader.ts'
 import { Reader } from './reader.ts'
 import { ReaderThread } from './reader-thread.ts'
 import { SqliteOutbox } from './sqlite-outbox.ts'
@@ -58,7 +60,8 @@ export class SqliteDocuments implements DocumentStore {
   #catalog: Catalog
   #outbox: SqliteOutbox
   #reader: Reader
-  #thread: ReaderThread
+  #lineReader: LineReader
+  #threads: readonly ReaderThread[]
   #isOpen = false
 
   constructor(settings: s.Static<typeof config>, installation: Installation, ids: Ids, clock: Clock, log: Log, metrics: Metrics) {
@@ -73,8 +76,10 @@ export class SqliteDocuments implements DocumentStore {
     this.#catalog = new Catalog(this.#database)
     this.#outbox = new SqliteOutbox({ database: this.#database, commits: this.#commits, ids, clock, log })
     this.outbox = this.#outbox
-    this.#thread = new ReaderThread(opening, readTimeoutMs)
-    this.#reader = new Reader(this.#database, this.#catalog, this.#thread, inlineRows)
+    const thread = new ReaderThread(opening, readTimeoutMs)
+    this.#threads = [thread, new ReaderThread(opening, readTimeoutMs)]
+    this.#reader = new Reader(this.#database, this.#catalog, thread, inlineRows)
+    this.#lineReader = new LineReader(this.#database, this.#catalog, this.#threads)
   }
 
   async start(): Promise<void> {
@@ -95,7 +100,7 @@ export class SqliteDocuments implements DocumentStore {
     if (!this.#isOpen) return
     this.#commits.close()
     this.#isOpen = false
-    await this.#thread.close()
+    await Promise.all(this.#threads.map(thread => thread.close()))
     try {
       this.#database.use(db => db.exec('PRAGMA wal_checkpoint(TRUNCATE)'))
     } finally {
@@ -135,6 +140,11 @@ export class SqliteDocuments implements DocumentStore {
 
   async *scan<T extends object>(from: Collection<T>, query: Omit<Find, 'limit' | 'after'>): AsyncIterable<T & Stored> {
     yield* this.#open().scan(from, query)
+  }
+
+  async *lines<T extends object>(from: Collection<T>, lines: Lines, query?: Pick<Find, 'using' | 'where'>): AsyncIterable<Uint8Array> {
+    this.#open()
+    yield* this.#lineReader.lines(from, lines, query)
   }
 
   commit<T extends object>(change: Change<T>, events: readonly NewEvent[] = []): Promise<T & Stored> {

@@ -58,9 +58,13 @@ const planInsert = (db: Connection, table: Table, input: object & { readonly id:
 const areSame = (keys: readonly Key[], others: readonly Key[]): boolean =>
   keys.length === others.length && keys.every((key, at) => sameKey(key, others[at] ?? []))
 
-/** Most changes leave most keys as they are, and a name has many. */
-const without = (keys: readonly Key[], others: readonly Key[]): readonly Key[] =>
-  areSame(keys, others) ? [] : keys.filter(key => !others.some(other => sameKey(key, other)))
+/** Most changes leave most keys as they are; names and what people follow have many. */
+const without = (keys: readonly Key[], others: readonly Key[]): readonly Key[] => {
+  if (areSame(keys, others)) return []
+  if (keys.length < 16) return keys.filter(key => !others.some(other => sameKey(key, other)))
+  const known = new Set(others.map(other => JSON.stringify(other)))
+  return keys.filter(key => !known.has(JSON.stringify(key)))
+}
 
 const planRewrite = (
   db: Connection,

@@ -1,0 +1,116 @@
+import type { LineCell, Lines } from '../ports/lines.ts'
+import { leavesAt, valueAt } from './paths.ts'
+
+/** What stands in a cell: text, a number, nothing, `bare` text such as a date, or a list. */
+export type Shown = string | number | boolean | null | { readonly bare: string } | readonly string[]
+
+/** Gives the document of an id in a collection, by the collection's name. */
+export type FoundDocument = (collection: string, id: string) => unknown
+
+/** A cell without quotes, empty when there is nothing: for dates as ISO 8601 text. */
+export const bare = (text: string | null | undefined): Shown => (text ? { bare: text } : null)
+
+/** Characters with which spreadsheets take a cell for a formula. */
+const formula = /^[=+\-@\t\r\n]/
+const plain = /^[\w.][\w:.+-]*$/
+
+/** A quoted CSV cell that no spreadsheet takes for a formula: such text gets an apostrophe before it. */
+export const csvText = (text: string): string => `"${(formula.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`
+
+const isBare = (value: Shown): value is { readonly bare: string } => typeof value === 'object' && value !== null && 'bare' in value
+
+const csvCell = (value: Shown): string => {
+  if (value === null) return ''
+  if (typeof value === 'string') return csvText(value)
+  if (isBare(value)) return plain.test(value.bare) ? value.bare : csvText(value.bare)
+  return Array.isArray(value) ? csvText(value.join(', ')) : String(value)
+}
+
+/** Prints a cell as it stands in a line of this format. */
+export const printCell = (format: Lines['format'], value: Shown): string =>
+  format === 'csv' ? csvCell(value) : JSON.stringify(isBare(value) ? value.bare : value)
+
+/** Prints a line whose cells are at hand. */
+export const printLine = (format: Lines['format'], names: readonly string[], values: readonly Shown[]): string => {
+  const cells = values.map(value => printCell(format, value))
+  return format === 'csv' ? cells.join(',') : `{${cells.map((cell, at) => `${JSON.stringify(names[at])}:${cell}`).join(',')}}`
+}
+
+/** What stands between two lines. */
+export const betweenLines = (format: Lines['format']): string => (format === 'csv' ? '\r\n' : ',\n')
+
+const textsAt = (document: unknown, path: string): readonly string[] => [
+  ...new Set(
+    leavesAt(document, path).flatMap(leaf => (typeof leaf === 'string' ? [leaf] : typeof leaf === 'number' ? [String(leaf)] : [])),
+  ),
+]
+
+const scalarAt = (document: unknown, { at, as }: Extract<LineCell, { at: string }>): Shown => {
+  const value = valueAt(document, at)
+  if (as === 'thousands') return typeof value === 'number' ? Math.floor(value / 1000) : null
+  if (typeof value === 'string') return as === 'text' ? value : bare(value)
+  if (typeof value === 'number' || typeof value === 'boolean') return as === 'text' ? String(value) : value
+  return as === 'text' ? '' : null
+}
+
+const wordsOf = (document: unknown, paths: readonly string[]): string =>
+  paths
+    .flatMap(path => textsAt(document, path))
+    .filter(word => word !== '')
+    .join(' ')
+
+/** What a cell shows of a document. */
+export const shownIn = (cell: LineCell, document: unknown, found: FoundDocument): Shown => {
+  if ('is' in cell) return cell.is
+  if ('at' in cell) return scalarAt(document, cell)
+  if (!('of' in cell)) return textsAt(document, cell.each)
+  const others = textsAt(document, cell.of).flatMap(id => found(cell.in.name, id) ?? [])
+  if ('words' in cell) return [...new Set(others.map(other => wordsOf(other, cell.words)))].join(', ')
+  return [...new Set(others.flatMap(other => textsAt(other, cell.each)))]
+}
+
+/** A document as a line. */
+export const documentLine = ({ format, columns }: Lines, document: unknown, found: FoundDocument): string =>
+  printLine(
+    format,
+    columns.map(({ name }) => name),
+    columns.map(({ cell }) => shownIn(cell, document, found)),
+  )
+
+/** So many documents make a piece; so many that lines point at are remembered of each collection. */
+const together = 500
+const remembered = 5000
+
+/** Writes documents as pieces of lines for stores that have no faster way. `getMany` finds those that lines point at, at most 1,000 at a time. */
+export async function* linesOf(
+  documents: AsyncIterable<object>,
+  lines: Lines,
+  getMany: (collection: string, ids: readonly string[]) => Promise<ReadonlyMap<string, object>>,
+): AsyncGenerator<Uint8Array> {
+  const known = new Map<string, Map<string, object | undefined>>()
+  const lookUp = async (batch: readonly object[], of: string, collection: string): Promise<void> => {
+    const here = known.get(collection) ?? new Map<string, object | undefined>()
+    known.set(collection, here)
+    const wanted = new Set(batch.flatMap(document => textsAt(document, of)))
+    if (here.size + wanted.size > remembered) for (const id of here.keys()) if (!wanted.has(id)) here.delete(id)
+    const missing = [...wanted].filter(id => !here.has(id))
+    for (let at = 0; at < missing.length; at += 1000) {
+      const some = missing.slice(at, at + 1000)
+      const found = await getMany(collection, some)
+      for (const id of some) here.set(id, found.get(id))
+    }
+  }
+  const print = async (batch: readonly object[]): Promise<Uint8Array> => {
+    for (const { cell } of lines.columns) if ('of' in cell) await lookUp(batch, cell.of, cell.in.name)
+    const found: FoundDocument = (collection, id) => known.get(collection)?.get(id)
+    return Buffer.from(batch.map(document => documentLine(lines, document, found)).join(betweenLines(lines.format)))
+  }
+  let batch: object[] = []
+  for await (const document of documents) {
+    batch.push(document)
+    if (batch.length < together) continue
+    yield await print(batch)
+    batch = []
+  }
+  if (batch.length > 0) yield await print(batch)
+}
