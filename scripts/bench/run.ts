@@ -8,6 +8,7 @@ import os from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { dispatch, heartbeats } from './bus.ts'
+import { deletion } from './deletion.ts'
 import { ingest, ingestOnServers } from './ingest.ts'
 import { listing } from './listing.ts'
 import { search } from './search.ts'
@@ -35,6 +36,7 @@ const workloads: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   search: () => (values.quick ? search(20_000, 3, 50) : search(1_000_000, 20, 500)),
   dispatch: () => dispatch(rounds, values.quick ? 5000 : 20_000),
   heartbeats: () => heartbeats(values.quick ? 1 : 5),
+  deletion: () => deletion(values.quick ? 5000 : 100_000),
   listing: () => listing(values.quick ? [1000, 10_000] : [1000, 100_000]),
 }
 const wanted = values.only === '' ? Object.keys(workloads) : values.only.split(',')

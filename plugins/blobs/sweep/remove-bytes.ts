@@ -1,7 +1,10 @@
-import { type BlobOwner, BlobOwners, BlobStore, type Contributions, type StoredEvent, wire } from 'pounce/sdk'
+import { type AnyEvent, type BatchHandler, type BlobOwner, BlobOwners, BlobStore, type Contributions, wire } from 'pounce/sdk'
+
+/** Stores that wait for a disk or a server share the wait. */
+const atOnce = 50
 
 /** Bytes go last, and only when no other record names them. */
-export class RemoveBytes {
+export class RemoveBytes implements BatchHandler {
   #blobs: BlobStore
   #owners: Contributions<BlobOwner>
 
@@ -10,10 +13,15 @@ export class RemoveBytes {
     this.#owners = owners
   }
 
-  async handle({ data: { blob } }: StoredEvent<'file.removed' | 'preview.removed'>): Promise<void> {
-    if (blob === null) return
-    for (const owner of this.#owners.all()) if ((await owner.owned([blob])).has(blob)) return
-    await this.#blobs.remove(blob)
+  async handleAll(events: readonly AnyEvent[]): Promise<void> {
+    const named = events.flatMap(({ data }) => ('blob' in data && data.blob !== null ? [data.blob] : []))
+    let free = [...new Set(named)]
+    for (const owner of this.#owners.all()) {
+      if (free.length === 0) return
+      const owned = await owner.owned(free)
+      free = free.filter(key => !owned.has(key))
+    }
+    for (let at = 0; at < free.length; at += atOnce) await Promise.all(free.slice(at, at + atOnce).map(key => this.#blobs.remove(key)))
   }
 }
 wire(RemoveBytes, BlobStore, BlobOwners)

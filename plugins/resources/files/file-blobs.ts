@@ -1,4 +1,4 @@
-import { type BlobOwner, DocumentStore, eq, wire } from 'pounce/sdk'
+import { type After, type BlobOwner, DocumentStore, isIn, wire } from 'pounce/sdk'
 import { files } from './collection.ts'
 
 /** Which stored bytes belong to a file. */
@@ -12,10 +12,15 @@ export class FileBlobs implements BlobOwner {
 
   async owned(keys: readonly string[]): Promise<ReadonlySet<string>> {
     const owned = new Set<string>()
-    for (const key of keys) {
-      const { items } = await this.#documents.find(files, { using: 'byBlob', where: eq('blob', key), limit: 1 })
-      if (items.length > 0) owned.add(key)
-    }
+    let after: After | undefined
+    // Copies share bytes: when those of one key fill the pages, the search goes on with the other keys.
+    do {
+      const left = keys.filter(key => !owned.has(key))
+      if (left.length === 0) return owned
+      const page = await this.#documents.find(files, { using: 'byBlob', where: isIn('blob', left), limit: 1000 })
+      for (const { blob } of page.items) owned.add(blob)
+      after = page.next
+    } while (after)
     return owned
   }
 }

@@ -1,5 +1,10 @@
-import { Files, type StoredEvent, wire } from 'pounce/sdk'
+import { type FileRecord, Files, type Place, type Stored, type StoredEvent, wire } from 'pounce/sdk'
 import { FileRemoval, type Removal } from './removal.ts'
+
+type File = FileRecord & Stored
+
+/** Taken away in one go: few enough that others have their turn in between. */
+const batch = 100
 
 /** A dataset that goes takes the files with it that lie nowhere else. */
 export class LeaveDataset {
@@ -12,9 +17,15 @@ export class LeaveDataset {
   }
 
   async handle({ subject, actor }: StoredEvent<'dataset.removed'>): Promise<void> {
+    const isInside = (place: Place): boolean => place.dataset === subject.id
+    let some: File[] = []
     for await (const file of this.#files.ofDataset(subject.id)) {
-      await this.#removal.leave(file, place => place.dataset === subject.id, actor)
+      some.push(file)
+      if (some.length < batch) continue
+      await this.#removal.leaveAll(some, isInside, actor)
+      some = []
     }
+    await this.#removal.leaveAll(some, isInside, actor)
   }
 }
 wire(LeaveDataset, Files, FileRemoval)
@@ -31,9 +42,9 @@ export class LeaveFolder {
 
   async handle({ subject, actor }: StoredEvent<'folder.removed'>): Promise<void> {
     for (;;) {
-      const { items } = await this.#files.in(subject.id, { limit: 200 })
+      const { items } = await this.#files.in(subject.id, { limit: batch })
       if (items.length === 0) return
-      for (const file of items) await this.#removal.leave(file, place => place.folder === subject.id, actor)
+      await this.#removal.leaveAll(items, place => place.folder === subject.id, actor)
     }
   }
 }
