@@ -14,6 +14,7 @@ import type {
   SectionRecord,
   SpaceRecord,
   Tag,
+  Time,
   UserRecord,
 } from '../model/records.ts'
 import { type Contributions, contributions, port } from '../port.ts'
@@ -30,6 +31,8 @@ export interface Users extends Records<UserRecord> {
   named(firstName: string, lastName: string): Promise<readonly (UserRecord & Stored)[]>
   /** Members of a space with their role ids, by id. */
   membersOf(space: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<UserRecord & Stored>>
+  /** Some of those who follow a thing, at most `limit` (1 to 1,000), by id. */
+  followersOf(thing: string, limit: number): Promise<readonly (UserRecord & Stored)[]>
   /** `Taken` when the e-mail is in use. */
   create(
     user: Pick<UserRecord, 'email' | 'firstName' | 'lastName' | 'status'> & { readonly password?: string; readonly actor?: string },
@@ -50,7 +53,10 @@ export interface Spaces extends Records<SpaceRecord> {
 export const Spaces = port<Spaces>('spaces')
 
 /** Collections, which nest many-to-many. */
-export interface Collections extends Records<CollectionRecord> {}
+export interface Collections extends Records<CollectionRecord> {
+  /** Collections right below one, newest first; none from the trash. */
+  childrenOf(collection: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<CollectionRecord & Stored>>
+}
 export const Collections = port<Collections>('collections')
 
 export interface NewDataset {
@@ -73,6 +79,8 @@ export interface NewDataset {
 export interface Datasets extends Records<DatasetRecord> {
   /** Rights on spaces and collections are the caller's to check. */
   create(dataset: NewDataset): Promise<DatasetRecord & Stored>
+  /** Datasets right in a collection, newest first; none from the trash, nor those being imported. */
+  inCollection(collection: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<DatasetRecord & Stored>>
   /** The import goes on. At least every 20 minutes: one that was silent for an hour is dropped. `NotFound` when it was. */
   stillImporting(id: string): Promise<void>
   /**
@@ -128,6 +136,8 @@ export interface NewFile {
   readonly license?: License
   readonly tags?: readonly Tag[]
   readonly thumbnail?: string
+  /** Of something older that is imported; now unless said. */
+  readonly created?: Time
   /** The bytes belong to another record as well: they stay when this one cannot be made. */
   readonly isShared?: boolean
   /** Of a dataset that is being imported: `file.created` follows when that is shown. */
@@ -160,7 +170,7 @@ export interface IncomingFile {
   readonly bytes: BlobFacts
   /** JSON-LD documents about it, checked by the caller; their agent is the uploader. */
   readonly metadata?: readonly { readonly context?: Json; readonly content: Json }[]
-  /** Makes a repeat harmless: the file's id. */
+  /** Makes a repeat harmless: the file's id. The bytes then stay with the caller when they cannot become a file. */
   readonly id?: string
 }
 
@@ -273,6 +283,20 @@ export interface Counters {
   }>
 }
 export const Counters = port<Counters>('counters')
+
+/** What somebody might want to follow as well (reference, api-platform §1). */
+export interface Recommendation {
+  readonly id: string
+  readonly name: string
+  readonly objectType: 'file' | 'dataset' | 'collection' | 'space' | 'user'
+}
+
+/** Knows what those who follow a thing follow besides. */
+export interface Recommender {
+  /** The most followed first, at most 10, only what the caller may see and does not follow yet. */
+  recommend(caller: Caller, target: Ref): Promise<readonly Recommendation[]>
+}
+export const Recommenders = contributions<Recommender>('recommenders')
 
 /** How much of one kind lies right in a thing: contributed from below, for answers that carry the number, or whether there is any. */
 export interface ContentCount {

@@ -1,9 +1,13 @@
 import {
+  type After,
+  and,
   type CollectionRecord,
   type Collections,
   DocumentStore,
+  eq,
   type NewEvent,
   orNotFound,
+  type Page,
   type Stored,
   type Update,
   type Where,
@@ -30,6 +34,15 @@ export class StoredCollections implements Collections {
 
   getMany(ids: readonly string[]): Promise<ReadonlyMap<string, CollectionRecord & Stored>> {
     return this.#documents.getMany(collections, ids)
+  }
+
+  childrenOf(collection: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<CollectionRecord & Stored>> {
+    return this.#documents.find(collections, {
+      using: 'byParent',
+      where: and(eq('state', 'live'), eq('parents', collection)),
+      sort: { by: 'created', order: 'descending' },
+      ...page,
+    })
   }
 
   async change(id: string, update: Update & { readonly where?: Where }, events: readonly NewEvent[]): Promise<CollectionRecord & Stored> {

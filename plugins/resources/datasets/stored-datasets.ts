@@ -1,4 +1,6 @@
 import {
+  type After,
+  and,
   Clock,
   CommitConflict,
   type DatasetRecord,
@@ -11,6 +13,7 @@ import {
   type NewEvent,
   noStatistics,
   orNotFound,
+  type Page,
   rewrite,
   type Update,
   type Where,
@@ -80,6 +83,15 @@ export class StoredDatasets implements Datasets {
     const events = isImporting ? [] : announcing({ id, ...record })
     const made = await this.#documents.commit({ insert: { id, ...record }, into: datasets }, events)
     return spaces.length > 0 ? this.#places.settleNew(made) : made
+  }
+
+  inCollection(collection: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<Dataset>> {
+    return this.#documents.find(datasets, {
+      using: 'byCollection',
+      where: and(eq('state', 'live'), eq('collections', collection)),
+      sort: { by: 'created', order: 'descending' },
+      ...page,
+    })
   }
 
   async stillImporting(id: string): Promise<void> {

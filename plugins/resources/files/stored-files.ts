@@ -74,13 +74,13 @@ export class StoredFiles implements Files {
   }
 
   async create(file: NewFile): Promise<FileRecord & Stored> {
-    const id = this.#ids.next()
+    const id = file.id ?? this.#ids.next()
     const record: FileRecord = {
       name: file.name,
       originalName: file.name,
       description: file.description ?? '',
       author: file.author,
-      created: this.#clock.now().toISOString(),
+      created: file.created ?? this.#clock.now().toISOString(),
       contentType: file.contentType,
       sizeBytes: file.sizeBytes,
       sha256: file.sha256,
@@ -95,7 +95,14 @@ export class StoredFiles implements Files {
       pendingJobs: [],
     }
     const { extract, keyId: key = null, isImporting = false } = file
-    const about = { dataset: file.dataset ?? null, folder: file.folder ?? null, sizeBytes: file.sizeBytes, extract, key }
+    const about = {
+      dataset: file.dataset ?? null,
+      folder: file.folder ?? null,
+      sizeBytes: file.sizeBytes,
+      extract,
+      key,
+      ...(file.isToldApart ? { isToldApart: true } : {}),
+    }
     const created = event('file.created', { kind: 'file', id }, about, file.author)
     try {
       const insert = { id, ...record, ...(isImporting ? { untold: { extract, key } } : {}) }
