@@ -105,7 +105,7 @@ for (const kind of ['files', 'datasets'] as const) {
       ['red leaf', 'oak', 'x'.repeat(100)],
     )
     t.deepEqual((await ok<{ tags: unknown[] }>(put(['oak']))).tags, [])
-    for (const wrong of [[], [''], ['  '], 'a,b', [1], undefined]) t.is((await put(wrong)).status, 400, JSON.stringify(wrong))
+    for (const wrong of [[], [''], ['  '], '', 'a,,b', [1], undefined]) t.is((await put(wrong)).status, 400, JSON.stringify(wrong))
     await ok(ann.call(`${path}/tags`, { method: 'DELETE', json: { tags: ['oak', 'never there'] } }))
     const { tags } = await ok<{ tags: string[] }>(ann.call(`${path}/tags`))
     t.deepEqual(tags, ['red leaf', 'x'.repeat(100)])

@@ -32,6 +32,7 @@ export const searchEvents: readonly EventType[] = [
   'comment.added',
   'comment.updated',
   'comment.removed',
+  'section.removed',
 ]
 
 /** Fields that the index does not hold: a change of nothing else leaves it as it is. */
@@ -39,7 +40,7 @@ const unindexed = new Set(['status', 'thumbnail', 'license', 'showPreviews'])
 
 const matters = (event: AnyEvent): boolean => !('fields' in event.data) || event.data.fields.some(field => !unindexed.has(field))
 
-/** What an event is about for the index: metadata and comments count for what they hang on. */
+/** What an event is about for the index: metadata and comments count for what they hang on, a section that is gone for its file. */
 const aboutOf = (event: AnyEvent): Ref => {
   switch (event.type) {
     case 'metadata.added':
@@ -48,6 +49,8 @@ const aboutOf = (event: AnyEvent): Ref => {
     case 'comment.updated':
     case 'comment.removed':
       return event.data.target
+    case 'section.removed':
+      return { kind: 'file', id: event.data.file }
     default:
       return event.subject
   }
@@ -63,7 +66,10 @@ export class IndexChanges {
 
   async handleAll(events: readonly AnyEvent[]): Promise<void> {
     const byKind = new Map<Ref['kind'], Set<string>>()
-    for (const { kind, id } of events.filter(matters).map(aboutOf)) {
+    const about = events.filter(matters).map(aboutOf)
+    const sections = about.filter(({ kind }) => kind === 'section').map(({ id }) => id)
+    const files = sections.length > 0 ? await this.#indexing.filesOf(sections) : []
+    for (const { kind, id } of [...about, ...files.map(id => ({ kind: 'file', id }) as const)]) {
       if (!this.#indexing.canFind(kind)) continue
       const ids = byKind.get(kind) ?? new Set()
       byKind.set(kind, ids.add(id))

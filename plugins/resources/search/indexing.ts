@@ -8,11 +8,14 @@ import {
   Searchables,
   type SearchDocument,
   SearchIndex,
+  Sections,
   wire,
 } from 'pounce/sdk'
 import { metadataValues } from './metadata-values.ts'
 
 const batchSize = 100
+/** On a file and its sections together. */
+const mostTags = 2000
 
 /** Brings resources into the index as they are now. */
 export class Indexing {
@@ -20,12 +23,20 @@ export class Indexing {
   #searchables: Contributions<Searchable>
   #metadata: MetadataDocuments
   #comments: Comments
+  #sections: Sections
 
-  constructor(index: SearchIndex, searchables: Contributions<Searchable>, metadata: MetadataDocuments, comments: Comments) {
+  constructor(
+    index: SearchIndex,
+    searchables: Contributions<Searchable>,
+    metadata: MetadataDocuments,
+    comments: Comments,
+    sections: Sections,
+  ) {
     this.#index = index
     this.#searchables = searchables
     this.#metadata = metadata
     this.#comments = comments
+    this.#sections = sections
   }
 
   canFind(kind: Kind): boolean {
@@ -39,6 +50,11 @@ export class Indexing {
       const documents = await this.#describe(kind, some)
       await this.#index.apply(some.map(id => toChange(id, documents.get(id))))
     }
+  }
+
+  /** The files of those sections that exist. */
+  async filesOf(sections: readonly string[]): Promise<readonly string[]> {
+    return [...(await this.#sections.getMany(sections)).values()].map(({ file }) => file)
   }
 
   /** Everything there is, for a rebuild. */
@@ -65,17 +81,23 @@ export class Indexing {
 
   async #complete(document: SearchDocument): Promise<SearchDocument> {
     const target = { kind: document.kind, id: document.id }
-    const [metadata, comments] = await Promise.all([this.#metadata.of(target, { limit: 200 }), this.#comments.of(target, { limit: 200 })])
+    const [metadata, comments, sections] = await Promise.all([
+      this.#metadata.of(target, { limit: 200 }),
+      this.#comments.of(target, { limit: 200 }),
+      target.kind === 'file' ? this.#sections.of(target.id, { limit: 200 }) : undefined,
+    ])
+    const onSections = sections?.items.flatMap(section => section.tags.map(tag => tag.name)) ?? []
     const { values, text } = metadataValues(metadata.items)
     return {
       ...document,
+      tags: onSections.length > 0 ? [...new Set([...document.tags, ...onSections])].slice(0, mostTags) : document.tags,
       metadata: [...document.metadata, ...values],
       comments: comments.items.map(comment => comment.text),
       ...(text === '' ? {} : { text }),
     }
   }
 }
-wire(Indexing, SearchIndex, Searchables, MetadataDocuments, Comments)
+wire(Indexing, SearchIndex, Searchables, MetadataDocuments, Comments, Sections)
 
 const toChange = (id: string, document: SearchDocument | undefined) => (document ? { put: document } : { remove: id })
 

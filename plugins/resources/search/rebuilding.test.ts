@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import test from 'ava'
-import { type Comments, Conflict, type Files, Invalid, type MetadataDocuments, type Searchable } from 'pounce/sdk'
+import { type Comments, Conflict, type Files, Invalid, type MetadataDocuments, type Searchable, type Sections } from 'pounce/sdk'
 import { FixedClock, silent } from 'pounce/sdk/testing'
 import { MemoryDocuments } from '../../../core/testing-fixtures/memory-documents.ts'
 import { everything, request, searchDocument, searchId } from '../../../sdk/testing/search-documents.ts'
@@ -14,6 +14,7 @@ import { ReindexBoard } from './reindex-board.ts'
 const none = () => Promise.reject(new Error('not asked for here'))
 const metadata: MetadataDocuments = { add: none, get: none, of: async () => ({ items: [] }) }
 const comments: Comments = { add: none, edit: none, get: none, of: async () => ({ items: [] }) }
+const sections = { of: async () => ({ items: [] }) } as Pick<Sections, 'of'> as Sections
 const files: Files = {
   get: none,
   getMany: none,
@@ -55,7 +56,7 @@ async function kernels(t: Parameters<typeof freshIndex>[0], hold: () => Promise<
   }
   const searchables = { all: () => [searchable] }
   const make = (roles: readonly ('http' | 'worker')[] = ['http', 'worker']): Rebuilding => {
-    const contents = new ContentsToIndex(new Indexing(index, searchables, metadata, comments), searchables, files)
+    const contents = new ContentsToIndex(new Indexing(index, searchables, metadata, comments, sections), searchables, files)
     const place = { instance: 'test', version: '0', dataFolder: '', baseUrl: '', plugins: [], isPrivate: false, admins: [] }
     return new Rebuilding(index, contents, new ReindexBoard(documents, clock), { ...place, roles: new Set(roles) }, log)
   }

@@ -1,5 +1,6 @@
 import {
   Clock,
+  Collections,
   CommitConflict,
   Datasets,
   eq,
@@ -12,15 +13,17 @@ import {
   port,
   type Records,
   type Ref,
+  Sections,
   type Stored,
   type Tag,
   type Tags,
   wire,
 } from 'pounce/sdk'
 
-/** A record that carries tags, and a name to show beside them. */
+/** A record that carries tags. A section has the id of its file where others have a name. */
 interface Tagged {
-  readonly name: string
+  readonly name?: string
+  readonly file?: string
   readonly tags: readonly Tag[]
 }
 
@@ -28,7 +31,7 @@ const maxTags = 1000
 const maxTries = 100
 
 /** As Clowder 1.x stores a tag: trimmed, inner space collapsed, cut at 100 characters (`clowder.tagLength`). An extractor's may hold anything. */
-const tidy = (name: string): string => {
+export const tidy = (name: string): string => {
   const line = name
     .normalize('NFC')
     .replace(/\s+/gu, ' ')
@@ -43,8 +46,10 @@ export class StoredTags implements Tags {
   #ids: Ids
   #clock: Clock
 
-  constructor(files: Files, datasets: Datasets, ids: Ids, clock: Clock) {
-    this.#carriers = { file: files as Records<Tagged>, dataset: datasets as Records<Tagged> }
+  constructor(files: Files, datasets: Datasets, collections: Collections, sections: Sections, ids: Ids, clock: Clock) {
+    this.#carriers = { file: files, dataset: datasets, collection: collections, section: sections } as Partial<
+      Record<Kind, Records<Tagged>>
+    >
     this.#ids = ids
     this.#clock = clock
   }
@@ -83,7 +88,7 @@ export class StoredTags implements Tags {
 
   #carrier({ kind }: Ref): Records<Tagged> {
     const carrier = this.#carriers[kind]
-    if (!carrier) throw new Invalid(`A ${kind} carries no tags; files and datasets do`)
+    if (!carrier) throw new Invalid(`A ${kind} carries no tags; files, datasets, collections and sections do`)
     return carrier
   }
 
@@ -105,7 +110,7 @@ export class StoredTags implements Tags {
     }
   }
 }
-wire(StoredTags, Files, Datasets, Ids, Clock)
+wire(StoredTags, Files, Datasets, Collections, Sections, Ids, Clock)
 
 /** What the routes use besides `Tags`. */
 export const TagDesk = port<StoredTags>('tags.desk')
