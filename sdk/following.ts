@@ -2,9 +2,11 @@ import { event } from './events.ts'
 import type { Caller, CallerUser } from './model/caller.ts'
 import type { Ref } from './model/kind.ts'
 import type { Permission } from './model/permission.ts'
+import type { Contributions } from './port.ts'
 import type { Policy } from './ports/policy.ts'
-import type { Users } from './ports/resources.ts'
+import type { Recommendation, Recommender, Users } from './ports/resources.ts'
 import { Invalid, NotFound, NotSignedIn } from './problem.ts'
+import * as s from './schema.ts'
 
 const most = 10_000
 
@@ -14,8 +16,35 @@ export const signedIn = (caller: Caller): CallerUser => {
   return caller.user
 }
 
-/** Has the caller follow a thing. Twice is no error and no second event. */
-export const follow = async (users: Users, caller: Caller, target: Ref): Promise<void> => {
+/** What the routes that follow a thing answer. */
+export const FollowAnswer = s.Object({
+  status: s.String({ description: '`success`' }),
+  recommendations: s.Optional(
+    s.Array(s.Object({ id: s.String(), name: s.String(), objectType: s.String() }), {
+      description: 'What others who follow this follow most, at most 10; absent when there is nothing',
+    }),
+  ),
+})
+
+/** What `follow` needs; a route of a group that follows names both. */
+export interface Following {
+  readonly users: Users
+  readonly recommenders: Contributions<Recommender>
+}
+
+/** Has the caller follow a thing, and tells what else to follow. Twice is no error and no second event. */
+export const follow = async (
+  { users, recommenders }: Following,
+  caller: Caller,
+  target: Ref,
+): Promise<{ readonly status: 200; readonly body: s.Static<typeof FollowAnswer> }> => {
+  await begin(users, caller, target)
+  const found: Recommendation[] = []
+  for (const recommender of recommenders.all()) found.push(...(await recommender.recommend(caller, target)))
+  return { status: 200, body: { status: 'success', ...(found.length > 0 ? { recommendations: found } : {}) } }
+}
+
+const begin = async (users: Users, caller: Caller, target: Ref): Promise<void> => {
   const { id } = signedIn(caller)
   const followed = (await users.get(id))?.followed ?? []
   if (followed.some(ref => ref.kind === target.kind && ref.id === target.id)) return

@@ -186,6 +186,8 @@ export interface FileIntake {
   nameOf(sent: string): string
   /** `NotFound`, `Forbidden`, `Conflict` (in the trash) unless the caller may put files there now. */
   requireTarget(caller: Caller, target: IntakeTarget): Promise<void>
+  /** The same without the caller's rights, for a dataset whose rights the route has checked. */
+  requirePlace(target: IntakeTarget): Promise<void>
   /**
    * Makes all of them files, in the order given, or none: then their bytes are removed too, save those of which it is not known whether a
    * record names them. The target's rights are the caller's to check (`requireTarget`).

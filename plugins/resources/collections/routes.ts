@@ -1,4 +1,20 @@
-import { Collections, demand, event, follow, Invalid, NotFound, one, Policy, routesFor, s, signedIn, Users, unfollow } from 'pounce/sdk'
+import {
+  Collections,
+  demand,
+  event,
+  FollowAnswer,
+  follow,
+  Invalid,
+  NotFound,
+  one,
+  Policy,
+  Recommenders,
+  routesFor,
+  s,
+  signedIn,
+  Users,
+  unfollow,
+} from 'pounce/sdk'
 import { SingleCollection } from './collection-json.ts'
 import { CollectionLifes } from './collection-life.ts'
 import { CollectionShown } from './collection-views.ts'
@@ -9,6 +25,7 @@ const route = routesFor('collections', {
   views: CollectionShown,
   policy: Policy,
   users: Users,
+  recommenders: Recommenders,
 })
 const params = s.Object({ id: s.id() })
 const named = {
@@ -138,11 +155,10 @@ export const followCollection = route({
   permission: 'signedIn',
   also: [{ permission: 'ViewCollection', of: one('collection') }],
   params,
-  responses: { 200: s.success() },
+  responses: { 200: FollowAnswer },
   throws: [NotFound],
-  async handle({ params, caller }, { users }) {
-    await follow(users, caller, { kind: 'collection', id: params.id })
-    return { status: 200, body: { status: 'success' } }
+  async handle({ params, caller }, needs) {
+    return follow(needs, caller, { kind: 'collection', id: params.id })
   },
 })
 

@@ -1,6 +1,7 @@
 import {
   answerList,
   Datasets,
+  FollowAnswer,
   follow,
   Installation,
   Invalid,
@@ -9,6 +10,7 @@ import {
   NotFound,
   one,
   Policy,
+  Recommenders,
   routesFor,
   s,
   Users,
@@ -24,6 +26,7 @@ const route = routesFor('datasets', {
   lists: DatasetListings,
   trash: DatasetTrashes,
   users: Users,
+  recommenders: Recommenders,
   policy: Policy,
   installation: Installation,
 })
@@ -117,11 +120,10 @@ export const followDataset = route({
   permission: 'signedIn',
   also: [{ permission: 'ViewDataset', of: one('dataset') }],
   params,
-  responses: { 200: s.success() },
+  responses: { 200: FollowAnswer },
   throws: [NotFound],
-  async handle({ params, caller }, { users }) {
-    await follow(users, caller, { kind: 'dataset', id: params.id })
-    return { status: 200, body: { status: 'success' } }
+  async handle({ params, caller }, needs) {
+    return follow(needs, caller, { kind: 'dataset', id: params.id })
   },
 })
 

@@ -1,6 +1,6 @@
-import { follow, NotFound, one, Policy, routesFor, s, Users, unfollow } from 'pounce/sdk'
+import { FollowAnswer, follow, NotFound, one, Policy, Recommenders, routesFor, s, Users, unfollow } from 'pounce/sdk'
 
-const route = routesFor('files', { users: Users, policy: Policy })
+const route = routesFor('files', { users: Users, recommenders: Recommenders, policy: Policy })
 const params = s.Object({ id: s.id() })
 const success = { status: 200, body: { status: 'success' } } as const
 
@@ -11,11 +11,10 @@ export const followFile = route({
   permission: 'signedIn',
   also: [{ permission: 'ViewFile', of: one('file') }],
   params,
-  responses: { 200: s.success() },
+  responses: { 200: FollowAnswer },
   throws: [NotFound],
-  async handle({ params, caller }, { users }) {
-    await follow(users, caller, { kind: 'file', id: params.id })
-    return success
+  async handle({ params, caller }, needs) {
+    return follow(needs, caller, { kind: 'file', id: params.id })
   },
 })
 

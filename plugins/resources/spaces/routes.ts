@@ -1,6 +1,7 @@
 import {
   answerList,
   Conflict,
+  FollowAnswer,
   follow,
   Installation,
   Invalid,
@@ -9,6 +10,7 @@ import {
   NotFound,
   one,
   Policy,
+  Recommenders,
   routesFor,
   type SpaceRecord,
   Spaces,
@@ -28,6 +30,7 @@ const route = routesFor('spaces', {
   life: SpaceLifes,
   lists: SpaceListings,
   users: Users,
+  recommenders: Recommenders,
   installation: Installation,
 })
 const params = s.Object({ id: s.id() })
@@ -162,11 +165,10 @@ export const followSpace = route({
   permission: 'signedIn',
   also: [{ permission: 'ViewSpace', of: one('space') }],
   params,
-  responses: { 200: s.success() },
+  responses: { 200: FollowAnswer },
   throws: [NotFound],
-  async handle({ params, caller }, { users }) {
-    await follow(users, caller, { kind: 'space', id: params.id })
-    return { status: 200, body: { status: 'success' } }
+  async handle({ params, caller }, needs) {
+    return follow(needs, caller, { kind: 'space', id: params.id })
   },
 })
 

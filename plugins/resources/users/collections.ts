@@ -7,6 +7,7 @@ export const users = collection<UserRecord>('users', {
   byCreated: { on: ['created'] },
   byStatus: { on: ['status'] },
   bySpace: { on: ['memberships.space'], array: 'memberships.space' },
+  byFollowed: { on: ['followed.id'], array: 'followed.id' },
 })
 
 /** A role; the Admin role remembers which permissions it has been given, so that a new one is added to it once. */

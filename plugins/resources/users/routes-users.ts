@@ -1,6 +1,7 @@
 import {
   Conflict,
   event,
+  FollowAnswer,
   follow,
   Installation,
   Invalid,
@@ -8,6 +9,7 @@ import {
   NotFound,
   one,
   Policy,
+  Recommenders,
   readAfter,
   routesFor,
   s,
@@ -19,7 +21,14 @@ import { AccountList, Accounts } from './accounts.ts'
 import { People } from './portraits.ts'
 import { UserJson } from './user-json.ts'
 
-const route = routesFor('users', { users: Users, people: People, accounts: Accounts, installation: Installation, policy: Policy })
+const route = routesFor('users', {
+  users: Users,
+  recommenders: Recommenders,
+  people: People,
+  accounts: Accounts,
+  installation: Installation,
+  policy: Policy,
+})
 const params = s.Object({ id: s.id() })
 
 export const listUsers = route({
@@ -128,12 +137,11 @@ export const followUser = route({
   permission: 'signedIn',
   also: [{ permission: 'ViewUser', of: followed }],
   query: followee,
-  responses: { 200: s.success() },
+  responses: { 200: FollowAnswer },
   throws: [Invalid, NotFound],
-  async handle({ query, caller }, { users }) {
+  async handle({ query, caller }, needs) {
     if (query.followeeUUID === caller.user?.id) throw new Invalid('Nobody can follow themselves')
-    await follow(users, caller, followed(query))
-    return { status: 200, body: { status: 'success' } }
+    return follow(needs, caller, followed(query))
   },
 })
 

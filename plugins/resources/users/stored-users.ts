@@ -82,6 +82,10 @@ export class StoredUsers implements Users {
     return this.#documents.find(users, { using: 'bySpace', where: eq('memberships.space', space), ...page })
   }
 
+  async followersOf(thing: string, limit: number): Promise<readonly User[]> {
+    return (await this.#documents.find(users, { using: 'byFollowed', where: eq('followed.id', thing), limit })).items
+  }
+
   roles(): Promise<readonly (RoleRecord & Stored)[]> {
     return this.#roles.all()
   }
