@@ -35,13 +35,21 @@ const vendors: Readonly<Record<string, readonly string[]>> = {
   'plugins/extractors/pdf': ['@napi-rs/canvas', 'pdfjs-dist'],
   'plugins/extractors/text': ['marked', 'sanitize-html'],
   'plugins/extractors/zip': ['yauzl'],
+  'plugins/mail/smtp': ['nodemailer'],
   'plugins/resources/files': ['mime-types'],
   'plugins/search/elasticsearch': ['@elastic/elasticsearch'],
   'plugins/transport/rabbitmq': ['amqplib'],
 }
 
 /** Plugins that need a server, and run where `use` names them. */
-const usedOnly: readonly string[] = ['blobs.s3', 'documents.mongodb', 'resources.event-sink', 'search.elasticsearch', 'transport.rabbitmq']
+const usedOnly: readonly string[] = [
+  'blobs.s3',
+  'documents.mongodb',
+  'mail.smtp',
+  'resources.event-sink',
+  'search.elasticsearch',
+  'transport.rabbitmq',
+]
 
 /** Ports that plugins stand behind, and the contract tests that each of them must pass. */
 const contracts: Readonly<Record<string, readonly string[]>> = {
