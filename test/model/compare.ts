@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { type Entry, fromBuffer } from 'yauzl'
+import { archivesOf, type Expectation, expectationsOf } from './expectations.ts'
+import { people } from './model-rights.ts'
+import type { World } from './model-world.ts'
+
+type Counts = Readonly<Record<'spaces' | 'collections' | 'datasets' | 'files' | 'bytes', number>>
+
+/** The totals of the server. */
+export const countsOf = async ({ admin }: World): Promise<Counts> => {
+  const { counts } = (await (await admin('/api/status')).json()) as { readonly counts: Counts }
+  const { spaces, collections, datasets, files, bytes } = counts
+  return { spaces, collections, datasets, files, bytes }
+}
+
+const holds = async (world: World, { who, path, status, body }: Expectation): Promise<void> => {
+  const answer = await world.calls[who](path)
+  const text = await answer.text()
+  if (answer.status !== status) assert.fail(`${who} GET ${path}: expected ${status}, had ${answer.status} ${text.slice(0, 300)}`)
+  if (status !== 200 || !body) return
+  const isJson = answer.headers.get('content-type')?.includes('json') ?? false
+  const had = body.of((isJson ? JSON.parse(text) : text) as never)
+  assert.deepEqual(had.toSorted(), body.is.toSorted(), `${who} GET ${path}`)
+}
+
+const entriesOf = (bytes: Buffer): Promise<readonly string[]> =>
+  new Promise((resolve, reject) => {
+    fromBuffer(bytes, { lazyEntries: false }, (error, zip) => {
+      if (error) return reject(error)
+      const names: string[] = []
+      zip.on('entry', (entry: Entry) => names.push(entry.fileName))
+      zip.on('end', () => resolve(names))
+      zip.on('error', reject)
+    })
+  })
+
+/** Holds everything that everybody can read against the model. Rejects with the first difference. */
+export const compare = async (world: World, before: Counts): Promise<void> => {
+  for (const who of people) {
+    const all = expectationsOf(world, who)
+    for (let at = 0; at < all.length; at += 16) await Promise.all(all.slice(at, at + 16).map(each => holds(world, each)))
+  }
+  const now = await countsOf(world)
+  const grown = Object.fromEntries(Object.entries(now).map(([name, count]) => [name, count - before[name as keyof Counts]]))
+  assert.deepEqual(grown, world.state.counts(), 'totals of GET /api/status')
+}
+
+/** Holds the ZIP of every dataset against the model. */
+export const compareArchives = async (world: World): Promise<void> => {
+  for (const { who, path, names } of archivesOf(world)) {
+    const answer = await world.calls[who](path)
+    assert.equal(answer.status, 200, `${who} GET ${path}`)
+    const had = await entriesOf(Buffer.from(await answer.arrayBuffer()))
+    assert.deepEqual(had.toSorted(), names.toSorted(), `${who} GET ${path}`)
+  }
+}

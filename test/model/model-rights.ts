@@ -1,0 +1,125 @@
+/**
+ * Who may do what, written anew from the rules of the reference: what the product answers is held against this, so nothing of the
+ * product is used here.
+ */
+
+/** Everybody who calls. `nobody` has no key. */
+export type Person = 'ann' | 'bob' | 'cyd' | 'nobody'
+export const people: readonly Person[] = ['ann', 'bob', 'cyd', 'nobody']
+export type Role = 'Viewer' | 'Editor' | 'Admin'
+export const roles: readonly Role[] = ['Viewer', 'Editor', 'Admin']
+export type Kind = 'space' | 'collection' | 'dataset' | 'file'
+
+export interface Thing {
+  readonly kind: Kind
+  readonly id: string
+  readonly author: Person
+  name: string
+  isGone: boolean
+}
+export interface Space extends Thing {
+  readonly kind: 'space'
+  access: 'TRIAL' | 'PRIVATE' | 'PUBLIC'
+  readonly members: Map<Person, Role>
+}
+export interface Collection extends Thing {
+  readonly kind: 'collection'
+  isTrashed: boolean
+  readonly spaces: Set<Space>
+  readonly rootSpaces: Set<Space>
+  readonly parents: Set<Collection>
+}
+export interface Dataset extends Thing {
+  readonly kind: 'dataset'
+  access: 'DEFAULT' | 'PRIVATE' | 'PUBLIC'
+  isTrashed: boolean
+  readonly spaces: Set<Space>
+  readonly collections: Set<Collection>
+  tags: string[]
+  readonly comments: string[]
+}
+export interface Folder {
+  readonly id: string
+  readonly dataset: Dataset
+  readonly parent: Folder | undefined
+  name: string
+  isGone: boolean
+}
+export interface Place {
+  readonly dataset: Dataset
+  readonly folder: Folder | undefined
+}
+export interface File extends Thing {
+  readonly kind: 'file'
+  places: Place[]
+  readonly content: string
+  tags: string[]
+  readonly comments: string[]
+}
+export type AnyThing = Space | Collection | Dataset | File
+
+const onlyAdmins: ReadonlySet<string> = new Set(['DeleteSpace', 'EditSpace', 'DeleteDataset', 'DeleteCollection', 'DeleteFile'])
+
+const roleHolds = (role: Role, permission: string): boolean =>
+  permission.startsWith('View') || role === 'Admin' || (role === 'Editor' && !onlyAdmins.has(permission))
+
+const viewOf: Readonly<Record<Kind, string>> = {
+  space: 'ViewSpace',
+  collection: 'ViewCollection',
+  dataset: 'ViewDataset',
+  file: 'ViewFile',
+}
+
+const isPublic = (thing: Space | Collection | Dataset): boolean => {
+  if (thing.kind === 'space') return thing.access === 'PUBLIC'
+  if (thing.kind === 'dataset' && thing.access !== 'DEFAULT') return thing.access === 'PUBLIC'
+  return [...thing.spaces].some(space => space.access === 'PUBLIC')
+}
+
+const isTrashed = (thing: Space | Collection | Dataset): boolean => thing.kind !== 'space' && thing.isTrashed
+
+/** The datasets that a file lies in and that are still there. */
+export const datasetsOf = (file: File): readonly Dataset[] => [
+  ...new Set(file.places.map(({ dataset }) => dataset).filter(dataset => !dataset.isGone)),
+]
+
+export const exists = (thing: AnyThing): boolean =>
+  !thing.isGone && (thing.kind !== 'file' || thing.places.length === 0 || datasetsOf(thing).length > 0)
+
+/** In the trash, or only in what is in the trash. */
+export const isOutOfSight = (thing: AnyThing): boolean => {
+  if (thing.kind !== 'file') return isTrashed(thing)
+  return thing.places.length > 0 && datasetsOf(thing).every(dataset => dataset.isTrashed)
+}
+
+/** The rules for a server that is private or public. */
+export class Rights {
+  readonly isPrivate: boolean
+
+  constructor(isPrivate: boolean) {
+    this.isPrivate = isPrivate
+  }
+
+  may(person: Person, permission: string, thing: AnyThing): boolean {
+    if (!exists(thing)) return false
+    if (person === thing.author) return true
+    if (thing.kind === 'file') return datasetsOf(thing).some(dataset => this.may(person, permission, dataset))
+    const spaces = thing.kind === 'space' ? [thing] : [...thing.spaces]
+    const isForRoles = !isTrashed(thing) || permission.startsWith('Delete')
+    const held = spaces.flatMap(space => (space.isGone ? [] : (space.members.get(person) ?? [])))
+    if (isForRoles && held.some(role => roleHolds(role, permission))) return true
+    return !isTrashed(thing) && permission.startsWith('View') && (!this.isPrivate || isPublic(thing))
+  }
+
+  /** In the lists of what one may look at. */
+  sees(person: Person, thing: AnyThing): boolean {
+    return !isOutOfSight(thing) && this.may(person, viewOf[thing.kind], thing)
+  }
+
+  /** Status of the refusal for one who may not; `isReading` for routes that change nothing. */
+  refusal(person: Person, permission: string, thing: AnyThing, isReading: boolean): number {
+    const isSeen = viewOf[thing.kind] !== permission && this.may(person, viewOf[thing.kind], thing)
+    if (person === 'nobody' && !(isReading && !isSeen && !this.isPrivate)) return 401
+    return isSeen ? 403 : 404
+  }
+}

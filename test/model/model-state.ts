@@ -1,0 +1,100 @@
+import type { Collection, Dataset, File, Folder, Place, Space } from './model-rights.ts'
+
+/** Everything that was made, also what is gone, in the order of making; and what follows from what. */
+export class State {
+  readonly spaces: Space[] = []
+  readonly collections: Collection[] = []
+  readonly datasets: Dataset[] = []
+  readonly folders: Folder[] = []
+  readonly files: File[] = []
+
+  /** As `GET /api/status` counts: no trash; files also below what is in the trash, whose bytes are still there. */
+  counts(): Readonly<Record<'spaces' | 'collections' | 'datasets' | 'files' | 'bytes', number>> {
+    const files = this.files.filter(file => !file.isGone)
+    return {
+      spaces: this.spaces.filter(space => !space.isGone).length,
+      collections: this.collections.filter(one => !one.isGone && !one.isTrashed).length,
+      datasets: this.datasets.filter(dataset => !dataset.isGone && !dataset.isTrashed).length,
+      files: files.length,
+      bytes: files.reduce((sum, { content }) => sum + content.length, 0),
+    }
+  }
+
+  childrenOf(parent: Collection): readonly Collection[] {
+    return this.collections.filter(one => !one.isGone && one.parents.has(parent))
+  }
+
+  isBelow(one: Collection, above: Collection): boolean {
+    return one === above || [...one.parents].some(parent => this.isBelow(parent, above))
+  }
+
+  /** The collection and all below it join a space. */
+  enterSpace(one: Collection, space: Space, asRoot: boolean): void {
+    if (asRoot) one.rootSpaces.add(space)
+    if (one.spaces.has(space)) return
+    one.spaces.add(space)
+    for (const child of this.childrenOf(one)) this.enterSpace(child, space, false)
+  }
+
+  /** It leaves, and below it what is in the space only through it. */
+  leaveSpace(one: Collection, space: Space): void {
+    one.rootSpaces.delete(space)
+    if (!one.spaces.delete(space)) return
+    for (const child of this.childrenOf(one)) {
+      const isHeld = child.rootSpaces.has(space) || [...child.parents].some(parent => parent.spaces.has(space))
+      if (!isHeld) this.leaveSpace(child, space)
+    }
+  }
+
+  addChild(parent: Collection, child: Collection): void {
+    child.parents.add(parent)
+    for (const space of parent.spaces) this.enterSpace(child, space, false)
+  }
+
+  /** The child stays in its spaces, at their top where nothing above it is left. */
+  removeChild(parent: Collection, child: Collection): void {
+    if (!child.parents.delete(parent)) return
+    for (const space of child.spaces) if (![...child.parents].some(one => one.spaces.has(space))) child.rootSpaces.add(space)
+  }
+
+  removeCollection(one: Collection): void {
+    one.isGone = true
+    for (const child of this.collections) this.removeChild(one, child)
+    for (const dataset of this.datasets) dataset.collections.delete(one)
+  }
+
+  removeSpace(space: Space): void {
+    space.isGone = true
+    space.members.clear()
+    for (const dataset of this.datasets) dataset.spaces.delete(space)
+    for (const one of this.collections) {
+      one.rootSpaces.delete(space)
+      one.spaces.delete(space)
+    }
+  }
+
+  /** Files that lie nowhere else go too. */
+  removeDataset(dataset: Dataset): void {
+    dataset.isGone = true
+    for (const folder of this.folders) if (folder.dataset === dataset) folder.isGone = true
+    this.#leave(place => place.dataset === dataset)
+  }
+
+  removeFolder(folder: Folder): void {
+    folder.isGone = true
+    this.#leave(place => place.folder === folder)
+    for (const child of this.folders) if (child.parent === folder && !child.isGone) this.removeFolder(child)
+  }
+
+  #leave(fits: (place: Place) => boolean): void {
+    for (const file of this.files) {
+      if (file.isGone || !file.places.some(fits)) continue
+      file.places = file.places.filter(place => !fits(place))
+      if (file.places.length === 0) file.isGone = true
+    }
+  }
+}
+
+/** Names of the folders down to one. */
+export const pathOf = (folder: Folder | undefined): readonly string[] =>
+  folder === undefined ? [] : [...pathOf(folder.parent), folder.name]

@@ -1,0 +1,119 @@
+import type { ExecutionContext, TestFn } from 'ava'
+import fc from 'fast-check'
+import { type BootOptions, bootForTest, type TestServer } from 'pounce/sdk/testing'
+import { newPerson } from '../support/people.ts'
+import { collectionOperations } from './collection-operations.ts'
+import { compare, compareArchives, countsOf } from './compare.ts'
+import { datasetOperations } from './dataset-operations.ts'
+import { fileOperations } from './file-operations.ts'
+import { Rights } from './model-rights.ts'
+import { emptyWorld, type Step, type World } from './model-world.ts'
+import { spaceOperations } from './space-operations.ts'
+
+const operations: Readonly<Record<string, (world: World, step: Step) => Promise<void>>> = {
+  ...spaceOperations,
+  ...collectionOperations,
+  ...datasetOperations,
+  ...fileOperations,
+}
+
+/** What is often made, so that there is something for the others to work on. */
+const oftener = ['makeSpace', 'share', 'makeCollection', 'makeDataset', 'makeDataset', 'makeFolder', 'uploadFile', 'uploadFile', 'tag']
+const number = fc.nat({ max: 9_999 })
+const step = fc.record({
+  op: fc.constantFrom(...Object.keys(operations), ...oftener),
+  who: number,
+  a: number,
+  b: number,
+  c: number,
+})
+
+const numberFrom = (name: string, otherwise: number): number => Number(process.env[name] ?? otherwise)
+
+/**
+ * How long it runs: `POUNCE_TEST_MODEL_MINUTES` of sequences instead of a few, `POUNCE_TEST_MODEL_STEPS` in each,
+ * `POUNCE_TEST_SEED` to repeat.
+ */
+const effort = () => ({
+  minutes: numberFrom('POUNCE_TEST_MODEL_MINUTES', 0),
+  steps: numberFrom('POUNCE_TEST_MODEL_STEPS', 60),
+  seed: numberFrom('POUNCE_TEST_SEED', Math.floor(Math.random() * 2 ** 31)),
+})
+
+type People = Parameters<typeof emptyWorld>[2]
+
+const everybody = async (server: TestServer): Promise<People> => {
+  const [ann, bob, cyd] = await Promise.all([newPerson(server, 'ann'), newPerson(server, 'bob'), newPerson(server, 'cyd')])
+  return { ann, bob, cyd, nobody: { id: '', call: server.as() } }
+}
+
+/** Takes everything of a world away, as a server admin in superadmin mode. The totals are what they were before it. */
+const clearAway = async (world: World): Promise<void> => {
+  const { state, admin, server } = world
+  const remove = (path: string): Promise<unknown> => admin(`${path}?superAdmin=true`, { method: 'DELETE' })
+  for (const file of state.files) if (!file.isGone) await remove(`/api/files/${file.id}`)
+  for (const kind of ['datasets', 'collections'] as const) {
+    for (const one of state[kind]) {
+      if (one.isGone) continue
+      if (!one.isTrashed) await remove(`/api/${kind}/${one.id}`)
+      await remove(`/api/${kind}/${one.id}`)
+    }
+  }
+  for (const space of state.spaces) if (!space.isGone) await remove(`/api/spaces/${space.id}`)
+  await server.drained()
+}
+
+const lookEvery = 12
+
+const play = async (world: World, steps: readonly Step[]): Promise<void> => {
+  const before = await countsOf(world)
+  try {
+    for (const [at, one] of steps.entries()) {
+      await operations[one.op]?.(world, one)
+      await world.server.drained()
+      if (at % lookEvery === lookEvery - 1) await compare(world, before)
+    }
+    await compare(world, before)
+    await compareArchives(world)
+  } finally {
+    await clearAway(world)
+  }
+  const after = await countsOf(world)
+  if (JSON.stringify(after) !== JSON.stringify(before))
+    throw new Error(`The totals were ${JSON.stringify(before)} and are ${JSON.stringify(after)} when all is gone again`)
+}
+
+/** Plays random sequences; fails with the shortest one found that the product and the model tell differently. */
+const explore = async (t: ExecutionContext, server: TestServer, rights: Rights): Promise<void> => {
+  const { minutes, steps, seed } = effort()
+  const people = await everybody(server)
+  let played = 0
+  let story: readonly string[] = []
+  const property = fc.asyncProperty(fc.array(step, { minLength: steps, maxLength: steps, size: 'max' }), async sequence => {
+    const world = emptyWorld(server, rights, people)
+    try {
+      await play(world, sequence)
+      played += 1
+    } catch (error) {
+      story = world.story
+      throw error
+    }
+  })
+  const limits = minutes > 0 ? { numRuns: 1_000_000, interruptAfterTimeLimit: minutes * 60_000 } : { numRuns: 3 }
+  const outcome = await fc.check(property, { seed, ...limits, markInterruptAsFailure: false })
+  t.log(`seed ${seed}: ${played} sequences of ${steps} steps`)
+  const told = story.map(line => `  ${line}`).join('\n')
+  t.is(outcome.counterexample, null, `POUNCE_TEST_SEED=${seed}: ${String(outcome.errorInstance)}\n${told}`)
+}
+
+/** The model test of resources, on a public server and on a private one. */
+export const resourcesModel = (test: TestFn, options: (t: ExecutionContext) => BootOptions | Promise<BootOptions> = () => ({})): void => {
+  for (const isPrivate of [true, false]) {
+    test(`on a ${isPrivate ? 'private' : 'public'} server random changes by several people leave what the rules say`, async t => {
+      t.timeout((effort().minutes + 4) * 60_000)
+      const { config, ...more } = await options(t)
+      const server = await bootForTest({ t, ...more, config: { ...config, access: { private: isPrivate } } })
+      await explore(t, server, new Rights(isPrivate))
+    })
+  }
+}

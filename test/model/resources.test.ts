@@ -1,0 +1,4 @@
+import test from 'ava'
+import { resourcesModel } from './resources-model.ts'
+
+resourcesModel(test)
