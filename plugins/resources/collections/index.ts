@@ -1,4 +1,4 @@
-import { Collections, ContentCounts, definePlugin, on, provide, RightsOf, Searchables, TreeBranches } from 'pounce/sdk'
+import { Collections, ContentCounts, definePlugin, on, provide, ReportSources, RightsOf, Searchables, TreeBranches } from 'pounce/sdk'
 import { collections } from './collection.ts'
 import { CollectionBranch } from './collection-branch.ts'
 import { CollectionCounts } from './collection-counts.ts'
@@ -8,6 +8,7 @@ import { CollectionRights } from './collection-rights.ts'
 import { CollectionTree, CollectionTrees } from './collection-tree.ts'
 import { CollectionShown, CollectionViews } from './collection-views.ts'
 import { FollowAccess, FollowParent, LeaveParent, LeaveSpace } from './handlers.ts'
+import { CollectionSource } from './report-source.ts'
 import * as routes from './routes.ts'
 import * as listRoutes from './routes-lists.ts'
 import * as spaceRoutes from './routes-spaces.ts'
@@ -30,6 +31,7 @@ export const plugin = definePlugin({
     provide(RightsOf, CollectionRights),
     provide(Searchables, SearchableCollections),
     provide(ContentCounts, CollectionCounts),
+    provide(ReportSources, CollectionSource),
   ],
   routes: { ...routes, ...listRoutes, ...treeRoutes, ...spaceRoutes, ...trashRoutes },
   collections: [collections],

@@ -1,4 +1,4 @@
-import { ContentCounts, Datasets, definePlugin, on, provide, RightsOf, Searchables, TreeBranches } from 'pounce/sdk'
+import { ContentCounts, Datasets, definePlugin, on, provide, ReportSources, RightsOf, Searchables, TreeBranches } from 'pounce/sdk'
 import { AbandonedImports } from './abandoned-imports.ts'
 import { datasets } from './collection.ts'
 import { DatasetBranch } from './dataset-branch.ts'
@@ -9,6 +9,7 @@ import { DatasetPlaces, DatasetPlacing } from './dataset-places.ts'
 import { DatasetRights } from './dataset-rights.ts'
 import { config, DatasetTrash, DatasetTrashes } from './dataset-trash.ts'
 import { FollowAccess, FollowCollection, LeaveCollection, LeaveSpace } from './handlers.ts'
+import { DatasetSource } from './report-source.ts'
 import * as routes from './routes.ts'
 import * as editRoutes from './routes-edit.ts'
 import * as placeRoutes from './routes-places.ts'
@@ -31,6 +32,7 @@ export const plugin = definePlugin({
     provide(RightsOf, DatasetRights),
     provide(Searchables, SearchableDatasets),
     provide(ContentCounts, DatasetCounts),
+    provide(ReportSources, DatasetSource),
   ],
   routes: { ...routes, ...editRoutes, ...placeRoutes, ...trashRoutes },
   collections: [datasets],

@@ -69,6 +69,7 @@ export const extractions = collection<ExtractionRecord>('extractions', {
   byTarget: { on: ['target.id', 'start'] },
   byState: { on: ['state', 'start'] },
   byQueue: { on: ['queue', 'start'] },
+  byStart: { on: ['start'] },
 })
 
 /** A wish to archive, or bring back, all files of a dataset; gone when each has been asked for. */

@@ -1,12 +1,12 @@
-import { definePlugin, on, onBatch, port, provide, type TransportListener } from 'pounce/sdk'
+import { definePlugin, on, onBatch, port, provide, ReportedRuns, type TransportListener } from 'pounce/sdk'
 import { Archival, Archive, ArchiveDataset } from './archival.ts'
 import { Asking, AskingRuns } from './asking.ts'
 import { AllTransports, Carriers } from './carriers.ts'
 import { archivals, choices, extractions, extractors, labels } from './collections.ts'
 import { config } from './config.ts'
-import { FetchedFiles, FileFetching } from './fetched-files.ts'
 import { FinishUpload, FollowSpace, FollowTarget, WakeExtractors, WakeOnMetadata, WakeOnRemoval } from './handlers.ts'
 import { ExtractorIntroductions, Introductions } from './introductions.ts'
+import { KeptRuns } from './reported-runs.ts'
 import * as archiveRoutes from './routes-archive.ts'
 import * as enablingRoutes from './routes-enabling.ts'
 import * as extractionRoutes from './routes-extractions.ts'
@@ -38,11 +38,11 @@ export const plugin = definePlugin({
     provide(WakingExtractors, Waking),
     provide(Submissions, Submission),
     provide(Archive, Archival),
-    provide(FetchedFiles, FileFetching),
     provide(UsageOfExtractors, ExtractorUsage),
     provide(AllTransports, Carriers),
     provide(ExtractorIntroductions, Introductions),
     provide(port<TransportListener>('extractions.results'), TakeResults),
+    provide(ReportedRuns, KeptRuns),
   ],
   routes: {
     ...{ ...extractorRoutes, ...enablingRoutes, ...labelRoutes },

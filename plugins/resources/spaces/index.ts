@@ -1,7 +1,8 @@
-import { definePlugin, on, provide, RightsOf, Spaces, TreeBranches } from 'pounce/sdk'
+import { definePlugin, on, provide, ReportSources, RightsOf, Spaces, TreeBranches } from 'pounce/sdk'
 import { spaces } from './collection.ts'
 import { ReleaseMembers } from './handlers.ts'
 import { Members, SpaceMembers } from './members.ts'
+import { SpaceSource } from './report-source.ts'
 import * as routes from './routes.ts'
 import * as memberRoutes from './routes-members.ts'
 import { SpaceBranch } from './space-branch.ts'
@@ -21,6 +22,7 @@ export const plugin = definePlugin({
     provide(SpaceMembers, Members),
     provide(TreeBranches, SpaceBranch),
     provide(RightsOf, SpaceRights),
+    provide(ReportSources, SpaceSource),
   ],
   routes: { ...routes, ...memberRoutes },
   collections: [spaces],

@@ -1,4 +1,4 @@
-import { Callers, Commands, definePlugin, Greetings, Keys, provide, RightsOf, Users } from 'pounce/sdk'
+import { Callers, Commands, definePlugin, Greetings, Keys, provide, ReportSources, RightsOf, Users } from 'pounce/sdk'
 import { AccountOffice, Accounts } from './accounts.ts'
 import { keys, roles, sessions, settings, tries, users } from './collections.ts'
 import { config } from './config.ts'
@@ -7,6 +7,7 @@ import { InstallationSecret, Secret } from './installation-secret.ts'
 import { CreateKey, ListKeys, RevokeKey } from './key-commands.ts'
 import { Keyring, KeyStore } from './keyring.ts'
 import { People, Portraits } from './portraits.ts'
+import { UserSource } from './report-source.ts'
 import { RequestCallers } from './request-callers.ts'
 import * as accountRoutes from './routes-account.ts'
 import * as keyRoutes from './routes-keys.ts'
@@ -50,6 +51,7 @@ export const plugin = definePlugin({
     provide(Commands, CreateKey),
     provide(Commands, ListKeys),
     provide(Commands, RevokeKey),
+    provide(ReportSources, UserSource),
   ],
   routes: { ...accountRoutes, ...userRoutes, ...keyRoutes, ...setUpRoutes },
   collections: [users, roles, keys, sessions, tries, settings],

@@ -1,0 +1,13 @@
+import { eq, type ReportSource } from 'pounce/sdk'
+import { users } from './collections.ts'
+
+/** Accounts in reports. */
+export class UserSource implements ReportSource {
+  readonly kind = 'user'
+  readonly records = users
+  readonly byCreated = { using: 'byCreated', where: [] }
+
+  inSpace(space: string) {
+    return { using: 'bySpace', where: eq('memberships.space', space) }
+  }
+}
