@@ -1,4 +1,4 @@
-import { isRoute, needsOf, type Plugin, type Port, takesMany } from 'pounce/sdk'
+import { behind, isRoute, needsOf, type Plugin, type Port, takesMany } from 'pounce/sdk'
 import { StartRefused } from './start-refused.ts'
 
 type AnyPort = Port<unknown>
@@ -63,15 +63,19 @@ const refuseUnwired = (name: string, plugin: Plugin): void => {
       throw new StartRefused(`${name}: ${cls.name} takes ${cls.length} arguments but wire() names ${needsOf(cls).length} ports for them`)
 }
 
-/** Ports of a copy are qualified by its name, so that the first one keeps the plain port. */
-const provisionsOf = ({ name, plugin }: NamedPlugin, isCopy: boolean): PlannedProvision[] =>
-  (plugin.provides ?? []).map(({ port, by }) => ({ port: isCopy && !takesMany(port) ? `${port}@${name}` : port, by }))
+/** Ports of a copy are qualified by its name, so that the first one keeps the plain port; a wrapped port is its wrapper's. */
+const provisionsOf = ({ name, plugin }: NamedPlugin, isCopy: boolean, wrapped: ReadonlySet<AnyPort>): PlannedProvision[] =>
+  (plugin.provides ?? []).map(({ port, by }) => {
+    if (takesMany(port)) return { port, by }
+    if (isCopy) return { port: `${port}@${name}`, by }
+    return { port: wrapped.has(port) && !plugin.wraps?.includes(port) ? behind(port) : port, by }
+  })
 
-const planOne = (one: NamedPlugin, isCopy: boolean): PlannedPlugin => {
+const planOne = (one: NamedPlugin, isCopy: boolean, wrapped: ReadonlySet<AnyPort>): PlannedPlugin => {
   refuseUnwired(one.name, one.plugin)
   const own = new Set<string>((one.plugin.provides ?? []).map(({ port }) => port).filter(port => !takesMany(port)))
   const needs = new Set<string>(wantedBy(one.plugin).filter(port => !own.has(port) && !ownPorts.has(port)))
-  return { ...one, provides: provisionsOf(one, isCopy), needs: [...needs] }
+  return { ...one, provides: provisionsOf(one, isCopy, wrapped), needs: [...needs] }
 }
 
 const findProviders = (listed: readonly PlannedPlugin[], reserved: ReadonlySet<string>): Map<string, string> => {
@@ -115,8 +119,9 @@ export const planPlugins = (
   replaceable: ReadonlySet<string> = new Set(),
 ): Plan => {
   const seen = new Set<Plugin>()
+  const wrapped = new Set(plugins.flatMap(({ plugin }) => plugin.wraps ?? []))
   const listed = plugins.map(one => {
-    const planned = planOne(one, seen.has(one.plugin))
+    const planned = planOne(one, seen.has(one.plugin), wrapped)
     seen.add(one.plugin)
     return planned
   })

@@ -55,6 +55,8 @@ export interface PluginDefinition {
   /** A TypeBox object; every member has a default or is optional, and a description. Members marked `secret: true` are masked. */
   readonly config?: TSchema
   readonly provides?: readonly Provision[]
+  /** Of the ports in `provides`, those that another plugin provides too and that this one stands in front of: see `behind`. */
+  readonly wraps?: readonly Port<unknown>[]
   /** A module's exports; those that are routes are mounted, and their names are the operation ids. */
   readonly routes?: Readonly<Record<string, unknown>>
   readonly collections?: readonly Collection<object>[]

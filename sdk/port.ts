@@ -21,6 +21,12 @@ export const contributions = <T>(name: string): Port<Contributions<T>> => `${nam
 /** True of a port made by `contributions`. */
 export const takesMany = (name: Port<unknown>): boolean => name.endsWith('*')
 
+/**
+ * What a plugin stands in front of. One that lists a port in `wraps` provides it to everybody, and takes what another plugin provides for it
+ * from here: `wire(Counted, behind(BlobStore))`.
+ */
+export const behind = <T>(name: Port<T>): Port<T> => `${name}/behind` as Port<T>
+
 /** The ports something needs, by the name it uses for each. */
 export type Needs = Readonly<Record<string, Port<unknown>>>
 

@@ -75,6 +75,17 @@ export interface TemporaryUrlOptions {
 
 export const BlobStore = port<BlobStore>('blobStore')
 
+/** Files of this machine that stay where they are, and can be read by a `BlobStore` key like stored bytes once they are registered. */
+export interface InPlaceFiles {
+  /**
+   * Reads a file once to its end and remembers its length, digest and time of change. A file that is changed afterwards is not delivered
+   * (`CorruptContent`). Removing the key forgets it and leaves the file. `Invalid` unless the path leads to a regular file inside one of the
+   * folders that the configuration lists, with links resolved.
+   */
+  register(path: string, signal?: AbortSignal): Promise<BlobFacts>
+}
+export const InPlaceFiles = contributions<InPlaceFiles>('inPlaceFiles')
+
 /** A field, not below an array, that holds the key of a blob, or null. */
 export interface BlobPlace {
   readonly in: Collection<object>

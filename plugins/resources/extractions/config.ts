@@ -14,10 +14,5 @@ export const config = s.Object({
         'Address under which extractors reach the server, where it is another than `http.baseUrl`: inside a container network, say',
     }),
   ),
-  maxUrlBytes: s.Integer({
-    default: 1_073_741_824,
-    minimum: 1,
-    description: 'Largest file that is fetched from an address (POST /api/extractions/upload_url), in bytes',
-  }),
 })
 export const Config = configPort(config)

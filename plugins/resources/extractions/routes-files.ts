@@ -4,7 +4,6 @@ import {
   Files,
   Ids,
   Installation,
-  Invalid,
   NotFound,
   one,
   type PreviewRecord,
@@ -16,7 +15,6 @@ import {
 } from 'pounce/sdk'
 import { AllTransports } from './carriers.ts'
 import { statusWord } from './extraction-status.ts'
-import { FetchedFiles } from './fetched-files.ts'
 import { Extractions } from './stored-extractions.ts'
 import { Submissions } from './submission.ts'
 import { WakingExtractors } from './waking.ts'
@@ -28,7 +26,6 @@ const route = routesFor('extractions', {
   carriers: AllTransports,
   waking: WakingExtractors,
   submissions: Submissions,
-  fetched: FetchedFiles,
   ids: Ids,
   installation: Installation,
 })
@@ -120,19 +117,5 @@ export const announceFileset = route({
     const inside = [...named.values()].filter(({ places }) => places.some(place => place.dataset === params.id))
     if (inside.length > 0) await submissions.handOver(await waking.filesAdded(inside, params.id, ids.next(), caller.user?.id))
     return { status: 200, body: 'added new event' as const }
-  },
-})
-
-export const uploadByUrl = route({
-  method: 'POST',
-  path: '/api/extractions/upload_url',
-  summary: 'Have a file fetched from an address',
-  description: 'It lies in no dataset, and only you see it until it is attached to one. Addresses inside this network are refused.',
-  permission: 'AddFile',
-  body: s.Object({ fileurl: s.String({ minLength: 1, maxLength: 2000, description: 'http or https' }) }),
-  responses: { 200: s.Object({ id: s.String() }) },
-  throws: [Invalid],
-  async handle({ body, caller, signal }, { fetched }) {
-    return { status: 200, body: { id: await fetched.take(body.fileurl, caller, signal) } }
   },
 })

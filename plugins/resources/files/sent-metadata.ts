@@ -6,30 +6,25 @@ export interface SentMetadata {
   readonly content: Json
 }
 
-const asObject = (text: string | undefined): Readonly<Record<string, Json>> | undefined => {
+type JsonObject = Readonly<Record<string, Json>>
+
+const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The JSON object that a text is; undefined when it is none. */
+export const jsonObjectIn = (text: string | undefined): JsonObject | undefined => {
   if (text === undefined) return undefined
   try {
     const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, Json>) : undefined
+    return isObject(value) ? value : undefined
   } catch {
-    // v1: a field that is no JSON object is an ordinary form field
+    // no JSON: what that means is the caller's to say
     return undefined
   }
 }
 
-/**
- * The metadata of a file among the text fields of an upload. v1: a field named like the file holds it; under the part's own name it counts
- * only with an `@context`. Throws `Invalid` for a document that the metadata route would refuse too.
- */
-export const sentMetadata = (
-  fields: ReadonlyMap<string, string>,
-  file: { readonly name: string; readonly field: string },
-): SentMetadata | undefined => {
-  const named = asObject(fields.get(file.name))
-  const fielded = named ? undefined : asObject(fields.get(file.field))
-  const document = named ?? (fielded && '@context' in fielded ? fielded : undefined)
-  if (!document) return undefined
-  const whole = `The field ${named ? file.name : file.field}`
+/** Splits the context off a document that came beside a file. `whole` begins the messages of `Invalid`: `The field a.txt`. */
+export const metadataFrom = (document: unknown, whole: string): SentMetadata => {
+  if (!isObject(document)) throw new Invalid(`${whole} must hold a JSON object: the metadata of the file`)
   requireTame(document, whole)
   const { '@context': context, ...content } = document
   if (context === undefined) return { content }
@@ -37,4 +32,25 @@ export const sentMetadata = (
     throw new Invalid(`${whole}: @context must be text, an object or a list`)
   }
   return { context, content }
+}
+
+/**
+ * The metadata of a file among the text fields of an upload. v1: a field named like the file holds it; under the part's own name it counts
+ * only with an `@context`. Throws `Invalid`, naming the field, for a document that the metadata route would refuse too.
+ */
+export const sentMetadata = (
+  fields: ReadonlyMap<string, string>,
+  file: { readonly name: string; readonly field: string },
+): SentMetadata | undefined => {
+  const named = fields.get(file.name)
+  // Some clients name the part like the file: then a plain text beside it is a plain text.
+  if (named !== undefined && (file.name !== file.field || jsonObjectIn(named))) {
+    const document = jsonObjectIn(named)
+    return metadataFrom(document, `The field ${file.name}`)
+  }
+  const fielded = fields.get(file.field)
+  const document = jsonObjectIn(fielded)
+  if (document && '@context' in document) return metadataFrom(document, `The field ${file.field}`)
+  if (!document && fielded?.includes('"@context"')) throw new Invalid(`The field ${file.field} is not the JSON object that it seems to be`)
+  return undefined
 }

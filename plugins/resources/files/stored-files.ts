@@ -29,6 +29,11 @@ import { files } from './collection.ts'
 
 export const config = s.Object({
   maxNameLength: s.Integer({ default: 255, minimum: 1, maximum: 1000, description: 'Longest file name that is accepted, in characters' }),
+  maxUrlBytes: s.Integer({
+    default: 1_099_511_627_776,
+    minimum: 1,
+    description: 'Largest file that is fetched from an address, in bytes',
+  }),
 })
 export const Config = configPort(config)
 

@@ -1,36 +1,29 @@
-import { lookup } from 'mime-types'
 import {
-  anonymousUserId,
-  type BlobFacts,
   BlobStore,
   type Caller,
-  Conflict,
-  Datasets,
-  demand,
+  type Contributions,
+  type FieldPart,
+  FileIntake,
   type FilePart,
   type FileRecord,
-  Files,
-  Folders,
+  type IncomingFile,
+  InPlaceFiles,
+  type IntakeTarget,
   Invalid,
   Log,
-  MetadataDocuments,
-  NotFound,
   type Parts,
-  Policy,
   port,
   type Stored,
-  s,
+  TooLarge,
   wire,
 } from 'pounce/sdk'
-import { type SentMetadata, sentMetadata } from './sent-metadata.ts'
-import { Config, type config } from './stored-files.ts'
+import { jsonObjectIn, metadataFrom, sentMetadata } from './sent-metadata.ts'
+import { fileInPlace } from './upload-in-place.ts'
 
 /** What was asked for besides the bytes. */
 export interface UploadOptions {
-  /** The dataset to add to; the caller's right to do so has been checked. */
+  /** The dataset to add to, named by path or query. A `dataset_id` field says the same where it may. */
   readonly dataset?: string | undefined
-  /** The dataset as the caller named it, not checked yet. A `dataset_id` field says the same. */
-  readonly namedDataset?: string | undefined
   /** Refuse when neither names a dataset. */
   readonly mustNameDataset?: boolean
   readonly folder?: string | undefined
@@ -38,149 +31,115 @@ export interface UploadOptions {
   readonly showPreviews: FileRecord['showPreviews']
 }
 
-interface Received {
+interface Received extends IncomingFile {
+  /** The name of its part. */
   readonly field: string
-  readonly name: string
-  readonly contentType: string
-  readonly bytes: BlobFacts
 }
 
-const unknownType = 'application/octet-stream'
+/** All text fields of one upload together. */
+const maxFieldsBytes = 10 * 1024 * 1024
 
-const typeOf = (part: FilePart): string => {
-  const declared = part.contentType.split(';')[0]?.trim().toLowerCase() ?? ''
-  if (/^[\w.+-]+\/[\w.+-]+$/.test(declared) && declared !== unknownType) return declared
-  return lookup(part.filename) || unknownType
+/** The text fields of a form. Those named `file` may come several times, one for each file to be taken from a folder of the server. */
+class Fields {
+  readonly byName = new Map<string, string>()
+  readonly references: Readonly<Record<string, unknown>>[] = []
+  #bytes = 0
+
+  add({ field, value }: FieldPart): void {
+    this.#bytes += Buffer.byteLength(field) + Buffer.byteLength(value)
+    if (this.#bytes > maxFieldsBytes) throw new TooLarge(`The fields of a form must be at most ${maxFieldsBytes} bytes together`)
+    const document = field === 'file' ? jsonObjectIn(value) : undefined
+    if (document && 'path' in document) this.references.push(document)
+    else this.byName.set(field, value)
+  }
+
+  /** The dataset that the references name, all the same. */
+  referredDataset(): string | undefined {
+    const named = new Set(this.references.map(({ dataset }) => dataset).filter(dataset => dataset !== undefined && dataset !== ''))
+    if (named.size > 1) throw new Invalid('The fields named file must all name the same dataset')
+    const [dataset] = named
+    if (dataset !== undefined && typeof dataset !== 'string') throw new Invalid('The field file: dataset must be the id of a dataset')
+    return dataset
+  }
 }
 
 /**
  * Takes the parts of one upload: bytes first, all of them durable, then the records. A body that breaks off
- * leaves nothing behind; `dataset_id` and `folder_id` fields may stand before or after the files.
+ * leaves nothing behind; fields may stand before or after the files.
  */
 export class Upload {
   #blobs: BlobStore
-  #files: Files
-  #datasets: Datasets
-  #folders: Folders
-  #metadata: MetadataDocuments
-  #policy: Policy
+  #intake: FileIntake
+  #inPlace: Contributions<InPlaceFiles>
   #log: Log
-  #maxNameLength: number
 
-  constructor(
-    { maxNameLength }: s.Static<typeof config>,
-    blobs: BlobStore,
-    files: Files,
-    datasets: Datasets,
-    folders: Folders,
-    metadata: MetadataDocuments,
-    policy: Policy,
-    log: Log,
-  ) {
-    this.#maxNameLength = maxNameLength
+  constructor(blobs: BlobStore, intake: FileIntake, inPlace: Contributions<InPlaceFiles>, log: Log) {
     this.#blobs = blobs
-    this.#files = files
-    this.#datasets = datasets
-    this.#folders = folders
-    this.#metadata = metadata
-    this.#policy = policy
+    this.#intake = intake
+    this.#inPlace = inPlace
     this.#log = log
   }
 
   /** The new files in the order they came; at least one. */
   async take(parts: Parts, caller: Caller, options: UploadOptions, signal: AbortSignal): Promise<readonly (FileRecord & Stored)[]> {
-    if (options.namedDataset !== undefined) await this.#mayAddTo(caller, options.namedDataset)
-    const known = options.dataset ?? options.namedDataset
-    if (known !== undefined) await this.#checkTarget(known, options.folder)
-    const fields = new Map<string, string>()
+    await this.#require(options, options, caller)
     const received: Received[] = []
+    let isHandedOver = false
     try {
+      const fields = new Fields()
       for await (const part of parts) {
-        if (part.kind === 'field') fields.set(part.field, part.value)
+        if (part.kind === 'field') fields.add(part)
         else received.push(await this.#receive(part, signal))
       }
-      if (received.length === 0) throw new Invalid('No files uploaded: send at least one file as a part of a multipart/form-data body')
-      const dataset = known ?? (options.mustNameDataset ? fields.get('dataset_id') : undefined)
-      const folder = options.folder ?? fields.get('folder_id')
-      if (options.mustNameDataset && dataset === undefined) throw new Invalid('dataset_id is missing: name the dataset to add to')
-      if (known === undefined && dataset !== undefined) await this.#mayAddTo(caller, dataset)
-      await this.#checkTarget(dataset, folder)
-      const documents = new Map(received.map(file => [file, sentMetadata(fields, file)]))
-      return await this.#record(received, documents, caller, { ...options, dataset, folder })
+      if (received.length + fields.references.length === 0) {
+        throw new Invalid('No files uploaded: send at least one file as a part of a multipart/form-data body')
+      }
+      const target = this.#targetOf(fields, options)
+      await this.#require(target, options, caller)
+      const incoming: IncomingFile[] = received.map(file => {
+        const document = sentMetadata(fields.byName, file)
+        return document ? { ...file, metadata: [document] } : file
+      })
+      for (const reference of fields.references) {
+        const file = await this.#refer(reference, signal)
+        received.push(file)
+        incoming.push(file)
+      }
+      const multiple = fields.byName.get('multiple')
+      isHandedOver = true
+      const { extract, showPreviews } = options
+      return await this.#intake.admit(incoming, caller, { ...target, extract, showPreviews, isToldApart: multiple === 'true' })
     } catch (error) {
-      await this.#forget(received)
+      if (!isHandedOver) await this.#forget(received)
       throw error
     }
   }
 
+  /** The right to what the path names was checked by the route. */
+  async #require(target: IntakeTarget, { dataset, mustNameDataset }: UploadOptions, caller: Caller): Promise<void> {
+    if (target.dataset === undefined && mustNameDataset) return
+    if (target.dataset === dataset && !mustNameDataset) await this.#intake.requirePlace(target)
+    else await this.#intake.requireTarget(caller, target)
+  }
+
+  #targetOf(fields: Fields, options: UploadOptions): IntakeTarget {
+    const { byName } = fields
+    const referred = fields.referredDataset()
+    const dataset = options.dataset ?? (options.mustNameDataset ? byName.get('dataset_id') : undefined) ?? referred
+    if (options.mustNameDataset && dataset === undefined) throw new Invalid('dataset_id is missing: name the dataset to add to')
+    if (referred !== undefined && referred !== dataset) throw new Invalid('The field file names another dataset than the request')
+    return { dataset, folder: options.folder ?? byName.get('folder_id') }
+  }
+
   async #receive(part: FilePart, signal: AbortSignal): Promise<Received> {
-    const name = part.filename.normalize('NFC').trim()
-    if (name === '' || name.length > this.#maxNameLength) {
-      throw new Invalid(`The file name must have 1 to ${this.#maxNameLength} characters; this one has ${name.length}`)
-    }
-    const contentType = typeOf(part)
-    return { field: part.field, name, contentType, bytes: await this.#blobs.put(part.stream, { signal }) }
+    const name = this.#intake.nameOf(part.filename)
+    return { field: part.field, name, contentType: part.contentType, bytes: await this.#blobs.put(part.stream, { signal }) }
   }
 
-  #mayAddTo(caller: Caller, dataset: string): Promise<void> {
-    return demand(this.#policy, caller, 'AddResourceToDataset', { kind: 'dataset', id: dataset })
-  }
-
-  async #checkTarget(dataset: string | undefined, folder: string | undefined): Promise<void> {
-    if (dataset === undefined) {
-      if (folder !== undefined) throw new Invalid('folder_id needs the dataset that the folder is in')
-      return
-    }
-    const record = s.isId(dataset) ? await this.#datasets.get(dataset) : undefined
-    if (!record) throw new NotFound('dataset')
-    if (record.state === 'trashed') throw new Conflict('This dataset is in the trash: restore it before adding files')
-    if (folder === undefined) return
-    const found = s.isId(folder) ? await this.#folders.get(folder) : undefined
-    if (found?.dataset !== dataset) throw new NotFound('folder')
-  }
-
-  async #record(
-    received: Received[],
-    documents: ReadonlyMap<Received, SentMetadata | undefined>,
-    caller: Caller,
-    options: UploadOptions,
-  ): Promise<readonly (FileRecord & Stored)[]> {
-    const author = caller.user?.id ?? anonymousUserId
-    const made: (FileRecord & Stored)[] = []
-    const target = { ...(options.dataset ? { dataset: options.dataset } : {}), ...(options.folder ? { folder: options.folder } : {}) }
-    const keyId = caller.keyId === undefined ? {} : { keyId: caller.keyId }
-    for (let next = received.shift(); next !== undefined; next = received.shift()) {
-      const { name, contentType, bytes } = next
-      const { key: blob, sizeBytes, sha256 } = bytes
-      const { extract, showPreviews } = options
-      // From here on the bytes are those of the record, or its maker's to remove.
-      const file = await this.#files.create({
-        name,
-        contentType,
-        blob,
-        sizeBytes,
-        sha256,
-        author,
-        extract,
-        showPreviews,
-        ...target,
-        ...keyId,
-      })
-      made.push(file)
-      const document = documents.get(next)
-      if (document) await this.#annotate(file, document, caller)
-    }
-    return made
-  }
-
-  async #annotate(file: FileRecord & Stored, document: SentMetadata, caller: Caller): Promise<void> {
-    const user = caller.user
-    await this.#metadata.add({
-      target: { kind: 'file', id: file.id },
-      ...document,
-      agent: { kind: 'user', name: user?.fullName ?? 'Unknown', extractorId: null, userId: user?.id ?? null },
-      author: user?.id ?? null,
-    })
+  async #refer({ path, md }: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<Received> {
+    if (typeof path !== 'string') throw new Invalid('The field file: path must be the path of a file on the server')
+    const metadata = md === undefined || md === null ? {} : { metadata: [metadataFrom(md, 'The field file: md')] }
+    return { field: 'file', ...metadata, ...(await fileInPlace(this.#inPlace, this.#intake, path, signal)) }
   }
 
   async #forget(received: readonly Received[]): Promise<void> {
@@ -193,7 +152,7 @@ export class Upload {
     }
   }
 }
-wire(Upload, Config, BlobStore, Files, Datasets, Folders, MetadataDocuments, Policy, Log)
+wire(Upload, BlobStore, FileIntake, InPlaceFiles, Log)
 
 /** The one place where multipart bodies become files. */
 export const Uploads = port<Upload>('files.uploads')

@@ -1,0 +1,86 @@
+import { constants } from 'node:fs'
+import { type FileHandle, open, realpath } from 'node:fs/promises'
+import { isAbsolute, relative, sep } from 'node:path'
+import { CorruptContent, configPort, Invalid, port, s, wire } from 'pounce/sdk'
+
+export const config = s.Object({
+  folders: s.Array(s.String({ minLength: 1, pattern: '^/' }), {
+    default: [],
+    description:
+      'Folders of this machine whose files may be added where they lie, by path (`filesystem.sourcepaths` in Clowder 1.x). Absolute; ' +
+      'whoever may upload may then read every regular file in them',
+  }),
+})
+const Config = configPort(config)
+
+const refusal = (cause?: unknown): Invalid =>
+  new Invalid('There is no regular file with this path inside a folder that this server takes files from', { cause })
+
+/** Opening must neither follow a link at the end nor wait for the other end of a pipe. */
+const openingFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+
+const isInside = (path: string, folder: string): boolean => {
+  const way = relative(folder, path)
+  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
+}
+
+/** A file that was opened, under its real path. */
+export interface OpenFile {
+  readonly path: string
+  readonly handle: FileHandle
+}
+
+/** The folders that the configuration lists. */
+export class ListedFolders {
+  readonly #folders: readonly string[]
+
+  constructor({ folders }: s.Static<typeof config>) {
+    this.#folders = folders
+  }
+
+  /** Opens a regular file inside one of the folders. One message for all that is refused, so that nothing can be learned of what lies elsewhere. */
+  async open(path: string): Promise<OpenFile> {
+    if (!isAbsolute(path) || path.includes('\0')) throw refusal()
+    const real = await this.#allowed(path)
+    const handle = await open(real, openingFlags).catch((cause: unknown) => {
+      throw refusal(cause)
+    })
+    try {
+      const [stats, again] = await Promise.all([handle.stat(), this.#allowed(real)])
+      // A folder on the way may have become a link since.
+      if (!stats.isFile() || again !== real) throw refusal()
+      return { path: real, handle }
+    } catch (error) {
+      await handle.close()
+      throw error
+    }
+  }
+
+  /** Opens a file that was registered; `CorruptContent` when it is not there any more, or its folder is not listed. */
+  async reopen(path: string): Promise<OpenFile> {
+    try {
+      const file = await this.open(path)
+      if (file.path === path) return file
+      await file.handle.close()
+    } catch (cause) {
+      throw new CorruptContent('The file that was registered is not at its place any more', { cause })
+    }
+    throw new CorruptContent('The file that was registered is not at its place any more')
+  }
+
+  async #allowed(path: string): Promise<string> {
+    if (this.#folders.length === 0) throw refusal()
+    const real = await realpath(path).catch((cause: unknown) => {
+      throw refusal(cause)
+    })
+    for (const folder of this.#folders) {
+      // A folder that is not there (a disk that is not mounted) holds nothing.
+      const root = await realpath(folder).catch(() => undefined)
+      if (root !== undefined && isInside(real, root)) return real
+    }
+    throw refusal()
+  }
+}
+wire(ListedFolders, Config)
+
+export const Folders = port<ListedFolders>('in-place.folders')

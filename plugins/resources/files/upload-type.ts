@@ -1,0 +1,42 @@
+import { lookup } from 'mime-types'
+import type { BlobFacts, BlobStore } from 'pounce/sdk'
+import { zipNames } from './upload-zip-names.ts'
+
+const unknownType = 'application/octet-stream'
+
+/** What an archive is called by the first name in it that says something (Clowder 1.x, fileutils/FilesUtils). */
+const zipped: readonly (readonly [sign: RegExp, type: string])[] = [
+  [/\.x3d$/i, 'model/x3d-zipped'],
+  [/\.obj$/i, 'model/obj-zipped'],
+  [/\.lp$/i, 'imageset/ptmimages-zipped'],
+  [/\.sfmdataset$/i, 'model/sfm-zipped'],
+  [/__slides/i, 'multi/video-presentation-zipped'],
+]
+
+const declaredType = (declared: string | undefined, name: string): string => {
+  const type = declared?.split(';')[0]?.trim().toLowerCase() ?? ''
+  if (/^[\w.+-]+\/[\w.+-]+$/.test(type) && type !== unknownType) return type
+  return lookup(name) || unknownType
+}
+
+const zippedType = (names: readonly string[]): string => {
+  for (const name of names) {
+    const [, type] = name.endsWith('/') ? [] : (zipped.find(([sign]) => sign.test(name)) ?? [])
+    if (type !== undefined) return type
+  }
+  return 'multi/files-zipped'
+}
+
+/**
+ * The media type of stored bytes: as declared, else by the ending of the name. An archive is called after what is in it; only its list of names
+ * is read, of which no more than the first megabyte counts. One that cannot be read stays `application/zip`.
+ */
+export const mediaTypeOf = async (
+  blobs: BlobStore,
+  { name, contentType, bytes }: { readonly name: string; readonly contentType?: string; readonly bytes: BlobFacts },
+): Promise<string> => {
+  const type = declaredType(contentType, name)
+  if (!/^application\/(?:x-)?zip(?:-compressed)?$/.test(type)) return type
+  const names = await zipNames(blobs, bytes)
+  return names === undefined ? type : zippedType(names)
+}
