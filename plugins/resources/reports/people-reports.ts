@@ -1,0 +1,98 @@
+import {
+  anonymousUserId,
+  bare,
+  Clock,
+  type ContentCount,
+  ContentCounts,
+  type Contributions,
+  DocumentStore,
+  fullNameOf,
+  type Kind,
+  port,
+  type Shown,
+  Spaces,
+  type Stored,
+  type UserRecord,
+  Users,
+  wire,
+} from 'pounce/sdk'
+import { linesFrom, type Report } from './report.ts'
+import { RecordSources, type Sources } from './sources.ts'
+
+const spaceColumns = ['type', 'id', 'name', 'description', 'creator_id', 'created', 'datasets', 'collections', 'users']
+const userColumns = [
+  ...['type', 'id', 'name', 'email', 'provider', 'last_login', 'days_since_last_login'],
+  ...['active', 'admin', 'admin_spaces', 'member_spaces'],
+]
+const dayMs = 86_400_000
+const mostCounted = 100_000
+
+/** Spaces and accounts, one line each. */
+export class PeopleReports {
+  #documents: DocumentStore
+  #sources: Sources
+  #spaces: Spaces
+  #users: Users
+  #counts: Contributions<ContentCount>
+  #clock: Clock
+
+  constructor(documents: DocumentStore, sources: Sources, spaces: Spaces, users: Users, counts: Contributions<ContentCount>, clock: Clock) {
+    this.#documents = documents
+    this.#sources = sources
+    this.#spaces = spaces
+    this.#users = users
+    this.#counts = counts
+    this.#clock = clock
+  }
+
+  /** What a space holds is counted up to 100,000. */
+  spaces(): Report {
+    return { name: 'SpaceMetrics', columns: spaceColumns, lines: format => linesFrom(format, spaceColumns, this.#spaceRows()) }
+  }
+
+  /** Anonymous first, as in Clowder 1.x. */
+  users(): Report {
+    return { name: 'UserMetrics', columns: userColumns, lines: format => linesFrom(format, userColumns, this.#userRows()) }
+  }
+
+  async *#spaceRows(): AsyncGenerator<readonly Shown[]> {
+    for await (const { id, name, description, author, created } of this.#spaces.all()) {
+      const creator = (await this.#users.get(author)) ? author : ''
+      const [datasets, collections, users] = await Promise.all([
+        this.#count('dataset', id),
+        this.#count('collection', id),
+        this.#members(id),
+      ])
+      yield ['space', id, name, description, creator, bare(created), datasets, collections, users]
+    }
+  }
+
+  async #count(kind: Kind, space: string): Promise<number> {
+    const counter = this.#counts.all().find(count => count.kind === kind)
+    return (await counter?.countIn({ kind: 'space', id: space }, mostCounted)) ?? 0
+  }
+
+  async #members(space: string): Promise<number> {
+    const { records, inSpace } = this.#sources.of('user')
+    return inSpace ? this.#documents.count(records, { ...inSpace(space), upTo: mostCounted }) : 0
+  }
+
+  async *#userRows(): AsyncGenerator<readonly Shown[]> {
+    yield ['user', anonymousUserId, 'Anonymous User', '', '', null, null, null, null, null, null]
+    const { records, byCreated } = this.#sources.of('user')
+    const adminRoles = new Set((await this.#users.roles()).filter(({ name }) => name === 'Admin').map(({ id }) => id))
+    const now = this.#clock.now().getTime()
+    for await (const user of this.#documents.scan(records, { using: byCreated.using }) as AsyncIterable<UserRecord & Stored>) {
+      const { id, email, provider, lastLogin, status, memberships } = user
+      const days = lastLogin === null ? null : Math.max(0, Math.floor((now - Date.parse(lastLogin)) / dayMs))
+      const ruled = memberships.filter(({ role }) => adminRoles.has(role)).length
+      yield [
+        ...['user', id, fullNameOf(user), email, provider, bare(lastLogin), days],
+        ...[status !== 'Inactive', status === 'Admin', ruled, memberships.length - ruled],
+      ]
+    }
+  }
+}
+wire(PeopleReports, DocumentStore, RecordSources, Spaces, Users, ContentCounts, Clock)
+
+export const ReportsOfPeople = port<PeopleReports>('reports.people')

@@ -1,0 +1,115 @@
+import {
+  bare,
+  type DatasetRecord,
+  Datasets,
+  type FileRecord,
+  port,
+  type Records,
+  type Shown,
+  type Stored,
+  type UserRecord,
+  Users,
+  wire,
+} from 'pounce/sdk'
+import { inBatches } from './batches.ts'
+import { type FilesKept, KeptFiles } from './files-kept.ts'
+import type { Span } from './record-reports.ts'
+import { linesFrom, type Report } from './report.ts'
+import { type PeopleOfSpaces, personOf, SpacesPeople } from './space-people.ts'
+
+type File = FileRecord & Stored
+
+const remembered = 5000
+
+const columns = [
+  ...['file_type', 'id', 'name', 'owner', 'owner_email', 'owner_id', 'size_kb', 'uploaded', 'location'],
+  ...['parent_datasets', 'parent_collections', 'parent_spaces', 'space_owners', 'space_admins'],
+]
+
+/** Records of a port that are asked for together and remembered, as long as there are not very many. */
+class Remembered<T extends object> {
+  readonly #records: Records<T>
+  #known = new Map<string, (T & Stored) | undefined>()
+
+  constructor(records: Records<T>) {
+    this.#records = records
+  }
+
+  async load(ids: readonly string[]): Promise<void> {
+    const wanted = new Set(ids)
+    if (this.#known.size + wanted.size > remembered) this.#known = new Map([...this.#known].filter(([id]) => wanted.has(id)))
+    const missing = [...wanted].filter(id => !this.#known.has(id))
+    for (let at = 0; at < missing.length; at += 1000) {
+      const some = missing.slice(at, at + 1000)
+      const found = await this.#records.getMany(some)
+      for (const id of some) this.#known.set(id, found.get(id))
+    }
+  }
+
+  get(id: string): (T & Stored) | undefined {
+    return this.#known.get(id)
+  }
+}
+
+const different = (texts: readonly string[]): readonly string[] => [...new Set(texts)]
+
+/** What lies where: each file with its owner, its parents, and the people who look after its spaces. */
+export class StorageReports {
+  #files: FilesKept
+  #datasets: Datasets
+  #users: Users
+  #people: PeopleOfSpaces
+
+  constructor(files: FilesKept, datasets: Datasets, users: Users, people: PeopleOfSpaces) {
+    this.#files = files
+    this.#datasets = datasets
+    this.#users = users
+    this.#people = people
+  }
+
+  /** Of a space, or of all there is. Times without their ends. */
+  files(space: string | undefined, span: Span): Report {
+    const found = () => (space === undefined ? this.#files.all(span) : this.#files.ofSpace(space, span))
+    return {
+      name: space === undefined ? 'SpaceStorage' : `SpaceStorage_${space}`,
+      columns,
+      lines: format => linesFrom(format, columns, this.#rows(found())),
+    }
+  }
+
+  async *#rows(files: AsyncIterable<File>): AsyncGenerator<readonly Shown[]> {
+    const datasets = new Remembered<DatasetRecord>(this.#datasets)
+    const users = new Remembered<UserRecord>(this.#users)
+    const peopleOf = this.#people.finder()
+    const rowOf = async (file: File): Promise<readonly Shown[]> => {
+      const parents = different(file.places.map(place => place.dataset))
+      const known = parents.flatMap(id => datasets.get(id) ?? [])
+      const spaces = different(known.flatMap(dataset => dataset.spaces))
+      const people = await Promise.all(spaces.map(peopleOf))
+      const { name, email } = personOf(users.get(file.author))
+      return [
+        ...[
+          file.contentType,
+          file.id,
+          file.name,
+          name,
+          email,
+          file.author,
+          Math.floor(file.sizeBytes / 1000),
+          bare(file.created),
+          file.blob,
+        ],
+        ...[parents, different(known.flatMap(dataset => dataset.collections)), spaces],
+        ...[different(people.flatMap(({ owners }) => owners)), different(people.flatMap(({ admins }) => admins))],
+      ]
+    }
+    for await (const some of inBatches(files)) {
+      await datasets.load(some.flatMap(file => file.places.map(place => place.dataset)))
+      await users.load(some.map(file => file.author))
+      for (const file of some) yield await rowOf(file)
+    }
+  }
+}
+wire(StorageReports, KeptFiles, Datasets, Users, SpacesPeople)
+
+export const ReportsOfStorage = port<StorageReports>('reports.storage')

@@ -1,0 +1,71 @@
+import { DocumentStore, type Lines, port, range, type Shown, Users, wire } from 'pounce/sdk'
+import type { Span } from './record-reports.ts'
+import { linesFrom, type Report } from './report.ts'
+import { RecordSources, type Sources } from './sources.ts'
+import { personOf } from './space-people.ts'
+
+const columns = ['type', 'id', 'name', 'email', 'files', 'size_kb']
+const together = 200
+
+const asked: Lines = {
+  format: 'json',
+  columns: [
+    { name: 'author', cell: { at: 'author', as: 'text' } },
+    { name: 'size', cell: { at: 'sizeBytes', as: 'bare' } },
+  ],
+}
+
+interface Held {
+  files: number
+  bytes: number
+}
+
+/** How much each person has stored. */
+export class UsageReports {
+  #documents: DocumentStore
+  #sources: Sources
+  #users: Users
+
+  constructor(documents: DocumentStore, sources: Sources, users: Users) {
+    this.#documents = documents
+    this.#sources = sources
+    this.#users = users
+  }
+
+  /** Those who have uploaded anything in a time without its ends, who holds most first. Only the sums of people are held in memory. */
+  users(span: Span): Report {
+    return { name: 'UserStorage', columns, lines: format => linesFrom(format, columns, this.#rows(span)) }
+  }
+
+  async *#rows(span: Span): AsyncGenerator<readonly Shown[]> {
+    const held = [...(await this.#sums(span))].sort(([, a], [, b]) => b.bytes - a.bytes)
+    for (let at = 0; at < held.length; at += together) {
+      const some = held.slice(at, at + together)
+      const users = await this.#users.getMany(some.map(([id]) => id))
+      for (const [id, { files, bytes }] of some) {
+        const { name, email } = personOf(users.get(id))
+        yield ['user', id, name, email, files, Math.floor(bytes / 1000)]
+      }
+    }
+  }
+
+  async #sums({ since, until }: Span): Promise<ReadonlyMap<string, Held>> {
+    const { records, byCreated } = this.#sources.of('file')
+    const bounds = { ...(since === undefined ? {} : { gt: since }), ...(until === undefined ? {} : { lt: until }) }
+    const query = Object.keys(bounds).length > 0 ? { using: byCreated.using, where: range('created', bounds) } : undefined
+    const sums = new Map<string, Held>()
+    for await (const piece of this.#documents.lines(records, asked, query)) {
+      const rows = JSON.parse(`[${Buffer.from(piece).toString()}]`) as readonly { readonly author: string; readonly size: number }[]
+      for (const { author, size } of rows) {
+        const sum = sums.get(author) ?? { files: 0, bytes: 0 }
+        sums.set(author, sum)
+        sum.files += 1
+        sum.bytes += size
+      }
+    }
+    return sums
+  }
+}
+wire(UsageReports, DocumentStore, RecordSources, Users)
+
+export const ReportsOfUsage = port<UsageReports>('reports.usage')
