@@ -71,6 +71,8 @@ export interface EventMap {
   }
   /** `isTracked`: counted in the file's statistics. `isWhole`: no range was asked for; said of untracked downloads only while an `EventSink` is there. */
   'file.downloaded': { readonly sizeBytes: number; readonly isTracked: boolean; readonly isWhole: boolean }
+  /** Somebody tried to download it while it is archived; said once a day. */
+  'file.wanted-from-archive': None
   'file.archived': { readonly sizeBytes: number }
   'file.unarchived': { readonly sizeBytes: number }
   'metadata.added': { readonly target: Ref }
@@ -89,7 +91,8 @@ export interface EventMap {
   /** Somebody is spoken to in a comment on the target, or beside one. Subject: that person; the actor is who commented. `notice`: what is kept of it. */
   'comment.mentioned': { readonly target: Ref; readonly notice: string }
   'preview.attached': { readonly target: Ref }
-  'preview.removed': { readonly blob: string | null }
+  /** Of previews, thumbnails and tiles. `target`: what it showed, if anything. */
+  'preview.removed': { readonly blob: string | null; readonly target?: Ref | null }
   'thumbnail.attached': { readonly target: Ref }
   'section.created': { readonly file: string }
   'section.updated': { readonly file: string }

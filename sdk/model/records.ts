@@ -136,6 +136,8 @@ export interface FileRecord {
   readonly statistics: Statistics
   /** Jobs of the upload that are not done yet; at none left the status becomes PROCESSED. */
   readonly pendingJobs: readonly string[]
+  /** Of an archived file: the last day, as `2026-01-31`, on which an admin was told that somebody wants it. */
+  readonly wantedOn?: string
   /** Of a file that came with an import, until its `file.created` is out: what that will say. */
   readonly untold?: { readonly extract: boolean; readonly key: string | null }
 }

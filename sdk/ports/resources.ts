@@ -29,6 +29,8 @@ export interface Users extends Records<UserRecord> {
   byEmail(email: string): Promise<(UserRecord & Stored) | undefined>
   /** Accounts of exactly this name, at most 20: two people can have the same. */
   named(firstName: string, lastName: string): Promise<readonly (UserRecord & Stored)[]>
+  /** Server admins, at most 100, by id. */
+  admins(): Promise<readonly (UserRecord & Stored)[]>
   /** Members of a space with their role ids, by id. */
   membersOf(space: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<UserRecord & Stored>>
   /** Some of those who follow a thing, at most `limit` (1 to 1,000), by id. */
@@ -285,6 +287,14 @@ export interface Counters {
   }>
 }
 export const Counters = port<Counters>('counters')
+
+/** Takes things of one kind away as their DELETE route does: contributed by the plugin that owns the kind. */
+export interface Bin {
+  readonly kind: Kind
+  /** To the trash, or for good where there is none or the thing lies in it. Rights are the caller's to check. Absent: `NotFound`. */
+  discard(id: string, actor: string | undefined): Promise<void>
+}
+export const Bins = contributions<Bin>('bins')
 
 /** What somebody might want to follow as well (reference, api-platform §1). */
 export interface Recommendation {

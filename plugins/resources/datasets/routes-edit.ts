@@ -1,7 +1,6 @@
-import { Conflict, Invalid, NotFound, one, routesFor, s } from 'pounce/sdk'
+import { Conflict, Invalid, LicenseBody, NotFound, one, routesFor, s, toLicense } from 'pounce/sdk'
 import { DatasetEditing } from './dataset-edits.ts'
 import { DatasetPlacing } from './dataset-places.ts'
-import { LicenseBody, toLicense } from './license.ts'
 
 const route = routesFor('datasets', { edits: DatasetEditing, places: DatasetPlacing })
 const params = s.Object({ id: s.id() })

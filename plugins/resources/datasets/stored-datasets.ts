@@ -13,6 +13,7 @@ import {
   type NewEvent,
   noStatistics,
   orNotFound,
+  ownLicense,
   type Page,
   rewrite,
   type Update,
@@ -21,7 +22,6 @@ import {
 } from 'pounce/sdk'
 import { type Dataset, datasets } from './collection.ts'
 import { type DatasetPlaces, DatasetPlacing } from './dataset-places.ts'
-import { ownLicense } from './license.ts'
 
 const deciding = /^(access|spaces)(\.|$)/
 

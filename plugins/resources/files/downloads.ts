@@ -1,15 +1,21 @@
 import {
   BlobStore,
   type Bytes,
+  type Caller,
   Clock,
+  CommitConflict,
   type Contributions,
+  demand,
   type EventSink,
   EventSinks,
   event,
   type FileRecord,
   Files,
   Log,
+  letsDownload,
   NotFound,
+  ne,
+  Policy,
   port,
   type Stored,
   wire,
@@ -25,13 +31,15 @@ export class Downloads {
   #blobs: BlobStore
   #files: Files
   #clock: Clock
+  #policy: Policy
   #sinks: Contributions<EventSink>
   #log: Log
 
-  constructor(blobs: BlobStore, files: Files, clock: Clock, sinks: Contributions<EventSink>, log: Log) {
+  constructor(blobs: BlobStore, files: Files, clock: Clock, policy: Policy, sinks: Contributions<EventSink>, log: Log) {
     this.#blobs = blobs
     this.#files = files
     this.#clock = clock
+    this.#policy = policy
     this.#sinks = sinks
     this.#log = log
   }
@@ -69,11 +77,28 @@ export class Downloads {
     })
   }
 
+  /** Has the admins told, once a day, that somebody tried to download a file that is archived. The download itself goes on while the bytes are there. */
+  wantArchived({ id, status }: File, user: string | undefined): void {
+    if (status !== 'ARCHIVED') return
+    const wantedOn = this.#clock.now().toISOString().slice(0, 10)
+    const wanted = event('file.wanted-from-archive', { kind: 'file', id }, {}, user)
+    this.#files.change(id, { where: ne('wantedOn', wantedOn), set: { wantedOn } }, [wanted]).catch((error: unknown) => {
+      if (error instanceof CommitConflict) return
+      this.#log.warn('nobody was told that an archived file is wanted', { file: id, error })
+    })
+  }
+
+  /** Whether a caller who may look at a file may have its bytes: by right, or because its license lets everybody. */
+  async demand(file: File, caller: Caller): Promise<void> {
+    if (letsDownload(file.license, caller.user?.fullName)) return
+    await demand(this.#policy, caller, 'DownloadFiles', { kind: 'file', id: file.id })
+  }
+
   /** The path on disk where the bytes can be read in place, if there is one. */
   async pathOf(file: File): Promise<string | undefined> {
     return this.#blobs.localPath?.(file.blob)
   }
 }
-wire(Downloads, BlobStore, Files, Clock, EventSinks, Log)
+wire(Downloads, BlobStore, Files, Clock, Policy, EventSinks, Log)
 
 export const FileDownloads = port<Downloads>('files.downloads')

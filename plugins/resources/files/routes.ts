@@ -1,4 +1,17 @@
-import { type Bytes, Datasets, event, type FileRecord, Files, Invalid, NotFound, one, routesFor, type Stored, s } from 'pounce/sdk'
+import {
+  type Bytes,
+  Datasets,
+  event,
+  type FileRecord,
+  Files,
+  Forbidden,
+  Invalid,
+  NotFound,
+  one,
+  routesFor,
+  type Stored,
+  s,
+} from 'pounce/sdk'
 import { FileDownloads } from './downloads.ts'
 import { FileInfo, ListedFile, maySeePaths, toFileInfo } from './file-json.ts'
 import { FileListing } from './listing.ts'
@@ -24,21 +37,26 @@ export const getFile = route({
   aliases: [{ path: '/api/files/:id/blob' }, { path: '/files/:id/blob' }],
   summary: "A file's bytes",
   description:
+    'Takes the permission DownloadFiles, unless the license lets everybody who sees the file have it. ' +
     'Ranges, conditional requests and `Repr-Digest`. Counted as a download unless `tracking=false` or a later part is asked for. ' +
     'Where the store is set up so, a plain GET of a large file is redirected (302) to an address of the store that is good for 15 minutes.',
-  permission: 'DownloadFiles',
+  permission: 'ViewFile',
   of: one('file'),
   params,
   query: s.Object({ tracking: s.flag(true) }),
   responses: { 200: s.bytes<Bytes>() },
-  throws: [NotFound],
+  throws: [NotFound, Forbidden],
   effects: 'counts the download',
   answersHead: true,
   async handle({ params, query, isHead, headers, caller }, { files, downloads }) {
     const file = await existing(files, params.id)
+    await downloads.demand(file, caller)
     const isStart = headers.range === undefined || headers.range.startsWith('bytes=0-')
     const isWhole = headers.range === undefined
-    if (!isHead) downloads.count(file, caller.user?.id, { isTracked: query.tracking && isStart, isWhole })
+    if (!isHead) {
+      downloads.wantArchived(file, caller.user?.id)
+      downloads.count(file, caller.user?.id, { isTracked: query.tracking && isStart, isWhole })
+    }
     return { status: 200, body: downloads.bytesOf(file) }
   },
 })

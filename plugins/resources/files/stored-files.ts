@@ -11,12 +11,12 @@ import {
   type FileRecord,
   type Files,
   Ids,
-  type License,
   Log,
   type NewEvent,
   type NewFile,
   NotFound,
   noStatistics,
+  ownLicense,
   type Page,
   type Place,
   type Stored,
@@ -36,8 +36,6 @@ export const config = s.Object({
   }),
 })
 export const Config = configPort(config)
-
-const ownLicense: License = { type: 'license1', url: '', text: 'All Rights Reserved', rightsHolder: '', allowDownload: false }
 
 /** Bounds what one count may cost. */
 const maxCount = 100_000
@@ -109,9 +107,13 @@ export class StoredFiles implements Files {
       ...(file.isToldApart ? { isToldApart: true } : {}),
     }
     const created = event('file.created', { kind: 'file', id }, about, file.author)
+    // A copy gets a thumbnail of its own from who keeps them: that of the original has the rights of the original.
+    const { thumbnail } = file
+    const borrowed =
+      thumbnail === undefined ? [] : [event('thumbnail.attached', { kind: 'thumbnail', id: thumbnail }, { target: { kind: 'file', id } })]
     try {
       const insert = { id, ...record, ...(isImporting ? { untold: { extract, key } } : {}) }
-      return await this.#documents.commit({ insert, into: files }, isImporting ? [] : [created])
+      return await this.#documents.commit({ insert, into: files }, isImporting ? borrowed : [created, ...borrowed])
     } catch (error) {
       if (changedNothing(error) && !file.isShared) await this.#discard(file.blob)
       throw error

@@ -78,6 +78,10 @@ export class StoredUsers implements Users {
     return (await this.#documents.find(users, { using: 'byName', where, limit: 20 })).items
   }
 
+  async admins(): Promise<readonly User[]> {
+    return (await this.#documents.find(users, { using: 'byStatus', where: eq('status', 'Admin'), limit: 100 })).items
+  }
+
   membersOf(space: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<User>> {
     return this.#documents.find(users, { using: 'bySpace', where: eq('memberships.space', space), ...page })
   }

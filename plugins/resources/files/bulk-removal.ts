@@ -1,0 +1,57 @@
+import { type Caller, type FileRecord, Files, Log, Policy, port, type Stored, s, wire } from 'pounce/sdk'
+import { FileRemoval, type Removal } from './removal.ts'
+
+/** What became of each file that was to be deleted. */
+export interface BulkRemoved {
+  deleted: string[]
+  'not found': string[]
+  'error deleting': string[]
+  'no permission': string[]
+}
+type Outcome = keyof BulkRemoved
+
+/** Deletes many files, each with its own right and its own outcome. */
+export class BulkRemoval {
+  #files: Files
+  #policy: Policy
+  #removal: Removal
+  #log: Log
+
+  constructor(files: Files, policy: Policy, removal: Removal, log: Log) {
+    this.#files = files
+    this.#policy = policy
+    this.#removal = removal
+    this.#log = log
+  }
+
+  /** At most 1,000 ids; one that is named twice is deleted once. A file that the caller cannot see is not found. */
+  async remove(caller: Caller, named: readonly string[]): Promise<BulkRemoved> {
+    const ids = [...new Set(named)]
+    const wellFormed = ids.filter(s.isId)
+    const [files, allowed, seen] = await Promise.all([
+      this.#files.getMany(wellFormed),
+      this.#policy.allowed(caller, 'DeleteFile', 'file', wellFormed),
+      this.#policy.allowed(caller, 'ViewFile', 'file', wellFormed),
+    ])
+    const outcomes: BulkRemoved = { deleted: [], 'not found': [], 'error deleting': [], 'no permission': [] }
+    for (const id of ids) {
+      const file = files.get(id)
+      const outcome = file && allowed.has(id) ? await this.#removed(file, caller) : seen.has(id) ? 'no permission' : 'not found'
+      outcomes[outcome].push(id)
+    }
+    return outcomes
+  }
+
+  async #removed(file: FileRecord & Stored, caller: Caller): Promise<Outcome> {
+    try {
+      await this.#removal.remove(file, caller.user?.id)
+      return 'deleted'
+    } catch (error) {
+      this.#log.warn('one of many files could not be deleted', { file: file.id, error })
+      return 'error deleting'
+    }
+  }
+}
+wire(BulkRemoval, Files, Policy, FileRemoval, Log)
+
+export const FileBulkRemoval = port<BulkRemoval>('files.bulk-removal')

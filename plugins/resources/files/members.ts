@@ -1,0 +1,93 @@
+import {
+  type After,
+  type Caller,
+  Datasets,
+  type FileRecord,
+  fullNameOf,
+  Policy,
+  port,
+  type Stored,
+  s,
+  type UserRecord,
+  Users,
+  wire,
+} from 'pounce/sdk'
+
+const context = {
+  firstName: 'http://schema.org/Person/givenName',
+  lastName: 'http://schema.org/Person/familyName',
+  email: 'http://schema.org/Person/email',
+  affiliation: 'http://schema.org/Person/affiliation',
+} as const
+
+/** A person with rights on a thing (reference, api-data §6b). */
+export const MemberJson = s.Object({
+  '@context': s.Record(s.String(), s.String()),
+  id: s.String(),
+  firstName: s.String(),
+  lastName: s.String(),
+  fullName: s.String(),
+  email: s.Union([s.String(), s.Null()], { description: 'Null for those who may not look at the account' }),
+  avatar: s.String(),
+  identityProvider: s.String(),
+})
+type MemberJson = s.Static<typeof MemberJson>
+
+const pageSize = 200
+const nobodysPicture = 'https://www.gravatar.com/avatar/00000000000000000000000000000000?s=256&d=mp'
+
+/** Lists the people in the spaces of files and datasets. */
+export class SpaceMembers {
+  #users: Users
+  #datasets: Datasets
+  #policy: Policy
+
+  constructor(users: Users, datasets: Datasets, policy: Policy) {
+    this.#users = users
+    this.#datasets = datasets
+    this.#policy = policy
+  }
+
+  /** Members of the spaces of the datasets that hold a file, each once. */
+  async *ofFile(caller: Caller, { places }: FileRecord): AsyncIterable<MemberJson> {
+    yield* this.ofDatasets(caller, [...new Set(places.map(place => place.dataset))].slice(0, 1000))
+  }
+
+  /** Members of the spaces that datasets are in, each once; of those spaces that the caller may look at. */
+  async *ofDatasets(caller: Caller, ids: readonly string[]): AsyncIterable<MemberJson> {
+    const found = [...(await this.#datasets.getMany(ids)).values()].filter(({ state }) => state === 'live')
+    const spaces = [...new Set(found.flatMap(dataset => dataset.spaces))]
+    const seen = [...(await this.#policy.allowed(caller, 'ViewSpace', 'space', spaces))]
+    for (const space of seen) {
+      let after: After | undefined
+      do {
+        const page = await this.#users.membersOf(space, { limit: pageSize, ...(after ? { after } : {}) })
+        // Who is in several of the spaces is told with the first one, so that nobody has to be remembered.
+        const here = page.items.filter(user => seen.find(id => user.memberships.some(held => held.space === id)) === space)
+        yield* await this.#shown(caller, here)
+        after = page.next
+      } while (after)
+    }
+  }
+
+  async #shown(caller: Caller, some: readonly (UserRecord & Stored)[]): Promise<readonly MemberJson[]> {
+    const known = await this.#policy.allowed(
+      caller,
+      'ViewUser',
+      'user',
+      some.map(user => user.id),
+    )
+    return some.map(user => {
+      const { id, firstName, lastName, provider } = user
+      const fullName = fullNameOf(user)
+      const email = known.has(id) ? user.email : null
+      const place = provider === 'userpass' ? 'Local Account' : `${provider.slice(0, 1).toUpperCase()}${provider.slice(1)}`
+      const identityProvider = `${fullName}${email === null ? '' : ` (${email})`} [${place}]`
+      const avatar = email === null ? nobodysPicture : this.#users.avatarOf(user)
+      return { '@context': context, id, firstName, lastName, fullName, email, avatar, identityProvider }
+    })
+  }
+}
+wire(SpaceMembers, Users, Datasets, Policy)
+
+export const Members = port<SpaceMembers>('files.members')
