@@ -5,7 +5,8 @@ export interface FeedEntry {
   readonly type: string
   /** Whose line it is, when not of who acted. */
   readonly user?: string
-  readonly object: Ref
+  /** Null for what concerns the installation: only who did it sees the line. */
+  readonly object: Ref | null
   readonly source?: Ref
   /** The person it concerns besides the one who acted. */
   readonly target?: string
@@ -49,6 +50,13 @@ const joined =
 const onData = (type: string, object: Ref): FeedEntry | undefined =>
   object.kind === 'file' || object.kind === 'dataset' ? { type: `${type}_${object.kind}`, object } : undefined
 
+const definition =
+  (done: string) =>
+  ({ data: { space } }: StoredEvent<'definition.added' | 'definition.updated' | 'definition.removed'>): FeedEntry =>
+    space === null
+      ? { type: `${done}_metadata_instance`, object: null }
+      : { type: `${done}_metadata_space`, object: { kind: 'space', id: space } }
+
 const memberChanges = { added: 'add_user_to_space', accepted: 'acceptrequest_space', removed: 'remove_user_from_space' } as const
 
 const entries: Entries = {
@@ -84,6 +92,9 @@ const entries: Entries = {
   'file.detached': ({ subject, data }) => ({ type: 'detach_file_dataset', object: subject, source: set(data.dataset) }),
   'file.removed': ({ subject, data }) => ({ type: 'delete_file', object: subject, within: data.datasets.slice(0, mostPlaces).map(set) }),
   'metadata.added': ({ data }) => onData('addMetadata', data.target),
+  'definition.added': definition('added'),
+  'definition.updated': definition('edit'),
+  'definition.removed': definition('delete'),
   'tags.added': ({ subject }) => onData('add_tags', subject),
   'tags.removed': ({ subject }) => onData('remove_tags', subject),
   // Clowder 1.x says nothing of comments on sections.

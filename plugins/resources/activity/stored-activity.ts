@@ -57,7 +57,7 @@ export class StoredActivity implements BatchHandler {
     })
     const gone = new Map(events.flatMap(event => pair(event.subject.id, lastNameOf(event))))
     const renamed = events.filter(renames).map(({ subject }) => subject)
-    const named = told.flatMap(({ entry: { object, source, within = [] } }) => [object, ...(source ? [source] : []), ...within])
+    const named = told.flatMap(({ entry: { object, source, within = [] } }) => [object, source, ...within].filter(ref => ref != null))
     const things = await this.#things.of([...named, ...renamed])
     const names = await this.#namesOf(named, things, gone)
     const lines: Line[] = []
@@ -65,9 +65,9 @@ export class StoredActivity implements BatchHandler {
       const { type, object, source = null, target = null, within = [] } = entry
       // What goes with its dataset has no line of its own, and a comment that is gone has nothing to say.
       if (type === 'delete_file' && within.length > 0 && !within.some(({ id }) => things.has(id))) continue
-      if (object.kind === 'comment' && !things.has(object.id)) continue
-      const audience = object.kind === 'comment' && source ? (things.get(source.id)?.audience ?? []) : []
-      const [objectName, sourceName] = [names.get(object.id) ?? '', source ? (names.get(source.id) ?? '') : '']
+      if (object?.kind === 'comment' && !things.has(object.id)) continue
+      const audience = object?.kind === 'comment' && source ? (things.get(source.id)?.audience ?? []) : []
+      const [objectName, sourceName] = [object ? (names.get(object.id) ?? '') : '', source ? (names.get(source.id) ?? '') : '']
       lines.push({ id: event.id, user, type, object, objectName, source, sourceName, target, within, audience, at: event.at })
     }
     await this.add(lines)

@@ -1,0 +1,65 @@
+import { CommitConflict, type Committed, DocumentStore, eq, Spaces, type StoredEvent, Taken, wire } from 'pounce/sdk'
+import { type DefinitionRecord, definitions } from './collection.ts'
+import { derivedId } from './derived-id.ts'
+
+const batch = 200
+
+const requireDone = (outcome: readonly Committed<DefinitionRecord>[]): void => {
+  for (const each of outcome) if (!each.ok && !(each.error instanceof CommitConflict) && !(each.error instanceof Taken)) throw each.error
+}
+
+/** A new definition of the installation becomes one of each space, which may change or drop it. */
+export class CopyToSpaces {
+  #documents: DocumentStore
+  #spaces: Spaces
+
+  constructor(documents: DocumentStore, spaces: Spaces) {
+    this.#documents = documents
+    this.#spaces = spaces
+  }
+
+  async handle({ subject, data }: StoredEvent<'definition.added'>): Promise<void> {
+    if (data.space !== null) return
+    const definition = await this.#documents.get(definitions, subject.id)
+    if (!definition) return
+    const { id: original, revision: _revision, ...fields } = definition
+    let some: string[] = []
+    const copy = async (): Promise<void> => {
+      const inserts = some.map(scope => ({ change: { insert: { ...fields, id: derivedId(original, scope), scope }, into: definitions } }))
+      if (inserts.length > 0) requireDone(await this.#documents.commitEach(inserts))
+      await this.#takeBack(original, some)
+      some = []
+    }
+    for await (const { id } of this.#spaces.all()) if (some.push(id) === batch) await copy()
+    await copy()
+  }
+
+  /** A space may have gone after it was read, and with it what would have dropped the copy. */
+  async #takeBack(original: string, spaces: readonly string[]): Promise<void> {
+    const there = await this.#spaces.getMany(spaces)
+    const gone = spaces.filter(space => !there.has(space))
+    if (gone.length === 0) return
+    requireDone(
+      await this.#documents.commitEach(gone.map(space => ({ change: { tombstone: derivedId(original, space), in: definitions } }))),
+    )
+  }
+}
+wire(CopyToSpaces, DocumentStore, Spaces)
+
+/** The definitions of a space go with it. */
+export class DropWithSpace {
+  #documents: DocumentStore
+
+  constructor(documents: DocumentStore) {
+    this.#documents = documents
+  }
+
+  async handle({ subject }: StoredEvent<'space.removed'>): Promise<void> {
+    for (;;) {
+      const { items } = await this.#documents.find(definitions, { using: 'byScope', where: eq('scope', subject.id), limit: batch })
+      if (items.length === 0) return
+      requireDone(await this.#documents.commitEach(items.map(({ id }) => ({ change: { tombstone: id, in: definitions } }))))
+    }
+  }
+}
+wire(DropWithSpace, DocumentStore)

@@ -1,0 +1,156 @@
+import {
+  and,
+  Clock,
+  CommitConflict,
+  DocumentStore,
+  eq,
+  event,
+  Ids,
+  Installation,
+  Invalid,
+  isIn,
+  port,
+  rewrite,
+  type Stored,
+  Taken,
+  wire,
+} from 'pounce/sdk'
+import { type DefinitionRecord, definitions, everywhere } from './collection.ts'
+import { Config, type Settings } from './config.ts'
+import type { NewDefinition } from './definition-json.ts'
+import { derivedId } from './derived-id.ts'
+import { firstDefinitions } from './first-definitions.ts'
+
+export type Definition = DefinitionRecord & Stored
+
+const spaceOf = (scope: string): string | null => (scope === everywhere ? null : scope)
+
+/** `water level` → `WaterLevel`. */
+const asName = (label: string): string =>
+  encodeURIComponent(
+    label
+      .trim()
+      .split(/\s+/)
+      .map(word => word.slice(0, 1).toUpperCase() + word.slice(1))
+      .join('')
+      .toWellFormed(),
+  )
+
+const orNull = (text: string | undefined): string | null => (text === undefined || text === '' ? null : text)
+
+/** Definitions in the document store. */
+export class StoredDefinitions {
+  #uriPrefix: string
+  #documents: DocumentStore
+  #ids: Ids
+  #clock: Clock
+
+  constructor({ uriPrefix }: Settings, installation: Installation, documents: DocumentStore, ids: Ids, clock: Clock) {
+    this.#uriPrefix = uriPrefix === '' ? `${installation.baseUrl}/metadata` : uriPrefix
+    this.#documents = documents
+    this.#ids = ids
+    this.#clock = clock
+  }
+
+  /** Gives an installation without definitions its first ones. Two kernels that start at once make them once. */
+  async start(): Promise<void> {
+    if ((await this.#documents.count(definitions, { using: 'byScope', where: eq('scope', everywhere), upTo: 1 })) > 0) return
+    const created = this.#clock.now().toISOString()
+    const outcome = await this.#documents.commitEach(
+      firstDefinitions.map(({ definitionsUrl = null, ...first }) => ({
+        change: {
+          insert: {
+            id: derivedId('first', first.uri),
+            scope: everywhere,
+            ...first,
+            definitionsUrl,
+            queryParameter: null,
+            author: null,
+            created,
+          },
+          into: definitions,
+        },
+      })),
+    )
+    for (const each of outcome) if (!each.ok && !(each.error instanceof CommitConflict) && !(each.error instanceof Taken)) throw each.error
+  }
+
+  get(id: string): Promise<Definition | undefined> {
+    return this.#documents.get(definitions, id)
+  }
+
+  /** Those of spaces, or of `everywhere`, by label; read while you iterate. */
+  in(...scopes: readonly string[]): AsyncIterable<Definition> {
+    return this.#documents.scan(definitions, {
+      using: 'byScope',
+      where: isIn('scope', scopes),
+      sort: { by: 'label', order: 'ascending' },
+    })
+  }
+
+  async hasAny(scopes: readonly string[]): Promise<boolean> {
+    if (scopes.length === 0) return false
+    return (await this.#documents.count(definitions, { using: 'byScope', where: isIn('scope', scopes), upTo: 1 })) > 0
+  }
+
+  /** Those of these labels in these scopes. At most 200 labels. */
+  async labelled(labels: readonly string[], scopes: () => Promise<readonly string[]>): Promise<readonly Definition[]> {
+    const named = isIn('label', labels)
+    if ((await this.#documents.count(definitions, { using: 'byLabel', where: named, upTo: 1 })) === 0) return []
+    const where = and(named, isIn('scope', await scopes()))
+    return Array.fromAsync(this.#documents.scan(definitions, { using: 'byLabel', where }))
+  }
+
+  /** False when the scope has one with this address already: then nothing is done, as in Clowder 1.x. */
+  async add(scope: string, definition: NewDefinition, author: string): Promise<boolean> {
+    const id = this.#ids.next()
+    const record = { scope, ...this.#fieldsOf(scope, definition), author, created: this.#clock.now().toISOString() }
+    const added = event('definition.added', { kind: 'definition', id }, { space: spaceOf(scope) }, author)
+    try {
+      await this.#documents.commit({ insert: { id, ...record }, into: definitions }, [added])
+      return true
+    } catch (error) {
+      if (error instanceof Taken) return false
+      throw error
+    }
+  }
+
+  /** `NotFound` for one that is gone, `Invalid` when another one of its scope has the address. */
+  async change(id: string, definition: NewDefinition, actor: string | undefined): Promise<void> {
+    try {
+      await rewrite(this.#documents, definitions, { kind: 'definition', id }, ({ scope }) => ({
+        set: this.#fieldsOf(scope, definition),
+        events: [event('definition.updated', { kind: 'definition', id }, { space: spaceOf(scope) }, actor)],
+      }))
+    } catch (error) {
+      if (!(error instanceof Taken)) throw error
+      throw new Invalid('Metadata definition with same uri exists.', { cause: error })
+    }
+  }
+
+  /** One that is gone already is no error. */
+  async remove({ id, scope }: Definition, actor: string | undefined): Promise<void> {
+    const removed = event('definition.removed', { kind: 'definition', id }, { space: spaceOf(scope) }, actor)
+    try {
+      await this.#documents.commit({ tombstone: id, in: definitions }, [removed])
+    } catch (error) {
+      if (!(error instanceof CommitConflict)) throw error
+    }
+  }
+
+  #fieldsOf(scope: string, definition: NewDefinition) {
+    const { label, type, uri, description, definitions_url, query_parameter } = definition
+    const prefix = scope === everywhere ? this.#uriPrefix : `${this.#uriPrefix}/${scope}`
+    return {
+      label: label.trim(),
+      type: type.trim(),
+      uri: uri ? uri : `${prefix}#${asName(label)}`,
+      description: orNull(description),
+      definitionsUrl: orNull(definitions_url),
+      queryParameter: orNull(query_parameter),
+    }
+  }
+}
+wire(StoredDefinitions, Config, Installation, DocumentStore, Ids, Clock)
+
+export const Definitions = port<StoredDefinitions>('definitions')
