@@ -63,7 +63,7 @@ test('a license can let everybody who sees a file download it, and only those', 
   t.is((await bob.get(`${path}/blob`)).status, 200)
   await ann.post(`${path}/license`, { ...limited, licenseType: 'license3' })
   t.is((await eve.get(path)).status, 404)
-  t.is((await nobody.get(path)).status, 404)
+  t.is((await nobody.get(path)).status, 401)
 })
 
 test('the people of a file are the members of its spaces, each once', async t => {
@@ -77,7 +77,7 @@ test('the people of a file are the members of its spaces, each once', async t =>
     const me = people.find(one => one.id === bob.id)
     t.like(me, { email: bob.email })
     t.is(me?.identityProvider, `${me?.fullName} (${bob.email}) [Local Account]`)
-    t.is((await nobody.get(path)).status, 404)
+    t.is((await nobody.get(path)).status, 401)
   }
   const alone = await newDataset(ann.call)
   t.deepEqual((await ann.get(`/api/datasets/${alone}/users`)).body, [])
