@@ -84,7 +84,7 @@ const refusedAll = async (t: ExecutionContext, path: string, cases: readonly Cas
 }
 
 test.serial('no upload route takes a broken body, nor keeps anything of it', async t => {
-  t.is(routes.length, 7)
+  t.true(routes.length >= 7)
   for (const { path } of routes) {
     const at = fill(path, kind => world.ids[kind] ?? '')
     await refusedAll(t, `${at}?dataset_id=${world.ids['dataset']}`, broken)

@@ -178,7 +178,9 @@ test.serial('a file comes as a part, or from an address, into no dataset', async
   const url = `http://127.0.0.1:${(outside.address() as AddressInfo).port}`
   const { id } = await ok<{ id: string }>(by(`${url}/leaf%2F%20one.csv?x=1`))
   t.like(await info(id), { filename: 'leaf_ one.csv', 'content-type': 'text/csv', size: '8' })
-  for (const wrong of [`${url}/none`, 'file:///etc/passwd', 'nonsense']) t.like(await refusal(by(wrong)), { status: 400 }, wrong)
+  for (const wrong of ['file:///etc/passwd', 'nonsense']) t.like(await refusal(by(wrong)), { status: 400 }, wrong)
+  for (const away of [`${url}/none`, 'http://127.0.0.1:1/x'])
+    t.like(await refusal(by(away)), { status: 422, code: 'unreachable-source' }, away)
   t.like(await refusal(by('http://10.0.0.1/x')), { status: 403 })
   t.is((await by(`${url}/leaf`, server.as())).status, 401)
 })
