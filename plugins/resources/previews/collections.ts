@@ -1,13 +1,42 @@
-import { collection, type PreviewRecord, type ThumbnailRecord } from 'pounce/sdk'
+import { collection, type PreviewRecord, type Stored, type ThumbnailRecord, type Time } from 'pounce/sdk'
+
+export type Preview = PreviewRecord & Stored
+export type Thumbnail = ThumbnailRecord & Stored
 
 /** Previews; those of one thing in the order they came. */
 export const previews = collection<PreviewRecord>('previews', {
   byTarget: { on: ['target.id', 'created'] },
   byBlob: { on: ['blob'] },
+  byCreated: { on: ['created'] },
 })
 
 /** Thumbnails. */
 export const thumbnails = collection<ThumbnailRecord>('thumbnails', {
   byTarget: { on: ['target.id'] },
+  byAge: { on: ['target.id', 'created'] },
+  byBlob: { on: ['blob'] },
+  byCreated: { on: ['created'] },
+})
+
+/** A square of a preview that is looked at piece by piece (Deep Zoom). */
+export interface TileRecord {
+  readonly blob: string
+  readonly sizeBytes: number
+  readonly contentType: string
+  /** `column_row.extension`, as viewers ask for it. */
+  readonly filename: string
+  readonly author: string | null
+  readonly created: Time
+  readonly preview: string | null
+  readonly level: number | null
+  /** Preview, level and file name; null until it is attached. Two tiles cannot be at one place. */
+  readonly place: string | null
+}
+export type Tile = TileRecord & Stored
+
+/** Tiles. */
+export const tiles = collection<TileRecord>('previews.tiles', {
+  byPlace: { on: ['place'], unique: true },
+  byPreview: { on: ['preview', 'created'] },
   byBlob: { on: ['blob'] },
 })

@@ -1,5 +1,7 @@
-import { type StoredEvent, wire } from 'pounce/sdk'
+import { type Caller, Policy, type StoredEvent, wire } from 'pounce/sdk'
 import { PreviewDesk, type StoredPreviews } from './stored-previews.ts'
+import { type StoredThumbnails, ThumbnailDesk } from './stored-thumbnails.ts'
+import { type StoredTiles, TileDesk } from './stored-tiles.ts'
 
 /** Previews and thumbnails go with what they show. */
 export class FollowTarget {
@@ -9,8 +11,50 @@ export class FollowTarget {
     this.#previews = previews
   }
 
-  async handle({ subject, actor }: StoredEvent<'file.removed' | 'dataset.removed' | 'collection.removed'>): Promise<void> {
+  async handle({
+    subject,
+    actor,
+  }: StoredEvent<'file.removed' | 'dataset.removed' | 'collection.removed' | 'section.removed'>): Promise<void> {
     await this.#previews.removeAllOf(subject, actor)
   }
 }
 wire(FollowTarget, PreviewDesk)
+
+/** Tiles go with their preview. */
+export class FollowPreview {
+  #tiles: StoredTiles
+
+  constructor(tiles: StoredTiles) {
+    this.#tiles = tiles
+  }
+
+  async handle({ subject, actor }: StoredEvent<'preview.removed'>): Promise<void> {
+    if (subject.kind === 'preview') await this.#tiles.removeAllOf(subject.id, actor)
+  }
+}
+wire(FollowPreview, TileDesk)
+
+/** Sees everything there is, so that what it does not see is not there. */
+const everywhere: Caller = { via: 'service', scope: 'full', superAdmin: true }
+
+/** What was attached while the thing it shows went has nobody else to take it away. */
+export class DropOrphan {
+  #previews: StoredPreviews
+  #thumbnails: StoredThumbnails
+  #policy: Policy
+
+  constructor(previews: StoredPreviews, thumbnails: StoredThumbnails, policy: Policy) {
+    this.#previews = previews
+    this.#thumbnails = thumbnails
+    this.#policy = policy
+  }
+
+  async handle({ subject, actor }: StoredEvent<'preview.attached' | 'thumbnail.attached'>): Promise<void> {
+    if ((await this.#policy.canOn(everywhere, 'ViewFile', subject)) !== 'unseen') return
+    const preview = subject.kind === 'preview' ? await this.#previews.preview(subject.id) : undefined
+    if (preview) await this.#previews.removePreview(preview, actor)
+    const thumbnail = subject.kind === 'thumbnail' ? await this.#thumbnails.thumbnail(subject.id) : undefined
+    if (thumbnail) await this.#thumbnails.remove(thumbnail, actor)
+  }
+}
+wire(DropOrphan, PreviewDesk, ThumbnailDesk, Policy)

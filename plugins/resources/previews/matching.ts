@@ -1,17 +1,19 @@
 import {
+  type After,
   type Caller,
   type Contributions,
-  demand,
+  type FileRecord,
   Files,
   NotFound,
   Policy,
   type Previewer,
   Previewers,
   port,
-  type Ref,
+  type Stored,
   s,
   wire,
 } from 'pounce/sdk'
+import type { Preview } from './collections.ts'
 import { PreviewDesk, type StoredPreviews } from './stored-previews.ts'
 
 /** What to show and what shows it (reference, api-data §5c). `pv_*` is the preview or the file itself, `p_*` the previewer. */
@@ -37,6 +39,11 @@ const fits = (pattern: string, mediaType: string): boolean => {
   return (type === '*' || type === ownType) && (subtype === '*' || subtype === ownSubtype)
 }
 
+type File = FileRecord & Stored
+
+/** So many files are looked at together. */
+const atOnce = 20
+
 /** Finds who can show what. */
 export class PreviewMatching {
   #files: Files
@@ -51,12 +58,36 @@ export class PreviewMatching {
     this.#policy = policy
   }
 
-  async ofFile(id: string, caller: Caller): Promise<Match[]> {
+  async ofFile(id: string, caller: Caller): Promise<readonly Match[]> {
     const file = await this.#files.get(id)
     if (!file) throw new NotFound('file')
     if (file.showPreviews === 'None') return []
+    return this.#ofFiles([file], caller)
+  }
+
+  /** Of each file in the root of a dataset that is to be shown there, by name, while you iterate. */
+  async *ofDataset(id: string, caller: Caller): AsyncIterable<Match> {
+    let after: After | undefined
+    do {
+      const page = await this.#files.in(id, { limit: atOnce, ...(after ? { after } : {}) })
+      const shown = page.items.filter(({ showPreviews }) => showPreviews === 'DatasetLevel')
+      if (shown.length > 0) yield* await this.#ofFiles(shown, caller)
+      after = page.next
+    } while (after)
+  }
+
+  async #ofFiles(files: readonly File[], caller: Caller): Promise<readonly Match[]> {
+    const ids = files.map(({ id }) => id)
+    const [allowed, previews] = await Promise.all([
+      this.#policy.allowed(caller, 'DownloadFiles', 'file', ids),
+      Promise.all(ids.map(id => this.#previews.of({ kind: 'file', id }))),
+    ])
+    return files.map((file, at) => this.#match(file, previews[at] ?? [], allowed.has(file.id)))
+  }
+
+  #match(file: File, previews: readonly Preview[], mayDownload: boolean): Match {
     const all = this.#previewers.all()
-    const shown = (await this.#previews.of({ kind: 'file', id })).flatMap(preview =>
+    const shown = previews.flatMap(preview =>
       all
         .filter(previewer => previewer.mediaTypes.some(type => fits(type, preview.contentType)))
         .slice(0, 1)
@@ -68,26 +99,18 @@ export class PreviewMatching {
           pv_length: String(preview.sizeBytes),
         })),
     )
-    if (shown.length > 0) return [{ file_id: id, previews: shown }]
-    const mayDownload = (await this.#policy.canOn(caller, 'DownloadFiles', { kind: 'file', id })) === 'yes'
+    if (shown.length > 0) return { file_id: file.id, previews: shown }
     const itself = all.filter(previewer => previewer.showsFiles && previewer.mediaTypes.some(type => fits(type, file.contentType)))
-    return [
-      {
-        file_id: id,
-        previews: itself.map(previewer => ({
-          ...by(previewer),
-          pv_id: id,
-          pv_route: mayDownload ? `/files/${id}/blob` : 'null',
-          pv_contenttype: file.contentType,
-          pv_length: String(file.sizeBytes),
-        })),
-      },
-    ]
-  }
-
-  /** Whoever attaches a preview must have the right to add to what it shows. */
-  async mayAttach(caller: Caller, target: Ref): Promise<void> {
-    await demand(this.#policy, caller, 'AddFile', target)
+    return {
+      file_id: file.id,
+      previews: itself.map(previewer => ({
+        ...by(previewer),
+        pv_id: file.id,
+        pv_route: mayDownload ? `/files/${file.id}/blob` : 'null',
+        pv_contenttype: file.contentType,
+        pv_length: String(file.sizeBytes),
+      })),
+    }
   }
 }
 wire(PreviewMatching, Files, PreviewDesk, Previewers, Policy)

@@ -1,38 +1,20 @@
-import {
-  type Bytes,
-  Invalid,
-  type Json,
-  multipart,
-  NotFound,
-  one,
-  type PreviewRecord,
-  type Ref,
-  routesFor,
-  type Stored,
-  s,
-} from 'pounce/sdk'
+import { type Bytes, Installation, Invalid, linkToNext, multipart, NotFound, one, readAfter, routesFor, s } from 'pounce/sdk'
 import { BytesOf } from './bytes-of.ts'
+import type { Preview } from './collections.ts'
 import { Derived } from './derived-store.ts'
 import { Matching, PreviewMatch } from './matching.ts'
 import { PreviewDesk, type StoredPreviews } from './stored-previews.ts'
 
-const route = routesFor('previews', { previews: PreviewDesk, derived: Derived, matching: Matching, bytes: BytesOf })
+const needs = { previews: PreviewDesk, derived: Derived, matching: Matching, bytes: BytesOf, installation: Installation }
+const route = routesFor('previews', needs)
 
 const params = s.Object({ id: s.id() })
-const aFile = multipart('One file part named `File`', 100)
-const madeOne = s.Object({ id: s.String() })
-const Values = s.Record(s.String(), s.Unknown())
 const Listed = s.Object({ id: s.String(), filename: s.String(), contentType: s.String() })
 
-const existing = async (previews: StoredPreviews, id: string): Promise<PreviewRecord & Stored> => {
+const existing = async (previews: StoredPreviews, id: string): Promise<Preview> => {
   const preview = await previews.preview(id)
   if (!preview) throw new NotFound('preview')
   return preview
-}
-
-const target = (kind: 'file' | 'section' | 'collection', id: unknown): Ref => {
-  if (!s.isId(id)) throw new Invalid(`${kind}_id must be the id of a ${kind}: 24 lower-case hex digits`)
-  return { kind, id }
 }
 
 export const uploadPreview = route({
@@ -40,55 +22,14 @@ export const uploadPreview = route({
   path: '/api/previews',
   summary: 'Upload a preview, to be attached next',
   permission: 'AddFile',
-  query: s.Object({ iipKey: s.Optional(s.String()) }),
-  body: aFile,
-  responses: { 200: madeOne },
+  description:
+    "A text field `title` names it. XML is taken for a Deep Zoom picture. What is attached to nothing is its maker's alone, and goes after a week.",
+  query: s.Object({ iipKey: s.Optional(s.String({ maxLength: 500, description: 'Of a pyramid that another server holds' })) }),
+  body: multipart('One file part named `File`, and text fields', 100),
+  responses: { 200: s.Object({ id: s.String() }) },
   throws: [Invalid],
-  async handle({ body, caller, signal }, { previews, derived }) {
-    return { status: 200, body: { id: await previews.upload(await derived.receive(body, signal), caller) } }
-  },
-})
-
-export const attachPreview = route({
-  method: 'POST',
-  path: '/api/files/:id/previews/:preview',
-  summary: 'Attach a preview to a file',
-  description: '`extractor_id` names who made it (`Other` when absent); the other members replace its metadata.',
-  permission: 'AddFile',
-  of: one('file'),
-  also: [{ permission: 'AddFile', of: one('preview', 'preview') }],
-  params: s.Object({ id: s.id(), preview: s.id() }),
-  body: Values,
-  responses: { 200: s.success() },
-  throws: [NotFound, Invalid],
-  async handle({ params, body, caller }, { previews }) {
-    const { extractor_id: extractor, ...metadata } = body as Record<string, Json>
-    const by = typeof extractor === 'string' ? extractor : 'Other'
-    await previews.attach(params.preview, { kind: 'file', id: params.id }, by, metadata, caller.user?.id)
-    return { status: 200, body: { status: 'success' } }
-  },
-})
-
-export const describePreview = route({
-  method: 'POST',
-  path: '/api/previews/:id/metadata',
-  summary: "Replace a preview's metadata",
-  description: 'A `file_id` or `section_id` among the members attaches the preview to it.',
-  permission: 'AddFile',
-  of: one('preview'),
-  params,
-  body: Values,
-  responses: { 200: s.success() },
-  throws: [NotFound, Invalid],
-  async handle({ params, body, caller }, { previews, matching }) {
-    const { extractor_id: extractor, file_id: file, section_id: section, ...rest } = body as Record<string, Json>
-    const shown = section !== undefined ? target('section', section) : file !== undefined ? target('file', file) : undefined
-    if (!shown) await previews.describe(params.id, { metadata: rest })
-    else {
-      await matching.mayAttach(caller, shown)
-      await previews.attach(params.id, shown, typeof extractor === 'string' ? extractor : undefined, rest, caller.user?.id)
-    }
-    return { status: 200, body: { status: 'success' } }
+  async handle({ query, body, caller, signal }, { previews, derived }) {
+    return { status: 200, body: { id: await previews.upload(await derived.receive(body, signal), caller, query.iipKey) } }
   },
 })
 
@@ -177,54 +118,39 @@ export const getFilePreviews = route({
   responses: { 200: s.Array(PreviewMatch) },
   throws: [NotFound],
   async handle({ params, caller }, { matching }) {
-    return { status: 200, body: await matching.ofFile(params.id, caller) }
+    return { status: 200, body: [...(await matching.ofFile(params.id, caller))] }
   },
 })
 
-export const uploadThumbnail = route({
-  method: 'POST',
-  path: '/api/fileThumbnail',
-  summary: 'Upload a thumbnail, to be attached next',
-  permission: 'CreatePreview',
-  body: aFile,
-  responses: { 200: madeOne },
-  throws: [Invalid],
-  async handle({ body, caller, signal }, { previews, derived }) {
-    return { status: 200, body: { id: await previews.uploadThumbnail(await derived.receive(body, signal), caller) } }
-  },
-})
-
-export const attachThumbnail = route({
-  method: 'POST',
-  path: '/api/files/:id/thumbnails/:thumbnail',
-  summary: 'Attach a thumbnail to a file',
-  description: 'Its datasets, and their collections, get it too where they have none.',
-  permission: 'AddFile',
-  of: one('file'),
-  also: [{ permission: 'AddFile', of: one('thumbnail', 'thumbnail') }],
-  params: s.Object({ id: s.id(), thumbnail: s.id() }),
-  body: s.Optional(s.Unknown()),
-  responses: { 200: s.success() },
-  throws: [NotFound],
-  async handle({ params, caller }, { previews }) {
-    await previews.attachThumbnail(params.thumbnail, { kind: 'file', id: params.id }, caller.user?.id)
-    return { status: 200, body: { status: 'success' } }
-  },
-})
-
-export const getThumbnail = route({
+export const getDatasetPreviews = route({
   method: 'GET',
-  path: '/api/thumbnails/:id/blob',
-  aliases: [{ path: '/api/thumbnails/:id' }],
-  summary: "A thumbnail's picture",
-  permission: 'ViewFile',
-  of: one('thumbnail'),
+  path: '/api/datasets/:id/getPreviews',
+  summary: 'How to show the files in the root of a dataset',
+  description:
+    'Those that were uploaded to be shown with their dataset (`showPreviews`), by name. Written as they are found, so any number may come.',
+  permission: 'ViewDataset',
+  of: one('dataset'),
   params,
-  responses: { 200: s.bytes<Bytes>() },
+  responses: { 200: s.rows(PreviewMatch) },
   throws: [NotFound],
-  async handle({ params }, { previews, bytes }) {
-    const thumbnail = await previews.thumbnail(params.id)
-    if (!thumbnail) throw new NotFound('thumbnail')
-    return { status: 200, body: bytes.show(thumbnail) }
+  async handle({ params, caller }, { matching }) {
+    return { status: 200, body: matching.ofDataset(params.id, caller) }
+  },
+})
+
+export const listPreviews = route({
+  method: 'GET',
+  path: '/api/previews',
+  summary: 'All previews of the server, newest first',
+  description: 'Pages through the `Link` header. Clowder 1.x showed them to everybody.',
+  permission: 'serverAdmin',
+  query: s.Object({ limit: s.Integer({ default: 100, minimum: 1, maximum: 1000 }), after: s.Optional(s.String({ maxLength: 200 })) }),
+  responses: { 200: s.Array(Listed) },
+  throws: [Invalid],
+  async handle({ query, url }, { previews, installation }) {
+    const { limit, after } = query
+    const page = await previews.page({ limit, ...(after === undefined ? {} : { after: readAfter(after) }) })
+    const body = page.items.map(({ id, filename, contentType }) => ({ id, filename, contentType }))
+    return { status: 200, body, ...linkToNext(installation.baseUrl, url, page, { dated: false }) }
   },
 })

@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs'
 import {
+  type After,
   BlobStore,
   type Caller,
   Clock,
@@ -9,34 +10,34 @@ import {
   eq,
   event,
   Ids,
-  Invalid,
   type Json,
-  NotFound,
-  type PreviewRecord,
+  orNotFound,
+  type Page,
   type Previews,
   port,
   type Ref,
-  type Stored,
-  type ThumbnailRecord,
+  rewrite,
   wire,
 } from 'pounce/sdk'
-import { previews, thumbnails } from './collections.ts'
+import { type Preview, previews } from './collections.ts'
 import { Derived, type DerivedStore, type Received } from './derived-store.ts'
+import { type StoredThumbnails, ThumbnailDesk } from './stored-thumbnails.ts'
 
-type Preview = PreviewRecord & Stored
 type By = { readonly extractor: string; readonly author?: string }
 
-/** Previews and thumbnails: records in the document store, pictures in the blob store. */
+/** Previews: records in the document store, pictures and the like in the blob store. */
 export class StoredPreviews implements Previews {
   #documents: DocumentStore
   #derived: DerivedStore
+  #thumbnails: StoredThumbnails
   #blobs: BlobStore
   #ids: Ids
   #clock: Clock
 
-  constructor(documents: DocumentStore, derived: DerivedStore, blobs: BlobStore, ids: Ids, clock: Clock) {
+  constructor(documents: DocumentStore, derived: DerivedStore, thumbnails: StoredThumbnails, blobs: BlobStore, ids: Ids, clock: Clock) {
     this.#documents = documents
     this.#derived = derived
+    this.#thumbnails = thumbnails
     this.#blobs = blobs
     this.#ids = ids
     this.#clock = clock
@@ -46,8 +47,9 @@ export class StoredPreviews implements Previews {
     return this.#documents.get(previews, id)
   }
 
-  thumbnail(id: string): Promise<(ThumbnailRecord & Stored) | undefined> {
-    return this.#documents.get(thumbnails, id)
+  /** All previews of the server, newest first. */
+  page(page: { readonly after?: After; readonly limit: number }): Promise<Page<Preview>> {
+    return this.#documents.find(previews, { using: 'byCreated', sort: { by: 'created', order: 'descending' }, ...page })
   }
 
   /** At most 1,000, in the order they came. */
@@ -66,100 +68,63 @@ export class StoredPreviews implements Previews {
     if (await this.preview(id)) return id
     const bytes = await this.#blobs.put(createReadStream(file.path))
     const made = { filename: '', title, target, extractor: by.extractor, metadata: {}, author: by.author ?? null }
-    const record = { id, ...made, blob: bytes.key, sizeBytes: bytes.sizeBytes, contentType, created: this.#now() }
+    const record = { id, ...made, blob: bytes.key, sizeBytes: bytes.sizeBytes, contentType, created: this.#clock.now().toISOString() }
     await this.#derived.keep(previews, record, [event('preview.attached', { kind: 'preview', id }, { target }, by.author)])
     return id
   }
 
-  async addThumbnail(target: Ref, file: DerivedFile & { readonly id?: string }, by: By): Promise<string> {
-    const { id = this.#ids.next(), contentType } = file
-    if (!(await this.thumbnail(id))) {
-      const bytes = await this.#blobs.put(createReadStream(file.path))
-      const made = { filename: '', target, author: by.author ?? null, created: this.#now() }
-      const record = { id, ...made, blob: bytes.key, sizeBytes: bytes.sizeBytes, contentType }
-      await this.#derived.keep(thumbnails, record, [event('thumbnail.attached', { kind: 'thumbnail', id }, { target }, by.author)])
-    }
-    return id
+  addThumbnail(target: Ref, file: DerivedFile & { readonly id?: string }, by: By): Promise<string> {
+    return this.#thumbnails.add(target, file, by.author)
   }
 
-  async upload({ bytes, filename, contentType, fields }: Received, caller: Caller): Promise<string> {
+  /** `iipKey` belongs to pyramids that another server holds; it is kept with the metadata. */
+  async upload({ bytes, filename, contentType, fields }: Received, caller: Caller, iipKey?: string): Promise<string> {
     const id = this.#ids.next()
     const title = fields.get('title')?.slice(0, 500) ?? null
     const shown = { filename, title, contentType: contentType === 'application/xml' ? 'application/dzi' : contentType }
-    const made = { target: null, extractor: 'Other', metadata: {}, author: caller.user?.id ?? null, created: this.#now() }
+    const metadata: Record<string, Json> = iipKey ? { iipKey } : {}
+    const made = { target: null, extractor: 'Other', metadata, author: caller.user?.id ?? null, created: this.#clock.now().toISOString() }
     await this.#derived.keep(previews, { id, ...shown, ...made, blob: bytes.key, sizeBytes: bytes.sizeBytes }, [])
     return id
   }
 
-  async uploadThumbnail({ bytes, filename, contentType }: Received, caller: Caller): Promise<string> {
-    const id = this.#ids.next()
-    const made = { target: null, author: caller.user?.id ?? null, created: this.#now() }
-    await this.#derived.keep(thumbnails, { id, filename, contentType, ...made, blob: bytes.key, sizeBytes: bytes.sizeBytes }, [])
-    return id
-  }
-
-  /** Says what a preview shows. One that shows something else already stays as it is. */
+  /** Says what a preview shows from now on; the right to both ends is the caller's to check. */
   async attach(
     id: string,
     target: Ref,
-    extractor: string | undefined,
-    metadata: Readonly<Record<string, Json>> | undefined,
+    { extractor, metadata }: { readonly extractor: string | undefined; readonly metadata: Readonly<Record<string, Json>> },
     actor?: string,
   ): Promise<void> {
-    const preview = await this.preview(id)
-    if (!preview) throw new NotFound('preview')
-    if (preview.target && preview.target.id !== target.id) throw new Invalid(`This preview shows another ${preview.target.kind} already`)
-    const set = { target, ...(extractor === undefined ? {} : { extractor }), ...(metadata === undefined ? {} : { metadata }) }
-    await this.#documents.commit({ update: id, in: previews, where: eq('revision', preview.revision), set }, [
-      event('preview.attached', { kind: 'preview', id }, { target }, actor),
-    ])
+    const set = { target, metadata, ...(extractor === undefined ? {} : { extractor }) }
+    const attached = event('preview.attached', { kind: 'preview', id }, { target }, actor)
+    await rewrite(this.#documents, previews, { kind: 'preview', id }, () => ({ set, events: [attached] }))
   }
 
   async describe(id: string, set: { readonly metadata?: Readonly<Record<string, Json>>; readonly title?: string }): Promise<void> {
-    await this.#documents.commit({ update: id, in: previews, set })
+    await orNotFound('preview', this.#documents.commit({ update: id, in: previews, set }))
   }
 
-  async attachThumbnail(id: string, target: Ref, actor?: string): Promise<void> {
-    const thumbnail = await this.thumbnail(id)
-    if (!thumbnail) throw new NotFound('thumbnail')
-    if (thumbnail.target && thumbnail.target.id !== target.id)
-      throw new Invalid(`This thumbnail shows another ${thumbnail.target.kind} already`)
-    await this.#documents.commit({ update: id, in: thumbnails, set: { target } }, [
-      event('thumbnail.attached', { kind: 'thumbnail', id }, { target }, actor),
-    ])
-  }
-
-  async removePreview(preview: Preview, actor: string | undefined): Promise<void> {
-    const gone = event('preview.removed', { kind: 'preview', id: preview.id }, { blob: preview.blob }, actor)
-    await this.#remove({ tombstone: preview.id, in: previews }, [gone])
+  /** One that is gone already is no error. */
+  async removePreview({ id, blob, target }: Preview, actor: string | undefined): Promise<void> {
+    const gone = event('preview.removed', { kind: 'preview', id }, { blob, target }, actor)
+    try {
+      await this.#documents.commit({ tombstone: id, in: previews }, [gone])
+    } catch (error) {
+      if (!(error instanceof CommitConflict && error.reason === 'absent')) throw error
+    }
   }
 
   /** Everything derived from a thing. */
   async removeAllOf(target: Ref, actor: string | undefined): Promise<void> {
     for (;;) {
       const shown = await this.of(target)
+      if (shown.length === 0) break
       for (const preview of shown) await this.removePreview(preview, actor)
-      const { items } = await this.#documents.find(thumbnails, { using: 'byTarget', where: eq('target.id', target.id), limit: 1000 })
-      for (const { id, blob } of items) {
-        await this.#remove({ tombstone: id, in: thumbnails }, [event('preview.removed', { kind: 'thumbnail', id }, { blob }, actor)])
-      }
-      if (shown.length === 0 && items.length === 0) return
     }
-  }
-
-  async #remove(...[change, events]: Parameters<DocumentStore['commit']>): Promise<void> {
-    try {
-      await this.#documents.commit(change, events)
-    } catch (error) {
-      if (!(error instanceof CommitConflict && error.reason === 'absent')) throw error
-    }
-  }
-
-  #now(): string {
-    return this.#clock.now().toISOString()
+    await this.#thumbnails.removeAllOf(target, actor)
   }
 }
-wire(StoredPreviews, DocumentStore, Derived, BlobStore, Ids, Clock)
+wire(StoredPreviews, DocumentStore, Derived, ThumbnailDesk, BlobStore, Ids, Clock)
 
-/** What the routes use besides `Previews`. */
+/** What this plugin uses besides `Previews`. */
 export const PreviewDesk = port<StoredPreviews>('previews.desk')

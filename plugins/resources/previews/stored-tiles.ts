@@ -1,0 +1,92 @@
+import { type Caller, Clock, CommitConflict, DocumentStore, eq, event, Ids, NotFound, port, rewrite, Taken, wire } from 'pounce/sdk'
+import { previews, type Tile, tiles } from './collections.ts'
+import { Derived, type DerivedStore, type Received } from './derived-store.ts'
+
+const batch = 200
+const tries = 20
+
+/** `column_row_anything.jpg` is kept as `column_row.jpg` (Clowder 1.x drops the last part), the name that viewers ask for. */
+const storedName = (filename: string): string => filename.replace(/^([^_]+_[^_]+)_.*?(\.\w+)?$/u, '$1$2')
+
+const placeOf = (preview: string, level: number, filename: string): string => `${preview}/${level}/${filename}`
+
+/** Tiles of previews that are looked at piece by piece: records in the document store, pictures in the blob store. */
+export class StoredTiles {
+  #documents: DocumentStore
+  #derived: DerivedStore
+  #ids: Ids
+  #clock: Clock
+
+  constructor(documents: DocumentStore, derived: DerivedStore, ids: Ids, clock: Clock) {
+    this.#documents = documents
+    this.#derived = derived
+    this.#ids = ids
+    this.#clock = clock
+  }
+
+  async upload({ bytes, filename, contentType }: Received, caller: Caller): Promise<string> {
+    const id = this.#ids.next()
+    const made = { author: caller.user?.id ?? null, created: this.#clock.now().toISOString() }
+    const shown = { filename: storedName(filename), contentType, blob: bytes.key, sizeBytes: bytes.sizeBytes }
+    await this.#derived.keep(tiles, { id, ...shown, ...made, preview: null, level: null, place: null }, [])
+    return id
+  }
+
+  /** A tile that is nowhere yet is its maker's alone, and `NotFound` for everybody else. */
+  async uploaded(id: string, caller: Caller): Promise<Tile> {
+    const tile = await this.#documents.get(tiles, id)
+    const isOwn = tile?.author === (caller.user?.id ?? null) && caller.via !== 'nothing'
+    if (!tile || !(isOwn || caller.superAdmin)) throw new NotFound('tile')
+    return tile
+  }
+
+  /** Puts a tile at its place; one that was there before goes. */
+  async attach({ id, filename }: Tile, preview: string, level: number, actor: string | undefined): Promise<void> {
+    const place = placeOf(preview, level, filename)
+    const set = { preview, level, place }
+    for (let left = tries; ; left -= 1) {
+      try {
+        await rewrite(this.#documents, tiles, { kind: 'preview', id }, () => ({ set, events: [] }))
+        break
+      } catch (error) {
+        if (!(error instanceof Taken) || left === 0) throw error
+        const before = await this.#at(place)
+        if (before) await this.#remove([before], actor)
+      }
+    }
+    if (await this.#documents.get(previews, preview)) return
+    await this.removeAllOf(preview, actor)
+    throw new NotFound('preview')
+  }
+
+  find(preview: string, level: number, filename: string): Promise<Tile | undefined> {
+    return this.#at(placeOf(preview, level, filename))
+  }
+
+  /** All tiles of a preview, in batches. */
+  async removeAllOf(preview: string, actor: string | undefined): Promise<void> {
+    for (;;) {
+      const { items } = await this.#documents.find(tiles, { using: 'byPreview', where: eq('preview', preview), limit: batch })
+      if (items.length === 0) return
+      await this.#remove(items, actor)
+    }
+  }
+
+  async #at(place: string): Promise<Tile | undefined> {
+    return (await this.#documents.find(tiles, { using: 'byPlace', where: eq('place', place), limit: 1 })).items[0]
+  }
+
+  async #remove(some: readonly Tile[], actor: string | undefined): Promise<void> {
+    const outcome = await this.#documents.commitEach(
+      some.map(({ id, blob }) => ({
+        change: { tombstone: id, in: tiles },
+        events: [event('preview.removed', { kind: 'preview', id }, { blob, target: null }, actor)],
+      })),
+    )
+    for (const each of outcome) if (!each.ok && !(each.error instanceof CommitConflict)) throw each.error
+  }
+}
+wire(StoredTiles, DocumentStore, Derived, Ids, Clock)
+
+/** What this plugin uses of tiles. */
+export const TileDesk = port<StoredTiles>('previews.tiles')
