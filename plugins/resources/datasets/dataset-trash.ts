@@ -1,5 +1,6 @@
 import {
   and,
+  type Bin,
   Clock,
   CommitConflict,
   configPort,
@@ -27,7 +28,8 @@ const dayMs = 86_400_000
 const longestThere = { by: 'trashedAt', order: 'ascending' } as const
 
 /** Where datasets wait before they are deleted for good. */
-export class DatasetTrash {
+export class DatasetTrash implements Bin {
+  readonly kind = 'dataset'
   #useTrash: boolean
   #documents: DocumentStore
   #datasets: Datasets

@@ -1,4 +1,4 @@
-import { ContentCounts, Datasets, definePlugin, on, provide, ReportSources, RightsOf, Searchables, TreeBranches } from 'pounce/sdk'
+import { Bins, ContentCounts, Datasets, definePlugin, on, provide, ReportSources, RightsOf, Searchables, TreeBranches } from 'pounce/sdk'
 import { AbandonedImports } from './abandoned-imports.ts'
 import { datasets } from './collection.ts'
 import { DatasetBranch } from './dataset-branch.ts'
@@ -27,6 +27,7 @@ export const plugin = definePlugin({
     provide(DatasetEditing, DatasetEdits),
     provide(DatasetListings, DatasetLists),
     provide(DatasetTrashes, DatasetTrash),
+    provide(Bins, DatasetTrash),
     provide(DatasetTallies, DatasetCounts),
     provide(TreeBranches, DatasetBranch),
     provide(RightsOf, DatasetRights),

@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto'
+import { type After, type Collection, CommitConflict, DocumentStore, Invalid, type Page, port, type Stored, wire } from 'pounce/sdk'
+import { institutions, type Named, projects } from './collection.ts'
+
+const lists = { institutions, projects } as const
+const mostNames = 10_000
+
+const idOf = (name: string): string => createHash('sha256').update(name.toLowerCase()).digest('hex').slice(0, 24)
+
+/** The names of institutions and projects that were added, each once whatever its case. */
+export class KnownNames {
+  #documents: DocumentStore
+
+  constructor(documents: DocumentStore) {
+    this.#documents = documents
+  }
+
+  /** One that is there already is no error. */
+  async add(list: keyof typeof lists, given: string): Promise<void> {
+    const name = given.normalize('NFC').replace(/\s+/gu, ' ').trim()
+    if (name === '') throw new Invalid('The name has to have a character that is not blank')
+    const into: Collection<Named> = lists[list]
+    const count = await this.#documents.count(into, { using: 'byName', upTo: mostNames })
+    if (count >= mostNames) throw new Invalid(`There are ${mostNames} names already`)
+    try {
+      await this.#documents.commit({ insert: { id: idOf(name), name }, into })
+    } catch (error) {
+      if (!(error instanceof CommitConflict && error.reason === 'exists')) throw error
+    }
+  }
+
+  /** In the order of the alphabet. */
+  page(list: keyof typeof lists, page: { readonly after?: After; readonly limit: number }): Promise<Page<Named & Stored>> {
+    return this.#documents.find(lists[list], { using: 'byName', sort: { by: 'name', order: 'ascending' }, ...page })
+  }
+}
+wire(KnownNames, DocumentStore)
+
+export const Names = port<KnownNames>('institutions.names')

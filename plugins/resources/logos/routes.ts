@@ -1,0 +1,185 @@
+import {
+  configPort,
+  Forbidden,
+  Installation,
+  Invalid,
+  multipart,
+  NotFound,
+  readAfter,
+  routesFor,
+  type Stored,
+  s,
+  signedIn,
+  TooLarge,
+} from 'pounce/sdk'
+import type { Logo } from './collection.ts'
+import { config } from './config.ts'
+import { changeable, existing } from './found-logo.ts'
+import { LogoAccess } from './logo-rights.ts'
+import { readLogo } from './sent-logo.ts'
+import { Logos } from './stored-logos.ts'
+
+const needs = { logos: Logos, access: LogoAccess }
+const route = routesFor('logos', needs)
+const params = s.Object({ id: s.id() })
+const place = s.Object({ path: s.String({ maxLength: 100 }), name: s.String({ maxLength: 100 }) })
+const LogoItem = s.Object({
+  id: s.String(),
+  length: s.Integer(),
+  path: s.String({ description: '`GLOBAL`, `space-<id>` or `user-<id>`' }),
+  name: s.String(),
+  'content-type': s.String(),
+  created: s.v1Date(),
+  author: s.String(),
+  showText: s.Boolean({ description: 'Whether the name is shown beside it' }),
+})
+const shown = s.Object({ showText: s.Boolean() })
+
+const toItem = (logo: Logo & Stored): s.Static<typeof LogoItem> => ({
+  id: logo.id,
+  length: logo.sizeBytes,
+  path: logo.path,
+  name: logo.name,
+  'content-type': logo.contentType,
+  created: s.toV1Date(logo.created),
+  author: logo.author,
+  showText: logo.showText,
+})
+
+const success = { status: 200, body: { status: 'success' } } as const
+const gone = { status: 204, body: undefined } as const
+
+export const listLogos = routesFor('logos', { ...needs, installation: Installation })({
+  method: 'GET',
+  path: '/api/logos',
+  summary: 'Logos of a path, of a name, or all that the caller may see',
+  permission: 'signedIn',
+  query: s.Object({
+    path: s.Optional(s.String({ maxLength: 100 })),
+    name: s.Optional(s.String({ maxLength: 100 })),
+    limit: s.Integer({ default: 100, minimum: 1, maximum: 1000 }),
+    after: s.Optional(s.String({ maxLength: 400, description: 'From a `Link` header: where the page before this one ended' })),
+  }),
+  responses: { 200: s.Array(LogoItem) },
+  throws: [Invalid],
+  async handle({ query, caller, url }, { logos, access, installation }) {
+    const { path, name, limit, after } = query
+    const page = await logos.page({ path, name }, { limit, ...(after === undefined ? {} : { after: placeOf(after, path) }) })
+    const items: s.Static<typeof LogoItem>[] = []
+    for (const logo of page.items) if (await access.maySee(caller, logo.path)) items.push(toItem(logo))
+    if (page.next === undefined) return { status: 200, body: items }
+    const next = new URLSearchParams(url.search)
+    next.set('after', page.next.join('_'))
+    return { status: 200, body: items, headers: { link: `<${installation.baseUrl}${url.pathname}?${next}>; rel="next"` } }
+  },
+})
+
+/** Logos of one path come by name, others by date. */
+const placeOf = (text: string, path: string | undefined) => {
+  if (path === undefined) return readAfter(text)
+  const at = text.lastIndexOf('_')
+  if (at < 1 || !s.isId(text.slice(at + 1))) throw new Invalid('after is not one that a Link header gave out')
+  return [text.slice(0, at), text.slice(at + 1)] as const
+}
+
+export const putLogo = routesFor('logos', { ...needs, config: configPort(config) })({
+  method: 'POST',
+  path: '/api/logos',
+  summary: 'Upload a logo, in the place of one of the same path and name',
+  description:
+    'For the path `GLOBAL` it takes a server admin, for `space-<id>` the right to edit the space, for `user-<id>` the right to edit the account. PNG, JPEG, GIF or WebP.',
+  permission: 'signedIn',
+  body: multipart('Text fields `path` and `name`, optionally `showText`, and the file part `image`', 20),
+  responses: { 200: LogoItem },
+  throws: [Invalid, Forbidden, NotFound, TooLarge],
+  async handle({ body, caller }, { logos, access, config }) {
+    const sent = await readLogo(body, config.maxKiB * 1024)
+    await access.mustChange(caller, sent.path)
+    return { status: 200, body: toItem(await logos.put({ ...sent, author: signedIn(caller).id })) }
+  },
+})
+
+export const getLogo = route({
+  method: 'GET',
+  path: '/api/logos/:id',
+  summary: 'What is known of a logo',
+  description: "The installation's own for everybody; those of a space or person for who may see these.",
+  permission: 'anyone',
+  params,
+  responses: { 200: LogoItem },
+  throws: [NotFound],
+  async handle({ params, caller }, resolved) {
+    return { status: 200, body: toItem(await existing(resolved, caller, params)) }
+  },
+})
+
+export const getLogoAt = route({
+  method: 'GET',
+  path: '/api/logos/:path/:name',
+  summary: 'What is known of the logo of a path and name',
+  permission: 'anyone',
+  params: place,
+  responses: { 200: LogoItem },
+  throws: [NotFound],
+  async handle({ params, caller }, resolved) {
+    return { status: 200, body: toItem(await existing(resolved, caller, params)) }
+  },
+})
+
+export const changeLogo = route({
+  method: 'PUT',
+  path: '/api/logos/:id',
+  summary: 'Say whether the name is shown beside a logo',
+  permission: 'signedIn',
+  params,
+  body: shown,
+  responses: { 200: s.success() },
+  throws: [Invalid, Forbidden, NotFound],
+  async handle({ params, body, caller }, resolved) {
+    await resolved.logos.setShowText(await changeable(resolved, caller, params), body.showText)
+    return success
+  },
+})
+
+export const changeLogoAt = route({
+  method: 'PUT',
+  path: '/api/logos/:path/:name',
+  summary: 'Say whether the name is shown beside the logo of a path and name',
+  permission: 'signedIn',
+  params: place,
+  body: shown,
+  responses: { 200: s.success() },
+  throws: [Invalid, Forbidden, NotFound],
+  async handle({ params, body, caller }, resolved) {
+    await resolved.logos.setShowText(await changeable(resolved, caller, params), body.showText)
+    return success
+  },
+})
+
+export const deleteLogo = route({
+  method: 'DELETE',
+  path: '/api/logos/:id',
+  summary: 'Delete a logo',
+  permission: 'signedIn',
+  params,
+  responses: { 204: s.empty() },
+  throws: [Forbidden, NotFound],
+  async handle({ params, caller }, resolved) {
+    await resolved.logos.remove(await changeable(resolved, caller, params))
+    return gone
+  },
+})
+
+export const deleteLogoAt = route({
+  method: 'DELETE',
+  path: '/api/logos/:path/:name',
+  summary: 'Delete the logo of a path and name',
+  permission: 'signedIn',
+  params: place,
+  responses: { 204: s.empty() },
+  throws: [Forbidden, NotFound],
+  async handle({ params, caller }, resolved) {
+    await resolved.logos.remove(await changeable(resolved, caller, params))
+    return gone
+  },
+})

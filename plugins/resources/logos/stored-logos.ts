@@ -1,0 +1,161 @@
+import {
+  type After,
+  type BlobOwner,
+  BlobStore,
+  type Bytes,
+  Clock,
+  CommitConflict,
+  changedNothing,
+  DocumentStore,
+  eq,
+  Ids,
+  Log,
+  NotFound,
+  type Page,
+  port,
+  type Stored,
+  Taken,
+  wire,
+} from 'pounce/sdk'
+import { type Logo, logos } from './collection.ts'
+import { typeOfPicture } from './pictures.ts'
+
+type StoredLogo = Logo & Stored
+/** A picture that somebody sent. */
+export interface NewLogo {
+  readonly path: string
+  readonly name: string
+  readonly picture: Buffer
+  readonly showText: boolean
+  readonly author: string
+}
+
+/** Logos in the document store, their pictures in the blob store. At each path each name is there once. */
+export class StoredLogos {
+  #documents: DocumentStore
+  #blobs: BlobStore
+  #ids: Ids
+  #clock: Clock
+  #log: Log
+
+  constructor(documents: DocumentStore, blobs: BlobStore, ids: Ids, clock: Clock, log: Log) {
+    this.#documents = documents
+    this.#blobs = blobs
+    this.#ids = ids
+    this.#clock = clock
+    this.#log = log
+  }
+
+  get(id: string): Promise<StoredLogo | undefined> {
+    return this.#documents.get(logos, id)
+  }
+
+  async at(path: string, name: string): Promise<StoredLogo | undefined> {
+    const where = { op: 'and', all: [eq('path', path), eq('name', name)] } as const
+    return (await this.#documents.find(logos, { using: 'byPlace', where, limit: 1 })).items[0]
+  }
+
+  /** Those of a path, of a name, of both or all. */
+  async page(
+    { path, name }: { readonly path?: string | undefined; readonly name?: string | undefined },
+    page: { readonly after?: After; readonly limit: number },
+  ): Promise<Page<StoredLogo>> {
+    if (path !== undefined && name !== undefined) {
+      const found = await this.at(path, name)
+      return { items: found ? [found] : [] }
+    }
+    const ascending = (by: string) => ({ by, order: 'ascending' as const })
+    if (path !== undefined)
+      return this.#documents.find(logos, { using: 'byPlace', where: eq('path', path), sort: ascending('name'), ...page })
+    const oldest = { sort: ascending('created'), ...page }
+    if (name !== undefined) return this.#documents.find(logos, { using: 'byName', where: eq('name', name), ...oldest })
+    return this.#documents.find(logos, { using: 'byCreated', ...oldest })
+  }
+
+  /** Takes the place of one that is there; of two at once the later one stays. */
+  async put({ picture, ...given }: NewLogo): Promise<StoredLogo> {
+    const contentType = typeOfPicture(picture)
+    const { key: blob, sizeBytes, sha256 } = await this.#blobs.put(picture)
+    const logo: Logo = { ...given, blob, sizeBytes, sha256, contentType, created: this.#clock.now().toISOString() }
+    try {
+      return await this.#place(logo)
+    } catch (error) {
+      if (changedNothing(error)) await this.#dropBytes(blob)
+      throw error
+    }
+  }
+
+  async #place(logo: Logo): Promise<StoredLogo> {
+    for (;;) {
+      const old = await this.at(logo.path, logo.name)
+      try {
+        if (!old) return await this.#documents.commit({ insert: { id: this.#ids.next(), ...logo }, into: logos })
+        const placed = await this.#documents.commit({ replace: { ...old, ...logo }, in: logos })
+        await this.#dropBytes(old.blob)
+        return placed
+      } catch (error) {
+        // Somebody else put one there, or took it away, at the same moment.
+        if (!(error instanceof Taken) && !(error instanceof CommitConflict)) throw error
+      }
+    }
+  }
+
+  async setShowText({ id }: StoredLogo, showText: boolean): Promise<void> {
+    try {
+      await this.#documents.commit({ update: id, in: logos, set: { showText } })
+    } catch (error) {
+      throw error instanceof CommitConflict ? new NotFound('logo', { cause: error }) : error
+    }
+  }
+
+  /** One that is gone already is no error. */
+  async remove({ id, blob }: StoredLogo): Promise<void> {
+    try {
+      const gone = await this.#documents.commit({ tombstone: id, in: logos })
+      await this.#dropBytes(gone.blob)
+    } catch (error) {
+      if (!(error instanceof CommitConflict)) throw error
+      this.#log.debug('a logo was gone already', { id, blob })
+    }
+  }
+
+  show({ blob, sizeBytes, sha256, contentType, created }: StoredLogo): Bytes {
+    const open: Bytes['open'] = async range => {
+      const stream = await this.#blobs.get(blob, range)
+      if (!stream) throw new NotFound('logo', { cause: new Error(`the bytes ${blob} are gone`) })
+      return stream
+    }
+    return { open, sizeBytes, sha256, contentType, inline: true, lastModified: new Date(created) }
+  }
+
+  async #dropBytes(blob: string): Promise<void> {
+    try {
+      await this.#blobs.remove(blob)
+    } catch (error) {
+      this.#log.warn('bytes of a logo stay until the next sweep', { blob, error })
+    }
+  }
+}
+wire(StoredLogos, DocumentStore, BlobStore, Ids, Clock, Log)
+
+export const Logos = port<StoredLogos>('logos.stored')
+
+/** Which stored bytes belong to logos. */
+export class LogoBlobs implements BlobOwner {
+  readonly places = [{ in: logos, field: 'blob' }]
+  #documents: DocumentStore
+
+  constructor(documents: DocumentStore) {
+    this.#documents = documents
+  }
+
+  async owned(keys: readonly string[]): Promise<ReadonlySet<string>> {
+    const owned = new Set<string>()
+    for (const key of keys) {
+      const { items } = await this.#documents.find(logos, { using: 'byBlob', where: eq('blob', key), limit: 1 })
+      if (items.length > 0) owned.add(key)
+    }
+    return owned
+  }
+}
+wire(LogoBlobs, DocumentStore)

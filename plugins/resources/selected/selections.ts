@@ -1,0 +1,139 @@
+import {
+  type Bin,
+  Bins,
+  type Caller,
+  CommitConflict,
+  type Contributions,
+  Datasets,
+  DocumentStore,
+  Invalid,
+  type Permission,
+  Policy,
+  Problem,
+  port,
+  signedIn,
+  Tags,
+  wire,
+} from 'pounce/sdk'
+import { mostSelected, selections } from './collection.ts'
+
+/** What became of each dataset of a selection. */
+export interface Outcome {
+  readonly id: string
+  readonly status: 'done' | 'refused'
+  /** Why it was refused. */
+  readonly message?: string
+}
+
+/** What people have selected, and what they do with all of it at once. */
+export class Selections {
+  #documents: DocumentStore
+  #datasets: Datasets
+  #policy: Policy
+  #tags: Tags
+  #bins: Contributions<Bin>
+
+  constructor(documents: DocumentStore, datasets: Datasets, policy: Policy, tags: Tags, bins: Contributions<Bin>) {
+    this.#documents = documents
+    this.#datasets = datasets
+    this.#policy = policy
+    this.#tags = tags
+    this.#bins = bins
+  }
+
+  /** The selected datasets that are there and that the caller may see, in the order in which they were selected. */
+  async of(caller: Caller): Promise<readonly string[]> {
+    return this.#withRight(caller, 'ViewDataset')
+  }
+
+  /** Those of them that the caller may download. */
+  async downloadable(caller: Caller): Promise<readonly string[]> {
+    return this.#withRight(caller, 'DownloadFiles')
+  }
+
+  /** Adds a dataset that the caller may see; how many are selected then. Twice is no error. */
+  async add(caller: Caller, dataset: string): Promise<number> {
+    const { id } = signedIn(caller)
+    for (;;) {
+      const held = await this.#held(id)
+      if (held.includes(dataset)) return held.length
+      if (held.length >= mostSelected) throw new Invalid(`At most ${mostSelected} datasets can be selected; take some out first`)
+      try {
+        if (await this.#documents.get(selections, id)) {
+          const added = { update: id, in: selections, addToSet: { datasets: [dataset] } }
+          return (await this.#documents.commit(added)).datasets.length
+        }
+        await this.#documents.commit({ insert: { id, datasets: [dataset] }, into: selections })
+        return 1
+      } catch (error) {
+        if (!(error instanceof CommitConflict)) throw error
+      }
+    }
+  }
+
+  /** Takes datasets out; how many are left. What is not selected is no error. */
+  async remove(caller: Caller, datasets: readonly string[]): Promise<number> {
+    const { id } = signedIn(caller)
+    if (!(await this.#documents.get(selections, id))) return 0
+    return (await this.#documents.commit({ update: id, in: selections, pull: { datasets } })).datasets.length
+  }
+
+  async clear(caller: Caller): Promise<void> {
+    await this.remove(caller, await this.#held(signedIn(caller).id))
+  }
+
+  /** Puts tags on each dataset where the caller may; the selection stays. */
+  async tag(caller: Caller, names: readonly string[]): Promise<readonly Outcome[]> {
+    const user = signedIn(caller).id
+    return this.#each(caller, 'AddTag', async id => {
+      await this.#tags.add({ kind: 'dataset', id }, names, { user })
+    })
+  }
+
+  /** Deletes each dataset where the caller may, to the trash where there is one. What is deleted is selected no longer. */
+  async discard(caller: Caller): Promise<readonly Outcome[]> {
+    const bin = this.#bins.all().find(({ kind }) => kind === 'dataset')
+    if (!bin) throw new Invalid('Datasets cannot be deleted here')
+    const outcomes = await this.#each(caller, 'DeleteDataset', id => bin.discard(id, caller.user?.id))
+    const done = outcomes.filter(({ status }) => status === 'done').map(({ id }) => id)
+    if (done.length > 0) await this.remove(caller, done)
+    return outcomes
+  }
+
+  async #held(user: string): Promise<readonly string[]> {
+    return (await this.#documents.get(selections, user))?.datasets ?? []
+  }
+
+  async #withRight(caller: Caller, permission: Permission): Promise<readonly string[]> {
+    const held = await this.#held(signedIn(caller).id)
+    const seen = await this.#policy.allowed(caller, 'ViewDataset', 'dataset', held)
+    const allowed = permission === 'ViewDataset' ? seen : await this.#policy.allowed(caller, permission, 'dataset', [...seen])
+    const there = await this.#datasets.getMany([...allowed])
+    return held.filter(id => there.get(id)?.state === 'live')
+  }
+
+  async #each(caller: Caller, permission: Permission, work: (id: string) => Promise<void>): Promise<readonly Outcome[]> {
+    const seen = await this.of(caller)
+    const allowed = await this.#policy.allowed(caller, permission, 'dataset', seen)
+    const outcomes: Outcome[] = []
+    for (const id of seen) {
+      if (allowed.has(id)) outcomes.push(await outcomeOf(id, work))
+      else outcomes.push({ id, status: 'refused', message: `It takes the permission ${permission} on this dataset` })
+    }
+    return outcomes
+  }
+}
+wire(Selections, DocumentStore, Datasets, Policy, Tags, Bins)
+
+/** One that changed or went meanwhile does not stop the others; a fault of the server does. */
+const outcomeOf = async (id: string, work: (id: string) => Promise<void>): Promise<Outcome> => {
+  try {
+    await work(id)
+    return { id, status: 'done' }
+  } catch (error) {
+    if (!(error instanceof Problem) || error.status >= 500) throw error
+    return { id, status: 'refused', message: error.message }
+  }
+}
+
+export const Selecting = port<Selections>('selected.selections')
