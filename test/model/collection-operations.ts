@@ -2,8 +2,8 @@ import type { Collection } from './model-rights.ts'
 import { actorOf, attempt, type Check, idIn, newName, pick, refused, type Step, takingOut, type World } from './model-world.ts'
 
 const makeCollection = async (world: World, step: Step): Promise<void> => {
-  const who = actorOf(step)
   const space = step.b % 3 === 0 ? undefined : pick(world.state.spaces, step.a)
+  const who = actorOf(step, space)
   const name = newName(world)
   const json = { name, description: '', ...(space ? { space: space.id } : {}) }
   const rule = () => space && refused(world, who, 'AddResourceToSpace', space)
@@ -29,14 +29,14 @@ const renameCollection = async (world: World, step: Step): Promise<void> => {
   if (!one) return
   const name = newName(world)
   const call = { method: 'PUT', path: `/api/collections/${one.id}/title`, json: { name } }
-  if (await attempt(world, actorOf(step), call, [['EditCollection', one]])) one.name = name
+  if (await attempt(world, actorOf(step, one), call, [['EditCollection', one]])) one.name = name
 }
 
 const discardCollection = async (world: World, step: Step): Promise<void> => {
   const one = pick(world.state.collections, step.a)
   if (!one) return
   const call = { method: 'DELETE', path: `/api/collections/${one.id}` }
-  if (!(await attempt(world, actorOf(step), call, [['DeleteCollection', one]]))) return
+  if (!(await attempt(world, actorOf(step, one), call, [['DeleteCollection', one]]))) return
   if (one.isTrashed) world.state.removeCollection(one)
   else one.isTrashed = true
 }
@@ -46,7 +46,7 @@ const restoreCollection = async (world: World, step: Step): Promise<void> => {
   const one = pick(trashed.length > 0 ? trashed : world.state.collections, step.a)
   if (!one) return
   const call = { method: 'PUT', path: `/api/collections/restore/${one.id}` }
-  if (await attempt(world, actorOf(step), call, [['DeleteCollection', one]])) one.isTrashed = false
+  if (await attempt(world, actorOf(step, one), call, [['DeleteCollection', one]])) one.isTrashed = false
 }
 
 const emptyCollectionTrash = async (world: World, step: Step): Promise<void> => {
@@ -58,7 +58,7 @@ const emptyCollectionTrash = async (world: World, step: Step): Promise<void> => 
 const addChild = async (world: World, step: Step): Promise<void> => {
   const [parent, child] = [pick(world.state.collections, step.a), pick(world.state.collections, step.b)]
   if (!parent || !child) return
-  const who = actorOf(step)
+  const who = actorOf(step, child)
   const checks: readonly Check[] = [
     ['AddResourceToCollection', parent],
     ['EditCollection', child],
@@ -77,7 +77,7 @@ const removeChild = async (world: World, step: Step): Promise<void> => {
   const child = pick(nested.length > 0 ? nested : world.state.collections, step.b)
   const parent = (step.c % 4 === 0 ? undefined : [...(child?.parents ?? [])][0]) ?? pick(world.state.collections, step.a)
   if (!parent || !child) return
-  const who = actorOf(step)
+  const who = actorOf(step, child)
   const checks: readonly Check[] = ['signedIn', ['ViewCollection', parent], ['ViewCollection', child]]
   const rule = () => takingOut(world, who, 'RemoveResourceFromCollection', parent, child)
   const call = { method: 'POST', path: `/api/collections/${parent.id}/removeSubCollection/${child.id}` }
@@ -93,13 +93,13 @@ const putDataset = async (world: World, step: Step): Promise<void> => {
   ]
   const rule = () => (dataset.isTrashed && !dataset.collections.has(one) ? 409 : undefined)
   const call = { method: 'POST', path: `/api/collections/${one.id}/datasets/${dataset.id}` }
-  if (await attempt(world, actorOf(step), call, checks, rule)) dataset.collections.add(one)
+  if (await attempt(world, actorOf(step, one), call, checks, rule)) dataset.collections.add(one)
 }
 
 const takeDataset = async (world: World, step: Step): Promise<void> => {
   const [one, dataset] = [pick(world.state.collections, step.a), pick(world.state.datasets, step.b)]
   if (!one || !dataset) return
-  const who = actorOf(step)
+  const who = actorOf(step, one)
   const checks: readonly Check[] = ['signedIn', ['ViewCollection', one], ['ViewDataset', dataset]]
   const rule = () => takingOut(world, who, 'RemoveResourceFromCollection', one, dataset)
   const call = { method: 'DELETE', path: `/api/collections/${one.id}/datasets/${dataset.id}` }

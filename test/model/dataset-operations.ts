@@ -4,8 +4,8 @@ import { actorOf, attempt, idIn, newName, pick, refused, type Step, type World }
 const accesses = ['DEFAULT', 'DEFAULT', 'PRIVATE', 'PUBLIC'] as const
 
 const makeDataset = async (world: World, step: Step): Promise<void> => {
-  const who = actorOf(step)
   const space = step.a % 3 === 0 ? undefined : pick(world.state.spaces, step.a)
+  const who = actorOf(step, space)
   const collection = step.b % 3 === 0 ? pick(world.state.collections, step.b) : undefined
   const access = accesses[step.c % 4] ?? 'DEFAULT'
   const name = newName(world)
@@ -36,14 +36,14 @@ const renameDataset = async (world: World, step: Step): Promise<void> => {
   if (!dataset) return
   const name = newName(world)
   const call = { method: 'PUT', path: `/api/datasets/${dataset.id}/title`, json: { name } }
-  if (await attempt(world, actorOf(step), call, [['EditDataset', dataset]])) dataset.name = name
+  if (await attempt(world, actorOf(step, dataset), call, [['EditDataset', dataset]])) dataset.name = name
 }
 
 const discardDataset = async (world: World, step: Step): Promise<void> => {
   const dataset = pick(world.state.datasets, step.a)
   if (!dataset) return
   const call = { method: 'DELETE', path: `/api/datasets/${dataset.id}` }
-  if (!(await attempt(world, actorOf(step), call, [['DeleteDataset', dataset]]))) return
+  if (!(await attempt(world, actorOf(step, dataset), call, [['DeleteDataset', dataset]]))) return
   if (dataset.isTrashed) world.state.removeDataset(dataset)
   else dataset.isTrashed = true
 }
@@ -53,7 +53,7 @@ const restoreDataset = async (world: World, step: Step): Promise<void> => {
   const dataset = pick(trashed.length > 0 ? trashed : world.state.datasets, step.a)
   if (!dataset) return
   const call = { method: 'PUT', path: `/api/datasets/restore/${dataset.id}` }
-  if (await attempt(world, actorOf(step), call, [['DeleteDataset', dataset]])) dataset.isTrashed = false
+  if (await attempt(world, actorOf(step, dataset), call, [['DeleteDataset', dataset]])) dataset.isTrashed = false
 }
 
 const emptyDatasetTrash = async (world: World, step: Step): Promise<void> => {
@@ -67,7 +67,7 @@ const detachAndDelete = async (world: World, step: Step): Promise<void> => {
   const dataset = pick(world.state.datasets, step.a)
   if (!dataset) return
   const call = { method: 'POST', path: `/api/datasets/${dataset.id}/detachdelete` }
-  if (!(await attempt(world, actorOf(step), call, [['DeleteDataset', dataset]]))) return
+  if (!(await attempt(world, actorOf(step, dataset), call, [['DeleteDataset', dataset]]))) return
   for (const file of world.state.files) file.places = file.places.filter(one => one.dataset !== dataset || one.folder !== undefined)
   world.state.removeDataset(dataset)
 }
@@ -77,14 +77,14 @@ const setAccess = async (world: World, step: Step): Promise<void> => {
   if (!dataset) return
   const access = accesses[step.b % 4] ?? 'DEFAULT'
   const call = { method: 'PUT', path: `/api/datasets/${dataset.id}/access?access=${access}` }
-  if (await attempt(world, actorOf(step), call, [['PublicDataset', dataset]])) dataset.access = access
+  if (await attempt(world, actorOf(step, dataset), call, [['PublicDataset', dataset]])) dataset.access = access
 }
 
 const makeFolder = async (world: World, step: Step): Promise<void> => {
   const above = step.b % 2 === 0 ? pick(world.state.folders, step.b) : undefined
   const dataset = above?.dataset ?? pick(world.state.datasets, step.a)
   if (!dataset) return
-  const who = actorOf(step)
+  const who = actorOf(step, dataset)
   const name = newName(world)
   const json = { name, parentId: (above ?? dataset).id, parentType: above ? 'folder' : 'dataset' }
   const rule = () => (dataset.isTrashed ? 409 : above?.isGone ? 404 : undefined)
@@ -101,7 +101,7 @@ const renameFolder = async (world: World, step: Step): Promise<void> => {
   const name = newName(world)
   const call = { method: 'PUT', path: `/api/datasets/${folder.dataset.id}/updateName/${folder.id}`, json: { name } }
   const rule = () => (folder.isGone ? 404 : undefined)
-  if (await attempt(world, actorOf(step), call, [['AddResourceToDataset', folder.dataset]], rule)) folder.name = name
+  if (await attempt(world, actorOf(step, folder.dataset), call, [['AddResourceToDataset', folder.dataset]], rule)) folder.name = name
 }
 
 const deleteFolder = async (world: World, step: Step): Promise<void> => {
@@ -109,7 +109,7 @@ const deleteFolder = async (world: World, step: Step): Promise<void> => {
   if (!folder) return
   const call = { method: 'DELETE', path: `/api/datasets/${folder.dataset.id}/deleteFolder/${folder.id}` }
   const rule = () => (folder.isGone ? 404 : undefined)
-  const done = await attempt(world, actorOf(step), call, [['RemoveResourceFromDataset', folder.dataset]], rule)
+  const done = await attempt(world, actorOf(step, folder.dataset), call, [['RemoveResourceFromDataset', folder.dataset]], rule)
   if (done) world.state.removeFolder(folder)
 }
 

@@ -6,7 +6,7 @@ const uploadFile = async (world: World, step: Step): Promise<void> => {
   if (!dataset) return
   const own = world.state.folders.filter(folder => folder.dataset === dataset && !folder.isGone)
   const folder = step.b % 2 === 0 ? pick(own, step.b) : undefined
-  const who = actorOf(step)
+  const who = actorOf(step, dataset)
   const name = `${newName(world)}.txt`
   const content = `content ${step.c % 1000}`
   const body = new FormData()
@@ -34,14 +34,14 @@ const renameFile = async (world: World, step: Step): Promise<void> => {
   if (!file) return
   const name = `${newName(world)}.txt`
   const call = { method: 'PUT', path: `/api/files/${file.id}/filename`, json: { name } }
-  if (await attempt(world, actorOf(step), call, [['EditFile', file]])) file.name = name
+  if (await attempt(world, actorOf(step, file), call, [['EditFile', file]])) file.name = name
 }
 
 const deleteFile = async (world: World, step: Step): Promise<void> => {
   const file = pick(world.state.files, step.a)
   if (!file) return
   const call = { method: 'DELETE', path: `/api/files/${file.id}` }
-  if (await attempt(world, actorOf(step), call, [['DeleteFile', file]])) {
+  if (await attempt(world, actorOf(step, file), call, [['DeleteFile', file]])) {
     file.isGone = true
     file.places = []
   }
@@ -58,7 +58,7 @@ const attachFile = async (world: World, step: Step): Promise<void> => {
     ['EditFile', file],
   ]
   const call = { method: 'POST', path: `/api/datasets/${dataset.id}/files/${file.id}` }
-  if (!(await attempt(world, actorOf(step), call, checks, () => (dataset.isTrashed ? 409 : undefined)))) return
+  if (!(await attempt(world, actorOf(step, dataset), call, checks, () => (dataset.isTrashed ? 409 : undefined)))) return
   if (!isInRoot(file, dataset)) file.places.push({ dataset, folder: undefined })
 }
 
@@ -67,7 +67,7 @@ const detachFile = async (world: World, step: Step): Promise<void> => {
   const dataset = file?.places[step.c % 3]?.dataset ?? pick(world.state.datasets, step.a)
   if (!dataset || !file) return
   const call = { method: 'DELETE', path: `/api/datasets/${dataset.id}/${file.id}` }
-  if (await attempt(world, actorOf(step), call, [['CreateDataset', dataset]]))
+  if (await attempt(world, actorOf(step, dataset), call, [['CreateDataset', dataset]]))
     file.places = file.places.filter(place => place.dataset !== dataset)
 }
 
@@ -83,7 +83,7 @@ const moveBetweenDatasets = async (world: World, step: Step): Promise<void> => {
   ]
   const rule = () => (to.isTrashed ? 409 : from === to || isInRoot(file, from) ? undefined : 404)
   const call = { method: 'POST', path: `/api/datasets/${from.id}/moveBetweenDatasets/${to.id}/${file.id}` }
-  if (!(await attempt(world, actorOf(step), call, checks, rule)) || from === to) return
+  if (!(await attempt(world, actorOf(step, from), call, checks, rule)) || from === to) return
   file.places = file.places.filter(place => place.dataset !== from || place.folder !== undefined)
   if (!isInRoot(file, to)) file.places.push({ dataset: to, folder: undefined })
 }
@@ -98,7 +98,7 @@ const tag = async (world: World, step: Step): Promise<void> => {
   if (!on) return
   const name = newName(world)
   const call = { method: 'POST', path: `${on.path}/tags`, json: { tags: [name] } }
-  if (await attempt(world, actorOf(step), call, [['AddTag', on.thing]])) on.thing.tags.push(name)
+  if (await attempt(world, actorOf(step, on.thing), call, [['AddTag', on.thing]])) on.thing.tags.push(name)
 }
 
 const untag = async (world: World, step: Step): Promise<void> => {
@@ -106,7 +106,8 @@ const untag = async (world: World, step: Step): Promise<void> => {
   if (!on) return
   const name = on.thing.tags[step.c % 5] ?? 'never there'
   const call = { method: 'DELETE', path: `${on.path}/tags`, json: { tags: [name] } }
-  if (await attempt(world, actorOf(step), call, [['DeleteTag', on.thing]])) on.thing.tags = on.thing.tags.filter(each => each !== name)
+  if (await attempt(world, actorOf(step, on.thing), call, [['DeleteTag', on.thing]]))
+    on.thing.tags = on.thing.tags.filter(each => each !== name)
 }
 
 const comment = async (world: World, step: Step): Promise<void> => {
@@ -114,7 +115,7 @@ const comment = async (world: World, step: Step): Promise<void> => {
   if (!on) return
   const text = `${newName(world)} said`
   const call = { method: 'POST', path: `${on.path}/comment`, json: { text } }
-  if (await attempt(world, actorOf(step), call, [['AddComment', on.thing]])) on.thing.comments.push(text)
+  if (await attempt(world, actorOf(step, on.thing), call, [['AddComment', on.thing]])) on.thing.comments.push(text)
 }
 
 /** What can be done to files, and what is said of files and datasets. */

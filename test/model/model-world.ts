@@ -56,8 +56,11 @@ export const emptyWorld = (
   }
 }
 
-/** Who acts in a step: seldom nobody. */
-export const actorOf = ({ who }: Step): Person => people[who % 10 === 0 ? 3 : who % 3] as Person
+/** Who acts in a step: often whoever made the thing that it is about, seldom nobody. */
+export const actorOf = ({ who }: Step, thing?: { readonly author: Person }): Person => {
+  if (who % 12 === 0) return 'nobody'
+  return thing !== undefined && who % 2 === 0 ? thing.author : (people[who % 3] as Person)
+}
 
 /** One of a list, mostly one that is still there; undefined when the list is empty. */
 export const pick = <T extends { readonly isGone: boolean }>(list: readonly T[], number: number): T | undefined => {

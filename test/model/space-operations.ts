@@ -15,7 +15,7 @@ const deleteSpace = async (world: World, step: Step): Promise<void> => {
   const space = pick(world.state.spaces, step.a)
   if (!space) return
   const path = `/api/spaces/${space.id}`
-  if (await attempt(world, actorOf(step), { method: 'DELETE', path }, [['DeleteSpace', space]])) world.state.removeSpace(space)
+  if (await attempt(world, actorOf(step, space), { method: 'DELETE', path }, [['DeleteSpace', space]])) world.state.removeSpace(space)
 }
 
 const share = async (world: World, step: Step): Promise<void> => {
@@ -26,7 +26,7 @@ const share = async (world: World, step: Step): Promise<void> => {
   const holders = new Set([...space.members].filter(([, held]) => held === role).map(([name]) => name)).add(person)
   const json = { rolesandusers: { [role]: [...holders].map(name => world.ids[name]).join(',') } }
   const path = `/api/spaces/${space.id}/updateUsers`
-  if (await attempt(world, actorOf(step), { method: 'POST', path, json }, [['EditSpace', space]])) space.members.set(person, role)
+  if (await attempt(world, actorOf(step, space), { method: 'POST', path, json }, [['EditSpace', space]])) space.members.set(person, role)
 }
 
 const unshare = async (world: World, step: Step): Promise<void> => {
@@ -35,7 +35,7 @@ const unshare = async (world: World, step: Step): Promise<void> => {
   if (!space || person === undefined) return
   const path = `/api/spaces/${space.id}/removeUser?removeUser=${world.ids[person]}`
   const rule = () => (space.members.has(person) ? undefined : 400)
-  if (await attempt(world, actorOf(step), { method: 'POST', path }, [['EditSpace', space]], rule)) space.members.delete(person)
+  if (await attempt(world, actorOf(step, space), { method: 'POST', path }, [['EditSpace', space]], rule)) space.members.delete(person)
 }
 
 const verify = async (world: World, step: Step): Promise<void> => {
@@ -55,7 +55,7 @@ const openOrClose = async (world: World, step: Step): Promise<void> => {
   const name = newName(world)
   const json = { name, description: '', timetolive: '24', enabled: false, access }
   const path = `/api/spaces/${space.id}/update`
-  if (!(await attempt(world, actorOf(step), { method: 'POST', path, json }, [['EditSpace', space]]))) return
+  if (!(await attempt(world, actorOf(step, space), { method: 'POST', path, json }, [['EditSpace', space]]))) return
   space.name = name
   if (space.access !== 'TRIAL') space.access = access
 }
@@ -63,7 +63,7 @@ const openOrClose = async (world: World, step: Step): Promise<void> => {
 const addDataset = async (world: World, step: Step): Promise<void> => {
   const [space, dataset] = [pick(world.state.spaces, step.a), pick(world.state.datasets, step.b)]
   if (!space || !dataset) return
-  const who = actorOf(step)
+  const who = actorOf(step, dataset)
   const checks = [
     ['AddResourceToSpace', space],
     ['ViewDataset', dataset],
@@ -76,7 +76,7 @@ const addDataset = async (world: World, step: Step): Promise<void> => {
 const removeDataset = async (world: World, step: Step): Promise<void> => {
   const [space, dataset] = [pick(world.state.spaces, step.a), pick(world.state.datasets, step.b)]
   if (!space || !dataset) return
-  const who = actorOf(step)
+  const who = actorOf(step, dataset)
   const checks = ['signedIn', ['ViewSpace', space], ['ViewDataset', dataset]] as const
   const rule = () => takingOut(world, who, 'RemoveResourceFromSpace', space, dataset) ?? (dataset.spaces.has(space) ? undefined : 404)
   const path = `/api/spaces/${space.id}/removeDataset/${dataset.id}`
@@ -86,7 +86,7 @@ const removeDataset = async (world: World, step: Step): Promise<void> => {
 const addCollection = async (world: World, step: Step): Promise<void> => {
   const [space, one] = [pick(world.state.spaces, step.a), pick(world.state.collections, step.b)]
   if (!space || !one) return
-  const who = actorOf(step)
+  const who = actorOf(step, one)
   const checks = [
     ['AddResourceToSpace', space],
     ['ViewCollection', one],
@@ -99,7 +99,7 @@ const addCollection = async (world: World, step: Step): Promise<void> => {
 const removeCollection = async (world: World, step: Step): Promise<void> => {
   const [space, one] = [pick(world.state.spaces, step.a), pick(world.state.collections, step.b)]
   if (!space || !one) return
-  const who = actorOf(step)
+  const who = actorOf(step, one)
   const withDatasets = step.c % 2 === 0
   const rule = () => {
     if (!one.spaces.has(space)) return 404
