@@ -1,3 +1,4 @@
+import { Client } from 'ldapts'
 import { MongoClient } from 'mongodb'
 import type { LiveServer } from 'pounce/sdk/testing'
 
@@ -44,11 +45,24 @@ const rabbitmqManagement = async (url: string): Promise<string> => {
   return `RabbitMQ ${about.rabbitmq_version} on Erlang ${about.erlang_version}`
 }
 
+/** A directory tells what it is in its root entry, and OpenLDAP does not. */
+const ldap = async (url: string): Promise<string> => {
+  const client = new Client({ url, timeout: limitMs, connectTimeout: limitMs })
+  try {
+    const { searchEntries } = await client.search('', { scope: 'base', attributes: ['vendorVersion', 'structuralObjectClass'] })
+    const [{ vendorVersion, structuralObjectClass } = { vendorVersion: [], structuralObjectClass: [] }] = searchEntries
+    return `LDAP, ${[vendorVersion, structuralObjectClass].flat().find(each => typeof each === 'string' && each !== '') ?? 'not said by whom'}`
+  } finally {
+    await client.unbind()
+  }
+}
+
 const asked: readonly (readonly [LiveServer, string, (url: string) => Promise<string>])[] = [
   ['MONGODB', 'MongoDB', mongodb],
   ['S3', 'S3', s3],
   ['ELASTICSEARCH', 'Elasticsearch', elasticsearch],
   ['RABBITMQ_MANAGEMENT', 'RabbitMQ', rabbitmqManagement],
+  ['LDAP', 'LDAP', ldap],
 ]
 
 /**

@@ -35,6 +35,7 @@ const vendors: Readonly<Record<string, readonly string[]>> = {
   'plugins/extractors/pdf': ['@napi-rs/canvas', 'pdfjs-dist'],
   'plugins/extractors/text': ['marked', 'sanitize-html'],
   'plugins/extractors/zip': ['yauzl'],
+  'plugins/auth/ldap': ['ldapts'],
   'plugins/mail/smtp': ['nodemailer'],
   'plugins/resources/files': ['mime-types'],
   'plugins/search/elasticsearch': ['@elastic/elasticsearch'],
@@ -43,6 +44,7 @@ const vendors: Readonly<Record<string, readonly string[]>> = {
 
 /** Plugins that need a server, and run where `use` names them. */
 const usedOnly: readonly string[] = [
+  'auth.ldap',
   'blobs.s3',
   'documents.mongodb',
   'mail.smtp',

@@ -1,0 +1,101 @@
+import { readFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import type { Client } from 'ldapts'
+import { Invalid, Log, Problem, port, Unavailable, wire } from 'pounce/sdk'
+import { Config, type LdapConfig } from './config.ts'
+
+type Library = typeof import('ldapts')
+
+/** So many people sign in at once; whoever comes then is told to try again. */
+const maxConnections = 100
+
+/** Refuses settings that cannot work, with a message that names the setting. */
+const checkConfig = ({ url, baseDn, bindDn, bindPassword }: LdapConfig): void => {
+  if (url === undefined) throw new Invalid('auth.ldap.url: name the directory, such as `ldaps://ldap.example.org`')
+  if (baseDn === undefined) throw new Invalid('auth.ldap.baseDn: say where people are looked for, such as `ou=people,dc=example,dc=org`')
+  if ((bindDn === undefined) !== (bindPassword === undefined))
+    throw new Invalid('auth.ldap.bindDn and auth.ldap.bindPassword belong together: set both, or none when anybody may look people up')
+}
+
+/** The way to the directory: a connection for each sign-in, which changes whom the connection speaks for. */
+export class Directory {
+  readonly #config: LdapConfig
+  readonly #log: Log
+  #library: Library | undefined
+  #authority: string | undefined
+  #open = 0
+
+  constructor(config: LdapConfig, log: Log) {
+    this.#config = config
+    this.#log = log
+  }
+
+  /** The directory itself may be away: accounts of other kinds work without it. */
+  async start(): Promise<void> {
+    checkConfig(this.#config)
+    const { caFile } = this.#config
+    if (caFile !== undefined)
+      this.#authority = await readFile(caFile, 'utf8').catch((cause: unknown) => {
+        throw new Invalid(`auth.ldap.caFile: ${caFile} cannot be read`, { cause })
+      })
+    this.#library = await import('ldapts')
+  }
+
+  /** Resolves while the directory answers and takes `bindDn`. */
+  async health(): Promise<void> {
+    await this.withConnection(async () => undefined)
+  }
+
+  /** Makes a connection that speaks for `bindDn`, and closes it afterwards. Rejects with `Unavailable` when the directory is away or does not know us. */
+  async withConnection<T>(work: (client: Client, library: Library) => Promise<T>): Promise<T> {
+    if (!this.#library) throw new Error('auth.ldap was not started')
+    if (this.#open >= maxConnections) throw new Unavailable('Too many people are signing in right now')
+    this.#open += 1
+    const client = this.#connect(this.#library)
+    try {
+      await this.#introduce(client, this.#library)
+      return await work(client, this.#library)
+    } catch (error) {
+      if (error instanceof Problem) throw error
+      this.#log.error('The directory did not answer as it should', { cause: error })
+      throw new Unavailable('The directory of accounts cannot be reached', { cause: error })
+    } finally {
+      this.#open -= 1
+      await client.unbind().catch((error: unknown) => this.#log.debug('A connection to the directory was closed already', { cause: error }))
+    }
+  }
+
+  #connect({ Client }: Library): Client {
+    const { url = '', timeoutMs } = this.#config
+    let isFirst = true
+    return new Client({
+      url,
+      timeout: timeoutMs,
+      connectTimeout: timeoutMs,
+      ...(url.startsWith('ldaps:') ? { tlsOptions: this.#tls() } : {}),
+      // The library connects anew by itself, and a new connection is neither encrypted nor does it speak for anybody.
+      createConnection: ((...options: Parameters<typeof connect>) => {
+        if (!isFirst) throw new Unavailable('The directory closed the connection')
+        isFirst = false
+        return connect(...options)
+      }) as typeof connect,
+    })
+  }
+
+  #tls(): { readonly minVersion: 'TLSv1.2'; readonly ca?: string } {
+    return { minVersion: 'TLSv1.2', ...(this.#authority === undefined ? {} : { ca: this.#authority }) }
+  }
+
+  async #introduce(client: Client, { InvalidCredentialsError }: Library): Promise<void> {
+    const { url = '', startTls, bindDn = '', bindPassword = '' } = this.#config
+    if (url.startsWith('ldap:') && startTls) await client.startTLS(this.#tls())
+    await client.bind(bindDn, bindPassword).catch((error: unknown) => {
+      if (!(error instanceof InvalidCredentialsError)) throw error
+      this.#log.error('The directory does not take auth.ldap.bindDn and auth.ldap.bindPassword')
+      throw new Unavailable('The directory of accounts cannot be asked', { cause: error })
+    })
+  }
+}
+wire(Directory, Config, Log)
+
+export const LdapDirectory = port<Directory>('auth.ldap.directory')

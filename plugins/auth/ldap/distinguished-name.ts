@@ -1,0 +1,6 @@
+/** A DN in one form, for comparing: directories do not mind case, nor blanks around `,` and `=`. */
+export const plainDn = (dn: string): string =>
+  dn
+    .trim()
+    .toLowerCase()
+    .replace(/\s*([,=+])\s*/g, '$1')

@@ -1,0 +1,107 @@
+import type { Client, Entry } from 'ldapts'
+import { type AuthProvider, Log, type VerifiedIdentity, wire } from 'pounce/sdk'
+import { Config, type LdapConfig } from './config.ts'
+import { type Directory, LdapDirectory } from './directory.ts'
+import { plainDn } from './distinguished-name.ts'
+import { fillFilter } from './fill-filter.ts'
+
+type Library = typeof import('ldapts')
+
+const maxLoginLength = 254
+const maxPasswordLength = 1000
+const maxGroups = 1000
+
+const valuesOf = (entry: Entry, attribute: string): readonly string[] => {
+  const name = Object.keys(entry).find(key => key.toLowerCase() === attribute.toLowerCase())
+  return name === undefined ? [] : [entry[name] ?? []].flat().filter(value => typeof value === 'string')
+}
+
+/** Accounts of a directory: who can bind with the password they typed is who they say. */
+export class LdapAccounts implements AuthProvider {
+  readonly id = 'ldap'
+  readonly #config: LdapConfig
+  readonly #directory: Directory
+  readonly #log: Log
+
+  constructor(config: LdapConfig, directory: Directory, log: Log) {
+    this.#config = config
+    this.#directory = directory
+    this.#log = log
+  }
+
+  async password(login: string, password: string): Promise<VerifiedIdentity | undefined> {
+    // An empty password is no password: a directory takes it as a wish to be nobody, and says yes (RFC 4513, 5.1.2).
+    if (password === '' || password.length > maxPasswordLength) return undefined
+    // Directories overlook control characters when they compare.
+    if (login === '' || login.length > maxLoginLength || /\p{Cc}/u.test(login)) return undefined
+    return this.#directory.withConnection(async (client, library) => {
+      const entry = await this.#find(client, library, login)
+      const groups = entry ? await this.#groupsOf(client, entry) : []
+      const isRight = await this.#isRight(client, library, entry?.dn, password)
+      return entry && isRight ? this.#identityOf(entry, groups) : undefined
+    })
+  }
+
+  async #find(client: Client, { SizeLimitExceededError }: Library, login: string): Promise<Entry | undefined> {
+    const { baseDn = '', userFilter, emailAttribute, firstNameAttribute, lastNameAttribute, groupAttribute } = this.#config
+    const { searchEntries } = await client
+      .search(baseDn, {
+        scope: 'sub',
+        filter: fillFilter(userFilter, 'login', login),
+        attributes: [emailAttribute, firstNameAttribute, lastNameAttribute, groupAttribute],
+        sizeLimit: 2,
+      })
+      .catch((error: unknown) => {
+        if (error instanceof SizeLimitExceededError) return { searchEntries: [] }
+        throw error
+      })
+    if (searchEntries.length > 1) this.#log.warn('Two entries of the directory answer to one name: nobody can sign in by it', { login })
+    return searchEntries.length === 1 ? searchEntries[0] : undefined
+  }
+
+  async #groupsOf(client: Client, entry: Entry): Promise<readonly string[]> {
+    const { groupAttribute, groupBaseDn, groupFilter } = this.#config
+    if (groupBaseDn === undefined) return valuesOf(entry, groupAttribute)
+    const filter = fillFilter(groupFilter, 'dn', entry.dn)
+    const { searchEntries } = await client.search(groupBaseDn, { scope: 'sub', filter, attributes: ['1.1'], sizeLimit: maxGroups })
+    return searchEntries.map(({ dn }) => dn)
+  }
+
+  /** For nobody the directory is asked all the same, so that an unknown name takes as long as a wrong password. */
+  async #isRight(client: Client, library: Library, dn: string | undefined, password: string): Promise<boolean> {
+    const { InvalidCredentialsError, UnwillingToPerformError, InappropriateAuthError, InvalidDNSyntaxError, ConstraintViolationError } =
+      library
+    const refusals = [
+      InvalidCredentialsError,
+      UnwillingToPerformError,
+      InappropriateAuthError,
+      InvalidDNSyntaxError,
+      ConstraintViolationError,
+    ]
+    try {
+      await client.bind(dn ?? `cn=nobody,${this.#config.baseDn}`, password.normalize('NFC'))
+      return dn !== undefined
+    } catch (error) {
+      if (refusals.some(kind => error instanceof kind)) return false
+      throw error
+    }
+  }
+
+  #identityOf(entry: Entry, groups: readonly string[]): VerifiedIdentity | undefined {
+    const { emailAttribute, firstNameAttribute, lastNameAttribute, onlyGroups, trustsEmail } = this.#config
+    const own = new Set(groups.map(plainDn))
+    if (onlyGroups.length > 0 && !onlyGroups.some(group => own.has(plainDn(group)))) return undefined
+    const [email] = valuesOf(entry, emailAttribute)
+    if (email === undefined) {
+      this.#log.warn('An entry of the directory has no e-mail address: its owner cannot sign in', {
+        entry: entry.dn,
+        attribute: emailAttribute,
+      })
+      return undefined
+    }
+    const [firstName = ''] = valuesOf(entry, firstNameAttribute)
+    const [lastName = ''] = valuesOf(entry, lastNameAttribute)
+    return { provider: this.id, subject: plainDn(entry.dn), email, isEmailVerified: trustsEmail, firstName, lastName, groups }
+  }
+}
+wire(LdapAccounts, Config, LdapDirectory, Log)
