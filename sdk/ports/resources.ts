@@ -1,28 +1,21 @@
 import type { Caller } from '../model/caller.ts'
-import type { Kind, Ref } from '../model/kind.ts'
 import type {
   CollectionRecord,
-  CommentRecord,
   DatasetAccess,
   DatasetRecord,
   FileRecord,
   FolderRecord,
   License,
-  MetadataRecord,
-  PreviewRecord,
   RoleRecord,
-  SectionRecord,
   SpaceRecord,
   Tag,
   Time,
   UserRecord,
 } from '../model/records.ts'
-import { type Contributions, contributions, port } from '../port.ts'
+import { port } from '../port.ts'
 import type { BlobFacts } from './blob-store.ts'
 import type { After, Json, Page, Stored } from './document-store.ts'
-import type { DerivedFile } from './extractor.ts'
 import type { Records } from './records.ts'
-import type { SearchDocument } from './search-index.ts'
 
 /** Accounts. */
 export interface Users extends Records<UserRecord> {
@@ -205,175 +198,3 @@ export interface FileIntake {
   ): Promise<readonly (FileRecord & Stored)[]>
 }
 export const FileIntake = port<FileIntake>('fileIntake')
-
-/** Parts of files. */
-export interface Sections extends Records<SectionRecord> {
-  /** Those of a file in the order of their start times; those without one come first. */
-  of(file: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<SectionRecord & Stored>>
-}
-export const Sections = port<Sections>('sections')
-
-export interface NewMetadata {
-  readonly target: Ref
-  readonly context?: Json
-  readonly agent: MetadataRecord['agent']
-  readonly content: Json
-  readonly created?: string
-  readonly author: string | null
-  /** Makes a repeat harmless: the document's id. */
-  readonly id?: string
-  /** On a dataset that is being imported, or in it: no event tells of it. */
-  readonly isImporting?: boolean
-}
-/** JSON-LD documents on things. */
-export interface MetadataDocuments {
-  add(document: NewMetadata): Promise<MetadataRecord & Stored>
-  get(id: string): Promise<(MetadataRecord & Stored) | undefined>
-  /** Newest first, read in pages of at most 1,000. `extractor`: only those of this extractor name, optionally `name/version`. */
-  of(
-    target: Ref,
-    options?: { readonly extractor?: string; readonly after?: After; readonly limit?: number },
-  ): Promise<Page<MetadataRecord & Stored>>
-}
-export const MetadataDocuments = port<MetadataDocuments>('metadataDocuments')
-
-/** What people say about things. */
-export interface Comments {
-  /** `to`: the comment that this one answers. `NotFound` when that is gone. */
-  add(target: Ref, text: string, author: string | undefined, to?: CommentRecord & Stored): Promise<CommentRecord & Stored>
-  get(id: string): Promise<(CommentRecord & Stored) | undefined>
-  /** Another text. `NotFound` for one that is not there. */
-  edit(id: string, text: string, actor: string | undefined): Promise<void>
-  /** Oldest first. */
-  of(target: Ref, page: { readonly after?: After; readonly limit: number }): Promise<Page<CommentRecord & Stored>>
-}
-export const Comments = port<Comments>('comments')
-
-/** Tags of things of any kind that can carry them. */
-export interface Tags {
-  /** Trims, drops repeats; the tags that are new. */
-  add(target: Ref, names: readonly string[], by: { readonly user?: string; readonly extractor?: string }): Promise<readonly Tag[]>
-}
-export const Tags = port<Tags>('tags')
-
-/** Previews and thumbnails. */
-export interface Previews {
-  /** Stores a derived file and attaches it. `id` makes a repeat harmless. */
-  addPreview(
-    target: Ref,
-    file: DerivedFile & { readonly id?: string },
-    by: { readonly extractor: string; readonly author?: string },
-  ): Promise<string>
-  /** Likewise; becomes the thumbnail of the file, and of its datasets and their collections where they have none. */
-  addThumbnail(
-    target: Ref,
-    file: DerivedFile & { readonly id?: string },
-    by: { readonly extractor: string; readonly author?: string },
-  ): Promise<string>
-  of(target: Ref): Promise<readonly (PreviewRecord & Stored)[]>
-}
-export const Previews = port<Previews>('previews')
-
-/** Numbers that are kept, not counted, and equal a recount once the outbox is empty. */
-export interface Counters {
-  /** The whole installation. */
-  instance(): Promise<{
-    readonly spaces: number
-    readonly collections: number
-    readonly datasets: number
-    readonly files: number
-    readonly bytes: number
-    readonly users: number
-  }>
-}
-export const Counters = port<Counters>('counters')
-
-/** Takes things of one kind away as their DELETE route does: contributed by the plugin that owns the kind. */
-export interface Bin {
-  readonly kind: Kind
-  /** To the trash, or for good where there is none or the thing lies in it. Rights are the caller's to check. Absent: `NotFound`. */
-  discard(id: string, actor: string | undefined): Promise<void>
-}
-export const Bins = contributions<Bin>('bins')
-
-/** What somebody might want to follow as well (reference, api-platform §1). */
-export interface Recommendation {
-  readonly id: string
-  readonly name: string
-  readonly objectType: 'file' | 'dataset' | 'collection' | 'space' | 'user'
-}
-
-/** Knows what those who follow a thing follow besides. */
-export interface Recommender {
-  /** The most followed first, at most 10, only what the caller may see and does not follow yet. */
-  recommend(caller: Caller, target: Ref): Promise<readonly Recommendation[]>
-}
-export const Recommenders = contributions<Recommender>('recommenders')
-
-/** How much of one kind lies right in a thing: contributed from below, for answers that carry the number, or whether there is any. */
-export interface ContentCount {
-  /** What is counted: `collection`, `dataset`, `folder`, `file`. */
-  readonly kind: Kind
-  /** Live ones, counted up to `upTo` (10,000 unless said). 0 in what cannot hold any. */
-  countIn(container: Ref, upTo?: number): Promise<number>
-}
-export const ContentCounts = contributions<ContentCount>('contentCounts')
-
-/** Whether anything lies right in a thing. */
-export const holdsAny = async (counts: Contributions<ContentCount>, container: Ref): Promise<boolean> => {
-  for (const count of counts.all()) if ((await count.countIn(container, 1)) > 0) return true
-  return false
-}
-
-/** Each resource plugin contributes one for every kind that can be found by search. */
-export interface Searchable {
-  readonly kind: Kind
-  /** What the index should know of those that exist now; ids that are left out are removed from it. At most 200 ids. */
-  describe(ids: readonly string[]): Promise<ReadonlyMap<string, SearchDocument>>
-  /** Every id, for a rebuild. */
-  all(): AsyncIterable<string>
-  /** The items of a search answer in v1's shape, by id. Ids the caller may not see were taken out before. */
-  present(ids: readonly string[], caller: Caller): Promise<ReadonlyMap<string, Readonly<Record<string, unknown>>>>
-}
-export const Searchables = contributions<Searchable>('searchables')
-
-/** Where the tree stands: `root`, or a space, collection, dataset or folder. */
-export interface TreeParent {
-  readonly kind: 'root' | 'space' | 'collection' | 'dataset' | 'folder'
-  /** Absent at the root. */
-  readonly id?: string
-  /** Only what the caller made. */
-  readonly mine: boolean
-}
-
-/** A thing in the tree (reference, api-platform §10). */
-export interface TreeNode {
-  readonly kind: 'space' | 'collection' | 'dataset' | 'folder' | 'file'
-  readonly id: string
-  readonly name: string
-  readonly hasChildren: boolean
-  /** Further members of v1's `data` and node: `authorId`, `spaces`, `parentDataset`. */
-  readonly data: Readonly<Record<string, unknown>>
-}
-
-/** Each resource plugin contributes one for every kind that shows in the tree. */
-export interface TreeBranch {
-  readonly kind: TreeNode['kind']
-  /** Things of this kind right below the parent that the caller may see; none for parents that hold none of them. The right to see the parent was checked. */
-  below(parent: TreeParent, caller: Caller, page: { readonly after?: After; readonly limit: number }): Promise<Page<TreeNode>>
-}
-export const TreeBranches = contributions<TreeBranch>('treeBranches')
-
-/** Shows a media type to people. */
-export interface Previewer {
-  readonly id: string
-  readonly summary: string
-  /** Media types of exactly two parts, `*` for a part. */
-  readonly mediaTypes: readonly string[]
-  /** Asset path and main script for the browser (v1: p_path, p_main). */
-  readonly path: string
-  readonly main: string
-  /** Shows the file itself when no preview fits. */
-  readonly showsFiles: boolean
-}
-export const Previewers = contributions<Previewer>('previewers')

@@ -1,5 +1,5 @@
 import type { TestFn } from 'ava'
-import type { Previewer } from '../ports/resources.ts'
+import type { Previewer } from '../ports/contributed.ts'
 
 /** A media type of exactly two parts in lower case, `*` for a whole part (RFC 6838, 4.2). */
 const mediaTypePattern = /^(\*|[a-z0-9][a-z0-9!#$&^_.+-]{0,126})\/(\*|[a-z0-9][a-z0-9!#$&^_.+-]{0,126})$/

@@ -170,7 +170,7 @@ test('previews and thumbnails of outside extractors are uploaded, then attached'
   const file = await upload(ann.call, await newDataset(ann.call))
   const { id } = await ok<{ id: string }>(ann.call('/api/previews', { method: 'POST', body: formWith('<p>hi</p>', 'p.html', 'text/html') }))
   t.is((await bob.call(`/api/previews/${id}`)).status, 404)
-  t.is((await bob.call(`/api/files/${file}/previews/${id}`, { method: 'POST', json: {} })).status, 403)
+  t.is((await bob.call(`/api/files/${file}/previews/${id}`, { method: 'POST', json: {} })).status, 404)
   await ok(ann.call(`/api/files/${file}/previews/${id}`, { method: 'POST', json: { extractor_id: 'acme' } }))
   t.is((await bob.call(`/api/previews/${id}`)).status, 200)
   await ok(ann.call(`/api/previews/${id}/metadata`, { method: 'POST', json: { width: '10', count: 3 } }))
