@@ -11,6 +11,7 @@ import { dispatch, heartbeats } from './bus.ts'
 import { deletion } from './deletion.ts'
 import { ingest, ingestOnServers } from './ingest.ts'
 import { listing } from './listing.ts'
+import { reports } from './reports.ts'
 import { search } from './search.ts'
 import { start } from './start.ts'
 import { type Row, toMarkdown } from './table.ts'
@@ -38,6 +39,7 @@ const workloads: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   heartbeats: () => heartbeats(values.quick ? 1 : 5),
   deletion: () => deletion(values.quick ? 5000 : 100_000),
   listing: () => listing(values.quick ? [1000, 10_000] : [1000, 100_000]),
+  reports: () => reports(rounds, values.quick ? 50_000 : 1_000_000),
 }
 const wanted = values.only === '' ? Object.keys(workloads) : values.only.split(',')
 

@@ -101,6 +101,10 @@ export const startPounce = (
 export const startBaseline = (options: { readonly folder?: string } = {}): Promise<Server> =>
   start(join(import.meta.dirname, 'baseline-server.ts'), options)
 
+/** A row iterator with csv-stringify over Pounce's database: see `baseline-csv.ts`. */
+export const startCsvBaseline = (options: { readonly folder: string }): Promise<Server> =>
+  start(join(import.meta.dirname, 'baseline-csv.ts'), options)
+
 /** An API key of an account; that which Pounce was started with, unless named. */
 export const newKey = async (server: Server, { email, password } = account): Promise<string> => {
   const authorization = `Basic ${Buffer.from(`${email}:${password}`).toString('base64')}`
