@@ -16,6 +16,8 @@ export interface Archive {
   readonly bytes: Bytes
   readonly files: number
   readonly folders: number
+  /** Of all files together. */
+  readonly fileBytes: number
 }
 
 /**

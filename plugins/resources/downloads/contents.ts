@@ -18,6 +18,7 @@ import { Shelf, type ShelvedFile } from './shelf.ts'
 
 type File = FileRecord & Stored
 type Folder = FolderRecord & Stored
+type Named = Pick<DatasetRecord & Stored, 'id' | 'name'>
 
 const mostNamed = 1000
 const pageSize = 1000
@@ -44,7 +45,7 @@ export class Contents {
   }
 
   /** All files of a dataset, each at every place that it has there. What lies in a folder that is gone is gone as well. */
-  async ofDataset({ id, name }: Pick<DatasetRecord & Stored, 'id' | 'name'>): Promise<Shelf> {
+  async ofDataset({ id, name }: Named): Promise<Shelf> {
     const root = new Shelf('dataset', id, name)
     const folders = new Map<string, Shelf>()
     const parents: string[] = []
@@ -66,11 +67,11 @@ export class Contents {
     return root
   }
 
-  /** A folder, which stands at the top, and what is below it. `NotFound` for a folder of another dataset. */
-  async ofFolder(dataset: string, id: string): Promise<{ readonly top: Shelf; readonly folder: Folder }> {
+  /** A folder, which stands at the top of the dataset's shelf, and what is below it. `NotFound` for a folder of another dataset. */
+  async ofFolder(dataset: Named, id: string): Promise<{ readonly top: Shelf; readonly folder: Folder }> {
     const folder = await this.#folders.get(id)
-    if (folder?.dataset !== dataset || !(await this.#folders.paths([id])).has(id)) throw new NotFound('folder')
-    const top = new Shelf('top')
+    if (folder?.dataset !== dataset.id || !(await this.#folders.paths([id])).has(id)) throw new NotFound('folder')
+    const top = new Shelf('dataset', dataset.id, dataset.name)
     const waiting = [new Shelf('folder', id, folder.displayName)]
     top.shelves.push(...waiting)
     for (let shelf = waiting.pop(); shelf; shelf = waiting.pop()) {
@@ -85,15 +86,15 @@ export class Contents {
   }
 
   /** Some files of a dataset without folders. `NotFound` for a file that is not in the dataset. */
-  async some(dataset: string, ids: readonly string[]): Promise<{ readonly top: Shelf; readonly files: readonly File[] }> {
+  async some(dataset: Named, ids: readonly string[]): Promise<{ readonly top: Shelf; readonly files: readonly File[] }> {
     if (ids.length > mostNamed) throw new Invalid('At most 1,000 files can be named; download the dataset, or a folder of it')
     const found = await this.#files.getMany(ids)
     const files = ids.map(id => {
       const file = found.get(id)
-      if (!file?.places.some(place => place.dataset === dataset)) throw new NotFound('file')
+      if (!file?.places.some(place => place.dataset === dataset.id)) throw new NotFound('file')
       return file
     })
-    const top = new Shelf('top')
+    const top = new Shelf('dataset', dataset.id, dataset.name)
     top.files.push(...files.map(shelved))
     return { top, files }
   }

@@ -5,6 +5,8 @@ import type { Shelf, ShelvedFile } from './shelf.ts'
 export interface Naming {
   /** Most bytes of a name. */
   readonly maxBytes: number
+  /** What the form of the archive asks of names that are safe otherwise. */
+  cleaned?(name: string): string
   /** Names beside the files of a shelf that are used otherwise. */
   reserved(shelf: Shelf): readonly string[]
   /** Endings with which a file claims further names beside its own. */
@@ -20,6 +22,8 @@ export type Laid = { readonly path: string; readonly shelf: Shelf } | { readonly
 /** A path may not be longer than a ZIP can say, nor than a system can open. */
 const longestPath = 3000
 
+const same = (name: string): string => name
+
 /** Gives names to things side by side: who has the name for itself keeps it, the others all get their ids into theirs. */
 class Names {
   readonly #naming: Naming
@@ -31,8 +35,8 @@ class Names {
   }
 
   give<T extends { readonly id: string; readonly name: string }>(things: readonly T[], endings: readonly string[]): readonly string[] {
-    const { maxBytes } = this.#naming
-    const names = things.map(({ name }) => safeName(name, maxBytes))
+    const { maxBytes, cleaned = same } = this.#naming
+    const names = things.map(({ name }) => safeName(cleaned(name), maxBytes))
     const claims = names.map(name => this.#claims(name, endings))
     const times = new Map<string, number>()
     for (const claim of claims.flat()) times.set(claim, (times.get(claim) ?? 0) + 1)

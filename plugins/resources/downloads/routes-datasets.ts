@@ -1,28 +1,13 @@
-import { type Bytes, CorruptContent, type DatasetRecord, Datasets, Invalid, NotFound, one, routesFor, type Stored, s } from 'pounce/sdk'
-import { ArchiveWriting } from './archive-writer.ts'
-import { ArchiveContents } from './contents.ts'
+import { type Bytes, CorruptContent, Invalid, NotFound, one, routesFor, s } from 'pounce/sdk'
+import { DatasetDownloading } from './dataset-downloads.ts'
 import { DownloadTallies } from './tallies.ts'
 
-const route = routesFor('datasets', {
-  datasets: Datasets,
-  contents: ArchiveContents,
-  writer: ArchiveWriting,
-  tallies: DownloadTallies,
-})
+const route = routesFor('datasets', { downloads: DatasetDownloading, tallies: DownloadTallies })
 const params = s.Object({ id: s.id() })
-const bagit = s.flag(false)
+const bagit = s.Boolean({ default: false, description: 'As a BagIt bag with descriptions and metadata instead of a plain ZIP' })
+const compression = s.Integer({ default: -1, minimum: -1, maximum: 9, description: 'Has no effect, as in Clowder 1.x' })
 const responses = { 200: s.bytes<Bytes>() }
 const throws = [NotFound, Invalid, CorruptContent]
-
-const plainOnly = (wantsBag: boolean): void => {
-  if (wantsBag) throw new Invalid('BagIt downloads come with a later version; leave bagit away for a plain ZIP')
-}
-
-const existing = async (datasets: Datasets, id: string): Promise<DatasetRecord & Stored> => {
-  const dataset = await datasets.get(id)
-  if (!dataset) throw new NotFound('dataset')
-  return dataset
-}
 
 export const downloadDataset = route({
   method: 'GET',
@@ -30,26 +15,21 @@ export const downloadDataset = route({
   summary: 'All files of a dataset as a ZIP',
   description:
     'In their folders, stored without compression, written while it is sent; ZIP64 when it has to be. Files of one name in one folder become `name_<id>.ext`. A file whose stored bytes are missing or damaged breaks the download off. ' +
-    'Its length is known and it has an ETag, so that a download that broke off can be resumed by `Range` with `If-Range`.',
+    'The length of a plain ZIP is known and it has an ETag, so that a download that broke off can be resumed by `Range` with `If-Range`. ' +
+    'A bag has a SHA-256 manifest, and beside each file what is known of it and its metadata.',
   permission: 'DownloadFiles',
   of: one('dataset'),
   params,
-  query: s.Object({
-    bagit,
-    compression: s.Integer({ default: -1, minimum: -1, maximum: 9, description: 'Has no effect, as in Clowder 1.x' }),
-    tracking: s.flag(true),
-  }),
+  query: s.Object({ bagit, compression, tracking: s.flag(true) }),
   responses,
   throws,
   effects: 'counts the download',
   answersHead: true,
-  async handle({ params, query, caller, headers, isHead }, { datasets, contents, writer, tallies }) {
-    plainOnly(query.bagit)
-    const dataset = await existing(datasets, params.id)
-    const { bytes, files, folders } = writer.plain(await contents.ofDataset(dataset), `${dataset.name}.zip`)
+  async handle({ params, query, caller, headers, isHead }, { downloads, tallies }) {
+    const { bytes, files, folders, fileBytes } = await downloads.whole(params.id, { caller, bagit: query.bagit })
     const isStart = headers.range === undefined || headers.range.startsWith('bytes=0-')
     if (query.tracking && isStart && !isHead)
-      tallies.dataset(params.id, { sizeBytes: bytes.sizeBytes ?? 0, entries: files + folders }, caller.user?.id)
+      tallies.dataset(params.id, { sizeBytes: bytes.sizeBytes ?? fileBytes, entries: files + folders }, caller.user?.id)
     return { status: 200, body: bytes }
   },
 })
@@ -66,13 +46,12 @@ export const downloadDatasetPartially = route({
   throws,
   effects: 'counts the download of each file',
   answersHead: true,
-  async handle({ params, query, caller, isHead }, { datasets, contents, writer, tallies }) {
-    plainOnly(query.bagit)
-    const { name } = await existing(datasets, params.id)
+  async handle({ params, query, caller, headers, isHead }, { downloads, tallies }) {
     const ids = [...new Set(query.fileList.split(',').map(id => id.trim()))].filter(id => id !== '')
-    const { top, files } = await contents.some(params.id, ids)
-    if (!isHead) tallies.files(files, caller.user?.id)
-    return { status: 200, body: writer.plain(top, `${name} (Partial).zip`).bytes }
+    const { bytes, files } = await downloads.some(params.id, ids, { caller, bagit: query.bagit })
+    const isStart = headers.range === undefined || headers.range.startsWith('bytes=0-')
+    if (isStart && !isHead) tallies.files(files, caller.user?.id)
+    return { status: 200, body: bytes }
   },
 })
 
@@ -86,10 +65,7 @@ export const downloadDatasetFolder = route({
   query: s.Object({ folderId: s.id(), bagit }),
   responses,
   throws,
-  async handle({ params, query }, { datasets, contents, writer }) {
-    plainOnly(query.bagit)
-    const { name } = await existing(datasets, params.id)
-    const { top, folder } = await contents.ofFolder(params.id, query.folderId)
-    return { status: 200, body: writer.plain(top, `${name} (${folder.displayName} Folder).zip`).bytes }
+  async handle({ params, query, caller }, { downloads }) {
+    return { status: 200, body: await downloads.folder(params.id, query.folderId, { caller, bagit: query.bagit }) }
   },
 })

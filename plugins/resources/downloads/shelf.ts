@@ -23,16 +23,18 @@ export class Shelf {
     this.name = name
   }
 
-  /** How many files and folders are in it, at any depth. */
-  get counts(): { readonly files: number; readonly folders: number } {
+  /** How many files and folders are in it, at any depth, and how many bytes the files have. */
+  get counts(): { readonly files: number; readonly folders: number; readonly fileBytes: number } {
     let files = 0
+    let fileBytes = 0
     let folders = -1
     const waiting: Shelf[] = [this]
     for (let next = waiting.pop(); next; next = waiting.pop()) {
       files += next.files.length
+      for (const { sizeBytes } of next.files) fileBytes += sizeBytes
       folders += 1
       waiting.push(...next.shelves)
     }
-    return { files, folders }
+    return { files, folders, fileBytes }
   }
 }

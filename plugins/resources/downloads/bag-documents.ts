@@ -1,0 +1,171 @@
+import {
+  type CollectionRecord,
+  type DatasetRecord,
+  type FileRecord,
+  fullNameOf,
+  type License,
+  type MetadataRecord,
+  type Stored,
+  s,
+  type UserRecord,
+} from 'pounce/sdk'
+import { element, xmlFile } from './xml.ts'
+
+type User = UserRecord & Stored
+
+/** What is said of a dataset or collection besides its files. */
+export interface BagSubject {
+  readonly kind: 'dataset' | 'collection'
+  readonly record: (DatasetRecord | CollectionRecord) & Stored
+  /** Undefined when the account is gone. */
+  readonly author: User | undefined
+  readonly spaces: readonly string[]
+  /** Whether the one who downloads may see the e-mail addresses of people. */
+  readonly showsEmails: boolean
+}
+
+/** E-mail as v1 gives it, or the name where that is not to be seen. */
+export const authorText = (author: User | undefined, showsEmails: boolean): string => {
+  if (!author) return ''
+  return showsEmails ? author.email : fullNameOf(author)
+}
+
+const holders: Readonly<Record<string, string>> = { license2: 'Creative Commons', license3: 'Public Domain Dedication' }
+
+const licenseOf = (license: License, author: User | undefined) => ({
+  licenseText: license.text,
+  rightsHolder: license.rightsHolder || (license.type === 'license1' && author ? fullNameOf(author) : (holders[license.type] ?? 'None')),
+  licenseType: license.type,
+  licenseUrl: license.url,
+  allowDownload: license.allowDownload,
+})
+
+const tagsOf = ({ tags }: { readonly tags: readonly { readonly name: string }[] }): readonly string[] => tags.map(({ name }) => name)
+const isDataset = (record: BagSubject['record']): record is DatasetRecord & Stored => 'creators' in record
+const creatorsOf = ({ record, author }: BagSubject): readonly string[] => {
+  if (isDataset(record) && record.creators.length > 0) return record.creators
+  return [(author && fullNameOf(author)) || ':unkn']
+}
+
+/** `_info.json` of a dataset or collection: v1's members, and those that an import wants besides. */
+export const subjectInfo = ({ record, author, spaces, showsEmails }: BagSubject) => ({
+  id: record.id,
+  name: record.name,
+  author: authorText(author, showsEmails),
+  description: record.description,
+  spaces: spaces.join(','),
+  created: s.toV1Date(record.created),
+  tags: tagsOf(record),
+  ...(isDataset(record)
+    ? { lastModified: s.toV1Date(record.modified), creators: record.creators, license: licenseOf(record.license, author) }
+    : {}),
+})
+
+/** `<path>_info.json` of a file. */
+export const fileInfo = (file: FileRecord & Stored, author: User | undefined, showsEmails: boolean) => ({
+  id: file.id,
+  filename: file.name,
+  author: authorText(author, showsEmails),
+  uploadDate: s.toV1Date(file.created),
+  contentType: file.contentType,
+  description: file.description,
+  license: licenseOf(file.license, author),
+  tags: tagsOf(file),
+})
+
+/** A metadata document as clients read it. */
+export const metadataInfo = (document: MetadataRecord & Stored, baseUrl: string) => {
+  const { target, agent, context } = document
+  return {
+    ...(context === undefined ? {} : { '@context': context }),
+    id: document.id,
+    attached_to: { resource_type: `cat:${target.kind}`, url: `${baseUrl}/${target.kind}s/${target.id}` },
+    created_at: s.toV1Date(document.created),
+    agent: {
+      '@type': agent.kind === 'extractor' ? 'cat:extractor' : 'cat:user',
+      name: agent.name,
+      ...(agent.extractorId === null ? {} : { extractor_id: agent.extractorId }),
+      ...(agent.userId === null ? {} : { user_id: s.isId(agent.userId) ? `${baseUrl}/api/users/${agent.userId}` : agent.userId }),
+    },
+    content: document.content,
+  }
+}
+
+/** `metadata/datacite.xml`, DataCite 4. */
+export const datacite = (subject: BagSubject, sizeBytes: number): string => {
+  const { record, author } = subject
+  const day = record.created.slice(0, 10)
+  const personal = { nameType: 'Personal' }
+  const rights = isDataset(record) ? record.license : undefined
+  const parts = [
+    element('identifier', ':none', { identifierType: 'DOI' }),
+    element(
+      'creators',
+      creatorsOf(subject).map(name => element('creator', [element('creatorName', name)])),
+    ),
+    element('titles', [element('title', record.name)]),
+    element('publisher', 'Clowder'),
+    element('publicationYear', day.slice(0, 4)),
+    element('resourceType', subject.kind === 'dataset' ? 'Dataset' : 'Collection', {
+      resourceTypeGeneral: subject.kind === 'dataset' ? 'Dataset' : 'Collection',
+    }),
+    ...(record.tags.length === 0
+      ? []
+      : [
+          element(
+            'subjects',
+            tagsOf(record).map(tag => element('subject', tag)),
+          ),
+        ]),
+    ...(author
+      ? [
+          element('contributors', [
+            element('contributor', [element('contributorName', fullNameOf(author), personal)], { contributorType: 'ContactPerson' }),
+          ]),
+        ]
+      : []),
+    element('dates', [
+      element('date', day, { dateType: 'Created' }),
+      ...(isDataset(record) ? [element('date', record.modified.slice(0, 10), { dateType: 'Updated' })] : []),
+    ]),
+    element('sizes', [element('size', `${sizeBytes} bytes`)]),
+    ...(rights ? [element('rightsList', [element('rights', rights.text, rights.url === '' ? {} : { rightsURI: rights.url })])] : []),
+    ...(record.description === ''
+      ? []
+      : [element('descriptions', [element('description', record.description, { descriptionType: 'Abstract' })])]),
+  ]
+  return xmlFile(
+    element('resource', parts, {
+      xmlns: 'http://datacite.org/schema/kernel-4',
+      'xmlns:xsi': 'http://www.w3.org/2001/XMLSchema-instance',
+      'xsi:schemaLocation': 'http://datacite.org/schema/kernel-4 http://schema.datacite.org/meta/kernel-4/metadata.xsd',
+    }),
+  )
+}
+
+/** `metadata/clowder.xml`. */
+export const clowderXml = (subject: BagSubject, baseUrl: string): string => {
+  const { kind, record, author, showsEmails } = subject
+  return xmlFile(
+    element(kind === 'dataset' ? 'clowderDataset' : 'clowderCollection', [
+      element('id', record.id),
+      element('name', record.name),
+      element('description', record.description),
+      element(
+        'tags',
+        tagsOf(record).map(tag => element('tag', tag)),
+      ),
+      element('source', [
+        element('authorId', record.author),
+        element('authorName', author ? fullNameOf(author) : ''),
+        element('authorEmail', author && showsEmails ? author.email : ''),
+        element(
+          'creators',
+          creatorsOf(subject).map(name => element('creator', name)),
+        ),
+        element('created', record.created),
+        element('url', `${baseUrl}/${kind}s/${record.id}`),
+      ]),
+    ]),
+  )
+}

@@ -1,0 +1,95 @@
+import { type Caller, type CollectionRecord, Collections, type DatasetRecord, Datasets, Policy, port, type Stored, wire } from 'pounce/sdk'
+import { ArchiveContents, type Contents, each } from './contents.ts'
+import { Shelf } from './shelf.ts'
+
+type Collected = CollectionRecord & Stored
+type Dataset = DatasetRecord & Stored
+
+const pageSize = 1000
+
+/** What of a collection its downloader may have. */
+export interface CollectionContents {
+  readonly top: Shelf
+  readonly collections: readonly Collected[]
+  readonly datasets: readonly Dataset[]
+  /** Datasets that the downloader may see but not download. Those that they may not see are not spoken of. */
+  readonly leftOut: readonly Dataset[]
+}
+
+/** Finds what goes into the archive of a collection. */
+export class CollectionShelves {
+  #collections: Collections
+  #datasets: Datasets
+  #contents: Contents
+  #policy: Policy
+
+  constructor(collections: Collections, datasets: Datasets, contents: Contents, policy: Policy) {
+    this.#collections = collections
+    this.#datasets = datasets
+    this.#contents = contents
+    this.#policy = policy
+  }
+
+  /** A collection that is reached by several ways stands where it was reached first, by the shortest. */
+  async of(caller: Caller, collection: Collected): Promise<CollectionContents> {
+    const top = new Shelf('collection', collection.id, collection.name)
+    const seen = new Set([collection.id])
+    const collections: Collected[] = [collection]
+    const datasets = new Map<string, Dataset>()
+    const leftOut = new Map<string, Dataset>()
+    const waiting = [top]
+    for (let shelf = waiting.shift(); shelf; shelf = waiting.shift()) {
+      const { id } = shelf
+      for (const dataset of await this.#datasetsIn(caller, id, leftOut)) {
+        datasets.set(dataset.id, dataset)
+        shelf.shelves.push(await this.#contents.ofDataset(dataset))
+      }
+      for (const child of await this.#childrenOf(caller, id)) {
+        if (seen.has(child.id)) continue
+        seen.add(child.id)
+        collections.push(child)
+        const below = new Shelf('collection', child.id, child.name)
+        shelf.shelves.push(below)
+        waiting.push(below)
+      }
+    }
+    return { top, collections, datasets: [...datasets.values()], leftOut: [...leftOut.values()] }
+  }
+
+  async #datasetsIn(caller: Caller, collection: string, leftOut: Map<string, Dataset>): Promise<readonly Dataset[]> {
+    const all = await Array.fromAsync(each(after => this.#datasets.inCollection(collection, { limit: pageSize, ...after })))
+    const ids = all.map(({ id }) => id)
+    const allowed = await this.#allowed(caller, 'DownloadFiles', 'dataset', ids)
+    const refused = ids.filter(id => !allowed.has(id))
+    const visible = await this.#allowed(caller, 'ViewDataset', 'dataset', refused)
+    for (const dataset of all) if (visible.has(dataset.id)) leftOut.set(dataset.id, dataset)
+    return all.filter(({ id }) => allowed.has(id))
+  }
+
+  async #childrenOf(caller: Caller, collection: string): Promise<readonly Collected[]> {
+    const all = await Array.fromAsync(each(after => this.#collections.childrenOf(collection, { limit: pageSize, ...after })))
+    const visible = await this.#allowed(
+      caller,
+      'ViewCollection',
+      'collection',
+      all.map(({ id }) => id),
+    )
+    return all.filter(({ id }) => visible.has(id))
+  }
+
+  async #allowed(
+    caller: Caller,
+    permission: 'DownloadFiles' | 'ViewDataset' | 'ViewCollection',
+    kind: 'dataset' | 'collection',
+    ids: readonly string[],
+  ): Promise<ReadonlySet<string>> {
+    const allowed = new Set<string>()
+    for (let at = 0; at < ids.length; at += pageSize) {
+      for (const id of await this.#policy.allowed(caller, permission, kind, ids.slice(at, at + pageSize))) allowed.add(id)
+    }
+    return allowed
+  }
+}
+wire(CollectionShelves, Collections, Datasets, ArchiveContents, Policy)
+
+export const CollectionShelving = port<CollectionShelves>('downloads.collections')

@@ -1,0 +1,118 @@
+import {
+  type Archive,
+  type Bytes,
+  type Caller,
+  Collections,
+  type DatasetRecord,
+  Datasets,
+  type FileRecord,
+  NotFound,
+  port,
+  type Stored,
+  wire,
+} from 'pounce/sdk'
+import { type ArchiveWriter, ArchiveWriting } from './archive-writer.ts'
+import { type Bags, BagWriting } from './bags.ts'
+import { type CollectionShelves, CollectionShelving } from './collection-contents.ts'
+import { ArchiveContents, type Contents } from './contents.ts'
+import type { Shelf } from './shelf.ts'
+import { BagSubjecting, type BagSubjects } from './subjects.ts'
+
+type Dataset = DatasetRecord & Stored
+
+/** Who downloads, and whether as a bag. */
+export interface Wish {
+  readonly caller: Caller
+  readonly bagit: boolean
+}
+
+/** Downloads of datasets and collections. The right to the thing itself is the caller's to check. */
+export class DatasetDownloads {
+  #datasets: Datasets
+  #collections: Collections
+  #contents: Contents
+  #shelves: CollectionShelves
+  #writer: ArchiveWriter
+  #bags: Bags
+  #subjects: BagSubjects
+
+  constructor(
+    datasets: Datasets,
+    collections: Collections,
+    contents: Contents,
+    shelves: CollectionShelves,
+    writer: ArchiveWriter,
+    bags: Bags,
+    subjects: BagSubjects,
+  ) {
+    this.#datasets = datasets
+    this.#collections = collections
+    this.#contents = contents
+    this.#shelves = shelves
+    this.#writer = writer
+    this.#bags = bags
+    this.#subjects = subjects
+  }
+
+  async whole(id: string, wish: Wish): Promise<Archive> {
+    const dataset = await this.#dataset(id)
+    return this.#archive(dataset, await this.#contents.ofDataset(dataset), `${dataset.name}.zip`, wish)
+  }
+
+  async folder(id: string, folderId: string, wish: Wish): Promise<Bytes> {
+    const dataset = await this.#dataset(id)
+    const { top, folder } = await this.#contents.ofFolder(dataset, folderId)
+    return (await this.#archive(dataset, top, `${dataset.name} (${folder.displayName} Folder).zip`, wish)).bytes
+  }
+
+  async some(
+    id: string,
+    fileIds: readonly string[],
+    wish: Wish,
+  ): Promise<{ readonly bytes: Bytes; readonly files: readonly (FileRecord & Stored)[] }> {
+    const dataset = await this.#dataset(id)
+    const { top, files } = await this.#contents.some(dataset, fileIds)
+    const { bytes } = await this.#archive(dataset, top, `${dataset.name} (Partial).zip`, wish)
+    return { bytes, files }
+  }
+
+  /** A folder for each dataset and for each collection below. What the caller may see but not download is named in a note. */
+  async collection(id: string, { caller, bagit }: Wish): Promise<Bytes> {
+    const collection = await this.#collections.get(id)
+    if (!collection) throw new NotFound('collection')
+    const { top, collections, datasets, leftOut } = await this.#shelves.of(caller, collection)
+    const filename = `${collection.name}.zip`
+    const note = leftOut.length === 0 ? undefined : noteOf(leftOut)
+    if (!bagit) return this.#writer.plain(top, filename, new Map(note === undefined ? [] : [['_left_out.txt', note]])).bytes
+    const about = [
+      ...(await this.#subjects.ofAll(caller, 'collection', collections)),
+      ...(await this.#subjects.ofAll(caller, 'dataset', datasets)),
+    ]
+    const [subject, ...others] = about
+    if (!subject) throw new NotFound('collection')
+    const byId = new Map(others.map(other => [other.record.id, other]))
+    return this.#bags.bag({ top, subject, others: byId, leftOut: note, filename }).bytes
+  }
+
+  async #archive(dataset: Dataset, top: Shelf, filename: string, { caller, bagit }: Wish): Promise<Archive> {
+    if (!bagit) return this.#writer.plain(top, filename)
+    return this.#bags.bag({ top, subject: await this.#subjects.of(caller, 'dataset', dataset), filename })
+  }
+
+  async #dataset(id: string): Promise<Dataset> {
+    const dataset = await this.#datasets.get(id)
+    if (!dataset) throw new NotFound('dataset')
+    return dataset
+  }
+}
+wire(DatasetDownloads, Datasets, Collections, ArchiveContents, CollectionShelving, ArchiveWriting, BagWriting, BagSubjecting)
+
+export const DatasetDownloading = port<DatasetDownloads>('downloads.datasets')
+
+const noteOf = (leftOut: readonly Dataset[]): string =>
+  [
+    'These datasets are part of the collection, and you may see but not download them:',
+    '',
+    ...leftOut.toSorted((one, other) => (one.id < other.id ? -1 : 1)).map(({ id, name }) => `${id}  ${name.replace(/\s+/g, ' ')}`),
+    '',
+  ].join('\r\n')
