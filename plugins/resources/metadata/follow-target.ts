@@ -10,8 +10,13 @@ export class FollowTarget {
     this.#documents = documents
   }
 
-  async handle({ subject, actor }: StoredEvent<'file.removed' | 'dataset.removed'>): Promise<void> {
-    await this.#documents.removeAll(subject, undefined, actor)
+  async handle({
+    subject,
+    actor,
+    data,
+  }: StoredEvent<'file.removed' | 'dataset.removed' | 'collection.removed' | 'space.removed'>): Promise<void> {
+    const isSilent = 'wasImporting' in data && data.wasImporting === true
+    await this.#documents.removeAll(subject, { actor, isSilent })
   }
 }
 wire(FollowTarget, MetadataDesk)

@@ -1,6 +1,12 @@
 import { Invalid, type Json, type MetadataRecord, type Stored, s } from 'pounce/sdk'
 
-const Context = s.Union([s.String(), s.Record(s.String(), s.Unknown()), s.Array(s.Unknown(), { maxItems: 100 })])
+/** A context: an address, an object, or a list of both. It is kept, and never fetched. */
+export const Context = s.Union([s.String(), s.Record(s.String(), s.Unknown()), s.Array(s.Unknown(), { maxItems: 100 })])
+
+/** What is said: kept verbatim. */
+export const Content = s.Union([s.Record(s.String(), s.Unknown()), s.Array(s.Unknown())], {
+  description: 'An object or an array, kept verbatim',
+})
 
 /** What a client posts (reference, api-data §7). Other members are ignored: the path says what it is attached to. */
 export const PostedDocument = s.Object({
@@ -11,7 +17,7 @@ export const PostedDocument = s.Object({
     extractor_id: s.Optional(s.Union([s.String({ maxLength: 2000 }), s.Null()])),
     user_id: s.Optional(s.Union([s.String({ maxLength: 2000 }), s.Null()])),
   }),
-  content: s.Union([s.Record(s.String(), s.Unknown()), s.Array(s.Unknown())], { description: 'An object or an array, kept verbatim' }),
+  content: Content,
   created_at: s.Optional(s.Unknown()),
 })
 export type PostedDocument = s.Static<typeof PostedDocument>

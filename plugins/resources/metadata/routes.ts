@@ -1,57 +1,32 @@
-import { Installation, Invalid, type Json, type Kind, NotFound, one, type Ref, routesFor, s, Users } from 'pounce/sdk'
-import { agentOf, createdOf, PostedDocument, ShownDocument, show } from './json-ld.ts'
-import { MetadataDesk, type StoredMetadata } from './stored-metadata.ts'
+import { Forbidden, Installation, Invalid, type Kind, linkToNext, NotFound, one, rawJson, readAfter, routesFor, s } from 'pounce/sdk'
+import { Annotations } from './annotating.ts'
+import { Pages } from './document-pages.ts'
+import { PostedDocument, ShownDocument } from './json-ld.ts'
+import { MetadataDesk } from './stored-metadata.ts'
 
-const route = routesFor('metadata', { documents: MetadataDesk, installation: Installation, users: Users })
+const route = routesFor('metadata', { annotations: Annotations, documents: MetadataDesk, pages: Pages, installation: Installation })
 
 const params = s.Object({ id: s.id() })
-const byExtractor = s.Object({
-  extractor: s.Optional(s.String({ maxLength: 500, description: "Only this extractor's: its name, or name/version" })),
-})
-const added = s.String({ description: 'Metadata successfully added to db' })
-const removed = s.Object({ status: s.Literal('success'), count: s.String({ description: 'How many there were, as text' }) })
-const metadataBytes = 10 * 1024 * 1024
-
-const add = async (documents: StoredMetadata, users: Users, target: Ref, posted: PostedDocument, author: string | undefined) => {
-  const agent = agentOf(posted)
-  const known = /\/api\/users\/([0-9a-f]{24})$/.exec(agent.userId ?? '')?.[1]
-  const user = known === undefined ? undefined : await users.get(known)
-  const created = createdOf(posted)
-  await documents.add({
-    target,
-    ...(posted['@context'] === undefined ? {} : { context: posted['@context'] as Json }),
-    agent: user ? { ...agent, userId: user.id, name: `${user.firstName} ${user.lastName}`.trim() } : agent,
-    content: posted.content as Json,
-    ...(created === undefined ? {} : { created }),
-    author: author ?? null,
-  })
-  return { status: 200 as const, body: 'Metadata successfully added to db' }
-}
-
-async function* shown(documents: StoredMetadata, target: Ref, extractor: string | undefined, baseUrl: string) {
-  for await (const document of documents.all(target, extractor)) yield show(document, baseUrl)
-}
-
-const remove = async (documents: StoredMetadata, target: Ref, extractor: string | undefined, actor: string | undefined) => {
-  const count = await documents.removeAll(target, extractor, actor)
-  return { status: 200 as const, body: { status: 'success' as const, count: String(count) } }
-}
+const extractor = s.Optional(s.String({ maxLength: 500, description: "Only this extractor's: its name, or name/version" }))
+export const metadataBytes = 10 * 1024 * 1024
 
 const addTo = (kind: Kind, plural: string) =>
   route({
     method: 'POST',
     path: `/api/${plural}/:id/metadata.jsonld`,
     summary: `Add a JSON-LD document to a ${kind}`,
-    description: 'Twice posted is twice kept. The agent is believed; contexts are stored and never fetched.',
+    description:
+      'Twice posted is twice kept. An extractor is believed to be who it says; another account of this server may only be named by a server admin. Contexts are stored and never fetched. What people add is held against the metadata definitions.',
     permission: 'AddMetadata',
     of: one(kind),
     params,
     body: PostedDocument,
     maxBodyBytes: metadataBytes,
-    responses: { 200: added },
-    throws: [Invalid, NotFound],
-    async handle({ params, body, caller }, { documents, users }) {
-      return add(documents, users, { kind, id: params.id }, body, caller.user?.id)
+    responses: { 200: s.String({ description: 'Metadata successfully added to db' }) },
+    throws: [Forbidden, Invalid, NotFound],
+    async handle({ params, body, caller }, { annotations }) {
+      await annotations.add({ kind, id: params.id }, await annotations.posted(body, caller))
+      return { status: 200, body: 'Metadata successfully added to db' }
     },
   })
 
@@ -60,14 +35,24 @@ const listOf = (kind: Kind, plural: string) =>
     method: 'GET',
     path: `/api/${plural}/:id/metadata.jsonld`,
     summary: `The JSON-LD documents of a ${kind}, newest first`,
+    description: 'All of them, written while they are read; with `limit` a page, whose `Link` header leads to the next.',
     permission: 'ViewMetadata',
     of: one(kind),
     params,
-    query: byExtractor,
+    query: s.Object({
+      extractor,
+      limit: s.Optional(s.Integer({ minimum: 1, maximum: 1000 })),
+      after: s.Optional(s.String({ maxLength: 200, description: 'From a `Link` header' })),
+    }),
     responses: { 200: s.rows(ShownDocument) },
-    throws: [NotFound],
-    async handle({ params, query }, { documents, installation }) {
-      return { status: 200, body: shown(documents, { kind, id: params.id }, query.extractor, installation.baseUrl) }
+    throws: [Invalid, NotFound],
+    async handle({ params, query: { extractor, limit, after }, url }, { pages, installation }) {
+      const target = { kind, id: params.id }
+      if (limit === undefined && after === undefined) return { status: 200, body: pages.rows(target, extractor) as never }
+      const from = after === undefined ? undefined : readAfter(after)
+      const { json, next } = await pages.page(target, { extractor, limit: limit ?? 100, after: from })
+      const link = linkToNext(installation.baseUrl, url, { items: [], ...(next ? { next } : {}) }, { dated: false })
+      return { status: 200, body: rawJson(json), ...link }
     },
   })
 
@@ -80,11 +65,12 @@ const removeFrom = (kind: Kind, plural: string) =>
     permission: 'DeleteMetadata',
     of: one(kind),
     params,
-    query: byExtractor,
-    responses: { 200: removed },
+    query: s.Object({ extractor }),
+    responses: { 200: s.Object({ status: s.Literal('success'), count: s.String({ description: 'How many there were, as text' }) }) },
     throws: [NotFound],
     async handle({ params, query, caller }, { documents }) {
-      return remove(documents, { kind, id: params.id }, query.extractor, caller.user?.id)
+      const count = await documents.removeAll({ kind, id: params.id }, { extractor: query.extractor, actor: caller.user?.id })
+      return { status: 200, body: { status: 'success' as const, count: String(count) } }
     },
   })
 
@@ -94,3 +80,9 @@ export const removeFileMetadata = removeFrom('file', 'files')
 export const addDatasetMetadata = addTo('dataset', 'datasets')
 export const getDatasetMetadata = listOf('dataset', 'datasets')
 export const removeDatasetMetadata = removeFrom('dataset', 'datasets')
+export const addCollectionMetadata = addTo('collection', 'collections')
+export const getCollectionMetadata = listOf('collection', 'collections')
+export const removeCollectionMetadata = removeFrom('collection', 'collections')
+export const addSpaceMetadata = addTo('space', 'spaces')
+export const getSpaceMetadata = listOf('space', 'spaces')
+export const removeSpaceMetadata = removeFrom('space', 'spaces')

@@ -3,6 +3,7 @@ import {
   and,
   Clock,
   CommitConflict,
+  type Committed,
   DocumentStore,
   eq,
   event,
@@ -10,6 +11,7 @@ import {
   type MetadataDocuments,
   type MetadataRecord,
   type NewMetadata,
+  orNotFound,
   type Page,
   port,
   type Ref,
@@ -30,6 +32,11 @@ const isBy = (document: MetadataRecord, extractor: string): boolean => {
   const path = extractorPath(id)
   return path === extractor || path.startsWith(`${extractor}/`)
 }
+
+/** Documents that are read at once: few at first, for one may have 10 MiB. */
+const firstPiece = 8
+const largestPiece = 200
+const pieceLength = 4 * 1024 * 1024
 
 /** Metadata in the document store. */
 export class StoredMetadata implements MetadataDocuments {
@@ -75,38 +82,72 @@ export class StoredMetadata implements MetadataDocuments {
     return extractor === undefined ? page : { ...page, items: page.items.filter(document => isBy(document, extractor)) }
   }
 
-  /** All documents of a thing, newest first, read while you iterate. */
-  async *all(target: Ref, extractor?: string): AsyncIterable<Document> {
-    let after: After | undefined
+  /** All documents of a thing, newest first, read while you iterate; `after`: from the one that ended a page on. */
+  async *all(target: Ref, extractor?: string, after?: After): AsyncIterable<Document> {
+    for await (const page of this.#pages(target, extractor, after)) yield* page
+  }
+
+  /** One after the other, in pieces that do not fill the memory however large documents are. */
+  async *#pages(target: Ref, extractor: string | undefined, from?: After): AsyncIterable<readonly Document[]> {
+    let after = from
+    let limit = firstPiece
     do {
-      const page = await this.of(target, { ...(extractor === undefined ? {} : { extractor }), ...(after ? { after } : {}) })
-      yield* page.items
+      const page = await this.of(target, { limit, ...(extractor === undefined ? {} : { extractor }), ...(after ? { after } : {}) })
+      yield page.items
+      const length = page.items.reduce((sum, { content }) => sum + JSON.stringify(content).length, 0)
+      limit = length > pieceLength ? Math.max(1, Math.floor(limit / 4)) : Math.min(limit * 2, largestPiece)
       after = page.next
     } while (after)
   }
 
-  /** Takes all documents of a thing away, or those of one extractor; how many there were. */
-  async removeAll(target: Ref, extractor: string | undefined, actor: string | undefined): Promise<number> {
+  /** Adds one document to each thing, as many at once as fit; what happened to each, in their order. */
+  async addToEach(targets: readonly Ref[], document: Omit<NewMetadata, 'target' | 'id'>): Promise<readonly Committed<MetadataRecord>[]> {
+    const { created = this.#clock.now().toISOString(), isImporting: _never, ...rest } = document
+    const atOnce = Math.max(1, Math.min(200, Math.floor(pieceLength / JSON.stringify(rest).length)))
+    const outcome: Committed<MetadataRecord>[] = []
+    for (let at = 0; at < targets.length; at += atOnce) {
+      const items = targets.slice(at, at + atOnce).map(target => {
+        const id = this.#ids.next()
+        const added = event('metadata.added', { kind: 'metadata', id }, { target }, document.author ?? undefined)
+        return { change: { insert: { id, target, created, ...rest }, into: metadata }, events: [added] }
+      })
+      outcome.push(...(await this.#documents.commitEach<MetadataRecord>(items)))
+    }
+    return outcome
+  }
+
+  /** Takes one document away. `NotFound` when it is gone. */
+  async remove({ id, target }: Document, actor: string | undefined): Promise<void> {
+    await orNotFound('metadata', this.#documents.commit({ tombstone: id, in: metadata }, [removed(id, target, actor)]))
+  }
+
+  /** Takes all documents of a thing away, or those of one extractor; how many there were. `isSilent`: nobody ever saw them, so no event tells. */
+  async removeAll(
+    target: Ref,
+    {
+      extractor,
+      actor,
+      isSilent = false,
+    }: { readonly extractor?: string | undefined; readonly actor?: string | undefined; readonly isSilent?: boolean },
+  ): Promise<number> {
     let count = 0
-    let after: After | undefined
-    do {
-      const page = await this.of(target, { ...(extractor === undefined ? {} : { extractor }), ...(after ? { after } : {}) })
+    for await (const page of this.#pages(target, extractor)) {
+      if (page.length === 0) continue
       const outcome = await this.#documents.commitEach(
-        page.items.map(document => ({
-          change: { tombstone: document.id, in: metadata },
-          events: [event('metadata.removed', { kind: 'metadata', id: document.id }, { target }, actor)],
-        })),
+        page.map(({ id }) => ({ change: { tombstone: id, in: metadata }, events: isSilent ? [] : [removed(id, target, actor)] })),
       )
       for (const each of outcome) {
         if (each.ok) count += 1
         else if (!(each.error instanceof CommitConflict)) throw each.error
       }
-      after = page.next
-    } while (after)
+    }
     return count
   }
 }
 wire(StoredMetadata, DocumentStore, Ids, Clock)
+
+const removed = (id: string, target: Ref, actor: string | undefined) =>
+  event('metadata.removed', { kind: 'metadata', id }, { target }, actor)
 
 const onTarget = (target: Ref): Where => and(eq('target.id', target.id), eq('target.kind', target.kind))
 

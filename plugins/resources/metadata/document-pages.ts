@@ -1,0 +1,67 @@
+import { type After, Installation, port, type RawJson, type Ref, rawJson, TooLarge, wire } from 'pounce/sdk'
+import { show } from './json-ld.ts'
+import { MetadataDesk, type StoredMetadata } from './stored-metadata.ts'
+
+/** Characters after which a page ends, though it has fewer documents than were asked for. */
+const longestPage = 16 * 1024 * 1024
+/** Characters of an answer that is made at once. */
+const longestAnswer = 64 * 1024 * 1024
+
+/** Documents as clients read them, in the amounts that they ask for. */
+export class DocumentPages {
+  #documents: StoredMetadata
+  #installation: Installation
+
+  constructor(documents: StoredMetadata, installation: Installation) {
+    this.#documents = documents
+    this.#installation = installation
+  }
+
+  /** All of a thing as JSON texts, read while you iterate. */
+  async *rows(target: Ref, extractor: string | undefined): AsyncIterable<RawJson> {
+    for await (const document of this.#documents.all(target, extractor)) yield rawJson<RawJson>(this.#text(document))
+  }
+
+  /** Up to `limit` documents. There is a `next` when there are more. */
+  async page(
+    target: Ref,
+    { extractor, limit, after }: { readonly extractor: string | undefined; readonly limit: number; readonly after: After | undefined },
+  ): Promise<{ readonly json: string; readonly next?: After }> {
+    const texts: string[] = []
+    let length = 0
+    let last: After | undefined
+    for await (const document of this.#documents.all(target, extractor, after)) {
+      if (last && (texts.length === limit || length >= longestPage)) return { json: `[${texts.join(',')}]`, next: last }
+      const text = this.#text(document)
+      texts.push(text)
+      length += text.length
+      last = [document.created, document.id]
+    }
+    return { json: `[${texts.join(',')}]` }
+  }
+
+  /** An object with all documents of some files, by id. `TooLarge` when that is more than an answer holds. */
+  async byFile(ids: readonly string[]): Promise<string> {
+    const members: string[] = []
+    let length = 0
+    for (const id of ids) {
+      const texts: string[] = []
+      for await (const document of this.#documents.all({ kind: 'file', id })) {
+        const text = this.#text(document)
+        texts.push(text)
+        length += text.length
+        if (length > longestAnswer)
+          throw new TooLarge(`These files have more than ${longestAnswer} bytes of metadata together: ask for fewer at once`)
+      }
+      members.push(`${JSON.stringify(id)}:[${texts.join(',')}]`)
+    }
+    return `{${members.join(',')}}`
+  }
+
+  #text(document: Parameters<typeof show>[0]): string {
+    return JSON.stringify(show(document, this.#installation.baseUrl))
+  }
+}
+wire(DocumentPages, MetadataDesk, Installation)
+
+export const Pages = port<DocumentPages>('metadata.pages')

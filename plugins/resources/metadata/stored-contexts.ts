@@ -1,0 +1,75 @@
+import {
+  type Caller,
+  Clock,
+  collection,
+  DocumentStore,
+  eq,
+  Forbidden,
+  Ids,
+  isServerAdmin,
+  type Json,
+  NotFound,
+  orNotFound,
+  port,
+  type Stored,
+  signedIn,
+  type Time,
+  wire,
+} from 'pounce/sdk'
+
+/** A context under a name, for documents to point to. Those that came with documents are in the documents. */
+export interface ContextRecord {
+  readonly name: string
+  readonly context: Json
+  readonly author: string
+  readonly created: Time
+}
+
+export const contexts = collection<ContextRecord>('metadata-contexts', { byName: { on: ['name', 'created'] } })
+
+/** Named contexts in the document store. */
+export class StoredContexts {
+  #documents: DocumentStore
+  #ids: Ids
+  #clock: Clock
+
+  constructor(documents: DocumentStore, ids: Ids, clock: Clock) {
+    this.#documents = documents
+    this.#ids = ids
+    this.#clock = clock
+  }
+
+  /** Its id. Several may have one name. */
+  async add(name: string, context: Json, caller: Caller): Promise<string> {
+    const record = { name, context, author: signedIn(caller).id, created: this.#clock.now().toISOString() }
+    return (await this.#documents.commit({ insert: { id: this.#ids.next(), ...record }, into: contexts })).id
+  }
+
+  get(id: string): Promise<(ContextRecord & Stored) | undefined> {
+    return this.#documents.get(contexts, id)
+  }
+
+  /** The oldest of a name. */
+  async named(name: string): Promise<(ContextRecord & Stored) | undefined> {
+    const { items } = await this.#documents.find(contexts, {
+      using: 'byName',
+      where: eq('name', name),
+      sort: { by: 'created', order: 'ascending' },
+      limit: 1,
+    })
+    return items[0]
+  }
+
+  /** For who made it, and for server admins. `NotFound` when it is gone. */
+  async remove(id: string, caller: Caller): Promise<void> {
+    const context = await this.get(id)
+    if (!context) throw new NotFound('context')
+    if (context.author !== caller.user?.id && !isServerAdmin(caller)) {
+      throw new Forbidden('You may not remove this context: only who made it, or a server admin, may')
+    }
+    await orNotFound('metadata', this.#documents.commit({ tombstone: id, in: contexts }))
+  }
+}
+wire(StoredContexts, DocumentStore, Ids, Clock)
+
+export const Contexts = port<StoredContexts>('metadata.contexts')
