@@ -85,8 +85,11 @@ export interface Datasets extends Records<DatasetRecord> {
   reveal(id: string): Promise<DatasetRecord & Stored>
   /** Takes an import back with all that is in it. An absent dataset, and one that is shown, is no error and stays. */
   drop(id: string): Promise<void>
-  /** Deletes for good, past the trash; what is in it follows in the background. An absent one is no error. */
-  remove(id: string, actor?: string): Promise<void>
+  /**
+   * Deletes for good, past the trash; what is in it follows in the background. An absent one is no error. `fromTrash`: only if it is in the
+   * trash when it happens.
+   */
+  remove(id: string, actor?: string, only?: { readonly fromTrash: boolean }): Promise<void>
 }
 export const Datasets = port<Datasets>('datasets')
 
@@ -105,6 +108,8 @@ export interface Folders extends Records<FolderRecord> {
   create(folder: NewFolder): Promise<FolderRecord & Stored>
   /** Display names from the top down to each folder, by folder id. */
   paths(ids: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>>
+  /** The dataset that each folder is in by what is above it: in the middle of a move this is where it goes. None for one below a folder that is gone. */
+  datasetsOf(ids: readonly string[]): Promise<ReadonlyMap<string, string>>
   /** Folders right below a dataset or folder, by display name. */
   childrenOf(parent: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<FolderRecord & Stored>>
   /** All folders of a dataset, read while you iterate. */

@@ -20,6 +20,12 @@ import { type CollectionTree, CollectionTrees } from './collection-tree.ts'
 
 export const config = s.Object({
   useTrash: s.Boolean({ default: true, description: 'Deleting a live collection moves it to the trash; deleting it there deletes it' }),
+  clearTrashAfterDays: s.Integer({
+    default: 0,
+    minimum: 0,
+    maximum: 100_000,
+    description: 'Days after which a collection in the trash is deleted for good, looked at every six hours; 0: never',
+  }),
 })
 export const Config = configPort(config)
 
@@ -102,10 +108,10 @@ export class CollectionLife {
   }
 
   /** Deletes for good. What was in it stays, outside of it. */
-  async remove(id: string, actor: string | undefined): Promise<void> {
+  async remove(id: string, actor: string | undefined, only?: { readonly fromTrash: boolean }): Promise<void> {
     for (;;) {
       const collection = await this.#documents.get(collections, id)
-      if (!collection) return
+      if (!collection || (only?.fromTrash && collection.state !== 'trashed')) return
       const about = { wasTrashed: collection.state === 'trashed', name: collection.name, spaces: collection.spaces }
       const removed = event('collection.removed', { kind: 'collection', id }, about, actor)
       try {
@@ -122,18 +128,23 @@ export class CollectionLife {
     await this.#removeAll('ownTrash', and(eq('state', 'trashed'), eq('author', author)), author)
   }
 
-  /** Deletes what has been in anybody's trash for more than so many days. */
-  async clearOld(days: number, actor: string | undefined): Promise<void> {
+  /** Deletes what has been in anybody's trash for more than so many days, until it is told to stop; resolves to how many that were. */
+  async clearOld(days: number, actor: string | undefined, signal?: AbortSignal): Promise<number> {
     const before = new Date(this.#clock.now().getTime() - days * dayMs).toISOString()
-    await this.#removeAll('byTrashedAt', and(eq('state', 'trashed'), range('trashedAt', { lt: before })), actor)
+    return this.#removeAll('byTrashedAt', and(eq('state', 'trashed'), range('trashedAt', { lt: before })), actor, signal)
   }
 
-  async #removeAll(using: string, where: Where, actor: string | undefined): Promise<void> {
+  async #removeAll(using: string, where: Where, actor: string | undefined, signal?: AbortSignal): Promise<number> {
     const sort = { by: 'trashedAt', order: 'ascending' } as const
-    for (;;) {
+    for (let count = 0; ; ) {
       const { items } = await this.#documents.find(collections, { using, where, sort, limit: 200 })
-      if (items.length === 0) return
-      for (const { id } of items) await this.remove(id, actor)
+      if (items.length === 0) return count
+      for (const { id } of items) {
+        if (signal?.aborted) return count
+        // One that is restored at this moment stays.
+        await this.remove(id, actor, { fromTrash: true })
+        count += 1
+      }
     }
   }
 

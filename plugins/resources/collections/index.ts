@@ -1,4 +1,5 @@
 import { Collections, ContentCounts, definePlugin, on, provide, ReportSources, RightsOf, Searchables, TreeBranches } from 'pounce/sdk'
+import { ClearTrash } from './clear-trash.ts'
 import { collections } from './collection.ts'
 import { CollectionBranch } from './collection-branch.ts'
 import { CollectionCounts } from './collection-counts.ts'
@@ -41,4 +42,5 @@ export const plugin = definePlugin({
     on('collection.removed', LeaveParent),
     on(['collection.attached', 'collection.detached'], FollowParent),
   ],
+  periodic: [{ name: 'clear-trash', everyMs: 6 * 60 * 60 * 1000, task: ClearTrash }],
 })

@@ -21,6 +21,12 @@ import { type Dataset, datasets } from './collection.ts'
 
 export const config = s.Object({
   useTrash: s.Boolean({ default: true, description: 'Deleting a live dataset moves it to the trash; deleting it there deletes it' }),
+  clearTrashAfterDays: s.Integer({
+    default: 0,
+    minimum: 0,
+    maximum: 100_000,
+    description: 'Days after which a dataset in the trash is deleted for good, looked at every six hours; 0: never',
+  }),
 })
 export const Config = configPort(config)
 
@@ -72,17 +78,22 @@ export class DatasetTrash implements Bin {
     await this.#removeAll('ownTrash', and(eq('state', 'trashed'), eq('author', author)), author)
   }
 
-  /** Deletes what has been in anybody's trash for more than so many days. */
-  async clearOld(days: number, actor: string | undefined): Promise<void> {
+  /** Deletes what has been in anybody's trash for more than so many days, until it is told to stop; resolves to how many that were. */
+  async clearOld(days: number, actor: string | undefined, signal?: AbortSignal): Promise<number> {
     const before = new Date(this.#clock.now().getTime() - days * dayMs).toISOString()
-    await this.#removeAll('byTrashedAt', and(eq('state', 'trashed'), range('trashedAt', { lt: before })), actor)
+    return this.#removeAll('byTrashedAt', and(eq('state', 'trashed'), range('trashedAt', { lt: before })), actor, signal)
   }
 
-  async #removeAll(using: string, where: Where, actor: string | undefined): Promise<void> {
-    for (;;) {
+  async #removeAll(using: string, where: Where, actor: string | undefined, signal?: AbortSignal): Promise<number> {
+    for (let count = 0; ; ) {
       const { items } = await this.#documents.find(datasets, { using, where, sort: longestThere, limit: 200 })
-      if (items.length === 0) return
-      for (const { id } of items) await this.#datasets.remove(id, actor)
+      if (items.length === 0) return count
+      for (const { id } of items) {
+        if (signal?.aborted) return count
+        // One that is restored at this moment stays.
+        await this.#datasets.remove(id, actor, { fromTrash: true })
+        count += 1
+      }
     }
   }
 

@@ -1,5 +1,6 @@
 import { Bins, ContentCounts, Datasets, definePlugin, on, provide, ReportSources, RightsOf, Searchables, TreeBranches } from 'pounce/sdk'
 import { AbandonedImports } from './abandoned-imports.ts'
+import { ClearTrash } from './clear-trash.ts'
 import { datasets } from './collection.ts'
 import { DatasetBranch } from './dataset-branch.ts'
 import { DatasetCounts, DatasetTallies } from './dataset-counts.ts'
@@ -43,5 +44,8 @@ export const plugin = definePlugin({
     on('collection.removed', LeaveCollection),
     on('collection.detached', FollowCollection),
   ],
-  periodic: [{ name: 'abandoned-imports', everyMs: 10 * 60 * 1000, task: AbandonedImports }],
+  periodic: [
+    { name: 'abandoned-imports', everyMs: 10 * 60 * 1000, task: AbandonedImports },
+    { name: 'clear-trash', everyMs: 6 * 60 * 60 * 1000, task: ClearTrash },
+  ],
 })

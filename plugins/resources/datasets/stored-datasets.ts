@@ -116,10 +116,10 @@ export class StoredDatasets implements Datasets {
     await unlessConflict(this.#documents.commit({ tombstone: id, in: datasets, where: eq('state', 'importing') }, [dropped]))
   }
 
-  async remove(id: string, actor?: string): Promise<void> {
+  async remove(id: string, actor?: string, only?: { readonly fromTrash: boolean }): Promise<void> {
     for (;;) {
       const dataset = await this.get(id)
-      if (!dataset) return
+      if (!dataset || (only?.fromTrash && dataset.state !== 'trashed')) return
       const { name, state, revision, spaces } = dataset
       const removed = event('dataset.removed', { kind: 'dataset', id }, { wasTrashed: state === 'trashed', name, spaces }, actor)
       try {
