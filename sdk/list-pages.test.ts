@@ -1,0 +1,131 @@
+import test from 'ava'
+import { matcher, runsOf } from './documents/index.ts'
+import { answerList, listPage } from './list-pages.ts'
+import type { ListQuery } from './listing.ts'
+import { collection, type DocumentStore, eq, type Find, type Page, type Stored } from './ports/document-store.ts'
+
+interface Thing {
+  readonly name: string
+  readonly state: string
+  readonly created: string
+  readonly spaces: readonly string[]
+}
+const things = collection<Thing>('things')
+const thing = (n: number, name: string, space = 's'): Thing & Stored => ({
+  id: n.toString(16).padStart(24, '0'),
+  revision: 1,
+  name,
+  state: 'live',
+  created: new Date(1.6e12 + n).toISOString(),
+  spaces: [space],
+})
+
+/** A store that finds by looking at everything, newest first, with patience; it keeps what it was asked. */
+const storeOf = (all: readonly (Thing & Stored)[]) => {
+  const asked: Find[] = []
+  const newest = [...all].sort((a, b) => (a.created < b.created ? 1 : -1))
+  const find = async (_from: unknown, query: Find): Promise<Page<Thing & Stored>> => {
+    asked.push(query)
+    const fits = matcher(query.where)
+    const isListed = matcher({
+      op: 'and',
+      all: query.where?.op === 'and' ? query.where.all.filter(part => part.op !== 'contains') : [],
+    })
+    const items: (Thing & Stored)[] = []
+    let patience = query.patience ?? Number.POSITIVE_INFINITY
+    const started = newest.filter(one => query.after === undefined || one.created < String(query.after[0]))
+    for (const one of started) {
+      if (!isListed(one)) continue
+      if (fits(one)) items.push(one)
+      else patience--
+      if (items.length === query.limit || patience === 0) return { items, next: [one.created, one.id] }
+    }
+    return { items }
+  }
+  const count = async (_from: unknown, { where, upTo }: Pick<Find, 'where'> & { readonly upTo: number }) =>
+    Math.min(upTo, all.filter(matcher(where)).length)
+  return { asked, documents: { find, count } as unknown as DocumentStore }
+}
+
+const source = (documents: DocumentStore, where = [] as Parameters<typeof listPage>[0]['where']) => ({
+  documents,
+  from: things,
+  using: 'byCreated',
+  where,
+})
+
+test('a title is looked for by its rarest run, and nothing else is read', async t => {
+  const { asked, documents } = storeOf([...Array.from({ length: 1200 }, (_, n) => thing(n, `common ${n}`)), thing(5000, 'Common Rye')])
+  const page = await listPage(source(documents), { title: 'mon rYE', limit: 10 })
+  t.deepEqual(
+    page.items.map(({ name }) => name),
+    ['Common Rye'],
+  )
+  t.is(asked.length, 1)
+  t.is(asked[0]?.using, 'byNamePiece')
+  t.true(JSON.stringify(asked[0]?.where).includes('["n r",""]') || JSON.stringify(asked[0]?.where).includes('["rye",""]'))
+})
+
+test('a title of common runs that nothing has ends after a bounded stretch, with where to go on', async t => {
+  const { asked, documents } = storeOf(Array.from({ length: 20_000 }, (_, n) => thing(n, n % 2 === 0 ? 'abcd' : 'bcde')))
+  const query: ListQuery = { title: 'abcde', limit: 10 }
+  const page = await listPage(source(documents), query)
+  t.deepEqual(page.items, [])
+  t.truthy(page.next)
+  t.is(asked.length, 8)
+  t.true(asked.every(({ patience }) => patience === 1000))
+  let after = page.next
+  let pages = 1
+  while (after) {
+    after = (await listPage(source(documents), { ...query, after })).next
+    pages++
+  }
+  t.is(pages, 2)
+})
+
+test('where little is visible, that is walked instead of a common run', async t => {
+  const all = Array.from({ length: 3000 }, (_, n) => thing(n, 'abcde', n === 7 ? 'mine' : 's'))
+  const { asked, documents } = storeOf(all)
+  const page = await listPage(source(documents, [eq('spaces', 'mine')]), { title: 'bcd', limit: 10 })
+  t.is(page.items.length, 1)
+  t.deepEqual(
+    asked.map(({ using }) => using),
+    ['byCreated'],
+  )
+})
+
+test('a short title walks; a whole name goes by its own index', async t => {
+  const { asked, documents } = storeOf([thing(1, 'ab'), thing(2, 'xabx'), thing(3, 'b')])
+  t.is((await listPage(source(documents), { title: 'AB', limit: 10 })).items.length, 2)
+  t.is((await listPage(source(documents), { title: 'ab', exact: true, limit: 10 })).items.length, 1)
+  t.deepEqual(
+    asked.map(({ using }) => using),
+    ['byCreated', 'byName'],
+  )
+})
+
+test('runs are of characters, each once', t => {
+  t.deepEqual(runsOf('AbaBA'), ['aba', 'bab'])
+  t.deepEqual(runsOf('😀é中'), ['😀é中'])
+  t.deepEqual(runsOf('ab'), [])
+})
+
+test('without a limit all comes, in pieces and newest first whatever the direction', async t => {
+  const all = Array.from({ length: 1203 }, (_, n) => thing(n, 'n'))
+  const { asked, documents } = storeOf(all)
+  for (const when of ['a', 'b']) {
+    asked.length = 0
+    const date = when === 'a' ? '2100-01-01T00:00:00Z' : '2000-01-01T00:00:00Z'
+    const shown = {
+      read: (query: ListQuery) => listPage(source(documents), query),
+      show: (some: readonly (Thing & Stored)[]) => some.map(({ id }) => id),
+      baseUrl: '',
+      url: new URL('http://any/'),
+    }
+    const { body, headers } = await answerList({ limit: 0, when, date }, shown)
+    t.is(headers, undefined)
+    t.deepEqual(await Array.fromAsync(body), all.map(({ id }) => id).reverse())
+    t.true(asked.every(({ limit, sort }) => limit === 500 && sort?.order === 'descending'))
+    t.is(asked.length, 3)
+  }
+})
