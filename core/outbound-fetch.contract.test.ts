@@ -1,5 +1,6 @@
 import test from 'ava'
-import { fetchContract } from 'pounce/sdk/testing'
+import { fetchBelowContract, fetchContract } from 'pounce/sdk/testing'
 import { GuardedFetch } from './outbound-fetch.ts'
 
 fetchContract(test, allow => new GuardedFetch(allow))
+fetchBelowContract(test, allow => new GuardedFetch(allow))

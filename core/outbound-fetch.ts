@@ -1,12 +1,14 @@
 import { lookup as resolveName } from 'node:dns'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { isIP, type LookupFunction } from 'node:net'
-import { type Readable, Transform } from 'node:stream'
-import { type Fetch, Forbidden, Invalid, TooLarge, Unreachable } from 'pounce/sdk'
+import { pipeline } from 'node:stream'
+import { type Fetch, Forbidden, Invalid, Problem, TooLarge, Unreachable } from 'pounce/sdk'
+import { addressBelow } from './address-below.ts'
+import { counting, limited, Patience } from './patience.ts'
 import { AllowedAddresses } from './public-addresses.ts'
-import { messageOf } from './start-refused.ts'
 
 type Options = Parameters<Fetch['get']>[1]
+type Answer = Awaited<ReturnType<Fetch['get']>>
 
 const maxRedirects = 5
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
@@ -14,47 +16,6 @@ const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 const bare = (host: string): string => host.replace(/^\[|\]$/g, '')
 
 const refused = (host: string): Forbidden => new Forbidden(`${host} is not a public address, and is not allowed by outbound.allow`)
-
-/** The two clocks of one request: for all of it, and for silence. */
-class Patience {
-  readonly #whole: NodeJS.Timeout
-  readonly #silence: NodeJS.Timeout | undefined
-
-  constructor(untilMs: number, silenceMs: number | undefined, giveUp: () => void) {
-    this.#whole = setTimeout(giveUp, Math.max(1, untilMs - Date.now()))
-    this.#silence = silenceMs === undefined ? undefined : setTimeout(giveUp, silenceMs)
-  }
-
-  /** Something came. */
-  heard(): void {
-    this.#silence?.refresh()
-  }
-
-  end(): void {
-    clearTimeout(this.#whole)
-    clearTimeout(this.#silence)
-  }
-}
-
-/** Counts bytes and fails beyond a limit. */
-const limited = (source: IncomingMessage, maxBytes: number, patience: Patience): Readable => {
-  let seen = 0
-  const counter = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      seen += chunk.length
-      patience.heard()
-      if (seen > maxBytes) done(new TooLarge(`The answer is longer than ${maxBytes} bytes`))
-      else done(null, chunk)
-    },
-  })
-  counter.on('close', () => {
-    patience.end()
-    source.destroy()
-  })
-  source.on('error', error => counter.destroy(new Unreachable(`The answer broke off: ${messageOf(error)}`, { cause: error })))
-  source.on('aborted', () => counter.destroy(new Unreachable('The answer broke off')))
-  return source.pipe(counter)
-}
 
 /** The only door to other servers. What a name resolves to is checked, and the checked address is the one connected to. */
 export class GuardedFetch implements Fetch {
@@ -73,26 +34,22 @@ export class GuardedFetch implements Fetch {
       const { answer, patience } = await this.#ask(url, headers, until, options.silenceMs)
       const status = answer.statusCode ?? 0
       if (!redirects.has(status) || answer.headers.location === undefined) {
-        const length = Number(answer.headers['content-length'] ?? Number.NaN)
-        if (length > options.maxBytes) {
-          patience.end()
-          answer.destroy()
-          throw new TooLarge(`The answer has ${length} bytes; the limit is ${options.maxBytes}`)
-        }
-        return {
-          status,
-          contentType: answer.headers['content-type'] ?? 'application/octet-stream',
-          ...(Number.isNaN(length) ? {} : { sizeBytes: length }),
-          ...(answer.headers['content-disposition'] === undefined ? {} : { disposition: answer.headers['content-disposition'] }),
-          body: limited(answer, options.maxBytes, patience),
-          url: url.href,
-        }
+        return answered(answer, url, options.maxBytes, patience)
       }
       patience.end()
       answer.destroy()
       url = this.#checked(answer.headers.location, url)
     }
     throw new Unreachable(`${address} redirects more than ${maxRedirects} times`)
+  }
+
+  async below(server: string, where: Parameters<Fetch['below']>[1], options: Parameters<Fetch['below']>[2]): ReturnType<Fetch['below']> {
+    const url = addressBelow(server, where.path, where.search)
+    const { username, password } = new URL(server)
+    const basic = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64')
+    const headers = { ...options.headers, ...(username === '' && password === '' ? {} : { authorization: `Basic ${basic}` }) }
+    const { answer, patience } = await sent(url, { ...options, headers })
+    return answered(answer, url, options.method === 'HEAD' ? Number.POSITIVE_INFINITY : options.maxBytes, patience)
   }
 
   #checked(address: string, base?: URL): URL {
@@ -117,32 +74,74 @@ export class GuardedFetch implements Fetch {
     })
   }
 
-  #ask(
-    url: URL,
-    headers: Readonly<Record<string, string>>,
-    until: number,
-    silenceMs: number | undefined,
-  ): Promise<{ answer: IncomingMessage; patience: Patience }> {
-    return new Promise((resolve, reject) => {
-      // Asked for here, because an ES import of either would load Node's own fetch at each start (see http/lean-modules.ts).
-      const { request: send } = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http')
-      const request: ClientRequest = send(url, {
-        method: 'GET',
-        headers: { ...headers, 'accept-encoding': 'identity' },
-        lookup: this.#lookup,
-        agent: false,
-      })
-      const patience = new Patience(until, silenceMs, () => request.destroy(new Unreachable(`${url.host} took too long`)))
-      request.on('response', answer => resolve({ answer, patience }))
-      request.on('error', error => {
-        patience.end()
-        reject(
-          error instanceof Forbidden || error instanceof Unreachable
-            ? error
-            : new Unreachable(`${url.host} cannot be reached`, { cause: error }),
-        )
-      })
-      request.end()
+  #ask(url: URL, headers: Readonly<Record<string, string>>, untilMs: number, silenceMs: number | undefined): Promise<Asked> {
+    const timeoutMs = untilMs - Date.now()
+    return sent(url, { method: 'GET', headers, timeoutMs, silenceMs, lookup: this.#lookup })
+  }
+}
+
+interface Asked {
+  readonly answer: IncomingMessage
+  readonly patience: Patience
+}
+
+interface Sending {
+  readonly method: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly timeoutMs: number
+  readonly silenceMs?: number | undefined
+  readonly lookup?: LookupFunction
+  readonly signal?: AbortSignal | undefined
+  readonly body?: Parameters<Fetch['below']>[2]['body']
+}
+
+const sent = (url: URL, { method, headers, timeoutMs, silenceMs, lookup, signal, body }: Sending): Promise<Asked> =>
+  new Promise((resolve, reject) => {
+    // Asked for here, because an ES import of either would load Node's own fetch at each start (see http/lean-modules.ts).
+    const { request: send } = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http')
+    const length = body?.sizeBytes === undefined ? {} : { 'content-length': body.sizeBytes }
+    const request: ClientRequest = send(url, {
+      method,
+      headers: { ...headers, ...length, 'accept-encoding': 'identity' },
+      ...(lookup ? { lookup } : {}),
+      ...(signal ? { signal } : {}),
+      agent: false,
     })
+    const patience = new Patience(Date.now() + timeoutMs, silenceMs, () => request.destroy(new Unreachable(`${url.host} took too long`)))
+    request.on('response', answer => resolve({ answer, patience }))
+    let cause: Error | undefined
+    request.on('error', error => {
+      patience.end()
+      const reason = cause ?? error
+      reject(reason instanceof Problem ? reason : new Unreachable(`${url.host} cannot be reached`, { cause: reason }))
+    })
+    if (!body) {
+      request.end()
+      return
+    }
+    const counter = counting(body.maxBytes, patience, `The body must be at most ${body.maxBytes} bytes`)
+    const fails = (error: Error): void => {
+      cause ??= error
+    }
+    body.stream.once('error', fails)
+    counter.once('error', fails)
+    // Whatever ends it is told by the request, unless an answer came before all was sent: then the body no longer matters.
+    pipeline(body.stream, counter, request, () => undefined)
+  })
+
+const answered = (answer: IncomingMessage, url: URL, maxBytes: number, patience: Patience): Answer => {
+  const length = Number(answer.headers['content-length'] ?? Number.NaN)
+  if (length > maxBytes) {
+    patience.end()
+    answer.destroy()
+    throw new TooLarge(`The answer has ${length} bytes; the limit is ${maxBytes}`)
+  }
+  return {
+    status: answer.statusCode ?? 0,
+    contentType: answer.headers['content-type'] ?? 'application/octet-stream',
+    ...(Number.isNaN(length) ? {} : { sizeBytes: length }),
+    ...(answer.headers['content-disposition'] === undefined ? {} : { disposition: answer.headers['content-disposition'] }),
+    body: limited(answer, maxBytes, patience),
+    url: url.href,
   }
 }

@@ -58,6 +58,26 @@ export interface Fetch {
     /** After redirects. */
     readonly url: string
   }>
+
+  /**
+   * Asks something at or below an address of the configuration, which may for that be in a private network and hold `user:password@`; never pass text of a
+   * request as `server`. `where` is: the path as sent, empty or from its first slash on, and the query with its question mark. `Invalid` for a path that might lead
+   * out. Follows no redirects: they are answers too. `TooLarge` for a body longer than `maxBytes`; what else its stream fails with is passed on.
+   */
+  below(
+    server: string,
+    where: { readonly path: string; readonly search: string },
+    options: {
+      readonly method: string
+      readonly headers: Readonly<Record<string, string>>
+      readonly body?: { readonly stream: Readable; readonly sizeBytes?: number; readonly maxBytes: number }
+      readonly maxBytes: number
+      readonly timeoutMs: number
+      readonly silenceMs?: number
+      /** Gives up when aborted. */
+      readonly signal?: AbortSignal
+    },
+  ): ReturnType<Fetch['get']>
 }
 export const Fetch = port<Fetch>('fetch')
 
