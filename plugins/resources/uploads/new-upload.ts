@@ -1,0 +1,64 @@
+import { type FileIntake, type IntakeTarget, Invalid, type Json, requireTame, s } from 'pounce/sdk'
+import type { UploadRecord } from './collections.ts'
+
+/** What a client says of a file before its bytes. */
+export type NewUpload = Pick<
+  UploadRecord,
+  'name' | 'contentType' | 'dataset' | 'folder' | 'extract' | 'showPreviews' | 'metadata' | 'sha256'
+>
+
+const shows = ['DatasetLevel', 'FileLevel', 'None'] as const
+
+const documentIn = (text: string): { readonly context?: Json; readonly content: Json } => {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (cause) {
+    throw new Invalid('Upload-Metadata: metadata is not JSON', { cause })
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new Invalid('Upload-Metadata: metadata must be a JSON object')
+  requireTame(value, 'Upload-Metadata: metadata')
+  const { '@context': context, ...content } = value as Readonly<Record<string, Json>>
+  if (context === undefined) return { content }
+  if (typeof context !== 'string' && (typeof context !== 'object' || context === null)) {
+    throw new Invalid('Upload-Metadata: @context must be text, an object or a list')
+  }
+  return { context, content }
+}
+
+const idIn = (given: ReadonlyMap<string, string>, key: 'dataset' | 'folder'): string | null => {
+  const id = given.get(key) ?? ''
+  if (id !== '' && !s.isId(id)) throw new Invalid(`Upload-Metadata: ${key} must be an id: 24 lower-case hex digits`)
+  return id === '' ? null : id
+}
+
+/** Reads what `Upload-Metadata` says; throws `Invalid` that names the key. Keys that mean nothing here are passed over. */
+export const newUpload = (given: ReadonlyMap<string, string>, intake: FileIntake): NewUpload => {
+  const name = given.get('filename') ?? given.get('name')
+  if (name === undefined) throw new Invalid('Upload-Metadata: filename is missing')
+  const extract = given.get('extract') ?? 'true'
+  if (!/^(?:true|false)$/i.test(extract)) throw new Invalid('Upload-Metadata: extract must be true or false')
+  const showPreviews = shows.find(each => each === (given.get('showPreviews') ?? 'DatasetLevel'))
+  if (!showPreviews) throw new Invalid(`Upload-Metadata: showPreviews must be one of ${shows.join(', ')}`)
+  const sha256 = given.get('sha256')?.toLowerCase() ?? null
+  if (sha256 !== null && !/^[0-9a-f]{64}$/.test(sha256)) throw new Invalid('Upload-Metadata: sha256 must be 64 hex digits')
+  const metadata = given.get('metadata')
+  const dataset = idIn(given, 'dataset')
+  return {
+    name: intake.nameOf(name),
+    contentType: (given.get('filetype') ?? given.get('type') ?? '').slice(0, 200),
+    dataset,
+    folder: idIn(given, 'folder'),
+    extract: dataset !== null && extract.toLowerCase() === 'true',
+    showPreviews,
+    metadata: metadata === undefined || metadata === '' ? [] : [documentIn(metadata)],
+    sha256,
+  }
+}
+
+/** Where an upload is to lie. */
+export const targetOf = ({ dataset, folder }: Pick<UploadRecord, 'dataset' | 'folder'>): IntakeTarget => ({
+  dataset: dataset ?? undefined,
+  folder: folder ?? undefined,
+})

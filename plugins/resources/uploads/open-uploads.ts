@@ -1,0 +1,139 @@
+import {
+  type After,
+  and,
+  anonymousUserId,
+  type Caller,
+  Clock,
+  CommitConflict,
+  DocumentStore,
+  eq,
+  FileIntake,
+  Ids,
+  NotFound,
+  type Page,
+  port,
+  range,
+  type Stored,
+  TooLarge,
+  TooMany,
+  type Update,
+  type Where,
+  wire,
+} from 'pounce/sdk'
+import { type UploadRecord, uploads } from './collections.ts'
+import { Config, type Settings } from './config.ts'
+import { type NewUpload, targetOf } from './new-upload.ts'
+import { Parts, type StoredParts } from './parts.ts'
+import { Expired } from './problems.ts'
+
+type Upload = UploadRecord & Stored
+
+const hourMs = 60 * 60 * 1000
+
+const openOf = (owner: string): Where => and(eq('owner', owner), eq('state', 'open'))
+
+const ownerOf = (caller: Caller): string => caller.user?.id ?? anonymousUserId
+
+/** Uploads in the document store, so that any kernel can go on with any of them. */
+export class StoredUploads {
+  readonly #settings: Settings
+  readonly #documents: DocumentStore
+  readonly #intake: FileIntake
+  readonly #parts: StoredParts
+  readonly #ids: Ids
+  readonly #clock: Clock
+
+  constructor(settings: Settings, documents: DocumentStore, intake: FileIntake, parts: StoredParts, ids: Ids, clock: Clock) {
+    this.#settings = settings
+    this.#documents = documents
+    this.#intake = intake
+    this.#parts = parts
+    this.#ids = ids
+    this.#clock = clock
+  }
+
+  /** Begins an upload where the caller may put files. */
+  async begin(caller: Caller, lengthBytes: number, about: NewUpload, sentMetadata: string): Promise<Upload> {
+    const { maxBytes, maxOpen } = this.#settings
+    if (lengthBytes > maxBytes) throw new TooLarge(`A file that comes in pieces must be at most ${maxBytes} bytes`)
+    await this.#intake.requireTarget(caller, targetOf(about))
+    const owner = ownerOf(caller)
+    const open = await this.#documents.count(uploads, { using: 'byOwner', where: openOf(owner), upTo: maxOpen })
+    if (open === maxOpen) {
+      throw new TooMany(`You have ${maxOpen} unfinished uploads already: finish or delete one`, 60)
+    }
+    const id = this.#ids.next()
+    const insert: UploadRecord & { id: string } = {
+      ...{ id, owner, lengthBytes, ...about, sentMetadata },
+      ...{ started: this.#clock.now().toISOString(), expires: this.#in(this.#settings.expireHours) },
+      ...{ state: 'open', receivedBytes: 0, tail: null, partCount: 0, writer: id },
+    }
+    return this.#documents.commit({ insert, into: uploads })
+  }
+
+  /** An upload of the caller's; anybody else's is `NotFound`, one whose time is over `Expired`. */
+  async get(id: string, caller: Caller): Promise<Upload> {
+    const upload = await this.#documents.get(uploads, id)
+    if (upload?.owner !== ownerOf(caller)) throw new NotFound('upload')
+    if (upload.expires <= this.#clock.now().toISOString()) throw new Expired()
+    return upload
+  }
+
+  /** The caller's unfinished uploads, those begun last first. */
+  of(caller: Caller, page: { readonly after?: After; readonly limit: number }): Promise<Page<Upload>> {
+    const where = openOf(ownerOf(caller))
+    return this.#documents.find(uploads, { using: 'byOwner', where, sort: { by: 'started', order: 'descending' }, ...page })
+  }
+
+  /** Changes an upload; undefined when the condition does not hold, or it is gone. */
+  async change(id: string, where: Where, update: Update): Promise<Upload | undefined> {
+    try {
+      return await this.#documents.commit({ update: id, in: uploads, where, ...update })
+    } catch (error) {
+      if (error instanceof CommitConflict) return undefined
+      throw error
+    }
+  }
+
+  /** When an upload to which something came just now expires. */
+  get nextExpiry(): string {
+    return this.#in(this.#settings.expireHours)
+  }
+
+  /** Says that the file is there, and forgets the parts. */
+  async finished({ id }: Upload): Promise<Upload | undefined> {
+    const finished = await this.change(id, eq('state', 'open'), {
+      set: { state: 'finished', expires: this.#in(this.#settings.finishedHours) },
+    })
+    await this.#parts.dropAll(id)
+    return finished
+  }
+
+  /** Takes an upload away with what came of it; the file of a finished one stays. Twice is no error. */
+  async drop({ id }: Upload): Promise<void> {
+    try {
+      await this.#documents.commit({ tombstone: id, in: uploads })
+    } catch (error) {
+      if (!(error instanceof CommitConflict)) throw error
+    }
+    await this.#parts.dropAll(id)
+  }
+
+  /** Those whose time is over, at most 100. */
+  async expired(): Promise<readonly Upload[]> {
+    const where = range('expires', { lte: this.#clock.now().toISOString() })
+    return (await this.#documents.find(uploads, { using: 'byExpiry', where, limit: 100 })).items
+  }
+
+  /** Which of the uploads are there, of at most 1,000. */
+  async known(ids: readonly string[]): Promise<ReadonlySet<string>> {
+    return new Set((await this.#documents.getMany(uploads, ids)).keys())
+  }
+
+  #in(hours: number): string {
+    return new Date(this.#clock.now().getTime() + hours * hourMs).toISOString()
+  }
+}
+wire(StoredUploads, Config, DocumentStore, FileIntake, Parts, Ids, Clock)
+
+export const OpenUploads = port<StoredUploads>('uploads.open')

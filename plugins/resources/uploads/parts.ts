@@ -1,0 +1,117 @@
+import {
+  type BlobFacts,
+  BlobStore,
+  CommitConflict,
+  CorruptContent,
+  DocumentStore,
+  eq,
+  Files,
+  Ids,
+  Log,
+  port,
+  type Stored,
+  wire,
+} from 'pounce/sdk'
+import { type PartRecord, parts, type UploadRecord } from './collections.ts'
+
+type Upload = UploadRecord & Stored
+
+/** The durable bytes of uploads under way. */
+export class StoredParts {
+  readonly #documents: DocumentStore
+  readonly #blobs: BlobStore
+  readonly #files: Files
+  readonly #ids: Ids
+  readonly #log: Log
+
+  constructor(documents: DocumentStore, blobs: BlobStore, files: Files, ids: Ids, log: Log) {
+    this.#documents = documents
+    this.#blobs = blobs
+    this.#files = files
+    this.#ids = ids
+    this.#log = log
+  }
+
+  /** Keeps bytes that are stored already; they do not count yet. */
+  async add(
+    upload: string,
+    startByte: number,
+    { key: blob, sizeBytes, sha256 }: BlobFacts,
+    previous: string | null,
+  ): Promise<PartRecord & Stored> {
+    const part = { id: this.#ids.next(), upload, startByte, sizeBytes, sha256, blob, previous }
+    try {
+      return await this.#documents.commit({ insert: part, into: parts })
+    } catch (error) {
+      if (error instanceof CommitConflict) await this.#forget(blob)
+      throw error
+    }
+  }
+
+  /** The parts that count, in their order. */
+  async of({ id, tail, receivedBytes }: Upload): Promise<readonly (PartRecord & Stored)[]> {
+    const all = new Map<string, PartRecord & Stored>()
+    for await (const part of this.#all(id)) all.set(part.id, part)
+    const chain: (PartRecord & Stored)[] = []
+    let end = receivedBytes
+    for (let next = tail; next !== null; ) {
+      const part = all.get(next)
+      if (part === undefined || part.startByte + part.sizeBytes !== end)
+        throw new CorruptContent('A part of this upload is missing: begin anew')
+      chain.push(part)
+      end = part.startByte
+      next = part.previous
+    }
+    if (end !== 0) throw new CorruptContent('A part of this upload is missing: begin anew')
+    return chain.reverse()
+  }
+
+  /** The bytes of parts, one after the other. */
+  async *bytesOf(chain: readonly PartRecord[]): AsyncGenerator<Buffer> {
+    for (const { blob } of chain) {
+      const stream = await this.#blobs.get(blob)
+      if (!stream) throw new CorruptContent('The bytes of a part of this upload are gone: begin anew')
+      for await (const chunk of stream) yield chunk as Buffer
+    }
+  }
+
+  /** Forgets one part with its bytes. What cannot be removed now goes with its upload. */
+  async drop({ id, blob }: PartRecord & Stored, keeping?: string): Promise<void> {
+    if (blob !== keeping) await this.#forget(blob)
+    try {
+      await this.#documents.commit({ tombstone: id, in: parts })
+    } catch (error) {
+      if (!(error instanceof CommitConflict)) throw error
+    }
+  }
+
+  /** Forgets all parts of an upload with their bytes, but for bytes that became those of the file, whose id is the upload's. */
+  async dropAll(upload: string): Promise<void> {
+    const kept = (await this.#files.get(upload))?.blob
+    for await (const part of this.#all(upload)) await this.drop(part, kept)
+  }
+
+  /** Every part there is. */
+  walk(): AsyncIterable<PartRecord & Stored> {
+    return this.#documents.walk(parts)
+  }
+
+  #all(upload: string): AsyncIterable<PartRecord & Stored> {
+    return this.#documents.scan(parts, {
+      using: 'byUpload',
+      where: eq('upload', upload),
+      sort: { by: 'startByte', order: 'ascending' },
+    })
+  }
+
+  async #forget(blob: string): Promise<void> {
+    try {
+      await this.#blobs.remove(blob)
+    } catch (error) {
+      this.#log.warn('bytes of an upload stay until the next sweep', { blob, error })
+    }
+  }
+}
+wire(StoredParts, DocumentStore, BlobStore, Files, Ids, Log)
+
+export const Parts = port<StoredParts>('uploads.parts')

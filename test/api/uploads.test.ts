@@ -1,0 +1,284 @@
+import { createHash, randomBytes } from 'node:crypto'
+import test, { type ExecutionContext } from 'ava'
+import { bootForTest, type TestFetch, type TestServer } from 'pounce/sdk/testing'
+import { newPerson, type Person } from '../support/people.ts'
+import { newDataset, newFolder, ok, refusal, unknownId } from '../support/scene.ts'
+
+let server: TestServer
+let ann: Person
+let bob: Person
+let dataset: string
+
+const version = { 'tus-resumable': '1.0.0' }
+const type = { 'content-type': 'application/offset+octet-stream' }
+
+test.before(async () => {
+  server = await bootForTest({ config: { resources: { uploads: { partBytes: 65_536, maxOpen: 20, maxBytes: 10_000_000 } } } })
+  ann = await newPerson(server, 'ann')
+  bob = await newPerson(server, 'bob')
+  dataset = await newDataset(ann.call)
+})
+test.after.always(() => server?.stop())
+
+const encoded = (about: Readonly<Record<string, string>>): string =>
+  Object.entries(about)
+    .map(([key, value]) => `${key} ${Buffer.from(value).toString('base64')}`)
+    .join(',')
+
+interface Begin {
+  readonly about?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: Uint8Array<ArrayBuffer>
+  readonly call?: TestFetch
+}
+
+const begin = (length: number | string, { about = {}, headers = {}, body, call = ann.call }: Begin = {}): Promise<Response> =>
+  call('/api/uploads', {
+    method: 'POST',
+    headers: {
+      ...version,
+      'upload-length': String(length),
+      'upload-metadata': encoded({ filename: 'leaf.bin', dataset, ...about }),
+      ...(body ? type : {}),
+      ...headers,
+    },
+    ...(body ? { body } : {}),
+  })
+
+const begun = async (t: ExecutionContext, length: number, options: Begin = {}): Promise<string> => {
+  const answer = await begin(length, options)
+  t.is(answer.status, 201, await answer.text())
+  const location = answer.headers.get('location') ?? ''
+  t.regex(location, /^\/api\/uploads\/[0-9a-f]{24}$/)
+  return location
+}
+
+const patch = (path: string, offset: number, body: Uint8Array<ArrayBuffer>, headers = {}, call = ann.call): Promise<Response> =>
+  call(path, { method: 'PATCH', headers: { ...version, ...type, 'upload-offset': String(offset), ...headers }, body })
+
+const head = (path: string, call = ann.call): Promise<Response> => call(path, { method: 'HEAD', headers: version })
+
+const bytesOf = async (id: string, call = ann.call): Promise<Buffer> =>
+  Buffer.from(await (await call(`/api/files/${id}/blob?tracking=false`)).arrayBuffer())
+
+const idIn = (path: string): string => path.split('/').at(-1) ?? ''
+
+const data = (length: number): Buffer<ArrayBuffer> => Buffer.from(Uint8Array.from(randomBytes(length)))
+
+test('an upload in pieces becomes a file like any other, under its own id', async t => {
+  const bytes = data(200_000)
+  const folder = await newFolder(ann.call, dataset, 'below')
+  const metadata = JSON.stringify({ '@context': ['http://example.org/c', { a: 'http://example.org/a' }], a: 1 })
+  const path = await begun(t, bytes.length, { about: { folder, metadata, filetype: 'text/x-leaf', extract: 'false' } })
+  const first = await patch(path, 0, bytes.subarray(0, 150_000))
+  t.is(first.status, 204)
+  t.is(first.headers.get('upload-offset'), '150000')
+  t.is(first.headers.get('tus-resumable'), '1.0.0')
+  const asked = await head(path)
+  t.is(asked.status, 200)
+  t.is(asked.headers.get('upload-offset'), '150000')
+  t.is(asked.headers.get('upload-length'), '200000')
+  t.is(asked.headers.get('cache-control'), 'no-store')
+  t.truthy(Date.parse(asked.headers.get('upload-expires') ?? ''))
+  t.regex(asked.headers.get('upload-metadata') ?? '', /^filename /)
+  t.is((await ann.call(`/api/files/${idIn(path)}/metadata`)).status, 404)
+  t.is((await patch(path, 150_000, bytes.subarray(150_000))).status, 204)
+  const id = idIn(path)
+  t.deepEqual(await bytesOf(id), bytes)
+  t.like(await ok(ann.call(`/api/files/${id}/metadata`)), {
+    filename: 'leaf.bin',
+    'content-type': 'text/x-leaf',
+    size: '200000',
+    path: '/below',
+    status: 'PROCESSED',
+    sha256: createHash('sha256').update(bytes).digest('hex'),
+  })
+  const [document] = await ok<Record<string, unknown>[]>(ann.call(`/api/files/${id}/metadata.jsonld`))
+  t.like(document, { content: { a: 1 } })
+  t.like(await ok(ann.call(path)), { state: 'finished', file: id, received: 200_000, length: 200_000, filename: 'leaf.bin' })
+})
+
+test('progress is told to who uploads, and to nobody else', async t => {
+  const path = await begun(t, 100_000)
+  await patch(path, 0, data(70_000))
+  const mine = await ok<{ id: string }[]>(ann.call('/api/uploads'))
+  t.like(mine.find(({ id }) => id === idIn(path)) ?? {}, {
+    filename: 'leaf.bin',
+    dataset,
+    length: 100_000,
+    received: 70_000,
+    file: null,
+    state: 'open',
+  })
+  t.deepEqual(await ok(bob.call('/api/uploads')), [])
+  for (const answer of [
+    bob.call(path),
+    head(path, bob.call),
+    patch(path, 70_000, data(1), {}, bob.call),
+    bob.call(path, { method: 'DELETE', headers: version }),
+  ])
+    t.is((await answer).status, 404)
+  t.is((await server.as()('/api/uploads')).status, 401)
+  t.is((await ann.call(path, { method: 'DELETE', headers: version })).status, 204)
+  t.is((await ann.call(path)).status, 404)
+})
+
+test('the first bytes may come with the beginning, and be all', async t => {
+  const bytes = data(1000)
+  const answer = await begin(bytes.length, { body: bytes })
+  t.is(answer.status, 201)
+  t.is(answer.headers.get('upload-offset'), '1000')
+  t.deepEqual(await bytesOf(idIn(answer.headers.get('location') ?? '')), bytes)
+  const some = await begin(3000, { body: bytes })
+  t.is(some.headers.get('upload-offset'), '1000')
+  const path = some.headers.get('location') ?? ''
+  t.is((await patch(path, 1000, data(2000))).status, 204)
+  t.is((await bytesOf(idIn(path))).length, 3000)
+})
+
+test('an empty file is a file at once', async t => {
+  const path = await begun(t, 0)
+  t.is((await bytesOf(idIn(path))).length, 0)
+  t.is((await patch(path, 0, data(0))).status, 204)
+})
+
+test('a file in no dataset is the uploader’s own', async t => {
+  const path = await begun(t, 5, { about: { dataset: '' }, body: data(5) })
+  t.is((await bytesOf(idIn(path))).length, 5)
+  t.is((await bob.call(`/api/files/${idIn(path)}/blob`)).status, 404)
+})
+
+test('bytes count only with the checksum that was announced', async t => {
+  const bytes = data(150_000)
+  const path = await begun(t, bytes.length)
+  const sum = (algorithm: string, of: Uint8Array): string => `${algorithm} ${createHash(algorithm).update(of).digest('base64')}`
+  const wrong = await patch(path, 0, bytes, { 'upload-checksum': sum('sha1', data(10)) })
+  t.is(wrong.status, 460)
+  t.is((await head(path)).headers.get('upload-offset'), '0')
+  let offset = 0
+  for (const algorithm of ['md5', 'sha1', 'sha256']) {
+    const piece = bytes.subarray(offset, offset + 50_000)
+    t.is((await patch(path, offset, piece, { 'upload-checksum': sum(algorithm, piece) })).status, 204, algorithm)
+    offset += piece.length
+  }
+  t.deepEqual(await bytesOf(idIn(path)), bytes)
+  const whole = await begun(t, 100_000, { about: { sha256: 'a'.repeat(64) } })
+  t.is((await patch(whole, 0, data(100_000))).status, 460)
+  t.is((await head(whole)).status, 404)
+})
+
+test('an offset other than the server’s is 409 and says the right one', async t => {
+  const path = await begun(t, 100)
+  t.like(await (await patch(path, 1, data(10))).json(), { code: 'conflict', offset: 0 })
+  t.is((await patch(path, 0, data(10))).status, 204)
+  t.is((await patch(path, 0, data(10))).status, 409)
+  t.is((await patch(path, 10, data(91))).status, 413)
+  t.is((await head(path)).headers.get('upload-offset'), '10')
+  const chunked = { ...version, ...type, 'upload-offset': '10' }
+  const init = { method: 'PATCH', headers: chunked, body: new Blob([data(91)]).stream(), duplex: 'half' }
+  t.is((await ann.call(path, init as RequestInit)).status, 413)
+  t.is((await head(path)).headers.get('upload-offset'), '10')
+  t.is((await patch(path, 10, data(90))).status, 204)
+  t.is((await patch(path, 100, data(1))).status, 409)
+})
+
+test('of two requests that add at once one wins, and the file is as that one sent it', async t => {
+  for (let round = 0; round < 5; round++) {
+    const path = await begun(t, 300_000)
+    const bodies = Array.from({ length: 4 }, () => data(300_000))
+    const answers = await Promise.all(bodies.map(async body => (await patch(path, 0, body)).status))
+    t.is(answers.filter(status => status === 204).length, 1, String(answers))
+    t.true(
+      answers.every(status => [204, 409, 423].includes(status)),
+      String(answers),
+    )
+    t.deepEqual(await bytesOf(idIn(path)), bodies[answers.indexOf(204)])
+  }
+})
+
+test.serial('what no upload can begin with is refused, saying why', async t => {
+  const cases: readonly (readonly [string, Promise<Response>, number, RegExp])[] = [
+    ['no version', ann.call('/api/uploads', { method: 'POST', headers: { 'upload-length': '1' } }), 412, /Tus-Resumable/],
+    ['another version', begin(1, { headers: { 'tus-resumable': '0.2.2' } }), 412, /1\.0\.0/],
+    ['no length', begin('', {}), 400, /upload-length/],
+    ['a negative length', begin('-1'), 400, /number of bytes/],
+    ['a length beyond numbers', begin('99999999999999999999'), 400, /number of bytes/],
+    ['too long', begin(10_000_001), 413, /10000000/],
+    ['metadata that is no Base64', begin(1, { headers: { 'upload-metadata': 'filename $$$' } }), 400, /filename/],
+    [
+      'a name that is no UTF-8',
+      begin(1, { headers: { 'upload-metadata': `filename ${Buffer.from([0xff]).toString('base64')}` } }),
+      400,
+      /UTF-8/,
+    ],
+    ['one key twice', begin(1, { headers: { 'upload-metadata': 'filename YQ==,filename YQ==' } }), 400, /twice/],
+    ['no name', begin(1, { headers: { 'upload-metadata': '' } }), 400, /filename/],
+    ['dots', begin(1, { about: { filename: '..' } }), 400, /file name/],
+    ['a path', begin(1, { about: { filename: '../../etc/passwd' } }), 400, /file name/],
+    ['a long name', begin(1, { about: { filename: 'x'.repeat(256) } }), 400, /255/],
+    ['metadata that is no JSON', begin(1, { about: { metadata: '{' } }), 400, /metadata/],
+    ['metadata that is a list', begin(1, { about: { metadata: '[]' } }), 400, /metadata/],
+    ['metadata with a prototype', begin(1, { about: { metadata: '{"__proto__":{}}' } }), 400, /__proto__/],
+    ['an odd flag', begin(1, { about: { extract: 'maybe' } }), 400, /extract/],
+    ['an odd word', begin(1, { about: { showPreviews: 'Never' } }), 400, /showPreviews/],
+    ['an odd digest', begin(1, { about: { sha256: 'abc' } }), 400, /sha256/],
+    ['a dataset that is no id', begin(1, { about: { dataset: 'x' } }), 400, /dataset/],
+    ['an unknown dataset', begin(1, { about: { dataset: unknownId } }), 404, /dataset/],
+    ['an unknown folder', begin(1, { about: { folder: unknownId } }), 404, /folder/],
+    ['a folder without a dataset', begin(1, { about: { dataset: '', folder: unknownId } }), 400, /folder/],
+    ['somebody else’s dataset', begin(1, { call: bob.call }), 403, /dataset/],
+    ['an odd checksum', begin(1, { headers: { 'upload-checksum': 'crc32 AAAA' } }), 400, /Checksum/],
+    ['bytes of another type', begin(1, { body: data(1), headers: { 'content-type': 'text/plain' } }), 415, /offset/],
+    ['a header of 20 kB', begin(1, { about: { filename: 'x', note: 'y'.repeat(20_000) } }), 431, /headers/],
+  ]
+  const before = (await ok<unknown[]>(ann.call('/api/uploads'))).length
+  for (const [title, answer, status, says] of cases) {
+    const response = await answer
+    const text = await response.text()
+    t.is(response.status, status, `${title}: ${text}`)
+    t.regex(text, says, title)
+  }
+  t.is((await ok<unknown[]>(ann.call('/api/uploads'))).length, before)
+  t.is((await server.as()('/api/uploads', { method: 'POST', headers: version })).status, 401)
+})
+
+test('what no upload can go on with is refused', async t => {
+  const path = await begun(t, 10)
+  const send = (headers: Record<string, string>) => ann.call(path, { method: 'PATCH', headers, body: data(10) })
+  t.is((await send({ ...type, 'upload-offset': '0' })).status, 412)
+  t.is((await send({ ...version, ...type })).status, 400)
+  t.is((await send({ ...version, ...type, 'upload-offset': '-1' })).status, 400)
+  t.is((await send({ ...version, 'content-type': 'text/plain', 'upload-offset': '0' })).status, 415)
+  t.is((await send({ ...version, ...type, 'upload-offset': '0', 'upload-checksum': 'sha1' })).status, 400)
+  for (const id of [unknownId, 'x']) t.is((await patch(`/api/uploads/${id}`, 0, data(1))).status, 404)
+  t.is((await ann.call(path, { method: 'HEAD' })).status, 412)
+  const override = { ...version, ...type, 'upload-offset': '0', 'x-http-method-override': 'PATCH' }
+  t.is((await ann.call(path, { method: 'POST', headers: override, body: data(10) })).status, 204)
+})
+
+test('OPTIONS tells what is spoken', async t => {
+  const answer = await server.as()('/api/uploads', { method: 'OPTIONS' })
+  t.is(answer.status, 204)
+  t.is(answer.headers.get('tus-version'), '1.0.0')
+  t.is(answer.headers.get('tus-extension'), 'creation,creation-with-upload,checksum,expiration,termination')
+  t.is(answer.headers.get('tus-checksum-algorithm'), 'sha256,sha1,md5')
+})
+
+test('who lost the right to the dataset meanwhile gets no file into it', async t => {
+  const theirs = await newDataset(ann.call)
+  const path = await begun(t, 10, { about: { dataset: theirs } })
+  await ok(ann.call(`/api/datasets/${theirs}`, { method: 'DELETE' }))
+  const { status } = await refusal(patch(path, 0, data(10)))
+  t.true(status === 409 || status === 404, String(status))
+  t.is((await ann.call(`/api/files/${idIn(path)}/metadata`)).status, 404)
+})
+
+test.serial('one account has so many unfinished uploads and no more', async t => {
+  const eve = await newPerson(server, 'eve')
+  const options = { about: { dataset: '' }, call: eve.call }
+  const paths: string[] = []
+  for (let each = 0; each < 20; each++) paths.push(await begun(t, 10, options))
+  t.like(await refusal(begin(10, options)), { status: 429 })
+  await eve.call(paths[0] ?? '', { method: 'DELETE', headers: version })
+  t.is((await begin(10, options)).status, 201)
+})
