@@ -49,10 +49,23 @@ export interface ContentCount {
 }
 export const ContentCounts = contributions<ContentCount>('contentCounts')
 
-/** Whether anything lies right in a thing. */
-export const holdsAny = async (counts: Contributions<ContentCount>, container: Ref): Promise<boolean> => {
+/** How many things are asked about at once: a store behind a network is waited for once for all of them. */
+const askedAtOnce = 32
+
+const holdsAny = async (counts: Contributions<ContentCount>, container: Ref): Promise<boolean> => {
   for (const count of counts.all()) if ((await count.countIn(container, 1)) > 0) return true
   return false
+}
+
+/** Those of some things of one kind in which anything lies right. */
+export const whichHold = async (counts: Contributions<ContentCount>, kind: Kind, ids: readonly string[]): Promise<ReadonlySet<string>> => {
+  const holding = new Set<string>()
+  for (let at = 0; at < ids.length; at += askedAtOnce) {
+    const some = ids.slice(at, at + askedAtOnce)
+    const held = await Promise.all(some.map(id => holdsAny(counts, { kind, id })))
+    for (const [n, id] of some.entries()) if (held[n]) holding.add(id)
+  }
+  return holding
 }
 
 /** Each resource plugin contributes one for every kind that can be found by search. */

@@ -4,11 +4,11 @@ import {
   type ContentCount,
   ContentCounts,
   type Contributions,
-  holdsAny,
   type Page,
   type TreeBranch,
   type TreeNode,
   type TreeParent,
+  whichHold,
   wire,
 } from 'pounce/sdk'
 import { CollectionListings, type CollectionLists } from './collection-lists.ts'
@@ -26,11 +26,14 @@ export class CollectionBranch implements TreeBranch {
 
   async below(parent: TreeParent, caller: Caller, page: { readonly after?: After; readonly limit: number }): Promise<Page<TreeNode>> {
     const { items, next } = await this.#lists.below(caller, parent, page)
-    const nodes: TreeNode[] = []
-    for (const { id, name, author } of items) {
-      const hasChildren = await holdsAny(this.#counts, { kind: 'collection', id })
-      nodes.push({ kind: 'collection', id, name, hasChildren, data: { authorId: author } })
-    }
+    const holding = await whichHold(
+      this.#counts,
+      'collection',
+      items.map(one => one.id),
+    )
+    const nodes = items.map(
+      ({ id, name, author }): TreeNode => ({ kind: 'collection', id, name, hasChildren: holding.has(id), data: { authorId: author } }),
+    )
     return { items: nodes, ...(next ? { next } : {}) }
   }
 }

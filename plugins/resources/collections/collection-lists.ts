@@ -6,12 +6,10 @@ import {
   DocumentStore,
   eitherOf,
   eq,
-  exists,
   isIn,
   type ListQuery,
   listPage,
   NotFound,
-  not,
   or,
   type Page,
   Policy,
@@ -29,6 +27,8 @@ import { type CollectionTree, CollectionTrees } from './collection-tree.ts'
 const all = ['byCreated', 'bySpace', 'byAuthor', 'byPublic']
 const top = ['topByCreated', 'topBySpace', 'topByAuthor', 'topByPublic']
 const nothing: Page<Collected> = { items: [] }
+/** Documents that the tree looks at in vain for one page. */
+const treePatience = 1000
 type Using = string | readonly string[]
 
 /** Lists collections. */
@@ -96,13 +96,15 @@ export class CollectionLists {
     return this.#page(this.#seen(caller), query, 'byParent', eq('parents', id))
   }
 
-  /** Those right below a thing of the tree; at the root own ones that are in no space and no collection. */
-  async below(caller: Caller, { kind, id, mine }: TreeParent, query: ListQuery): Promise<Page<Collected>> {
+  /** Those right below a thing of the tree; at the root own ones that are in no space and no collection. A page may be short. */
+  async below(caller: Caller, { kind, id, mine }: TreeParent, page: ListQuery): Promise<Page<Collected>> {
+    const query = { ...page, patience: treePatience }
     const author = eq('author', caller.user?.id ?? null)
     const own = mine ? [author] : []
-    if (kind === 'root') return this.#page(this.#seen(caller), query, 'byAuthor', author, not(exists('spaces')), not(exists('parents')))
-    if (kind === 'space' && id !== undefined) return this.#page(this.#seen(caller), query, 'byRootSpace', eq('rootSpaces', id), ...own)
-    if (kind === 'collection' && id !== undefined) return this.#page(this.#seen(caller), query, 'byParent', eq('parents', id), ...own)
+    const seen = this.#seen(caller)
+    if (kind === 'root') return this.#page(seen, query, 'topBySpaceAndAuthor', author, eq('spaces', null), eq('isTopLevel', true))
+    if (kind === 'space' && id !== undefined) return this.#page(seen, query, 'byRootSpace', eq('rootSpaces', id), ...own)
+    if (kind === 'collection' && id !== undefined) return this.#page(seen, query, 'byParent', eq('parents', id), ...own)
     return { items: [] }
   }
 

@@ -11,6 +11,7 @@ export const collections = collection<CollectionRecord>('collections', {
   topByCreated: { on: ['state', 'isTopLevel', 'created'] },
   topBySpace: { on: ['state', 'isTopLevel', 'spaces', 'created'], array: 'spaces' },
   topByAuthor: { on: ['state', 'isTopLevel', 'author', 'created'] },
+  topBySpaceAndAuthor: { on: ['state', 'isTopLevel', 'spaces', 'author', 'created'], array: 'spaces' },
   topByPublic: { on: ['state', 'isTopLevel', 'isPublic', 'created'] },
   byRootSpace: { on: ['state', 'rootSpaces', 'created'], array: 'rootSpaces' },
   byName: { on: ['state', 'name', 'created'] },

@@ -6,6 +6,7 @@ export type Dataset = DatasetRecord & Stored
 export const datasets = collection<DatasetRecord>('datasets', {
   byCreated: { on: ['state', 'created'] },
   bySpace: { on: ['state', 'spaces', 'created'], array: 'spaces' },
+  bySpaceAndAuthor: { on: ['state', 'spaces', 'author', 'created'], array: 'spaces' },
   byAuthor: { on: ['state', 'author', 'created'] },
   byPublic: { on: ['state', 'isPublic', 'created'] },
   byCollection: { on: ['state', 'collections', 'created'], array: 'collections' },

@@ -5,11 +5,11 @@ import {
   type ContentCount,
   ContentCounts,
   type Contributions,
-  holdsAny,
   type Page,
   type TreeBranch,
   type TreeNode,
   type TreeParent,
+  whichHold,
   wire,
 } from 'pounce/sdk'
 import type { Dataset } from './collection.ts'
@@ -31,11 +31,20 @@ export class DatasetBranch implements TreeBranch {
   async below(parent: TreeParent, caller: Caller, page: { readonly after?: After; readonly limit: number }): Promise<Page<TreeNode>> {
     const { items, next } = await this.#lists.below(caller, parent, page)
     const shown = parent.kind === 'space' && parent.id !== undefined ? await this.#loose(items, parent.id) : items
-    const nodes: TreeNode[] = []
-    for (const { id, name, author, spaces } of shown) {
-      const hasChildren = await holdsAny(this.#counts, { kind: 'dataset', id })
-      nodes.push({ kind: 'dataset', id, name, hasChildren, data: { authorId: author, spaces } })
-    }
+    const holding = await whichHold(
+      this.#counts,
+      'dataset',
+      shown.map(one => one.id),
+    )
+    const nodes = shown.map(
+      ({ id, name, author, spaces }): TreeNode => ({
+        kind: 'dataset',
+        id,
+        name,
+        hasChildren: holding.has(id),
+        data: { authorId: author, spaces },
+      }),
+    )
     return { items: nodes, ...(next ? { next } : {}) }
   }
 

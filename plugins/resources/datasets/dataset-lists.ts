@@ -21,6 +21,9 @@ import { type Dataset, datasets } from './collection.ts'
 
 const all = ['byCreated', 'bySpace', 'byAuthor', 'byPublic']
 
+/** Documents that the tree looks at in vain for one page. */
+const treePatience = 1000
+
 /** Lists datasets, never those in the trash. */
 export class DatasetLists {
   #documents: DocumentStore
@@ -57,14 +60,18 @@ export class DatasetLists {
     return this.#page(this.#seen(caller), query, 'byCollection', eq('collections', collection))
   }
 
-  /** Those right below a thing of the tree; at the root own ones that are in no space and no collection. */
-  async below(caller: Caller, { kind, id, mine }: TreeParent, query: ListQuery): Promise<Page<Dataset>> {
-    const author = eq('author', caller.user?.id ?? null)
-    const own = mine ? [author] : []
-    if (kind === 'root') return this.#page(this.#seen(caller), query, 'byAuthor', author, not(exists('spaces')), not(exists('collections')))
-    if (kind === 'space' && id !== undefined) return this.#page(this.#seen(caller), query, 'bySpace', eq('spaces', id), ...own)
+  /** Those right below a thing of the tree; at the root own ones that are in no space and no collection. A page may be short. */
+  async below(caller: Caller, { kind, id, mine }: TreeParent, page: ListQuery): Promise<Page<Dataset>> {
+    const query = { ...page, patience: treePatience }
+    const own = eq('author', caller.user?.id ?? null)
+    const seen = this.#seen(caller)
+    if (kind === 'root') return this.#page(seen, query, 'bySpaceAndAuthor', own, eq('spaces', null), not(exists('collections')))
+    if (kind === 'space' && id !== undefined) {
+      const inSpace = eq('spaces', id)
+      return mine ? this.#page(seen, query, 'bySpaceAndAuthor', inSpace, own) : this.#page(seen, query, 'bySpace', inSpace)
+    }
     if (kind === 'collection' && id !== undefined)
-      return this.#page(this.#seen(caller), query, 'byCollection', eq('collections', id), ...own)
+      return this.#page(seen, query, 'byCollection', eq('collections', id), ...(mine ? [own] : []))
     return { items: [] }
   }
 

@@ -5,11 +5,11 @@ import {
   ContentCounts,
   type Contributions,
   Folders,
-  holdsAny,
   type Page,
   type TreeBranch,
   type TreeNode,
   type TreeParent,
+  whichHold,
   wire,
 } from 'pounce/sdk'
 
@@ -31,11 +31,20 @@ export class FolderBranch implements TreeBranch {
   ): Promise<Page<TreeNode>> {
     if (id === undefined || (kind !== 'dataset' && kind !== 'folder')) return { items: [] }
     const { items, next } = await this.#folders.childrenOf(id, page)
-    const nodes: TreeNode[] = []
-    for (const { id, displayName: name, dataset } of items) {
-      const hasChildren = await holdsAny(this.#counts, { kind: 'folder', id })
-      nodes.push({ kind: 'folder', id, name, hasChildren, data: { parentDataset: dataset } })
-    }
+    const holding = await whichHold(
+      this.#counts,
+      'folder',
+      items.map(one => one.id),
+    )
+    const nodes = items.map(
+      ({ id, displayName: name, dataset }): TreeNode => ({
+        kind: 'folder',
+        id,
+        name,
+        hasChildren: holding.has(id),
+        data: { parentDataset: dataset },
+      }),
+    )
     return { items: nodes, ...(next ? { next } : {}) }
   }
 }

@@ -4,11 +4,11 @@ import {
   type ContentCount,
   ContentCounts,
   type Contributions,
-  holdsAny,
   type Page,
   type TreeBranch,
   type TreeNode,
   type TreeParent,
+  whichHold,
   wire,
 } from 'pounce/sdk'
 import { SpaceListings, type SpaceLists } from './space-lists.ts'
@@ -31,11 +31,14 @@ export class SpaceBranch implements TreeBranch {
   ): Promise<Page<TreeNode>> {
     if (kind !== 'root') return { items: [] }
     const { items, next } = await this.#lists.atRoot(caller, page, { mine })
-    const nodes: TreeNode[] = []
-    for (const { id, name, author } of items) {
-      const hasChildren = await holdsAny(this.#counts, { kind: 'space', id })
-      nodes.push({ kind: 'space', id, name, hasChildren, data: { authorId: author } })
-    }
+    const holding = await whichHold(
+      this.#counts,
+      'space',
+      items.map(one => one.id),
+    )
+    const nodes = items.map(
+      ({ id, name, author }): TreeNode => ({ kind: 'space', id, name, hasChildren: holding.has(id), data: { authorId: author } }),
+    )
     return { items: nodes, ...(next ? { next } : {}) }
   }
 }

@@ -61,6 +61,9 @@ const readCursor = (text: string): Cursor => {
   throw new Invalid('after must come from the Link header of the page before')
 }
 
+/** Pages of branches that one answer is put together from; what is held elsewhere or not to be seen makes them short. */
+const mostPages = 16
+
 /** Puts the branches of all resource plugins together, page by page. */
 export class WholeTree {
   #branches: Contributions<TreeBranch>
@@ -75,13 +78,15 @@ export class WholeTree {
     await this.#check(parent, caller)
     const start = page.after === undefined ? undefined : readCursor(page.after)
     const nodes: ReturnType<typeof show>[] = []
+    let pages = 0
     for (const kind of order.slice(start ? order.indexOf(start.kind) : 0)) {
       const branch = this.#branches.all().find(each => each.kind === kind)
       if (!branch) continue
       let after = start?.kind === kind ? start.after : undefined
       do {
         const left = page.limit - nodes.length
-        if (left === 0) return { nodes, next: cursor(kind, after) }
+        if (left === 0 || pages === mostPages) return { nodes, next: cursor(kind, after) }
+        pages += 1
         const found = await branch.below(parent, caller, { limit: left, ...(after ? { after } : {}) })
         nodes.push(...found.items.map(show))
         after = found.next
