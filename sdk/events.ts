@@ -43,6 +43,11 @@ export interface EventMap {
   'dataset.archival-queued': { readonly operation: 'archive' | 'unarchive'; readonly files: number }
   'folder.created': { readonly dataset: string }
   'folder.updated': { readonly dataset: string }
+  /**
+   * Into another folder of its dataset, or into another dataset. `leaving`: what it was right in; absent for those that follow a folder above
+   * them, whose events have no actor either.
+   */
+  'folder.moved': { readonly dataset: string; readonly from: string; readonly leaving?: Ref }
   'folder.removed': { readonly dataset: string }
   /** `extract: false` when the uploader asked for no extraction; `batch` groups the files of one request. */
   'file.created': {
@@ -59,6 +64,8 @@ export interface EventMap {
   }
   'file.updated': { readonly fields: readonly string[] }
   'file.attached': { readonly dataset: string }
+  /** From one folder of a dataset to another one, or to or from its root. */
+  'file.moved': { readonly dataset: string; readonly folder: string | null }
   'file.detached': { readonly dataset: string }
   'file.removed': {
     readonly datasets: readonly string[]

@@ -82,6 +82,7 @@ const entries: Entries = {
   'dataset.removed': removed,
   'folder.created': ({ data }) => ({ type: 'added_folder', object: set(data.dataset) }),
   'folder.updated': ({ data }) => ({ type: 'updated_folder', object: set(data.dataset) }),
+  'folder.moved': ({ data }) => ({ type: 'updated_folder', object: set(data.dataset) }),
   'folder.removed': ({ data }) => ({ type: 'deleted_folder', object: set(data.dataset) }),
   'file.created': ({ data }) =>
     data.dataset === null || data.isImported || data.isToldApart
@@ -91,6 +92,7 @@ const entries: Entries = {
   'file.attached': ({ subject, data }) => ({ type: 'attach_file_dataset', object: subject, source: set(data.dataset) }),
   'file.detached': ({ subject, data }) => ({ type: 'detach_file_dataset', object: subject, source: set(data.dataset) }),
   'file.removed': ({ subject, data }) => ({ type: 'delete_file', object: subject, within: data.datasets.slice(0, mostPlaces).map(set) }),
+  'file.downloaded': ({ subject, data }) => (data.isTracked ? { type: 'download_file', object: subject } : undefined),
   'metadata.added': ({ data }) => onData('addMetadata', data.target),
   'definition.added': definition('added'),
   'definition.updated': definition('edit'),

@@ -7,6 +7,7 @@ import {
   event,
   type FileRecord,
   Files,
+  Folders,
   type NewEvent,
   NotFound,
   type Place,
@@ -20,14 +21,20 @@ type File = FileRecord & Stored
 const tries = 100
 const rootOf = (dataset: string): Place => ({ dataset, folder: null, in: dataset })
 
+/** The root of a dataset, or one of its folders. */
+export const placeOf = (dataset: string, folder?: string): Place =>
+  folder === undefined ? rootOf(dataset) : { dataset, folder, in: folder }
+
 /** Puts files into datasets and takes them out, one commit for each file. Rights are the caller's to check. */
 export class FilePlaces {
   #files: Files
+  #folders: Folders
   #datasets: Datasets
   #collections: Collections
 
-  constructor(files: Files, datasets: Datasets, collections: Collections) {
+  constructor(files: Files, folders: Folders, datasets: Datasets, collections: Collections) {
     this.#files = files
+    this.#folders = folders
     this.#datasets = datasets
     this.#collections = collections
   }
@@ -53,22 +60,50 @@ export class FilePlaces {
     return file !== undefined
   }
 
-  /** From the root of one dataset to the root of another. `NotFound` for a file that is not in the first one's root. */
-  async move(from: string, to: string, id: string, actor: string | undefined): Promise<void> {
-    await this.#mustTake(to)
-    if (from === to) return
-    const file = await this.#replace(id, places => {
-      const left = places.filter(place => place.in !== from)
-      if (left.length === places.length) return undefined
-      const isLeft = !left.some(place => place.dataset === from)
-      const isNew = !left.some(place => place.in === to)
-      return {
-        places: isNew ? [...left, rootOf(to)] : left,
-        events: [...(isLeft ? [detached(id, from, actor)] : []), ...(isNew ? [attached(id, to, actor)] : [])],
-      }
+  /**
+   * From one place to another one, in the same dataset or another. `NotFound` for a file that is not in the first place, and when the second one
+   * goes at the same moment: then the file is where it was. Resolves to the file.
+   */
+  async move(id: string, from: Place, to: Place, actor: string | undefined): Promise<File> {
+    await this.#mustHold(from)
+    await this.#mustTake(to.dataset)
+    await this.#mustHold(to)
+    const moved = await this.#swap(id, from, to, actor)
+    if (!moved) throw new NotFound('file')
+    if (!(await this.#isThere(to))) {
+      await this.#swap(id, to, from, undefined)
+      throw new NotFound(to.folder === null ? 'dataset' : 'folder')
+    }
+    await this.#lendThumbnail(moved, to.dataset)
+    return moved
+  }
+
+  /** Undefined for a file that is not in the first place, or gone. */
+  async #swap(id: string, from: Place, to: Place, actor: string | undefined): Promise<File | undefined> {
+    let isThere = false
+    const changed = await this.#replace(id, places => {
+      isThere = places.some(place => place.in === from.in)
+      if (!isThere || from.in === to.in) return undefined
+      const left = places.filter(place => place.in !== from.in && place.in !== to.in)
+      const isIn = (dataset: string, some: readonly Place[]) => some.some(place => place.dataset === dataset)
+      const next = [...left, to]
+      const events = [
+        ...(isIn(from.dataset, next) ? [] : [detached(id, from.dataset, actor)]),
+        ...(isIn(to.dataset, places) ? [movedWithin(id, to, actor)] : [attached(id, to.dataset, actor)]),
+      ]
+      return { places: next, events }
     })
-    if (!file) throw new NotFound('file')
-    await this.#lendThumbnail(file, to)
+    return changed ?? (isThere ? this.#files.get(id) : undefined)
+  }
+
+  /** `NotFound` for a folder that is not in the dataset. */
+  async #mustHold({ dataset, folder }: Place): Promise<void> {
+    if (folder !== null && (await this.#folders.get(folder))?.dataset !== dataset) throw new NotFound('folder')
+  }
+
+  async #isThere({ dataset, folder }: Place): Promise<boolean> {
+    if (!(await this.#datasets.get(dataset))) return false
+    return folder === null || (await this.#folders.get(folder)) !== undefined
   }
 
   /** Takes everything out of the root of a dataset, page by page until nothing is left. */
@@ -122,7 +157,7 @@ export class FilePlaces {
     }
   }
 }
-wire(FilePlaces, Files, Datasets, Collections)
+wire(FilePlaces, Files, Folders, Datasets, Collections)
 
 export const DatasetFilePlaces = port<FilePlaces>('dataset-files.places')
 
@@ -133,6 +168,8 @@ interface Replaced {
 
 const attached = (id: string, dataset: string, actor: string | undefined): NewEvent =>
   event('file.attached', { kind: 'file', id }, { dataset }, actor)
+const movedWithin = (id: string, { dataset, folder }: Place, actor: string | undefined): NewEvent =>
+  event('file.moved', { kind: 'file', id }, { dataset, folder }, actor)
 const detached = (id: string, dataset: string, actor: string | undefined): NewEvent =>
   event('file.detached', { kind: 'file', id }, { dataset }, actor)
 

@@ -1,7 +1,7 @@
-import { Conflict, Forbidden, NotFound, one, routesFor, s } from 'pounce/sdk'
-import { DatasetFilePlaces } from './file-places.ts'
+import { Conflict, Folders, Forbidden, NotFound, one, routesFor, s } from 'pounce/sdk'
+import { DatasetFilePlaces, placeOf } from './file-places.ts'
 
-const route = routesFor('datasets', { places: DatasetFilePlaces })
+const route = routesFor('datasets', { places: DatasetFilePlaces, folders: Folders })
 const params = s.Object({ dataset: s.id(), file: s.id() })
 const done = { status: 200 as const, body: { status: 'success' } }
 
@@ -57,16 +57,53 @@ export const detachFileFromDatasetByPost = route({
 export const moveFileBetweenDatasets = route({
   method: 'POST',
   path: '/api/datasets/:dataset/moveBetweenDatasets/:to/:file',
-  summary: 'Move a file from the root of one dataset to the root of another',
-  description: 'Takes the right to add to both datasets and the right to edit the file.',
+  summary: 'Move a file from one dataset to another',
+  description:
+    'Takes the right to add to both datasets and the right to edit the file. From root to root, unless `fromFolder` or `toFolder` names a folder: they are our own addition.',
   permission: 'AddResourceToDataset',
   of: ({ dataset, to }) => [dataset, to].map(id => ({ kind: 'dataset' as const, id })),
   also: [{ permission: 'EditFile', of: one('file', 'file') }],
   params: s.Object({ dataset: s.id(), to: s.id(), file: s.id() }),
+  query: s.Object({ fromFolder: s.Optional(s.id()), toFolder: s.Optional(s.id()) }),
   responses: { 200: s.success() },
   throws: [NotFound, Conflict, Forbidden],
-  async handle({ params, caller }, { places }) {
-    await places.move(params.dataset, params.to, params.file, caller.user?.id)
+  async handle({ params: { dataset, to, file }, query, caller }, { places }) {
+    await places.move(file, placeOf(dataset, query.fromFolder), placeOf(to, query.toFolder), caller.user?.id)
     return done
+  },
+})
+
+export const moveFileToFolder = route({
+  method: 'POST',
+  path: '/api/datasets/:dataset/moveFile/:toFolder/:file',
+  summary: 'Move a file into a folder of its dataset',
+  description: 'From the root, unless `folderId` names the folder that it is in. Takes the right to add to the dataset.',
+  permission: 'AddResourceToDataset',
+  of: one('dataset', 'dataset'),
+  also: [{ permission: 'ViewFile', of: one('file', 'file') }],
+  params: s.Object({ dataset: s.id(), toFolder: s.id(), file: s.id() }),
+  body: s.Object({ folderId: s.Optional(s.String({ maxLength: 100 })) }),
+  responses: { 200: s.Object({ status: s.String(), fileName: s.String(), folderName: s.String() }) },
+  throws: [NotFound, Conflict],
+  async handle({ params: { dataset, toFolder, file }, body, caller }, { places, folders }) {
+    const moved = await places.move(file, placeOf(dataset, body.folderId || undefined), placeOf(dataset, toFolder), caller.user?.id)
+    const folder = await folders.get(toFolder)
+    return { status: 200, body: { status: 'success', fileName: moved.name, folderName: folder?.displayName ?? '' } }
+  },
+})
+
+export const moveFileToRoot = route({
+  method: 'POST',
+  path: '/api/datasets/:dataset/moveToDataset/:fromFolder/:file',
+  summary: 'Move a file out of a folder into the root of its dataset',
+  permission: 'AddResourceToDataset',
+  of: one('dataset', 'dataset'),
+  also: [{ permission: 'ViewFile', of: one('file', 'file') }],
+  params: s.Object({ dataset: s.id(), fromFolder: s.id(), file: s.id() }),
+  responses: { 200: s.Object({ status: s.String(), fileName: s.String() }) },
+  throws: [NotFound, Conflict],
+  async handle({ params: { dataset, fromFolder, file }, caller }, { places }) {
+    const moved = await places.move(file, placeOf(dataset, fromFolder), placeOf(dataset), caller.user?.id)
+    return { status: 200, body: { status: 'success', fileName: moved.name } }
   },
 })

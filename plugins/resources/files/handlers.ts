@@ -1,4 +1,4 @@
-import { type FileRecord, Files, type Place, type Stored, type StoredEvent, wire } from 'pounce/sdk'
+import { type FileRecord, Files, Folders, type Place, type Stored, type StoredEvent, wire } from 'pounce/sdk'
 import { FileRemoval, type Removal } from './removal.ts'
 
 type File = FileRecord & Stored
@@ -9,26 +9,35 @@ const batch = 100
 /** A dataset that goes takes the files with it that lie nowhere else. */
 export class LeaveDataset {
   #files: Files
+  #folders: Folders
   #removal: Removal
 
-  constructor(files: Files, removal: Removal) {
+  constructor(files: Files, folders: Folders, removal: Removal) {
     this.#files = files
+    this.#folders = folders
     this.#removal = removal
   }
 
   async handle({ subject, actor }: StoredEvent<'dataset.removed'>): Promise<void> {
-    const isInside = (place: Place): boolean => place.dataset === subject.id
     let some: File[] = []
     for await (const file of this.#files.ofDataset(subject.id)) {
       some.push(file)
       if (some.length < batch) continue
-      await this.#removal.leaveAll(some, isInside, actor)
+      await this.#leave(some, subject.id, actor)
       some = []
     }
+    await this.#leave(some, subject.id, actor)
+  }
+
+  /** Those in a folder that was moved to another dataset just now are on their way there, and stay. */
+  async #leave(some: readonly File[], dataset: string, actor: string | undefined): Promise<void> {
+    const folders = [...new Set(some.flatMap(file => file.places.flatMap(place => place.folder ?? [])))]
+    const goals = folders.length === 0 ? new Map<string, string>() : await this.#folders.datasetsOf(folders)
+    const isInside = (place: Place): boolean => place.dataset === dataset && (goals.get(place.in) ?? dataset) === dataset
     await this.#removal.leaveAll(some, isInside, actor)
   }
 }
-wire(LeaveDataset, Files, FileRemoval)
+wire(LeaveDataset, Files, Folders, FileRemoval)
 
 /** A folder that goes takes its files with it; those in folders below hear of their own folder. */
 export class LeaveFolder {

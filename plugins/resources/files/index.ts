@@ -21,6 +21,7 @@ import { FileRights } from './file-rights.ts'
 import { LeaveDataset, LeaveFolder } from './handlers.ts'
 import { FileListing, Listing } from './listing.ts'
 import { Members, SpaceMembers } from './members.ts'
+import { FollowFolder, SettlePlaces } from './place-changes.ts'
 import { FileRemoval, Removal } from './removal.ts'
 import { FileSource } from './report-source.ts'
 import * as routes from './routes.ts'
@@ -64,6 +65,8 @@ export const plugin = definePlugin({
     on('dataset.removed', LeaveDataset),
     on('folder.removed', LeaveFolder),
     on('dataset.imported', TellImported),
+    on('folder.moved', FollowFolder),
+    on(['file.attached', 'file.moved'], SettlePlaces),
     onBatch(['file.removed'], Links),
     on('file.wanted-from-archive', TellAdmins),
   ],

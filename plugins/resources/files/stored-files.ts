@@ -5,11 +5,13 @@ import {
   CommitConflict,
   changedNothing,
   configPort,
+  Datasets,
   DocumentStore,
   eq,
   event,
   type FileRecord,
   type Files,
+  Folders,
   Ids,
   Log,
   type NewEvent,
@@ -26,6 +28,7 @@ import {
   wire,
 } from 'pounce/sdk'
 import { files } from './collection.ts'
+import { FileRemoval, type Removal } from './removal.ts'
 
 export const config = s.Object({
   maxNameLength: s.Integer({ default: 255, minimum: 1, maximum: 1000, description: 'Longest file name that is accepted, in characters' }),
@@ -47,13 +50,28 @@ export const placeIn = (dataset: string, folder?: string): Place => ({ dataset, 
 export class StoredFiles implements Files {
   #documents: DocumentStore
   #blobs: BlobStore
+  #datasets: Datasets
+  #folders: Folders
+  #removal: Removal
   #ids: Ids
   #clock: Clock
   #log: Log
 
-  constructor(documents: DocumentStore, blobs: BlobStore, ids: Ids, clock: Clock, log: Log) {
+  constructor(
+    documents: DocumentStore,
+    blobs: BlobStore,
+    datasets: Datasets,
+    folders: Folders,
+    removal: Removal,
+    ids: Ids,
+    clock: Clock,
+    log: Log,
+  ) {
     this.#documents = documents
     this.#blobs = blobs
+    this.#datasets = datasets
+    this.#folders = folders
+    this.#removal = removal
     this.#ids = ids
     this.#clock = clock
     this.#log = log
@@ -111,13 +129,25 @@ export class StoredFiles implements Files {
     const { thumbnail } = file
     const borrowed =
       thumbnail === undefined ? [] : [event('thumbnail.attached', { kind: 'thumbnail', id: thumbnail }, { target: { kind: 'file', id } })]
+    const insert = { id, ...record, ...(isImporting ? { untold: { extract, key } } : {}) }
+    let made: FileRecord & Stored
     try {
-      const insert = { id, ...record, ...(isImporting ? { untold: { extract, key } } : {}) }
-      return await this.#documents.commit({ insert, into: files }, isImporting ? borrowed : [created, ...borrowed])
+      made = await this.#documents.commit({ insert, into: files }, isImporting ? borrowed : [created, ...borrowed])
     } catch (error) {
       if (changedNothing(error) && !file.isShared) await this.#discard(file.blob)
       throw error
     }
+    await this.#mustBeSomewhere(made, file)
+    return made
+  }
+
+  /** A dataset or folder that went while the file came has taken along what it found by then; this one comes after. */
+  async #mustBeSomewhere(made: FileRecord & Stored, { dataset, folder }: NewFile): Promise<void> {
+    if (dataset === undefined) return
+    const gone = !(await this.#datasets.get(dataset)) ? 'dataset' : folder && !(await this.#folders.get(folder)) ? 'folder' : undefined
+    if (gone === undefined) return
+    await this.#removal.remove(made, undefined)
+    throw new NotFound(gone)
   }
 
   in(datasetOrFolder: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<FileRecord & Stored>> {
@@ -172,4 +202,4 @@ export class StoredFiles implements Files {
     }
   }
 }
-wire(StoredFiles, DocumentStore, BlobStore, Ids, Clock, Log)
+wire(StoredFiles, DocumentStore, BlobStore, Datasets, Folders, FileRemoval, Ids, Clock, Log)

@@ -1,24 +1,22 @@
-import { CommitConflict, DocumentStore, eq, event, type StoredEvent, type Where, wire } from 'pounce/sdk'
+import { CommitConflict, DocumentStore, eq, event, Folders, type StoredEvent, wire } from 'pounce/sdk'
 import { type Folder, folders } from './collection.ts'
 
 const batch = 200
 
-/** Tombstones what fits until nothing does any more. */
-const removeAll = async (
+/** Tombstones folders that are still where they were; each says so. */
+const removeThose = async (
   documents: DocumentStore,
-  using: string,
-  where: Where,
+  some: readonly Folder[],
+  where: 'parent.id' | 'dataset',
   events: (folder: Folder) => ReturnType<typeof event>[],
 ): Promise<void> => {
-  const by = using === 'byDataset' ? 'created' : 'displayName'
-  for (;;) {
-    const { items } = await documents.find(folders, { using, where, sort: { by, order: 'ascending' }, limit: batch })
-    if (items.length === 0) return
-    const done = await documents.commitEach(
-      items.map(folder => ({ change: { tombstone: folder.id, in: folders }, events: events(folder) })),
-    )
-    for (const result of done) if (!result.ok && !(result.error instanceof CommitConflict)) throw result.error
-  }
+  const done = await documents.commitEach(
+    some.map(folder => ({
+      change: { tombstone: folder.id, in: folders, where: eq(where, where === 'dataset' ? folder.dataset : folder.parent.id) },
+      events: events(folder),
+    })),
+  )
+  for (const result of done) if (!result.ok && !(result.error instanceof CommitConflict)) throw result.error
 }
 
 /** A folder that goes takes the folders in it with it; each says so, and takes its own. */
@@ -30,23 +28,44 @@ export class LeaveParent {
   }
 
   async handle({ subject, actor }: StoredEvent<'folder.removed'>): Promise<void> {
-    await removeAll(this.#documents, 'byParent', eq('parent.id', subject.id), ({ id, dataset }) => [
-      event('folder.removed', { kind: 'folder', id }, { dataset }, actor),
-    ])
+    const sort = { by: 'displayName', order: 'ascending' } as const
+    for (;;) {
+      const where = eq('parent.id', subject.id)
+      const { items } = await this.#documents.find(folders, { using: 'byParent', where, sort, limit: batch })
+      if (items.length === 0) return
+      await removeThose(this.#documents, items, 'parent.id', ({ id, dataset }) => [
+        event('folder.removed', { kind: 'folder', id }, { dataset }, actor),
+      ])
+    }
   }
 }
 wire(LeaveParent, DocumentStore)
 
-/** A dataset that goes takes its folders with it, without a word for each: whoever cares hears of the dataset. */
+/** A dataset that goes takes its folders with it, without a word for each: whoever cares hears of the dataset. Those on their way to another one stay. */
 export class LeaveDataset {
   #documents: DocumentStore
+  #folders: Folders
 
-  constructor(documents: DocumentStore) {
+  constructor(documents: DocumentStore, all: Folders) {
     this.#documents = documents
+    this.#folders = all
   }
 
   async handle({ subject }: StoredEvent<'dataset.removed'>): Promise<void> {
-    await removeAll(this.#documents, 'byDataset', eq('dataset', subject.id), () => [])
+    let some: Folder[] = []
+    for await (const folder of this.#folders.ofDataset(subject.id)) {
+      some.push(folder)
+      if (some.length < batch) continue
+      await this.#remove(some, subject.id)
+      some = []
+    }
+    await this.#remove(some, subject.id)
+  }
+
+  async #remove(some: readonly Folder[], dataset: string): Promise<void> {
+    const places = await this.#folders.datasetsOf(some.map(({ id }) => id))
+    const staying = some.filter(({ id }) => (places.get(id) ?? dataset) === dataset)
+    await removeThose(this.#documents, staying, 'dataset', () => [])
   }
 }
-wire(LeaveDataset, DocumentStore)
+wire(LeaveDataset, DocumentStore, Folders)

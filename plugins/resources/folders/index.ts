@@ -2,6 +2,8 @@ import { ContentCounts, definePlugin, Folders, on, provide, RightsOf, TreeBranch
 import { folders } from './collection.ts'
 import { FolderBranch } from './folder-branch.ts'
 import { FolderCounts } from './folder-counts.ts'
+import { FolderMoves, FolderMoving } from './folder-moves.ts'
+import { FolderPlaces, Places } from './folder-places.ts'
 import { FolderRights } from './folder-rights.ts'
 import { FolderTree, FolderTrees } from './folder-tree.ts'
 import { LeaveDataset, LeaveParent } from './handlers.ts'
@@ -14,11 +16,13 @@ export const plugin = definePlugin({
   provides: [
     provide(Folders, StoredFolders),
     provide(FolderTrees, FolderTree),
+    provide(Places, FolderPlaces),
+    provide(FolderMoving, FolderMoves),
     provide(RightsOf, FolderRights),
     provide(TreeBranches, FolderBranch),
     provide(ContentCounts, FolderCounts),
   ],
   routes,
   collections: [folders],
-  handlers: [on('folder.removed', LeaveParent), on('dataset.removed', LeaveDataset)],
+  handlers: [on('folder.removed', LeaveParent), on('dataset.removed', LeaveDataset), on('folder.moved', FolderMoves)],
 })

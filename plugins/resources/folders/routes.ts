@@ -1,8 +1,9 @@
 import { Conflict, Folders, Invalid, NotFound, one, routesFor, s, signedIn } from 'pounce/sdk'
 import type { Folder } from './collection.ts'
+import { FolderMoving } from './folder-moves.ts'
 import { FolderTrees } from './folder-tree.ts'
 
-const route = routesFor('folders', { folders: Folders, tree: FolderTrees })
+const route = routesFor('folders', { folders: Folders, tree: FolderTrees, moves: FolderMoving })
 const params = s.Object({ id: s.id() })
 const pair = s.Object({ id: s.id(), folder: s.id() })
 const name = s.filename()
@@ -103,6 +104,38 @@ export const renameFolder = route({
     const folder = await tree.inDataset(params.id, params.folder)
     const { displayName } = await tree.rename(folder, body.name.normalize('NFC'), caller.user?.id)
     return { status: 200, body: { status: 'success', newname: displayName } }
+  },
+})
+
+/** The dataset that is left, when one is. */
+const left = ({ id, to }: { readonly id: string; readonly to?: string | undefined }) =>
+  to === undefined || to === id ? [] : [{ kind: 'dataset' as const, id }]
+
+export const moveFolder = route({
+  method: 'POST',
+  path: '/api/datasets/:id/moveFolder/:folder',
+  summary: 'Move a folder with all that is in it, within its dataset or to another one',
+  description:
+    'An addition to Clowder 1.x. To the root, unless `into` names a folder. The folder itself is there when this answers; what is below it becomes part of another dataset level by level soon after: until a file has followed, it is reached with the rights of the dataset it comes from. Leaving a dataset takes the rights to remove from it and to edit its files.',
+  permission: 'AddResourceToDataset',
+  of: ({ id, to }) => [...new Set([id, to ?? id])].map(dataset => ({ kind: 'dataset' as const, id: dataset })),
+  also: [
+    { permission: 'RemoveResourceFromDataset', of: left },
+    { permission: 'EditFile', of: left },
+  ],
+  params: pair,
+  query: s.Object({
+    to: s.Optional(s.id()),
+    into: s.Optional(s.id()),
+  }),
+  responses: { 200: s.Object({ status: s.String(), folderId: s.String(), newname: s.String({ description: 'As it is shown' }) }) },
+  throws: [NotFound, Invalid, Conflict],
+  async handle({ params, query, caller }, { tree, moves }) {
+    const folder = await tree.inDataset(params.id, params.folder)
+    const dataset = query.to ?? params.id
+    const parent = query.into === undefined ? { kind: 'dataset' as const, id: dataset } : { kind: 'folder' as const, id: query.into }
+    const { displayName } = await moves.move(folder, { dataset, parent }, caller.user?.id)
+    return { status: 200, body: { status: 'success', folderId: params.folder, newname: displayName } }
   },
 })
 

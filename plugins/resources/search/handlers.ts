@@ -24,6 +24,7 @@ export const searchEvents: readonly EventType[] = [
   'file.updated',
   'file.attached',
   'file.detached',
+  'file.moved',
   'file.removed',
   'metadata.added',
   'metadata.removed',

@@ -1,0 +1,127 @@
+import {
+  CommitConflict,
+  Conflict,
+  DocumentStore,
+  eq,
+  event,
+  Invalid,
+  type NewEvent,
+  NotFound,
+  port,
+  type Ref,
+  type StoredEvent,
+  wire,
+} from 'pounce/sdk'
+import { type Folder, folders } from './collection.ts'
+import { withDisplayName } from './display-names.ts'
+import { type FolderPlace, type FolderPlaces, Places } from './folder-places.ts'
+
+const tries = 20
+const batch = 200
+
+/**
+ * Moves folders with all that is in them, within their dataset and to others. A move is one commit of the folder itself; what lies below it
+ * follows from the event, level by level, as its parent's dataset is.
+ */
+export class FolderMoves {
+  #documents: DocumentStore
+  #places: FolderPlaces
+  #turn: Promise<unknown> = Promise.resolve()
+
+  constructor(documents: DocumentStore, places: FolderPlaces) {
+    this.#documents = documents
+    this.#places = places
+  }
+
+  /**
+   * One at a time in this kernel, so that of two that exclude each other one wins; against other kernels, and deletions at the same moment,
+   * it looks again afterwards, and the event's handler once more. `NotFound` when the folder left its dataset meanwhile.
+   */
+  move(folder: Folder, to: FolderPlace, actor: string | undefined): Promise<Folder> {
+    const moved = this.#turn.then(() => this.#move(folder, to, actor))
+    this.#turn = moved.then(
+      () => undefined,
+      () => undefined,
+    )
+    return moved
+  }
+
+  async #move(asked: Folder, to: FolderPlace, actor: string | undefined): Promise<Folder> {
+    for (let left = tries; left > 0; left--) {
+      const now = await this.#documents.get(folders, asked.id)
+      if (now?.dataset !== asked.dataset) throw new NotFound('folder')
+      await this.#places.mustTake(to, await this.#places.levelsBelow(now.id))
+      if (await this.#places.isInside(to, now.id)) throw new Invalid('A folder cannot be moved into itself or into a folder below it')
+      if (now.parent.id === to.parent.id) return now
+      const moved = await this.#put(now, to, actor)
+      if (!moved) continue
+      if (await this.#places.isSound(moved)) return moved
+      await this.#putBack(moved, now)
+      // It came there just before the place was deleted, and went with it.
+      if (!(await this.#documents.get(folders, moved.id))) return moved
+      throw new Conflict('Another change at the same moment took the place away; try again')
+    }
+    throw new Conflict('Too many changes of this folder at once; try again')
+  }
+
+  /** Undefined when the folder was changed since it was read. */
+  async #put(folder: Folder, { dataset, parent }: FolderPlace, actor: string | undefined): Promise<Folder | undefined> {
+    const { id, name, revision, dataset: from } = folder
+    const leaving: Ref = { kind: folder.parent.kind, id: folder.parent.id }
+    const moved = event('folder.moved', { kind: 'folder', id }, { dataset, from, leaving }, actor)
+    try {
+      return await withDisplayName(this.#documents, parent.id, name, displayName => {
+        const set = { dataset, parent, displayName }
+        return this.#documents.commit({ update: id, in: folders, where: eq('revision', revision), set }, [moved])
+      })
+    } catch (error) {
+      if (error instanceof CommitConflict) return undefined
+      throw error
+    }
+  }
+
+  /** To where it was, or to the root of that dataset when that place is gone as well. */
+  async #putBack(folder: Folder, { dataset, parent }: FolderPlace): Promise<void> {
+    const isThere = parent.kind === 'dataset' || (await this.#documents.get(folders, parent.id)) !== undefined
+    await this.#put(folder, { dataset, parent: isThere ? parent : { kind: 'dataset', id: dataset } }, undefined)
+  }
+
+  /** What follows from a move: folders below become part of the dataset that their parent is in. A folder whose new place was taken away goes back. */
+  async handle({ subject, data: { from, leaving } }: StoredEvent<'folder.moved'>): Promise<void> {
+    const folder = await this.#documents.get(folders, subject.id)
+    if (!folder) return
+    if (leaving && !(await this.#places.isSound(folder))) {
+      await this.#putBack(folder, { dataset: from, parent: { kind: leaving.kind === 'folder' ? 'folder' : 'dataset', id: leaving.id } })
+      return
+    }
+    await this.#bringBelow(folder)
+  }
+
+  async #bringBelow({ id, dataset }: Folder): Promise<void> {
+    for await (const some of this.#strangersIn(id, dataset)) {
+      const done = await this.#documents.commitEach(
+        some.map(child => ({
+          change: { update: child.id, in: folders, where: eq('parent.id', id), set: { dataset } },
+          events: [event('folder.moved', { kind: 'folder', id: child.id }, { dataset, from: child.dataset })] as readonly NewEvent[],
+        })),
+      )
+      for (const result of done) if (!result.ok && !(result.error instanceof CommitConflict)) throw result.error
+    }
+  }
+
+  /** Folders right below one that say they are in another dataset. */
+  async *#strangersIn(parent: string, dataset: string): AsyncIterable<readonly Folder[]> {
+    let some: Folder[] = []
+    const sort = { by: 'displayName', order: 'ascending' } as const
+    for await (const child of this.#documents.scan(folders, { using: 'byParent', where: eq('parent.id', parent), sort })) {
+      if (child.dataset !== dataset) some.push(child)
+      if (some.length < batch) continue
+      yield some
+      some = []
+    }
+    if (some.length > 0) yield some
+  }
+}
+wire(FolderMoves, DocumentStore, Places)
+
+export const FolderMoving = port<FolderMoves>('folders.moving')
