@@ -329,6 +329,23 @@ function ordersAndLimits(test: TestFn, open: Open): void {
     for (const ids of both) t.deepEqual([...ids].sort(), all.map(({ id }) => id).sort())
   })
 
+  test('pages in the order of ids hold what is in their own collection, whichever was read before', async t => {
+    const store = await open(t)
+    const [ones, others] = ['page-ones', 'page-others'].map(name =>
+      collection<{ kind: string; at: number }>(name, { byKind: { on: ['kind', 'at'] } }),
+    )
+    if (!ones || !others) throw new Error('no collections')
+    await store.declare([ones, others])
+    for (const from of [ones, others])
+      for (let at = 0; at < 3; at += 1) await store.commit({ insert: { id: `${from.name}-${at}`, kind: 'a', at }, into: from })
+    const idsIn = async (from: typeof ones): Promise<readonly string[]> => {
+      const { items } = await store.find(from, { using: 'byKind', where: and(eq('kind', 'a'), range('at', { lt: 9 })), limit: 10 })
+      return items.map(({ id }) => id)
+    }
+    t.deepEqual(await idsIn(ones), ['page-ones-0', 'page-ones-1', 'page-ones-2'])
+    t.deepEqual(await idsIn(others), ['page-others-0', 'page-others-1', 'page-others-2'])
+  })
+
   test('a walk gives every document once by id, from any id on, of a collection without an index too', async t => {
     const store = await open(t)
     const all = await fill(store)

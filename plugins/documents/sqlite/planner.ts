@@ -58,13 +58,13 @@ const streamsOf = (
   }
 }
 
-/** All documents by id. */
-const byId: Plan = {
+/** All documents by id. Made anew each time: a shape remembers its statements, which name the table of one collection. */
+const byId = (): Plan => ({
   streams: [{ shape: { index: undefined, fixed: 0, bounds: undefined, order: [], repeats: false }, fixed: [] }],
   isOrdered: true,
   isExact: false,
   strength: 0,
-}
+})
 
 const better = (a: Plan, b: Plan | undefined): boolean =>
   b === undefined ||
@@ -126,7 +126,7 @@ export const plansOf = (table: Table, using: Find['using'], where: Where | undef
   const merges = conjuncts.map(at => expanded(indexes, conjuncts, at, goal)).filter(plan => plan !== undefined)
   const main = best([...simple, ...merges])
   if (main === undefined) throw new Error(`No index in ${namesOf(using).join(', ')} of ${table.collection} can answer this query`)
-  if (!main.isOrdered) return goal.sort ? { main } : { walk: byId, main }
+  if (!main.isOrdered) return goal.sort ? { main } : { walk: byId(), main }
   const walk = simple.find(plan => plan !== main && plan.isOrdered && plan.streams.length === 1)
   return walk === undefined || main.streams.length <= 24 ? { main } : { walk, main }
 }
