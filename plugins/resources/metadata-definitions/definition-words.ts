@@ -1,4 +1,4 @@
-import { Clock, Fetch, Forbidden, Installation, Invalid, port, StandardVocabularies, Unavailable, wire } from 'pounce/sdk'
+import { Clock, Fetch, Forbidden, Installation, Invalid, port, StandardVocabularies, Unreachable, wire } from 'pounce/sdk'
 import { Config, type Settings } from './config.ts'
 
 const maxBytes = 1024 * 1024
@@ -41,7 +41,7 @@ export class DefinitionWords {
 
   /**
    * JSON text. `Invalid` without an address or when a vocabulary of this server is gone, `Forbidden` for an address that the configuration
-   * does not allow, `Unavailable` when the other server gives no JSON.
+   * does not allow, `Unreachable` when the other server gives no JSON.
    */
   async of(address: string | null): Promise<string> {
     if (address === null) throw new Invalid('This definition has no definitions_url, so there is nothing to fetch')
@@ -79,7 +79,7 @@ export class DefinitionWords {
     const { status, body } = await this.#fetch.get(url, { maxBytes, timeoutMs, headers: { accept: 'application/json' } })
     const chunks: Buffer[] = []
     for await (const chunk of body) chunks.push(chunk as Buffer)
-    if (status !== 200) throw new Unavailable(`The server of the definition's list answered ${status}`)
+    if (status !== 200) throw new Unreachable(`The server of the definition's list answered ${status}`)
     return asJson(Buffer.concat(chunks).toString('utf8'))
   }
 }
@@ -89,7 +89,7 @@ const asJson = (text: string): string => {
   try {
     return JSON.stringify(JSON.parse(text))
   } catch (error) {
-    throw new Unavailable("The server of the definition's list gave no JSON", { cause: error })
+    throw new Unreachable("The server of the definition's list gave no JSON", { cause: error })
   }
 }
 

@@ -1,4 +1,4 @@
-import { Forbidden, Invalid, NotFound, rawJson, routesFor, s, signedIn, Unavailable } from 'pounce/sdk'
+import { Forbidden, Invalid, NotFound, rawJson, routesFor, s, signedIn, Unreachable } from 'pounce/sdk'
 import { everywhere } from './collection.ts'
 import { DefinitionJson, NewDefinition, ok, shown, toJson } from './definition-json.ts'
 import { Keeping } from './definition-keeping.ts'
@@ -68,7 +68,7 @@ export const getDefinitionWords = route({
   permission: 'AddMetadata',
   params,
   responses: { 200: s.json() },
-  throws: [Forbidden, Invalid, NotFound, Unavailable],
+  throws: [Forbidden, Invalid, NotFound, Unreachable],
   async handle({ params, caller }, { keeping, words }) {
     const { definitionsUrl } = await keeping.visible(caller, params.id)
     return { status: 200, body: rawJson(await words.of(definitionsUrl)) }

@@ -1,0 +1,127 @@
+import test, { type ExecutionContext } from 'ava'
+import { bootForTest, type TestServer } from 'pounce/sdk/testing'
+import { byExtractor, byUser, documentsOf } from '../support/annotated.ts'
+import { callsOf } from '../support/calls.ts'
+import { upload } from '../support/scene.ts'
+import { newDataset, newSpace, type Somebody, somebody } from '../support/spaces-and-people.ts'
+
+let server: TestServer
+let lax: TestServer
+let ann: Somebody
+
+test.before(async () => {
+  server = await bootForTest()
+  lax = await bootForTest({ config: { resources: { 'metadata-definitions': { validate: 'off' } } } })
+  ann = await somebody(server, 'ann')
+})
+test.after.always(() => Promise.all([server?.stop(), lax?.stop()]))
+
+const define = async (space: string, label: string, type: string, more: object = {}): Promise<void> => {
+  const { status, body } = await ann.post(`/api/spaces/${space}/metadata`, { label, type, ...more })
+  if (status !== 200) throw new Error(JSON.stringify(body))
+}
+const say = (dataset: string, content: unknown) => ann.post('/api/metadata.jsonld', { dataset_id: dataset, content })
+const refusedWith = async (t: ExecutionContext, answer: ReturnType<typeof say>, ...parts: readonly RegExp[]): Promise<void> => {
+  const { status, body } = await answer
+  t.is(status, 400, JSON.stringify(body))
+  for (const part of parts) t.regex((body as { message: string }).message, part)
+}
+
+test('what a person says must be what the definition of the field takes, and the refusal says so', async t => {
+  const space = await newSpace(ann)
+  const dataset = await newDataset(ann, { space: [space] })
+  const types = ['string', 'number', 'datetime', 'wkt', 'scientific_variable', 'listgeocode', 'annotation', 'unheard_of']
+  for (const type of types) await define(space, `a ${type}`, type)
+  await refusedWith(t, say(dataset, { 'a string': 7 }), /a string must be text/, /such as "/)
+  await refusedWith(t, say(dataset, { 'a number': 'seven' }), /a number must be a number/, /such as 12\.5/, /type number/)
+  await refusedWith(t, say(dataset, { 'a datetime': 'yesterday' }), /a datetime must be a date/, /2018-06-20T11:40:25Z/)
+  await refusedWith(t, say(dataset, { 'a wkt': 'somewhere' }), /geometry/, /POINT \(-88\.24 40\.12\)/)
+  await refusedWith(t, say(dataset, { 'a scientific_variable': 7 }), /variable/, /Unit/)
+  await refusedWith(t, say(dataset, { 'a scientific_variable': 'wind', Unit: 7 }), /variable/)
+  await refusedWith(t, say(dataset, { 'a listgeocode': 'Champaign', Latitude: '91', Longitude: '0' }), /Latitude/)
+  await refusedWith(t, say(dataset, [{ free: 1 }, { 'a number': {} }]), /a number/)
+  t.deepEqual(await documentsOf(ann.call, `/api/datasets/${dataset}`), [])
+  const right = {
+    ...{
+      'a string': 'x',
+      'a number': '7',
+      'a datetime': '2018-06-20 11:40',
+      'a wkt': 'POINT (1 2)',
+      'a scientific_variable': 'wind',
+      Unit: 'm/s',
+    },
+    ...{
+      'a listgeocode': 'Champaign',
+      Latitude: '40.12',
+      Longitude: '-88.24',
+      'a annotation': 'x',
+      'a unheard_of': [{}],
+      free: { a: [null] },
+    },
+  }
+  t.is((await say(dataset, right)).status, 200)
+  t.deepEqual((await documentsOf(ann.call, `/api/datasets/${dataset}`))[0]?.content, right)
+})
+
+test('a field takes the terms of a standard vocabulary, as it is now; of lists elsewhere any text', async t => {
+  const space = await newSpace(ann)
+  const dataset = await newDataset(ann, { space: [space] })
+  const { id, url } = (await ann.post('/api/standardvocab', ['oak', 'ash'])).body as { id: string; url: string }
+  await define(space, 'tree', 'list', { definitions_url: url })
+  await define(space, 'bird', 'listjquery', { definitions_url: 'https://birds.example.org/list' })
+  await refusedWith(t, say(dataset, { tree: 'elm' }), /tree must be one of the 2 terms/, /"oak" or "ash"/)
+  await refusedWith(t, say(dataset, { tree: ['oak', 'elm'] }), /tree/)
+  await refusedWith(t, say(dataset, { bird: 7 }), /bird/)
+  t.is((await say(dataset, { tree: ['oak', 'ash'], bird: 'wren' })).status, 200)
+  await ann.put(`/api/standardvocab/${id}`, ['elm'])
+  t.is((await say(dataset, { tree: 'elm' })).status, 200)
+  await ann.remove(`/api/standardvocab/${id}`)
+  t.is((await say(dataset, { tree: 'anything' })).status, 200)
+})
+
+test('extractors say what they like, people by every way what fits', async t => {
+  const space = await newSpace(ann)
+  const dataset = await newDataset(ann, { space: [space] })
+  const file = await upload(ann.call, dataset)
+  await define(space, 'depth', 'number')
+  const wrong = { depth: 'deep' }
+  for (const path of [`/api/datasets/${dataset}`, `/api/files/${file}`]) {
+    t.is((await ann.post(`${path}/metadata.jsonld`, { agent: byExtractor(), content: wrong })).status, 200)
+    t.is((await ann.post(`${path}/metadata`, wrong)).status, 200)
+    await refusedWith(t, ann.post(`${path}/metadata.jsonld`, { agent: byUser(ann.id), content: wrong }), /depth must be a number/)
+  }
+  await refusedWith(t, ann.post('/api/metadata.jsonld', { file_id: file, content: wrong }), /depth/)
+  await refusedWith(t, ann.post(`/api/spaces/${space}/metadata.jsonld`, { agent: byUser(ann.id), content: wrong }), /depth/)
+  t.is((await ann.post('/api/metadata.jsonld', { dataset_id: await newDataset(ann), content: wrong })).status, 200, 'defined nowhere else')
+})
+
+test('the definitions of spaces count before those of the installation, and fitting one space is enough', async t => {
+  const [one, two] = [await newSpace(ann), await newSpace(ann)]
+  await define(one, 'Date and Time', 'number')
+  await define(two, 'Date and Time', 'string')
+  const [bare, inOne, inBoth] = [
+    await newDataset(ann),
+    await newDataset(ann, { space: [one] }),
+    await newDataset(ann, { space: [one, two] }),
+  ]
+  await refusedWith(t, say(bare, { 'Date and Time': 'soon' }), /ISO 8601/)
+  t.is((await say(inOne, { 'Date and Time': 7 })).status, 200)
+  await refusedWith(t, say(inOne, { 'Date and Time': 'soon' }), /number/)
+  t.is((await say(inBoth, { 'Date and Time': 'soon' })).status, 200)
+  t.is((await say(inBoth, { 'Date and Time': 7 })).status, 200)
+  await refusedWith(t, say(inBoth, { 'Date and Time': true }), /Date and Time/)
+})
+
+test('hostile names of fields are names like others', async t => {
+  const dataset = await newDataset(ann)
+  const content = JSON.parse('{"toString":1,"hasOwnProperty":2,"$where":3,"a.b":4,"":5,"valueOf":{"x":1}}') as object
+  t.is((await say(dataset, content)).status, 200)
+  t.is((await say(dataset, Object.fromEntries(Array.from({ length: 5000 }, (_, n) => [`field ${n}`, n])))).status, 200)
+})
+
+test('where validation is off everything is kept as it comes', async t => {
+  const zoe = await somebody(lax, 'zoe')
+  const dataset = await newDataset(zoe)
+  t.is((await zoe.post('/api/metadata.jsonld', { dataset_id: dataset, content: { 'Date and Time': 'soon' } })).status, 200)
+  t.is((await callsOf(lax.as()).get('/api/metadata/definitions')).status, 200)
+})
