@@ -133,7 +133,7 @@ const measure = async (server: Server, path: string, headers: Readonly<Record<st
 
 /** Workload 12: FileMetrics over so many files, beside a row iterator with csv-stringify. */
 export const reports = async (rounds: number, count: number): Promise<readonly Row[]> => {
-  const given = process.env['POUNCE_BENCH_FILES']
+  const given = process.env['BENCH_FILES']
   const folder = given ?? (await mkdtemp(join(tmpdir(), 'pounce-bench-')))
   try {
     if (given === undefined) await fillFiles(folder, count)

@@ -18,6 +18,8 @@ interface Recipe {
 const formulas = new Set([...'=+-@'].map(sign => sign.charCodeAt(0)))
 const plain = /^"[\w.][\w:.+-]*"$/
 const number = /^[-0-9]/
+/** As many digits as every whole number has that is exact. */
+const whole = /^[0-9]{1,15}$/
 const quote = 34
 
 const pathOf = (cell: LineCell): string | undefined =>
@@ -85,15 +87,19 @@ export class LineMaker {
     const { format } = this.#lines
     const slowly: MakeCell = text => printCell(format, shownIn(cell, around(path, steps, JSON.parse(text)), this.#found))
     if (!('at' in cell) || steps < path.split('.').length) return remembering(slowly)
-    if (cell.as === 'thousands') return slowly
+    if (cell.as === 'thousands') return text => (whole.test(text) ? thousandsOf(text) : slowly(text))
     if (cell.as === 'text')
       return text => (text.charCodeAt(0) === quote && (format === 'json' || !formulas.has(text.charCodeAt(1))) ? text : slowly(text))
     return text => {
+      if (text === 'null') return format === 'csv' ? '' : text
       if (text.charCodeAt(0) !== quote) return number.test(text) ? text : slowly(text)
       return !plain.test(text) ? slowly(text) : format === 'csv' ? text.slice(1, -1) : text
     }
   }
 }
+
+/** All but the last three digits. */
+const thousandsOf = (digits: string): string => (digits.length > 3 ? digits.slice(0, -3) : '0')
 
 const written = ({ parts, end }: Recipe, match: RegExpExecArray): string => {
   let line = ''

@@ -25,7 +25,7 @@ export interface LinePart {
 }
 
 /** Parts of a scan that make one part of lines. */
-const scanParts = 5
+const scanParts = 4
 /** Reports whose makers are kept. */
 const mostReports = 8
 

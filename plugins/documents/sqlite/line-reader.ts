@@ -6,8 +6,8 @@ import type { LinePart, LineQuery } from './line-parts.ts'
 import type { ReaderThread } from './reader-thread.ts'
 import type { ScanPlace } from './scanning.ts'
 
-/** Rows of one part: a few milliseconds of a thread. */
-const rows = 1000
+/** Rows of one part: a millisecond of a thread. More of them leave more garbage at a time. */
+const rows = 400
 /** Parts that each thread works on or has ready: a slow client holds up a report, not memory. */
 const ahead = 2
 

@@ -16,6 +16,10 @@ interface Waiting {
 /** A thread with nothing to do is ended, for it holds some megabytes. */
 const idleMs = 60_000
 
+/** What it reads it reads once, and most of it is garbage at once: neither a large cache nor a large nursery makes it faster. */
+const cacheMiB = 8
+const maxYoungGenerationSizeMb = 12
+
 /**
  * One thread with a read-only connection of its own, for reads that would hold up the main thread. It takes one query at a time and is
  * made at the first one. A query that takes too long ends the thread; so does a crash; the next query gets a new one.
@@ -63,7 +67,8 @@ export class ReaderThread {
   }
 
   #start(): Worker {
-    const worker = new Worker(new URL('./reader-worker.ts', import.meta.url), { workerData: { ...this.#opening, readOnly: true } })
+    const workerData = { ...this.#opening, readOnly: true, cacheMiB: Math.min(this.#opening.cacheMiB, cacheMiB) }
+    const worker = new Worker(new URL('./reader-worker.ts', import.meta.url), { workerData, resourceLimits: { maxYoungGenerationSizeMb } })
     worker.on('message', (reply: Reply) => this.#settle(reply))
     worker.on('error', error => this.#died(worker, error))
     worker.on('exit', () => this.#died(worker, undefined))
