@@ -57,6 +57,9 @@ const definition =
       ? { type: `${done}_metadata_instance`, object: null }
       : { type: `${done}_metadata_space`, object: { kind: 'space', id: space } }
 
+/** What people say of themselves. */
+const profile = new Set(['firstName', 'lastName', 'profile', 'avatar', 'email'])
+
 const memberChanges = { added: 'add_user_to_space', accepted: 'acceptrequest_space', removed: 'remove_user_from_space' } as const
 
 const entries: Entries = {
@@ -92,7 +95,6 @@ const entries: Entries = {
   'file.attached': ({ subject, data }) => ({ type: 'attach_file_dataset', object: subject, source: set(data.dataset) }),
   'file.detached': ({ subject, data }) => ({ type: 'detach_file_dataset', object: subject, source: set(data.dataset) }),
   'file.removed': ({ subject, data }) => ({ type: 'delete_file', object: subject, within: data.datasets.slice(0, mostPlaces).map(set) }),
-  'file.downloaded': ({ subject, data }) => (data.isTracked ? { type: 'download_file', object: subject } : undefined),
   'metadata.added': ({ data }) => onData('addMetadata', data.target),
   'definition.added': definition('added'),
   'definition.updated': definition('edit'),
@@ -111,12 +113,14 @@ const entries: Entries = {
     user: subject.id,
     ...(actor === undefined ? {} : { target: actor }),
   }),
+  'user.updated': ({ subject, data }) =>
+    data.fields.some(field => profile.has(field)) ? { type: 'edit_profile', object: subject } : undefined,
   'user.followed': ({ data: { target } }) => ({ type: `follow_${target.kind}`, object: target }),
   'user.unfollowed': ({ data: { target } }) => ({ type: `unfollow_${target.kind}`, object: target }),
 }
 
-/** The types that the feed must hear: those that can give an entry, and those that give people another name. */
-export const feedEvents: readonly EventType[] = [...(Object.keys(entries) as EventType[]), 'user.updated']
+/** The types that the feed must hear. */
+export const feedEvents = Object.keys(entries) as readonly EventType[]
 
 /** The feed entry of an event; undefined for what the feed leaves out. */
 export const feedEntryOf = (event: AnyEvent): FeedEntry | undefined =>
