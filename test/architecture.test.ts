@@ -37,6 +37,7 @@ const vendors: Readonly<Record<string, readonly string[]>> = {
   'plugins/extractors/zip': ['yauzl'],
   'plugins/auth/ldap': ['ldapts'],
   'plugins/mail/smtp': ['nodemailer'],
+  'plugins/resources/bags': ['mime-types', 'yauzl'],
   'plugins/resources/files': ['mime-types'],
   'plugins/search/elasticsearch': ['@elastic/elasticsearch'],
   'plugins/transport/rabbitmq': ['amqplib'],

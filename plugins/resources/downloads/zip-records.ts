@@ -8,6 +8,8 @@ export const smallBytes = 65_536
 const isUtf8 = 0x0800
 const hasDescriptor = 0x0008
 const madeByUnix = 3 << 8
+const dosFolder = 0x10
+const slash = 0x2f
 
 /** What the records of a member are made from. `crc` and `offset` are known once its bytes have passed. */
 export interface ZipMember {
@@ -97,8 +99,9 @@ export const directoryEntry = (member: ZipMember, crc: number, offset: number): 
   entry.writeUInt32LE(size, 24)
   entry.writeUInt16LE(member.name.length, 28)
   entry.writeUInt16LE(extra, 30)
-  // A regular file that its owner may write and everybody may read.
-  entry.writeUInt32LE((0o100644 << 16) >>> 0, 38)
+  // What its owner may write and everybody may read: a regular file, or a folder.
+  const isFolder = member.name[member.name.length - 1] === slash
+  entry.writeUInt32LE(isFolder ? ((0o040755 << 16) | dosFolder) >>> 0 : (0o100644 << 16) >>> 0, 38)
   entry.writeUInt32LE(Math.min(offset, max32), 42)
   member.name.copy(entry, 46)
   if (extra > 0) writeExtra(entry, 46 + member.name.length, member, offset)

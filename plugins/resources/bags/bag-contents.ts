@@ -1,0 +1,83 @@
+import { Invalid } from 'pounce/sdk'
+import type { ReceivedBag } from './received-bag.ts'
+
+const infoEnding = '_info.json'
+const metadataEnding = '_metadata.json'
+const deepest = 100
+const longestName = 255
+
+/** A file to be made of a file of the payload, and where in the bag things are said of it. */
+export interface BagFile {
+  readonly path: string
+  /** Names from the top down. */
+  readonly folders: readonly string[]
+  readonly name: string
+  readonly info: string | undefined
+  readonly metadata: string | undefined
+}
+
+/** What a bag holds, by paths in it. */
+export interface BagContents {
+  readonly files: readonly BagFile[]
+  /** Paths of all folders of the dataset, each after that which it is in. */
+  readonly folders: readonly (readonly string[])[]
+  readonly info: string | undefined
+  readonly metadata: string | undefined
+}
+
+const placeOf = (path: string): { readonly folders: readonly string[]; readonly name: string } => {
+  const parts = path.split('/').slice(1)
+  if (parts.length > deepest + 1) throw new Invalid(`${JSON.stringify(path)} lies deeper than ${deepest} folders`)
+  const long = parts.find(part => part.length > longestName)
+  if (long !== undefined) throw new Invalid(`${JSON.stringify(path)} has a name of more than ${longestName} characters`)
+  return { folders: parts.slice(0, -1), name: parts.at(-1) ?? '' }
+}
+
+/** All folders that paths go through, each once, from the top down. */
+const foldersOf = (paths: Iterable<readonly string[]>): readonly (readonly string[])[] => {
+  const found = new Map<string, readonly string[]>()
+  for (const path of paths) {
+    for (let length = 1; length <= path.length; length++) {
+      const folder = path.slice(0, length)
+      const key = folder.join('/')
+      if (!found.has(key)) found.set(key, folder)
+    }
+  }
+  return [...found.values()]
+}
+
+/**
+ * Sorts the payload. In bags of Clowder and of ours `X_info.json` and `X_metadata.json` say something of the file X, and whatever is described
+ * must be there; in other bags every file is a file.
+ */
+export const contentsOf = (bag: ReceivedBag): BagContents => {
+  const { payload } = bag
+  const isOfClowder = ['data/_info.json', 'data/_dataset_metadata.json', 'metadata/clowder.xml'].some(path => bag.has(path))
+  const sidecars = isOfClowder ? sidecarsIn(bag, payload) : new Set<string>()
+  const beside = (path: string): string | undefined => (sidecars.has(path) ? path : undefined)
+  const files = payload
+    .filter(path => !sidecars.has(path))
+    .map(path => ({ path, ...placeOf(path), info: beside(path + infoEnding), metadata: beside(path + metadataEnding) }))
+  const named = bag.folders.map(path => placeOf(`${path}/`).folders)
+  return {
+    files,
+    folders: foldersOf([...files.map(({ folders }) => folders), ...named]),
+    info: beside(`data/${infoEnding}`),
+    metadata: beside('data/_dataset_metadata.json'),
+  }
+}
+
+const sidecarsIn = (bag: ReceivedBag, payload: readonly string[]): ReadonlySet<string> => {
+  const sidecars = new Set<string>()
+  for (const path of payload) {
+    const isInfo = path.endsWith(infoEnding)
+    if (!isInfo && !path.endsWith(metadataEnding)) continue
+    const described = path.slice(0, -(isInfo ? infoEnding : metadataEnding).length)
+    const isItselfDescribed = bag.has(path + infoEnding)
+    if (path === 'data/_dataset_metadata.json' || bag.has(described)) sidecars.add(path)
+    // v1 puts one there for the dataset, and a bag of a collection for each dataset in it.
+    else if (isInfo && described.endsWith('/') && !isItselfDescribed) sidecars.add(path)
+    else if (isInfo && !isItselfDescribed) throw new Invalid(`Not all files found in archive (${described.slice('data/'.length)} missing)`)
+  }
+  return sidecars
+}

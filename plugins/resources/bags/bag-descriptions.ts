@@ -1,0 +1,163 @@
+import { Invalid, type License, requireTame } from 'pounce/sdk'
+import type { ReceivedBag } from './received-bag.ts'
+import { elementsNamed, readXml, type XmlElement, XmlFault } from './xml-reader.ts'
+
+const mostXmlBytes = 4 * 1024 * 1024
+const mostInfoBytes = 1024 * 1024
+const mostCreators = 1000
+const mostTags = 1000
+
+/** What a bag says of its dataset. */
+export interface DatasetDescription {
+  readonly name: string
+  readonly description: string
+  readonly creators: readonly string[]
+  readonly tags: readonly string[]
+  readonly license: License | undefined
+}
+
+/** What a bag says of a file. */
+export interface FileDescription {
+  readonly name: string | undefined
+  readonly description: string
+  readonly contentType: string | undefined
+  readonly created: string | undefined
+  readonly license: License | undefined
+  readonly tags: readonly string[]
+}
+
+type Info = Readonly<Record<string, unknown>>
+
+/** JSON of a bag, checked as if it had been posted. */
+export const readJson = async (bag: ReceivedBag, path: string, mostBytes?: number): Promise<unknown> => {
+  const text = (await bag.text(path, mostBytes)) ?? 'null'
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw new Invalid(`${path} is no JSON: ${error instanceof Error ? error.message : ''}`, { cause: error })
+  }
+  requireTame(value, path)
+  return value
+}
+
+const readInfo = async (bag: ReceivedBag, path: string | undefined): Promise<Info> => {
+  const value = path === undefined ? {} : await readJson(bag, path, mostInfoBytes)
+  return typeof value === 'object' && value !== null ? (value as Info) : {}
+}
+
+/** v1 writes names into its XML as they are, so what it wrote may be no XML at all; its JSON says the same. */
+const readDescribing = async (bag: ReceivedBag, path: string): Promise<XmlElement | undefined> => {
+  const text = await bag.text(path, mostXmlBytes)
+  if (text === undefined) return undefined
+  try {
+    return readXml(text)
+  } catch (error) {
+    if (!(error instanceof XmlFault)) throw error
+    if (bag.isV1 && !error.isForbidden) return undefined
+    throw new Invalid(`${path} is refused: ${error.message}`, { cause: error })
+  }
+}
+
+/** One line of at most so many characters, none of them a control character. */
+const line = (text: unknown, most: number): string =>
+  typeof text === 'string'
+    ? [
+        ...text
+          .toWellFormed()
+          .replace(/[\s\p{Cc}]+/gu, ' ')
+          .trim(),
+      ]
+        .slice(0, most)
+        .join('')
+    : ''
+
+const prose = (text: unknown): string =>
+  typeof text === 'string'
+    ? text
+        .toWellFormed()
+        .replace(/\r\n?/g, '\n')
+        .replace(/[^\P{Cc}\n\t]/gu, '')
+        .slice(0, 10_000)
+    : ''
+
+const lines = (values: unknown, longest: number, most: number): readonly string[] | undefined => {
+  if (!Array.isArray(values)) return undefined
+  return [...new Set(values.map(value => line(value, longest)).filter(text => text !== ''))].slice(0, most)
+}
+
+const types: Readonly<Record<string, string>> = { 'Creative Commons': 'license2', 'Public Domain Dedication': 'license3' }
+
+/** A license as v1 or we describe it. */
+const licenseOf = (given: unknown): License | undefined => {
+  if (typeof given !== 'object' || given === null) return undefined
+  const { licenseText, rightsHolder, licenseType, licenseUrl, allowDownload } = given as Info
+  const holder = line(rightsHolder, 500)
+  const type = /^license[123]$/.test(String(licenseType)) ? String(licenseType) : (types[holder] ?? 'license1')
+  return {
+    type,
+    url: line(licenseUrl, 2000),
+    text: prose(licenseText) || 'All Rights Reserved',
+    rightsHolder: holder === 'None' ? '' : holder,
+    allowDownload: typeof allowDownload === 'boolean' ? allowDownload : type !== 'license1',
+  }
+}
+
+const texts = (within: XmlElement | undefined, name: string): readonly string[] =>
+  within ? elementsNamed(within, name).map(({ text }) => text) : []
+
+/** v1's tags: an element for each, or all in one, with commas between. */
+const tagsIn = (clowder: XmlElement | undefined): readonly string[] => {
+  const [tags] = clowder ? elementsNamed(clowder, 'tags') : []
+  if (!tags) return []
+  return tags.children.length > 0 ? tags.children.map(({ text }) => text) : tags.text.split(',')
+}
+
+/** From `metadata/datacite.xml` as v1 reads it; what is not there, or only there, from the JSON, from `bag-info.txt`, from the bag's folder. */
+export const describeDataset = async (bag: ReceivedBag, infoPath: string | undefined, archiveName: string): Promise<DatasetDescription> => {
+  const [datacite, clowder, info] = [
+    await readDescribing(bag, 'metadata/datacite.xml'),
+    await readDescribing(bag, 'metadata/clowder.xml'),
+    await readInfo(bag, infoPath),
+  ]
+  const names = [
+    texts(datacite, 'title').at(-1),
+    info['name'],
+    bag.info.get('external-identifier'),
+    bag.folder,
+    archiveName.replace(/\.zip$/i, ''),
+  ]
+  const descriptions = [texts(datacite, 'description').at(-1), info['description'], bag.info.get('external-description')]
+  const subjects = [...tagsIn(clowder), ...texts(datacite, 'subject')]
+  return {
+    name: names.map(name => line(name, 500)).find(name => name !== '') ?? 'Bag',
+    description: descriptions.map(prose).find(text => text !== '') ?? '',
+    creators: lines(info['creators'], 300, mostCreators) ?? lines(texts(datacite, 'creatorName'), 300, mostCreators) ?? [],
+    tags: lines(info['tags'], 100, mostTags) ?? lines(subjects, 100, mostTags) ?? [],
+    license: licenseOf(info['license']),
+  }
+}
+
+/** A date of `Date.toString` in Java, or ISO 8601, that is not to come. */
+const dateOf = (given: unknown): string | undefined => {
+  const time = typeof given === 'string' ? Date.parse(given) : Number.NaN
+  return Number.isNaN(time) || time > Date.now() || time < 0 ? undefined : new Date(time).toISOString()
+}
+
+const isFileName = (name: unknown): name is string =>
+  typeof name === 'string' && name.length <= 255 && name.isWellFormed() && /^(?!\.{1,2}$)[^\u0000-\u001f\u007f/\\]+$/.test(name)
+
+/** From `X_info.json`, if there is one. */
+export const describeFile = async (bag: ReceivedBag, infoPath: string | undefined): Promise<FileDescription> => {
+  const info = await readInfo(bag, infoPath)
+  const { filename, contentType } = info
+  return {
+    name: isFileName(filename) ? filename : undefined,
+    description: prose(info['description']),
+    contentType:
+      typeof contentType === 'string' && /^[\w.+-]{1,100}\/[\w.+-]{1,100}$/.test(contentType) ? contentType.toLowerCase() : undefined,
+    created: dateOf(info['uploadDate']),
+    license: licenseOf(info['license']),
+    tags: lines(info['tags'], 100, mostTags) ?? [],
+  }
+}

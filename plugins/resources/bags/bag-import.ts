@@ -1,0 +1,191 @@
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import {
+  type BlobFacts,
+  BlobStore,
+  type CallerUser,
+  Clock,
+  Datasets,
+  Files,
+  Folders,
+  Ids,
+  Installation,
+  Log,
+  MetadataDocuments,
+  type NewMetadata,
+  port,
+  type Tag,
+  wire,
+} from 'pounce/sdk'
+import { type BagContents, type BagFile, contentsOf } from './bag-contents.ts'
+import { type DatasetDescription, describeDataset, describeFile } from './bag-descriptions.ts'
+import { metadataIn, type Receiver } from './bag-metadata.ts'
+import { typeOf } from './media-types.ts'
+import type { ReceivedBag } from './received-bag.ts'
+
+const smallBytes = 64 * 1024
+const filesAtOnce = 8
+/** An import that says nothing for an hour is taken back. */
+const signOfLifeMs = 5 * 60 * 1000
+
+/** Who imports, and under which name the archive came. */
+export interface BagOrder {
+  readonly user: CallerUser
+  readonly keyId: string | undefined
+  readonly archiveName: string
+  readonly signal: AbortSignal
+}
+
+/** One import under way. */
+interface Building {
+  readonly dataset: string
+  readonly bag: ReceivedBag
+  readonly order: BagOrder
+  readonly receiver: Receiver
+  /** Ids of folders by their path. */
+  readonly folders: ReadonlyMap<string, string>
+}
+
+/** Makes datasets of bags: built out of sight, shown in one commit, or taken back as a whole. */
+export class BagImport {
+  #datasets: Datasets
+  #folders: Folders
+  #files: Files
+  #metadata: MetadataDocuments
+  #blobs: BlobStore
+  #installation: Installation
+  #ids: Ids
+  #clock: Clock
+  #log: Log
+
+  constructor(
+    datasets: Datasets,
+    folders: Folders,
+    files: Files,
+    metadata: MetadataDocuments,
+    blobs: BlobStore,
+    installation: Installation,
+    ids: Ids,
+    clock: Clock,
+    log: Log,
+  ) {
+    this.#datasets = datasets
+    this.#folders = folders
+    this.#files = files
+    this.#metadata = metadata
+    this.#blobs = blobs
+    this.#installation = installation
+    this.#ids = ids
+    this.#clock = clock
+    this.#log = log
+  }
+
+  /** The id of the new dataset, which is private to its importer. What is wrong with the bag is `Invalid`, and leaves nothing. */
+  async import(bag: ReceivedBag, order: BagOrder): Promise<string> {
+    const contents = contentsOf(bag)
+    const description = await describeDataset(bag, contents.info, order.archiveName)
+    const { id } = await this.#datasets.create(this.#newDataset(description, order.user))
+    const signOfLife = setInterval(() => {
+      this.#datasets
+        .stillImporting(id)
+        .catch((error: unknown) => this.#log.warn('an import could not say that it goes on', { dataset: id, error }))
+    }, signOfLifeMs)
+    try {
+      await this.#build(id, bag, contents, order)
+      await this.#datasets.reveal(id)
+      return id
+    } catch (error) {
+      await this.#takeBack(id)
+      throw error
+    } finally {
+      clearInterval(signOfLife)
+    }
+  }
+
+  #newDataset({ name, description, creators, tags, license }: DatasetDescription, user: CallerUser) {
+    return {
+      ...{ name, description, creators, author: user.id, access: 'PRIVATE' as const, isImporting: true },
+      tags: this.#tagsOf(tags, user),
+      ...(license ? { license } : {}),
+    }
+  }
+
+  async #build(dataset: string, bag: ReceivedBag, contents: BagContents, order: BagOrder): Promise<void> {
+    const receiver = { user: order.user, baseUrl: this.#installation.baseUrl }
+    await this.#addAll(await metadataIn(bag, contents.metadata, { kind: 'dataset', id: dataset }, receiver))
+    const folders = await this.#makeFolders(dataset, contents.folders, order.user)
+    const failed = new AbortController()
+    const signal = AbortSignal.any([order.signal, failed.signal])
+    const building = { dataset, bag, order: { ...order, signal }, receiver, folders }
+    const waiting = contents.files[Symbol.iterator]()
+    const work = async (): Promise<void> => {
+      try {
+        for (const file of waiting) await this.#makeFile(file, building)
+      } catch (error) {
+        // The first failure is the one that all others follow from.
+        failed.abort(error)
+        throw error
+      }
+    }
+    await Promise.allSettled(Array.from({ length: filesAtOnce }, work))
+    signal.throwIfAborted()
+  }
+
+  async #makeFolders(dataset: string, folders: BagContents['folders'], user: CallerUser): Promise<ReadonlyMap<string, string>> {
+    const made = new Map<string, string>()
+    for (const path of folders) {
+      const above = made.get(path.slice(0, -1).join('/'))
+      const parent = above === undefined ? ({ kind: 'dataset', id: dataset } as const) : ({ kind: 'folder', id: above } as const)
+      const name = (path.at(-1) as string).normalize('NFC')
+      const { id } = await this.#folders.create({ name, dataset, parent, author: user.id, isImporting: true })
+      made.set(path.join('/'), id)
+    }
+    return made
+  }
+
+  async #makeFile({ path, folders, name: entryName, info, metadata }: BagFile, building: Building): Promise<void> {
+    const { bag, order, dataset, receiver } = building
+    order.signal.throwIfAborted()
+    const { name = entryName, contentType, created, license, tags, description } = await describeFile(bag, info)
+    const folder = building.folders.get(folders.join('/'))
+    const { key: blob, sizeBytes, sha256 } = await this.#store(bag, path, order.signal)
+    // From here on the bytes are those of the record, or its maker's to remove.
+    const { id } = await this.#files.create({
+      ...{ name: name.normalize('NFC'), blob, sizeBytes, sha256, dataset, description, isImporting: true, extract: true },
+      contentType: contentType ?? (await typeOf(name)),
+      author: order.user.id,
+      tags: this.#tagsOf(tags, order.user),
+      ...(folder === undefined ? {} : { folder }),
+      ...(order.keyId === undefined ? {} : { keyId: order.keyId }),
+      ...(created === undefined ? {} : { created }),
+      ...(license ? { license } : {}),
+    })
+    await this.#addAll(await metadataIn(bag, metadata, { kind: 'file', id }, receiver))
+  }
+
+  async #store(bag: ReceivedBag, path: string, signal: AbortSignal): Promise<BlobFacts> {
+    const sizeBytes = bag.sizeOf(path)
+    if (sizeBytes <= smallBytes) return this.#blobs.put(await buffer(bag.read(path)), { sizeBytes, signal })
+    return this.#blobs.put(Readable.from(bag.read(path), { highWaterMark: 4 }), { sizeBytes, signal })
+  }
+
+  async #addAll(documents: readonly NewMetadata[]): Promise<void> {
+    for (const document of documents) await this.#metadata.add(document)
+  }
+
+  #tagsOf(names: readonly string[], user: CallerUser): readonly Tag[] {
+    const created = this.#clock.now().toISOString()
+    return names.map(name => ({ id: this.#ids.next(), name, user: user.id, extractor: null, created }))
+  }
+
+  async #takeBack(id: string): Promise<void> {
+    try {
+      await this.#datasets.drop(id)
+    } catch (error) {
+      this.#log.warn('an import that failed is taken back later', { dataset: id, error })
+    }
+  }
+}
+wire(BagImport, Datasets, Folders, Files, MetadataDocuments, BlobStore, Installation, Ids, Clock, Log)
+
+export const BagImporting = port<BagImport>('bags.import')

@@ -1,0 +1,197 @@
+import { createHash, type Hash } from 'node:crypto'
+import { Invalid } from 'pounce/sdk'
+import type { IncomingZip } from './incoming-zip.ts'
+import { algorithms, decode, meanings, readLabels, readManifest } from './tag-files.ts'
+import type { ZipFileEntry } from './zip-directory.ts'
+
+const mostTagBytes = 64 * 1024 * 1024
+
+/** Digests that the bytes of a file must have, by algorithm. */
+export type Digests = ReadonlyMap<string, string>
+
+interface Found {
+  readonly root: string
+  readonly version: string
+  readonly encoding: string
+  readonly info: ReadonlyMap<string, string>
+  /** v1 exchanges bagit.txt and bag-info.txt, miscounts its payload, and lists of its tag files what is not in them. */
+  readonly isV1: boolean
+}
+
+/** A bag in a ZIP: its files with paths inside the bag, and what its manifests say of them. */
+export class ReceivedBag {
+  readonly info: ReadonlyMap<string, string>
+  /** The folder of the bag in the archive; empty when it has none. */
+  readonly folder: string
+  readonly isV1: boolean
+  readonly #zip: IncomingZip
+  readonly #files: ReadonlyMap<string, ZipFileEntry>
+  readonly #folders: ReadonlySet<string>
+  readonly #encoding: string
+  readonly #digests = new Map<string, Map<string, string>>()
+
+  private constructor(zip: IncomingZip, { root, encoding, info, isV1 }: Found) {
+    this.#zip = zip
+    this.info = info
+    this.isV1 = isV1
+    this.folder = root.slice(0, -1)
+    this.#encoding = encoding
+    this.#files = new Map(
+      [...zip.directory.files].filter(([path]) => path.startsWith(root)).map(([path, file]) => [path.slice(root.length), file]),
+    )
+    this.#folders = new Set([...zip.directory.folders].filter(path => path.startsWith(root)).map(path => path.slice(root.length)))
+  }
+
+  /** Finds the bag and checks all that can be without reading its payload: lists, lengths, tag files. `Invalid` says what is wrong with it. */
+  static async open(zip: IncomingZip): Promise<ReceivedBag> {
+    const found = await find(zip)
+    const bag = new ReceivedBag(zip, found)
+    await bag.#refuseFetching()
+    const names = await bag.#readManifests('manifest-', found.version)
+    if (!found.isV1) {
+      if (names.length === 0) throw new Invalid(`The bag has no manifest that can be checked: one of ${algorithms.join(', ')} is needed`)
+      for (const path of bag.payload)
+        if (!bag.#digests.has(path)) throw new Invalid(`${JSON.stringify(path)} is in the payload, but in no manifest`)
+      bag.#checkOxum()
+      await bag.#readManifests('tagmanifest-', found.version)
+      for (const path of bag.#digests.keys()) if (!path.startsWith('data/')) await bag.text(path)
+    }
+    return bag
+  }
+
+  /** Paths of the payload's files; they begin with `data/`. */
+  get payload(): readonly string[] {
+    return [...this.#files.keys()].filter(path => path.startsWith('data/'))
+  }
+
+  /** Paths of the payload's folders that have entries of their own. */
+  get folders(): readonly string[] {
+    return [...this.#folders].filter(path => path.startsWith('data/'))
+  }
+
+  has(path: string): boolean {
+    return this.#files.has(path)
+  }
+
+  sizeOf(path: string): number {
+    return this.#files.get(path)?.sizeBytes ?? 0
+  }
+
+  /** The bytes of a file. Fails with `Invalid`, at its end, when they do not have the digests that the manifests give. */
+  async *read(path: string): AsyncGenerator<Buffer> {
+    const file = this.#file(path)
+    const expected = [...(this.#digests.get(path) ?? [])].map(([name, digest]) => ({ name, digest, hash: createHash(name) }))
+    for await (const chunk of this.#zip.read(file)) {
+      for (const { hash } of expected) hash.update(chunk)
+      yield chunk
+    }
+    for (const each of expected) verify(path, each)
+  }
+
+  /** The whole of a tag file or description, checked like all others. Undefined when there is none. */
+  async text(path: string, mostBytes = mostTagBytes): Promise<string | undefined> {
+    if (!this.#files.has(path)) return undefined
+    if (this.sizeOf(path) > mostBytes) throw new Invalid(`${path} has more than ${mostBytes} bytes`)
+    const chunks = await Array.fromAsync(this.read(path))
+    return decode(Buffer.concat(chunks), path.startsWith('data/') ? 'utf-8' : this.#encoding, path)
+  }
+
+  #file(path: string): ZipFileEntry {
+    const file = this.#files.get(path)
+    if (!file) throw new Invalid(`${JSON.stringify(path)} is not in the bag`)
+    return file
+  }
+
+  async #refuseFetching(): Promise<void> {
+    const fetch = await this.text('fetch.txt')
+    if (fetch !== undefined && fetch.trim() !== '')
+      throw new Invalid('fetch.txt names files that are elsewhere. Nothing is ever fetched: send a bag that is complete')
+  }
+
+  /** Notes what the manifests of a kind say; their names. A file that is listed must be there. */
+  async #readManifests(kind: 'manifest-' | 'tagmanifest-', version: string): Promise<readonly string[]> {
+    const read: string[] = []
+    for (const name of this.#files.keys()) {
+      const algorithm = name.startsWith(kind) && name.endsWith('.txt') ? name.slice(kind.length, -4).toLowerCase() : ''
+      if (!algorithms.includes(algorithm)) continue
+      read.push(name)
+      for (const { path: written, digest } of readManifest((await this.text(name)) ?? '', name)) {
+        const path = meanings(written, version).find(meant => this.#files.has(meant)) ?? this.#differentlyEncoded(written)
+        if (path === undefined) throw new Invalid(`${name} lists ${JSON.stringify(written)}, which is not in the bag`)
+        const known = this.#digests.get(path) ?? new Map<string, string>()
+        known.set(algorithm, digest)
+        this.#digests.set(path, known)
+      }
+    }
+    return read
+  }
+
+  /** Some systems write accents apart from their letters; the manifest may have been written on another one than the archive. */
+  #differentlyEncoded(written: string): string | undefined {
+    const wanted = written.normalize('NFC')
+    return wanted === written && !/[^\u0000-\u007f]/.test(written) ? undefined : this.#normalized().get(wanted)
+  }
+
+  #byNormalName: ReadonlyMap<string, string> | undefined
+
+  #normalized(): ReadonlyMap<string, string> {
+    this.#byNormalName ??= new Map([...this.#files.keys()].map(path => [path.normalize('NFC'), path]))
+    return this.#byNormalName
+  }
+
+  #checkOxum(): void {
+    const oxum = this.info.get('payload-oxum')
+    if (oxum === undefined) return
+    const { payload } = this
+    const bytes = payload.reduce((sum, path) => sum + this.sizeOf(path), 0)
+    if (oxum !== `${bytes}.${payload.length}`)
+      throw new Invalid(
+        `bag-info.txt: Payload-Oxum says ${JSON.stringify(oxum.slice(0, 50))}, but the payload is ${bytes}.${payload.length}`,
+      )
+  }
+}
+
+const verify = (path: string, { name, digest, hash }: { readonly name: string; readonly digest: string; readonly hash: Hash }): void => {
+  const actual = hash.digest('hex')
+  if (actual !== digest) throw new Invalid(`The ${name} of ${JSON.stringify(path)} is ${actual}, not ${digest} as its manifest says`)
+}
+
+/** Where the bag is: at the top of the archive, or in a folder of it. */
+const find = async (zip: IncomingZip): Promise<Found> => {
+  const paths = [...zip.directory.files.keys()]
+  const root = rootOf(paths, 'bagit.txt') ?? rootOf(paths, 'metadata/datacite.xml')
+  if (root === undefined) throw new Invalid('This is no bag: there is no bagit.txt')
+  const outside = paths.find(path => !path.startsWith(root) && !path.startsWith('__MACOSX/'))
+  if (outside !== undefined) throw new Invalid(`${JSON.stringify(outside)} lies outside the bag, which is in ${JSON.stringify(root)}`)
+  const labels = async (name: string) => {
+    const file = zip.directory.files.get(root + name)
+    return file ? readLabels(decode(await zip.small(file, mostTagBytes), 'utf-8', name)) : new Map<string, string>()
+  }
+  const [declaration, info] = [await labels('bagit.txt'), await labels('bag-info.txt')]
+  const isExchanged = !declaration.has('bagit-version') && info.has('bagit-version')
+  const declared = isExchanged ? info : declaration
+  const isV1 = isExchanged || (declaration.size === 0 && zip.directory.files.has(`${root}metadata/datacite.xml`))
+  const version = declared.get('bagit-version') ?? (isV1 ? '0.97' : undefined)
+  if (version === undefined || !/^\d{1,4}\.\d{1,4}$/.test(version))
+    throw new Invalid('bagit.txt: BagIt-Version is missing or not of the form 1.0')
+  return { root, version, encoding: declared.get('tag-file-character-encoding') ?? 'UTF-8', info: isExchanged ? declaration : info, isV1 }
+}
+
+/** The folder, with its slash, of the file of this name that lies highest. Undefined when there is none, `Invalid` when there are several. */
+const rootOf = (paths: readonly string[], name: string): string | undefined => {
+  const roots = paths
+    .filter(path => (path === name || path.endsWith(`/${name}`)) && !path.startsWith('__MACOSX/'))
+    .map(path => path.slice(0, path.length - name.length))
+    .filter(root => !/(^|\/)data\//.test(root))
+  const depths = roots.map(root => root.split('/').length)
+  const highest = Math.min(...depths)
+  const found = roots.filter((_, at) => depths[at] === highest)
+  if (found.length > 1)
+    throw new Invalid(
+      `There are several bags in the archive: ${found
+        .slice(0, 5)
+        .map(root => JSON.stringify(root))
+        .join(', ')}`,
+    )
+  return found[0]
+}

@@ -1,0 +1,68 @@
+import { Invalid } from 'pounce/sdk'
+
+/** Lines of `Label: value`, by label in lower case; a line that begins with a blank goes on with the one before. */
+export const readLabels = (text: string): ReadonlyMap<string, string> => {
+  const labels = new Map<string, string>()
+  for (const line of text
+    .replace(/\r\n?/g, '\n')
+    .replace(/\n[ \t]+/g, ' ')
+    .split('\n')) {
+    const [, label, value] = /^([^:]+?)\s*:\s*(.*?)\s*$/.exec(line) ?? []
+    if (label !== undefined && value !== undefined && !labels.has(label.toLowerCase())) labels.set(label.toLowerCase(), value)
+  }
+  return labels
+}
+
+/** Digests that manifests are checked with. Others are not known here. */
+export const algorithms: readonly string[] = ['md5', 'sha1', 'sha224', 'sha256', 'sha384', 'sha512']
+
+/** A line of a manifest. */
+export interface Listed {
+  /** As written. */
+  readonly path: string
+  /** Hex, in lower case. */
+  readonly digest: string
+}
+
+/** The lines of a manifest. `Invalid` for one that is none. */
+export const readManifest = (text: string, name: string): readonly Listed[] =>
+  text
+    .replace(/^\ufeff/, '')
+    .split(/\r\n|\r|\n/)
+    .filter(line => line.trim() !== '')
+    .map(line => {
+      const [, digest, path] = /^([0-9a-fA-F]{32,128})[ \t]+(.+)$/.exec(line) ?? []
+      if (digest === undefined || path === undefined) {
+        throw new Invalid(`${name}: the line ${JSON.stringify(line.slice(0, 200))} is no digest and path`)
+      }
+      return { path, digest: digest.toLowerCase() }
+    })
+
+/** Paths that a manifest may mean by what it says, the likeliest first. `%` is written as `%25` from BagIt 1.0 on; md5sum writes `*` before names. */
+export const meanings = (written: string, version: string): readonly string[] => {
+  const lines = written.replace(/%0a/gi, '\n').replace(/%0d/gi, '\r')
+  const all = lines.replace(/%25/g, '%')
+  const [first, second] = Number.parseFloat(version) >= 1 ? [all, lines] : [lines, all]
+  const paths = [first, second, written]
+  return [
+    ...new Set([...paths, ...paths.map(path => path.replace(/^\*/, ''))].map(path => path.replace(/^\.\//, '').replace(/\/{2,}/g, '/'))),
+  ]
+}
+
+/** Text of a tag file. `Invalid` when it is not in the encoding that the bag names. */
+export const decode = (bytes: Buffer, encoding: string, name: string): string => {
+  const decoder = decoderOf(encoding)
+  try {
+    return decoder.decode(bytes)
+  } catch (error) {
+    throw new Invalid(`${name} is not in ${encoding}`, { cause: error })
+  }
+}
+
+const decoderOf = (encoding: string) => {
+  try {
+    return new TextDecoder(encoding, { fatal: true })
+  } catch (error) {
+    throw new Invalid(`bagit.txt: there is no encoding ${JSON.stringify(encoding.slice(0, 100))}`, { cause: error })
+  }
+}

@@ -1,0 +1,166 @@
+import { randomBytes } from 'node:crypto'
+import test from 'ava'
+import { Datasets, Files, Folders } from 'pounce/sdk'
+import { bootForTest } from 'pounce/sdk/testing'
+import { downloaded, newFolder, unzip, uploadBytes } from '../support/archives.ts'
+import { bagFiles, bagZip, importBag, v1Bag, zipOf } from '../support/bags.ts'
+import { idsOf } from '../support/calls.ts'
+import { newDataset, type Somebody, somebody } from '../support/spaces-and-people.ts'
+import { until } from '../support/until.ts'
+
+const server = await bootForTest()
+test.after.always(() => server.stop())
+
+/** Path → bytes as text, of all files of a dataset. */
+const contentOf = async (person: Somebody, dataset: string) => {
+  const files = await unzip(await downloaded(person, `/api/datasets/${dataset}/download?tracking=false`))
+  return Object.fromEntries([...files].map(([path, bytes]) => [path, String(bytes)]))
+}
+const filesOf = (dataset: string) => Array.fromAsync(server.get(Files).ofDataset(dataset))
+const metadataOf = async (person: Somebody, path: string) =>
+  (await person.get(`/api/${path}/metadata.jsonld`)).body as Record<string, unknown>[]
+
+test('our own bag comes back whole: folders, names, descriptions, tags, creators and metadata', async t => {
+  const [ann, bob] = [await somebody(server), await somebody(server)]
+  const dataset = await newDataset(ann, { name: 'Größe <1> & "2"', description: 'Two lines\nof text' })
+  await ann.post(`/api/datasets/${dataset}/tags`, { tags: ['a & b', '観測'] })
+  await ann.post(`/api/datasets/${dataset}/creator`, { creator: 'Ada <Lovelace>' })
+  const agent = { '@type': 'cat:extractor', name: 'ncsa.x', extractor_id: 'https://example.org/api/extractors/ncsa.x/1.0' }
+  const context = ['https://example.org/context.jsonld', { k: 'https://example.org/k' }]
+  const document = { '@context': context, agent, content: { k: [1, { 'a.b': null }] }, created_at: '2018-06-20T11:40:25Z' }
+  const top = await newFolder(ann, dataset, 'top')
+  const inner = await newFolder(ann, dataset, 'inner', top)
+  await newFolder(ann, dataset, 'empty', top)
+  const large = randomBytes(300_000)
+  const files = [
+    await uploadBytes(ann, dataset, 'same.txt', 'one', { type: 'text/x-special' }),
+    await uploadBytes(ann, dataset, 'same.txt', 'two'),
+    await uploadBytes(ann, dataset, 'same.txt', 'deep', { folder: inner }),
+    await uploadBytes(ann, dataset, '観測.bin', large, { folder: inner }),
+  ]
+  await ann.put(`/api/files/${files[0]}/updateDescription`, { description: 'What it is' })
+  for (const path of [`datasets/${dataset}`, `files/${files[0]}`])
+    t.is((await ann.post(`/api/${path}/metadata.jsonld`, document)).status, 200)
+  await server.get(Files).change(files[0] ?? '', { set: { created: '2019-03-04T05:06:07.000Z' } }, [])
+
+  const { status, text, id } = await importBag(
+    bob,
+    await downloaded(bob.id === '' ? bob : ann, `/api/datasets/${dataset}/download?bagit=true`),
+  )
+  t.is(status, 200, text)
+  const record = await server.get(Datasets).get(id)
+  t.like(record, { name: 'Größe <1> & "2"', description: 'Two lines\nof text', author: bob.id, access: 'PRIVATE', state: 'live' })
+  t.deepEqual([record?.spaces, record?.creators], [[], ['Ada <Lovelace>']])
+  t.deepEqual(
+    record?.tags.map(tag => tag.name),
+    ['a & b', '観測'],
+  )
+  const made = await filesOf(id)
+  t.deepEqual(made.map(file => file.name).toSorted(), ['same.txt', 'same.txt', 'same.txt', '観測.bin'])
+  const first = made.find(file => file.description === 'What it is')
+  t.like(first, { contentType: 'text/x-special', created: '2019-03-04T05:06:07.000Z', author: bob.id })
+  const folders = await Array.fromAsync(server.get(Folders).ofDataset(id))
+  t.deepEqual(folders.map(folder => folder.name).toSorted(), ['empty', 'inner', 'top'])
+  const content = await contentOf(bob, id)
+  t.is(content['top/inner/same.txt'], 'deep')
+  t.is(Object.keys(content).length, 4)
+  for (const path of [`datasets/${id}`, `files/${first?.id}`]) {
+    const [shown] = await metadataOf(bob, path)
+    t.like(shown, { '@context': context, agent, content: document.content, created_at: 'Wed Jun 20 11:40:25 UTC 2018' }, path)
+  }
+  t.is((await importBag(bob, await downloaded(ann, `/api/datasets/${await newDataset(ann)}/download?bagit=true`))).status, 200)
+})
+
+test('what was imported is extracted, found and told of like an upload', async t => {
+  const ann = await somebody(server)
+  const { id } = await importBag(ann, bagZip({ 'quoll.txt': 'a marsupial' }))
+  const [file] = await filesOf(id)
+  await until('the extraction to end', async () => (await server.get(Files).get(file?.id ?? ''))?.status === 'PROCESSED')
+  await server.drained()
+  const results = (await ann.get('/api/search?query=quoll')).body as { results: { id: string }[] }
+  t.true(results.results.some(result => result.id === file?.id), JSON.stringify(results))
+  const lines = (await ann.get('/api/events')).body as { event_type: string; object_id: string }[]
+  t.true(lines.some(line => line.event_type === 'create_dataset' && line.object_id === id))
+})
+
+test('a bag of v1 comes in with all its faults', async t => {
+  const ann = await somebody(server)
+  const info = {
+    id: 'x',
+    name: 'Soil & water',
+    author: 'a@example.org',
+    description: 'From v1',
+    license: { licenseText: 'CC', rightsHolder: 'Creative Commons' },
+  }
+  const document = {
+    '@context': ['http://x/c'],
+    agent: { '@type': 'cat:user', name: 'Ann', user_id: 'http:///api/users/5b2a' },
+    content: { k: 1 },
+    created_at: 'Wed Jun 20 11:40:25 CDT 2018',
+  }
+  const described = {
+    id: 'y',
+    filename: 'cat.jpg',
+    author: 'a',
+    uploadDate: 'Tue Sep 04 09:28:45 CDT 2018',
+    contentType: 'image/jpeg',
+    description: 'A cat',
+  }
+  const { status, text, id } = await importBag(
+    ann,
+    v1Bag({
+      '_info.json': JSON.stringify(info),
+      '_dataset_metadata.json': JSON.stringify([document]),
+      'a/b/cat.jpg_info.json': JSON.stringify(described),
+      'a/b/cat.jpg_metadata.json': JSON.stringify(document),
+      'a/b/cat.jpg': 'miaow',
+      'cat.jpg_info.json': JSON.stringify(described),
+      'cat.jpg_metadata.json': '[]',
+      'cat.jpg': 'another',
+    }),
+  )
+  t.is(status, 200, text)
+  t.deepEqual(await contentOf(ann, id), { 'a/b/cat.jpg': 'miaow', 'cat.jpg': 'another' })
+  t.like(await server.get(Datasets).get(id), { name: 'Soil & water', description: 'From v1', license: { type: 'license2', text: 'CC' } })
+  const [shown] = await metadataOf(ann, `datasets/${id}`)
+  t.like(shown, { '@context': ['http://x/c'], content: { k: 1 }, created_at: 'Wed Jun 20 16:40:25 UTC 2018' })
+  const [file] = await filesOf(id)
+  t.like(file, { contentType: 'image/jpeg', description: 'A cat', created: '2018-09-04T14:28:45.000Z' })
+  const escaped = await importBag(ann, v1Bag({ 'x.txt': 'x' }, { title: 'Plain' }))
+  const record = await server.get(Datasets).get(escaped.id)
+  t.deepEqual([record?.name, record?.creators, record?.tags.map(tag => tag.name)], ['Plain', ['Ada'], ['soil', 'wet']])
+  const missing = await importBag(ann, v1Bag({ 'gone.txt_info.json': '{}', '_dataset_metadata.json': '[]' }))
+  t.is(missing.message, 'Not all files found in archive (gone.txt missing)')
+})
+
+test('any valid bag will do, whoever made it', async t => {
+  const ann = await somebody(server)
+  const payload = { 'a.txt': 'a', 'deep/er/b.txt': 'b', 'c_info.json': 'no description of anything', '100% %0A.txt': 'c' }
+  const nameOf = async (archive: Buffer, filename?: string) => {
+    const { status, text, id } = await importBag(ann, archive, filename)
+    t.is(status, 200, text)
+    t.is(Object.keys(await contentOf(ann, id)).length, 4)
+    return (await server.get(Datasets).get(id))?.name
+  }
+  t.is(await nameOf(bagZip(payload), 'Leaf area.zip'), 'Leaf area')
+  t.is(await nameOf(bagZip(payload, { version: '0.97', algorithm: 'md5' }), 'x.ZIP'), 'x')
+  t.is(await nameOf(bagZip(payload, { algorithm: 'sha512', tags: { 'bag-info.txt': 'External-Identifier: One\n  two\n' } })), 'One two')
+  t.is(await nameOf(zipOf({ ...bagFiles(payload) }, 'Some folder/')), 'Some folder')
+  const encoded = bagFiles(payload)
+  const manifest = String(encoded['manifest-sha256.txt']).replace('100% %0A', '100%25 %250A')
+  t.is(await nameOf(bagZip(payload, { tags: { 'manifest-sha256.txt': manifest } }), 'y.zip'), 'y')
+  const titled = '<r xmlns="u"><titles><title>One</title><title>T&#119;o &amp; <![CDATA[<3>]]></title></titles></r>'
+  t.is(await nameOf(bagZip(payload, { tags: { 'metadata/datacite.xml': titled } })), 'Two & <3>')
+  t.is((await importBag(ann, bagZip({}))).status, 200)
+})
+
+test('importing takes an account, the right to make datasets, and a bag', async t => {
+  const ann = await somebody(server)
+  t.is((await importBag({ ...ann, call: server.as() }, bagZip({}))).status, 401)
+  t.is((await importBag(ann, bagZip({}), 'bag.tar')).status, 400)
+  const form = new FormData()
+  form.set('one', new Blob([new Uint8Array(bagZip({}))]), 'one.zip')
+  form.set('two', new Blob([new Uint8Array(bagZip({}))]), 'two.zip')
+  t.is((await ann.call('/api/datasets/createfrombag', { method: 'POST', body: form })).status, 400)
+  t.deepEqual(await idsOf(ann.get('/api/datasets')), [])
+})
