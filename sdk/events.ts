@@ -33,6 +33,8 @@ export interface EventMap {
     readonly spaces: readonly string[]
     readonly wasImporting?: boolean
   }
+  /** Of a copy, when it can be seen. `from`: what it was copied from. */
+  'dataset.copied': { readonly from: string }
   /** It was built out of sight and is seen now, with all that is in it. */
   'dataset.imported': None
   /** `entries`: how many files and folders. */
@@ -63,6 +65,8 @@ export interface EventMap {
     readonly isToldApart?: boolean
   }
   'file.updated': { readonly fields: readonly string[] }
+  /** Of a copy, that may not be seen yet. `from`: what it was copied from. */
+  'file.copied': { readonly from: string }
   'file.attached': { readonly dataset: string }
   /** From one folder of a dataset to another one, or to or from its root. */
   'file.moved': { readonly dataset: string; readonly folder: string | null }

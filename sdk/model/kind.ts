@@ -18,6 +18,7 @@ export type Kind =
   | 'definition'
   | 'vocabulary'
   | 'term'
+  | 'relation'
 
 /** Names one thing. */
 export interface Ref {

@@ -53,4 +53,5 @@ export const viewPermission: Readonly<Record<Kind, Permission>> = {
   definition: 'ViewMetadata',
   vocabulary: 'ViewVocabulary',
   term: 'ViewVocabularyTerm',
+  relation: 'ViewRelation',
 }

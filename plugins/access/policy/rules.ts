@@ -23,7 +23,16 @@ const grounds = {
 } as const satisfies Record<string, Ground>
 
 /** What has to hang on something to be seen by others: until then it is its author's alone, on a public server too. */
-const derivedKinds: ReadonlySet<Kind> = new Set<Kind>(['folder', 'file', 'section', 'preview', 'thumbnail', 'metadata', 'comment'])
+const derivedKinds: ReadonlySet<Kind> = new Set<Kind>([
+  'folder',
+  'file',
+  'section',
+  'preview',
+  'thumbnail',
+  'metadata',
+  'comment',
+  'relation',
+])
 
 /** True of what everybody may do on a public server, and on public things of a private one. */
 export const isReading = (mode: Mode, permission: Permission): boolean =>

@@ -1,0 +1,110 @@
+import { Forbidden, Invalid, NotFound, one, routesFor, type Stored, s } from 'pounce/sdk'
+import { type RelatedType, type RelationEnd, type RelationRecord, relatedTypes } from './collection.ts'
+import { Relations } from './stored-relations.ts'
+
+const route = routesFor('relations', { relations: Relations })
+const params = s.Object({ id: s.id() })
+const anId = s.String({ minLength: 1, maxLength: 2000, pattern: '^[^\\u0000-\\u001f\\u007f]+$' })
+const End = s.Object({
+  id: anId,
+  resourceType: s.String({ maxLength: 100, description: `One of ${relatedTypes.join(', ')}` }),
+})
+const RelationJson = s.Object({
+  id: s.String(),
+  source: s.Object({ id: s.String(), resourceType: s.String() }),
+  target: s.Object({ id: s.String(), resourceType: s.String() }),
+  rdfType: s.Optional(s.String()),
+})
+
+const toJson = ({ id, source, target, rdfType }: RelationRecord & Stored): s.Static<typeof RelationJson> => ({
+  id,
+  source: { ...source },
+  target: { ...target },
+  ...(rdfType === null ? {} : { rdfType }),
+})
+
+const typeOf = (text: string): RelatedType => {
+  const known = relatedTypes.find(type => type === text.toLowerCase())
+  if (!known) throw new Invalid(`There is no resource type ${JSON.stringify(text)}; there is ${relatedTypes.join(', ')}`)
+  return known
+}
+const endOf = ({ id, resourceType }: s.Static<typeof End>): RelationEnd => ({ id, resourceType: typeOf(resourceType) })
+
+async function* shown(found: AsyncIterable<RelationRecord & Stored>): AsyncIterable<s.Static<typeof RelationJson>> {
+  for await (const relation of found) yield toJson(relation)
+}
+
+export const listRelations = route({
+  method: 'GET',
+  path: '/api/relations',
+  summary: 'All relations whose source or target the caller has the right for',
+  permission: 'ViewRelation',
+  responses: { 200: s.rows(RelationJson) },
+  async handle({ caller }, { relations }) {
+    return { status: 200, body: shown(relations.visible(caller)) }
+  },
+})
+
+export const searchRelations = route({
+  method: 'GET',
+  path: '/api/relations/search',
+  summary: 'Ids of what a thing is related to',
+  permission: 'ViewRelation',
+  query: s.Object({ sourceId: anId, sourceType: s.String({ maxLength: 100 }), targetType: s.String({ maxLength: 100 }) }),
+  responses: { 200: s.rows(s.String()) },
+  throws: [Invalid],
+  async handle({ query, caller }, { relations }) {
+    const source = { id: query.sourceId, resourceType: typeOf(query.sourceType) }
+    return { status: 200, body: relations.targets(caller, source, typeOf(query.targetType)) }
+  },
+})
+
+export const getRelation = route({
+  method: 'GET',
+  path: '/api/relations/:id',
+  summary: 'One relation',
+  permission: 'ViewRelation',
+  of: one('relation'),
+  params,
+  responses: { 200: RelationJson },
+  throws: [NotFound],
+  async handle({ params }, { relations }) {
+    const relation = await relations.get(params.id)
+    if (!relation) throw new NotFound('relation')
+    return { status: 200, body: toJson(relation) }
+  },
+})
+
+export const createRelation = route({
+  method: 'POST',
+  path: '/api/relations',
+  summary: 'Relate one thing to another',
+  description:
+    'Takes the right on source or target, and that both can be seen. An id can be an address of something elsewhere. One that is there already is no error, and its id is not told.',
+  permission: 'CreateRelation',
+  body: s.Object({ source: End, target: End, rdfType: s.Optional(s.String({ maxLength: 2000 })) }),
+  responses: { 200: s.Object({ status: s.String(), message: s.String(), id: s.Optional(s.String()) }) },
+  throws: [Invalid, NotFound, Forbidden],
+  async handle({ body, caller }, { relations }) {
+    const relation = { source: endOf(body.source), target: endOf(body.target), rdfType: body.rdfType ?? null }
+    await relations.mayAdd(caller, relation)
+    const id = await relations.add(relation, caller.user?.id)
+    if (id === undefined) return { status: 200, body: { status: 'OK', message: 'Relation already exists' } }
+    return { status: 200, body: { status: 'OK', message: `Relation '${id}' saved.`, id } }
+  },
+})
+
+export const deleteRelation = route({
+  method: 'DELETE',
+  path: '/api/relations/:id',
+  summary: 'Take a relation away',
+  permission: 'DeleteRelation',
+  of: one('relation'),
+  params,
+  responses: { 200: s.Object({ status: s.String() }) },
+  throws: [NotFound],
+  async handle({ params }, { relations }) {
+    await relations.remove(params.id)
+    return { status: 200, body: { status: 'OK' } }
+  },
+})

@@ -1,0 +1,152 @@
+import { createHash } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import {
+  type After,
+  type AnyEvent,
+  and,
+  type BatchHandler,
+  type Caller,
+  Clock,
+  CommitConflict,
+  DocumentStore,
+  demand,
+  eq,
+  Forbidden,
+  isIn,
+  isServerAdmin,
+  NotFound,
+  Policy,
+  port,
+  type Stored,
+  type StoredEvent,
+  type Where,
+  wire,
+} from 'pounce/sdk'
+import { type RelatedType, type RelationEnd, type RelationRecord, relations, thingOf } from './collection.ts'
+
+type Relation = RelationRecord & Stored
+type NewRelation = Pick<RelationRecord, 'source' | 'target' | 'rdfType'>
+
+const batch = 200
+
+const idOf = ({ source, target, rdfType }: NewRelation): string => {
+  const parts = [source.resourceType, source.id, target.resourceType, target.id, rdfType]
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 24)
+}
+
+/** Relations in the document store. */
+export class StoredRelations implements BatchHandler {
+  #documents: DocumentStore
+  #policy: Policy
+  #clock: Clock
+
+  constructor(documents: DocumentStore, policy: Policy, clock: Clock) {
+    this.#documents = documents
+    this.#policy = policy
+    this.#clock = clock
+  }
+
+  get(id: string): Promise<Relation | undefined> {
+    return this.#documents.get(relations, id)
+  }
+
+  /** Takes the right to relate on one end, and that the other one, when it is of this server, can be seen; only a server admin joins two outside things. */
+  async mayAdd(caller: Caller, { source, target }: NewRelation): Promise<void> {
+    const things = [source, target].flatMap(end => thingOf(end) ?? [])
+    if (things.length === 0 && !isServerAdmin(caller)) throw new Forbidden('One end at least must be a thing of this server')
+    let isAllowed = things.length === 0
+    for (const thing of things) {
+      const verdict = await this.#policy.canOn(caller, 'CreateRelation', thing)
+      if (verdict === 'unseen') throw new NotFound(thing.kind)
+      if (verdict === 'yes') isAllowed = true
+    }
+    const [first] = things
+    if (!isAllowed && first) await demand(this.#policy, caller, 'CreateRelation', first)
+  }
+
+  /** The id of the new relation; undefined when there is such a one already. */
+  async add(relation: NewRelation, author: string | undefined): Promise<string | undefined> {
+    const id = idOf(relation)
+    try {
+      const created = this.#clock.now().toISOString()
+      await this.#documents.commit({ insert: { id, ...relation, author: author ?? null, created }, into: relations })
+      return id
+    } catch (error) {
+      if (error instanceof CommitConflict && error.reason === 'exists') return undefined
+      throw error
+    }
+  }
+
+  async remove(id: string): Promise<void> {
+    try {
+      await this.#documents.commit({ tombstone: id, in: relations })
+    } catch (error) {
+      if (!(error instanceof CommitConflict)) throw error
+    }
+  }
+
+  /** All that the caller may look at, by id, read while you iterate. */
+  async *visible(caller: Caller): AsyncIterable<Relation> {
+    let some: Relation[] = []
+    for await (const relation of this.#documents.walk(relations)) {
+      some.push(relation)
+      if (some.length < batch) continue
+      yield* await this.#seen(caller, some)
+      some = []
+      await nextTurn()
+    }
+    yield* await this.#seen(caller, some)
+  }
+
+  /** Ids of what a thing is related to, of those relations that the caller may look at. */
+  async *targets(caller: Caller, source: RelationEnd, targetType: RelatedType): AsyncIterable<string> {
+    const where = and(eq('source.id', source.id), eq('target.resourceType', targetType))
+    let after: After | undefined
+    do {
+      const page = await this.#documents.find(relations, { using: 'bySource', where, limit: batch, ...(after ? { after } : {}) })
+      const fitting = page.items.filter(relation => relation.source.resourceType === source.resourceType)
+      for (const { target } of await this.#seen(caller, fitting)) yield target.id
+      after = page.next
+    } while (after)
+  }
+
+  async #seen(caller: Caller, some: readonly Relation[]): Promise<readonly Relation[]> {
+    const ids = some.map(({ id }) => id)
+    const seen = await this.#policy.allowed(caller, 'ViewRelation', 'relation', ids)
+    return some.filter(({ id }) => seen.has(id))
+  }
+
+  /** Relations go with what they join. */
+  async handleAll(events: readonly AnyEvent[]): Promise<void> {
+    const gone = events.map(({ subject }) => subject.id)
+    await this.#removeAll('bySource', isIn('source.id', gone))
+    await this.#removeAll('byTarget', isIn('target.id', gone))
+  }
+
+  async #removeAll(using: string, where: Where): Promise<void> {
+    for (;;) {
+      const { items } = await this.#documents.find(relations, { using, where, limit: batch })
+      if (items.length === 0) return
+      await this.#documents.commitEach(items.map(({ id }) => ({ change: { tombstone: id, in: relations } })))
+    }
+  }
+}
+wire(StoredRelations, DocumentStore, Policy, Clock)
+
+export const Relations = port<StoredRelations>('relations')
+
+/** A copy is related to what it was copied from, as long as both are there. */
+export class RelateCopies {
+  #relations: StoredRelations
+
+  constructor(stored: StoredRelations) {
+    this.#relations = stored
+  }
+
+  async handle({ subject, actor, data }: StoredEvent<'dataset.copied' | 'file.copied'>): Promise<void> {
+    const resourceType = subject.kind === 'file' ? 'file' : 'dataset'
+    const [source, target] = [data.from, subject.id].map(id => ({ id, resourceType }) as const)
+    if (source && target) await this.#relations.add({ source, target, rdfType: null }, actor)
+  }
+}
+wire(RelateCopies, Relations)
