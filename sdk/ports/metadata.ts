@@ -1,3 +1,4 @@
+import type { Caller } from '../model/caller.ts'
 import type { Ref } from '../model/kind.ts'
 import { contributions, port } from '../port.ts'
 import type { Json } from './document-store.ts'
@@ -15,3 +16,10 @@ export interface StandardVocabularies {
   terms(id: string): Promise<readonly string[] | undefined>
 }
 export const StandardVocabularies = port<StandardVocabularies>('standardVocabularies')
+
+/** Names that fields of metadata have by agreement, for people who type a query or fill in a form. */
+export interface MetadataNaming {
+  /** Names that begin like this, whatever their case, as far as the caller may know them; at most `limit`. */
+  names(prefix: string, caller: Caller, limit: number): Promise<readonly string[]>
+}
+export const MetadataNamings = contributions<MetadataNaming>('metadataNamings')

@@ -220,6 +220,16 @@ test('distinct definitions are those of the installation and of one’s spaces, 
   t.false((await labels(bob, '/api/metadata/distinctdefinitions')).includes('same'))
 })
 
+test('labels are offered to who types the name of a field, those of spaces to their people', async t => {
+  const space = await newSpace(ann)
+  await ann.post(inSpace(space), { label: 'Audible range', type: 'number' })
+  const names = async (by: Pick<Calls, 'get'>, filter: string) => (await by.get(`/api/metadata/autocompletenames?filter=${filter}`)).body
+  t.deepEqual(await names(ann, 'aud'), ['metadata.Audible range', 'metadata.Audience'])
+  t.deepEqual(await names(ann, 'metadata.Aud'), ['metadata.Audible range', 'metadata.Audience'])
+  t.deepEqual(await names(bob, 'aud'), ['metadata.Audience'])
+  t.deepEqual(await names(callsOf(server.as()), 'zzz'), [])
+})
+
 test('the words of a list come from here, or from where the configuration allows, without the caller’s cookies and keys', async t => {
   const space = await newSpace(ann)
   const vocabulary = ((await ann.post('/api/standardvocab', ['oak', 'ash'])).body as { url: string }).url

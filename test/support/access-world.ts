@@ -20,7 +20,7 @@ export const accessPlugins: readonly string[] = [
     'comments',
     'previews',
   ]
-    .concat('extractions', 'search', 'activity', 'status', 'tree')
+    .concat('vocabularies', 'metadata-definitions', 'extractions', 'search', 'activity', 'status', 'tree')
     .map(name => `resources.${name}`),
 ]
 

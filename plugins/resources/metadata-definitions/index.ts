@@ -1,8 +1,9 @@
-import { definePlugin, MetadataChecks, on, provide } from 'pounce/sdk'
+import { definePlugin, MetadataChecks, MetadataNamings, on, provide } from 'pounce/sdk'
 import { definitions } from './collection.ts'
 import { config } from './config.ts'
 import { DefinitionCheck } from './definition-check.ts'
 import { DefinitionKeeping, Keeping } from './definition-keeping.ts'
+import { DefinitionNames } from './definition-names.ts'
 import { DefinitionWords, ListWords } from './definition-words.ts'
 import { CopyToSpaces, DropWithSpace } from './handlers.ts'
 import * as routes from './routes.ts'
@@ -20,6 +21,7 @@ export const plugin = definePlugin({
     provide(ListWords, DefinitionWords),
     provide(Keeping, DefinitionKeeping),
     provide(MetadataChecks, DefinitionCheck),
+    provide(MetadataNamings, DefinitionNames),
   ],
   routes: { ...routes, ...placeRoutes },
   collections: [definitions],

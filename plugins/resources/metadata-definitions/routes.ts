@@ -2,6 +2,7 @@ import { Forbidden, Invalid, NotFound, rawJson, routesFor, s, signedIn, Unreacha
 import { everywhere } from './collection.ts'
 import { DefinitionJson, NewDefinition, ok, shown, toJson } from './definition-json.ts'
 import { Keeping } from './definition-keeping.ts'
+import { spacesOfCaller } from './definition-names.ts'
 import { ListWords } from './definition-words.ts'
 import { type Definition, Definitions } from './stored-definitions.ts'
 
@@ -41,8 +42,7 @@ export const listDistinctDefinitions = route({
   permission: 'ViewDataset',
   responses: { 200: s.rows(DefinitionJson) },
   async handle({ caller }, { definitions }) {
-    const spaces = caller.user?.memberships.filter(({ permissions }) => permissions.has('ViewSpace')).map(({ space }) => space) ?? []
-    return { status: 200, body: distinct(definitions.in(everywhere, ...spaces)) }
+    return { status: 200, body: distinct(definitions.in(everywhere, ...spacesOfCaller(caller))) }
   },
 })
 

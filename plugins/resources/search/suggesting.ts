@@ -1,4 +1,16 @@
-import { type Caller, type FieldCount, Invalid, Policy, port, SearchIndex, type ValueCount, wire } from 'pounce/sdk'
+import {
+  type Caller,
+  type Contributions,
+  type FieldCount,
+  Invalid,
+  type MetadataNaming,
+  MetadataNamings,
+  Policy,
+  port,
+  SearchIndex,
+  type ValueCount,
+  wire,
+} from 'pounce/sdk'
 
 const fixed = [
   'name',
@@ -18,10 +30,12 @@ const fixed = [
 export class Suggesting {
   #index: SearchIndex
   #policy: Policy
+  #namings: Contributions<MetadataNaming>
 
-  constructor(index: SearchIndex, policy: Policy) {
+  constructor(index: SearchIndex, policy: Policy, namings: Contributions<MetadataNaming>) {
     this.#index = index
     this.#policy = policy
+    this.#namings = namings
   }
 
   fields(prefix: string, limit: number, caller: Caller): Promise<readonly FieldCount[]> {
@@ -34,10 +48,18 @@ export class Suggesting {
     return (await this.tags(prefix, limit, caller)).map(({ tag, count }) => ({ value: tag, count }))
   }
 
+  /** Fields of metadata as queries write them: those of definitions, then those that are in use, each once. */
+  async metadataNames(prefix: string, limit: number, caller: Caller): Promise<readonly string[]> {
+    const start = prefix.replace(/^metadata\./, '')
+    const agreed = await Promise.all(this.#namings.all().map(naming => naming.names(start, caller, limit)))
+    const used = (await this.fields(start, limit, caller)).map(({ field }) => field)
+    return [...new Set([...agreed.flat(), ...used])].slice(0, limit).map(name => `metadata.${name}`)
+  }
+
   tags(prefix: string, limit: number, caller: Caller): Promise<readonly { readonly tag: string; readonly count: number }[]> {
     return this.#index.tags(prefix, this.#policy.searchScope(caller), limit)
   }
 }
-wire(Suggesting, SearchIndex, Policy)
+wire(Suggesting, SearchIndex, Policy, MetadataNamings)
 
 export const Suggest = port<Suggesting>('search.suggesting')

@@ -59,13 +59,12 @@ const filterQuery = s.Object({ filter: s.String({ default: '', maxLength: 200 })
 export const autocompleteMetadataNames = route({
   method: 'GET',
   path: '/api/metadata/autocompletenames',
-  summary: 'Names of metadata fields, as queries write them',
+  summary: 'Names of metadata fields, as queries write them: those that are defined and those in use',
   permission: 'reader',
   query: filterQuery,
   responses: { 200: s.Array(s.String()) },
   throws: [Unavailable],
   async handle({ query, caller }: Request<undefined, typeof filterQuery, undefined>, { suggesting }) {
-    const fields = await suggesting.fields(query.filter, 1000, caller)
-    return { status: 200, body: fields.map(({ field }) => `metadata.${field}`) }
+    return { status: 200, body: [...(await suggesting.metadataNames(query.filter, 1000, caller))] }
   },
 })
