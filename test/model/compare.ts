@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { isDeepStrictEqual } from 'node:util'
 import { type Entry, fromBuffer } from 'yauzl'
+import { until } from '../support/until.ts'
 import { archivesOf, type Expectation, expectationsOf } from './expectations.ts'
 import { people } from './model-rights.ts'
 import type { World } from './model-world.ts'
@@ -40,9 +42,12 @@ export const compare = async (world: World, before: Counts): Promise<void> => {
     const all = expectationsOf(world, who)
     for (let at = 0; at < all.length; at += 16) await Promise.all(all.slice(at, at + 16).map(each => holds(world, each)))
   }
-  const now = await countsOf(world)
-  const grown = Object.fromEntries(Object.entries(now).map(([name, count]) => [name, count - before[name as keyof Counts]]))
-  assert.deepEqual(grown, world.state.counts(), 'totals of GET /api/status')
+  const totals = async () => {
+    const now = Object.entries(await countsOf(world))
+    return Object.fromEntries(now.map(([name, count]) => [name, count - before[name as keyof Counts]]))
+  }
+  // While the store is slow the status page tells the totals that it knew last.
+  await until('the totals of GET /api/status to be those of the model', totals, now => isDeepStrictEqual(now, world.state.counts()), 5_000)
 }
 
 /** Holds the ZIP of every dataset against the model. */

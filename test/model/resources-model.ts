@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { ExecutionContext, TestFn } from 'ava'
 import fc from 'fast-check'
 import { type BootOptions, bootForTest, type TestServer } from 'pounce/sdk/testing'
 import { newPerson } from '../support/people.ts'
+import { until } from '../support/until.ts'
 import { collectionOperations } from './collection-operations.ts'
 import { compare, compareArchives, countsOf } from './compare.ts'
 import { datasetOperations } from './dataset-operations.ts'
@@ -76,9 +78,8 @@ const play = async (world: World, steps: readonly Step[]): Promise<void> => {
   } finally {
     await clearAway(world)
   }
-  const after = await countsOf(world)
-  if (JSON.stringify(after) !== JSON.stringify(before))
-    throw new Error(`The totals were ${JSON.stringify(before)} and are ${JSON.stringify(after)} when all is gone again`)
+  const isAsBefore = (now: object): boolean => isDeepStrictEqual(now, before)
+  await until('the totals to be what they were when all is gone again', () => countsOf(world), isAsBefore, 5_000)
 }
 
 /** Plays random sequences; fails with the shortest one found that the product and the model tell differently. */
