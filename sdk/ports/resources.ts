@@ -1,3 +1,4 @@
+import type { NewEvent } from '../events.ts'
 import type { Caller } from '../model/caller.ts'
 import type {
   CollectionRecord,
@@ -6,6 +7,7 @@ import type {
   FileRecord,
   FolderRecord,
   License,
+  Place,
   RoleRecord,
   SpaceRecord,
   Tag,
@@ -80,9 +82,9 @@ export interface Datasets extends Records<DatasetRecord> {
   stillImporting(id: string): Promise<void>
   /**
    * Shows an imported dataset with all that is in it: one commit, with `dataset.created` and `dataset.imported`; each file says `file.created` soon
-   * after. One that is shown already is no error. `NotFound` when it was dropped.
+   * after. `besides`: further events of that commit. One that is shown already is no error. `NotFound` when it was dropped.
    */
-  reveal(id: string): Promise<DatasetRecord & Stored>
+  reveal(id: string, besides?: readonly NewEvent[]): Promise<DatasetRecord & Stored>
   /** Takes an import back with all that is in it. An absent dataset, and one that is shown, is no error and stays. */
   drop(id: string): Promise<void>
   /**
@@ -147,9 +149,19 @@ export interface NewFile {
   /** One of several of which the client tells the feed by itself (`addFileEvent`). */
   readonly isToldApart?: boolean
 }
+/** Whose the copies of files are, and where they lie. */
+export interface FileCopy {
+  readonly author: string
+  readonly placesOf: (original: FileRecord & Stored) => readonly Place[]
+}
 export interface Files extends Records<FileRecord> {
   /** One commit. When it certainly failed the bytes are removed; when only its answer was lost they stay until a sweep finds them. */
   create(file: NewFile): Promise<FileRecord & Stored>
+  /**
+   * Copies for a dataset that is being imported, by the ids of the originals. They share the bytes, which go with the last record that names
+   * them. A file that is deleted meanwhile has no copy. At most 200.
+   */
+  copy(some: readonly (FileRecord & Stored)[], as: FileCopy): Promise<ReadonlyMap<string, string>>
   /** Files that lie right in a dataset's root or in a folder, by name. */
   in(datasetOrFolder: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<FileRecord & Stored>>
   /** How many files `in` would list, counted up to 100,000. 0 for an unknown id. */

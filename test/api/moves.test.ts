@@ -104,7 +104,7 @@ test('a name that is taken where a folder comes gets a number', async t => {
   t.like((await move(ann, dataset, other, `?into=${b}`)).body, { newname: 'b' })
 })
 
-test('a folder moves to another dataset, and all that is in it follows', async t => {
+test.serial('a folder moves to another dataset, and all that is in it follows', async t => {
   await server.drained()
   const before = await server.get(Counters).instance()
   const [from, to] = [await tree(), await tree({ name: 'Target' })]
@@ -197,7 +197,7 @@ test('files that are uploaded while their dataset is deleted leave nothing', asy
   }
 })
 
-test('a thing that is deleted twice at once is deleted once', async t => {
+test.serial('a thing that is deleted twice at once is deleted once', async t => {
   await server.drained()
   const before = await server.get(Counters).instance()
   const { dataset, a, inA } = await tree()

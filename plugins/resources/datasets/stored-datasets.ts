@@ -98,12 +98,12 @@ export class StoredDatasets implements Datasets {
     await this.change(id, { set: { modified: this.#clock.now().toISOString() } }, [])
   }
 
-  async reveal(id: string): Promise<Dataset> {
+  async reveal(id: string, besides: readonly NewEvent[] = []): Promise<Dataset> {
     const revealed = await rewrite(this.#documents, datasets, { kind: 'dataset', id }, now => {
       if (now.state !== 'importing') return undefined
       const at = this.#clock.now().toISOString()
       const imported = event('dataset.imported', { kind: 'dataset', id }, {}, now.author)
-      return { set: { state: 'live' as const, created: at, modified: at }, events: [...announcing(now), imported] }
+      return { set: { state: 'live' as const, created: at, modified: at }, events: [...announcing(now), imported, ...besides] }
     })
     return this.#places.settleNew(revealed)
   }

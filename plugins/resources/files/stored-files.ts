@@ -9,6 +9,7 @@ import {
   DocumentStore,
   eq,
   event,
+  type FileCopy,
   type FileRecord,
   type Files,
   Folders,
@@ -28,6 +29,7 @@ import {
   wire,
 } from 'pounce/sdk'
 import { files } from './collection.ts'
+import { copyFiles } from './file-copies.ts'
 import { FileRemoval, type Removal } from './removal.ts'
 
 export const config = s.Object({
@@ -148,6 +150,10 @@ export class StoredFiles implements Files {
     if (gone === undefined) return
     await this.#removal.remove(made, undefined)
     throw new NotFound(gone)
+  }
+
+  copy(some: readonly (FileRecord & Stored)[], as: FileCopy): Promise<ReadonlyMap<string, string>> {
+    return copyFiles({ documents: this.#documents, removal: this.#removal, ids: this.#ids, clock: this.#clock }, some, as)
   }
 
   in(datasetOrFolder: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<FileRecord & Stored>> {

@@ -20,6 +20,7 @@ const files: Files = {
   getMany: none,
   change: none,
   create: none,
+  copy: none,
   in: none,
   countIn: none,
   jobsChanged: none,

@@ -1,0 +1,81 @@
+import {
+  type Clock,
+  CommitConflict,
+  type DocumentStore,
+  event,
+  type FileCopy,
+  type FileRecord,
+  type Ids,
+  type NewEvent,
+  noStatistics,
+  type Stored,
+} from 'pounce/sdk'
+import { files } from './collection.ts'
+import type { Removal } from './removal.ts'
+
+type File = FileRecord & Stored
+
+interface Tools {
+  readonly documents: DocumentStore
+  readonly removal: Removal
+  readonly ids: Ids
+  readonly clock: Clock
+}
+
+/**
+ * Makes records that share the bytes of others. Bytes go with the last record that names them, so each original is looked at again once its
+ * copy is durable: while it is there, whoever looked for owners of the bytes has found one at any time. The copy of one that has gone goes too.
+ */
+export const copyFiles = async (
+  { documents, removal, ids, clock }: Tools,
+  originals: readonly File[],
+  { author, placesOf }: FileCopy,
+): Promise<ReadonlyMap<string, string>> => {
+  const now = clock.now().toISOString()
+  const made = originals.map(original => ({ original, id: ids.next() }))
+  const done = await documents.commitEach(
+    made.map(({ original, id }) => ({
+      change: { insert: { id, ...copyOf(original), author, created: now, places: placesOf(original) }, into: files },
+      events: eventsOf(id, original, author),
+    })),
+  )
+  const failed = done.find(result => !result.ok)
+  if (failed && !failed.ok) throw failed.error
+  const left = await documents.getMany(
+    files,
+    originals.map(({ id }) => id),
+  )
+  const copies = new Map<string, string>()
+  for (const [at, { original, id }] of made.entries()) {
+    const result = done[at]
+    if (left.has(original.id)) copies.set(original.id, id)
+    else if (result?.ok) await unlessGone(removal.remove(result.document, undefined))
+  }
+  return copies
+}
+
+const copyOf = (original: File): Omit<FileRecord, 'author' | 'created' | 'places'> => {
+  const { name, originalName, description, contentType, sizeBytes, sha256, blob, status, thumbnail, showPreviews, license, tags } = original
+  return {
+    ...{ name, originalName, description, contentType, sizeBytes, sha256, blob, thumbnail, showPreviews, license, tags },
+    status: status === 'ARCHIVED' ? 'ARCHIVED' : 'PROCESSED',
+    statistics: noStatistics,
+    pendingJobs: [],
+    untold: { extract: false, key: null },
+  }
+}
+
+/** A copy gets a thumbnail of its own from who keeps them: that of the original has the rights of the original. */
+const eventsOf = (id: string, { id: from, thumbnail }: File, author: string): readonly NewEvent[] => {
+  const copied = event('file.copied', { kind: 'file', id }, { from }, author)
+  if (thumbnail === null) return [copied]
+  return [copied, event('thumbnail.attached', { kind: 'thumbnail', id: thumbnail }, { target: { kind: 'file', id } })]
+}
+
+const unlessGone = async (removal: Promise<void>): Promise<void> => {
+  try {
+    await removal
+  } catch (error) {
+    if (!(error instanceof CommitConflict)) throw error
+  }
+}
