@@ -33,8 +33,9 @@ export class SweepUnattached {
   ): Promise<void> {
     const before = new Date(this.#clock.now().getTime() - keptMs).toISOString()
     const unattached = eq(field, null)
+    const old = and(unattached, range('created', { lt: before }))
     while (!signal.aborted) {
-      const { items } = await this.#documents.find(from, { using, where: and(unattached, range('created', { lt: before })), limit: batch })
+      const { items } = await this.#documents.find(from, { using, where: old, sort: { by: 'created', order: 'ascending' }, limit: batch })
       if (items.length === 0) return
       const outcome = await this.#documents.commitEach(
         items.map(({ id, blob }) => {

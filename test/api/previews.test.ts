@@ -1,0 +1,311 @@
+import test from 'ava'
+import { BlobStore, Collections, Datasets, DocumentStore, Files, Ids } from 'pounce/sdk'
+import { bootForTest, FixedClock } from 'pounce/sdk/testing'
+import { previews, thumbnails, tiles } from '../../plugins/resources/previews/collections.ts'
+import { allIds, callsOf } from '../support/calls.ts'
+import { answering, previewOf, sectionOf, send, thumbnailOf } from '../support/derived.ts'
+import { formWith, unknownId, upload } from '../support/scene.ts'
+import { newCollection, newDataset, somebody } from '../support/spaces-and-people.ts'
+
+const server = await bootForTest()
+const ann = await somebody(server, 'ann')
+const bob = await somebody(server, 'bob')
+const admin = callsOf(server.as(server.admin.key))
+test.after.always(() => server.stop())
+
+const newFile = async (more: object = {}): Promise<string> => upload(ann.call, await newDataset(ann, more))
+const recordOf = (id: string) => server.get(DocumentStore).get(previews, id)
+
+test('a preview is uploaded, attached, described and titled', async t => {
+  const file = await newFile()
+  const id = await send(ann, '/api/previews?iipKey=k1', { name: 'leaf.dzi', type: 'application/xml', title: 'Leaf "one"' })
+  t.like(await recordOf(id), { contentType: 'application/dzi', metadata: { iipKey: 'k1' }, target: null })
+  t.deepEqual((await ann.get(`/api/previews/${id}/metadata`)).body, { id, contentType: 'application/dzi', title: 'Leaf "one"' })
+  t.deepEqual((await ann.post(`/api/files/${file}/previews/${id}`, { width: '10', deep: { a: null } })).body, { status: 'success' })
+  t.like(await recordOf(id), { extractor: 'Other', metadata: { width: '10', deep: { a: null } }, target: { kind: 'file', id: file } })
+  t.is((await ann.post(`/api/previews/${id}/metadata`, { count: 3, none: null, section_id: '', file_id: null })).status, 200)
+  t.like(await recordOf(id), { extractor: 'Other', metadata: { count: 3, none: null }, target: { kind: 'file', id: file } })
+  t.is((await ann.post(`/api/previews/${id}/title`, { title: 'Another' })).status, 200)
+  t.like((await bob.get(`/api/previews/${id}/metadata`)).body, { title: 'Another' })
+  t.is((await ann.post(`/api/previews/${id}/title`, {})).status, 400)
+  t.is((await bob.post(`/api/previews/${id}/title`, { title: 'mine' })).status, 403)
+  t.deepEqual((await bob.get(`/api/files/${file}/listpreviews`)).body, [{ id, filename: 'leaf.dzi', contentType: 'application/dzi' }])
+})
+
+test('a preview that is attached to nothing is its maker’s alone', async t => {
+  const id = await send(ann, '/api/previews')
+  const paths = [`/api/previews/${id}`, `/api/previews/${id}/metadata`]
+  t.is(await answering(ann, paths), 2)
+  t.is(await answering(bob, paths), 0)
+  t.is(await answering(admin, paths), 0)
+  t.is((await admin.get(`/api/previews/${id}?superAdmin=true`)).status, 200)
+  t.is((await bob.post(`/api/files/${await newFile()}/previews/${id}`, {})).status, 404)
+  t.is((await bob.remove(`/api/previews/${id}`)).status, 404)
+  t.like(await recordOf(id), { target: null })
+})
+
+test('a preview of what is not there is deleted', async t => {
+  for (const path of [`/api/files/${unknownId}`, `/api/collections/${unknownId}`]) {
+    const id = await send(ann, '/api/previews')
+    t.is((await ann.post(`${path}/previews/${id}`, {})).status, 404)
+    t.is(await recordOf(id), undefined)
+  }
+  const id = await previewOf(ann, await newFile())
+  t.is((await ann.post(`/api/files/${unknownId}/previews/${id}`, {})).status, 404)
+  t.truthy(await recordOf(id), 'one that shows something already stays')
+  t.is((await ann.post(`/api/files/${await newFile()}/previews/${unknownId}`, {})).status, 404)
+  t.is((await ann.post(`/api/previews/${id}/metadata`, { section_id: 'nonsense' })).status, 400)
+  t.is((await ann.post(`/api/previews/${id}/metadata`, { section_id: unknownId })).status, 404)
+})
+
+test('a preview is attached to a section or file by its metadata, where both ends may be added to', async t => {
+  const file = await newFile()
+  const section = await sectionOf(ann, file)
+  const id = await send(ann, '/api/previews')
+  t.is((await ann.post(`/api/previews/${id}/metadata`, { section_id: section, extractor_id: 'acme.faces' })).status, 200)
+  t.like(await recordOf(id), { target: { kind: 'section', id: section }, extractor: 'acme.faces', metadata: {} })
+  const own = await send(bob, '/api/previews')
+  t.is((await bob.post(`/api/previews/${own}/metadata`, { section_id: section })).status, 403)
+  t.is((await bob.post(`/api/previews/${own}/metadata`, { file_id: file })).status, 403)
+  t.like(await recordOf(own), { target: null })
+  t.is((await ann.post(`/api/previews/${id}/metadata`, { file_id: file })).status, 200)
+  t.like(await recordOf(id), { target: { kind: 'file', id: file } })
+})
+
+test('a collection has previews, put there by those who may edit it', async t => {
+  const collection = await newCollection(ann)
+  const id = await send(ann, '/api/previews')
+  t.deepEqual((await ann.post(`/api/collections/${collection}/previews/${id}`, { preview_type: 'map' })).body, { status: 'success' })
+  t.like(await recordOf(id), { target: { kind: 'collection', id: collection }, extractor: 'Other', metadata: { preview_type: 'map' } })
+  t.is((await bob.get(`/api/previews/${id}`)).status, 200)
+  const own = await send(bob, '/api/previews')
+  t.is((await bob.post(`/api/collections/${collection}/previews/${own}`, {})).status, 403)
+  await ann.remove(`/api/collections/${collection}`)
+  await ann.remove(`/api/collections/${collection}`)
+  t.is((await ann.get(`/api/previews/${id}`)).status, 404)
+  await server.drained()
+  t.is(await recordOf(id), undefined)
+})
+
+test('the tiles of a preview are found where Deep Zoom viewers look for them', async t => {
+  const file = await newFile()
+  const preview = await send(ann, '/api/previews', { name: 'p.dzi', type: 'application/xml' })
+  await ann.post(`/api/files/${file}/previews/${preview}`, {})
+  const tile = (who: typeof ann, name: string, bytes: string) => send(who, '/api/tiles', { name, bytes, type: 'image/jpeg' })
+  const put = async (id: string, level: number | string) => (await ann.post(`/api/previews/${preview}/tiles/${id}/${level}`, {})).status
+  const first = await tile(ann, '3_4_tmp_8x.jpg', 'first')
+  t.is(await put(first, 11), 200)
+  const at = `/api/previews/${preview}_files/11/3_4.jpg`
+  const seen = await bob.call(at)
+  t.is(seen.headers.get('content-type'), 'image/jpeg')
+  t.is(await seen.text(), 'first')
+  t.is(await put(await tile(ann, '3_4.jpg', 'second'), 11), 200)
+  t.is(await (await bob.call(at)).text(), 'second', 'another tile at the same place takes it')
+  t.is(await server.get(DocumentStore).get(tiles, first), undefined)
+  for (const path of ['11/4_4.jpg', '12/3_4.jpg', '11/..%2f..%2fetc'])
+    t.is((await bob.get(`/api/previews/${preview}_files/${path}`)).status, 404, path)
+  t.is((await bob.get(`/api/previews/${preview}/11/3_4.jpg`)).status, 404)
+  t.is(await put(await tile(bob, '0_0_x.jpg', 'bob’s'), 11), 404, 'a tile of somebody else is not there')
+  t.is(await put(unknownId, 11), 404)
+  t.is(await put(await tile(ann, '0_0_x.jpg', 'x'), 65), 404)
+  const stray = await tile(bob, '0_0_x.jpg', 'x')
+  t.is((await bob.post(`/api/previews/${preview}/tiles/${stray}/11`, {})).status, 403)
+  t.is((await bob.remove(`/api/previews/${preview}`)).status, 403)
+  t.is((await ann.remove(`/api/previews/${preview}`)).status, 200)
+  t.is((await ann.get(at)).status, 404)
+  await server.drained()
+  const { items } = await server.get(DocumentStore).find(tiles, { using: 'byPreview', limit: 1000 })
+  t.deepEqual(
+    items.filter(each => each.preview === preview),
+    [],
+  )
+})
+
+test('the lists of all previews and thumbnails are for server admins, and page', async t => {
+  const file = await newFile()
+  const made = [await previewOf(ann, file), await previewOf(ann, file), await previewOf(ann, file)].reverse()
+  const thumbnail = await thumbnailOf(ann, `/api/files/${file}`)
+  for (const path of ['/api/previews', '/api/thumbnails']) {
+    t.is((await ann.get(path)).status, 403)
+    t.is((await server.as()(path)).status, 401)
+    t.is((await admin.get(`${path}?after=nonsense`)).status, 400)
+  }
+  const all = await allIds(admin.get, '/api/previews?limit=1')
+  t.deepEqual(
+    all.filter(id => made.includes(id)),
+    made,
+  )
+  const listed = (await admin.get('/api/thumbnails?limit=1000')).body as { id: string }[]
+  t.like(
+    listed.find(({ id }) => id === thumbnail),
+    { filename: 'p.png', 'content-type': 'image/png', size: '9' },
+  )
+})
+
+test('a thumbnail is shown by the file, its dataset and their collections, and another one when it is deleted', async t => {
+  const collection = await newCollection(ann)
+  const dataset = await newDataset(ann, { collection: [collection] })
+  const [one, two] = [await upload(ann.call, dataset), await upload(ann.call, dataset)]
+  const shown = async () => {
+    await server.drained()
+    const [file, set] = [await server.get(Files).get(one), await server.get(Datasets).get(dataset)]
+    return [file?.thumbnail, set?.thumbnail, (await server.get(Collections).get(collection))?.thumbnail]
+  }
+  const first = await thumbnailOf(ann, `/api/files/${one}`)
+  t.deepEqual(await shown(), [first, first, first])
+  const second = await thumbnailOf(ann, `/api/files/${one}`)
+  const other = await thumbnailOf(ann, `/api/files/${two}`)
+  t.deepEqual(await shown(), [second, first, first])
+  t.is((await bob.remove(`/api/thumbnails/${first}`)).status, 403)
+  t.is((await server.as()(`/api/thumbnails/${first}`, { method: 'DELETE' })).status, 401)
+  t.deepEqual((await ann.remove(`/api/thumbnails/${second}`)).body, { status: 'success' })
+  t.is((await ann.remove(`/api/thumbnails/${second}`)).status, 404)
+  t.deepEqual(await shown(), [first, first, first])
+  await ann.remove(`/api/thumbnails/${first}`)
+  t.deepEqual(await shown(), [null, other, other])
+  await ann.remove(`/api/files/${two}`)
+  t.deepEqual(await shown(), [null, null, null])
+})
+
+test('a file that is attached brings its thumbnail, and takes it along when it leaves', async t => {
+  const [from, to] = [await newDataset(ann), await newDataset(ann)]
+  const file = await upload(ann.call, from)
+  const thumbnail = await thumbnailOf(ann, `/api/files/${file}`)
+  const shown = async () => {
+    await server.drained()
+    return [(await server.get(Datasets).get(from))?.thumbnail, (await server.get(Datasets).get(to))?.thumbnail]
+  }
+  t.deepEqual(await shown(), [thumbnail, null])
+  t.is((await ann.post(`/api/datasets/${to}/files/${file}`, {})).status, 200)
+  t.deepEqual(await shown(), [thumbnail, thumbnail])
+  t.is((await ann.remove(`/api/datasets/${from}/${file}`)).status, 200)
+  t.deepEqual(await shown(), [null, thumbnail])
+  const collection = await newCollection(ann)
+  await ann.post(`/api/collections/${collection}/datasets/${to}`)
+  await server.drained()
+  t.is((await server.get(Collections).get(collection))?.thumbnail, thumbnail)
+  await ann.remove(`/api/collections/${collection}/datasets/${to}`)
+  await server.drained()
+  t.is((await server.get(Collections).get(collection))?.thumbnail, null)
+})
+
+test('a copy of a file gets a thumbnail of its own, which outlives that of the original', async t => {
+  const [from, to] = [await newDataset(ann), await newDataset(ann)]
+  const file = await upload(ann.call, from)
+  const thumbnail = await thumbnailOf(ann, `/api/files/${file}`)
+  await server.drained()
+  const original = await server.get(Files).get(file)
+  if (!original) throw new Error('no file')
+  const { name, contentType, blob, sizeBytes, sha256, author } = original
+  const about = { name, contentType, blob, sizeBytes, sha256, author, extract: false, isShared: true }
+  const copy = await server.get(Files).create({ ...about, dataset: to, thumbnail })
+  await server.drained()
+  const own = (await server.get(Files).get(copy.id))?.thumbnail
+  t.truthy(own)
+  t.not(own, thumbnail)
+  t.is((await server.get(Datasets).get(to))?.thumbnail, own)
+  await ann.remove(`/api/files/${file}`)
+  await server.drained()
+  t.is((await ann.get(`/api/thumbnails/${thumbnail}`)).status, 404)
+  t.is(await (await ann.call(`/api/thumbnails/${own}/blob`)).text(), 'a picture')
+})
+
+test('how to show the files of a dataset is told for each that wants to be shown there', async t => {
+  const dataset = await newDataset(ann)
+  const picture = await upload(ann.call, dataset, 'png', 'a.png', { type: 'image/png' })
+  const text = await upload(ann.call, dataset, 'text', 'b.txt')
+  await upload(ann.call, dataset, 'png', 'c.png', { type: 'image/png', query: 'extract=false&showPreviews=FileLevel' })
+  const preview = await previewOf(ann, text)
+  const { body } = await ann.get(`/api/datasets/${dataset}/getPreviews`)
+  t.deepEqual(
+    (body as { file_id: string; previews: { pv_id: string; pv_route: string }[] }[]).map(({ file_id, previews }) => [
+      file_id,
+      previews.map(({ pv_id, pv_route }) => [pv_id, pv_route]),
+    ]),
+    [
+      [picture, [[picture, `/files/${picture}/blob`]]],
+      [text, [[preview, `/api/previews/${preview}`]]],
+    ],
+  )
+  const [asBob] = (await bob.get(`/api/datasets/${dataset}/getPreviews`)).body as { previews: { pv_route: string }[] }[]
+  t.is(asBob?.previews[0]?.pv_route, 'null', 'who may not download is told no address')
+  t.is((await ann.get(`/api/datasets/${unknownId}/getPreviews`)).status, 404)
+})
+
+test('what a browser could run is never shown as what it is', async t => {
+  const file = await newFile()
+  for (const [type, kind] of [
+    ['image/svg+xml', 'attachment'],
+    ['text/html', 'attachment'],
+    ['application/xhtml+xml', 'attachment'],
+    ['image/png', 'inline'],
+  ] as const) {
+    const preview = await send(ann, '/api/previews', { bytes: '<script>alert(1)</script>', type })
+    await ann.post(`/api/files/${file}/previews/${preview}`, {})
+    const thumbnail = await send(ann, '/api/fileThumbnail', { bytes: '<script>alert(1)</script>', type })
+    const tile = await send(ann, '/api/tiles', { bytes: '<script>', type, name: '0_0_x.svg' })
+    await ann.post(`/api/previews/${preview}/tiles/${tile}/0`, {})
+    for (const path of [`/api/previews/${preview}`, `/api/thumbnails/${thumbnail}/blob`, `/api/previews/${preview}_files/0/0_0.svg`]) {
+      const { headers } = await ann.call(path)
+      t.regex(headers.get('content-disposition') ?? '', new RegExp(`^${kind}`), `${type} ${path}`)
+      t.is(headers.get('x-content-type-options'), 'nosniff')
+      t.regex(headers.get('content-security-policy') ?? '', /^sandbox/)
+    }
+  }
+})
+
+test('the preview and thumbnail of a file that is deleted are gone at once, and their bytes soon after', async t => {
+  const file = await newFile()
+  const [preview, thumbnail] = [await previewOf(ann, file), await thumbnailOf(ann, `/api/files/${file}`)]
+  const blob = (await recordOf(preview))?.blob ?? ''
+  t.truthy(await server.get(BlobStore).stat(blob))
+  await ann.remove(`/api/files/${file}`)
+  t.is(await answering(ann, [`/api/previews/${preview}`, `/api/thumbnails/${thumbnail}`, `/api/thumbnails/${thumbnail}/blob`]), 0)
+  await server.drained()
+  t.is(await server.get(BlobStore).stat(blob), undefined)
+  t.is(await server.get(DocumentStore).get(thumbnails, thumbnail), undefined)
+})
+
+test('previews that are attached while their file goes are gone with it', async t => {
+  for (let round = 0; round < 3; round += 1) {
+    const file = await newFile()
+    const sent = await Promise.all(Array.from({ length: 8 }, () => send(ann, '/api/previews')))
+    const attached = sent.map(id => ann.post(`/api/files/${file}/previews/${id}`, {}))
+    const gone = ann.remove(`/api/files/${file}`)
+    await Promise.all(attached)
+    t.is((await gone).status, 200)
+    await server.drained()
+    t.is((await server.get(DocumentStore).getMany(previews, sent)).size, 0)
+  }
+})
+
+test('a body without a file is refused, and leaves nothing', async t => {
+  for (const path of ['/api/previews', '/api/tiles', '/api/fileThumbnail']) {
+    const form = new FormData()
+    form.append('title', 'nothing')
+    t.is((await ann.call(path, { method: 'POST', body: form })).status, 400, path)
+    t.is((await ann.call(path, { method: 'POST', body: formWith('', 'empty.png', 'image/png') })).status, 400, path)
+    t.is((await server.as()(path, { method: 'POST', body: formWith('x', 'x.png', 'image/png') })).status, 401, path)
+  }
+})
+
+test('what is attached to nothing a week later is swept away, and nothing else', async t => {
+  const clock = new FixedClock('2026-01-01T00:00:00.000Z')
+  const other = await bootForTest({ t, clock })
+  const eve = await somebody(other, 'eve')
+  const file = await upload(eve.call, await newDataset(eve))
+  const kept = await previewOf(eve, file)
+  const stray = [
+    await send(eve, '/api/previews'),
+    await send(eve, '/api/fileThumbnail'),
+    await send(eve, '/api/tiles', { name: '0_0_x.jpg' }),
+  ]
+  clock.advance(8 * 24 * 60 * 60 * 1000)
+  const fresh = await send(eve, '/api/previews')
+  await other.runPeriodic('resources.previews/unattached')
+  await other.drained()
+  const documents = other.get(DocumentStore)
+  const left = await Promise.all([previews, thumbnails, tiles].map((from, at) => documents.get<object>(from, stray[at] ?? '')))
+  t.deepEqual(left, [undefined, undefined, undefined])
+  t.is((await documents.getMany(previews, [kept, fresh, other.get(Ids).next()])).size, 2)
+})
