@@ -48,6 +48,7 @@ export const recordPlugins = [
   'resources.files',
   'resources.dataset-files',
   'resources.downloads',
+  'resources.bags',
   'resources.metadata',
   'resources.tree',
 ]

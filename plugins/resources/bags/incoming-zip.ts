@@ -33,7 +33,7 @@ export class IncomingZip {
       const directory = new ZipDirectoryReader(size)
       for await (const entry of zip.eachEntry()) {
         signal.throwIfAborted()
-        directory.add(entry, getFileNameLowLevel(entry.generalPurposeBitFlag, entry.fileNameRaw, entry.extraFields, false))
+        directory.add(entry, getFileNameLowLevel(entry.generalPurposeBitFlag, entry.fileNameRaw, entry.extraFields, true))
       }
       directory.finish()
       return new IncomingZip(zip, directory)
