@@ -1,0 +1,46 @@
+import { randomInt } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import test from 'ava'
+import { bagZip } from '../support/bags.ts'
+import { adminKey, childServer, dataFolder } from '../support/child-server.ts'
+
+const count = 300
+const archive = bagZip(Object.fromEntries(Array.from({ length: count }, (_, at) => [`folder ${at % 7}/${at}.txt`, `file ${at}`])))
+
+test('a server that is killed while it imports shows the whole dataset afterwards, or none', async t => {
+  t.timeout(120_000)
+  const folder = await dataFolder(t)
+  let key: string | undefined
+  const seen = { whole: 0, none: 0 }
+  for (let round = 0; round < 4; round++) {
+    const server = await childServer(t, folder)
+    key ??= await adminKey(server)
+    const call = server.as(key)
+    const form = new FormData()
+    form.set('bag', new Blob([new Uint8Array(archive)]), `round ${round}.zip`)
+    const answer = call('/api/datasets/createfrombag', { method: 'POST', body: form }).then(
+      response => response.status,
+      () => undefined,
+    )
+    // Any moment will do: the shorter the import takes, the more of these lie behind it.
+    await Promise.race([answer, pause(round === 0 ? 5000 : randomInt(400))])
+    server.signal('SIGKILL')
+    await server.ended
+    const after = await childServer(t, folder)
+    const status = await answer
+    const found = (await (await after.as(key)('/api/datasets?limit=100')).json()) as { id: string; name: string }[]
+    const [dataset] = found.filter(({ name }) => name === `round ${round}`)
+    if (dataset) {
+      const files = (await (await after.as(key)(`/api/datasets/${dataset.id}/files`)).json()) as unknown[]
+      t.is(files.length, count)
+      seen.whole += 1
+    } else {
+      t.not(status, 200)
+      seen.none += 1
+    }
+    after.signal('SIGTERM')
+    await after.ended
+  }
+  t.is(seen.whole + seen.none, 4)
+  t.true(seen.whole > 0)
+})
