@@ -81,7 +81,7 @@ const moveBetweenDatasets = async (world: World, step: Step): Promise<void> => {
     ['AddResourceToDataset', to],
     ['EditFile', file],
   ]
-  const rule = () => (to.isTrashed ? 409 : from === to || isInRoot(file, from) ? undefined : 404)
+  const rule = () => (to.isTrashed ? 409 : isInRoot(file, from) ? undefined : 404)
   const call = { method: 'POST', path: `/api/datasets/${from.id}/moveBetweenDatasets/${to.id}/${file.id}` }
   if (!(await attempt(world, actorOf(step, from), call, checks, rule)) || from === to) return
   file.places = file.places.filter(place => place.dataset !== from || place.folder !== undefined)

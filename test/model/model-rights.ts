@@ -40,8 +40,8 @@ export interface Dataset extends Thing {
 }
 export interface Folder {
   readonly id: string
-  readonly dataset: Dataset
-  readonly parent: Folder | undefined
+  dataset: Dataset
+  parent: Folder | undefined
   name: string
   isGone: boolean
 }

@@ -86,6 +86,19 @@ export class State {
     for (const child of this.folders) if (child.parent === folder && !child.isGone) this.removeFolder(child)
   }
 
+  isInside(folder: Folder | undefined, outer: Folder): boolean {
+    return folder !== undefined && (folder === outer || this.isInside(folder.parent, outer))
+  }
+
+  /** A folder goes to another place with all that is in it. */
+  moveFolder(folder: Folder, dataset: Dataset, parent: Folder | undefined): void {
+    folder.parent = parent
+    const moved = this.folders.filter(each => !each.isGone && this.isInside(each, folder))
+    for (const each of moved) each.dataset = dataset
+    for (const file of this.files)
+      file.places = file.places.map(place => (place.folder && moved.includes(place.folder) ? { ...place, dataset } : place))
+  }
+
   #leave(fits: (place: Place) => boolean): void {
     for (const file of this.files) {
       if (file.isGone || !file.places.some(fits)) continue

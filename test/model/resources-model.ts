@@ -10,6 +10,7 @@ import { datasetOperations } from './dataset-operations.ts'
 import { fileOperations } from './file-operations.ts'
 import { Rights } from './model-rights.ts'
 import { emptyWorld, type Step, type World } from './model-world.ts'
+import { placementOperations } from './placement-operations.ts'
 import { spaceOperations } from './space-operations.ts'
 
 const operations: Readonly<Record<string, (world: World, step: Step) => Promise<void>>> = {
@@ -17,11 +18,12 @@ const operations: Readonly<Record<string, (world: World, step: Step) => Promise<
   ...collectionOperations,
   ...datasetOperations,
   ...fileOperations,
+  ...placementOperations,
 }
 
 /** What there is for the others to work on: a world begins with it, and it is made oftener than other things happen. */
 const makers = ['makeSpace', 'share', 'share', 'makeCollection', 'makeDataset', 'makeDataset', 'makeFolder', 'uploadFile', 'uploadFile']
-const harmless = Object.keys(operations).filter(name => !/^(?:delete|discard|empty|detach)/.test(name))
+const harmless = Object.keys(operations).filter(name => !/^(?:delete|discard|empty|detach|removeSeveral)/.test(name))
 const number = fc.nat({ max: 9_999 })
 const stepOf = (...names: readonly string[]): fc.Arbitrary<Step> =>
   fc.record({ op: fc.constantFrom(...names), who: number, a: number, b: number, c: number })
