@@ -1,5 +1,11 @@
 import type { Extractor, ExtractorInfo } from 'pounce/sdk'
 
+/** As archives are declared, and as uploads call them after what is in them. */
+const types: readonly string[] = [
+  ...['application/zip', 'application/x-zip-compressed', 'application/x-zip', 'multi/files-zipped', 'multi/video-presentation-zipped'],
+  ...['model/obj-zipped', 'model/x3d-zipped', 'model/sfm-zipped', 'imageset/ptmimages-zipped'],
+]
+
 /** ZIP archives: their directory, totals and what is odd about them. Nothing is unpacked. */
 export class ZipExtractor implements Extractor {
   readonly module = new URL('./extract.ts', import.meta.url)
@@ -18,7 +24,7 @@ export class ZipExtractor implements Extractor {
     bibtex: [],
     maturity: 'Production',
     defaultLabels: [],
-    process: { file: ['application/zip', 'application/x-zip-compressed', 'application/x-zip'] },
+    process: { file: [...types] },
     categories: ['EXTRACT'],
     parameters: {},
   }

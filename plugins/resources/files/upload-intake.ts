@@ -5,6 +5,7 @@ import {
   type Caller,
   CommitConflict,
   Conflict,
+  type Contributions,
   changedNothing,
   Datasets,
   demand,
@@ -12,13 +13,17 @@ import {
   type FileRecord,
   Files,
   Folders,
+  Ids,
   type IncomingFile,
   type IntakeTarget,
   Invalid,
   Log,
+  type MetadataCheck,
+  MetadataChecks,
   MetadataDocuments,
   NotFound,
   Policy,
+  type Ref,
   type Stored,
   s,
   wire,
@@ -29,7 +34,8 @@ import { mediaTypeOf } from './upload-type.ts'
 
 type File = FileRecord & Stored
 type Options = Parameters<FileIntake['admit']>[2]
-type Typed = IncomingFile & { readonly contentType: string }
+type Named = IncomingFile & { readonly fileId: string }
+type Typed = Named & { readonly contentType: string }
 
 /** So many records are written at a time: enough to share a commit. */
 const atOnce = 100
@@ -43,7 +49,9 @@ export class Intake implements FileIntake {
   #datasets: Datasets
   #folders: Folders
   #metadata: MetadataDocuments
+  #checks: Contributions<MetadataCheck>
   #policy: Policy
+  #ids: Ids
   #log: Log
 
   constructor(
@@ -54,7 +62,9 @@ export class Intake implements FileIntake {
     datasets: Datasets,
     folders: Folders,
     metadata: MetadataDocuments,
+    checks: Contributions<MetadataCheck>,
     policy: Policy,
+    ids: Ids,
     log: Log,
   ) {
     this.#maxNameLength = maxNameLength
@@ -64,7 +74,9 @@ export class Intake implements FileIntake {
     this.#datasets = datasets
     this.#folders = folders
     this.#metadata = metadata
+    this.#checks = checks
     this.#policy = policy
+    this.#ids = ids
     this.#log = log
   }
 
@@ -98,41 +110,48 @@ export class Intake implements FileIntake {
   }
 
   async admit(incoming: readonly IncomingFile[], caller: Caller, options: Options): Promise<readonly File[]> {
-    const made: File[] = []
+    const named = incoming.map(each => ({ ...each, fileId: each.id ?? this.#ids.next() }))
+    const made = new Map<string, File>()
     try {
+      for (const each of named) await this.#check(each, options.dataset)
       const typed: Typed[] = []
       // One after the other: a look into an archive holds a part of it in memory.
-      for (const each of incoming) typed.push({ ...each, contentType: await mediaTypeOf(this.#blobs, each) })
+      for (const each of named) typed.push({ ...each, contentType: await mediaTypeOf(this.#blobs, each) })
       for (let at = 0; at < typed.length; at += atOnce) {
         const results = await Promise.allSettled(typed.slice(at, at + atOnce).map(each => this.#create(each, caller, options)))
-        for (const result of results) if (result.status === 'fulfilled') made.push(result.value)
+        for (const result of results) if (result.status === 'fulfilled') made.set(result.value.id, result.value)
         for (const result of results) if (result.status === 'rejected') throw result.reason
       }
-      for (const [at, file] of made.entries()) await this.#annotate(file, typed[at]?.metadata ?? [], caller)
-      return made
+      const files = [...made.values()]
+      for (const [at, file] of files.entries()) await this.#annotate(file, typed[at]?.metadata ?? [], caller)
+      return files
     } catch (error) {
-      await this.#undo(made, incoming, caller, changedNothing(error))
+      for (const each of named) await this.#undo(each, made.get(each.fileId), caller, changedNothing(error))
       throw error
     }
   }
 
+  /** Holds what is said of a file that is to come against the definitions of where it will be. */
+  async #check({ fileId, metadata = [] }: Named, dataset: string | undefined): Promise<void> {
+    const target: Ref = dataset === undefined ? { kind: 'file', id: fileId } : { kind: 'dataset', id: dataset }
+    for (const { content } of metadata) for (const check of this.#checks.all()) await check.check(target, content)
+  }
+
   async #create(incoming: Typed, caller: Caller, options: Options): Promise<File> {
-    const { name, contentType, id } = incoming
+    const { name, contentType, fileId: id } = incoming
     const { key: blob, sizeBytes, sha256 } = incoming.bytes
     const { dataset, folder, extract, showPreviews, isToldApart } = options
     try {
       return await this.#files.create({
-        ...{ name, contentType, blob, sizeBytes, sha256, extract, author: caller.user?.id ?? anonymousUserId, isShared: true },
+        ...{ id, name, contentType, blob, sizeBytes, sha256, extract, author: caller.user?.id ?? anonymousUserId, isShared: true },
         ...(dataset === undefined ? {} : { dataset }),
         ...(folder === undefined ? {} : { folder }),
         ...(showPreviews === undefined ? {} : { showPreviews }),
         ...(isToldApart ? { isToldApart } : {}),
         ...(caller.keyId === undefined ? {} : { keyId: caller.keyId }),
-        ...(id === undefined ? {} : { id }),
       })
     } catch (error) {
-      const existing =
-        id !== undefined && error instanceof CommitConflict && error.reason === 'exists' ? await this.#files.get(id) : undefined
+      const existing = error instanceof CommitConflict && error.reason === 'exists' ? await this.#files.get(id) : undefined
       if (!existing) throw error
       if (existing.blob !== blob) await this.#forget(blob)
       return existing
@@ -152,18 +171,16 @@ export class Intake implements FileIntake {
     }
   }
 
-  /** `isCertain`: no other record than those made was written. */
-  async #undo(made: readonly File[], incoming: readonly IncomingFile[], caller: Caller, isCertain: boolean): Promise<void> {
-    const taken = new Set(made.map(file => file.blob))
-    for (const file of made) {
-      try {
-        await this.#removal.remove(file, caller.user?.id)
-      } catch (error) {
-        this.#log.error('a file of a failed upload could not be removed again', { file: file.id, error })
-      }
+  /** `isCertain`: what is not known to be made was certainly not. Otherwise its bytes are left to the sweep, which knows their owner. */
+  async #undo({ id, fileId, bytes }: Named, made: File | undefined, caller: Caller, isCertain: boolean): Promise<void> {
+    try {
+      // Only the answer may have been lost. A file whose id was given is for its giver to try again.
+      const file = made ?? (isCertain || id !== undefined ? undefined : await this.#files.get(fileId))
+      if (file) await this.#removal.remove(file, caller.user?.id)
+      else if (isCertain && id === undefined) await this.#forget(bytes.key)
+    } catch (error) {
+      this.#log.error('a file of a failed upload could not be removed again', { file: fileId, error })
     }
-    if (!isCertain) return
-    for (const { bytes, id } of incoming) if (id === undefined && !taken.has(bytes.key)) await this.#forget(bytes.key)
   }
 
   async #forget(blob: string): Promise<void> {
@@ -174,4 +191,4 @@ export class Intake implements FileIntake {
     }
   }
 }
-wire(Intake, Config, BlobStore, Files, FileRemoval, Datasets, Folders, MetadataDocuments, Policy, Log)
+wire(Intake, Config, BlobStore, Files, FileRemoval, Datasets, Folders, MetadataDocuments, MetadataChecks, Policy, Ids, Log)

@@ -77,12 +77,12 @@ export class StoredParts {
 
   /** Forgets one part with its bytes. What cannot be removed now goes with its upload. */
   async drop({ id, blob }: PartRecord & Stored, keeping?: string): Promise<void> {
-    if (blob !== keeping) await this.#forget(blob)
     try {
       await this.#documents.commit({ tombstone: id, in: parts })
     } catch (error) {
       if (!(error instanceof CommitConflict)) throw error
     }
+    if (blob !== keeping) await this.#forget(blob)
   }
 
   /** Forgets all parts of an upload with their bytes, but for bytes that became those of the file, whose id is the upload's. */
