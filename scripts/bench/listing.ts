@@ -1,85 +1,106 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { DocumentStore, Users } from 'pounce/sdk'
-import { bootForTest } from 'pounce/sdk/testing'
-import { datasets } from '../../plugins/resources/datasets/collection.ts'
 import { load, request } from './load.ts'
-import { newKey, startPounce } from './servers.ts'
-import { type Row, round } from './table.ts'
+import { collectionId, depth, type FullServer, firstSpace, needle, startFull } from './many-datasets.ts'
+import { cpuMsOf } from './servers.ts'
+import { median, type Row, round } from './table.ts'
 
-const spaces = 1000
-const hex = (n: number): string => n.toString(16).padStart(24, '0')
-const editor = '0000000000000000000000a2'
+interface Asked {
+  readonly workload: string
+  readonly path: string
+  /** Also compared with this one at the larger size. */
+  readonly like?: string
+}
 
-const record = (n: number) => ({
-  id: hex(0x100000 + n),
-  name: `set ${n}`,
-  description: 'z'.repeat(150),
-  author: hex(1),
-  created: new Date(1_600_000_000_000 + n * 1000).toISOString(),
-  modified: new Date(1_600_000_000_000 + n * 1000).toISOString(),
-  access: 'DEFAULT' as const,
-  isPublic: false,
-  spaces: n % 2 === 0 ? [hex(0x10 + ((n * 7919) % spaces))] : [hex(0x10 + ((n * 7919) % spaces)), hex(0x10 + ((n * 104_729) % spaces))],
-  collections: [],
-  thumbnail: null,
-  creators: [],
-  license: { type: 'license1', url: '', text: 'All Rights Reserved', rightsHolder: '', allowDownload: false },
-  tags: [],
-  statistics: { views: 0, downloads: 0, lastViewed: null, lastDownloaded: null },
-  state: 'live' as const,
-  trashedAt: null,
+const listed: readonly Asked[] = [
+  { workload: '5 · 50 newest datasets, member of 30 spaces', path: '/api/datasets?limit=50' },
+  { workload: '5 · title that one dataset has', path: `/api/datasets?title=${encodeURIComponent(needle)}` },
+  { workload: '5 · title that nothing has', path: '/api/datasets?title=nowhere%20to%20be%20found' },
+  { workload: '5 · title that very many have', path: '/api/datasets?title=set' },
+]
+const tree = (type: string, id = ''): string => `/api/tree/getChildrenOfNode?nodeType=${type}${id ? `&nodeId=${id}` : ''}&limit=50`
+const nodes: readonly Asked[] = [
+  { workload: '6 · children of the root', path: tree('root') },
+  { workload: '6 · children of a space', path: tree('space', firstSpace) },
+  { workload: '6 · children of a collection at the top', path: tree('collection', collectionId(0, 0)) },
+  {
+    workload: `6 · children of a collection ${depth - 1} deep`,
+    path: tree('collection', collectionId(0, depth - 2)),
+    like: '6 · children of a collection at the top',
+  },
+]
+
+interface Scale {
+  readonly sizes: readonly [few: number, many: number]
+  readonly rounds: number
+  /** Of the default configuration. */
+  readonly plugins: readonly string[]
+}
+
+interface Times {
+  readonly p50: number
+  readonly p99: number
+  /** Processor time of the server for each request, which a busy machine changes little. */
+  readonly cpu: number
+}
+
+const measure = async ({ server, key }: FullServer, path: string, seconds: number): Promise<Times> => {
+  const cpu = await cpuMsOf(server.pid)
+  const next = () => request('GET', path, { 'x-api-key': key })
+  const measured = await load({
+    port: server.port,
+    connections: 1,
+    seconds,
+    warmUpSeconds: 0,
+    newState: () => undefined,
+    next,
+    wantsBody: false,
+  })
+  if (measured.errors > 0) throw new Error(`${path}: ${measured.errors} answers were errors`)
+  const spent = (await cpuMsOf(server.pid)) - cpu
+  return { ...measured, cpu: spent / (measured.requestsPerSecond * seconds) }
+}
+
+const middle = (all: readonly Times[]): Times => ({
+  p50: median(all.map(({ p50 }) => p50)),
+  p99: median(all.map(({ p99 }) => p99)),
+  cpu: median(all.map(({ cpu }) => cpu)),
 })
+const figure = ({ p50, p99, cpu }: Times): string => `${round(p50)} ms, p99 ${round(p99)} ms, processor ${round(cpu)} ms`
 
-const isPrivate = { POUNCE_ACCESS__PRIVATE: 'true' }
-
-/** A data folder with so many datasets in a thousand spaces, and an admin who is a member of `member` of them. */
-const fill = async (folder: string, count: number, member: number, email: string): Promise<void> => {
-  const server = await bootForTest({ folder, config: { access: { private: true } } })
-  const documents = server.get(DocumentStore)
-  for (let n = 0; n < count; n += 500) {
-    const items = Array.from({ length: Math.min(500, count - n) }, (_, at) => ({ change: { insert: record(n + at), into: datasets } }))
-    for (const each of await documents.commitEach(items)) if (!each.ok) throw each.error
-  }
-  const users = server.get(Users)
-  const user = await users.create({ email, firstName: 'B', lastName: 'M', status: 'Active', password: 'bench-bench-bench' })
-  const memberships = Array.from({ length: member }, (_, at) => ({ space: hex(0x10 + at * 31), role: editor }))
-  await users.change(user.id, { set: { memberships } }, [])
-  await server.stop()
-}
-
-/** Median milliseconds of `GET /api/datasets?limit=50` by a member of 30 spaces of a private server that holds so many datasets. */
-const pageMs = async (count: number): Promise<{ readonly p50: number; readonly p99: number }> => {
-  const folder = await mkdtemp(join(tmpdir(), 'pounce-bench-'))
-  const email = 'member@example.org'
-  try {
-    await fill(folder, count, 30, email)
-    const server = await startPounce({ folder, settings: isPrivate })
-    const key = await newKey(server, { email, password: 'bench-bench-bench' })
-    const next = () => request('GET', '/api/datasets?limit=50', { 'x-api-key': key })
-    const measured = await load({ port: server.port, connections: 1, seconds: 4, newState: () => undefined, next, wantsBody: false })
-    await server.stop()
-    return measured
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
-}
-
-/** Workload 5: listing under permissions at two sizes. */
-export const listing = async (sizes: readonly [number, number]): Promise<readonly Row[]> => {
-  const [few, many] = [await pageMs(sizes[0]), await pageMs(sizes[1])]
-  const workload = '5 · 50 newest datasets, member of 30 spaces'
-  const figure = ({ p50, p99 }: { p50: number; p99: number }): string => `${round(p50)} ms, p99 ${round(p99)} ms`
-  return [
-    { workload, subject: `${sizes[0].toLocaleString('en')} datasets`, figure: figure(few) },
-    {
+/** Each path at two sizes, in turn on two servers that run at the same time, so that both see the same machine. */
+const compare = async (asked: readonly Asked[], { sizes: [few, many], rounds, plugins }: Scale): Promise<readonly Row[]> => {
+  const [small, large] = [await startFull(few, plugins), await startFull(many, plugins)]
+  // Code that has not run often yet takes several times as long.
+  for (const { path } of asked) for (const full of [small, large]) await measure(full, path, 2)
+  const rows: Row[] = []
+  const ofLarge = new Map<string, Times>()
+  for (const { workload, path, like } of asked) {
+    const taken: { small: Times[]; large: Times[] } = { small: [], large: [] }
+    for (let n = 0; n < rounds; n++) {
+      taken.small.push(await measure(small, path, 1.5))
+      taken.large.push(await measure(large, path, 1.5))
+    }
+    const [a, b] = [middle(taken.small), middle(taken.large)]
+    ofLarge.set(workload, b)
+    rows.push({ workload, subject: `${few.toLocaleString('en')} datasets`, figure: figure(a) })
+    rows.push({
       workload,
-      subject: `${sizes[1].toLocaleString('en')} datasets`,
-      figure: figure(many),
-      ratio: many.p50 / few.p50,
-      goal: 1.5,
+      subject: `${many.toLocaleString('en')} datasets`,
+      figure: figure(b),
+      ratio: b.p50 / a.p50,
+      goal: 1.3,
       isCeiling: true,
-    },
-  ]
+    })
+    const other = like === undefined ? undefined : ofLarge.get(like)
+    if (other)
+      rows.push({ workload, subject: 'against the top', figure: figure(other), ratio: b.p50 / other.p50, goal: 1.3, isCeiling: true })
+  }
+  await small.server.stop()
+  await large.server.stop()
+  return rows
 }
+
+/** Workload 5: lists under permissions, and titles, at two sizes. */
+export const listing = (scale: Scale): Promise<readonly Row[]> => compare(listed, scale)
+
+/** Workload 6: what lies below a node, at two sizes and at two depths. */
+export const treeNodes = (scale: Scale): Promise<readonly Row[]> => compare(nodes, scale)

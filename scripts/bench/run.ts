@@ -10,7 +10,8 @@ import { parseArgs } from 'node:util'
 import { dispatch, heartbeats } from './bus.ts'
 import { deletion } from './deletion.ts'
 import { ingest, ingestOnServers } from './ingest.ts'
-import { listing } from './listing.ts'
+import { listing, treeNodes } from './listing.ts'
+import { removeFolders } from './many-datasets.ts'
 import { reports } from './reports.ts'
 import { search } from './search.ts'
 import { start } from './start.ts'
@@ -28,6 +29,7 @@ const root = join(import.meta.dirname, '../..')
 const { plugins } = JSON.parse(await readFile(join(root, 'config/default.json'), 'utf8')) as { plugins: readonly string[] }
 const rounds = values.quick ? 1 : 3
 const mebibyte = 1024 * 1024
+const sizes = values.quick ? ([1000, 20_000] as const) : ([1000, 1_000_000] as const)
 
 const workloads: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   start: () => start(values.quick ? 2 : 5),
@@ -38,7 +40,8 @@ const workloads: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   dispatch: () => dispatch(rounds, values.quick ? 5000 : 20_000),
   heartbeats: () => heartbeats(values.quick ? 1 : 5),
   deletion: () => deletion(values.quick ? 5000 : 100_000),
-  listing: () => listing(values.quick ? [1000, 10_000] : [1000, 100_000]),
+  listing: () => listing({ sizes, rounds, plugins }),
+  tree: () => treeNodes({ sizes, rounds, plugins }),
   reports: () => reports(rounds, values.quick ? 50_000 : 1_000_000),
 }
 const wanted = values.only === '' ? Object.keys(workloads) : values.only.split(',')
@@ -58,6 +61,7 @@ for (const name of wanted) {
   process.stderr.write(`${name} …\n`)
   rows.push(...(await workload()))
 }
+await removeFolders()
 const table = toMarkdown(rows)
 process.stdout.write(`${table}\n`)
 

@@ -118,3 +118,10 @@ export const memoryOf = async (pid: number, what: 'VmRSS' | 'VmHWM' = 'VmRSS'): 
   const status = await readFile(`/proc/${pid}/status`, 'utf8')
   return Number(new RegExp(`${what}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1024
 }
+
+/** Processor time that a process has taken so far, in milliseconds. Linux only. */
+export const cpuMsOf = async (pid: number): Promise<number> => {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) * 10
+}
