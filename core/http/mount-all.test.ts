@@ -81,7 +81,8 @@ test('parameters of path and schema must agree', t => {
 })
 
 test('odd paths are refused', t => {
-  for (const path of ['x', '/x/', '/x//y', '/x*', '/:rest*/x']) t.regex(refusal(mounted('a.b', 'getX', get(path))), /odd path/, path)
+  for (const path of ['x', '/x/', '/x//y', '/x*', '/:rest*/x', '/x/:id//', '/x/:rest*/'])
+    t.regex(refusal(mounted('a.b', 'getX', get(path))), /odd path/, path)
 })
 
 test('a route without an answer is refused', t => {

@@ -3,6 +3,8 @@ import { type Declaration, Mount } from './mount.ts'
 import { parameterNames, shapeOf } from './paths.ts'
 import type { MountedRoute } from './types.ts'
 
+/** Behind a parameter a slash makes an address of its own: Clowder 1.x has both `/proxy/:key` and `/proxy/:key/`. */
+const endsInSlash = /(\/:\w+)\/$/
 const words = new Set(['anyone', 'reader', 'signedIn', 'serverAdmin'])
 
 /**
@@ -42,7 +44,8 @@ const faultsOf = (declaration: Declaration, hasPolicy: boolean): string[] => {
   if (Object.keys(responses ?? {}).length === 0) faults.push('declares no response')
   const declared = parameters(declaration.params)
   for (const each of [path, ...aliases.map(alias => alias.path)]) {
-    if (!/^\/(?:[^/:*]+|:\w+[^/:*]*)?(?:\/(?:[^/:*]+|:\w+[^/:*]*))*(?:\/:\w+\*)?$/.test(each)) faults.push(`has the odd path ${each}`)
+    if (!/^\/(?:[^/:*]+|:\w+[^/:*]*)?(?:\/(?:[^/:*]+|:\w+[^/:*]*))*(?:\/:\w+\*)?$/.test(each.replace(endsInSlash, '$1')))
+      faults.push(`has the odd path ${each}`)
     const named = parameterNames(each).sort().join(', ')
     if (named !== declared) faults.push(`has the parameters ${named || 'none'} in ${each} and ${declared || 'none'} in params`)
   }

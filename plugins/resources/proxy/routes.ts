@@ -1,0 +1,152 @@
+import { type Bytes, byteBody, Forbidden, Invalid, type Request, routesFor, type SentBytes, s, TooLarge, Unavailable } from 'pounce/sdk'
+import { Endpoints, type FixedEndpoints } from './fixed-endpoints.ts'
+
+const route = routesFor('proxy', { endpoints: Endpoints })
+
+/** What services answer with; another status is relayed as the first of its class (RFC 9110, 15). */
+const relayed = [
+  ...[200, 201, 202, 203, 204, 205, 207, 300, 301, 302, 303, 307, 308],
+  ...[
+    400, 401, 402, 403, 404, 405, 406, 407, 408, 409, 410, 411, 412, 413, 414, 415, 416, 417, 418, 421, 422, 423, 424, 425, 426, 428, 429,
+  ],
+  ...[431, 451, 500, 501, 502, 503, 504, 505, 506, 507, 508, 510, 511],
+] as const
+const responses: Readonly<Record<number, ReturnType<typeof s.bytes<Bytes>>>> = Object.fromEntries(
+  relayed.map(status => [status, s.bytes<Bytes>()]),
+)
+const statusOf = (status: number): number => (status in responses ? status : Math.max(200, Math.floor(status / 100) * 100))
+
+const key = s.String({ minLength: 1, maxLength: 100, description: 'The name of the service' })
+const params = s.Object({ key })
+const paramsBelow = s.Object({ key, rest: s.String({ maxLength: 8000, description: 'Path below the address of the service' }) })
+const body = byteBody('Whatever the service takes', { isOptional: true })
+const about = {
+  summary: 'Passes a request on to a service',
+  description:
+    'Sent on are the method, the path below the service, the query without `key`, `Accept`, and a body with its type. Sent back are status, type, length, body and `Content-Disposition`. Redirects are not followed, credentials are never sent on.',
+  permission: 'signedIn',
+  responses,
+  throws: [Forbidden, Invalid, TooLarge, Unavailable],
+} as const
+
+/** The path behind the name as it was sent. */
+const pathBehind = (pathname: string, name: string): string => {
+  const marked = `/api/proxy/${encodeURIComponent(name)}`
+  const at = pathname.indexOf(marked)
+  if (at < 0) throw new Invalid('The path below the service must have neither . nor ..')
+  return pathname.slice(at + marked.length)
+}
+
+const decoded = (path: string): string => {
+  try {
+    return decodeURIComponent(path)
+  } catch (error) {
+    throw new Invalid('The path has a % that stands for nothing', { cause: error })
+  }
+}
+
+type Asked = Pick<Request<typeof params, undefined, undefined>, 'caller' | 'headers' | 'isHead' | 'signal' | 'url'> & {
+  readonly params: { readonly key: string; readonly rest?: string }
+  readonly body?: SentBytes | undefined
+}
+
+const disposition = /^(?:attachment|inline)(?:;[\x20-\x7e]{0,500})?$/i
+
+const relay = async (method: string, { params, caller, headers, isHead, signal, url, body }: Asked, endpoints: FixedEndpoints) => {
+  if (caller.scope === 'extraction') throw new Forbidden('Keys of extractors do not open these doors')
+  if (caller.user?.status === 'ReadOnly' && method !== 'GET') throw new Forbidden('The account may only read')
+  const path = pathBehind(url.pathname, params.key)
+  // The URL was tidied: had there been dots in the path, it would no longer be the one that was asked for.
+  if (params.rest !== undefined && decoded(path) !== `/${params.rest}`) throw new Invalid('The path must have neither . nor ..')
+  const answer = await endpoints.send({
+    ...{ key: params.key, path, search: url.search, method: isHead ? 'HEAD' : method, signal },
+    headers: {
+      ...(typeof headers.accept === 'string' ? { accept: headers.accept } : {}),
+      ...(body?.isPresent && headers['content-type'] !== undefined ? { 'content-type': headers['content-type'] } : {}),
+    },
+    ...(body ? { body } : {}),
+  })
+  const { contentType, sizeBytes } = answer
+  const bytes: Bytes = { contentType, inline: true, open: () => answer.body }
+  if (isHead) answer.body.destroy()
+  const safe: Record<string, string> = {
+    ...(disposition.test(answer.disposition ?? '') ? { 'content-disposition': answer.disposition ?? '' } : {}),
+    // Not told as the length of the bytes: parts of them cannot be had.
+    ...(sizeBytes === undefined ? {} : { 'content-length': String(sizeBytes) }),
+  }
+  return { status: statusOf(answer.status), body: bytes, headers: safe }
+}
+
+export const proxyGet = route({
+  ...about,
+  method: 'GET',
+  path: '/api/proxy/:key',
+  aliases: [{ path: '/api/proxy/:key/' }],
+  params,
+  handle: (request, { endpoints }) => relay('GET', request, endpoints),
+})
+
+export const proxyGetBelow = route({
+  ...about,
+  method: 'GET',
+  path: '/api/proxy/:key/:rest*',
+  params: paramsBelow,
+  handle: (request, { endpoints }) => relay('GET', request, endpoints),
+})
+
+export const proxyPost = route({
+  ...about,
+  method: 'POST',
+  path: '/api/proxy/:key',
+  aliases: [{ path: '/api/proxy/:key/' }],
+  params,
+  body,
+  handle: (request, { endpoints }) => relay('POST', request, endpoints),
+})
+
+export const proxyPostBelow = route({
+  ...about,
+  method: 'POST',
+  path: '/api/proxy/:key/:rest*',
+  params: paramsBelow,
+  body,
+  handle: (request, { endpoints }) => relay('POST', request, endpoints),
+})
+
+export const proxyPut = route({
+  ...about,
+  method: 'PUT',
+  path: '/api/proxy/:key',
+  aliases: [{ path: '/api/proxy/:key/' }],
+  params,
+  body,
+  handle: (request, { endpoints }) => relay('PUT', request, endpoints),
+})
+
+export const proxyPutBelow = route({
+  ...about,
+  method: 'PUT',
+  path: '/api/proxy/:key/:rest*',
+  params: paramsBelow,
+  body,
+  handle: (request, { endpoints }) => relay('PUT', request, endpoints),
+})
+
+export const proxyDelete = route({
+  ...about,
+  method: 'DELETE',
+  path: '/api/proxy/:key',
+  aliases: [{ path: '/api/proxy/:key/' }],
+  params,
+  body,
+  handle: (request, { endpoints }) => relay('DELETE', request, endpoints),
+})
+
+export const proxyDeleteBelow = route({
+  ...about,
+  method: 'DELETE',
+  path: '/api/proxy/:key/:rest*',
+  params: paramsBelow,
+  body,
+  handle: (request, { endpoints }) => relay('DELETE', request, endpoints),
+})
