@@ -5,6 +5,7 @@ import {
   eitherOf,
   eq,
   exists,
+  isIn,
   type ListQuery,
   listPage,
   ne,
@@ -43,6 +44,12 @@ export class DatasetLists {
   editable(caller: Caller, query: ListQuery): Promise<Page<Dataset>> {
     const adding = this.#policy.visibleTo(caller, 'AddResourceToDataset')
     return this.#page(eitherOf(adding, this.#policy.visibleTo(caller, 'EditDataset')), query, all)
+  }
+
+  /** Those that the caller may add to; of these, where spaces are named, those that are in one of them. */
+  addable(caller: Caller, query: ListQuery, spaces?: readonly string[]): Promise<Page<Dataset>> {
+    const adding = this.#policy.visibleTo(caller, 'AddResourceToDataset')
+    return spaces ? this.#page(adding, query, 'bySpace', isIn('spaces', spaces)) : this.#page(adding, query, all)
   }
 
   /** Those that the caller may see and that are not in a collection. */

@@ -18,6 +18,7 @@ import {
   wire,
 } from 'pounce/sdk'
 import { type Dataset, datasets } from './collection.ts'
+import { targetConfig } from './move-targets.ts'
 
 export const config = s.Object({
   useTrash: s.Boolean({ default: true, description: 'Deleting a live dataset moves it to the trash; deleting it there deletes it' }),
@@ -27,6 +28,7 @@ export const config = s.Object({
     maximum: 100_000,
     description: 'Days after which a dataset in the trash is deleted for good, looked at every six hours; 0: never',
   }),
+  ...targetConfig.properties,
 })
 export const Config = configPort(config)
 

@@ -10,6 +10,7 @@ import { DatasetPlaces, DatasetPlacing } from './dataset-places.ts'
 import { DatasetRights } from './dataset-rights.ts'
 import { config, DatasetTrash, DatasetTrashes } from './dataset-trash.ts'
 import { FollowAccess, FollowCollection, LeaveCollection, LeaveSpace } from './handlers.ts'
+import { FileMoveTargets, MoveTargets } from './move-targets.ts'
 import { DatasetSource } from './report-source.ts'
 import * as routes from './routes.ts'
 import * as editRoutes from './routes-edit.ts'
@@ -28,6 +29,7 @@ export const plugin = definePlugin({
     provide(DatasetEditing, DatasetEdits),
     provide(DatasetListings, DatasetLists),
     provide(DatasetTrashes, DatasetTrash),
+    provide(FileMoveTargets, MoveTargets),
     provide(Bins, DatasetTrash),
     provide(DatasetTallies, DatasetCounts),
     provide(TreeBranches, DatasetBranch),

@@ -20,10 +20,12 @@ import type { Dataset } from './collection.ts'
 import { DatasetItem, toDatasetItem } from './dataset-json.ts'
 import { DatasetListings } from './dataset-lists.ts'
 import { DatasetTrashes } from './dataset-trash.ts'
+import { FileMoveTargets } from './move-targets.ts'
 
 const route = routesFor('datasets', {
   datasets: Datasets,
   lists: DatasetListings,
+  targets: FileMoveTargets,
   trash: DatasetTrashes,
   users: Users,
   recommenders: Recommenders,
@@ -60,6 +62,22 @@ export const listEditableDatasets = route({
   throws: [Invalid],
   async handle({ query, caller, url }, { lists, installation }) {
     const read = (asked: ListQuery) => lists.editable(caller, asked)
+    return answerList(query, { read, show, baseUrl: installation.baseUrl, url, dated: true })
+  },
+})
+
+export const listMoveTargets = route({
+  method: 'GET',
+  path: '/api/datasets/moveFileToDataset',
+  summary: 'The datasets that a file could be moved to: those that the caller may add to, newest first',
+  description: 'Only those in one of its spaces where `datasetFileWithinSpace` is set.',
+  permission: 'ViewFile',
+  of: one('file', 'file_id'),
+  query: s.Object({ ...listParameters, file_id: s.id() }),
+  responses: items,
+  throws: [Invalid, NotFound],
+  async handle({ query, caller, url }, { targets, installation }) {
+    const read = (asked: ListQuery) => targets.of(caller, query.file_id, asked)
     return answerList(query, { read, show, baseUrl: installation.baseUrl, url, dated: true })
   },
 })

@@ -1,0 +1,47 @@
+import { type Caller, type Contributions, configPort, DocumentStore, type ListQuery, type Page, port, RightsOf, s, wire } from 'pounce/sdk'
+import { type Dataset, datasets } from './collection.ts'
+import { DatasetListings, type DatasetLists } from './dataset-lists.ts'
+
+/** Settings of this class; the plugin's are made of all its classes'. */
+export const targetConfig = s.Object({
+  datasetFileWithinSpace: s.Boolean({
+    default: false,
+    description: 'Files are offered only datasets that are in one of their spaces when they are to be moved',
+  }),
+})
+
+/** Where a file could be moved. */
+export class MoveTargets {
+  #isWithinSpaces: boolean
+  #documents: DocumentStore
+  #lists: DatasetLists
+  #rights: Contributions<RightsOf>
+
+  constructor(
+    { datasetFileWithinSpace }: s.Static<typeof targetConfig>,
+    documents: DocumentStore,
+    lists: DatasetLists,
+    rights: Contributions<RightsOf>,
+  ) {
+    this.#isWithinSpaces = datasetFileWithinSpace
+    this.#documents = documents
+    this.#lists = lists
+    this.#rights = rights
+  }
+
+  /** Datasets that the caller may add to, newest first. */
+  async of(caller: Caller, file: string, query: ListQuery): Promise<Page<Dataset>> {
+    return this.#lists.addable(caller, query, this.#isWithinSpaces ? await this.#spacesOf(file) : undefined)
+  }
+
+  /** A file says of itself in which datasets it lies: those are what its rights come from. */
+  async #spacesOf(file: string): Promise<readonly string[]> {
+    const ofFiles = this.#rights.all().find(({ kind }) => kind === 'file')
+    const parents = (await ofFiles?.rightsOf([file]))?.get(file)?.parents ?? []
+    const found = await this.#documents.getMany(datasets, parents.map(({ id }) => id).slice(0, 1000))
+    return [...new Set([...found.values()].flatMap(({ spaces }) => spaces))]
+  }
+}
+wire(MoveTargets, configPort(targetConfig), DocumentStore, DatasetListings, RightsOf)
+
+export const FileMoveTargets = port<MoveTargets>('datasets.move-targets')
