@@ -2,7 +2,7 @@ import test, { type ExecutionContext } from 'ava'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 import { byExtractor, byUser, documentsOf } from '../support/annotated.ts'
 import { callsOf } from '../support/calls.ts'
-import { upload } from '../support/scene.ts'
+import { formWith, upload } from '../support/scene.ts'
 import { newDataset, newSpace, type Somebody, somebody } from '../support/spaces-and-people.ts'
 
 let server: TestServer
@@ -110,6 +110,23 @@ test('the definitions of spaces count before those of the installation, and fitt
   t.is((await say(inBoth, { 'Date and Time': 'soon' })).status, 200)
   t.is((await say(inBoth, { 'Date and Time': 7 })).status, 200)
   await refusedWith(t, say(inBoth, { 'Date and Time': true }), /Date and Time/)
+})
+
+test('metadata that comes with an upload is checked before there is a file', async t => {
+  const space = await newSpace(ann)
+  const dataset = await newDataset(ann, { space: [space] })
+  await define(space, 'depth', 'number')
+  const send = (depth: unknown, to = `/api/uploadToDataset/${dataset}?extract=false`) => {
+    const form = formWith('bytes', 'a.txt')
+    form.append('a.txt', JSON.stringify({ depth }))
+    return ann.call(to, { method: 'POST', body: form })
+  }
+  const refused = await send('deep')
+  t.is(refused.status, 400)
+  t.regex(await refused.text(), /depth must be a number/)
+  t.deepEqual((await ann.get(`/api/datasets/${dataset}/files`)).body, [])
+  t.is((await send(7)).status, 200)
+  t.is(((await ann.get(`/api/datasets/${dataset}/files`)).body as unknown[]).length, 1)
 })
 
 test('hostile names of fields are names like others', async t => {

@@ -60,12 +60,22 @@ const kinds: Readonly<Record<string, string>> = {
   datasets: 'dataset',
   spaces: 'space',
   collections: 'collection',
+  sections: 'section',
   previews: 'preview',
   thumbnails: 'thumbnail',
   users: 'user',
   comment: 'comment',
   extractions: 'file',
   uploadToDataset: 'dataset',
+  vocabularies: 'vocabulary',
+  vocabuliaries: 'vocabulary',
+  editVocabulary: 'vocabulary',
+  vocabterms: 'term',
+  standardvocab: 'standard',
+  definition: 'definition',
+  definitions: 'definition',
+  contexts: 'context',
+  'metadata.jsonld': 'metadata',
 }
 
 /** What a parameter of a path names: `file`, `dataset` …, or its own name. */

@@ -14,6 +14,13 @@ export interface Furnished {
   readonly ids: Ids
 }
 
+const vocabularyOf = async (call: TestFetch): Promise<Ids> => {
+  const json = { name: 'words', keys: 'a', terms: [{ key: 'a' }] }
+  const { id: vocabulary } = await ok<{ id: string }>(call('/api/vocabularies/createVocabularyFromJson', { method: 'POST', json }))
+  const { terms } = await ok<{ terms: readonly { vocab_term_id: string }[] }>(call(`/api/vocabularies/${vocabulary}`))
+  return { vocabulary, term: String(terms[0]?.vocab_term_id) }
+}
+
 /** Makes one thing of each kind. */
 export const furnish = async ({ call, id: user }: Person): Promise<Ids> => {
   const post = async (path: string, json: unknown): Promise<string> => (await ok<{ id: string }>(call(path, { method: 'POST', json }))).id
@@ -28,13 +35,23 @@ export const furnish = async ({ call, id: user }: Person): Promise<Ids> => {
   const folder = await newFolder(call, dataset, 'a folder')
   const file = await upload(call, dataset, 'words in a file', 'file.txt', { query: `extract=false&folder_id=${folder}` })
   const comment = await (await call(`/api/files/${file}/comment`, { method: 'POST', json: { text: 'a comment' } })).text()
+  const section = await post('/api/sections', { file_id: file, description: 'a section' })
   const preview = await send('/api/previews')
   const thumbnail = await send('/api/fileThumbnail')
   await ok(call(`/api/files/${file}/previews/${preview}`, { method: 'POST', json: {} }))
   const { job_id: job } = await ok<{ job_id: string }>(
     call(`/api/files/${file}/extractions`, { method: 'POST', json: { extractor: 'pounce.digest' } }),
   )
-  return { space, collection, child, dataset, folder, file, comment, preview, thumbnail, job, user, to: dataset }
+  const words = await vocabularyOf(call)
+  const standard = await post('/api/standardvocab', ['a', 'b'])
+  const context = await post('/api/contexts', { context_name: 'a context', '@context': {} })
+  await ok(call(`/api/spaces/${space}/metadata`, { method: 'POST', json: { label: 'a field', type: 'string' } }))
+  const [defined] = await ok<readonly { id: string }[]>(call(`/api/spaces/${space}/metadata`))
+  const { document } = await ok<{ document: { id: string } }>(
+    call('/api/metadata.jsonld', { method: 'POST', json: { file_id: file, content: { said: 'of a file' } } }),
+  )
+  const about = { ...words, standard, context, definition: String(defined?.id), metadata: document.id }
+  return { ...about, space, collection, child, dataset, folder, file, comment, section, preview, thumbnail, job, user, to: dataset }
 }
 
 /** Boots a server with all plugins and furnishes it. */

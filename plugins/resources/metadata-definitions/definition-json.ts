@@ -1,4 +1,4 @@
-import { type Stored, s } from 'pounce/sdk'
+import { Invalid, type Stored, s } from 'pounce/sdk'
 import { type DefinitionRecord, everywhere } from './collection.ts'
 
 /** A definition as Clowder 1.x has it. `spaceId` is absent for one of the whole installation. */
@@ -16,11 +16,8 @@ export const DefinitionJson = s.Object({
 })
 type DefinitionJson = s.Static<typeof DefinitionJson>
 
-const address = s.String({
-  maxLength: 2000,
-  pattern: '^(?:https?://[^\\s\\u0000-\\u001f\\u007f]+|/api/standardvocab/[0-9a-f]{24}/terms)?$',
-  description: 'Where the words of a list are: an http or https address, or `/api/standardvocab/<id>/terms`',
-})
+const uriForm = /^(?:(?:https?|urn|info|ark|doi|hdl|tag):[^\s\p{Cc}<>"]+|[\w./#-]*(?::[\w./#-]+)?)$/u
+const addressForm = /^(?:https?:\/\/[^\s\p{Cc}]+|\/api\/standardvocab\/[0-9a-f]{24}\/terms)?$/u
 
 /** What a client says of a definition. */
 export const NewDefinition = s.Object({
@@ -29,16 +26,29 @@ export const NewDefinition = s.Object({
   uri: s.Optional(
     s.String({
       maxLength: 2000,
-      pattern: '^(?:(?:https?|urn|info|ark|doi|hdl|tag):[^\\s\\u0000-\\u001f\\u007f<>"]+|[\\w./#-]*(?::[\\w./#-]+)?)$',
       description:
-        'What the field means, as an address (http, https, urn, doi …) or a short name such as `dc:title`; made from the label when it is empty or absent',
+        'What the field means: an address (http, https, urn, doi …) or a short name such as `dc:title`; made from the label when it is empty or absent',
     }),
   ),
   description: s.Optional(s.prose()),
-  definitions_url: s.Optional(address),
+  definitions_url: s.Optional(
+    s.String({
+      maxLength: 2000,
+      description: 'Where the words of a list are: an http or https address, or `/api/standardvocab/<id>/terms`',
+    }),
+  ),
   query_parameter: s.Optional(s.String({ maxLength: 200, pattern: '^[^\\u0000-\\u001f\\u007f]*$' })),
 })
 export type NewDefinition = s.Static<typeof NewDefinition>
+
+/** Throws `Invalid` for addresses that are none, or that a page could not safely link to. */
+export const requireAddresses = ({ uri = '', definitions_url = '' }: NewDefinition): void => {
+  if (!uriForm.test(uri))
+    throw new Invalid('uri must be an address that begins with http:, https:, urn: or doi:, or a name such as dc:title')
+  if (!addressForm.test(definitions_url)) {
+    throw new Invalid('definitions_url must be an http or https address, or /api/standardvocab/<id>/terms with the id of a vocabulary')
+  }
+}
 
 const member = <K extends string>(name: K, value: string | null): { readonly [N in K]?: string } =>
   (value === null ? {} : { [name]: value }) as { readonly [N in K]?: string }

@@ -6,7 +6,7 @@ import { spacesOfCaller } from './definition-names.ts'
 import { ListWords } from './definition-words.ts'
 import { type Definition, Definitions } from './stored-definitions.ts'
 
-const route = routesFor('metadata', { definitions: Definitions, keeping: Keeping, words: ListWords })
+const route = routesFor('definitions', { definitions: Definitions, keeping: Keeping, words: ListWords })
 
 const params = s.Object({ id: s.id() })
 

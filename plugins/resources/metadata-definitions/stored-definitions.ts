@@ -17,7 +17,7 @@ import {
 } from 'pounce/sdk'
 import { type DefinitionRecord, definitions, everywhere } from './collection.ts'
 import { Config, type Settings } from './config.ts'
-import type { NewDefinition } from './definition-json.ts'
+import { type NewDefinition, requireAddresses } from './definition-json.ts'
 import { derivedId } from './derived-id.ts'
 import { firstDefinitions } from './first-definitions.ts'
 
@@ -101,7 +101,7 @@ export class StoredDefinitions {
     return Array.fromAsync(this.#documents.scan(definitions, { using: 'byLabel', where }))
   }
 
-  /** False when the scope has one with this address already: then nothing is done, as in Clowder 1.x. */
+  /** False when the scope has one with this address already: then nothing is done, as in Clowder 1.x. `Invalid` for addresses that are none. */
   async add(scope: string, definition: NewDefinition, author: string): Promise<boolean> {
     const id = this.#ids.next()
     const record = { scope, ...this.#fieldsOf(scope, definition), author, created: this.#clock.now().toISOString() }
@@ -139,6 +139,7 @@ export class StoredDefinitions {
   }
 
   #fieldsOf(scope: string, definition: NewDefinition) {
+    requireAddresses(definition)
     const { label, type, uri, description, definitions_url, query_parameter } = definition
     const prefix = scope === everywhere ? this.#uriPrefix : `${this.#uriPrefix}/${scope}`
     return {

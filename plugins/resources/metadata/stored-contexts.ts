@@ -1,6 +1,7 @@
 import {
   type Caller,
   Clock,
+  CommitConflict,
   collection,
   DocumentStore,
   eq,
@@ -9,7 +10,6 @@ import {
   isServerAdmin,
   type Json,
   NotFound,
-  orNotFound,
   port,
   type Stored,
   signedIn,
@@ -67,7 +67,12 @@ export class StoredContexts {
     if (context.author !== caller.user?.id && !isServerAdmin(caller)) {
       throw new Forbidden('You may not remove this context: only who made it, or a server admin, may')
     }
-    await orNotFound('metadata', this.#documents.commit({ tombstone: id, in: contexts }))
+    try {
+      await this.#documents.commit({ tombstone: id, in: contexts })
+    } catch (error) {
+      if (error instanceof CommitConflict) throw new NotFound('context', { cause: error })
+      throw error
+    }
   }
 }
 wire(StoredContexts, DocumentStore, Ids, Clock)

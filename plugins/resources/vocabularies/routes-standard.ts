@@ -60,7 +60,7 @@ export const getStandardVocabulary = route({
   throws: [NotFound],
   async handle({ params }, { standards }) {
     const list = await standards.get(params.id)
-    if (!list) throw new NotFound('vocabulary')
+    if (!list) throw new NotFound('standardvocab')
     return { status: 200, body: show(list) }
   },
 })
@@ -75,7 +75,7 @@ export const getStandardTerms = route({
   throws: [NotFound],
   async handle({ params }, { standards }) {
     const terms = await standards.terms(params.id)
-    if (!terms) throw new NotFound('vocabulary')
+    if (!terms) throw new NotFound('standardvocab')
     return { status: 200, body: [...terms] }
   },
 })

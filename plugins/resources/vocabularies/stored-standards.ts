@@ -1,4 +1,15 @@
-import { Clock, DocumentStore, Ids, Invalid, orNotFound, port, type StandardVocabularies, type Stored, wire } from 'pounce/sdk'
+import {
+  Clock,
+  CommitConflict,
+  DocumentStore,
+  Ids,
+  Invalid,
+  NotFound,
+  port,
+  type StandardVocabularies,
+  type Stored,
+  wire,
+} from 'pounce/sdk'
 import { type StandardRecord, standardVocabularies } from './collections.ts'
 
 type Standard = StandardRecord & Stored
@@ -7,6 +18,16 @@ const tidied = (terms: readonly string[]): readonly string[] => {
   const words = terms.map(term => term.trim()).filter(term => term !== '')
   if (words.length === 0) throw new Invalid('Empty terms list is not allowed: send a JSON array with one word or more')
   return words
+}
+
+/** Says that there is no such list where the store says so. */
+const found = async <T>(commit: Promise<T>): Promise<T> => {
+  try {
+    return await commit
+  } catch (error) {
+    if (error instanceof CommitConflict) throw new NotFound('standardvocab', { cause: error })
+    throw error
+  }
 }
 
 /** Lists of words in the document store. */
@@ -43,12 +64,12 @@ export class StoredStandards implements StandardVocabularies {
   /** `NotFound` for one that is not there. */
   change(id: string, terms: readonly string[]): Promise<Standard> {
     const set = { terms: tidied(terms), modified: this.#clock.now().toISOString() }
-    return orNotFound('vocabulary', this.#documents.commit({ update: id, in: standardVocabularies, set }))
+    return found(this.#documents.commit({ update: id, in: standardVocabularies, set }))
   }
 
   /** The list as it was. `NotFound` for one that is not there. */
   remove(id: string): Promise<Standard> {
-    return orNotFound('vocabulary', this.#documents.commit({ tombstone: id, in: standardVocabularies }))
+    return found(this.#documents.commit({ tombstone: id, in: standardVocabularies }))
   }
 }
 wire(StoredStandards, DocumentStore, Ids, Clock)
