@@ -27,6 +27,8 @@ export interface Outcome {
   readonly result?: unknown
   readonly messages?: readonly StatusMessage[]
   readonly error?: string
+  /** Of an error of pyclowder itself, before or after the request. */
+  readonly kind?: string
   readonly status?: number
   readonly body?: string
 }
@@ -39,9 +41,9 @@ export class Pyclowder {
   #errors = ''
   #last: Promise<unknown> = Promise.resolve()
 
-  constructor() {
+  constructor(release: Release = '3.0.8') {
     const { CLOWDER_VERSION: _version, ...environment } = process.env
-    this.#child = spawn(pythonOf('3.0.8'), [script], { env: { ...environment, PYTHONDONTWRITEBYTECODE: '1' } })
+    this.#child = spawn(pythonOf(release), [script], { env: { ...environment, PYTHONDONTWRITEBYTECODE: '1' } })
     this.#child.stderr.setEncoding('utf8').on('data', text => {
       this.#errors += text
     })

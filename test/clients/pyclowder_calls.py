@@ -2,6 +2,8 @@
 
 In:  {"call": "datasets.get_info", "host": ..., "key": ..., "arguments": [...]}
 Out: {"result": ..., "messages": [...]} or {"error": ..., "status": ..., "body": ...}
+
+"client.get" and the like are methods of a ClowderClient. What pyclowder itself cannot do is {"error": ..., "kind": "TypeError"}.
 """
 
 import json
@@ -10,12 +12,14 @@ import sys
 import pyclowder.collections
 import pyclowder.datasets
 import pyclowder.files
+import pyclowder.sections
 import requests
+from pyclowder.client import ClowderClient
 from pyclowder.connectors import Connector
 from pyclowder.extractors import Extractor
 
 INFO = {"name": "test.words", "version": "1.2", "contexts": [{"words": "http://example.org/words"}]}
-MODULES = {"files": pyclowder.files, "datasets": pyclowder.datasets, "collections": pyclowder.collections}
+MODULES = {"files": pyclowder.files, "datasets": pyclowder.datasets, "collections": pyclowder.collections, "sections": pyclowder.sections}
 
 
 class Recorder(Connector):
@@ -42,10 +46,16 @@ def answer(request):
     module, function = request["call"].split(".")
     connector = Recorder()
     try:
-        result = getattr(MODULES[module], function)(connector, request["host"], request["key"], *request["arguments"])
+        if module == "client":
+            client = ClowderClient(host=request["host"], key=request["key"])
+            result = getattr(client, function)(*request["arguments"])
+        else:
+            result = getattr(MODULES[module], function)(connector, request["host"], request["key"], *request["arguments"])
         return {"result": result, "messages": connector.messages}
     except requests.HTTPError as error:
         return {"error": str(error), "status": error.response.status_code, "body": error.response.text}
+    except (AttributeError, TypeError) as error:
+        return {"error": str(error), "kind": type(error).__name__}
 
 
 for line in sys.stdin:
