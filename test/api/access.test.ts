@@ -29,6 +29,11 @@ const requests: Readonly<Record<string, readonly (readonly [method: string, path
     ['GET', '/api/extractions/:file/metadata'],
     ['GET', '/api/previews/:preview'],
     ['GET', '/api/previews/:preview/metadata'],
+    ['GET', '/api/files/:file/sections'],
+    ['GET', '/api/sections/:section'],
+    ['GET', '/api/sections/:section/tags'],
+    ['GET', '/api/sections/:section/comments'],
+    ['GET', '/api/datasets/:dataset/getPreviews'],
   ],
   download: [
     ['GET', '/api/files/:file'],
@@ -46,6 +51,9 @@ const requests: Readonly<Record<string, readonly (readonly [method: string, path
       { '@context': {}, agent: { '@type': 'cat:extractor', name: 'm', extractor_id: 'https://example.org/m' }, content: { a: 1 } },
     ],
     ['POST', '/api/files/:file/comment', { text: 'matrix' }],
+    ['POST', '/api/sections/:section/comments', { text: 'matrix' }],
+    ['POST', '/api/sections/:section/description', { description: 'matrix' }],
+    ['POST', '/api/sections/:section/tags', { tags: ['matrix'] }],
     ['POST', '/api/datasets/:dataset/newFolder', { name: 'matrix', parentId: ':dataset', parentType: 'dataset' }],
   ],
   delete: [
@@ -93,7 +101,7 @@ const idsOf =
     return world.ids[key] ?? 'f'.repeat(24)
   }
 const filled = (text: string, idOf: (name: string) => string): string =>
-  text.replace(/:(dataset|file|preview)/g, (_, name: string) => idOf(name))
+  text.replace(/:(dataset|file|preview|section)/g, (_, name: string) => idOf(name))
 
 const ask = (
   world: AccessWorld,

@@ -121,7 +121,7 @@ test('the tiles of a preview are found where Deep Zoom viewers look for them', a
   )
 })
 
-test('the lists of all previews and thumbnails are for server admins, and page', async t => {
+test('the lists of all previews and thumbnails are for server admins, who see all as superadmins, and page', async t => {
   const file = await newFile()
   const made = [await previewOf(ann, file), await previewOf(ann, file), await previewOf(ann, file)].reverse()
   const thumbnail = await thumbnailOf(ann, `/api/files/${file}`)
@@ -130,7 +130,10 @@ test('the lists of all previews and thumbnails are for server admins, and page',
     t.is((await server.as()(path)).status, 401)
     t.is((await admin.get(`${path}?after=nonsense`)).status, 400)
   }
+  const stray = await send(ann, '/api/previews')
   const all = await allIds(admin.get, '/api/previews?limit=1')
+  t.false(all.includes(stray))
+  t.true((await allIds(admin.get, '/api/previews?limit=7&superAdmin=true')).includes(stray))
   t.deepEqual(
     all.filter(id => made.includes(id)),
     made,

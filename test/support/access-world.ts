@@ -75,9 +75,10 @@ const furnish = async (call: TestFetch, word: string, space: readonly string[]):
     await post(call, `/api/datasets/${dataset}/newFolder`, { name: `${word} folder`, parentId: dataset, parentType: 'dataset' }),
   )
   const file = await upload(call, `/api/uploadToDataset/${dataset}?extract=false&folder_id=${folder}`, `${word}.txt`, `${word} content`)
+  const section = await idIn(await post(call, '/api/sections', { file_id: file, description: `${word} part`, [word]: word }))
   const preview = await upload(call, '/api/previews', `${word}-preview.txt`, `${word} preview`)
   const steps: [string, unknown][] = [[`/api/files/${file}/previews/${preview}`, { extractor_id: word }]]
-  const ids: Record<string, string> = { dataset, folder, file, preview }
+  const ids: Record<string, string> = { dataset, folder, file, section, preview }
   for (const [kind, id] of [
     ['files', file],
     ['datasets', dataset],
@@ -94,6 +95,8 @@ const furnish = async (call: TestFetch, word: string, space: readonly string[]):
     steps.push([`/api/${kind}/${id}/tags`, { tags: [`${word} tag`] }])
     ids[`${kind}Comment`] = await idIn(await post(call, `/api/${kind}/${id}/comment`, { text: `${word} comment` }))
   }
+  steps.push([`/api/sections/${section}/tags`, { tags: [`${word} part`] }])
+  ids['sectionsComment'] = await idIn(await post(call, `/api/sections/${section}/comments`, { text: `${word} comment` }))
   for (const [path, json] of steps) await post(call, path, json)
   return ids
 }

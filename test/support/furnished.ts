@@ -38,6 +38,7 @@ export const furnish = async ({ call, id: user }: Person): Promise<Ids> => {
   const section = await post('/api/sections', { file_id: file, description: 'a section' })
   const preview = await send('/api/previews')
   const thumbnail = await send('/api/fileThumbnail')
+  const tile = await send('/api/tiles')
   await ok(call(`/api/files/${file}/previews/${preview}`, { method: 'POST', json: {} }))
   const { job_id: job } = await ok<{ job_id: string }>(
     call(`/api/files/${file}/extractions`, { method: 'POST', json: { extractor: 'pounce.digest' } }),
@@ -51,7 +52,24 @@ export const furnish = async ({ call, id: user }: Person): Promise<Ids> => {
     call('/api/metadata.jsonld', { method: 'POST', json: { file_id: file, content: { said: 'of a file' } } }),
   )
   const about = { ...words, standard, context, definition: String(defined?.id), metadata: document.id }
-  return { ...about, space, collection, child, dataset, folder, file, comment, section, preview, thumbnail, job, user, to: dataset }
+  return {
+    ...about,
+    space,
+    collection,
+    child,
+    dataset,
+    folder,
+    file,
+    comment,
+    section,
+    preview,
+    thumbnail,
+    tile,
+    level: '3',
+    job,
+    user,
+    to: dataset,
+  }
 }
 
 /** Boots a server with all plugins and furnishes it. */

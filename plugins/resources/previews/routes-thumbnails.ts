@@ -1,9 +1,15 @@
-import { type Bytes, Installation, Invalid, linkToNext, multipart, NotFound, one, readAfter, routesFor, s } from 'pounce/sdk'
+import { type Bytes, Installation, Invalid, linkToNext, multipart, NotFound, one, Policy, readAfter, routesFor, s } from 'pounce/sdk'
 import { BytesOf } from './bytes-of.ts'
 import { Derived } from './derived-store.ts'
 import { ThumbnailDesk } from './stored-thumbnails.ts'
 
-const route = routesFor('thumbnails', { thumbnails: ThumbnailDesk, derived: Derived, bytes: BytesOf, installation: Installation })
+const route = routesFor('thumbnails', {
+  thumbnails: ThumbnailDesk,
+  derived: Derived,
+  bytes: BytesOf,
+  installation: Installation,
+  policy: Policy,
+})
 
 const params = s.Object({ id: s.id() })
 
@@ -101,21 +107,30 @@ export const listThumbnails = route({
   method: 'GET',
   path: '/api/thumbnails',
   summary: 'All thumbnails of the server, newest first',
-  description: 'Pages through the `Link` header. Clowder 1.x showed them to everybody.',
+  description:
+    'Those that the caller may see: with `superAdmin=true` all of them. Pages, which can be short, through the `Link` header. Clowder 1.x showed them to everybody.',
   permission: 'serverAdmin',
   query: s.Object({ limit: s.Integer({ default: 100, minimum: 1, maximum: 1000 }), after: s.Optional(s.String({ maxLength: 200 })) }),
   responses: { 200: s.Array(Listed) },
   throws: [Invalid],
-  async handle({ query, url }, { thumbnails, installation }) {
+  async handle({ query, caller, url }, { thumbnails, installation, policy }) {
     const { limit, after } = query
     const page = await thumbnails.page({ limit, ...(after === undefined ? {} : { after: readAfter(after) }) })
-    const body = page.items.map(({ id, filename, contentType, created, sizeBytes }) => ({
-      id,
-      filename,
-      'content-type': contentType,
-      'date-created': s.toV1Date(created),
-      size: String(sizeBytes),
-    }))
+    const shown = await policy.allowed(
+      caller,
+      'ViewFile',
+      'thumbnail',
+      page.items.map(({ id }) => id),
+    )
+    const body = page.items
+      .filter(({ id }) => shown.has(id))
+      .map(({ id, filename, contentType, created, sizeBytes }) => ({
+        id,
+        filename,
+        'content-type': contentType,
+        'date-created': s.toV1Date(created),
+        size: String(sizeBytes),
+      }))
     return { status: 200, body, ...linkToNext(installation.baseUrl, url, page, { dated: false }) }
   },
 })
