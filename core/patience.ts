@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { type Readable, Transform } from 'node:stream'
-import { TooLarge, Unreachable } from 'pounce/sdk'
+import { TooLarge, Unreachable, youngGarbage } from 'pounce/sdk'
 import { messageOf } from './start-refused.ts'
 
 /** The two clocks of one request: for all of it, and for silence. */
@@ -31,6 +31,7 @@ export const counting = (maxBytes: number, patience: Patience, tooLong: string):
     transform(chunk: Buffer, _encoding, done) {
       seen += chunk.length
       patience.heard()
+      youngGarbage.passed(chunk.length)
       if (seen > maxBytes) done(new TooLarge(tooLong))
       else done(null, chunk)
     },

@@ -1,12 +1,11 @@
 import { isUtf8 } from 'node:buffer'
 import type { Readable } from 'node:stream'
 import { Dicer } from '@fastify/busboy'
-import { type FieldPart, type FilePart, Invalid, TooLarge, Unsupported } from 'pounce/sdk'
+import { type FieldPart, type FilePart, Invalid, TooLarge, Unsupported, youngGarbage } from 'pounce/sdk'
 import type { Exchange } from './exchange.ts'
 import { parseHeader } from './media-type.ts'
 import { PartBytes } from './part-bytes.ts'
 import { type PartHeader, partHeader } from './part-header.ts'
-import { youngGarbage } from './young-garbage.ts'
 
 type Part = FilePart | FieldPart
 type RawHeader = Readonly<Record<string, readonly string[] | undefined>>

@@ -1,8 +1,7 @@
 import { Readable } from 'node:stream'
-import { type ByteBody, Invalid, type SentBytes, Unsupported } from 'pounce/sdk'
+import { type ByteBody, Invalid, type SentBytes, Unsupported, youngGarbage } from 'pounce/sdk'
 import type { Exchange } from './exchange.ts'
 import { parseHeader } from './media-type.ts'
-import { youngGarbage } from './young-garbage.ts'
 
 /** True of a body that a route declares as plain bytes. */
 export const isByteBody = (body: unknown): body is ByteBody => typeof body === 'object' && body !== null && 'byteBody' in body

@@ -11,6 +11,7 @@ import {
   port,
   type Stored,
   wire,
+  youngGarbage,
 } from 'pounce/sdk'
 import { type PartRecord, parts, type UploadRecord } from './collections.ts'
 
@@ -71,7 +72,10 @@ export class StoredParts {
     for (const { blob } of chain) {
       const stream = await this.#blobs.get(blob)
       if (!stream) throw new CorruptContent('The bytes of a part of this upload are gone: begin anew')
-      for await (const chunk of stream) yield chunk as Buffer
+      for await (const chunk of stream) {
+        youngGarbage.passed((chunk as Buffer).length)
+        yield chunk as Buffer
+      }
     }
   }
 

@@ -24,7 +24,7 @@ class YoungGarbage {
   }
 }
 
-/** Of the process, whose heap there is one of. */
+/** Of the process, whose heap there is one of. Whoever passes streams of bytes on tells it of each piece. */
 export const youngGarbage = new YoungGarbage()
 
 /** V8's own function, which Node shows only to those who ask for it. */
