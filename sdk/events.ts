@@ -7,6 +7,10 @@ import type { Kind, Ref } from './model/kind.ts'
 export interface EventMap {
   'space.created': None
   'space.updated': { readonly fields: readonly string[] }
+  /** The trial is over; `space.updated` tells of the access. */
+  'space.verified': None
+  /** What is in it and older than its time to live should go: said now and then while that is on. */
+  'space.expiry-due': None
   'space.removed': { readonly name: string }
   /** `accepted`: added because they had asked to join. */
   'space.member-changed': { readonly user: string; readonly change: 'added' | 'accepted' | 'removed' | 'role' }
@@ -123,6 +127,10 @@ export interface EventMap {
     readonly trigger: 'upload' | 'event' | 'manual' | 'archive'
   }
   'extraction.status': { readonly target: Ref; readonly extractor: string }
+  /** Subject: who changed the settings of the site. */
+  'site.updated': { readonly fields: readonly string[] }
+  /** Subject: who wrote to the server admins. */
+  'letter.written': { readonly letter: string }
   'extractor.registered': { readonly name: string }
 }
 

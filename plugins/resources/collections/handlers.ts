@@ -8,7 +8,7 @@ type Field = 'spaces' | 'parents'
 const indexes = { spaces: 'bySpace', parents: 'byParent' } as const
 
 /** Every collection whose field holds an id, whatever its state, in pages read while they are worked on. */
-async function* holding(documents: DocumentStore, field: Field, id: string): AsyncIterable<Collected> {
+export async function* holding(documents: DocumentStore, field: Field, id: string): AsyncIterable<Collected> {
   for (const state of allStates) {
     yield* documents.scan(collections, { using: indexes[field], where: and(eq('state', state), eq(field, id)), sort: oldestFirst })
   }

@@ -8,6 +8,7 @@ import { CollectionListings, CollectionLists } from './collection-lists.ts'
 import { CollectionRights } from './collection-rights.ts'
 import { CollectionTree, CollectionTrees } from './collection-tree.ts'
 import { CollectionShown, CollectionViews } from './collection-views.ts'
+import { ExpireCollections } from './expire.ts'
 import { FollowAccess, FollowParent, LeaveParent, LeaveSpace } from './handlers.ts'
 import { CollectionSource } from './report-source.ts'
 import * as routes from './routes.ts'
@@ -17,6 +18,7 @@ import * as trashRoutes from './routes-trash.ts'
 import * as treeRoutes from './routes-tree.ts'
 import { SearchableCollections } from './searchable-collections.ts'
 import { StoredCollections } from './stored-collections.ts'
+import { TellAdmins } from './tell-admins.ts'
 
 export const plugin = definePlugin({
   id: 'resources.collections',
@@ -39,7 +41,9 @@ export const plugin = definePlugin({
   handlers: [
     on('space.removed', LeaveSpace),
     on('space.updated', FollowAccess),
+    on('space.expiry-due', ExpireCollections),
     on('collection.removed', LeaveParent),
+    on('collection.removed', TellAdmins),
     on(['collection.attached', 'collection.detached'], FollowParent),
   ],
   periodic: [{ name: 'clear-trash', everyMs: 6 * 60 * 60 * 1000, task: ClearTrash }],

@@ -9,6 +9,7 @@ import { DatasetListings, DatasetLists } from './dataset-lists.ts'
 import { DatasetPlaces, DatasetPlacing } from './dataset-places.ts'
 import { DatasetRights } from './dataset-rights.ts'
 import { config, DatasetTrash, DatasetTrashes } from './dataset-trash.ts'
+import { ExpireDatasets } from './expire.ts'
 import { FollowAccess, FollowCollection, LeaveCollection, LeaveSpace } from './handlers.ts'
 import { FileMoveTargets, MoveTargets } from './move-targets.ts'
 import { DatasetSource } from './report-source.ts'
@@ -43,6 +44,7 @@ export const plugin = definePlugin({
   handlers: [
     on('space.removed', LeaveSpace),
     on('space.updated', FollowAccess),
+    on('space.expiry-due', ExpireDatasets),
     on('collection.removed', LeaveCollection),
     on('collection.detached', FollowCollection),
   ],

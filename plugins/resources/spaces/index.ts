@@ -6,8 +6,10 @@ import { SpaceSource } from './report-source.ts'
 import * as routes from './routes.ts'
 import * as memberRoutes from './routes-members.ts'
 import { SpaceBranch } from './space-branch.ts'
+import { SpaceExpiry } from './space-expiry.ts'
 import { config, SpaceLife, SpaceLifes } from './space-life.ts'
 import { SpaceListings, SpaceLists } from './space-lists.ts'
+import { SpaceMail } from './space-mail.ts'
 import { SpaceRights } from './space-rights.ts'
 import { StoredSpaces } from './stored-spaces.ts'
 
@@ -26,5 +28,9 @@ export const plugin = definePlugin({
   ],
   routes: { ...routes, ...memberRoutes },
   collections: [spaces],
-  handlers: [on('space.removed', ReleaseMembers)],
+  handlers: [
+    on('space.removed', ReleaseMembers),
+    on(['space.member-changed', 'space.request-rejected', 'space.verified', 'space.removed'], SpaceMail),
+  ],
+  periodic: [{ name: 'expiry', everyMs: 60 * 60 * 1000, task: SpaceExpiry }],
 })

@@ -100,7 +100,9 @@ export class SpaceLife {
   async verify(id: string, actor: string | undefined): Promise<void> {
     await rewrite(this.#documents, spaces, { kind: 'space', id }, now => {
       if (now.access !== 'TRIAL') throw new Conflict('Only a space with status TRIAL can be verified')
-      return { set: { access: 'PRIVATE' as const }, events: [event('space.updated', { kind: 'space', id }, { fields: ['access'] }, actor)] }
+      const subject = { kind: 'space', id } as const
+      const events = [event('space.updated', subject, { fields: ['access'] }, actor), event('space.verified', subject, {}, actor)]
+      return { set: { access: 'PRIVATE' as const }, events }
     })
   }
 
