@@ -46,6 +46,9 @@ const moveFolder = async (world: World, step: Step): Promise<void> => {
   const into = step.c % 2 === 0 ? pick(world.state.folders, step.b) : undefined
   const to = into?.dataset ?? (step.c % 3 === 0 ? folder.dataset : pick(world.state.datasets, step.b)) ?? folder.dataset
   const from = folder.dataset
+  const isTaken = (each: Folder): boolean => each !== folder && each.dataset === to && each.parent === into && !each.isGone
+  // A second folder of one name is shown under another name.
+  if (world.state.folders.some(each => isTaken(each) && each.name === folder.name)) return
   const checks: readonly Check[] = [
     ['AddResourceToDataset', from],
     ['AddResourceToDataset', to],

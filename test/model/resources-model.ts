@@ -6,6 +6,7 @@ import { newPerson } from '../support/people.ts'
 import { until } from '../support/until.ts'
 import { collectionOperations } from './collection-operations.ts'
 import { compare, compareArchives, countsOf } from './compare.ts'
+import { copyDataset } from './copy-operation.ts'
 import { datasetOperations } from './dataset-operations.ts'
 import { fileOperations } from './file-operations.ts'
 import { Rights } from './model-rights.ts'
@@ -19,6 +20,7 @@ const operations: Readonly<Record<string, (world: World, step: Step) => Promise<
   ...datasetOperations,
   ...fileOperations,
   ...placementOperations,
+  copyDataset,
 }
 
 /** What there is for the others to work on: a world begins with it, and it is made oftener than other things happen. */
