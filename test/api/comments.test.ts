@@ -37,7 +37,7 @@ const listed = async (who: Somebody, path: string): Promise<readonly Shown[]> =>
 }
 const texts = async (who: Somebody, path: string) => (await listed(who, path)).map(({ text }) => text)
 const feedOf = async (who: Somebody): Promise<readonly { event_type: string; object_name: string; user: { id: string } }[]> => {
-  await server.drained()
+  await server.drained(60_000)
   return (await who.get('/api/events?limit=200')).body as never
 }
 const storedOf = async (target: string) => {
@@ -144,7 +144,7 @@ test('a comment that is taken away takes all replies along: out of sight at once
   t.deepEqual(await texts(bob, path), ['stays'])
   t.is((await bob.post(`/api/comment/${last}`, { text: 'x' })).status, 404)
   t.is((await bob.post(`/api/comment/${last}/editComment`, { commentText: 'x' })).status, 404)
-  await server.drained()
+  await server.drained(60_000)
   t.is((await storedOf(file)).length, 1)
 })
 
@@ -157,7 +157,7 @@ test('replies that are written while the comment goes are gone with it', async t
     for (const { status } of await Promise.all(replies)) t.true([200, 404].includes(status), String(status))
     t.is((await gone).status, 200)
     t.deepEqual(await texts(ann, path), [])
-    await server.drained()
+    await server.drained(60_000)
     t.deepEqual(await storedOf(file), [])
   }
 })
@@ -177,7 +177,7 @@ test('comments and replies go with their file, also those that are just being wr
   await ann.remove(path)
   await Promise.all([...writing, answering])
   t.is((await ann.get(`${path}/comments`)).status, 404)
-  await server.drained()
+  await server.drained(60_000)
   t.deepEqual(await storedOf(file), [])
 })
 
@@ -247,7 +247,7 @@ test.serial('a client that finds the @ by itself tells nobody a second time', as
   t.is((await ask(ann, bob.id, '', bob.id)).status, 400)
   t.is((await ask(eve, bob.id)).status, 404)
   await ann.remove(path)
-  await server.drained()
+  await server.drained(60_000)
   const { items } = await server.get(DocumentStore).find(mentions, { using: 'byTarget', limit: 1000 })
   t.deepEqual(
     items.filter(({ target }) => target.id === file),

@@ -83,7 +83,7 @@ test('a collection has previews, put there by those who may edit it', async t =>
   await ann.remove(`/api/collections/${collection}`)
   await ann.remove(`/api/collections/${collection}`)
   t.is((await ann.get(`/api/previews/${id}`)).status, 404)
-  await server.drained()
+  await server.drained(60_000)
   t.is(await recordOf(id), undefined)
 })
 
@@ -113,7 +113,7 @@ test('the tiles of a preview are found where Deep Zoom viewers look for them', a
   t.is((await bob.remove(`/api/previews/${preview}`)).status, 403)
   t.is((await ann.remove(`/api/previews/${preview}`)).status, 200)
   t.is((await ann.get(at)).status, 404)
-  await server.drained()
+  await server.drained(60_000)
   const { items } = await server.get(DocumentStore).find(tiles, { using: 'byPreview', limit: 1000 })
   t.deepEqual(
     items.filter(each => each.preview === preview),
@@ -150,7 +150,7 @@ test('a thumbnail is shown by the file, its dataset and their collections, and a
   const dataset = await newDataset(ann, { collection: [collection] })
   const [one, two] = [await upload(ann.call, dataset), await upload(ann.call, dataset)]
   const shown = async () => {
-    await server.drained()
+    await server.drained(60_000)
     const [file, set] = [await server.get(Files).get(one), await server.get(Datasets).get(dataset)]
     return [file?.thumbnail, set?.thumbnail, (await server.get(Collections).get(collection))?.thumbnail]
   }
@@ -175,7 +175,7 @@ test('a file that is attached brings its thumbnail, and takes it along when it l
   const file = await upload(ann.call, from)
   const thumbnail = await thumbnailOf(ann, `/api/files/${file}`)
   const shown = async () => {
-    await server.drained()
+    await server.drained(60_000)
     return [(await server.get(Datasets).get(from))?.thumbnail, (await server.get(Datasets).get(to))?.thumbnail]
   }
   t.deepEqual(await shown(), [thumbnail, null])
@@ -185,10 +185,10 @@ test('a file that is attached brings its thumbnail, and takes it along when it l
   t.deepEqual(await shown(), [null, thumbnail])
   const collection = await newCollection(ann)
   await ann.post(`/api/collections/${collection}/datasets/${to}`)
-  await server.drained()
+  await server.drained(60_000)
   t.is((await server.get(Collections).get(collection))?.thumbnail, thumbnail)
   await ann.remove(`/api/collections/${collection}/datasets/${to}`)
-  await server.drained()
+  await server.drained(60_000)
   t.is((await server.get(Collections).get(collection))?.thumbnail, null)
 })
 
@@ -196,19 +196,19 @@ test('a copy of a file gets a thumbnail of its own, which outlives that of the o
   const [from, to] = [await newDataset(ann), await newDataset(ann)]
   const file = await upload(ann.call, from)
   const thumbnail = await thumbnailOf(ann, `/api/files/${file}`)
-  await server.drained()
+  await server.drained(60_000)
   const original = await server.get(Files).get(file)
   if (!original) throw new Error('no file')
   const { name, contentType, blob, sizeBytes, sha256, author } = original
   const about = { name, contentType, blob, sizeBytes, sha256, author, extract: false, isShared: true }
   const copy = await server.get(Files).create({ ...about, dataset: to, thumbnail })
-  await server.drained()
+  await server.drained(60_000)
   const own = (await server.get(Files).get(copy.id))?.thumbnail
   t.truthy(own)
   t.not(own, thumbnail)
   t.is((await server.get(Datasets).get(to))?.thumbnail, own)
   await ann.remove(`/api/files/${file}`)
-  await server.drained()
+  await server.drained(60_000)
   t.is((await ann.get(`/api/thumbnails/${thumbnail}`)).status, 404)
   t.is(await (await ann.call(`/api/thumbnails/${own}/blob`)).text(), 'a picture')
 })
@@ -264,7 +264,7 @@ test('the preview and thumbnail of a file that is deleted are gone at once, and 
   t.truthy(await server.get(BlobStore).stat(blob))
   await ann.remove(`/api/files/${file}`)
   t.is(await answering(ann, [`/api/previews/${preview}`, `/api/thumbnails/${thumbnail}`, `/api/thumbnails/${thumbnail}/blob`]), 0)
-  await server.drained()
+  await server.drained(60_000)
   t.is(await server.get(BlobStore).stat(blob), undefined)
   t.is(await server.get(DocumentStore).get(thumbnails, thumbnail), undefined)
 })
@@ -277,7 +277,7 @@ test('previews that are attached while their file goes are gone with it', async 
     const gone = ann.remove(`/api/files/${file}`)
     await Promise.all(attached)
     t.is((await gone).status, 200)
-    await server.drained()
+    await server.drained(60_000)
     t.is((await server.get(DocumentStore).getMany(previews, sent)).size, 0)
   }
 })
@@ -306,7 +306,7 @@ test('what is attached to nothing a week later is swept away, and nothing else',
   clock.advance(8 * 24 * 60 * 60 * 1000)
   const fresh = await send(eve, '/api/previews')
   await other.runPeriodic('resources.previews/unattached')
-  await other.drained()
+  await other.drained(60_000)
   const documents = other.get(DocumentStore)
   const left = await Promise.all([previews, thumbnails, tiles].map((from, at) => documents.get<object>(from, stray[at] ?? '')))
   t.deepEqual(left, [undefined, undefined, undefined])

@@ -63,7 +63,7 @@ test('a section that is deleted takes its previews, thumbnails and comments alon
   const preview = await send(ann, '/api/previews')
   t.is((await ann.post(`/api/previews/${preview}/metadata`, { section_id: id, width: '10' })).status, 200)
   const thumbnail = await thumbnailOf(ann, `/api/sections/${id}`)
-  await server.drained()
+  await server.drained(60_000)
   t.like((await ann.get(`/api/sections/${id}`)).body, { thumbnail })
   await say(ann, `/api/sections/${id}/comments`, 'look here')
   const paths = [`/api/sections/${id}`, `/api/sections/${id}/comments`, `/api/previews/${preview}`, `/api/thumbnails/${thumbnail}`]
@@ -71,7 +71,7 @@ test('a section that is deleted takes its previews, thumbnails and comments alon
   t.is((await bob.remove(`/api/sections/${id}`)).status, 403)
   t.deepEqual((await ann.remove(`/api/sections/${id}`)).body, { status: 'success' })
   t.is(await answering(ann, paths), 0)
-  await server.drained()
+  await server.drained(60_000)
   t.is(await answering(ann, paths), 0)
   t.is((await ann.remove(`/api/sections/${id}`)).status, 404)
   t.is((await ann.get(`/api/files/${file}/metadata`)).status, 200)
@@ -89,7 +89,7 @@ test('a section goes with its file', async t => {
     ),
     0,
   )
-  await server.drained()
+  await server.drained(60_000)
   t.is((await server.get(Sections).getMany(ids)).size, 0)
   t.is((await ann.post(`/api/comment/${comment}`, { text: 'still?' })).status, 404)
 })
@@ -101,7 +101,7 @@ test('sections that are made while their file goes are gone with it', async t =>
     const gone = ann.remove(`/api/files/${file}`)
     const ids = (await Promise.all(made)).flatMap(({ status, body }) => (status === 200 ? [(body as { id: string }).id] : []))
     t.is((await gone).status, 200)
-    await server.drained()
+    await server.drained(60_000)
     t.is((await server.get(Sections).getMany(ids)).size, 0)
   }
 })
@@ -141,7 +141,7 @@ test('a file is found by the tags of its sections', async t => {
   const file = await newFile()
   const id = await sectionOf(ann, file)
   const found = async () => {
-    await server.drained()
+    await server.drained(60_000)
     const { body } = await ann.get('/api/search?query=tag:ocelot')
     return (body as { results: { id: string }[] }).results.map(each => each.id)
   }

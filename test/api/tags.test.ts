@@ -138,7 +138,7 @@ test('tags in use are listed with how many of the things that the caller may see
   await tag(`/api/files/${file}`, 'linnet')
   await tag(`/api/sections/${await sectionOf(owner, file)}`, 'lark')
   await tag(`/api/collections/${collection}`, 'linnet')
-  await closed.drained()
+  await closed.drained(60_000)
   t.deepEqual((await owner.get('/api/tags?prefix=l')).body, [
     { name: 'linnet', count: 4 },
     { name: 'lark', count: 1 },
@@ -155,7 +155,7 @@ test('tags are told of in the feed, on files and datasets', async t => {
   await put(ann, path, ['told'])
   await ann.call(`${path}/tags`, { method: 'DELETE', json: { tags: ['told'] } })
   await ann.call(`${path}/tags`, { method: 'DELETE', json: { tags: ['told'] } })
-  await server.drained()
+  await server.drained(60_000)
   const lines = (await ann.get('/api/events?limit=200')).body as { event_type: string; object_id: string }[]
   const said = lines.filter(({ object_id }) => path.endsWith(object_id)).map(({ event_type }) => event_type)
   t.deepEqual(said, ['remove_tags_dataset', 'add_tags_dataset', 'create_dataset'])
