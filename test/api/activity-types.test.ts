@@ -1,5 +1,5 @@
 import test from 'ava'
-import { Spaces } from 'pounce/sdk'
+import { Spaces, Users } from 'pounce/sdk'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 import { ok, upload } from '../support/scene.ts'
 import { letIn, newCollection, newDataset, newSpace, type Somebody, somebody } from '../support/spaces-and-people.ts'
@@ -26,7 +26,6 @@ const withoutRoute: Readonly<Record<string, string>> = {
   set_note_file: 'v1 sets notes on a web page alone; no route of the reference does',
   download_file:
     'a download is counted on the file and told to the event sink: a line for each would double what it writes (decision 0137)',
-  tos_update: 'coming: issue 6, terms of service',
 }
 
 let server: TestServer
@@ -158,6 +157,13 @@ const deeds: Readonly<Record<string, { readonly first?: Deed; readonly now: Deed
     now: async ({ dataset }) => {
       const { body } = await ann.post(`/api/datasets/${dataset}/comment`, { text: 'well' })
       await must(ann.post(`/api/comment/${String(body)}/editComment`, { commentText: 'better' }))
+    },
+  },
+  tos_update: {
+    first: () => server.get(Users).change(ann.id, { set: { status: 'Admin' } }, []),
+    now: async () => {
+      await must(ann.post('/api/admin/configuration', { tosText: 'Other terms' }))
+      await server.get(Users).change(ann.id, { set: { status: 'Active' } }, [])
     },
   },
   edit_profile: { now: () => must(ann.post(`/api/users/${ann.id}/updateName?firstName=Ann&lastName=Other`)) },

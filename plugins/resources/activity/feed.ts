@@ -115,6 +115,7 @@ const entries: Entries = {
   }),
   'user.updated': ({ subject, data }) =>
     data.fields.some(field => profile.has(field)) ? { type: 'edit_profile', object: subject } : undefined,
+  'site.updated': ({ subject, data }) => (data.fields.includes('tosText') ? { type: 'tos_update', object: subject } : undefined),
   'user.followed': ({ data: { target } }) => ({ type: `follow_${target.kind}`, object: target }),
   'user.unfollowed': ({ data: { target } }) => ({ type: `unfollow_${target.kind}`, object: target }),
 }

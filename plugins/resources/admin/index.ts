@@ -1,0 +1,20 @@
+import { definePlugin, on, provide, Site } from 'pounce/sdk'
+import { AcceptOwnTerms } from './accept-own-terms.ts'
+import { letters, site } from './collections.ts'
+import { config } from './config.ts'
+import { AdminLetters, ForgetLetters, Letters, SendLetter } from './letters.ts'
+import * as routes from './routes.ts'
+import { StoredSite } from './stored-site.ts'
+
+const hourMs = 3_600_000
+
+export const plugin = definePlugin({
+  id: 'resources.admin',
+  summary: 'What server admins set while the installation runs, and letters to them.',
+  config,
+  provides: [provide(Site, StoredSite), provide(Letters, AdminLetters)],
+  routes,
+  collections: [site, letters],
+  handlers: [on('site.updated', AcceptOwnTerms), on('letter.written', SendLetter)],
+  periodic: [{ name: 'forget-letters', everyMs: hourMs, task: ForgetLetters }],
+})

@@ -1,0 +1,102 @@
+import {
+  Clock,
+  CommitConflict,
+  configPort,
+  DocumentStore,
+  event,
+  fullNameOf,
+  Mailer,
+  port,
+  range,
+  Site,
+  type StoredEvent,
+  TooMany,
+  Users,
+  wire,
+} from 'pounce/sdk'
+import { letters } from './collections.ts'
+import { config, type Settings } from './config.ts'
+
+const hourMs = 3_600_000
+const keptMs = 24 * hourMs
+
+/** What people write to the server admins. It is kept before it is sent, so that no outage of the mail server loses it. */
+export class AdminLetters {
+  #perHour: number
+  #documents: DocumentStore
+  #clock: Clock
+
+  constructor({ lettersPerHour }: Pick<Settings, 'lettersPerHour'>, documents: DocumentStore, clock: Clock) {
+    this.#perHour = lettersPerHour
+    this.#documents = documents
+    this.#clock = clock
+  }
+
+  /** `TooMany` for more letters in an hour than allowed, whichever kernels they reach. */
+  async write(user: string, subject: string, body: string): Promise<void> {
+    const now = this.#clock.now()
+    const hour = Math.floor(now.getTime() / hourMs)
+    for (let number = 0; number < this.#perHour; number++) {
+      const id = `${user}-${hour}-${number}`
+      const insert = { id, user, subject, body, at: now.toISOString(), isSent: false }
+      try {
+        await this.#documents.commit({ insert, into: letters }, [event('letter.written', { kind: 'user', id: user }, { letter: id }, user)])
+        return
+      } catch (error) {
+        if (!(error instanceof CommitConflict)) throw error
+      }
+    }
+    throw new TooMany('You have written to the admins often enough for now', Math.ceil(((hour + 1) * hourMs - now.getTime()) / 1000))
+  }
+}
+wire(AdminLetters, configPort(config), DocumentStore, Clock)
+
+export const Letters = port<AdminLetters>('admin.letters')
+
+/** Sends a letter to all server admins. */
+export class SendLetter {
+  #documents: DocumentStore
+  #users: Users
+  #mailer: Mailer
+  #site: Site
+
+  constructor(documents: DocumentStore, users: Users, mailer: Mailer, site: Site) {
+    this.#documents = documents
+    this.#users = users
+    this.#mailer = mailer
+    this.#site = site
+  }
+
+  async handle({ data }: StoredEvent<'letter.written'>): Promise<void> {
+    const letter = await this.#documents.get(letters, data.letter)
+    const to = (await this.#users.admins()).map(({ email }) => email)
+    if (!letter || letter.isSent || to.length === 0) return
+    const [author, { displayName }] = await Promise.all([this.#users.get(letter.user), this.#site.settings()])
+    const from = author ? `${fullNameOf(author)} (${author.email})` : 'An account that is gone'
+    const place = displayName.replace(/\p{Cc}+/gu, ' ')
+    await this.#mailer.send({ to, subject: `[${place}] ${letter.subject}`, text: `${from} wrote at ${letter.at}:\n\n${letter.body}\n` })
+    await this.#documents.commit({ update: letter.id, in: letters, set: { isSent: true } })
+  }
+}
+wire(SendLetter, DocumentStore, Users, Mailer, Site)
+
+/** Forgets letters after a day; by then each was sent or given up. */
+export class ForgetLetters {
+  #documents: DocumentStore
+  #clock: Clock
+
+  constructor(documents: DocumentStore, clock: Clock) {
+    this.#documents = documents
+    this.#clock = clock
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const before = new Date(this.#clock.now().getTime() - keptMs).toISOString()
+    for await (const { id } of this.#documents.scan(letters, { using: 'byAt', where: range('at', { lt: before }) })) {
+      if (signal.aborted) return
+      const [outcome] = await this.#documents.commitEach([{ change: { tombstone: id, in: letters } }])
+      if (outcome && !outcome.ok && !(outcome.error instanceof CommitConflict)) throw outcome.error
+    }
+  }
+}
+wire(ForgetLetters, DocumentStore, Clock)

@@ -1,0 +1,123 @@
+import { Forbidden, Invalid, NotSignedIn, routesFor, Site, s, TooMany } from 'pounce/sdk'
+import { Letters } from './letters.ts'
+
+const route = routesFor('admin', { site: Site, letters: Letters })
+
+const title = () => s.String({ maxLength: 200 })
+const appearance = {
+  theme: s.String({ maxLength: 100 }),
+  displayName: title(),
+  welcomeMessage: s.prose(20_000),
+  googleAnalytics: s.String({ maxLength: 1000 }),
+}
+const sensors = { sensors: title(), sensor: title(), parameters: title(), parameter: title() }
+
+const Shown = s.Object({
+  ...appearance,
+  amplitudeApikey: s.String(),
+  ...sensors,
+  tosText: s.String(),
+  tosHtml: s.Boolean(),
+  tosChanged: s.Union([s.String(), s.Null()], { description: 'Since when the terms hold' }),
+})
+
+export const getConfiguration = route({
+  method: 'GET',
+  path: '/api/admin/configuration',
+  aliases: [{ path: '/api/configuration' }],
+  summary: 'Name, theme, welcome and terms of the site',
+  description: 'For everybody, because pages show all of it, the page to sign in included.',
+  permission: 'anyone',
+  responses: { 200: Shown },
+  async handle(_request, { site }) {
+    return { status: 200, body: await site.settings() }
+  },
+})
+
+export const setConfiguration = route({
+  method: 'POST',
+  path: '/api/admin/configuration',
+  summary: 'Change settings of the site',
+  description:
+    'What is absent stays, but for `tosHtml`: absent is false, as in Clowder 1.x. An unknown theme is refused. Other terms have to be accepted anew by everybody but the caller.',
+  permission: 'serverAdmin',
+  body: s.Object({
+    theme: s.Optional(appearance.theme),
+    displayName: s.Optional(appearance.displayName),
+    welcomeMessage: s.Optional(appearance.welcomeMessage),
+    googleAnalytics: s.Optional(appearance.googleAnalytics),
+    amplitudeApikey: s.Optional(s.String({ maxLength: 1000 })),
+    sensors: s.Optional(sensors.sensors),
+    sensor: s.Optional(sensors.sensor),
+    parameters: s.Optional(sensors.parameters),
+    parameter: s.Optional(sensors.parameter),
+    tosText: s.Optional(s.prose(500_000)),
+    tosHtml: s.Optional(s.Boolean()),
+  }),
+  responses: { 200: s.success() },
+  throws: [Invalid],
+  async handle({ body, caller }, { site }) {
+    await site.change({ ...body, tosHtml: body.tosHtml ?? false }, caller.user?.id)
+    return { status: 200, body: { status: 'success' } }
+  },
+})
+
+export const changeAppearance = route({
+  method: 'POST',
+  path: '/api/changeAppearance',
+  summary: 'Change name, theme and welcome of the site',
+  permission: 'serverAdmin',
+  body: s.Object(appearance),
+  responses: { 200: s.success() },
+  throws: [Invalid],
+  async handle({ body, caller }, { site }) {
+    await site.change(body, caller.user?.id)
+    return { status: 200, body: { status: 'success' } }
+  },
+})
+
+export const getSensorTitles = route({
+  method: 'GET',
+  path: '/api/sensors/config',
+  summary: 'What sensors and parameters are called here',
+  permission: 'anyone',
+  responses: { 200: s.Object(sensors) },
+  async handle(_request, { site }) {
+    const { sensors, sensor, parameters, parameter } = await site.settings()
+    return { status: 200, body: { sensors, sensor, parameters, parameter } }
+  },
+})
+
+export const setSensorTitles = route({
+  method: 'POST',
+  path: '/api/sensors/config',
+  summary: 'Say what sensors and parameters are called here',
+  permission: 'serverAdmin',
+  body: s.Object(sensors),
+  responses: { 200: s.success() },
+  throws: [Invalid],
+  async handle({ body, caller }, { site }) {
+    await site.change(body, caller.user?.id)
+    return { status: 200, body: { status: 'success' } }
+  },
+})
+
+export const writeToAdmins = route({
+  method: 'POST',
+  path: '/api/admin/mail',
+  summary: 'Write to the server admins',
+  description: 'For accounts only, and so many letters an hour (`lettersPerHour`): in Clowder 1.x anybody could send any number.',
+  permission: 'signedIn',
+  body: s.Object({
+    subject: s.Optional(s.String({ maxLength: 200, pattern: '^[^\\p{Cc}\\u2028\\u2029]*$' })),
+    body: s.Optional(s.prose(20_000)),
+  }),
+  responses: { 200: s.success() },
+  throws: [Forbidden, NotSignedIn, TooMany],
+  async handle({ body, caller }, { letters }) {
+    const { user, scope } = caller
+    if (!user || scope === 'extraction') throw new Forbidden('Only people write to the admins')
+    await letters.write(user.id, body.subject || 'A message to the admins', body.body ?? '')
+    return { status: 200, body: { status: 'success' } }
+  },
+})

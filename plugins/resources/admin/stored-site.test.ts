@@ -1,0 +1,32 @@
+import test from 'ava'
+import type { Collection } from 'pounce/sdk'
+import { FixedClock } from 'pounce/sdk/testing'
+import { until } from '../../../test/support/until.ts'
+import { openStore } from '../../documents/sqlite/testing.ts'
+import { site } from './collections.ts'
+import { StoredSite } from './stored-site.ts'
+
+const settings = { themes: ['one', 'two'], displayName: 'Here', lettersPerHour: 5 }
+
+test('another kernel knows of a change within a second, this one at once', async t => {
+  const store = await openStore(t)
+  await store.declare([site as Collection<object>])
+  const [one, other] = [new StoredSite(settings, store, new FixedClock()), new StoredSite(settings, store, new FixedClock())]
+  t.like(await other.settings(), { displayName: 'Here', theme: 'one' })
+  await one.change({ displayName: 'There', theme: 'two' }, undefined)
+  t.like(await one.settings(), { displayName: 'There', theme: 'two' })
+  const seen = await until(
+    'the other kernel to know',
+    () => other.settings(),
+    ({ displayName }) => displayName === 'There',
+    1000,
+  )
+  t.is(seen.theme, 'two')
+})
+
+test('a theme that is listed no longer gives way to the first one', async t => {
+  const store = await openStore(t)
+  await store.declare([site as Collection<object>])
+  await new StoredSite(settings, store, new FixedClock()).change({ theme: 'two' }, undefined)
+  t.like(await new StoredSite({ ...settings, themes: ['three'] }, store, new FixedClock()).settings(), { theme: 'three' })
+})
