@@ -17,6 +17,7 @@ import { search } from './search.ts'
 import { start } from './start.ts'
 import { type Row, toMarkdown } from './table.ts'
 import { transfer } from './transfer.ts'
+import { zip } from './zip.ts'
 
 const { values } = parseArgs({
   options: {
@@ -35,6 +36,7 @@ const workloads: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   start: () => start(values.quick ? 2 : 5),
   ingest: () => ingest(rounds, values.quick ? 3 : 8, plugins),
   transfer: () => transfer(rounds, (values.quick ? 128 : 1024) * mebibyte),
+  zip: () => zip(rounds, (values.quick ? 256 : 2048) * mebibyte),
   servers: () => ingestOnServers(rounds, values.quick ? 3 : 8, plugins),
   search: () => (values.quick ? search(20_000, 3, 50) : search(1_000_000, 20, 500)),
   dispatch: () => dispatch(rounds, values.quick ? 5000 : 20_000),

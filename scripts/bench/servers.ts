@@ -105,6 +105,9 @@ export const startBaseline = (options: { readonly folder?: string } = {}): Promi
 export const startCsvBaseline = (options: { readonly folder: string }): Promise<Server> =>
   start(join(import.meta.dirname, 'baseline-csv.ts'), options)
 
+/** The ZIP writers of npm: see `zip-server.ts`. */
+export const startZipWriters = (): Promise<Server> => start(join(import.meta.dirname, 'zip-server.ts'), {})
+
 /** An API key of an account; that which Pounce was started with, unless named. */
 export const newKey = async (server: Server, { email, password } = account): Promise<string> => {
   const authorization = `Basic ${Buffer.from(`${email}:${password}`).toString('base64')}`

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import http, { type ClientRequest, type IncomingMessage } from 'node:http'
-import { setTimeout as pause } from 'node:timers/promises'
+import { growthDuring } from './growth.ts'
 import { load, request } from './load.ts'
-import { memoryOf, newKey, type Server, startBaseline, startPounce } from './servers.ts'
+import { newKey, type Server, startBaseline, startPounce } from './servers.ts'
 import { median, type Row, spread } from './table.ts'
 
 const mebibyte = 1024 * 1024
@@ -20,23 +20,6 @@ const answerOf = async (req: ClientRequest): Promise<string> => {
   for await (const piece of res.setEncoding('utf8')) text += piece
   if ((res.statusCode ?? 0) >= 400) throw new Error(`${res.statusCode}: ${text}`)
   return text
-}
-
-/** Peak of the resident memory above where it was, in MiB, while something runs. */
-const growthDuring = async <T>(server: Server, run: () => Promise<T>): Promise<{ readonly result: T; readonly growthMb: number }> => {
-  const before = await memoryOf(server.pid)
-  let peak = before
-  let isRunning = true
-  const watch = (async () => {
-    while (isRunning) {
-      peak = Math.max(peak, await memoryOf(server.pid))
-      await pause(20)
-    }
-  })()
-  const result = await run()
-  isRunning = false
-  await watch
-  return { result, growthMb: peak - before }
 }
 
 interface Sent {

@@ -1,0 +1,22 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { memoryOf, type Server } from './servers.ts'
+
+/** Peak of the resident memory above where it was, in MiB, while something runs. */
+export const growthDuring = async <T>(
+  server: Server,
+  run: () => Promise<T>,
+): Promise<{ readonly result: T; readonly growthMb: number }> => {
+  const before = await memoryOf(server.pid)
+  let peak = before
+  let isRunning = true
+  const watch = (async () => {
+    while (isRunning) {
+      peak = Math.max(peak, await memoryOf(server.pid))
+      await pause(20)
+    }
+  })()
+  const result = await run()
+  isRunning = false
+  await watch
+  return { result, growthMb: peak - before }
+}
