@@ -18,7 +18,7 @@ const statusOf = (status: number): number => (status in responses ? status : Mat
 
 const key = s.String({ minLength: 1, maxLength: 100, description: 'The name of the service' })
 const params = s.Object({ key })
-const paramsBelow = s.Object({ key, rest: s.String({ maxLength: 8000, description: 'Path below the address of the service' }) })
+const paramsBelow = s.Object({ key, path: s.String({ maxLength: 8000, description: 'Path below the address of the service' }) })
 const body = byteBody('Whatever the service takes', { isOptional: true })
 const about = {
   summary: 'Passes a request on to a service',
@@ -46,7 +46,7 @@ const decoded = (path: string): string => {
 }
 
 type Asked = Pick<Request<typeof params, undefined, undefined>, 'caller' | 'headers' | 'isHead' | 'signal' | 'url'> & {
-  readonly params: { readonly key: string; readonly rest?: string }
+  readonly params: { readonly key: string; readonly path?: string }
   readonly body?: SentBytes | undefined
 }
 
@@ -57,7 +57,7 @@ const relay = async (method: string, { params, caller, headers, isHead, signal, 
   if (caller.user?.status === 'ReadOnly' && method !== 'GET') throw new Forbidden('The account may only read')
   const path = pathBehind(url.pathname, params.key)
   // The URL was tidied: had there been dots in the path, it would no longer be the one that was asked for.
-  if (params.rest !== undefined && decoded(path) !== `/${params.rest}`) throw new Invalid('The path must have neither . nor ..')
+  if (params.path !== undefined && decoded(path) !== `/${params.path}`) throw new Invalid('The path must have neither . nor ..')
   const answer = await endpoints.send({
     ...{ key: params.key, path, search: url.search, method: isHead ? 'HEAD' : method, signal },
     headers: {
@@ -89,7 +89,7 @@ export const proxyGet = route({
 export const proxyGetBelow = route({
   ...about,
   method: 'GET',
-  path: '/api/proxy/:key/:rest*',
+  path: '/api/proxy/:key/:path*',
   params: paramsBelow,
   handle: (request, { endpoints }) => relay('GET', request, endpoints),
 })
@@ -107,7 +107,7 @@ export const proxyPost = route({
 export const proxyPostBelow = route({
   ...about,
   method: 'POST',
-  path: '/api/proxy/:key/:rest*',
+  path: '/api/proxy/:key/:path*',
   params: paramsBelow,
   body,
   handle: (request, { endpoints }) => relay('POST', request, endpoints),
@@ -126,7 +126,7 @@ export const proxyPut = route({
 export const proxyPutBelow = route({
   ...about,
   method: 'PUT',
-  path: '/api/proxy/:key/:rest*',
+  path: '/api/proxy/:key/:path*',
   params: paramsBelow,
   body,
   handle: (request, { endpoints }) => relay('PUT', request, endpoints),
@@ -145,7 +145,7 @@ export const proxyDelete = route({
 export const proxyDeleteBelow = route({
   ...about,
   method: 'DELETE',
-  path: '/api/proxy/:key/:rest*',
+  path: '/api/proxy/:key/:path*',
   params: paramsBelow,
   body,
   handle: (request, { endpoints }) => relay('DELETE', request, endpoints),
