@@ -1,4 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Change, DocumentStore, Users } from 'pounce/sdk'
@@ -124,16 +125,27 @@ export interface FullServer {
 
 const made = new Map<number, Promise<string>>()
 
+/** Made in memory where there is such a file system, for the millions of scattered writes are not what is measured. */
+const workshop = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
+
+const make = async (count: number): Promise<string> => {
+  const [draft, folder] = [await mkdtemp(join(workshop, 'pounce-bench-')), await mkdtemp(join(tmpdir(), 'pounce-bench-'))]
+  const at = performance.now()
+  try {
+    await fill(draft, count)
+    await cp(draft, folder, { recursive: true })
+  } finally {
+    await rm(draft, { recursive: true, force: true })
+  }
+  process.stderr.write(`${count} datasets made in ${Math.round((performance.now() - at) / 1000)} s\n`)
+  return folder
+}
+
 /** The folder is made once for each number, as more than one workload reads it. */
 const folderOf = (count: number): Promise<string> => {
   const known = made.get(count)
   if (known) return known
-  const making = mkdtemp(join(tmpdir(), 'pounce-bench-')).then(async folder => {
-    const at = performance.now()
-    await fill(folder, count)
-    process.stderr.write(`${count} datasets made in ${Math.round((performance.now() - at) / 1000)} s\n`)
-    return folder
-  })
+  const making = make(count)
   made.set(count, making)
   return making
 }
