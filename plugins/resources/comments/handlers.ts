@@ -1,9 +1,9 @@
-import { type Caller, Policy, type StoredEvent, wire } from 'pounce/sdk'
+import { type AnyEvent, type BatchHandler, type Caller, Policy, type StoredEvent, wire } from 'pounce/sdk'
 import { MentionDesk, type Mentions } from './mentions.ts'
 import { CommentDesk, type StoredComments } from './stored-comments.ts'
 
 /** Comments go with what they are about, and what is kept of mentions. */
-export class FollowTarget {
+export class FollowTarget implements BatchHandler {
   #comments: StoredComments
   #mentions: Mentions
 
@@ -12,9 +12,9 @@ export class FollowTarget {
     this.#mentions = mentions
   }
 
-  async handle({ subject, actor }: StoredEvent<'file.removed' | 'dataset.removed' | 'section.removed'>): Promise<void> {
-    await this.#comments.removeAllOf(subject, actor)
-    await this.#mentions.removeAllOf(subject)
+  async handleAll(events: readonly AnyEvent[]): Promise<void> {
+    await this.#comments.removeAllOf(new Map(events.map(({ subject, actor }) => [subject.id, actor])))
+    await this.#mentions.removeAllOf(events.map(({ subject }) => subject.id))
   }
 }
 wire(FollowTarget, CommentDesk, MentionDesk)

@@ -1,4 +1,4 @@
-import { Comments, definePlugin, on, provide, RightsOf } from 'pounce/sdk'
+import { Comments, definePlugin, on, onBatch, provide, RightsOf } from 'pounce/sdk'
 import { comments, mentions } from './collection.ts'
 import { CommentRights } from './comment-rights.ts'
 import { DropOrphan, FollowParent, FollowTarget, TellMentioned } from './handlers.ts'
@@ -21,7 +21,7 @@ export const plugin = definePlugin({
   routes,
   collections: [comments, mentions],
   handlers: [
-    on(['file.removed', 'dataset.removed', 'section.removed'], FollowTarget),
+    onBatch(['file.removed', 'dataset.removed', 'section.removed'], FollowTarget),
     on('comment.removed', FollowParent),
     on('comment.added', DropOrphan),
     on(['comment.added', 'comment.updated'], TellMentioned),

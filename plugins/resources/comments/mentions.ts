@@ -4,8 +4,8 @@ import {
   CommitConflict,
   callerFor,
   DocumentStore,
-  eq,
   event,
+  isIn,
   Policy,
   port,
   type Ref,
@@ -79,9 +79,9 @@ export class Mentions {
   }
 
   /** What is kept goes with what it was about. */
-  async removeAllOf(target: Ref): Promise<void> {
+  async removeAllOf(targets: readonly string[]): Promise<void> {
     for (;;) {
-      const { items } = await this.#documents.find(mentions, { using: 'byTarget', where: eq('target.id', target.id), limit: 500 })
+      const { items } = await this.#documents.find(mentions, { using: 'byTarget', where: isIn('target.id', targets), limit: 500 })
       if (items.length === 0) return
       const outcome = await this.#documents.commitEach(items.map(({ id }) => ({ change: { tombstone: id, in: mentions } })))
       for (const each of outcome) if (!each.ok && !(each.error instanceof CommitConflict)) throw each.error

@@ -10,6 +10,7 @@ import {
   event,
   Ids,
   Invalid,
+  isIn,
   NotFound,
   type Page,
   port,
@@ -92,13 +93,7 @@ export class StoredComments implements Comments {
 
   /** Takes comments away; those that are gone already are no error. */
   async remove(some: readonly Comment[], actor: string | undefined): Promise<void> {
-    const outcome = await this.#documents.commitEach(
-      some.map(({ id, target }) => ({
-        change: { tombstone: id, in: comments },
-        events: [event('comment.removed', { kind: 'comment', id }, { target }, actor)],
-      })),
-    )
-    for (const each of outcome) if (!each.ok && !(each.error instanceof CommitConflict)) throw each.error
+    await this.#removeAll(some, () => actor)
   }
 
   /** The replies right below a comment, in batches; each takes its own with it by its event. */
@@ -110,13 +105,24 @@ export class StoredComments implements Comments {
     }
   }
 
-  /** All comments on a thing, in batches. */
-  async removeAllOf(target: Ref, actor: string | undefined): Promise<void> {
+  /** All comments on some things, in batches; `actors` says by thing who took it away. */
+  async removeAllOf(actors: ReadonlyMap<string, string | undefined>): Promise<void> {
+    const where = isIn('target.id', [...actors.keys()])
     for (;;) {
-      const { items } = await this.of(target, { limit: batch })
+      const { items } = await this.#documents.find(comments, { using: 'byTarget', where, limit: batch })
       if (items.length === 0) return
-      await this.remove(items, actor)
+      await this.#removeAll(items, ({ target }) => actors.get(target.id))
     }
+  }
+
+  async #removeAll(some: readonly Comment[], actorOf: (comment: Comment) => string | undefined): Promise<void> {
+    const outcome = await this.#documents.commitEach(
+      some.map(comment => ({
+        change: { tombstone: comment.id, in: comments },
+        events: [event('comment.removed', { kind: 'comment', id: comment.id }, { target: comment.target }, actorOf(comment))],
+      })),
+    )
+    for (const each of outcome) if (!each.ok && !(each.error instanceof CommitConflict)) throw each.error
   }
 }
 wire(StoredComments, DocumentStore, Ids, Clock)

@@ -1,21 +1,18 @@
-import { type Caller, Policy, type StoredEvent, wire } from 'pounce/sdk'
+import { type AnyEvent, type BatchHandler, type Caller, Policy, type StoredEvent, wire } from 'pounce/sdk'
 import { PreviewDesk, type StoredPreviews } from './stored-previews.ts'
 import { type StoredThumbnails, ThumbnailDesk } from './stored-thumbnails.ts'
 import { type StoredTiles, TileDesk } from './stored-tiles.ts'
 
 /** Previews and thumbnails go with what they show. */
-export class FollowTarget {
+export class FollowTarget implements BatchHandler {
   #previews: StoredPreviews
 
   constructor(previews: StoredPreviews) {
     this.#previews = previews
   }
 
-  async handle({
-    subject,
-    actor,
-  }: StoredEvent<'file.removed' | 'dataset.removed' | 'collection.removed' | 'section.removed'>): Promise<void> {
-    await this.#previews.removeAllOf(subject, actor)
+  async handleAll(events: readonly AnyEvent[]): Promise<void> {
+    await this.#previews.removeAllOf(new Map(events.map(({ subject, actor }) => [subject.id, actor])))
   }
 }
 wire(FollowTarget, PreviewDesk)

@@ -41,7 +41,7 @@ export const plugin = definePlugin({
     on('thumbnail.attached', ShowThumbnail),
     on(['file.attached', 'dataset.attached'], BringThumbnail),
     onBatch(['file.removed', 'file.detached', 'dataset.detached', 'preview.removed'], ChooseThumbnails),
-    on(['file.removed', 'dataset.removed', 'collection.removed', 'section.removed'], FollowTarget),
+    onBatch(['file.removed', 'dataset.removed', 'collection.removed', 'section.removed'], FollowTarget),
     on('preview.removed', FollowPreview),
     on(['preview.attached', 'thumbnail.attached'], DropOrphan),
   ],

@@ -10,6 +10,7 @@ import {
   eq,
   event,
   Ids,
+  isIn,
   type Json,
   orNotFound,
   type Page,
@@ -22,6 +23,8 @@ import {
 import { type Preview, previews } from './collections.ts'
 import { Derived, type DerivedStore, type Received } from './derived-store.ts'
 import { type StoredThumbnails, ThumbnailDesk } from './stored-thumbnails.ts'
+
+const batch = 200
 
 type By = { readonly extractor: string; readonly author?: string }
 
@@ -114,14 +117,21 @@ export class StoredPreviews implements Previews {
     }
   }
 
-  /** Everything derived from a thing. */
-  async removeAllOf(target: Ref, actor: string | undefined): Promise<void> {
+  /** Everything derived from some things, in batches; `actors` says by thing who took it away. */
+  async removeAllOf(actors: ReadonlyMap<string, string | undefined>): Promise<void> {
+    const where = isIn('target.id', [...actors.keys()])
     for (;;) {
-      const shown = await this.of(target)
-      if (shown.length === 0) break
-      for (const preview of shown) await this.removePreview(preview, actor)
+      const { items } = await this.#documents.find(previews, { using: 'byTarget', where, limit: batch })
+      if (items.length === 0) break
+      const outcome = await this.#documents.commitEach(
+        items.map(({ id, blob, target }) => ({
+          change: { tombstone: id, in: previews },
+          events: [event('preview.removed', { kind: 'preview', id }, { blob, target }, actors.get(target?.id ?? ''))],
+        })),
+      )
+      for (const each of outcome) if (!each.ok && !(each.error instanceof CommitConflict)) throw each.error
     }
-    await this.#thumbnails.removeAllOf(target, actor)
+    await this.#thumbnails.removeAllOf(actors)
   }
 }
 wire(StoredPreviews, DocumentStore, Derived, ThumbnailDesk, BlobStore, Ids, Clock)

@@ -11,6 +11,7 @@ import {
   eq,
   event,
   Ids,
+  isIn,
   type Page,
   port,
   type Ref,
@@ -19,6 +20,8 @@ import {
 } from 'pounce/sdk'
 import { type Thumbnail, thumbnails } from './collections.ts'
 import { Derived, type DerivedStore, type Received } from './derived-store.ts'
+
+const batch = 200
 
 /** Thumbnails: records in the document store, pictures in the blob store. */
 export class StoredThumbnails {
@@ -104,11 +107,19 @@ export class StoredThumbnails {
     }
   }
 
-  async removeAllOf(target: Ref, actor: string | undefined): Promise<void> {
+  /** Those of some things, in batches; `actors` says by thing who took it away. */
+  async removeAllOf(actors: ReadonlyMap<string, string | undefined>): Promise<void> {
+    const where = isIn('target.id', [...actors.keys()])
     for (;;) {
-      const { items } = await this.#documents.find(thumbnails, { using: 'byTarget', where: eq('target.id', target.id), limit: 1000 })
+      const { items } = await this.#documents.find(thumbnails, { using: 'byTarget', where, limit: batch })
       if (items.length === 0) return
-      for (const thumbnail of items) await this.remove(thumbnail, actor)
+      const outcome = await this.#documents.commitEach(
+        items.map(({ id, blob, target }) => ({
+          change: { tombstone: id, in: thumbnails },
+          events: [event('preview.removed', { kind: 'thumbnail', id }, { blob, target }, actors.get(target?.id ?? ''))],
+        })),
+      )
+      for (const each of outcome) if (!each.ok && !(each.error instanceof CommitConflict)) throw each.error
     }
   }
 

@@ -1,16 +1,16 @@
-import { Files, type StoredEvent, wire } from 'pounce/sdk'
+import { type AnyEvent, type BatchHandler, Files, type StoredEvent, wire } from 'pounce/sdk'
 import { SectionDesk, type StoredSections } from './stored-sections.ts'
 
 /** Sections go with their file. */
-export class FollowFile {
+export class FollowFile implements BatchHandler {
   #sections: StoredSections
 
   constructor(sections: StoredSections) {
     this.#sections = sections
   }
 
-  async handle({ subject, actor }: StoredEvent<'file.removed'>): Promise<void> {
-    await this.#sections.removeAllOf(subject.id, actor)
+  async handleAll(events: readonly AnyEvent[]): Promise<void> {
+    await this.#sections.removeAllOf(new Map(events.map(({ subject, actor }) => [subject.id, actor])))
   }
 }
 wire(FollowFile, SectionDesk)

@@ -1,4 +1,4 @@
-import { definePlugin, on, provide, RightsOf, Sections } from 'pounce/sdk'
+import { definePlugin, on, onBatch, provide, RightsOf, Sections } from 'pounce/sdk'
 import { sections } from './collection.ts'
 import { DropOrphan, FollowFile } from './handlers.ts'
 import * as routes from './routes.ts'
@@ -11,5 +11,5 @@ export const plugin = definePlugin({
   provides: [provide(Sections, StoredSections), provide(SectionDesk, StoredSections), provide(RightsOf, SectionRights)],
   routes,
   collections: [sections],
-  handlers: [on('file.removed', FollowFile), on('section.created', DropOrphan)],
+  handlers: [onBatch(['file.removed'], FollowFile), on('section.created', DropOrphan)],
 })

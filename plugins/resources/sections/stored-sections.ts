@@ -6,6 +6,7 @@ import {
   eq,
   event,
   Ids,
+  isIn,
   type NewEvent,
   orNotFound,
   type Page,
@@ -62,23 +63,24 @@ export class StoredSections implements Sections {
 
   /** One that is gone already is no error. */
   async remove({ id, file }: Pick<Section, 'id' | 'file'>, actor: string | undefined): Promise<void> {
-    await this.#removeAll([{ id, file }], actor)
+    await this.#removeAll([{ id, file }], () => actor)
   }
 
-  /** All sections of a file, in batches. */
-  async removeAllOf(file: string, actor: string | undefined): Promise<void> {
+  /** All sections of some files, in batches; `actors` says by file who took it away. */
+  async removeAllOf(actors: ReadonlyMap<string, string | undefined>): Promise<void> {
+    const files = [...actors.keys()]
     for (;;) {
-      const { items } = await this.of(file, { limit: batch })
+      const { items } = await this.#documents.find(sections, { using: 'byFile', where: isIn('file', files), limit: batch })
       if (items.length === 0) return
-      await this.#removeAll(items, actor)
+      await this.#removeAll(items, file => actors.get(file))
     }
   }
 
-  async #removeAll(some: readonly Pick<Section, 'id' | 'file'>[], actor: string | undefined): Promise<void> {
+  async #removeAll(some: readonly Pick<Section, 'id' | 'file'>[], actorOf: (file: string) => string | undefined): Promise<void> {
     const outcome = await this.#documents.commitEach(
       some.map(({ id, file }) => ({
         change: { tombstone: id, in: sections },
-        events: [event('section.removed', { kind: 'section', id }, { file }, actor)],
+        events: [event('section.removed', { kind: 'section', id }, { file }, actorOf(file))],
       })),
     )
     for (const each of outcome) if (!each.ok && !(each.error instanceof CommitConflict)) throw each.error
