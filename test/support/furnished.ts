@@ -1,4 +1,5 @@
 import { bootForTest, type TestFetch, type TestServer } from 'pounce/sdk/testing'
+import { dataFile } from './main-job.ts'
 import { newPerson, type Person } from './people.ts'
 import { formWith, newDataset, newFolder, ok, upload } from './scene.ts'
 import { until } from './until.ts'
@@ -19,6 +20,19 @@ const vocabularyOf = async (call: TestFetch): Promise<Ids> => {
   const { id: vocabulary } = await ok<{ id: string }>(call('/api/vocabularies/createVocabularyFromJson', { method: 'POST', json }))
   const { terms } = await ok<{ terms: readonly { vocab_term_id: string }[] }>(call(`/api/vocabularies/${vocabulary}`))
   return { vocabulary, term: String(terms[0]?.vocab_term_id) }
+}
+
+/** A logo, something that has to do with something, and an upload in pieces that is not done. */
+const asideOf = async (call: TestFetch, user: string, dataset: string, file: string): Promise<Ids> => {
+  const image = formWith(await dataFile('picture.png'), 'p.png', 'image/png', 'image')
+  for (const [name, value] of Object.entries({ path: `user-${user}`, name: 'logo' })) image.append(name, value)
+  const { id: logo } = await ok<{ id: string }>(call('/api/logos', { method: 'POST', body: image }))
+  const ends = { source: { id: dataset, resourceType: 'dataset' }, target: { id: file, resourceType: 'file' } }
+  const { id: relation } = await ok<{ id: string }>(call('/api/relations', { method: 'POST', json: ends }))
+  const about = `filename ${btoa('half.txt')},dataset ${btoa(dataset)}`
+  const headers = { 'tus-resumable': '1.0.0', 'upload-length': '100', 'upload-metadata': about }
+  const location = (await call('/api/uploads', { method: 'POST', headers })).headers.get('location') ?? ''
+  return { logo, path: `user-${user}`, relation, upload: location.replace(/^.*\//, '') }
 }
 
 /** Makes one thing of each kind. */
@@ -51,7 +65,8 @@ export const furnish = async ({ call, id: user }: Person): Promise<Ids> => {
   const { document } = await ok<{ document: { id: string } }>(
     call('/api/metadata.jsonld', { method: 'POST', json: { file_id: file, content: { said: 'of a file' } } }),
   )
-  const about = { ...words, standard, context, definition: String(defined?.id), metadata: document.id }
+  const aside = await asideOf(call, user, dataset, file)
+  const about = { ...words, ...aside, standard, context, definition: String(defined?.id), metadata: document.id }
   return {
     ...about,
     space,
@@ -59,6 +74,8 @@ export const furnish = async ({ call, id: user }: Person): Promise<Ids> => {
     child,
     dataset,
     folder,
+    toFolder: folder,
+    fromFolder: folder,
     file,
     comment,
     section,
