@@ -1,7 +1,12 @@
+import { execFile } from 'node:child_process'
 import { randomBytes, randomInt } from 'node:crypto'
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { promisify } from 'node:util'
 import test from 'ava'
-import { BlobStore, Datasets, Files } from 'pounce/sdk'
+import { type Archive, Archives, BlobStore, Datasets, Files } from 'pounce/sdk'
 import { bootForTest } from 'pounce/sdk/testing'
 import { bytesOf, digests, downloaded, newFolder, unzip, uploadBytes as upload } from '../support/archives.ts'
 import { callsOf } from '../support/calls.ts'
@@ -10,6 +15,12 @@ import { letIn, newDataset, newSpace, recordPlugins, somebody } from '../support
 const server = await bootForTest({ plugins: recordPlugins })
 test.after.always(() => server.stop())
 const unknownId = 'f'.repeat(24)
+const run = promisify(execFile)
+/** Undefined where a program is not installed; whatever else it ends with is its verdict. */
+const isAbsent = (error: unknown): undefined => {
+  if ((error as { code?: unknown }).code !== 'ENOENT') throw error
+  return undefined
+}
 
 test('a dataset comes back byte for byte in its folders', async t => {
   const ann = await somebody(server)
@@ -219,6 +230,26 @@ test('names of every kind can be unpacked, and keep to their folder', async t =>
   t.is(String(found.get('_CON/a.txt')), 'in a folder')
 })
 
+test('programs that people have unpack it', async t => {
+  const ann = await somebody(server)
+  const dataset = await newDataset(ann)
+  const folder = await newFolder(ann, dataset, 'Übersicht')
+  for (const size of [0, 100, 65_536, 65_537, 1_000_000]) await upload(ann, dataset, `観測 ${size}.bin`, randomBytes(size), { folder })
+  const path = join(await mkdtemp(join(tmpdir(), 'pounce-zip-')), 'dataset.zip')
+  t.teardown(() => rm(dirname(path), { recursive: true, force: true }))
+  await writeFile(path, await downloaded(ann, `/api/datasets/${dataset}/download`))
+  const tools = await Promise.all([
+    run('unzip', ['-tq', path]).then(({ stdout }) => stdout, isAbsent),
+    run('python3', ['-c', 'import sys, zipfile; print(zipfile.ZipFile(sys.argv[1]).testzip())', path]).then(
+      ({ stdout }) => stdout,
+      isAbsent,
+    ),
+  ])
+  t.regex(tools[0] ?? 'No errors detected', /No errors detected/)
+  t.is(tools[1]?.trim() ?? 'None', 'None')
+  t.is((await unzip(await readFile(path))).size, 5)
+})
+
 test('bytes that go while they are downloaded break the download off', async t => {
   const ann = await somebody(server)
   const dataset = await newDataset(ann)
@@ -228,4 +259,21 @@ test('bytes that go while they are downloaded break the download off', async t =
   t.is(response.status, 200)
   await server.get(BlobStore).remove((await server.get(Files).get(last))?.blob ?? '')
   await t.throwsAsync(response.arrayBuffer())
+})
+
+test('what other plugins put together is an archive like any other', async t => {
+  const ann = await somebody(server)
+  const [one, other] = [await newDataset(ann, { name: 'same' }), await newDataset(ann, { name: 'same' })]
+  const ids = [await upload(ann, one, 'a.txt', '1'), await upload(ann, other, 'a.txt', '2')]
+  const archives = server.get(Archives)
+  const pathsOf = async ({ bytes }: Archive) => [...(await unzip(await buffer(await bytes.open()))).keys()]
+  const sets = await archives.ofDatasets([one, other, unknownId], 'Selected.zip')
+  t.like(sets, { files: 2, folders: 2, fileBytes: 2 })
+  t.deepEqual(await pathsOf(sets), [`same_${one}/a.txt`, `same_${other}/a.txt`].toSorted())
+  const files = [...(await server.get(Files).getMany(ids)).values()]
+  const some = await archives.ofFiles(
+    files.map(file => ({ file, folders: ['x', '..'] })),
+    'x.zip',
+  )
+  t.deepEqual(await pathsOf(some), ids.map(id => `x/__/a_${id}.txt`).toSorted())
 })
