@@ -1,0 +1,23 @@
+import { type Collection, type DocumentStore, isIn, type Stored } from './ports/document-store.ts'
+
+/**
+ * Which of some ids (at most 1,000) documents name, each asked of an index that begins with the field. For consumers of many events: most of what
+ * goes has nothing hanging on it, and one read tells. The documents are read whole, a thousand at a time: not for those that can be large.
+ */
+export const namedBy = async <T extends object>(
+  documents: DocumentStore,
+  from: Collection<T>,
+  { using, field, of }: { readonly using: string; readonly field: string; readonly of: (document: T & Stored) => string | null },
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> => {
+  const named = new Set<string>()
+  let left = [...new Set(ids)]
+  while (left.length > 0) {
+    const { items, next } = await documents.find(from, { using, where: isIn(field, left), limit: 1000 })
+    for (const document of items) named.add(of(document) ?? '')
+    if (!next) break
+    // One that many name fills the page: the others are asked for without it.
+    left = left.filter(id => !named.has(id))
+  }
+  return named
+}
