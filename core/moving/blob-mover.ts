@@ -33,7 +33,7 @@ export class BlobMover {
 
   /** The key in the new store; the bytes are there when it resolves. `whose` is for the message when they are damaged. */
   newKey(key: string, whose: string): Promise<string> {
-    if (!this.isNeeded) return Promise.resolve(key)
+    if (!this.isNeeded || this.#route.from.liesElsewhere?.(key)) return Promise.resolve(key)
     const under = this.#under.get(key) ?? this.#move(key, whose).finally(() => this.#under.delete(key))
     this.#under.set(key, under)
     return under

@@ -204,3 +204,18 @@ test('bytes or records that do not arrive as they were sent are noticed', async 
   })
   await t.throwsAsync(refuseUnfinishedMove(to.documents))
 })
+
+test('bytes that lie outside the stores stay there, and records keep their keys', async t => {
+  const [from, to] = [await stores(t), await stores(t)]
+  await fill(from, 2)
+  await from.documents.commit({ insert: { id: 'p-out', title: 'Outside', inner: { blob: 'outside/1' }, note: null }, into: papers })
+  const blobs = new Proxy(from.blobs, {
+    get: (inner, member) => {
+      if (member === 'liesElsewhere') return (key: string) => key.startsWith('outside/')
+      const value: unknown = Reflect.get(inner, member, inner)
+      return typeof value === 'function' ? value.bind(inner) : value
+    },
+  })
+  t.like(await run({ ...from, blobs }, to), { blobs: 2, withoutBytes: 0 })
+  t.is((await to.documents.get(papers, 'p-out'))?.inner.blob, 'outside/1')
+})

@@ -25,7 +25,8 @@ async function storePlugins(): Promise<readonly string[]> {
   const ids = ownPluginIds().filter(id => /^(documents|blobs)\./.test(id))
   const loaded = await loadPlugins(ids.map(plugin => ({ plugin })))
   return loaded.flatMap(({ plugin }) =>
-    plugin.provides?.some(({ port }) => port === DocumentStore || port === BlobStore) ? [plugin.id] : [],
+    // What only stands in front of a store goes with either side.
+    !plugin.wraps && plugin.provides?.some(({ port }) => port === DocumentStore || port === BlobStore) ? [plugin.id] : [],
   )
 }
 

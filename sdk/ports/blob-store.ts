@@ -62,6 +62,8 @@ export interface BlobStore {
    * of this name and type. Who may have it is checked before. Absent method, or undefined: send the bytes yourself.
    */
   temporaryUrl?(key: string, options: TemporaryUrlOptions): Promise<string | undefined>
+  /** Capability `liesElsewhere`: true of a key whose bytes are not the store's own. An installation that is moved to another store keeps it. */
+  liesElsewhere?(key: string): boolean
 }
 
 /** What stands behind a temporary address. */

@@ -58,6 +58,8 @@ test('a registered file is read where it lies, whole and in parts, and stays whe
   t.deepEqual(await store.stat(facts.key), facts)
   t.is(await store.localPath(facts.key), path)
   t.is(await store.temporaryUrl(facts.key, { sizeBytes: 10, filename: 'x', contentType: 'text/plain', expiresInMs: 1 }), undefined)
+  t.true(store.liesElsewhere(facts.key))
+  t.false(store.liesElsewhere((await store.put(Buffer.from('own'))).key))
   await store.remove(facts.key)
   await store.remove(facts.key)
   t.is(await store.get(facts.key), undefined)

@@ -76,6 +76,10 @@ export class WithFilesInPlace implements BlobStore {
     return idIn(key) === undefined ? this.#blobs.temporaryUrl?.(key, options) : undefined
   }
 
+  liesElsewhere(key: string): boolean {
+    return idIn(key) !== undefined || (this.#blobs.liesElsewhere?.(key) ?? false)
+  }
+
   async #opened(file: Registration & Stored): Promise<FileHandle> {
     const { handle } = await this.#folders.reopen(file.path)
     try {
