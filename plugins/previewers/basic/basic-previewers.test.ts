@@ -1,9 +1,20 @@
 import test from 'ava'
 import { previewerContract } from 'pounce/sdk/testing'
-import { HtmlPreviewer, ImagePreviewer, PdfPreviewer, TextPreviewer } from './basic-previewers.ts'
+import {
+  AudioPreviewer,
+  HtmlPreviewer,
+  ImagePreviewer,
+  PdfPreviewer,
+  TextPreviewer,
+  VideoPreviewer,
+  ZoomPreviewer,
+} from './basic-previewers.ts'
 import { plugin } from './index.ts'
 
-const make = () => [new ImagePreviewer(), new PdfPreviewer(), new HtmlPreviewer(), new TextPreviewer()]
+const make = () => [
+  ...[new ImagePreviewer(), new PdfPreviewer(), new HtmlPreviewer(), new TextPreviewer()],
+  ...[new ZoomPreviewer(), new VideoPreviewer(), new AudioPreviewer()],
+]
 
 previewerContract(test, make)
 

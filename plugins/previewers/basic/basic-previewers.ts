@@ -39,3 +39,33 @@ export class TextPreviewer implements Previewer {
   readonly main = 'text.js'
   readonly showsFiles = true
 }
+
+/** Pictures too large to be loaded whole, in the tiles that an extractor made of them (Deep Zoom). */
+export class ZoomPreviewer implements Previewer {
+  readonly id = 'Zoom'
+  readonly summary = 'Shows a large picture piece by piece'
+  readonly mediaTypes = ['application/dzi']
+  readonly path = '/previewers/zoom'
+  readonly main = 'zoom.js'
+  readonly showsFiles = false
+}
+
+/** Films that browsers play. */
+export class VideoPreviewer implements Previewer {
+  readonly id = 'Video'
+  readonly summary = 'Plays a film'
+  readonly mediaTypes = ['video/mp4', 'video/webm', 'video/ogg']
+  readonly path = '/previewers/video'
+  readonly main = 'video.js'
+  readonly showsFiles = true
+}
+
+/** Sound that browsers play. */
+export class AudioPreviewer implements Previewer {
+  readonly id = 'Audio'
+  readonly summary = 'Plays a recording'
+  readonly mediaTypes = ['audio/mpeg', 'audio/mp4', 'audio/ogg', 'audio/wav', 'audio/x-wav', 'audio/webm', 'audio/flac']
+  readonly path = '/previewers/audio'
+  readonly main = 'audio.js'
+  readonly showsFiles = true
+}
