@@ -44,7 +44,7 @@ export const Recommenders = contributions<Recommender>('recommenders')
 export interface ContentCount {
   /** What is counted: `collection`, `dataset`, `folder`, `file`. */
   readonly kind: Kind
-  /** Live ones, counted up to `upTo` (10,000 unless said). 0 in what cannot hold any. */
+  /** Live ones, counted up to `upTo`; unless said, all of them, at most a minute ago where there are more than 10,000. 0 in what cannot hold any. */
   countIn(container: Ref, upTo?: number): Promise<number>
 }
 export const ContentCounts = contributions<ContentCount>('contentCounts')

@@ -1,20 +1,25 @@
-import { and, type ContentCount, DocumentStore, eq, type Ref, wire } from 'pounce/sdk'
+import { and, type ContentCount, DocumentStore, eq, KeptCounts, type Ref, wire } from 'pounce/sdk'
 import { collections } from './collection.ts'
+
+const live = eq('state', 'live')
+const inSpace = (id: string) => ({ using: 'bySpace', where: and(live, eq('spaces', id)) })
+const inCollection = (id: string) => ({ using: 'byParent', where: and(live, eq('parents', id)) })
 
 /** How many collections are in a space, or right below a collection. */
 export class CollectionCounts implements ContentCount {
   readonly kind = 'collection'
   #documents: DocumentStore
+  #kept = new KeptCounts()
 
   constructor(documents: DocumentStore) {
     this.#documents = documents
   }
 
-  async countIn({ kind, id }: Ref, upTo = 10_000): Promise<number> {
-    const live = eq('state', 'live')
-    if (kind === 'space') return this.#documents.count(collections, { using: 'bySpace', where: and(live, eq('spaces', id)), upTo })
-    if (kind === 'collection') return this.#documents.count(collections, { using: 'byParent', where: and(live, eq('parents', id)), upTo })
-    return 0
+  countIn({ kind, id }: Ref, upTo?: number): Promise<number> {
+    const place = kind === 'space' ? inSpace(id) : kind === 'collection' ? inCollection(id) : undefined
+    if (place === undefined) return Promise.resolve(0)
+    const counting = (most: number) => this.#documents.count(collections, { ...place, upTo: most })
+    return upTo === undefined ? this.#kept.count(id, counting) : counting(upTo)
   }
 }
 wire(CollectionCounts, DocumentStore)
