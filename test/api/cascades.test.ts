@@ -11,7 +11,8 @@ import { until } from '../support/until.ts'
 const server = await bootForTest()
 const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
 test.after.always(() => server.stop())
-const files = server.get(Files)
+// Asked for each time: a test starts the server anew.
+const files = () => server.get(Files)
 const removed = async (dataset: string): Promise<void> => {
   for (let n = 0; n < 2; n++) await ann.remove(`/api/datasets/${dataset}`)
   await server.drained(30_000)
@@ -24,8 +25,8 @@ test('everything that hangs on a dataset goes with it', async t => {
   const file = await upload(ann.call, dataset, 'wombat', 'wombat.txt', { query: `folder_id=${folder}` })
   const shared = await upload(ann.call, dataset, 'shared', 'shared.txt')
   await ann.post(`/api/datasets/${other}/files/${shared}`)
-  await until('the extraction to end', async () => (await files.get(file))?.status === 'PROCESSED')
-  const blob = (await files.get(file))?.blob ?? ''
+  await until('the extraction to end', async () => (await files().get(file))?.status === 'PROCESSED')
+  const blob = (await files().get(file))?.blob ?? ''
   for (const [kind, id] of [
     ['files', file],
     ['datasets', dataset],
@@ -58,18 +59,18 @@ test('everything that hangs on a dataset goes with it', async t => {
   }
   const hits = (await ann.get('/api/search?query=wombat*')).body as { results: readonly unknown[] }
   t.deepEqual(hits.results, [])
-  t.deepEqual((await files.get(shared))?.places, [{ dataset: other, folder: null, in: other }])
+  t.deepEqual((await files().get(shared))?.places, [{ dataset: other, folder: null, in: other }])
   t.is((await ann.get(`/api/files/${shared}`)).body, 'shared')
 })
 
-test('a cascade that was interrupted goes on after the next start', async t => {
+test.serial('a cascade that was interrupted goes on after the next start', async t => {
   const dataset = await newDataset(ann.call)
   const folder = await newFolder(ann.call, dataset, 'f')
   const ids: string[] = []
   for (let n = 0; n < 40; n++)
     ids.push(await upload(ann.call, dataset, `${n}`, `${n}.txt`, { query: `extract=false${n % 2 ? `&folder_id=${folder}` : ''}` }))
   await server.drained()
-  const blobs = await Promise.all(ids.map(async id => (await files.get(id))?.blob ?? ''))
+  const blobs = await Promise.all(ids.map(async id => (await files().get(id))?.blob ?? ''))
   await ann.remove(`/api/datasets/${dataset}`)
   t.is((await ann.remove(`/api/datasets/${dataset}`)).status, 200)
   await server.restart()

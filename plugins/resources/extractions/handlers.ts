@@ -1,5 +1,6 @@
-import { type AnyEvent, type BatchHandler, Files, type Job, type Ref, type StoredEvent, wire } from 'pounce/sdk'
+import { type AnyEvent, type BatchHandler, DocumentStore, Files, type Job, namedBy, type Ref, type StoredEvent, wire } from 'pounce/sdk'
 import { AllTransports, type Carriers } from './carriers.ts'
+import { extractions } from './collections.ts'
 import { Choices, type StoredChoices } from './stored-choices.ts'
 import { Extractions, type StoredExtractions, type Target } from './stored-extractions.ts'
 import { type Waking, WakingExtractors } from './waking.ts'
@@ -36,7 +37,7 @@ export class WakeExtractors {
 wire(WakeExtractors, Files, WakingExtractors, AllTransports)
 
 /** A file that leaves datasets wakes the extractors that want to know. */
-export class WakeOnRemoval {
+export class WakeOnRemoval implements BatchHandler {
   #waking: Waking
   #carriers: Carriers
 
@@ -45,9 +46,13 @@ export class WakeOnRemoval {
     this.#carriers = carriers
   }
 
-  async handle({ subject, actor, data }: StoredEvent<'file.removed'>): Promise<void> {
-    const file = { id: subject.id, name: data.name, contentType: data.contentType, sizeBytes: data.sizeBytes }
-    for (const dataset of data.datasets) await publish(this.#carriers, await this.#waking.removed(file, dataset, actor))
+  async handleAll(events: readonly AnyEvent[]): Promise<void> {
+    for (const event of events) {
+      if (event.type !== 'file.removed') continue
+      const { subject, actor, data } = event
+      const file = { id: subject.id, name: data.name, contentType: data.contentType, sizeBytes: data.sizeBytes }
+      for (const dataset of data.datasets) await publish(this.#carriers, await this.#waking.removed(file, dataset, actor))
+    }
   }
 }
 wire(WakeOnRemoval, WakingExtractors, AllTransports)
@@ -96,18 +101,22 @@ export class FinishUpload {
 wire(FinishUpload, Files, Extractions)
 
 /** Runs are forgotten with what they ran on. */
-export class FollowTarget {
+export class FollowTarget implements BatchHandler {
+  #documents: DocumentStore
   #extractions: StoredExtractions
 
-  constructor(extractions: StoredExtractions) {
-    this.#extractions = extractions
+  constructor(documents: DocumentStore, stored: StoredExtractions) {
+    this.#documents = documents
+    this.#extractions = stored
   }
 
-  async handle({ subject }: StoredEvent<'file.removed' | 'dataset.removed'>): Promise<void> {
-    await this.#extractions.forget(subject)
+  async handleAll(events: readonly AnyEvent[]): Promise<void> {
+    const gone = events.map(({ subject }) => subject.id)
+    const run = await namedBy(this.#documents, extractions, { using: 'byTarget', field: 'target.id', of: one => one.target.id }, gone)
+    for (const { subject } of events) if (run.has(subject.id)) await this.#extractions.forget(subject)
   }
 }
-wire(FollowTarget, Extractions)
+wire(FollowTarget, DocumentStore, Extractions)
 
 /** What a space said of extractors is forgotten with it. */
 export class FollowSpace {

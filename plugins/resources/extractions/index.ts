@@ -52,10 +52,10 @@ export const plugin = definePlugin({
   migrations: new URL('./migrations/', import.meta.url),
   handlers: [
     on('file.created', WakeExtractors),
-    on('file.removed', WakeOnRemoval),
+    onBatch(['file.removed'], WakeOnRemoval),
     onBatch(['metadata.added', 'metadata.removed'], WakeOnMetadata),
     on('extraction.status', FinishUpload),
-    on(['file.removed', 'dataset.removed'], FollowTarget),
+    onBatch(['file.removed', 'dataset.removed'], FollowTarget),
     on('space.removed', FollowSpace),
     on('dataset.archival-asked', ArchiveDataset),
   ],

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type AnyEvent, type BatchHandler, type Ref, Users, wire } from 'pounce/sdk'
 
 const batch = 200
@@ -11,7 +12,10 @@ export class ForgetGone implements BatchHandler {
   }
 
   async handleAll(events: readonly AnyEvent[]): Promise<void> {
-    for (const { subject } of events) await this.#forget({ kind: subject.kind, id: subject.id })
+    for (const [at, { subject }] of events.entries()) {
+      await this.#forget({ kind: subject.kind, id: subject.id })
+      if (at % 20 === 19) await nextTurn()
+    }
   }
 
   async #forget(gone: Ref): Promise<void> {

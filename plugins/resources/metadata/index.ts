@@ -1,4 +1,4 @@
-import { definePlugin, MetadataDocuments, on, provide, RightsOf } from 'pounce/sdk'
+import { definePlugin, MetadataDocuments, onBatch, provide, RightsOf } from 'pounce/sdk'
 import { AddingToFiles, FileAdditions } from './adding-to-files.ts'
 import { Annotating, Annotations } from './annotating.ts'
 import { metadata } from './collection.ts'
@@ -27,5 +27,5 @@ export const plugin = definePlugin({
   ],
   routes: { ...routes, ...manyRoutes, ...peopleRoutes, ...olderRoutes, ...contextRoutes },
   collections: [metadata, contexts],
-  handlers: [on(['file.removed', 'dataset.removed', 'collection.removed', 'space.removed'], FollowTarget)],
+  handlers: [onBatch(['file.removed', 'dataset.removed', 'collection.removed', 'space.removed'], FollowTarget)],
 })

@@ -1,4 +1,4 @@
-import { type BlobOwner, type Collection, DocumentStore, eq, wire } from 'pounce/sdk'
+import { type BlobOwner, type Collection, DocumentStore, namedBy, wire } from 'pounce/sdk'
 import { previews, thumbnails, tiles } from './collections.ts'
 
 /** Which stored bytes belong to previews, thumbnails and tiles. */
@@ -15,17 +15,12 @@ export class DerivedBlobs implements BlobOwner {
   }
 
   async owned(keys: readonly string[]): Promise<ReadonlySet<string>> {
-    const owned = new Set<string>()
-    for (const key of keys) {
-      const named = await Promise.all([previews, thumbnails, tiles].map(from => this.#names(from as Collection<{ blob: string }>, key)))
-      if (named.includes(true)) owned.add(key)
-    }
-    return owned
+    const named = await Promise.all([previews, thumbnails, tiles].map(from => this.#named(from as Collection<{ blob: string }>, keys)))
+    return new Set(named.flatMap(some => [...some]))
   }
 
-  async #names(from: Collection<{ blob: string }>, key: string): Promise<boolean> {
-    const { items } = await this.#documents.find(from, { using: 'byBlob', where: eq('blob', key), limit: 1 })
-    return items.length > 0
+  #named(from: Collection<{ blob: string }>, keys: readonly string[]): Promise<ReadonlySet<string>> {
+    return namedBy(this.#documents, from, { using: 'byBlob', field: 'blob', of: ({ blob }) => blob }, keys)
   }
 }
 wire(DerivedBlobs, DocumentStore)
