@@ -28,7 +28,10 @@ export interface NewMetadata {
 export interface MetadataDocuments {
   add(document: NewMetadata): Promise<MetadataRecord & Stored>
   get(id: string): Promise<(MetadataRecord & Stored) | undefined>
-  /** Newest first, read in pages of at most 1,000. `extractor`: only those of this extractor name, optionally `name/version`. */
+  /**
+   * Newest first, read in pages of at most 1,000. `extractor`: only those of this extractor name, optionally `name/version`. A page may be short,
+   * even empty, and go on with `next`: large documents end it early, and those of others are left out of it.
+   */
   of(
     target: Ref,
     options?: { readonly extractor?: string; readonly after?: After; readonly limit?: number },

@@ -33,10 +33,10 @@ const isBy = (document: MetadataRecord, extractor: string): boolean => {
   return path === extractor || path.startsWith(`${extractor}/`)
 }
 
-/** Documents that are read at once: few at first, for one may have 10 MiB. */
-const firstPiece = 8
-const largestPiece = 200
-const pieceLength = 4 * 1024 * 1024
+/** Documents that are read at once, at first: one may have 10 MiB. */
+const firstPiece = 16
+/** Characters after which a page ends, so that no reader's memory is filled by what people sent. */
+const pageLength = 4 * 1024 * 1024
 
 /** Metadata in the document store. */
 export class StoredMetadata implements MetadataDocuments {
@@ -69,17 +69,32 @@ export class StoredMetadata implements MetadataDocuments {
 
   async of(
     target: Ref,
-    options: { readonly extractor?: string; readonly after?: After; readonly limit?: number } = {},
+    { extractor, after, limit = 100 }: { readonly extractor?: string; readonly after?: After; readonly limit?: number } = {},
   ): Promise<Page<Document>> {
-    const { extractor, after, limit = 100 } = options
-    const page = await this.#documents.find(metadata, {
+    const items: Document[] = []
+    let next = after
+    let piece = firstPiece
+    for (let [read, length] = [0, 0]; read < limit && length < pageLength; piece *= 2) {
+      const page = await this.#find(target, { limit: Math.min(piece, limit - read), ...(next ? { after: next } : {}) })
+      items.push(...page.items)
+      next = page.next
+      if (!next) break
+      read += page.items.length
+      length += page.items.reduce((sum, { content }) => sum + JSON.stringify(content).length, 0)
+    }
+    return {
+      items: extractor === undefined ? items : items.filter(document => isBy(document, extractor)),
+      ...(next ? { next } : {}),
+    }
+  }
+
+  #find(target: Ref, page: { readonly after?: After; readonly limit: number }): Promise<Page<Document>> {
+    return this.#documents.find(metadata, {
       using: 'byTarget',
       where: onTarget(target),
       sort: { by: 'created', order: 'descending' },
-      limit,
-      ...(after ? { after } : {}),
+      ...page,
     })
-    return extractor === undefined ? page : { ...page, items: page.items.filter(document => isBy(document, extractor)) }
   }
 
   /** All documents of a thing, newest first, read while you iterate; `after`: from the one that ended a page on. */
@@ -87,15 +102,11 @@ export class StoredMetadata implements MetadataDocuments {
     for await (const page of this.#pages(target, extractor, after)) yield* page
   }
 
-  /** One after the other, in pieces that do not fill the memory however large documents are. */
   async *#pages(target: Ref, extractor: string | undefined, from?: After): AsyncIterable<readonly Document[]> {
     let after = from
-    let limit = firstPiece
     do {
-      const page = await this.of(target, { limit, ...(extractor === undefined ? {} : { extractor }), ...(after ? { after } : {}) })
+      const page = await this.of(target, { limit: 200, ...(extractor === undefined ? {} : { extractor }), ...(after ? { after } : {}) })
       yield page.items
-      const length = page.items.reduce((sum, { content }) => sum + JSON.stringify(content).length, 0)
-      limit = length > pieceLength ? Math.max(1, Math.floor(limit / 4)) : Math.min(limit * 2, largestPiece)
       after = page.next
     } while (after)
   }
@@ -103,7 +114,7 @@ export class StoredMetadata implements MetadataDocuments {
   /** Adds one document to each thing, as many at once as fit; what happened to each, in their order. */
   async addToEach(targets: readonly Ref[], document: Omit<NewMetadata, 'target' | 'id'>): Promise<readonly Committed<MetadataRecord>[]> {
     const { created = this.#clock.now().toISOString(), isImporting: _never, ...rest } = document
-    const atOnce = Math.max(1, Math.min(200, Math.floor(pieceLength / JSON.stringify(rest).length)))
+    const atOnce = Math.max(1, Math.min(200, Math.floor(pageLength / JSON.stringify(rest).length)))
     const outcome: Committed<MetadataRecord>[] = []
     for (let at = 0; at < targets.length; at += atOnce) {
       const items = targets.slice(at, at + atOnce).map(target => {
