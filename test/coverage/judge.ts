@@ -1,4 +1,5 @@
 import type { TestedRoutes } from './hits.ts'
+import { leftOut } from './left-out.ts'
 import { nameOf, type ReferenceRoute } from './reference-routes.ts'
 import { shapeOf } from './route-shape.ts'
 
@@ -46,7 +47,7 @@ export const judge = (routes: readonly ReferenceRoute[], document: ApiDocument, 
     const { done = [], refused = false, absent = false } = tested[nameOf(route)] ?? {}
     const lacks: Verdict['lacks'][number][] = []
     if (isServed && done.length === 0) lacks.push('a success')
-    if (isServed && !refused) lacks.push('a refusal')
+    if (isServed && !refused && leftOut.neverRefuses[nameOf(route)] === undefined) lacks.push('a refusal')
     if (hasId === true && !absent) lacks.push('a 404')
     return { route, isServed, done, lacks }
   })

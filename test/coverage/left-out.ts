@@ -5,7 +5,13 @@
 export const leftOut: {
   readonly groups: Readonly<Record<string, string>>
   readonly routes: Readonly<Record<string, string>>
+  /** Served routes that refuse nobody and nothing, with the reason. */
+  readonly neverRefuses: Readonly<Record<string, string>>
 } = {
   groups: { geostreams: 'coming: issue 7, geostreams' },
   routes: {},
+  neverRefuses: {
+    'GET /healthz': 'it reads neither credentials nor input',
+    'GET /contexts/metadata.jsonld': 'it reads neither credentials nor input',
+  },
 }
