@@ -18,7 +18,7 @@ const idleMs = 60_000
 
 /** What it reads it reads once, and most of it is garbage at once: neither a large cache nor a large nursery makes it faster. */
 const cacheMiB = 8
-const maxYoungGenerationSizeMb = 12
+const maxYoungGenerationSizeMb = 6
 
 /**
  * One thread with a read-only connection of its own, for reads that would hold up the main thread. It takes one query at a time and is

@@ -180,7 +180,7 @@ export const reportStorageOfUsers = route({
   permission: 'serverAdmin',
   query: s.Object({ ...openSpan, ...form }),
   responses,
-  async handle({ query, headers }, { usage }) {
-    return answer(usage.users(spanOf(query)), query.format, headers.accept)
+  async handle({ query, headers, signal }, { usage }) {
+    return answer(usage.users(spanOf(query), signal), query.format, headers.accept)
   },
 })
