@@ -3,8 +3,9 @@ import { BlobStore, Counters, Datasets, Files } from 'pounce/sdk'
 import { bootForTest } from 'pounce/sdk/testing'
 import { DatasetCopies } from '../../plugins/resources/dataset-files/copies.ts'
 import { callsOf, idsOf } from '../support/calls.ts'
-import { newDataset, newFolder, upload } from '../support/scene.ts'
+import { newDataset, newFolder, upload, uploadData } from '../support/scene.ts'
 import { letIn, newSpace, somebody } from '../support/spaces-and-people.ts'
+import { until } from '../support/until.ts'
 
 const server = await bootForTest({ config: { access: { private: true } } })
 const [ann, bob, eve] = [await somebody(server, 'ann'), await somebody(server, 'bob'), await somebody(server, 'eve')]
@@ -89,6 +90,27 @@ test.serial('a copy has the folders, the files and what extractors found, and be
   t.like(await server.get(Counters).instance(), { datasets: before.datasets + 2, files: before.files + 4, bytes: before.bytes + 2 * 18 })
   t.deepEqual(await idsOf(ann.get(`/api/spaces/${space}/datasets`)), [id])
   t.is((await eve.get(`/api/datasets/${id}`)).status, 404)
+})
+
+test('a copy has thumbnails of its own, which outlive the original', async t => {
+  const [space, dataset] = [await newSpace(ann), await newDataset(ann.call)]
+  await letIn(ann, space, 'Viewer', bob)
+  const file = await uploadData(ann.call, dataset, 'picture.png', 'image/png')
+  await until('the thumbnail', async () => (await datasets.get(dataset))?.thumbnail)
+  await until('the extraction to end', async () => (await files.get(file))?.status === 'PROCESSED')
+  await server.drained()
+  const before = (await files.get(file))?.thumbnail
+  const id = await copied(dataset, space)
+  const [row] = await listed(id)
+  const { thumbnail } = (await ann.get(`/api/files/${row?.id}/metadata`)).body as { thumbnail: string }
+  t.truthy(thumbnail)
+  t.not(thumbnail, before)
+  t.like((await bob.get(`/api/datasets/${id}`)).body, { thumbnail })
+  t.is((await bob.get(`/api/thumbnails/${thumbnail}/blob`)).status, 200)
+  t.is((await bob.get(`/api/thumbnails/${before}/blob`)).status, 404)
+  await datasets.remove(dataset)
+  await server.drained()
+  t.is((await bob.get(`/api/thumbnails/${thumbnail}/blob`)).status, 200)
 })
 
 test('shared bytes stay until the last of those that share them goes', async t => {
