@@ -33,6 +33,7 @@ test.serial('what is in the trash is in no list, search, count, tree or choice o
   const other = await newCollection(ann, { space, name: 'another' })
   const dataset = await newDataset(ann, { space: [space], collection: [collection], name: 'kingfisher data' })
   const file = await upload(ann.call, dataset, 'x', 'kingfisher.txt')
+  for (const who of [ann, bob]) await who.post('/api/selected', { dataset })
   const below = async () => ({
     lists: [
       (await idsOf(bob.get('/api/datasets'))).includes(dataset),
@@ -47,6 +48,8 @@ test.serial('what is in the trash is in no list, search, count, tree or choice o
       (await idsOf(bob.get(`/api/collections/possibleParents?currentCollectionId=${other}`))).includes(collection),
       (await idsOf(bob.get(`/api/spaces/${space}/collections`))).includes(collection),
       (await treeBelow(bob, 'space', space)).includes(collection),
+      ((await bob.get('/api/selected')).body as readonly string[]).includes(dataset),
+      ((await ann.get('/api/selected')).body as readonly string[]).includes(dataset),
     ],
     seen: [
       (await bob.get(`/api/datasets/${dataset}`)).status,
@@ -54,6 +57,7 @@ test.serial('what is in the trash is in no list, search, count, tree or choice o
       (await bob.get(`/api/datasets/${dataset}/download`)).status,
       (await bob.get(`/api/files/${file}`)).status,
       (await bob.get(`/api/files/${file}/listpreviews`)).status,
+      (await bob.get(`/api/datasets/${dataset}/getPreviews`)).status,
       (await bob.get(`/api/collections/${collection}`)).status,
       (await bob.get(`/api/tree/getChildrenOfNode?nodeType=dataset&nodeId=${dataset}`)).status,
     ],
