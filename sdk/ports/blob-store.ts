@@ -58,6 +58,11 @@ export interface BlobStore {
    */
   localPath?(key: string): Promise<string | undefined>
   /**
+   * Capability `crc32`: the CRC-32 of the whole bytes as in ZIP, an unsigned number, told without reading them. Absent method: the store does not keep
+   * it; undefined: it is not known of this blob, or the blob is absent.
+   */
+  crc32?(key: string): Promise<number | undefined>
+  /**
    * Capability `temporaryUrl`: an address of another server from which anybody can get the whole bytes until it expires, as an attachment
    * of this name and type. Who may have it is checked before. Absent method, or undefined: send the bytes yourself.
    */

@@ -1,6 +1,7 @@
 export * from './auth-provider-contract.ts'
 export * from './blob-store-address-contract.ts'
 export * from './blob-store-contract.ts'
+export * from './blob-store-crc-contract.ts'
 export * from './boot-for-test.ts'
 export { builtInRunsContract } from './built-in-runs-contract.ts'
 export * from './document-store-contract.ts'

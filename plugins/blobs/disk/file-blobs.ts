@@ -7,6 +7,7 @@ import { type FileKey, fileName, formatKey, parseKey } from './blob-key.ts'
 import { blocksOf, decodeSums, encodeSums, recomputeSums } from './block-sums.ts'
 import { checkRange } from './check-range.ts'
 import { CheckedStream } from './checked-stream.ts'
+import { combinedCrc } from './combined-crc.ts'
 import { codeOf, type Disk, syncFolder } from './disk.ts'
 import { FileWriter, type Written } from './file-writer.ts'
 import { Transfers } from './transfers.ts'
@@ -81,6 +82,12 @@ export class FileBlobs {
       await this.#mustBeAbsent(error)
       return undefined
     }
+  }
+
+  /** The CRC-32 of the whole, from those of its blocks; undefined when these are not there. */
+  async crc32(key: FileKey): Promise<number | undefined> {
+    const sums = (await this.find(key)) === undefined ? undefined : await this.#readSums(key)
+    return sums && combinedCrc(sums, key.sizeBytes)
   }
 
   async remove(key: FileKey): Promise<void> {

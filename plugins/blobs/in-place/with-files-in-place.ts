@@ -72,6 +72,10 @@ export class WithFilesInPlace implements BlobStore {
     return (await this.#documents.get(registrations, id))?.path
   }
 
+  async crc32(key: string): Promise<number | undefined> {
+    return idIn(key) === undefined ? this.#blobs.crc32?.(key) : undefined
+  }
+
   async temporaryUrl(key: string, options: TemporaryUrlOptions): Promise<string | undefined> {
     return idIn(key) === undefined ? this.#blobs.temporaryUrl?.(key, options) : undefined
   }

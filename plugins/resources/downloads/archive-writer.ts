@@ -32,6 +32,10 @@ class FileEntry implements ZipEntry {
   open(): Promise<Readable> {
     return this.#writer.bytesOf(this.#file)
   }
+
+  checksum(): Promise<number | undefined> {
+    return this.#writer.checksumOf(this.#file)
+  }
 }
 
 /** Makes ZIPs of what was put on shelves, while they are sent. */
@@ -68,6 +72,11 @@ export class ArchiveWriter {
     const bytes = await this.#blobs.get(blob)
     if (!bytes) throw new CorruptContent(undefined, { cause: new Error(`the bytes ${blob} of file ${id} are gone`) })
     return bytes
+  }
+
+  /** The store checks the bytes that it hands out against the same sums. */
+  async checksumOf({ blob }: ShelvedFile): Promise<number | undefined> {
+    return this.#blobs.crc32?.(blob)
   }
 }
 wire(ArchiveWriter, BlobStore)

@@ -11,13 +11,15 @@ export interface ZipEntry {
   readonly modified: Date
   /** Its bytes, exactly `sizeBytes` of them, as they are or as a stream; called in order, but small ones a little ahead. */
   open(): Promise<Readable | Buffer>
+  /** Its CRC-32 where that can be told without reading. Whoever tells it answers for it: the bytes are not summed up again. */
+  checksum?(): Promise<number | undefined>
 }
 
 export type ZipEntries = Iterable<ZipEntry> | AsyncIterable<ZipEntry>
 
 /** Small pieces are put together to about this much before they are handed on. */
 const pieceBytes = 262_144
-const aheadMembers = 16
+export const aheadMembers = 16
 
 export const memberOf = ({ path, sizeBytes, modified }: ZipEntry): ZipMember => ({ name: Buffer.from(path), sizeBytes, modified })
 
@@ -44,13 +46,13 @@ const whole = async (entry: ZipEntry): Promise<Buffer> => {
 }
 
 /** An entry with its bytes, when they are few enough to have been read already. */
-export interface ReadEntry {
+interface ReadEntry {
   readonly entry: ZipEntry
   readonly bytes?: Promise<Buffer>
 }
 
 /** Reads small entries whole, some ahead of the one that is handed out. */
-export async function* readAhead(entries: ZipEntries): AsyncGenerator<ReadEntry> {
+async function* readAhead(entries: ZipEntries): AsyncGenerator<ReadEntry> {
   const source = Symbol.asyncIterator in entries ? entries[Symbol.asyncIterator]() : entries[Symbol.iterator]()
   const waiting: ReadEntry[] = []
   let isOver = false
@@ -114,13 +116,14 @@ export class Pieces {
 async function* largeMember(entry: ZipEntry, member: ZipMember, pieces: Pieces): AsyncGenerator<Buffer, number> {
   pieces.add(localHeader(member, 0))
   yield pieces.take()
-  let crc = 0
-  let length = 0
   const opened = await entry.open()
+  const known = await entry.checksum?.()
+  let crc = known ?? 0
+  let length = 0
   for await (const chunk of (Buffer.isBuffer(opened) ? [opened] : opened) as AsyncIterable<Buffer>) {
     length += chunk.length
     if (length > entry.sizeBytes) break
-    crc = crc32(chunk, crc)
+    if (known === undefined) crc = crc32(chunk, crc)
     pieces.at += chunk.length
     yield chunk
   }
@@ -152,11 +155,12 @@ export async function* zipMembers(
 }
 
 /** The checksum of an entry's bytes, for who needs nothing else of it. */
-export const checksumOf = async ({ entry, bytes }: ReadEntry): Promise<number> => {
-  if (bytes) return crc32(await bytes)
-  const opened = await entry.open()
+export const checksumOf = async (entry: ZipEntry): Promise<number> => {
+  const known = await entry.checksum?.()
+  if (known !== undefined) return known
   let crc = 0
   let length = 0
+  const opened = await entry.open()
   for await (const chunk of (Buffer.isBuffer(opened) ? [opened] : opened) as AsyncIterable<Buffer>) {
     length += chunk.length
     crc = crc32(chunk, crc)

@@ -1,5 +1,6 @@
 import type { ByteRange } from 'pounce/sdk'
-import { checksumOf, memberOf, Pieces, readAhead, type ZipEntries, type ZipEntry, zipMembers } from './zip-members.ts'
+import { ahead } from './ahead.ts'
+import { aheadMembers, checksumOf, memberOf, Pieces, type ZipEntries, type ZipEntry, zipMembers } from './zip-members.ts'
 import { descriptorLength, directoryEntry, directoryEntryLength, end, endLength, localHeaderLength } from './zip-records.ts'
 
 /**
@@ -94,8 +95,8 @@ export class KnownZip {
 
   async #readChecksums(count: number): Promise<void> {
     let index = 0
-    for await (const read of readAhead(this.#entriesFrom(0, count))) {
-      this.#checksums[index] = await checksumOf(read)
+    for await (const [, checksum] of ahead(this.#entriesFrom(0, count), aheadMembers, checksumOf)) {
+      this.#checksums[index] = checksum
       index += 1
     }
   }

@@ -1,0 +1,27 @@
+import { crc32 } from 'node:zlib'
+import type { TestFn } from 'ava'
+import { type MakeBlobStore, testBytes } from './blob-store-contract.ts'
+
+/** The capability `crc32`: run it for stores that have the method. */
+export function blobStoreCrc32Contract(test: TestFn, makeStore: MakeBlobStore): void {
+  test('the CRC-32 that is told, if any is, is that of the bytes', async t => {
+    const store = await makeStore(t)
+    let told = 0
+    for (const size of [0, 1, 65_535, 65_536, 65_537, 1_000_000, 16 * 65_536]) {
+      const bytes = testBytes(size)
+      const { key } = await store.put(bytes)
+      const crc = await store.crc32?.(key)
+      if (crc === undefined) continue
+      told += 1
+      t.is(crc, crc32(bytes), `${size}`)
+    }
+    t.true(told > 0)
+  })
+
+  test('nothing has a CRC-32 that the store does not have', async t => {
+    const store = await makeStore(t)
+    const { key } = await store.put(testBytes(200_000))
+    await store.remove(key)
+    for (const each of [key, '', '..', '../../etc/passwd']) t.is(await store.crc32?.(each), undefined, each)
+  })
+}
