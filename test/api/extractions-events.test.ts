@@ -127,3 +127,32 @@ test.serial('several files at once are told as one, with their names as Scala pr
   t.like(await refusal(post(path, bob.call)), { status: 403 })
   t.like(await refusal(post(path.replace(dataset, unknownId))), { status: 404 })
 })
+
+test.serial('metadata is told whatever way it came, and that of collections and spaces is not', async t => {
+  const dataset = await newDataset(ann.call)
+  const [one, two] = [await upload(ann.call, dataset, 'x'), await upload(ann.call, dataset, 'y')]
+  const post = (path: string, json: object) => ok<{ id: string }>(ann.call(path, { method: 'POST', json }))
+  const agent = { '@type': 'cat:extractor', name: 'someone', extractor_id: 'https://example.org/extractors/someone/1.0' }
+  const told = ['e.echo clowder.metadata.added.file', 'e.metadata clowder.metadata.added.file']
+  t.deepEqual(briefly(await during(() => post(`/api/files/${one}/metadata`, { a: 1 }))), told)
+  const own = during(() => post('/api/metadata.jsonld', { file_id: one, content: { a: 2 } }))
+  t.deepEqual(briefly(await own), told)
+  const many = await during(() => post('/api/files/metadata.jsonld', { files: [one, two], metadata: { agent, content: { a: 3 } } }))
+  t.deepEqual(briefly(many), [...told, ...told].sort())
+  t.deepEqual([...new Set(many.map(({ target }) => target.id))].sort(), [one, two].sort())
+  t.deepEqual(briefly(await during(() => post(`/api/datasets/${dataset}/metadata`, { a: 4 }))), [
+    'e.metadata clowder.metadata.added.dataset',
+  ])
+  const [{ id }] = await ok<[{ id: string }]>(ann.call(`/api/files/${two}/metadata.jsonld`))
+  const removed = await during(() => ok(ann.call(`/api/metadata.jsonld/${id}`, { method: 'DELETE' })))
+  t.deepEqual(briefly(removed), ['e.metadata clowder.metadata.removed.file'])
+  const { id: space } = await post('/api/spaces', { name: 'a space', description: '' })
+  const { id: collection } = await post('/api/collections', { name: 'a collection' })
+  const silent = await during(async () => {
+    for (const path of [`spaces/${space}`, `collections/${collection}`]) {
+      await post(`/api/${path}/metadata.jsonld`, { agent, content: {} })
+      await ok(ann.call(`/api/${path}/metadata.jsonld`, { method: 'DELETE' }))
+    }
+  })
+  t.deepEqual(silent, [])
+})
