@@ -136,8 +136,8 @@ export interface SearchIndex {
    * most used first, then in order of code points. Texts that differ in case only are one value, written as one of them; long ones are cut.
    */
   values(field: string, prefix: string, scope: SearchScope, limit: number): Promise<readonly ValueCount[]>
-  /** Tags that begin with the text (empty: all), most used first, at most 10,000, within the scope. */
-  tags(prefix: string, scope: SearchScope, limit: number): Promise<readonly { readonly tag: string; readonly count: number }[]>
+  /** Tags that begin with the text (empty: all), most used first, at most 10,000, within the scope; with `kind` of things of that kind alone. */
+  tags(prefix: string, scope: SearchScope, limit: number, kind?: Kind): Promise<readonly { readonly tag: string; readonly count: number }[]>
   /**
    * Builds a second index from all documents while the first one serves, then swaps. `apply` during a rebuild reaches both.
    * A rebuild that fails or is aborted leaves the first as it was. Progress is the number of documents so far.

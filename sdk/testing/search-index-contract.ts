@@ -275,6 +275,10 @@ function suggesting(test: TestFn, makeIndex: MakeSearchIndex): void {
       { tag: 'Sand', count: 1 },
     ])
     t.deepEqual(await index.tags('', everything, 1), [{ tag: 'soil', count: 2 }])
+    await index.apply([put(4, { kind: 'collection', tags: ['soil'] })])
+    t.deepEqual(await index.tags('s', everything, 10, 'collection'), [{ tag: 'soil', count: 1 }])
+    t.deepEqual(await index.tags('s', { all: false, spaces: [], includePublic: false }, 10, 'collection'), [])
+    await index.apply([{ remove: searchId(4) }])
     await index.apply([{ remove: searchId(1) }])
     t.deepEqual(await index.fields('soil', everything, 10), [{ field: 'soil.depth', count: 1 }])
     t.deepEqual(await index.tags('s', everything, 10), [{ tag: 'soil', count: 1 }])

@@ -148,6 +148,10 @@ test('tags in use are listed with how many of the things that the caller may see
     { name: 'lark', count: 1 },
   ])
   t.is(((await owner.get('/api/tags?limit=1')).body as unknown[]).length, 1)
+  const ofKind = async (kind: string) => (await owner.get(`/api/tags?prefix=linnet&kind=${kind}`)).body
+  t.deepEqual(await ofKind('dataset'), [{ name: 'linnet', count: 2 }])
+  t.deepEqual(await ofKind('collection'), [{ name: 'linnet', count: 1 }])
+  t.is((await owner.get('/api/tags?kind=planet')).status, 400)
 })
 
 test('tags are told of in the feed, on files and datasets', async t => {

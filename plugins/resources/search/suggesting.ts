@@ -3,6 +3,7 @@ import {
   type Contributions,
   type FieldCount,
   Invalid,
+  type Kind,
   type MetadataNaming,
   MetadataNamings,
   Policy,
@@ -56,8 +57,8 @@ export class Suggesting {
     return [...new Set([...agreed.flat(), ...used])].slice(0, limit).map(name => `metadata.${name}`)
   }
 
-  tags(prefix: string, limit: number, caller: Caller): Promise<readonly { readonly tag: string; readonly count: number }[]> {
-    return this.#index.tags(prefix, this.#policy.searchScope(caller), limit)
+  tags(prefix: string, limit: number, caller: Caller, kind?: Kind): Promise<readonly { readonly tag: string; readonly count: number }[]> {
+    return this.#index.tags(prefix, this.#policy.searchScope(caller), limit, kind)
   }
 }
 wire(Suggesting, SearchIndex, Policy, MetadataNamings)

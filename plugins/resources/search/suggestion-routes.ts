@@ -39,18 +39,26 @@ export const suggestValues = route({
   },
 })
 
-const tagsQuery = s.Object({ prefix: prefix(), limit: limit(1000, 10_000) })
+const tagsQuery = s.Object({
+  prefix: prefix(),
+  limit: limit(1000, 10_000),
+  kind: s.Optional(
+    s.Union([s.Literal('file'), s.Literal('dataset'), s.Literal('collection')], {
+      description: 'Only tags of such things, and only these counted',
+    }),
+  ),
+})
 export const listTags = route({
   method: 'GET',
   path: '/api/tags',
   summary: 'Tags in use, most used first',
-  description: 'Of files, datasets and collections that the caller may see; v1 has such a list on web pages only.',
+  description: 'Of files (with their sections), datasets and collections that the caller may see; v1 has such a list on web pages only.',
   permission: 'reader',
   query: tagsQuery,
   responses: { 200: s.Array(s.Object({ name: s.String(), count: count() })) },
   throws: [Unavailable],
   async handle({ query, caller }: Request<undefined, typeof tagsQuery, undefined>, { suggesting }) {
-    const tags = await suggesting.tags(query.prefix, query.limit, caller)
+    const tags = await suggesting.tags(query.prefix, query.limit, caller, query.kind)
     return { status: 200, body: tags.map(({ tag, count }) => ({ name: tag, count })) }
   },
 })

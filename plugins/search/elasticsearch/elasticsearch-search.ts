@@ -4,6 +4,7 @@ import {
   type FieldCount,
   type IndexChange,
   Invalid,
+  type Kind,
   Log,
   type SearchDocument,
   type SearchHits,
@@ -100,8 +101,13 @@ export class ElasticsearchSearch implements SearchIndex {
     return suggestValues({ field, prefix, scope, limit }, body => this.#ask<CountAnswer>(body))
   }
 
-  tags(prefix: string, scope: SearchScope, limit: number): Promise<readonly { readonly tag: string; readonly count: number }[]> {
-    return suggestTags(prefix, scope, limit, body => this.#ask<CountAnswer>(body))
+  tags(
+    prefix: string,
+    scope: SearchScope,
+    limit: number,
+    kind?: Kind,
+  ): Promise<readonly { readonly tag: string; readonly count: number }[]> {
+    return suggestTags(prefix, scope, { limit, kind }, body => this.#ask<CountAnswer>(body))
   }
 
   async rebuild(

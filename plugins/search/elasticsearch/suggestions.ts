@@ -1,4 +1,4 @@
-import type { FieldCount, SearchScope, ValueCount } from 'pounce/sdk'
+import type { FieldCount, Kind, SearchScope, ValueCount } from 'pounce/sdk'
 import { comparableText, typedValue } from 'pounce/sdk/search'
 import { type Clause, term } from './clause.ts'
 import { metadataPath, pathKey } from './field-keys.ts'
@@ -23,10 +23,11 @@ const mostAsked = 10_000
 export async function suggestTags(
   prefix: string,
   scope: SearchScope,
-  limit: number,
+  { limit, kind }: { readonly limit: number; readonly kind: Kind | undefined },
   ask: AskCounts,
 ): Promise<readonly { readonly tag: string; readonly count: number }[]> {
-  const buckets = await count({ field: 'tagList', include: `${anyCase(prefix)}.*`, scope, limit }, ask)
+  const condition = kind === undefined ? {} : { condition: term('kind', kind) }
+  const buckets = await count({ field: 'tagList', include: `${anyCase(prefix)}.*`, scope, limit, ...condition }, ask)
   return buckets.map(({ key, doc_count: count }) => ({ tag: key, count }))
 }
 

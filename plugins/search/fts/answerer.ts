@@ -36,7 +36,7 @@ export class Answerer {
     if (question.ask === 'isWhole') return isWhole(question.path)
     const { run, suggestions } = this.#opened(question.path)
     if (question.ask === 'search') return run.search(question.request)
-    if (question.ask === 'tags') return suggestions.tags(question.prefix, question.scope, question.limit)
+    if (question.ask === 'tags') return suggestions.tags(question.prefix, question.scope, question.limit, question.kind)
     if (question.ask === 'values') return suggestions.values(question.field, question.prefix, question.scope, question.limit)
     return suggestions.fields(question.prefix, question.scope, question.limit)
   }

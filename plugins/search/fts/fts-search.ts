@@ -7,6 +7,7 @@ import {
   type IndexChange,
   Installation,
   Invalid,
+  type Kind,
   Log,
   type SearchDocument,
   type SearchHits,
@@ -103,8 +104,13 @@ export class FtsSearch implements SearchIndex {
     return (await this.#ask({ ask: 'values', field, prefix, scope, limit })) as readonly ValueCount[]
   }
 
-  async tags(prefix: string, scope: SearchScope, limit: number): Promise<readonly { readonly tag: string; readonly count: number }[]> {
-    const question: Ask = { ask: 'tags', prefix, scope, limit: Math.min(limit, 10_000) }
+  async tags(
+    prefix: string,
+    scope: SearchScope,
+    limit: number,
+    kind?: Kind,
+  ): Promise<readonly { readonly tag: string; readonly count: number }[]> {
+    const question: Ask = { ask: 'tags', prefix, scope, limit: Math.min(limit, 10_000), ...(kind === undefined ? {} : { kind }) }
     return (await this.#ask(question)) as readonly { tag: string; count: number }[]
   }
 

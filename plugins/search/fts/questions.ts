@@ -1,9 +1,9 @@
-import type { SearchRequest, SearchScope } from 'pounce/sdk'
+import type { Kind, SearchRequest, SearchScope } from 'pounce/sdk'
 
 /** What a reader can be asked. */
 export type Ask =
   | { readonly ask: 'search'; readonly request: SearchRequest }
-  | { readonly ask: 'tags'; readonly prefix: string; readonly scope: SearchScope; readonly limit: number }
+  | { readonly ask: 'tags'; readonly prefix: string; readonly scope: SearchScope; readonly limit: number; readonly kind?: Kind }
   | { readonly ask: 'fields'; readonly prefix: string; readonly scope: SearchScope; readonly limit: number }
   | { readonly ask: 'values'; readonly field: string; readonly prefix: string; readonly scope: SearchScope; readonly limit: number }
   | { readonly ask: 'isWhole' }

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { FieldCount, SearchScope, ValueCount } from 'pounce/sdk'
+import type { FieldCount, Kind, SearchScope, ValueCount } from 'pounce/sdk'
 import { comparableText, compareText } from 'pounce/sdk/search'
 import { metadataPath } from './compile-query.ts'
 import { allOf, quote } from './condition.ts'
@@ -27,14 +27,15 @@ export class Suggestions {
     this.#vocabulary = new StoredVocabulary(db)
   }
 
-  tags(prefix: string, scope: SearchScope, limit: number): readonly { readonly tag: string; readonly count: number }[] {
+  tags(prefix: string, scope: SearchScope, limit: number, kind?: Kind): readonly { readonly tag: string; readonly count: number }[] {
     const permitted = permittedBy(scope)
     if (permitted === undefined) return []
     const visible = scope.all ? '' : 'AND doc IN (SELECT rowid FROM fts WHERE fts MATCH ?)'
+    const ofKind = kind === undefined ? '' : 'AND doc IN (SELECT rid FROM doc WHERE kind = ?)'
     const begin = prefix.toLowerCase()
     const rows = this.#db
-      .prepare(`SELECT tag, count(*) AS count FROM tag WHERE 1 ${visible} GROUP BY tag ORDER BY count DESC, tag`)
-      .iterate(...(scope.all ? [] : [permitted]))
+      .prepare(`SELECT tag, count(*) AS count FROM tag WHERE 1 ${visible} ${ofKind} GROUP BY tag ORDER BY count DESC, tag`)
+      .iterate(...(scope.all ? [] : [permitted]), ...(kind === undefined ? [] : [kind]))
     const found: { tag: string; count: number }[] = []
     // SQLite knows no capital letters but A to Z.
     for (const { tag, count } of rows) {
