@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Entry, fromBuffer } from 'yauzl'
 import { until } from '../support/until.ts'
 import { archivesOf, type Expectation, expectationsOf } from './expectations.ts'
-import { people } from './model-rights.ts'
+import { people, type Space } from './model-rights.ts'
 import type { World } from './model-world.ts'
 
 type Counts = Readonly<Record<'spaces' | 'collections' | 'datasets' | 'files' | 'bytes', number>>
@@ -25,6 +25,26 @@ const holds = async (world: World, { who, path, status, body }: Expectation): Pr
   assert.deepEqual(had.toSorted(), body.is.toSorted(), `${who} GET ${path}`)
 }
 
+/** Datasets, collections and members of each space, as the report on spaces counts them. */
+const compareSpaces = async ({ admin, state }: World): Promise<void> => {
+  const rows = (await (await admin('/api/reports/metrics/spaces', { headers: { accept: 'application/json' } })).json()) as readonly {
+    readonly id: string
+    readonly datasets: number
+    readonly collections: number
+    readonly users: number
+  }[]
+  const live = <T extends { readonly isGone: boolean; readonly isTrashed: boolean; readonly spaces: ReadonlySet<Space> }>(
+    all: readonly T[],
+    space: Space,
+  ): number => all.filter(one => !one.isGone && !one.isTrashed && one.spaces.has(space)).length
+  for (const space of state.spaces) {
+    const row = rows.find(({ id }) => id === space.id)
+    const had = row && [row.datasets, row.collections, row.users].map(Number)
+    const is = [live(state.datasets, space), live(state.collections, space), space.members.size]
+    assert.deepEqual(had, space.isGone ? undefined : is, `report on the space ${space.id}: datasets, collections, users`)
+  }
+}
+
 const entriesOf = (bytes: Buffer): Promise<readonly string[]> =>
   new Promise((resolve, reject) => {
     fromBuffer(bytes, { lazyEntries: false }, (error, zip) => {
@@ -42,6 +62,7 @@ export const compare = async (world: World, before: Counts): Promise<void> => {
     const all = expectationsOf(world, who)
     for (let at = 0; at < all.length; at += 16) await Promise.all(all.slice(at, at + 16).map(each => holds(world, each)))
   }
+  await compareSpaces(world)
   const totals = async () => {
     const now = Object.entries(await countsOf(world))
     return Object.fromEntries(now.map(([name, count]) => [name, count - before[name as keyof Counts]]))
