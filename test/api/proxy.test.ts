@@ -43,7 +43,7 @@ const behaviours: Readonly<Record<string, (request: IncomingMessage, response: S
   redirect: (_request, response) => response.writeHead(302, { location: 'http://169.254.169.254/latest' }).end('moved'),
   page: (_request, response) =>
     response
-      .writeHead(418, {
+      .writeHead(409, {
         'content-type': 'text/html',
         'set-cookie': 'a=b',
         'x-secret': 'c',
@@ -51,7 +51,7 @@ const behaviours: Readonly<Record<string, (request: IncomingMessage, response: S
       })
       .end('<script>alert(1)</script>'),
   nothing: (_request, response) => response.writeHead(204).end(),
-  odd: (_request, response) => response.writeHead(299).end('odd'),
+  odd: (_request, response) => response.writeHead(499).end('odd'),
 }
 
 const service = createServer((request, response) => {
@@ -163,7 +163,7 @@ test.serial('unknown names, and people who may not', async t => {
 
 test.serial('only type, length, body and disposition come back, and nothing runs in a browser', async t => {
   const answer = await ann.call('/api/proxy/geo/page')
-  t.is(answer.status, 418)
+  t.is(answer.status, 409)
   t.is(await answer.text(), '<script>alert(1)</script>')
   t.is(answer.headers.get('content-type'), 'text/html')
   t.is(answer.headers.get('content-disposition'), 'inline; filename="p.html"')
@@ -172,7 +172,7 @@ test.serial('only type, length, body and disposition come back, and nothing runs
   t.is(answer.headers.get('x-content-type-options'), 'nosniff')
   t.regex(answer.headers.get('content-security-policy') ?? '', /sandbox/)
   t.is((await ann.call('/api/proxy/geo/nothing')).status, 204)
-  t.is((await ann.call('/api/proxy/geo/odd')).status, 200)
+  t.is((await ann.call('/api/proxy/geo/odd')).status, 400)
   const part = await ann.call('/api/proxy/geo/a', { headers: { range: 'bytes=0-1' } })
   t.is(part.status, 200)
   t.is(await part.text(), 'GET /base/a 0')
