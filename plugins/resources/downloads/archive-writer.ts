@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
 import { type Archive, BlobStore, type Bytes, CorruptContent, port, wire } from 'pounce/sdk'
 import { layout, plainNaming } from './layout.ts'
 import type { Shelf, ShelvedFile } from './shelf.ts'
@@ -8,6 +9,7 @@ import type { ZipEntry } from './zip-members.ts'
 
 /** Changes whenever the same files make other bytes than before. */
 const formatVersion = 'zip 2'
+const filesAtOnce = 2000
 
 /** A stored file in a ZIP. */
 class FileEntry implements ZipEntry {
@@ -47,13 +49,15 @@ export class ArchiveWriter {
   }
 
   /** The files and nothing else; `notes` are texts at the top, by name. */
-  plain(top: Shelf, filename: string, notes: ReadonlyMap<string, string> = new Map()): Archive {
+  async plain(top: Shelf, filename: string, notes: ReadonlyMap<string, string> = new Map()): Promise<Archive> {
     const entries: ZipEntry[] = [...notes].map(([path, text]) => noteEntry(path, Buffer.from(text)))
     const digest = createHash('sha256').update(formatVersion)
     for (const text of notes.values()) digest.update(text)
     for (const laid of layout(top, { ...plainNaming, reserved: shelf => (shelf === top ? [...notes.keys()] : []) })) {
       if (!('file' in laid)) continue
       const { path, file } = laid
+      // A hundred thousand files at once would keep everybody else waiting.
+      if (entries.length % filesAtOnce === 0) await setImmediate()
       entries.push(this.entryOf(path, file))
       digest.update(`${path}\0${file.blob}\0${file.sizeBytes}\0${file.modified}\n`)
     }

@@ -83,7 +83,7 @@ export class DatasetDownloads {
     const { top, collections, datasets, leftOut } = await this.#shelves.of(caller, collection)
     const filename = `${collection.name}.zip`
     const note = leftOut.length === 0 ? undefined : noteOf(leftOut)
-    if (!bagit) return this.#writer.plain(top, filename, new Map(note === undefined ? [] : [['_left_out.txt', note]])).bytes
+    if (!bagit) return (await this.#writer.plain(top, filename, new Map(note === undefined ? [] : [['_left_out.txt', note]]))).bytes
     const about = [
       ...(await this.#subjects.ofAll(caller, 'collection', collections)),
       ...(await this.#subjects.ofAll(caller, 'dataset', datasets)),
