@@ -63,7 +63,7 @@ test('a title is looked for by its rarest run, and nothing else is read', async 
   )
   t.is(asked.length, 1)
   t.is(asked[0]?.using, 'byNamePiece')
-  t.true(JSON.stringify(asked[0]?.where).includes('["n r",""]') || JSON.stringify(asked[0]?.where).includes('["rye",""]'))
+  t.true(JSON.stringify(asked[0]?.where).includes('["rye",""]'))
 })
 
 test('a title of common runs that nothing has ends after a bounded stretch, with where to go on', async t => {
@@ -107,7 +107,8 @@ test('a short title walks; a whole name goes by its own index', async t => {
 test('runs are of characters, each once', t => {
   t.deepEqual(runsOf('AbaBA'), ['aba', 'bab'])
   t.deepEqual(runsOf('😀é中'), ['😀é中'])
-  t.deepEqual(runsOf('ab'), [])
+  t.deepEqual(runsOf('Soil of\ta b  plot'), ['soi', 'oil', 'plo', 'lot'])
+  t.deepEqual(runsOf('ab cd'), [])
 })
 
 test('without a limit all comes, in pieces and newest first whatever the direction', async t => {

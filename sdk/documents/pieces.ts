@@ -7,11 +7,16 @@ export const overlong = ''
 /** True of a path such as `name~`, which reaches the pieces of the text at `name`. */
 export const isPiecesPath = (path: string): boolean => path.endsWith('~')
 
-/** Every different run of three characters in a text, in lower case as `contains` compares; none in a shorter one. */
+/**
+ * Every different run of three characters in the words of a text, in lower case as `contains` compares. Those with a blank would be half of all, and tell
+ * little. None in a text without a word of three.
+ */
 export const runsOf = (text: string): readonly string[] => {
-  const characters = [...text.toLowerCase()]
   const runs = new Set<string>()
-  for (let at = 0; at + 3 <= characters.length; at++) runs.add(characters.slice(at, at + 3).join(''))
+  for (const word of text.toLowerCase().split(/\s+/u)) {
+    const characters = [...word]
+    for (let at = 0; at + 3 <= characters.length; at++) runs.add(characters.slice(at, at + 3).join(''))
+  }
   return [...runs]
 }
 

@@ -19,7 +19,7 @@ export interface Stored {
  * so that every document is in every index. An array at a path that is not named as `array` makes a commit throw `Invalid`.
  *
  * A path ending in `~`, such as `name~`, stands for an array too, and is always named as `array`: the pieces of the text at `name`, which are its
- * runs of three characters in lower case. `contains('name', 'forest')` implies `isIn('name~', ['for', overlong])`, and so on for each run.
+ * runs of three characters without blanks, in lower case. `contains('name', 'forest')` implies `isIn('name~', ['for', overlong])`, and so on for each run.
  */
 export interface Index {
   readonly on: readonly string[]
