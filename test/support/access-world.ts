@@ -12,6 +12,7 @@ export const accessPlugins: readonly string[] = [
     'datasets',
     'folders',
     'files',
+    'uploads',
     'dataset-files',
     'downloads',
     'metadata',
