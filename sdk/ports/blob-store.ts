@@ -67,8 +67,20 @@ export interface BlobStore {
    * of this name and type. Who may have it is checked before. Absent method, or undefined: send the bytes yourself.
    */
   temporaryUrl?(key: string, options: TemporaryUrlOptions): Promise<string | undefined>
+  /**
+   * Capability `objectAddress`: where the bytes lie on an S3 server, for programs that may read there themselves. Nobody but server admins is told.
+   * Absent method, or undefined: not on such a server.
+   */
+  objectAddress?(key: string): Promise<ObjectAddress | undefined>
   /** Capability `liesElsewhere`: true of a key whose bytes are not the store's own. An installation that is moved to another store keeps it. */
   liesElsewhere?(key: string): boolean
+}
+
+/** An object of an S3 server. */
+export interface ObjectAddress {
+  readonly endpoint: string
+  readonly bucket: string
+  readonly key: string
 }
 
 /** What stands behind a temporary address. */

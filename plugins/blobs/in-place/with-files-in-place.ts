@@ -9,6 +9,7 @@ import {
   CommitConflict,
   DocumentStore,
   Invalid,
+  type ObjectAddress,
   type PutOptions,
   type Stored,
   type TemporaryUrlOptions,
@@ -74,6 +75,10 @@ export class WithFilesInPlace implements BlobStore {
 
   async crc32(key: string): Promise<number | undefined> {
     return idIn(key) === undefined ? this.#blobs.crc32?.(key) : undefined
+  }
+
+  async objectAddress(key: string): Promise<ObjectAddress | undefined> {
+    return idIn(key) === undefined ? this.#blobs.objectAddress?.(key) : undefined
   }
 
   async temporaryUrl(key: string, options: TemporaryUrlOptions): Promise<string | undefined> {

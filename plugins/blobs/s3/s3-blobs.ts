@@ -9,6 +9,7 @@ import {
   Clock,
   Installation,
   Log,
+  type ObjectAddress,
   type PutOptions,
   type TemporaryUrlOptions,
   wire,
@@ -25,14 +26,16 @@ import { Uploads } from './uploads.ts'
 /** Bytes in a bucket. See the README for the layout and its limits. */
 export class S3Blobs implements BlobStore {
   readonly #redirectAbove: number | undefined
+  readonly #place: Pick<S3Config, 'endpoint' | 'region' | 'bucket' | 'prefix'>
   readonly #connection: S3Connection
   readonly #folder: string
   readonly #objects: Objects
   readonly #reader: BlobReader
   readonly #writer: BlobWriter
 
-  constructor({ redirectAbove }: S3Config, connection: S3Connection, installation: Installation, clock: Clock, log: Log) {
-    this.#redirectAbove = redirectAbove
+  constructor(config: S3Config, connection: S3Connection, installation: Installation, clock: Clock, log: Log) {
+    this.#redirectAbove = config.redirectAbove
+    this.#place = config
     this.#connection = connection
     this.#folder = join(installation.dataFolder, 's3')
     this.#objects = new Objects(connection)
@@ -71,6 +74,12 @@ export class S3Blobs implements BlobStore {
   async temporaryUrl(key: string, { sizeBytes, ...answer }: TemporaryUrlOptions): Promise<string | undefined> {
     if (this.#redirectAbove === undefined || sizeBytes <= this.#redirectAbove || !parseKey(key)) return undefined
     return signedAddress(this.#connection, key, answer)
+  }
+
+  async objectAddress(key: string): Promise<ObjectAddress | undefined> {
+    const { endpoint, region, bucket, prefix } = this.#place
+    if (!parseKey(key) || bucket === undefined) return undefined
+    return { endpoint: endpoint ?? `https://s3.${region ?? 'us-east-1'}.amazonaws.com`, bucket, key: `${prefix}${key}` }
   }
 
   async *list(): AsyncGenerator<BlobEntry> {

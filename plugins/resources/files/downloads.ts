@@ -20,6 +20,7 @@ import {
   type Stored,
   wire,
 } from 'pounce/sdk'
+import type { BytesPlace } from './file-json.ts'
 
 type File = FileRecord & Stored
 
@@ -92,6 +93,15 @@ export class Downloads {
   async demand(file: File, caller: Caller): Promise<void> {
     if (letsDownload(file.license, caller.user?.fullName)) return
     await demand(this.#policy, caller, 'DownloadFiles', { kind: 'file', id: file.id })
+  }
+
+  /** Where the bytes lie, as far as they can be read there. */
+  async placeOf(file: File): Promise<BytesPlace> {
+    const [filepath, object] = await Promise.all([this.pathOf(file), this.#blobs.objectAddress?.(file.blob)])
+    return {
+      ...(filepath === undefined ? {} : { filepath }),
+      ...(object ? { 'service-endpoint': object.endpoint, 'bucket-name': object.bucket, 'object-key': object.key } : {}),
+    }
   }
 
   /** The path on disk where the bytes can be read in place, if there is one. */

@@ -17,10 +17,21 @@ export const FileInfo = s.Object({
   downloads: s.String(),
   path: s.String(),
   sha256: s.String(),
-  filepath: s.Optional(s.String()),
+  filepath: s.Optional(s.String({ description: 'For server admins, where bytes lie on disk' })),
+  'service-endpoint': s.Optional(s.String({ description: 'For server admins, where bytes lie on an S3 server; the next two as well' })),
+  'bucket-name': s.Optional(s.String()),
+  'object-key': s.Optional(s.String()),
 })
 
-export const toFileInfo = (file: File, path: string, filepath: string | undefined): s.Static<typeof FileInfo> => ({
+/** What server admins are told besides. */
+export interface BytesPlace {
+  readonly filepath?: string
+  readonly 'service-endpoint'?: string
+  readonly 'bucket-name'?: string
+  readonly 'object-key'?: string
+}
+
+export const toFileInfo = (file: File, path: string, place: BytesPlace): s.Static<typeof FileInfo> => ({
   id: file.id,
   filename: file.name,
   filedescription: file.description,
@@ -34,7 +45,7 @@ export const toFileInfo = (file: File, path: string, filepath: string | undefine
   downloads: String(file.statistics.downloads),
   path,
   sha256: file.sha256,
-  ...(filepath === undefined ? {} : { filepath }),
+  ...place,
 })
 
 /** A file in a dataset's listing (reference, api-data §1b). `folders` is one object despite its name. */

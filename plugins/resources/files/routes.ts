@@ -75,7 +75,7 @@ export const getFileInfo = route({
     const file = await existing(files, params.id)
     const [first] = await listing.pathsOf(file)
     const path = `/${first?.folders.join('/') ?? ''}`
-    return { status: 200, body: toFileInfo(file, path, maySeePaths(caller) ? await downloads.pathOf(file) : undefined) }
+    return { status: 200, body: toFileInfo(file, path, maySeePaths(caller) ? await downloads.placeOf(file) : {}) }
   },
 })
 
