@@ -106,6 +106,7 @@ export const pluginsOnStores = [
     'dataset-files',
     'downloads',
     'metadata',
+    'sections',
     'tags',
     'comments',
     'previews',
