@@ -62,3 +62,9 @@ for (const format of ['csv', 'json'] as const) {
     )
   })
 }
+
+test('very long documents are written too', t => {
+  const long = { id: 'long', name: 'x', places: Array.from({ length: 300_000 }, (_, n) => ({ dataset: `d${n % 7}`, folder: null })) }
+  const maker = new LineMaker({ format: 'csv', columns }, found)
+  for (const _ of [1, 2]) t.regex(maker.line(JSON.stringify(long)), /^"long","x",,,,,"","d0, d1, d2, d3, d4, d5, d6",/)
+})

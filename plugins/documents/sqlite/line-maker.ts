@@ -3,6 +3,8 @@ import { type Pattern, patternOf } from './line-pattern.ts'
 
 /** Layouts of a collection that are told apart: documents differ in what they lack. */
 const mostPatterns = 4
+/** Of longer texts most is lists, in which a regular expression is slower than parsing, and in the end out of its stack. */
+const longest = 65_536
 /** Cells that are made once for each text they come from: names of people, lists of parents. */
 const remembered = 10_000
 
@@ -49,12 +51,13 @@ export class LineMaker {
   }
 
   line(text: string): string {
-    for (const recipe of this.#recipes) {
+    const isShort = text.length <= longest
+    for (const recipe of isShort ? this.#recipes : []) {
       const match = recipe.regex.exec(text)
       if (match) return written(recipe, match)
     }
     const document = JSON.parse(text) as object
-    if (this.#recipes.length < mostPatterns) this.#learn(document, text)
+    if (isShort && this.#recipes.length < mostPatterns) this.#learn(document, text)
     return documentLine(this.#lines, document, this.#found)
   }
 
@@ -107,6 +110,9 @@ const written = ({ parts, end }: Recipe, match: RegExpExecArray): string => {
   return line + end
 }
 
+/** A copy: what a regular expression caught keeps the whole text in memory that it is a part of. */
+const apart = (text: string): string => Buffer.from(text, 'utf16le').toString('utf16le')
+
 /** Lines that follow each other often have the same owner and parents. */
 const remembering = (make: MakeCell): MakeCell => {
   const known = new Map<string, string>()
@@ -118,7 +124,7 @@ const remembering = (make: MakeCell): MakeCell => {
     if (cell === undefined) {
       cell = make(text)
       if (known.size === remembered) known.clear()
-      known.set(text, cell)
+      known.set(apart(text), cell)
     }
     lastText = text
     lastCell = cell
