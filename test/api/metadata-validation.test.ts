@@ -129,6 +129,23 @@ test('metadata that comes with an upload is checked before there is a file', asy
   t.is(((await ann.get(`/api/datasets/${dataset}/files`)).body as unknown[]).length, 1)
 })
 
+test('in very many fields, and in very many objects, each is checked, in no time to speak of', async t => {
+  const space = await newSpace(ann)
+  const dataset = await newDataset(ann, { space: [space] })
+  const { url } = (
+    await ann.post(
+      '/api/standardvocab',
+      Array.from({ length: 5000 }, (_, n) => `term ${n}`),
+    )
+  ).body as { url: string }
+  await define(space, 'tree', 'list', { definitions_url: url })
+  await define(space, 'depth', 'number')
+  const fields = Object.fromEntries(Array.from({ length: 100_000 }, (_, n) => [`f${n}`, n]))
+  await refusedWith(t, say(dataset, { ...fields, depth: 'deep' }), /depth must be a number/)
+  const objects = Array.from({ length: 50_000 }, () => ({ tree: 'term 7', depth: 1 }))
+  await refusedWith(t, say(dataset, [...objects, { tree: 'no term' }]), /tree must be one of the 5000 terms/)
+})
+
 test('hostile names of fields are names like others', async t => {
   const dataset = await newDataset(ann)
   const content = JSON.parse('{"toString":1,"hasOwnProperty":2,"$where":3,"a.b":4,"":5,"valueOf":{"x":1}}') as object

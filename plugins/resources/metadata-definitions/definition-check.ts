@@ -15,7 +15,8 @@ interface Field {
   readonly beside: Members
 }
 
-const batch = 200
+/** Labels that are looked up by name. */
+const mostAsked = 200
 const isMembers = (value: Json): value is Members => typeof value === 'object' && value !== null && !Array.isArray(value)
 const lists: ReadonlySet<string> = new Set(['list', 'listjquery'])
 
@@ -43,32 +44,21 @@ export class DefinitionCheck implements MetadataCheck {
 
   async check(target: Ref, content: Json): Promise<void> {
     if (this.#isOff) return
-    const fields = fieldsOf(content)
-    let scopes: Promise<readonly string[]> | undefined
-    const scopesOnce = (): Promise<readonly string[]> => {
-      scopes ??= this.#spaces.of(target).then(spaces => [everywhere, ...spaces])
-      return scopes
-    }
-    const labels = [...new Set(fields.map(({ label }) => label))].filter(label => label.length <= 500)
-    for (let at = 0; at < labels.length; at += batch) {
-      const found = await this.#definitions.labelled(labels.slice(at, at + batch), scopesOnce)
-      const byLabel = Map.groupBy(found, ({ label }) => label)
-      for (const field of fields) {
-        const all = byLabel.get(field.label)
-        if (all) await this.#checkField(field, nearest(all))
-      }
+    const fields = Map.groupBy(fieldsOf(content), ({ label }) => label)
+    const labels = [...fields.keys()].filter(label => label.length <= 500)
+    const scopes = async (): Promise<readonly string[]> => [everywhere, ...(await this.#spaces.of(target))]
+    const found = labels.length > mostAsked ? await this.#among(fields, await scopes()) : await this.#definitions.labelled(labels, scopes)
+    for (const [label, all] of Map.groupBy(found, definition => definition.label)) {
+      const takes = await Promise.all(nearest(all).map(definition => this.#expectationOf(definition)))
+      for (const field of fields.get(label) ?? []) requireFit(field, nearest(all), takes)
     }
   }
 
-  /** Spaces may define a field differently: what one of them takes is right. */
-  async #checkField({ label, value, beside }: Field, candidates: readonly Definition[]): Promise<void> {
-    let fault: string | undefined
-    for (const definition of candidates) {
-      const expectation = await this.#expectationOf(definition)
-      if (!expectation || fits(expectation, value, beside)) return
-      fault ??= `${label} must be ${expectation.what}, such as ${expectation.example}: so says the metadata definition ${definition.label} (${definition.uri}) of type ${definition.type}`
-    }
-    if (fault !== undefined) throw new Invalid(fault)
+  /** Of a document with very many fields: the definitions are fewer, so they are gone through. */
+  async #among(fields: ReadonlyMap<string, unknown>, scopes: readonly string[]): Promise<readonly Definition[]> {
+    const found: Definition[] = []
+    for await (const definition of this.#definitions.in(...scopes)) if (fields.has(definition.label)) found.push(definition)
+    return found
   }
 
   async #expectationOf({ type, definitionsUrl }: Definition): Promise<Expectation | undefined> {
@@ -88,6 +78,22 @@ export class DefinitionCheck implements MetadataCheck {
   }
 }
 wire(DefinitionCheck, Config, Definitions, SpacesOfThings, ListWords, StandardVocabularies)
+
+/** Spaces may define a field differently: what one of them takes is right, and what one of them does not check too. */
+const requireFit = (
+  { label, value, beside }: Field,
+  definitions: readonly Definition[],
+  takes: readonly (Expectation | undefined)[],
+): void => {
+  if (takes.some(expectation => !expectation || fits(expectation, value, beside))) return
+  const [definition] = definitions
+  const [expectation] = takes
+  if (!definition || !expectation) return
+  const { label: name, uri, type } = definition
+  throw new Invalid(
+    `${label} must be ${expectation.what}, such as ${expectation.example}: so says the metadata definition ${name} (${uri}) of type ${type}`,
+  )
+}
 
 const fieldsOf = (content: Json): readonly Field[] =>
   (Array.isArray(content) ? (content as readonly Json[]) : [content])

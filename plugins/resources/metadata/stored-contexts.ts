@@ -1,4 +1,5 @@
 import {
+  anonymousUserId,
   type Caller,
   Clock,
   CommitConflict,
@@ -12,7 +13,6 @@ import {
   NotFound,
   port,
   type Stored,
-  signedIn,
   type Time,
   wire,
 } from 'pounce/sdk'
@@ -41,7 +41,7 @@ export class StoredContexts {
 
   /** Its id. Several may have one name. */
   async add(name: string, context: Json, caller: Caller): Promise<string> {
-    const record = { name, context, author: signedIn(caller).id, created: this.#clock.now().toISOString() }
+    const record = { name, context, author: caller.user?.id ?? anonymousUserId, created: this.#clock.now().toISOString() }
     return (await this.#documents.commit({ insert: { id: this.#ids.next(), ...record }, into: contexts })).id
   }
 
