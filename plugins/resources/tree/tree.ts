@@ -63,6 +63,7 @@ const readCursor = (text: string): Cursor => {
 
 /** Pages of branches that one answer is put together from; what is held elsewhere or not to be seen makes them short. */
 const mostPages = 16
+const pageSize = 250
 
 /** Puts the branches of all resource plugins together, page by page. */
 export class WholeTree {
@@ -87,7 +88,7 @@ export class WholeTree {
         const left = page.limit - nodes.length
         if (left === 0 || pages === mostPages) return { nodes, next: cursor(kind, after) }
         pages += 1
-        const found = await branch.below(parent, caller, { limit: left, ...(after ? { after } : {}) })
+        const found = await branch.below(parent, caller, { limit: Math.min(left, pageSize), ...(after ? { after } : {}) })
         nodes.push(...found.items.map(show))
         after = found.next
       } while (after)
