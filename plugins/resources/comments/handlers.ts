@@ -1,4 +1,4 @@
-import { type AnyEvent, type BatchHandler, type Caller, Policy, type StoredEvent, wire } from 'pounce/sdk'
+import { type AnyEvent, type BatchHandler, Datasets, Files, type Kind, type Records, Sections, type StoredEvent, wire } from 'pounce/sdk'
 import { MentionDesk, type Mentions } from './mentions.ts'
 import { CommentDesk, type StoredComments } from './stored-comments.ts'
 
@@ -33,27 +33,24 @@ export class FollowParent {
 }
 wire(FollowParent, CommentDesk)
 
-/** Sees everything there is, so that what it does not see is not there. */
-const everywhere: Caller = { via: 'service', scope: 'full', superAdmin: true }
-
 /** A comment that was written while what it is about, or answers, went has nobody else to take it away. */
 export class DropOrphan {
   #comments: StoredComments
-  #policy: Policy
+  #about: Partial<Record<Kind, Records<object>>>
 
-  constructor(comments: StoredComments, policy: Policy) {
+  constructor(comments: StoredComments, files: Files, sections: Sections, datasets: Datasets) {
     this.#comments = comments
-    this.#policy = policy
+    this.#about = { file: files, section: sections, dataset: datasets }
   }
 
   async handle({ subject, actor }: StoredEvent<'comment.added'>): Promise<void> {
     const comment = await this.#comments.get(subject.id)
     if (!comment) return
-    const verdict = await this.#policy.canOn(everywhere, 'ViewComments', { kind: 'comment', id: comment.id })
-    if (verdict === 'unseen') await this.#comments.remove([comment], actor)
+    const isThere = (await this.#about[comment.target.kind]?.get(comment.target.id)) !== undefined
+    if (!isThere || (await this.#comments.standing([comment])).length === 0) await this.#comments.remove([comment], actor)
   }
 }
-wire(DropOrphan, CommentDesk, Policy)
+wire(DropOrphan, CommentDesk, Files, Sections, Datasets)
 
 /** Tells people whom a comment speaks to, also when it was edited to do so. */
 export class TellMentioned {

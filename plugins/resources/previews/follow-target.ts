@@ -1,4 +1,16 @@
-import { type AnyEvent, type BatchHandler, type Caller, Datasets, Files, Policy, type StoredEvent, wire } from 'pounce/sdk'
+import {
+  type AnyEvent,
+  type BatchHandler,
+  Collections,
+  Datasets,
+  Files,
+  type Kind,
+  type Records,
+  type Ref,
+  Sections,
+  type StoredEvent,
+  wire,
+} from 'pounce/sdk'
 import { PreviewDesk, type StoredPreviews } from './stored-previews.ts'
 import { type StoredThumbnails, ThumbnailDesk } from './stored-thumbnails.ts'
 import { type StoredTiles, TileDesk } from './stored-tiles.ts'
@@ -31,39 +43,35 @@ export class FollowPreview {
 }
 wire(FollowPreview, TileDesk)
 
-/** Sees everything there is, so that what it does not see is not there. */
-const everywhere: Caller = { via: 'service', scope: 'full', superAdmin: true }
-
 /** What was attached while the thing it shows went has nobody else to take it away. */
 export class DropOrphan {
   #previews: StoredPreviews
   #thumbnails: StoredThumbnails
-  #policy: Policy
-  #files: Files
-  #datasets: Datasets
+  #shown: Partial<Record<Kind, Records<object>>>
 
-  constructor(previews: StoredPreviews, thumbnails: StoredThumbnails, policy: Policy, files: Files, datasets: Datasets) {
+  constructor(
+    previews: StoredPreviews,
+    thumbnails: StoredThumbnails,
+    files: Files,
+    sections: Sections,
+    datasets: Datasets,
+    collections: Collections,
+  ) {
     this.#previews = previews
     this.#thumbnails = thumbnails
-    this.#policy = policy
-    this.#files = files
-    this.#datasets = datasets
+    this.#shown = { file: files, section: sections, dataset: datasets, collection: collections }
   }
 
-  async handle({ subject, actor, data: { target } }: StoredEvent<'preview.attached' | 'thumbnail.attached'>): Promise<void> {
-    if ((await this.#policy.canOn(everywhere, 'ViewFile', subject)) !== 'unseen') return
-    if (target.kind === 'file' && (await this.#isImporting(target.id))) return
+  async handle({ subject, actor }: StoredEvent<'preview.attached' | 'thumbnail.attached'>): Promise<void> {
     const preview = subject.kind === 'preview' ? await this.#previews.preview(subject.id) : undefined
-    if (preview) await this.#previews.removePreview(preview, actor)
+    if (preview && !(await this.#isThere(preview.target))) await this.#previews.removePreview(preview, actor)
     const thumbnail = subject.kind === 'thumbnail' ? await this.#thumbnails.thumbnail(subject.id) : undefined
-    if (thumbnail) await this.#thumbnails.remove(thumbnail, actor)
+    if (thumbnail && !(await this.#isThere(thumbnail.target))) await this.#thumbnails.remove(thumbnail, actor)
   }
 
-  /** What comes with a dataset that is being imported is seen by nobody, and there all the same. */
-  async #isImporting(file: string): Promise<boolean> {
-    const places = (await this.#files.get(file))?.places ?? []
-    const found = await this.#datasets.getMany(places.map(place => place.dataset))
-    return [...found.values()].some(({ state }) => state === 'importing')
+  /** Whoever may see it: what is being imported is there, and whose parent went will go by an event of its own. */
+  async #isThere(target: Ref | null): Promise<boolean> {
+    return target === null || (await this.#shown[target.kind]?.get(target.id)) !== undefined
   }
 }
-wire(DropOrphan, PreviewDesk, ThumbnailDesk, Policy, Files, Datasets)
+wire(DropOrphan, PreviewDesk, ThumbnailDesk, Files, Sections, Datasets, Collections)
