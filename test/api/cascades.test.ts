@@ -15,7 +15,7 @@ test.after.always(() => server.stop())
 const files = () => server.get(Files)
 const removed = async (dataset: string): Promise<void> => {
   for (let n = 0; n < 2; n++) await ann.remove(`/api/datasets/${dataset}`)
-  await server.drained(30_000)
+  await server.drained(60_000)
 }
 const target = (dataset: string, resourceType = 'dataset') => ({ id: dataset, resourceType })
 
@@ -69,12 +69,12 @@ test.serial('a cascade that was interrupted goes on after the next start', async
   const ids: string[] = []
   for (let n = 0; n < 40; n++)
     ids.push(await upload(ann.call, dataset, `${n}`, `${n}.txt`, { query: `extract=false${n % 2 ? `&folder_id=${folder}` : ''}` }))
-  await server.drained()
+  await server.drained(60_000)
   const blobs = await Promise.all(ids.map(async id => (await files().get(id))?.blob ?? ''))
   await ann.remove(`/api/datasets/${dataset}`)
   t.is((await ann.remove(`/api/datasets/${dataset}`)).status, 200)
   await server.restart()
-  await server.drained(30_000)
+  await server.drained(60_000)
   const documents = server.get(DocumentStore)
   t.is((await documents.getMany(fileRecords, ids)).size, 0)
   for (const blob of blobs) t.is(await server.get(BlobStore).stat(blob), undefined)

@@ -15,7 +15,7 @@ const nobody = callsOf(server.as())
 const copy = async (by: typeof ann, id: string, space: string) => by.post(`/api/datasets/${id}/copyDatasetToSpace/${space}`)
 const copied = async (id: string, space: string): Promise<string> => {
   const { body } = await copy(ann, id, space)
-  await server.drained()
+  await server.drained(60_000)
   return (body as { newDatasetId: string }).newDatasetId
 }
 const agent = (kind: 'cat:extractor' | 'cat:user') => ({
@@ -43,7 +43,7 @@ const listed = async (dataset: string) =>
   (await ann.get(`/api/datasets/${dataset}/files`)).body as readonly { id: string; filename: string; folders?: { name: string } }[]
 
 test.serial('a copy has the folders, the files and what extractors found, and belongs to the space', async t => {
-  await server.drained()
+  await server.drained(60_000)
   const before = await server.get(Counters).instance()
   const [space, from] = [await newSpace(ann), await original()]
   await letIn(ann, space, 'Editor', bob)
@@ -98,7 +98,7 @@ test('a copy has thumbnails of its own, which outlive the original', async t => 
   const file = await uploadData(ann.call, dataset, 'picture.png', 'image/png')
   await until('the thumbnail', async () => (await datasets.get(dataset))?.thumbnail)
   await until('the extraction to end', async () => (await files.get(file))?.status === 'PROCESSED')
-  await server.drained()
+  await server.drained(60_000)
   const before = (await files.get(file))?.thumbnail
   const id = await copied(dataset, space)
   const [row] = await listed(id)
@@ -109,7 +109,7 @@ test('a copy has thumbnails of its own, which outlive the original', async t => 
   t.is((await bob.get(`/api/thumbnails/${thumbnail}/blob`)).status, 200)
   t.is((await bob.get(`/api/thumbnails/${before}/blob`)).status, 404)
   await datasets.remove(dataset)
-  await server.drained()
+  await server.drained(60_000)
   t.is((await bob.get(`/api/thumbnails/${thumbnail}/blob`)).status, 200)
 })
 
@@ -119,13 +119,13 @@ test('shared bytes stay until the last of those that share them goes', async t =
   const blob = (await files.get(from.deep))?.blob ?? ''
   for (const dataset of [from.dataset, one]) {
     await datasets.remove(dataset)
-    await server.drained()
+    await server.drained(60_000)
     t.truthy(await blobs.stat(blob))
   }
   const [, deep] = await listed(two)
   t.is((await ann.get(`/api/files/${deep?.id}`)).body, 'below b')
   await datasets.remove(two)
-  await server.drained()
+  await server.drained(60_000)
   t.is(await blobs.stat(blob), undefined)
 })
 
@@ -139,7 +139,7 @@ test('a copy that is made while its original is deleted has bytes for every file
       await datasets.remove(from.dataset)
     }
     const [answer] = await Promise.all([copy(ann, from.dataset, space), removed()])
-    await server.drained()
+    await server.drained(60_000)
     const { newDatasetId } = answer.body as { newDatasetId?: string }
     if (newDatasetId === undefined) t.is(answer.status, 404)
     else for (const row of await listed(newDatasetId)) t.is((await ann.get(`/api/files/${row.id}`)).status, 200)
@@ -149,13 +149,13 @@ test('a copy that is made while its original is deleted has bytes for every file
 })
 
 test.serial('a copy that fails leaves nothing', async t => {
-  await server.drained()
+  await server.drained(60_000)
   const [space, from] = [await newSpace(ann), await original()]
-  await server.drained()
+  await server.drained(60_000)
   const before = await server.get(Counters).instance()
   const aborted = AbortSignal.abort(new Error('stopped'))
   await t.throwsAsync(server.get(DatasetCopies).copy(from.dataset, space, ann.id, aborted), { message: 'stopped' })
-  await server.drained()
+  await server.drained(60_000)
   t.deepEqual(await server.get(Counters).instance(), before)
   t.deepEqual(await idsOf(ann.get(`/api/spaces/${space}/datasets`)), [])
   t.is((await ann.get(`/api/files/${from.deep}`)).status, 200)

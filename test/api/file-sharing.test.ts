@@ -33,7 +33,7 @@ test('a license is taken as Clowder 1.x sends it, with its short texts written o
     t.deepEqual((await ann.post(path, { ...limited, licenseType: 'license2', licenseText })).body, { status: 'success' })
     t.like((await files.get(id))?.license, { type: 'license2', text, allowDownload: false })
   }
-  await server.drained()
+  await server.drained(60_000)
   const before = await files.get(id)
   const { licenseUrl: _, ...incomplete } = limited
   for (const json of [incomplete, {}, { ...limited, licenseType: 'mine' }, { ...limited, allowDownload: 'maybe' }])
@@ -101,7 +101,7 @@ test('many files are deleted at once, each with its own outcome', async t => {
     deleted: [mine],
     'not found': ['nonsense', hidden],
   })
-  await server.drained()
+  await server.drained(60_000)
   t.is((await ann.get(`/api/files/${mine}`)).status, 404)
   t.is(await server.get(BlobStore).stat(blob), undefined)
   t.is((await ann.get(`/api/files/${kept}`)).status, 200)
@@ -181,11 +181,11 @@ test.serial('an admin hears once a day that somebody wants an archived file, whi
   t.is((await ann.get(`/api/files/${id}`)).status, 200)
   await files.change(id, { set: { status: 'ARCHIVED' } }, [])
   await ann.call(`/api/files/${id}`, { method: 'HEAD' })
-  await server.drained()
+  await server.drained(60_000)
   t.is(subjects().length, 0)
   for (let n = 0; n < 3; n++) t.is((await ann.get(`/api/files/${id}`)).status, 200)
   await until('the mail', () => subjects().length === 1)
-  await server.drained()
+  await server.drained(60_000)
   t.deepEqual(
     subjects().map(mail => mail.to),
     [[server.admin.email]],

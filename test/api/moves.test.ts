@@ -105,19 +105,19 @@ test('a name that is taken where a folder comes gets a number', async t => {
 })
 
 test.serial('a folder moves to another dataset, and all that is in it follows', async t => {
-  await server.drained()
+  await server.drained(60_000)
   const before = await server.get(Counters).instance()
   const [from, to] = [await tree(), await tree({ name: 'Target' })]
   t.like((await move(ann, from.dataset, from.a, `?to=${to.dataset}`)).body, { newname: 'a (1)' })
   t.is((await folders.get(from.a))?.dataset, to.dataset)
-  await server.drained()
+  await server.drained(60_000)
   t.deepEqual(await pathsOf(from.inC), [['Target', 'a (1)', 'b', 'c']])
   t.deepEqual(await filesOf(from.dataset), [from.root])
   t.deepEqual(await filesOf(to.dataset), [to.root, to.inA, to.inB, to.inC, from.inA, from.inB, from.inC].toSorted())
   t.deepEqual((await ann.get(`/api/datasets/${from.dataset}/folders`)).body, [])
   t.is((await ann.remove(`/api/datasets/${from.dataset}/deleteFolder/${from.b}`)).status, 404)
   t.is((await ann.remove(`/api/datasets/${to.dataset}/deleteFolder/${from.b}`)).status, 200)
-  await server.drained()
+  await server.drained(60_000)
   t.is((await ann.get(`/api/files/${from.inC}`)).status, 404)
   t.like(await server.get(Counters).instance(), { datasets: before.datasets + 2, files: before.files + 6 })
 })
@@ -150,7 +150,7 @@ test('what was moved away survives the deletion of the dataset that it came from
     await ann.put(`/api/datasets/restore/${from.dataset}`)
     await Promise.all([move(ann, from.dataset, from.a, `?to=${to.dataset}`)])
     await datasets.remove(from.dataset)
-    await server.drained()
+    await server.drained(60_000)
     for (const file of [from.inA, from.inB, from.inC]) t.is((await ann.get(`/api/files/${file}`)).status, 200)
     t.is((await ann.get(`/api/files/${from.root}`)).status, 404)
     t.is((await folders.paths([from.c])).get(from.c)?.length, 3)
@@ -162,7 +162,7 @@ test('folders that are moved while their goal is deleted are where they were, or
     const { dataset, b, inC } = await tree()
     const goal = await newFolder(ann.call, dataset, 'goal')
     const [moved] = await Promise.all([move(ann, dataset, b, `?into=${goal}`), ann.remove(`/api/datasets/${dataset}/deleteFolder/${goal}`)])
-    await server.drained()
+    await server.drained(60_000)
     const isLeft = (await folders.get(b)) !== undefined
     t.is((await ann.get(`/api/files/${inC}/metadata`)).status, isLeft ? 200 : 404, String(moved.status))
     if (isLeft) t.is((await folders.paths([b])).size, 1)
@@ -178,7 +178,7 @@ test('files that are moved while their goal is deleted are where they were, or g
       ann.post(`/api/datasets/${dataset}/moveFile/${a}/${root}`, {}),
       ann.remove(`/api/datasets/${dataset}/deleteFolder/${a}`),
     ])
-    await server.drained()
+    await server.drained(60_000)
     const file = await files.get(root)
     if (file) t.deepEqual(file.places, [{ dataset, folder: null, in: dataset }], String(moved.status))
     else t.is(await server.get(BlobStore).stat(blob), undefined)
@@ -191,14 +191,14 @@ test('files that are uploaded while their dataset is deleted leave nothing', asy
     const uploads = Promise.allSettled(Array.from({ length: 4 }, () => upload(ann.call, dataset)))
     await datasets.remove(dataset)
     const made = (await uploads).flatMap(result => (result.status === 'fulfilled' ? [result.value] : []))
-    await server.drained()
+    await server.drained(60_000)
     for (const file of made) t.is(await files.get(file), undefined)
     t.deepEqual(await Array.fromAsync(files.ofDataset(dataset)), [])
   }
 })
 
 test.serial('a thing that is deleted twice at once is deleted once', async t => {
-  await server.drained()
+  await server.drained(60_000)
   const before = await server.get(Counters).instance()
   const { dataset, a, inA } = await tree()
   const twice = async (path: string) => (await Promise.all([ann.remove(path), ann.remove(path)])).map(answer => answer.status).toSorted()
@@ -209,6 +209,6 @@ test.serial('a thing that is deleted twice at once is deleted once', async t => 
   }
   await ann.remove(`/api/datasets/${dataset}`)
   t.is((await twice(`/api/datasets/${dataset}`))[0], 200)
-  await server.drained()
+  await server.drained(60_000)
   t.like(await server.get(Counters).instance(), { datasets: before.datasets, files: before.files, bytes: before.bytes })
 })

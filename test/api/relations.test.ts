@@ -108,7 +108,7 @@ test('relations go with what they join', async t => {
   await ann.remove(`/api/files/${file}`)
   await ann.remove(`/api/datasets/${two}`)
   await ann.remove(`/api/datasets/${two}`)
-  await server.drained()
+  await server.drained(60_000)
   for (const id of ids) t.is((await ann.get(`/api/relations/${id}`)).status, 404)
   const left = await all(ann)
   for (const id of ids) t.false(left.includes(id))
