@@ -107,5 +107,5 @@ export const zipBytes = (
   contentType: 'application/zip',
   filename,
   ...known,
-  open: range => Readable.from(pieces(range), { highWaterMark: 4 }),
+  open: range => Readable.from(pieces(range), { highWaterMark: 1 }),
 })
