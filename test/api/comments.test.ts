@@ -1,5 +1,5 @@
 import test from 'ava'
-import { DocumentStore, Mailer } from 'pounce/sdk'
+import { DocumentStore, Mailer, Unavailable } from 'pounce/sdk'
 import { bootForTest, MemoryMailer } from 'pounce/sdk/testing'
 import { comments, mentions } from '../../plugins/resources/comments/collection.ts'
 import { callsOf } from '../support/calls.ts'
@@ -253,4 +253,20 @@ test.serial('a client that finds the @ by itself tells nobody a second time', as
     items.filter(({ target }) => target.id === file),
     [],
   )
+})
+
+test.serial('a mail that is not taken is sent once the mailer is back', async t => {
+  const { path } = await scene()
+  const mails = mailsTo(bob).length
+  const { send } = mailer
+  let refused = 0
+  mailer.send = async () => {
+    refused += 1
+    mailer.send = send
+    throw new Unavailable('The mail server is away')
+  }
+  await say(ann, `${path}/comment`, `@${bob.email} wait for it`)
+  await server.drained(60_000)
+  t.is(refused, 1)
+  t.is(mailsTo(bob).length, mails + 1)
 })
