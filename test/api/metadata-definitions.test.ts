@@ -198,6 +198,7 @@ test('a file and a dataset go by the definitions of their spaces, or else by tho
     t.true((await labels(ann, bare)).includes('Audience'))
     t.is((await bob.get(path)).status, 403)
     t.is((await ann.get(`${path}?space=${unknownId}`)).status, 404)
+    t.is((await ann.get(path.replace(/[0-9a-f]{24}/, unknownId))).status, 404)
   }
   t.is((await ann.get(`/api/datasets/${unknownId}/metadata`)).status, 404)
 })
@@ -297,5 +298,6 @@ test('on a private server definitions of a space are seen by its people', async 
   t.is((await dan.put(`${everywhere}/${id}`, json)).status, 404)
   t.is((await dan.remove(`${everywhere}/${id}`)).status, 404)
   t.false(JSON.stringify((await dan.get('/api/metadata/distinctdefinitions')).body).includes('secret'))
-  t.is((await callsOf(hidden.as()).get(everywhere)).status, 401)
+  for (const path of [everywhere, '/api/metadata/distinctdefinitions', '/api/metadata/autocompletenames'])
+    t.is((await callsOf(hidden.as()).get(path)).status, 401, path)
 })

@@ -79,6 +79,7 @@ for (const plural of Object.keys(make)) {
     t.is((await callsOf(server.as()).remove(`/api/metadata.jsonld/${document?.id}`)).status, 401)
     t.is((await documentsOf(ann.call, path)).length, 1)
     t.is((await ann.get(`/api/${plural}/${unknownId}/metadata.jsonld`)).status, 404)
+    t.is((await ann.remove(`/api/${plural}/${unknownId}/metadata.jsonld`)).status, 404)
     t.is((await ann.post(`/api/${plural}/${unknownId}/metadata.jsonld`, { agent: byExtractor(), content: {} })).status, 404)
   })
 

@@ -104,7 +104,8 @@ test("lists are of the caller's own vocabularies, in both forms, and of a name",
   })
   t.deepEqual(await idsOf(carl.get('/api/vocabularies/a%2Fb%20c/getByNameAuthor')), [second])
   t.deepEqual(await idsOf(bob.get('/api/vocabularies/a%2Fb%20c/getByNameAuthor')), [])
-  t.is((await callsOf(server.as()).get('/api/vocabularies/list')).status, 401)
+  for (const path of ['list', 'getByAuthor', 'soil/getByNameAuthor'])
+    t.is((await callsOf(server.as()).get(`/api/vocabularies/${path}`)).status, 401, path)
 })
 
 test('a form makes a vocabulary without terms', async t => {
@@ -141,6 +142,8 @@ test('a vocabulary is shared with a space where the caller may add things, and l
   t.is((await ann.post(`/api/vocabularies/${id}/addToSpace/${theirs}`)).status, 403)
   t.is((await bob.post(`/api/vocabularies/${id}/addToSpace/${theirs}`)).status, 403)
   t.is((await ann.post(`/api/vocabularies/${id}/addToSpace/${unknownId}`)).status, 404)
+  t.is((await ann.post(`/api/vocabularies/${unknownId}/addToSpace/${own}`)).status, 404)
+  t.is((await ann.post(`/api/vocabuliaries/${unknownId}/removeFromSpace/${own}`)).status, 404)
   t.like((await ann.post(`/api/vocabularies/${id}/addToSpace/${own}`)).body, { spaces: own })
   t.like((await ann.post(`/api/vocabularies/${id}/addToSpace/${own}`)).body, { spaces: own })
   await letIn(ann, own, 'Editor', bob)
