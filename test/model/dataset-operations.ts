@@ -6,7 +6,8 @@ const accesses = ['DEFAULT', 'DEFAULT', 'PRIVATE', 'PUBLIC'] as const
 const makeDataset = async (world: World, step: Step): Promise<void> => {
   const space = step.a % 3 === 0 ? undefined : pick(world.state.spaces, step.a)
   const who = actorOf(step, space)
-  const collection = step.b % 3 === 0 ? pick(world.state.collections, step.b) : undefined
+  const inSpace = world.state.collections.filter(one => !one.isGone && space !== undefined && one.spaces.has(space))
+  const collection = step.b % 2 === 0 ? pick(inSpace.length > 0 ? inSpace : world.state.collections, step.b) : undefined
   const access = accesses[step.c % 4] ?? 'DEFAULT'
   const name = newName(world)
   const json = { name, description: '', access, space: space ? [space.id] : [], collection: collection ? [collection.id] : [] }

@@ -12,6 +12,7 @@ import { fileOperations } from './file-operations.ts'
 import { Rights } from './model-rights.ts'
 import { emptyWorld, type Step, type World } from './model-world.ts'
 import { placementOperations } from './placement-operations.ts'
+import { tryWhatIsRefused } from './refusals.ts'
 import { spaceOperations } from './space-operations.ts'
 
 const operations: Readonly<Record<string, (world: World, step: Step) => Promise<void>>> = {
@@ -77,6 +78,7 @@ const play = async (world: World, steps: readonly Step[]): Promise<void> => {
       await world.server.drained()
       if (at % lookEvery === lookEvery - 1) await compare(world, before)
     }
+    await tryWhatIsRefused(world)
     await compare(world, before)
     await compareArchives(world)
   } finally {

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { type AnyThing, type Kind, people } from './model-rights.ts'
+import type { World } from './model-world.ts'
+
+type Deed = readonly [method: string, rest: string, permission: string, json?: unknown]
+
+const deeds: Readonly<Record<Kind, readonly Deed[]>> = {
+  space: [
+    ['DELETE', '', 'DeleteSpace'],
+    ['POST', '/update', 'EditSpace', { name: 'no', description: '', timetolive: '1', enabled: false }],
+    ['POST', '/updateUsers', 'EditSpace', { rolesandusers: { Admin: '' } }],
+  ],
+  collection: [
+    ['DELETE', '', 'DeleteCollection'],
+    ['PUT', '/title', 'EditCollection', { name: 'no' }],
+  ],
+  dataset: [
+    ['DELETE', '', 'DeleteDataset'],
+    ['POST', '/detachdelete', 'DeleteDataset'],
+    ['PUT', '/title', 'EditDataset', { name: 'no' }],
+    ['PUT', '/access?access=PUBLIC', 'PublicDataset'],
+    ['POST', '/tags', 'AddTag', { tags: ['no'] }],
+    ['POST', '/tags/remove_all', 'DeleteTag'],
+    ['POST', '/comment', 'AddComment', { text: 'no' }],
+    ['GET', '/download', 'DownloadFiles'],
+  ],
+  file: [
+    ['DELETE', '', 'DeleteFile'],
+    ['PUT', '/filename', 'EditFile', { name: 'no' }],
+    ['POST', '/tags', 'AddTag', { tags: ['no'] }],
+    ['POST', '/tags/remove_all', 'DeleteTag'],
+    ['POST', '/comment', 'AddComment', { text: 'no' }],
+    ['GET', '', 'DownloadFiles'],
+  ],
+}
+
+/** Asks for everything that the model refuses to anybody: nothing of it may be done. */
+export const tryWhatIsRefused = async (world: World): Promise<void> => {
+  const { spaces, collections, datasets, files } = world.state
+  const things: readonly AnyThing[] = [...spaces, ...collections, ...datasets, ...files]
+  const lines = people.flatMap(who =>
+    things.flatMap(thing =>
+      deeds[thing.kind].filter(([, , permission]) => !world.rights.may(who, permission, thing)).map(deed => ({ who, thing, deed })),
+    ),
+  )
+  for (const { who, thing, deed } of lines) {
+    const [method, rest, permission, json] = deed
+    const path = `/api/${thing.kind}s/${thing.id}${rest}`
+    const answer = await world.calls[who](path, { method, ...(json === undefined ? {} : { json }) })
+    await answer.body?.cancel()
+    // Whether a download is told apart from a look at what is not seen is each route's own.
+    const expected = [false, ...(method === 'GET' ? [true] : [])].map(isReading => world.rights.refusal(who, permission, thing, isReading))
+    assert.ok(expected.includes(answer.status), `${who} ${method} ${path}: expected ${expected.join(' or ')}, had ${answer.status}`)
+  }
+}
