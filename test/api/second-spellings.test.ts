@@ -1,0 +1,46 @@
+import test from 'ava'
+import { bootForTest, type TestServer } from 'pounce/sdk/testing'
+import { formWith, newDataset, ok, upload } from '../support/scene.ts'
+import { type Somebody, somebody } from '../support/spaces-and-people.ts'
+
+let server: TestServer
+let ann: Somebody
+test.before(async () => {
+  server = await bootForTest()
+  ann = await somebody(server, 'ann')
+})
+test.after.always(() => server?.stop())
+
+test('tags are taken off a section by POST as well, by their ids', async t => {
+  const file = await upload(ann.call, await newDataset(ann.call))
+  const { id } = (await ann.post('/api/sections', { file_id: file })).body as { id: string }
+  const path = `/api/sections/${id}/tags`
+  const { tags } = (await ann.post(path, { tags: ['a', 'b'] })).body as { tags: readonly { id: string; name: string }[] }
+  t.deepEqual(
+    tags.map(({ name }) => name),
+    ['a', 'b'],
+  )
+  t.deepEqual((await ann.post(`${path}/remove`, { tags: [tags[0]?.id] })).body, { status: 'success' })
+  t.deepEqual(((await ann.get(path)).body as { tags: readonly string[] }).tags, ['b'])
+})
+
+test('a logo is changed by its id and deleted by its place', async t => {
+  const picture = Buffer.concat([Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), Buffer.from('x')])
+  const body = formWith(picture, 'p.png', 'image/png', 'image')
+  for (const [name, value] of Object.entries({ path: `user-${ann.id}`, name: 'mine' })) body.append(name, value)
+  const { id } = await ok<{ id: string }>(ann.call('/api/logos', { method: 'POST', body }))
+  for (const showText of [false, true]) {
+    t.deepEqual((await ann.put(`/api/logos/${id}`, { showText })).body, { status: 'success' })
+    t.like((await ann.get(`/api/logos/${id}`)).body, { id, showText })
+  }
+  t.is((await ann.remove(`/api/logos/user-${ann.id}/mine`)).status, 204)
+  t.is((await ann.get(`/api/logos/${id}`)).status, 404)
+})
+
+test('a key is shown by its name, without the key itself', async t => {
+  const made = (await ann.post('/api/users/keys?name=another')).body as { key: string }
+  const { body } = await ann.get('/api/users/keys/another')
+  t.like(body, { name: 'another' })
+  t.false(JSON.stringify(body).includes(made.key))
+  t.is((await ann.get('/api/users/keys/nothing')).status, 404)
+})
