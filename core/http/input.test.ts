@@ -269,6 +269,14 @@ test('of a repeated parameter that is no list the first counts', async t => {
   t.deepEqual((await get('?limit=1&limit=2')).json['query'], { limit: 1, deep: false })
 })
 
+test('no value of a query is dropped, however many there are', async t => {
+  const { get } = await server(t)
+  const answer = await get(`?${'tag=a&'.repeat(1001)}`)
+  t.is(answer.status, 400)
+  t.regex(String(answer.json['message']), /^tag /)
+  t.is(((await get(`?${'tag=a&'.repeat(1000)}deep=true`)).json['query'] as { deep: boolean }).deep, true)
+})
+
 test('a wrong query is refused by name', async t => {
   const { get } = await server(t)
   const expected: readonly [string, RegExp][] = [

@@ -19,7 +19,8 @@ export const requestLine = (url: string): RequestLine => {
   const mark = target.indexOf('?')
   if (mark === -1) return { path: target || '/', search: '', query: none, key: undefined }
   const sent = target.slice(mark + 1)
-  const query = parse(sent)
+  // Without a limit of its own, which would drop what is beyond it unseen: the line itself has one.
+  const query = parse(sent, '&', '=', { maxKeys: 0 })
   const given = query['key']
   const path = target.slice(0, mark) || '/'
   if (given === undefined) return { path, search: sent, query, key: undefined }
