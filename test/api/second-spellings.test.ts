@@ -37,6 +37,24 @@ test('a logo is changed by its id and deleted by its place', async t => {
   t.is((await ann.get(`/api/logos/${id}`)).status, 404)
 })
 
+test('a file is uploaded below its dataset, read outside /api, and deleted by POST', async t => {
+  const dataset = await newDataset(ann.call)
+  const body = formWith('words', 'w.txt')
+  const { id } = await ok<{ id: string }>(ann.call(`/api/datasets/${dataset}/files?extract=false`, { method: 'POST', body }))
+  t.is((await ann.get(`/files/${id}/blob`)).body, 'words')
+  t.is((await ann.post(`/api/files/${id}/reindex`)).status, 200)
+  await server.drained()
+  t.deepEqual((await ann.post(`/api/files/${id}/remove`)).body, { status: 'success' })
+  t.is((await ann.get(`/api/files/${id}/metadata`)).status, 404)
+  t.is((await ann.get(`/files/${id}/blob`)).status, 404)
+})
+
+test('keys are listed by their names', async t => {
+  await ann.post('/api/users/keys?name=listed')
+  const names = ((await ann.get('/api/users/keys')).body as readonly { name: string }[]).map(({ name }) => name)
+  t.true(names.includes('listed'))
+})
+
 test('a key is shown by its name, without the key itself', async t => {
   const made = (await ann.post('/api/users/keys?name=another')).body as { key: string }
   const { body } = await ann.get('/api/users/keys/another')

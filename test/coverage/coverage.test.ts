@@ -104,6 +104,15 @@ test('records of several workers are read as one, whatever their order', async t
   t.deepEqual(tested['GET /a'], { done: [], refused: true, absent: false })
 })
 
+test('a success of a test that walks over all routes does not count, its refusals do', t => {
+  const file = 'test/bad-input-fuzz.test.ts'
+  const tested = mergeHits([
+    { route: 'GET /a', outcome: 'done', file },
+    { route: 'GET /a', outcome: 'absent', file },
+  ])
+  t.deepEqual(tested['GET /a'], { done: [], refused: true, absent: true })
+})
+
 const route = (tier: ReferenceRoute['tier'], reason?: string): ReferenceRoute => ({
   tier,
   method: 'GET',
