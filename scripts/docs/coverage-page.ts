@@ -21,6 +21,9 @@ Written by \`npm run docs\`; do not edit it by hand. It holds three things again
 (\`test/coverage/data-routes.ts\`, \`platform-routes.ts\`), the routes that the server declares (\`docs/openapi.json\`), and what a
 run of the tests had from them (\`test/coverage/tested.json\`, written by \`npm run coverage\`).
 
+The references count 217 routes of data and 208 of the platform. A route that both name is here once, with its stronger tier, and so are
+paths that differ by a slash at their end only.
+
 *Tested* means that in one run of \`npm test\` the route answered with success and refused something, and that one with an id in its
 path answered 404. \`npm test\` fails for a route of tier S or C that is not, and for one of tier R without a reason.
 `
