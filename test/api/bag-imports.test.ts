@@ -78,7 +78,10 @@ test('what was imported is extracted, found and told of like an upload', async t
   await until('the extraction to end', async () => (await server.get(Files).get(file?.id ?? ''))?.status === 'PROCESSED')
   await server.drained()
   const results = (await ann.get('/api/search?query=quoll')).body as { results: { id: string }[] }
-  t.true(results.results.some(result => result.id === file?.id), JSON.stringify(results))
+  t.true(
+    results.results.some(result => result.id === file?.id),
+    JSON.stringify(results),
+  )
   const lines = (await ann.get('/api/events')).body as { event_type: string; object_id: string }[]
   t.true(lines.some(line => line.event_type === 'create_dataset' && line.object_id === id))
 })
