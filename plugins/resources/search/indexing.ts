@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import {
   Comments,
   type Contributions,
@@ -12,10 +13,13 @@ import {
   wire,
 } from 'pounce/sdk'
 import { metadataValues } from './metadata-values.ts'
+import { Turns } from './turns.ts'
 
 const batchSize = 100
 /** On a file and its sections together. */
 const mostTags = 2000
+/** Something that changes under our hands each time tells of every change by itself. */
+const mostPasses = 5
 
 /** Brings resources into the index as they are now. */
 export class Indexing {
@@ -24,6 +28,7 @@ export class Indexing {
   #metadata: MetadataDocuments
   #comments: Comments
   #sections: Sections
+  #turns = new Turns()
 
   constructor(
     index: SearchIndex,
@@ -43,12 +48,24 @@ export class Indexing {
     return this.#searchables.all().some(searchable => searchable.kind === kind)
   }
 
-  /** Reads the resources anew and puts them in; those that are gone are taken out. */
+  /** Reads the resources anew and puts them in; those that are gone are taken out. Calls for the same one take turns, so that what was read first is put in first. */
   async refresh(kind: Kind, ids: readonly string[]): Promise<void> {
     for (let at = 0; at < ids.length; at += batchSize) {
       const some = ids.slice(at, at + batchSize)
-      const documents = await this.#describe(kind, some)
-      await this.#index.apply(some.map(id => toChange(id, documents.get(id))))
+      await this.#turns.take(some, () => this.#bring(kind, some))
+    }
+  }
+
+  /** Another kernel may have read later and put in earlier, with the same revision of a file whose dataset had changed: so each is looked at once more. */
+  async #bring(kind: Kind, ids: readonly string[]): Promise<void> {
+    const searchable = this.#searchables.all().find(each => each.kind === kind)
+    let left = ids
+    for (let pass = 0; searchable && left.length > 0 && pass < mostPasses; pass += 1) {
+      const described = await searchable.describe(left)
+      const documents = await this.#complete(described)
+      await this.#index.apply(left.map(id => toChange(id, documents.get(id))))
+      const now = await searchable.describe(left)
+      left = left.filter(id => !isDeepStrictEqual(described.get(id), now.get(id)))
     }
   }
 
@@ -64,22 +81,19 @@ export class Indexing {
       for await (const id of searchable.all()) {
         batch.push(id)
         if (batch.length < batchSize) continue
-        yield* (await this.#describe(searchable.kind, batch)).values()
+        yield* (await this.#complete(await searchable.describe(batch))).values()
         batch = []
       }
-      yield* (await this.#describe(searchable.kind, batch)).values()
+      if (batch.length > 0) yield* (await this.#complete(await searchable.describe(batch))).values()
     }
   }
 
-  async #describe(kind: Kind, ids: readonly string[]): Promise<ReadonlyMap<string, SearchDocument>> {
-    const searchable = this.#searchables.all().find(each => each.kind === kind)
-    if (!searchable || ids.length === 0) return new Map()
-    const described = [...(await searchable.describe(ids)).values()]
-    const full = await Promise.all(described.map(document => this.#complete(document)))
+  async #complete(described: ReadonlyMap<string, SearchDocument>): Promise<ReadonlyMap<string, SearchDocument>> {
+    const full = await Promise.all([...described.values()].map(document => this.#withWhatHangsOn(document)))
     return new Map(full.map(document => [document.id, document]))
   }
 
-  async #complete(document: SearchDocument): Promise<SearchDocument> {
+  async #withWhatHangsOn(document: SearchDocument): Promise<SearchDocument> {
     const target = { kind: document.kind, id: document.id }
     const [metadata, comments, sections] = await Promise.all([
       this.#metadata.of(target, { limit: 200 }),
