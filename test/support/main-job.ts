@@ -8,7 +8,7 @@ import { basic } from './people.ts'
 import { newDataset, newFolder, ok, upload } from './scene.ts'
 import { drained, until } from './until.ts'
 
-/** What is uploaded: a file of `test/data`, its name on the server, its type as the sender says, and the folder. */
+/** What is uploaded: a file of `test/data`, its name on the server, its type, and the folder. An archive gets another type than it is sent as. */
 export const shipment = [
   { data: 'photo.jpg', name: 'photo.jpg', type: 'image/jpeg', folder: 'pictures' },
   { data: 'picture.png', name: 'Grün & 緑 🌿.png', type: 'image/png', folder: 'pictures' },
@@ -17,7 +17,7 @@ export const shipment = [
   { data: 'notes.md', name: 'notes.md', type: 'text/markdown', folder: undefined },
   { data: 'Übersicht – 観測.md', name: 'Übersicht – 観測.md', type: 'text/markdown', folder: 'deep' },
   { data: 'tone.wav', name: 'tone.wav', type: 'audio/wav', folder: undefined },
-  { data: 'bundle.zip', name: 'bundle.zip', type: 'application/zip', folder: 'deep' },
+  { data: 'bundle.zip', name: 'bundle.zip', type: 'multi/files-zipped', sentAs: 'application/zip', folder: 'deep' },
   { data: 'empty.bin', name: 'empty.bin', type: 'application/octet-stream', folder: undefined },
 ] as const
 
@@ -112,7 +112,8 @@ export class MainJob {
   }
 
   async uploadAll(): Promise<void> {
-    for (const { data, name, type, folder } of shipment) {
+    for (const { data, name, folder, ...file } of shipment) {
+      const type = 'sentAs' in file ? file.sentAs : file.type
       const query = folder === undefined ? '' : `folder_id=${this.folders[folder]}`
       this.files.set(name, await upload(this.call, this.dataset, await dataFile(data), name, { type, query }))
     }
@@ -192,7 +193,9 @@ export class MainJob {
         comments: await json('/comments'),
         paths: await json('/paths'),
         runs: await json('/extractions'),
-        previews: await Promise.all(previews.map(async each => [each, sha256((await this.bytes(each.pv_route)).bytes)])),
+        previews: await Promise.all(
+          previews.map(async each => [each, sha256((await this.bytes(`${each.pv_route}?tracking=false`)).bytes)]),
+        ),
         thumbnail: thumbnail === null ? null : sha256((await this.bytes(`/api/thumbnails/${thumbnail}`)).bytes),
       }
     }
