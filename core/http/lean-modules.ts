@@ -8,4 +8,12 @@ import { createRequire } from 'node:module'
 
 export const http = process.getBuiltinModule('node:http')
 
-export const { Router } = createRequire(import.meta.url)('@koa/router') as typeof import('@koa/router')
+const require = createRequire(import.meta.url)
+
+export const { Router } = require('@koa/router') as typeof import('@koa/router')
+
+/** Sixty-three modules for the first request with something to check: a start does without them. */
+export const loadAjv = (): typeof import('ajv') => require('ajv')
+
+/** Likewise, for the first body of several parts. */
+export const loadBusboy = (): typeof import('@fastify/busboy') => require('@fastify/busboy')

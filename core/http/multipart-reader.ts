@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 import type { Readable } from 'node:stream'
-import { Dicer } from '@fastify/busboy'
+import type { Dicer } from '@fastify/busboy'
 import { type FieldPart, type FilePart, Invalid, TooLarge, Unsupported, youngGarbage } from 'pounce/sdk'
 import type { Exchange } from './exchange.ts'
+import { loadBusboy } from './lean-modules.ts'
 import { parseHeader } from './media-type.ts'
 import { PartBytes } from './part-bytes.ts'
 import { type PartHeader, partHeader } from './part-header.ts'
@@ -48,7 +49,9 @@ export class MultipartReader implements AsyncIterableIterator<Part> {
       throw new Unsupported('Compressed bodies are not read: send it without Content-Encoding')
     this.#exchange = exchange
     this.#maxParts = maxParts
-    this.#parser = new Dicer({ boundary, maxHeaderPairs: 50, maxHeaderSize: maxHeaderBytes } as ConstructorParameters<typeof Dicer>[0])
+    this.#parser = new (loadBusboy().Dicer)({ boundary, maxHeaderPairs: 50, maxHeaderSize: maxHeaderBytes } as ConstructorParameters<
+      typeof Dicer
+    >[0])
   }
 
   [Symbol.asyncIterator](): this {

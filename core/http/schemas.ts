@@ -1,11 +1,12 @@
-import { Ajv, type ValidateFunction } from 'ajv'
+import type { Ajv, ValidateFunction } from 'ajv'
 import type { s } from 'pounce/sdk'
+import { loadAjv } from './lean-modules.ts'
 
 /** A time with its offset, such as `2026-01-05T10:00:00Z`. */
 const isDateTime = (text: string): boolean =>
   /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:[Zz]|[+-]\d\d:?\d\d)$/.test(text) && !Number.isNaN(Date.parse(text))
 
-const ajv = new Ajv({
+const options = {
   strict: true,
   strictTypes: false,
   strictTuples: false,
@@ -23,13 +24,20 @@ const ajv = new Ajv({
     uri: (text: string) => URL.canParse(text),
   },
   keywords: ['secret'],
-})
+} satisfies ConstructorParameters<typeof Ajv>[0]
+
+let made: Ajv | undefined
+const theAjv = (): Ajv => {
+  made ??= new (loadAjv().Ajv)(options)
+  return made
+}
 
 /** Annotations that were met before. ajv does not tell. */
 const known = new Set<string>()
 
 /** Compiles a schema strictly; members named `x-…` are annotations. Throws when the schema itself is wrong. */
 export const compileSchema = (schema: s.TSchema): ValidateFunction => {
+  const ajv = theAjv()
   for (const name of annotations(schema)) {
     if (known.has(name)) continue
     known.add(name)

@@ -1,4 +1,3 @@
-import { lookup } from 'mime-types'
 import type { BlobFacts, BlobStore } from 'pounce/sdk'
 import { zipNames } from './upload-zip-names.ts'
 
@@ -13,9 +12,10 @@ const zipped: readonly (readonly [sign: RegExp, type: string])[] = [
   [/__slides/i, 'multi/video-presentation-zipped'],
 ]
 
-const declaredType = (declared: string | undefined, name: string): string => {
+const declaredType = async (declared: string | undefined, name: string): Promise<string> => {
   const type = declared?.split(';')[0]?.trim().toLowerCase() ?? ''
   if (/^[\w.+-]+\/[\w.+-]+$/.test(type) && type !== unknownType) return type
+  const { lookup } = await import('mime-types')
   return lookup(name) || unknownType
 }
 
@@ -35,7 +35,7 @@ export const mediaTypeOf = async (
   blobs: BlobStore,
   { name, contentType, bytes }: { readonly name: string; readonly contentType?: string; readonly bytes: BlobFacts },
 ): Promise<string> => {
-  const type = declaredType(contentType, name)
+  const type = await declaredType(contentType, name)
   if (!/^application\/(?:x-)?zip(?:-compressed)?$/.test(type)) return type
   const names = await zipNames(blobs, bytes)
   return names === undefined ? type : zippedType(names)
