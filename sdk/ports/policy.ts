@@ -24,7 +24,7 @@ export interface Policy {
    * View*, the records on which the caller holds that permission. Trash is not the policy's: lists ask for `state: 'live'`.
    */
   visibleTo(caller: Caller, permission: Permission): Where | 'all' | 'nothing'
-  /** The same rule for search: the space ids, and whether public and own things are included. */
+  /** The same rule for search: ids of spaces and of the caller, who sees the files of their datasets, and whether public and own things are included. */
   searchScope(caller: Caller): SearchScope
   /** The rules that led to the verdict, for people: `["role Editor in space 5f… holds EditDataset"]`. */
   explain(caller: Caller, permission: Permission, ref?: Ref): Promise<{ verdict: Verdict; because: readonly string[] }>

@@ -34,7 +34,10 @@ export interface SearchDocument {
   readonly text?: string
   /** What it is in: datasets, folders, collections, spaces (`in:<id>`). */
   readonly childOf: readonly string[]
-  /** Rights, as the policy filters by them. Never user ids besides the author's. */
+  /**
+   * Rights, as the policy filters by them: the spaces whose roles count here and, for a file, the authors of its datasets, who see it wherever those lie.
+   * No other account ids besides the author's.
+   */
   readonly spaces: readonly string[]
   readonly isPublic: boolean
   /** False for what must not be found now (trash, an import under way): kept out of every answer and count, yet may come back at the same revision. */

@@ -88,6 +88,19 @@ test('who joins the space finds what is in it, and no longer when they leave', a
   t.deepEqual(await names(asked('newts'), eve), [])
 })
 
+test('whose dataset it is finds what others put in, without being in its space', async t => {
+  const { id: space } = await ok<{ id: string }>(
+    ann.call('/api/spaces', { method: 'POST', json: { name: 'Left behind', description: '' } }),
+  )
+  const dataset = await newDataset(ann.call, { name: 'Driftwood', space: [space] })
+  await ok(ann.call(`/api/spaces/${space}/updateUsers`, { method: 'POST', json: { rolesandusers: { Editor: eve.id } } }))
+  await upload(eve.call, dataset, 'x', 'driftwood.txt')
+  await ok(ann.call(`/api/spaces/${space}/removeUser?removeUser=${ann.id}`, { method: 'POST', json: {} }))
+  t.deepEqual(await names(asked('driftwood')), ['Driftwood', 'driftwood.txt'])
+  const other = await newPerson(server, 'someone')
+  t.deepEqual(await names(asked('driftwood'), other), [])
+})
+
 test('what is in the trash is not found until it comes back', async t => {
   const dataset = await newDataset(ann.call, { name: 'Discarded walnut' })
   await upload(ann.call, dataset, 'x', 'walnut.txt')

@@ -83,7 +83,8 @@ export class ResourcePolicy implements Policy {
     const spaces = (caller.user?.memberships ?? [])
       .filter(held => searchable.some(permission => held.permissions.has(permission)))
       .map(held => held.space)
-    return { all: false, spaces, includePublic: true, ...(caller.user ? { author: caller.user.id } : {}) }
+    if (!caller.user) return { all: false, spaces, includePublic: true }
+    return { all: false, spaces: [...spaces, caller.user.id], includePublic: true, author: caller.user.id }
   }
 
   async explain(caller: Caller, permission: Permission, ref?: Ref): Promise<{ verdict: Verdict; because: readonly string[] }> {

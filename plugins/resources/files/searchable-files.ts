@@ -59,6 +59,7 @@ wire(SearchableFiles, DocumentStore, Files, Datasets, Users)
 
 type Holder = {
   readonly id: string
+  readonly author: string
   readonly spaces: readonly string[]
   readonly collections: readonly string[]
   readonly isPublic: boolean
@@ -85,7 +86,7 @@ const describe = (file: File, holders: readonly Holder[], author: UserRecord | u
     comments: [],
     metadata: [],
     childOf: [...new Set([...places, ...spaces, ...live.flatMap(holder => holder.collections)])],
-    spaces,
+    spaces: [...new Set([...spaces, ...live.map(holder => holder.author)])],
     isPublic: live.some(holder => holder.isPublic),
     isListed: file.places.length === 0 || live.length > 0,
   }
