@@ -5,7 +5,6 @@ import {
   anonymousUserId,
   type BatchHandler,
   type Change,
-  CommitConflict,
   configPort,
   DocumentStore,
   eq,
@@ -15,6 +14,7 @@ import {
   type Page,
   port,
   type Ref,
+  requireDone,
   type Stored,
   type Where,
   wire,
@@ -134,9 +134,7 @@ export class StoredActivity implements BatchHandler {
   /** A conflict means that an earlier try, or another kernel, has done it. */
   async #each(items: readonly { readonly change: Change<ActivityRecord> }[]): Promise<void> {
     if (items.length === 0) return
-    for (const each of await this.#documents.commitEach(items)) {
-      if (!each.ok && !(each.error instanceof CommitConflict)) throw each.error
-    }
+    requireDone(await this.#documents.commitEach(items))
   }
 }
 wire(StoredActivity, configPort(config), DocumentStore, Things)

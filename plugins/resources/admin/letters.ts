@@ -8,6 +8,7 @@ import {
   Mailer,
   port,
   range,
+  removeFound,
   Site,
   type StoredEvent,
   TooMany,
@@ -92,11 +93,7 @@ export class ForgetLetters {
 
   async run(signal: AbortSignal): Promise<void> {
     const before = new Date(this.#clock.now().getTime() - keptMs).toISOString()
-    for await (const { id } of this.#documents.scan(letters, { using: 'byAt', where: range('at', { lt: before }) })) {
-      if (signal.aborted) return
-      const [outcome] = await this.#documents.commitEach([{ change: { tombstone: id, in: letters } }])
-      if (outcome && !outcome.ok && !(outcome.error instanceof CommitConflict)) throw outcome.error
-    }
+    await removeFound(this.#documents, letters, { using: 'byAt', where: range('at', { lt: before }), signal })
   }
 }
 wire(ForgetLetters, DocumentStore, Clock)

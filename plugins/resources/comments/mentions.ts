@@ -9,6 +9,7 @@ import {
   Policy,
   port,
   type Ref,
+  removeFound,
   Sections,
   type Stored,
   type UserRecord,
@@ -80,12 +81,7 @@ export class Mentions {
 
   /** What is kept goes with what it was about. */
   async removeAllOf(targets: readonly string[]): Promise<void> {
-    for (;;) {
-      const { items } = await this.#documents.find(mentions, { using: 'byTarget', where: isIn('target.id', targets), limit: 500 })
-      if (items.length === 0) return
-      const outcome = await this.#documents.commitEach(items.map(({ id }) => ({ change: { tombstone: id, in: mentions } })))
-      for (const each of outcome) if (!each.ok && !(each.error instanceof CommitConflict)) throw each.error
-    }
+    await removeFound(this.#documents, mentions, { using: 'byTarget', where: isIn('target.id', targets) })
   }
 
   async #peopleBehind(whom: SpokenTo): Promise<readonly User[]> {

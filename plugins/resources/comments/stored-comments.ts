@@ -4,7 +4,6 @@ import {
   Clock,
   type CommentRecord,
   type Comments,
-  CommitConflict,
   DocumentStore,
   eq,
   event,
@@ -15,6 +14,8 @@ import {
   type Page,
   port,
   type Ref,
+  removeFound,
+  requireDone,
   rewrite,
   type Stored,
   wire,
@@ -25,7 +26,6 @@ export type Comment = CommentRecord & Stored
 
 /** Answers to answers to answers: deeper than this nobody reads. */
 const deepest = 20
-const batch = 500
 
 /** Comments in the document store. */
 export class StoredComments implements Comments {
@@ -93,39 +93,29 @@ export class StoredComments implements Comments {
 
   /** Takes comments away; those that are gone already are no error. */
   async remove(some: readonly Comment[], actor: string | undefined): Promise<void> {
-    await this.#removeAll(some, () => actor)
+    requireDone(
+      await this.#documents.commitEach(
+        some.map(comment => ({ change: { tombstone: comment.id, in: comments }, events: [removed(comment, actor)] })),
+      ),
+    )
   }
 
   /** The replies right below a comment, in batches; each takes its own with it by its event. */
   async removeReplies(parent: string, actor: string | undefined): Promise<void> {
-    for (;;) {
-      const { items } = await this.#documents.find(comments, { using: 'byParent', where: eq('parent', parent), limit: batch })
-      if (items.length === 0) return
-      await this.remove(items, actor)
-    }
+    const where = eq('parent', parent)
+    await removeFound(this.#documents, comments, { using: 'byParent', where, events: comment => [removed(comment, actor)] })
   }
 
   /** All comments on some things, in batches; `actors` says by thing who took it away. */
   async removeAllOf(actors: ReadonlyMap<string, string | undefined>): Promise<void> {
     const where = isIn('target.id', [...actors.keys()])
-    for (;;) {
-      const { items } = await this.#documents.find(comments, { using: 'byTarget', where, limit: batch })
-      if (items.length === 0) return
-      await this.#removeAll(items, ({ target }) => actors.get(target.id))
-    }
-  }
-
-  async #removeAll(some: readonly Comment[], actorOf: (comment: Comment) => string | undefined): Promise<void> {
-    const outcome = await this.#documents.commitEach(
-      some.map(comment => ({
-        change: { tombstone: comment.id, in: comments },
-        events: [event('comment.removed', { kind: 'comment', id: comment.id }, { target: comment.target }, actorOf(comment))],
-      })),
-    )
-    for (const each of outcome) if (!each.ok && !(each.error instanceof CommitConflict)) throw each.error
+    const events = (comment: Comment) => [removed(comment, actors.get(comment.target.id))]
+    await removeFound(this.#documents, comments, { using: 'byTarget', where, events })
   }
 }
 wire(StoredComments, DocumentStore, Ids, Clock)
+
+const removed = ({ id, target }: Comment, actor: string | undefined) => event('comment.removed', { kind: 'comment', id }, { target }, actor)
 
 /** What this plugin uses besides `Comments`. */
 export const CommentDesk = port<StoredComments>('comments.desk')

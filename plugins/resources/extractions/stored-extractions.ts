@@ -12,6 +12,7 @@ import {
   port,
   type Ref,
   range,
+  removeFound,
   type Stored,
   wire,
 } from 'pounce/sdk'
@@ -104,12 +105,7 @@ export class StoredExtractions {
 
   /** Forgets the runs on a thing that is gone. */
   async forget(target: { readonly kind: Kind; readonly id: string }): Promise<void> {
-    for (;;) {
-      const { items } = await this.of(target)
-      if (items.length === 0) return
-      const outcome = await this.#documents.commitEach(items.map(({ id }) => ({ change: { tombstone: id, in: extractions } })))
-      for (const each of outcome) if (!each.ok && !(each.error instanceof CommitConflict)) throw each.error
-    }
+    await removeFound(this.#documents, extractions, { using: 'byTarget', where: eq('target.id', target.id), sort: newestFirst })
   }
 
   /** Old extractors do not say which run they mean. */

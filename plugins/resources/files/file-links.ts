@@ -14,11 +14,11 @@ import {
   Policy,
   port,
   range,
+  removeFound,
   type Stored,
   signedIn,
   type Time,
   Users,
-  type Where,
   wire,
 } from 'pounce/sdk'
 
@@ -32,7 +32,6 @@ interface LinkRecord {
 export const fileLinks = collection<LinkRecord>('files.links', { byFile: { on: ['file'] }, byExpires: { on: ['expires'] } })
 
 const lifeMs = 7 * 86_400_000
-const batch = 200
 const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex')
 
 /** Makes links to files and follows them. A link is good for as long as whoever made it could download and edit the file themselves. */
@@ -78,20 +77,13 @@ export class Links implements BatchHandler {
   /** Links go with their files. */
   async handleAll(events: readonly AnyEvent[]): Promise<void> {
     const gone = events.map(({ subject }) => subject.id)
-    await this.#removeAll('byFile', isIn('file', gone))
+    await removeFound(this.#documents, fileLinks, { using: 'byFile', where: isIn('file', gone) })
   }
 
   /** Takes away what has ended. */
   async run(): Promise<void> {
-    await this.#removeAll('byExpires', range('expires', { lt: this.#clock.now().toISOString() }))
-  }
-
-  async #removeAll(using: string, where: Where): Promise<void> {
-    for (;;) {
-      const { items } = await this.#documents.find(fileLinks, { using, where, limit: batch })
-      if (items.length === 0) return
-      await this.#documents.commitEach(items.map(({ id }) => ({ change: { tombstone: id, in: fileLinks } })))
-    }
+    const where = range('expires', { lt: this.#clock.now().toISOString() })
+    await removeFound(this.#documents, fileLinks, { using: 'byExpires', where })
   }
 }
 wire(Links, DocumentStore, Files, Users, Policy, Clock)

@@ -1,11 +1,11 @@
 import {
-  CommitConflict,
   DocumentStore,
   event,
   exists,
   type FileRecord,
   Files,
   type NewEvent,
+  requireDone,
   type Stored,
   type StoredEvent,
   wire,
@@ -44,7 +44,7 @@ export class TellImported {
         events: [created(file, dataset)],
       })),
     )
-    for (const result of told) if (!result.ok && !(result.error instanceof CommitConflict)) throw result.error
+    requireDone(told)
   }
 }
 wire(TellImported, DocumentStore, Files)

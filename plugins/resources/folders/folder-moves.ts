@@ -9,6 +9,7 @@ import {
   NotFound,
   port,
   type Ref,
+  requireDone,
   type StoredEvent,
   wire,
 } from 'pounce/sdk'
@@ -105,7 +106,7 @@ export class FolderMoves {
           events: [event('folder.moved', { kind: 'folder', id: child.id }, { dataset, from: child.dataset })] as readonly NewEvent[],
         })),
       )
-      for (const result of done) if (!result.ok && !(result.error instanceof CommitConflict)) throw result.error
+      requireDone(done)
     }
   }
 

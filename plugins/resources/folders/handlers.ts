@@ -1,4 +1,4 @@
-import { CommitConflict, DocumentStore, eq, event, Folders, type StoredEvent, wire } from 'pounce/sdk'
+import { DocumentStore, eq, event, Folders, requireDone, type StoredEvent, wire } from 'pounce/sdk'
 import { type Folder, folders } from './collection.ts'
 
 const batch = 200
@@ -16,7 +16,7 @@ const removeThose = async (
       events: events(folder),
     })),
   )
-  for (const result of done) if (!result.ok && !(result.error instanceof CommitConflict)) throw result.error
+  requireDone(done)
 }
 
 /** A folder that goes takes the folders in it with it; each says so, and takes its own. */

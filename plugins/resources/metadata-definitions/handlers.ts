@@ -1,12 +1,9 @@
-import { CommitConflict, type Committed, DocumentStore, eq, Spaces, type StoredEvent, Taken, wire } from 'pounce/sdk'
-import { type DefinitionRecord, definitions } from './collection.ts'
+import { DocumentStore, eq, removeFound, Spaces, type StoredEvent, wire } from 'pounce/sdk'
+import { definitions } from './collection.ts'
 import { derivedId } from './derived-id.ts'
+import { requireThere } from './require-there.ts'
 
 const batch = 200
-
-const requireDone = (outcome: readonly Committed<DefinitionRecord>[]): void => {
-  for (const each of outcome) if (!each.ok && !(each.error instanceof CommitConflict) && !(each.error instanceof Taken)) throw each.error
-}
 
 /** A new definition of the installation becomes one of each space, which may change or drop it. */
 export class CopyToSpaces {
@@ -26,7 +23,7 @@ export class CopyToSpaces {
     let some: string[] = []
     const copy = async (): Promise<void> => {
       const inserts = some.map(scope => ({ change: { insert: { ...fields, id: derivedId(original, scope), scope }, into: definitions } }))
-      if (inserts.length > 0) requireDone(await this.#documents.commitEach(inserts))
+      if (inserts.length > 0) requireThere(await this.#documents.commitEach(inserts))
       await this.#takeBack(original, some)
       some = []
     }
@@ -39,7 +36,7 @@ export class CopyToSpaces {
     const there = await this.#spaces.getMany(spaces)
     const gone = spaces.filter(space => !there.has(space))
     if (gone.length === 0) return
-    requireDone(
+    requireThere(
       await this.#documents.commitEach(gone.map(space => ({ change: { tombstone: derivedId(original, space), in: definitions } }))),
     )
   }
@@ -55,11 +52,7 @@ export class DropWithSpace {
   }
 
   async handle({ subject }: StoredEvent<'space.removed'>): Promise<void> {
-    for (;;) {
-      const { items } = await this.#documents.find(definitions, { using: 'byScope', where: eq('scope', subject.id), limit: batch })
-      if (items.length === 0) return
-      requireDone(await this.#documents.commitEach(items.map(({ id }) => ({ change: { tombstone: id, in: definitions } }))))
-    }
+    await removeFound(this.#documents, definitions, { using: 'byScope', where: eq('scope', subject.id) })
   }
 }
 wire(DropWithSpace, DocumentStore)

@@ -20,6 +20,7 @@ import { Config, type Settings } from './config.ts'
 import { type NewDefinition, requireAddresses } from './definition-json.ts'
 import { derivedId } from './derived-id.ts'
 import { firstDefinitions } from './first-definitions.ts'
+import { requireThere } from './require-there.ts'
 
 export type Definition = DefinitionRecord & Stored
 
@@ -72,7 +73,7 @@ export class StoredDefinitions {
         },
       })),
     )
-    for (const each of outcome) if (!each.ok && !(each.error instanceof CommitConflict) && !(each.error instanceof Taken)) throw each.error
+    requireThere(outcome)
   }
 
   get(id: string): Promise<Definition | undefined> {

@@ -5,11 +5,17 @@ import {
   CommitConflict,
   changedNothing,
   DocumentStore,
+  event,
   Invalid,
+  isIn,
   Log,
   type NewEvent,
   type Parts,
+  type PreviewRecord,
   port,
+  removeFound,
+  requireDone,
+  type Stored,
   wire,
 } from 'pounce/sdk'
 
@@ -20,6 +26,12 @@ export interface Received {
   readonly contentType: string
   readonly fields: ReadonlyMap<string, string>
 }
+
+type ShownKind = 'preview' | 'thumbnail'
+type Shown = Pick<PreviewRecord, 'blob' | 'target'>
+
+const removed = (kind: ShownKind, { id, blob, target }: Shown & Stored, actor: string | undefined) =>
+  event('preview.removed', { kind, id }, { blob, target }, actor)
 
 /** What previews and thumbnails have in common: bytes from one multipart part, kept under a record. */
 export class DerivedStore {
@@ -67,6 +79,18 @@ export class DerivedStore {
       if (changedNothing(error)) await this.discard(record.blob)
       if (!(error instanceof CommitConflict && error.reason === 'exists')) throw error
     }
+  }
+
+  /** One that is gone already is no error. */
+  async remove<T extends Shown>(from: Collection<T>, kind: ShownKind, record: T & Stored, actor: string | undefined): Promise<void> {
+    requireDone(await this.#documents.commitEach([{ change: { tombstone: record.id, in: from }, events: [removed(kind, record, actor)] }]))
+  }
+
+  /** All that shows some things, in batches; `actors` says by thing who took it away. */
+  async removeAllOf<T extends Shown>(from: Collection<T>, kind: ShownKind, actors: ReadonlyMap<string, string | undefined>): Promise<void> {
+    const where = isIn('target.id', [...actors.keys()])
+    const events = (record: T & Stored) => [removed(kind, record, actors.get(record.target?.id ?? ''))]
+    await removeFound(this.#documents, from, { using: 'byTarget', where, events })
   }
 
   async discard(blob: string): Promise<void> {

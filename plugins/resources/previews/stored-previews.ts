@@ -4,13 +4,11 @@ import {
   BlobStore,
   type Caller,
   Clock,
-  CommitConflict,
   type DerivedFile,
   DocumentStore,
   eq,
   event,
   Ids,
-  isIn,
   type Json,
   orNotFound,
   type Page,
@@ -23,8 +21,6 @@ import {
 import { type Preview, previews } from './collections.ts'
 import { Derived, type DerivedStore, type Received } from './derived-store.ts'
 import { type StoredThumbnails, ThumbnailDesk } from './stored-thumbnails.ts'
-
-const batch = 200
 
 type By = { readonly extractor: string; readonly author?: string }
 
@@ -108,29 +104,13 @@ export class StoredPreviews implements Previews {
   }
 
   /** One that is gone already is no error. */
-  async removePreview({ id, blob, target }: Preview, actor: string | undefined): Promise<void> {
-    const gone = event('preview.removed', { kind: 'preview', id }, { blob, target }, actor)
-    try {
-      await this.#documents.commit({ tombstone: id, in: previews }, [gone])
-    } catch (error) {
-      if (!(error instanceof CommitConflict && error.reason === 'absent')) throw error
-    }
+  async removePreview(preview: Preview, actor: string | undefined): Promise<void> {
+    await this.#derived.remove(previews, 'preview', preview, actor)
   }
 
   /** Everything derived from some things, in batches; `actors` says by thing who took it away. */
   async removeAllOf(actors: ReadonlyMap<string, string | undefined>): Promise<void> {
-    const where = isIn('target.id', [...actors.keys()])
-    for (;;) {
-      const { items } = await this.#documents.find(previews, { using: 'byTarget', where, limit: batch })
-      if (items.length === 0) break
-      const outcome = await this.#documents.commitEach(
-        items.map(({ id, blob, target }) => ({
-          change: { tombstone: id, in: previews },
-          events: [event('preview.removed', { kind: 'preview', id }, { blob, target }, actors.get(target?.id ?? ''))],
-        })),
-      )
-      for (const each of outcome) if (!each.ok && !(each.error instanceof CommitConflict)) throw each.error
-    }
+    await this.#derived.removeAllOf(previews, 'preview', actors)
     await this.#thumbnails.removeAllOf(actors)
   }
 }

@@ -11,7 +11,6 @@ import {
   eq,
   event,
   Ids,
-  isIn,
   type Page,
   port,
   type Ref,
@@ -20,8 +19,6 @@ import {
 } from 'pounce/sdk'
 import { type Thumbnail, thumbnails } from './collections.ts'
 import { Derived, type DerivedStore, type Received } from './derived-store.ts'
-
-const batch = 200
 
 /** Thumbnails: records in the document store, pictures in the blob store. */
 export class StoredThumbnails {
@@ -98,29 +95,13 @@ export class StoredThumbnails {
   }
 
   /** One that is gone already is no error. */
-  async remove({ id, blob, target }: Thumbnail, actor: string | undefined): Promise<void> {
-    const gone = event('preview.removed', { kind: 'thumbnail', id }, { blob, target }, actor)
-    try {
-      await this.#documents.commit({ tombstone: id, in: thumbnails }, [gone])
-    } catch (error) {
-      if (!(error instanceof CommitConflict && error.reason === 'absent')) throw error
-    }
+  async remove(thumbnail: Thumbnail, actor: string | undefined): Promise<void> {
+    await this.#derived.remove(thumbnails, 'thumbnail', thumbnail, actor)
   }
 
   /** Those of some things, in batches; `actors` says by thing who took it away. */
   async removeAllOf(actors: ReadonlyMap<string, string | undefined>): Promise<void> {
-    const where = isIn('target.id', [...actors.keys()])
-    for (;;) {
-      const { items } = await this.#documents.find(thumbnails, { using: 'byTarget', where, limit: batch })
-      if (items.length === 0) return
-      const outcome = await this.#documents.commitEach(
-        items.map(({ id, blob, target }) => ({
-          change: { tombstone: id, in: thumbnails },
-          events: [event('preview.removed', { kind: 'thumbnail', id }, { blob, target }, actors.get(target?.id ?? ''))],
-        })),
-      )
-      for (const each of outcome) if (!each.ok && !(each.error instanceof CommitConflict)) throw each.error
-    }
+    await this.#derived.removeAllOf(thumbnails, 'thumbnail', actors)
   }
 
   #keepAttached(record: Parameters<DerivedStore['keep']>[1] & Omit<Thumbnail, 'revision'>, target: Ref, author: string | undefined) {

@@ -1,8 +1,21 @@
-import { type Caller, Clock, CommitConflict, DocumentStore, eq, event, Ids, NotFound, port, rewrite, Taken, wire } from 'pounce/sdk'
+import {
+  type Caller,
+  Clock,
+  DocumentStore,
+  eq,
+  event,
+  Ids,
+  NotFound,
+  port,
+  removeFound,
+  requireDone,
+  rewrite,
+  Taken,
+  wire,
+} from 'pounce/sdk'
 import { previews, type Tile, tiles } from './collections.ts'
 import { Derived, type DerivedStore, type Received } from './derived-store.ts'
 
-const batch = 200
 const tries = 20
 
 /** `column_row_anything.jpg` is kept as `column_row.jpg` (Clowder 1.x drops the last part), the name that viewers ask for. */
@@ -51,7 +64,8 @@ export class StoredTiles {
       } catch (error) {
         if (!(error instanceof Taken) || left === 0) throw error
         const before = await this.#at(place)
-        if (before) await this.#remove([before], actor)
+        if (before)
+          requireDone(await this.#documents.commitEach([{ change: { tombstone: before.id, in: tiles }, events: [removed(before, actor)] }]))
       }
     }
     if (await this.#documents.get(previews, preview)) return
@@ -65,28 +79,18 @@ export class StoredTiles {
 
   /** All tiles of a preview, in batches. */
   async removeAllOf(preview: string, actor: string | undefined): Promise<void> {
-    for (;;) {
-      const { items } = await this.#documents.find(tiles, { using: 'byPreview', where: eq('preview', preview), limit: batch })
-      if (items.length === 0) return
-      await this.#remove(items, actor)
-    }
+    const where = eq('preview', preview)
+    await removeFound(this.#documents, tiles, { using: 'byPreview', where, events: tile => [removed(tile, actor)] })
   }
 
   async #at(place: string): Promise<Tile | undefined> {
     return (await this.#documents.find(tiles, { using: 'byPlace', where: eq('place', place), limit: 1 })).items[0]
   }
-
-  async #remove(some: readonly Tile[], actor: string | undefined): Promise<void> {
-    const outcome = await this.#documents.commitEach(
-      some.map(({ id, blob }) => ({
-        change: { tombstone: id, in: tiles },
-        events: [event('preview.removed', { kind: 'preview', id }, { blob, target: null }, actor)],
-      })),
-    )
-    for (const each of outcome) if (!each.ok && !(each.error instanceof CommitConflict)) throw each.error
-  }
 }
 wire(StoredTiles, DocumentStore, Derived, Ids, Clock)
+
+const removed = ({ id, blob }: Tile, actor: string | undefined) =>
+  event('preview.removed', { kind: 'preview', id }, { blob, target: null }, actor)
 
 /** What this plugin uses of tiles. */
 export const TileDesk = port<StoredTiles>('previews.tiles')

@@ -1,8 +1,7 @@
-import { and, Clock, type Collection, CommitConflict, DocumentStore, eq, event, type Kind, type Ref, range, wire } from 'pounce/sdk'
+import { and, Clock, type Collection, DocumentStore, eq, event, type Kind, range, removeFound, wire } from 'pounce/sdk'
 import { previews, thumbnails, tiles } from './collections.ts'
 
 const keptMs = 7 * 24 * 60 * 60 * 1000
-const batch = 200
 
 interface Derived {
   readonly blob: string
@@ -34,21 +33,15 @@ export class SweepUnattached {
     const before = new Date(this.#clock.now().getTime() - keptMs).toISOString()
     const unattached = eq(field, null)
     const old = and(unattached, range('created', { lt: before }))
-    while (!signal.aborted) {
-      const { items } = await this.#documents.find(from, { using, where: old, sort: { by: 'created', order: 'ascending' }, limit: batch })
-      if (items.length === 0) return
-      const outcome = await this.#documents.commitEach(
-        items.map(({ id, blob }) => {
-          const subject: Ref = { kind, id }
-          // Attached in the last moment: then it stays.
-          return {
-            change: { tombstone: id, in: from, where: unattached },
-            events: [event('preview.removed', subject, { blob, target: null })],
-          }
-        }),
-      )
-      for (const each of outcome) if (!each.ok && !(each.error instanceof CommitConflict)) throw each.error
-    }
+    await removeFound(this.#documents, from, {
+      using,
+      where: old,
+      sort: { by: 'created', order: 'ascending' },
+      // Attached in the last moment: then it stays.
+      guard: () => unattached,
+      events: ({ id, blob }) => [event('preview.removed', { kind, id }, { blob, target: null })],
+      signal,
+    })
   }
 }
 wire(SweepUnattached, DocumentStore, Clock)

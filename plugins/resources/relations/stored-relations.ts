@@ -17,9 +17,9 @@ import {
   NotFound,
   Policy,
   port,
+  removeFound,
   type Stored,
   type StoredEvent,
-  type Where,
   wire,
 } from 'pounce/sdk'
 import { type RelatedType, type RelationEnd, type RelationRecord, relations, thingOf } from './collection.ts'
@@ -119,16 +119,8 @@ export class StoredRelations implements BatchHandler {
   /** Relations go with what they join. */
   async handleAll(events: readonly AnyEvent[]): Promise<void> {
     const gone = events.map(({ subject }) => subject.id)
-    await this.#removeAll('bySource', isIn('source.id', gone))
-    await this.#removeAll('byTarget', isIn('target.id', gone))
-  }
-
-  async #removeAll(using: string, where: Where): Promise<void> {
-    for (;;) {
-      const { items } = await this.#documents.find(relations, { using, where, limit: batch })
-      if (items.length === 0) return
-      await this.#documents.commitEach(items.map(({ id }) => ({ change: { tombstone: id, in: relations } })))
-    }
+    await removeFound(this.#documents, relations, { using: 'bySource', where: isIn('source.id', gone) })
+    await removeFound(this.#documents, relations, { using: 'byTarget', where: isIn('target.id', gone) })
   }
 }
 wire(StoredRelations, DocumentStore, Policy, Clock)

@@ -1,7 +1,6 @@
 import {
   type After,
   Clock,
-  CommitConflict,
   DocumentStore,
   eq,
   event,
@@ -11,6 +10,8 @@ import {
   orNotFound,
   type Page,
   port,
+  removeFound,
+  requireDone,
   type Sections,
   type Update,
   type Where,
@@ -18,8 +19,6 @@ import {
 } from 'pounce/sdk'
 import { type Section, sections } from './collection.ts'
 import { fromPosted, type PostedSection } from './section-json.ts'
-
-const batch = 200
 
 /** Sections in the document store. */
 export class StoredSections implements Sections {
@@ -63,30 +62,22 @@ export class StoredSections implements Sections {
 
   /** One that is gone already is no error. */
   async remove({ id, file }: Pick<Section, 'id' | 'file'>, actor: string | undefined): Promise<void> {
-    await this.#removeAll([{ id, file }], () => actor)
+    requireDone(await this.#documents.commitEach([{ change: { tombstone: id, in: sections }, events: [removed({ id, file }, actor)] }]))
   }
 
   /** All sections of some files, in batches; `actors` says by file who took it away. */
   async removeAllOf(actors: ReadonlyMap<string, string | undefined>): Promise<void> {
-    const files = [...actors.keys()]
-    for (;;) {
-      const { items } = await this.#documents.find(sections, { using: 'byFile', where: isIn('file', files), limit: batch })
-      if (items.length === 0) return
-      await this.#removeAll(items, file => actors.get(file))
-    }
-  }
-
-  async #removeAll(some: readonly Pick<Section, 'id' | 'file'>[], actorOf: (file: string) => string | undefined): Promise<void> {
-    const outcome = await this.#documents.commitEach(
-      some.map(({ id, file }) => ({
-        change: { tombstone: id, in: sections },
-        events: [event('section.removed', { kind: 'section', id }, { file }, actorOf(file))],
-      })),
-    )
-    for (const each of outcome) if (!each.ok && !(each.error instanceof CommitConflict)) throw each.error
+    await removeFound(this.#documents, sections, {
+      using: 'byFile',
+      where: isIn('file', [...actors.keys()]),
+      events: section => [removed(section, actors.get(section.file))],
+    })
   }
 }
 wire(StoredSections, DocumentStore, Ids, Clock)
+
+const removed = ({ id, file }: Pick<Section, 'id' | 'file'>, actor: string | undefined) =>
+  event('section.removed', { kind: 'section', id }, { file }, actor)
 
 const ofFile = (file: string) => ({ using: 'byFile', where: eq('file', file), sort: { by: 'startTime', order: 'ascending' } }) as const
 

@@ -7,6 +7,7 @@ import {
   Log,
   port,
   range,
+  removeFound,
   type Stored,
   type UserRecord,
   wire,
@@ -81,12 +82,7 @@ export class StoredSessions {
   /** Removes sessions that are over. */
   async sweep(signal: AbortSignal): Promise<void> {
     const now = this.#clock.now().toISOString()
-    const over = { using: 'byExpiry', where: range('expires', { lte: now }), limit: 500 } as const
-    while (!signal.aborted) {
-      const { items } = await this.#documents.find(sessions, over)
-      if (items.length === 0) return
-      await this.#documents.commitEach(items.map(({ id }) => ({ change: { tombstone: id, in: sessions } })))
-    }
+    await removeFound(this.#documents, sessions, { using: 'byExpiry', where: range('expires', { lte: now }), signal })
   }
 
   /** The value of the `Set-Cookie` header that hands out a token, or takes it back. */

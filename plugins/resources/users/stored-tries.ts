@@ -1,4 +1,4 @@
-import { and, Clock, CommitConflict, DocumentStore, eq, port, range, type Stored, TooMany, wire } from 'pounce/sdk'
+import { and, Clock, CommitConflict, DocumentStore, eq, port, range, removeFound, type Stored, TooMany, wire } from 'pounce/sdk'
 import { type TriesRecord, tries } from './collections.ts'
 import { sha256 } from './secrets.ts'
 
@@ -46,14 +46,8 @@ export class StoredTries {
 
   /** Removes windows that are over. */
   async sweep(signal: AbortSignal): Promise<void> {
-    const over = { using: 'byEnd', where: range('until', { lte: this.#clock.now().toISOString() }), limit: 500 } as const
-    while (!signal.aborted) {
-      const { items } = await this.#documents.find(tries, over)
-      if (items.length === 0) return
-      await this.#documents.commitEach(
-        items.map(({ id, revision }) => ({ change: { tombstone: id, in: tries, where: eq('revision', revision) } })),
-      )
-    }
+    const where = range('until', { lte: this.#clock.now().toISOString() })
+    await removeFound(this.#documents, tries, { using: 'byEnd', where, guard: ({ revision }) => eq('revision', revision), signal })
   }
 
   /** True when a window has begun with this try; `TooMany` when one is open and full; false when somebody else was faster. */

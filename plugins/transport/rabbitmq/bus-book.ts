@@ -8,6 +8,7 @@ import {
   type Job,
   type Kind,
   range,
+  requireDone,
   type Transport,
   type Where,
 } from 'pounce/sdk'
@@ -178,7 +179,7 @@ export class BusBook {
       const some = ids.slice(at, at + mostAtOnce)
       const where = eq('state', 'unsent')
       const results = await this.#documents.commitEach<JobRecord>(some.map(id => ({ change: { update: id, in: busJobs, where, set } })))
-      for (const result of results) if (!result.ok && !(result.error instanceof CommitConflict)) throw result.error
+      requireDone(results)
     }
   }
 

@@ -1,0 +1,56 @@
+import test from 'ava'
+import { CommitConflict, type Committed, type DocumentStore, eq, event, type NewEvent, removeFound, Unavailable } from 'pounce/sdk'
+import { type Note, notes } from './testing/notes.ts'
+
+type Item = { readonly change: { readonly tombstone: string }; readonly events?: readonly NewEvent[] }
+
+/** A store with so many notes; `fails` gives the error of a commit, if it has one. */
+const storeOf = (count: number, fails: (id: string) => Error | undefined = () => undefined) => {
+  const left = new Map(Array.from({ length: count }, (_, n) => [`n${n}`, { id: `n${n}`, revision: 1, name: 'x' }]))
+  const told: NewEvent[] = []
+  let asked = 0
+  const commitEach = async (items: readonly Item[]): Promise<readonly Committed<Note>[]> =>
+    items.map(({ change: { tombstone }, events = [] }) => {
+      const error = fails(tombstone)
+      // Who takes it away at the same moment makes it a conflict.
+      if (error === undefined || error instanceof CommitConflict) left.delete(tombstone)
+      if (error) return { ok: false, error }
+      told.push(...events)
+      return { ok: true, document: { id: tombstone, revision: 1 } }
+    })
+  const find = async (_from: unknown, { limit }: { readonly limit: number }) => {
+    asked += 1
+    return { items: [...left.values()].slice(0, limit) }
+  }
+  return { documents: { find, commitEach } as unknown as DocumentStore, left, told, asked: () => asked }
+}
+
+const query = { using: 'byName', where: eq('name', 'x') }
+
+test('all that is found goes, each with its events', async t => {
+  const { documents, left, told } = storeOf(450)
+  await removeFound(documents, notes, {
+    ...query,
+    events: ({ id }) => [event('comment.removed', { kind: 'comment', id }, { target: { kind: 'file', id } })],
+  })
+  t.is(left.size, 0)
+  t.is(told.length, 450)
+})
+
+test('what another one takes at the same moment is no error', async t => {
+  const { documents, left } = storeOf(5, id => (id === 'n3' ? new CommitConflict('absent', 'n3 is gone') : undefined))
+  await removeFound(documents, notes, query)
+  t.is(left.size, 0)
+})
+
+test('a store that takes no changes ends it, instead of being asked without end', async t => {
+  const { documents, asked } = storeOf(5, () => new Unavailable('no space'))
+  await t.throwsAsync(removeFound(documents, notes, query), { instanceOf: Unavailable })
+  t.is(asked(), 1)
+})
+
+test('it stops between batches when it is told to', async t => {
+  const { documents, left } = storeOf(5)
+  await removeFound(documents, notes, { ...query, signal: AbortSignal.abort() })
+  t.is(left.size, 5)
+})

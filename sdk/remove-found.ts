@@ -1,0 +1,40 @@
+import type { NewEvent } from './events.ts'
+import { CommitConflict } from './ports/conflicts.ts'
+import type { Collection, Committed, DocumentStore, Find, Stored, Where } from './ports/document-store.ts'
+
+const batch = 200
+
+/** Throws the first failure of `commitEach` that is no conflict. A conflict means that somebody else was faster, and what they did counts. */
+export const requireDone = (outcome: readonly Committed<object>[]): void => {
+  for (const each of outcome) if (!each.ok && !(each.error instanceof CommitConflict)) throw each.error
+}
+
+/** What goes, and how. */
+export interface Removal<T extends object> extends Pick<Find, 'using' | 'where' | 'sort'> {
+  /** What must still hold of one that was found; else it stays, and the query must no longer find it. */
+  readonly guard?: (document: T & Stored) => Where
+  /** What tells of it. */
+  readonly events?: (document: T & Stored) => readonly NewEvent[]
+  /** Ends between batches when aborted. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Takes away all documents that a query finds, in batches, until it finds none. What another one has taken at the same moment is no error. Rejects when a
+ * commit fails otherwise: the query would find the document again, without end.
+ */
+export const removeFound = async <T extends object>(
+  documents: DocumentStore,
+  from: Collection<T>,
+  { guard, events, signal, ...query }: Removal<T>,
+): Promise<void> => {
+  while (!signal?.aborted) {
+    const { items } = await documents.find(from, { ...query, limit: batch })
+    if (items.length === 0) return
+    const gone = items.map(document => ({
+      change: { tombstone: document.id, in: from, ...(guard ? { where: guard(document) } : {}) },
+      events: events?.(document) ?? [],
+    }))
+    requireDone(await documents.commitEach(gone))
+  }
+}
