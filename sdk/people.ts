@@ -15,8 +15,23 @@ export const ShownPerson = s.Object({
 })
 export type ShownPerson = s.Static<typeof ShownPerson>
 
+/** What the members of a person mean, as v1 sends it along. */
+export const personContext = {
+  firstName: 'http://schema.org/Person/givenName',
+  lastName: 'http://schema.org/Person/familyName',
+  email: 'http://schema.org/Person/email',
+  affiliation: 'http://schema.org/Person/affiliation',
+} as const
+
+const placeOf = (provider: string): string =>
+  provider === 'userpass' ? 'Local Account' : `${provider.slice(0, 1).toUpperCase()}${provider.slice(1)}`
+
+/** Who somebody is where, such as `Ada Lovelace (ada@example.org) [Local Account]`; without the address for those who may not know it. */
+export const identityProviderOf = (user: UserRecord, knowsEmail = true): string =>
+  `${fullNameOf(user)}${knowsEmail ? ` (${user.email})` : ''} [${placeOf(user.provider)}]`
+
 /** Of people whose e-mail address is not the reader's to know: an address of a picture has it in it, as a digest. */
-const nobodysPicture = 'https://www.gravatar.com/avatar/00000000000000000000000000000000?s=256&d=mp'
+export const nobodysPicture = 'https://www.gravatar.com/avatar/00000000000000000000000000000000?s=256&d=mp'
 
 /** Shows people to a caller, many in two reads: address and own picture only of accounts that they may look at. At most 1,000 ids. */
 export const peopleFor = async (

@@ -4,7 +4,6 @@ import {
   type FileRecord,
   fullNameOf,
   type License,
-  type MetadataRecord,
   type Stored,
   s,
   type UserRecord,
@@ -72,24 +71,6 @@ export const fileInfo = (file: FileRecord & Stored, author: User | undefined, sh
   license: licenseOf(file.license, author),
   tags: tagsOf(file),
 })
-
-/** A metadata document as clients read it. */
-export const metadataInfo = (document: MetadataRecord & Stored, baseUrl: string) => {
-  const { target, agent, context } = document
-  return {
-    ...(context === undefined ? {} : { '@context': context }),
-    id: document.id,
-    attached_to: { resource_type: `cat:${target.kind}`, url: `${baseUrl}/${target.kind}s/${target.id}` },
-    created_at: s.toV1Date(document.created),
-    agent: {
-      '@type': agent.kind === 'extractor' ? 'cat:extractor' : 'cat:user',
-      name: agent.name,
-      ...(agent.extractorId === null ? {} : { extractor_id: agent.extractorId }),
-      ...(agent.userId === null ? {} : { user_id: s.isId(agent.userId) ? `${baseUrl}/api/users/${agent.userId}` : agent.userId }),
-    },
-    content: document.content,
-  }
-}
 
 /** `metadata/datacite.xml`, DataCite 4. */
 export const datacite = (subject: BagSubject, sizeBytes: number): string => {

@@ -11,13 +11,14 @@ import {
   port,
   type Ref,
   type Stored,
+  shownMetadata,
   Users,
   wire,
 } from 'pounce/sdk'
 import { ahead } from './ahead.ts'
 import { type ArchiveWriter, ArchiveWriting, noteEntry, zipBytes } from './archive-writer.ts'
 import { bagEntries, type Payload } from './bag.ts'
-import { type BagSubject, clowderXml, datacite, fileInfo, metadataInfo, subjectInfo } from './bag-documents.ts'
+import { type BagSubject, clowderXml, datacite, fileInfo, subjectInfo } from './bag-documents.ts'
 import { type Laid, layout, type Naming } from './layout.ts'
 import type { Shelf, ShelvedFile } from './shelf.ts'
 import { zip } from './zip.ts'
@@ -133,7 +134,7 @@ export class Bags {
     let after: After | undefined
     do {
       const page = await this.#metadata.of(target, after ? { after } : {})
-      documents.push(...page.items.map(document => metadataInfo(document, this.#installation.baseUrl)))
+      documents.push(...page.items.map(document => shownMetadata(document, this.#installation.baseUrl)))
       after = page.next
     } while (after)
     return documents

@@ -4,7 +4,10 @@ import {
   Datasets,
   type FileRecord,
   fullNameOf,
+  identityProviderOf,
+  nobodysPicture,
   Policy,
+  personContext,
   port,
   type Stored,
   s,
@@ -12,13 +15,6 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
-
-const context = {
-  firstName: 'http://schema.org/Person/givenName',
-  lastName: 'http://schema.org/Person/familyName',
-  email: 'http://schema.org/Person/email',
-  affiliation: 'http://schema.org/Person/affiliation',
-} as const
 
 /** A person with rights on a thing (reference, api-data §6b). */
 export const MemberJson = s.Object({
@@ -34,7 +30,6 @@ export const MemberJson = s.Object({
 type MemberJson = s.Static<typeof MemberJson>
 
 const pageSize = 200
-const nobodysPicture = 'https://www.gravatar.com/avatar/00000000000000000000000000000000?s=256&d=mp'
 
 /** Lists the people in the spaces of files and datasets. */
 export class SpaceMembers {
@@ -78,13 +73,11 @@ export class SpaceMembers {
       some.map(user => user.id),
     )
     return some.map(user => {
-      const { id, firstName, lastName, provider } = user
-      const fullName = fullNameOf(user)
-      const email = known.has(id) ? user.email : null
-      const place = provider === 'userpass' ? 'Local Account' : `${provider.slice(0, 1).toUpperCase()}${provider.slice(1)}`
-      const identityProvider = `${fullName}${email === null ? '' : ` (${email})`} [${place}]`
-      const avatar = email === null ? nobodysPicture : this.#users.avatarOf(user)
-      return { '@context': context, id, firstName, lastName, fullName, email, avatar, identityProvider }
+      const { id, firstName, lastName } = user
+      const isKnown = known.has(id)
+      const avatar = isKnown ? this.#users.avatarOf(user) : nobodysPicture
+      const shown = { id, firstName, lastName, fullName: fullNameOf(user), email: isKnown ? user.email : null, avatar }
+      return { '@context': personContext, ...shown, identityProvider: identityProviderOf(user, isKnown) }
     })
   }
 }

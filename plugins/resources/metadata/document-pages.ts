@@ -1,5 +1,4 @@
-import { type After, Installation, port, type RawJson, type Ref, rawJson, TooLarge, wire } from 'pounce/sdk'
-import { show } from './json-ld.ts'
+import { type After, Installation, port, type RawJson, type Ref, rawJson, shownMetadata, TooLarge, wire } from 'pounce/sdk'
 import { MetadataDesk, type StoredMetadata } from './stored-metadata.ts'
 
 /** Characters after which a page ends, though it has fewer documents than were asked for. */
@@ -58,8 +57,8 @@ export class DocumentPages {
     return `{${members.join(',')}}`
   }
 
-  #text(document: Parameters<typeof show>[0]): string {
-    return JSON.stringify(show(document, this.#installation.baseUrl))
+  #text(document: Parameters<typeof shownMetadata>[0]): string {
+    return JSON.stringify(shownMetadata(document, this.#installation.baseUrl))
   }
 }
 wire(DocumentPages, MetadataDesk, Installation)

@@ -1,4 +1,4 @@
-import { Invalid, type Json, type MetadataRecord, type Stored, s } from 'pounce/sdk'
+import { Invalid, type MetadataRecord, s } from 'pounce/sdk'
 
 /** A context: an address, an object, or a list of both. It is kept, and never fetched. */
 export const Context = s.Union([s.String(), s.Record(s.String(), s.Unknown()), s.Array(s.Unknown(), { maxItems: 100 })])
@@ -63,23 +63,3 @@ export const createdOf = ({ created_at: given }: PostedDocument): string | undef
   const time = Date.parse(given.replace(' ', 'T'))
   return Number.isNaN(time) ? undefined : new Date(time).toISOString()
 }
-
-/** A stored document as clients read it. */
-export const show = (document: MetadataRecord & Stored, baseUrl: string): s.Static<typeof ShownDocument> => {
-  const { target, agent } = document
-  return {
-    ...(document.context === undefined ? {} : { '@context': document.context as string | Record<string, Json> }),
-    id: document.id,
-    attached_to: { resource_type: `cat:${target.kind}`, url: `${baseUrl}/${target.kind}s/${target.id}` },
-    created_at: s.toV1Date(document.created),
-    agent: {
-      '@type': agent.kind === 'extractor' ? 'cat:extractor' : 'cat:user',
-      name: agent.name,
-      ...(agent.extractorId === null ? {} : { extractor_id: agent.extractorId }),
-      ...(agent.userId === null ? {} : { user_id: userUrl(agent.userId, baseUrl) }),
-    },
-    content: document.content,
-  }
-}
-
-const userUrl = (user: string, baseUrl: string): string => (s.isId(user) ? `${baseUrl}/api/users/${user}` : user)

@@ -1,7 +1,20 @@
-import { demand, Installation, Invalid, type Json, type Kind, NotFound, one, Policy, type Ref, routesFor, s } from 'pounce/sdk'
+import {
+  demand,
+  Installation,
+  Invalid,
+  type Json,
+  type Kind,
+  NotFound,
+  one,
+  Policy,
+  type Ref,
+  routesFor,
+  s,
+  shownMetadata,
+} from 'pounce/sdk'
 import { Annotations } from './annotating.ts'
 import { htmlOf } from './document-html.ts'
-import { Content, Context, ShownDocument, show } from './json-ld.ts'
+import { Content, Context, ShownDocument } from './json-ld.ts'
 import { metadataBytes } from './routes.ts'
 import { MetadataDesk } from './stored-metadata.ts'
 
@@ -41,7 +54,7 @@ export const addOwnMetadata = route({
     const said = annotations.own(body.content as Json, body['@context'] as Json | undefined, caller)
     const document = await annotations.add(target, said)
     const html = htmlOf(document.id, document.agent.name, document.content)
-    return { status: 200, body: { ...html, document: show(document, installation.baseUrl) } }
+    return { status: 200, body: { ...html, document: shownMetadata(document, installation.baseUrl) } }
   },
 })
 
@@ -58,7 +71,7 @@ export const getMetadata = route({
   async handle({ params }, { documents, installation }) {
     const document = await documents.get(params.id)
     if (!document) throw new NotFound('metadata')
-    return { status: 200, body: show(document, installation.baseUrl) }
+    return { status: 200, body: shownMetadata(document, installation.baseUrl) }
   },
 })
 

@@ -1,12 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type Stored, s, type UserRecord } from 'pounce/sdk'
-
-const context = {
-  firstName: 'http://schema.org/Person/givenName',
-  lastName: 'http://schema.org/Person/familyName',
-  email: 'http://schema.org/Person/email',
-  affiliation: 'http://schema.org/Person/affiliation',
-} as const
+import { fullNameOf, identityProviderOf, personContext, type Stored, s, type UserRecord } from 'pounce/sdk'
 
 /** An account as v1 shows it. Status, roles and the last sign-in are not in it. */
 export const UserJson = s.Object({
@@ -29,29 +22,23 @@ export type UserJson = s.Static<typeof UserJson>
 
 const shown = ['biography', 'institution', 'orcidId', 'position'] as const
 
-/** First and last name. */
-export const fullNameOf = (user: Pick<UserRecord, 'firstName' | 'lastName'>): string => `${user.firstName} ${user.lastName}`.trim()
-
-const providerName = (id: string): string => (id === 'userpass' ? 'Local Account' : `${id.slice(0, 1).toUpperCase()}${id.slice(1)}`)
-
 /** Address of a person's picture; `drawing` is Gravatar's for people without one. */
 export const avatarOf = (user: UserRecord, drawing: string): string =>
   user.profile['avatarUrl'] ?? `https://www.gravatar.com/avatar/${createHash('md5').update(user.email).digest('hex')}?s=256&d=${drawing}`
 
 /** Shows an account; `drawing` is Gravatar's picture for people without one. */
 export const toUserJson = (user: UserRecord & Stored, drawing: string): UserJson => {
-  const { id, firstName, lastName, email, profile, provider } = user
-  const fullName = fullNameOf(user)
+  const { id, firstName, lastName, email, profile } = user
   const known = shown.flatMap(field => (profile[field] === undefined ? [] : [[field, profile[field]]]))
   return {
-    '@context': context,
+    '@context': personContext,
     id,
     firstName,
     lastName,
-    fullName,
+    fullName: fullNameOf(user),
     email,
     avatar: avatarOf(user, drawing),
     profile: Object.fromEntries(known),
-    identityProvider: `${fullName} (${email}) [${providerName(provider)}]`,
+    identityProvider: identityProviderOf(user),
   }
 }

@@ -1,0 +1,33 @@
+import type { MetadataRecord } from './model/records.ts'
+import type { Json, Stored } from './ports/document-store.ts'
+import * as s from './schema.ts'
+
+/** A metadata document as clients read it (reference, api-data §7). `@context` is absent when none was given. */
+export interface ShownMetadata {
+  readonly '@context'?: string | Record<string, Json>
+  readonly id: string
+  readonly attached_to: { readonly resource_type: string; readonly url: string }
+  readonly created_at: string
+  readonly agent: { readonly '@type': string; readonly name: string; readonly extractor_id?: string; readonly user_id?: string }
+  readonly content: Json
+}
+
+const userUrl = (user: string, baseUrl: string): string => (s.isId(user) ? `${baseUrl}/api/users/${user}` : user)
+
+/** Shows a stored document; addresses of things and accounts are made from the installation's own. */
+export const shownMetadata = (
+  { id, target, agent, context, created, content }: MetadataRecord & Stored,
+  baseUrl: string,
+): ShownMetadata => ({
+  ...(context === undefined ? {} : { '@context': context as string | Record<string, Json> }),
+  id,
+  attached_to: { resource_type: `cat:${target.kind}`, url: `${baseUrl}/${target.kind}s/${target.id}` },
+  created_at: s.toV1Date(created),
+  agent: {
+    '@type': agent.kind === 'extractor' ? 'cat:extractor' : 'cat:user',
+    name: agent.name,
+    ...(agent.extractorId === null ? {} : { extractor_id: agent.extractorId }),
+    ...(agent.userId === null ? {} : { user_id: userUrl(agent.userId, baseUrl) }),
+  },
+  content,
+})
