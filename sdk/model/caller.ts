@@ -19,7 +19,20 @@ export interface CallerUser {
   readonly email: string
   readonly fullName: string
   readonly status: AccountStatus
+  /** Those of the account and those of its groups. */
   readonly memberships: readonly Membership[]
+  /** Set while the terms of service wait to be accepted: until then nothing goes but what leads there. */
+  readonly termsPending?: true
+}
+
+/** What a permission does to a thing: `manage` is about members, access and settings of a space. */
+export type Verb = 'read' | 'write' | 'delete' | 'manage'
+
+/** How far a key reaches, within the rights of its user. An absent member limits nothing. */
+export interface KeyLimits {
+  readonly verbs?: ReadonlySet<Verb>
+  /** Only what is in one of these spaces, and the spaces themselves. Everything else is as if it were not there. */
+  readonly spaces?: ReadonlySet<string>
 }
 
 /** Who asks, made once per request by the `Callers` port. */
@@ -32,6 +45,8 @@ export interface Caller {
   readonly scope: 'full' | 'extraction'
   /** Id of the API key that was used, if one was. */
   readonly keyId?: string
+  /** Of a key that reaches less far than its user. Such a caller is never a server admin, and has no account of its own to deal with. */
+  readonly limits?: KeyLimits
   /** A server admin who asked for it with `superAdmin=true`: passes every permission on every resource. */
   readonly superAdmin: boolean
 }
@@ -39,8 +54,9 @@ export interface Caller {
 /** Nobody in particular. */
 export const anonymous: Caller = { via: 'nothing', scope: 'full', superAdmin: false }
 
-/** True of a caller with status Admin, whether or not superadmin mode is on. Never true with an extraction key. */
-export const isServerAdmin = (caller: Caller): boolean => caller.user?.status === 'Admin' && caller.scope === 'full'
+/** True of a caller with status Admin, whether or not superadmin mode is on. Never true with an extraction or limited key. */
+export const isServerAdmin = (caller: Caller): boolean =>
+  caller.user?.status === 'Admin' && caller.scope === 'full' && caller.limits === undefined
 
 /** The user id under which anonymous and service actions are recorded (Clowder 1.x, User.anonymous). */
 export const anonymousUserId = '000000000000000000000000'

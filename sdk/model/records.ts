@@ -158,6 +158,26 @@ export interface UserRecord {
   readonly memberships: readonly { readonly space: string; readonly role: string }[]
   readonly followed: readonly { readonly kind: Kind; readonly id: string }[]
   readonly termsAccepted: Time | null
+  /** Who other providers say this is: `provider subject`, one each. Absent for accounts that only this server knows. */
+  readonly identities?: readonly string[]
+  /** Groups it belongs to: their memberships count as its own. */
+  readonly groups?: readonly string[]
+  /** What is written to it by mail. Absent: at once, and only what is meant for this person. */
+  readonly notifications?: 'none' | 'direct' | 'hourly' | 'daily'
+}
+
+/** People who are members of spaces together. */
+export interface GroupRecord {
+  /** Unique. */
+  readonly name: string
+  readonly description: string
+  /** `local`, or the provider that says who belongs to it. */
+  readonly source: string
+  /** Its name at that provider; null for local groups. */
+  readonly external: string | null
+  readonly author: string
+  readonly created: Time
+  readonly memberships: readonly { readonly space: string; readonly role: string }[]
 }
 
 /** A person's name as shown. */
