@@ -10,7 +10,7 @@ const openToAll = new Set([
 
 let world: Furnished
 test.before(async () => {
-  world = await furnished({ config: { resources: { users: { failuresPerAddress: 100_000 } } } })
+  world = await furnished({ config: { resources: { users: { wrongKeysPerAddress: 100_000 } } } })
 })
 test.after.always(() => world?.server.stop())
 

@@ -111,7 +111,7 @@ const actor = (call: TestFetch, query = ''): Actor => ({ call, query })
 export const makeAccessWorld = async (isPrivate: boolean): Promise<AccessWorld> => {
   const server = await bootForTest({
     plugins: accessPlugins,
-    config: { access: { private: isPrivate }, resources: { users: { failuresPerAddress: 100_000 } } },
+    config: { access: { private: isPrivate }, resources: { users: { failuresPerAddress: 100_000, wrongKeysPerAddress: 100_000 } } },
   })
   const names = ['owner', 'stranger', 'viewer', 'editor', 'spaceAdmin', 'author', 'readOnlyAdmin', 'inactive', 'revoked'] as const
   const people = Object.fromEntries(await Promise.all(names.map(async name => [name, await newPerson(server, name)]))) as Record<

@@ -29,7 +29,7 @@ wire(University)
 
 const university = definePlugin({ id: 'auth.university', summary: 'For tests.', provides: [provide(AuthProviders, University)] })
 const plugins = ['documents.sqlite', 'access.policy', 'auth.local', 'resources.users', university]
-const server = await bootForTest({ plugins, config: { resources: { users: { failuresPerAddress: 200 } } } })
+const server = await bootForTest({ plugins, config: { resources: { users: { wrongKeysPerAddress: 200 } } } })
 const ada = await server.get(Users).create({ email: 'ada@example.org', firstName: 'Ada', lastName: 'L', status: 'Active' })
 test.after.always(() => server.stop())
 
@@ -66,7 +66,7 @@ test('a suspended account is not opened by a token either', async t => {
 })
 
 test('forged tokens are throttled', async t => {
-  const own = await bootForTest({ t, plugins, config: { resources: { users: { failuresPerAddress: 2 } } } })
+  const own = await bootForTest({ t, plugins, config: { resources: { users: { wrongKeysPerAddress: 2 } } } })
   const statuses: number[] = []
   for (let at = 0; at < 3; at += 1) statuses.push((await withToken(own, `forged${at}`)).status)
   t.deepEqual(statuses, [401, 401, 429])

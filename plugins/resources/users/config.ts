@@ -21,13 +21,26 @@ export const config = s.Object({
     default: 20,
     minimum: 1,
     maximum: 1000,
-    description: 'Wrong passwords for one account in 15 minutes before its door is shut',
+    description: 'Wrong passwords for one account from one address (IPv6: a /64) in 15 minutes before its door is shut to that address',
+  }),
+  failuresPerAccountAnywhere: s.Integer({
+    default: 200,
+    minimum: 1,
+    maximum: 100_000,
+    description:
+      'Wrong passwords for one account from everywhere in 15 minutes before only addresses are let on that have signed in to it before',
   }),
   failuresPerAddress: s.Integer({
     default: 100,
     minimum: 1,
     maximum: 100_000,
-    description: 'Wrong passwords, and wrong keys, from one address in 15 minutes',
+    description: 'Wrong passwords for all accounts together, and sessions that are over, from one address in 15 minutes',
+  }),
+  wrongKeysPerAddress: s.Integer({
+    default: 20,
+    minimum: 1,
+    maximum: 100_000,
+    description: 'Wrong keys, tokens and links from one address in 15 minutes; right ones go on working',
   }),
   defaultGravatar: s.String({ default: 'identicon', pattern: '^[a-z]+$', description: 'What Gravatar draws for people without a picture' }),
 })

@@ -60,7 +60,8 @@ export class RequestCallers implements Callers {
     if (key !== undefined) return this.#byKey(key, sent)
     if (bearer !== undefined) return this.#byBearer(bearer, sent)
     if (session === undefined) return anonymous
-    return this.#refuse(address, 'The session has ended; sign in again')
+    await this.#throttle.wrongSession(address)
+    throw new NotSignedIn('The session has ended; sign in again')
   }
 
   /** Undefined for a session that has ended: a program may have sent something better along. */

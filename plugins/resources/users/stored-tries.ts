@@ -44,6 +44,24 @@ export class StoredTries {
     await unlessMoved(this.#documents.commit({ tombstone: idOf(key), in: tries }))
   }
 
+  /** Remembers a key for a while; written again only when half of that time is over. */
+  async mark(key: string, forMs: number): Promise<void> {
+    const id = idOf(key)
+    const now = this.#clock.now().getTime()
+    const held = await this.#documents.get(tries, id)
+    if (held && Date.parse(held.until) - now > forMs / 2) return
+    const mark: TriesRecord = { count: 0, until: new Date(now + forMs).toISOString() }
+    await unlessMoved(
+      this.#documents.commit(held ? { replace: { ...held, ...mark }, in: tries } : { insert: { id, ...mark }, into: tries }),
+    )
+  }
+
+  /** True while a key is remembered. */
+  async isMarked(key: string): Promise<boolean> {
+    const held = await this.#documents.get(tries, idOf(key))
+    return held !== undefined && held.until > this.#clock.now().toISOString()
+  }
+
   /** Removes windows that are over. */
   async sweep(signal: AbortSignal): Promise<void> {
     const where = range('until', { lte: this.#clock.now().toISOString() })

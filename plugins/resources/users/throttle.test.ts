@@ -4,7 +4,7 @@ import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 import { basic, newPerson } from '../../../test/support/people.ts'
 import { tries as counted } from './collections.ts'
 import { Tries } from './stored-tries.ts'
-import { networkOf } from './throttle.ts'
+import { accountName, Doors, networkOf } from './throttle.ts'
 
 const plugins = ['documents.sqlite', 'access.policy', 'auth.local', 'resources.users']
 const bootWith = (t: ExecutionContext, limits: object) => bootForTest({ t, plugins, config: { resources: { users: limits } } })
@@ -67,7 +67,7 @@ test('one address cannot try its luck at many accounts', async t => {
 })
 
 test('wrong keys are throttled without harm to right ones', async t => {
-  const server = await bootWith(t, { failuresPerAddress: 4 })
+  const server = await bootWith(t, { wrongKeysPerAddress: 4 })
   const statuses: number[] = []
   for (let at = 0; at < 6; at += 1) statuses.push((await server.as(`wrong key ${at}`)('/api/me')).status)
   t.deepEqual(statuses, [401, 401, 401, 401, 429, 429])
@@ -97,7 +97,54 @@ test('addresses of one line count as one', t => {
   t.is(networkOf('2001:0DB8:0000:0001:ffff:ffff:ffff:ffff'), networkOf('2001:db8:0:1::1'))
   t.is(networkOf('::1'), '0:0:0:0::/64')
   t.is(networkOf('fe80::1%eth0'), 'fe80:0:0:0::/64')
+  t.is(networkOf('::ffff:c000:207'), '192.0.2.7')
+  t.is(networkOf('0:0:0:0:0:FFFF:192.0.2.7'), '192.0.2.7')
   t.is(networkOf(''), '')
+})
+
+test('spellings of an e-mail address that a directory may take for one count as one', t => {
+  for (const spelling of [
+    'ADA@Example.org',
+    ' ada@example.org ',
+    'ａda@example.org',
+    'a\u200bda@example.org',
+    'ada@example.org\u0000',
+    'àda@example.org',
+  ])
+    t.is(accountName(spelling), 'ada@example.org', spelling)
+  t.is(accountName('Stra\u00dfe@example.org'), accountName('stra\u00dfe@example.org'))
+  t.not(accountName('ada@example.org'), accountName('ida@example.org'))
+})
+
+test('who tries from one network shuts nobody out on another, and many networks not where the owner has been', async t => {
+  let now = new Date('2026-03-01T10:00:00.000Z')
+  const limits = { failuresPerAccount: 2, failuresPerAccountAnywhere: 5, failuresPerAddress: 100 }
+  const server = await bootForTest({ t, plugins, clock: { now: () => now }, config: { resources: { users: limits } } })
+  const doors = server.get(Doors)
+  const email = 'owner@example.org'
+  await doors.tryPassword(email, '192.0.2.1')
+  await doors.forgive(email, '192.0.2.1')
+  for (const _ of [1, 2]) await doors.tryPassword(email, '198.51.100.1')
+  await t.throwsAsync(doors.tryPassword(email, '198.51.100.1'), { message: /wait a while/ })
+  await t.notThrowsAsync(doors.tryPassword(email, '198.51.100.2'))
+  for (const last of [3, 4]) await doors.tryPassword(email, `198.51.100.${last}`)
+  await t.throwsAsync(doors.tryPassword(email, '198.51.100.5'), { message: /wait a while/ })
+  for (const _ of [1, 2]) await t.notThrowsAsync(doors.tryPassword(email, '192.0.2.1'))
+  await t.throwsAsync(doors.tryPassword(email, '192.0.2.1'))
+  await t.notThrowsAsync(doors.tryPassword('somebody-else@example.org', '198.51.100.5'))
+  now = new Date('2026-04-15T10:00:00.000Z')
+  for (const last of [1, 2, 3, 4, 5]) await doors.tryPassword(email, `198.51.100.${last}`)
+  await t.throwsAsync(doors.tryPassword(email, '192.0.2.1'), undefined, 'a month later the network is a stranger again')
+})
+
+test('any other door is counted by its name and by whom it names', async t => {
+  const server = await bootForTest({ t, plugins })
+  const doors = server.get(Doors)
+  for (const _ of [1, 2]) await doors.take('sign-up', networkOf('192.0.2.7'), 2)
+  const refusal = await t.throwsAsync<TooMany>(doors.take('sign-up', networkOf('192.0.2.7'), 2))
+  t.is(refusal?.status, 429)
+  await t.notThrowsAsync(doors.take('reset', networkOf('192.0.2.7'), 2))
+  await t.notThrowsAsync(doors.take('sign-up', networkOf('192.0.2.8'), 2))
 })
 
 test('a door opens again when the window is over, and what was counted is swept away', async t => {

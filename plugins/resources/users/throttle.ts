@@ -3,32 +3,61 @@ import { configPort, port, wire } from 'pounce/sdk'
 import { config, type Settings } from './config.ts'
 import { type StoredTries, Tries } from './stored-tries.ts'
 
-/** Shuts the doors through which people try passwords and keys, after too many wrong ones. */
+type Limits = Pick<Settings, 'failuresPerAccount' | 'failuresPerAccountAnywhere' | 'failuresPerAddress' | 'wrongKeysPerAddress'>
+const dayMs = 86_400_000
+/** For so long a network from which somebody signed in is let through where strangers to the account are not. */
+const knownForMs = 30 * dayMs
+
+/** Shuts the doors through which people try passwords, keys and links, after too many tries. */
 export class Throttle {
-  #limits: Pick<Settings, 'failuresPerAccount' | 'failuresPerAddress'>
+  #limits: Limits
   #tries: StoredTries
 
-  constructor(limits: Pick<Settings, 'failuresPerAccount' | 'failuresPerAddress'>, tries: StoredTries) {
+  constructor(limits: Limits, tries: StoredTries) {
     this.#limits = limits
     this.#tries = tries
   }
 
   /**
-   * Counts a try before it is made, so that a thousand at once are no way around; `TooMany` when the door is shut.
-   * A right password takes the count back with `forgive`.
+   * Counts one use of a door by whom `what` names, of which `limit` are free in 15 minutes; `TooMany`, with the time to wait, beyond that.
+   * Name the door (`sign-up`), and by `what` only values that the sender cannot vary: see `networkOf` and `accountName`.
+   */
+  take(door: string, what: string, limit: number): Promise<void> {
+    return this.#tries.take(`${door} ${what}`, limit)
+  }
+
+  /**
+   * Counts a try before it is made, so that a thousand at once are no way around; `TooMany` when the door is shut. A right password
+   * takes the count back with `forgive`. A network has its own count for an account, so nobody shuts the owner out from elsewhere; where
+   * too many networks try, only those from which the owner has signed in before are let on.
    */
   async tryPassword(email: string, address: string): Promise<void> {
-    await this.#tries.take(addressKey(address), this.#limits.failuresPerAddress)
-    await this.#tries.take(accountKey(email), this.#limits.failuresPerAccount)
+    const { failuresPerAddress, failuresPerAccount, failuresPerAccountAnywhere } = this.#limits
+    await this.#tries.take(addressKey(address), failuresPerAddress)
+    await this.#tries.take(pairKey(email, address), failuresPerAccount)
+    if (await this.#tries.isMarked(knownKey(email, address))) return
+    await this.#tries.take(accountKey(email), failuresPerAccountAnywhere)
   }
 
+  /** The password was right: its network starts afresh with this account, and is known to it from now on. */
   async forgive(email: string, address: string): Promise<void> {
-    await Promise.all([this.#tries.forget(accountKey(email)), this.#tries.giveBack(addressKey(address))])
+    const known = knownKey(email, address)
+    await Promise.all([
+      this.#tries.forget(pairKey(email, address)),
+      this.#tries.giveBack(addressKey(address)),
+      this.#tries.isMarked(known).then(isKnown => (isKnown ? undefined : this.#tries.giveBack(accountKey(email)))),
+    ])
+    await this.#tries.mark(known, knownForMs)
   }
 
-  /** Counts a wrong key, token or session; `TooMany` instead of the refusal when there were too many from this address. */
+  /** Counts a wrong key, token or link; `TooMany` instead of the refusal when there were too many from this address. */
   async wrongKey(address: string): Promise<void> {
-    await this.#tries.take(`keys ${networkOf(address)}`, this.#limits.failuresPerAddress)
+    await this.#tries.take(`keys ${networkOf(address)}`, this.#limits.wrongKeysPerAddress)
+  }
+
+  /** Counts a session that is over. Browsers keep these for months, so their count shuts no other door. */
+  async wrongSession(address: string): Promise<void> {
+    await this.#tries.take(`sessions ${networkOf(address)}`, this.#limits.failuresPerAddress)
   }
 }
 wire(Throttle, configPort(config), Tries)
@@ -36,21 +65,34 @@ wire(Throttle, configPort(config), Tries)
 /** Inside this plugin: the throttle. */
 export const Doors = port<Throttle>('users.doors')
 
-const accountKey = (email: string): string => `account ${email}`
+const accountKey = (email: string): string => `account ${accountName(email)}`
+const pairKey = (email: string, address: string): string => `account ${accountName(email)} from ${networkOf(address)}`
+const knownKey = (email: string, address: string): string => `known ${accountName(email)} from ${networkOf(address)}`
 const addressKey = (address: string): string => `address ${networkOf(address)}`
+
+/** One name for all spellings of an e-mail address that some directory might take for the same. */
+export const accountName = (email: string): string =>
+  email
+    .normalize('NFKC')
+    .toLowerCase()
+    .normalize('NFKD')
+    .replace(/[\s\p{Mark}\p{Control}\p{Default_Ignorable_Code_Point}]/gu, '')
 
 /** One line has a whole /64 of IPv6 addresses to choose from, so these count as one. */
 export const networkOf = (address: string): string => {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)
-  if (mapped?.[1]) return mapped[1]
   const plain = address.replace(/%.*$/, '')
   if (!isIPv6(plain)) return plain
-  const [head = '', tail] = plain.toLowerCase().split('::')
+  // The URL parser writes every spelling of an address in one way.
+  const [head = '', tail] = (URL.parse(`http://[${plain}]/`)?.hostname.slice(1, -1) ?? plain).split('::')
   const first = head === '' ? [] : head.split(':')
   const last = tail === undefined || tail === '' ? [] : tail.split(':')
-  const zeros = tail === undefined ? [] : Array<string>(Math.max(0, 8 - first.length - last.length)).fill('0')
-  return `${[...first, ...zeros, ...last]
-    .slice(0, 4)
-    .map(part => part.replace(/^0+(?=.)/, ''))
-    .join(':')}::/64`
+  const groups = [...first, ...Array<string>(Math.max(0, 8 - first.length - last.length)).fill('0'), ...last]
+  return mappedIPv4(groups) ?? `${groups.slice(0, 4).join(':')}::/64`
+}
+
+/** `::ffff:192.0.2.7` is how an IPv4 address looks on a socket that takes both. */
+const mappedIPv4 = (groups: readonly string[]): string | undefined => {
+  if (groups.slice(0, 6).join(':') !== '0:0:0:0:0:ffff') return undefined
+  const [high = 0, low = 0] = groups.slice(6).map(group => Number.parseInt(group, 16))
+  return [high >> 8, high & 255, low >> 8, low & 255].join('.')
 }

@@ -18,13 +18,13 @@ const database = `pounce-${randomBytes(6).toString('hex')}`
 let one: TestServer
 let other: TestServer
 
-const boot = (failuresPerAddress: number) =>
+const boot = (wrongKeysPerAddress: number) =>
   bootForTest({
     plugins,
     config: {
       access: { private: true },
       documents: { mongodb: { uri: url('MONGODB'), database } },
-      resources: { users: { failuresPerAccount, failuresPerAddress } },
+      resources: { users: { failuresPerAccount, failuresPerAddress: 10_000, wrongKeysPerAddress } },
     },
   })
 
