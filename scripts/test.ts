@@ -10,7 +10,12 @@ import { skipsLine, TapTally, type Totals, totalsLine } from './tap-tally.ts'
 const root = fileURLToPath(new URL('../', import.meta.url))
 const bin = join(root, 'node_modules', '.bin')
 // The tools start with `env node`, which must be the Node that `npm ci` brought, not the system's.
-const environment = { ...process.env, PATH: `${bin}${delimiter}${process.env['PATH'] ?? ''}` }
+const environment = {
+  ...process.env,
+  PATH: `${bin}${delimiter}${process.env['PATH'] ?? ''}`,
+  // What one process of the tests has compiled, the next ones and their threads need not compile again.
+  NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? join(root, 'node_modules', '.cache', 'compiled'),
+}
 
 interface Step {
   readonly name: string

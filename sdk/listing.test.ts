@@ -59,7 +59,7 @@ test('a title is plain text in the name, or the whole name', t => {
 test('a link leads to where the page ended, under the configured address', t => {
   const next = ['2018-06-20T11:40:25.000Z', id] as const
   const url = new URL('http://inside:9000/api/datasets?limit=2&title=a%20b&after=old')
-  const { headers } = linkToNext('https://data.example.org/dm', url, { items: [], next })
+  const { headers } = linkToNext('https://data.example.org/dm', url, { next })
   const [, target] = /^<(.*)>; rel="next"$/.exec(headers?.['link'] ?? '') ?? []
   const link = new URL(target ?? '')
   t.is(link.origin + link.pathname, 'https://data.example.org/dm/api/datasets')
@@ -72,7 +72,7 @@ test('a link leads to where the page ended, under the configured address', t => 
   const query = { limit: 2, date: link.searchParams.get('date') ?? '', after: link.searchParams.get('after') ?? '' }
   t.deepEqual(listing(query, 'byCreated').after, next)
   t.deepEqual(listing(query, 'byCreated').where, { op: 'and', all: [] })
-  t.deepEqual(linkToNext('', url, { items: [] }), {})
+  t.deepEqual(linkToNext('', url, {}), {})
 })
 
 test('an after that no link gave out is refused', t => {

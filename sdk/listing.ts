@@ -3,6 +3,10 @@ import { and, contains, eq, isIn, or, range } from './ports/document-store.ts'
 import { Invalid } from './problem.ts'
 import * as s from './schema.ts'
 
+/** The query parameter that goes on where a page ended. */
+export const afterParameter = (maxLength = 200) =>
+  s.Optional(s.String({ maxLength, description: 'From a `Link` header: where the page before this one ended' }))
+
 /** Query parameters of the lists of spaces, collections and datasets (reference, api-platform §3). Spread into a route's `query`. */
 export const listParameters = {
   when: s.Optional(
@@ -16,7 +20,7 @@ export const listParameters = {
     minimum: 0,
     description: 'At most so many; more than 1,000 give 1,000 and a link to the rest, 0 gives all',
   }),
-  after: s.Optional(s.String({ maxLength: 200, description: 'From a `Link` header: where the page before this one ended' })),
+  after: afterParameter(),
 }
 
 /** The values of `listParameters`, as far as a list takes them. */
@@ -78,6 +82,14 @@ export const readAfter = (text: string): After => {
   return [created, id]
 }
 
+/** The same for a list that is sorted by a name. */
+export const readNamedAfter = (text: string): After => {
+  const at = text.lastIndexOf('_')
+  const id = text.slice(at + 1)
+  if (at < 1 || !s.isId(id)) throw new Invalid('after is not one that a Link header gave out')
+  return [text.slice(0, at), id]
+}
+
 /**
  * The query behind a list that is sorted by `created`, for records with `name` and `created`; `where` is what must hold besides.
  * The first index named has to end in `created`. Show its page with `newestFirst`.
@@ -110,12 +122,12 @@ export const newestFirst = <T>(page: Page<T>, query: ListQuery): readonly T[] =>
 export const linkToNext = (
   baseUrl: string,
   url: URL,
-  page: Page<unknown>,
+  page: { readonly next?: After | string | undefined },
   { dated = true } = {},
 ): { readonly headers?: Readonly<Record<string, string>> } => {
   if (page.next === undefined) return {}
   const next = new URLSearchParams(url.search)
   if (dated) next.set('date', String(page.next[0]))
-  next.set('after', page.next.join('_'))
+  next.set('after', typeof page.next === 'string' ? page.next : page.next.join('_'))
   return { headers: { link: `<${baseUrl}${url.pathname}?${next}>; rel="next"` } }
 }

@@ -1,20 +1,9 @@
 import test from 'ava'
 import { previewerContract } from 'pounce/sdk/testing'
-import {
-  AudioPreviewer,
-  HtmlPreviewer,
-  ImagePreviewer,
-  PdfPreviewer,
-  TextPreviewer,
-  VideoPreviewer,
-  ZoomPreviewer,
-} from './basic-previewers.ts'
+import { basicPreviewers } from './basic-previewers.ts'
 import { plugin } from './index.ts'
 
-const make = () => [
-  ...[new ImagePreviewer(), new PdfPreviewer(), new HtmlPreviewer(), new TextPreviewer()],
-  ...[new ZoomPreviewer(), new VideoPreviewer(), new AudioPreviewer()],
-]
+const make = () => basicPreviewers.map(previewer => new previewer())
 
 previewerContract(test, make)
 

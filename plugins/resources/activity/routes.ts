@@ -1,9 +1,9 @@
-import { Clock, Ids, NotFound, one, type Ref, routesFor, s } from 'pounce/sdk'
+import { afterParameter, Clock, Ids, Installation, Invalid, linkToNext, NotFound, one, type Ref, readAfter, routesFor, s } from 'pounce/sdk'
 import { FeedPages, LineJson } from './feed-pages.ts'
 import { Things } from './feed-things.ts'
 import { Activity } from './stored-activity.ts'
 
-const read = routesFor('events', { pages: FeedPages })
+const read = routesFor('events', { pages: FeedPages, installation: Installation })
 const onDataset = routesFor('datasets', { activity: Activity, things: Things, ids: Ids, clock: Clock })
 
 export const listEvents = read({
@@ -15,17 +15,15 @@ export const listEvents = read({
   permission: 'signedIn',
   query: s.Object({
     limit: s.Integer({ default: 20, minimum: 1, maximum: 200 }),
-    after: s.Optional(s.String({ pattern: '^[0-9TZ:.-]{24}_[0-9a-f]{24}$' })),
+    after: afterParameter(),
   }),
   responses: { 200: s.Array(LineJson) },
-  throws: [NotFound],
-  async handle({ query, caller, url }, { pages }) {
+  throws: [NotFound, Invalid],
+  async handle({ query, caller, url }, { pages, installation }) {
     if (!pages.isShown) throw new NotFound('feed')
-    const [at, id] = query.after?.split('_') ?? []
-    const { lines, next } = await pages.page(caller, { limit: query.limit, after: at && id ? [at, id] : undefined })
-    const body = [...lines]
-    if (!next) return { status: 200, body }
-    return { status: 200, body, headers: { link: `<${url.pathname}?limit=${query.limit}&after=${next.join('_')}>; rel="next"` } }
+    const after = query.after === undefined ? undefined : readAfter(query.after)
+    const page = await pages.page(caller, { limit: query.limit, after })
+    return { status: 200, body: [...page.lines], ...linkToNext(installation.baseUrl, url, page, { dated: false }) }
   },
 })
 

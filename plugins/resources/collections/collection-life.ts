@@ -1,33 +1,7 @@
-import {
-  and,
-  Clock,
-  type CollectionRecord,
-  CommitConflict,
-  configPort,
-  DocumentStore,
-  eq,
-  event,
-  Ids,
-  NotFound,
-  port,
-  range,
-  s,
-  type Where,
-  wire,
-} from 'pounce/sdk'
+import { Clock, type CollectionRecord, CommitConflict, DocumentStore, eq, event, Ids, NotFound, port, wire } from 'pounce/sdk'
 import { type Collected, collections } from './collection.ts'
 import { type CollectionTree, CollectionTrees } from './collection-tree.ts'
-
-export const config = s.Object({
-  useTrash: s.Boolean({ default: true, description: 'Deleting a live collection moves it to the trash; deleting it there deletes it' }),
-  clearTrashAfterDays: s.Integer({
-    default: 0,
-    minimum: 0,
-    maximum: 100_000,
-    description: 'Days after which a collection in the trash is deleted for good, looked at every six hours; 0: never',
-  }),
-})
-export const Config = configPort(config)
+import { Config, type Settings } from './config.ts'
 
 export interface NewCollection {
   readonly name: string
@@ -38,8 +12,6 @@ export interface NewCollection {
   readonly parent?: string | undefined
 }
 
-const dayMs = 86_400_000
-
 /** Makes collections, moves them to the trash and back, and removes them. */
 export class CollectionLife {
   #useTrash: boolean
@@ -48,7 +20,7 @@ export class CollectionLife {
   #ids: Ids
   #clock: Clock
 
-  constructor({ useTrash }: s.Static<typeof config>, documents: DocumentStore, tree: CollectionTree, ids: Ids, clock: Clock) {
+  constructor({ useTrash }: Settings, documents: DocumentStore, tree: CollectionTree, ids: Ids, clock: Clock) {
     this.#useTrash = useTrash
     this.#documents = documents
     this.#tree = tree
@@ -119,31 +91,6 @@ export class CollectionLife {
         return
       } catch (error) {
         if (!(error instanceof CommitConflict)) throw error
-      }
-    }
-  }
-
-  /** Deletes all that a person has in the trash. */
-  async emptyTrash(author: string): Promise<void> {
-    await this.#removeAll('ownTrash', and(eq('state', 'trashed'), eq('author', author)), author)
-  }
-
-  /** Deletes what has been in anybody's trash for more than so many days, until it is told to stop; resolves to how many that were. */
-  async clearOld(days: number, actor: string | undefined, signal?: AbortSignal): Promise<number> {
-    const before = new Date(this.#clock.now().getTime() - days * dayMs).toISOString()
-    return this.#removeAll('byTrashedAt', and(eq('state', 'trashed'), range('trashedAt', { lt: before })), actor, signal)
-  }
-
-  async #removeAll(using: string, where: Where, actor: string | undefined, signal?: AbortSignal): Promise<number> {
-    const sort = { by: 'trashedAt', order: 'ascending' } as const
-    for (let count = 0; ; ) {
-      const { items } = await this.#documents.find(collections, { using, where, sort, limit: 200 })
-      if (items.length === 0) return count
-      for (const { id } of items) {
-        if (signal?.aborted) return count
-        // One that is restored at this moment stays.
-        await this.remove(id, actor, { fromTrash: true })
-        count += 1
       }
     }
   }

@@ -1,5 +1,4 @@
 import {
-  and,
   type Caller,
   type Contributions,
   conditionsOf,
@@ -15,7 +14,6 @@ import {
   Policy,
   port,
   RightsOf,
-  readAfter,
   type TreeParent,
   type Visible,
   type Where,
@@ -126,20 +124,6 @@ export class CollectionLists {
     const found = await this.#documents.getMany(collections, ids)
     const allowed = await this.#policy.allowed(caller, 'ViewCollection', 'collection', [...found.keys()])
     return ids.flatMap(id => found.get(id) ?? []).filter(one => one.state === 'live' && allowed.has(one.id))
-  }
-
-  /** A person's trash: the longest there first, shown in reverse, as v1 does. */
-  async trashOf(
-    author: string,
-    { limit, after }: { readonly limit: number; readonly after?: string | undefined },
-  ): Promise<Page<Collected>> {
-    return this.#documents.find(collections, {
-      using: 'ownTrash',
-      where: and(eq('state', 'trashed'), eq('author', author)),
-      sort: { by: 'trashedAt', order: 'ascending' },
-      limit: limit === 0 ? 1000 : Math.min(limit, 1000),
-      ...(after === undefined ? {} : { after: readAfter(after) }),
-    })
   }
 
   #sharing(spaces: readonly string[]): readonly Where[] {

@@ -1,13 +1,25 @@
-import { Collections, ContentCounts, definePlugin, on, provide, ReportSources, RightsOf, Searchables, TreeBranches } from 'pounce/sdk'
-import { ClearTrash } from './clear-trash.ts'
+import {
+  Collections,
+  ContentCounts,
+  clearTrashEveryMs,
+  definePlugin,
+  on,
+  provide,
+  ReportSources,
+  RightsOf,
+  Searchables,
+  TreeBranches,
+} from 'pounce/sdk'
 import { collections } from './collection.ts'
 import { CollectionBranch } from './collection-branch.ts'
 import { CollectionCounts } from './collection-counts.ts'
-import { CollectionLife, CollectionLifes, config } from './collection-life.ts'
+import { CollectionLife, CollectionLifes } from './collection-life.ts'
 import { CollectionListings, CollectionLists } from './collection-lists.ts'
 import { CollectionRights } from './collection-rights.ts'
+import { CollectionTrash, CollectionTrashes } from './collection-trash.ts'
 import { CollectionTree, CollectionTrees } from './collection-tree.ts'
 import { CollectionShown, CollectionViews } from './collection-views.ts'
+import { config } from './config.ts'
 import { ExpireCollections } from './expire.ts'
 import { FollowAccess, FollowParent, LeaveParent, LeaveSpace } from './handlers.ts'
 import { CollectionSource } from './report-source.ts'
@@ -28,6 +40,7 @@ export const plugin = definePlugin({
     provide(Collections, StoredCollections),
     provide(CollectionTrees, CollectionTree),
     provide(CollectionLifes, CollectionLife),
+    provide(CollectionTrashes, CollectionTrash),
     provide(CollectionListings, CollectionLists),
     provide(CollectionShown, CollectionViews),
     provide(TreeBranches, CollectionBranch),
@@ -46,5 +59,5 @@ export const plugin = definePlugin({
     on('collection.removed', TellAdmins),
     on(['collection.attached', 'collection.detached'], FollowParent),
   ],
-  periodic: [{ name: 'clear-trash', everyMs: 6 * 60 * 60 * 1000, task: ClearTrash }],
+  periodic: [{ name: 'clear-trash', everyMs: clearTrashEveryMs, task: CollectionTrash }],
 })

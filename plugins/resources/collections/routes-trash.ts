@@ -1,12 +1,12 @@
 import { Installation, Invalid, linkToNext, listParameters, NotFound, one, routesFor, s, signedIn } from 'pounce/sdk'
 import { SingleCollection } from './collection-json.ts'
 import { CollectionLifes } from './collection-life.ts'
-import { CollectionListings } from './collection-lists.ts'
+import { CollectionTrashes } from './collection-trash.ts'
 import { CollectionShown } from './collection-views.ts'
 
 const route = routesFor('collections', {
   life: CollectionLifes,
-  lists: CollectionListings,
+  trash: CollectionTrashes,
   views: CollectionShown,
   installation: Installation,
 })
@@ -21,9 +21,9 @@ export const listCollectionTrash = route({
   query: s.Object({ limit, after }),
   responses: { 200: s.Array(SingleCollection) },
   throws: [Invalid],
-  async handle({ query, caller, url }, { lists, views, installation }) {
+  async handle({ query, caller, url }, { trash, views, installation }) {
     if (!caller.user) return { status: 200, body: [] }
-    const page = await lists.trashOf(caller.user.id, query)
+    const page = await trash.of(caller.user.id, query)
     const body = await views.singles(caller, page.items.toReversed())
     return { status: 200, body, ...linkToNext(installation.baseUrl, url, page, { dated: false }) }
   },
@@ -35,8 +35,8 @@ export const emptyCollectionTrash = route({
   summary: "Delete the caller's collections in the trash",
   permission: 'DeleteCollection',
   responses: { 200: s.String() },
-  async handle({ caller }, { life }) {
-    await life.emptyTrash(signedIn(caller).id)
+  async handle({ caller }, { trash }) {
+    await trash.empty(signedIn(caller).id)
     return { status: 200, body: 'Done emptying trash' }
   },
 })
@@ -49,8 +49,8 @@ export const clearOldCollectionsTrash = route({
   query: s.Object({ days: s.Integer({ default: 30, minimum: 0, maximum: 100_000 }) }),
   responses: { 200: s.String() },
   throws: [Invalid],
-  async handle({ query, caller }, { life }) {
-    await life.clearOld(query.days, caller.user?.id)
+  async handle({ query, caller }, { trash }) {
+    await trash.clearOld(query.days, caller.user?.id)
     return { status: 200, body: `Deleted all collections in trash older than ${query.days} days` }
   },
 })

@@ -1,10 +1,27 @@
-import { Forbidden, Invalid, type Kind, NotFound, one, Policy, Problem, type Ref, routesFor, s, signedIn, Users } from 'pounce/sdk'
+import {
+  afterParameter,
+  Forbidden,
+  Installation,
+  Invalid,
+  type Kind,
+  linkToNext,
+  NotFound,
+  one,
+  Policy,
+  Problem,
+  type Ref,
+  readAfter,
+  routesFor,
+  s,
+  signedIn,
+  Users,
+} from 'pounce/sdk'
 import { CommentJson, showComments } from './comment-json.ts'
 import { MentionDesk } from './mentions.ts'
 import { CommentDesk } from './stored-comments.ts'
 import { Threads, textOf } from './thread.ts'
 
-const needs = { comments: CommentDesk, threads: Threads, mentions: MentionDesk, users: Users, policy: Policy }
+const needs = { comments: CommentDesk, threads: Threads, mentions: MentionDesk, users: Users, policy: Policy, installation: Installation }
 const route = routesFor('comments', needs)
 
 const params = s.Object({ id: s.id() })
@@ -94,16 +111,15 @@ const listOf = (kind: Kind, plural: string) =>
     params,
     query: s.Object({
       limit: s.Integer({ default: 100, minimum: 1, maximum: 1000 }),
-      after: s.Optional(s.String({ pattern: '^[0-9TZ:.-]{24}_[0-9a-f]{24}$' })),
+      after: afterParameter(),
     }),
     responses: { 200: s.Array(CommentJson) },
-    throws: [NotFound],
-    async handle({ params, query, caller, url }, { comments, users, policy }) {
-      const [posted, id] = query.after?.split('_') ?? []
-      const page = await comments.of({ kind, id: params.id }, { limit: query.limit, ...(posted && id ? { after: [posted, id] } : {}) })
+    throws: [NotFound, Invalid],
+    async handle({ params, query, caller, url }, { comments, users, policy, installation }) {
+      const after = query.after === undefined ? {} : { after: readAfter(query.after) }
+      const page = await comments.of({ kind, id: params.id }, { limit: query.limit, ...after })
       const body = await showComments(users, policy, caller, await comments.standing(page.items))
-      if (!page.next) return { status: 200, body }
-      return { status: 200, body, headers: { link: `<${url.pathname}?limit=${query.limit}&after=${page.next.join('_')}>; rel="next"` } }
+      return { status: 200, body, ...linkToNext(installation.baseUrl, url, page, { dated: false }) }
     },
   })
 

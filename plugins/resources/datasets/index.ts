@@ -1,6 +1,17 @@
-import { Bins, ContentCounts, Datasets, definePlugin, on, provide, ReportSources, RightsOf, Searchables, TreeBranches } from 'pounce/sdk'
+import {
+  Bins,
+  ContentCounts,
+  clearTrashEveryMs,
+  Datasets,
+  definePlugin,
+  on,
+  provide,
+  ReportSources,
+  RightsOf,
+  Searchables,
+  TreeBranches,
+} from 'pounce/sdk'
 import { AbandonedImports } from './abandoned-imports.ts'
-import { ClearTrash } from './clear-trash.ts'
 import { datasets } from './collection.ts'
 import { DatasetBranch } from './dataset-branch.ts'
 import { DatasetCounts, DatasetTallies } from './dataset-counts.ts'
@@ -50,6 +61,6 @@ export const plugin = definePlugin({
   ],
   periodic: [
     { name: 'abandoned-imports', everyMs: 10 * 60 * 1000, task: AbandonedImports },
-    { name: 'clear-trash', everyMs: 6 * 60 * 60 * 1000, task: ClearTrash },
+    { name: 'clear-trash', everyMs: clearTrashEveryMs, task: DatasetTrash },
   ],
 })

@@ -1,11 +1,14 @@
 import {
+  afterParameter,
   configPort,
   Forbidden,
   Installation,
   Invalid,
+  linkToNext,
   multipart,
   NotFound,
   readAfter,
+  readNamedAfter,
   routesFor,
   type Stored,
   s,
@@ -58,29 +61,20 @@ export const listLogos = routesFor('logos', { ...needs, installation: Installati
     path: s.Optional(s.String({ maxLength: 100 })),
     name: s.Optional(s.String({ maxLength: 100 })),
     limit: s.Integer({ default: 100, minimum: 1, maximum: 1000 }),
-    after: s.Optional(s.String({ maxLength: 400, description: 'From a `Link` header: where the page before this one ended' })),
+    after: afterParameter(400),
   }),
   responses: { 200: s.Array(LogoItem) },
   throws: [Invalid],
   async handle({ query, caller, url }, { logos, access, installation }) {
     const { path, name, limit, after } = query
-    const page = await logos.page({ path, name }, { limit, ...(after === undefined ? {} : { after: placeOf(after, path) }) })
+    // Logos of one path come by name, others by date.
+    const readPlace = path === undefined ? readAfter : readNamedAfter
+    const page = await logos.page({ path, name }, { limit, ...(after === undefined ? {} : { after: readPlace(after) }) })
     const items: s.Static<typeof LogoItem>[] = []
     for (const logo of page.items) if (await access.maySee(caller, logo.path)) items.push(toItem(logo))
-    if (page.next === undefined) return { status: 200, body: items }
-    const next = new URLSearchParams(url.search)
-    next.set('after', page.next.join('_'))
-    return { status: 200, body: items, headers: { link: `<${installation.baseUrl}${url.pathname}?${next}>; rel="next"` } }
+    return { status: 200, body: items, ...linkToNext(installation.baseUrl, url, page, { dated: false }) }
   },
 })
-
-/** Logos of one path come by name, others by date. */
-const placeOf = (text: string, path: string | undefined) => {
-  if (path === undefined) return readAfter(text)
-  const at = text.lastIndexOf('_')
-  if (at < 1 || !s.isId(text.slice(at + 1))) throw new Invalid('after is not one that a Link header gave out')
-  return [text.slice(0, at), text.slice(at + 1)] as const
-}
 
 export const putLogo = routesFor('logos', { ...needs, config: configPort(config) })({
   method: 'POST',

@@ -1,4 +1,17 @@
-import { Forbidden, Installation, Invalid, type Kind, linkToNext, NotFound, one, rawJson, readAfter, routesFor, s } from 'pounce/sdk'
+import {
+  afterParameter,
+  Forbidden,
+  Installation,
+  Invalid,
+  type Kind,
+  linkToNext,
+  NotFound,
+  one,
+  rawJson,
+  readAfter,
+  routesFor,
+  s,
+} from 'pounce/sdk'
 import { Annotations } from './annotating.ts'
 import { Pages } from './document-pages.ts'
 import { PostedDocument, ShownDocument } from './json-ld.ts'
@@ -42,7 +55,7 @@ const listOf = (kind: Kind, plural: string) =>
     query: s.Object({
       extractor,
       limit: s.Optional(s.Integer({ minimum: 1, maximum: 1000 })),
-      after: s.Optional(s.String({ maxLength: 200, description: 'From a `Link` header' })),
+      after: afterParameter(),
     }),
     responses: { 200: s.rows(ShownDocument) },
     throws: [Invalid, NotFound],
@@ -51,7 +64,7 @@ const listOf = (kind: Kind, plural: string) =>
       if (limit === undefined && after === undefined) return { status: 200, body: pages.rows(target, extractor) as never }
       const from = after === undefined ? undefined : readAfter(after)
       const { json, next } = await pages.page(target, { extractor, limit: limit ?? 100, after: from })
-      const link = linkToNext(installation.baseUrl, url, { items: [], ...(next ? { next } : {}) }, { dated: false })
+      const link = linkToNext(installation.baseUrl, url, { next }, { dated: false })
       return { status: 200, body: rawJson(json), ...link }
     },
   })

@@ -1,5 +1,6 @@
 import { type Bytes, Installation, Invalid, linkToNext, multipart, NotFound, one, Policy, readAfter, routesFor, s } from 'pounce/sdk'
 import { BytesOf } from './bytes-of.ts'
+import { listQuery, seenOf } from './derived-list.ts'
 import { Derived } from './derived-store.ts'
 import { ThumbnailDesk } from './stored-thumbnails.ts'
 
@@ -110,27 +111,20 @@ export const listThumbnails = route({
   description:
     'Those that the caller may see: with `superAdmin=true` all of them. Pages, which can be short, through the `Link` header. Clowder 1.x showed them to everybody.',
   permission: 'serverAdmin',
-  query: s.Object({ limit: s.Integer({ default: 100, minimum: 1, maximum: 1000 }), after: s.Optional(s.String({ maxLength: 200 })) }),
+  query: listQuery,
   responses: { 200: s.Array(Listed) },
   throws: [Invalid],
   async handle({ query, caller, url }, { thumbnails, installation, policy }) {
     const { limit, after } = query
     const page = await thumbnails.page({ limit, ...(after === undefined ? {} : { after: readAfter(after) }) })
-    const shown = await policy.allowed(
-      caller,
-      'ViewFile',
-      'thumbnail',
-      page.items.map(({ id }) => id),
-    )
-    const body = page.items
-      .filter(({ id }) => shown.has(id))
-      .map(({ id, filename, contentType, created, sizeBytes }) => ({
-        id,
-        filename,
-        'content-type': contentType,
-        'date-created': s.toV1Date(created),
-        size: String(sizeBytes),
-      }))
+    const seen = await seenOf(policy, caller, 'thumbnail', page.items)
+    const body = seen.map(({ id, filename, contentType, created, sizeBytes }) => ({
+      id,
+      filename,
+      'content-type': contentType,
+      'date-created': s.toV1Date(created),
+      size: String(sizeBytes),
+    }))
     return { status: 200, body, ...linkToNext(installation.baseUrl, url, page, { dated: false }) }
   },
 })

@@ -1,6 +1,7 @@
 import { type Bytes, Installation, Invalid, linkToNext, multipart, NotFound, one, Policy, readAfter, routesFor, s } from 'pounce/sdk'
 import { BytesOf } from './bytes-of.ts'
 import type { Preview } from './collections.ts'
+import { listQuery, seenOf } from './derived-list.ts'
 import { Derived } from './derived-store.ts'
 import { Matching, PreviewMatch } from './matching.ts'
 import { PreviewDesk, type StoredPreviews } from './stored-previews.ts'
@@ -145,19 +146,14 @@ export const listPreviews = route({
   description:
     'Those that the caller may see: with `superAdmin=true` all of them. Pages, which can be short, through the `Link` header. Clowder 1.x showed them to everybody.',
   permission: 'serverAdmin',
-  query: s.Object({ limit: s.Integer({ default: 100, minimum: 1, maximum: 1000 }), after: s.Optional(s.String({ maxLength: 200 })) }),
+  query: listQuery,
   responses: { 200: s.Array(Listed) },
   throws: [Invalid],
   async handle({ query, caller, url }, { previews, installation, policy }) {
     const { limit, after } = query
     const page = await previews.page({ limit, ...(after === undefined ? {} : { after: readAfter(after) }) })
-    const shown = await policy.allowed(
-      caller,
-      'ViewFile',
-      'preview',
-      page.items.map(({ id }) => id),
-    )
-    const body = page.items.filter(({ id }) => shown.has(id)).map(({ id, filename, contentType }) => ({ id, filename, contentType }))
+    const seen = await seenOf(policy, caller, 'preview', page.items)
+    const body = seen.map(({ id, filename, contentType }) => ({ id, filename, contentType }))
     return { status: 200, body, ...linkToNext(installation.baseUrl, url, page, { dated: false }) }
   },
 })

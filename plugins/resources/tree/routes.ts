@@ -1,7 +1,7 @@
-import { Forbidden, Invalid, NotFound, NotSignedIn, routesFor, s } from 'pounce/sdk'
+import { afterParameter, Forbidden, Installation, Invalid, linkToNext, NotFound, NotSignedIn, routesFor, s } from 'pounce/sdk'
 import { Tree } from './tree.ts'
 
-const route = routesFor('tree', { tree: Tree })
+const route = routesFor('tree', { tree: Tree, installation: Installation })
 
 const Node = s.Object({
   id: s.String(),
@@ -27,18 +27,15 @@ export const getChildrenOfNode = route({
     nodeId: s.Optional(s.String({ maxLength: 24 })),
     mine: s.flag(false),
     limit: s.Integer({ default: 1000, minimum: 1, maximum: 1000 }),
-    after: s.Optional(s.String({ maxLength: 4000, description: 'From the `Link` of the page before' })),
+    after: afterParameter(4000),
   }),
   responses: { 200: s.Array(Node) },
   throws: [Invalid, NotFound, NotSignedIn, Forbidden],
-  async handle({ query, caller, url }, { tree }) {
+  async handle({ query, caller, url }, { tree, installation }) {
     if (!caller.user) throw new NotSignedIn()
     const { nodeType: kind, nodeId: id, mine, limit, after } = query
     if (kind !== 'root' && id === undefined) throw new Invalid(`nodeId is missing: the id of the ${kind} to look below`)
     const page = await tree.below({ kind, mine, ...(id === undefined ? {} : { id }) }, caller, { limit, ...(after ? { after } : {}) })
-    if (page.next === undefined) return { status: 200, body: page.nodes }
-    const next = new URLSearchParams(url.searchParams)
-    next.set('after', page.next)
-    return { status: 200, body: page.nodes, headers: { link: `<${url.pathname}?${next}>; rel="next"` } }
+    return { status: 200, body: page.nodes, ...linkToNext(installation.baseUrl, url, page, { dated: false }) }
   },
 })

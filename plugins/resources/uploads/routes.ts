@@ -1,10 +1,14 @@
 import {
+  afterParameter,
   byteBody,
   type Caller,
   Conflict,
   FileIntake,
+  Installation,
   Invalid,
+  linkToNext,
   NotFound,
+  readAfter,
   routesFor,
   type SentBytes,
   type Stored,
@@ -20,7 +24,8 @@ import { type Receiving, Receivings } from './receiving.ts'
 import { bytesIn, type Checksum, checksumIn, metadataIn, requireTus, tusHeaders } from './tus-headers.ts'
 import { toUpload, Upload } from './upload-json.ts'
 
-const route = routesFor('uploads', { uploads: OpenUploads, receiving: Receivings, finishing: Finishings, intake: FileIntake })
+const needs = { uploads: OpenUploads, receiving: Receivings, finishing: Finishings, intake: FileIntake, installation: Installation }
+const route = routesFor('uploads', needs)
 const params = s.Object({ id: s.id() })
 const contentType = 'application/offset+octet-stream'
 const protocol = 'A part of the tus protocol 1.0.0 (https://tus.io/protocols/resumable-upload): needs the header `Tus-Resumable: 1.0.0`.'
@@ -129,16 +134,14 @@ export const listUploads = route({
   permission: 'AddFile',
   query: s.Object({
     limit: s.Integer({ default: 100, minimum: 1, maximum: 1000 }),
-    after: s.Optional(s.String({ pattern: '^[0-9TZ:.-]{24}_[0-9a-f]{24}$' })),
+    after: afterParameter(),
   }),
   responses: { 200: s.Array(Upload) },
   headers: tusHeaders,
-  async handle({ query: { limit, after }, caller, url }, { uploads }) {
-    const [at, id] = after?.split('_') ?? []
-    const { items, next } = await uploads.of(caller, { limit, ...(at && id ? { after: [at, id] as const } : {}) })
-    const body = items.map(toUpload)
-    if (!next) return { status: 200, body }
-    return { status: 200, body, headers: { link: `<${url.pathname}?limit=${limit}&after=${next.join('_')}>; rel="next"` } }
+  throws: [Invalid],
+  async handle({ query: { limit, after }, caller, url }, { uploads, installation }) {
+    const page = await uploads.of(caller, { limit, ...(after === undefined ? {} : { after: readAfter(after) }) })
+    return { status: 200, body: page.items.map(toUpload), ...linkToNext(installation.baseUrl, url, page, { dated: false }) }
   },
 })
 
