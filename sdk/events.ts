@@ -114,8 +114,10 @@ export interface EventMap {
   'section.removed': { readonly file: string }
   'user.created': None
   'user.updated': { readonly fields: readonly string[] }
-  /** By e-mail and password, on a web page or by `POST /api/login`. */
+  /** By e-mail and password, or at a site such as an OpenID provider. */
   'user.signed-in': None
+  /** Whoever the provider says this is opens the account from now on. */
+  'user.linked': { readonly provider: string }
   'user.followed': { readonly target: Ref }
   'user.unfollowed': { readonly target: Ref }
   'key.created': None

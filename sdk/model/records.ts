@@ -160,6 +160,8 @@ export interface UserRecord {
   readonly termsAccepted: Time | null
   /** Who other providers say this is: `provider subject`, one each. Absent for accounts that only this server knows. */
   readonly identities?: readonly string[]
+  /** Nobody has checked that the address is theirs: no other provider's identity is linked to this account by it. */
+  readonly isEmailUnverified?: true
   /** Groups it belongs to: their memberships count as its own. */
   readonly groups?: readonly string[]
   /** What is written to it by mail. Absent: at once, and only what is meant for this person. */

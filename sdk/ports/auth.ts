@@ -1,5 +1,7 @@
 import type { Caller } from '../model/caller.ts'
+import type { UserRecord } from '../model/records.ts'
 import { contributions, port } from '../port.ts'
+import type { Stored } from './document-store.ts'
 
 /** Someone whose identity a provider vouches for. Never a session and never a right. */
 export interface VerifiedIdentity {
@@ -7,25 +9,51 @@ export interface VerifiedIdentity {
   readonly provider: string
   /** Stable in the provider: the e-mail for local accounts, `sub` for OIDC, the DN for LDAP. */
   readonly subject: string
+  /** Empty when the provider names none, or none that counts: then only an account that is known already is opened. */
   readonly email: string
   readonly isEmailVerified: boolean
   readonly firstName: string
   readonly lastName: string
-  readonly groups: readonly string[]
+  /** Absent where the provider says nothing of groups, which is not the same as none. */
+  readonly groups?: readonly string[]
 }
 
-/** A way to prove who one is. Every method takes as long for an unknown account as for a wrong password. */
+/** A site to which browsers are sent to sign in there. */
+export interface SignInSite {
+  /** What its identities name as `provider`, and a part of the path: lower-case letters, digits and dashes. */
+  readonly id: string
+  /** What people read on the button. */
+  readonly label: string
+  /**
+   * Where to send the browser, which shall come back to `callback`, and what this browser alone must remember, in secret, until it does.
+   * Rejects with `Unavailable` while the site is away.
+   */
+  redirect(callback: string): Promise<{ readonly url: string; readonly kept: string }>
+  /**
+   * Who came back. `address` is the callback with the query that the browser brought; `kept` as given out for it. Undefined for whatever the site does
+   * not vouch for now: broken off, forged, used up, of another browser, not in the groups that may come in.
+   */
+  returned(address: URL, kept: string): Promise<VerifiedIdentity | undefined>
+}
+
+/** A way to prove who one is, or several. Every method takes as long for an unknown account as for a wrong password. */
 export interface AuthProvider {
   readonly id: string
+  /** What people read who can choose; the id unless given. */
+  readonly label?: string
   /** Undefined when this provider does not vouch for them; it never says which part was wrong. */
   password?(email: string, password: string): Promise<VerifiedIdentity | undefined>
   bearer?(token: string): Promise<VerifiedIdentity | undefined>
-  /** Where to send the browser, and what to remember until it returns. */
-  redirect?(returnTo: string): Promise<{ readonly url: string; readonly state: string }>
-  /** The way back. */
-  returned?(query: Readonly<Record<string, string>>, state: string): Promise<VerifiedIdentity | undefined>
+  readonly sites?: readonly SignInSite[]
 }
 export const AuthProviders = contributions<AuthProvider>('authProviders')
+
+/** Wants to know what a provider says of somebody, such as which groups they are in. */
+export interface SignInStep {
+  /** At each sign-in by password or at a site, before the session opens; a rejection stops it. What it does twice must do no harm. */
+  signedIn(user: UserRecord & Stored, identity: VerifiedIdentity): Promise<void>
+}
+export const SignInSteps = contributions<SignInStep>('signInSteps')
 
 /** What a request brought along to prove who sends it. Each is absent when not sent. */
 export interface Credentials {
