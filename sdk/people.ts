@@ -1,7 +1,5 @@
 import { anonymousUserId, type Caller } from './model/caller.ts'
-import { allPermissions, type Permission } from './model/permission.ts'
-import { fullNameOf, type UserRecord } from './model/records.ts'
-import type { Stored } from './ports/document-store.ts'
+import { fullNameOf, type UserRecord } from './model/people.ts'
 import type { Policy } from './ports/policy.ts'
 import type { Users } from './ports/resources.ts'
 import * as s from './schema.ts'
@@ -48,17 +46,4 @@ export const peopleFor = async (
     if (!user || !known.has(id)) return { id, fullName, avatarURL: nobodysPicture }
     return { id, fullName, avatarURL: users.avatarOf(user), email: user.email }
   }
-}
-
-const isPermission = (name: string): name is Permission => allPermissions.has(name)
-
-/** The rights of an account now, for asking what a person may see who sent no request. */
-export const callerFor = async (users: Users, user: UserRecord & Stored): Promise<Caller> => {
-  const roles = user.memberships.length === 0 ? [] : await users.roles()
-  const memberships = user.memberships.flatMap(({ space, role }) => {
-    const held = roles.find(({ id }) => id === role)
-    return held ? [{ space, role, roleName: held.name, permissions: new Set(held.permissions.filter(isPermission)) }] : []
-  })
-  const { id, email, status } = user
-  return { user: { id, email, fullName: fullNameOf(user), status, memberships }, via: 'session', scope: 'full', superAdmin: false }
 }

@@ -1,6 +1,5 @@
 import type { Json } from '../ports/document-store.ts'
-import type { AccountStatus } from './caller.ts'
-import type { Kind, LifeState, Ref } from './kind.ts'
+import type { LifeState, Ref } from './kind.ts'
 
 /** ISO 8601 in UTC with milliseconds, so that text order is time order. */
 export type Time = string
@@ -140,55 +139,6 @@ export interface FileRecord {
   readonly wantedOn?: string
   /** Of a file that came with an import, until its `file.created` is out: what that will say. */
   readonly untold?: { readonly extract: boolean; readonly key: string | null }
-}
-
-export interface UserRecord {
-  /** Lower case, unique. */
-  readonly email: string
-  readonly firstName: string
-  readonly lastName: string
-  /** `userpass` for local accounts. */
-  readonly provider: string
-  /** PHC text; null where another provider vouches. */
-  readonly passwordHash: string | null
-  readonly status: AccountStatus
-  readonly created: Time
-  readonly lastLogin: Time | null
-  readonly profile: Readonly<Record<string, string>>
-  readonly memberships: readonly { readonly space: string; readonly role: string }[]
-  readonly followed: readonly { readonly kind: Kind; readonly id: string }[]
-  readonly termsAccepted: Time | null
-  /** Who other providers say this is: `provider subject`, one each. Absent for accounts that only this server knows. */
-  readonly identities?: readonly string[]
-  /** Nobody has checked that the address is theirs: no other provider's identity is linked to this account by it. */
-  readonly isEmailUnverified?: true
-  /** Groups it belongs to: their memberships count as its own. */
-  readonly groups?: readonly string[]
-  /** What is written to it by mail. Absent: at once, and only what is meant for this person. */
-  readonly notifications?: 'none' | 'direct' | 'hourly' | 'daily'
-}
-
-/** People who are members of spaces together. */
-export interface GroupRecord {
-  /** Unique. */
-  readonly name: string
-  readonly description: string
-  /** `local`, or the provider that says who belongs to it. */
-  readonly source: string
-  /** Its name at that provider; null for local groups. */
-  readonly external: string | null
-  readonly author: string
-  readonly created: Time
-  readonly memberships: readonly { readonly space: string; readonly role: string }[]
-}
-
-/** A person's name as shown. */
-export const fullNameOf = (user: Pick<UserRecord, 'firstName' | 'lastName'>): string => `${user.firstName} ${user.lastName}`.trim()
-
-export interface RoleRecord {
-  readonly name: string
-  readonly description: string
-  readonly permissions: readonly string[]
 }
 
 /** One JSON-LD document on a thing. Context and content are kept verbatim. */

@@ -1,5 +1,5 @@
 import type { Caller } from '../model/caller.ts'
-import type { UserRecord } from '../model/records.ts'
+import type { UserRecord } from '../model/people.ts'
 import { contributions, port } from '../port.ts'
 import type { Stored } from './document-store.ts'
 

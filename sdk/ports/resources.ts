@@ -1,5 +1,6 @@
 import type { NewEvent } from '../events.ts'
-import type { Caller } from '../model/caller.ts'
+import type { Caller, Membership } from '../model/caller.ts'
+import type { RoleRecord, UserRecord } from '../model/people.ts'
 import type {
   CollectionRecord,
   DatasetAccess,
@@ -8,11 +9,9 @@ import type {
   FolderRecord,
   License,
   Place,
-  RoleRecord,
   SpaceRecord,
   Tag,
   Time,
-  UserRecord,
 } from '../model/records.ts'
 import { port } from '../port.ts'
 import type { BlobFacts } from './blob-store.ts'
@@ -26,7 +25,7 @@ export interface Users extends Records<UserRecord> {
   named(firstName: string, lastName: string): Promise<readonly (UserRecord & Stored)[]>
   /** Server admins, at most 100, by id. */
   admins(): Promise<readonly (UserRecord & Stored)[]>
-  /** Members of a space with their role ids, by id. */
+  /** Members of a space by the account itself, with their role ids, by id; see `peopleOf`. */
   membersOf(space: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<UserRecord & Stored>>
   /** Some of those who follow a thing, at most `limit` (1 to 1,000), by id. */
   followersOf(thing: string, limit: number): Promise<readonly (UserRecord & Stored)[]>
@@ -36,6 +35,17 @@ export interface Users extends Records<UserRecord> {
   ): Promise<UserRecord & Stored>
   /** Adds, changes or (role undefined) ends a membership. `joining`: whether a new member was added, or accepted after asking. */
   setMembership(user: string, space: string, role: string | undefined, actor?: string, joining?: 'added' | 'accepted'): Promise<void>
+  /** The rights of an account now, for asking what a person may see who sent no request. */
+  callerOf(user: UserRecord & Stored): Promise<Caller>
+  /**
+   * Every role that a person holds in a space now, by the account itself or through a group; a role that no longer exists gives nothing. Roles and
+   * groups are known as they were at most half a second ago, so asking costs no read.
+   */
+  membershipsOf(user: Pick<UserRecord, 'memberships' | 'groups'>): Promise<readonly Membership[]>
+  /** Who is in a space, by the account itself or through a group, each once, by id. `membershipsOf` tells in which roles. */
+  peopleOf(space: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<UserRecord & Stored>>
+  /** Who belongs to a group, by id. */
+  inGroup(group: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<UserRecord & Stored>>
   /** Address of a person's picture; it can give their e-mail away, so it is for those who may see that. */
   avatarOf(user: UserRecord): string
   roles(): Promise<readonly (RoleRecord & Stored)[]>

@@ -1,5 +1,6 @@
-import type { Time, UserRecord } from '../model/records.ts'
-import { port } from '../port.ts'
+import type { UserRecord } from '../model/people.ts'
+import type { Time } from '../model/records.ts'
+import { type Contributions, contributions, port } from '../port.ts'
 
 /** What server admins set while the installation runs, for everybody to see. */
 export interface SiteSettings {
@@ -32,6 +33,18 @@ export interface Site {
   change(fields: Partial<Omit<SiteSettings, 'tosChanged'>>, actor: string | undefined): Promise<SiteSettings>
 }
 export const Site = port<Site>('site')
+
+/**
+ * The same for whoever runs without them too, or below the plugin that provides them: none or one. A port of its own, because needs go one way
+ * and accounts, which the settings need, ask for the terms.
+ */
+export const Sites = contributions<Site>('site')
+
+/** What mails call the installation, in a subject and safe for one. */
+export const siteName = async (sites: Contributions<Site>): Promise<string> => {
+  const settings = await sites.all()[0]?.settings()
+  return (settings?.displayName ?? '').replace(/\p{Cc}+/gu, ' ').trim() || 'Pounce'
+}
 
 /** True of somebody who has accepted the terms as they are; always when there are none. */
 export const acceptsTerms = ({ termsAccepted }: Pick<UserRecord, 'termsAccepted'>, { tosText, tosChanged }: SiteSettings): boolean =>

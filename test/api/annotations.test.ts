@@ -130,7 +130,7 @@ for (const kind of ['files', 'datasets'] as const) {
       ((await page.json()) as { text: string }[]).map(comment => comment.text),
       ['first\nline', 'second'],
     )
-    const next = /<([^>]+)>; rel="next"/.exec(page.headers.get('link') ?? '')?.[1] ?? ''
+    const next = /<[^>]*(\/api\/[^>]+)>; rel="next"/.exec(page.headers.get('link') ?? '')?.[1] ?? ''
     t.deepEqual(
       (await ok<{ text: string }[]>(ann.call(next))).map(comment => comment.text),
       ['third'],
