@@ -1,4 +1,4 @@
-import type { Permission } from './permission.ts'
+import type { Permission, Verb } from './permission.ts'
 
 /** A role held in a space, with the role's permissions as they are now. */
 export interface Membership {
@@ -7,7 +7,11 @@ export interface Membership {
   readonly role: string
   /** For people; absent where only the rights matter. */
   readonly roleName?: string
+  /** For people, of a membership that a group has: the group's name. */
+  readonly groupName?: string
   readonly permissions: ReadonlySet<Permission>
+  /** Id of the group through which it is held; absent for one of the account itself. A space can be in several memberships then. */
+  readonly group?: string
 }
 
 /** An account's standing. `ReadOnly` may read and download; `Inactive` may do nothing. */
@@ -24,9 +28,6 @@ export interface CallerUser {
   /** Set while the terms of service wait to be accepted: until then nothing goes but what leads there. */
   readonly termsPending?: true
 }
-
-/** What a permission does to a thing: `manage` is about members, access and settings of a space. */
-export type Verb = 'read' | 'write' | 'delete' | 'manage'
 
 /** How far a key reaches, within the rights of its user. An absent member limits nothing. */
 export interface KeyLimits {
@@ -60,3 +61,6 @@ export const isServerAdmin = (caller: Caller): boolean =>
 
 /** The user id under which anonymous and service actions are recorded (Clowder 1.x, User.anonymous). */
 export const anonymousUserId = '000000000000000000000000'
+
+/** True of a server admin who passes every permission check: superadmin mode is on. Never with a limited key, whatever it asks for. */
+export const isSuperAdmin = (caller: Caller): boolean => caller.superAdmin && caller.limits === undefined

@@ -88,3 +88,82 @@ export const defaultRoles: Readonly<Record<'Viewer' | 'Editor' | 'Admin', readon
 
 /** Every permission there is; a route that declares another one stops the start. */
 export const allPermissions: ReadonlySet<string> = new Set<string>(defaultRoles.Admin)
+
+/** What a permission does to a thing: `manage` is about who may see or rule it, about members, and about spaces as such. */
+export type Verb = 'read' | 'write' | 'delete' | 'manage'
+
+type Reading = (typeof reading)[number] | 'DownloadFiles' | 'ViewRelation'
+type Managing = 'CreateSpace' | 'EditSpace' | 'PublicSpace' | 'DeleteSpace' | 'PublicDataset' | 'EditUser' | 'EditStagingArea'
+type Deleting = Exclude<Extract<Permission, `Delete${string}` | `Remove${string}`>, Managing>
+type VerbOf<P extends Permission> = P extends Reading ? 'read' : P extends Managing ? 'manage' : P extends Deleting ? 'delete' : 'write'
+
+/** The one verb of each permission: what a key that is limited to verbs goes by. */
+export const verbOf: { readonly [P in Permission]: VerbOf<P> } = {
+  ViewSpace: 'read',
+  ViewDataset: 'read',
+  ViewCollection: 'read',
+  ViewFile: 'read',
+  ViewSection: 'read',
+  ViewMetadata: 'read',
+  ViewTags: 'read',
+  ViewComments: 'read',
+  ViewSensor: 'read',
+  ViewGeoStream: 'read',
+  ViewUser: 'read',
+  ViewVocabulary: 'read',
+  ViewVocabularyTerm: 'read',
+  CreateSpace: 'manage',
+  AddResourceToSpace: 'write',
+  RemoveResourceFromSpace: 'delete',
+  CreateDataset: 'write',
+  EditDataset: 'write',
+  PublicDataset: 'manage',
+  AddResourceToDataset: 'write',
+  RemoveResourceFromDataset: 'delete',
+  ExecuteOnDataset: 'write',
+  CreateCollection: 'write',
+  EditCollection: 'write',
+  AddResourceToCollection: 'write',
+  RemoveResourceFromCollection: 'delete',
+  AddFile: 'write',
+  EditFile: 'write',
+  DownloadFiles: 'read',
+  EditLicense: 'write',
+  CreatePreview: 'write',
+  MultimediaIndexDocument: 'write',
+  CreateSection: 'write',
+  EditSection: 'write',
+  DeleteSection: 'delete',
+  AddMetadata: 'write',
+  EditMetadata: 'write',
+  DeleteMetadata: 'delete',
+  AddTag: 'write',
+  DeleteTag: 'delete',
+  AddComment: 'write',
+  EditComment: 'write',
+  DeleteComment: 'delete',
+  CreateSensor: 'write',
+  DeleteSensor: 'delete',
+  AddGeoStream: 'write',
+  DeleteGeoStream: 'delete',
+  AddDatapoints: 'write',
+  CreateRelation: 'write',
+  ViewRelation: 'read',
+  DeleteRelation: 'delete',
+  CreateVocabulary: 'write',
+  EditVocabulary: 'write',
+  DeleteVocabulary: 'delete',
+  CreateVocabularyTerm: 'write',
+  EditVocabularyTerm: 'write',
+  DeleteVocabularyTerm: 'delete',
+  DeleteSpace: 'manage',
+  EditSpace: 'manage',
+  PublicSpace: 'manage',
+  EditStagingArea: 'manage',
+  DeleteDataset: 'delete',
+  DeleteCollection: 'delete',
+  DeleteFile: 'delete',
+  EditUser: 'manage',
+  ArchiveFile: 'write',
+  ArchiveDataset: 'write',
+}

@@ -26,8 +26,11 @@ export interface Policy {
   visibleTo(caller: Caller, permission: Permission): Where | 'all' | 'nothing'
   /** The same rule for search: ids of spaces and of the caller, who sees the files of their datasets, and whether public and own things are included. */
   searchScope(caller: Caller): SearchScope
-  /** The rules that led to the verdict, for people: `["role Editor in space 5f… holds EditDataset"]`. */
-  explain(caller: Caller, permission: Permission, ref?: Ref): Promise<{ verdict: Verdict; because: readonly string[] }>
+  /**
+   * The rules that led to the verdict, for people: `["role Editor in space 5f… holds EditDataset"]`. What hangs on what is named as far as `reader`, who
+   * is told this (the caller unless said), may see it.
+   */
+  explain(caller: Caller, permission: Permission, ref?: Ref, reader?: Caller): Promise<{ verdict: Verdict; because: readonly string[] }>
   /** True when only signed-in people may read (`POUNCE_ACCESS__PRIVATE=true`). */
   readonly isPrivate: boolean
 }
@@ -36,7 +39,14 @@ export const Policy = port<Policy>('policy')
 /** The part of the index that a caller may see. */
 export type SearchScope =
   | { readonly all: true }
-  | { readonly all: false; readonly spaces: readonly string[]; readonly author?: string; readonly includePublic: boolean }
+  | {
+      readonly all: false
+      readonly spaces: readonly string[]
+      readonly author?: string
+      readonly includePublic: boolean
+      /** Only what is in one of these spaces besides: how far a limited key reaches. */
+      readonly within?: readonly string[]
+    }
 
 /** What a resource says of itself so that the policy can decide. */
 export interface Rights {

@@ -1,6 +1,6 @@
 import test from 'ava'
 import type { Ref } from 'pounce/sdk'
-import { cast, idOf, policyOn, sourcesOf } from './testing-fixtures/cast.ts'
+import { cast, idOf, member, policyOn, someone, sourcesOf } from './testing-fixtures/cast.ts'
 
 const file: Ref = { kind: 'file', id: idOf('file') }
 const dataset: Ref = { kind: 'dataset', id: idOf('data') }
@@ -17,20 +17,61 @@ const policy = policyOn(
 test('a right that comes through a parent is told with every step', async t => {
   t.deepEqual(await policy.explain(cast['editor']!, 'EditFile', file), {
     verdict: 'yes',
-    because: [`file ${file.id} asks dataset ${dataset.id}`, `role Editor in space ${idOf('lab')} holds EditFile`],
+    because: [`file ${file.id} belongs to dataset ${dataset.id}, which is asked`, `role Editor in space ${idOf('lab')} holds EditFile`],
   })
 })
 
-test('a refusal says what is missing and whether the thing can be seen', async t => {
+test('a refusal says what each rule found missing, and whether the thing can be seen', async t => {
   t.deepEqual(await policy.explain(cast['viewer']!, 'EditFile', file), {
     verdict: 'no',
-    because: [`no rule gives EditFile on file ${file.id}`, 'ViewFile is held'],
+    because: [
+      `the caller did not make file ${file.id}`,
+      `file ${file.id} belongs to dataset ${dataset.id}, which is asked`,
+      `the caller did not make dataset ${dataset.id}`,
+      `role Viewer in space ${idOf('lab')} does not hold EditFile`,
+      `ViewFile is held, so file ${file.id} is seen`,
+    ],
   })
   const bin = { kind: 'dataset', id: idOf('bin') } as const
   t.deepEqual(await policy.explain(cast['viewer']!, 'ViewDataset', bin), {
     verdict: 'unseen',
-    because: [`no rule gives ViewDataset on dataset ${bin.id}`, `dataset ${bin.id} is trashed`, 'ViewDataset is not held either'],
+    because: [
+      `the caller did not make dataset ${bin.id}`,
+      `dataset ${bin.id} is trashed, where roles give only the right to delete`,
+      `role Viewer in space ${idOf('lab')} holds ViewDataset`,
+      `ViewDataset is not held, so it is as if there were no dataset ${bin.id}`,
+    ],
   })
+  t.deepEqual((await policy.explain(cast['stranger']!, 'ViewDataset', dataset)).because, [
+    `the caller did not make dataset ${dataset.id}`,
+    `the caller has no role in a space that dataset ${dataset.id} is in`,
+    `dataset ${dataset.id} is not public, and the server is private`,
+    `ViewDataset is not held, so it is as if there were no dataset ${dataset.id}`,
+  ])
+})
+
+test('a role that a group holds is told with the group', async t => {
+  const [held] = [member('lab', 'Editor')]
+  const grouped = someone('grouped', [{ ...held!, groupName: 'Soil people' }])
+  t.is(
+    (await policy.explain(grouped, 'EditDataset', dataset)).because.at(-1),
+    `role Editor in space ${idOf('lab')} through group Soil people holds EditDataset`,
+  )
+})
+
+test('a parent that the reader may not see is not named', async t => {
+  const both = policyOn(
+    sourcesOf({
+      'file:file': { author: idOf('uploader'), parents: [dataset, { kind: 'dataset', id: idOf('hidden') }] },
+      'dataset:data': { spaces: [idOf('lab')] },
+      'dataset:hidden': { spaces: [idOf('secret')] },
+    }),
+    { isPrivate: true },
+  )
+  const told = await both.explain(cast['viewer']!, 'EditFile', file)
+  t.is(told.verdict, 'no')
+  t.false(told.because.join(' ').includes(idOf('hidden')))
+  t.true((await both.explain(cast['viewer']!, 'EditFile', file, cast['superAdmin']!)).because.join(' ').includes(idOf('hidden')))
 })
 
 test('what the account or key may not do at all is named first', async t => {

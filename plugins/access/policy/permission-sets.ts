@@ -33,6 +33,16 @@ export const extractionPermissions: ReadonlySet<Permission> = new Set<Permission
   'ViewRelation',
 ])
 
+/**
+ * What a key that is limited to spaces may ask for where no thing is named: every route that does so shows only what the policy lets through, or
+ * makes and changes only what it places on a thing that it checks (`test/api/limited-keys.test.ts` knows them all).
+ */
+export const placedPermissions: ReadonlySet<Permission> = new Set<Permission>([
+  ...(['ViewSpace', 'ViewDataset', 'ViewCollection', 'ViewFile', 'ViewSection', 'ViewMetadata', 'ViewTags', 'ViewComments'] as const),
+  ...(['ViewRelation', 'DownloadFiles'] as const),
+  ...(['CreateDataset', 'CreateCollection', 'AddResourceToDataset', 'AddFile', 'AddMetadata', 'CreateSection', 'CreateRelation'] as const),
+])
+
 /** The right that makes a thing of each kind visible. Derived kinds pass it on to what they hang on. */
 export const viewPermission: Readonly<Record<Kind, Permission>> = {
   space: 'ViewSpace',
@@ -46,6 +56,7 @@ export const viewPermission: Readonly<Record<Kind, Permission>> = {
   metadata: 'ViewMetadata',
   comment: 'ViewComments',
   user: 'ViewUser',
+  group: 'ViewUser',
   role: 'ViewUser',
   extractor: 'ViewFile',
   job: 'ViewFile',

@@ -1,10 +1,12 @@
 import {
+  and,
   type Caller,
   type Contributions,
   configPort,
   eq,
   Installation,
   isIn,
+  isSuperAdmin,
   type Kind,
   or,
   type Permission,
@@ -18,15 +20,18 @@ import {
   wire,
 } from 'pounce/sdk'
 import { Decision } from './decision.ts'
-import { extractionPermissions } from './permission-sets.ts'
+import { Explanation } from './explanation.ts'
+import { extractionPermissions, placedPermissions, viewPermission } from './permission-sets.ts'
 import { RightsReader } from './rights-graph.ts'
-import { barred, isReading, type Mode, roleHolds } from './rules.ts'
+import { barred, isReading, type Mode, spacesHeld } from './rules.ts'
 
 export const config = s.Object({
   allowAnonymousDownload: s.Boolean({ default: false, description: 'Whoever may look at a file may also download it, signed in or not' }),
   makeGeostreamsPublicReadable: s.Boolean({ default: true, description: 'Anybody may read geostreams, on a private server too' }),
 })
 type Settings = s.Static<typeof config>
+
+const isSubset = (some: ReadonlySet<string>, all: readonly string[]): boolean => some.isSubsetOf(new Set(all))
 
 const searchable: readonly Permission[] = ['ViewDataset', 'ViewFile', 'ViewCollection']
 
@@ -61,13 +66,24 @@ export class ResourcePolicy implements Policy {
   }
 
   visibleTo(caller: Caller, permission: Permission): Where | 'all' | 'nothing' {
-    if (caller.superAdmin) return 'all'
     if (barred(caller, permission)) return 'nothing'
+    const held = this.#heldBy(caller, permission)
+    const limit = caller.limits?.spaces
+    if (limit === undefined || held === 'nothing') return held
+    if (limit.size === 0) return 'nothing'
+    const within = isIn('spaces', [...limit])
+    const isHeldThroughout = held === 'all' || isSubset(limit, spacesHeld(this.#mode, caller, permission))
+    return isHeldThroughout ? within : and(within, held)
+  }
+
+  /** Without regard to how far the key reaches. */
+  #heldBy(caller: Caller, permission: Permission): Where | 'all' | 'nothing' {
+    if (isSuperAdmin(caller) || caller.via === 'service') return 'all'
     const reading = isReading(this.#mode, permission)
-    if (caller.via === 'service' || (reading && !this.isPrivate)) return 'all'
+    if (reading && !this.isPrivate) return 'all'
     const any: Where[] = []
     if (caller.user) {
-      const spaces = caller.user.memberships.filter(held => roleHolds(this.#mode, held, permission)).map(held => held.space)
+      const spaces = spacesHeld(this.#mode, caller, permission)
       any.push(eq('author', caller.user.id))
       if (spaces.length > 0) any.push(isIn('spaces', spaces))
     }
@@ -77,29 +93,41 @@ export class ResourcePolicy implements Policy {
   }
 
   searchScope(caller: Caller): SearchScope {
-    if (caller.superAdmin) return { all: true }
-    if (caller.user?.status === 'Inactive') return { all: false, spaces: [], includePublic: false }
-    if (!this.isPrivate || caller.via === 'service') return { all: true }
-    const spaces = (caller.user?.memberships ?? [])
-      .filter(held => searchable.some(permission => held.permissions.has(permission)))
-      .map(held => held.space)
-    if (!caller.user) return { all: false, spaces, includePublic: true }
-    return { all: false, spaces: [...spaces, caller.user.id], includePublic: true, author: caller.user.id }
+    if (searchable.every(permission => barred(caller, permission) !== undefined)) return { all: false, spaces: [], includePublic: false }
+    const limit = caller.limits?.spaces
+    if (isSuperAdmin(caller) || !this.isPrivate || caller.via === 'service') {
+      return limit === undefined ? { all: true } : { all: false, spaces: [...limit], includePublic: false }
+    }
+    const within = limit === undefined ? {} : { within: [...limit] }
+    const { user } = caller
+    if (!user) return { all: false, spaces: [], includePublic: true }
+    const spaces = [...new Set(searchable.flatMap(permission => spacesHeld(this.#mode, caller, permission)))]
+    return { all: false, spaces: [...spaces, user.id], includePublic: true, author: user.id, ...within }
   }
 
-  async explain(caller: Caller, permission: Permission, ref?: Ref): Promise<{ verdict: Verdict; because: readonly string[] }> {
+  async explain(
+    caller: Caller,
+    permission: Permission,
+    ref?: Ref,
+    reader = caller,
+  ): Promise<{ verdict: Verdict; because: readonly string[] }> {
     if (ref === undefined) {
       const { verdict, because } = this.#withoutResource(caller, permission)
       return { verdict, because: [because] }
     }
     const graph = await this.#reader.read(ref.kind, [ref.id])
-    return new Decision(this.#mode, graph, caller).explain(permission, ref)
+    const seen = new Decision(this.#mode, graph, reader)
+    const isShown = (each: Ref): boolean =>
+      (each.kind === ref.kind && each.id === ref.id) || seen.verdict(viewPermission[each.kind], each) === 'yes'
+    return new Explanation(new Decision(this.#mode, graph, caller), isShown).of(permission, ref)
   }
 
   #withoutResource(caller: Caller, permission: Permission): { verdict: Verdict; because: string } {
     const bar = barred(caller, permission)
     if (bar !== undefined) return { verdict: 'no', because: bar }
-    if (caller.superAdmin) return { verdict: 'yes', because: 'superadmin mode is on' }
+    if (caller.limits?.spaces && !placedPermissions.has(permission))
+      return { verdict: 'no', because: `The key is limited to spaces, and ${permission} without a thing goes beyond them` }
+    if (isSuperAdmin(caller)) return { verdict: 'yes', because: 'superadmin mode is on' }
     if (caller.user) return { verdict: 'yes', because: `an active account holds ${permission} where no resource is named` }
     if (caller.via === 'service' && extractionPermissions.has(permission))
       return { verdict: 'yes', because: `the service key holds ${permission}` }

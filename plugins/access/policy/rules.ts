@@ -1,4 +1,16 @@
-import { type Caller, isServerAdmin, type Kind, type Membership, type Permission, type Rights, readingPermissions } from 'pounce/sdk'
+import {
+  type Caller,
+  isServerAdmin,
+  isSuperAdmin,
+  type KeyLimits,
+  type Kind,
+  type Membership,
+  type Permission,
+  type Rights,
+  readingPermissions,
+  verbOf,
+} from 'pounce/sdk'
+import type { Asker } from './asker.ts'
 import { extractionPermissions, readOnlyPermissions } from './permission-sets.ts'
 
 /** How the installation is set. */
@@ -43,19 +55,29 @@ export const roleHolds = (mode: Mode, membership: Membership, permission: Permis
   membership.permissions.has(permission) ||
   (mode.isDownloadOpen && permission === 'DownloadFiles' && membership.permissions.has('ViewFile'))
 
+/** True of an account for which nothing is open yet, or any more: it sees what nobody in particular sees, and may do nothing. */
+export const isShutOut = ({ user }: Caller): boolean => user?.status === 'Inactive' || user?.termsPending === true
+
+const beyondVerbs = ({ verbs }: KeyLimits, permission: Permission): string | undefined => {
+  const verb = verbOf[permission]
+  if (verbs === undefined || verbs.has(verb)) return undefined
+  return `The key is limited to ${[...verbs].join(', ') || 'nothing'}, and ${permission} is to ${verb}`
+}
+
 /** What stands between a caller and a permission whatever the resource: a sentence for people, or undefined. */
 export const barred = (caller: Caller, permission: Permission): string | undefined => {
-  if (caller.superAdmin) return undefined
+  if (caller.user?.termsPending) return 'The terms of service are not accepted'
+  if (isSuperAdmin(caller)) return undefined
   const status = caller.user?.status
   if (status === 'Inactive') return 'Account is not activated'
   if (status === 'ReadOnly' && !readOnlyPermissions.has(permission)) return 'Account is ReadOnly'
   if (caller.scope === 'extraction' && !extractionPermissions.has(permission)) return `An extraction key does not hold ${permission}`
-  return undefined
+  return caller.limits && beyondVerbs(caller.limits, permission)
 }
 
-/** A membership of the caller in one of the spaces whose role holds the permission. */
-const heldRole = (mode: Mode, caller: Caller, permission: Permission, spaces: readonly string[]): Membership | undefined =>
-  spaces.length === 0 ? undefined : caller.user?.memberships.find(held => spaces.includes(held.space) && roleHolds(mode, held, permission))
+/** Spaces in which a role of the caller holds the permission. */
+export const spacesHeld = (mode: Mode, { user }: Caller, permission: Permission): readonly string[] =>
+  user === undefined ? [] : user.memberships.filter(held => roleHolds(mode, held, permission)).map(held => held.space)
 
 /** True when roles in spaces count for this permission on a thing in this state. */
 const rolesCount = (permission: Permission, kind: Kind, state: Rights['state']): boolean => {
@@ -69,12 +91,15 @@ const rolesCount = (permission: Permission, kind: Kind, state: Rights['state']):
  * The first rule that gives the caller the permission on a thing that exists, from what the thing says of itself.
  * A thing with parents is public, open or served only through them.
  */
-export const groundOn = (mode: Mode, caller: Caller, permission: Permission, kind: Kind, rights: Rights): Ground | undefined => {
-  if (caller.superAdmin) return grounds.superadmin
+export const groundOn = (asker: Asker, permission: Permission, kind: Kind, rights: Rights): Ground | undefined => {
+  const { caller, mode } = asker
   if (barred(caller, permission)) return undefined
+  if (isSuperAdmin(caller)) return grounds.superadmin
+  // A limited key has no account to deal with, its owner's included.
+  if (kind === 'user' && caller.limits && !readingPermissions.has(permission)) return undefined
   if (caller.user !== undefined && caller.user.id === rights.author) return grounds.author
   if (kind === 'user' && isServerAdmin(caller)) return grounds.administrator
-  const membership = rolesCount(permission, kind, rights.state) ? heldRole(mode, caller, permission, rights.spaces) : undefined
+  const membership = rolesCount(permission, kind, rights.state) ? asker.roleIn(rights.spaces, permission) : undefined
   if (membership) return { rule: 'role', membership }
   if (rights.state !== 'live' || (rights.parents !== undefined && rights.parents.length > 0)) return undefined
   if (caller.via === 'service') return grounds.service
