@@ -101,6 +101,7 @@ const operation = (mount: Mount, alias: number, names: ReadonlyMap<string, strin
     summary,
     ...(about ? { description: about } : {}),
     'x-permission': permission,
+    ...(declaration.beforeTerms ? { 'x-before-terms': true } : {}),
     security: security(declaration),
     parameters: [...parameters('path', declaration.params, schemas, names), ...parameters('query', declaration.query, schemas)],
     ...(body === undefined ? {} : { requestBody: requestBody(body, schemas) }),
@@ -175,9 +176,11 @@ const contentOf = (schema: SchemaShape, schemas: OpenapiSchemas): Members | unde
   }
 }
 
-const refusals = ({ permission, params, query, body, throws = [] }: Declaration): readonly number[] => {
+const refusals = ({ permission, params, query, body, ignoresCredentials, beforeTerms, throws = [] }: Declaration): readonly number[] => {
   const found = new Set<number>(throws.map(statusOf))
   if (permission !== 'anyone') found.add(401).add(403)
+  // The terms of service hold for everybody who says who they are.
+  if (!ignoresCredentials && !beforeTerms) found.add(403)
   if (params) found.add(404)
   if (query || body) found.add(400)
   if (body) found.add(413).add(415)

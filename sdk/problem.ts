@@ -49,6 +49,13 @@ export class Forbidden extends Problem {
   }
 }
 
+/** 403: nothing goes before the caller has accepted the terms of service, which have the code of their own so that a page can show them. */
+export class TermsNotAccepted extends Problem {
+  constructor(message = 'Terms of Service not accepted', options?: Options) {
+    super(403, 'terms-not-accepted', message, options)
+  }
+}
+
 /** 404 of a resource. One body for malformed, unknown and invisible ids, so that nothing can be learned from it. */
 export class NotFound extends Problem {
   constructor(kind: string, options?: Options) {

@@ -147,6 +147,8 @@ export interface RouteDeclaration<N extends Needs, P, Q, B, R extends Responses>
   readonly neverByCookie?: boolean
   /** Never looks at who asks: the caller is anonymous and a wrong or stale credential does no harm (pages, scripts, signing in). */
   readonly ignoresCredentials?: boolean
+  /** Also for those who have not accepted the terms of service yet: what they read, accept or leave by. Every other route refuses them. */
+  readonly beforeTerms?: boolean
   /** Sent with every answer, refusals included, and with the answer to OPTIONS: for protocols that ask for that. */
   readonly headers?: Readonly<Record<string, string>>
   readonly handle: (request: Request<P, Q, B>, needs: Resolved<N>) => Promise<Reply<NoInfer<R>>>

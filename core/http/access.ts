@@ -8,6 +8,7 @@ import {
   type Policy,
   type Ref,
   readingPermissions,
+  TermsNotAccepted,
   type Verdict,
 } from 'pounce/sdk'
 import type { Declaration } from './mount.ts'
@@ -86,6 +87,11 @@ export class Access {
     if (verdict === 'unseen') return new NotFound(ref.kind)
     return new Forbidden(`You may not do this to the ${ref.kind}: it takes the permission ${permission}`)
   }
+}
+
+/** Who has not accepted the terms gets nowhere, whatever their rank or key, but to what leads there. */
+export const requireTerms = ({ beforeTerms }: Declaration, { user }: Caller): void => {
+  if (user?.termsPending && !beforeTerms) throw new TermsNotAccepted()
 }
 
 const isAnonymous = (caller: Caller): boolean => caller.via === 'nothing'

@@ -68,6 +68,7 @@ const routes: Record<string, Route> = {
     path: '/api/me',
     summary: 'x',
     permission: 'signedIn',
+    beforeTerms: true,
     responses,
     handle: async ({ caller }) => ({ status: 200, body: caller.user?.email ?? caller.via }),
   }),
@@ -135,6 +136,29 @@ test('seen but not allowed is 403; invisible, unknown and malformed are one 404'
   )
   t.deepEqual(new Set(answers.map(answer => `${answer.status} ${answer.text}`)).size, 1)
   t.is(answers[0]?.status, 404)
+})
+
+test('who has not accepted the terms gets nowhere but where they are told so', async t => {
+  const { ask } = await server(t)
+  for (const key of ['newcomer', 'admin%20in%20waiting'])
+    for (const more of ['', '&superAdmin=true']) {
+      for (const path of [
+        '/api/read',
+        `/api/datasets/${ownId}`,
+        `/api/datasets/${hiddenId}`,
+        '/api/datasets/nonsense',
+        '/api/drop',
+        '/api/admin',
+      ]) {
+        const method = path === '/api/admin' ? 'POST' : 'GET'
+        const answer = await ask({ method, path: `${path}?key=${key}${more}` })
+        t.is(answer.status, 403, path)
+        t.is(answer.code, 'terms-not-accepted')
+        t.regex(answer.text, /Terms of Service not accepted/)
+      }
+      t.is((await ask({ path: `/api/me?key=${key}${more}` })).text, 'new@example.org')
+      t.is((await ask({ path: `/page?key=${key}${more}` })).text, 'nothing')
+    }
 })
 
 test('an anonymous change is 401, whatever it names and whatever its body', async t => {

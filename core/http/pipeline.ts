@@ -1,12 +1,24 @@
 import type { Context } from 'koa'
-import { anonymous, type Caller, type Callers, Forbidden, Invalid, NotFound, NotSignedIn, type Policy } from 'pounce/sdk'
-import { Access } from './access.ts'
+import {
+  type AuditTrail,
+  anonymous,
+  type Caller,
+  type Callers,
+  type Contributions,
+  Forbidden,
+  Invalid,
+  NotFound,
+  NotSignedIn,
+  type Policy,
+} from 'pounce/sdk'
+import { Access, requireTerms } from './access.ts'
 import { addressOf, bringsCredentials, credentialsOf } from './credentials.ts'
 import type { Exchange } from './exchange.ts'
 import { HandlerRequest, type Surroundings } from './handler-request.ts'
 import { readJson } from './json-body.ts'
 import type { Mount } from './mount.ts'
 import { MultipartReader } from './multipart-reader.ts'
+import { noteSuperAdmin } from './note-super-admin.ts'
 import { requireSameOrigin } from './origin.ts'
 import type { AnyReply } from './replier.ts'
 import { type Checked, type Fault, isSchema } from './route-checks.ts'
@@ -19,6 +31,7 @@ type Values = Readonly<Record<string, unknown>>
 export interface PipelineOptions extends Surroundings {
   readonly policy: Policy | undefined
   readonly callers: Callers | undefined
+  readonly trails: Contributions<AuditTrail> | undefined
   readonly maxJsonBytes: number
 }
 
@@ -43,18 +56,17 @@ export class Pipeline {
     const params = checks.params(texts)
     const query = checks.query(exchange.line.query)
     if (params.fault || query.fault) throw await this.#refusal(exchange.caller, mount, params, query)
-    const pending = this.#access.require(
-      declaration,
-      exchange.caller,
-      declaration.of || declaration.also ? { ...params.value, ...query.value } : params.value,
-    )
+    const input = declaration.of || declaration.also ? { ...params.value, ...query.value } : params.value
+    const pending = this.#access.require(declaration, exchange.caller, input)
     if (pending) await pending
     const body = declaration.body === undefined ? undefined : await this.#body(context, exchange, mount)
+    const noted = exchange.caller.superAdmin ? noteSuperAdmin(this.#options.trails, exchange, mount, { input, address }) : undefined
+    if (noted) await noted
     const request = new HandlerRequest(exchange, this.#options, address, { params: params.value, query: query.value, body })
     return declaration.handle(request as never, mount.needs as never)
   }
 
-  async #identify(exchange: Exchange, { isLenient }: Mount, address: string): Promise<Caller> {
+  async #identify(exchange: Exchange, { isLenient, declaration }: Mount, address: string): Promise<Caller> {
     const { headers } = exchange.req
     const { query, key } = exchange.line
     let hasSession = false
@@ -63,7 +75,9 @@ export class Pipeline {
       if (!credentials) return anonymous
       hasSession = credentials.session !== undefined
       if (!this.#options.callers) throw new NotSignedIn('This server knows no accounts')
-      return await this.#options.callers.identify(credentials)
+      const caller = await this.#options.callers.identify(credentials)
+      requireTerms(declaration, caller)
+      return caller
     } catch (error) {
       if (isLenient) return anonymous
       exchange.hasStaleSession = hasSession && error instanceof NotSignedIn

@@ -25,10 +25,17 @@ const user = (status: AccountStatus, more: Partial<Caller> = {}): Caller => ({
   ...more,
 })
 
+const pending = (status: AccountStatus): Caller => ({
+  ...user(status),
+  user: { id: ownId, email: 'new@example.org', fullName: 'New Comer', status, memberships: [], termsPending: true },
+})
+
 const accounts = new Map<string, Caller>([
   ['ann', user('Active')],
   ['admin', user('Admin')],
   ['inactive', user('Inactive')],
+  ['newcomer', pending('Active')],
+  ['admin in waiting', pending('Admin')],
   ['extractor', user('Admin', { scope: 'extraction' })],
   ['service', { via: 'service', scope: 'extraction', superAdmin: false }],
 ])

@@ -1,4 +1,4 @@
-import { definePlugin, on, provide, Site } from 'pounce/sdk'
+import { definePlugin, on, provide, Site, Sites } from 'pounce/sdk'
 import { AcceptOwnTerms } from './accept-own-terms.ts'
 import { letters, site } from './collections.ts'
 import { config } from './config.ts'
@@ -12,7 +12,7 @@ export const plugin = definePlugin({
   id: 'resources.admin',
   summary: 'What server admins set while the installation runs, and letters to them.',
   config,
-  provides: [provide(Site, StoredSite), provide(Letters, AdminLetters)],
+  provides: [provide(Site, StoredSite), provide(Sites, StoredSite), provide(Letters, AdminLetters)],
   routes,
   collections: [site, letters],
   handlers: [on('site.updated', AcceptOwnTerms), on('letter.written', SendLetter)],

@@ -1,7 +1,8 @@
-import { Forbidden, Invalid, NotSignedIn, routesFor, Site, s, TooMany } from 'pounce/sdk'
+import { Forbidden, Invalid, NotSignedIn, routesFor, Site, s, TooMany, Users } from 'pounce/sdk'
+import { acceptOwnTerms } from './accept-own-terms.ts'
 import { Letters } from './letters.ts'
 
-const route = routesFor('admin', { site: Site, letters: Letters })
+const route = routesFor('admin', { site: Site, letters: Letters, users: Users })
 
 const title = () => s.String({ maxLength: 200 })
 const appearance = {
@@ -28,6 +29,7 @@ export const getConfiguration = route({
   summary: 'Name, theme, welcome and terms of the site',
   description: 'For everybody, because pages show all of it, the page to sign in included.',
   permission: 'anyone',
+  beforeTerms: true,
   responses: { 200: Shown },
   async handle(_request, { site }) {
     return { status: 200, body: await site.settings() }
@@ -56,8 +58,9 @@ export const setConfiguration = route({
   }),
   responses: { 200: s.success() },
   throws: [Invalid],
-  async handle({ body, caller }, { site }) {
-    await site.change({ ...body, tosHtml: body.tosHtml ?? false }, caller.user?.id)
+  async handle({ body, caller }, { site, users }) {
+    const { tosChanged } = await site.change({ ...body, tosHtml: body.tosHtml ?? false }, caller.user?.id)
+    if (body.tosText !== undefined && caller.user) await acceptOwnTerms(users, caller.user.id, tosChanged)
     return { status: 200, body: { status: 'success' } }
   },
 })

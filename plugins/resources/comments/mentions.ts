@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import {
   type CommentRecord,
   CommitConflict,
-  callerFor,
   DocumentStore,
   event,
   isIn,
@@ -48,7 +47,7 @@ export class Mentions {
   async tellAll({ id, text, author, target }: CommentRecord & Stored): Promise<void> {
     const writer = await this.#users.get(author)
     if (!writer) return
-    const asWriter = await callerFor(this.#users, writer)
+    const asWriter = await this.#users.callerOf(writer)
     for (const each of spokenTo(text))
       for (const user of await this.#peopleBehind(each)) {
         const isKnown = user.id !== author && (await this.#policy.canOn(asWriter, 'ViewUser', { kind: 'user', id: user.id })) === 'yes'
@@ -76,7 +75,7 @@ export class Mentions {
 
   async maySee(user: User, target: Ref): Promise<boolean> {
     if (user.status === 'Inactive') return false
-    return (await this.#policy.canOn(await callerFor(this.#users, user), 'ViewComments', target)) === 'yes'
+    return (await this.#policy.canOn(await this.#users.callerOf(user), 'ViewComments', target)) === 'yes'
   }
 
   /** What is kept goes with what it was about. */

@@ -4,7 +4,6 @@ import {
   type BatchHandler,
   type Caller,
   Clock,
-  callerFor,
   collection,
   DocumentStore,
   type FileRecord,
@@ -66,7 +65,7 @@ export class Links implements BatchHandler {
     if (!link || link.expires <= this.#clock.now().toISOString()) return undefined
     const [file, maker] = await Promise.all([this.#files.get(link.file), this.#users.get(link.maker)])
     if (!file || !maker) return undefined
-    const caller = await callerFor(this.#users, maker)
+    const caller = await this.#users.callerOf(maker)
     const ref = { kind: 'file', id: file.id } as const
     for (const permission of ['EditFile', 'DownloadFiles'] as const) {
       if ((await this.#policy.canOn(caller, permission, ref)) !== 'yes') return undefined

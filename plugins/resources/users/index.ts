@@ -3,6 +3,7 @@ import { AccountOffice, Accounts } from './accounts.ts'
 import { keys, roles, sessions, settings, tries, users } from './collections.ts'
 import { config } from './config.ts'
 import { FirstAdmin, SetUp } from './first-admin.ts'
+import { Held, HeldRoles } from './held-roles.ts'
 import { InstallationSecret, Secret } from './installation-secret.ts'
 import { CreateKey, ListKeys, RevokeKey } from './key-commands.ts'
 import { Keyring, KeyStore } from './keyring.ts'
@@ -14,10 +15,12 @@ import * as keyRoutes from './routes-keys.ts'
 import * as setUpRoutes from './routes-setup.ts'
 import * as userRoutes from './routes-users.ts'
 import { AccountSignIn, SignIn } from './sign-in.ts'
+import { AccountStanding, Standing } from './standing.ts'
 import { Roles, StoredRoles } from './stored-roles.ts'
-import { Sessions, StoredSessions, SweepSessions } from './stored-sessions.ts'
+import { Sessions, StoredSessions } from './stored-sessions.ts'
 import { StoredTries, Tries } from './stored-tries.ts'
 import { StoredUsers } from './stored-users.ts'
+import { SweepSessions } from './sweep-sessions.ts'
 import { Doors, Throttle } from './throttle.ts'
 import { ChangePassword, CreateUser, ListUsers, PromoteUser } from './user-commands.ts'
 import { UserRights } from './user-rights.ts'
@@ -30,6 +33,8 @@ export const plugin = definePlugin({
   config,
   provides: [
     provide(Roles, StoredRoles),
+    provide(Held, HeldRoles),
+    provide(Standing, AccountStanding),
     provide(Users, StoredUsers),
     provide(Accounts, AccountOffice),
     provide(Secret, InstallationSecret),

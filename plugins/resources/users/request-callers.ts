@@ -4,7 +4,6 @@ import {
   type Callers,
   type Credentials,
   configPort,
-  type Membership,
   NotSignedIn,
   type Stored,
   type UserRecord,
@@ -15,7 +14,7 @@ import { config, type Settings } from './config.ts'
 import { type Keyring, KeyStore } from './keyring.ts'
 import { isSameDigest, sha256 } from './secrets.ts'
 import { type AccountSignIn, SignIn, usable } from './sign-in.ts'
-import { type LiveRole, Roles, type StoredRoles } from './stored-roles.ts'
+import { type AccountStanding, Standing } from './standing.ts'
 import { Sessions, type StoredSessions } from './stored-sessions.ts'
 import { Doors, type Throttle } from './throttle.ts'
 
@@ -27,7 +26,7 @@ const serviceCaller: Caller = { via: 'service', scope: 'extraction', superAdmin:
 export class RequestCallers implements Callers {
   #serviceKey: string | undefined
   #users: Users
-  #roles: StoredRoles
+  #standing: AccountStanding
   #keys: Keyring
   #sessions: StoredSessions
   #signIn: AccountSignIn
@@ -36,7 +35,7 @@ export class RequestCallers implements Callers {
   constructor(
     { commKey }: Settings,
     users: Users,
-    roles: StoredRoles,
+    standing: AccountStanding,
     keys: Keyring,
     sessions: StoredSessions,
     signIn: AccountSignIn,
@@ -44,7 +43,7 @@ export class RequestCallers implements Callers {
   ) {
     this.#serviceKey = commKey === undefined ? undefined : sha256(commKey)
     this.#users = users
-    this.#roles = roles
+    this.#standing = standing
     this.#keys = keys
     this.#sessions = sessions
     this.#signIn = signIn
@@ -92,21 +91,8 @@ export class RequestCallers implements Callers {
   }
 
   async #callerOf(user: User, via: Caller['via'], sent: Credentials, scope: Caller['scope'] = 'full'): Promise<Caller> {
-    const { id, email, status } = user
-    const memberships = user.memberships.length === 0 ? [] : membershipsOf(user, await this.#roles.live())
-    return {
-      user: { id, email, fullName: `${user.firstName} ${user.lastName}`.trim(), status, memberships },
-      via,
-      scope,
-      superAdmin: sent.wantsSuperAdmin && status === 'Admin' && scope === 'full',
-    }
+    const superAdmin = sent.wantsSuperAdmin && user.status === 'Admin' && scope === 'full'
+    return { user: await this.#standing.of(user), via, scope, superAdmin }
   }
 }
-wire(RequestCallers, configPort(config), Users, Roles, KeyStore, Sessions, SignIn, Doors)
-
-/** A role that no longer exists gives nothing. */
-const membershipsOf = (user: User, roles: ReadonlyMap<string, LiveRole>): readonly Membership[] =>
-  user.memberships.flatMap(({ space, role }) => {
-    const live = roles.get(role)
-    return live ? [{ space, role, roleName: live.name, permissions: live.permissions }] : []
-  })
+wire(RequestCallers, configPort(config), Users, Standing, KeyStore, Sessions, SignIn, Doors)

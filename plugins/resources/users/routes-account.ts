@@ -1,4 +1,5 @@
-import { Clock, event, NotFound, NotSignedIn, routesFor, s, signedIn, TooMany, Users } from 'pounce/sdk'
+import { Clock, event, Forbidden, NotFound, NotSignedIn, routesFor, s, signedIn, TooMany, Users } from 'pounce/sdk'
+import { accountOwner } from './account-owner.ts'
 import { People } from './portraits.ts'
 import { SignIn } from './sign-in.ts'
 import { Sessions } from './stored-sessions.ts'
@@ -18,12 +19,10 @@ export const login = route({
   throws: [NotSignedIn, TooMany],
   async handle({ body, headers, address }, { users, people, sessions, signIn, clock }) {
     const user = await signIn.withPassword(body.email, body.password, address)
-    const before = sessions.tokenIn(headers.cookie)
-    if (before !== undefined) await sessions.close(before)
-    const token = await sessions.open(user)
+    const cookie = await sessions.begin(user, { headers, address })
     const lastLogin = clock.now().toISOString()
     const seen = await users.change(user.id, { set: { lastLogin } }, [event('user.signed-in', { kind: 'user', id: user.id }, {}, user.id)])
-    return { status: 200, body: people.of(seen), headers: { 'set-cookie': sessions.cookie(token), 'cache-control': 'no-store' } }
+    return { status: 200, body: people.of(seen), headers: { 'set-cookie': cookie, 'cache-control': 'no-store' } }
   },
 })
 
@@ -52,6 +51,7 @@ export const getMe = route({
   description:
     'Also in the headers X-User-ID, X-User-FirstName, X-User-LastName, X-User-FullName and X-User-Email, where characters beyond ASCII are percent-encoded.',
   permission: 'signedIn',
+  beforeTerms: true,
   responses: { 200: UserJson },
   throws: [NotSignedIn],
   async handle({ caller }, { users, people }) {
@@ -66,5 +66,23 @@ export const getMe = route({
       'x-user-email': headerText(user.email),
     }
     return { status: 200, body: shown, headers }
+  },
+})
+
+export const acceptTerms = route({
+  method: 'POST',
+  path: '/api/users/acceptTerms',
+  summary: 'Accept the terms of service',
+  description:
+    'Until then everything but this, `GET /api/me`, signing out and reading the terms (`GET /api/configuration`) is refused with the code `terms-not-accepted`, for keys as well. Clowder 1.x has this on its web pages only. Again is no error.',
+  permission: 'signedIn',
+  beforeTerms: true,
+  responses: { 200: s.success() },
+  throws: [NotSignedIn, Forbidden],
+  async handle({ caller }, { users, clock }) {
+    const { id } = accountOwner(caller)
+    const accepted = event('user.updated', { kind: 'user', id }, { fields: ['termsAccepted'] }, id)
+    await users.change(id, { set: { termsAccepted: clock.now().toISOString() } }, [accepted])
+    return { status: 200, body: { status: 'success' } }
   },
 })

@@ -1,6 +1,7 @@
 import {
   type After,
   and,
+  type Caller,
   Clock,
   CommitConflict,
   configPort,
@@ -10,8 +11,11 @@ import {
   Ids,
   Installation,
   Invalid,
+  isIn,
+  type Membership,
   type NewEvent,
   NotFound,
+  or,
   type Page,
   Passwords,
   type RoleRecord,
@@ -26,6 +30,8 @@ import {
 import { users } from './collections.ts'
 import { config, type Settings } from './config.ts'
 import { checkedEmail, plainEmail } from './email.ts'
+import { Held, type HeldRoles } from './held-roles.ts'
+import { type AccountStanding, Standing } from './standing.ts'
 import { Roles, type StoredRoles } from './stored-roles.ts'
 import { avatarOf } from './user-json.ts'
 
@@ -38,6 +44,8 @@ const maxTries = 200
 export class StoredUsers implements Users {
   #documents: DocumentStore
   #roles: StoredRoles
+  #held: HeldRoles
+  #standing: AccountStanding
   #drawing: string
   #ids: Ids
   #clock: Clock
@@ -48,6 +56,8 @@ export class StoredUsers implements Users {
     { defaultGravatar }: Settings,
     documents: DocumentStore,
     roles: StoredRoles,
+    held: HeldRoles,
+    standing: AccountStanding,
     ids: Ids,
     clock: Clock,
     installation: Installation,
@@ -55,6 +65,8 @@ export class StoredUsers implements Users {
     this.#drawing = defaultGravatar
     this.#documents = documents
     this.#roles = roles
+    this.#held = held
+    this.#standing = standing
     this.#ids = ids
     this.#clock = clock
     this.#installation = installation
@@ -84,6 +96,21 @@ export class StoredUsers implements Users {
 
   membersOf(space: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<User>> {
     return this.#documents.find(users, { using: 'bySpace', where: eq('memberships.space', space), ...page })
+  }
+
+  async peopleOf(space: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<User>> {
+    const groups = await this.#held.groupsIn(space)
+    if (groups.length === 0) return this.membersOf(space, page)
+    const where = or(eq('memberships.space', space), isIn('groups', groups))
+    return this.#documents.find(users, { using: ['bySpace', 'byGroup'], where, ...page })
+  }
+
+  inGroup(group: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<User>> {
+    return this.#documents.find(users, { using: 'byGroup', where: eq('groups', group), ...page })
+  }
+
+  membershipsOf(user: Pick<UserRecord, 'memberships' | 'groups'>): Promise<readonly Membership[]> {
+    return this.#held.of(user)
   }
 
   async followersOf(thing: string, limit: number): Promise<readonly User[]> {
@@ -132,6 +159,10 @@ export class StoredUsers implements Users {
     }
   }
 
+  async callerOf(user: User): Promise<Caller> {
+    return { user: await this.#standing.of(user), via: 'session', scope: 'full', superAdmin: false }
+  }
+
   avatarOf(user: UserRecord): string {
     return avatarOf(user, this.#drawing)
   }
@@ -173,4 +204,4 @@ export class StoredUsers implements Users {
     await this.#documents.commit({ replace: { ...user, memberships }, in: users }, [said])
   }
 }
-wire(StoredUsers, configPort(config), DocumentStore, Roles, Ids, Clock, Installation)
+wire(StoredUsers, configPort(config), DocumentStore, Roles, Held, Standing, Ids, Clock, Installation)
