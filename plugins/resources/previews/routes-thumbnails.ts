@@ -1,4 +1,17 @@
-import { type Bytes, Installation, Invalid, linkToNext, multipart, NotFound, one, Policy, readAfter, routesFor, s } from 'pounce/sdk'
+import {
+  type Bytes,
+  Installation,
+  Invalid,
+  linkToNext,
+  multipart,
+  NotFound,
+  one,
+  type Permission,
+  Policy,
+  readAfter,
+  routesFor,
+  s,
+} from 'pounce/sdk'
 import { BytesOf } from './bytes-of.ts'
 import { listQuery, seenOf } from './derived-list.ts'
 import { Derived } from './derived-store.ts'
@@ -27,40 +40,27 @@ export const uploadThumbnail = route({
   },
 })
 
-export const attachThumbnail = route({
-  method: 'POST',
-  path: '/api/files/:id/thumbnails/:thumbnail',
-  summary: 'Attach a thumbnail to a file',
-  description: 'Its datasets, and their collections, get it too where they have none.',
-  permission: 'AddFile',
-  of: one('file'),
-  also: [{ permission: 'AddFile', of: one('thumbnail', 'thumbnail') }],
-  params: s.Object({ id: s.id(), thumbnail: s.id() }),
-  body: s.Optional(s.Unknown()),
-  responses: { 200: s.success() },
-  throws: [NotFound],
-  async handle({ params, caller }, { thumbnails }) {
-    await thumbnails.attach(params.thumbnail, { kind: 'file', id: params.id }, caller.user?.id)
-    return { status: 200, body: { status: 'success' } }
-  },
-})
+const attachTo = (kind: 'file' | 'section', permission: Permission, description: string) =>
+  route({
+    method: 'POST',
+    path: `/api/${kind}s/:id/thumbnails/:thumbnail`,
+    summary: `Attach a thumbnail to a ${kind}`,
+    description,
+    permission,
+    of: one(kind),
+    also: [{ permission: 'AddFile', of: one('thumbnail', 'thumbnail') }],
+    params: s.Object({ id: s.id(), thumbnail: s.id() }),
+    body: s.Optional(s.Unknown()),
+    responses: { 200: s.success() },
+    throws: [NotFound],
+    async handle({ params, caller }, { thumbnails }) {
+      await thumbnails.attach(params.thumbnail, { kind, id: params.id }, caller.user?.id)
+      return { status: 200, body: { status: 'success' } }
+    },
+  })
 
-export const attachSectionThumbnail = route({
-  method: 'POST',
-  path: '/api/sections/:id/thumbnails/:thumbnail',
-  summary: 'Attach a thumbnail to a section',
-  permission: 'EditSection',
-  of: one('section'),
-  also: [{ permission: 'AddFile', of: one('thumbnail', 'thumbnail') }],
-  params: s.Object({ id: s.id(), thumbnail: s.id() }),
-  body: s.Optional(s.Unknown()),
-  responses: { 200: s.success() },
-  throws: [NotFound],
-  async handle({ params, caller }, { thumbnails }) {
-    await thumbnails.attach(params.thumbnail, { kind: 'section', id: params.id }, caller.user?.id)
-    return { status: 200, body: { status: 'success' } }
-  },
-})
+export const attachThumbnail = attachTo('file', 'AddFile', 'Its datasets, and their collections, get it too where they have none.')
+export const attachSectionThumbnail = attachTo('section', 'EditSection', 'One that is attached elsewhere already stays there too.')
 
 export const getThumbnail = route({
   method: 'GET',
