@@ -1,4 +1,4 @@
-import { Callers, Policy } from 'pounce/sdk'
+import { AuditTrails, Callers, Policy } from 'pounce/sdk'
 import type { Config } from './config.ts'
 import type { BuiltPlugin, Container } from './container.ts'
 import type { Http, ReadinessReport } from './http/types.ts'
@@ -40,6 +40,7 @@ export const createKernelHttp = async ({
     readiness,
     checkResponses,
     openScope: (values: Readonly<Record<string, unknown>>) => container.requestScope(values),
+    trails: container.get(AuditTrails),
     ...(metrics.scrape ? { scrape: metrics.scrape } : {}),
     ...(container.has(Policy) ? { policy: container.get(Policy) } : {}),
     ...(container.has(Callers) ? { callers: container.get(Callers) } : {}),

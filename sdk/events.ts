@@ -1,3 +1,4 @@
+import type { AccountStatus } from './model/caller.ts'
 import type { Kind, Ref } from './model/kind.ts'
 
 /**
@@ -15,6 +16,7 @@ export interface EventMap {
   /** `accepted`: added because they had asked to join. */
   'space.member-changed': { readonly user: string; readonly change: 'added' | 'accepted' | 'removed' | 'role' }
   'space.request-rejected': { readonly user: string }
+  'space.group-changed': { readonly group: string; readonly change: 'added' | 'removed' | 'role' }
   'collection.created': None
   'collection.updated': { readonly fields: readonly string[] }
   /** A parent, child, dataset or space was attached or detached: `other` is what, `space`, `dataset` or `collection`. */
@@ -113,15 +115,22 @@ export interface EventMap {
   'section.updated': { readonly file: string }
   'section.removed': { readonly file: string }
   'user.created': None
-  'user.updated': { readonly fields: readonly string[] }
+  /** `status`: the new standing, where that was changed. */
+  'user.updated': { readonly fields: readonly string[]; readonly status?: AccountStatus }
   /** By e-mail and password, or at a site such as an OpenID provider. */
-  'user.signed-in': None
+  'user.signed-in': { readonly address?: string }
   /** Whoever the provider says this is opens the account from now on. */
   'user.linked': { readonly provider: string }
   'user.followed': { readonly target: Ref }
   'user.unfollowed': { readonly target: Ref }
+  'group.created': None
+  'group.updated': { readonly fields: readonly string[] }
+  'group.removed': { readonly name: string }
+  'group.member-changed': { readonly user: string; readonly change: 'added' | 'removed' }
   'key.created': None
   'key.revoked': { readonly user: string }
+  /** Revoked by the person or by a server admin; not: signed out, or over. Subject: whose it was. */
+  'session.ended': { readonly session: string }
   /** `manual`: a person asked for this very run; otherwise it follows from an upload, another event, or the wish to archive. */
   'extraction.submitted': {
     readonly target: Ref

@@ -51,6 +51,7 @@ export const createHttp = (options: HttpOptions): Http => {
     trustedProxies: config.trustedProxies,
     policy: options.policy,
     callers: options.callers,
+    trails: options.trails,
     maxJsonBytes: config.maxJsonBytes,
     openScope: options.openScope,
   })

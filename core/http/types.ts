@@ -1,4 +1,4 @@
-import type { Callers, Ids, Installation, Log, Metrics, Policy, Port, Route } from 'pounce/sdk'
+import type { AuditTrail, Callers, Contributions, Ids, Installation, Log, Metrics, Policy, Port, Route } from 'pounce/sdk'
 import type { HttpConfig } from './config.ts'
 
 /** A route of a plugin, ready to be called. */
@@ -38,6 +38,8 @@ export interface HttpOptions {
   readonly policy?: Policy
   /** Absent when no plugin provides it: then everybody is anonymous, and a credential is refused with 401. */
   readonly callers?: Callers
+  /** Where the use of superadmin mode is noted. */
+  readonly trails?: Contributions<AuditTrail>
   readonly ids: Ids
   readonly readiness: () => Promise<ReadinessReport>
   /** The text for `/metrics`, served when `config.metrics` is on. */

@@ -65,7 +65,7 @@ export class AccountOffice {
   }
 
   async setStatus(id: string, status: AccountStatus, actor?: string): Promise<void> {
-    await this.#users.change(id, { set: { status } }, [event('user.updated', { kind: 'user', id }, { fields: ['status'] }, actor)])
+    await this.#users.change(id, { set: { status } }, [event('user.updated', { kind: 'user', id }, { fields: ['status'], status }, actor)])
   }
 }
 wire(AccountOffice, DocumentStore, Users)

@@ -1,0 +1,45 @@
+import { type AuditTrail, type Contributions, isSuperAdmin, noteIn, type Ref, s } from 'pounce/sdk'
+import type { Exchange } from './exchange.ts'
+import type { Mount } from './mount.ts'
+
+type Values = Readonly<Record<string, unknown>>
+
+/** Things that one line names at most. */
+const mostNamed = 20
+
+/** What the address names: the things that rights were asked on, and any other id. */
+const thingsOf = ({ declaration: { of, also = [] } }: Mount, input: Values): { first: Ref | undefined; named: readonly string[] } => {
+  const refs = [of, ...also.map(check => check.of)].flatMap(named => (named ? [named(input)].flat() : []))
+  const others = Object.values(input).filter(value => s.isId(value) && !refs.some(({ id }) => id === value))
+  return { first: refs[0], named: [...refs.slice(1).map(({ kind, id }) => `${kind} ${id}`), ...others.map(String)] }
+}
+
+/**
+ * Notes a request that changes something in superadmin mode, before it is carried out: what cannot be noted is not done. Undefined when there is nothing to
+ * note. The path is noted as declared, for what stands in it may be a secret.
+ */
+export const noteSuperAdmin = (
+  trails: Contributions<AuditTrail> | undefined,
+  exchange: Exchange,
+  mount: Mount,
+  { input, address }: { readonly input: Values; readonly address: string },
+): Promise<void> | undefined => {
+  const { caller, req, id: requestId } = exchange
+  if (!trails || !isSuperAdmin(caller) || exchange.isHead) return undefined
+  const { path, effects } = mount.declaration
+  if (req.method === 'GET' && effects === undefined) return undefined
+  const { first, named } = thingsOf(mount, input)
+  return noteIn(trails, {
+    type: 'superadmin.used',
+    ...(caller.user ? { actor: caller.user.id } : {}),
+    ...(first ? { subject: first } : {}),
+    about: {
+      method: req.method ?? '',
+      path,
+      operation: mount.name,
+      requestId,
+      ...(named.length > 0 ? { things: named.slice(0, mostNamed) } : {}),
+    },
+    address,
+  })
+}
