@@ -11,6 +11,7 @@ export type Kind =
   | 'metadata'
   | 'comment'
   | 'user'
+  | 'group'
   | 'role'
   | 'extractor'
   | 'job'

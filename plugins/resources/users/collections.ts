@@ -7,6 +7,8 @@ export const users = collection<UserRecord>('users', {
   byCreated: { on: ['created'] },
   byStatus: { on: ['status'] },
   bySpace: { on: ['memberships.space'], array: 'memberships.space' },
+  byRole: { on: ['memberships.role'], array: 'memberships.role' },
+  byGroup: { on: ['groups'], array: 'groups' },
   byFollowed: { on: ['followed.id'], array: 'followed.id' },
 })
 

@@ -12,8 +12,10 @@ export class UserRights implements RightsOf {
   async rightsOf(ids: readonly string[]): Promise<ReadonlyMap<string, Rights>> {
     const found = await this.#users.getMany(ids)
     const rights = new Map<string, Rights>()
-    for (const [id, user] of found)
-      rights.set(id, { author: id, spaces: user.memberships.map(({ space }) => space), isPublic: false, state: 'live' })
+    for (const [id, user] of found) {
+      const spaces = (await this.#users.membershipsOf(user)).map(({ space }) => space)
+      rights.set(id, { author: id, spaces, isPublic: false, state: 'live' })
+    }
     return rights
   }
 }

@@ -1,0 +1,20 @@
+import { definePlugin, Groups, KnownGroups, on, provide, SignInSteps } from 'pounce/sdk'
+import { groups } from './collection.ts'
+import { EmptyGroup, LeaveSpace } from './handlers.ts'
+import { GroupMembers, MembersOfGroups } from './members-of-groups.ts'
+import { SignInGroups } from './sign-in-groups.ts'
+import { AllGroups, StoredGroups } from './stored-groups.ts'
+
+export const plugin = definePlugin({
+  id: 'resources.groups',
+  summary: 'Groups of people, of this server or of a directory, which hold roles in spaces as people do.',
+  provides: [
+    provide(GroupMembers, MembersOfGroups),
+    provide(AllGroups, StoredGroups),
+    provide(Groups, StoredGroups),
+    provide(KnownGroups, StoredGroups),
+    provide(SignInSteps, SignInGroups),
+  ],
+  collections: [groups],
+  handlers: [on('group.removed', EmptyGroup), on('space.removed', LeaveSpace)],
+})

@@ -1,0 +1,126 @@
+import {
+  type After,
+  and,
+  Clock,
+  DocumentStore,
+  eq,
+  event,
+  type GroupRecord,
+  type Groups,
+  Ids,
+  Invalid,
+  isIn,
+  localSource,
+  type NewEvent,
+  NotFound,
+  orNotFound,
+  type Page,
+  port,
+  rewrite,
+  type Stored,
+  type Update,
+  type Where,
+  wire,
+} from 'pounce/sdk'
+import { groups } from './collection.ts'
+import { LiveGroups } from './live-groups.ts'
+import { GroupMembers, type MembersOfGroups } from './members-of-groups.ts'
+
+type Group = GroupRecord & Stored
+const maxMemberships = 10_000
+const batch = 500
+
+/** What is said of a new group. */
+export type NewGroup = Pick<GroupRecord, 'name' | 'description' | 'source' | 'external' | 'author'>
+
+/** Groups in the document store. */
+export class StoredGroups implements Groups {
+  #documents: DocumentStore
+  #members: MembersOfGroups
+  #ids: Ids
+  #clock: Clock
+  #live: LiveGroups
+
+  constructor(documents: DocumentStore, members: MembersOfGroups, ids: Ids, clock: Clock) {
+    this.#documents = documents
+    this.#members = members
+    this.#ids = ids
+    this.#clock = clock
+    this.#live = new LiveGroups(documents)
+  }
+
+  get(id: string): Promise<Group | undefined> {
+    return this.#documents.get(groups, id)
+  }
+
+  getMany(ids: readonly string[]): Promise<ReadonlyMap<string, Group>> {
+    return this.#documents.getMany(groups, ids)
+  }
+
+  live(ids: readonly string[]): Promise<ReadonlyMap<string, GroupRecord['memberships']>> {
+    return this.#live.of(ids)
+  }
+
+  /** By name. */
+  page(page: { readonly after?: After; readonly limit: number }): Promise<Page<Group>> {
+    return this.#documents.find(groups, { using: 'byName', sort: { by: 'name', order: 'ascending' }, ...page })
+  }
+
+  inSpace(space: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<Group>> {
+    return this.#documents.find(groups, { using: 'bySpace', where: eq('memberships.space', space), ...page })
+  }
+
+  /** `Taken` when the name, or the name at the provider, is in use. */
+  async create({ name, description, source, external, author }: NewGroup): Promise<Group> {
+    if ((source === localSource) !== (external === null))
+      throw new Invalid('A group of a provider has the name that it has there; a local group has none')
+    const id = this.#ids.next()
+    const record = { name, description, source, external, author, created: this.#clock.now().toISOString(), memberships: [] }
+    return this.#documents.commit({ insert: { id, ...record }, into: groups }, [event('group.created', { kind: 'group', id }, {}, author)])
+  }
+
+  async change(id: string, update: Update & { readonly where?: Where }, events: readonly NewEvent[]): Promise<Group> {
+    const changed = await orNotFound('group', this.#documents.commit({ update: id, in: groups, ...update }, events))
+    this.#live.forget(id)
+    return changed
+  }
+
+  /** What was given to people by it ends at once, and is tidied away in the background. `NotFound` for an absent one. */
+  async remove(id: string, actor: string | undefined): Promise<void> {
+    const found = await this.get(id)
+    if (!found) throw new NotFound('group')
+    const removed = event('group.removed', { kind: 'group', id }, { name: found.name }, actor)
+    await orNotFound('group', this.#documents.commit({ tombstone: id, in: groups }, [removed]))
+    this.#live.forget(id)
+  }
+
+  async setMembership(id: string, space: string, role: string | undefined, actor?: string): Promise<void> {
+    await rewrite(this.#documents, groups, { kind: 'group', id }, now => {
+      const held = now.memberships.find(membership => membership.space === space)
+      if (held?.role === role) return undefined
+      const others = now.memberships.filter(membership => membership.space !== space)
+      if (others.length >= maxMemberships) throw new Invalid(`A group cannot be in more than ${maxMemberships} spaces`)
+      const change = role === undefined ? 'removed' : held === undefined ? 'added' : 'role'
+      return {
+        set: { memberships: role === undefined ? others : [...others, { space, role }] },
+        events: [event('space.group-changed', { kind: 'space', id: space }, { group: id, change }, actor)],
+      }
+    })
+    this.#live.forget(id)
+  }
+
+  async assignExternal(user: string, provider: string, names: readonly string[]): Promise<void> {
+    const wanted = new Set<string>()
+    const known = [...new Set(names)]
+    for (let at = 0; at < known.length; at += batch) {
+      const where = and(eq('source', provider), isIn('external', known.slice(at, at + batch)))
+      const { items } = await this.#documents.find(groups, { using: 'byExternal', where, limit: batch })
+      for (const { id } of items) wanted.add(id)
+    }
+    await this.#members.assign(user, provider, wanted)
+  }
+}
+wire(StoredGroups, DocumentStore, GroupMembers, Ids, Clock)
+
+/** Inside this plugin: the groups. */
+export const AllGroups = port<StoredGroups>('groups.all')
