@@ -115,6 +115,8 @@ export interface EventMap {
   'section.updated': { readonly file: string }
   'section.removed': { readonly file: string }
   'user.created': None
+  /** Somebody wants a link by mail, to sign up or to set another password. Subject: nobody in particular, for who it was is not known. */
+  'account-link.requested': { readonly link: string }
   /** `status`: the new standing, where that was changed. */
   'user.updated': { readonly fields: readonly string[]; readonly status?: AccountStatus }
   /** By e-mail and password, or at a site such as an OpenID provider. */

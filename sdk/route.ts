@@ -145,6 +145,13 @@ export interface RouteDeclaration<N extends Needs, P, Q, B, R extends Responses>
   readonly answersHead?: boolean
   /** Refuses cookies: only a key, Basic or Bearer will do (for GETs that change something). */
   readonly neverByCookie?: boolean
+  /**
+   * Of a route with `signedIn`: what becomes of a key that reaches less far than its user (`Caller.limits`). Without a word it may read
+   * with the verb `read` and change with `write`, and never when it is held to spaces, for what such a route deals with is in none.
+   * `allowed`: the handler asks the policy about each thing, or shows what whoever holds the key may know. `refused`: about keys, sessions
+   * and the account itself, which no limited key and no extraction key may touch.
+   */
+  readonly limitedKeys?: 'allowed' | 'refused'
   /** Never looks at who asks: the caller is anonymous and a wrong or stale credential does no harm (pages, scripts, signing in). */
   readonly ignoresCredentials?: boolean
   /** Also for those who have not accepted the terms of service yet: what they read, accept or leave by. Every other route refuses them. */

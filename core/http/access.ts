@@ -28,7 +28,7 @@ export class Access {
   /** Throws, or rejects with, 401 for an anonymous caller, 403 for one who may not, 404 for one who may not know. */
   require(declaration: Declaration, caller: Caller, input: Input): Promise<void> | undefined {
     const { permission, of, also } = declaration
-    this.#requireStanding(permission, caller)
+    this.#requireStanding(declaration, caller)
     const isOnThing = isRight(permission) && of !== undefined
     if (isRight(permission) && !isOnThing) this.#requireAnywhere(permission, caller)
     // Most routes that anybody may use end here, without a turn of the microtask queue.
@@ -47,17 +47,18 @@ export class Access {
    */
   requireForWrongInput(declaration: Declaration, caller: Caller): void {
     const { permission } = declaration
-    this.#requireStanding(permission, caller)
+    this.#requireStanding(declaration, caller)
     if (isRight(permission) && isAnonymous(caller) && this.#policy?.can(caller, permission) !== 'yes') throw new NotSignedIn()
   }
 
-  #requireStanding(permission: Declaration['permission'], caller: Caller): void {
-    switch (permission) {
+  #requireStanding(declaration: Declaration, caller: Caller): void {
+    switch (declaration.permission) {
       case 'reader':
         if (this.#isPrivate) requireAccount(caller)
         return
       case 'signedIn':
         requireAccount(caller)
+        requireReach(declaration, caller)
         return
       case 'serverAdmin':
         if (isServerAdmin(caller)) return
@@ -99,6 +100,16 @@ const isAnonymous = (caller: Caller): boolean => caller.via === 'nothing'
 const requireAccount = (caller: Caller): void => {
   if (isAnonymous(caller)) throw new NotSignedIn()
   if (caller.user?.status === 'Inactive') throw new Forbidden('The account is not active')
+}
+
+/** Where no permission on a thing is asked for, the policy cannot hold a key to what it was made for. */
+const requireReach = ({ limitedKeys, method, effects }: Declaration, { scope, limits }: Caller): void => {
+  if (limitedKeys === 'refused' && (limits !== undefined || scope === 'extraction'))
+    throw new Forbidden('A key that reaches less far than its owner cannot deal with keys, sessions and the account')
+  if (limits === undefined || limitedKeys === 'allowed') return
+  if (limits.spaces !== undefined) throw new Forbidden('The key is held to spaces, and this is in none')
+  const verb = method === 'GET' && effects === undefined ? 'read' : 'write'
+  if (limits.verbs !== undefined && !limits.verbs.has(verb)) throw new Forbidden(`The key was made without the verb ${verb}`)
 }
 
 const isRight = (permission: Declaration['permission']): permission is Permission =>

@@ -17,6 +17,7 @@ export const bulkRemoveFiles = route({
   path: '/api/files/bulkRemove',
   summary: 'Delete many files and say of each what became of it',
   permission: 'signedIn',
+  limitedKeys: 'allowed',
   body: s.Object({ fileIds: ids }),
   responses: outcome,
   throws: [Invalid],
@@ -32,6 +33,7 @@ export const bulkRemoveFilesByGet = route({
   description:
     'Only with a key or another credential that a program sends, never by the cookie of a browser. Ids joined by commas, or repeated.',
   permission: 'signedIn',
+  limitedKeys: 'allowed',
   neverByCookie: true,
   effects: 'deletes files',
   query: s.Object({ fileIds: s.Array(s.String({ maxLength: 26_000 }), { minItems: 1, maxItems: 1000 }) }),

@@ -1,4 +1,4 @@
-import { collection, type RoleRecord, type Time, type UserRecord } from 'pounce/sdk'
+import { collection, type RoleRecord, type Time, type UserRecord, type Verb } from 'pounce/sdk'
 
 /** Accounts. Time of creation and id give the order of the list; e-mails are lower case. */
 export const users = collection<UserRecord>('users', {
@@ -9,6 +9,7 @@ export const users = collection<UserRecord>('users', {
   bySpace: { on: ['memberships.space'], array: 'memberships.space' },
   byRole: { on: ['memberships.role'], array: 'memberships.role' },
   byGroup: { on: ['groups'], array: 'groups' },
+  byIdentity: { on: ['identities'], array: 'identities' },
   byFollowed: { on: ['followed.id'], array: 'followed.id' },
 })
 
@@ -31,8 +32,13 @@ export interface KeyRecord {
   readonly created: Time
   /** Accurate to a minute. */
   readonly lastUsed: Time | null
+  /** How far it reaches: only these verbs, only what is in these spaces. Absent: as far as its user. */
+  readonly verbs?: readonly Verb[]
+  readonly spaces?: readonly string[]
+  /** From then on it is refused. Absent: never. */
+  readonly expires?: Time
 }
-export const keys = collection<KeyRecord>('users.keys', { byUser: { on: ['user', 'name'], unique: true } })
+export const keys = collection<KeyRecord>('users.keys', { byUser: { on: ['user', 'name'], unique: true }, byExpiry: { on: ['expires'] } })
 
 /** A browser that is signed in. Like a key it is known by a hash only. */
 export interface SessionRecord {
@@ -43,8 +49,13 @@ export interface SessionRecord {
   readonly created: Time
   readonly extended: Time
   readonly expires: Time
+  /** Accurate to a minute. */
+  readonly lastUsed?: Time
+  /** The network from which it began, and what the browser said of itself: for the person to tell sessions apart. */
+  readonly network?: string
+  readonly userAgent?: string
 }
-export const sessions = collection<SessionRecord>('users.sessions', { byExpiry: { on: ['expires'] } })
+export const sessions = collection<SessionRecord>('users.sessions', { byExpiry: { on: ['expires'] }, byUser: { on: ['user', 'created'] } })
 
 /** Tries at a door in a window of time. Its id is a digest of whose account, or which network. */
 export interface TriesRecord {

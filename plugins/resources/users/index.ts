@@ -1,4 +1,4 @@
-import { Callers, Commands, definePlugin, Greetings, Keys, provide, ReportSources, RightsOf, Users } from 'pounce/sdk'
+import { Callers, Commands, definePlugin, Greetings, Keys, Knocks, provide, ReportSources, RightsOf, Users } from 'pounce/sdk'
 import { AccountOffice, Accounts } from './accounts.ts'
 import { keys, roles, sessions, settings, tries, users } from './collections.ts'
 import { config } from './config.ts'
@@ -7,11 +7,13 @@ import { Held, HeldRoles } from './held-roles.ts'
 import { InstallationSecret, Secret } from './installation-secret.ts'
 import { CreateKey, ListKeys, RevokeKey } from './key-commands.ts'
 import { Keyring, KeyStore } from './keyring.ts'
+import { Outside, OutsideAccounts } from './outside-accounts.ts'
 import { People, Portraits } from './portraits.ts'
 import { UserSource } from './report-source.ts'
 import { RequestCallers } from './request-callers.ts'
 import * as accountRoutes from './routes-account.ts'
 import * as keyRoutes from './routes-keys.ts'
+import * as sessionRoutes from './routes-sessions.ts'
 import * as setUpRoutes from './routes-setup.ts'
 import * as userRoutes from './routes-users.ts'
 import { AccountSignIn, SignIn } from './sign-in.ts'
@@ -43,6 +45,8 @@ export const plugin = definePlugin({
     provide(Sessions, StoredSessions),
     provide(Tries, StoredTries),
     provide(Doors, Throttle),
+    provide(Knocks, Throttle),
+    provide(Outside, OutsideAccounts),
     provide(SignIn, AccountSignIn),
     provide(Callers, RequestCallers),
     provide(People, Portraits),
@@ -58,7 +62,7 @@ export const plugin = definePlugin({
     provide(Commands, RevokeKey),
     provide(ReportSources, UserSource),
   ],
-  routes: { ...accountRoutes, ...userRoutes, ...keyRoutes, ...setUpRoutes },
+  routes: { ...accountRoutes, ...userRoutes, ...keyRoutes, ...sessionRoutes, ...setUpRoutes },
   collections: [users, roles, keys, sessions, tries, settings],
   periodic: [{ name: 'sweep-sessions', everyMs: hourMs, task: SweepSessions }],
 })

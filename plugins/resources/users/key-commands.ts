@@ -1,4 +1,5 @@
 import { type Command, Invalid, Users, wire } from 'pounce/sdk'
+import { reachFrom } from './key-reach.ts'
 import { type Keyring, KeyStore } from './keyring.ts'
 import { namedAccount } from './user-commands.ts'
 
@@ -11,7 +12,12 @@ export class CreateKey implements Command {
   readonly name = 'key create'
   readonly summary = 'Make an API key and print it, once'
   readonly arguments = [emailArgument, nameArgument]
-  readonly options = [{ name: 'scope', summary: '`full`, or `extraction` for what extractors do', takesValue: true }]
+  readonly options = [
+    { name: 'scope', summary: '`full`, or `extraction` for what extractors do', takesValue: true },
+    { name: 'verbs', summary: 'Only these of read, write, delete and manage, joined by commas', takesValue: true },
+    { name: 'spaces', summary: 'Only what is in these spaces: ids joined by commas', takesValue: true },
+    { name: 'expires', summary: 'Date, such as 2027-06-30, from which on it is refused', takesValue: true },
+  ]
   #users: Users
   #keys: Keyring
 
@@ -21,12 +27,12 @@ export class CreateKey implements Command {
   }
 
   async run(input: Input) {
-    const scope = input.options['scope'] ?? 'full'
-    if (scope !== 'full' && scope !== 'extraction') throw new Invalid('--scope is full or extraction')
+    const word = (name: string) => input.options[name]?.toString()
+    const reach = reachFrom({ scope: word('scope'), verbs: word('verbs'), spaces: word('spaces'), expires: word('expires') })
     const user = await namedAccount(this.#users, input)
     const name = input.arguments['name'] ?? ''
-    const { key } = await this.#keys.create(user.id, name, scope)
-    return { email: user.email, name, scope, key }
+    const { key } = await this.#keys.create(user.id, name, reach)
+    return { email: user.email, name, ...reach, key }
   }
 }
 wire(CreateKey, Users, KeyStore)
@@ -47,7 +53,16 @@ export class ListKeys implements Command {
   async run(input: Input) {
     const user = await namedAccount(this.#users, input)
     const held = await this.#keys.of(user.id)
-    return held.map(({ name, prefix, scope, created, lastUsed }) => ({ name, key: `${prefix}-****`, scope, created, lastUsed }))
+    return held.map(({ name, prefix, scope, verbs, spaces, created, lastUsed, expires }) => ({
+      name,
+      key: `${prefix}-****`,
+      scope,
+      ...(verbs === undefined ? {} : { verbs }),
+      ...(spaces === undefined ? {} : { spaces }),
+      created,
+      lastUsed,
+      ...(expires === undefined ? {} : { expires }),
+    }))
   }
 }
 wire(ListKeys, Users, KeyStore)

@@ -13,6 +13,8 @@ import {
   Log,
   NotFound,
   port,
+  range,
+  removeFound,
   type Stored,
   Taken,
   Users,
@@ -21,12 +23,14 @@ import {
 import { type KeyRecord, keys } from './collections.ts'
 import { config, type Settings } from './config.ts'
 import { type InstallationSecret, Secret } from './installation-secret.ts'
+import type { Reach } from './key-reach.ts'
 import { idOfHash, inKeyForm, isSameDigest, newKey, sha256 } from './secrets.ts'
 
 type Key = KeyRecord & Stored
 const extractionKeyName = '_extraction_key'
 const maxKeys = 1000
 const touchEveryMs = 60_000
+const expiredForMs = 30 * 86_400_000
 
 /** API keys. A key is shown once, when it is made; afterwards only its hash is known. */
 export class Keyring implements Keys {
@@ -49,17 +53,13 @@ export class Keyring implements Keys {
   }
 
   /** Makes a key; `Invalid` when the user has one of this name. Names that begin with `_` are the system's. */
-  async create(
-    user: string,
-    name: string,
-    scope: KeyRecord['scope'],
-    actor?: string,
-  ): Promise<{ readonly key: string; readonly id: string }> {
+  async create(user: string, name: string, reach: Reach, actor?: string): Promise<{ readonly key: string; readonly id: string }> {
     if (!/^[^_\u0000-\u001f\u007f][^\u0000-\u001f\u007f]{0,199}$/u.test(name))
       throw new Invalid('name must be 1 to 200 characters, the first of them not an underscore')
     if ((await this.of(user)).length >= maxKeys) throw new Invalid(`Nobody can have more than ${maxKeys} keys`)
+    if (reach.expires !== undefined && reach.expires <= this.#clock.now().toISOString()) throw new Invalid('expires must be in the future')
     const key = newKey()
-    const { id } = await this.#insert(user, name, scope, key, null, actor)
+    const { id } = await this.#insert({ user, name, generation: null, ...reach }, key, actor)
     return { key, id }
   }
 
@@ -104,6 +104,22 @@ export class Keyring implements Keys {
     }
   }
 
+  /** True once a key is refused for its age alone. */
+  hasExpired({ expires }: KeyRecord): boolean {
+    return expires !== undefined && expires <= this.#clock.now().toISOString()
+  }
+
+  /** Removes keys that expired so long ago that nobody wonders any more why they are refused. */
+  async sweep(signal: AbortSignal): Promise<void> {
+    const before = new Date(this.#clock.now().getTime() - expiredForMs).toISOString()
+    await removeFound(this.#documents, keys, {
+      using: 'byExpiry',
+      where: range('expires', { lte: before }),
+      events: ({ id, user }) => [event('key.revoked', { kind: 'key', id }, { user })],
+      signal,
+    })
+  }
+
   async extractionKeyOf(user: string): Promise<string> {
     const held = await this.named(user, extractionKeyName)
     if (held) {
@@ -116,7 +132,7 @@ export class Keyring implements Keys {
     const generation = this.#ids.next()
     const key = await this.#derive(user, generation)
     try {
-      await this.#insert(user, extractionKeyName, 'extraction', key, generation, undefined)
+      await this.#insert({ user, name: extractionKeyName, scope: 'extraction', generation }, key, undefined)
       return key
     } catch (error) {
       if (error instanceof Invalid) return this.extractionKeyOf(user)
@@ -136,22 +152,15 @@ export class Keyring implements Keys {
     )
   }
 
-  async #insert(
-    user: string,
-    name: string,
-    scope: KeyRecord['scope'],
-    key: string,
-    generation: string | null,
-    actor: string | undefined,
-  ): Promise<Key> {
+  async #insert(about: Pick<KeyRecord, 'user' | 'name' | 'generation'> & Reach, key: string, actor: string | undefined): Promise<Key> {
     const hash = sha256(key)
     const id = idOfHash(hash)
     const created = this.#clock.now().toISOString()
-    const record: KeyRecord = { user, name, scope, hash, prefix: key.slice(0, 8), generation, created, lastUsed: null }
+    const record: KeyRecord = { ...about, hash, prefix: key.slice(0, 8), created, lastUsed: null }
     try {
       return await this.#documents.commit({ insert: { id, ...record }, into: keys }, [event('key.created', { kind: 'key', id }, {}, actor)])
     } catch (error) {
-      if (error instanceof Taken) throw new Invalid(`Key with name ${name} already exists`, { cause: error })
+      if (error instanceof Taken) throw new Invalid(`Key with name ${about.name} already exists`, { cause: error })
       throw error
     }
   }

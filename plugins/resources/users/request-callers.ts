@@ -10,6 +10,7 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
+import type { KeyRecord } from './collections.ts'
 import { config, type Settings } from './config.ts'
 import { type Keyring, KeyStore } from './keyring.ts'
 import { isSameDigest, sha256 } from './secrets.ts'
@@ -73,11 +74,12 @@ export class RequestCallers implements Callers {
   async #byKey(shown: string, sent: Credentials): Promise<Caller> {
     if (this.#serviceKey !== undefined && isSameDigest(sha256(shown), this.#serviceKey)) return serviceCaller
     const key = await this.#keys.find(shown)
+    if (key && this.#keys.hasExpired(key)) return this.#refuse(sent.address, 'The API key has expired')
     const user = key && (await this.#users.get(key.user))
     if (!user) return this.#refuse(sent.address, 'The API key is not valid')
-    const caller = await this.#callerOf(usable(user), 'key', sent, key.scope)
+    const caller = await this.#callerOf(usable(user), 'key', sent, key)
     await this.#keys.touch(key)
-    return { ...caller, keyId: key.id }
+    return caller
   }
 
   async #byBearer(token: string, sent: Credentials): Promise<Caller> {
@@ -90,9 +92,18 @@ export class RequestCallers implements Callers {
     throw new NotSignedIn(message)
   }
 
-  async #callerOf(user: User, via: Caller['via'], sent: Credentials, scope: Caller['scope'] = 'full'): Promise<Caller> {
-    const superAdmin = sent.wantsSuperAdmin && user.status === 'Admin' && scope === 'full'
-    return { user: await this.#standing.of(user), via, scope, superAdmin }
+  async #callerOf(user: User, via: Caller['via'], sent: Credentials, key?: KeyRecord & Stored): Promise<Caller> {
+    const reach = key ? reachOf(key) : everything
+    const superAdmin = sent.wantsSuperAdmin && user.status === 'Admin' && reach.scope === 'full' && reach.limits === undefined
+    return { user: await this.#standing.of(user), via, ...reach, superAdmin }
   }
 }
 wire(RequestCallers, configPort(config), Users, Standing, KeyStore, Sessions, SignIn, Doors)
+
+const everything: Pick<Caller, 'scope' | 'limits'> = { scope: 'full' }
+
+/** What of its user a key stands for. */
+const reachOf = ({ id, scope, verbs, spaces }: KeyRecord & Stored): Pick<Caller, 'scope' | 'keyId' | 'limits'> => {
+  if (verbs === undefined && spaces === undefined) return { scope, keyId: id }
+  return { scope, keyId: id, limits: { ...(verbs && { verbs: new Set(verbs) }), ...(spaces && { spaces: new Set(spaces) }) } }
+}

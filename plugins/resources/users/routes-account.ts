@@ -51,6 +51,7 @@ export const getMe = route({
   description:
     'Also in the headers X-User-ID, X-User-FirstName, X-User-LastName, X-User-FullName and X-User-Email, where characters beyond ASCII are percent-encoded.',
   permission: 'signedIn',
+  limitedKeys: 'allowed',
   beforeTerms: true,
   responses: { 200: UserJson },
   throws: [NotSignedIn],

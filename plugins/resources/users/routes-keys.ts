@@ -1,18 +1,6 @@
-import {
-  type Caller,
-  type CallerUser,
-  Forbidden,
-  Invalid,
-  NotFound,
-  Problem,
-  routesFor,
-  type Stored,
-  s,
-  signedIn,
-  type UserRecord,
-  Users,
-} from 'pounce/sdk'
+import { type Caller, Forbidden, Invalid, NotFound, Problem, routesFor, type Stored, s, signedIn, type UserRecord, Users } from 'pounce/sdk'
 import type { KeyRecord } from './collections.ts'
+import { reachFrom, reachParameters, spacesIn } from './key-reach.ts'
 import { KeyStore } from './keyring.ts'
 
 const route = routesFor('users', { users: Users, keys: KeyStore })
@@ -21,6 +9,12 @@ const KeyJson = s.Object({
   name: s.String(),
   key: s.String({ description: 'The start of the key, the rest masked: the whole is shown once, when the key is made' }),
   identityId: s.Object({ userId: s.String(), providerId: s.String() }),
+  scope: s.Union([s.Literal('full'), s.Literal('extraction')]),
+  verbs: s.Union([s.Array(s.String()), s.Null()], { description: 'Null: all' }),
+  spaces: s.Union([s.Array(s.id()), s.Null()], { description: 'Null: all' }),
+  created: s.String(),
+  lastUsed: s.Union([s.String(), s.Null()], { description: 'Accurate to a minute' }),
+  expires: s.Union([s.String(), s.Null()], { description: 'Null: never' }),
 })
 
 class NoSuchKey extends Problem {
@@ -29,20 +23,20 @@ class NoSuchKey extends Problem {
   }
 }
 
-/** Who may deal with keys: the person, never an extractor in the person's name. */
-const owner = (caller: Caller): CallerUser => {
-  if (caller.scope !== 'full') throw new Forbidden('An extraction key cannot deal with keys')
-  return signedIn(caller)
-}
-
 const shown = (key: KeyRecord & Stored, user: UserRecord) => ({
   name: key.name,
   key: `${key.prefix}-****`,
   identityId: { userId: user.email, providerId: user.provider },
+  scope: key.scope,
+  verbs: key.verbs === undefined ? null : [...key.verbs],
+  spaces: key.spaces === undefined ? null : [...key.spaces],
+  created: key.created,
+  lastUsed: key.lastUsed,
+  expires: key.expires ?? null,
 })
 
 const account = async (users: Users, caller: Caller): Promise<UserRecord & Stored> => {
-  const user = await users.get(owner(caller).id)
+  const user = await users.get(signedIn(caller).id)
   if (!user) throw new NotFound('user')
   return user
 }
@@ -53,6 +47,7 @@ export const listKeys = route({
   summary: 'My API keys',
   description: 'Differs from Clowder 1.x: keys are masked, for only their hashes are stored.',
   permission: 'signedIn',
+  limitedKeys: 'refused',
   responses: { 200: s.Array(KeyJson) },
   throws: [Forbidden],
   async handle({ caller }, { users, keys }) {
@@ -67,6 +62,7 @@ export const getKey = route({
   path: '/api/users/keys/:name',
   summary: 'One of my API keys, masked',
   permission: 'signedIn',
+  limitedKeys: 'refused',
   params: s.Object({ name: s.String() }),
   responses: { 200: KeyJson },
   throws: [Forbidden, NotFound],
@@ -82,17 +78,17 @@ export const createKey = route({
   method: 'POST',
   path: '/api/users/keys',
   summary: 'Make an API key',
-  description: 'The only answer that holds the whole key. With scope `extraction` it can do what extractors do and no more.',
+  description:
+    'The only answer that holds the whole key. With scope `extraction` it can do what extractors do and no more; `verbs` and `spaces` hold it to a part of what its owner may.',
   permission: 'signedIn',
-  query: s.Object({
-    name: s.line(200),
-    scope: s.Union([s.Literal('full'), s.Literal('extraction')], { default: 'full', description: 'An addition to Clowder 1.x' }),
-  }),
+  limitedKeys: 'refused',
+  query: s.Object({ name: s.line(200), ...reachParameters }),
+  also: [{ permission: 'ViewSpace', of: ({ spaces }) => spacesIn(spaces).map(id => ({ kind: 'space', id })) }],
   responses: { 200: s.Object({ name: s.String(), key: s.String({ description: '36 characters' }) }) },
-  throws: [Invalid, Forbidden],
+  throws: [Invalid, Forbidden, NotFound],
   async handle({ query, caller }, { keys }) {
-    const { id } = owner(caller)
-    const { key } = await keys.create(id, query.name, query.scope, id)
+    const { id } = signedIn(caller)
+    const { key } = await keys.create(id, query.name, reachFrom(query), id)
     return { status: 200, body: { name: query.name, key }, headers: { 'cache-control': 'no-store' } }
   },
 })
@@ -103,11 +99,12 @@ export const deleteKey = route({
   summary: 'Revoke an API key',
   description: 'From the answer on the key is refused.',
   permission: 'signedIn',
+  limitedKeys: 'refused',
   params: s.Object({ name: s.String() }),
   responses: { 204: s.empty() },
   throws: [Forbidden, NotFound],
   async handle({ params, caller }, { keys }) {
-    const { id } = owner(caller)
+    const { id } = signedIn(caller)
     if (!(await keys.revoke(id, params.name, id))) throw new NoSuchKey(params.name)
     return { status: 204, body: undefined }
   },
