@@ -40,7 +40,7 @@ const known: Readonly<Record<string, Known>> = {
 /** Variables without a meaning here, with what to do about it. */
 const explained: Readonly<Record<string, string>> = {
   CLOWDER_SECRET: 'sessions use a random secret that the server makes itself',
-  CLOWDER_REGISTER: 'people cannot sign up by themselves in this version',
+  CLOWDER_REGISTER: 'set POUNCE_AUTH__LOCAL__REGISTER_THROUGH_ADMINS to say whether admins approve those who sign up',
   CLOWDER_CONTEXT: 'set POUNCE_HTTP__BASE_URL to the whole address instead',
   CLOWDER_SSL: 'set POUNCE_HTTP__BASE_URL to an https address instead',
   CLOWDER_UPDATE: 'set POUNCE_DBUPDATE=1 to apply migrations',
@@ -76,4 +76,4 @@ export const fromClowder = (environment: Environment, hasSetting: (path: readonl
 /** Values that ask for what happens anyway. */
 const isHarmless = (variable: string, text: string): boolean =>
   (variable === 'CLOWDER_CONTEXT' && text === '/') ||
-  ((variable === 'CLOWDER_SSL' || variable === 'CLOWDER_REGISTER' || variable === 'CLOWDER_UPDATE') && text.toLowerCase() === 'false')
+  ((variable === 'CLOWDER_SSL' || variable === 'CLOWDER_UPDATE') && text.toLowerCase() === 'false')

@@ -1,7 +1,5 @@
 import type { Caller } from '../model/caller.ts'
-import type { UserRecord } from '../model/people.ts'
 import { contributions, port } from '../port.ts'
-import type { Stored } from './document-store.ts'
 
 /** Someone whose identity a provider vouches for. Never a session and never a right. */
 export interface VerifiedIdentity {
@@ -48,13 +46,6 @@ export interface AuthProvider {
 }
 export const AuthProviders = contributions<AuthProvider>('authProviders')
 
-/** Wants to know what a provider says of somebody, such as which groups they are in. */
-export interface SignInStep {
-  /** At each sign-in by password or at a site, before the session opens; a rejection stops it. What it does twice must do no harm. */
-  signedIn(user: UserRecord & Stored, identity: VerifiedIdentity): Promise<void>
-}
-export const SignInSteps = contributions<SignInStep>('signInSteps')
-
 /** What a request brought along to prove who sends it. Each is absent when not sent. */
 export interface Credentials {
   readonly session?: string
@@ -89,3 +80,17 @@ export interface Keys {
   serviceKey(): string | undefined
 }
 export const Keys = port<Keys>('keys')
+
+/** Counts who knocks at a door where no password is shown, for all kernels together. */
+export interface Knocks {
+  /**
+   * Counts one knock, right or wrong; `TooMany`, with the time to wait, beyond so many in 15 minutes for one e-mail address or from one network.
+   * Takes as long for an address that nobody has.
+   */
+  knock(
+    door: string,
+    who: { readonly email?: string; readonly address: string },
+    limits: { readonly perEmail?: number; readonly perNetwork: number },
+  ): Promise<void>
+}
+export const Knocks = port<Knocks>('knocks')

@@ -13,14 +13,16 @@ const maxSubjectLength = 989
 /** One mailbox without a name: nothing that ends a line, separates addresses or starts another header. */
 const address = /^[^\s\p{C}<>()[\]:;,@"\\]+@[^\s\p{C}<>()[\]:;,@"\\]+$/u
 
+/** True of a bare address that mail can be sent to. */
+export const isMailAddress = (text: string): boolean => text.length <= maxAddressLength && address.test(text)
+
 /**
  * Throws `Invalid` unless the mail has 1 to 100 recipients, each a bare address of at most 254 characters, and a subject of one line.
  * Every Mailer checks this before anything is sent, so that text of people cannot become headers or further recipients.
  */
 export const checkMail = ({ to, subject, text }: Mail): void => {
   if (to.length === 0 || to.length > maxRecipients) throw new Invalid(`A mail has 1 to ${maxRecipients} recipients, not ${to.length}`)
-  const isAddress = (each: string): boolean => each.length <= maxAddressLength && address.test(each)
-  if (!to.every(isAddress)) throw new Invalid('A recipient is not a bare e-mail address')
+  if (!to.every(isMailAddress)) throw new Invalid('A recipient is not a bare e-mail address')
   if (subject.length > maxSubjectLength || /[\p{Cc}\u2028\u2029]/u.test(subject)) {
     throw new Invalid(`The subject of a mail is one line of at most ${maxSubjectLength} characters without control characters`)
   }

@@ -31,7 +31,12 @@ export interface Users extends Records<UserRecord> {
   followersOf(thing: string, limit: number): Promise<readonly (UserRecord & Stored)[]>
   /** `Taken` when the e-mail is in use. */
   create(
-    user: Pick<UserRecord, 'email' | 'firstName' | 'lastName' | 'status'> & { readonly password?: string; readonly actor?: string },
+    user: Pick<UserRecord, 'email' | 'firstName' | 'lastName' | 'status'> & {
+      readonly password?: string
+      readonly actor?: string
+      /** Has accepted the terms of service as they are. */
+      readonly acceptsTerms?: boolean
+    },
   ): Promise<UserRecord & Stored>
   /** Adds, changes or (role undefined) ends a membership. `joining`: whether a new member was added, or accepted after asking. */
   setMembership(user: string, space: string, role: string | undefined, actor?: string, joining?: 'added' | 'accepted'): Promise<void>

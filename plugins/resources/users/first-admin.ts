@@ -1,5 +1,6 @@
 import {
   CommitConflict,
+  checkedEmail,
   DocumentStore,
   eq,
   Forbidden,
@@ -15,7 +16,6 @@ import {
 } from 'pounce/sdk'
 import { type AccountOffice, Accounts } from './accounts.ts'
 import { settings } from './collections.ts'
-import { checkedEmail } from './email.ts'
 import { isSameDigest, newToken, sha256 } from './secrets.ts'
 
 const id = 'set-up-token'

@@ -2,16 +2,23 @@ import { createHmac, randomBytes } from 'node:crypto'
 import {
   type AuthProvider,
   AuthProviders,
+  Clock,
   type Contributions,
+  event,
+  type Groups,
+  KnownGroups,
+  NotFound,
   NotSignedIn,
+  plainEmail,
   port,
+  type SignInSite,
   type Stored,
   type UserRecord,
   Users,
   type VerifiedIdentity,
   wire,
 } from 'pounce/sdk'
-import { plainEmail } from './email.ts'
+import { Outside, type OutsideAccounts } from './outside-accounts.ts'
 import { Doors, type Throttle } from './throttle.ts'
 
 type User = UserRecord & Stored
@@ -27,17 +34,57 @@ interface Remembered {
 /** Turns what a sign-in method vouches for into an account. */
 export class AccountSignIn {
   #providers: Contributions<AuthProvider>
+  #groups: Contributions<Groups>
   #users: Users
+  #outside: OutsideAccounts
   #throttle: Throttle
+  #clock: Clock
   /** Keys the table of verified passwords, so that it holds nothing that could be tried out elsewhere. */
   #pepper = randomBytes(32)
   #remembered = new Map<string, Remembered>()
   #running = new Map<string, Promise<User | undefined>>()
 
-  constructor(providers: Contributions<AuthProvider>, users: Users, throttle: Throttle) {
+  constructor(
+    providers: Contributions<AuthProvider>,
+    groups: Contributions<Groups>,
+    users: Users,
+    outside: OutsideAccounts,
+    throttle: Throttle,
+    clock: Clock,
+  ) {
     this.#providers = providers
+    this.#groups = groups
     this.#users = users
+    this.#outside = outside
     this.#throttle = throttle
+    this.#clock = clock
+  }
+
+  /** Every site to which a browser can be sent. */
+  sites(): readonly SignInSite[] {
+    return this.#providers.all().flatMap(({ sites = [] }) => sites)
+  }
+
+  /** The site of an id; `NotFound` when there is none. */
+  site(id: string): SignInSite {
+    const site = this.sites().find(one => one.id === id)
+    if (!site) throw new NotFound('sign-in provider')
+    return site
+  }
+
+  /** The account of whoever came back from a site; `NotSignedIn` when it vouches for nobody, or there is no account that may be used. */
+  async withReturn(site: SignInSite, address: URL, kept: string): Promise<User> {
+    const identity = await site.returned(address, kept)
+    if (!identity) throw new NotSignedIn(`${site.label} does not say who you are; sign in again`)
+    const user = await this.#arrived(identity)
+    if (!user) throw new NotSignedIn(`${site.label} gives no e-mail address of yours that it has checked, so there is no account for you`)
+    return user
+  }
+
+  /** Notes that somebody has signed in. */
+  async note(user: User): Promise<User> {
+    const lastLogin = this.#clock.now().toISOString()
+    return this.#users.change(user.id, { set: { lastLogin } }, [event('user.signed-in', { kind: 'user', id: user.id }, {}, user.id)])
   }
 
   /** The account that an e-mail and a password open at any provider; `NotSignedIn` when there is none, `TooMany` after too many tries. */
@@ -78,7 +125,7 @@ export class AccountSignIn {
     await this.#throttle.tryPassword(account, address)
     for (const provider of providers) {
       const identity = await provider.password?.(account, password)
-      const user = identity && (await this.#accountOf(identity))
+      const user = identity && (await this.#arrived(identity))
       if (!user) continue
       await this.#throttle.forgive(account, address)
       return user
@@ -86,10 +133,21 @@ export class AccountSignIn {
     return undefined
   }
 
-  /** An account belongs to its provider; another one may open it only with an e-mail that it has checked. */
+  /** Somebody signs in whom a provider vouches for: what it says of them counts from now on. */
+  async #arrived(identity: VerifiedIdentity): Promise<User | undefined> {
+    const account = await this.#accountOf(identity)
+    if (!account) return undefined
+    const user = await this.#outside.followed(usable(account), identity)
+    if (identity.groups && identity.provider !== 'userpass')
+      await this.#groups.all()[0]?.assignExternal(user.id, identity.provider, identity.groups)
+    return user
+  }
+
+  /** Local accounts are this server's own, and nobody else vouches for them. */
   async #accountOf(identity: VerifiedIdentity): Promise<User | undefined> {
-    const user = await this.#users.byEmail(identity.email)
-    return user && (user.provider === identity.provider || identity.isEmailVerified) ? user : undefined
+    if (identity.provider !== 'userpass') return this.#outside.of(identity)
+    const user = await this.#users.byEmail(identity.subject)
+    return user?.provider === 'userpass' ? user : undefined
   }
 
   #nameOf(email: string, password: string): string {
@@ -104,7 +162,7 @@ export class AccountSignIn {
     this.#remembered.set(name, { userId: user.id, passwordHash: user.passwordHash, until: performance.now() + rememberMs })
   }
 }
-wire(AccountSignIn, AuthProviders, Users, Doors)
+wire(AccountSignIn, AuthProviders, KnownGroups, Users, Outside, Doors, Clock)
 
 /** Inside this plugin: signing in. */
 export const SignIn = port<AccountSignIn>('users.signIn')

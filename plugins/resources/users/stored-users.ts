@@ -4,6 +4,7 @@ import {
   type Caller,
   Clock,
   CommitConflict,
+  checkedEmail,
   configPort,
   DocumentStore,
   eq,
@@ -18,6 +19,7 @@ import {
   or,
   type Page,
   Passwords,
+  plainEmail,
   type RoleRecord,
   type Stored,
   Taken,
@@ -29,7 +31,6 @@ import {
 } from 'pounce/sdk'
 import { users } from './collections.ts'
 import { config, type Settings } from './config.ts'
-import { checkedEmail, plainEmail } from './email.ts'
 import { Held, type HeldRoles } from './held-roles.ts'
 import { type AccountStanding, Standing } from './standing.ts'
 import { Roles, type StoredRoles } from './stored-roles.ts'
@@ -125,6 +126,7 @@ export class StoredUsers implements Users {
     const email = checkedEmail(user.email)
     const isNamedAdmin = this.#installation.admins.some(admin => plainEmail(admin.email) === email)
     const id = this.#ids.next()
+    const created = this.#clock.now().toISOString()
     const record: UserRecord = {
       email,
       firstName: user.firstName.trim(),
@@ -132,12 +134,12 @@ export class StoredUsers implements Users {
       provider: 'userpass',
       passwordHash: user.password === undefined ? null : await this.#passwords.hash(user.password),
       status: isNamedAdmin ? 'Admin' : user.status,
-      created: this.#clock.now().toISOString(),
+      created,
       lastLogin: null,
       profile: {},
       memberships: [],
       followed: [],
-      termsAccepted: null,
+      termsAccepted: user.acceptsTerms ? created : null,
     }
     try {
       return await this.#documents.commit({ insert: { id, ...record }, into: users }, [

@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net'
-import { configPort, port, wire } from 'pounce/sdk'
+import { configPort, type Knocks, port, wire } from 'pounce/sdk'
 import { config, type Settings } from './config.ts'
 import { type StoredTries, Tries } from './stored-tries.ts'
 
@@ -9,7 +9,7 @@ const dayMs = 86_400_000
 const knownForMs = 30 * dayMs
 
 /** Shuts the doors through which people try passwords, keys and links, after too many tries. */
-export class Throttle {
+export class Throttle implements Knocks {
   #limits: Limits
   #tries: StoredTries
 
@@ -24,6 +24,11 @@ export class Throttle {
    */
   take(door: string, what: string, limit: number): Promise<void> {
     return this.#tries.take(`${door} ${what}`, limit)
+  }
+
+  async knock(door: string, { email, address }: Parameters<Knocks['knock']>[1], limits: Parameters<Knocks['knock']>[2]): Promise<void> {
+    await this.take(door, networkOf(address), limits.perNetwork)
+    if (email !== undefined) await this.take(door, accountName(email), limits.perEmail ?? limits.perNetwork)
   }
 
   /**

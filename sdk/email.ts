@@ -1,4 +1,4 @@
-import { Invalid } from 'pounce/sdk'
+import { Invalid } from './problem.ts'
 
 /** How an e-mail address is stored and looked up. */
 export const plainEmail = (email: string): string => email.trim().normalize('NFC').toLowerCase()
