@@ -17,8 +17,10 @@ class University implements AuthProvider {
   readonly id = 'university'
   readonly #known = new Map([
     ['token-verified', identity('s1', 'ada@example.org', true)],
-    ['token-unverified', identity('s1', 'ada@example.org', false)],
+    ['token-unverified', identity('s3', 'ada@example.org', false)],
     ['token-stranger', identity('s2', 'stranger@example.org', true)],
+    ['token-nameless', identity('s4', '', false)],
+    ['token-nameless-ada', identity('s1', '', false)],
   ])
 
   async bearer(token: string): Promise<VerifiedIdentity | undefined> {
@@ -52,8 +54,29 @@ test('an e-mail address that nobody has verified opens no account of another pro
   t.is((await withToken(server, 'token-unverified')).status, 401)
 })
 
-test('a token of somebody without an account, and a forged one, are refused', async t => {
-  t.is((await withToken(server, 'token-stranger')).status, 401)
+test('a token without an address opens the account that its subject is known by, and no other', async t => {
+  const own = await bootForTest({ t, plugins })
+  const { id } = await own.get(Users).create({ email: 'ada@example.org', firstName: 'Ada', lastName: 'L', status: 'Active' })
+  t.is((await withToken(own, 'token-nameless-ada')).status, 401)
+  t.is((await withToken(own, 'token-verified')).status, 200)
+  const answer = await withToken(own, 'token-nameless-ada')
+  t.is(((await answer.json()) as { id: string }).id, id)
+  t.is((await withToken(own, 'token-nameless')).status, 401)
+})
+
+test('somebody new gets one account, however many requests come at once, unless the settings say otherwise', async t => {
+  const answers = await Promise.all(Array.from({ length: 8 }, () => withToken(server, 'token-stranger')))
+  const people = (await Promise.all(answers.map(answer => answer.json()))) as { id: string; email: string }[]
+  t.deepEqual([...new Set(people.map(({ email }) => email))], ['stranger@example.org'])
+  t.is(new Set(people.map(({ id }) => id)).size, 1)
+  for (const outsideAccounts of ['none', 'approval'])
+    t.is(
+      (await withToken(await bootForTest({ t, plugins, config: { resources: { users: { outsideAccounts } } } }), 'token-stranger')).status,
+      401,
+    )
+})
+
+test('a forged token is refused', async t => {
   t.is((await withToken(server, 'token-forged')).status, 401)
 })
 

@@ -42,6 +42,16 @@ export const config = s.Object({
     maximum: 100_000,
     description: 'Wrong keys, tokens and links from one address in 15 minutes; right ones go on working',
   }),
+  outsideAccounts: s.Union([s.Literal('active'), s.Literal('approval'), s.Literal('none')], {
+    default: 'active',
+    description:
+      'What people get who sign in through a directory or an OpenID provider for the first time: `active`: an account; `approval`: one that an admin has to activate; `none`: a refusal',
+  }),
+  linksByEmail: s.Boolean({
+    default: true,
+    description:
+      'Whoever signs in elsewhere with an e-mail address that was verified there opens the account that has this address already',
+  }),
   defaultGravatar: s.String({ default: 'identicon', pattern: '^[a-z]+$', description: 'What Gravatar draws for people without a picture' }),
 })
 
