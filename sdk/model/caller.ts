@@ -7,8 +7,6 @@ export interface Membership {
   readonly role: string
   /** For people; absent where only the rights matter. */
   readonly roleName?: string
-  /** For people, of a membership that a group has: the group's name. */
-  readonly groupName?: string
   readonly permissions: ReadonlySet<Permission>
   /** Id of the group through which it is held; absent for one of the account itself. A space can be in several memberships then. */
   readonly group?: string

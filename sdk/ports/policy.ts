@@ -44,6 +44,8 @@ export type SearchScope =
       readonly spaces: readonly string[]
       readonly author?: string
       readonly includePublic: boolean
+      /** Spaces that count for things of some kinds only: a role there lets the caller see these and no others. */
+      readonly inPart?: readonly { readonly kinds: readonly Kind[]; readonly spaces: readonly string[] }[]
       /** Only what is in one of these spaces besides: how far a limited key reaches. */
       readonly within?: readonly string[]
     }

@@ -16,6 +16,22 @@ export const corpusScopes: Readonly<Record<string, SearchScope>> = {
   member: { all: false, spaces: [searchId(700_001), searchId(700_004)], author: searchId(800_002), includePublic: true },
   author: { all: false, spaces: [], author: searchId(800_003), includePublic: false },
   nobody: { all: false, spaces: [], includePublic: false },
+  limited: {
+    all: false,
+    spaces: [searchId(700_001), searchId(700_004)],
+    author: searchId(800_002),
+    includePublic: true,
+    within: [searchId(700_004), searchId(700_005)],
+  },
+  inPart: {
+    all: false,
+    spaces: [searchId(700_001)],
+    includePublic: false,
+    inPart: [
+      { kinds: ['dataset'], spaces: [searchId(700_002), searchId(700_003)] },
+      { kinds: ['file', 'collection'], spaces: [searchId(700_003), searchId(700_006)] },
+    ],
+  },
 }
 
 const words = (text: string): readonly string[] => text.split(' ').map(word => word.replaceAll('_', ' '))

@@ -115,21 +115,32 @@ function changing(test: TestFn, makeIndex: MakeSearchIndex): void {
 
 function permitting(test: TestFn, makeIndex: MakeSearchIndex): void {
   const [ann, bob] = [searchId(800), searchId(801)]
-  const [north, south] = [searchId(700), searchId(701)]
+  const [north, south, west] = [searchId(700), searchId(701), searchId(702)]
   const documents = [
     put(1, { name: 'plot', spaces: [north], creator: ann, tags: ['n'], metadata: [{ field: 'v', value: 1 }] }),
     put(2, { name: 'plot', spaces: [south], creator: bob, tags: ['s'], metadata: [{ field: 'v', value: 2 }] }),
     put(3, { name: 'plot', spaces: [north, south], creator: bob, tags: ['n', 's'], metadata: [{ field: 'v', value: 3 }] }),
     put(4, { name: 'plot', isPublic: true, creator: bob, tags: ['p'], metadata: [{ field: 'v', value: 4 }] }),
     put(5, { name: 'plot', creator: ann, tags: ['own'], metadata: [{ field: 'v', value: 5 }] }),
+    put(6, { name: 'plot', kind: 'collection', spaces: [west], creator: bob, tags: ['w'], metadata: [{ field: 'v', value: 6 }] }),
   ]
   const cases: readonly (readonly [string, SearchScope, readonly number[], readonly string[]])[] = [
-    ['everything', everything, [1, 2, 3, 4, 5], ['n', 'own', 'p', 's']],
+    ['everything', everything, [1, 2, 3, 4, 5, 6], ['n', 'own', 'p', 's', 'w']],
     ['one space', { all: false, spaces: [north], includePublic: false }, [1, 3], ['n', 's']],
     ['two spaces', { all: false, spaces: [north, south], includePublic: false }, [1, 2, 3], ['n', 's']],
     ['an author', { all: false, spaces: [], author: ann, includePublic: false }, [1, 5], ['n', 'own']],
     ['what is public', { all: false, spaces: [], includePublic: true }, [4], ['p']],
     ['all three', { all: false, spaces: [south], author: ann, includePublic: true }, [1, 2, 3, 4, 5], ['n', 'own', 'p', 's']],
+    [
+      'a kind in one space',
+      { all: false, spaces: [], includePublic: false, inPart: [{ kinds: ['collection'], spaces: [south, west] }] },
+      [6],
+      ['w'],
+    ],
+    ['no kind in a space', { all: false, spaces: [], includePublic: false, inPart: [{ kinds: [], spaces: [south] }] }, [], []],
+    ['with a key for one space', { all: false, spaces: [south], author: ann, includePublic: true, within: [north] }, [1, 3], ['n', 's']],
+    ['with a key for a space of others', { all: false, spaces: [south], includePublic: true, within: [west] }, [], []],
+    ['with a key for no space', { all: false, spaces: [south], includePublic: true, within: [] }, [], []],
     ['nothing at all', { all: false, spaces: [], includePublic: false }, [], []],
     ['an unknown space', { all: false, spaces: [searchId(999)], includePublic: false }, [], []],
     ['ids that are not ids', { all: false, spaces: ['" OR _all', '*', ''], author: '', includePublic: false }, [], []],

@@ -41,10 +41,13 @@ export class SearchOracle {
   }
 
   #visible(scope: SearchScope): SearchDocument[] {
-    return this.#documents.filter(
-      ({ spaces, creator, isPublic }) =>
-        scope.all || spaces.some(space => scope.spaces.includes(space)) || creator === scope.author || (isPublic && scope.includePublic),
-    )
+    if (scope.all) return [...this.#documents]
+    const { author, includePublic, inPart = [], within } = scope
+    return this.#documents.filter(({ kind, spaces, creator, isPublic }) => {
+      const isIn = (some: readonly string[]): boolean => spaces.some(space => some.includes(space))
+      const isSeen = isIn(scope.spaces) || creator === author || (isPublic && includePublic)
+      return (isSeen || inPart.some(part => part.kinds.includes(kind) && isIn(part.spaces))) && (within === undefined || isIn(within))
+    })
   }
 }
 

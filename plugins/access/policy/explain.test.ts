@@ -52,10 +52,10 @@ test('a refusal says what each rule found missing, and whether the thing can be 
 
 test('a role that a group holds is told with the group', async t => {
   const [held] = [member('lab', 'Editor')]
-  const grouped = someone('grouped', [{ ...held!, groupName: 'Soil people' }])
+  const grouped = someone('grouped', [{ ...held!, group: idOf('soil') }])
   t.is(
     (await policy.explain(grouped, 'EditDataset', dataset)).because.at(-1),
-    `role Editor in space ${idOf('lab')} through group Soil people holds EditDataset`,
+    `role Editor in space ${idOf('lab')} through group ${idOf('soil')} holds EditDataset`,
   )
 })
 

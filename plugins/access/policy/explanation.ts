@@ -85,8 +85,8 @@ export class Explanation {
 
 const name = (ref: Ref): string => `${ref.kind} ${ref.id}`
 
-const roleOf = ({ roleName, role, space, groupName }: Membership): string =>
-  `role ${roleName ?? role} in space ${space}${groupName === undefined ? '' : ` through group ${groupName}`}`
+const roleOf = ({ roleName, role, space, group }: Membership): string =>
+  `role ${roleName ?? role} in space ${space}${group === undefined ? '' : ` through group ${group}`}`
 
 const sentence = (ground: Ground, permission: Permission, thing: string): string => {
   switch (ground.rule) {

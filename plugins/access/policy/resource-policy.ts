@@ -33,7 +33,11 @@ type Settings = s.Static<typeof config>
 
 const isSubset = (some: ReadonlySet<string>, all: readonly string[]): boolean => some.isSubsetOf(new Set(all))
 
-const searchable: readonly Permission[] = ['ViewDataset', 'ViewFile', 'ViewCollection']
+const searchable: readonly { readonly kind: Kind; readonly permission: Permission }[] = [
+  { kind: 'dataset', permission: 'ViewDataset' },
+  { kind: 'file', permission: 'ViewFile' },
+  { kind: 'collection', permission: 'ViewCollection' },
+]
 
 /** Rights from authorship, roles held in spaces and public flags (reference, api-platform §2, "Resource rules"). */
 export class ResourcePolicy implements Policy {
@@ -93,7 +97,8 @@ export class ResourcePolicy implements Policy {
   }
 
   searchScope(caller: Caller): SearchScope {
-    if (searchable.every(permission => barred(caller, permission) !== undefined)) return { all: false, spaces: [], includePublic: false }
+    if (searchable.every(({ permission }) => barred(caller, permission) !== undefined))
+      return { all: false, spaces: [], includePublic: false }
     const limit = caller.limits?.spaces
     if (isSuperAdmin(caller) || !this.isPrivate || caller.via === 'service') {
       return limit === undefined ? { all: true } : { all: false, spaces: [...limit], includePublic: false }
@@ -101,8 +106,14 @@ export class ResourcePolicy implements Policy {
     const within = limit === undefined ? {} : { within: [...limit] }
     const { user } = caller
     if (!user) return { all: false, spaces: [], includePublic: true }
-    const spaces = [...new Set(searchable.flatMap(permission => spacesHeld(this.#mode, caller, permission)))]
-    return { all: false, spaces: [...spaces, user.id], includePublic: true, author: user.id, ...within }
+    const held = searchable.map(({ kind, permission }) => ({ kinds: [kind], spaces: new Set(spacesHeld(this.#mode, caller, permission)) }))
+    const whole = held.map(({ spaces }) => spaces).reduce((all, spaces) => all.intersection(spaces))
+    const inPart = held.flatMap(({ kinds, spaces }) => {
+      const only = spaces.difference(whole)
+      return only.size === 0 ? [] : [{ kinds, spaces: [...only] }]
+    })
+    const parts = inPart.length === 0 ? {} : { inPart }
+    return { all: false, spaces: [...whole, user.id], includePublic: true, author: user.id, ...parts, ...within }
   }
 
   async explain(

@@ -33,13 +33,24 @@ const oldestFirst: Sort = [{ created: 'asc' }, { key: 'asc' }]
 export function permittedBy(scope: SearchScope): Clause | undefined {
   const listed = term('isListed', true)
   if (scope.all) return listed
+  const { author, inPart = [], within } = scope
   const permits = [
-    ...(scope.spaces.length > 0 ? [terms('spaces', scope.spaces)] : []),
-    ...(scope.author === undefined ? [] : [term('author', scope.author)]),
+    ...inSpaces(scope.spaces),
+    ...(author === undefined ? [] : [term('author', author)]),
     ...(scope.includePublic ? [term('isPublic', true)] : []),
+    ...inPart.map(({ kinds, spaces }) => allOf([terms('kind', kinds), anyOf(inSpaces(spaces))])),
   ]
-  return permits.length === 0 ? undefined : allOf([listed, anyOf(permits)])
+  if (permits.length === 0 || within?.length === 0) return undefined
+  return allOf([listed, anyOf(permits), ...(within ? [anyOf(inSpaces(within))] : [])])
 }
+
+/** The most values that the server takes in one list (`index.max_terms_count`). */
+const termsAtMost = 65_536
+
+const inSpaces = (spaces: readonly string[]): readonly Clause[] =>
+  Array.from({ length: Math.ceil(spaces.length / termsAtMost) }, (_, at) =>
+    terms('spaces', spaces.slice(at * termsAtMost, (at + 1) * termsAtMost)),
+  )
 
 /** Answers a request. Throws `Invalid` for what cannot be asked. */
 export async function runSearch(request: SearchRequest, ask: Ask): Promise<SearchHits> {

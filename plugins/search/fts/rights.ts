@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { SearchScope } from 'pounce/sdk'
-import { anyOfMany, quote, type SqlCondition } from './condition.ts'
+import { allOf, anyOf, anyOfMany, quote, type SqlCondition } from './condition.ts'
 import { tokens } from './tokens.ts'
 
 /** What of the index a request is about. */
@@ -13,46 +13,71 @@ export interface Limits {
 /** What the caller may see, as an expression; undefined when that is nothing. */
 export function permittedBy(scope: SearchScope): string | undefined {
   if (scope.all) return quote(tokens.all)
+  const { author, inPart = [], within } = scope
   const permits = [
-    ...scope.spaces.map(tokens.space),
-    ...(scope.author === undefined ? [] : [tokens.author(scope.author)]),
-    ...(scope.includePublic ? [tokens.isPublic] : []),
+    ...scope.spaces.map(space => quote(tokens.space(space))),
+    ...(author === undefined ? [] : [quote(tokens.author(author))]),
+    ...(scope.includePublic ? [quote(tokens.isPublic)] : []),
+    ...inPart.filter(isSome).map(({ kinds, spaces }) => allOf([anyOf(kinds.map(kind => quote(tokens.kind(kind)))), anySpace(spaces)])),
   ]
-  return permits.length === 0 ? undefined : anyOfMany(permits.map(token => quote(token)))
+  if (permits.length === 0 || within?.length === 0) return undefined
+  return allOf([anyOfMany(permits), ...(within ? [anySpace(within)] : [])])
 }
+
+const isSome = ({ kinds, spaces }: { readonly kinds: readonly string[]; readonly spaces: readonly string[] }): boolean =>
+  kinds.length > 0 && spaces.length > 0
+
+const anySpace = (spaces: readonly string[]): string => anyOfMany(spaces.map(space => quote(tokens.space(space))))
 
 /** The same rule, and the kinds, for entries that are looked at one by one; none where everything may be seen. */
 export function rightsInSql({ scope, kinds }: Limits): readonly SqlCondition[] {
-  const ofKinds = kinds ? [{ sql: 'd.kind IN (SELECT value FROM json_each(?))', parameters: [JSON.stringify(kinds)] }] : []
+  const ofKinds = kinds ? [{ sql: isOfKind, parameters: [JSON.stringify(kinds)] }] : []
   if (scope.all) return ofKinds
-  const ofAuthor = scope.author === undefined ? [] : ['d.author = ?']
-  const permits = [...(scope.includePublic ? ['d.public = 1'] : []), ...ofAuthor, 'is_in_scope(d.spaces)']
-  return [{ sql: `(${permits.join(' OR ')})`, parameters: scope.author === undefined ? [] : [scope.author] }, ...ofKinds]
+  const { author, inPart = [], within } = scope
+  const permits = [
+    ...(scope.includePublic ? [{ sql: 'd.public = 1', parameters: [] }] : []),
+    ...(author === undefined ? [] : [{ sql: 'd.author = ?', parameters: [author] }]),
+    { sql: `is_in_scope(d.spaces, ${lists.spaces})`, parameters: [] },
+    ...inPart.map((part, at) => ({
+      sql: `(${isOfKind} AND is_in_scope(d.spaces, ${lists.parts + at}))`,
+      parameters: [JSON.stringify(part.kinds)],
+    })),
+  ]
+  const permitted = { sql: `(${permits.map(({ sql }) => sql).join(' OR ')})`, parameters: permits.flatMap(({ parameters }) => parameters) }
+  const isWithin = { sql: `is_in_scope(d.spaces, ${lists.within})`, parameters: [] }
+  return [permitted, ...(within ? [isWithin] : []), ...ofKinds]
 }
 
+const isOfKind = 'd.kind IN (SELECT value FROM json_each(?))'
+
+/** Which list of spaces of a scope is meant. */
+const lists = { spaces: 0, within: 1, parts: 2 } as const
+
 /**
- * The function `is_in_scope` of a connection: whether the spaces of an entry, as JSON, have one of the spaces a caller may see in. Many entries
- * have the same spaces, so each list is read once per search.
+ * The function `is_in_scope` of a connection: whether the spaces of an entry, as JSON, have one of a list of spaces of the scope. Many entries
+ * have the same spaces, so each is read once per search.
  */
 export class ScopeFunction {
-  #spaces: ReadonlySet<string> = new Set()
+  #lists: readonly ReadonlySet<string>[] = []
   readonly #known = new Map<string, number>()
 
   constructor(db: DatabaseSync) {
-    db.function('is_in_scope', { deterministic: true }, spaces => this.#isIn(String(spaces)))
+    db.function('is_in_scope', { deterministic: true }, (spaces, list) => this.#isIn(String(spaces), Number(list)))
   }
 
   /** From now on the function is about this scope. */
   use(scope: SearchScope): void {
-    this.#spaces = new Set(scope.all ? [] : scope.spaces)
+    const all = scope.all ? [] : [scope.spaces, scope.within ?? [], ...(scope.inPart ?? []).map(({ spaces }) => spaces)]
+    this.#lists = all.map(spaces => new Set(spaces))
     this.#known.clear()
   }
 
-  #isIn(spaces: string): number {
-    const known = this.#known.get(spaces)
+  #isIn(spaces: string, list: number): number {
+    const key = `${list}${spaces}`
+    const known = this.#known.get(key)
     if (known !== undefined) return known
-    const found = (JSON.parse(spaces) as readonly string[]).some(space => this.#spaces.has(space)) ? 1 : 0
-    this.#known.set(spaces, found)
+    const found = (JSON.parse(spaces) as readonly string[]).some(space => this.#lists[list]?.has(space)) ? 1 : 0
+    this.#known.set(key, found)
     return found
   }
 }

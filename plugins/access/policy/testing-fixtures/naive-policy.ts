@@ -1,0 +1,113 @@
+import type { Caller, Kind, Permission, Ref, Rights, Verdict } from 'pounce/sdk'
+import { idOf } from './cast.ts'
+
+/** Things by `kind:name`, each with all that it says of itself. */
+export type NaiveWorld = Readonly<Record<string, Rights>>
+
+const viewing: Readonly<Partial<Record<Kind, Permission>>> = {
+  space: 'ViewSpace',
+  dataset: 'ViewDataset',
+  collection: 'ViewCollection',
+  folder: 'ViewDataset',
+  file: 'ViewFile',
+  preview: 'ViewFile',
+  section: 'ViewSection',
+  metadata: 'ViewMetadata',
+  comment: 'ViewComments',
+  user: 'ViewUser',
+}
+/** What has rights of its own beside those of its author; the rest has what it hangs on. */
+const standing: readonly Kind[] = ['space', 'dataset', 'collection', 'user']
+
+const looks = (permission: Permission): boolean => permission.startsWith('View') && permission !== 'ViewRelation'
+const verb = (permission: Permission): 'read' | 'write' | 'delete' | 'manage' => {
+  if (looks(permission) || permission === 'DownloadFiles' || permission === 'ViewRelation') return 'read'
+  if (/Space$/.test(permission) && /^(Edit|Delete|Public|Create)/.test(permission)) return 'manage'
+  if (permission === 'EditUser' || permission === 'PublicDataset' || permission === 'EditStagingArea') return 'manage'
+  return /^(Delete|Remove)/.test(permission) ? 'delete' : 'write'
+}
+
+/** The sentences of the reference, each tried by itself, over and over: nothing is shared with the policy, and nothing is fast. */
+export class NaivePolicy {
+  readonly #world: NaiveWorld
+  readonly #isPrivate: boolean
+  readonly #isDownloadOpen: boolean
+
+  constructor(world: NaiveWorld, mode: { readonly isPrivate: boolean; readonly allowAnonymousDownload: boolean }) {
+    this.#world = world
+    this.#isPrivate = mode.isPrivate
+    this.#isDownloadOpen = mode.allowAnonymousDownload
+  }
+
+  verdict(caller: Caller, permission: Permission, ref: Ref): Verdict {
+    if (!this.#isThere(ref) || !this.#isReached(caller, ref)) return 'unseen'
+    if (this.#may(caller, permission, ref)) return 'yes'
+    const isNobody = caller.user?.status === 'Inactive' || caller.user?.termsPending === true
+    const looker: Caller = isNobody ? { via: 'nothing', scope: 'full', superAdmin: false } : caller
+    return this.#may(looker, viewing[ref.kind] ?? 'ViewFile', ref) ? 'no' : 'unseen'
+  }
+
+  #of(ref: Ref): Rights | undefined {
+    return Object.entries(this.#world).find(
+      ([key]) => key.startsWith(`${ref.kind}:`) && idOf(key.slice(ref.kind.length + 1)) === ref.id,
+    )?.[1]
+  }
+
+  #parents(ref: Ref): readonly Ref[] {
+    return this.#of(ref)?.parents ?? []
+  }
+
+  #isThere(ref: Ref): boolean {
+    if (!this.#of(ref)) return false
+    return this.#parents(ref).length === 0 || this.#parents(ref).some(parent => this.#isThere(parent))
+  }
+
+  #isReached(caller: Caller, ref: Ref): boolean {
+    const limit = caller.limits?.spaces
+    if (limit === undefined) return true
+    if (!this.#isThere(ref)) return false
+    return (
+      [...limit].some(space => this.#of(ref)?.spaces.includes(space)) || this.#parents(ref).some(parent => this.#isReached(caller, parent))
+    )
+  }
+
+  #may(caller: Caller, permission: Permission, ref: Ref): boolean {
+    return this.#isLetOut(caller, permission) && this.#has(caller, permission, ref)
+  }
+
+  /** Whether account and key may do such a thing at all. */
+  #isLetOut({ user, scope, limits, superAdmin }: Caller, permission: Permission): boolean {
+    if (user?.termsPending) return false
+    if (superAdmin && limits === undefined) return true
+    if (user?.status === 'Inactive') return false
+    if (user?.status === 'ReadOnly' && !looks(permission) && permission !== 'DownloadFiles') return false
+    if (scope === 'extraction' && (['delete', 'manage'].includes(verb(permission)) || permission === 'CreateSpace')) return false
+    return limits?.verbs === undefined || limits.verbs.has(verb(permission))
+  }
+
+  #has(caller: Caller, permission: Permission, ref: Ref): boolean {
+    const rights = this.#of(ref)
+    if (!rights || !this.#isThere(ref)) return false
+    return this.#hasOf(caller, permission, ref.kind, rights) || this.#parents(ref).some(parent => this.#has(caller, permission, parent))
+  }
+
+  #hasOf(caller: Caller, permission: Permission, kind: Kind, rights: Rights): boolean {
+    const { user, limits, superAdmin } = caller
+    if (superAdmin && limits === undefined) return true
+    if (kind === 'user' && limits !== undefined && !looks(permission)) return false
+    if (user?.id === rights.author) return true
+    const isAdmin = user?.status === 'Admin' && caller.scope === 'full' && limits === undefined
+    if (kind === 'user' && isAdmin) return true
+    const isRole = (user?.memberships ?? []).some(
+      held =>
+        rights.spaces.includes(held.space) &&
+        (held.permissions.has(permission) || (this.#isDownloadOpen && permission === 'DownloadFiles' && held.permissions.has('ViewFile'))),
+    )
+    const rolesCount = rights.state === 'live' || (rights.state === 'trashed' && permission.startsWith('Delete'))
+    if (isRole && rolesCount && (kind !== 'user' || looks(permission))) return true
+    if (rights.state !== 'live' || (rights.parents ?? []).length > 0) return false
+    if (caller.via === 'service') return true
+    const isToLook = looks(permission) || (this.#isDownloadOpen && permission === 'DownloadFiles')
+    return isToLook && standing.includes(kind) && (rights.isPublic || !this.#isPrivate)
+  }
+}
