@@ -1,0 +1,87 @@
+import {
+  CommitConflict,
+  configPort,
+  eq,
+  event,
+  Forbidden,
+  Passwords,
+  port,
+  type Stored,
+  Taken,
+  type UserRecord,
+  Users,
+  wire,
+} from 'pounce/sdk'
+import { config, type Settings } from './config.ts'
+import { Links, type MailLinks, stampOf } from './mail-links.ts'
+
+/** What somebody who signs up says of themselves. */
+export interface NewAccount {
+  readonly firstName: string
+  readonly lastName: string
+  readonly password: string
+  readonly acceptTerms?: boolean
+}
+
+/** Does what links that came by mail are for. */
+export class LinkedAccounts {
+  #settings: Settings
+  #links: MailLinks
+  #users: Users
+  #passwords = new Passwords()
+
+  constructor(settings: Settings, links: MailLinks, users: Users) {
+    this.#settings = settings
+    this.#links = links
+    this.#users = users
+  }
+
+  /** `Forbidden` where nobody signs up by themselves. */
+  requireSignUp(): void {
+    if (!this.#settings.signUp) throw new Forbidden('Nobody signs up here by themselves; a server admin makes accounts')
+  }
+
+  /** Makes the account of a link, which is spent with that; of two who come at once one gets it. */
+  async signUp(token: string, account: NewAccount, address: string): Promise<UserRecord & Stored> {
+    this.requireSignUp()
+    const link = await this.#links.open('signUp', token, address)
+    const { firstName, lastName, password, acceptTerms = false } = account
+    const status = this.#settings.registerThroughAdmins ? 'Inactive' : 'Active'
+    try {
+      // That an e-mail address has one account at most is what spends the link; taking it away only tidies up.
+      const made = await this.#users.create({ email: link.email, firstName, lastName, password, status, acceptsTerms: acceptTerms })
+      await this.#links.spend(link)
+      return made
+    } catch (error) {
+      if (error instanceof Taken) return this.#links.refuse(address, error)
+      throw error
+    }
+  }
+
+  /** Sets the password of the account of a link. Its sessions end with the old one, and every other link does; keys only when asked. */
+  async reset(token: string, password: string, revokesKeys: boolean, address: string): Promise<void> {
+    const { link, user } = await this.openReset(token, address)
+    const passwordHash = await this.#passwords.hash(password)
+    const fields = revokesKeys ? ['password', 'keys'] : ['password']
+    const changed = event('user.updated', { kind: 'user', id: user.id }, { fields }, user.id)
+    try {
+      await this.#users.change(user.id, { set: { passwordHash }, where: eq('passwordHash', user.passwordHash) }, [changed])
+    } catch (error) {
+      if (error instanceof CommitConflict) return this.#links.refuse(address, error)
+      throw error
+    }
+    await this.#links.spend(link)
+  }
+
+  /** The account whose password a link may set. */
+  async openReset(token: string, address: string) {
+    const link = await this.#links.open('reset', token, address)
+    const user = await this.#users.get(link.account ?? '')
+    if (user?.provider !== 'userpass' || stampOf(user) !== link.stamp) return this.#links.refuse(address)
+    return { link, user }
+  }
+}
+wire(LinkedAccounts, configPort(config), Links, Users)
+
+/** Inside this plugin: what links are for. */
+export const Linked = port<LinkedAccounts>('local.linked')

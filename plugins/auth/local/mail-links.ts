@@ -1,0 +1,119 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import {
+  anonymousUserId,
+  Clock,
+  CommitConflict,
+  configPort,
+  DocumentStore,
+  event,
+  Forbidden,
+  Ids,
+  Knocks,
+  port,
+  range,
+  removeFound,
+  type Stored,
+  type UserRecord,
+  wire,
+} from 'pounce/sdk'
+import { type LinkRecord, links } from './collections.ts'
+import { config, type Settings } from './config.ts'
+
+type Link = LinkRecord & Stored
+
+const hourMs = 3_600_000
+const idLength = 24
+
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+const isSame = (one: string, other: string): boolean => one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other))
+
+/** Ties a link to the password that it replaces: any other password spends it. */
+export const stampOf = ({ id, passwordHash }: UserRecord & Stored): string => digest(`${id}\n${passwordHash ?? ''}`)
+
+/** Links that are sent by mail: kept as digests, open for a while, used once. */
+export class MailLinks {
+  #settings: Settings
+  #documents: DocumentStore
+  #knocks: Knocks
+  #ids: Ids
+  #clock: Clock
+
+  constructor(settings: Settings, documents: DocumentStore, knocks: Knocks, ids: Ids, clock: Clock) {
+    this.#settings = settings
+    this.#documents = documents
+    this.#knocks = knocks
+    this.#ids = ids
+    this.#clock = clock
+  }
+
+  /** Notes the wish for a link. Looks at no account, so the same for everybody; `TooMany` for wishes without end. */
+  async request(asked: LinkRecord['asked'], email: string, address: string): Promise<void> {
+    const { linksPerAddress: perEmail, linksPerNetwork: perNetwork, linkHours } = this.#settings
+    await this.#knocks.knock('link', { email, address }, { perEmail, perNetwork })
+    const now = this.#clock.now()
+    const insert = {
+      ...{ id: this.#ids.next(), email, asked, opens: null, secrets: [], account: null, stamp: null, isSent: false },
+      ...{ created: now.toISOString(), expires: new Date(now.getTime() + linkHours * hourMs).toISOString() },
+    }
+    const requested = event('account-link.requested', { kind: 'user', id: anonymousUserId }, { link: insert.id })
+    await this.#documents.commit({ insert, into: links }, [requested])
+  }
+
+  /** A link that waits to be sent; undefined when there is nothing left to do. */
+  async waiting(id: string): Promise<Link | undefined> {
+    const link = await this.#documents.get(links, id)
+    return link && !link.isSent && !this.#isOver(link) ? link : undefined
+  }
+
+  /** Decides what a link opens; the token is told once, and another one at each call. */
+  async issue(link: Link, opens: 'signUp' | 'reset', account: (UserRecord & Stored) | undefined): Promise<string> {
+    const secret = randomBytes(32).toString('base64url')
+    const set = { opens, account: account?.id ?? null, stamp: account ? stampOf(account) : null }
+    await this.#documents.commit({ update: link.id, in: links, set, push: { secrets: { values: [digest(secret)] } } })
+    return `${link.id}${secret}`
+  }
+
+  async sent({ id }: Link): Promise<void> {
+    await this.#documents.commit({ update: id, in: links, set: { isSent: true } })
+  }
+
+  /** The link of a token; `Forbidden` for a wrong, used or old one, of which so many may be tried from a network. */
+  async open(opens: 'signUp' | 'reset', token: string, address: string): Promise<Link> {
+    const link = await this.#documents.get(links, token.slice(0, idLength))
+    const secret = digest(token.slice(idLength))
+    if (link && link.opens === opens && link.secrets.some(each => isSame(each, secret)) && !this.#isOver(link)) return link
+    return this.refuse(address)
+  }
+
+  async refuse(address: string, cause?: unknown): Promise<never> {
+    await this.#knocks.knock('wrong link', { address }, { perNetwork: this.#settings.linksPerNetwork })
+    throw new Forbidden('This link is not valid any more; ask for another one', cause === undefined ? {} : { cause })
+  }
+
+  /** From now on the link opens nothing. Twice is no error. */
+  async spend({ id }: Link): Promise<void> {
+    try {
+      await this.#documents.commit({ tombstone: id, in: links })
+    } catch (error) {
+      if (!(error instanceof CommitConflict)) throw error
+    }
+  }
+
+  /** Forgets links that can be used no more. */
+  async run(signal: AbortSignal): Promise<void> {
+    await removeFound(this.#documents, links, {
+      using: 'byExpiry',
+      where: range('expires', { lte: this.#clock.now().toISOString() }),
+      signal,
+    })
+  }
+
+  #isOver({ expires }: LinkRecord): boolean {
+    return this.#clock.now().toISOString() >= expires
+  }
+}
+wire(MailLinks, configPort(config), DocumentStore, Knocks, Ids, Clock)
+
+/** Inside this plugin: the links. */
+export const Links = port<MailLinks>('local.links')
