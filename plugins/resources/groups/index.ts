@@ -1,8 +1,10 @@
-import { definePlugin, Groups, KnownGroups, on, provide, SignInSteps } from 'pounce/sdk'
+import { definePlugin, Groups, KnownGroups, on, provide } from 'pounce/sdk'
 import { groups } from './collection.ts'
 import { EmptyGroup, LeaveSpace } from './handlers.ts'
 import { GroupMembers, MembersOfGroups } from './members-of-groups.ts'
-import { SignInGroups } from './sign-in-groups.ts'
+import * as groupRoutes from './routes-groups.ts'
+import * as memberRoutes from './routes-members.ts'
+import * as spaceRoutes from './routes-spaces.ts'
 import { AllGroups, StoredGroups } from './stored-groups.ts'
 
 export const plugin = definePlugin({
@@ -13,8 +15,8 @@ export const plugin = definePlugin({
     provide(AllGroups, StoredGroups),
     provide(Groups, StoredGroups),
     provide(KnownGroups, StoredGroups),
-    provide(SignInSteps, SignInGroups),
   ],
+  routes: { ...groupRoutes, ...memberRoutes, ...spaceRoutes },
   collections: [groups],
   handlers: [on('group.removed', EmptyGroup), on('space.removed', LeaveSpace)],
 })

@@ -75,7 +75,7 @@ export class StoredGroups implements Groups {
     if ((source === localSource) !== (external === null))
       throw new Invalid('A group of a provider has the name that it has there; a local group has none')
     const id = this.#ids.next()
-    const record = { name, description, source, external, author, created: this.#clock.now().toISOString(), memberships: [] }
+    const record = { name: plain(name), description, source, external, author, created: this.#clock.now().toISOString(), memberships: [] }
     return this.#documents.commit({ insert: { id, ...record }, into: groups }, [event('group.created', { kind: 'group', id }, {}, author)])
   }
 
@@ -83,6 +83,20 @@ export class StoredGroups implements Groups {
     const changed = await orNotFound('group', this.#documents.commit({ update: id, in: groups, ...update }, events))
     this.#live.forget(id)
     return changed
+  }
+
+  /** `Taken` when another group has the name. What is absent stays. */
+  async describe(
+    id: string,
+    { name, description }: { readonly name?: string | undefined; readonly description?: string | undefined },
+    actor: string | undefined,
+  ): Promise<void> {
+    await rewrite(this.#documents, groups, { kind: 'group', id }, now => {
+      const set = { name: name === undefined ? now.name : plain(name), description: description ?? now.description }
+      const fields = (['name', 'description'] as const).filter(field => set[field] !== now[field])
+      if (fields.length === 0) return undefined
+      return { set, events: [event('group.updated', { kind: 'group', id }, { fields }, actor)] }
+    })
   }
 
   /** What was given to people by it ends at once, and is tidied away in the background. `NotFound` for an absent one. */
@@ -121,6 +135,12 @@ export class StoredGroups implements Groups {
   }
 }
 wire(StoredGroups, DocumentStore, GroupMembers, Ids, Clock)
+
+const plain = (typed: string): string => {
+  const name = typed.normalize('NFC').trim()
+  if (name === '') throw new Invalid('The name of a group has to have a character that is not blank')
+  return name
+}
 
 /** Inside this plugin: the groups. */
 export const AllGroups = port<StoredGroups>('groups.all')

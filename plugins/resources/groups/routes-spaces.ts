@@ -1,0 +1,68 @@
+import { afterParameter, Installation, Invalid, linkToNext, NotFound, one, Policy, routesFor, s, Users } from 'pounce/sdk'
+import { AllGroups } from './stored-groups.ts'
+
+const route = routesFor('spaces', { groups: AllGroups, users: Users, policy: Policy })
+const params = s.Object({ id: s.id(), group: s.id() })
+
+export const setSpaceGroup = route({
+  method: 'PUT',
+  path: '/api/spaces/:id/groups/:group',
+  summary: 'Give a group a role in a space',
+  description: 'An addition to Clowder 1.x: each member of the group then holds the role, besides what they hold themselves.',
+  permission: 'EditSpace',
+  of: one('space'),
+  params,
+  body: s.Object({ role: s.String({ default: 'Viewer', maxLength: 100, description: 'Name or id of the role' }) }),
+  responses: { 200: s.success() },
+  throws: [NotFound, Invalid],
+  async handle({ params: { id, group }, body, caller }, { groups, users, policy }) {
+    const roles = await users.roles()
+    const role = roles.find(({ id, name }) => body.role === name || body.role === id)
+    if (!role) throw new Invalid(`There is no role ${body.role}; there are ${roles.map(({ name }) => name).join(', ')}`)
+    await groups.setMembership(group, id, role.id, caller.user?.id)
+    // The space may have gone meanwhile, after its groups had left.
+    if ((await policy.canOn(caller, 'EditSpace', { kind: 'space', id })) === 'yes') return { status: 200, body: { status: 'success' } }
+    await groups.setMembership(group, id, undefined)
+    throw new NotFound('space')
+  },
+})
+
+export const removeSpaceGroup = route({
+  method: 'DELETE',
+  path: '/api/spaces/:id/groups/:group',
+  summary: 'Take a group out of a space',
+  permission: 'EditSpace',
+  of: one('space'),
+  params,
+  responses: { 200: s.success() },
+  throws: [NotFound, Invalid],
+  async handle({ params: { id, group }, caller }, { groups }) {
+    const found = await groups.get(group)
+    if (!found) throw new NotFound('group')
+    if (!found.memberships.some(({ space }) => space === id)) throw new Invalid('This group is no member of the space')
+    await groups.setMembership(group, id, undefined, caller.user?.id)
+    return { status: 200, body: { status: 'success' } }
+  },
+})
+
+const listing = routesFor('groups', { groups: AllGroups, users: Users, installation: Installation })
+
+export const listGroupSpaces = listing({
+  method: 'GET',
+  path: '/api/groups/:id/spaces',
+  summary: 'Where a group is a member, and in which role',
+  permission: 'serverAdmin',
+  params: s.Object({ id: s.id() }),
+  query: s.Object({ limit: s.Integer({ default: 100, minimum: 1, maximum: 1000 }), after: afterParameter() }),
+  responses: { 200: s.Array(s.Object({ space: s.id(), role: s.Object({ id: s.String(), name: s.String() }) })) },
+  throws: [NotFound],
+  async handle({ params, query: { limit, after = '' }, url }, { groups, users, installation }) {
+    const group = await groups.get(params.id)
+    if (!group) throw new NotFound('group')
+    const names = new Map((await users.roles()).map(({ id, name }) => [id, name]))
+    const rest = group.memberships.filter(({ space }) => space > after).sort((one, other) => (one.space < other.space ? -1 : 1))
+    const body = rest.slice(0, limit).map(({ space, role }) => ({ space, role: { id: role, name: names.get(role) ?? '' } }))
+    const next = rest.length > limit ? body.at(-1)?.space : undefined
+    return { status: 200, body, ...linkToNext(installation.baseUrl, url, { next }, { dated: false }) }
+  },
+})
