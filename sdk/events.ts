@@ -144,6 +144,8 @@ export interface EventMap {
   'site.updated': { readonly fields: readonly string[] }
   /** Subject: who wrote to the server admins. */
   'letter.written': { readonly letter: string }
+  /** Somebody is to be told by mail what happened. */
+  'digest.due': None
   'extractor.registered': { readonly name: string }
 }
 

@@ -1,0 +1,97 @@
+import {
+  CommitConflict,
+  configPort,
+  DocumentStore,
+  eq,
+  Feed,
+  Installation,
+  Log,
+  Mailer,
+  Problem,
+  range,
+  Site,
+  type Stored,
+  type StoredEvent,
+  Users,
+  wire,
+} from 'pounce/sdk'
+import { config, type Settings } from './config.ts'
+import { digestMail } from './digest-mail.ts'
+import { type DigestRecord, digests, wishOf } from './digest-record.ts'
+
+/** No later try would bring the mail to this person. */
+const isHopeless = (error: unknown): boolean => error instanceof Problem && error.status !== 503
+
+/** Writes to a person what happened. However many events ask for it, there is one mail of each stretch of time. */
+export class SendDigest {
+  #settings: Settings
+  #documents: DocumentStore
+  #users: Users
+  #feed: Feed
+  #site: Site
+  #mailer: Mailer
+  #installation: Installation
+  #log: Log
+
+  constructor(
+    settings: Settings,
+    documents: DocumentStore,
+    users: Users,
+    feed: Feed,
+    site: Site,
+    mailer: Mailer,
+    installation: Installation,
+    log: Log,
+  ) {
+    this.#settings = settings
+    this.#documents = documents
+    this.#users = users
+    this.#feed = feed
+    this.#site = site
+    this.#mailer = mailer
+    this.#installation = installation
+    this.#log = log
+  }
+
+  async handle({ subject: { id } }: StoredEvent<'digest.due'>): Promise<void> {
+    const digest = await this.#documents.get(digests, id)
+    if (!digest || digest.until === null) return
+    await this.#tell(digest, digest.until)
+    await this.#noteTold(id, digest.until)
+  }
+
+  async #tell({ id, every, told }: DigestRecord & Stored, until: string): Promise<void> {
+    const user = await this.#users.get(id)
+    if (!user || !wishOf(user)) return
+    const news = await this.#feed.newsFor(user, { since: told, until, limit: this.#settings.mostLines })
+    if (news.lines.length === 0) return
+    const { displayName } = await this.#site.settings()
+    const { subject, text } = digestMail(news, { displayName, every, baseUrl: this.#installation.baseUrl })
+    try {
+      await this.#mailer.send({ to: [user.email], subject, text })
+    } catch (error) {
+      if (!isHopeless(error)) throw error
+      this.#log.warn('a mail with news cannot be sent', { user: id, error })
+    }
+  }
+
+  /** Where more was asked for meanwhile, its own event tells of the rest. */
+  async #noteTold(id: string, until: string): Promise<void> {
+    try {
+      await this.#documents.commit({ update: id, in: digests, where: eq('until', until), set: { told: until, until: null } })
+    } catch (error) {
+      if (!(error instanceof CommitConflict)) throw error
+      if (error.reason === 'guard') await this.#noteStretch(id, until)
+    }
+  }
+
+  async #noteStretch(id: string, until: string): Promise<void> {
+    try {
+      await this.#documents.commit({ update: id, in: digests, where: range('told', { lt: until }), set: { told: until } })
+    } catch (error) {
+      if (!(error instanceof CommitConflict)) throw error
+      this.#log.debug('a person was told further already', { user: id })
+    }
+  }
+}
+wire(SendDigest, configPort(config), DocumentStore, Users, Feed, Site, Mailer, Installation, Log)

@@ -1,0 +1,134 @@
+import test from 'ava'
+import { event, Mailer, Unavailable, Users } from 'pounce/sdk'
+import { bootForTest, FixedClock, MemoryMailer, type TestServer } from 'pounce/sdk/testing'
+import { letIn, newDataset, newSpace, type Somebody, somebody } from '../support/spaces-and-people.ts'
+import { until } from '../support/until.ts'
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+const task = 'resources.notifications/ask-digests'
+
+const wish = async (server: TestServer, { id }: Somebody, notifications: 'none' | 'direct' | 'hourly' | 'daily'): Promise<void> => {
+  const wished = event('user.updated', { kind: 'user', id }, { fields: ['notifications'] }, id)
+  await server.get(Users).change(id, { set: { notifications } }, [wished])
+  await server.drained()
+}
+
+const world = async (t: { teardown(end: () => Promise<void>): void }, every: 'hourly' | 'daily', mailer = new MemoryMailer()) => {
+  const clock = new FixedClock()
+  const server = await bootForTest({ t, clock, overrides: { [Mailer]: mailer }, config: { access: { private: true } } })
+  const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
+  const space = await newSpace(ann, 'Forest')
+  await letIn(ann, space, 'Viewer', bob)
+  await server.drained()
+  await bob.post(`/api/spaces/${space}/follow`)
+  await wish(server, bob, every)
+  clock.advance(1000)
+  mailer.sent.length = 0
+  const pass = async (ms: number): Promise<void> => {
+    clock.advance(ms)
+    await server.drained()
+    await server.runPeriodic(task)
+    await server.drained()
+  }
+  return { server, clock, mailer, ann, bob, space, pass }
+}
+
+test('who wants news once an hour gets what others did, and nothing when nothing happened', async t => {
+  const { mailer, ann, bob, space, pass } = await world(t, 'hourly')
+  await newDataset(ann, { name: 'Leaves', space: [space] })
+  await bob.post(`/api/spaces/${space}/unfollow`)
+  await bob.post(`/api/spaces/${space}/follow`)
+  await pass(30 * minuteMs)
+  t.deepEqual(mailer.sent, [], 'the hour is not over')
+  await pass(31 * minuteMs)
+  t.is(mailer.sent.length, 1)
+  t.deepEqual(mailer.sent[0]?.to, [bob.email])
+  const text = mailer.sent[0]?.text ?? ''
+  t.regex(text, /ann Number \d+ added the dataset Leaves to the space Forest\n.*\/datasets\/[0-9a-f]{24}/)
+  t.notRegex(text, /bob/, 'what one did oneself is no news')
+  t.regex(text, /How often, or not at all: /)
+  await pass(hourMs)
+  await pass(hourMs)
+  t.is(mailer.sent.length, 1)
+  await newDataset(ann, { name: 'Roots', space: [space] })
+  await pass(hourMs)
+  t.is(mailer.sent.length, 2)
+  t.regex(mailer.sent[1]?.text ?? '', /Roots/)
+  t.notRegex(mailer.sent[1]?.text ?? '', /Leaves/, 'nothing is told twice')
+})
+
+test('once a day is once a day, and an end is an end', async t => {
+  const { server, mailer, ann, bob, space, pass } = await world(t, 'daily')
+  for (let hours = 0; hours < 24; hours += 1) {
+    await newDataset(ann, { name: `Hour ${hours}`, space: [space] })
+    await pass(hourMs)
+  }
+  t.is(mailer.sent.length, 1)
+  t.regex(mailer.sent[0]?.text ?? '', /dataset Hour 0 /)
+  await newDataset(ann, { name: 'Later', space: [space] })
+  await wish(server, bob, 'direct')
+  await pass(25 * hourMs)
+  t.is(mailer.sent.length, 1)
+})
+
+test('what a person may no longer see is not in the mail', async t => {
+  const { mailer, ann, space, pass } = await world(t, 'hourly')
+  await newDataset(ann, { name: 'Secret', space: [space] })
+  await letIn(ann, space, 'Viewer')
+  await pass(2 * hourMs)
+  t.deepEqual(
+    mailer.sent.filter(({ text }) => /Secret|Forest/.test(text)),
+    [],
+  )
+})
+
+test('an outage of the mail server loses no news and repeats none', async t => {
+  let isAway = false
+  class Flaky extends MemoryMailer {
+    override async send(mail: Parameters<Mailer['send']>[0]): Promise<void> {
+      if (isAway) throw new Unavailable('The mail server is away')
+      await super.send(mail)
+    }
+  }
+  const mailer = new Flaky()
+  const { server, clock, ann, space } = await world(t, 'hourly', mailer)
+  isAway = true
+  for (const name of ['First', 'Second', 'Third']) {
+    await newDataset(ann, { name, space: [space] })
+    await until(
+      `the feed to tell of ${name}`,
+      () => ann.get('/api/events'),
+      ({ body }) => JSON.stringify(body).includes(name),
+    )
+    clock.advance(hourMs + 1000)
+    await server.runPeriodic(task)
+  }
+  isAway = false
+  await server.drained(30_000)
+  clock.advance(hourMs)
+  await server.runPeriodic(task)
+  await server.drained(30_000)
+  t.is(mailer.sent.length, 1)
+  for (const name of ['First', 'Second', 'Third']) t.is(mailer.sent[0]?.text.split(`dataset ${name} `).length, 2, name)
+})
+
+test('much news is cut, with a link to the rest', async t => {
+  const mailer = new MemoryMailer()
+  const clock = new FixedClock()
+  const config = { resources: { notifications: { mostLines: 3 } } }
+  const server = await bootForTest({ t, clock, overrides: { [Mailer]: mailer }, config })
+  const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
+  await bob.post(`/api/users/follow?followeeUUID=${ann.id}`)
+  await wish(server, bob, 'hourly')
+  clock.advance(1000)
+  for (let at = 0; at < 5; at += 1) await newDataset(ann, { name: `Set ${at}` })
+  await server.drained()
+  clock.advance(hourMs)
+  await Promise.all([server.runPeriodic(task), server.runPeriodic(task)])
+  await server.drained()
+  t.is(mailer.sent.length, 1)
+  t.is(mailer.sent[0]?.subject, '[Pounce] more than 3 things happened')
+  t.is(mailer.sent[0]?.text.match(/made the dataset Set \d/g)?.length, 3)
+  t.regex(mailer.sent[0]?.text ?? '', /There is more: http/)
+})
