@@ -1,4 +1,4 @@
-import { type After, type FileRecord, Files, Folders, port, type Stored, type s, wire } from 'pounce/sdk'
+import { type After, type Caller, type FileRecord, Files, Folders, type Place, Policy, port, type Stored, type s, wire } from 'pounce/sdk'
 import { type Downloads, FileDownloads } from './downloads.ts'
 import { type ListedFile, toListedFile } from './file-json.ts'
 
@@ -12,11 +12,13 @@ export class Listing {
   #files: Files
   #folders: Folders
   #downloads: Downloads
+  #policy: Policy
 
-  constructor(files: Files, folders: Folders, downloads: Downloads) {
+  constructor(files: Files, folders: Folders, downloads: Downloads, policy: Policy) {
     this.#files = files
     this.#folders = folders
     this.#downloads = downloads
+    this.#policy = policy
   }
 
   /** Files right in the dataset, by name. */
@@ -63,13 +65,21 @@ export class Listing {
     }
   }
 
-  /** The names of the folders that lead to a file, for each place it has. */
-  async pathsOf(file: File): Promise<readonly { readonly dataset: string; readonly folders: readonly string[] }[]> {
-    const ids = file.places.flatMap(place => (place.folder === null ? [] : [place.folder]))
-    const paths = await this.#folders.paths(ids)
-    return file.places.map(place => ({ dataset: place.dataset, folders: place.folder === null ? [] : (paths.get(place.folder) ?? []) }))
+  /** The names of the folders that lead to a file, for each of its places that the caller may look at. */
+  async pathsOf(file: File, caller: Caller): Promise<readonly { readonly dataset: string; readonly folders: readonly string[] }[]> {
+    const places = await this.#seenPlaces(file, caller)
+    const paths = await this.#folders.paths(places.flatMap(({ folder }) => (folder === null ? [] : [folder])))
+    return places.map(({ dataset, folder }) => ({ dataset, folders: folder === null ? [] : (paths.get(folder) ?? []) }))
+  }
+
+  /** Whoever sees a file that is not theirs sees it through a dataset: with a single one there is nothing to ask. */
+  async #seenPlaces({ places, author }: File, caller: Caller): Promise<readonly Place[]> {
+    const datasets = [...new Set(places.map(({ dataset }) => dataset))]
+    if (datasets.length === 0 || (datasets.length === 1 && author !== caller.user?.id)) return places
+    const seen = await this.#policy.allowed(caller, 'ViewDataset', 'dataset', datasets)
+    return places.filter(({ dataset }) => seen.has(dataset))
   }
 }
-wire(Listing, Files, Folders, FileDownloads)
+wire(Listing, Files, Folders, FileDownloads, Policy)
 
 export const FileListing = port<Listing>('files.listing')

@@ -73,7 +73,7 @@ export const getFileInfo = route({
   throws: [NotFound],
   async handle({ params, caller }, { files, downloads, listing }) {
     const file = await existing(files, params.id)
-    const [first] = await listing.pathsOf(file)
+    const [first] = await listing.pathsOf(file, caller)
     const path = `/${first?.folders.join('/') ?? ''}`
     return { status: 200, body: toFileInfo(file, path, maySeePaths(caller) ? await downloads.placeOf(file) : {}) }
   },
@@ -84,15 +84,15 @@ export const getFilePaths = route({
   path: '/api/files/:id/paths',
   summary: 'Where a file lies',
   description:
-    'The first list names all datasets that hold the file in their root; each further one a dataset and the folders down to the file.',
+    'The first list names all datasets that hold the file in their root; each further one a dataset and the folders down to the file. Datasets that the caller may not look at are left out.',
   permission: 'ViewFile',
   of: one('file'),
   params,
   responses: { 200: s.Object({ paths: s.Array(s.Array(s.String())) }) },
   throws: [NotFound],
-  async handle({ params }, { files, datasets, listing }) {
+  async handle({ params, caller }, { files, datasets, listing }) {
     const file = await existing(files, params.id)
-    const places = await listing.pathsOf(file)
+    const places = await listing.pathsOf(file, caller)
     const names = await datasets.getMany([...new Set(places.map(place => place.dataset))])
     const nameOf = (dataset: string): string => names.get(dataset)?.name ?? ''
     const roots = places.filter(place => place.folders.length === 0).map(place => nameOf(place.dataset))
