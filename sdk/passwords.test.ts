@@ -66,7 +66,7 @@ test('when too many wait, the next ones are sent away and the others are served'
   const hash = await passwords.hash('correct horse')
   const outcomes = await Promise.allSettled(Array.from({ length: 150 }, () => passwords.verify('correct horse', hash)))
   const refused = outcomes.filter(outcome => outcome.status === 'rejected')
-  t.is(refused.length, 48)
+  t.is(refused.length, 49)
   for (const { reason } of refused) t.true(reason instanceof Unavailable)
   t.true(await passwords.verify('correct horse', hash))
 })

@@ -1,4 +1,5 @@
-import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { HashThread } from './hash-thread.ts'
 import { Invalid, Unavailable } from './problem.ts'
 
 /** Cost of one hash (RFC 9106, argon2id): memory in KiB, passes over it, lanes. */
@@ -17,21 +18,21 @@ export const maxPasswordLength = 1000
 
 const saltBytes = 16
 const tagBytes = 32
-/** Hashing runs on libuv's few threads, which files need too. */
-const maxRunning = 2
 const maxWaiting = 100
+/** One for all, so that several at once take no more of the machine than one. */
+const thread = new HashThread()
 
 const phc = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{22,172})$/
 const unpadded = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '')
 
 /**
- * Hashes passwords with argon2id into PHC text and checks them, off the event loop. At most two at a time; when 100 more wait,
- * further calls reject with `Unavailable`.
+ * Hashes passwords with argon2id into PHC text and checks them, off the event loop and behind everything else that
+ * the process does. One at a time; when 100 more wait, further calls reject with `Unavailable`.
  */
 export class Passwords {
   #cost: PasswordCost
-  #running = 0
-  #waiting: (() => void)[] = []
+  /** The one that runs among them. */
+  #waiting = 0
   #decoy: Promise<string> | undefined
 
   constructor(cost: PasswordCost = usualPasswordCost) {
@@ -75,29 +76,13 @@ export class Passwords {
     return this.#decoy
   }
 
-  async #derive(text: string, nonce: Buffer, cost: PasswordCost, tagLength: number): Promise<Buffer> {
-    await this.#turn()
+  async #derive(text: string, nonce: Buffer, { memoryKiB, passes, lanes }: PasswordCost, tagLength: number): Promise<Buffer> {
+    if (this.#waiting > maxWaiting) throw new Unavailable('Too many sign-ins are waiting', { retryAfterSeconds: 2 })
+    this.#waiting += 1
     try {
-      return await new Promise<Buffer>((resolve, reject) => {
-        const { memoryKiB: memory, passes, lanes: parallelism } = cost
-        argon2('argon2id', { message: text, nonce, memory, passes, parallelism, tagLength }, (error, key) =>
-          error ? reject(error) : resolve(key),
-        )
-      })
+      return await thread.run({ message: text, nonce, memory: memoryKiB, passes, parallelism: lanes, tagLength })
     } finally {
-      const next = this.#waiting.shift()
-      if (next) next()
-      else this.#running -= 1
+      this.#waiting -= 1
     }
-  }
-
-  /** A turn that ends hands its place to the next in line, so nobody overtakes. */
-  async #turn(): Promise<void> {
-    if (this.#running < maxRunning) {
-      this.#running += 1
-      return
-    }
-    if (this.#waiting.length >= maxWaiting) throw new Unavailable('Too many sign-ins are waiting', { retryAfterSeconds: 2 })
-    await new Promise<void>(resolve => this.#waiting.push(resolve))
   }
 }

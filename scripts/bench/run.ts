@@ -11,6 +11,7 @@ import { dispatch, heartbeats } from './bus.ts'
 import { deletion } from './deletion.ts'
 import { ingest, ingestOnServers } from './ingest.ts'
 import { listing, treeNodes } from './listing.ts'
+import { logins } from './logins.ts'
 import { removeFolders } from './many-datasets.ts'
 import { reports } from './reports.ts'
 import { search } from './search.ts'
@@ -44,6 +45,7 @@ const workloads: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   deletion: () => deletion(values.quick ? 5000 : 100_000),
   listing: () => listing({ sizes, rounds, plugins }),
   tree: () => treeNodes({ sizes, rounds, plugins }),
+  logins: () => logins(values.quick ? 1 : 4, 5),
   reports: () => reports(rounds, values.quick ? 50_000 : 1_000_000),
 }
 const wanted = values.only === '' ? Object.keys(workloads) : values.only.split(',')

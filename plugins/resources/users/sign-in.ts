@@ -13,6 +13,7 @@ import {
   port,
   type SignInSite,
   type Stored,
+  Unavailable,
   type UserRecord,
   Users,
   type VerifiedIdentity,
@@ -24,6 +25,8 @@ import { Doors, type Throttle } from './throttle.ts'
 type User = UserRecord & Stored
 const rememberMs = 30_000
 const maxRemembered = 1000
+/** Waits of a second or so; who comes then is told to come again. */
+const maxVerifying = 40
 
 interface Remembered {
   readonly userId: string
@@ -42,6 +45,7 @@ export class AccountSignIn {
   /** Keys the table of verified passwords, so that it holds nothing that could be tried out elsewhere. */
   #pepper = randomBytes(32)
   #remembered = new Map<string, Remembered>()
+  #verifying = 0
   #running = new Map<string, Promise<User | undefined>>()
 
   constructor(
@@ -60,6 +64,11 @@ export class AccountSignIn {
     this.#clock = clock
   }
 
+  /** Every way to sign in with a password. */
+  passwordProviders(): readonly AuthProvider[] {
+    return this.#providers.all().filter(({ password }) => password !== undefined)
+  }
+
   /** Every site to which a browser can be sent. */
   sites(): readonly SignInSite[] {
     return this.#providers.all().flatMap(({ sites = [] }) => sites)
@@ -72,13 +81,30 @@ export class AccountSignIn {
     return site
   }
 
-  /** The account of whoever came back from a site; `NotSignedIn` when it vouches for nobody, or there is no account that may be used. */
-  async withReturn(site: SignInSite, address: URL, kept: string): Promise<User> {
-    const identity = await site.returned(address, kept)
-    if (!identity) throw new NotSignedIn(`${site.label} does not say who you are; sign in again`)
-    const user = await this.#arrived(identity)
-    if (!user) throw new NotSignedIn(`${site.label} gives no e-mail address of yours that it has checked, so there is no account for you`)
-    return user
+  /**
+   * The account of whoever came back from a site, for the browser that remembers a note of it; a note is good once. `NotSignedIn` when the site
+   * vouches for nobody, or there is no account that may be used; each of these is counted.
+   */
+  async withReturn(site: SignInSite, at: URL, note: { readonly kept: string; readonly name: string }, address: string): Promise<User> {
+    try {
+      const identity = await site.returned(at, note.kept)
+      if (!identity) throw new NotSignedIn(`${site.label} does not say who you are; sign in again`)
+      await this.#useUp(note.name)
+      const user = await this.#arrived(identity)
+      if (!user) throw new NotSignedIn(`${site.label} gives no e-mail address of yours that it has checked, so there is no account for you`)
+      return user
+    } catch (error) {
+      if (error instanceof NotSignedIn) await this.#throttle.wrongKey(address)
+      throw error
+    }
+  }
+
+  async #useUp(note: string): Promise<void> {
+    try {
+      await this.#throttle.take('sign-in note', note, 1)
+    } catch (error) {
+      throw error instanceof TooMany ? new NotSignedIn('This sign-in is over; sign in again', { cause: error }) : error
+    }
   }
 
   /** Notes that somebody has signed in. */
@@ -121,16 +147,32 @@ export class AccountSignIn {
   }
 
   async #verify(providers: readonly AuthProvider[], email: string, password: string, address: string): Promise<User | undefined> {
-    const account = plainEmail(email)
-    await this.#throttle.tryPassword(account, address)
-    for (const provider of providers) {
-      const identity = await provider.password?.(account, password)
-      const user = identity && (await this.#arrived(identity))
-      if (!user) continue
-      await this.#throttle.forgive(account, address)
+    // Before anything is read or written: whoever cannot be served soon must cost next to nothing.
+    if (this.#verifying >= maxVerifying) throw new Unavailable('Too many sign-ins are waiting', { retryAfterSeconds: 2 })
+    this.#verifying += 1
+    try {
+      const account = plainEmail(email)
+      await this.#throttle.tryPassword(account, address)
+      const user = await this.#vouchedFor(providers, account, password, address)
+      if (user) await this.#throttle.forgive(account, address)
       return user
+    } finally {
+      this.#verifying -= 1
     }
-    return undefined
+  }
+
+  async #vouchedFor(providers: readonly AuthProvider[], account: string, password: string, address: string): Promise<User | undefined> {
+    try {
+      for (const provider of providers) {
+        const identity = await provider.password?.(account, password)
+        const user = identity && (await this.#arrived(identity))
+        if (user) return user
+      }
+      return undefined
+    } catch (error) {
+      if (error instanceof Unavailable) await this.#throttle.takeBack(account, address)
+      throw error
+    }
   }
 
   /** Somebody signs in whom a provider vouches for: what it says of them counts from now on. */

@@ -55,6 +55,13 @@ export class Throttle implements Knocks {
     await this.#tries.mark(known, knownForMs)
   }
 
+  /** The password was not looked at, for the provider was away or had no time: the try was none. */
+  async takeBack(email: string, address: string): Promise<void> {
+    const isKnown = await this.#tries.isMarked(knownKey(email, address))
+    const counted = [addressKey(address), pairKey(email, address), ...(isKnown ? [] : [accountKey(email)])]
+    await Promise.all(counted.map(key => this.#tries.giveBack(key)))
+  }
+
   /** Counts a wrong key, token or link; `TooMany` instead of the refusal when there were too many from this address. */
   async wrongKey(address: string): Promise<void> {
     await this.#tries.take(`keys ${networkOf(address)}`, this.#limits.wrongKeysPerAddress)

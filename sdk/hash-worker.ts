@@ -1,0 +1,17 @@
+import { argon2Sync } from 'node:crypto'
+import { constants, setPriority } from 'node:os'
+import { parentPort } from 'node:worker_threads'
+import type { HashQuestion, HashReply } from './hash-thread.ts'
+
+// Only Linux gives each thread a priority of its own; elsewhere this would slow the whole process down.
+if (process.platform === 'linux') setPriority(0, constants.priority.PRIORITY_LOW)
+
+const answer = (question: HashQuestion): HashReply => {
+  try {
+    return { tag: argon2Sync('argon2id', question) }
+  } catch (error) {
+    return { error: error instanceof Error ? error : new Error(String(error)) }
+  }
+}
+
+parentPort?.on('message', (question: HashQuestion) => parentPort?.postMessage(answer(question)))
