@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
+import { editDistance, nearest } from 'pounce/sdk'
 import { messageOf } from '../start-refused.ts'
 import { coerce } from './coerce.ts'
-import { editDistance, nearest } from './nearest.ts'
 import { type Node, recordOf, settingNames } from './schema-tree.ts'
 
 /** Environment variables, as `process.env` has them. */
