@@ -16,3 +16,11 @@ export const demand = async (policy: Policy, caller: Caller, permission: Permiss
   if (caller.via === 'nothing') throw new NotSignedIn()
   throw new Forbidden(`You may not do this to the ${ref.kind}: it takes the permission ${permission}`)
 }
+
+/**
+ * Refuses what a key that is held to spaces would make outside of them. Say whether it goes into a space, or onto something that is in one; the right on
+ * that is checked by itself, and reaches no further than the key.
+ */
+export const demandPlaced = (caller: Caller, isPlaced: boolean): void => {
+  if (caller.limits?.spaces && !isPlaced) throw new Forbidden('The key is held to spaces: name one of them that this goes into')
+}

@@ -1,4 +1,4 @@
-import { Invalid, multipart, NoSpace, routesFor, s } from 'pounce/sdk'
+import { demandPlaced, Forbidden, Invalid, multipart, NoSpace, routesFor, s } from 'pounce/sdk'
 import { BagTaking } from './bag-desk.ts'
 
 const route = routesFor('datasets', { desk: BagTaking })
@@ -13,8 +13,9 @@ export const createDatasetFromBag = route({
   permission: 'CreateDataset',
   body: multipart('A part with a file whose name ends in .zip'),
   responses: { 200: s.text() },
-  throws: [Invalid, NoSpace],
+  throws: [Invalid, NoSpace, Forbidden],
   async handle({ body, caller, signal }, { desk }) {
+    demandPlaced(caller, false)
     return { status: 200, body: `Created dataset ${await desk.take(body, caller, signal)}` }
   },
 })

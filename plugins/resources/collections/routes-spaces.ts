@@ -38,6 +38,7 @@ export const removeCollectionFromSpace = ofSpaces({
   description:
     'Takes the right to remove from the space, or being the author of the collection. `removeDatasets=true` takes its datasets out as well, unless another collection of the space holds them; that needs the right on the space.',
   permission: 'signedIn',
+  limitedKeys: 'allowed',
   also: [
     { permission: 'ViewSpace', of: one('space') },
     { permission: 'ViewCollection', of: one('collection', 'collection') },

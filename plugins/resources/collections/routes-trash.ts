@@ -1,4 +1,4 @@
-import { Installation, Invalid, linkToNext, listParameters, NotFound, one, routesFor, s, signedIn } from 'pounce/sdk'
+import { Installation, Invalid, linkToNext, listParameters, NotFound, one, Policy, routesFor, s, signedIn } from 'pounce/sdk'
 import { SingleCollection } from './collection-json.ts'
 import { CollectionLifes } from './collection-life.ts'
 import { CollectionTrashes } from './collection-trash.ts'
@@ -9,6 +9,7 @@ const route = routesFor('collections', {
   trash: CollectionTrashes,
   views: CollectionShown,
   installation: Installation,
+  policy: Policy,
 })
 const { limit, after } = listParameters
 
@@ -21,10 +22,12 @@ export const listCollectionTrash = route({
   query: s.Object({ limit, after }),
   responses: { 200: s.Array(SingleCollection) },
   throws: [Invalid],
-  async handle({ query, caller, url }, { trash, views, installation }) {
+  async handle({ query, caller, url }, { trash, views, installation, policy }) {
     if (!caller.user) return { status: 200, body: [] }
     const page = await trash.of(caller.user.id, query)
-    const body = await views.singles(caller, page.items.toReversed())
+    const ids = page.items.map(({ id }) => id)
+    const seen = await policy.allowed(caller, 'ViewCollection', 'collection', ids)
+    const body = await views.singles(caller, page.items.filter(({ id }) => seen.has(id)).toReversed())
     return { status: 200, body, ...linkToNext(installation.baseUrl, url, page, { dated: false }) }
   },
 })

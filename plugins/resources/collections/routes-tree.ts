@@ -62,6 +62,7 @@ export const removeSubCollection = route({
   summary: 'Take a collection out of another one',
   description: 'Takes the right to remove from the parent, or being the author of the child. The child stays in its spaces.',
   permission: 'signedIn',
+  limitedKeys: 'allowed',
   also: [{ permission: 'ViewCollection', of: ({ id, child }) => [id, child].map(id => ({ kind: 'collection' as const, id })) }],
   params: pair,
   responses: { 200: s.success() },

@@ -1,6 +1,7 @@
 import {
   Collections,
   demand,
+  demandPlaced,
   event,
   FollowAnswer,
   follow,
@@ -47,6 +48,7 @@ export const createCollection = route({
   async handle({ body, caller }, { life, policy }) {
     const author = signedIn(caller).id
     const space = spaceIn(body.space)
+    demandPlaced(caller, space !== undefined)
     if (space !== undefined) await demand(policy, caller, 'AddResourceToSpace', { kind: 'space', id: space })
     const { id } = await life.create({ name: body.name, description: body.description ?? '', author, space })
     return { status: 200, body: { id } }

@@ -1,4 +1,16 @@
-import { type Caller, Datasets, demand, Invalid, type NewDataset, type Permission, Policy, port, type Ref, wire } from 'pounce/sdk'
+import {
+  type Caller,
+  Datasets,
+  demand,
+  demandPlaced,
+  Invalid,
+  type NewDataset,
+  type Permission,
+  Policy,
+  port,
+  type Ref,
+  wire,
+} from 'pounce/sdk'
 import { DatasetFilePlaces, type FilePlaces } from './file-places.ts'
 
 const mostNamed = 1000
@@ -19,6 +31,7 @@ export class Creation {
   async create(caller: Caller, dataset: NewDataset, fileIds: readonly string[]): Promise<string> {
     const { spaces = [], collections = [] } = dataset
     if (spaces.length + collections.length > mostNamed) throw new Invalid(`At most ${mostNamed} spaces and collections can be named`)
+    demandPlaced(caller, spaces.length > 0)
     await this.#demandAll(caller, 'AddResourceToSpace', 'space', spaces)
     await this.#demandAll(caller, 'AddResourceToCollection', 'collection', collections)
     await this.#demandAll(caller, 'EditFile', 'file', fileIds)

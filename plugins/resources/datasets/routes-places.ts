@@ -86,6 +86,7 @@ export const removeDatasetFromSpace = ofSpaces({
   summary: 'Take a dataset out of a space',
   description: 'Takes the right to remove from the space, or being the author of the dataset.',
   permission: 'signedIn',
+  limitedKeys: 'allowed',
   also: [
     { permission: 'ViewSpace', of: one('space') },
     { permission: 'ViewDataset', of: one('dataset', 'dataset') },
@@ -168,6 +169,7 @@ export const removeDatasetFromCollection = ofCollections({
   summary: 'Take a dataset out of a collection',
   description: 'Takes the right to remove from the collection, or being the author of the dataset.',
   permission: 'signedIn',
+  limitedKeys: 'allowed',
   also: bothSeen,
   params: pair,
   query: s.Object({ ignoreNotFound: s.flag(true) }),
@@ -183,6 +185,7 @@ export const removeDatasetFromCollectionByPost = ofCollections({
   path: '/api/collections/:id/datasetsRemove/:dataset/:ignoreNotFound',
   summary: 'Take a dataset out of a collection (old spelling)',
   permission: 'signedIn',
+  limitedKeys: 'allowed',
   also: bothSeen,
   params: s.Object({ id: s.id(), dataset: s.id(), ignoreNotFound: s.String({ pattern: '^([Tt]rue|[Ff]alse)$' }) }),
   responses: { 200: s.success() },

@@ -9,6 +9,7 @@ import {
   changedNothing,
   Datasets,
   demand,
+  demandPlaced,
   type FileIntake,
   type FileRecord,
   Files,
@@ -92,6 +93,7 @@ export class Intake implements FileIntake {
   }
 
   async requireTarget(caller: Caller, target: IntakeTarget): Promise<void> {
+    demandPlaced(caller, target.dataset !== undefined)
     if (target.dataset !== undefined) await demand(this.#policy, caller, 'AddResourceToDataset', { kind: 'dataset', id: target.dataset })
     await this.requirePlace(target)
   }

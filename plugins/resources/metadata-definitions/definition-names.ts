@@ -6,7 +6,9 @@ const mostRead = 5000
 
 /** The spaces whose definitions a caller goes by: those they are a member of and may look at. */
 export const spacesOfCaller = (caller: Caller): readonly string[] =>
-  caller.user?.memberships.filter(({ permissions }) => permissions.has('ViewSpace')).map(({ space }) => space) ?? []
+  caller.user?.memberships
+    .filter(({ space, permissions }) => permissions.has('ViewSpace') && (caller.limits?.spaces?.has(space) ?? true))
+    .map(({ space }) => space) ?? []
 
 /** The labels of definitions are names of fields. */
 export class DefinitionNames implements MetadataNaming {

@@ -1,4 +1,18 @@
-import { type Bytes, Installation, Invalid, linkToNext, multipart, NotFound, one, Policy, readAfter, routesFor, s } from 'pounce/sdk'
+import {
+  type Bytes,
+  demandPlaced,
+  Forbidden,
+  Installation,
+  Invalid,
+  linkToNext,
+  multipart,
+  NotFound,
+  one,
+  Policy,
+  readAfter,
+  routesFor,
+  s,
+} from 'pounce/sdk'
 import { BytesOf } from './bytes-of.ts'
 import type { Preview } from './collections.ts'
 import { listQuery, seenOf } from './derived-list.ts'
@@ -28,8 +42,9 @@ export const uploadPreview = route({
   query: s.Object({ iipKey: s.Optional(s.String({ maxLength: 500, description: 'Of a pyramid that another server holds' })) }),
   body: multipart('One file part named `File`, and text fields', 100),
   responses: { 200: s.Object({ id: s.String() }) },
-  throws: [Invalid],
+  throws: [Invalid, Forbidden],
   async handle({ query, body, caller, signal }, { previews, derived }) {
+    demandPlaced(caller, false)
     return { status: 200, body: { id: await previews.upload(await derived.receive(body, signal), caller, query.iipKey) } }
   },
 })

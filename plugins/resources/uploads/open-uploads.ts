@@ -32,7 +32,8 @@ const hourMs = 60 * 60 * 1000
 
 const openOf = (owner: string): Where => and(eq('owner', owner), eq('state', 'open'))
 
-const ownerOf = (caller: Caller): string => caller.user?.id ?? anonymousUserId
+/** What is begun with a limited key is gone on with by that key alone. */
+const ownerOf = ({ user, keyId, limits }: Caller): string => (limits && keyId ? `key ${keyId}` : (user?.id ?? anonymousUserId))
 
 /** Uploads in the document store, so that any kernel can go on with any of them. */
 export class StoredUploads {

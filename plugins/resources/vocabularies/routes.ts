@@ -70,8 +70,8 @@ export const listPublicVocabularies = route({
   summary: 'The vocabularies that are shown to everybody',
   permission: 'reader',
   responses: { 200: s.rows(FullJson) },
-  async handle(_request, { vocabularies }) {
-    return { status: 200, body: each(vocabularies.public(), toFull) }
+  async handle({ caller }, { vocabularies }) {
+    return { status: 200, body: each(vocabularies.public(caller), toFull) }
   },
 })
 

@@ -73,9 +73,11 @@ export class StoredVocabularies {
     return this.#documents.scan(vocabularies, { using: 'byName', where: and(own, eq('name', name)) })
   }
 
-  /** Those that are shown to everybody, oldest first. */
-  public(): AsyncIterable<Vocabulary> {
-    return this.#documents.scan(vocabularies, { using: 'byPublic', where: eq('isPublic', true) })
+  /** Those that are shown to everybody, as far as the caller's key reaches, oldest first. */
+  async *public(caller: Caller): AsyncIterable<Vocabulary> {
+    const visible = this.#policy.visibleTo(caller, 'ViewVocabulary')
+    if (visible === 'nothing') return
+    yield* this.#documents.scan(vocabularies, { using: 'byPublic', where: and(eq('isPublic', true), ...conditionsOf(visible)) })
   }
 
   /** Those whose terms the caller may look at, oldest first. */
