@@ -1,6 +1,7 @@
 import {
   type AccountStatus,
   type After,
+  Conflict,
   DocumentStore,
   eq,
   event,
@@ -62,6 +63,17 @@ export class AccountOffice {
     const known = await this.#users.getMany([...wanted.keys()])
     if (known.size < wanted.size) throw new NotFound('user')
     for (const [id, status] of wanted) if (known.get(id)?.status !== status) await this.setStatus(id, status, actor)
+    await this.#keepAnAdmin(
+      [...wanted].filter(([id, status]) => status !== 'Admin' && known.get(id)?.status === 'Admin').map(([id]) => id),
+      actor,
+    )
+  }
+
+  /** Admins who take the rank from each other at the same time would leave none: who has lost it meanwhile gives it back to the others. */
+  async #keepAnAdmin(demoted: readonly string[], actor: string): Promise<void> {
+    if (demoted.length === 0 || (await this.#users.get(actor))?.status === 'Admin') return
+    for (const id of demoted) await this.setStatus(id, 'Admin', actor)
+    throw new Conflict('You are no server admin any more, so those whose rank you took have it back')
   }
 
   async setStatus(id: string, status: AccountStatus, actor?: string): Promise<void> {

@@ -17,6 +17,7 @@ import {
   removeFound,
   type Stored,
   Taken,
+  type Time,
   Users,
   wire,
 } from 'pounce/sdk'
@@ -83,6 +84,11 @@ export class Keyring implements Keys {
   async revoke(user: string, name: string, actor?: string): Promise<boolean> {
     const key = await this.named(user, name)
     return key !== undefined && this.#remove(key, actor)
+  }
+
+  /** From now on all keys are refused that a user had made by then. */
+  async revokeAll(user: string, madeBy: Time, actor?: string): Promise<void> {
+    for (const key of await this.of(user)) if (key.created <= madeBy) await this.#remove(key, actor)
   }
 
   /** The record of a key that somebody showed; undefined when it is not one of ours. */

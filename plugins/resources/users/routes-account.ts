@@ -1,11 +1,18 @@
-import { Clock, event, Forbidden, NotFound, NotSignedIn, routesFor, s, signedIn, TooMany, Users } from 'pounce/sdk'
-import { accountOwner } from './account-owner.ts'
+import { Clock, Conflict, event, Forbidden, Invalid, NotFound, NotSignedIn, routesFor, s, signedIn, TooMany, Users } from 'pounce/sdk'
+import { OwnPassword } from './own-password.ts'
 import { People } from './portraits.ts'
 import { SignIn } from './sign-in.ts'
 import { Sessions } from './stored-sessions.ts'
 import { UserJson } from './user-json.ts'
 
-const route = routesFor('users', { users: Users, people: People, sessions: Sessions, signIn: SignIn, clock: Clock })
+const route = routesFor('users', {
+  users: Users,
+  people: People,
+  sessions: Sessions,
+  ownPassword: OwnPassword,
+  signIn: SignIn,
+  clock: Clock,
+})
 
 export const login = route({
   method: 'POST',
@@ -77,13 +84,37 @@ export const acceptTerms = route({
   description:
     'Until then everything but this, `GET /api/me`, signing out and reading the terms (`GET /api/configuration`) is refused with the code `terms-not-accepted`, for keys as well. Clowder 1.x has this on its web pages only. Again is no error.',
   permission: 'signedIn',
+  limitedKeys: 'refused',
   beforeTerms: true,
   responses: { 200: s.success() },
   throws: [NotSignedIn, Forbidden],
   async handle({ caller }, { users, clock }) {
-    const { id } = accountOwner(caller)
+    const { id } = signedIn(caller)
     const accepted = event('user.updated', { kind: 'user', id }, { fields: ['termsAccepted'] }, id)
     await users.change(id, { set: { termsAccepted: clock.now().toISOString() } }, [accepted])
     return { status: 200, body: { status: 'success' } }
+  },
+})
+
+export const changePassword = route({
+  method: 'POST',
+  path: '/api/password',
+  summary: 'Change my password',
+  description:
+    'Ends all sessions of the account; the one that asks gets a new cookie. Keys stay unless `revokeKeys` is true. A mail tells the owner. Wrong passwords count as when signing in.',
+  permission: 'signedIn',
+  limitedKeys: 'refused',
+  body: s.Object({
+    password: s.String({ maxLength: 4000, description: 'The present one' }),
+    newPassword: s.String({ maxLength: 4000, description: '8 to 1,000 characters' }),
+    revokeKeys: s.Optional(s.Boolean({ description: 'All API keys of the account end as well' })),
+  }),
+  responses: { 200: s.success() },
+  throws: [Invalid, NotSignedIn, Forbidden, Conflict, TooMany],
+  async handle({ body, caller, headers, address }, { ownPassword, sessions }) {
+    const { password, newPassword, revokeKeys: revokesKeys = false } = body
+    const user = await ownPassword.change(signedIn(caller).id, password, newPassword, { revokesKeys, address })
+    const success = { status: 200, body: { status: 'success' } } as const
+    return caller.via === 'session' ? { ...success, headers: { 'set-cookie': await sessions.begin(user, { headers, address }) } } : success
   },
 })
