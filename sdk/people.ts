@@ -47,3 +47,7 @@ export const peopleFor = async (
     return { id, fullName, avatarURL: users.avatarOf(user), email: user.email }
   }
 }
+
+/** True of somebody who wants mails of what others do. Mails about the account itself, and to server admins as such, ask for no wish. */
+export const wantsMail = ({ status, notifications }: Pick<UserRecord, 'status' | 'notifications'>): boolean =>
+  status !== 'Inactive' && notifications !== 'none'

@@ -1,4 +1,4 @@
-import { type CommentRecord, collection, type Ref } from 'pounce/sdk'
+import { type CommentRecord, collection, type Ref, type Time } from 'pounce/sdk'
 
 /** Comments; those of one thing in the order they were written. */
 export const comments = collection<CommentRecord>('comments', {
@@ -15,7 +15,10 @@ export interface MentionRecord {
   readonly user: string
   readonly by: string
   readonly isMailed: boolean
+  /** When a mail went out, where one did. */
+  readonly mailedAt?: Time
 }
 export const mentions = collection<MentionRecord>('comments.mentions', {
   byTarget: { on: ['target.id'] },
+  byPeople: { on: ['user', 'by', 'mailedAt'] },
 })

@@ -1,4 +1,6 @@
 import {
+  and,
+  Clock,
   Datasets,
   DocumentStore,
   eq,
@@ -9,13 +11,21 @@ import {
   Log,
   Mailer,
   type Ref,
+  range,
+  type Stored,
   type StoredEvent,
+  type UserRecord,
   Users,
+  wantsMail,
   wire,
 } from 'pounce/sdk'
 import { mentions } from './collection.ts'
 import { MentionDesk, type Mentions } from './mentions.ts'
 import { CommentDesk, type StoredComments } from './stored-comments.ts'
+
+const hourMs = 3_600_000
+/** Mails from one person to another in an hour; the feed has all mentions. */
+const mostAnHour = 5
 
 const oneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
 
@@ -29,6 +39,7 @@ export class MailMentioned {
   #mentions: Mentions
   #mailer: Mailer
   #installation: Installation
+  #clock: Clock
   #log: Log
 
   constructor(
@@ -40,6 +51,7 @@ export class MailMentioned {
     told: Mentions,
     mailer: Mailer,
     installation: Installation,
+    clock: Clock,
     log: Log,
   ) {
     this.#documents = documents
@@ -50,6 +62,7 @@ export class MailMentioned {
     this.#mentions = told
     this.#mailer = mailer
     this.#installation = installation
+    this.#clock = clock
     this.#log = log
   }
 
@@ -58,18 +71,34 @@ export class MailMentioned {
     const people = await this.#users.getMany(actor === undefined ? [subject.id] : [subject.id, actor])
     const [user, writer] = [people.get(subject.id), people.get(actor ?? '')]
     if (!mention || mention.isMailed || !user || !writer || !(await this.#mentions.maySee(user, target))) return
+    if (!wantsMail(user) || (await this.#isOften(user.id, writer.id))) return this.#settle(notice, {})
+    await this.#write(user, writer, mention.comment, target)
+    await this.#settle(notice, { mailedAt: this.#clock.now().toISOString() })
+  }
+
+  async #write(user: UserRecord & Stored, writer: UserRecord, commentId: string | null, target: Ref): Promise<void> {
     const name = await this.#nameOf(target)
-    const comment = mention.comment === null ? undefined : await this.#comments.get(mention.comment)
+    const comment = commentId === null ? undefined : await this.#comments.get(commentId)
     const link = `${this.#installation.baseUrl}/${target.kind}s/${target.id}`
-    const subjectLine = oneLine(`${fullNameOf(writer)} mentioned you in a comment on ${name}`)
+    const subject = oneLine(`${fullNameOf(writer)} mentioned you in a comment on ${name}`)
     const said = comment ? `${comment.text}\n\n` : ''
     try {
-      await this.#mailer.send({ to: [user.email], subject: subjectLine, text: `${subjectLine}:\n\n${said}${link}\n` })
+      await this.#mailer.send({ to: [user.email], subject, text: `${subject}:\n\n${said}${link}\n` })
     } catch (error) {
       if (!(error instanceof Invalid)) throw error
       this.#log.warn('a mail to who is mentioned cannot be written', { user: user.id, error })
     }
-    await this.#documents.commit({ update: notice, in: mentions, where: eq('isMailed', false), set: { isMailed: true } })
+  }
+
+  /** Mentions of one person are dealt with one after the other, so that none slips by uncounted. */
+  async #isOften(user: string, by: string): Promise<boolean> {
+    const since = new Date(this.#clock.now().getTime() - hourMs).toISOString()
+    const where = and(eq('user', user), eq('by', by), range('mailedAt', { gt: since }))
+    return (await this.#documents.count(mentions, { using: 'byPeople', where, upTo: mostAnHour })) >= mostAnHour
+  }
+
+  async #settle(notice: string, more: { readonly mailedAt?: string }): Promise<void> {
+    await this.#documents.commit({ update: notice, in: mentions, where: eq('isMailed', false), set: { isMailed: true, ...more } })
   }
 
   async #nameOf({ kind, id }: Ref): Promise<string> {
@@ -77,4 +106,4 @@ export class MailMentioned {
     return `the ${kind} ${thing?.name ?? ''}`.trim()
   }
 }
-wire(MailMentioned, DocumentStore, Users, Files, Datasets, CommentDesk, MentionDesk, Mailer, Installation, Log)
+wire(MailMentioned, DocumentStore, Users, Files, Datasets, CommentDesk, MentionDesk, Mailer, Installation, Clock, Log)

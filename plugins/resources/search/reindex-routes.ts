@@ -1,8 +1,24 @@
-import { Conflict, type Kind, NotFound, one, type Permission, type Ref, type Request, routesFor, s } from 'pounce/sdk'
+import {
+  AuditTrails,
+  type Caller,
+  Conflict,
+  type Kind,
+  NotFound,
+  noteIn,
+  one,
+  type Permission,
+  type Ref,
+  type Request,
+  routesFor,
+  s,
+} from 'pounce/sdk'
 import { Rebuild } from './rebuilding.ts'
 import type { Reindexing } from './reindex-board.ts'
 
 const route = routesFor('search', { rebuilding: Rebuild })
+const noted = routesFor('search', { rebuilding: Rebuild, trails: AuditTrails })
+
+const by = ({ user }: Caller) => (user ? { actor: user.id } : {})
 
 const queued = s.Object({ status: s.String() })
 const time = () => s.Union([s.String(), s.Null()], { description: 'ISO 8601' })
@@ -24,7 +40,7 @@ const progressOf = (latest: Reindexing | undefined) => {
   return { state, count, total, reason, requested, started, ended, problem }
 }
 
-export const reindex = route({
+export const reindex = noted({
   method: 'POST',
   path: '/api/reindex',
   summary: 'Build the search index anew, in the background',
@@ -32,7 +48,8 @@ export const reindex = route({
     'The old index serves until the new one is complete. One at a time: while one is under way it will do. `GET /api/reindex` tells how far it is.',
   permission: 'serverAdmin',
   responses: { 200: queued },
-  async handle(_request, { rebuilding }) {
+  async handle({ caller, address }, { rebuilding, trails }) {
+    await noteIn(trails, { type: 'index.rebuild-asked', ...by(caller), address })
     await rebuilding.request(null, true, 'an admin asked for it')
     return { status: 200, body: { status: 'reindex successfully queued' } }
   },
@@ -49,14 +66,15 @@ export const reindexProgress = route({
   },
 })
 
-export const deleteIndex = route({
+export const deleteIndex = noted({
   method: 'POST',
   path: '/api/deleteindex',
   summary: 'Empty the search index',
   permission: 'serverAdmin',
   responses: { 200: queued },
   throws: [Conflict],
-  async handle(_request, { rebuilding }) {
+  async handle({ caller, address }, { rebuilding, trails }) {
+    await noteIn(trails, { type: 'index.emptied', ...by(caller), address })
     await rebuilding.clear()
     return { status: 200, body: { status: 'deindex successfully queued' } }
   },

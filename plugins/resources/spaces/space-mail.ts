@@ -10,6 +10,7 @@ import {
   type StoredEvent,
   type UserRecord,
   Users,
+  wantsMail,
   wire,
 } from 'pounce/sdk'
 
@@ -47,16 +48,16 @@ export class SpaceMail {
     const space = await this.#spaces.get(id)
     if (!space) return
     const link = `${this.#installation.baseUrl}/spaces/${id}`
-    if (told.type === 'space.verified') return this.#write(await this.#members(id), `The space ${space.name} has been verified`, link)
+    if (told.type === 'space.verified') return this.#tell(await this.#members(id), `The space ${space.name} has been verified`, link)
     const { user, ...about } = told.data as StoredEvent<'space.member-changed'>['data'] | StoredEvent<'space.request-rejected'>['data']
     const change = 'change' in about ? about.change : 'rejected'
     const member = await this.#users.get(user)
     if (!member || change === 'role' || change === 'removed') return
-    if (change === 'added') return this.#write(user === told.actor ? [] : [member], `${who} added you to the space ${space.name}`, link)
+    if (change === 'added') return this.#tell(user === told.actor ? [] : [member], `${who} added you to the space ${space.name}`, link)
     const done = change === 'accepted' ? 'accepted' : 'rejected'
-    await this.#write([member], `Your request to join the space ${space.name} was ${done}`, link)
+    await this.#tell([member], `Your request to join the space ${space.name} was ${done}`, link)
     const editors = (await this.#editors(id)).filter(editor => editor.id !== user)
-    await this.#write(editors, `The request of ${fullNameOf(member)} to join the space ${space.name} was ${done}`, link)
+    await this.#tell(editors, `The request of ${fullNameOf(member)} to join the space ${space.name} was ${done}`, link)
   }
 
   async #members(space: string): Promise<readonly User[]> {
@@ -74,6 +75,11 @@ export class SpaceMail {
     const editing = new Set((await this.#users.roles()).filter(role => role.permissions.includes('EditSpace')).map(role => role.id))
     const members = await this.#members(space)
     return members.filter(({ memberships }) => memberships.some(held => held.space === space && editing.has(held.role)))
+  }
+
+  /** What concerns people as members, if they want mails. */
+  #tell(to: readonly User[], said: string, link: string): Promise<void> {
+    return this.#write(to.filter(wantsMail), said, link)
   }
 
   async #write(to: readonly User[], said: string, link?: string): Promise<void> {

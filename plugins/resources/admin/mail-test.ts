@@ -1,0 +1,72 @@
+import {
+  type AuditTrail,
+  AuditTrails,
+  type CallerUser,
+  Clock,
+  type Contributions,
+  Installation,
+  Mailer,
+  noteIn,
+  Problem,
+  port,
+  Site,
+  Unavailable,
+  wire,
+} from 'pounce/sdk'
+
+/** 502: the mail server did not take the mail; the message says what it said. */
+export class MailUntaken extends Problem {
+  constructor(message: string, options: { readonly cause: unknown }) {
+    super(502, 'mail-untaken', message, options)
+  }
+}
+
+/** What went wrong, from the outermost words to what the mail server said, in one line. */
+const reasonOf = (error: unknown): string => {
+  const said: string[] = []
+  for (let at = error; at instanceof Error && said.length < 4; at = at.cause) if (!said.includes(at.message)) said.push(at.message)
+  return said
+    .join(': ')
+    .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+    .slice(0, 500)
+}
+
+/** Tries out whether mails get out. */
+export class MailTest {
+  #mailer: Mailer
+  #site: Site
+  #installation: Installation
+  #trails: Contributions<AuditTrail>
+  #clock: Clock
+
+  constructor(mailer: Mailer, site: Site, installation: Installation, trails: Contributions<AuditTrail>, clock: Clock) {
+    this.#mailer = mailer
+    this.#site = site
+    this.#installation = installation
+    this.#trails = trails
+    this.#clock = clock
+  }
+
+  /** Sends a mail at once. `Unavailable` when the mail server is away, `MailUntaken` when it refuses, each with what it said. */
+  async send(
+    { id, email }: CallerUser,
+    address: string,
+  ): Promise<{ readonly sent: boolean; readonly to: string; readonly message: string }> {
+    await noteIn(this.#trails, { type: 'mail.tested', actor: id, address })
+    const { displayName } = await this.#site.settings()
+    const place = displayName.replace(/\p{Cc}+/gu, ' ')
+    const text = `An admin of ${place} asked for this mail at ${this.#clock.now().toISOString()}, to see whether mails get out. They do.\n\n${this.#installation.baseUrl}\n`
+    try {
+      await this.#mailer.send({ to: [email], subject: `[${place}] A test`, text })
+    } catch (error) {
+      const reason = reasonOf(error)
+      throw error instanceof Unavailable ? new Unavailable(reason, { cause: error }) : new MailUntaken(reason, { cause: error })
+    }
+    const sent = this.#installation.plugins.some(plugin => plugin.startsWith('mail.'))
+    const message = sent ? 'The mail server has taken the mail' : 'No mail plugin runs: the mail is a line in the log of the server'
+    return { sent, to: email, message }
+  }
+}
+wire(MailTest, Mailer, Site, Installation, AuditTrails, Clock)
+
+export const MailTests = port<MailTest>('admin.mailTest')
