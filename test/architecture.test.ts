@@ -36,6 +36,7 @@ const vendors: Readonly<Record<string, readonly string[]>> = {
   'plugins/extractors/text': ['marked', 'sanitize-html'],
   'plugins/extractors/zip': ['yauzl'],
   'plugins/auth/ldap': ['ldapts'],
+  'plugins/auth/oidc': ['jose', 'openid-client'],
   'plugins/mail/smtp': ['nodemailer'],
   'plugins/resources/bags': ['mime-types', 'yauzl'],
   'plugins/resources/files': ['mime-types'],
@@ -46,6 +47,7 @@ const vendors: Readonly<Record<string, readonly string[]>> = {
 /** Plugins that need a server, and run where `use` names them. */
 const usedOnly: readonly string[] = [
   'auth.ldap',
+  'auth.oidc',
   'blobs.s3',
   'documents.mongodb',
   'mail.smtp',

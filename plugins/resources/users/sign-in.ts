@@ -13,6 +13,7 @@ import {
   port,
   type SignInSite,
   type Stored,
+  TooMany,
   Unavailable,
   type UserRecord,
   Users,

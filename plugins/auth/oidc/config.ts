@@ -1,0 +1,67 @@
+import { configPort, s } from 'pounce/sdk'
+
+const claim = (name: string, holds: string) => s.String({ default: name, minLength: 1, description: `Claim that holds ${holds}` })
+
+const provider = s.Object({
+  name: s.String({
+    pattern: '^[a-z][a-z0-9-]{0,39}$',
+    description: 'Part of addresses, and what accounts remember: never change it. Lower-case letters, digits and dashes',
+  }),
+  label: s.String({ minLength: 1, maxLength: 100, description: 'What people read who choose where to sign in' }),
+  issuer: s.String({
+    pattern: '^https?://[^\\s?#@]+$',
+    description: 'Address of the provider as it writes it itself; plain http on this machine only',
+  }),
+  clientId: s.String({ minLength: 1, description: 'Who we are at the provider' }),
+  clientSecret: s.Optional(s.String({ minLength: 1, secret: true, description: 'Belongs to `clientId`. Default: a public client' })),
+  clientAuthentication: s.Union([s.Literal('basic'), s.Literal('post')], {
+    default: 'basic',
+    description: 'How the secret is sent: in a header, or in the body',
+  }),
+  scopes: s.Array(s.String({ pattern: '^\\S+$' }), { default: ['openid', 'profile', 'email'], description: 'What is asked for' }),
+  parameters: s.Record(s.String(), s.String(), {
+    default: {},
+    description: 'Sent along when a browser is sent to the provider, such as `selected_idp`',
+  }),
+  alsoAt: s.Array(s.String({ pattern: '^https?://[^\\s/?#@]+$' }), {
+    default: [],
+    description: 'Further servers on which the provider may have its endpoints, such as `https://oauth2.googleapis.com`',
+  }),
+  emailClaim: claim('email', 'the e-mail address; the same with `_verified` says whether it was checked'),
+  firstNameClaim: claim('given_name', 'the first name'),
+  lastNameClaim: claim('family_name', 'the last name'),
+  groupsClaim: claim('groups', 'the groups of a person; dots lead into objects, such as `realm_access.roles`'),
+  onlyGroups: s.Array(s.String({ minLength: 1 }), {
+    default: [],
+    description: 'Only members of one of these groups may sign in. Default: everybody',
+  }),
+  trustsEmail: s.Boolean({
+    default: false,
+    description: 'Every e-mail address of the provider was checked, though it does not say so of each',
+  }),
+  audience: s.Optional(
+    s.String({
+      minLength: 1,
+      description: 'Programs may send access tokens of the provider that are meant for this audience. Default: none',
+    }),
+  ),
+})
+
+export const config = s.Object({
+  providers: s.Array(provider, { default: [], description: 'Where people can sign in; any number' }),
+  algorithms: s.Array(
+    s.Union(
+      ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'].map(name => s.Literal(name)),
+    ),
+    { default: ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'], description: 'How tokens may be signed' },
+  ),
+  timeoutMs: s.Integer({ default: 5000, minimum: 100, description: 'How long a provider may take for one answer' }),
+  refetchKeysAfterMs: s.Integer({
+    default: 10_000,
+    minimum: 0,
+    description: 'Keys of a provider that are not known are looked for at most this often',
+  }),
+})
+export type OidcConfig = s.Static<typeof config>
+export type ProviderConfig = OidcConfig['providers'][number]
+export const Config = configPort(config)

@@ -1,0 +1,45 @@
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { type Fetch, Unavailable } from 'pounce/sdk'
+
+/** Discovery documents and sets of keys are a few kB. */
+const maxBytes = 512 * 1024
+
+interface Asked {
+  readonly method: string
+  readonly headers: ConstructorParameters<typeof Headers>[0]
+  readonly body?: unknown
+}
+
+/** As the libraries want to fetch. */
+export type LibraryFetch = (url: string, asked: Asked) => Promise<Response>
+
+const textOf = (body: unknown): string | undefined => {
+  if (body === undefined || body === null) return undefined
+  if (typeof body === 'string' || body instanceof URLSearchParams) return String(body)
+  throw new TypeError('a request to a provider has a body of text')
+}
+
+/** Fetches from the servers of the configuration alone, within limits; whatever keeps an answer away becomes `Unavailable`. */
+export const fetchAt =
+  (fetch: Fetch, origins: ReadonlySet<string>, timeoutMs: number): LibraryFetch =>
+  async (address, { method, headers, body }) => {
+    const { origin, pathname, search } = new URL(address)
+    if (!origins.has(origin)) throw new Unavailable(`${origin} is neither the issuer nor in alsoAt`)
+    const text = textOf(body)
+    const sent = text === undefined ? {} : { body: { stream: Readable.from([text]), sizeBytes: Buffer.byteLength(text), maxBytes } }
+    try {
+      const where = { path: pathname === '/' ? '' : pathname, search }
+      const limits = { maxBytes, timeoutMs }
+      const answer = await fetch.below(origin, where, { method, headers: Object.fromEntries(new Headers(headers)), ...limits, ...sent })
+      const bytes = await buffer(answer.body)
+      return new Response(hasBody(answer.status) ? new Uint8Array(bytes) : null, {
+        status: answer.status,
+        headers: { 'content-type': answer.contentType },
+      })
+    } catch (cause) {
+      throw new Unavailable(`${origin} does not answer as it should`, { cause })
+    }
+  }
+
+const hasBody = (status: number): boolean => status !== 204 && status !== 205 && status !== 304

@@ -1,0 +1,142 @@
+import type { CompactVerifyGetKey, JWTPayload } from 'jose'
+import type { Configuration } from 'openid-client'
+import { type Fetch, type Log, Problem, Unavailable } from 'pounce/sdk'
+import type { OidcConfig, ProviderConfig } from './config.ts'
+import { fetchAt, type LibraryFetch } from './guarded-fetch.ts'
+
+export interface Libraries {
+  readonly client: typeof import('openid-client')
+  readonly jose: typeof import('jose')
+}
+
+const hourMs = 3_600_000
+/** A provider that is away is not asked by everybody who comes along. */
+const restMs = 3000
+/** Clocks differ. */
+const toleranceSeconds = 30
+
+interface Discovered {
+  readonly configuration: Configuration
+  readonly keys: CompactVerifyGetKey
+  readonly until: number
+}
+
+/** One provider: where its endpoints are, and the keys with which it signs; asked for when needed and kept for an hour. */
+export class Issuer {
+  readonly provider: ProviderConfig
+  readonly libraries: Libraries
+  readonly #limits: OidcConfig
+  readonly #log: Log
+  readonly #fetch: LibraryFetch
+  #known: Discovered | undefined
+  #asking: Promise<Discovered> | undefined
+  #restUntil = 0
+
+  constructor(provider: ProviderConfig, limits: OidcConfig, fetch: Fetch, log: Log, libraries: Libraries) {
+    this.provider = provider
+    this.libraries = libraries
+    this.#limits = limits
+    this.#log = log
+    const origins = new Set([provider.issuer, ...provider.alsoAt].map(address => new URL(address).origin))
+    this.#fetch = fetchAt(fetch, origins, limits.timeoutMs)
+  }
+
+  /** Where the endpoints are and who we are there. Rejects with `Unavailable` while the provider is away. */
+  async configuration(): Promise<Configuration> {
+    return (await this.#discovered()).configuration
+  }
+
+  /**
+   * The claims of a token that this provider has signed for an audience and that is good now; undefined for any other text. Rejects with
+   * `Unavailable` while its keys cannot be had.
+   */
+  async verified(token: string, audience: string): Promise<JWTPayload | undefined> {
+    const { configuration, keys } = await this.#discovered()
+    const { jose } = this.libraries
+    try {
+      const { payload } = await jose.jwtVerify(token, keys, {
+        issuer: configuration.serverMetadata().issuer,
+        audience,
+        algorithms: [...this.#limits.algorithms],
+        requiredClaims: ['exp', 'sub'],
+        clockTolerance: toleranceSeconds,
+      })
+      return typeof payload.sub === 'string' && payload.sub !== '' && payload.sub.length <= 255 ? payload : undefined
+    } catch (error) {
+      if (!(error instanceof jose.errors.JOSEError)) throw error
+      this.#log.info('a token was refused', { provider: this.provider.name, error })
+      return undefined
+    }
+  }
+
+  /** Answers with `Unavailable` whatever goes wrong for another reason than what was sent. */
+  unavailable(cause: unknown): Unavailable {
+    this.#log.error(`The provider ${this.provider.name} does not answer as it should`, { error: cause })
+    return new Unavailable(`${this.provider.label} cannot be reached; try again later, or sign in another way`, { cause })
+  }
+
+  async #discovered(): Promise<Discovered> {
+    if (this.#known && this.#known.until > performance.now()) return this.#known
+    if (this.#restUntil > performance.now()) return this.#orKnown(new Unavailable(`${this.provider.label} cannot be reached right now`))
+    this.#asking ??= this.#discover().finally(() => {
+      this.#asking = undefined
+    })
+    try {
+      this.#known = await this.#asking
+      return this.#known
+    } catch (error) {
+      return this.#orKnown(error)
+    }
+  }
+
+  /** Endpoints hardly ever move: what was known is better than nothing. */
+  #orKnown(error: unknown): Discovered {
+    if (this.#known) return this.#known
+    throw error
+  }
+
+  async #discover(): Promise<Discovered> {
+    const { client, jose } = this.libraries
+    const { issuer, clientId, clientSecret, clientAuthentication } = this.provider
+    const authentication = clientAuthentication === 'post' ? client.ClientSecretPost : client.ClientSecretBasic
+    try {
+      const configuration = await client.discovery(
+        new URL(issuer),
+        clientId,
+        undefined,
+        clientSecret === undefined ? client.None() : authentication(clientSecret),
+        {
+          [client.customFetch]: this.#fetch,
+          timeout: Math.ceil(this.#limits.timeoutMs / 1000) + 1,
+          ...(issuer.startsWith('http:') ? { execute: [client.allowInsecureRequests] } : {}),
+        },
+      )
+      const { jwks_uri: address } = configuration.serverMetadata()
+      if (address === undefined) throw new Unavailable('the provider does not say where its keys are')
+      const keys = jose.createRemoteJWKSet(new URL(address), {
+        [jose.customFetch]: this.#fetch,
+        timeoutDuration: this.#limits.timeoutMs + 1000,
+        cooldownDuration: this.#limits.refetchKeysAfterMs,
+      })
+      return { configuration, keys: this.#orAway(keys), until: performance.now() + hourMs }
+    } catch (cause) {
+      this.#restUntil = performance.now() + restMs
+      throw this.unavailable(cause)
+    }
+  }
+
+  /** Keys that cannot be had say nothing about a token. */
+  #orAway(keys: CompactVerifyGetKey): CompactVerifyGetKey {
+    const { JWKSNoMatchingKey, JWKSMultipleMatchingKeys, JOSENotSupported } = this.libraries.jose.errors
+    return async (header, token) => {
+      if (this.#restUntil > performance.now()) throw new Unavailable(`${this.provider.label} cannot be reached right now`)
+      try {
+        return await keys(header, token)
+      } catch (error) {
+        if ([JWKSNoMatchingKey, JWKSMultipleMatchingKeys, JOSENotSupported].some(kind => error instanceof kind)) throw error
+        this.#restUntil = performance.now() + restMs
+        throw error instanceof Problem && !(error instanceof Unavailable) ? error : this.unavailable(error)
+      }
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import { Fetch, Invalid, Log, port, wire } from 'pounce/sdk'
+import { Config, type OidcConfig, type ProviderConfig } from './config.ts'
+import { Issuer, type Libraries } from './issuer.ts'
+
+/** Names that other ways to sign in, and routes, have. */
+const takenNames: ReadonlySet<string> = new Set(['userpass', 'ldap', 'local', 'oidc', 'providers'])
+const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
+
+/** Refuses settings that cannot work or are not safe, with a message that names the setting. */
+const checkProviders = (providers: readonly ProviderConfig[]): void => {
+  for (const [at, { name, issuer, alsoAt, scopes }] of providers.entries()) {
+    const setting = `auth.oidc.providers[${at}]`
+    if (takenNames.has(name)) throw new Invalid(`${setting}.name: ${name} means something else already; choose another one`)
+    if (providers.findIndex(other => other.name === name) !== at) throw new Invalid(`${setting}.name: there is another provider ${name}`)
+    for (const address of [issuer, ...alsoAt]) {
+      if (!URL.canParse(address)) throw new Invalid(`${setting}: ${address} is no address`)
+      const { protocol, hostname } = new URL(address)
+      if (protocol !== 'https:' && !loopback.test(hostname)) throw new Invalid(`${setting}: ${address} must begin with https://`)
+    }
+    if (!scopes.includes('openid')) throw new Invalid(`${setting}.scopes: openid must be among them`)
+  }
+}
+
+/** The providers of the configuration. None of them is asked anything before somebody wants to sign in there. */
+export class Issuers {
+  readonly #config: OidcConfig
+  readonly #fetch: Fetch
+  readonly #log: Log
+  #all: readonly Issuer[] = []
+
+  constructor(config: OidcConfig, fetch: Fetch, log: Log) {
+    this.#config = config
+    this.#fetch = fetch
+    this.#log = log
+  }
+
+  async start(): Promise<void> {
+    checkProviders(this.#config.providers)
+    const [client, jose] = await Promise.all([import('openid-client'), import('jose')])
+    const libraries: Libraries = { client, jose }
+    this.#all = this.#config.providers.map(provider => new Issuer(provider, this.#config, this.#fetch, this.#log, libraries))
+  }
+
+  all(): readonly Issuer[] {
+    return this.#all
+  }
+}
+wire(Issuers, Config, Fetch, Log)
+
+export const OidcIssuers = port<Issuers>('auth.oidc.issuers')

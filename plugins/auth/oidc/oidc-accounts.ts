@@ -1,0 +1,52 @@
+import { type AuthProvider, Log, type SignInSite, type VerifiedIdentity, wire } from 'pounce/sdk'
+import { identityOf } from './claims.ts'
+import { type Issuers, OidcIssuers } from './issuers.ts'
+import { OidcSite } from './oidc-site.ts'
+
+const maxTokenLength = 16_000
+
+/** Accounts of OpenID Connect providers: people are sent there, programs send access tokens that they got there. */
+export class OidcAccounts implements AuthProvider {
+  readonly id = 'oidc'
+  readonly #issuers: Issuers
+  readonly #log: Log
+  #sites: readonly SignInSite[] | undefined
+
+  constructor(issuers: Issuers, log: Log) {
+    this.#issuers = issuers
+    this.#log = log
+  }
+
+  get sites(): readonly SignInSite[] {
+    this.#sites ??= this.#issuers.all().map(issuer => new OidcSite(issuer, this.#log))
+    return this.#sites
+  }
+
+  async bearer(token: string): Promise<VerifiedIdentity | undefined> {
+    const named = issuerIn(token)
+    if (named === undefined) return undefined
+    for (const issuer of this.#issuers.all()) {
+      const { audience, issuer: address } = issuer.provider
+      if (audience === undefined || plain(address) !== plain(named)) continue
+      const claims = await issuer.verified(token, audience)
+      const identity = claims && identityOf(issuer.provider, [claims])
+      if (identity) return identity
+    }
+    return undefined
+  }
+}
+wire(OidcAccounts, OidcIssuers, Log)
+
+const plain = (address: string): string => address.replace(/\/$/, '')
+
+/** Whom a token names as its issuer, which nobody has checked yet. Undefined for a text that is no token. */
+const issuerIn = (token: string): string | undefined => {
+  if (token.length > maxTokenLength || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return undefined
+  try {
+    const { iss } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8')) as { readonly iss?: unknown }
+    return typeof iss === 'string' ? iss : undefined
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof TypeError) return undefined
+    throw error
+  }
+}
