@@ -13,8 +13,8 @@ export interface EventMap {
   /** What is in it and older than its time to live should go: said now and then while that is on. */
   'space.expiry-due': None
   'space.removed': { readonly name: string }
-  /** `accepted`: added because they had asked to join. */
-  'space.member-changed': { readonly user: string; readonly change: 'added' | 'accepted' | 'removed' | 'role' }
+  /** `accepted`: added because they had asked to join. `message`: what is written to a new member besides. */
+  'space.member-changed': { readonly user: string; readonly change: 'added' | 'accepted' | 'removed' | 'role'; readonly message?: string }
   'space.request-rejected': { readonly user: string }
   'space.group-changed': { readonly group: string; readonly change: 'added' | 'removed' | 'role' }
   'collection.created': None
@@ -125,6 +125,11 @@ export interface EventMap {
   'user.linked': { readonly provider: string }
   'user.followed': { readonly target: Ref }
   'user.unfollowed': { readonly target: Ref }
+  'role.created': None
+  /** `given` and `taken`: permissions. */
+  'role.updated': { readonly fields: readonly string[]; readonly given: readonly string[]; readonly taken: readonly string[] }
+  /** Who held it holds the successor, which it names, or nothing. */
+  'role.removed': { readonly name: string; readonly successor: string | null }
   'group.created': None
   'group.updated': { readonly fields: readonly string[] }
   'group.removed': { readonly name: string }

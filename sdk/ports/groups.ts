@@ -15,6 +15,8 @@ export interface Groups extends Records<GroupRecord> {
   live(ids: readonly string[]): Promise<ReadonlyMap<string, GroupRecord['memberships']>>
   /** Groups that are members of a space, by id. */
   inSpace(space: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<GroupRecord & Stored>>
+  /** True while a group holds the role in a space. */
+  hasRole(role: string): Promise<boolean>
   /** Adds, changes or (role undefined) ends a membership; the role is the caller's to check. `NotFound` for an absent group. */
   setMembership(group: string, space: string, role: string | undefined, actor?: string): Promise<void>
   /**

@@ -18,6 +18,17 @@ import type { BlobFacts } from './blob-store.ts'
 import type { After, Json, Page, Stored } from './document-store.ts'
 import type { Records } from './records.ts'
 
+/** How somebody comes to a membership, or loses it. */
+export interface MembershipChange {
+  readonly actor?: string | undefined
+  /** Whether a new member was added, or accepted after asking. */
+  readonly joining?: 'added' | 'accepted'
+  /** Whoever is a member already keeps the role that they have. */
+  readonly onlyNew?: boolean
+  /** What is written to a new member besides. */
+  readonly message?: string | undefined
+}
+
 /** Accounts. */
 export interface Users extends Records<UserRecord> {
   byEmail(email: string): Promise<(UserRecord & Stored) | undefined>
@@ -38,8 +49,16 @@ export interface Users extends Records<UserRecord> {
       readonly acceptsTerms?: boolean
     },
   ): Promise<UserRecord & Stored>
-  /** Adds, changes or (role undefined) ends a membership. `joining`: whether a new member was added, or accepted after asking. */
-  setMembership(user: string, space: string, role: string | undefined, actor?: string, joining?: 'added' | 'accepted'): Promise<void>
+  /**
+   * Adds, changes or (role undefined) ends a membership, and tells what became of it: undefined when it was so already. `NotFound` for an absent
+   * person, `Invalid` for an absent role.
+   */
+  setMembership(
+    user: string,
+    space: string,
+    role: string | undefined,
+    by?: MembershipChange,
+  ): Promise<'added' | 'role' | 'removed' | undefined>
   /** The rights of an account now, for asking what a person may see who sent no request. */
   callerOf(user: UserRecord & Stored): Promise<Caller>
   /**

@@ -1,5 +1,6 @@
 import { type After, Groups, type StoredEvent, wire } from 'pounce/sdk'
 import { GroupMembers, type MembersOfGroups } from './members-of-groups.ts'
+import { AllGroups, type StoredGroups } from './stored-groups.ts'
 
 /** Nobody belongs to a group that is gone. */
 export class EmptyGroup {
@@ -33,3 +34,17 @@ export class LeaveSpace {
   }
 }
 wire(LeaveSpace, Groups)
+
+/** Groups that held a role that is gone hold its successor. */
+export class FollowRole {
+  #groups: StoredGroups
+
+  constructor(groups: StoredGroups) {
+    this.#groups = groups
+  }
+
+  async handle({ subject, data }: StoredEvent<'role.removed'>): Promise<void> {
+    await this.#groups.handOver(subject.id, data.successor)
+  }
+}
+wire(FollowRole, AllGroups)

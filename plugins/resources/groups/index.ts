@@ -1,6 +1,6 @@
 import { definePlugin, Groups, KnownGroups, on, provide } from 'pounce/sdk'
 import { groups } from './collection.ts'
-import { EmptyGroup, LeaveSpace } from './handlers.ts'
+import { EmptyGroup, FollowRole, LeaveSpace } from './handlers.ts'
 import { GroupMembers, MembersOfGroups } from './members-of-groups.ts'
 import * as groupRoutes from './routes-groups.ts'
 import * as memberRoutes from './routes-members.ts'
@@ -18,5 +18,5 @@ export const plugin = definePlugin({
   ],
   routes: { ...groupRoutes, ...memberRoutes, ...spaceRoutes },
   collections: [groups],
-  handlers: [on('group.removed', EmptyGroup), on('space.removed', LeaveSpace)],
+  handlers: [on('group.removed', EmptyGroup), on('space.removed', LeaveSpace), on('role.removed', FollowRole)],
 })

@@ -20,10 +20,12 @@ export const setSpaceGroup = route({
     const role = roles.find(({ id, name }) => body.role === name || body.role === id)
     if (!role) throw new Invalid(`There is no role ${body.role}; there are ${roles.map(({ name }) => name).join(', ')}`)
     await groups.setMembership(group, id, role.id, caller.user?.id)
-    // The space may have gone meanwhile, after its groups had left.
-    if ((await policy.canOn(caller, 'EditSpace', { kind: 'space', id })) === 'yes') return { status: 200, body: { status: 'success' } }
+    // The space, or the role, may have gone meanwhile, after those that were there had been seen to.
+    const isStill = (await users.roles()).some(one => one.id === role.id)
+    if (isStill && (await policy.canOn(caller, 'EditSpace', { kind: 'space', id })) === 'yes')
+      return { status: 200, body: { status: 'success' } }
     await groups.setMembership(group, id, undefined)
-    throw new NotFound('space')
+    throw new NotFound(isStill ? 'space' : 'role')
   },
 })
 

@@ -70,6 +70,31 @@ export class StoredGroups implements Groups {
     return this.#documents.find(groups, { using: 'bySpace', where: eq('memberships.space', space), ...page })
   }
 
+  async hasRole(role: string): Promise<boolean> {
+    return (await this.#documents.count(groups, { using: 'byRole', where: eq('memberships.role', role), upTo: 1 })) > 0
+  }
+
+  /** Gives all groups the successor of a role that is gone, wherever they hold it; where it has none they leave. */
+  async handOver(gone: string, successor: string | null): Promise<void> {
+    for (;;) {
+      const { items } = await this.#documents.find(groups, { using: 'byRole', where: eq('memberships.role', gone), limit: 200 })
+      if (items.length === 0) return
+      for (const { id } of items) {
+        const next = (now: Group) => ({
+          set: {
+            memberships: now.memberships.flatMap(held => {
+              if (held.role !== gone) return [held]
+              return successor === null ? [] : [{ space: held.space, role: successor }]
+            }),
+          },
+          events: [],
+        })
+        await rewrite(this.#documents, groups, { kind: 'group', id }, next).catch(unlessGone)
+        this.#live.forget(id)
+      }
+    }
+  }
+
   /** `Taken` when the name, or the name at the provider, is in use. */
   async create({ name, description, source, external, author }: NewGroup): Promise<Group> {
     if ((source === localSource) !== (external === null))
@@ -135,6 +160,11 @@ export class StoredGroups implements Groups {
   }
 }
 wire(StoredGroups, DocumentStore, GroupMembers, Ids, Clock)
+
+const unlessGone = (error: unknown): undefined => {
+  if (!(error instanceof NotFound)) throw error
+  return undefined
+}
 
 const plain = (typed: string): string => {
   const name = typed.normalize('NFC').trim()

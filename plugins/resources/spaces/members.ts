@@ -52,15 +52,15 @@ export class Members {
       if (roleOf.get(member.id) === held) roleOf.delete(member.id)
       else if (named.has(held) && !roleOf.has(member.id)) leaving.push(member.id)
     }
-    for (const user of leaving) await this.#users.setMembership(user, space, undefined, actor)
-    for (const [user, role] of roleOf) await this.#users.setMembership(user, space, role, actor)
+    for (const user of leaving) await this.#users.setMembership(user, space, undefined, { actor })
+    for (const [user, role] of roleOf) await this.#users.setMembership(user, space, role, { actor })
   }
 
   /** `Invalid` for somebody who is no member. */
   async remove(space: string, user: string, actor: string | undefined): Promise<void> {
     const record = s.isId(user) ? await this.#users.get(user) : undefined
     if (!record?.memberships.some(membership => membership.space === space)) throw new Invalid('This user is no member of the space')
-    await this.#users.setMembership(user, space, undefined, actor)
+    await this.#users.setMembership(user, space, undefined, { actor })
   }
 
   /** Ends all memberships of a space that is gone. */
@@ -77,7 +77,7 @@ export class Members {
     const role = roleName === undefined ? undefined : (await this.#rolesNamed([roleName])).get(roleName)
     const isAsked = (await this.#documents.get(spaces, space))?.requests.some(request => request.user === user)
     if (!isAsked) throw new NotFound('request to join')
-    if (role) await this.#users.setMembership(user, space, role.id, actor, 'accepted')
+    if (role) await this.#users.setMembership(user, space, role.id, { actor, joining: 'accepted', onlyNew: true })
     const subject = { kind: 'space', id: space } as const
     const settled = event('space.updated', subject, { fields: ['requests'] }, actor)
     await rewrite(this.#documents, spaces, subject, now => ({

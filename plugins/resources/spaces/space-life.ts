@@ -75,7 +75,7 @@ export class SpaceLife {
       event('space.created', { kind: 'space', id }, {}, author),
     ])
     const admin = (await this.#users.roles()).find(role => role.name === 'Admin')
-    if (admin) await this.#users.setMembership(author, id, admin.id, author)
+    if (admin) await this.#users.setMembership(author, id, admin.id, { actor: author })
     return made
   }
 

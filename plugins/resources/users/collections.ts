@@ -16,6 +16,8 @@ export const users = collection<UserRecord>('users', {
 /** A role; the Admin role remembers which permissions it has been given, so that a new one is added to it once. */
 export interface StoredRole extends RoleRecord {
   readonly given: readonly string[]
+  /** Of a role that is gone: what those hold who held it. Nobody sees it, but a membership that was written late still finds its way. */
+  readonly successor?: string
 }
 export const roles = collection<StoredRole>('roles', { byName: { on: ['name'], unique: true } })
 

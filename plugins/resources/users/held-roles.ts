@@ -54,6 +54,6 @@ const held = (memberships: GroupRecord['memberships'], roles: ReadonlyMap<string
   memberships.flatMap(({ space, role }) => {
     const live = roles.get(role)
     if (!live) return []
-    const membership = { space, role, roleName: live.name, permissions: live.permissions }
+    const membership = { space, role: live.id, roleName: live.name, permissions: live.permissions }
     return [group === undefined ? membership : { ...membership, group }]
   })

@@ -1,4 +1,4 @@
-import { Callers, Commands, definePlugin, Greetings, Keys, Knocks, provide, ReportSources, RightsOf, Users } from 'pounce/sdk'
+import { Callers, Commands, definePlugin, Greetings, Keys, Knocks, on, provide, ReportSources, RightsOf, Users } from 'pounce/sdk'
 import { AccountOffice, Accounts } from './accounts.ts'
 import { keys, roles, sessions, settings, tries, users } from './collections.ts'
 import { config } from './config.ts'
@@ -14,10 +14,13 @@ import { RequestCallers } from './request-callers.ts'
 import * as accountRoutes from './routes-account.ts'
 import * as keyRoutes from './routes-keys.ts'
 import * as sessionRoutes from './routes-sessions.ts'
+import { HandOverRole, RoleOffice, RoleOffices } from './role-office.ts'
+import * as roleRoutes from './routes-roles.ts'
 import * as setUpRoutes from './routes-setup.ts'
 import * as userRoutes from './routes-users.ts'
 import { AccountSignIn, SignIn } from './sign-in.ts'
 import { AccountStanding, Standing } from './standing.ts'
+import { Memberships, StoredMemberships } from './stored-memberships.ts'
 import { Roles, StoredRoles } from './stored-roles.ts'
 import { Sessions, StoredSessions } from './stored-sessions.ts'
 import { StoredTries, Tries } from './stored-tries.ts'
@@ -36,6 +39,8 @@ export const plugin = definePlugin({
   provides: [
     provide(Roles, StoredRoles),
     provide(Held, HeldRoles),
+    provide(Memberships, StoredMemberships),
+    provide(RoleOffices, RoleOffice),
     provide(Standing, AccountStanding),
     provide(Users, StoredUsers),
     provide(Accounts, AccountOffice),
@@ -62,7 +67,8 @@ export const plugin = definePlugin({
     provide(Commands, RevokeKey),
     provide(ReportSources, UserSource),
   ],
-  routes: { ...accountRoutes, ...userRoutes, ...keyRoutes, ...sessionRoutes, ...setUpRoutes },
+  routes: { ...accountRoutes, ...userRoutes, ...keyRoutes, ...roleRoutes, ...sessionRoutes, ...setUpRoutes },
   collections: [users, roles, keys, sessions, tries, settings],
+  handlers: [on('role.removed', HandOverRole)],
   periodic: [{ name: 'sweep-sessions', everyMs: hourMs, task: SweepSessions }],
 })

@@ -173,16 +173,3 @@ export const setStatuses = route({
     return { status: 200, body: { status: 'success' } }
   },
 })
-
-export const listRoles = route({
-  method: 'GET',
-  path: '/api/roles',
-  summary: 'The roles that people can hold in spaces',
-  permission: 'signedIn',
-  responses: { 200: s.Array(s.Object({ id: s.id(), name: s.String(), description: s.String(), permissions: s.Array(s.String()) })) },
-  async handle(_request, { users }) {
-    const roles = await users.roles()
-    const body = roles.map(({ id, name, description, permissions }) => ({ id, name, description, permissions: [...permissions] }))
-    return { status: 200, body }
-  },
-})

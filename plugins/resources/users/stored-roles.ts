@@ -13,6 +13,8 @@ import { roles, type StoredRole } from './collections.ts'
 
 /** A role as rights are decided by it. */
 export interface LiveRole {
+  /** Its own id, or that of the role whose place it took. */
+  readonly id: string
   readonly name: string
   readonly permissions: ReadonlySet<Permission>
 }
@@ -53,11 +55,20 @@ export class StoredRoles {
 
   /** Every role, by name. There are few. */
   async all(): Promise<readonly (RoleRecord & Stored)[]> {
-    const page = await this.#documents.find(roles, { using: 'byName', sort: { by: 'name', order: 'ascending' }, limit: 1000 })
-    return page.items.map(({ given: _given, ...role }) => role)
+    return (await this.#stored()).flatMap(({ given: _given, successor, ...role }) => (successor === undefined ? [role] : []))
   }
 
-  /** Roles by id as they were at most half a second ago. */
+  async has(id: string): Promise<boolean> {
+    const role = await this.#documents.get(roles, id)
+    return role !== undefined && role.successor === undefined
+  }
+
+  /** What those hold who held a role that is gone; undefined when nothing takes its place. */
+  async successorOf(id: string): Promise<string | undefined> {
+    return resolved(new Map((await this.#stored()).map(role => [role.id, role])), id)?.id
+  }
+
+  /** Roles by id as they were at most half a second ago; one that is gone is its successor. */
   async live(): Promise<ReadonlyMap<string, LiveRole>> {
     if (performance.now() - this.#readAt < freshMs) return this.#live
     this.#reading ??= this.#read().finally(() => {
@@ -66,12 +77,29 @@ export class StoredRoles {
     return this.#reading
   }
 
+  /** For a change made here, which counts here at once. */
+  forget(): void {
+    this.#readAt = Number.NEGATIVE_INFINITY
+    this.#reading = undefined
+  }
+
+  async #stored(): Promise<readonly (StoredRole & Stored)[]> {
+    const found: (StoredRole & Stored)[] = []
+    for await (const role of this.#documents.scan(roles, { using: 'byName', sort: { by: 'name', order: 'ascending' } })) found.push(role)
+    return found
+  }
+
   async #read(): Promise<ReadonlyMap<string, LiveRole>> {
     const startedAt = performance.now()
-    const found = await this.all()
-    this.#live = new Map(found.map(({ id, name, permissions }) => [id, { name, permissions: new Set(permissions.filter(isPermission)) }]))
+    const byId = new Map((await this.#stored()).map(role => [role.id, role]))
+    const live = new Map<string, LiveRole>()
+    for (const id of byId.keys()) {
+      const role = resolved(byId, id)
+      if (role) live.set(id, { id: role.id, name: role.name, permissions: new Set(role.permissions.filter(isPermission)) })
+    }
+    this.#live = live
     this.#readAt = startedAt
-    return this.#live
+    return live
   }
 
   async #ensure(name: keyof typeof roleIds): Promise<void> {
@@ -92,6 +120,19 @@ export class StoredRoles {
   }
 }
 wire(StoredRoles, DocumentStore)
+
+type ById = ReadonlyMap<string, StoredRole & Stored>
+
+/** Follows successors to a role that there is. Two that were made each other's at the same moment leave their holders the least of rights. */
+const resolved = (byId: ById, id: string): (StoredRole & Stored) | undefined => {
+  const seen = new Set<string>()
+  let role = byId.get(id)
+  while (role?.successor !== undefined && !seen.has(role.id)) {
+    seen.add(role.id)
+    role = byId.get(role.successor)
+  }
+  return role?.successor === undefined && (role || seen.size === 0) ? role : byId.get(roleIds.Viewer)
+}
 
 /** Inside this plugin: the roles. */
 export const Roles = port<StoredRoles>('users.roles')

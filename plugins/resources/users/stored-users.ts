@@ -11,9 +11,9 @@ import {
   event,
   Ids,
   Installation,
-  Invalid,
   isIn,
   type Membership,
+  type MembershipChange,
   type NewEvent,
   NotFound,
   or,
@@ -33,19 +33,18 @@ import { users } from './collections.ts'
 import { config, type Settings } from './config.ts'
 import { Held, type HeldRoles } from './held-roles.ts'
 import { type AccountStanding, Standing } from './standing.ts'
+import { Memberships, type StoredMemberships } from './stored-memberships.ts'
 import { Roles, type StoredRoles } from './stored-roles.ts'
 import { avatarOf } from './user-json.ts'
 
 type User = UserRecord & Stored
-const maxMemberships = 10_000
-/** Each lost race means that another change won, so only a storm comes near. */
-const maxTries = 200
 
 /** Accounts in the document store. */
 export class StoredUsers implements Users {
   #documents: DocumentStore
   #roles: StoredRoles
   #held: HeldRoles
+  #memberships: StoredMemberships
   #standing: AccountStanding
   #drawing: string
   #ids: Ids
@@ -58,6 +57,7 @@ export class StoredUsers implements Users {
     documents: DocumentStore,
     roles: StoredRoles,
     held: HeldRoles,
+    memberships: StoredMemberships,
     standing: AccountStanding,
     ids: Ids,
     clock: Clock,
@@ -67,6 +67,7 @@ export class StoredUsers implements Users {
     this.#documents = documents
     this.#roles = roles
     this.#held = held
+    this.#memberships = memberships
     this.#standing = standing
     this.#ids = ids
     this.#clock = clock
@@ -169,41 +170,8 @@ export class StoredUsers implements Users {
     return avatarOf(user, this.#drawing)
   }
 
-  async setMembership(
-    id: string,
-    space: string,
-    role: string | undefined,
-    actor?: string,
-    joining: 'added' | 'accepted' = 'added',
-  ): Promise<void> {
-    if (role !== undefined && !(await this.#roles.all()).some(known => known.id === role)) throw new Invalid(`There is no role ${role}`)
-    for (let tries = 1; ; tries += 1) {
-      try {
-        await this.#tryMembership(id, space, { role, joining }, actor)
-        return
-      } catch (error) {
-        if (!(error instanceof CommitConflict && error.reason === 'revision') || tries >= maxTries) throw error
-      }
-    }
-  }
-
-  /** The whole list is replaced at a known revision: a space is never in it twice, whoever else writes. */
-  async #tryMembership(
-    id: string,
-    space: string,
-    { role, joining }: { readonly role: string | undefined; readonly joining: 'added' | 'accepted' },
-    actor: string | undefined,
-  ): Promise<void> {
-    const user = await this.get(id)
-    if (!user) throw new NotFound('user')
-    const held = user.memberships.find(membership => membership.space === space)
-    if (held?.role === role) return
-    const others = user.memberships.filter(membership => membership.space !== space)
-    if (others.length >= maxMemberships) throw new Invalid(`Nobody can be in more than ${maxMemberships} spaces`)
-    const memberships = role === undefined ? others : [...others, { space, role }]
-    const change = role === undefined ? 'removed' : held === undefined ? joining : 'role'
-    const said = event('space.member-changed', { kind: 'space', id: space }, { user: id, change }, actor)
-    await this.#documents.commit({ replace: { ...user, memberships }, in: users }, [said])
+  setMembership(id: string, space: string, role: string | undefined, by: MembershipChange = {}): ReturnType<Users['setMembership']> {
+    return this.#memberships.set(id, space, role, by)
   }
 }
-wire(StoredUsers, configPort(config), DocumentStore, Roles, Held, Standing, Ids, Clock, Installation)
+wire(StoredUsers, configPort(config), DocumentStore, Roles, Held, Memberships, Standing, Ids, Clock, Installation)
