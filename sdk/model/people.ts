@@ -2,6 +2,18 @@ import type { AccountStatus } from './caller.ts'
 import type { Kind } from './kind.ts'
 import type { Time } from './records.ts'
 
+/** What people say of themselves. */
+export interface UserProfile {
+  /** An https address. */
+  readonly avatarUrl?: string
+  readonly biography?: string
+  readonly institution?: string
+  readonly orcidId?: string
+  readonly position?: string
+  readonly currentprojects?: readonly string[]
+  readonly pastprojects?: readonly string[]
+}
+
 export interface UserRecord {
   /** Lower case, unique. */
   readonly email: string
@@ -14,7 +26,7 @@ export interface UserRecord {
   readonly status: AccountStatus
   readonly created: Time
   readonly lastLogin: Time | null
-  readonly profile: Readonly<Record<string, string>>
+  readonly profile: UserProfile
   readonly memberships: readonly { readonly space: string; readonly role: string }[]
   readonly followed: readonly { readonly kind: Kind; readonly id: string }[]
   readonly termsAccepted: Time | null

@@ -1,5 +1,16 @@
 import { createHash } from 'node:crypto'
-import { type After, type Collection, CommitConflict, DocumentStore, Invalid, type Page, port, type Stored, wire } from 'pounce/sdk'
+import {
+  type After,
+  type Collection,
+  CommitConflict,
+  DocumentStore,
+  Invalid,
+  type Page,
+  type PickLists,
+  port,
+  type Stored,
+  wire,
+} from 'pounce/sdk'
 import { institutions, type Named, projects } from './collection.ts'
 
 const lists = { institutions, projects } as const
@@ -7,8 +18,10 @@ const mostNames = 10_000
 
 const idOf = (name: string): string => createHash('sha256').update(name.toLowerCase()).digest('hex').slice(0, 24)
 
+const plain = (name: string): string => name.normalize('NFC').replace(/\s+/gu, ' ').trim()
+
 /** The names of institutions and projects that were added, each once whatever its case. */
-export class KnownNames {
+export class KnownNames implements PickLists {
   #documents: DocumentStore
 
   constructor(documents: DocumentStore) {
@@ -17,7 +30,7 @@ export class KnownNames {
 
   /** One that is there already is no error. */
   async add(list: keyof typeof lists, given: string): Promise<void> {
-    const name = given.normalize('NFC').replace(/\s+/gu, ' ').trim()
+    const name = plain(given)
     if (name === '') throw new Invalid('The name has to have a character that is not blank')
     const into: Collection<Named> = lists[list]
     const count = await this.#documents.count(into, { using: 'byName', upTo: mostNames })
@@ -27,6 +40,17 @@ export class KnownNames {
     } catch (error) {
       if (!(error instanceof CommitConflict && error.reason === 'exists')) throw error
     }
+  }
+
+  async known(list: keyof typeof lists, names: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const from: Collection<Named> = lists[list]
+    const found = await this.#documents.getMany(from, [...new Set(names.map(name => idOf(plain(name))))])
+    return new Map(
+      names.flatMap(name => {
+        const entry = found.get(idOf(plain(name)))
+        return entry ? [[name, entry.name] as const] : []
+      }),
+    )
   }
 
   /** In the order of the alphabet. */

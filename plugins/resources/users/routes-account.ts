@@ -3,7 +3,7 @@ import { OwnPassword } from './own-password.ts'
 import { People } from './portraits.ts'
 import { SignIn } from './sign-in.ts'
 import { Sessions } from './stored-sessions.ts'
-import { UserJson } from './user-json.ts'
+import { OwnJson } from './user-json.ts'
 
 const route = routesFor('users', {
   users: Users,
@@ -22,14 +22,14 @@ export const login = route({
   permission: 'anyone',
   ignoresCredentials: true,
   body: s.Object({ email: s.String({ maxLength: 320 }), password: s.String({ maxLength: 4000 }) }),
-  responses: { 200: UserJson },
+  responses: { 200: OwnJson },
   throws: [NotSignedIn, TooMany],
   async handle({ body, headers, address }, { users, people, sessions, signIn, clock }) {
     const user = await signIn.withPassword(body.email, body.password, address)
     const cookie = await sessions.begin(user, { headers, address })
     const lastLogin = clock.now().toISOString()
     const seen = await users.change(user.id, { set: { lastLogin } }, [event('user.signed-in', { kind: 'user', id: user.id }, {}, user.id)])
-    return { status: 200, body: people.of(seen), headers: { 'set-cookie': cookie, 'cache-control': 'no-store' } }
+    return { status: 200, body: await people.ownOf(seen), headers: { 'set-cookie': cookie, 'cache-control': 'no-store' } }
   },
 })
 
@@ -60,12 +60,12 @@ export const getMe = route({
   permission: 'signedIn',
   limitedKeys: 'allowed',
   beforeTerms: true,
-  responses: { 200: UserJson },
+  responses: { 200: OwnJson },
   throws: [NotSignedIn],
   async handle({ caller }, { users, people }) {
     const user = await users.get(signedIn(caller).id)
     if (!user) throw new NotFound('user')
-    const shown = people.of(user)
+    const shown = await people.ownOf(user)
     const headers = {
       'x-user-id': shown.id,
       'x-user-firstname': headerText(shown.firstName),

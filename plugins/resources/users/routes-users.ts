@@ -19,6 +19,7 @@ import {
 } from 'pounce/sdk'
 import { AccountList, Accounts } from './accounts.ts'
 import { People } from './portraits.ts'
+import { ProfileChange, ProfileDesk } from './profiles.ts'
 import { UserJson } from './user-json.ts'
 
 const route = routesFor('users', {
@@ -26,6 +27,7 @@ const route = routesFor('users', {
   recommenders: Recommenders,
   people: People,
   accounts: Accounts,
+  profiles: ProfileDesk,
   installation: Installation,
   policy: Policy,
 })
@@ -96,13 +98,14 @@ export const getUserByEmail = route({
   method: 'GET',
   path: '/api/users/email/:email',
   summary: 'The account with an e-mail address',
+  description: 'Only of people whom the caller may look at; an address that nobody has is answered alike.',
   permission: 'ViewUser',
   params: s.Object({ email: s.String({ minLength: 3, maxLength: 320 }) }),
   responses: { 200: UserJson },
   throws: [NotFound],
-  async handle({ params }, { users, people }) {
+  async handle({ params, caller }, { users, people, policy }) {
     const user = await users.byEmail(params.email)
-    if (!user) throw new NotFound('user')
+    if (!user || (await policy.canOn(caller, 'ViewUser', { kind: 'user', id: user.id })) !== 'yes') throw new NotFound('user')
     return { status: 200, body: people.of(user) }
   },
 })
@@ -124,6 +127,23 @@ export const renameUser = route({
     const renamed = event('user.updated', { kind: 'user', id: params.id }, { fields: ['firstName', 'lastName'] }, caller.user?.id)
     await users.change(params.id, { set }, [renamed])
     return { status: 200, body: { status: 'success' } }
+  },
+})
+
+export const updateUser = route({
+  method: 'PUT',
+  path: '/api/users/:id',
+  summary: 'Change what somebody says of themselves',
+  description:
+    'An addition to Clowder 1.x, which has this on its web pages only. One may do this to oneself, a server admin to everybody. What is absent stays; institution and projects are names that were added to the lists.',
+  permission: 'EditUser',
+  of: one('user'),
+  params,
+  body: ProfileChange,
+  responses: { 200: UserJson },
+  throws: [Invalid, NotFound],
+  async handle({ params, body, caller }, { profiles, people }) {
+    return { status: 200, body: people.of(await profiles.change(params.id, body, caller.user?.id)) }
   },
 })
 
@@ -163,11 +183,11 @@ export const setStatuses = route({
   path: '/api/admin/users',
   summary: 'Activate, suspend or promote accounts',
   description:
-    'Acts on running sessions and keys at once. Nothing is changed when one of the ids is unknown or named twice, or when the caller would lose the rank of admin.',
+    'Acts on running sessions and keys at once; each account that changes is told by mail. Nothing is changed when one of the ids is unknown or named twice, or when the caller would lose the rank of admin.',
   permission: 'serverAdmin',
   body: AccountList,
   responses: { 200: s.success() },
-  throws: [Invalid, NotFound],
+  throws: [Invalid, NotFound, Conflict],
   async handle({ body, caller }, { accounts }) {
     await accounts.setStatuses(body, signedIn(caller).id)
     return { status: 200, body: { status: 'success' } }

@@ -15,16 +15,26 @@ export const UserJson = s.Object({
     institution: s.Optional(s.String()),
     orcidId: s.Optional(s.String()),
     position: s.Optional(s.String()),
+    currentprojects: s.Optional(s.Array(s.String())),
+    pastprojects: s.Optional(s.Array(s.String())),
   }),
   identityProvider: s.String({ description: 'Such as `Ada Lovelace (ada@example.org) [Local Account]`' }),
 })
 export type UserJson = s.Static<typeof UserJson>
 
-const shown = ['biography', 'institution', 'orcidId', 'position'] as const
+/** An account as its owner sees it. */
+export const OwnJson = s.Object({
+  ...UserJson.properties,
+  notifications: s.String({ description: 'What is written by mail: `none`, `direct`, `hourly` or `daily`' }),
+  termsPending: s.Optional(s.Boolean({ description: 'True while the terms of service wait to be accepted; otherwise absent' })),
+})
+export type OwnJson = s.Static<typeof OwnJson>
+
+const shown = ['biography', 'institution', 'orcidId', 'position', 'currentprojects', 'pastprojects'] as const
 
 /** Address of a person's picture; `drawing` is Gravatar's for people without one. */
 export const avatarOf = (user: UserRecord, drawing: string): string =>
-  user.profile['avatarUrl'] ?? `https://www.gravatar.com/avatar/${createHash('md5').update(user.email).digest('hex')}?s=256&d=${drawing}`
+  user.profile.avatarUrl ?? `https://www.gravatar.com/avatar/${createHash('md5').update(user.email).digest('hex')}?s=256&d=${drawing}`
 
 /** Shows an account; `drawing` is Gravatar's picture for people without one. */
 export const toUserJson = (user: UserRecord & Stored, drawing: string): UserJson => {
