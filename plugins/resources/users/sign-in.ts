@@ -130,8 +130,9 @@ export class AccountSignIn {
     this.#remembered.delete(name)
     const local = this.#providers.all().filter(provider => provider.id === 'userpass')
     // Programs start many requests at once: all of one password wait for one verification, and count as one try.
-    const running = this.#running.get(name) ?? this.#verify(local, email, password, address).finally(() => this.#running.delete(name))
-    this.#running.set(name, running)
+    const turn = `${name} ${address}`
+    const running = this.#running.get(turn) ?? this.#verify(local, email, password, address).finally(() => this.#running.delete(turn))
+    this.#running.set(turn, running)
     const user = await running
     if (user) this.#remember(name, user)
     return usable(user)
@@ -153,27 +154,19 @@ export class AccountSignIn {
     this.#verifying += 1
     try {
       const account = plainEmail(email)
-      await this.#throttle.tryPassword(account, address)
-      const user = await this.#vouchedFor(providers, account, password, address)
-      if (user) await this.#throttle.forgive(account, address)
-      return user
+      return await this.#throttle.tryPassword(account, address, () => this.#vouchedFor(providers, account, password))
     } finally {
       this.#verifying -= 1
     }
   }
 
-  async #vouchedFor(providers: readonly AuthProvider[], account: string, password: string, address: string): Promise<User | undefined> {
-    try {
-      for (const provider of providers) {
-        const identity = await provider.password?.(account, password)
-        const user = identity && (await this.#arrived(identity))
-        if (user) return user
-      }
-      return undefined
-    } catch (error) {
-      if (error instanceof Unavailable) await this.#throttle.takeBack(account, address)
-      throw error
+  async #vouchedFor(providers: readonly AuthProvider[], account: string, password: string): Promise<User | undefined> {
+    for (const provider of providers) {
+      const identity = await provider.password?.(account, password)
+      const user = identity && (await this.#arrived(identity))
+      if (user) return user
     }
+    return undefined
   }
 
   /** Somebody signs in whom a provider vouches for: what it says of them counts from now on. */

@@ -6,6 +6,15 @@ const windowMs = 15 * 60_000
 /** Each lost race means that another try was counted, so only a storm comes near. */
 const maxRaces = 1000
 
+/** Tries in a window that is open. */
+export interface Counted {
+  readonly count: number
+  readonly leftMs: number
+}
+
+/** The refusal at a door that opens again in so many milliseconds. */
+export const tooMany = (leftMs: number): TooMany => new TooMany('Too many tries; wait a while', Math.max(1, Math.ceil(leftMs / 1000)))
+
 /** Counts tries that kernels share. A window begins with its first try; while a door is shut, nothing is written any more. */
 export class StoredTries {
   #documents: DocumentStore
@@ -30,13 +39,20 @@ export class StoredTries {
         if (await this.#begins(id, now, limit)) return
       }
     }
-    throw new TooMany('Too many tries at once; wait a while', windowMs / 1000)
+    throw tooMany(windowMs)
   }
 
-  /** Takes one try back. */
-  async giveBack(key: string): Promise<void> {
-    const where = and(range('until', { gt: this.#clock.now().toISOString() }), range('count', { gt: 0 }))
-    await unlessMoved(this.#documents.commit({ update: idOf(key), in: tries, where, inc: { count: -1 } }))
+  /** What is counted for keys at the moment; those without an open window are left out. */
+  async look(keys: readonly string[]): Promise<ReadonlyMap<string, Counted>> {
+    const now = this.#clock.now().getTime()
+    const held = await this.#documents.getMany(tries, keys.map(idOf))
+    const open = new Map<string, Counted>()
+    for (const key of keys) {
+      const found = held.get(idOf(key))
+      const leftMs = found ? Date.parse(found.until) - now : 0
+      if (found && leftMs > 0) open.set(key, { count: found.count, leftMs })
+    }
+    return open
   }
 
   /** Takes all tries back. */
@@ -56,12 +72,6 @@ export class StoredTries {
     )
   }
 
-  /** True while a key is remembered. */
-  async isMarked(key: string): Promise<boolean> {
-    const held = await this.#documents.get(tries, idOf(key))
-    return held !== undefined && held.until > this.#clock.now().toISOString()
-  }
-
   /** Removes windows that are over. */
   async sweep(signal: AbortSignal): Promise<void> {
     const where = range('until', { lte: this.#clock.now().toISOString() })
@@ -73,7 +83,7 @@ export class StoredTries {
     const open = await this.#documents.get(tries, id)
     const leftMs = open ? Date.parse(open.until) - now.getTime() : 0
     if (open && leftMs > 0) {
-      if (open.count >= limit) throw new TooMany('Too many wrong tries; wait a while', Math.max(1, Math.ceil(leftMs / 1000)))
+      if (open.count >= limit) throw tooMany(leftMs)
       return false
     }
     const first: TriesRecord = { count: 1, until: new Date(now.getTime() + windowMs).toISOString() }

@@ -1,9 +1,13 @@
 import { isIPv6 } from 'node:net'
 import { configPort, type Knocks, port, wire } from 'pounce/sdk'
 import { config, type Settings } from './config.ts'
-import { type StoredTries, Tries } from './stored-tries.ts'
+import { type Counted, type StoredTries, Tries, tooMany } from './stored-tries.ts'
 
 type Limits = Pick<Settings, 'failuresPerAccount' | 'failuresPerAccountAnywhere' | 'failuresPerAddress' | 'wrongKeysPerAddress'>
+interface Door {
+  readonly key: string
+  readonly limit: number
+}
 const dayMs = 86_400_000
 /** For so long a network from which somebody signed in is let through where strangers to the account are not. */
 const knownForMs = 30 * dayMs
@@ -12,6 +16,8 @@ const knownForMs = 30 * dayMs
 export class Throttle implements Knocks {
   #limits: Limits
   #tries: StoredTries
+  /** How many passwords this kernel verifies at the moment, by door. */
+  #running = new Map<string, number>()
 
   constructor(limits: Limits, tries: StoredTries) {
     this.#limits = limits
@@ -32,34 +38,43 @@ export class Throttle implements Knocks {
   }
 
   /**
-   * Counts a try before it is made, so that a thousand at once are no way around; `TooMany` when the door is shut. A right password
-   * takes the count back with `forgive`. A network has its own count for an account, so nobody shuts the owner out from elsewhere; where
-   * too many networks try, only those from which the owner has signed in before are let on.
+   * Lets somebody try a password: `verify` answers undefined for a wrong one, which counts. `TooMany` when the door is shut; what is being
+   * verified is counted beforehand as if it were wrong, so that a thousand at once are no way around. A right password takes the count of
+   * its network back. Each network has a count of its own for an account, so nobody shuts the owner out from elsewhere; where too many
+   * networks try, only those from which the owner has signed in before are let on.
    */
-  async tryPassword(email: string, address: string): Promise<void> {
+  async tryPassword<T>(email: string, address: string, verify: () => Promise<T | undefined>): Promise<T | undefined> {
     const { failuresPerAddress, failuresPerAccount, failuresPerAccountAnywhere } = this.#limits
-    await this.#tries.take(addressKey(address), failuresPerAddress)
-    await this.#tries.take(pairKey(email, address), failuresPerAccount)
-    if (await this.#tries.isMarked(knownKey(email, address))) return
-    await this.#tries.take(accountKey(email), failuresPerAccountAnywhere)
+    const [known, pair] = [knownKey(email, address), pairKey(email, address)]
+    const doors: readonly Door[] = [
+      { key: addressKey(address), limit: failuresPerAddress },
+      { key: pair, limit: failuresPerAccount },
+      { key: accountKey(email), limit: failuresPerAccountAnywhere },
+    ]
+    const seen = await this.#tries.look([known, ...doors.map(({ key }) => key)])
+    const open = seen.has(known) ? doors.slice(0, 2) : doors
+    for (const { key, limit } of open) this.#requireRoom(limit, seen.get(key), this.#running.get(key) ?? 0)
+    for (const { key } of open) this.#running.set(key, (this.#running.get(key) ?? 0) + 1)
+    try {
+      const found = await verify()
+      if (found === undefined) for (const { key, limit } of open) await this.#tries.take(key, limit)
+      else await Promise.all([seen.has(pair) && this.#tries.forget(pair), this.#tries.mark(known, knownForMs)])
+      return found
+    } finally {
+      for (const { key } of open) this.#leave(key)
+    }
   }
 
-  /** The password was right: its network starts afresh with this account, and is known to it from now on. */
-  async forgive(email: string, address: string): Promise<void> {
-    const known = knownKey(email, address)
-    await Promise.all([
-      this.#tries.forget(pairKey(email, address)),
-      this.#tries.giveBack(addressKey(address)),
-      this.#tries.isMarked(known).then(isKnown => (isKnown ? undefined : this.#tries.giveBack(accountKey(email)))),
-    ])
-    await this.#tries.mark(known, knownForMs)
+  #requireRoom(limit: number, counted: Counted | undefined, running: number): void {
+    const count = counted?.count ?? 0
+    if (counted && count >= limit) throw tooMany(counted.leftMs)
+    if (count + running >= limit) throw tooMany(1000)
   }
 
-  /** The password was not looked at, for the provider was away or had no time: the try was none. */
-  async takeBack(email: string, address: string): Promise<void> {
-    const isKnown = await this.#tries.isMarked(knownKey(email, address))
-    const counted = [addressKey(address), pairKey(email, address), ...(isKnown ? [] : [accountKey(email)])]
-    await Promise.all(counted.map(key => this.#tries.giveBack(key)))
+  #leave(key: string): void {
+    const left = (this.#running.get(key) ?? 1) - 1
+    if (left > 0) this.#running.set(key, left)
+    else this.#running.delete(key)
   }
 
   /** Counts a wrong key, token or link; `TooMany` instead of the refusal when there were too many from this address. */
