@@ -1,0 +1,144 @@
+import { unzip } from '../support/archives.ts'
+import type { DeclaredRoute } from '../support/declared-routes.ts'
+import type { Asked } from './canary-requests.ts'
+import type { Token, Tokens } from './canary-tokens.ts'
+import type { Looker } from './canary-world.ts'
+
+/** An answer as far as it is compared and searched. */
+export interface Seen {
+  readonly status: number
+  readonly headers: string
+  /** Bytes as Latin-1; of an archive, names and bytes of all its members. */
+  readonly text: string
+}
+
+/** What a crawl came upon. */
+export class Findings {
+  requests = 0
+  answers = 0
+  readonly found = new Map<Token, string>()
+  /** Tokens that the looker must not find, with the request that gave them. */
+  readonly leaks: string[] = []
+  /** Words that made a difference when they were asked for, and how. */
+  readonly told = new Set<string>()
+  readonly tells: string[] = []
+  /** Ids in answers. */
+  readonly ids = new Set<string>()
+}
+
+const varying = new Set(['date', 'x-request-id', 'connection', 'keep-alive', 'retry-after'])
+
+const isArchive = (bytes: Buffer): boolean => bytes.subarray(0, 4).toString('latin1') === 'PK\u0003\u0004'
+
+const textOf = async (bytes: Buffer): Promise<string> => {
+  if (!isArchive(bytes)) return bytes.toString('latin1')
+  return [...(await unzip(bytes))].map(([name, member]) => `${name}\n${member.toString('latin1')}`).join('\n')
+}
+
+/** Sends a request and reads all of the answer. */
+export const see = async ({ call, query }: Looker, path: string, init: Parameters<Looker['call']>[1] = {}): Promise<Seen> => {
+  const at = query === undefined ? path : `${path}${path.includes('?') ? '&' : '?'}${query}`
+  const answer = await call(at, { redirect: 'manual', ...init })
+  const headers = [...answer.headers].filter(([name]) => !varying.has(name)).map(([name, value]) => `${name}: ${value}`)
+  return { status: answer.status, headers: headers.join('\n'), text: await textOf(Buffer.from(await answer.arrayBuffer())) }
+}
+
+const sent = (path: string): ReadonlySet<string> => new Set(decodeURIComponent(path.replaceAll('+', ' ')).match(/[\w-]+/g))
+
+/** What the answer has that the request did not bring. */
+const news = (tokens: Tokens, path: string, { headers, text }: Seen): readonly Token[] => {
+  const brought = sent(path)
+  return [...tokens.in(text), ...tokens.inHeaders(headers)].filter(({ word }) => !brought.has(word))
+}
+
+/** Runs a few things at a time. */
+export const inTurns = async <T>(items: readonly T[], work: (item: T) => Promise<void>, atOnce = 8): Promise<void> => {
+  const queue = [...items].values()
+  await Promise.all(
+    Array.from({ length: atOnce }, async () => {
+      for (const item of queue) await work(item)
+    }),
+  )
+}
+
+/** What an admin is answered where only admins are. */
+const isTheirs = ({ isAdmin }: Looker, { permission }: DeclaredRoute): boolean => isAdmin === true && permission === 'serverAdmin'
+
+const bodyOf = (body: unknown): { readonly body?: FormData; readonly json?: unknown } =>
+  body instanceof FormData ? { body } : body === undefined ? {} : { json: body }
+
+/** An answer without what names the request. */
+const plain = ({ status, headers, text }: Seen, path: string): string =>
+  [...new Set(path.match(/[0-9a-f]{24}/g))]
+    .reduce((all, id) => all.replaceAll(id, 'an id'), `${status}\n${headers}\n${text}`)
+    .replaceAll(/"requestId":"[^"]*"/g, '')
+
+/** What is offered to who is typing comes from the index alone, which hears of a deletion a moment later, like everything that follows from it. */
+const isLate = ({ field }: Token, { path }: DeclaredRoute): boolean =>
+  field.startsWith('gone ') && /^\/api\/(?:tags|search\/fields|search\/values|metadata\/autocompletenames)$/.test(path)
+
+/** Looks at everything in a list of requests and notes what was found. */
+export class Crawl {
+  readonly findings = new Findings()
+  readonly #looker: Looker
+  readonly #tokens: Tokens
+  readonly #unknown = new Map<string, Promise<Seen>>()
+
+  constructor(looker: Looker, tokens: Tokens) {
+    this.#looker = looker
+    this.#tokens = tokens
+  }
+
+  /** With `likeNothing`, what is named must be answered as if it did not exist. */
+  async run(asked: readonly Asked[], { likeNothing = false, method = '' } = {}): Promise<void> {
+    await inTurns(asked, async ({ route, path, body, unknown }) => {
+      const init = { method: method || route.method, ...bodyOf(body) }
+      const seen = await see(this.#looker, path, init)
+      this.#note(route, path, seen)
+      if (!likeNothing || unknown === undefined || isTheirs(this.#looker, route)) return
+      const key = `${init.method} ${unknown.path} ${JSON.stringify(unknown.body ?? '')}`
+      const nothing = await (this.#unknown.get(key) ??
+        this.#remember(key, see(this.#looker, unknown.path, { ...init, ...bodyOf(unknown.body) })))
+      const [one, other] = [plain(seen, path), plain(nothing, unknown.path)]
+      if (one !== other) this.findings.leaks.push(`${init.method} ${path} is answered otherwise than nothing: ${one} /// ${other}`)
+    })
+  }
+
+  #remember(key: string, seen: Promise<Seen>): Promise<Seen> {
+    this.#unknown.set(key, seen)
+    return seen
+  }
+
+  #note(route: DeclaredRoute, path: string, seen: Seen): void {
+    const { findings } = this
+    findings.requests += 1
+    if (seen.status < 400) findings.answers += 1
+    if (seen.status === 500) findings.leaks.push(`500 ${path} ${seen.text.slice(0, 200)}`)
+    for (const id of seen.text.match(/\b[0-9a-f]{24}\b/g) ?? []) findings.ids.add(id)
+    for (const token of news(this.#tokens, path, seen)) {
+      if (!findings.found.has(token)) findings.found.set(token, `${route.method} ${path}`)
+      if (this.#looker.hidden.has(token.of) && !isTheirs(this.#looker, route) && !isLate(token, route))
+        findings.leaks.push(`${token.of} ${token.field} by ${route.method} ${path}: ${seen.status}`)
+    }
+  }
+
+  /** Questions about a word are answered like the same about one that nobody has used. */
+  async ask(asked: (word: string) => readonly Asked[], words: readonly string[], control: string): Promise<void> {
+    const expected = await Promise.all(asked(control).map(({ path }) => this.#plain(path, control)))
+    await inTurns(words, async word => {
+      for (const [at, { route, path }] of asked(word).entries()) {
+        this.findings.requests += 1
+        const answer = await this.#plain(path, word)
+        if (answer === expected[at]) continue
+        this.findings.told.add(word)
+        if (!isTheirs(this.#looker, route))
+          this.findings.tells.push(`${path} tells of ${this.#tokens.fieldOf(word)}: ${answer.slice(0, 300)}`)
+      }
+    })
+  }
+
+  async #plain(path: string, word: string): Promise<string> {
+    const { status, text } = await see(this.#looker, path)
+    return `${status} ${text}`.replaceAll(word, 'a word').replaceAll(/"requestId":"[^"]*"/g, '')
+  }
+}

@@ -1,0 +1,4 @@
+import test from 'ava'
+import { canaryTests } from './canary-rounds.ts'
+
+canaryTests(test, true, ['stranger', 'viewer'])

@@ -1,0 +1,171 @@
+import { type DeclaredRoute, kindOf, type Schema } from '../support/declared-routes.ts'
+import type { Ids } from './canary-things.ts'
+
+/** One way of looking at something. */
+export interface Asked {
+  readonly route: DeclaredRoute
+  readonly path: string
+  /** Sent as JSON, or as parts when it is a form. */
+  readonly body?: unknown
+  /** The same about things that do not exist; absent when it names no thing. */
+  readonly unknown?: { readonly path: string; readonly body?: unknown }
+}
+
+export const unknownId = 'ffffffffffffffffffffffff'
+
+const isId = (value: string): boolean => /^[0-9a-f]{24}$/.test(value)
+
+/** Names under which a set keeps what a parameter of a path names, where they differ. */
+const places: Readonly<Record<string, readonly string[]>> = {
+  collection: ['collection', 'child'],
+  folder: ['folder', 'top'],
+  metadata: ['metadata', 'datasetMetadata', 'spaceMetadata'],
+  comment: ['comment', 'datasetComment'],
+  thumbnail: ['thumbnail', 'sectionThumbnail'],
+  definition: ['definition'],
+  resource: ['file', 'dataset'],
+  source: ['file', 'dataset'],
+  node: ['space', 'collection', 'dataset', 'folder'],
+}
+
+/** Values of a set that a name can stand for; all its ids for a name that says nothing. */
+const idsFor = (set: Ids, name: string): readonly string[] => {
+  const plain = name
+    .replace(/_?(?:id|uuid|list)s?$/i, '')
+    .replace(/^(?:current|to|from)(?=[A-Z])/, '')
+    .toLowerCase()
+  const known = (places[plain] ?? [plain]).flatMap(each => set[each] ?? [])
+  return known.length > 0 || plain in places ? known : Object.values(set).filter(isId)
+}
+
+/** All ways to put values into the parameters of a path. */
+const fillings = (path: string, valuesOf: (kind: string, name: string) => readonly string[]): readonly string[] => {
+  const name = /\{(\w+)\}/.exec(path)?.[1]
+  if (name === undefined) return [path]
+  return valuesOf(kindOf(path, name), name).flatMap(value => fillings(path.replace(`{${name}}`, encodeURIComponent(value)), valuesOf))
+}
+
+/** What a set has for the parameters of a route's path. */
+const valuesIn =
+  ({ path, ids }: DeclaredRoute, set: Ids) =>
+  (kind: string, name: string): readonly string[] => {
+    if (ids.includes(name)) return idsFor(set, kind)
+    if (name === 'folder') return set['preview'] === undefined ? [] : [`${set['preview']}_files`]
+    return [set[name] ?? (/proxy/.test(path) ? 'canary' : (Object.values(set).find(isId) ?? unknownId))]
+  }
+
+const isIdName = (name: string, { pattern = '' }: Schema): boolean =>
+  pattern.includes('[0-9a-f]{24}') || /(?:^|_)(?:id|space|collection|dataset|file|folder|user)s?$|Id$|UUID$|ids$|List$/.test(name)
+
+const choices = ({ enum: fixed, anyOf, type }: Schema): readonly string[] => {
+  if (fixed) return fixed.map(String)
+  if (anyOf) return anyOf.flatMap(choices)
+  return type === 'boolean' ? ['true', 'false'] : []
+}
+
+/** Texts that find much: nothing, the beginning of every word, and queries of the search language. */
+const wide = ['', 'zq*', 'name:zq*', 'tag:zq*', 'creator:zq*', 'email:zq*', 'created:>2000-01-01', 'resource_type:file']
+
+const plainValues = (name: string, schema: Schema): readonly string[] => {
+  if (/^(?:limit|size|max)$/.test(name)) return ['100']
+  if (name === 'grouping') return ['OR']
+  const fixed = choices(schema)
+  if (fixed.length > 0) return fixed
+  return schema.type === 'string' && schema.pattern === undefined ? (name === 'query' ? wide : ['', 'zq']) : []
+}
+
+/** Besides one that varies: what a query cannot do without. */
+const base = (route: DeclaredRoute, without: string, set: Ids): readonly [string, string][] =>
+  route.query
+    .filter(({ name, required }) => required && name !== without)
+    .map(({ name, schema }) => [name, isIdName(name, schema) ? (idsFor(set, name)[0] ?? unknownId) : (choices(schema)[0] ?? 'zq')])
+
+type Pairs = readonly (readonly [string, string])[]
+const withQuery = (path: string, pairs: Pairs): string =>
+  pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs.map(([name, value]): [string, string] => [name, value]))}`
+
+/** Queries with each id of a set in each place where an id can stand. */
+const queriesNaming = (route: DeclaredRoute, set: Ids): readonly Pairs[] =>
+  route.query.flatMap(({ name, schema }) => {
+    if (!isIdName(name, schema)) return []
+    const rest = base(route, name, set)
+    const types = route.query.find(each => each.name === 'nodeType') ? ['root', 'space', 'collection', 'dataset', 'folder'] : []
+    const others = types.map(type => [...rest.filter(([other]) => other !== 'nodeType'), ['nodeType', type] as const])
+    return idsFor(set, name).flatMap(id => (others.length === 0 ? [rest] : others).map(pairs => [...pairs, [name, id] as const]))
+  })
+
+/** Without their ids, all things are alike. Undefined when a text names none of the set. */
+const unnamed = (text: string, set: Ids): string | undefined => {
+  const ids = Object.values(set).filter(isId)
+  const named = text.match(/[0-9a-f]{24}/g)?.filter(id => ids.includes(id)) ?? []
+  return named.length === 0 ? undefined : named.reduce((all, id) => all.replaceAll(id, unknownId), text)
+}
+
+/** Every way to name the things of a set. */
+export const requestsNaming = (route: DeclaredRoute, set: Ids): readonly Asked[] => {
+  const paths = fillings(route.path, valuesIn(route, set))
+  const named = [
+    ...paths.map(path => withQuery(path, base(route, '', set))),
+    ...queriesNaming(route, set).map(pairs => withQuery(paths[0] ?? '', pairs)),
+  ]
+  return [...new Set(paths.length === 0 ? [] : named)].flatMap(path => {
+    const unknown = unnamed(path, set)
+    return unknown === undefined ? [] : [{ route, path, unknown: { path: unknown } }]
+  })
+}
+
+/** A body that a schema takes, with ids of the set where it names things. */
+const bodyFor = (schema: Schema, set: Ids, name = ''): unknown => {
+  if (schema.enum) return schema.enum[0]
+  if (schema.anyOf) return bodyFor(schema.anyOf.at(-1) ?? {}, set, name)
+  if (schema.type === 'array') return [bodyFor(schema.items ?? {}, set, name)]
+  if (schema.type === 'object')
+    return Object.fromEntries(
+      Object.entries(schema.properties ?? {}).map(([key, value]) => [key, bodyFor(value, set, key === 'id' ? name : key)]),
+    )
+  if (schema.type === 'boolean') return true
+  if (schema.type === 'integer' || schema.type === 'number') return 1
+  return isIdName(name, schema) || /files$|^(?:source|target)$/.test(name)
+    ? (idsFor(set, name === 'target' ? 'file' : name)[0] ?? unknownId)
+    : 'text'
+}
+
+/** Every way to change the things of a set: the ids in path, query and body. */
+export const changesOf = (route: DeclaredRoute, set: Ids): readonly Asked[] => {
+  const body = route.takesParts ? new FormData() : route.body && bodyFor(route.body, set)
+  const text = body instanceof FormData ? '' : JSON.stringify(body ?? '')
+  return fillings(route.path, valuesIn(route, set)).flatMap(filled => {
+    const path = withQuery(filled, base(route, '', set))
+    const unknown = [unnamed(path, set), unnamed(text, set)]
+    if (unknown.every(each => each === undefined)) return []
+    const other = unknown[1] === undefined ? body : (JSON.parse(unknown[1]) as unknown)
+    return [{ route, path, body, unknown: { path: unknown[0] ?? path, body: other } }]
+  })
+}
+
+/** Every switch and wide text of a route, about the things of a set where it takes some. */
+export const requestsWide = (route: DeclaredRoute, set: Ids): readonly Asked[] => {
+  const [path] = fillings(route.path, valuesIn(route, set))
+  if (path === undefined) return []
+  const varied = route.query.flatMap(({ name, schema }) =>
+    isIdName(name, schema) ? [] : plainValues(name, schema).map(value => [...base(route, name, set), [name, value] as const]),
+  )
+  return [[], ...varied].map(pairs => ({ route, path: withQuery(path, pairs) }))
+}
+
+const isText = (schema: Schema): boolean => schema.type === 'string' && schema.pattern === undefined && schema.enum === undefined
+
+/** A word in every place where a text can stand. */
+export const requestsWith = (route: DeclaredRoute, set: Ids, word: string): readonly Asked[] => {
+  const texts = route.query.filter(({ name, schema }) => isText(schema) && !isIdName(name, schema))
+  const isNamed = /\{/.test(route.path) && route.ids.length === 0
+  const paths = isNamed ? fillings(route.path, () => [word]) : []
+  const plain = fillings(route.path, valuesIn(route, set))[0] ?? route.path
+  const queries = texts.flatMap(({ name }) => {
+    const isSearch = name === 'query' && !/json/.test(route.path)
+    return (isSearch ? [word, `email:${word}*`, `"${word}"==${word}`] : [word]).map(value =>
+      withQuery(plain, [...base(route, name, set), [name, value]]),
+    )
+  })
+  return [...paths, ...queries].map(path => ({ route, path }))
+}

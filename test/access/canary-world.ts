@@ -1,0 +1,269 @@
+import { createHash } from 'node:crypto'
+import { BlobStore, Datasets, DocumentStore, Files, Folders, Mailer, MetadataDocuments, Users } from 'pounce/sdk'
+import { bootForTest, MemoryMailer, type TestFetch, type TestServer } from 'pounce/sdk/testing'
+import { extractorInfo } from '../support/extractor-info.ts'
+import { FakeBus } from '../support/fake-bus.ts'
+import { newKey, newPerson, type Person, signIn } from '../support/people.ts'
+import { ok, upload } from '../support/scene.ts'
+import { type Ids, photoWith, plantDataset, plantSpace } from './canary-things.ts'
+import { type TokenClass, Tokens } from './canary-tokens.ts'
+
+/** Who looks, and the classes of tokens that they must not find. */
+export interface Looker {
+  readonly call: TestFetch
+  readonly hidden: ReadonlySet<TokenClass>
+  /** Added to every query. */
+  readonly query?: string
+  /** A server admin: what only admins are answered is theirs to see. */
+  readonly isAdmin?: true
+}
+
+/** A server full of words, and those who look for them. */
+export interface CanaryWorld {
+  readonly server: TestServer
+  readonly tokens: Tokens
+  readonly mailer: MemoryMailer
+  /** By what becomes of them: `restricted`, `trashed`, `gone`, `importing`, `shown`. */
+  readonly sets: Readonly<Record<string, Ids>>
+  readonly author: Looker
+  readonly outsiders: Readonly<Record<string, Looker>>
+  readonly insiders: Readonly<Record<string, Looker>>
+  readonly people: Readonly<Record<string, Person>>
+  /** Trashes, deletes and takes away what is meant for it. Before this the author finds every word. */
+  darken(): Promise<void>
+  /** Ends the import. */
+  reveal(): Promise<void>
+}
+
+/** The class of what stands in each set. */
+export const classes: Readonly<Record<string, TokenClass>> = {
+  restricted: 'restricted',
+  archived: 'restricted',
+  people: 'person',
+  trashed: 'trashed',
+  gone: 'pending',
+  importing: 'pending',
+}
+
+const names = ['ann', 'pam', 'viewer', 'editor', 'stranger', 'other', 'readOnly', 'former'] as const
+type Name = (typeof names)[number]
+
+/** Names and addresses of people are words too, of those who are known to members alone. */
+const makePeople = async (server: TestServer, tokens: Tokens): Promise<Readonly<Record<Name, Person>>> => {
+  const known: readonly Name[] = ['ann', 'viewer', 'editor']
+  const made = await Promise.all(
+    names.map(async name => {
+      const person = await newPerson(server, known.includes(name) ? tokens.mint(`person ${name}`, 'person') : name)
+      if (known.includes(name)) {
+        tokens.watch(createHash('md5').update(person.email).digest('hex'), `hash of the address of ${name}`, 'person')
+        tokens.watch(person.id, `id of ${name}`, 'person')
+      }
+      return [name, person] as const
+    }),
+  )
+  return Object.fromEntries(made) as Record<Name, Person>
+}
+
+const post = (call: TestFetch, path: string, json?: unknown, method = 'POST'): Promise<Response> =>
+  call(path, { method, ...(json === undefined ? {} : { json }) }).then(async answer => {
+    if (!answer.ok) throw new Error(`${answer.status} ${path} ${await answer.text()}`)
+    return answer
+  })
+
+/** Things of one account alone: an upload that is not done, keys, an extractor for itself, a link. */
+const plantOwn = async (world: Parts, dataset: string, file: string): Promise<Ids> => {
+  const { server, tokens, people } = world
+  const { call, email, password, key } = people.ann
+  const word = (field: string) => tokens.mint(`own ${field}`, 'own')
+  const about = `filename ${btoa(`${word('upload.filename')}.txt`)},dataset ${btoa(dataset)}`
+  const headers = { 'tus-resumable': '1.0.0', 'upload-length': '100', 'upload-metadata': about }
+  const location = (await post2(call, '/api/uploads', headers)).headers.get('location') ?? ''
+  tokens.watch(key, 'key', 'own')
+  tokens.watch(await newKey(server, email, password, `name=${word('key.name')}`), 'named key', 'own')
+  tokens.watch((await signIn(server, email, password)).replace(/^.*?=/, ''), 'session', 'secret')
+  const name = word('extractor.name')
+  const info = extractorInfo(name, { description: word('extractor.description'), author: word('extractor.author'), unique_key: 'mine' })
+  await post(call, `/api/extractors?extractor_key=${word('extractor.key')}&user=${encodeURIComponent(email)}`, info)
+  await post(call, '/api/selected', { dataset })
+  const { link } = await ok<{ link: string }>(call(`/files/${file}/links`, { method: 'POST' }))
+  tokens.watch(link.replace(/^.*\//, ''), 'file link', 'own')
+  return { upload: location.replace(/^.*\//, '') }
+}
+
+/** Extractors tell of their runs. */
+const plantMessages = async ({ tokens, bus }: Parts, sets: CanaryWorld['sets']): Promise<void> => {
+  for (const [name, set] of Object.entries(sets)) {
+    const job = bus.to('canary.any').find(({ id }) => id === set['job'])
+    if (job) await bus.tell(job, `PROCESSING ${tokens.mint(`${name} run.message`, classes[name] ?? 'shown')}`)
+  }
+}
+
+const post2 = (call: TestFetch, path: string, headers: Readonly<Record<string, string>>): Promise<Response> =>
+  call(path, { method: 'POST', headers })
+
+interface Parts {
+  readonly server: TestServer
+  readonly tokens: Tokens
+  readonly people: Readonly<Record<Name, Person>>
+  readonly bus: FakeBus
+}
+
+/** A dataset that is being imported, as bags and copies make them. */
+const plantImport = async ({ server, tokens, people }: Parts, space: string): Promise<Ids> => {
+  const word = (field: string) => tokens.mint(`importing ${field}`, 'pending')
+  const [datasets, files, folders] = [server.get(Datasets), server.get(Files), server.get(Folders)]
+  const about = { author: people.ann.id, isImporting: true } as const
+  const dataset = await datasets.create({ ...about, name: word('dataset.name'), description: word('dataset.description'), spaces: [space] })
+  const parent = { kind: 'dataset', id: dataset.id } as const
+  const folder = await folders.create({ ...about, name: word('folder.name'), dataset: dataset.id, parent })
+  const { key: blob, sizeBytes, sha256 } = await server.get(BlobStore).put(Buffer.from(word('file.bytes')))
+  const file = await files.create({
+    ...{ ...about, blob, sizeBytes, sha256, extract: false, contentType: 'text/plain' },
+    ...{ name: `${word('file.name')}.txt`, description: word('file.description'), dataset: dataset.id, folder: folder.id },
+  })
+  const agent = { kind: 'user', name: 'Ann', extractorId: null, userId: people.ann.id } as const
+  const content = { [word('file.metadata.key')]: word('file.metadata.value') }
+  await server.get(MetadataDocuments).add({ ...about, target: { kind: 'file', id: file.id }, agent, content })
+  return { dataset: dataset.id, folder: folder.id, file: file.id }
+}
+
+/** Ids are told to nobody who may not look at what they name. */
+const watchIds = (tokens: Tokens, sets: CanaryWorld['sets']): void => {
+  for (const [name, of] of Object.entries(classes))
+    for (const [kind, id] of Object.entries(sets[name] ?? {})) if (/^[0-9a-f]{24}$/.test(id)) tokens.watch(id, `${name} id of ${kind}`, of)
+}
+
+/** What nobody ever sees: hashes, names of blobs, the folder, and what the configuration keeps. */
+const watchSecrets = async ({ server, tokens }: Parts): Promise<void> => {
+  const documents = server.get(DocumentStore)
+  for await (const { key } of server.get(BlobStore).list()) tokens.watch(key.replace(/^.*\//, ''), 'name of a blob', 'secret')
+  const { collections } = await import('../../plugins/resources/users/index.ts').then(({ plugin }) => plugin)
+  for (const each of collections ?? [])
+    for await (const document of documents.walk(each))
+      for (const [name, value] of Object.entries(document))
+        if (/hash|secret|token/i.test(name) && typeof value === 'string')
+          tokens.watch(value.split('$').at(-1) ?? value, `${each.name} ${name}`, 'secret')
+  tokens.watch(server.folder.replace(/^.*\//, ''), 'data folder', 'secret')
+}
+
+const everyWord: readonly TokenClass[] = ['restricted', 'bytes', 'person', 'trashed', 'pending', 'own', 'secret']
+const onPublic: readonly TokenClass[] = ['bytes', 'trashed', 'pending', 'own', 'secret']
+
+/** Boots a server and plants a word in everything that can be private. */
+export const makeCanaryWorld = async (isPrivate: boolean): Promise<CanaryWorld> => {
+  const tokens = new Tokens()
+  const mailer = new MemoryMailer()
+  const bus = new FakeBus()
+  const secret = (field: string): string => tokens.mint(field, 'secret')
+  const server = await bootForTest({
+    also: [bus.plugin],
+    overrides: { [Mailer]: mailer },
+    config: {
+      access: { private: isPrivate },
+      resources: {
+        users: { commKey: `${secret('commKey')}-and-more-of-it-to-be-long-enough` },
+        proxy: { endpoints: { canary: `http://${secret('proxy.user')}:${secret('proxy.password')}@127.0.0.1:9/${secret('proxy.path')}` } },
+      },
+    },
+  })
+  await bus.introduce(extractorInfo('canary.any'))
+  const people = await makePeople(server, tokens)
+  const parts: Parts = { server, tokens, people, bus }
+  const { ann, pam, editor, viewer, former } = people
+  const planter = (of: TokenClass, bytes = of, call = ann.call) => ({ call, tokens, of, bytes })
+
+  const places = await plantSpace(planter('restricted'), 'private')
+  const space = String(places['space'])
+  const rolesandusers = { Editor: `${editor.id},${former.id},${pam.id}`, Viewer: viewer.id }
+  await post(ann.call, `/api/spaces/${space}/updateUsers`, { rolesandusers })
+  const into = { space, collection: String(places['collection']) }
+  const restricted = { ...places, ...(await plantDataset(planter('restricted', 'bytes'), 'private', into)) }
+  const dataset = String(restricted['dataset'])
+  await upload(ann.call, dataset, await photoWith(tokens.mint('photo.exif', 'restricted')), 'p.jpg', { type: 'image/jpeg', query: '' })
+  const archived = await plantDataset(planter('restricted', 'bytes'), 'archived', into)
+  await post(server.as(server.admin.key), `/api/files/${archived['file']}/archive?superAdmin=true`)
+  const trashed = await plantDataset(planter('trashed'), 'trashed', into)
+  const gone = await plantDataset(planter('pending'), 'gone', into)
+  const importing = await plantImport(parts, space)
+  const own = await plantOwn(parts, dataset, String(restricted['file']))
+
+  const shownPlaces = await plantSpace(planter('shown', 'shown', pam.call), 'public')
+  const admin = server.as(server.admin.key)
+  await post(admin, `/api/spaces/${shownPlaces['space']}/verify`, undefined, 'PUT')
+  const open = await ok<{ name: string; description: string }>(pam.call(`/api/spaces/${shownPlaces['space']}`))
+  const update = { name: open.name, description: open.description, timetolive: '24', enabled: false, access: 'PUBLIC' }
+  await post(pam.call, `/api/spaces/${shownPlaces['space']}/update`, update)
+  const shown = {
+    ...shownPlaces,
+    ...(await plantDataset(planter('shown', 'bytes', pam.call), 'public', {
+      space: String(shownPlaces['space']),
+      collection: String(shownPlaces['collection']),
+    })),
+  }
+  // What is public hangs together with what is not.
+  await post(pam.call, `/api/datasets/${dataset}/files/${shown['file']}`)
+  await post(pam.call, `/api/collections/${restricted['collection']}/datasets/${shown['dataset']}`)
+  await post(pam.call, `/api/collections/${shown['collection']}/datasets/${dataset}`)
+  const rdfType = `http://example.org/${tokens.mint('mixed relation.type', 'restricted')}`
+  const end = (id: string | undefined) => ({ id, resourceType: 'dataset' })
+  await post(pam.call, '/api/relations', { source: end(shown['dataset']), target: end(dataset), rdfType })
+
+  for (const path of [`spaces/${space}`, `datasets/${dataset}`, `datasets/${trashed['dataset']}`, `datasets/${gone['dataset']}`])
+    await post(former.call, `/api/${path}/follow`)
+  await post(former.call, '/api/selected', { dataset })
+  const { other, stranger, readOnly } = people
+  await post(other.call, '/api/spaces', { name: 'elsewhere', description: '' })
+  await server.get(Users).change(readOnly.id, { set: { status: 'ReadOnly' } }, [])
+  const extractor = await newKey(server, stranger.email, stranger.password, 'name=extractor&scope=extraction')
+  await server.drained()
+
+  const hidden = new Set(isPrivate ? everyWord : onPublic)
+  const seenBy = (call: TestFetch, without: readonly TokenClass[] = [], more: Partial<Looker> = {}): Looker => ({
+    call,
+    hidden: new Set([...hidden].filter(each => !without.includes(each))),
+    ...more,
+  })
+  const inside: readonly TokenClass[] = ['restricted', 'person']
+  const sets = {
+    restricted: { ...restricted, ...own },
+    archived,
+    trashed,
+    gone,
+    importing,
+    shown,
+    people: { user: ann.id, path: `user-${ann.id}` },
+  }
+  watchIds(tokens, sets)
+  await plantMessages(parts, sets)
+  return {
+    server,
+    tokens,
+    mailer,
+    people,
+    sets,
+    author: { call: ann.call, hidden: new Set(['secret']) },
+    outsiders: {
+      anonymous: seenBy(server.as()),
+      stranger: seenBy(stranger.call),
+      'member of another space': seenBy(other.call),
+      'ReadOnly stranger': seenBy(readOnly.call),
+      'former member': seenBy(former.call),
+      "stranger's extraction key": seenBy(server.as(extractor)),
+      'server admin': seenBy(admin, ['person'], { isAdmin: true }),
+    },
+    insiders: { viewer: seenBy(viewer.call, inside), editor: seenBy(editor.call, [...inside, 'bytes']) },
+    async darken() {
+      await post(ann.call, `/api/datasets/${trashed['dataset']}`, undefined, 'DELETE')
+      await post(ann.call, `/api/spaces/${space}/removeUser?removeUser=${former.id}`)
+      await server.drained()
+      // The tombstone alone: what follows from it has not happened yet.
+      const { datasets } = await import('../../plugins/resources/datasets/collection.ts')
+      await server.get(DocumentStore).commit({ tombstone: String(gone['dataset']), in: datasets })
+      await watchSecrets(parts)
+    },
+    async reveal() {
+      await server.get(Datasets).reveal(String(importing['dataset']))
+      await server.drained()
+    },
+  }
+}

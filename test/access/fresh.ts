@@ -1,0 +1,69 @@
+import { Files } from 'pounce/sdk'
+import { ok } from '../support/scene.ts'
+import { accountOf } from './callers.ts'
+import { type Cell, idOf } from './matrix.ts'
+import type { ThingKind, Things } from './things.ts'
+import { isFrozen, type State, type World } from './world.ts'
+
+/** Kinds whose fresh one needs a space of its own. */
+const spacious: ReadonlySet<ThingKind> = new Set(['space', 'logo', 'logoPath', 'definition'])
+
+/** Kinds that are the same whoever does what to them. */
+const fixed: ReadonlySet<ThingKind> = new Set(['user', 'mail'])
+
+const newSpace = async (world: World, who: 'author' | 'owner'): Promise<string> =>
+  (await ok<{ id: string }>(world.people[who].call('/api/spaces', { method: 'POST', json: { name: 'fresh', description: '' } }))).id
+
+const publish = async ({ asSuperAdmin }: World, space: string): Promise<void> => {
+  await ok(asSuperAdmin(`/api/spaces/${space}/verify`, { method: 'PUT' }))
+  const json = { name: 'shown', description: '', timetolive: '24', enabled: false, access: 'PUBLIC' }
+  await ok(asSuperAdmin(`/api/spaces/${space}/update?superAdmin=true`, { method: 'POST', json }))
+}
+
+const thingsIn = async (world: World, state: State, { caller, slots }: Cell): Promise<Things | undefined> => {
+  const needsSpace = slots.some(({ kind }) => spacious.has(kind))
+  const account = accountOf[caller]
+  switch (state) {
+    case 'own':
+      return account === undefined || isFrozen(account) ? undefined : world.things(account)
+    case 'lab':
+    case 'archived':
+    case 'trashed': {
+      if (!needsSpace) return world.things('author', world.spaces.lab)
+      const space = await newSpace(world, 'author')
+      await world.letIn(space)
+      return world.things('author', space)
+    }
+    case 'foreign':
+    case 'shown': {
+      if (!needsSpace) return world.things('owner', world.spaces[state])
+      const space = await newSpace(world, 'owner')
+      if (state === 'shown') await publish(world, space)
+      return world.things('owner', space)
+    }
+    default:
+      return undefined
+  }
+}
+
+/** Ids for the slots of a cell, of things that nothing else is asked of. */
+export const freshThings = async (world: World, cell: Cell): Promise<Readonly<Record<string, string | undefined>>> => {
+  const byState = new Map<State, Things | undefined>()
+  const ids: Record<string, string | undefined> = {}
+  const seen = new Set<string>()
+  for (const { kind, parameter } of cell.slots) {
+    const state = cell.at[parameter] ?? 'unknown'
+    // Two of one kind are two things: a move from a place to itself proves little.
+    const again = `${state} ${kind}`
+    const isSecond = seen.has(again)
+    seen.add(again)
+    if (!byState.has(state)) byState.set(state, await thingsIn(world, state, cell))
+    const things = isSecond ? await thingsIn(world, state, cell) : byState.get(state)
+    ids[parameter] = things === undefined || fixed.has(kind) ? idOf(world, kind, state, cell.caller) : await things.of(kind)
+    if (state === 'archived' && kind === 'file' && things)
+      await world.server.get(Files).change(String(ids[parameter]), { set: { status: 'ARCHIVED' } }, [])
+    if (isSecond && state === 'trashed') await things?.throwAway()
+  }
+  await byState.get('trashed')?.throwAway()
+  return ids
+}

@@ -1,0 +1,235 @@
+import { changes, fingerprint } from '../support/fingerprint.ts'
+import { bagZip } from '../support/bags.ts'
+import { eachOf } from '../support/killed-server.ts'
+import { accountOf, type CallerName } from './callers.ts'
+import { callerNames, type Expected, expectation, type Slot, slotsOf, type Standing, standingsOf } from './cells.ts'
+import { faultOf, isSuccess, sameAnswer } from './judge.ts'
+import { isProp, newProp } from './props.ts'
+import { type Filling, requestOf } from './requests.ts'
+import type { MatrixRoute } from './routes.ts'
+import { sendings } from './sent.ts'
+import type { ThingKind } from './things.ts'
+import type { Got } from './wire.ts'
+import type { State, World } from './world.ts'
+import { freshThings } from './fresh.ts'
+
+/** One request that the matrix asks. */
+export interface Cell {
+  readonly route: MatrixRoute
+  readonly address: MatrixRoute['addresses'][number]
+  readonly caller: CallerName
+  readonly slots: readonly Slot[]
+  readonly at: Standing
+  readonly expected: Expected
+}
+
+export interface Counts {
+  cells: number
+  refusals: number
+  deeds: number
+  /** Done with success, by route. */
+  readonly done: Map<string, number>
+  readonly disagreements: string[]
+}
+
+export const newCounts = (): Counts => ({ cells: 0, refusals: 0, deeds: 0, done: new Map(), disagreements: [] })
+
+const unknownId = 'f'.repeat(24)
+const bag = bagZip({ 'a.txt': 'words' })
+const width = 12
+
+/** The id of a standing thing; undefined where there is no such thing. */
+export const idOf = ({ standing }: World, kind: ThingKind, state: State, caller: CallerName): string | undefined => {
+  const isText = kind === 'mail' || kind === 'logoPath'
+  switch (state) {
+    case 'own': {
+      const account = accountOf[caller]
+      return account === undefined ? undefined : standing[account]?.[kind]
+    }
+    case 'unknown':
+      return kind === 'mail' ? 'nobody@example.org' : kind === 'logoPath' ? `space-${unknownId}` : unknownId
+    case 'malformed':
+      return isText ? undefined : 'nonsense'
+    case 'other':
+      return isText ? undefined : kind === 'dataset' ? standing['lab']?.collection : standing['lab']?.dataset
+    default:
+      return standing[state]?.[kind]
+  }
+}
+
+const isReading = ({ declaration: { method, effects } }: MatrixRoute): boolean => method === 'GET' && effects === undefined
+
+/** All cells of a route; texts where the oracle says nothing. */
+export const cellsOf = (world: World, route: MatrixRoute): { readonly cells: readonly Cell[]; readonly faults: readonly string[] } => {
+  const slots = slotsOf(route)
+  const { skips = [] } = sendings[route.name] ?? {}
+  const faults = new Set<string>()
+  const cells: Cell[] = []
+  for (const caller of callerNames) {
+    if (!world.credentials.has(caller)) continue
+    for (const at of standingsOf(slots)) {
+      if (skips.some(state => Object.values(at).includes(state as State))) continue
+      if (slots.some(({ kind, parameter }) => idOf(world, kind, at[parameter] ?? 'unknown', caller) === undefined)) continue
+      const expected = expectation(world.mode, route, caller, at)
+      if (typeof expected === 'string') faults.add(`${route.name}: ${expected}`)
+      else for (const address of route.addresses) cells.push({ route, address, caller, slots, at, expected })
+    }
+  }
+  return { cells, faults: [...faults] }
+}
+
+const shown = ({ route, address, caller, at }: Cell): string =>
+  `${caller} ${address.method} ${address.path} (${route.name}) ${Object.entries(at)
+    .map(([slot, state]) => `${slot}=${state}`)
+    .join(' ')}`
+
+const fillingOf =
+  (ids: Readonly<Record<string, string | undefined>>, props: ReadonlyMap<string, string>): Filling =>
+  name =>
+    name.startsWith('$') ? ids[name.slice(1)] : props.get(name.slice(1))
+
+const ask = async (world: World, cell: Cell, filling: Filling): Promise<Got> => {
+  const sent = requestOf(cell.route, cell.address, filling, () => bag)
+  const { headers, query } = world.credentials.get(cell.caller) ?? { headers: {}, query: '' }
+  const path = query === '' ? sent.path : `${sent.path}${sent.path.includes('?') ? '&' : '?'}${query}`
+  return world.send({ ...sent, path, headers: { ...sent.headers, ...headers, 'x-forwarded-for': nextAddress() } })
+}
+
+let asked = 0
+
+/** Each request comes from an address of its own: wrong keys are counted by network, and this is not about that. */
+const nextAddress = (): string => {
+  asked += 1
+  return `10.${(asked >> 16) & 255}.${(asked >> 8) & 255}.${asked & 255}`
+}
+
+const propsIn = (route: MatrixRoute): readonly string[] =>
+  [...JSON.stringify(sendings[route.name] ?? {}).matchAll(/@([a-zA-Z]+)/g)].map(([, name = '']) => name).filter(isProp)
+
+const propsFor = async (world: World, { route, caller }: Pick<Cell, 'route' | 'caller'>, kept?: Map<string, string>) => {
+  const found = new Map<string, string>()
+  for (const name of propsIn(route)) {
+    const key = ['key', 'self'].includes(name) ? `${name} ${accountOf[caller]}` : name
+    const value = kept?.get(key) ?? (await newProp(world, name, caller))
+    kept?.set(key, value)
+    found.set(name, value)
+  }
+  return found
+}
+
+const isMixed = ({ at }: Cell): boolean => new Set(Object.values(at)).size > 1
+
+const refuses = ({ route, expected: { letter } }: Cell): boolean => letter === 'refused' || isReading(route)
+
+const judge = (counts: Counts, cell: Cell, got: Got): void => {
+  counts.cells += 1
+  if (cell.expected.letter === 'refused') counts.refusals += 1
+  if (isSuccess(got)) counts.done.set(cell.route.name, (counts.done.get(cell.route.name) ?? 0) + 1)
+  const fault = faultOf(cell.expected, got, sendings[cell.route.name] ?? {}, isMixed(cell))
+  if (fault !== undefined) counts.disagreements.push(`${shown(cell)}: ${fault}`)
+}
+
+/** What cannot be told apart: an answer about something hidden, and that about an id nobody has. */
+const compare = (counts: Counts, cells: readonly Cell[], answers: ReadonlyMap<string, Got>): void => {
+  const keyOf = ({ route, address, caller }: Cell, at: Standing): string =>
+    `${route.name} ${address.method} ${address.path} ${caller} ${JSON.stringify(at)}`
+  for (const cell of cells) {
+    const got = answers.get(keyOf(cell, cell.at))
+    const [unseen, ...others] = cell.expected.unseen
+    if (unseen === undefined || others.length > 0 || got === undefined) continue
+    const missing = answers.get(keyOf(cell, { ...cell.at, [unseen]: 'unknown' }))
+    if (missing !== undefined && sameAnswer(missing) !== sameAnswer(got))
+      counts.disagreements.push(`${shown(cell)}: not the answer for an unknown id: ${sameAnswer(got).slice(0, 160)} / ${sameAnswer(missing).slice(0, 160)}`)
+  }
+}
+
+const answerKey = ({ route, address, caller, at }: Cell): string =>
+  `${route.name} ${address.method} ${address.path} ${caller} ${JSON.stringify(at)}`
+
+const askAll = async (world: World, counts: Counts, cells: readonly Cell[], kept: Map<string, string>): Promise<void> => {
+  const answers = new Map<string, Got>()
+  await eachOf(
+    cells,
+    async cell => {
+      const ids = Object.fromEntries(
+        cell.slots.map(({ kind, parameter }) => [parameter, idOf(world, kind, cell.at[parameter] ?? 'unknown', cell.caller)]),
+      )
+      const got = await ask(world, cell, fillingOf(ids, await propsFor(world, cell, kept)))
+      answers.set(answerKey(cell), got)
+      judge(counts, cell, got)
+    },
+    width,
+  )
+  compare(counts, cells, answers)
+}
+
+/** Which routes of a batch change something though all of it is refused. */
+const changedBy = async (world: World, batch: readonly MatrixRoute[], keep: (cell: Cell) => boolean, kept: Map<string, string>) => {
+  const found: string[] = []
+  for (const route of batch) {
+    const before = await stored(world)
+    await askAll(world, newCounts(), cellsOf(world, route).cells.filter(cell => refuses(cell) && keep(cell)), kept)
+    const changed = changes(before, await stored(world))
+    if (Object.keys(changed).length > 0) found.push(`${route.name} changes what it should not: ${JSON.stringify(changed).slice(0, 400)}`)
+  }
+  return found
+}
+
+/** What is counted or swept whatever is asked: tries with wrong credentials, ends of sessions. */
+const aside: readonly string[] = ['users.tries', 'users.sessions']
+
+const stored = async (world: World): Promise<Readonly<Record<string, readonly string[]>>> =>
+  Object.fromEntries(Object.entries(await fingerprint(world.server)).filter(([name]) => !aside.includes(name)))
+
+/** Asks all that must be refused, and all that only looks; then nothing stored may be other than before. */
+export const runRefusals = async (
+  world: World,
+  counts: Counts,
+  routes: readonly MatrixRoute[],
+  keep: (cell: Cell) => boolean = () => true,
+): Promise<void> => {
+  const kept = new Map<string, string>()
+  // Made now, so that it does not count as a change.
+  for (const route of routes) for (const caller of world.credentials.keys()) await propsFor(world, { route, caller }, kept)
+  for (let at = 0; at < routes.length; at += 40) {
+    const batch = routes.slice(at, at + 40)
+    const before = await stored(world)
+    for (const route of batch) {
+      const { cells, faults } = cellsOf(world, route)
+      counts.disagreements.push(...faults)
+      await askAll(world, counts, cells.filter(cell => refuses(cell) && keep(cell)), kept)
+    }
+    const changed = changes(before, await stored(world))
+    if (Object.keys(changed).length > 0) {
+      const found = await changedBy(world, batch, keep, kept)
+      counts.disagreements.push(...(found.length > 0 ? found : [`once: ${JSON.stringify(changed).slice(0, 600)}`]))
+    }
+  }
+}
+
+const isDeed = (cell: Cell): boolean => {
+  if (refuses(cell)) return false
+  const stands = new Set(Object.values(cell.at))
+  return stands.size <= 1 || [...stands].every(state => state === 'own' || state === 'lab')
+}
+
+/** Asks all that is allowed and changes something, each on things of its own. */
+export const runDeeds = async (
+  world: World,
+  counts: Counts,
+  routes: readonly MatrixRoute[],
+  keep: (cell: Cell) => boolean = () => true,
+): Promise<void> => {
+  const cells = routes.flatMap(route => cellsOf(world, route).cells.filter(cell => isDeed(cell) && keep(cell)))
+  await eachOf(
+    cells,
+    async cell => {
+      const ids = await freshThings(world, cell)
+      const got = await ask(world, cell, fillingOf(ids, await propsFor(world, cell)))
+      counts.deeds += 1
+      judge(counts, cell, got)
+    },
+    4,
+  )
+  await world.server.drained(60_000)
+}

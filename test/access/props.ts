@@ -1,0 +1,58 @@
+import { dataFile } from '../support/main-job.ts'
+import { newPerson } from '../support/people.ts'
+import { formWith, ok } from '../support/scene.ts'
+import { accountOf, type CallerName } from './callers.ts'
+import { nextWord } from './things.ts'
+import { isFrozen, type World } from './world.ts'
+
+type Maker = (world: World, caller: CallerName) => Promise<string> | string
+
+const made = async (answer: Promise<Response>): Promise<string> => (await ok<{ id: string }>(answer)).id
+
+/** What requests name besides things of a state: `@key`, `@job` … */
+const makers: Readonly<Record<string, Maker>> = {
+  mail: ({ people }) => people.stranger.email,
+  password: ({ people }) => people.stranger.password,
+  self: ({ people }, caller) => people[(accountOf[caller] ?? 'stranger') as keyof World['people']].id,
+  person: async ({ server }) => (await newPerson(server, 'somebody')).id,
+  key: async ({ people }, caller) => {
+    const account = accountOf[caller]
+    if (account === undefined || isFrozen(account)) return 'test'
+    const name = nextWord()
+    await ok(people[account as keyof World['people']].call(`/api/users/keys?name=${name}`, { method: 'POST' }))
+    return name
+  },
+  standard: ({ asSuperAdmin }) => made(asSuperAdmin('/api/standardvocab', { method: 'POST', json: ['a', 'b'] })),
+  context: ({ asSuperAdmin }) =>
+    made(asSuperAdmin('/api/contexts', { method: 'POST', json: { context_name: nextWord(), '@context': {} } })),
+  contextName: async ({ asSuperAdmin }) => {
+    const name = nextWord()
+    await made(asSuperAdmin('/api/contexts', { method: 'POST', json: { context_name: name, '@context': {} } }))
+    return name
+  },
+  tile: async ({ people }) => {
+    const body = formWith(await dataFile('picture.png'), 'p.png', 'image/png')
+    return made(people.author.call('/api/tiles', { method: 'POST', body }))
+  },
+  extractor: () => nextWord(),
+  label: ({ asSuperAdmin }) =>
+    made(asSuperAdmin('/api/extractors/labels', { method: 'POST', json: { name: nextWord(), category: 'c', extractors: ['pounce.digest'] } })),
+  link: async ({ people, standing }) => {
+    const { link = '' } = await ok<{ link?: string }>(people.author.call(`/files/${standing['lab']?.file}/links`, { method: 'POST' }))
+    return link.replace(/^.*\//, '')
+  },
+  job: async ({ people, standing }) => {
+    const json = { extractor: 'pounce.digest' }
+    const answer = people.author.call(`/api/files/${standing['lab']?.file}/extractions`, { method: 'POST', json })
+    return (await ok<{ job_id: string }>(answer)).job_id
+  },
+}
+
+export const isProp = (name: string): boolean => name in makers
+
+/** Makes a new one. */
+export const newProp = async (world: World, name: string, caller: CallerName): Promise<string> => {
+  const maker = makers[name]
+  if (!maker) throw new Error(`Nothing makes @${name}`)
+  return maker(world, caller)
+}

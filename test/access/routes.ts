@@ -1,0 +1,44 @@
+import { readFile } from 'node:fs/promises'
+import { isRoute, type Plugin, type Route } from 'pounce/sdk'
+import { loadPlugins } from '../../core/plugins.ts'
+
+/** A route of the product, with every address under which it answers. */
+export interface MatrixRoute {
+  readonly plugin: string
+  readonly name: string
+  readonly declaration: Route['declaration']
+  readonly addresses: readonly { readonly method: string; readonly path: string }[]
+}
+
+/** Plugins with routes that the default start leaves out because they need a server. */
+const alsoAsked: readonly string[] = []
+
+/** What the matrix boots: the default plugins and those that are left out of them. */
+export const matrixPlugins = async (): Promise<readonly string[]> => {
+  const text = await readFile(new URL('../../config/default.json', import.meta.url), 'utf8')
+  return [...(JSON.parse(text) as { readonly plugins: readonly string[] }).plugins, ...alsoAsked]
+}
+
+export const routesOf = async (plugins: readonly (string | Plugin)[]): Promise<readonly MatrixRoute[]> => {
+  const loaded = await loadPlugins(plugins.map(plugin => ({ plugin })))
+  return loaded.flatMap(({ name: plugin, plugin: { routes = {} } }) =>
+    Object.entries(routes).flatMap(([name, route]) => {
+      if (!isRoute(route)) return []
+      const { method, path, aliases = [] } = route.declaration
+      const addresses = [{ method, path }, ...aliases.map(alias => ({ method: alias.method ?? method, path: alias.path }))]
+      return [{ plugin, name, declaration: route.declaration, addresses }]
+    }),
+  )
+}
+
+/** Names of the members of an object schema. */
+export const membersOf = (schema: unknown): readonly string[] =>
+  Object.keys((schema as { readonly properties?: object } | undefined)?.properties ?? {})
+
+/** `DownloadFiles dataset=id`, from what a declaration checks: asked with the names of its parameters for their values. */
+export const suggestedNeeds = ({ declaration: { permission, of, also = [], params, query } }: MatrixRoute): string => {
+  const input = Object.fromEntries([...membersOf(params), ...membersOf(query)].map(name => [name, name]))
+  const needOf = (right: string, ref: typeof of): readonly string[] =>
+    ref === undefined ? [right] : [ref(input)].flat().map(({ kind, id }) => `${right} ${kind}=${id}`)
+  return [...needOf(permission, of), ...also.flatMap(check => needOf(check.permission, check.of))].join('; ')
+}

@@ -1,0 +1,169 @@
+import { extractorInfo } from '../support/extractor-info.ts'
+
+/** What a request needs besides the ids that the oracle names. `$dataset` is the id of that slot, `@key` a thing of the world, `#` a fresh word. */
+export interface Sending {
+  /** Parameters of path and query that name no thing of a state. */
+  readonly with?: Readonly<Record<string, string>>
+  readonly body?: unknown
+  /** Fields of a form; the part `file` of it has the name given here. */
+  readonly fields?: Readonly<Record<string, string>>
+  readonly filePart?: string | false
+  readonly headers?: Readonly<Record<string, string>>
+  /** Instead of a text file. */
+  readonly bytes?: 'picture' | 'bag'
+  /** What it answers besides success where all rights are held, and why that is not a matter of rights. */
+  readonly answers?: readonly number[]
+  /** States in which it is not asked, because what is sent then is no id: a path, a text of a protocol, an address of elsewhere. */
+  readonly skips?: readonly string[]
+  /** It never succeeds here: the reason. */
+  readonly neverHere?: string
+}
+
+const agent = { '@type': 'cat:extractor', name: 'm', extractor_id: 'https://example.org/extractors/m/1.0' }
+const document = { '@context': {}, agent, content: { matrix: 1 } }
+const tus = { 'tus-resumable': '1.0.0' }
+const vocabulary = { name: 'words', description: '', keys: 'a', tags: '', terms: [{ key: 'a' }] }
+const definition = { label: '#', type: 'string', uri: 'http://example.org/#' }
+const license = { licenseType: 'license2', rightsHolder: 'm', licenseText: '', licenseUrl: '', allowDownload: 'false' }
+const titles = { theme: '', displayName: 'm', welcomeMessage: 'm', googleAnalytics: '' }
+const sensors = { sensors: 's', sensor: 's', parameters: 'p', parameter: 'p' }
+const proxied: Sending = { with: { key: 'nothing', path: 'x' }, neverHere: 'no server is configured behind the proxy' }
+const archiving: Sending = { neverHere: 'no archiver is configured' }
+
+/** By route. What is not here is made from the declaration alone. */
+export const sendings: Readonly<Record<string, Sending>> = {
+  login: { body: { email: '@mail', password: '@password' } },
+  createUser: { body: { email: '#@example.org', password: 'a long password', firstName: 'A', lastName: 'B' } },
+  setStatuses: { body: { active: ['$user'] } },
+  createKey: { with: { name: '#' } },
+  deleteKey: { with: { name: '@key' } },
+  getKey: { with: { name: '@key' } },
+  renameUser: { with: { firstName: 'A', lastName: 'B' } },
+  setUpFirstAdmin: {
+    body: { token: 'x'.repeat(43), email: 'a@example.org', password: 'a long password', firstName: 'A', lastName: 'B' },
+    neverHere: 'the first admin is there',
+  },
+  getSetUp: { with: { token: 'x'.repeat(43) }, neverHere: 'the first admin is there' },
+  createSpace: { body: { name: 'm', description: 'm' } },
+  updateSpace: { body: { name: 'm', description: 'm', timetolive: '24', enabled: false } },
+  updateSpaceUsers: { body: { rolesandusers: { Viewer: '$user' } } },
+  acceptSpaceRequest: { neverHere: 'nobody asked to be let in' },
+  rejectSpaceRequest: { neverHere: 'nobody asked to be let in' },
+  createCollection: { body: { name: 'm', description: '', space: '$space' } },
+  createCollectionWithParent: { body: { name: 'm', description: '', parentId: '$parent', space: '$space' } },
+  removeCollectionFromSpace: { with: { removeDatasets: 'false' } },
+  removeDatasetFromCollectionByPost: { with: { ignoreNotFound: 'true' } },
+  setDatasetAccess: { with: { access: 'PRIVATE' } },
+  licenseDataset: { body: license },
+  licenseFile: { body: license },
+  moveDatasetCreator: { with: { creator: 'm', newPos: '0' }, answers: [404] },
+  removeDatasetCreator: { with: { creator: 'm' } },
+  createFolder: { body: { name: 'm', parentId: '$parent', parentType: 'folder' } },
+  uploadByUrl: { body: { fileurl: 'http://192.0.2.1/x' }, neverHere: 'nothing outside is fetched' },
+  uploadUrlsToDataset: { body: { fileurl: 'http://192.0.2.1/x' }, neverHere: 'nothing outside is fetched' },
+  bulkRemoveFiles: { body: { fileIds: ['$file'] } },
+  getFileByLink: { with: { link: '@link' } },
+  appendToUpload: { headers: { ...tus, 'upload-offset': '0', 'content-type': 'application/offset+octet-stream' } },
+  beginUpload: { headers: { ...tus, 'upload-length': '9', 'upload-metadata': 'filename bQ==,dataset ~$dataset' }, filePart: false, skips: ['malformed'] },
+  endUpload: { headers: tus },
+  getUpload: { headers: tus },
+  listUploads: { headers: tus },
+  attachFilesToDataset: { body: { datasetid: '$dataset', existingfiles: '$file' } },
+  createDataset: { body: { name: 'm', description: '', space: '$space', file_id: '$file' } },
+  createEmptyDataset: { body: { name: 'm', space: ['$space'], collection: ['$collection'], existingfiles: '$file' } },
+  detachFileFromDatasetByPost: { with: { ignoreNotFound: 'true' } },
+  moveFileToFolder: { body: {} },
+  createDatasetFromBag: { bytes: 'bag' },
+  createVocabulary: { body: vocabulary },
+  createVocabularyFromForm: { fields: { name: 'words', keys: 'a', description: '' }, filePart: false },
+  editVocabulary: { body: vocabulary },
+  findOwnVocabularies: { with: { name: 'words' } },
+  deleteStandardVocabulary: { with: { id: '@standard' } },
+  getStandardTerms: { with: { id: '@standard' } },
+  getStandardVocabulary: { with: { id: '@standard' } },
+  createStandardVocabulary: { body: ['a'] },
+  updateStandardVocabulary: { with: { id: '@standard' }, body: ['a', 'b'] },
+  createDefinition: { body: definition },
+  createSpaceDefinition: { body: definition },
+  updateDefinition: { body: definition },
+  listDatasetDefinitions: {},
+  createRelation: { skips: ['malformed'], body: { source: { id: '$dataset', resourceType: 'dataset' }, target: { id: '$file', resourceType: 'file' } } },
+  searchRelations: { with: { sourceType: 'dataset', targetType: 'file' } },
+  ...Object.fromEntries(
+    ['addCollectionMetadata', 'addDatasetMetadata', 'addFileMetadata', 'addSpaceMetadata'].map(name => [name, { body: document }]),
+  ),
+  addMetadataToFiles: { body: { files: ['$file'], metadata: document } },
+  addOwnMetadata: { body: { '@context': {}, file_id: '$file', content: { matrix: 1 } } },
+  addPlainDatasetMetadata: { body: { matrix: 1 } },
+  addPlainFileMetadata: { body: { matrix: 1 } },
+  addContext: { body: { context_name: '#', '@context': {} } },
+  getContext: { with: { id: '@context' } },
+  removeContext: { with: { id: '@context' } },
+  getContextByName: { with: { name: '@contextName' } },
+  createSection: { body: { file_id: '$file', description: 'm' } },
+  ...Object.fromEntries(
+    ['Collection', 'Dataset', 'File', 'Section'].flatMap(kind => [
+      [`add${kind}Tags`, { body: { tags: ['m'] } }],
+      [`remove${kind}Tags`, { body: { tags: ['m'] } }],
+    ]),
+  ),
+  removeDatasetTag: { body: { tagId: 'f'.repeat(24) } },
+  commentDataset: { body: { text: 'm' } },
+  commentFile: { body: { text: 'm' } },
+  commentSection: { body: { text: 'm' } },
+  replyToComment: { body: { text: 'm' } },
+  editComment: { body: { commentText: 'm' } },
+  mentionInComment: { with: { resourceType: 'file', commenterId: '@self' } },
+  uploadThumbnail: { bytes: 'picture' },
+  attachTile: { with: { tile: '@tile', level: '3' }, body: {} },
+  getTile: { with: { folder: '$folder_files', level: '3', filename: '0_0.png' }, neverHere: 'the preview has no tiles' },
+  deleteExtractor: { with: { name: '@extractor' } },
+  getExtractor: { with: { name: 'pounce.digest' } },
+  getExtractorMetrics: { with: { name: 'pounce.digest' } },
+  registerExtractor: { body: extractorInfo('#') },
+  setEnabledExtractors: { body: { enabled: [] } },
+  setSpaceExtractors: { body: { enabled: [], disabled: [] } },
+  createExtractorLabel: { body: { name: '#', category: 'c', extractors: ['pounce.digest'] } },
+  updateExtractorLabel: { with: { label: '@label' }, body: { name: '#', category: 'c', extractors: [] } },
+  deleteExtractorLabel: { with: { label: '@label' } },
+  cancelDatasetExtraction: { with: { job: '@job' }, body: { extractor: 'pounce.digest' }, answers: [404] },
+  cancelFileExtraction: { with: { job: '@job' }, body: { extractor: 'pounce.digest' }, answers: [404] },
+  rerunExtraction: { with: { job: '@job' } },
+  submitDataset: { body: { extractor: 'pounce.digest' } },
+  submitFile: { body: { extractor: 'pounce.digest' } },
+  submitSelected: { body: { extractor: 'pounce.digest' } },
+  archiveFile: archiving,
+  unarchiveFile: archiving,
+  queueArchival: archiving,
+  queueUnarchival: archiving,
+  sendArchiveRequest: archiving,
+  sendUnarchiveRequest: archiving,
+  searchByJson: { with: { query: '[]' } },
+  suggestValues: { with: { field: 'name' } },
+  autocompleteMetadataNames: { with: { filter: 'a' } },
+  getChildrenOfNode: { with: { nodeType: 'dataset' } },
+  addFileEvent: { with: { inFolder: 'false', fileCount: '1' } },
+  changeAppearance: { body: titles },
+  setConfiguration: { body: titles },
+  setSensorTitles: { body: sensors },
+  writeToAdmins: { body: { subject: 'm', body: 'm' } },
+  ...Object.fromEntries(
+    ['Delete', 'Get', 'Post', 'Put'].flatMap(method => [
+      [`proxy${method}`, proxied],
+      [`proxy${method}Below`, proxied],
+    ]),
+  ),
+  selectDataset: { body: { dataset: '$dataset' } },
+  unselectDataset: { body: { dataset: '$dataset' } },
+  getExtractionStatus: { skips: ['malformed'] },
+  downloadSelected: { answers: [404] },
+  tagSelected: { with: { tags: 'm' } },
+  changeLogo: { body: { showText: true } },
+  changeLogoAt: { with: { name: 'logo' }, body: { showText: true } },
+  deleteLogoAt: { with: { name: 'logo' } },
+  getLogoAt: { with: { name: 'logo' } },
+  getLogoPictureAt: { with: { name: 'logo' } },
+  putLogo: { fields: { path: 'space-$space', name: 'logo' }, filePart: 'image', bytes: 'picture', skips: ['malformed'] },
+  addInstitution: { with: { institution: '#' } },
+  addProject: { with: { project: '#' } },
+}

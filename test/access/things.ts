@@ -1,0 +1,143 @@
+import type { TestFetch } from 'pounce/sdk/testing'
+import { dataFile } from '../support/main-job.ts'
+import { formWith, newDataset, newFolder, ok, upload } from '../support/scene.ts'
+
+/** Kinds of things of which there is one in each state. */
+export const thingKinds = [
+  ...['space', 'collection', 'dataset', 'folder', 'file', 'section', 'preview', 'thumbnail', 'metadata', 'comment', 'relation'],
+  ...['vocabulary', 'term', 'definition', 'upload', 'logo', 'logoPath', 'user', 'mail'],
+] as const
+export type ThingKind = (typeof thingKinds)[number]
+
+/** Who makes something, and where it is put. */
+export interface Place {
+  readonly call: TestFetch
+  /** Account of the maker. */
+  readonly user: string
+  /** The space it is for, and who may put it there. */
+  readonly space?: string
+  readonly asSuperAdmin: TestFetch
+  /** What has a flag of its own for everybody to see is made with it. */
+  readonly isShown: boolean
+}
+
+const picture = await dataFile('picture.png')
+const post = async <T = { id: string }>(call: TestFetch, path: string, json?: unknown, method = 'POST'): Promise<T> =>
+  ok<T>(call(path, { method, ...(json === undefined ? {} : { json }) }))
+const sent = async (call: TestFetch, path: string, body: FormData): Promise<string> =>
+  (await ok<{ id: string }>(call(path, { method: 'POST', body }))).id
+
+/** Things that belong together, each made when it is first asked for. */
+export class Things {
+  readonly #place: Place
+  readonly #made = new Map<ThingKind, Promise<string>>()
+
+  constructor(place: Place, given: Readonly<Partial<Record<ThingKind, string>>> = {}) {
+    this.#place = place
+    for (const [kind, id] of Object.entries(given)) this.#made.set(kind as ThingKind, Promise.resolve(id))
+  }
+
+  of(kind: ThingKind): Promise<string> {
+    const known = this.#made.get(kind)
+    if (known) return known
+    const made = this.#make(kind)
+    this.#made.set(kind, made)
+    return made
+  }
+
+  /** Into the trash, what can go there. Twice is for good. */
+  async throwAway(): Promise<void> {
+    for (const [kind, path] of [
+      ['dataset', 'datasets'],
+      ['collection', 'collections'],
+    ] as const)
+      if (this.#made.has(kind)) await post(this.#place.call, `/api/${path}/${await this.of(kind)}`, undefined, 'DELETE')
+  }
+
+  async #make(kind: ThingKind): Promise<string> {
+    const { call, user } = this.#place
+    switch (kind) {
+      case 'space':
+        return this.#place.space ?? (await post(call, '/api/spaces', { name: 'a space', description: '' })).id
+      case 'collection':
+        return this.#putInSpace('Collection', (await post(call, '/api/collections', { name: 'a collection' })).id)
+      case 'dataset':
+        return this.#putInSpace('Dataset', await newDataset(call, {}))
+      case 'folder':
+        return newFolder(call, await this.of('dataset'), 'a folder')
+      case 'file':
+        return upload(call, await this.of('dataset'), 'words in a file', 'file.txt')
+      case 'section':
+        return (await post(call, '/api/sections', { file_id: await this.of('file'), description: 'a section' })).id
+      case 'preview':
+        return this.#derived('/api/previews', 'previews')
+      case 'thumbnail':
+        return this.#derived('/api/fileThumbnail', 'thumbnails')
+      case 'metadata': {
+        const about = { file_id: await this.of('file'), content: { said: 'of a file' } }
+        return (await post<{ document: { id: string } }>(call, '/api/metadata.jsonld', about)).document.id
+      }
+      case 'comment':
+        return (await call(`/api/files/${await this.of('file')}/comment`, { method: 'POST', json: { text: 'a comment' } })).text()
+      case 'relation': {
+        const source = { id: await this.of('dataset'), resourceType: 'dataset' }
+        const target = { id: await this.of('file'), resourceType: 'file' }
+        return (await post(call, '/api/relations', { source, target })).id
+      }
+      case 'vocabulary': {
+        const { space, asSuperAdmin, isShown } = this.#place
+        const { id } = await post(call, `/api/vocabularies/createVocabularyFromJson?isPublic=${isShown}`, { name: 'words', keys: 'a', terms: [{ key: 'a' }] })
+        if (space !== undefined) await post(asSuperAdmin, `/api/vocabularies/${id}/addToSpace/${space}?superAdmin=true`)
+        return id
+      }
+      case 'term': {
+        const answer = ok<{ terms: readonly { vocab_term_id: string }[] }>(call(`/api/vocabularies/${await this.of('vocabulary')}`))
+        return String((await answer).terms[0]?.vocab_term_id)
+      }
+      case 'definition': {
+        const path = `/api/spaces/${await this.of('space')}/metadata`
+        await post(this.#place.asSuperAdmin, `${path}?superAdmin=true`, { label: `field ${nextWord()}`, type: 'string' })
+        const all = await ok<readonly { id: string }[]>(this.#place.asSuperAdmin(`${path}?superAdmin=true`))
+        return String(all.at(-1)?.id)
+      }
+      case 'upload': {
+        const about = `filename ${btoa('half.txt')},dataset ${btoa(await this.of('dataset'))}`
+        const headers = { 'tus-resumable': '1.0.0', 'upload-length': '100', 'upload-metadata': about }
+        const answer = await call('/api/uploads', { method: 'POST', headers })
+        return (answer.headers.get('location') ?? '').replace(/^.*\//, '')
+      }
+      case 'logo': {
+        const image = formWith(picture, 'p.png', 'image/png', 'image')
+        for (const [name, value] of Object.entries({ path: await this.of('logoPath'), name: 'logo' })) image.append(name, value)
+        return sent(this.#place.asSuperAdmin, '/api/logos?superAdmin=true', image)
+      }
+      case 'logoPath':
+        return `space-${await this.of('space')}`
+      case 'user':
+        return user
+      case 'mail':
+        throw new Error('the address is given')
+    }
+  }
+
+  async #putInSpace(kind: 'Collection' | 'Dataset', id: string): Promise<string> {
+    const { space, asSuperAdmin } = this.#place
+    if (space !== undefined) await post(asSuperAdmin, `/api/spaces/${space}/add${kind}ToSpace/${id}?superAdmin=true`)
+    return id
+  }
+
+  async #derived(path: string, group: string): Promise<string> {
+    const { call } = this.#place
+    const id = await sent(call, path, formWith(picture, 'p.png', 'image/png'))
+    await post(call, `/api/files/${await this.of('file')}/${group}/${id}`, {})
+    return id
+  }
+}
+
+let words = 0
+
+/** A word that was not used before. */
+export const nextWord = (): string => {
+  words += 1
+  return `m${words}`
+}

@@ -1,0 +1,186 @@
+import { Files, type Plugin, Users } from 'pounce/sdk'
+import { bootForTest, type TestFetch, type TestServer } from 'pounce/sdk/testing'
+import { newKey, newPerson, type Person } from '../support/people.ts'
+import { ok } from '../support/scene.ts'
+import { accountOf, type CallerName, frozen } from './callers.ts'
+import type { Mode } from './oracle/verdicts.ts'
+import { type MatrixRoute, matrixPlugins, membersOf, routesOf } from './routes.ts'
+import { type ThingKind, Things, thingKinds } from './things.ts'
+import { openWire, type Wire } from './wire.ts'
+
+/** Where a thing stands, as seen by who asks. */
+export const states = ['own', 'lab', 'archived', 'foreign', 'shown', 'trashed', 'deleted', 'unknown', 'other', 'malformed'] as const
+export type State = (typeof states)[number]
+
+/** Ids of the standing things of one state, by kind. */
+export type Ids = Readonly<Partial<Record<ThingKind, string>>>
+
+/** How a caller shows who they are. */
+export interface Credentials {
+  readonly headers: Readonly<Record<string, string>>
+  readonly query: string
+}
+
+const members = ['viewer', 'editor', 'grouped', 'spaceAdmin', 'readOnly', 'inactive', 'termsPending', 'member'] as const
+const names = ['owner', 'stranger', 'author', 'other', ...members] as const
+type Name = (typeof names)[number] | 'admin'
+
+/** A server in one mode with everybody who calls and a thing of each kind in each state. */
+export interface World {
+  readonly mode: Mode
+  readonly server: TestServer
+  readonly routes: readonly MatrixRoute[]
+  readonly send: Wire
+  readonly people: Readonly<Record<Name, Person>>
+  readonly credentials: ReadonlyMap<CallerName, Credentials>
+  readonly spaces: { readonly lab: string; readonly foreign: string; readonly shown: string }
+  readonly standing: Readonly<Record<string, Ids>>
+  readonly asSuperAdmin: TestFetch
+  /** Gives the members of `lab` the same roles in another space. */
+  letIn(space: string): Promise<void>
+  /** Things by that person, for that space or none, that are not made yet. */
+  things(who: Name, space?: string): Things
+  stop(): Promise<void>
+}
+
+const settings = (mode: Mode) => ({
+  http: { trustedProxies: 1 },
+  access: { private: mode === 'private' },
+  resources: { users: { failuresPerAddress: 100_000 } },
+})
+
+const post = (call: TestFetch, path: string, json?: unknown, method = 'POST') =>
+  ok<{ id: string }>(call(path, { method, ...(json === undefined ? {} : { json }) }))
+
+/** Boots a server, with plugins in the place of the default ones where a test brings some, and furnishes it. */
+export const makeWorld = async (mode: Mode, replaced: readonly Plugin[] = []): Promise<World> => {
+  const plugins = (await matrixPlugins()).map(id => replaced.find(plugin => plugin.id === id) ?? id)
+  const server = await bootForTest({ plugins, config: settings(mode) })
+  const routes = await routesOf(plugins)
+  const asSuperAdmin = server.as(server.admin.key)
+  const made = await Promise.all(names.map(async name => [name, await newPerson(server, name)] as const))
+  const people = { ...Object.fromEntries(made), admin: { ...server.admin, call: asSuperAdmin } } as Record<Name, Person>
+  const newSpace = async (who: Name): Promise<string> =>
+    (await post(people[who].call, '/api/spaces', { name: `space of ${who}`, description: '' })).id
+  const spaces = { lab: await newSpace('author'), foreign: await newSpace('owner'), shown: await newSpace('owner') }
+
+  const letIn = async (space: string): Promise<void> => {
+    const ids = (...who: Name[]): string => who.map(name => people[name].id).join(',')
+    const rolesandusers = { Viewer: ids('viewer', 'member'), Editor: ids('editor', 'grouped') }
+    await post(asSuperAdmin, `/api/spaces/${space}/updateUsers?superAdmin=true`, { rolesandusers })
+    for (const who of ['spaceAdmin', 'readOnly', 'inactive', 'termsPending'] as const)
+      await server.get(Users).setMembership(people[who].id, space, await adminRole(asSuperAdmin))
+    // Its maker has the rights of a maker alone.
+    await server.get(Users).setMembership(people.author.id, space, undefined)
+  }
+  await letIn(spaces.lab)
+  await post(asSuperAdmin, `/api/spaces/${spaces.shown}/verify`, undefined, 'PUT')
+  const update = { name: 'shown', description: '', timetolive: '24', enabled: false, access: 'PUBLIC' }
+  await post(people.owner.call, `/api/spaces/${spaces.shown}/update`, update)
+
+  const things = (who: Name, space?: string): Things => {
+    const { call, id, email } = people[who]
+    return new Things({ call, user: id, asSuperAdmin, isShown: space === spaces.shown, ...(space === undefined ? {} : { space }) }, { user: id, mail: email })
+  }
+  const standing = await furnish(server, people, spaces, things)
+  await shutOut(server, people)
+  const wire = openWire(() => server.url)
+  return {
+    mode,
+    server,
+    routes,
+    people,
+    spaces,
+    standing,
+    asSuperAdmin,
+    letIn,
+    things,
+    send: wire.send,
+    credentials: await credentialsOf(server, people, routes),
+    async stop() {
+      wire.close()
+      await server.stop()
+    },
+  }
+}
+
+const adminRole = async (call: TestFetch): Promise<string> => {
+  const roles = await ok<readonly { id: string; name: string }[]>(call('/api/roles'))
+  return roles.find(({ name }) => name === 'Admin')?.id ?? ''
+}
+
+const allOf = async (made: Things): Promise<Ids> =>
+  Object.fromEntries(await Promise.all(thingKinds.map(async kind => [kind, await made.of(kind)] as const)))
+
+const without = (ids: Ids, ...kinds: readonly ThingKind[]): Ids =>
+  Object.fromEntries(Object.entries(ids).filter(([kind]) => !kinds.includes(kind as ThingKind)))
+
+/** Kinds that do not go into the trash with a dataset. */
+const lasting = ['space', 'vocabulary', 'term', 'definition', 'upload', 'logo', 'logoPath', 'user', 'mail'] as const
+
+/** One thing of each kind by state; those of one's own are by account. */
+const furnish = async (
+  server: TestServer,
+  people: Readonly<Record<Name, Person>>,
+  spaces: World['spaces'],
+  things: World['things'],
+): Promise<Readonly<Record<string, Ids>>> => {
+  const own: Record<string, Ids> = {}
+  for (const name of new Set(Object.values(accountOf))) if (name !== undefined) own[name] = await allOf(things(name as Name))
+  const at = { user: people.member.id, mail: people.member.email }
+  const lab = { ...(await allOf(things('author', spaces.lab))), ...at }
+  const archived = without(await allOf(things('author', spaces.lab)), ...lasting)
+  await server.get(Files).change(String(archived.file), { set: { status: 'ARCHIVED' } }, [])
+  const foreign = { ...(await allOf(things('owner', spaces.foreign))), user: people.other.id, mail: people.other.email }
+  const shown = without(await allOf(things('owner', spaces.shown)), 'user', 'mail', 'upload')
+  const binned = things('author', spaces.lab)
+  const trashed = without(await allOf(binned), ...lasting)
+  await binned.throwAway()
+  const gone = things('author')
+  const deleted = without(await allOf(gone), ...lasting.slice(1))
+  await gone.throwAway()
+  await gone.throwAway()
+  await post(people.author.call, `/api/spaces/${deleted.space}`, undefined, 'DELETE')
+  return { ...own, lab, archived, foreign, shown, trashed, deleted }
+}
+
+/** Accounts lose what they must not have once their things are made. */
+const shutOut = async (server: TestServer, people: Readonly<Record<Name, Person>>): Promise<void> => {
+  const users = server.get(Users)
+  await users.change(people.readOnly.id, { set: { status: 'ReadOnly' } }, [])
+  await users.change(people.inactive.id, { set: { status: 'Inactive' } }, [])
+  await server.drained(30_000)
+}
+
+const credentialsOf = async (
+  server: TestServer,
+  people: Readonly<Record<Name, Person>>,
+  routes: readonly MatrixRoute[],
+): Promise<ReadonlyMap<CallerName, Credentials>> => {
+  const by = (key: string, query = ''): Credentials => ({ headers: { 'x-api-key': key }, query })
+  const { email, password, call } = people.spaceAdmin
+  const keyOf = (query: string): Promise<string> => newKey(server, email, password, query)
+  const revoked = await keyOf('name=revoked')
+  await call('/api/users/keys/revoked', { method: 'DELETE' })
+  const all = new Map<CallerName, Credentials>([
+    ['anonymous', { headers: {}, query: '' }],
+    ...(['stranger', 'viewer', 'editor', 'grouped', 'spaceAdmin', 'author', 'readOnly', 'inactive'] as const).map(
+      name => [name, by(people[name].key)] as const,
+    ),
+    ['serverAdmin', by(server.admin.key)],
+    ['superAdmin', by(server.admin.key, 'superAdmin=true')],
+    ['extractor', by(await keyOf('name=extractor&scope=extraction'))],
+    ['revoked', by(revoked)],
+    ['unknownKey', by('unknown')],
+  ])
+  const createKey = routes.find(({ name }) => name === 'createKey')
+  if (membersOf(createKey?.declaration.query).includes('verbs')) {
+    const elsewhere = await post(call, '/api/spaces', { name: 'elsewhere', description: '' })
+    all.set('readKey', by(await keyOf('name=reading&verbs=read')))
+    all.set('otherSpaceKey', by(await keyOf(`name=elsewhere&spaces=${elsewhere.id}`)))
+  }
+  return all
+}
+
+/** True of an account that can make nothing any more. */
+export const isFrozen = (name: string | undefined): boolean => name === undefined || frozen.has(name)
