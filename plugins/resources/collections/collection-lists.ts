@@ -52,12 +52,12 @@ export class CollectionLists {
   everywhere(caller: Caller, query: ListQuery, { showAll }: { readonly showAll: boolean }): Promise<Page<Collected>> {
     const { user } = caller
     if (!user) return Promise.resolve(nothing)
-    if (showAll) return this.#page(this.#seen(caller), query, all)
-    const spaces = isIn(
-      'spaces',
-      user.memberships.map(membership => membership.space),
-    )
-    return this.#page(or(spaces, eq('author', user.id)), query, all)
+    const seen = this.#seen(caller)
+    if (showAll || seen === 'nothing') return this.#page(seen, query, all)
+    const held = user.memberships.filter(({ permissions }) => permissions.has('ViewCollection')).map(({ space }) => space)
+    const limit = caller.limits?.spaces
+    const within = limit === undefined ? [] : [isIn('spaces', [...limit])]
+    return this.#page(or(isIn('spaces', held), eq('author', user.id)), query, all, ...within)
   }
 
   /** Those that the caller may add to or change, at any depth. */

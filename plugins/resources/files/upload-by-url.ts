@@ -3,6 +3,7 @@ import {
   BlobStore,
   type Caller,
   type Contributions,
+  demandPlaced,
   Fetch,
   FileIntake,
   type FileRecord,
@@ -75,6 +76,7 @@ export class UrlUpload {
     target: IntakeTarget & { readonly extract: boolean },
     signal: AbortSignal,
   ): Promise<readonly Outcome[]> {
+    demandPlaced(caller, target.dataset !== undefined)
     await this.#intake.requirePlace(target)
     const asked = sources.flatMap(source => {
       const url = source.fileurl ?? source.weburl ?? source.url

@@ -2,6 +2,7 @@ import {
   BlobStore,
   type Caller,
   type Contributions,
+  demandPlaced,
   type FieldPart,
   FileIntake,
   type FilePart,
@@ -118,6 +119,7 @@ export class Upload {
   /** The right to what the path names was checked by the route. */
   async #require(target: IntakeTarget, { dataset, mustNameDataset }: UploadOptions, caller: Caller): Promise<void> {
     if (target.dataset === undefined && mustNameDataset) return
+    demandPlaced(caller, target.dataset !== undefined)
     if (target.dataset === dataset && !mustNameDataset) await this.#intake.requirePlace(target)
     else await this.#intake.requireTarget(caller, target)
   }
