@@ -11,6 +11,9 @@ export const users = collection<UserRecord>('users', {
   byGroup: { on: ['groups'], array: 'groups' },
   byIdentity: { on: ['identities'], array: 'identities' },
   byFollowed: { on: ['followed.id'], array: 'followed.id' },
+  byEmailPiece: { on: ['email~'], array: 'email~' },
+  byFirstNamePiece: { on: ['firstName~'], array: 'firstName~' },
+  byLastNamePiece: { on: ['lastName~'], array: 'lastName~' },
 })
 
 /** A role; the Admin role remembers which permissions it has been given, so that a new one is added to it once. */
