@@ -1,6 +1,6 @@
 import test from 'ava'
 import { event, Mailer, Unavailable, Users } from 'pounce/sdk'
-import { bootForTest, FixedClock, MemoryMailer, type TestServer } from 'pounce/sdk/testing'
+import { bootForTest, FixedClock, MemoryMailer } from 'pounce/sdk/testing'
 import { letIn, newDataset, newSpace, type Somebody, somebody } from '../support/spaces-and-people.ts'
 import { until } from '../support/until.ts'
 
@@ -8,34 +8,48 @@ const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 const task = 'resources.notifications/ask-digests'
 
-const wish = async (server: TestServer, { id }: Somebody, notifications: 'none' | 'direct' | 'hourly' | 'daily'): Promise<void> => {
+/** Keeps mails while it is not away. */
+class Flaky extends MemoryMailer {
+  isAway = false
+  override async send(mail: Parameters<Mailer['send']>[0]): Promise<void> {
+    if (this.isAway) throw new Unavailable('The mail server is away')
+    await super.send(mail)
+  }
+}
+
+const [clock, mailer] = [new FixedClock(), new Flaky()]
+const config = { access: { private: true }, resources: { notifications: { mostLines: 3 } } }
+const server = await bootForTest({ clock, overrides: { [Mailer]: mailer }, config })
+test.after.always(() => server.stop())
+
+const wish = async ({ id }: Somebody, notifications: 'none' | 'direct' | 'hourly' | 'daily'): Promise<void> => {
   const wished = event('user.updated', { kind: 'user', id }, { fields: ['notifications'] }, id)
   await server.get(Users).change(id, { set: { notifications } }, [wished])
   await server.drained()
 }
 
-const world = async (t: { teardown(end: () => Promise<void>): void }, every: 'hourly' | 'daily', mailer = new MemoryMailer()) => {
-  const clock = new FixedClock()
-  const server = await bootForTest({ t, clock, overrides: { [Mailer]: mailer }, config: { access: { private: true } } })
+/** Bob follows a space of Ann's and wants news; nothing was written yet. */
+const scene = async (every: 'hourly' | 'daily') => {
   const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
   const space = await newSpace(ann, 'Forest')
   await letIn(ann, space, 'Viewer', bob)
   await server.drained()
   await bob.post(`/api/spaces/${space}/follow`)
-  await wish(server, bob, every)
+  await wish(bob, every)
   clock.advance(1000)
   mailer.sent.length = 0
-  const pass = async (ms: number): Promise<void> => {
-    clock.advance(ms)
-    await server.drained()
-    await server.runPeriodic(task)
-    await server.drained()
-  }
-  return { server, clock, mailer, ann, bob, space, pass }
+  return { ann, bob, space }
 }
 
-test('who wants news once an hour gets what others did, and nothing when nothing happened', async t => {
-  const { mailer, ann, bob, space, pass } = await world(t, 'hourly')
+const pass = async (ms: number): Promise<void> => {
+  await server.drained()
+  clock.advance(ms)
+  await server.runPeriodic(task)
+  await server.drained(30_000)
+}
+
+test.serial('who wants news once an hour gets what others did, and nothing when nothing happened', async t => {
+  const { ann, bob, space } = await scene('hourly')
   await newDataset(ann, { name: 'Leaves', space: [space] })
   await bob.post(`/api/spaces/${space}/unfollow`)
   await bob.post(`/api/spaces/${space}/follow`)
@@ -49,7 +63,6 @@ test('who wants news once an hour gets what others did, and nothing when nothing
   t.notRegex(text, /bob/, 'what one did oneself is no news')
   t.regex(text, /How often, or not at all: /)
   await pass(hourMs)
-  await pass(hourMs)
   t.is(mailer.sent.length, 1)
   await newDataset(ann, { name: 'Roots', space: [space] })
   await pass(hourMs)
@@ -58,22 +71,26 @@ test('who wants news once an hour gets what others did, and nothing when nothing
   t.notRegex(mailer.sent[1]?.text ?? '', /Leaves/, 'nothing is told twice')
 })
 
-test('once a day is once a day, and an end is an end', async t => {
-  const { server, mailer, ann, bob, space, pass } = await world(t, 'daily')
-  for (let hours = 0; hours < 24; hours += 1) {
-    await newDataset(ann, { name: `Hour ${hours}`, space: [space] })
-    await pass(hourMs)
+test.serial('once a day is once a day, and an end is an end', async t => {
+  const { ann, bob, space } = await scene('daily')
+  for (const [name, hours] of [
+    ['First', 11],
+    ['Second', 12],
+    ['Third', 2],
+  ] as const) {
+    await newDataset(ann, { name, space: [space] })
+    await pass(hours * hourMs)
   }
   t.is(mailer.sent.length, 1)
-  t.regex(mailer.sent[0]?.text ?? '', /dataset Hour 0 /)
+  t.regex(mailer.sent[0]?.text ?? '', /dataset First /)
   await newDataset(ann, { name: 'Later', space: [space] })
-  await wish(server, bob, 'direct')
+  await wish(bob, 'direct')
   await pass(25 * hourMs)
   t.is(mailer.sent.length, 1)
 })
 
-test('what a person may no longer see is not in the mail', async t => {
-  const { mailer, ann, space, pass } = await world(t, 'hourly')
+test.serial('what a person may no longer see is not in the mail', async t => {
+  const { ann, space } = await scene('hourly')
   await newDataset(ann, { name: 'Secret', space: [space] })
   await letIn(ann, space, 'Viewer')
   await pass(2 * hourMs)
@@ -83,17 +100,9 @@ test('what a person may no longer see is not in the mail', async t => {
   )
 })
 
-test('an outage of the mail server loses no news and repeats none', async t => {
-  let isAway = false
-  class Flaky extends MemoryMailer {
-    override async send(mail: Parameters<Mailer['send']>[0]): Promise<void> {
-      if (isAway) throw new Unavailable('The mail server is away')
-      await super.send(mail)
-    }
-  }
-  const mailer = new Flaky()
-  const { server, clock, ann, space } = await world(t, 'hourly', mailer)
-  isAway = true
+test.serial('an outage of the mail server loses no news and repeats none', async t => {
+  const { ann, space } = await scene('hourly')
+  mailer.isAway = true
   for (const name of ['First', 'Second', 'Third']) {
     await newDataset(ann, { name, space: [space] })
     await until(
@@ -104,31 +113,22 @@ test('an outage of the mail server loses no news and repeats none', async t => {
     clock.advance(hourMs + 1000)
     await server.runPeriodic(task)
   }
-  isAway = false
+  mailer.isAway = false
   await server.drained(30_000)
-  clock.advance(hourMs)
-  await server.runPeriodic(task)
-  await server.drained(30_000)
+  await pass(hourMs)
   t.is(mailer.sent.length, 1)
   for (const name of ['First', 'Second', 'Third']) t.is(mailer.sent[0]?.text.split(`dataset ${name} `).length, 2, name)
 })
 
-test('much news is cut, with a link to the rest', async t => {
-  const mailer = new MemoryMailer()
-  const clock = new FixedClock()
-  const config = { resources: { notifications: { mostLines: 3 } } }
-  const server = await bootForTest({ t, clock, overrides: { [Mailer]: mailer }, config })
-  const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
-  await bob.post(`/api/users/follow?followeeUUID=${ann.id}`)
-  await wish(server, bob, 'hourly')
-  clock.advance(1000)
-  for (let at = 0; at < 5; at += 1) await newDataset(ann, { name: `Set ${at}` })
+test.serial('much news is cut, with a link to the rest, and two kernels at once send it once', async t => {
+  const { ann, space } = await scene('hourly')
+  for (let at = 0; at < 5; at += 1) await newDataset(ann, { name: `Set ${at}`, space: [space] })
   await server.drained()
   clock.advance(hourMs)
   await Promise.all([server.runPeriodic(task), server.runPeriodic(task)])
   await server.drained()
   t.is(mailer.sent.length, 1)
   t.is(mailer.sent[0]?.subject, '[Pounce] more than 3 things happened')
-  t.is(mailer.sent[0]?.text.match(/made the dataset Set \d/g)?.length, 3)
+  t.is(mailer.sent[0]?.text.match(/added the dataset Set \d/g)?.length, 3)
   t.regex(mailer.sent[0]?.text ?? '', /There is more: http/)
 })
