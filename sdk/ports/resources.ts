@@ -68,6 +68,8 @@ export interface Users extends Records<UserRecord> {
   membershipsOf(user: Pick<UserRecord, 'memberships' | 'groups'>): Promise<readonly Membership[]>
   /** Who is in a space, by the account itself or through a group, each once, by id. `membershipsOf` tells in which roles. */
   peopleOf(space: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<UserRecord & Stored>>
+  /** How many `peopleOf` would list, counted up to `upTo`. */
+  countPeople(space: string, upTo: number): Promise<number>
   /** Who belongs to a group, by id. */
   inGroup(group: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<UserRecord & Stored>>
   /** Address of a person's picture; it can give their e-mail away, so it is for those who may see that. */

@@ -56,13 +56,21 @@ export class SpaceMembers {
     for (const space of seen) {
       let after: After | undefined
       do {
-        const page = await this.#users.membersOf(space, { limit: pageSize, ...(after ? { after } : {}) })
+        const page = await this.#users.peopleOf(space, { limit: pageSize, ...(after ? { after } : {}) })
         // Who is in several of the spaces is told with the first one, so that nobody has to be remembered.
-        const here = page.items.filter(user => seen.find(id => user.memberships.some(held => held.space === id)) === space)
-        yield* await this.#shown(caller, here)
+        const told = await Promise.all(page.items.map(user => this.#firstOf(seen, user)))
+        yield* await this.#shown(
+          caller,
+          page.items.filter((_, at) => told[at] === space),
+        )
         after = page.next
       } while (after)
     }
+  }
+
+  async #firstOf(spaces: readonly string[], user: UserRecord): Promise<string | undefined> {
+    const held = new Set((await this.#users.membershipsOf(user)).map(({ space }) => space))
+    return spaces.find(space => held.has(space))
   }
 
   async #shown(caller: Caller, some: readonly (UserRecord & Stored)[]): Promise<readonly MemberJson[]> {

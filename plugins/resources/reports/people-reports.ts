@@ -61,7 +61,7 @@ export class PeopleReports {
       const [datasets, collections, users] = await Promise.all([
         this.#count('dataset', id),
         this.#count('collection', id),
-        this.#members(id),
+        this.#users.countPeople(id, mostCounted),
       ])
       yield ['space', id, name, description, creator, bare(created), datasets, collections, users]
     }
@@ -72,23 +72,20 @@ export class PeopleReports {
     return (await counter?.countIn({ kind: 'space', id: space }, mostCounted)) ?? 0
   }
 
-  async #members(space: string): Promise<number> {
-    const { records, inSpace } = this.#sources.of('user')
-    return inSpace ? this.#documents.count(records, { ...inSpace(space), upTo: mostCounted }) : 0
-  }
-
   async *#userRows(): AsyncGenerator<readonly Shown[]> {
     yield ['user', anonymousUserId, 'Anonymous User', '', '', null, null, null, null, null, null]
     const { records, byCreated } = this.#sources.of('user')
     const adminRoles = new Set((await this.#users.roles()).filter(({ name }) => name === 'Admin').map(({ id }) => id))
     const now = this.#clock.now().getTime()
     for await (const user of this.#documents.scan(records, { using: byCreated.using }) as AsyncIterable<UserRecord & Stored>) {
-      const { id, email, provider, lastLogin, status, memberships } = user
+      const { id, email, provider, lastLogin, status } = user
       const days = lastLogin === null ? null : Math.max(0, Math.floor((now - Date.parse(lastLogin)) / dayMs))
-      const ruled = memberships.filter(({ role }) => adminRoles.has(role)).length
+      const memberships = await this.#users.membershipsOf(user)
+      const spaces = new Set(memberships.map(({ space }) => space))
+      const ruled = new Set(memberships.filter(({ role }) => adminRoles.has(role)).map(({ space }) => space))
       yield [
         ...['user', id, fullNameOf(user), email, provider, bare(lastLogin), days],
-        ...[status !== 'Inactive', status === 'Admin', ruled, memberships.length - ruled],
+        ...[status !== 'Inactive', status === 'Admin', ruled.size, spaces.size - ruled.size],
       ]
     }
   }

@@ -42,9 +42,10 @@ export class PeopleOfSpaces {
     const admins: string[] = []
     let after: After | undefined
     do {
-      const page = await this.#users.membersOf(id, { limit: 1000, ...(after ? { after } : {}) })
-      for (const { email, memberships } of page.items) {
-        if (memberships.some(one => one.space === id && adminRoles.has(one.role))) admins.push(email)
+      const page = await this.#users.peopleOf(id, { limit: 1000, ...(after ? { after } : {}) })
+      for (const user of page.items) {
+        const held = await this.#users.membershipsOf(user)
+        if (held.some(one => one.space === id && adminRoles.has(one.role))) admins.push(user.email)
       }
       after = page.next
     } while (after)

@@ -1,4 +1,4 @@
-import { eq, type ReportSource } from 'pounce/sdk'
+import type { ReportSource } from 'pounce/sdk'
 import { users } from './collections.ts'
 
 /** Accounts in reports. */
@@ -6,8 +6,4 @@ export class UserSource implements ReportSource {
   readonly kind = 'user'
   readonly records = users
   readonly byCreated = { using: 'byCreated', where: [] }
-
-  inSpace(space: string) {
-    return { using: 'bySpace', where: eq('memberships.space', space) }
-  }
 }

@@ -9,6 +9,7 @@ import {
   DocumentStore,
   eq,
   event,
+  type Find,
   Ids,
   Installation,
   isIn,
@@ -101,10 +102,19 @@ export class StoredUsers implements Users {
   }
 
   async peopleOf(space: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<User>> {
+    return this.#documents.find(users, { ...(await this.#inSpace(space)), ...page })
+  }
+
+  async countPeople(space: string, upTo: number): Promise<number> {
+    return this.#documents.count(users, { ...(await this.#inSpace(space)), upTo })
+  }
+
+  /** By the account itself, or through one of the groups that are members. */
+  async #inSpace(space: string): Promise<Pick<Find, 'using' | 'where'>> {
+    const own = eq('memberships.space', space)
     const groups = await this.#held.groupsIn(space)
-    if (groups.length === 0) return this.membersOf(space, page)
-    const where = or(eq('memberships.space', space), isIn('groups', groups))
-    return this.#documents.find(users, { using: ['bySpace', 'byGroup'], where, ...page })
+    if (groups.length === 0) return { using: 'bySpace', where: own }
+    return { using: ['bySpace', 'byGroup'], where: or(own, isIn('groups', groups)) }
   }
 
   inGroup(group: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<User>> {
