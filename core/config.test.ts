@@ -16,7 +16,21 @@ const store = definePlugin({
     isPublic: s.Boolean({ default: false }),
     hosts: s.Array(s.String(), { default: [] }),
     mode: s.Union([s.Literal('fast'), s.Literal('safe')], { default: 'safe' }),
-    providers: s.Record(s.String(), s.Object({ clientId: s.String(), secret: s.Optional(s.String({ secret: true })) }), { default: {} }),
+    providers: s.Record(
+      s.String(),
+      s.Object({
+        clientId: s.String(),
+        scope: s.String({ default: 'openid' }),
+        secret: s.Optional(s.String({ secret: true, minLength: 3 })),
+      }),
+      { default: {} },
+    ),
+    mirrors: s.Array(
+      s.Object({ host: s.String(), port: s.Integer({ default: 443 }), token: s.Optional(s.String({ secret: true, minLength: 3 })) }),
+      {
+        default: [],
+      },
+    ),
     retry: s.Object({ times: s.Integer({ default: 3 }) }, { default: {} }),
   }),
 })
@@ -72,7 +86,7 @@ test('text becomes what the schema asks for', async t => {
     isPublic: true,
     hosts: ['one', 'two', 'three'],
     mode: 'fast',
-    providers: { orcid: { clientId: 'abc' } },
+    providers: { orcid: { clientId: 'abc', scope: 'openid' } },
     retry: { times: 5 },
   })
   t.deepEqual((await bucket({ environment: { POUNCE_BLOBS__BUCKET__HOSTS: '["a,b"]' } }))['hosts'], ['a,b'])
@@ -121,6 +135,21 @@ test('a wrong value is refused with what would be right and where it came from',
   t.regex(message, /roles\.1/)
 })
 
+test('defaults are filled into the items of lists and records, and their wrong secrets are not shown', async t => {
+  const providers = { orcid: { clientId: 'abc' } }
+  t.like(await bucket({ settings: { blobs: { bucket: { providers, mirrors: [{ host: 'a' }, { host: 'b', port: 80 }] } } } }), {
+    providers: { orcid: { clientId: 'abc', scope: 'openid' } },
+    mirrors: [
+      { host: 'a', port: 443 },
+      { host: 'b', port: 80 },
+    ],
+  })
+  const wrong = { providers: { orcid: { clientId: 'abc', secret: '#' } }, mirrors: [{ host: 'a', token: '#' }, { port: 'x' }] }
+  const message = await refusal(t, { settings: { blobs: { bucket: wrong } } })
+  t.false(message.includes('#'))
+  for (const name of ['providers.orcid.secret', 'mirrors.0.token', 'mirrors.1.host', 'mirrors.1.port']) t.true(message.includes(name), name)
+})
+
 test('a wrong secret is not shown', async t => {
   const message = await refusal(t, { environment: { POUNCE_ADMIN__PASSWORD: 'short1' } })
   t.regex(message, /admin\.password must NOT have fewer than 8 characters/)
@@ -149,7 +178,7 @@ test('settings are printed with defaults and without secrets', async t => {
   t.notRegex(text, /correct-horse|hunter2/)
   t.like(printed, { admin: { email: 'a@example.org', password: '********' }, http: { port: 9000 }, plugins: ['blobs.bucket'] })
   t.like(printed['blobs'], {
-    bucket: { secretKey: '********', bucket: 'pounce', providers: { orcid: { clientId: 'abc', secret: '********' } } },
+    bucket: { secretKey: '********', bucket: 'pounce', providers: { orcid: { clientId: 'abc', scope: 'openid', secret: '********' } } },
   })
 })
 

@@ -1,5 +1,5 @@
 import type { ErrorObject, ValidateFunction } from 'ajv'
-import { isSettings, lacksRequired, type Node, type Part, withDefaults } from './schema-tree.ts'
+import { isSettings, lacksRequired, type Node, type Part, recordOf, withDefaults } from './schema-tree.ts'
 
 /** A part's settings with its defaults, or what is wrong with them. */
 export interface CheckedPart {
@@ -15,7 +15,7 @@ const inWords = (error: ErrorObject, value: unknown): string => {
 const isSecret = (node: Node, path: readonly string[]): boolean => {
   let here: Node | undefined = node
   for (const key of path) {
-    here = here?.properties?.[key]
+    here = here && (here.properties?.[key] ?? here.items ?? recordOf(here))
     if (here?.secret) return true
   }
   return false

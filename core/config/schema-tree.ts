@@ -71,10 +71,15 @@ export const unknownNames = (value: unknown, node: Node, path: readonly string[]
   })
 }
 
-/** A part's own settings with its defaults filled in. Members that belong to another part are left out. */
+/** A part's own settings with its defaults filled in, also those of each item of a list or record. Members that belong to another part are left out. */
 export const withDefaults = (value: unknown, node: Node): unknown => {
   const given = value === undefined ? structuredClone(node.default) : value
-  if (!node.properties || !isSettings(given)) return given
+  const { items } = node
+  if (items && Array.isArray(given)) return given.map(item => withDefaults(item, items))
+  if (!isSettings(given)) return given
+  const record = recordOf(node)
+  if (!node.properties && record) return Object.fromEntries(Object.entries(given).map(([key, item]) => [key, withDefaults(item, record)]))
+  if (!node.properties) return given
   const filled: Record<string, unknown> = {}
   for (const [key, below] of Object.entries(node.properties)) {
     const item = withDefaults(given[key], below)
