@@ -3,6 +3,7 @@ import { type AuthProvider, Passwords, Users, type VerifiedIdentity, wire } from
 /** Local accounts: e-mail and password. The e-mail is not verified by anybody, so it links to no other account. */
 export class LocalAccounts implements AuthProvider {
   readonly id = 'userpass'
+  readonly label = 'E-mail and password'
   #users: Users
   #passwords = new Passwords()
 

@@ -3,10 +3,6 @@ import { configPort, s } from 'pounce/sdk'
 const claim = (name: string, holds: string) => s.String({ default: name, minLength: 1, description: `Claim that holds ${holds}` })
 
 const provider = s.Object({
-  name: s.String({
-    pattern: '^[a-z][a-z0-9-]{0,39}$',
-    description: 'Part of addresses, and what accounts remember: never change it. Lower-case letters, digits and dashes',
-  }),
   label: s.String({ minLength: 1, maxLength: 100, description: 'What people read who choose where to sign in' }),
   issuer: s.String({
     pattern: '^https?://[^\\s?#@]+$',
@@ -48,7 +44,11 @@ const provider = s.Object({
 })
 
 export const config = s.Object({
-  providers: s.Array(provider, { default: [], description: 'Where people can sign in; any number' }),
+  providers: s.Record(s.String(), provider, {
+    default: {},
+    description:
+      'Where people can sign in, any number. The name (lower-case letters, digits and dashes) is part of addresses, and what accounts remember: never change it',
+  }),
   algorithms: s.Array(
     s.Union(
       ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'].map(name => s.Literal(name)),
@@ -63,5 +63,6 @@ export const config = s.Object({
   }),
 })
 export type OidcConfig = s.Static<typeof config>
-export type ProviderConfig = OidcConfig['providers'][number]
+/** One provider, with its name. */
+export type ProviderConfig = s.Static<typeof provider> & { readonly name: string }
 export const Config = configPort(config)

@@ -8,10 +8,10 @@ const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 
 /** Refuses settings that cannot work or are not safe, with a message that names the setting. */
 const checkProviders = (providers: readonly ProviderConfig[]): void => {
-  for (const [at, { name, issuer, alsoAt, scopes }] of providers.entries()) {
-    const setting = `auth.oidc.providers[${at}]`
-    if (takenNames.has(name)) throw new Invalid(`${setting}.name: ${name} means something else already; choose another one`)
-    if (providers.findIndex(other => other.name === name) !== at) throw new Invalid(`${setting}.name: there is another provider ${name}`)
+  for (const { name, issuer, alsoAt, scopes } of providers) {
+    const setting = `auth.oidc.providers.${name}`
+    if (!/^[a-z][a-z0-9-]{0,39}$/.test(name)) throw new Invalid(`${setting}: a name has up to 40 lower-case letters, digits and dashes`)
+    if (takenNames.has(name)) throw new Invalid(`${setting}: ${name} means something else already; choose another name`)
     for (const address of [issuer, ...alsoAt]) {
       if (!URL.canParse(address)) throw new Invalid(`${setting}: ${address} is no address`)
       const { protocol, hostname } = new URL(address)
@@ -35,10 +35,11 @@ export class Issuers {
   }
 
   async start(): Promise<void> {
-    checkProviders(this.#config.providers)
+    const providers = Object.entries(this.#config.providers).map(([name, provider]) => ({ name, ...provider }))
+    checkProviders(providers)
     const [client, jose] = await Promise.all([import('openid-client'), import('jose')])
     const libraries: Libraries = { client, jose }
-    this.#all = this.#config.providers.map(provider => new Issuer(provider, this.#config, this.#fetch, this.#log, libraries))
+    this.#all = providers.map(provider => new Issuer(provider, this.#config, this.#fetch, this.#log, libraries))
   }
 
   all(): readonly Issuer[] {
