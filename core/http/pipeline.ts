@@ -21,7 +21,7 @@ import { MultipartReader } from './multipart-reader.ts'
 import { noteSuperAdmin } from './note-super-admin.ts'
 import { requireSameOrigin } from './origin.ts'
 import type { AnyReply } from './replier.ts'
-import { type Checked, type Fault, isSchema } from './route-checks.ts'
+import { type Checked, isSchema } from './route-checks.ts'
 import type { Match } from './route-table.ts'
 import { isByteBody, SentBody } from './sent-body.ts'
 
@@ -95,8 +95,7 @@ export class Pipeline {
   async #refusal(caller: Caller, { declaration, group }: Mount, params: Checked<Values>, query: Checked<Values>): Promise<Error> {
     if (params.fault) {
       this.#access.requireForWrongInput(declaration, caller)
-      const { idName = 'id' } = params.fault
-      return new NotFound(idName === 'id' ? kindOf(declaration, params.value, group) : kindNamed(idName))
+      return new NotFound(kindOf(declaration, params.fault.idName ?? 'id', { ...params.value, ...query.value }, group))
     }
     const { of, ...rest } = declaration
     const refs = of ? [of({ ...params.value, ...query.value })].flat() : []
@@ -105,7 +104,8 @@ export class Pipeline {
     const known = refs.filter(ref => named.includes(ref.id))
     if (known.length > 0) await this.#access.require({ ...rest, of: () => known, also: [] }, caller, {})
     else this.#access.requireForWrongInput(declaration, caller)
-    return wrongQuery(query.fault ?? { message: 'The query is not right' })
+    const { idName, message } = query.fault ?? { message: 'The query is not right' }
+    return idName === undefined ? new Invalid(message) : new NotFound(kindOf(declaration, idName, { ...params.value, ...query.value }))
   }
 
   async #body(context: Context, exchange: Exchange, { declaration, checks }: Mount): Promise<unknown> {
@@ -119,12 +119,13 @@ export class Pipeline {
   }
 }
 
-const wrongQuery = ({ idName, message }: Fault): Error => (idName === undefined ? new Invalid(message) : new NotFound(kindNamed(idName)))
-
 /** `dataset_id` names a dataset, `space` a space. */
 const kindNamed = (parameter: string): string => parameter.replace(/_?id$/i, '') || 'thing'
 
-const kindOf = ({ of }: Mount['declaration'], params: Values, group: string): string => {
-  const ref = of ? [of(params)].flat()[0] : undefined
-  return ref?.kind ?? group.replace(/s$/, '')
+/** The kind of thing that a parameter names, by what would be checked of it: a wrong id is answered like one that nobody has. */
+const kindOf = ({ of, also = [] }: Mount['declaration'], parameter: string, input: Values, group?: string): string => {
+  const asked = { ...input, [parameter]: parameter }
+  const refs = [of, ...also.map(check => check.of)].flatMap(each => (each ? [each(asked)].flat() : []))
+  const kind = refs.find(({ id }) => id === parameter)?.kind
+  return kind ?? (parameter === 'id' && group !== undefined ? (refs[0]?.kind ?? group.replace(/s$/, '')) : kindNamed(parameter))
 }
