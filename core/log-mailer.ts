@@ -1,15 +1,16 @@
-import { checkMail, type Log, type Mail, type Mailer } from 'pounce/sdk'
+import { checkMail, type Mail, type Mailer } from 'pounce/sdk'
+import type { KernelLog } from './log.ts'
 
-/** Where no plugin sends mail: one line in the log, without the text, which may hold a secret link. */
+/** Where no plugin sends mail: a line in the log with all of it, links to sign up included, for whoever runs the server to hand on. */
 export class LogMailer implements Mailer {
-  readonly #log: Log
+  readonly #log: Pick<KernelLog, 'warnOpenly'>
 
-  constructor(log: Log) {
+  constructor(log: Pick<KernelLog, 'warnOpenly'>) {
     this.#log = log
   }
 
   async send(mail: Mail): Promise<void> {
     checkMail(mail)
-    this.#log.warn('Mail was not sent: no plugin provides mailer', { to: mail.to, subject: mail.subject, characters: mail.text.length })
+    this.#log.warnOpenly('Mail was not sent: no plugin provides mailer', { to: mail.to, subject: mail.subject, text: mail.text })
   }
 }

@@ -7,6 +7,8 @@ import { redactText } from './redact-text.ts'
 export interface KernelLog extends Log {
   /** The same log with fields in every line. */
   with(fields: Readonly<Record<string, unknown>>): KernelLog
+  /** A warning that hides nothing: for what the log is the only place to read. */
+  warnOpenly(message: string, fields: Readonly<Record<string, unknown>>): void
 }
 
 /** Levels, least important first. */
@@ -31,6 +33,10 @@ class PinoLog implements KernelLog {
 
   warn(message: string, fields?: Fields): void {
     if (this.#pino.isLevelEnabled('warn')) this.#pino.warn(redact(fields ?? {}), redactText(message))
+  }
+
+  warnOpenly(message: string, fields: Fields): void {
+    this.#pino.warn(fields, message)
   }
 
   error(message: string, fields?: Fields): void {
