@@ -31,8 +31,6 @@ export const config = s.Object({
 })
 type Settings = s.Static<typeof config>
 
-const isSubset = (some: ReadonlySet<string>, all: readonly string[]): boolean => some.isSubsetOf(new Set(all))
-
 const searchable: readonly { readonly kind: Kind; readonly permission: Permission }[] = [
   { kind: 'dataset', permission: 'ViewDataset' },
   { kind: 'file', permission: 'ViewFile' },
@@ -76,7 +74,7 @@ export class ResourcePolicy implements Policy {
     if (limit === undefined || held === 'nothing') return held
     if (limit.size === 0) return 'nothing'
     const within = isIn('spaces', [...limit])
-    const isHeldThroughout = held === 'all' || isSubset(limit, spacesHeld(this.#mode, caller, permission))
+    const isHeldThroughout = held === 'all' || limit.isSubsetOf(spacesHeld(this.#mode, caller, permission))
     return isHeldThroughout ? within : and(within, held)
   }
 
@@ -89,7 +87,7 @@ export class ResourcePolicy implements Policy {
     if (caller.user) {
       const spaces = spacesHeld(this.#mode, caller, permission)
       any.push(eq('author', caller.user.id))
-      if (spaces.length > 0) any.push(isIn('spaces', spaces))
+      if (spaces.size > 0) any.push(isIn('spaces', [...spaces]))
     }
     if (reading) any.push(eq('isPublic', true))
     const [only] = any
@@ -106,10 +104,10 @@ export class ResourcePolicy implements Policy {
     const within = limit === undefined ? {} : { within: [...limit] }
     const { user } = caller
     if (!user) return { all: false, spaces: [], includePublic: true }
-    const held = searchable.map(({ kind, permission }) => ({ kinds: [kind], spaces: new Set(spacesHeld(this.#mode, caller, permission)) }))
-    const whole = held.map(({ spaces }) => spaces).reduce((all, spaces) => all.intersection(spaces))
+    const held = searchable.map(({ kind, permission }) => ({ kinds: [kind], spaces: spacesHeld(this.#mode, caller, permission) }))
+    const whole = held.map(({ spaces }) => spaces).reduce((all, spaces) => new Set(all).intersection(spaces))
     const inPart = held.flatMap(({ kinds, spaces }) => {
-      const only = spaces.difference(whole)
+      const only = new Set(spaces).difference(whole)
       return only.size === 0 ? [] : [{ kinds, spaces: [...only] }]
     })
     const parts = inPart.length === 0 ? {} : { inPart }

@@ -75,9 +75,9 @@ export const barred = (caller: Caller, permission: Permission): string | undefin
   return caller.limits && beyondVerbs(caller.limits, permission)
 }
 
-/** Spaces in which a role of the caller holds the permission. */
-export const spacesHeld = (mode: Mode, { user }: Caller, permission: Permission): readonly string[] =>
-  user === undefined ? [] : user.memberships.filter(held => roleHolds(mode, held, permission)).map(held => held.space)
+/** Spaces in which a role of the caller holds the permission, each once. */
+export const spacesHeld = (mode: Mode, { user }: Caller, permission: Permission): ReadonlySet<string> =>
+  new Set(user?.memberships.filter(held => roleHolds(mode, held, permission)).map(held => held.space))
 
 /** True when roles in spaces count for this permission on a thing in this state. */
 const rolesCount = (permission: Permission, kind: Kind, state: Rights['state']): boolean => {

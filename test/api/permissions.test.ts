@@ -1,0 +1,177 @@
+import test from 'ava'
+import { Groups } from 'pounce/sdk'
+import { bootForTest, type TestFetch } from 'pounce/sdk/testing'
+import { type Calls, callsOf } from '../support/calls.ts'
+import { newKey } from '../support/people.ts'
+import { letIn, newDataset, newSpace, recordPlugins, type Somebody, somebody } from '../support/spaces-and-people.ts'
+
+const server = await bootForTest({
+  plugins: [...recordPlugins, 'resources.groups', 'resources.permissions'],
+  config: { access: { private: true } },
+})
+const [ann, bob, cid] = [await somebody(server, 'ann'), await somebody(server, 'bob'), await somebody(server, 'cid')]
+const admin = callsOf(server.as(server.admin.key))
+const lab = await newSpace(ann, 'Soil lab')
+const shared = await newDataset(ann, { space: [lab] })
+const own = await newDataset(ann)
+await letIn(ann, lab, 'Viewer', bob)
+await server.drained()
+test.after.always(() => server.stop())
+
+interface Explained {
+  readonly user: { readonly id: string; readonly fullName: string } | null
+  readonly verb: string
+  readonly verdict: string
+  readonly because: readonly string[]
+}
+const explain = (by: Calls, query: Readonly<Record<string, string>>) => by.get(`/api/permissions/explain?${new URLSearchParams(query)}`)
+const explained = async (by: Calls, query: Readonly<Record<string, string>>): Promise<Explained> => {
+  const { status, body } = await explain(by, query)
+  if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`)
+  return body as Explained
+}
+const onShared = { type: 'dataset', id: shared }
+
+test('one learns why one may not change what one may look at', async t => {
+  const answer = await explained(bob, { permission: 'EditDataset', ...onShared })
+  t.deepEqual(answer, {
+    user: { id: bob.id, fullName: answer.user?.fullName ?? '' },
+    permission: 'EditDataset',
+    verb: 'write',
+    resource: onShared,
+    verdict: 'no',
+    because: [
+      `the caller did not make dataset ${shared}`,
+      `role Viewer in space ${lab} (Soil lab) does not hold EditDataset`,
+      `ViewDataset is held, so dataset ${shared} is seen`,
+    ],
+  } as never)
+  const may = await explained(bob, { permission: 'ViewDataset', ...onShared })
+  t.deepEqual([may.verdict, may.because], ['yes', [`role Viewer in space ${lab} (Soil lab) holds ViewDataset`]])
+})
+
+test('a role that comes through a group is told with the group', async t => {
+  const dan = await somebody(server, 'dan')
+  const { body } = await admin.post('/api/groups', { name: 'Soil people', description: '' })
+  const { id } = body as { id: string }
+  t.is((await admin.post(`/api/groups/${id}/members`, { users: [dan.id], user: dan.id, ids: [dan.id] })).status, 200)
+  await server.get(Groups).setMembership(id, lab, '0000000000000000000000a2')
+  await server.drained()
+  const answer = await explained(callsOf(withSuperAdmin(server.as(server.admin.key))), {
+    user: dan.id,
+    permission: 'EditDataset',
+    ...onShared,
+  })
+  t.deepEqual(
+    [answer.verdict, answer.because],
+    ['yes', [`role Editor in space ${lab} (Soil lab) through group ${id} (Soil people) holds EditDataset`]],
+  )
+})
+
+/** Calls in superadmin mode. */
+const withSuperAdmin =
+  (call: TestFetch): TestFetch =>
+  (path, init) =>
+    call(`${path}${path.includes('?') ? '&' : '?'}superAdmin=true`, init)
+
+test('about others only server admins may ask, and nobody learns who has an account', async t => {
+  for (const user of [ann.id, 'f'.repeat(24), 'nobody'])
+    t.is((await explain(bob, { user, permission: 'ViewDataset', ...onShared })).status, 403)
+  t.is((await explain(admin, { user: 'f'.repeat(24), permission: 'CreateSpace' })).status, 404)
+  t.is((await explained(bob, { user: bob.id, permission: 'CreateSpace' })).verdict, 'yes')
+  t.is((await explain(callsOf(server.as()), { permission: 'CreateSpace' })).status, 401)
+  const nobody = await explained(bob, { user: 'anonymous', permission: 'ViewDataset', ...onShared })
+  t.deepEqual([nobody.user, nobody.verdict], [null, 'unseen'])
+})
+
+test('about a thing that one cannot see the answer is that of a missing one', async t => {
+  const superAdmin = callsOf(withSuperAdmin(server.as(server.admin.key)))
+  for (const by of [cid, bob, admin]) {
+    const of = (id: string) => explain(by, { permission: 'ViewDataset', type: 'dataset', id, ...(by === admin ? { user: ann.id } : {}) })
+    const [hidden, missing, malformed] = [await of(own), await of('f'.repeat(24)), await of('not-an-id')]
+    t.is(hidden.status, 404)
+    const bare = ({ body }: typeof hidden) => ({ ...(body as object), requestId: '' })
+    t.deepEqual(bare(hidden), bare(missing))
+    t.deepEqual(bare(hidden), bare(malformed))
+  }
+  t.is((await explained(superAdmin, { user: cid.id, permission: 'ViewDataset', type: 'dataset', id: own })).verdict, 'unseen')
+  const gone = await explained(superAdmin, { user: cid.id, permission: 'ViewDataset', type: 'dataset', id: 'f'.repeat(24) })
+  t.deepEqual(gone.because, [`there is no dataset ${'f'.repeat(24)}`])
+})
+
+test('a mistyped permission or type is told with the nearest name', async t => {
+  const message = async (query: Readonly<Record<string, string>>) => {
+    const { status, body } = await explain(bob, query)
+    return [status, (body as { message: string }).message]
+  }
+  t.deepEqual(await message({ permission: 'EditDatset' }), [400, 'There is no permission EditDatset (did you mean EditDataset?)'])
+  t.is((await message({ permission: 'EditDataset', type: 'datasets', id: shared }))[0], 400)
+  t.deepEqual(await message({ permission: 'EditDataset', type: 'dataset' }), [
+    400,
+    'type and id name a thing together: send both or neither',
+  ])
+})
+
+test('a limited key is told how far it reaches', async t => {
+  const key = await newKey(server, bob.email, bob.password, `name=narrow&verbs=read&spaces=${lab}`)
+  const narrow = callsOf(server.as(key))
+  const answer = await explained(narrow, { permission: 'EditDataset', ...onShared })
+  t.is(answer.because[0], 'The key is limited to read, and EditDataset is to write')
+  t.is((await explained(narrow, { permission: 'CreateSpace' })).verdict, 'no')
+  t.is((await explained(narrow, { permission: 'ViewDataset', ...onShared })).verdict, 'yes')
+})
+
+test('every permission is listed with a sentence and its one verb', async t => {
+  const { body } = await bob.get('/api/permissions')
+  const all = body as readonly { name: string; description: string; verb: string }[]
+  t.is(all.length, new Set(all.map(({ name }) => name)).size)
+  t.true(all.every(({ description, verb }) => description.length > 5 && ['read', 'write', 'delete', 'manage'].includes(verb)))
+  t.deepEqual(
+    all.find(({ name }) => name === 'EditSpace'),
+    {
+      name: 'EditSpace',
+      description: 'Change a space, its members and their roles',
+      verb: 'manage',
+    },
+  )
+  t.is((await callsOf(server.as()).get('/api/permissions')).status, 401)
+})
+
+test('what is explained is what happens', async t => {
+  const eve = await somebody(server, 'eve')
+  const fay = await somebody(server, 'fay')
+  await letIn(ann, lab, 'Editor', eve)
+  await letIn(ann, lab, 'Admin', fay)
+  const shown = await newDataset(ann, { space: [lab] })
+  await ann.put(`/api/datasets/${shown}/access?access=PUBLIC`)
+  const readOnly = await somebody(server, 'gus')
+  await letIn(ann, lab, 'Admin', readOnly)
+  await admin.post('/api/admin/users', { readonly: [readOnly.id] })
+  await server.drained()
+  const superAdmin = callsOf(withSuperAdmin(server.as(server.admin.key)))
+  const tries: readonly (readonly [
+    permission: string,
+    type: string,
+    of: (by: Somebody, id: string) => Promise<{ readonly status: number }>,
+  ])[] = [
+    ['ViewDataset', 'dataset', (by, id) => by.get(`/api/datasets/${id}`)],
+    ['DownloadFiles', 'dataset', (by, id) => by.get(`/api/datasets/${id}/download`)],
+    ['EditDataset', 'dataset', (by, id) => by.put(`/api/datasets/${id}/title`, { name: 'same' })],
+    ['PublicDataset', 'dataset', (by, id) => by.put(`/api/datasets/${id}/access?access=${id === shown ? 'PUBLIC' : 'DEFAULT'}`)],
+    ['ViewSpace', 'space', (by, id) => by.get(`/api/spaces/${id}`)],
+    ['EditSpace', 'space', (by, id) => by.post(`/api/spaces/${id}/updateUsers`, { rolesandusers: {} })],
+  ]
+  const expected: Readonly<Record<string, number>> = { yes: 200, no: 403, unseen: 404 }
+  let asked = 0
+  for (const person of [ann, bob, cid, eve, fay, readOnly]) {
+    for (const [permission, type, attempt] of tries) {
+      for (const id of type === 'space' ? [lab] : [shared, own, shown]) {
+        const { verdict } = await explained(superAdmin, { user: person.id, permission, type, id })
+        const { status } = await attempt(person, id)
+        t.is(status, expected[verdict] ?? 0, `${person.email} ${permission} ${id} ${verdict}`)
+        asked += 1
+      }
+    }
+  }
+  t.is(asked, 84)
+})
