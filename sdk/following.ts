@@ -5,7 +5,7 @@ import type { Permission } from './model/permission.ts'
 import type { Contributions } from './port.ts'
 import type { Recommendation, Recommender } from './ports/contributed.ts'
 import type { Policy } from './ports/policy.ts'
-import type { Users } from './ports/resources.ts'
+import type { Users } from './ports/users.ts'
 import { Invalid, NotFound, NotSignedIn } from './problem.ts'
 import * as s from './schema.ts'
 

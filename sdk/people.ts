@@ -1,7 +1,7 @@
 import { anonymousUserId, type Caller } from './model/caller.ts'
 import { fullNameOf, type UserRecord } from './model/people.ts'
 import type { Policy } from './ports/policy.ts'
-import type { Users } from './ports/resources.ts'
+import type { Users } from './ports/users.ts'
 import * as s from './schema.ts'
 
 /** A person as comments and the feed name them. */

@@ -5,7 +5,7 @@ import { basename, join } from 'node:path'
 import type { Plugin } from '../plugin.ts'
 import type { Contributions, Port } from '../port.ts'
 import { Clock, type Command, Commands } from '../ports/kernel.ts'
-import { Users } from '../ports/resources.ts'
+import { Users } from '../ports/users.ts'
 
 type PluginChoice = string | Plugin | { readonly plugin: string; readonly as: string }
 

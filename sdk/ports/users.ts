@@ -1,0 +1,65 @@
+import type { Caller, Membership } from '../model/caller.ts'
+import type { RoleRecord, UserRecord } from '../model/people.ts'
+import { port } from '../port.ts'
+import type { After, Page, Stored } from './document-store.ts'
+import type { Records } from './records.ts'
+
+/** How somebody comes to a membership, or loses it. */
+export interface MembershipChange {
+  readonly actor?: string | undefined
+  /** Whether a new member was added, or accepted after asking. */
+  readonly joining?: 'added' | 'accepted'
+  /** Whoever is a member already keeps the role that they have. */
+  readonly onlyNew?: boolean
+  /** What is written to a new member besides. */
+  readonly message?: string | undefined
+}
+
+/** Accounts. */
+export interface Users extends Records<UserRecord> {
+  byEmail(email: string): Promise<(UserRecord & Stored) | undefined>
+  /** Accounts of exactly this name, at most 20: two people can have the same. */
+  named(firstName: string, lastName: string): Promise<readonly (UserRecord & Stored)[]>
+  /** Server admins, at most 100, by id. */
+  admins(): Promise<readonly (UserRecord & Stored)[]>
+  /** Members of a space by the account itself, with their role ids, by id; see `peopleOf`. */
+  membersOf(space: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<UserRecord & Stored>>
+  /** Some of those who follow a thing, at most `limit` (1 to 1,000), by id. */
+  followersOf(thing: string, limit: number): Promise<readonly (UserRecord & Stored)[]>
+  /** `Taken` when the e-mail is in use. */
+  create(
+    user: Pick<UserRecord, 'email' | 'firstName' | 'lastName' | 'status'> & {
+      readonly password?: string
+      readonly actor?: string
+      /** Has accepted the terms of service as they are. */
+      readonly acceptsTerms?: boolean
+    },
+  ): Promise<UserRecord & Stored>
+  /**
+   * Adds, changes or (role undefined) ends a membership, and tells what became of it: undefined when it was so already. `NotFound` for an absent
+   * person, `Invalid` for an absent role.
+   */
+  setMembership(
+    user: string,
+    space: string,
+    role: string | undefined,
+    by?: MembershipChange,
+  ): Promise<'added' | 'role' | 'removed' | undefined>
+  /** The rights of an account now, for asking what a person may see who sent no request. */
+  callerOf(user: UserRecord & Stored): Promise<Caller>
+  /**
+   * Every role that a person holds in a space now, by the account itself or through a group; a role that no longer exists gives nothing. Roles and
+   * groups are known as they were at most half a second ago, so asking costs no read.
+   */
+  membershipsOf(user: Pick<UserRecord, 'memberships' | 'groups'>): Promise<readonly Membership[]>
+  /** Who is in a space, by the account itself or through a group, each once, by id. `membershipsOf` tells in which roles. */
+  peopleOf(space: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<UserRecord & Stored>>
+  /** How many `peopleOf` would list, counted up to `upTo`. */
+  countPeople(space: string, upTo: number): Promise<number>
+  /** Who belongs to a group, by id. */
+  inGroup(group: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<UserRecord & Stored>>
+  /** Address of a person's picture; it can give their e-mail away, so it is for those who may see that. */
+  avatarOf(user: UserRecord): string
+  roles(): Promise<readonly (RoleRecord & Stored)[]>
+}
+export const Users = port<Users>('users')
