@@ -3,6 +3,7 @@ import {
   type Caller,
   configPort,
   NotSignedIn,
+  type Page,
   Policy,
   peopleFor,
   port,
@@ -34,6 +35,15 @@ export const LineJson = s.Object({
 })
 type LineJson = s.Static<typeof LineJson>
 
+interface Wanted {
+  readonly limit: number
+  readonly after: After | undefined
+}
+interface Shown {
+  readonly lines: readonly LineJson[]
+  readonly next?: After
+}
+
 /** Lines that the reader may no longer see are skipped, but not without end. */
 const mostReads = 5
 
@@ -55,18 +65,29 @@ export class Pages {
   }
 
   /** Up to `limit` lines, newest first; fewer, with a `next`, when many had to be left out. */
-  async page(
-    caller: Caller,
-    { limit, after }: { readonly limit: number; readonly after: After | undefined },
-  ): Promise<{ readonly lines: readonly LineJson[]; readonly next?: After }> {
+  async page(caller: Caller, { limit, after }: Wanted): Promise<Shown> {
     const { id, memberships } = signedIn(caller)
     const me = await this.#users.get(id)
     if (!me) throw new NotSignedIn()
     const spaces = memberships.filter(({ permissions }) => permissions.has('ViewComments')).map(({ space }) => space)
+    const reader = { id, followed: me.followed, spaces }
+    return this.#read(caller, { limit, after }, page => this.#activity.feedOf(reader, page))
+  }
+
+  /** What one person did, as far as the caller may look at what it was done to. */
+  deedsOf(caller: Caller, person: string, wanted: Wanted): Promise<Shown> {
+    return this.#read(caller, wanted, page => this.#activity.deedsOf(person, page))
+  }
+
+  async #read(
+    caller: Caller,
+    { limit, after }: Wanted,
+    read: (page: { readonly after?: After; readonly limit: number }) => Promise<Page<ActivityRecord & Stored>>,
+  ): Promise<Shown> {
     const lines: Line[] = []
     let next = after
     for (let reads = 0; reads < mostReads; reads += 1) {
-      const page = await this.#activity.feedOf({ id, followed: me.followed, spaces }, { limit, ...(next ? { after: next } : {}) })
+      const page = await read({ limit, ...(next ? { after: next } : {}) })
       lines.push(...(await this.#rights.visible(caller, page.items)))
       next = page.next
       if (!next || lines.length >= limit) break

@@ -6,6 +6,8 @@ import { Activity } from './stored-activity.ts'
 const read = routesFor('events', { pages: FeedPages, installation: Installation })
 const onDataset = routesFor('datasets', { activity: Activity, things: Things, ids: Ids, clock: Clock })
 
+const feedQuery = s.Object({ limit: s.Integer({ default: 20, minimum: 1, maximum: 200 }), after: afterParameter() })
+
 export const listEvents = read({
   method: 'GET',
   path: '/api/events',
@@ -13,16 +15,33 @@ export const listEvents = read({
   description:
     'Our own addition: Clowder 1.x shows the feed on its web pages only. Further pages through the `Link` header; a page can be shorter than asked for. 404 where the feed is switched off.',
   permission: 'signedIn',
-  query: s.Object({
-    limit: s.Integer({ default: 20, minimum: 1, maximum: 200 }),
-    after: afterParameter(),
-  }),
+  query: feedQuery,
   responses: { 200: s.Array(LineJson) },
   throws: [NotFound, Invalid],
   async handle({ query, caller, url }, { pages, installation }) {
     if (!pages.isShown) throw new NotFound('feed')
     const after = query.after === undefined ? undefined : readAfter(query.after)
     const page = await pages.page(caller, { limit: query.limit, after })
+    return { status: 200, body: [...page.lines], ...linkToNext(installation.baseUrl, url, page, { dated: false }) }
+  },
+})
+
+export const listDeeds = read({
+  method: 'GET',
+  path: '/api/users/:id/activity',
+  summary: 'What somebody did, as far as the caller may look at it; newest first',
+  description:
+    'Our own addition. Further pages through the `Link` header; a page can be shorter than asked for. 404 where the feed is switched off.',
+  permission: 'ViewUser',
+  of: one('user'),
+  params: s.Object({ id: s.id() }),
+  query: feedQuery,
+  responses: { 200: s.Array(LineJson) },
+  throws: [NotFound, Invalid],
+  async handle({ params, query, caller, url }, { pages, installation }) {
+    if (!pages.isShown) throw new NotFound('feed')
+    const after = query.after === undefined ? undefined : readAfter(query.after)
+    const page = await pages.deedsOf(caller, params.id, { limit: query.limit, after })
     return { status: 200, body: [...page.lines], ...linkToNext(installation.baseUrl, url, page, { dated: false }) }
   },
 })

@@ -10,12 +10,14 @@ import {
   eq,
   isIn,
   ne,
+  not,
   or,
   type Page,
   port,
   type Ref,
   requireDone,
   type Stored,
+  startsWith,
   type Where,
   wire,
 } from 'pounce/sdk'
@@ -94,6 +96,12 @@ export class StoredActivity implements BatchHandler {
       sort: { by: 'at', order: 'descending' },
       ...page,
     })
+  }
+
+  /** What one person did, newest first; not what was done to them. */
+  deedsOf(person: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<ActivityRecord & Stored>> {
+    const where = and(eq('user', person), not(startsWith('type', 'mention_')))
+    return this.#documents.find(activity, { using: 'byUser', where, sort: { by: 'at', order: 'descending' }, ...page })
   }
 
   /** Names as they are now; of what is gone the last ones. */
