@@ -15,7 +15,12 @@ export interface EventMap {
   'space.removed': { readonly name: string }
   /** `accepted`: added because they had asked to join. `message`: what is written to a new member besides. */
   'space.member-changed': { readonly user: string; readonly change: 'added' | 'accepted' | 'removed' | 'role'; readonly message?: string }
+  /** Somebody asked to join; `to` made the space. */
+  'space.join-requested': { readonly user: string; readonly to: string }
   'space.request-rejected': { readonly user: string }
+  /** To somebody who has no account yet, or whom the inviter may not see. */
+  'space.invited': { readonly invitation: string }
+  'space.invitation-ended': { readonly invitation: string; readonly how: 'accepted' | 'declined' | 'withdrawn' }
   'space.group-changed': { readonly group: string; readonly change: 'added' | 'removed' | 'role' }
   'collection.created': None
   'collection.updated': { readonly fields: readonly string[] }
@@ -134,8 +139,19 @@ export interface EventMap {
   'group.updated': { readonly fields: readonly string[] }
   'group.removed': { readonly name: string }
   'group.member-changed': { readonly user: string; readonly change: 'added' | 'removed' }
-  'key.created': None
-  'key.revoked': { readonly user: string }
+  /** `scope`, `verbs`, `spaces`, `expires`: how far it reaches. */
+  'key.created': {
+    readonly user: string
+    readonly name: string
+    readonly scope: string
+    readonly verbs?: readonly string[]
+    readonly spaces?: readonly string[]
+    readonly expires?: string
+  }
+  /** `isExpired`: by its age, long after it was of use. */
+  'key.revoked': { readonly user: string; readonly name: string; readonly isExpired?: boolean }
+  /** In this browser; also when another account signs in there. */
+  'user.signed-out': None
   /** Revoked by the person or by a server admin; not: signed out, or over. Subject: whose it was. */
   'session.ended': { readonly session: string }
   /** `manual`: a person asked for this very run; otherwise it follows from an upload, another event, or the wish to archive. */

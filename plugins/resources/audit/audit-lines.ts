@@ -14,35 +14,51 @@ export interface AuditLine {
 type Lines = { readonly [T in EventType]?: (event: StoredEvent<T>) => AuditLine | undefined }
 
 /** What decides who gets in and what they may do; the rest of an account is of interest only when somebody else changes it. */
-const guarded = new Set(['status', 'password', 'email', 'identities', 'groups', 'provider'])
+const guarded = new Set(['status', 'password', 'keys', 'email', 'identities', 'groups', 'provider', 'termsAccepted'])
+const types: readonly (readonly [field: string, type: string])[] = [
+  ['status', 'user.status-changed'],
+  ['password', 'user.password-changed'],
+  ['termsAccepted', 'user.terms-accepted'],
+]
 
 const updated = ({ subject, actor, data: { fields, status } }: StoredEvent<'user.updated'>): AuditLine | undefined => {
-  if (actor === subject.id && !fields.some(field => guarded.has(field))) return undefined
-  if (actor === undefined && fields.every(field => !guarded.has(field))) return undefined
-  const type = fields.includes('status') ? 'user.status-changed' : fields.includes('password') ? 'user.password-changed' : 'user.updated'
+  const isOwn = actor === undefined || actor === subject.id
+  if (isOwn && !fields.some(field => guarded.has(field))) return undefined
+  const type = types.find(([field]) => fields.includes(field))?.[1] ?? 'user.updated'
   return { type, user: subject.id, about: { fields, ...(status === undefined ? {} : { status }) } }
 }
 
-const definition =
-  () =>
-  ({ data: { space } }: StoredEvent<'definition.added' | 'definition.updated' | 'definition.removed'>): AuditLine | undefined =>
-    space === null ? {} : undefined
+const definition = ({
+  data: { space },
+}: StoredEvent<'definition.added' | 'definition.updated' | 'definition.removed'>): AuditLine | undefined =>
+  space === null ? {} : undefined
 
 const lines: Lines = {
   'user.created': ({ subject }) => ({ user: subject.id }),
   'user.updated': updated,
+  'user.linked': ({ subject, data: { provider } }) => ({ user: subject.id, about: { provider } }),
   'user.signed-in': ({ subject, data: { address } }) => ({ user: subject.id, ...(address === undefined ? {} : { address }) }),
-  'key.created': ({ actor }) => (actor === undefined ? {} : { user: actor }),
-  'key.revoked': ({ data }) => ({ user: data.user }),
+  'user.signed-out': ({ subject }) => ({ user: subject.id }),
+  'session.ended': ({ subject, data: { session } }) => ({ user: subject.id, about: { session } }),
+  'key.created': ({ data: { user, ...about } }) => ({ user, about }),
+  'key.revoked': ({ data: { user, ...about } }) => ({ user, about }),
   'space.member-changed': ({ data: { user, change } }) => ({ user, about: { change } }),
+  'space.group-changed': ({ data: { group, change } }) => ({ about: { group, change } }),
   'space.request-rejected': ({ data: { user } }) => ({ user }),
   'space.verified': () => ({}),
   'space.removed': ({ data: { name } }) => ({ about: { name } }),
+  'role.created': () => ({}),
+  'role.updated': ({ data: { fields, given, taken } }) => ({ about: { fields, given, taken } }),
+  'role.removed': ({ data: { name, successor } }) => ({ about: { name, ...(successor === null ? {} : { successor }) } }),
+  'group.created': () => ({}),
+  'group.updated': ({ data: { fields } }) => ({ about: { fields } }),
+  'group.removed': ({ data: { name } }) => ({ about: { name } }),
+  'group.member-changed': ({ data: { user, change } }) => ({ user, about: { change } }),
   'site.updated': ({ data: { fields } }) => ({ about: { fields } }),
   'extractor.registered': ({ data: { name } }) => ({ about: { name } }),
-  'definition.added': definition(),
-  'definition.updated': definition(),
-  'definition.removed': definition(),
+  'definition.added': definition,
+  'definition.updated': definition,
+  'definition.removed': definition,
 }
 
 /** The types that the log must hear. */

@@ -14,6 +14,7 @@ import { Outside, OutsideAccounts } from './outside-accounts.ts'
 import { OwnPassword, PasswordChange } from './own-password.ts'
 import { People, Portraits } from './portraits.ts'
 import { ProfileDesk, Profiles } from './profiles.ts'
+import { RefusalNotes, Refusals } from './refusals.ts'
 import { UserSource } from './report-source.ts'
 import { RequestCallers } from './request-callers.ts'
 import { HandOverRole, RoleOffice, RoleOffices } from './role-office.ts'
@@ -60,6 +61,7 @@ export const plugin = definePlugin({
     provide(Keys, Keyring),
     provide(Sessions, StoredSessions),
     provide(Tries, StoredTries),
+    provide(RefusalNotes, Refusals),
     provide(Doors, Throttle),
     provide(Knocks, Throttle),
     provide(Outside, OutsideAccounts),

@@ -121,7 +121,7 @@ export class Keyring implements Keys {
     await removeFound(this.#documents, keys, {
       using: 'byExpiry',
       where: range('expires', { lte: before }),
-      events: ({ id, user }) => [event('key.revoked', { kind: 'key', id }, { user })],
+      events: ({ id, user, name }) => [event('key.revoked', { kind: 'key', id }, { user, name, isExpired: true })],
       signal,
     })
   }
@@ -163,8 +163,11 @@ export class Keyring implements Keys {
     const id = idOfHash(hash)
     const created = this.#clock.now().toISOString()
     const record: KeyRecord = { ...about, hash, prefix: key.slice(0, 8), created, lastUsed: null }
+    const { generation: _unsaid, ...said } = about
     try {
-      return await this.#documents.commit({ insert: { id, ...record }, into: keys }, [event('key.created', { kind: 'key', id }, {}, actor)])
+      return await this.#documents.commit({ insert: { id, ...record }, into: keys }, [
+        event('key.created', { kind: 'key', id }, said, actor),
+      ])
     } catch (error) {
       if (error instanceof Taken) throw new Invalid(`Key with name ${about.name} already exists`, { cause: error })
       throw error
@@ -173,7 +176,7 @@ export class Keyring implements Keys {
 
   async #remove(key: Key, actor: string | undefined): Promise<boolean> {
     try {
-      const revoked = event('key.revoked', { kind: 'key', id: key.id }, { user: key.user }, actor)
+      const revoked = event('key.revoked', { kind: 'key', id: key.id }, { user: key.user, name: key.name }, actor)
       await this.#documents.commit({ tombstone: key.id, in: keys }, [revoked])
       return true
     } catch (error) {

@@ -24,11 +24,9 @@ export const login = route({
   body: s.Object({ email: s.String({ maxLength: 320 }), password: s.String({ maxLength: 4000 }) }),
   responses: { 200: OwnJson },
   throws: [NotSignedIn, TooMany],
-  async handle({ body, headers, address }, { users, people, sessions, signIn, clock }) {
+  async handle({ body, headers, address }, { people, sessions, signIn }) {
     const user = await signIn.withPassword(body.email, body.password, address)
-    const cookie = await sessions.begin(user, { headers, address })
-    const lastLogin = clock.now().toISOString()
-    const seen = await users.change(user.id, { set: { lastLogin } }, [event('user.signed-in', { kind: 'user', id: user.id }, {}, user.id)])
+    const [cookie, seen] = await Promise.all([sessions.begin(user, { headers, address }), signIn.note(user, address)])
     return { status: 200, body: await people.ownOf(seen), headers: { 'set-cookie': cookie, 'cache-control': 'no-store' } }
   },
 })

@@ -73,7 +73,7 @@ export const finishSignIn = route({
     }
     const user = await signIn.withReturn(site, new URL(callbackOf(baseUrl, site.id) + url.search), note, address)
     const cookie = await sessions.begin(user, { headers, address })
-    await signIn.note(user)
+    await signIn.note(user, address)
     return {
       status: 302,
       body: undefined,

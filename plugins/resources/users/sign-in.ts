@@ -109,9 +109,10 @@ export class AccountSignIn {
   }
 
   /** Notes that somebody has signed in. */
-  async note(user: User): Promise<User> {
+  async note(user: User, address: string): Promise<User> {
     const lastLogin = this.#clock.now().toISOString()
-    return this.#users.change(user.id, { set: { lastLogin } }, [event('user.signed-in', { kind: 'user', id: user.id }, {}, user.id)])
+    const said = event('user.signed-in', { kind: 'user', id: user.id }, { address }, user.id)
+    return this.#users.change(user.id, { set: { lastLogin } }, [said])
   }
 
   /** The account that an e-mail and a password open at any provider; `NotSignedIn` when there is none, `TooMany` after too many tries. */

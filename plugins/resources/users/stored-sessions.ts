@@ -139,8 +139,11 @@ export class StoredSessions {
 
   /** Ends a session. An unknown token is no error. */
   async close(token: string): Promise<void> {
+    const session = await this.#documents.get(sessions, idOfHash(sha256(token)))
+    if (!session) return
+    const { id, user } = session
     try {
-      await this.#documents.commit({ tombstone: idOfHash(sha256(token)), in: sessions })
+      await this.#documents.commit({ tombstone: id, in: sessions }, [event('user.signed-out', { kind: 'user', id: user }, {}, user)])
     } catch (error) {
       if (!(error instanceof CommitConflict)) throw error
     }

@@ -1,6 +1,8 @@
 import { isIPv6 } from 'node:net'
 import { configPort, type Knocks, port, wire } from 'pounce/sdk'
 import { config, type Settings } from './config.ts'
+import { Gathering } from './gathering.ts'
+import { RefusalNotes, type Refusals } from './refusals.ts'
 import { type Counted, type StoredTries, Tries, tooMany } from './stored-tries.ts'
 
 type Limits = Pick<Settings, 'failuresPerAccount' | 'failuresPerAccountAnywhere' | 'failuresPerAddress' | 'wrongKeysPerAddress'>
@@ -16,12 +18,15 @@ const knownForMs = 30 * dayMs
 export class Throttle implements Knocks {
   #limits: Limits
   #tries: StoredTries
+  #refusals: Refusals
+  #verified = new Gathering(20, 4)
   /** How many passwords this kernel verifies at the moment, by door. */
   #running = new Map<string, number>()
 
-  constructor(limits: Limits, tries: StoredTries) {
+  constructor(limits: Limits, tries: StoredTries, refusals: Refusals) {
     this.#limits = limits
     this.#tries = tries
+    this.#refusals = refusals
   }
 
   /**
@@ -57,8 +62,11 @@ export class Throttle implements Knocks {
     for (const { key } of open) this.#running.set(key, (this.#running.get(key) ?? 0) + 1)
     try {
       const found = await verify()
-      if (found === undefined) for (const { key, limit } of open) await this.#tries.take(key, limit)
-      else await Promise.all([seen.has(pair) && this.#tries.forget(pair), this.#tries.mark(known, knownForMs)])
+      await this.#verified.pass()
+      if (found === undefined) {
+        for (const { key, limit } of open) await this.#tries.take(key, limit)
+        await this.#refusals.password(email, address)
+      } else await Promise.all([seen.has(pair) && this.#tries.forget(pair), this.#tries.mark(known, knownForMs)])
       return found
     } finally {
       for (const { key } of open) this.#leave(key)
@@ -80,6 +88,7 @@ export class Throttle implements Knocks {
   /** Counts a wrong key, token or link; `TooMany` instead of the refusal when there were too many from this address. */
   async wrongKey(address: string): Promise<void> {
     await this.#tries.take(`keys ${networkOf(address)}`, this.#limits.wrongKeysPerAddress)
+    await this.#refusals.key(address)
   }
 
   /** Counts a session that is over. Browsers keep these for months, so their count shuts no other door. */
@@ -87,7 +96,7 @@ export class Throttle implements Knocks {
     await this.#tries.take(`sessions ${networkOf(address)}`, this.#limits.failuresPerAddress)
   }
 }
-wire(Throttle, configPort(config), Tries)
+wire(Throttle, configPort(config), Tries, RefusalNotes)
 
 /** Inside this plugin: the throttle. */
 export const Doors = port<Throttle>('users.doors')
