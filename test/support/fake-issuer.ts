@@ -64,7 +64,7 @@ export class FakeIssuer {
   }
 
   /** An access token, or whatever the test makes of one. */
-  async token(claims: JWTPayload, signing: Signing = 'right', header: Claims = {}): Promise<string> {
+  async token(claims: object, signing: Signing = 'right', header: Claims = {}): Promise<string> {
     const pair = this.#pair
     if (!pair) throw new Error('the issuer is not open')
     const payload = { iss: this.url, iat: now(), exp: now() + 300, ...claims }
@@ -76,7 +76,7 @@ export class FakeIssuer {
       return `${unsigned}.${createHmac('sha256', secret).update(unsigned).digest('base64url')}`
     }
     const { privateKey } = signing === 'stranger' ? await generateKeyPair('RS256') : pair
-    return new SignJWT(payload).setProtectedHeader({ alg: 'RS256', ...named }).sign(privateKey)
+    return new SignJWT(payload as JWTPayload).setProtectedHeader({ alg: 'RS256', ...named }).sign(privateKey)
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {

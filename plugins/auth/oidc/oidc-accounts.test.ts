@@ -1,0 +1,74 @@
+import test from 'ava'
+import { Unavailable } from 'pounce/sdk'
+import { bearerProviderContract } from 'pounce/sdk/testing'
+import { fakeIssuer } from '../../../test/support/fake-issuer.ts'
+import { oidcWith } from '../../../test/support/oidc-provider.ts'
+
+const audience = 'https://data.example.org'
+const seconds = () => Math.floor(Date.now() / 1000)
+
+bearerProviderContract(test, async t => {
+  const issuer = await fakeIssuer(t)
+  const stranger = await fakeIssuer(t)
+  const { accounts } = await oidcWith({ uni: { issuer: issuer.url, audience } })
+  const good = { sub: 'ada', aud: audience }
+  const spoiled = [
+    ...[{ aud: 'another' }, { aud: undefined }, { aud: ['another'] }, { iss: 'https://evil.example' }, { iss: undefined }],
+    ...[{ exp: seconds() - 60 }, { exp: undefined }, { nbf: seconds() + 600 }, { sub: undefined }, { sub: '' }],
+  ]
+  return {
+    provider: accounts,
+    vouchedBy: 'uni',
+    token: await issuer.token(good),
+    subject: 'ada',
+    refused: await Promise.all([
+      ...spoiled.map(spoil => issuer.token({ ...good, ...spoil })),
+      ...(['none', 'public', 'stranger'] as const).map(signing => issuer.token(good, signing)),
+      ...[{ alg: 'RS512' }, { crit: ['exp'] }, { kid: 'unknown' }].map(header => issuer.token(good, 'right', header).catch(() => 'x')),
+      stranger.token(good),
+      stranger.token({ ...good, iss: issuer.url }),
+    ]),
+  }
+})
+
+test('tokens open nothing where no audience was named', async t => {
+  const issuer = await fakeIssuer(t)
+  const { accounts } = await oidcWith({ uni: { issuer: issuer.url } })
+  for (const aud of ['app', 'undefined', '', undefined]) t.is(await accounts.bearer(await issuer.token({ sub: 'ada', aud })), undefined)
+  t.deepEqual(issuer.asked, [])
+})
+
+test('a token tells who it is; what it says of groups and addresses counts as at a sign-in', async t => {
+  const issuer = await fakeIssuer(t)
+  const { accounts } = await oidcWith({ uni: { issuer: issuer.url, audience, onlyGroups: ['staff'] } })
+  const of = async (claims: object) => accounts.bearer(await issuer.token({ sub: 'ada', aud: [audience, 'another'], ...claims }))
+  t.is(await of({}), undefined)
+  t.is(await of({ groups: ['guests'] }), undefined)
+  t.like(await of({ groups: ['staff'] }), { provider: 'uni', subject: 'ada', email: '', isEmailVerified: false, groups: ['staff'] })
+  t.like(await of({ groups: 'staff', email: 'ada@example.org', email_verified: true }), { email: 'ada@example.org', isEmailVerified: true })
+})
+
+test('each provider vouches for its own tokens', async t => {
+  const [one, other] = [await fakeIssuer(t), await fakeIssuer(t)]
+  const { accounts } = await oidcWith({ one: { issuer: one.url, audience }, other: { issuer: `${other.url}/`.slice(0, -1), audience } })
+  t.is((await accounts.bearer(await one.token({ sub: 'ada', aud: audience })))?.provider, 'one')
+  t.is((await accounts.bearer(await other.token({ sub: 'ada', aud: audience })))?.provider, 'other')
+})
+
+test('forged tokens make the provider be asked for its keys now and then only', async t => {
+  const issuer = await fakeIssuer(t)
+  const { accounts } = await oidcWith({ uni: { issuer: issuer.url, audience } }, { refetchKeysAfterMs: 60_000 })
+  for (let at = 0; at < 20; at += 1)
+    t.is(await accounts.bearer(await issuer.token({ sub: 'ada', aud: audience }, 'right', { kid: `unknown ${at}` })), undefined)
+  t.is(issuer.asked.filter(path => path === '/keys').length, 1)
+})
+
+test('a provider that is away says nothing about its tokens', async t => {
+  const issuer = await fakeIssuer(t)
+  const { accounts } = await oidcWith({ uni: { issuer: issuer.url, audience } })
+  const token = await issuer.token({ sub: 'ada', aud: audience })
+  await issuer.close()
+  await t.throwsAsync(accounts.bearer(token), { instanceOf: Unavailable })
+  t.is(await accounts.bearer('a.b.c'), undefined)
+  await issuer.open()
+})

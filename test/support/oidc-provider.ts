@@ -1,0 +1,42 @@
+import type { Log, SignInSite } from 'pounce/sdk'
+import { silent } from 'pounce/sdk/testing'
+import { GuardedFetch } from '../../core/outbound-fetch.ts'
+import type { OidcConfig } from '../../plugins/auth/oidc/config.ts'
+import { Issuers } from '../../plugins/auth/oidc/issuers.ts'
+import { OidcAccounts } from '../../plugins/auth/oidc/oidc-accounts.ts'
+
+type Provider = OidcConfig['providers'][string]
+
+/** Where the browser is sent back to. */
+export const callback = 'http://127.0.0.1:9999/callback'
+
+const provider: Provider = {
+  label: 'Example University',
+  issuer: '',
+  clientId: 'app',
+  clientSecret: 'secret',
+  clientAuthentication: 'basic',
+  scopes: ['openid', 'profile', 'email'],
+  parameters: {},
+  alsoAt: [],
+  emailClaim: 'email',
+  firstNameClaim: 'given_name',
+  lastNameClaim: 'family_name',
+  groupsClaim: 'groups',
+  onlyGroups: [],
+  trustsEmail: false,
+}
+
+/** `auth.oidc` with the providers named here, started; the first one's site. */
+export const oidcWith = async (
+  providers: Readonly<Record<string, Partial<Provider>>>,
+  settings: Partial<OidcConfig> = {},
+  log: Log = silent,
+): Promise<{ readonly accounts: OidcAccounts; readonly site: SignInSite }> => {
+  const whole = Object.fromEntries(Object.entries(providers).map(([name, own]) => [name, { ...provider, ...own }]))
+  const config: OidcConfig = { providers: whole, algorithms: ['RS256', 'ES256'], timeoutMs: 1000, refetchKeysAfterMs: 0, ...settings }
+  const issuers = new Issuers(config, new GuardedFetch(), log)
+  await issuers.start()
+  const accounts = new OidcAccounts(issuers, log)
+  return { accounts, site: accounts.sites[0] as SignInSite }
+}
