@@ -23,7 +23,7 @@ interface Waiting {
 const idleMs = 60_000
 
 /**
- * One thread of the lowest priority that hashes passwords, one at a time: however many people sign in, the requests of everybody else come
+ * One thread of low priority that hashes passwords, one at a time: however many people sign in, the requests of everybody else come
  * first. It is made at the first hash; one that dies fails the hash it had, and the next one gets another.
  */
 export class HashThread {

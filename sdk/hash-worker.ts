@@ -1,10 +1,13 @@
 import { argon2Sync } from 'node:crypto'
-import { constants, setPriority } from 'node:os'
+import { setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 import type { HashQuestion, HashReply } from './hash-thread.ts'
 
+/** A third of the weight of other threads: what is lowest would stand still on a machine that is busy with something else. */
+const niceness = 5
+
 // Only Linux gives each thread a priority of its own; elsewhere this would slow the whole process down.
-if (process.platform === 'linux') setPriority(0, constants.priority.PRIORITY_LOW)
+if (process.platform === 'linux') setPriority(0, niceness)
 
 const answer = (question: HashQuestion): HashReply => {
   try {
