@@ -1,9 +1,19 @@
 import type { Caller } from './model/caller.ts'
-import type { Ref } from './model/kind.ts'
+import type { Kind, Ref } from './model/kind.ts'
 import type { Permission } from './model/permission.ts'
 import type { Policy } from './ports/policy.ts'
 import { Forbidden, NotFound, NotSignedIn } from './problem.ts'
 import { isId } from './schema.ts'
+
+/** The refusal of what somebody may not do, to a thing of a kind or at all: it says whether the account, the key or the rights are too small. */
+export const lacking = (caller: Caller, permission: Permission, kind?: Kind): Forbidden => {
+  const what = `You may not do this${kind === undefined ? '' : ` to the ${kind}`}`
+  if (caller.user?.status === 'ReadOnly') return new Forbidden(`${what}: the account is ReadOnly, so it may look and download only`)
+  const isSmallKey = caller.scope === 'extraction' || caller.limits !== undefined
+  return new Forbidden(
+    `${what}: it takes the permission ${permission}${isSmallKey ? ' (and the key reaches less far than its owner)' : ''}`,
+  )
+}
 
 /**
  * Refuses what the caller may not do to a thing that a body or a rule names; what path and query name is a route's `of` and `also`.
@@ -14,7 +24,7 @@ export const demand = async (policy: Policy, caller: Caller, permission: Permiss
   if (verdict === 'yes') return
   if (verdict === 'unseen') throw new NotFound(ref.kind)
   if (caller.via === 'nothing') throw new NotSignedIn()
-  throw new Forbidden(`You may not do this to the ${ref.kind}: it takes the permission ${permission}`)
+  throw lacking(caller, permission, ref.kind)
 }
 
 /**

@@ -2,6 +2,7 @@ import {
   type Caller,
   Forbidden,
   isServerAdmin,
+  lacking,
   NotFound,
   NotSignedIn,
   type Permission,
@@ -72,7 +73,7 @@ export class Access {
   #requireAnywhere(permission: Permission, caller: Caller): void {
     if (this.#policy?.can(caller, permission) === 'yes') return
     if (isAnonymous(caller)) throw new NotSignedIn()
-    throw new Forbidden(`You may not do this: it takes the permission ${permission}`)
+    throw lacking(caller, permission)
   }
 
   async #requireOn(permission: Permission, caller: Caller, refs: Ref | readonly Ref[], declaration: Declaration): Promise<void> {
@@ -86,7 +87,7 @@ export class Access {
     const isReading = readingPermissions.has(permission) || (method === 'GET' && effects === undefined)
     if (isAnonymous(caller) && !(verdict === 'unseen' && isReading && !this.#isPrivate)) return new NotSignedIn()
     if (verdict === 'unseen') return new NotFound(ref.kind)
-    return new Forbidden(`You may not do this to the ${ref.kind}: it takes the permission ${permission}`)
+    return lacking(caller, permission, ref.kind)
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Caller, Forbidden, Invalid, NotFound, Policy, port, type Ref, s, TooLarge, wire } from 'pounce/sdk'
+import { type Caller, Forbidden, Invalid, lacking, NotFound, Policy, port, type Ref, s, TooLarge, wire } from 'pounce/sdk'
 import { type Annotating, Annotations, type Statement } from './annotating.ts'
 import { MetadataDesk, type StoredMetadata } from './stored-metadata.ts'
 
@@ -42,7 +42,7 @@ export class AddingToFiles {
     const maySee = await this.#policy.allowed(caller, 'ViewFile', 'file', known)
     for (const id of files) {
       if (mayAdd.has(id)) continue
-      if (maySee.has(id)) refuse(id, 'forbidden', 'You may not do this to the file: it takes the permission AddMetadata')
+      if (maySee.has(id)) refuse(id, 'forbidden', lacking(caller, 'AddMetadata', 'file').message)
       else refuse(id, 'not-found', new NotFound('file').message)
     }
     for (const id of mayAdd) {
