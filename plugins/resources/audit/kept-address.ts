@@ -1,4 +1,4 @@
-import { isIPv4, isIPv6 } from 'node:net'
+import { isIP, isIPv4, isIPv6 } from 'node:net'
 import type { Settings } from './config.ts'
 
 /** The groups of an IPv6 address, from the first on, without leading zeros. */
@@ -16,8 +16,9 @@ export const networkOf = (address: string): string | null => {
   return isIPv6(plain) ? `${groupsOf(plain).slice(0, 3).join(':')}::/48` : null
 }
 
-/** As much of an address as is kept. */
+/** As much of an address as is kept; null of what is none. */
 export const keptAddress = (address: string | undefined, how: Settings['addresses']): string | null => {
   if (address === undefined || how === 'none') return null
-  return how === 'network' ? networkOf(address) : address.slice(0, 100)
+  if (how === 'network') return networkOf(address)
+  return isIP(address) === 0 ? null : address
 }

@@ -1,0 +1,104 @@
+import test, { type ExecutionContext } from 'ava'
+import { type AnyEvent, type Collection, eq } from 'pounce/sdk'
+import { countingIds, FixedClock } from 'pounce/sdk/testing'
+import { openStore } from '../../documents/sqlite/testing.ts'
+import { auditLineOf } from './audit-lines.ts'
+import { type AuditRecord, audit } from './audit-record.ts'
+import { StoredAudit } from './stored-audit.ts'
+
+const settings = { keptDays: 400, addresses: 'network', countedMinutes: 15 } as const
+const dayMs = 86_400_000
+const user = '0000000000000000000000aa'
+
+const opened = async (t: ExecutionContext, given: Partial<typeof settings> = {}) => {
+  const documents = await openStore(t)
+  await documents.declare([audit as Collection<object>])
+  const clock = new FixedClock()
+  const log = new StoredAudit({ ...settings, ...given }, documents, countingIds(), clock)
+  const lines = async (): Promise<readonly AuditRecord[]> => (await log.page({}, { limit: 500 })).items
+  return { documents, clock, log, lines }
+}
+
+const signedIn = (id: string): AnyEvent => ({
+  id,
+  at: '2026-01-05T10:00:00.000Z',
+  type: 'user.signed-in',
+  subject: { kind: 'user', id: user },
+  actor: user,
+  data: { address: '192.0.2.77' },
+})
+
+test('an event that comes twice is one line', async t => {
+  const { log, lines } = await opened(t)
+  await log.handleAll([signedIn('6b0000000000000000000001'), signedIn('6b0000000000000000000002')])
+  await log.handleAll([signedIn('6b0000000000000000000002')])
+  t.is((await lines()).length, 2)
+  t.like((await lines())[0], { type: 'user.signed-in', actor: user, user, address: '192.0.2.0/24', count: 1 })
+})
+
+test('many tries at once are counted, each once, by account and network', async t => {
+  const { log, lines, clock } = await opened(t)
+  const refused = (address: string, whose: string | undefined = user) =>
+    log.note({ type: 'sign-in.refused', ...(whose ? { user: whose } : {}), about: { door: 'password' }, address, isCounted: true })
+  await Promise.all(Array.from({ length: 40 }, (_, at) => refused(`192.0.2.${at}`)))
+  await refused('198.51.100.1')
+  await log.note({ type: 'sign-in.refused', about: { door: 'password' }, address: '192.0.2.9', isCounted: true })
+  t.deepEqual(
+    (await lines()).map(({ count }) => count).toSorted((a, b) => b - a),
+    [40, 1, 1],
+  )
+  clock.advance(16 * 60_000)
+  await refused('192.0.2.1')
+  t.is((await lines()).length, 4, 'after a while there is another line')
+})
+
+test('what is too old goes, and the rest stays, however much there is', async t => {
+  const { log, lines, clock, documents } = await opened(t)
+  await Promise.all(Array.from({ length: 450 }, () => log.note({ type: 'superadmin.used', actor: user })))
+  clock.advance(399 * dayMs)
+  await log.note({ type: 'superadmin.used', actor: user })
+  const never = new AbortController().signal
+  await log.sweep(never)
+  t.is(await documents.count(audit, { using: 'byAt', upTo: 1000 }), 451)
+  clock.advance(2 * dayMs)
+  await log.sweep(never)
+  t.is((await lines()).length, 1)
+})
+
+test('a page of few among many ends early and goes on', async t => {
+  const { log } = await opened(t)
+  await log.note({ type: 'mail.tested', actor: user, user })
+  await Promise.all(Array.from({ length: 2100 }, () => log.note({ type: 'superadmin.used', actor: user, user })))
+  const first = await log.page({ user, type: 'mail.tested' }, { limit: 10 })
+  t.is(first.items.length, 0)
+  t.truthy(first.next)
+  const rest = await log.page({ user, type: 'mail.tested' }, { limit: 10, ...(first.next ? { after: first.next } : {}) })
+  t.deepEqual([rest.items.length, rest.next], [1, undefined])
+})
+
+test('addresses are kept as the settings say', async t => {
+  for (const [addresses, kept] of [
+    ['whole', '2001:db8::1'],
+    ['network', '2001:db8:0::/48'],
+    ['none', null],
+  ] as const) {
+    const { documents } = await opened(t)
+    const log = new StoredAudit({ ...settings, addresses }, documents, countingIds(), new FixedClock())
+    await log.note({ type: 'mail.tested', address: '2001:db8::1' })
+    t.is((await documents.find(audit, { using: 'byType', where: eq('type', 'mail.tested'), limit: 1 })).items[0]?.address, kept)
+  }
+})
+
+test('what people do with their own profile is nobody else’s business', t => {
+  const updated = (fields: string[], actor?: string) =>
+    auditLineOf({
+      ...{ id: 'a', at: '', type: 'user.updated', subject: { kind: 'user', id: user }, data: { fields } },
+      ...(actor === undefined ? {} : { actor }),
+    } as AnyEvent)
+  t.is(updated(['firstName', 'profile', 'notifications'], user), undefined)
+  t.is(updated(['lastLogin']), undefined)
+  t.like(updated(['firstName'], 'someone else'), { type: 'user.updated', user })
+  t.like(updated(['password'], user), { type: 'user.password-changed' })
+  t.like(updated(['password']), { type: 'user.password-changed' })
+  t.like(updated(['termsAccepted'], user), { type: 'user.terms-accepted' })
+})
