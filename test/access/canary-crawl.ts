@@ -1,3 +1,4 @@
+import { Agent, type IncomingMessage, request } from 'node:http'
 import { unzip } from '../support/archives.ts'
 import type { DeclaredRoute } from '../support/declared-routes.ts'
 import type { Asked } from './canary-requests.ts'
@@ -35,12 +36,43 @@ const textOf = async (bytes: Buffer): Promise<string> => {
   return [...(await unzip(bytes))].map(([name, member]) => `${name}\n${member.toString('latin1')}`).join('\n')
 }
 
+/** Node's own client: `fetch` takes longer than the server. */
+const agent = new Agent({ keepAlive: true, maxSockets: 8 })
+
+interface Sending {
+  readonly method?: string
+  readonly body?: unknown
+}
+
+/** A form without anything in it, for routes that take parts. */
+export const emptyForm = Symbol('a form')
+
+const bodyOf = (body: unknown): { readonly text: string; readonly headers: Readonly<Record<string, string>> } => {
+  if (body === undefined) return { text: '', headers: {} }
+  if (body === emptyForm) return { text: '--a--\r\n', headers: { 'content-type': 'multipart/form-data; boundary=a' } }
+  return { text: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
+}
+
+const bytesOf = async (answer: IncomingMessage): Promise<Buffer> => Buffer.concat(await Array.fromAsync(answer as AsyncIterable<Buffer>))
+
 /** Sends a request and reads all of the answer. */
-export const see = async ({ call, query }: Looker, path: string, init: Parameters<Looker['call']>[1] = {}): Promise<Seen> => {
-  const at = query === undefined ? path : `${path}${path.includes('?') ? '&' : '?'}${query}`
-  const answer = await call(at, { redirect: 'manual', ...init })
-  const headers = [...answer.headers].filter(([name]) => !varying.has(name)).map(([name, value]) => `${name}: ${value}`)
-  return { status: answer.status, headers: headers.join('\n'), text: await textOf(Buffer.from(await answer.arrayBuffer())) }
+export const see = async ({ server, key }: Looker, path: string, { method = 'GET', body }: Sending = {}): Promise<Seen> => {
+  const { text, headers } = bodyOf(body)
+  const length = text === '' ? {} : { 'content-length': String(Buffer.byteLength(text)) }
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    const sending = request(server.url + path, {
+      agent,
+      method,
+      headers: { ...headers, ...length, ...(key === undefined ? {} : { 'x-api-key': key }) },
+    })
+    sending.on('response', resolve).on('error', reject).end(text)
+  })
+  const shown = Object.entries(answer.headers).filter(([name]) => !varying.has(name))
+  return {
+    status: answer.statusCode ?? 0,
+    headers: shown.map(each => each.join(': ')).join('\n'),
+    text: await textOf(await bytesOf(answer)),
+  }
 }
 
 const sent = (path: string): ReadonlySet<string> => new Set(decodeURIComponent(path.replaceAll('+', ' ')).match(/[\w-]+/g))
@@ -64,18 +96,18 @@ export const inTurns = async <T>(items: readonly T[], work: (item: T) => Promise
 /** What an admin is answered where only admins are. */
 const isTheirs = ({ isAdmin }: Looker, { permission }: DeclaredRoute): boolean => isAdmin === true && permission === 'serverAdmin'
 
-const bodyOf = (body: unknown): { readonly body?: FormData; readonly json?: unknown } =>
-  body instanceof FormData ? { body } : body === undefined ? {} : { json: body }
-
 /** An answer without what names the request. */
 const plain = ({ status, headers, text }: Seen, path: string): string =>
   [...new Set(path.match(/[0-9a-f]{24}/g))]
     .reduce((all, id) => all.replaceAll(id, 'an id'), `${status}\n${headers}\n${text}`)
     .replaceAll(/"requestId":"[^"]*"/g, '')
 
-/** What is offered to who is typing comes from the index alone, which hears of a deletion a moment later, like everything that follows from it. */
+/**
+ * What is offered to who is typing comes from the index alone, which hears of a deletion a moment later, like everything that follows from it. And
+ * people hear of what they did themselves, under the name that it had, after it is gone too.
+ */
 const isLate = ({ field }: Token, { path }: DeclaredRoute): boolean =>
-  field.startsWith('gone ') && /^\/api\/(?:tags|search\/fields|search\/values|metadata\/autocompletenames)$/.test(path)
+  field.startsWith('gone ') && /^\/api\/(?:tags|search\/fields|search\/values|metadata\/autocompletenames|events)$/.test(path)
 
 /** Looks at everything in a list of requests and notes what was found. */
 export class Crawl {
@@ -92,13 +124,13 @@ export class Crawl {
   /** With `likeNothing`, what is named must be answered as if it did not exist. */
   async run(asked: readonly Asked[], { likeNothing = false, method = '' } = {}): Promise<void> {
     await inTurns(asked, async ({ route, path, body, unknown }) => {
-      const init = { method: method || route.method, ...bodyOf(body) }
+      const init = { method: method || route.method, body }
       const seen = await see(this.#looker, path, init)
       this.#note(route, path, seen)
       if (!likeNothing || unknown === undefined || isTheirs(this.#looker, route)) return
       const key = `${init.method} ${unknown.path} ${JSON.stringify(unknown.body ?? '')}`
       const nothing = await (this.#unknown.get(key) ??
-        this.#remember(key, see(this.#looker, unknown.path, { ...init, ...bodyOf(unknown.body) })))
+        this.#remember(key, see(this.#looker, unknown.path, { ...init, body: unknown.body })))
       const [one, other] = [plain(seen, path), plain(nothing, unknown.path)]
       if (one !== other) this.findings.leaks.push(`${init.method} ${path} is answered otherwise than nothing: ${one} /// ${other}`)
     })

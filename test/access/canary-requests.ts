@@ -1,11 +1,12 @@
 import { type DeclaredRoute, kindOf, type Schema } from '../support/declared-routes.ts'
+import { emptyForm } from './canary-crawl.ts'
 import type { Ids } from './canary-things.ts'
 
 /** One way of looking at something. */
 export interface Asked {
   readonly route: DeclaredRoute
   readonly path: string
-  /** Sent as JSON, or as parts when it is a form. */
+  /** Sent as JSON; `emptyForm` as parts. */
   readonly body?: unknown
   /** The same about things that do not exist; absent when it names no thing. */
   readonly unknown?: { readonly path: string; readonly body?: unknown }
@@ -132,8 +133,8 @@ const bodyFor = (schema: Schema, set: Ids, name = ''): unknown => {
 
 /** Every way to change the things of a set: the ids in path, query and body. */
 export const changesOf = (route: DeclaredRoute, set: Ids): readonly Asked[] => {
-  const body = route.takesParts ? new FormData() : route.body && bodyFor(route.body, set)
-  const text = body instanceof FormData ? '' : JSON.stringify(body ?? '')
+  const body = route.takesParts ? emptyForm : route.body && bodyFor(route.body, set)
+  const text = body === emptyForm ? '' : JSON.stringify(body ?? '')
   return fillings(route.path, valuesIn(route, set)).flatMap(filled => {
     const path = withQuery(filled, base(route, '', set))
     const unknown = [unnamed(path, set), unnamed(text, set)]

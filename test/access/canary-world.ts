@@ -10,10 +10,10 @@ import { type TokenClass, Tokens } from './canary-tokens.ts'
 
 /** Who looks, and the classes of tokens that they must not find. */
 export interface Looker {
-  readonly call: TestFetch
+  readonly server: TestServer
+  /** Absent for nobody in particular. */
+  readonly key: string | undefined
   readonly hidden: ReadonlySet<TokenClass>
-  /** Added to every query. */
-  readonly query?: string
   /** A server admin: what only admins are answered is theirs to see. */
   readonly isAdmin?: true
 }
@@ -29,6 +29,8 @@ export interface CanaryWorld {
   readonly outsiders: Readonly<Record<string, Looker>>
   readonly insiders: Readonly<Record<string, Looker>>
   readonly people: Readonly<Record<string, Person>>
+  /** Mail addresses of those who are known to members alone. */
+  readonly addresses: readonly string[]
   /** Trashes, deletes and takes away what is meant for it. Before this the author finds every word. */
   darken(): Promise<void>
   /** Ends the import. */
@@ -48,9 +50,11 @@ export const classes: Readonly<Record<string, TokenClass>> = {
 const names = ['ann', 'pam', 'viewer', 'editor', 'stranger', 'other', 'readOnly', 'former'] as const
 type Name = (typeof names)[number]
 
+/** Those whom members alone know. */
+const known: readonly Name[] = ['ann', 'viewer', 'editor']
+
 /** Names and addresses of people are words too, of those who are known to members alone. */
 const makePeople = async (server: TestServer, tokens: Tokens): Promise<Readonly<Record<Name, Person>>> => {
-  const known: readonly Name[] = ['ann', 'viewer', 'editor']
   const made = await Promise.all(
     names.map(async name => {
       const person = await newPerson(server, known.includes(name) ? tokens.mint(`person ${name}`, 'person') : name)
@@ -218,8 +222,9 @@ export const makeCanaryWorld = async (isPrivate: boolean): Promise<CanaryWorld> 
   await server.drained()
 
   const hidden = new Set(isPrivate ? everyWord : onPublic)
-  const seenBy = (call: TestFetch, without: readonly TokenClass[] = [], more: Partial<Looker> = {}): Looker => ({
-    call,
+  const seenBy = (key: string | undefined, without: readonly TokenClass[] = [], more: Partial<Looker> = {}): Looker => ({
+    server,
+    key,
     hidden: new Set([...hidden].filter(each => !without.includes(each))),
     ...more,
   })
@@ -240,18 +245,19 @@ export const makeCanaryWorld = async (isPrivate: boolean): Promise<CanaryWorld> 
     tokens,
     mailer,
     people,
+    addresses: known.map(name => people[name].email),
     sets,
-    author: { call: ann.call, hidden: new Set(['secret']) },
+    author: { server, key: ann.key, hidden: new Set(['secret']) },
     outsiders: {
-      anonymous: seenBy(server.as()),
-      stranger: seenBy(stranger.call),
-      'member of another space': seenBy(other.call),
-      'ReadOnly stranger': seenBy(readOnly.call),
-      'former member': seenBy(former.call),
-      "stranger's extraction key": seenBy(server.as(extractor)),
-      'server admin': seenBy(admin, ['person'], { isAdmin: true }),
+      anonymous: seenBy(undefined),
+      stranger: seenBy(stranger.key),
+      'member of another space': seenBy(other.key),
+      'ReadOnly stranger': seenBy(readOnly.key),
+      'former member': seenBy(former.key),
+      "stranger's extraction key": seenBy(extractor),
+      'server admin': seenBy(server.admin.key, ['person'], { isAdmin: true }),
     },
-    insiders: { viewer: seenBy(viewer.call, inside), editor: seenBy(editor.call, [...inside, 'bytes']) },
+    insiders: { viewer: seenBy(viewer.key, inside), editor: seenBy(editor.key, [...inside, 'bytes']) },
     async darken() {
       await post(ann.call, `/api/datasets/${trashed['dataset']}`, undefined, 'DELETE')
       await post(ann.call, `/api/spaces/${space}/removeUser?removeUser=${former.id}`)

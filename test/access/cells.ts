@@ -53,14 +53,17 @@ export const standingsOf = (slots: readonly Slot[]): readonly Standing[] => {
 
 export const callerNames: readonly CallerName[] = [...columns, ...outcasts]
 
+/** True of a route that only looks. */
+export const isReading = ({ declaration: { method, effects } }: MatrixRoute): boolean => method === 'GET' && effects === undefined
+
 const absent: ReadonlySet<string> = new Set(['deleted', 'unknown', 'other', 'malformed'])
 
 const partLetter = (state: State, reference: State | undefined): Letter => (state === reference && !absent.has(state) ? 'y' : 'x')
 
-const letterOf = (mode: Mode, caller: Column, need: Need, at: Standing, first: string | undefined): Letter | 'b' | undefined => {
+const letterOf = (mode: Mode, caller: Column, need: Need, at: Standing, first: string | undefined, isReading: boolean): Letter | 'b' | undefined => {
   const { right: word, kind, parameter } = need
   const right = rightOf(word) ?? word
-  if (parameter === undefined || kind === undefined) return onNothing(mode, caller, right)
+  if (parameter === undefined || kind === undefined) return onNothing(mode, caller, right === 'signedIn' && !isReading ? 'acting' : right)
   const state = at[parameter]
   if (state === undefined) return undefined
   if (right === 'blind') return 'b'
@@ -84,7 +87,7 @@ export const expectation = (mode: Mode, route: MatrixRoute, caller: CallerName, 
   let isQuiet = true
   let letter: Expected['letter'] = 'y'
   for (const group of read) {
-    const letters = group.map(need => [need, letterOf(mode, caller, need, at, first?.parameter)] as const)
+    const letters = group.map(need => [need, letterOf(mode, caller, need, at, first?.parameter, isReading(route))] as const)
     const [best] = letters.toSorted(([, one], [, other]) => rank(other) - rank(one))
     if (best === undefined || best[1] === undefined) return `no place in the oracle for ${group.map(({ right }) => right).join(' | ')}`
     const [need, said] = best

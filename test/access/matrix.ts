@@ -1,9 +1,11 @@
 import { changes, fingerprint } from '../support/fingerprint.ts'
 import { bagZip } from '../support/bags.ts'
+import { until } from '../support/until.ts'
 import { eachOf } from '../support/killed-server.ts'
 import { accountOf, type CallerName } from './callers.ts'
-import { callerNames, type Expected, expectation, type Slot, slotsOf, type Standing, standingsOf } from './cells.ts'
+import { callerNames, type Expected, expectation, isReading, type Slot, slotsOf, type Standing, standingsOf } from './cells.ts'
 import { faultOf, isSuccess, sameAnswer } from './judge.ts'
+import { isOutcast } from './oracle/verdicts.ts'
 import { isProp, newProp } from './props.ts'
 import { type Filling, requestOf } from './requests.ts'
 import type { MatrixRoute } from './routes.ts'
@@ -29,10 +31,11 @@ export interface Counts {
   deeds: number
   /** Done with success, by route. */
   readonly done: Map<string, number>
+  readonly asked: Set<string>
   readonly disagreements: string[]
 }
 
-export const newCounts = (): Counts => ({ cells: 0, refusals: 0, deeds: 0, done: new Map(), disagreements: [] })
+export const newCounts = (): Counts => ({ cells: 0, refusals: 0, deeds: 0, done: new Map(), asked: new Set(), disagreements: [] })
 
 const unknownId = 'f'.repeat(24)
 const bag = bagZip({ 'a.txt': 'words' })
@@ -57,8 +60,6 @@ export const idOf = ({ standing }: World, kind: ThingKind, state: State, caller:
   }
 }
 
-const isReading = ({ declaration: { method, effects } }: MatrixRoute): boolean => method === 'GET' && effects === undefined
-
 /** All cells of a route; texts where the oracle says nothing. */
 export const cellsOf = (world: World, route: MatrixRoute): { readonly cells: readonly Cell[]; readonly faults: readonly string[] } => {
   const slots = slotsOf(route)
@@ -68,6 +69,8 @@ export const cellsOf = (world: World, route: MatrixRoute): { readonly cells: rea
   for (const caller of callerNames) {
     if (!world.credentials.has(caller)) continue
     for (const at of standingsOf(slots)) {
+      // Whoever is not let in is not, whatever it is about: all things of one state at a time will do.
+      if (isOutcast(caller) && new Set(Object.values(at)).size > 1) continue
       if (skips.some(state => Object.values(at).includes(state as State))) continue
       if (slots.some(({ kind, parameter }) => idOf(world, kind, at[parameter] ?? 'unknown', caller) === undefined)) continue
       const expected = expectation(world.mode, route, caller, at)
@@ -117,12 +120,13 @@ const propsFor = async (world: World, { route, caller }: Pick<Cell, 'route' | 'c
   return found
 }
 
-const isMixed = ({ at }: Cell): boolean => new Set(Object.values(at)).size > 1
+const isMixed = ({ route, at }: Cell): boolean => new Set(Object.values(at)).size > 1 || sendings[route.name]?.isLoose === true
 
 const refuses = ({ route, expected: { letter } }: Cell): boolean => letter === 'refused' || isReading(route)
 
 const judge = (counts: Counts, cell: Cell, got: Got): void => {
   counts.cells += 1
+  counts.asked.add(cell.route.name)
   if (cell.expected.letter === 'refused') counts.refusals += 1
   if (isSuccess(got)) counts.done.set(cell.route.name, (counts.done.get(cell.route.name) ?? 0) + 1)
   const fault = faultOf(cell.expected, got, sendings[cell.route.name] ?? {}, isMixed(cell))
@@ -175,11 +179,16 @@ const changedBy = async (world: World, batch: readonly MatrixRoute[], keep: (cel
   return found
 }
 
-/** What is counted or swept whatever is asked: tries with wrong credentials, ends of sessions. */
-const aside: readonly string[] = ['users.tries', 'users.sessions']
+/** What is noted whatever is asked: tries with wrong credentials, ends of sessions, refusals and superadmin mode. */
+const aside: readonly string[] = ['users.tries', 'users.sessions', 'audit']
 
 const stored = async (world: World): Promise<Readonly<Record<string, readonly string[]>>> =>
   Object.fromEntries(Object.entries(await fingerprint(world.server)).filter(([name]) => !aside.includes(name)))
+
+/** Extractors that were set to work have done it. */
+const settled = async (world: World): Promise<void> => {
+  await until('extractors to be done', async () => (await stored(world))['transport.jobs'], jobs => (jobs?.length ?? 0) === 0)
+}
 
 /** Asks all that must be refused, and all that only looks; then nothing stored may be other than before. */
 export const runRefusals = async (
@@ -191,6 +200,7 @@ export const runRefusals = async (
   const kept = new Map<string, string>()
   // Made now, so that it does not count as a change.
   for (const route of routes) for (const caller of world.credentials.keys()) await propsFor(world, { route, caller }, kept)
+  await settled(world)
   for (let at = 0; at < routes.length; at += 40) {
     const batch = routes.slice(at, at + 40)
     const before = await stored(world)

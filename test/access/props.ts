@@ -30,6 +30,8 @@ const makers: Readonly<Record<string, Maker>> = {
     await made(asSuperAdmin('/api/contexts', { method: 'POST', json: { context_name: name, '@context': {} } }))
     return name
   },
+  group: ({ asSuperAdmin }) => made(asSuperAdmin('/api/groups', { method: 'POST', json: { name: nextWord() } })),
+  role: ({ asSuperAdmin }) => made(asSuperAdmin('/api/roles', { method: 'POST', json: { name: nextWord(), permissions: ['ViewSpace'] } })),
   tile: async ({ people }) => {
     const body = formWith(await dataFile('picture.png'), 'p.png', 'image/png')
     return made(people.author.call('/api/tiles', { method: 'POST', body }))

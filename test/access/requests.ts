@@ -52,7 +52,7 @@ const filled = (value: unknown, filling: Filling): unknown => {
   return value
     .replaceAll('#', () => nextWord())
     .replaceAll(/~\$(\w+)/g, (_, name: string) => btoa(filling(`$${name}`) ?? ''))
-    .replaceAll(/[$@]([a-zA-Z]+)\b/g, (text: string) => filling(text) ?? text)
+    .replaceAll(/[$@]([a-zA-Z]+)/g, (text: string) => filling(text) ?? text)
 }
 
 const part = (headers: string, content: string | Uint8Array): Buffer =>

@@ -14,6 +14,8 @@ export interface Sending {
   /** What it answers besides success where all rights are held, and why that is not a matter of rights. */
   readonly answers?: readonly number[]
   /** States in which it is not asked, because what is sent then is no id: a path, a text of a protocol, an address of elsewhere. */
+  /** Its things seldom belong together, and then it is a 404. */
+  readonly isLoose?: true
   readonly skips?: readonly string[]
   /** It never succeeds here: the reason. */
   readonly neverHere?: string
@@ -44,6 +46,34 @@ export const sendings: Readonly<Record<string, Sending>> = {
     neverHere: 'the first admin is there',
   },
   getSetUp: { with: { token: 'x'.repeat(43) }, neverHere: 'the first admin is there' },
+  deleteSession: { with: { id: 'f'.repeat(24) }, neverHere: 'nobody has a session' },
+  changePassword: { body: { oldPassword: '@password', newPassword: '@password' }, answers: [401, 403], neverHere: 'the password stays' },
+  getRole: { with: { id: '@role' } },
+  createRole: { body: { name: '#', permissions: ['ViewSpace'] } },
+  updateRole: { with: { id: '@role' }, body: { description: 'm' } },
+  deleteRole: { with: { id: '@role' } },
+  startSignIn: { with: { provider: 'm' }, neverHere: 'no provider is configured' },
+  finishSignIn: { with: { provider: 'm' }, neverHere: 'no provider is configured' },
+  signUp: { body: { email: '#@example.org' }, answers: [403], neverHere: 'signing up may be switched off' },
+  askForReset: { body: { email: '#@example.org' } },
+  ...Object.fromEntries(
+    ['getSignUp', 'getReset', 'finishSignUp', 'finishReset'].map(name => [
+      name,
+      {
+        with: { token: 'x'.repeat(43) },
+        body: { token: 'x'.repeat(43), password: 'a long password', firstName: 'A', lastName: 'B' },
+        answers: [403],
+        neverHere: 'links go out by mail',
+      },
+    ]),
+  ),
+  ...Object.fromEntries(['getGroup', 'deleteGroup', 'listGroupMembers', 'listGroupSpaces'].map(name => [name, { with: { id: '@group' } }])),
+  createGroup: { body: { name: '#' } },
+  updateGroup: { with: { id: '@group' }, body: { description: 'm' } },
+  addGroupMembers: { with: { id: '@group' }, body: { users: ['@person'] } },
+  removeGroupMember: { with: { id: '@group', user: '@person' }, answers: [404] },
+  setSpaceGroup: { with: { group: '@group' }, body: { role: 'Viewer' } },
+  removeSpaceGroup: { with: { group: '@group' }, answers: [404] },
   createSpace: { body: { name: 'm', description: 'm' } },
   updateSpace: { body: { name: 'm', description: 'm', timetolive: '24', enabled: false } },
   updateSpaceUsers: { body: { rolesandusers: { Viewer: '$user' } } },
@@ -51,7 +81,7 @@ export const sendings: Readonly<Record<string, Sending>> = {
   rejectSpaceRequest: { neverHere: 'nobody asked to be let in' },
   createCollection: { body: { name: 'm', description: '', space: '$space' } },
   createCollectionWithParent: { body: { name: 'm', description: '', parentId: '$parent', space: '$space' } },
-  removeCollectionFromSpace: { with: { removeDatasets: 'false' } },
+  removeCollectionFromSpace: { with: { removeDatasets: 'false' }, isLoose: true },
   removeDatasetFromCollectionByPost: { with: { ignoreNotFound: 'true' } },
   setDatasetAccess: { with: { access: 'PRIVATE' } },
   licenseDataset: { body: license },

@@ -64,12 +64,16 @@ export const makeWorld = async (mode: Mode, replaced: readonly Plugin[] = []): P
     (await post(people[who].call, '/api/spaces', { name: `space of ${who}`, description: '' })).id
   const spaces = { lab: await newSpace('author'), foreign: await newSpace('owner'), shown: await newSpace('owner') }
 
+  const group = (await post(asSuperAdmin, '/api/groups', { name: 'editors' })).id
+  await ok(asSuperAdmin(`/api/groups/${group}/members`, { method: 'POST', json: { users: [people.grouped.id] } }))
+
   const letIn = async (space: string): Promise<void> => {
     const ids = (...who: Name[]): string => who.map(name => people[name].id).join(',')
-    const rolesandusers = { Viewer: ids('viewer', 'member'), Editor: ids('editor', 'grouped') }
+    const rolesandusers = { Viewer: ids('viewer', 'member'), Editor: ids('editor') }
     await post(asSuperAdmin, `/api/spaces/${space}/updateUsers?superAdmin=true`, { rolesandusers })
     for (const who of ['spaceAdmin', 'readOnly', 'inactive', 'termsPending'] as const)
       await server.get(Users).setMembership(people[who].id, space, await adminRole(asSuperAdmin))
+    await ok(asSuperAdmin(`/api/spaces/${space}/groups/${group}?superAdmin=true`, { method: 'PUT', json: { role: 'Editor' } }))
     // Its maker has the rights of a maker alone.
     await server.get(Users).setMembership(people.author.id, space, undefined)
   }

@@ -31,7 +31,7 @@ export const needsOfFiles: Needs = {
   beginUpload: 'AddFile; AddResourceToDataset dataset=dataset',
   endUpload: 'AddFile; begun upload=id',
   getUpload: 'AddFile; begun upload=id',
-  listUploads: 'AddFile',
+  listUploads: 'placed',
   // sections
   createSection: 'CreateSection; CreateSection file=file',
   deleteSection: 'DeleteSection section=id',

@@ -71,7 +71,8 @@ export const needsOfThings: Needs = {
   createFolder: 'AddResourceToDataset dataset=id; part folder=parent',
   deleteFolder: 'RemoveResourceFromDataset dataset=id; part folder=folder',
   listFolders: 'AddResourceToDataset dataset=id',
-  moveFolder: 'AddResourceToDataset dataset=id; part folder=folder; part folder=into',
+  moveFolder:
+    'AddResourceToDataset dataset=id; AddResourceToDataset dataset=to; RemoveResourceFromDataset dataset=id; EditFile dataset=id; part folder=folder',
   renameFolder: 'AddResourceToDataset dataset=id; part folder=folder',
   // dataset-files
   attachFilesToDataset: 'AddResourceToDataset; AddResourceToDataset dataset=dataset; EditFile file=file',

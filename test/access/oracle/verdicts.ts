@@ -61,6 +61,8 @@ const private_: Readonly<Record<string, string>> = {
   'trashed destroy': 'vu uuuee uue uuu',
 
   // People: an account is its owner's. Server admins look after all; whoever shares a space may look.
+  'own user look': '.y yyyyy yyy yyy',
+  'own user rule': '.y yyyyy nyy nnn',
   'lab user look': 'vu yyyyu yyy yyu',
   'lab user rule': 'vu nnnnu nyy nnu',
   'foreign user look': 'vu uuuuu uyy uuu',
@@ -78,6 +80,8 @@ const private_: Readonly<Record<string, string>> = {
   'own begun': '.y yyyyy nyy ynu',
   'lab begun': 'vu uuuuy uuy uuu',
   'foreign begun': 'vu uuuuu uuy uuu',
+  'shown begun': '.. ..... ... ...',
+  'trashed begun': '.. ..... ... ...',
 
   // Whoever made it; the rest as with `rule`, where even an Admin of the space is not enough.
   'own made': '.y yyyyy nyy nnu',
@@ -133,7 +137,9 @@ const withoutThing: Readonly<Record<Mode, Readonly<Record<string, string>>>> = {
     destroy: 'ay yyyyy nyy nnn',
     anyone: 'yy yyyyy yyy yyy',
     reader: 'ay yyyyy yyy yyy',
-    signedIn: 'ay yyyyy yyy yyy',
+    signedIn: 'ay yyyyy yyy yyn',
+    acting: 'ay yyyyy yyy ynn',
+    placed: 'ay yyyyy nyy yny',
     account: 'ay yyyyy yyy nnn',
     serverAdmin: 'an nnnnn nyy nnn',
     superAdmin: 'an nnnnn nny nnn',
@@ -150,7 +156,9 @@ const withoutThing: Readonly<Record<Mode, Readonly<Record<string, string>>>> = {
     destroy: 'ay yyyyy nyy nnn',
     anyone: 'yy yyyyy yyy yyy',
     reader: 'yy yyyyy yyy yyy',
-    signedIn: 'ay yyyyy yyy yyy',
+    signedIn: 'ay yyyyy yyy yyn',
+    acting: 'ay yyyyy yyy ynn',
+    placed: 'ay yyyyy nyy yny',
     account: 'ay yyyyy yyy nnn',
     serverAdmin: 'an nnnnn nyy nnn',
     superAdmin: 'an nnnnn nny nnn',

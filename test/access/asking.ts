@@ -1,0 +1,57 @@
+import test, { type ExecutionContext } from 'ava'
+import { dice } from '../support/dice.ts'
+import { type Cell, type Counts, newCounts, runDeeds, runRefusals } from './matrix.ts'
+import { noteCounts } from './counts.ts'
+import type { Mode } from './oracle/verdicts.ts'
+import { sendings } from './sent.ts'
+import { makeWorld } from './world.ts'
+
+/** All cells are asked with `POUNCE_TEST_MATRIX=full`; otherwise all about one thing, and some of those about two. */
+const isFull = process.env['POUNCE_TEST_MATRIX'] === 'full'
+
+/** One in so many is asked of what is left out at times. */
+const pairsLeftOut = 8
+const deedsLeftOut = 6
+
+const sampled = (seed: number) => {
+  const random = dice(seed)
+  const done = new Set<string>()
+  return {
+    refusal: ({ slots, at }: Cell): boolean =>
+      isFull || slots.length < 2 || new Set(Object.values(at)).size === 1 || random.oneIn(pairsLeftOut) || Object.values(at).includes('unknown'),
+    deed: ({ route, caller }: Cell): boolean => {
+      const pair = `${route.name} ${caller}`
+      if (isFull || !done.has(route.name)) {
+        done.add(route.name)
+        done.add(pair)
+        return true
+      }
+      return !done.has(pair) ? random.oneIn(2) && done.add(pair) !== undefined : random.oneIn(deedsLeftOut)
+    },
+  }
+}
+
+const report = (t: ExecutionContext, mode: Mode, counts: Counts, seed: number): void => {
+  const { cells, refusals, deeds, disagreements } = counts
+  t.log(`${mode} server: ${cells} cells, ${refusals} refusals, ${deeds} deeds, ${disagreements.length} disagreements (seed ${seed})`)
+  t.deepEqual(disagreements.slice(0, 60), [])
+}
+
+/** Registers the tests of a part of the routes on a server of a mode. */
+export const matrixTests = (mode: Mode, part: number, parts: number): void => {
+  const { seed } = dice()
+  const keep = sampled(seed)
+  test.serial(`part ${part + 1} of ${parts} of the matrix of a ${mode} server agrees with the oracle`, async t => {
+    t.timeout(900_000)
+    const world = await makeWorld(mode)
+    t.teardown(() => world.stop())
+    const routes = world.routes.filter((_, at) => at % parts === part)
+    const counts = newCounts()
+    await runRefusals(world, counts, routes, keep.refusal)
+    await runDeeds(world, counts, routes, keep.deed)
+    const undone = routes.filter(({ name }) => !counts.done.has(name) && sendings[name]?.neverHere === undefined)
+    counts.disagreements.push(...undone.map(({ name }) => `${name} never succeeded: its request proves nothing`))
+    if (isFull) await noteCounts(`${mode} ${part + 1}/${parts}`, counts)
+    report(t, mode, counts, seed)
+  })
+}

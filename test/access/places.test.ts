@@ -1,0 +1,68 @@
+import test from 'ava'
+import { allPermissions } from 'pounce/sdk'
+import { callerNames, expectation, slotsOf, standingsOf } from './cells.ts'
+import { needs } from './oracle/needs.ts'
+import { rightOf, rights } from './oracle/rights.ts'
+import { unfilled } from './requests.ts'
+import { matrixPlugins, routesOf, suggestedNeeds } from './routes.ts'
+import { sendings } from './sent.ts'
+import { thingKinds } from './things.ts'
+
+const kinds: readonly string[] = thingKinds
+const routes = await routesOf(await matrixPlugins())
+
+test('every route has its place in the oracle', t => {
+  const missing = routes.filter(({ name }) => needs[name] === undefined)
+  t.deepEqual(
+    missing.map(route => `${route.name}: '${suggestedNeeds(route)}',`),
+    [],
+    'Add these lines to the fitting test/access/oracle/needs-*.ts, after a look at what the routes should take',
+  )
+})
+
+test('the oracle names no route that is gone', t => {
+  const known = new Set(routes.map(({ name }) => name))
+  t.deepEqual(
+    [...Object.keys(needs), ...Object.keys(sendings)].filter(name => !known.has(name)),
+    [],
+  )
+})
+
+test('every parameter of every route can be filled', t => {
+  const holes = routes.flatMap(route => {
+    const left = unfilled(
+      route,
+      slotsOf(route).map(({ parameter }) => parameter),
+    )
+    return left.length > 0 ? [`${route.name}: ${left.join(', ')}`] : []
+  })
+  t.deepEqual(holes, [], 'Say in needs what things they name, or in sent.ts what else')
+})
+
+test('the oracle says something of every cell', t => {
+  const silent = new Set<string>()
+  for (const mode of ['private', 'public'] as const)
+    for (const route of routes)
+      for (const caller of callerNames)
+        for (const at of standingsOf(slotsOf(route))) {
+          const expected = expectation(mode, route, caller, at)
+          if (typeof expected === 'string') silent.add(`${route.name}: ${expected}`)
+        }
+  t.deepEqual([...silent], [])
+})
+
+test('every permission is a right of the oracle, once', t => {
+  const named = Object.values(rights).flat()
+  t.deepEqual(named.toSorted(), [...allPermissions].sort())
+  t.is(rightOf('NoSuchPermission'), undefined)
+})
+
+test('what a declaration checks, the oracle asks for too', t => {
+  const asked = (text: string): readonly string[] => text.split(/[;|]/).map(one => one.trim())
+  const weaker = routes.flatMap(route => {
+    const said = asked(needs[route.name] ?? '')
+    const extra = asked(suggestedNeeds(route)).filter(each => kinds.some(kind => each.includes(` ${kind}=`)) && !said.includes(each))
+    return extra.length > 0 ? [`${route.name}: ${extra.join('; ')}`] : []
+  })
+  t.deepEqual(weaker, [])
+})

@@ -1,0 +1,3 @@
+import { matrixTests } from './asking.ts'
+
+matrixTests('private', 1, 2)

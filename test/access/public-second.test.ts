@@ -1,0 +1,3 @@
+import { matrixTests } from './asking.ts'
+
+matrixTests('public', 1, 2)
