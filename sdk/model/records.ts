@@ -50,8 +50,8 @@ export interface SpaceRecord {
   readonly isPublic: boolean
   readonly timeToLiveMs: number
   readonly isTimeToLiveEnabled: boolean
-  /** People who asked to join. */
-  readonly requests: readonly { readonly user: string; readonly at: Time }[]
+  /** People who asked to join, at most 1,000. `settling`: since when somebody is about to let them in. */
+  readonly requests: readonly { readonly user: string; readonly at: Time; readonly message?: string; readonly settling?: Time }[]
   readonly state: LifeState
 }
 

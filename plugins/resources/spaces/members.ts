@@ -1,32 +1,22 @@
-import {
-  type After,
-  DocumentStore,
-  event,
-  Invalid,
-  NotFound,
-  port,
-  type RoleRecord,
-  rewrite,
-  type Stored,
-  s,
-  type UserRecord,
-  Users,
-  wire,
-} from 'pounce/sdk'
-import { spaces } from './collection.ts'
+import { type After, Conflict, Invalid, NotFound, port, type RoleRecord, type Stored, s, type UserRecord, Users, wire } from 'pounce/sdk'
 
 type Role = RoleRecord & Stored
 type User = UserRecord & Stored
 
 const mostNamed = 10_000
+const lastAdmin = 'Nobody who can edit the space would be left; give somebody else the role Admin first'
 
-/** Who belongs to a space, in which role. */
+/** Somebody who can look after a space: an active member, not only through a group, whose role lets them edit it. */
+const rules = (user: User, role: string | undefined, ruling: ReadonlySet<string>): boolean =>
+  role !== undefined && ruling.has(role) && (user.status === 'Active' || user.status === 'Admin')
+
+const roleIn = (user: UserRecord, space: string): string | undefined => user.memberships.find(held => held.space === space)?.role
+
+/** Who belongs to a space, in which role. There always is somebody who can edit it, once there was. */
 export class Members {
-  #documents: DocumentStore
   #users: Users
 
-  constructor(documents: DocumentStore, users: Users) {
-    this.#documents = documents
+  constructor(users: Users) {
     this.#users = users
   }
 
@@ -43,24 +33,35 @@ export class Members {
         roleOf.set(user, (roles.get(name) as Role).id)
       }
     }
-    await this.#mustExist([...roleOf.keys()])
+    const people = await this.#known([...roleOf.keys()])
     const named = new Set([...roles.values()].map(role => role.id))
-    const leaving: string[] = []
+    const next = new Map<User, string | undefined>(people.map(user => [user, roleOf.get(user.id)]))
     for await (const member of this.#members(space)) {
-      const held = member.memberships.find(membership => membership.space === space)?.role
-      if (held === undefined) continue
-      if (roleOf.get(member.id) === held) roleOf.delete(member.id)
-      else if (named.has(held) && !roleOf.has(member.id)) leaving.push(member.id)
+      const held = roleIn(member, space)
+      if (held !== undefined && named.has(held) && !roleOf.has(member.id)) next.set(member, undefined)
     }
-    for (const user of leaving) await this.#users.setMembership(user, space, undefined, { actor })
-    for (const [user, role] of roleOf) await this.#users.setMembership(user, space, role, { actor })
+    await this.#change(space, next, actor)
   }
 
-  /** `Invalid` for somebody who is no member. */
+  /** Adds a member, or gives one another role. `NotFound` for an absent person, `Invalid` for an absent role, `Conflict` for the last admin. */
+  async setRole(space: string, user: string, role: string, actor: string | undefined): Promise<void> {
+    const { id } = await this.roleOf(role)
+    const record = await this.#users.get(user)
+    if (!record) throw new NotFound('user')
+    await this.#change(space, new Map([[record, id]]), actor)
+  }
+
+  /** `Invalid` for somebody who is no member, `Conflict` for the last who can edit the space. */
   async remove(space: string, user: string, actor: string | undefined): Promise<void> {
     const record = s.isId(user) ? await this.#users.get(user) : undefined
-    if (!record?.memberships.some(membership => membership.space === space)) throw new Invalid('This user is no member of the space')
-    await this.#users.setMembership(user, space, undefined, { actor })
+    if (!record || roleIn(record, space) === undefined) throw new Invalid('This user is no member of the space')
+    await this.#change(space, new Map([[record, undefined]]), actor)
+  }
+
+  /** True of a member by the account itself. */
+  async has(space: string, user: string): Promise<boolean> {
+    const record = await this.#users.get(user)
+    return record !== undefined && roleIn(record, space) !== undefined
   }
 
   /** Ends all memberships of a space that is gone. */
@@ -72,18 +73,31 @@ export class Members {
     }
   }
 
-  /** Takes a request to join away and, with a role, makes the person a member. `NotFound` when they did not ask. */
-  async settleRequest(space: string, user: string, roleName: string | undefined, actor: string | undefined): Promise<void> {
-    const role = roleName === undefined ? undefined : (await this.#rolesNamed([roleName])).get(roleName)
-    const isAsked = (await this.#documents.get(spaces, space))?.requests.some(request => request.user === user)
-    if (!isAsked) throw new NotFound('request to join')
-    if (role) await this.#users.setMembership(user, space, role.id, { actor, joining: 'accepted', onlyNew: true })
-    const subject = { kind: 'space', id: space } as const
-    const settled = event('space.updated', subject, { fields: ['requests'] }, actor)
-    await rewrite(this.#documents, spaces, subject, now => ({
-      set: { requests: now.requests.filter(request => request.user !== user) },
-      events: role ? [settled] : [settled, event('space.request-rejected', subject, { user }, actor)],
-    }))
+  /** A role by its name or id. `Invalid`, with those that there are, when there is none. */
+  async roleOf(nameOrId: string): Promise<Role> {
+    const roles = await this.#users.roles()
+    const role = roles.find(({ name }) => nameOrId === name) ?? roles.find(({ id }) => nameOrId === id)
+    if (!role) throw new Invalid(`There is no role ${nameOrId}; there are ${roles.map(({ name }) => name).join(', ')}`)
+    return role
+  }
+
+  /** Gives first and takes then, so that at no moment nobody rules; what two do at once is looked at once more afterwards. */
+  async #change(space: string, next: ReadonlyMap<User, string | undefined>, actor: string | undefined): Promise<void> {
+    const ruling = new Set((await this.#users.roles()).filter(role => role.permissions.includes('EditSpace')).map(({ id }) => id))
+    const losing = [...next].filter(([user, role]) => rules(user, roleIn(user, space), ruling) && !rules(user, role, ruling))
+    const isRuled = async (but: readonly string[]): Promise<boolean> => {
+      for await (const member of this.#members(space))
+        if (!but.includes(member.id) && rules(member, roleIn(member, space), ruling)) return true
+      return false
+    }
+    const gains = [...next].some(([user, role]) => rules(user, role, ruling))
+    const leaving = losing.map(([{ id }]) => id)
+    if (losing.length > 0 && !gains && !(await isRuled(leaving))) throw new Conflict(lastAdmin)
+    const inOrder = [...next].sort(([, one], [, other]) => Number(one === undefined) - Number(other === undefined))
+    for (const [{ id }, role] of inOrder) await this.#users.setMembership(id, space, role, { actor })
+    if (losing.length === 0 || (await isRuled([]))) return
+    for (const [user] of losing) await this.#users.setMembership(user.id, space, roleIn(user, space), { onlyNew: false })
+    throw new Conflict(lastAdmin)
   }
 
   async *#members(space: string): AsyncIterable<User> {
@@ -99,20 +113,22 @@ export class Members {
     const roles = new Map((await this.#users.roles()).map(role => [role.name, role]))
     const unknown = names.filter(name => !roles.has(name))
     if (unknown.length > 0) throw new Invalid(`There is no role ${unknown.join(', ')}; there are ${[...roles.keys()].join(', ')}`)
-    return roles.size === names.length ? roles : new Map([...roles].filter(([name]) => names.includes(name)))
+    return new Map([...roles].filter(([name]) => names.includes(name)))
   }
 
-  async #mustExist(ids: readonly string[]): Promise<void> {
+  async #known(ids: readonly string[]): Promise<readonly User[]> {
     if (ids.length > mostNamed) throw new Invalid(`At most ${mostNamed} users can be named at once`)
+    const known: User[] = []
     for (let at = 0; at < ids.length; at += 1000) {
       const some = ids.slice(at, at + 1000)
       const found = await this.#users.getMany(some.filter(s.isId))
-      const unknown = some.find(id => !found.has(id))
-      if (unknown !== undefined) throw new Invalid('One of the users that are named does not exist')
+      if (found.size < some.length) throw new Invalid('One of the users that are named does not exist')
+      known.push(...found.values())
     }
+    return known
   }
 }
-wire(Members, DocumentStore, Users)
+wire(Members, Users)
 
 export const SpaceMembers = port<Members>('spaces.members')
 

@@ -1,7 +1,26 @@
-import { Invalid, NotFound, one, routesFor, s } from 'pounce/sdk'
+import {
+  afterParameter,
+  Conflict,
+  Installation,
+  Invalid,
+  linkToNext,
+  NotFound,
+  one,
+  Policy,
+  readAfter,
+  routesFor,
+  s,
+  signedIn,
+} from 'pounce/sdk'
+import { SpaceMember, SpaceMemberList } from './member-list.ts'
 import { SpaceMembers } from './members.ts'
 
-const route = routesFor('spaces', { members: SpaceMembers })
+const route = routesFor('spaces', {
+  members: SpaceMembers,
+  list: SpaceMemberList,
+  policy: Policy,
+  installation: Installation,
+})
 const params = s.Object({ id: s.id() })
 
 export const updateSpaceUsers = route({
@@ -9,7 +28,7 @@ export const updateSpaceUsers = route({
   path: '/api/spaces/:id/updateUsers',
   summary: 'Say who holds which role in a space',
   description:
-    'For each role that is named: users that are not listed lose it and leave, listed ones get it. Roles that are not named are left alone.',
+    'For each role that is named: users that are not listed lose it and leave, listed ones get it. Roles that are not named are left alone. Somebody who can edit the space has to stay.',
   permission: 'EditSpace',
   of: one('space'),
   params,
@@ -20,7 +39,7 @@ export const updateSpaceUsers = route({
     }),
   }),
   responses: { 200: s.success() },
-  throws: [NotFound, Invalid],
+  throws: [NotFound, Invalid, Conflict],
   async handle({ params, body, caller }, { members }) {
     await members.assign(params.id, body.rolesandusers, caller.user?.id)
     return { status: 200, body: { status: 'success' } }
@@ -36,41 +55,81 @@ export const removeSpaceUser = route({
   params,
   query: s.Object({ removeUser: s.String({ description: "The user's id" }) }),
   responses: { 200: s.success() },
-  throws: [NotFound, Invalid],
+  throws: [NotFound, Invalid, Conflict],
   async handle({ params, query, caller }, { members }) {
     await members.remove(params.id, query.removeUser, caller.user?.id)
     return { status: 200, body: { status: 'success' } }
   },
 })
 
-export const acceptSpaceRequest = route({
-  method: 'POST',
-  path: '/api/spaces/:id/acceptRequest',
-  summary: 'Let someone in who asked to join a space',
-  permission: 'EditSpace',
+const roleBody = s.Object({ role: s.String({ maxLength: 100, description: 'Name or id of the role' }) })
+const member = s.Object({ id: s.id(), user: s.id() })
+
+export const listSpaceMembers = route({
+  method: 'GET',
+  path: '/api/spaces/:id/members',
+  summary: 'The members of a space, with their roles',
+  description: 'An addition to Clowder 1.x: groups first, then people. Who is a member through a group alone is not named.',
+  permission: 'ViewSpace',
   of: one('space'),
   params,
-  query: s.Object({ user: s.String(), role: s.String({ default: 'Viewer', maxLength: 100 }) }),
-  responses: { 200: s.success() },
+  query: s.Object({ limit: s.Integer({ default: 100, minimum: 1, maximum: 1000 }), after: afterParameter() }),
+  responses: { 200: s.Array(SpaceMember) },
   throws: [NotFound, Invalid],
-  async handle({ params, query, caller }, { members }) {
-    await members.settleRequest(params.id, query.user, query.role, caller.user?.id)
+  async handle({ params, query: { limit, after }, caller, url }, { list, installation }) {
+    const page = await list.page(caller, params.id, { limit, ...(after === undefined ? {} : { after: readAfter(after) }) })
+    return { status: 200, body: [...page.items], ...linkToNext(installation.baseUrl, url, page, { dated: false }) }
+  },
+})
+
+export const setSpaceMember = route({
+  method: 'PUT',
+  path: '/api/spaces/:id/members/:user',
+  summary: 'Give somebody a role in a space',
+  description: 'An addition to Clowder 1.x. Somebody who can edit the space has to stay.',
+  permission: 'EditSpace',
+  of: one('space'),
+  params: member,
+  body: roleBody,
+  responses: { 200: s.success() },
+  throws: [NotFound, Invalid, Conflict],
+  async handle({ params: { id, user }, body, caller }, { members }) {
+    await members.setRole(id, user, body.role, caller.user?.id)
     return { status: 200, body: { status: 'success' } }
   },
 })
 
-export const rejectSpaceRequest = route({
-  method: 'POST',
-  path: '/api/spaces/:id/rejectRequest',
-  summary: 'Turn someone down who asked to join a space',
+export const removeSpaceMember = route({
+  method: 'DELETE',
+  path: '/api/spaces/:id/members/:user',
+  summary: 'Take a member out of a space',
+  description: 'As `removeUser` of Clowder 1.x.',
   permission: 'EditSpace',
   of: one('space'),
-  params,
-  query: s.Object({ user: s.String() }),
+  params: member,
   responses: { 200: s.success() },
-  throws: [NotFound],
-  async handle({ params, query, caller }, { members }) {
-    await members.settleRequest(params.id, query.user, undefined, caller.user?.id)
+  throws: [NotFound, Invalid, Conflict],
+  async handle({ params: { id, user }, caller }, { members }) {
+    await members.remove(id, user, caller.user?.id)
+    return { status: 200, body: { status: 'success' } }
+  },
+})
+
+export const leaveSpace = route({
+  method: 'POST',
+  path: '/api/spaces/:id/leave',
+  summary: 'Leave a space',
+  description: 'An addition to Clowder 1.x. The last who can edit the space cannot leave it.',
+  permission: 'signedIn',
+  limitedKeys: 'refused',
+  params,
+  responses: { 200: s.success() },
+  throws: [NotFound, Invalid, Conflict],
+  async handle({ params: { id }, caller }, { members, policy }) {
+    const user = signedIn(caller).id
+    if (!(await members.has(id, user)) && (await policy.canOn(caller, 'ViewSpace', { kind: 'space', id })) !== 'yes')
+      throw new NotFound('space')
+    await members.remove(id, user, user)
     return { status: 200, body: { status: 'success' } }
   },
 })

@@ -11,19 +11,11 @@ import {
   rewrite,
   type SpaceRecord,
   type Stored,
-  s,
   Users,
   wire,
 } from 'pounce/sdk'
 import { type StoredSpace, spaces } from './collection.ts'
-
-export const config = s.Object({
-  verifySpaces: s.Boolean({
-    default: true,
-    description: 'A new space is TRIAL, so that nobody can make it public before a server admin has verified it; false: it is PRIVATE',
-  }),
-})
-export const Config = configPort(config)
+import { config, type Settings } from './config.ts'
 
 const hourMs = 3_600_000
 
@@ -44,7 +36,7 @@ export class SpaceLife {
   #ids: Ids
   #clock: Clock
 
-  constructor({ verifySpaces }: s.Static<typeof config>, documents: DocumentStore, users: Users, ids: Ids, clock: Clock) {
+  constructor({ verifySpaces }: Settings, documents: DocumentStore, users: Users, ids: Ids, clock: Clock) {
     this.#verifySpaces = verifySpaces
     this.#documents = documents
     this.#users = users
@@ -114,6 +106,6 @@ export class SpaceLife {
     await orNotFound('space', this.#documents.commit({ tombstone: id, in: spaces }, [removed]))
   }
 }
-wire(SpaceLife, Config, DocumentStore, Users, Ids, Clock)
+wire(SpaceLife, configPort(config), DocumentStore, Users, Ids, Clock)
 
 export const SpaceLifes = port<SpaceLife>('spaces.life')

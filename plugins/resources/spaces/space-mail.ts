@@ -5,6 +5,7 @@ import {
   Invalid,
   Log,
   Mailer,
+  type SpaceRecord,
   Spaces,
   type Stored,
   type StoredEvent,
@@ -15,11 +16,12 @@ import {
 } from 'pounce/sdk'
 
 type User = UserRecord & Stored
-type Told = 'space.member-changed' | 'space.request-rejected' | 'space.verified' | 'space.removed'
+type Told = 'space.member-changed' | 'space.join-requested' | 'space.request-rejected' | 'space.verified' | 'space.removed'
 
 /** Members that are written to about one space at most. */
 const mostMembers = 1000
-const oneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').slice(0, 900)
+/** Text of people as a part of a subject. */
+export const oneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').slice(0, 900)
 
 /** Writes to those whom a change of a space concerns, as Clowder 1.x does; each gets a mail of their own. After a crash some may get one twice. */
 export class SpaceMail {
@@ -49,22 +51,45 @@ export class SpaceMail {
     if (!space) return
     const link = `${this.#installation.baseUrl}/spaces/${id}`
     if (told.type === 'space.verified') return this.#tell(await this.#members(id), `The space ${space.name} has been verified`, link)
-    const { user, ...about } = told.data as StoredEvent<'space.member-changed'>['data'] | StoredEvent<'space.request-rejected'>['data']
-    const change = 'change' in about ? about.change : 'rejected'
-    const member = await this.#users.get(user)
-    if (!member || change === 'role' || change === 'removed') return
-    if (change === 'added') return this.#tell(user === told.actor ? [] : [member], `${who} added you to the space ${space.name}`, link)
-    const done = change === 'accepted' ? 'accepted' : 'rejected'
-    await this.#tell([member], `Your request to join the space ${space.name} was ${done}`, link)
-    const editors = (await this.#editors(id)).filter(editor => editor.id !== user)
-    await this.#tell(editors, `The request of ${fullNameOf(member)} to join the space ${space.name} was ${done}`, link)
+    await this.#tellOfMember(space, link, who, told as StoredEvent<Exclude<Told, 'space.verified' | 'space.removed'>>)
+  }
+
+  async #tellOfMember(
+    { id, name }: SpaceRecord & Stored,
+    link: string,
+    who: string,
+    { type, actor, data }: StoredEvent<'space.member-changed' | 'space.join-requested' | 'space.request-rejected'>,
+  ): Promise<void> {
+    const member = await this.#users.get(data.user)
+    if (!member) return
+    const change = 'change' in data ? data.change : type === 'space.join-requested' ? 'asked' : 'rejected'
+    const others = actor === member.id ? [] : [member]
+    const editors = async () => (await this.#editors(id)).filter(editor => editor.id !== member.id)
+    switch (change) {
+      case 'added':
+        return this.#tell(others, `${who} added you to the space ${name}`, link, 'message' in data ? data.message : undefined)
+      case 'role':
+        return this.#tell(others, `${who} gave you the role ${await this.#roleOf(member, id)} in the space ${name}`, link)
+      case 'removed':
+        return this.#tell(others, `${who} took you out of the space ${name}`, link)
+      case 'asked':
+        return this.#tell(await editors(), `${fullNameOf(member)} asks to join the space ${name}`, link)
+      default:
+        await this.#tell([member], `Your request to join the space ${name} was ${change}`, link)
+        await this.#tell(await editors(), `The request of ${fullNameOf(member)} to join the space ${name} was ${change}`, link)
+    }
+  }
+
+  async #roleOf(member: User, space: string): Promise<string> {
+    const own = member.memberships.filter(held => held.space === space)
+    return (await this.#users.membershipsOf({ memberships: own }))[0]?.roleName ?? 'of nobody'
   }
 
   async #members(space: string): Promise<readonly User[]> {
     const members: User[] = []
     let after: After | undefined
     do {
-      const page = await this.#users.membersOf(space, { limit: 200, ...(after ? { after } : {}) })
+      const page = await this.#users.peopleOf(space, { limit: 200, ...(after ? { after } : {}) })
       members.push(...page.items)
       after = page.next
     } while (after && members.length < mostMembers)
@@ -72,22 +97,29 @@ export class SpaceMail {
   }
 
   async #editors(space: string): Promise<readonly User[]> {
-    const editing = new Set((await this.#users.roles()).filter(role => role.permissions.includes('EditSpace')).map(role => role.id))
-    const members = await this.#members(space)
-    return members.filter(({ memberships }) => memberships.some(held => held.space === space && editing.has(held.role)))
+    const editors: User[] = []
+    for (const member of await this.#members(space)) {
+      const held = await this.#users.membershipsOf(member)
+      if (held.some(one => one.space === space && one.permissions.has('EditSpace'))) editors.push(member)
+    }
+    return editors
   }
 
   /** What concerns people as members, if they want mails. */
-  #tell(to: readonly User[], said: string, link: string): Promise<void> {
-    return this.#write(to.filter(wantsMail), said, link)
+  #tell(to: readonly User[], said: string, link: string, message?: string): Promise<void> {
+    return this.#write(to.filter(wantsMail), said, link, message)
   }
 
-  async #write(to: readonly User[], said: string, link?: string): Promise<void> {
+  async #write(to: readonly User[], said: string, link?: string, message?: string): Promise<void> {
     const subject = oneLine(said)
     for (const { id, email, status } of to) {
       if (status === 'Inactive') continue
       try {
-        await this.#mailer.send({ to: [email], subject, text: `${subject}.\n${link ? `\n${link}\n` : ''}` })
+        await this.#mailer.send({
+          to: [email],
+          subject,
+          text: `${subject}.\n${message ? `\n${message}\n` : ''}${link ? `\n${link}\n` : ''}`,
+        })
       } catch (error) {
         if (!(error instanceof Invalid)) throw error
         this.#log.warn('a mail about a space cannot be written', { user: id, error })

@@ -1,0 +1,35 @@
+import { s } from 'pounce/sdk'
+
+export const config = s.Object({
+  verifySpaces: s.Boolean({
+    default: true,
+    description: 'A new space is TRIAL, so that nobody can make it public before a server admin has verified it; false: it is PRIVATE',
+  }),
+  requestsPerHour: s.Integer({
+    default: 20,
+    minimum: 1,
+    maximum: 10_000,
+    description: 'Spaces that one person can ask to join in an hour',
+  }),
+  invitationsPerHour: s.Integer({
+    default: 100,
+    minimum: 1,
+    maximum: 10_000,
+    description: 'People whom one person can invite into spaces in an hour',
+  }),
+  invitationDays: s.Integer({
+    default: 30,
+    minimum: 1,
+    maximum: 400,
+    description: 'An invitation that nobody accepts ends after so many days',
+  }),
+  signUpPage: s.String({
+    default: '/signup',
+    pattern: '^/[^\\s\\\\]*$',
+    maxLength: 500,
+    description: 'The page of this server that the invitation of somebody without an account names',
+  }),
+})
+
+/** Checked settings of this plugin. */
+export type Settings = s.Static<typeof config>

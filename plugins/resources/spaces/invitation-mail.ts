@@ -1,0 +1,58 @@
+import { configPort, fullNameOf, Installation, Invalid, Log, Mailer, Spaces, type StoredEvent, Users, wire } from 'pounce/sdk'
+import { config, type Settings } from './config.ts'
+import { type Invitations, SpaceInvitations } from './invitations.ts'
+import { oneLine } from './space-mail.ts'
+
+/** Writes to those who are invited; after a crash they may get it twice. */
+export class InvitationMail {
+  #page: string
+  #invitations: Invitations
+  #spaces: Spaces
+  #users: Users
+  #mailer: Mailer
+  #installation: Installation
+  #log: Log
+
+  constructor(
+    { signUpPage }: Settings,
+    invitations: Invitations,
+    spaces: Spaces,
+    users: Users,
+    mailer: Mailer,
+    installation: Installation,
+    log: Log,
+  ) {
+    this.#page = signUpPage
+    this.#invitations = invitations
+    this.#spaces = spaces
+    this.#users = users
+    this.#mailer = mailer
+    this.#installation = installation
+    this.#log = log
+  }
+
+  async handle({ subject, data }: StoredEvent<'space.invited'>): Promise<void> {
+    const [found, space] = await Promise.all([this.#invitations.get(data.invitation), this.#spaces.get(subject.id)])
+    if (!found || !space) return
+    const [author, user] = await Promise.all([this.#users.get(found.author), this.#users.byEmail(found.email)])
+    if (user && !wantsMail(user)) return
+    const said = oneLine(`${author ? fullNameOf(author) : 'Somebody'} invites you to the space ${space.name}`)
+    const { baseUrl } = this.#installation
+    const way = user
+      ? `Sign in to accept:\n\n${baseUrl}/spaces/${space.id}`
+      : `Sign up with this address to join:\n\n${baseUrl}${this.#page}?email=${encodeURIComponent(found.email)}`
+    const text = [
+      `${said}.`,
+      ...(found.message ? [found.message] : []),
+      way,
+      'If you do not know what this is about, there is nothing to do.',
+    ]
+    try {
+      await this.#mailer.send({ to: [found.email], subject: said, text: `${text.join('\n\n')}\n` })
+    } catch (error) {
+      if (!(error instanceof Invalid)) throw error
+      this.#log.warn('an invitation cannot be written', { invitation: found.id, error })
+    }
+  }
+}
+wire(InvitationMail, configPort(config), SpaceInvitations, Spaces, Users, Mailer, Installation, Log)

@@ -1,0 +1,257 @@
+import { createHash } from 'node:crypto'
+import {
+  type After,
+  type Caller,
+  Clock,
+  CommitConflict,
+  collection,
+  configPort,
+  DocumentStore,
+  eq,
+  event,
+  isMailAddress,
+  NotFound,
+  type Page,
+  Policy,
+  plainEmail,
+  port,
+  range,
+  removeFound,
+  Spaces,
+  type Stored,
+  signedIn,
+  type Time,
+  type UserRecord,
+  Users,
+  wire,
+} from 'pounce/sdk'
+import { config, type Settings } from './config.ts'
+import { type Members, SpaceMembers } from './members.ts'
+import { type Quota, Quotas } from './quota.ts'
+
+/** Somebody is asked into a space by mail. Its id follows from space and address, so that nobody has two. */
+export interface InvitationRecord {
+  readonly space: string
+  /** As accounts have it. */
+  readonly email: string
+  /** Id of the role. */
+  readonly role: string
+  readonly message: string
+  /** Who invites. */
+  readonly author: string
+  readonly created: Time
+  readonly expires: Time
+}
+export type Invitation = InvitationRecord & Stored
+
+export const invitations = collection<InvitationRecord>('spaces.invitations', {
+  bySpace: { on: ['space', 'created'] },
+  byEmail: { on: ['email', 'created'] },
+  byExpiry: { on: ['expires'] },
+})
+
+/** What became of one who was invited. */
+export interface Invited {
+  readonly email?: string
+  readonly userId?: string
+  /** `added`: is a member now; `member`: was one already; `invited`: gets a mail and may accept; `unknown`: no such account; `invalid`: no mail address. */
+  readonly status: 'added' | 'member' | 'invited' | 'unknown' | 'invalid'
+}
+
+const dayMs = 86_400_000
+type User = UserRecord & Stored
+type End = 'accepted' | 'declined' | 'withdrawn'
+
+/** People who are asked into spaces. */
+export class Invitations {
+  #settings: Settings
+  #documents: DocumentStore
+  #users: Users
+  #spaces: Spaces
+  #members: Members
+  #policy: Policy
+  #quota: Quota
+  #clock: Clock
+
+  constructor(
+    settings: Settings,
+    documents: DocumentStore,
+    users: Users,
+    spaces: Spaces,
+    members: Members,
+    policy: Policy,
+    quota: Quota,
+    clock: Clock,
+  ) {
+    this.#settings = settings
+    this.#documents = documents
+    this.#users = users
+    this.#spaces = spaces
+    this.#members = members
+    this.#policy = policy
+    this.#quota = quota
+    this.#clock = clock
+  }
+
+  /**
+   * Whoever has an account that the caller may look at is a member at once, as in Clowder 1.x; others get a mail. An invitation that is there already is
+   * renewed. A member keeps their role. `Invalid` for a role that there is not; `TooMany`.
+   */
+  async invite(
+    caller: Caller,
+    space: string,
+    asked: {
+      readonly emails: readonly string[]
+      readonly userIds: readonly string[]
+      readonly role: string
+      readonly message?: string | undefined
+    },
+  ): Promise<readonly Invited[]> {
+    const { id: role } = await this.#members.roleOf(asked.role)
+    const author = signedIn(caller).id
+    const message = asked.message?.trim() ?? ''
+    const [emails, userIds] = [[...new Set(asked.emails.map(plainEmail))], [...new Set(asked.userIds)]]
+    await this.#quota.take('invite', author, emails.length + userIds.length, this.#settings.invitationsPerHour)
+    const invited: Invited[] = []
+    const found = await this.#users.getMany(userIds)
+    for (const userId of userIds) {
+      const user = found.get(userId)
+      invited.push({ userId, status: user ? await this.#add(user, space, { role, author, message }) : 'unknown' })
+    }
+    for (const email of emails) {
+      const user = isMailAddress(email) ? await this.#seen(caller, email) : undefined
+      if (user) invited.push({ email, status: await this.#add(user, space, { role, author, message }) })
+      else if (!isMailAddress(email)) invited.push({ email, status: 'invalid' })
+      else {
+        await this.#write({ space, email, role, author, message })
+        invited.push({ email, status: 'invited' })
+      }
+    }
+    return invited
+  }
+
+  /** Those that wait in a space, the oldest first. */
+  ofSpace(space: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<Invitation>> {
+    return this.#documents.find(invitations, {
+      using: 'bySpace',
+      where: eq('space', space),
+      sort: { by: 'created', order: 'ascending' },
+      ...page,
+    })
+  }
+
+  /** Those that wait for a person, the oldest first; none while nobody has checked that the address is theirs. */
+  async of(user: User, page: { readonly after?: After; readonly limit: number }): Promise<Page<Invitation>> {
+    if (user.isEmailUnverified) return { items: [] }
+    const where = eq('email', user.email)
+    return this.#documents.find(invitations, { using: 'byEmail', where, sort: { by: 'created', order: 'ascending' }, ...page })
+  }
+
+  get(id: string): Promise<Invitation | undefined> {
+    return this.#documents.get(invitations, id)
+  }
+
+  /** Takes one back. `NotFound` for one that is not there, or of another space. */
+  async withdraw(space: string, id: string, actor: string | undefined): Promise<void> {
+    const found = await this.get(id)
+    if (!found || found.space !== space || !(await this.#end(found, 'withdrawn', actor))) throw new NotFound('invitation')
+  }
+
+  /** By the one who is invited. `NotFound` for one that is not theirs, or no more; a space that is gone, too. */
+  async answer(id: string, userId: string, how: 'accepted' | 'declined'): Promise<void> {
+    const [found, user] = await Promise.all([this.get(id), this.#users.get(userId)])
+    const isTheirs = found && user && !user.isEmailUnverified && found.email === user.email && !this.#isOver(found)
+    if (!isTheirs || !(await this.#end(found, how, userId))) throw new NotFound('invitation')
+    if (how === 'accepted' && !(await this.#letIn(found, user))) throw new NotFound('space')
+  }
+
+  /** Somebody has an account now, or an address that was checked: what waits for them is accepted. */
+  async welcome(userId: string): Promise<void> {
+    const user = await this.#users.get(userId)
+    if (!user) return
+    for (;;) {
+      const { items } = await this.of(user, { limit: 200 })
+      if (items.length === 0) return
+      for (const found of items) {
+        if (!this.#isOver(found)) await this.#letIn(found, user)
+        await this.#end(found, 'accepted', found.author)
+      }
+    }
+  }
+
+  /** Ends all of a space that is gone. */
+  async release(space: string): Promise<void> {
+    await removeFound(this.#documents, invitations, { using: 'bySpace', where: eq('space', space) })
+  }
+
+  /** Forgets those that are over. */
+  async run(signal: AbortSignal): Promise<void> {
+    const where = range('expires', { lte: this.#clock.now().toISOString() })
+    await removeFound(this.#documents, invitations, { using: 'byExpiry', where, signal })
+  }
+
+  async #seen(caller: Caller, email: string): Promise<User | undefined> {
+    const user = await this.#users.byEmail(email)
+    if (!user || user.isEmailUnverified) return undefined
+    return (await this.#policy.canOn(caller, 'ViewUser', { kind: 'user', id: user.id })) === 'yes' ? user : undefined
+  }
+
+  async #add(
+    user: User,
+    space: string,
+    { role, author, message }: Pick<InvitationRecord, 'role' | 'author' | 'message'>,
+  ): Promise<'added' | 'member'> {
+    const outcome = await this.#users.setMembership(user.id, space, role, { actor: author, message, onlyNew: true })
+    return outcome === 'added' ? 'added' : 'member'
+  }
+
+  async #write(asked: Omit<InvitationRecord, 'created' | 'expires'>): Promise<void> {
+    const now = this.#clock.now()
+    const id = createHash('sha256').update(`${asked.space}\n${asked.email}`).digest('hex').slice(0, 24)
+    const expires = new Date(now.getTime() + this.#settings.invitationDays * dayMs).toISOString()
+    const told = [event('space.invited', { kind: 'space', id: asked.space }, { invitation: id }, asked.author)]
+    for (;;) {
+      try {
+        await this.#documents.commit({ insert: { id, ...asked, created: now.toISOString(), expires }, into: invitations }, told)
+        break
+      } catch (error) {
+        if (!(error instanceof CommitConflict)) throw error
+      }
+      try {
+        await this.#documents.commit({ update: id, in: invitations, set: { ...asked, expires } }, told)
+        break
+      } catch (error) {
+        if (!(error instanceof CommitConflict)) throw error
+      }
+    }
+    // The space may have gone meanwhile, after its invitations had ended.
+    if (!(await this.#spaces.get(asked.space))) await this.release(asked.space)
+  }
+
+  /** False when the space is gone. A role that is gone is its successor, or else what new members get. */
+  async #letIn({ space, role, author, message }: Invitation, user: User): Promise<boolean> {
+    if (!(await this.#spaces.get(space))) return false
+    const [live] = await this.#users.membershipsOf({ memberships: [{ space, role }] })
+    await this.#add(user, space, { role: live?.role ?? (await this.#members.roleOf('Viewer')).id, author, message })
+    return true
+  }
+
+  /** False when somebody else was faster. */
+  async #end({ id, space }: Invitation, how: End, actor: string | undefined): Promise<boolean> {
+    try {
+      const ended = event('space.invitation-ended', { kind: 'space', id: space }, { invitation: id, how }, actor)
+      await this.#documents.commit({ tombstone: id, in: invitations }, [ended])
+      return true
+    } catch (error) {
+      if (error instanceof CommitConflict) return false
+      throw error
+    }
+  }
+
+  #isOver({ expires }: InvitationRecord): boolean {
+    return this.#clock.now().toISOString() >= expires
+  }
+}
+wire(Invitations, configPort(config), DocumentStore, Users, Spaces, SpaceMembers, Policy, Quotas, Clock)
+
+export const SpaceInvitations = port<Invitations>('spaces.invitations')

@@ -1,0 +1,131 @@
+import {
+  Clock,
+  Conflict,
+  configPort,
+  DocumentStore,
+  event,
+  Invalid,
+  type NewEvent,
+  NotFound,
+  port,
+  rewrite,
+  type SpaceRecord,
+  Users,
+  wire,
+} from 'pounce/sdk'
+import { spaces } from './collection.ts'
+import { config, type Settings } from './config.ts'
+import { type Members, SpaceMembers } from './members.ts'
+import { type Quota, Quotas } from './quota.ts'
+
+type Request = SpaceRecord['requests'][number]
+const mostRequests = 1000
+/** Who began to let somebody in is believed so long to go on with it. */
+const settlingMs = 30_000
+const request = 'request to join'
+
+/** People who ask to join a space, and what becomes of it. */
+export class JoinRequests {
+  #perHour: number
+  #documents: DocumentStore
+  #users: Users
+  #members: Members
+  #quota: Quota
+  #clock: Clock
+
+  constructor({ requestsPerHour }: Settings, documents: DocumentStore, users: Users, members: Members, quota: Quota, clock: Clock) {
+    this.#perHour = requestsPerHour
+    this.#documents = documents
+    this.#users = users
+    this.#members = members
+    this.#quota = quota
+    this.#clock = clock
+  }
+
+  /** Asking twice is no error and no second event. `Invalid` for a member; `TooMany`; the right to see the space is the caller's to check. */
+  async ask(space: string, user: string, message: string | undefined): Promise<void> {
+    const found = await this.#documents.get(spaces, space)
+    if (!found) throw new NotFound('space')
+    if (found.requests.some(one => one.user === user)) return
+    if (await this.#isMember(space, user)) throw new Invalid('You are a member of this space already')
+    await this.#quota.take('request', user, 1, this.#perHour)
+    await rewrite(this.#documents, spaces, { kind: 'space', id: space }, ({ requests, author }) => {
+      if (requests.some(one => one.user === user)) return undefined
+      if (requests.length >= mostRequests) throw new Conflict('Too many people wait to join this space already')
+      const asked: Request = { user, at: this.#clock.now().toISOString(), ...(message ? { message } : {}) }
+      return {
+        set: { requests: [...requests, asked] },
+        events: [event('space.join-requested', { kind: 'space', id: space }, { user, to: author }, user)],
+      }
+    })
+  }
+
+  /** Takes one's own request back. `NotFound` when there is none. */
+  async withdraw(space: string, user: string): Promise<void> {
+    await this.#take(space, user, () => [])
+  }
+
+  /** The oldest first. */
+  async of(space: string): Promise<readonly Request[]> {
+    return (await this.#documents.get(spaces, space))?.requests ?? []
+  }
+
+  /**
+   * Lets somebody in who asked; of several who do so at once one does it, and the others have `NotFound`, as for somebody who did not ask. Who has
+   * become a member meanwhile keeps the role that they have.
+   */
+  async accept(space: string, user: string, role: string, actor: string | undefined): Promise<void> {
+    const { id } = await this.#members.roleOf(role)
+    const subject = { kind: 'space', id: space } as const
+    const now = this.#clock.now().toISOString()
+    await rewrite(this.#documents, spaces, subject, ({ requests }) => {
+      this.#mustWait(requests, user)
+      return { set: { requests: requests.map(one => (one.user === user ? { ...one, settling: now } : one)) }, events: [] }
+    })
+    await this.#users.setMembership(user, space, id, { actor, joining: 'accepted', onlyNew: true })
+    await this.#forget(space, user, actor)
+  }
+
+  async reject(space: string, user: string, actor: string | undefined): Promise<void> {
+    await this.#take(space, user, () => [event('space.request-rejected', { kind: 'space', id: space }, { user }, actor)], actor)
+  }
+
+  /** Of somebody who is a member now, however they became one. One that is not there is no error. */
+  async forget(space: string, user: string): Promise<void> {
+    if (await this.#documents.get(spaces, space)) await this.#forget(space, user, undefined)
+  }
+
+  async #forget(space: string, user: string, actor: string | undefined): Promise<void> {
+    const subject = { kind: 'space', id: space } as const
+    await rewrite(this.#documents, spaces, subject, ({ requests }) => {
+      const rest = requests.filter(one => one.user !== user)
+      if (rest.length === requests.length) return undefined
+      return { set: { requests: rest }, events: [event('space.updated', subject, { fields: ['requests'] }, actor)] }
+    }).catch((error: unknown) => {
+      if (!(error instanceof NotFound)) throw error
+    })
+  }
+
+  async #take(space: string, user: string, events: () => readonly NewEvent[], actor: string | undefined = user): Promise<void> {
+    const subject = { kind: 'space', id: space } as const
+    await rewrite(this.#documents, spaces, subject, ({ requests }) => {
+      this.#mustWait(requests, user)
+      const settled = event('space.updated', subject, { fields: ['requests'] }, actor)
+      return { set: { requests: requests.filter(one => one.user !== user) }, events: [settled, ...events()] }
+    })
+  }
+
+  #mustWait(requests: readonly Request[], user: string): void {
+    const found = requests.find(one => one.user === user)
+    const since = found?.settling === undefined ? Number.NEGATIVE_INFINITY : Date.parse(found.settling)
+    if (!found || this.#clock.now().getTime() - since < settlingMs) throw new NotFound(request)
+  }
+
+  async #isMember(space: string, user: string): Promise<boolean> {
+    const record = await this.#users.get(user)
+    return record !== undefined && (await this.#users.membershipsOf(record)).some(held => held.space === space)
+  }
+}
+wire(JoinRequests, configPort(config), DocumentStore, Users, SpaceMembers, Quotas, Clock)
+
+export const Requests = port<JoinRequests>('spaces.requests')

@@ -1,0 +1,171 @@
+import {
+  afterParameter,
+  Installation,
+  Invalid,
+  linkToNext,
+  NotFound,
+  one,
+  Policy,
+  peopleFor,
+  readAfter,
+  routesFor,
+  ShownPerson,
+  Spaces,
+  s,
+  signedIn,
+  TooMany,
+  Users,
+} from 'pounce/sdk'
+import { type Invitation, SpaceInvitations } from './invitations.ts'
+
+const route = routesFor('spaces', {
+  invitations: SpaceInvitations,
+  users: Users,
+  spaces: Spaces,
+  policy: Policy,
+  installation: Installation,
+})
+const params = s.Object({ id: s.id() })
+const Role = s.Object({ id: s.String(), name: s.String() })
+const page = s.Object({ limit: s.Integer({ default: 100, minimum: 1, maximum: 1000 }), after: afterParameter() })
+const windowOf = ({ limit, after }: s.Static<typeof page>) => ({ limit, ...(after === undefined ? {} : { after: readAfter(after) }) })
+
+/** The role that somebody who accepts now would get. */
+const roleOf = async (users: Users, { space, role }: Invitation): Promise<s.Static<typeof Role>> => {
+  const [live] = await users.membershipsOf({ memberships: [{ space, role }] })
+  return { id: live?.role ?? role, name: live?.roleName ?? '' }
+}
+
+export const inviteIntoSpace = route({
+  method: 'POST',
+  path: '/api/spaces/:id/invite',
+  summary: 'Invite people into a space',
+  description:
+    'In Clowder 1.x this is on a web page only. Whoever has an account that the caller may look at is a member at once, and told by mail. Others get a mail, and are members when they sign up with that address, or accept.',
+  permission: 'EditSpace',
+  of: one('space'),
+  params,
+  body: s.Object({
+    emails: s.Optional(s.Array(s.String({ minLength: 1, maxLength: 320 }), { maxItems: 100 })),
+    userIds: s.Optional(s.Array(s.id(), { maxItems: 100 })),
+    role: s.String({ default: 'Viewer', maxLength: 100, description: 'Name or id of the role' }),
+    message: s.Optional(s.prose(2000)),
+  }),
+  responses: {
+    200: s.Array(
+      s.Object({
+        email: s.Optional(s.String()),
+        userId: s.Optional(s.String()),
+        status: s.Union([s.Literal('added'), s.Literal('member'), s.Literal('invited'), s.Literal('unknown'), s.Literal('invalid')], {
+          description: '`member`: was one already, and keeps the role',
+        }),
+      }),
+    ),
+  },
+  throws: [NotFound, Invalid, TooMany],
+  async handle({ params, body: { emails = [], userIds = [], role, message }, caller }, { invitations }) {
+    if (emails.length + userIds.length === 0) throw new Invalid('Name somebody in emails or userIds')
+    return { status: 200, body: [...(await invitations.invite(caller, params.id, { emails, userIds, role, message }))] }
+  },
+})
+
+export const listSpaceInvitations = route({
+  method: 'GET',
+  path: '/api/spaces/:id/invitations',
+  summary: 'Invitations into a space that nobody has accepted yet, the oldest first',
+  permission: 'EditSpace',
+  of: one('space'),
+  params,
+  query: page,
+  responses: {
+    200: s.Array(s.Object({ id: s.id(), email: s.String(), role: Role, author: ShownPerson, created: s.v1Date(), expires: s.v1Date() })),
+  },
+  throws: [NotFound, Invalid],
+  async handle({ params, query, caller, url }, { invitations, users, policy, installation }) {
+    const found = await invitations.ofSpace(params.id, windowOf(query))
+    const person = await peopleFor(
+      users,
+      policy,
+      caller,
+      found.items.map(({ author }) => author),
+    )
+    const body = await Promise.all(
+      found.items.map(async one => ({
+        ...{ id: one.id, email: one.email, role: await roleOf(users, one), author: person(one.author) },
+        ...{ created: s.toV1Date(one.created), expires: s.toV1Date(one.expires) },
+      })),
+    )
+    return { status: 200, body, ...linkToNext(installation.baseUrl, url, found, { dated: false }) }
+  },
+})
+
+export const withdrawSpaceInvitation = route({
+  method: 'DELETE',
+  path: '/api/spaces/:id/invitations/:invitation',
+  summary: 'Take an invitation back',
+  permission: 'EditSpace',
+  of: one('space'),
+  params: s.Object({ id: s.id(), invitation: s.id() }),
+  responses: { 200: s.success() },
+  throws: [NotFound],
+  async handle({ params: { id, invitation }, caller }, { invitations }) {
+    await invitations.withdraw(id, invitation, caller.user?.id)
+    return { status: 200, body: { status: 'success' } }
+  },
+})
+
+export const listOwnInvitations = route({
+  method: 'GET',
+  path: '/api/invitations',
+  summary: 'Spaces into which one is invited, the oldest invitation first',
+  permission: 'signedIn',
+  limitedKeys: 'refused',
+  query: page,
+  responses: {
+    200: s.Array(
+      s.Object({
+        ...{ id: s.id(), space: s.Object({ id: s.id(), name: s.String() }), role: Role, message: s.String() },
+        ...{ author: ShownPerson, created: s.v1Date(), expires: s.v1Date() },
+      }),
+    ),
+  },
+  throws: [Invalid],
+  async handle({ query, caller, url }, { invitations, users, spaces, policy, installation }) {
+    const me = await users.get(signedIn(caller).id)
+    const found = me ? await invitations.of(me, windowOf(query)) : { items: [] }
+    const named = await spaces.getMany([...new Set(found.items.map(({ space }) => space))])
+    const person = await peopleFor(
+      users,
+      policy,
+      caller,
+      found.items.map(({ author }) => author),
+    )
+    const body = await Promise.all(
+      found.items.map(async one => ({
+        ...{ id: one.id, space: { id: one.space, name: named.get(one.space)?.name ?? '' }, role: await roleOf(users, one) },
+        ...{ message: one.message, author: person(one.author) },
+        ...{ created: s.toV1Date(one.created), expires: s.toV1Date(one.expires) },
+      })),
+    )
+    return { status: 200, body, ...linkToNext(installation.baseUrl, url, found, { dated: false }) }
+  },
+})
+
+const answer = (how: 'accepted' | 'declined', verb: 'accept' | 'decline', summary: string) =>
+  route({
+    method: 'POST',
+    path: `/api/invitations/:id/${verb}`,
+    summary,
+    permission: 'signedIn',
+    limitedKeys: 'refused',
+    params,
+    responses: { 200: s.success() },
+    throws: [NotFound],
+    async handle({ params, caller }, { invitations }) {
+      await invitations.answer(params.id, signedIn(caller).id, how)
+      return { status: 200, body: { status: 'success' } }
+    },
+  })
+
+export const acceptInvitation = answer('accepted', 'accept', 'Join a space into which one is invited')
+export const declineInvitation = answer('declined', 'decline', 'Turn an invitation into a space down')
