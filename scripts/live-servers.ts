@@ -57,12 +57,18 @@ const ldap = async (url: string): Promise<string> => {
   }
 }
 
+const oidc = async (url: string): Promise<string> => {
+  const { issuer } = await json<{ issuer: string }>(url, '/.well-known/openid-configuration')
+  return `OpenID provider, calling itself ${issuer}`
+}
+
 const asked: readonly (readonly [LiveServer, string, (url: string) => Promise<string>])[] = [
   ['MONGODB', 'MongoDB', mongodb],
   ['S3', 'S3', s3],
   ['ELASTICSEARCH', 'Elasticsearch', elasticsearch],
   ['RABBITMQ_MANAGEMENT', 'RabbitMQ', rabbitmqManagement],
   ['LDAP', 'LDAP', ldap],
+  ['OIDC', 'OpenID provider', oidc],
 ]
 
 /**

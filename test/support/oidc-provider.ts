@@ -14,7 +14,6 @@ const provider: Provider = {
   label: 'Example University',
   issuer: '',
   clientId: 'app',
-  clientSecret: 'secret',
   clientAuthentication: 'basic',
   scopes: ['openid', 'profile', 'email'],
   parameters: {},
@@ -27,13 +26,18 @@ const provider: Provider = {
   trustsEmail: false,
 }
 
-/** `auth.oidc` with the providers named here, started; the first one's site. */
+/** `auth.oidc` with the providers named here, started; one without a `clientId` is known to `FakeIssuer`; the first one's site. */
 export const oidcWith = async (
   providers: Readonly<Record<string, Partial<Provider>>>,
   settings: Partial<OidcConfig> = {},
   log: Log = silent,
 ): Promise<{ readonly accounts: OidcAccounts; readonly site: SignInSite }> => {
-  const whole = Object.fromEntries(Object.entries(providers).map(([name, own]) => [name, { ...provider, ...own }]))
+  const whole = Object.fromEntries(
+    Object.entries(providers).map(([name, own]) => [
+      name,
+      { ...provider, ...(own.clientId === undefined ? { clientSecret: 'secret' } : {}), ...own },
+    ]),
+  )
   const config: OidcConfig = { providers: whole, algorithms: ['RS256', 'ES256'], timeoutMs: 1000, refetchKeysAfterMs: 0, ...settings }
   const issuers = new Issuers(config, new GuardedFetch(), log)
   await issuers.start()
