@@ -68,6 +68,11 @@ const entries: Entries = {
   'space.removed': ({ subject }) => ({ type: 'delete_space', object: subject }),
   'space.member-changed': ({ subject, data }) =>
     data.change === 'role' ? undefined : { type: memberChanges[data.change], object: subject, target: data.user },
+  'space.join-requested': ({ subject, data }) => ({ type: 'postrequest_space', object: subject, target: data.to }),
+  'space.group-changed': ({ subject, data }) =>
+    data.change === 'role'
+      ? undefined
+      : { type: data.change === 'added' ? 'add_group_to_space' : 'remove_group_from_space', object: subject },
   'space.request-rejected': ({ subject, data }) => ({ type: 'rejectrequest_space', object: subject, target: data.user }),
   'collection.created': created,
   'collection.updated': updated,

@@ -1,4 +1,4 @@
-import { configPort, fullNameOf, Installation, Invalid, Log, Mailer, Spaces, type StoredEvent, Users, wire } from 'pounce/sdk'
+import { configPort, fullNameOf, Installation, Invalid, Log, Mailer, Spaces, type StoredEvent, Users, wantsMail, wire } from 'pounce/sdk'
 import { config, type Settings } from './config.ts'
 import { type Invitations, SpaceInvitations } from './invitations.ts'
 import { oneLine } from './space-mail.ts'

@@ -4,7 +4,6 @@ import {
   type Caller,
   Clock,
   CommitConflict,
-  collection,
   configPort,
   DocumentStore,
   eq,
@@ -20,35 +19,14 @@ import {
   Spaces,
   type Stored,
   signedIn,
-  type Time,
   type UserRecord,
   Users,
   wire,
 } from 'pounce/sdk'
 import { config, type Settings } from './config.ts'
+import { type Invitation, type InvitationRecord, invitations } from './invitation-record.ts'
 import { type Members, SpaceMembers } from './members.ts'
 import { type Quota, Quotas } from './quota.ts'
-
-/** Somebody is asked into a space by mail. Its id follows from space and address, so that nobody has two. */
-export interface InvitationRecord {
-  readonly space: string
-  /** As accounts have it. */
-  readonly email: string
-  /** Id of the role. */
-  readonly role: string
-  readonly message: string
-  /** Who invites. */
-  readonly author: string
-  readonly created: Time
-  readonly expires: Time
-}
-export type Invitation = InvitationRecord & Stored
-
-export const invitations = collection<InvitationRecord>('spaces.invitations', {
-  bySpace: { on: ['space', 'created'] },
-  byEmail: { on: ['email', 'created'] },
-  byExpiry: { on: ['expires'] },
-})
 
 /** What became of one who was invited. */
 export interface Invited {

@@ -16,7 +16,8 @@ import {
   TooMany,
   Users,
 } from 'pounce/sdk'
-import { type Invitation, SpaceInvitations } from './invitations.ts'
+import type { Invitation } from './invitation-record.ts'
+import { SpaceInvitations } from './invitations.ts'
 
 const route = routesFor('spaces', {
   invitations: SpaceInvitations,
