@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { isIP } from 'node:net'
 import { type Credentials, NotSignedIn } from 'pounce/sdk'
 import type { Exchange } from './exchange.ts'
 
@@ -49,25 +50,28 @@ const authorizationOf = (text: string): Pick<Credentials, 'basic' | 'bearer'> =>
   return { basic: { email: decoded.slice(0, colon), password: decoded.slice(colon + 1) } }
 }
 
+/** Two different ones are none that fits: the second may have been planted by another server of the domain. */
 const cookieValue = (header: string, name: string): string | undefined => {
+  const values = new Set<string>()
   for (const pair of header.split(';')) {
     const at = pair.indexOf('=')
-    if (at > 0 && pair.slice(0, at).trim() === name)
-      return pair
-        .slice(at + 1)
-        .trim()
-        .replace(/^"(.*)"$/, '$1')
+    if (at > 0 && pair.slice(0, at).trim() === name) values.add(unquoted(pair.slice(at + 1).trim()))
   }
-  return undefined
+  return values.size === 0 ? undefined : [...values].join(', ')
 }
+
+const unquoted = (text: string): string => text.replace(/^"(.*)"$/, '$1')
 
 /** The address of the other end: the one that the outermost of our own proxies saw, else that of the connection. */
 export const addressOf = (headers: IncomingHttpHeaders, socketAddress: string | undefined, trustedProxies: number): string => {
   const forwarded = headers['x-forwarded-for']
   if (trustedProxies > 0 && typeof forwarded === 'string') {
     const hops = forwarded.split(',')
-    const seen = hops[Math.max(0, hops.length - trustedProxies)]?.trim()
-    if (seen) return seen
+    const seen = withoutPort(hops[Math.max(0, hops.length - trustedProxies)]?.trim() ?? '')
+    if (isIP(seen) !== 0) return seen
   }
   return socketAddress ?? ''
 }
+
+/** Some proxies add the port, which differs from connection to connection. */
+const withoutPort = (text: string): string => /^\[([^\]]+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text

@@ -9,6 +9,14 @@ class CrossOrigin extends Problem {
 }
 
 /**
+ * Lets a change on a route that looks at no credentials pass unless a browser says that a page of another site sent it: else that page could
+ * sign its visitors in as somebody else, or out. Programs say nothing of the kind.
+ */
+export const refuseOtherOrigins = (headers: IncomingHttpHeaders, baseUrl: string): void => {
+  if (headers['sec-fetch-site'] ?? headers.origin ?? headers.referer) requireSameOrigin(headers, baseUrl)
+}
+
+/**
  * Lets a session's change pass only when the browser says that a page of this server sent it; throws a 403 otherwise. Browsers send one of
  * these headers with every such request, so none at all is refused too.
  */
@@ -17,8 +25,13 @@ export const requireSameOrigin = (headers: IncomingHttpHeaders, baseUrl: string)
   if (site === 'same-origin') return
   if (site !== undefined && site !== 'none') throw new CrossOrigin()
   const from = originOf(headers.origin ?? headers.referer)
-  if (from === undefined || !(from.origin === originOf(baseUrl)?.origin || from.host === headers.host)) throw new CrossOrigin()
+  const own = originOf(baseUrl)
+  const isOwn = from !== undefined && (from.origin === own?.origin || (from.host === headers.host && !isDowngrade(from, own)))
+  if (!isOwn) throw new CrossOrigin()
 }
+
+/** A page that came unencrypted where the server is encrypted may be anybody's. */
+const isDowngrade = (from: URL, own: URL | undefined): boolean => own?.protocol === 'https:' && from.protocol !== 'https:'
 
 const exposed =
   'Link, X-Request-Id, Content-Disposition, Content-Range, Retry-After, Location, ' +

@@ -19,7 +19,7 @@ import { readJson } from './json-body.ts'
 import type { Mount } from './mount.ts'
 import { MultipartReader } from './multipart-reader.ts'
 import { noteSuperAdmin } from './note-super-admin.ts'
-import { requireSameOrigin } from './origin.ts'
+import { refuseOtherOrigins, requireSameOrigin } from './origin.ts'
 import type { AnyReply } from './replier.ts'
 import { type Checked, isSchema } from './route-checks.ts'
 import type { Match } from './route-table.ts'
@@ -49,7 +49,9 @@ export class Pipeline {
   async run(context: Context, exchange: Exchange, { mount, params: texts }: Match): Promise<AnyReply> {
     const { declaration, checks } = mount
     const address = addressOf(exchange.req.headers, exchange.req.socket.remoteAddress, this.#options.trustedProxies)
-    if (!declaration.ignoresCredentials && bringsCredentials(exchange)) {
+    if (declaration.ignoresCredentials) {
+      if (isChange(exchange)) refuseOtherOrigins(exchange.req.headers, this.#options.installation.baseUrl)
+    } else if (bringsCredentials(exchange)) {
       exchange.caller = await this.#identify(exchange, mount, address)
       this.#requireProperOrigin(exchange, mount)
     }
@@ -85,10 +87,10 @@ export class Pipeline {
     }
   }
 
-  #requireProperOrigin({ caller, req }: Exchange, { declaration }: Mount): void {
-    if (caller.via !== 'session') return
+  #requireProperOrigin(exchange: Exchange, { declaration }: Mount): void {
+    if (exchange.caller.via !== 'session') return
     if (declaration.neverByCookie) throw new Forbidden('A session cookie will not do here: send an API key, or sign in with the request')
-    if (req.method !== 'GET' && req.method !== 'HEAD') requireSameOrigin(req.headers, this.#options.installation.baseUrl)
+    if (isChange(exchange)) requireSameOrigin(exchange.req.headers, this.#options.installation.baseUrl)
   }
 
   /** A wrong input must not tell more than the caller may know, so rights come first as far as the input names things. */
@@ -129,3 +131,5 @@ const kindOf = ({ of, also = [] }: Mount['declaration'], parameter: string, inpu
   const kind = refs.find(({ id }) => id === parameter)?.kind
   return kind ?? (parameter === 'id' && group !== undefined ? (refs[0]?.kind ?? group.replace(/s$/, '')) : kindNamed(parameter))
 }
+
+const isChange = ({ req: { method } }: Exchange): boolean => method !== 'GET' && method !== 'HEAD'

@@ -24,8 +24,11 @@ export const requestLine = (url: string): RequestLine => {
   const given = query['key']
   const path = target.slice(0, mark) || '/'
   if (given === undefined) return { path, search: sent, query, key: undefined }
-  return { path, search: withoutKey(sent), query, key: typeof given === 'string' ? given : given.find(Boolean) }
+  return { path, search: withoutKey(sent), query, key: typeof given === 'string' ? given : oneOf(given) }
 }
+
+/** Two different keys are none: who put the second there, and which counts, cannot be known. */
+const oneOf = (given: readonly string[]): string => [...new Set(given.filter(Boolean))].join(', ')
 
 const withoutKey = (search: string): string =>
   search
