@@ -24,6 +24,8 @@ export interface DeclaredRoute {
   /** Of a JSON body; absent when the route reads none. */
   readonly body: Schema | undefined
   readonly takesParts: boolean
+  /** What it declares to take: a right, or `anyone`, `reader`, `signedIn`, `serverAdmin`. */
+  readonly permission: string
 }
 
 const idPattern = '^[0-9a-f]{24}$'
@@ -35,6 +37,7 @@ interface Operation {
     readonly required?: boolean
     readonly schema: Schema
   }[]
+  readonly 'x-permission'?: string
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema?: Schema }>> }
 }
 
@@ -44,13 +47,14 @@ export const declaredRoutes = async (server: TestServer): Promise<readonly Decla
     readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
   }
   return Object.entries(paths).flatMap(([path, item]) =>
-    Object.entries(item).map(([method, { parameters = [], requestBody }]) => ({
+    Object.entries(item).map(([method, { parameters = [], requestBody, 'x-permission': permission = '' }]) => ({
       method: method.toUpperCase(),
       path,
       ids: parameters.filter(each => each.in === 'path' && each.schema.pattern === idPattern).map(each => each.name),
       query: parameters.filter(each => each.in === 'query'),
       body: requestBody?.content['application/json']?.schema,
       takesParts: requestBody?.content['multipart/form-data'] !== undefined,
+      permission,
     })),
   )
 }
