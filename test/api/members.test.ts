@@ -1,0 +1,273 @@
+import test from 'ava'
+import { Mailer, Spaces, Users } from 'pounce/sdk'
+import { bootForTest, MemoryMailer } from 'pounce/sdk/testing'
+import { allIds, callsOf, idOf, nextOf } from '../support/calls.ts'
+import { refusal } from '../support/people.ts'
+import { letIn, newSpace, type Somebody, somebody } from '../support/spaces-and-people.ts'
+
+const mailer = new MemoryMailer()
+const server = await bootForTest({ overrides: { [Mailer]: mailer }, config: { access: { private: true } } })
+test.after.always(() => server.stop())
+const admin = callsOf(server.as(server.admin.key))
+const nobody = callsOf(server.as())
+const unknownId = 'f'.repeat(24)
+const ok = { status: 'success' }
+
+const roleOf = async (person: Somebody, space: string) => {
+  const held = (await server.get(Users).get(person.id))?.memberships.filter(one => one.space === space) ?? []
+  if (held.length > 1) throw new Error('a double membership')
+  return (await server.get(Users).roles()).find(({ id }) => id === held[0]?.role)?.name
+}
+const people = (count: number) => Promise.all(Array.from({ length: count }, () => somebody(server)))
+const mailsTo = async (person: Somebody) => {
+  await server.drained()
+  return mailer.sent.filter(({ to }) => to.includes(person.email)).map(({ subject }) => subject)
+}
+interface Member {
+  readonly type: string
+  readonly id: string
+  readonly name: string
+  readonly email?: string
+  readonly role: { readonly name: string }
+}
+
+test('members are listed with their roles, groups first, page by page', async t => {
+  const [ann, bob, cid] = (await people(3)) as [Somebody, Somebody, Somebody]
+  const space = await newSpace(ann)
+  await letIn(ann, space, 'Viewer', bob)
+  await letIn(ann, space, 'Editor', cid)
+  const group = await idOf(admin.post('/api/groups', { name: 'listed' }))
+  await ann.put(`/api/spaces/${space}/groups/${group}`, { role: 'Editor' })
+  const all = (await bob.get(`/api/spaces/${space}/members`)).body as Member[]
+  t.deepEqual(
+    all.map(({ type, id, role }) => [type, id, role.name]),
+    [
+      ['group', group, 'Editor'],
+      ...[
+        [ann.id, 'Admin'],
+        [bob.id, 'Viewer'],
+        [cid.id, 'Editor'],
+      ]
+        .sort()
+        .map(row => ['user', ...row]),
+    ],
+  )
+  t.is(all.find(({ id }) => id === ann.id)?.email, ann.email)
+  for (const limit of [1, 2, 3, 4]) {
+    const paged = await allIds(bob.get, `/api/spaces/${space}/members?limit=${limit}`)
+    t.deepEqual(
+      paged,
+      all.map(({ id }) => id),
+      `by ${limit}`,
+    )
+  }
+  t.is(nextOf(await bob.get(`/api/spaces/${space}/members?limit=4`)), undefined)
+})
+
+test('members are shown to those who may look at the space', async t => {
+  const [ann, bob] = (await people(2)) as [Somebody, Somebody]
+  const space = await newSpace(ann)
+  t.is((await bob.get(`/api/spaces/${space}/members`)).status, 404)
+  t.is((await nobody.get(`/api/spaces/${space}/members`)).status, 401)
+  for (const one of ['nonsense', unknownId]) t.is((await ann.get(`/api/spaces/${one}/members`)).status, 404)
+  for (const after of ['nonsense', `2_${unknownId}`, '0_x'])
+    t.is((await ann.get(`/api/spaces/${space}/members?after=${after}`)).status, 400, after)
+  t.is((await ann.get(`/api/spaces/${space}/members?limit=0`)).status, 400)
+})
+
+test('a member gets a role, another role, and leaves; each is told', async t => {
+  const [ann, bob] = (await people(2)) as [Somebody, Somebody]
+  const space = await newSpace(ann, 'told')
+  const path = `/api/spaces/${space}/members/${bob.id}`
+  t.deepEqual((await ann.put(path, { role: 'Viewer' })).body, ok)
+  await server.drained()
+  t.deepEqual((await ann.put(path, { role: 'Editor' })).body, ok)
+  t.is(await roleOf(bob, space), 'Editor')
+  await server.drained()
+  t.deepEqual((await ann.remove(path)).body, ok)
+  t.is(await roleOf(bob, space), undefined)
+  t.is((await bob.get(`/api/spaces/${space}`)).status, 404)
+  t.is((await ann.remove(path)).status, 400)
+  const mails = await mailsTo(bob)
+  t.is(mails.length, 3)
+  t.regex(mails[0] ?? '', /added you to the space told$/)
+  t.regex(mails[1] ?? '', /gave you the role Editor in the space told$/)
+  t.regex(mails[2] ?? '', /took you out of the space told$/)
+})
+
+test('only those who may edit a space rule over its members', async t => {
+  const [ann, bob, cid] = (await people(3)) as [Somebody, Somebody, Somebody]
+  const space = await newSpace(ann)
+  await letIn(ann, space, 'Editor', bob)
+  for (const [person, status] of [
+    [bob, 403],
+    [cid, 404],
+    [nobody, 401],
+  ] as const) {
+    t.is((await person.put(`/api/spaces/${space}/members/${cid.id}`, { role: 'Admin' })).status, status)
+    t.is((await person.remove(`/api/spaces/${space}/members/${ann.id}`)).status, status)
+    t.is((await person.post(`/api/spaces/${space}/invite`, { userIds: [cid.id] })).status, status)
+    t.is((await person.get(`/api/spaces/${space}/invitations`)).status, status)
+    t.is((await person.get(`/api/spaces/${space}/requests`)).status, status)
+    t.is((await person.remove(`/api/spaces/${space}/invitations/${unknownId}`)).status, status)
+  }
+  for (const one of ['nonsense', unknownId]) {
+    t.is((await ann.put(`/api/spaces/${one}/members/${bob.id}`, { role: 'Viewer' })).status, 404)
+    t.is((await ann.put(`/api/spaces/${space}/members/${one}`, { role: 'Viewer' })).status, 404)
+    t.is((await ann.remove(`/api/spaces/${one}/members/${bob.id}`)).status, 404)
+  }
+  t.is((await ann.remove(`/api/spaces/${space}/members/${unknownId}`)).status, 400)
+  for (const json of [{}, { role: 'King' }, { role: '' }, { role: 7 }])
+    t.is((await ann.put(`/api/spaces/${space}/members/${bob.id}`, json)).status, 400)
+  t.is(await roleOf(bob, space), 'Editor')
+})
+
+test('the last who can edit a space stays', async t => {
+  const [ann, bob, cid] = (await people(3)) as [Somebody, Somebody, Somebody]
+  const space = await newSpace(ann)
+  await letIn(ann, space, 'Editor', bob)
+  const refused = [
+    ann.put(`/api/spaces/${space}/members/${ann.id}`, { role: 'Viewer' }),
+    ann.remove(`/api/spaces/${space}/members/${ann.id}`),
+    ann.post(`/api/spaces/${space}/removeUser?removeUser=${ann.id}`),
+    ann.post(`/api/spaces/${space}/updateUsers`, { rolesandusers: { Admin: '' } }),
+    ann.post(`/api/spaces/${space}/updateUsers`, { rolesandusers: { Viewer: ann.id } }),
+    ann.post(`/api/spaces/${space}/leave`),
+  ]
+  for (const { status } of await Promise.all(refused)) t.is(status, 409)
+  t.is(await roleOf(ann, space), 'Admin')
+  await server.get(Users).change(cid.id, { set: { status: 'ReadOnly' } }, [])
+  t.is((await ann.put(`/api/spaces/${space}/members/${cid.id}`, { role: 'Admin' })).status, 200)
+  t.is((await ann.post(`/api/spaces/${space}/leave`)).status, 409, 'a ReadOnly account looks after nothing')
+  t.deepEqual((await ann.post(`/api/spaces/${space}/updateUsers`, { rolesandusers: { Admin: bob.id } })).body, ok)
+  t.deepEqual(await Promise.all([ann, bob, cid].map(one => roleOf(one, space))), [undefined, 'Admin', undefined])
+})
+
+test('whoever is a member leaves by themselves', async t => {
+  const [ann, bob, cid] = (await people(3)) as [Somebody, Somebody, Somebody]
+  const space = await newSpace(ann)
+  await letIn(ann, space, 'Viewer', bob)
+  t.is((await nobody.post(`/api/spaces/${space}/leave`)).status, 401)
+  t.deepEqual((await bob.post(`/api/spaces/${space}/leave`)).body, ok)
+  t.is(await roleOf(bob, space), undefined)
+  t.deepEqual((await mailsTo(bob)).length, 1)
+  const answers = await Promise.all(
+    [space, unknownId, 'nonsense'].map(async one => refusal(await cid.call(`/api/spaces/${one}/leave`, { method: 'POST' }))),
+  )
+  for (const answer of answers) t.deepEqual(answer, answers[0])
+  t.is(answers[0]?.['httpStatus'], 404)
+})
+
+test('two admins who leave at once do not leave the space to nobody', async t => {
+  const [ann, bob] = (await people(2)) as [Somebody, Somebody]
+  for (let round = 0; round < 5; round += 1) {
+    const space = await newSpace(ann)
+    await ann.put(`/api/spaces/${space}/members/${bob.id}`, { role: 'Admin' })
+    const statuses = await Promise.all([ann, bob].map(async one => (await one.post(`/api/spaces/${space}/leave`)).status))
+    for (const status of statuses) t.true(status === 200 || status === 409, String(status))
+    t.true((await Promise.all([ann, bob].map(one => roleOf(one, space)))).includes('Admin'))
+  }
+})
+
+test('somebody asks to join, once, and takes it back', async t => {
+  const [ann, bob, cid] = (await people(3)) as [Somebody, Somebody, Somebody]
+  const space = await newSpace(ann, 'wanted')
+  const group = await idOf(admin.post('/api/groups', { name: 'onlookers' }))
+  const path = `/api/spaces/${space}/request`
+  t.is((await bob.post(path, {})).status, 404)
+  t.is((await nobody.post(path, {})).status, 401)
+  const { id: viewing } = (await admin.post('/api/roles', { name: 'Onlooker', permissions: ['ViewSpace'] })).body as { id: string }
+  t.is((await ann.post(path, {})).status, 400)
+  await ann.put(`/api/spaces/${space}/groups/${group}`, { role: viewing })
+  await admin.post(`/api/groups/${group}/members`, { users: [bob.id, cid.id] })
+  t.is((await bob.post(path, {})).status, 400, 'a member through a group is one')
+  await ann.remove(`/api/spaces/${space}/groups/${group}`)
+  await callsOf(server.as(server.admin.key)).put(`/api/spaces/${space}/verify`)
+  await ann.post(`/api/spaces/${space}/update`, { name: 'wanted', description: '', timetolive: '1', enabled: false, access: 'PUBLIC' })
+  t.deepEqual((await bob.post(path, { message: 'Please\nlet me in' })).body, ok)
+  t.deepEqual((await bob.post(path, {})).body, ok)
+  t.deepEqual((await cid.post(path, {})).body, ok)
+  const asked = (await ann.get(`/api/spaces/${space}/requests`)).body as { user: { id: string; fullName: string }; message?: string }[]
+  t.deepEqual(
+    asked.map(({ user, message }) => [user.id, message]),
+    [
+      [bob.id, 'Please\nlet me in'],
+      [cid.id, undefined],
+    ],
+  )
+  const first = await ann.get(`/api/spaces/${space}/requests?limit=1`)
+  t.is((first.body as unknown[]).length, 1)
+  t.like(((await ann.get(nextOf(first) ?? '')).body as { user: { id: string } }[])[0], { user: { id: cid.id } })
+  t.deepEqual((await mailsTo(ann)).filter(subject => subject.includes('asks to join')).length, 2)
+  t.deepEqual((await bob.remove(path)).body, ok)
+  t.is((await bob.remove(path)).status, 404)
+  t.is((await bob.remove(`/api/spaces/${unknownId}/request`)).status, 404)
+  t.is((await ann.post(`/api/spaces/${space}/acceptRequest?user=${bob.id}`)).status, 404)
+  t.is((await server.get(Spaces).get(space))?.requests.length, 1)
+})
+
+test('who becomes a member otherwise asks no longer, and keeps the role', async t => {
+  const [ann, bob] = (await people(2)) as [Somebody, Somebody]
+  const space = await newSpace(ann)
+  const at = new Date().toISOString()
+  await server.get(Spaces).change(space, { set: { requests: [{ user: bob.id, at }] } }, [])
+  await letIn(ann, space, 'Editor', bob)
+  await ann.post(`/api/spaces/${space}/acceptRequest?user=${bob.id}`)
+  await server.drained()
+  t.deepEqual((await server.get(Spaces).get(space))?.requests, [])
+  t.is(await roleOf(bob, space), 'Editor')
+})
+
+test('of several who settle one request at once one does it', async t => {
+  const [ann, bob, cid] = (await people(3)) as [Somebody, Somebody, Somebody]
+  const space = await newSpace(ann)
+  await letIn(ann, space, 'Admin', ann, cid)
+  for (let round = 0; round < 3; round += 1) {
+    const at = new Date().toISOString()
+    await server.get(Spaces).change(space, { set: { requests: [{ user: bob.id, at }] } }, [])
+    const roles = ['Viewer', 'Editor', 'Viewer', 'Editor', 'Admin']
+    const answers = await Promise.all([
+      ...roles.map((role, n) => (n % 2 ? ann : cid).post(`/api/spaces/${space}/acceptRequest?user=${bob.id}&role=${role}`)),
+      ann.post(`/api/spaces/${space}/rejectRequest?user=${bob.id}`),
+    ])
+    t.deepEqual(answers.map(({ status }) => status).sort(), [200, 404, 404, 404, 404, 404])
+    const winner = answers.findIndex(({ status }) => status === 200)
+    t.is(await roleOf(bob, space), roles[winner])
+    t.deepEqual((await server.get(Spaces).get(space))?.requests, [])
+    await server.get(Users).setMembership(bob.id, space, undefined)
+    await server.drained()
+  }
+})
+
+test('a request that somebody began to settle and did not end can be settled', async t => {
+  const [ann, bob] = (await people(2)) as [Somebody, Somebody]
+  const space = await newSpace(ann)
+  const set = (settling: Date) =>
+    server
+      .get(Spaces)
+      .change(space, { set: { requests: [{ user: bob.id, at: '2026-01-01T00:00:00.000Z', settling: settling.toISOString() }] } }, [])
+  await set(new Date())
+  t.is((await ann.post(`/api/spaces/${space}/acceptRequest?user=${bob.id}`)).status, 404)
+  await set(new Date(Date.now() - 60_000))
+  t.deepEqual((await ann.post(`/api/spaces/${space}/acceptRequest?user=${bob.id}`)).body, ok)
+  t.is(await roleOf(bob, space), 'Viewer')
+})
+
+test('fifty writers on the memberships of one person leave one membership in each space', async t => {
+  const [ann, bob] = (await people(2)) as [Somebody, Somebody]
+  const spaces = await Promise.all(Array.from({ length: 5 }, () => newSpace(ann)))
+  await Promise.all(
+    Array.from({ length: 50 }, (_, n) => {
+      const path = `/api/spaces/${spaces[n % 5]}`
+      if (n % 4 === 0) return ann.post(`${path}/invite`, { userIds: [bob.id], role: 'Editor' })
+      if (n % 4 === 1) return ann.remove(`${path}/members/${bob.id}`)
+      return ann.put(`${path}/members/${bob.id}`, { role: n % 2 ? 'Viewer' : 'Editor' })
+    }),
+  )
+  const held = (await server.get(Users).get(bob.id))?.memberships.map(({ space }) => space) ?? []
+  t.is(new Set(held).size, held.length)
+  for (const space of spaces) {
+    t.is((await ann.put(`/api/spaces/${space}/members/${bob.id}`, { role: 'Viewer' })).status, 200)
+    t.is(await roleOf(bob, space), 'Viewer')
+  }
+})
