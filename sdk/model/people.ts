@@ -52,6 +52,8 @@ export interface GroupRecord {
   readonly author: string
   readonly created: Time
   readonly memberships: readonly { readonly space: string; readonly role: string }[]
+  /** Spaces of which it is a member because the settings say so, and as long as they do. */
+  readonly configured?: readonly string[]
 }
 
 /** A person's name as shown. */

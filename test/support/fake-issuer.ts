@@ -59,7 +59,7 @@ export class FakeIssuer {
 
   /** Signs with another key from now on, and publishes that alone. */
   async rotate(): Promise<void> {
-    this.#pair = await generateKeyPair('RS256', { extractable: true })
+    this.#pair = await generateKeyPair('ES256', { extractable: true })
     this.#kid = randomUUID()
   }
 
@@ -75,8 +75,8 @@ export class FakeIssuer {
       const secret = await exportSPKI(pair.publicKey)
       return `${unsigned}.${createHmac('sha256', secret).update(unsigned).digest('base64url')}`
     }
-    const { privateKey } = signing === 'stranger' ? await generateKeyPair('RS256') : pair
-    return new SignJWT(payload as JWTPayload).setProtectedHeader({ alg: 'RS256', ...named }).sign(privateKey)
+    const { privateKey } = signing === 'stranger' ? await generateKeyPair('ES256') : pair
+    return new SignJWT(payload as JWTPayload).setProtectedHeader({ alg: 'ES256', ...named }).sign(privateKey)
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -108,14 +108,14 @@ export class FakeIssuer {
       token_endpoint: `${url}/token`,
       jwks_uri: `${url}/keys`,
       ...(this.userInfo ? { userinfo_endpoint: `${url}/userinfo` } : {}),
-      id_token_signing_alg_values_supported: ['RS256', 'HS256', 'none'],
+      id_token_signing_alg_values_supported: ['ES256', 'HS256', 'none'],
       ...this.metadata,
     }
   }
 
   async #publicKey(): Promise<JWK> {
     if (!this.#pair) throw new Error('the issuer is not open')
-    return { ...(await exportJWK(this.#pair.publicKey)), kid: this.#kid, alg: 'RS256', use: 'sig' }
+    return { ...(await exportJWK(this.#pair.publicKey)), kid: this.#kid, alg: 'ES256', use: 'sig' }
   }
 
   #granted(query: URLSearchParams): string {

@@ -38,7 +38,7 @@ export const oidcWith = async (
       { ...provider, ...(own.clientId === undefined ? { clientSecret: 'secret' } : {}), ...own },
     ]),
   )
-  const config: OidcConfig = { providers: whole, algorithms: ['RS256', 'ES256'], timeoutMs: 1000, refetchKeysAfterMs: 0, ...settings }
+  const config: OidcConfig = { providers: whole, algorithms: ['RS256', 'ES256'], timeoutMs: 10_000, refetchKeysAfterMs: 0, ...settings }
   const issuers = new Issuers(config, new GuardedFetch(), log)
   await issuers.start()
   const accounts = new OidcAccounts(issuers, log)

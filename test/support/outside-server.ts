@@ -26,7 +26,8 @@ export const outsideServer = async (
     users = {},
     more = {},
     clock,
-  }: { provider?: object; users?: object; more?: { resources?: object; http?: object }; clock?: FixedClock } = {},
+    folder,
+  }: { provider?: object; users?: object; more?: { resources?: object; http?: object }; clock?: FixedClock; folder?: string } = {},
 ): Promise<OutsideServer> => {
   const issuer = new FakeIssuer()
   await issuer.open()
@@ -35,10 +36,11 @@ export const outsideServer = async (
   const uni = { label: 'Example University', issuer: issuer.url, clientId: 'app', clientSecret: 'secret', ...provider }
   const server = await bootForTest({
     t,
+    ...(folder === undefined ? {} : { folder }),
     also: ['auth.oidc'],
     config: {
       ...more,
-      auth: { oidc: { providers: { uni }, refetchKeysAfterMs: 0, timeoutMs: 1500 } },
+      auth: { oidc: { providers: { uni }, refetchKeysAfterMs: 0, timeoutMs: 10_000 } },
       resources: { ...more.resources, users: { wrongKeysPerAddress: 1000, ...users } },
     },
     overrides: { [Mailer]: mailer },

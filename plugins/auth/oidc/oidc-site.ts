@@ -52,7 +52,9 @@ export class OidcSite implements SignInSite {
     const claims = await this.#issuer.verified(tokens.id_token, this.#issuer.provider.clientId)
     if (!claims) return undefined
     const more = await this.#userInfo(configuration, tokens.access_token, claims)
-    return identityOf(this.#issuer.provider, more ? [claims, more] : [claims])
+    const identity = identityOf(this.#issuer.provider, more ? [claims, more] : [claims])
+    // Of people who have left their last group many providers say nothing any more.
+    return identity && { ...identity, groups: identity.groups ?? [] }
   }
 
   async #tokens(configuration: Configuration, address: URL, kept: Kept): Promise<TokenEndpointResponse | undefined> {
