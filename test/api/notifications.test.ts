@@ -61,7 +61,7 @@ test.serial('who wants news once an hour gets what others did, and nothing when 
   const text = mailer.sent[0]?.text ?? ''
   t.regex(text, /ann Number \d+ added the dataset Leaves to the space Forest\n.*\/datasets\/[0-9a-f]{24}/)
   t.notRegex(text, /bob/, 'what one did oneself is no news')
-  t.regex(text, /How often, or not at all: /)
+  t.regex(text, /How often, or not at all, is /)
   await pass(hourMs)
   t.is(mailer.sent.length, 1)
   await newDataset(ann, { name: 'Roots', space: [space] })

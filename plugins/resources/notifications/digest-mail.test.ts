@@ -19,7 +19,7 @@ test('a mail says when, who, what and where, and how to end it', t => {
   t.is(subject, '[Field Station] 1 thing happened')
   t.true(text.includes('2026-01-05 10:07  Ann Lovelace made the dataset Leaves\n    https://data.example.org/datasets/d1\n'))
   t.true(text.includes('at most once a day'))
-  t.true(text.trimEnd().endsWith('https://data.example.org/profile'))
+  t.true(text.trimEnd().endsWith('`notifications` of your profile says: https://data.example.org/'))
 })
 
 test('names cannot make lines, however long they are', t => {

@@ -38,7 +38,7 @@ export const digestMail = (
     `What happened at ${place} to what you follow (times in UTC):`,
     news.join('\n\n'),
     ...(isCut ? [`There is more: ${baseUrl}/`] : []),
-    `--\nYou get this at most once ${every === 'hourly' ? 'an hour' : 'a day'}, and only when something happened. How often, or not at all: ${baseUrl}/profile`,
+    `--\nYou get this at most once ${every === 'hourly' ? 'an hour' : 'a day'}, and only when something happened. How often, or not at all, is what \`notifications\` of your profile says: ${baseUrl}/`,
   ]
   return { subject: `[${place}] ${count} ${lines.length === 1 && !isCut ? 'thing' : 'things'} happened`, text: `${text.join('\n\n')}\n` }
 }
