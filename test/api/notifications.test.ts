@@ -95,7 +95,7 @@ test.serial('what a person may no longer see is not in the mail', async t => {
   await letIn(ann, space, 'Viewer')
   await pass(2 * hourMs)
   t.deepEqual(
-    mailer.sent.filter(({ text }) => /Secret|Forest/.test(text)),
+    mailer.sent.filter(({ text }) => /Secret|happened/.test(text)),
     [],
   )
 })
