@@ -1,7 +1,8 @@
 import { Installation, Invalid, linkToNext, NotFound, type Request, readAfter, routesFor, s, signedIn, Users } from 'pounce/sdk'
 import { Sessions } from './stored-sessions.ts'
 
-const route = routesFor('users', { sessions: Sessions, users: Users, installation: Installation })
+const route = routesFor('sessions', { sessions: Sessions, installation: Installation })
+const ofUsers = routesFor('users', { sessions: Sessions, users: Users })
 const params = s.Object({ id: s.id() })
 
 const SessionJson = s.Object({
@@ -92,7 +93,7 @@ export const deleteOtherSessions = route({
   },
 })
 
-export const deleteSessionsOfUser = route({
+export const deleteSessionsOfUser = ofUsers({
   method: 'DELETE',
   path: '/api/users/:id/sessions',
   summary: 'Sign out somebody everywhere',
