@@ -39,6 +39,19 @@ test('a second start makes no second admin and keeps the password that was chang
   t.deepEqual(await server.get(Users).get(server.admin.id), before)
 })
 
+test('whom the configuration names is an admin after a start, unless nobody checked that the address is theirs', async t => {
+  const names = ['named@example.org', 'claimed@example.org']
+  const server = await bootForTest({ t, plugins, config: { admins: names } })
+  const users = server.get(Users)
+  for (const email of names) {
+    const { id } = await users.create({ email, firstName: 'A', lastName: 'B', status: 'Active' })
+    await users.change(id, { set: { status: 'Active', ...(email === 'claimed@example.org' ? { isEmailUnverified: true } : {}) } }, [])
+  }
+  await server.restart()
+  const now = await Promise.all(names.map(async email => (await server.get(Users).byEmail(email))?.status))
+  t.deepEqual(now, ['Admin', 'Active'])
+})
+
 test('the set-up link opens a page that runs only what it came with', async t => {
   const { server, link } = await bootWithout(t)
   t.true(link.startsWith(`${server.url}/setup?token=`))

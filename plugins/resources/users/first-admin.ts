@@ -40,7 +40,10 @@ export class FirstAdmin implements Greeting {
   async start(): Promise<void> {
     for (const { email, password } of this.#installation.admins) {
       const user = await this.#users.byEmail(email)
-      if (user && user.status !== 'Admin') await this.#accounts.setStatus(user.id, 'Admin')
+      // A name in the configuration is worth only as much as the proof that an address is its owner's.
+      if (user?.isEmailUnverified)
+        this.#log.warn('an account that should be a server admin has an address that nobody checked', { user: user.id })
+      else if (user && user.status !== 'Admin') await this.#accounts.setStatus(user.id, 'Admin')
       else if (!user && password !== undefined && !(await this.#accounts.hasAdmin())) await this.#make(email, password)
     }
   }
