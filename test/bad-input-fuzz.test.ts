@@ -154,7 +154,7 @@ test('no request in the form of a route, whatever is in it, is answered with any
   await eachOf(
     numbers,
     async n => {
-      if (n % refurnishAfter === 0) ids = await furnish(world.person)
+      if (n % refurnishAfter === 0) ids = { ...world.ids, ...(await furnish(world.person)) }
       const [path, init] = requestOf(random, random.pick(routes), ids)
       const fault = await faultOf(random.oneIn(3) ? admin : world.call, path, init)
       if (fault !== undefined) faults.push(fault)

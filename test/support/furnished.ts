@@ -65,8 +65,18 @@ export const furnish = async ({ call, id: user }: Person): Promise<Ids> => {
   const { document } = await ok<{ document: { id: string } }>(
     call('/api/metadata.jsonld', { method: 'POST', json: { file_id: file, content: { said: 'of a file' } } }),
   )
+  await ok(call(`/api/spaces/${space}/invite`, { method: 'POST', json: { emails: ['guest@elsewhere.example'] } }))
+  const [invited] = await ok<readonly { id: string }[]>(call(`/api/spaces/${space}/invitations`))
   const aside = await asideOf(call, user, dataset, file)
-  const about = { ...words, ...aside, standard, context, definition: String(defined?.id), metadata: document.id }
+  const about = {
+    ...words,
+    ...aside,
+    standard,
+    context,
+    definition: String(defined?.id),
+    metadata: document.id,
+    invitation: String(invited?.id),
+  }
   return {
     ...about,
     space,
@@ -93,7 +103,10 @@ export const furnish = async ({ call, id: user }: Person): Promise<Ids> => {
 export const furnished = async (options: Parameters<typeof bootForTest>[0] = {}): Promise<Furnished> => {
   const server = await bootForTest(options)
   const person = await newPerson(server, 'owner')
-  const ids = await furnish(person)
+  const json = { name: 'a group' }
+  const { id: group } = await ok<{ id: string }>(server.as(server.admin.key)('/api/groups', { method: 'POST', json }))
+  const [role] = await ok<readonly { id: string }[]>(person.call('/api/roles'))
+  const ids: Ids = { ...(await furnish(person)), group, role: String(role?.id) }
   await until(
     'the extractor to have run',
     () => ok<{ Status: string }>(person.call(`/api/extractions/${ids['file']}/status`)),
