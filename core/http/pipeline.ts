@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { Context } from 'koa'
 import {
   type AuditTrail,
@@ -73,6 +74,7 @@ export class Pipeline {
     const { query, key } = exchange.line
     let hasSession = false
     try {
+      if (headers.authorization !== undefined) requireOneAuthorization(exchange.req)
       const credentials = credentialsOf({ headers, query, queryKey: key, address })
       if (!credentials) return anonymous
       hasSession = credentials.session !== undefined
@@ -133,3 +135,8 @@ const kindOf = ({ of, also = [] }: Mount['declaration'], parameter: string, inpu
 }
 
 const isChange = ({ req: { method } }: Exchange): boolean => method !== 'GET' && method !== 'HEAD'
+
+/** Node keeps the first of several; a proxy in front may have looked at another one. */
+const requireOneAuthorization = (req: IncomingMessage): void => {
+  if ((req.headersDistinct['authorization']?.length ?? 0) > 1) throw new NotSignedIn('There must be one Authorization header')
+}
