@@ -6,10 +6,14 @@ import { type Change, DocumentStore, Users } from 'pounce/sdk'
 import { bootForTest } from 'pounce/sdk/testing'
 import { collections } from '../../plugins/resources/collections/collection.ts'
 import { datasets } from '../../plugins/resources/datasets/collection.ts'
+import { groups } from '../../plugins/resources/groups/collection.ts'
 import { spaces } from '../../plugins/resources/spaces/collection.ts'
 import { newKey, type Server, startPounce } from './servers.ts'
 
 const spaceCount = 1000
+/** So many further spaces hold only some of the oldest datasets: the worst that a list of the newest can meet. */
+const oldSpaces = 300
+const shareInOldSpaces = 0.003
 /** Collections lie in each other, so many deep, each with as many datasets. */
 export const depth = 10
 const editor = '0000000000000000000000a2'
@@ -18,16 +22,20 @@ const hex = (n: number): string => n.toString(16).padStart(24, '0')
 const time = (n: number): string => new Date(1_600_000_000_000 + n * 1000).toISOString()
 
 const spaceId = (n: number): string => hex(0x10 + (n % spaceCount))
+const oldSpaceId = (n: number): string => hex(0x10 + spaceCount + (n % oldSpaces))
 /** The collection at the top of a chain of them, or one below it; all in one space. */
 export const collectionId = (chain: number, at: number): string => hex(0x9000_0000 + chain * depth + at)
 /** A space that the member belongs to; the first chain of collections is in it with all its datasets, and so are as many in no collection. */
 export const firstSpace = spaceId(0)
 const inFirst = depth * depth
+/** The oldest dataset of those in the spaces with old ones alone. */
+export const firstInOldSpaces = 2 * inFirst
+export const datasetId = (n: number): string => hex(0x1_0000_0000 + n)
 /** A title that one dataset has, whatever their number. */
 export const needle = 'needle in the hay'
 
 const spaceRecord = (n: number) => ({
-  id: spaceId(n),
+  id: hex(0x10 + n),
   name: `space ${n}`,
   description: '',
   author,
@@ -41,7 +49,7 @@ const spaceRecord = (n: number) => ({
   isTimeToLiveEnabled: false,
   requests: [],
   state: 'live' as const,
-  spaces: [spaceId(n)],
+  spaces: [hex(0x10 + n)],
 })
 
 const collectionRecord = (n: number) => {
@@ -65,11 +73,11 @@ const collectionRecord = (n: number) => {
   }
 }
 
-const datasetRecord = (n: number) => {
+const datasetRecord = (n: number, count: number) => {
   const chain = Math.floor(n / inFirst)
   const spread = n % 2 === 0 ? [spaceId(n * 7919)] : [spaceId(n * 7919), spaceId(n * 104_729)]
   return {
-    id: hex(0x1_0000_0000 + n),
+    id: datasetId(n),
     name: n === inFirst ? needle : `set ${n}`,
     description: 'z'.repeat(150),
     author,
@@ -77,7 +85,7 @@ const datasetRecord = (n: number) => {
     modified: time(n),
     access: 'DEFAULT' as const,
     isPublic: false,
-    spaces: n < 2 * inFirst ? [firstSpace] : [...new Set(spread)],
+    spaces: n < 2 * inFirst ? [firstSpace] : n < firstInOldSpaces + shareInOldSpaces * count ? [oldSpaceId(n)] : [...new Set(spread)],
     collections: chain === 1 ? [] : [collectionId(chain, Math.floor(n / depth) % depth)],
     thumbnail: null,
     creators: [],
@@ -100,27 +108,45 @@ const insertAll = async <T extends object>(
   }
 }
 
-const email = 'member@example.org'
 const password = 'bench-bench-bench'
+const inSpaces = (count: number, idOf: (at: number) => string) =>
+  Array.from({ length: count }, (_, at) => ({ space: idOf(at), role: editor }))
+const group = { name: 'people of 300 spaces', description: '', source: 'local', external: null, author, created: time(0) }
+const groupId = hex(0xa000_0000)
 
-/** A data folder with so many datasets in a thousand spaces and in collections ten deep, and a member of thirty of the spaces. */
+/** Who asks: members of so many spaces, by themselves or through a group, of spaces with the oldest datasets alone, and of none. */
+const members = {
+  some: { memberships: inSpaces(30, at => spaceId(at * 31)) },
+  wide: { memberships: inSpaces(300, at => spaceId(at * 3)) },
+  grouped: { memberships: [], groups: [groupId] },
+  old: { memberships: inSpaces(oldSpaces, oldSpaceId) },
+  none: { memberships: [] },
+} as const
+export type Member = keyof typeof members
+export const emailOf = (member: string): string => `${member}@example.org`
+
+/** A data folder with so many datasets in spaces and in collections ten deep, and people who may see some of them. */
 const fill = async (folder: string, count: number): Promise<void> => {
   const server = await bootForTest({ folder, config: { access: { private: true }, documents: { sqlite: { cacheMiB: 1024 } } } })
   const documents = server.get(DocumentStore)
-  await insertAll(documents, spaceCount, n => ({ insert: spaceRecord(n), into: spaces }))
+  await insertAll(documents, spaceCount + oldSpaces, n => ({ insert: spaceRecord(n), into: spaces }))
   await insertAll(documents, count / depth, n => ({ insert: collectionRecord(n), into: collections }))
-  await insertAll(documents, count, n => ({ insert: datasetRecord(n), into: datasets }))
+  await insertAll(documents, count, n => ({ insert: datasetRecord(n, count), into: datasets }))
+  await documents.commit({ insert: { id: groupId, ...group, memberships: members.wide.memberships }, into: groups })
   const users = server.get(Users)
-  const user = await users.create({ email, firstName: 'B', lastName: 'M', status: 'Active', password })
-  const memberships = Array.from({ length: 30 }, (_, at) => ({ space: spaceId(at * 31), role: editor }))
-  await users.change(user.id, { set: { memberships } }, [])
+  for (const [name, held] of Object.entries(members)) {
+    const user = await users.create({ email: emailOf(name), firstName: 'B', lastName: 'M', status: 'Active', password })
+    await users.change(user.id, { set: held }, [])
+  }
   await server.stop()
 }
 
-/** A private server over many datasets, and the key of a member of thirty of its thousand spaces. */
+/** A private server over many datasets, and the key of a member of thirty of its spaces. */
 export interface FullServer {
   readonly server: Server
   readonly key: string
+  /** Of somebody else. */
+  keyOf(member: Member): Promise<string>
 }
 
 const made = new Map<number, Promise<string>>()
@@ -142,7 +168,7 @@ const make = async (count: number): Promise<string> => {
 }
 
 /** The folder is made once for each number, as more than one workload reads it. */
-const folderOf = (count: number): Promise<string> => {
+export const folderOf = (count: number): Promise<string> => {
   const known = made.get(count)
   if (known) return known
   const making = make(count)
@@ -151,13 +177,14 @@ const folderOf = (count: number): Promise<string> => {
 }
 
 /** A search index would be made of everything first, on the same two cores; lists and tree do not ask it. */
-const withoutSearch = (plugins: readonly string[]): string =>
-  JSON.stringify(plugins.filter(plugin => !/^(search|extractors)\.|^resources\.(search|status)$/.test(plugin)))
+export const withoutSearch = (plugins: readonly string[]): readonly string[] =>
+  plugins.filter(plugin => !/^(search|extractors)\.|^resources\.(search|status)$/.test(plugin))
 
 export const startFull = async (count: number, plugins: readonly string[]): Promise<FullServer> => {
-  const settings = { POUNCE_ACCESS__PRIVATE: 'true', POUNCE_PLUGINS: withoutSearch(plugins) }
+  const settings = { POUNCE_ACCESS__PRIVATE: 'true', POUNCE_PLUGINS: JSON.stringify(withoutSearch(plugins)) }
   const server = await startPounce({ folder: await folderOf(count), settings })
-  return { server, key: await newKey(server, { email, password }) }
+  const keyOf = (member: Member) => newKey(server, { email: emailOf(member), password })
+  return { server, key: await keyOf('some'), keyOf }
 }
 
 /** Removes what `startFull` read. */

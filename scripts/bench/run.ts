@@ -14,6 +14,7 @@ import { listing, treeNodes } from './listing.ts'
 import { logins } from './logins.ts'
 import { removeFolders } from './many-datasets.ts'
 import { reports } from './reports.ts'
+import { rights } from './rights.ts'
 import { search } from './search.ts'
 import { start } from './start.ts'
 import { type Row, toMarkdown } from './table.ts'
@@ -46,6 +47,7 @@ const workloads: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   listing: () => listing({ sizes, rounds, plugins }),
   tree: () => treeNodes({ sizes, rounds, plugins }),
   logins: () => logins(values.quick ? 1 : 4, 5),
+  rights: () => rights({ count: sizes[1], rounds, plugins }),
   reports: () => reports(rounds, values.quick ? 50_000 : 1_000_000),
 }
 const wanted = values.only === '' ? Object.keys(workloads) : values.only.split(',')

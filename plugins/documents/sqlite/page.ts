@@ -20,11 +20,18 @@ const textOf = (db: Connection, table: Table, row: Row, hasText: boolean): strin
   return db.get(`SELECT doc FROM ${table.table} WHERE r = ?`, row.at(-1) as number)?.[0] as string | undefined
 }
 
+/** The most effort that a walk is worth, see `effortOf`. */
+const mostWalked = 1000
+
 /** How many rows a walk looks at before asking whether it pays. */
 const stride = 32
 
-/** True when a walk would read more than four rows for each document of the page. */
-const isSparse = (examined: number, hits: number): boolean => examined % stride === 0 && hits * 4 < examined
+/** A document that is looked at costs as much as the heads of so many streams. */
+const headsPerRow = 2.5
+
+/** True when going on along the order would cost more than merging so many streams. */
+const isSparse = (examined: number, hits: number, wanted: number, streams: number): boolean =>
+  examined % stride === 0 && examined * (wanted - hits) * headsPerRow > hits * streams
 
 /** How many rows of each stream are read at first: of very many streams few are needed beyond their head. */
 const headOf = ({ streams, isOrdered }: Plan, limit: number): number => {
@@ -32,7 +39,8 @@ const headOf = ({ streams, isOrdered }: Plan, limit: number): number => {
   return streams.length === 1 ? limit + 1 : streams.length > 24 ? 1 : 8
 }
 
-const readPage = (db: Connection, table: Table, plan: Plan, query: Find, effort: number, isWalk: boolean): Found | undefined => {
+/** `insteadOf`: how many streams would have to be merged otherwise; what is found is given up when those cost less. */
+const readPage = (db: Connection, table: Table, plan: Plan, query: Find, effort: number, insteadOf = 0): Found | undefined => {
   const fits = matcher(query.where)
   const first = headOf(plan, query.limit)
   const hasText = plan.streams.length === 1 && plan.isOrdered
@@ -42,7 +50,7 @@ const readPage = (db: Connection, table: Table, plan: Plan, query: Find, effort:
   const documents: Stored[] = []
   const texts: string[] = []
   let left = effort
-  let patience = isWalk ? Number.POSITIVE_INFINITY : (query.patience ?? Number.POSITIVE_INFINITY)
+  let patience = insteadOf > 0 ? Number.POSITIVE_INFINITY : (query.patience ?? Number.POSITIVE_INFINITY)
   for (let examined = 1; left > 0; examined++) {
     const row = merged.next()
     if (row === undefined) return { documents, texts }
@@ -56,7 +64,7 @@ const readPage = (db: Connection, table: Table, plan: Plan, query: Find, effort:
       left -= effortOf(text)
       if (--patience <= 0) return merged.isEnd ? { documents, texts } : { documents, texts, next: afterOf(row, query) }
     }
-    if (isWalk && isSparse(examined, texts.length)) return undefined
+    if (insteadOf > 0 && isSparse(examined, texts.length, query.limit, insteadOf)) return undefined
   }
   return undefined
 }
@@ -79,8 +87,12 @@ const areShort = (db: Connection, table: Table, { streams }: Plan, effort: numbe
 /** A page of documents; undefined when finding it takes more than this effort, see `effortOf`. */
 export const findPage = (db: Connection, table: Table, query: Find, effort: number): Found | undefined => {
   const { walk, main } = plansOf(table, query.using, query.where, { sort: query.sort, isOrderFree: false })
-  const walked = walk && readPage(db, table, walk, query, query.limit * 4, true)
+  const streams = main.streams.length
+  // What has to be sorted first is worth a longer walk, how long nobody knows.
+  const instead = main.isOrdered ? streams : query.limit * 10
+  const walked = walk && readPage(db, table, walk, query, Math.max(query.limit * 4, Math.min(streams, mostWalked)), instead)
   if (walked) return walked
+  if (streams > effort) return undefined
   if (!main.isOrdered && Number.isFinite(effort) && !areShort(db, table, main, effort)) return undefined
-  return readPage(db, table, main, query, effort, false)
+  return readPage(db, table, main, query, effort)
 }

@@ -16,6 +16,8 @@ export interface Plan {
 
 /** More streams than this are not worth merging; the conditions behind them are then checked on each document. */
 const mostStreams = 2000
+/** One list can make this many streams of a page: even somebody in very many spaces would else make the store look at every document there is. */
+const mostOfOneList = 100_000
 
 /** What a plan is made for: pages in the order of a field or of the id, or in whatever order the index has. */
 export interface Goal {
@@ -24,11 +26,12 @@ export interface Goal {
 }
 
 /** How many of the first paths have given values, as long as these do not make too many streams. */
-const fixedCount = (on: readonly string[], values: Constraints['values']): number => {
+const fixedCount = (on: readonly string[], values: Constraints['values'], { isOrderFree }: Goal): number => {
   let streams = 1
   for (const [at, path] of on.entries()) {
     const given = values.get(path)
-    if (given === undefined || streams * given.values.length > mostStreams) return at
+    const most = streams === 1 && !isOrderFree ? mostOfOneList : mostStreams
+    if (given === undefined || streams * given.values.length > most) return at
     streams *= given.values.length
   }
   return on.length
@@ -43,7 +46,7 @@ const streamsOf = (
   const { on, array } = index.index
   const sort = goal.sort?.by
   if (sort !== undefined && !on.includes(sort)) return undefined
-  const fixed = on.slice(0, fixedCount(on, values))
+  const fixed = on.slice(0, fixedCount(on, values, goal))
   const rest = on.slice(fixed.length)
   const bounded = rest[0] === undefined ? undefined : bounds.get(rest[0])
   const order = goal.isOrderFree ? rest.map(path => on.indexOf(path)) : sort === undefined ? [] : [on.indexOf(sort)]
@@ -100,7 +103,7 @@ const expanded = (indexes: readonly IndexTable[], conjuncts: readonly Where[], a
     parts.push(part)
   }
   const streams = parts.flatMap(part => part.streams)
-  if (streams.length > mostStreams) return undefined
+  if (streams.length > mostOfOneList) return undefined
   return { streams, isOrdered: true, isExact: parts.every(part => part.isExact), strength: Math.min(...parts.map(part => part.strength)) }
 }
 
