@@ -12,6 +12,14 @@ export const config = s.Object({
     pattern: '^\\(.*\\{login\\}.*\\)$',
     description: 'Finds the one entry of who signs in; `{login}` stands for what was typed',
   }),
+  label: s.String({ default: 'Directory', minLength: 1, maxLength: 100, description: 'What people read who choose where to sign in' }),
+  idAttribute: s.Optional(
+    s.String({
+      minLength: 1,
+      description:
+        'Attribute that names a person for good, such as `entryUUID` or `objectGUID`. Default: the name of the entry (DN), which changes when it is moved',
+    }),
+  ),
   emailAttribute: s.String({ default: 'mail', minLength: 1, description: 'Attribute that holds the e-mail address' }),
   firstNameAttribute: s.String({ default: 'givenName', minLength: 1, description: 'Attribute that holds the first name' }),
   lastNameAttribute: s.String({ default: 'sn', minLength: 1, description: 'Attribute that holds the last name' }),

@@ -1,9 +1,14 @@
-import test from 'ava'
+import { writeFile } from 'node:fs/promises'
+import { type AddressInfo, connect, createServer } from 'node:net'
+import { join } from 'node:path'
+import { createServer as createTlsServer } from 'node:tls'
+import test, { type ExecutionContext } from 'ava'
 import { Unavailable } from 'pounce/sdk'
 import { liveTests, passwordProviderContract } from 'pounce/sdk/testing'
-import { keptLog } from '../../../core/testing-fixtures/boot.ts'
+import { keptLog, tempFolder } from '../../../core/testing-fixtures/boot.ts'
+import { certificateFor } from '../../../test/support/certificate.ts'
 import { flakyProxy } from '../../../test/support/flaky-proxy.ts'
-import { accountsOf, newGroup, newPerson, root } from './test-directory.ts'
+import { accountsOf, newGroup, newPerson, newReferral, newUnit, root } from './test-directory.ts'
 
 const { test: live, url } = liveTests(test, 'LDAP')
 
@@ -52,9 +57,9 @@ live('what people type stays a value of the filter', async t => {
   const { provider } = await accountsOf(url('LDAP'))
   for (const login of ['*', `${email})(uid=*`, `*)(mail=${email}`, email.replace('@', '*'), `${email}\\2a`, '(', '\\', '\0', `${email}\0`])
     t.is(await provider.password(login, password), undefined, login)
-  const { email: strange } = await newPerson(url('LDAP'), 'a good password', { mail: 'a*b(c)\\d@example.org' })
-  t.not(strange, 'a*b(c)\\d@example.org')
-  t.is((await provider.password('a*b(c)\\d@example.org', 'a good password'))?.email, 'a*b(c)\\d@example.org')
+  const strange = `a*b(c)\\d${Date.now()}@example.org`
+  await newPerson(url('LDAP'), 'a good password', { mail: strange })
+  t.is((await provider.password(strange, 'a good password'))?.email, strange)
 })
 
 live('a name that two entries answer to, and an entry without an address, open nothing', async t => {
@@ -93,4 +98,73 @@ live('a directory that cannot encrypt never sees a password, unless the settings
   const { email, password } = await newPerson(url('LDAP'), 'a good password')
   const { provider } = await accountsOf(url('LDAP'), { startTls: true })
   await t.throwsAsync(provider.password(email, password), { instanceOf: Unavailable })
+})
+
+live('what names a person for good may be another attribute than the name of the entry', async t => {
+  const { email, password, dn } = await newPerson(url('LDAP'), 'a good password')
+  const { provider } = await accountsOf(url('LDAP'), { idAttribute: 'entryUUID' })
+  const subject = (await provider.password(email, password))?.subject
+  t.regex(subject ?? '', /^[0-9a-f-]{36}$/)
+  const { provider: byBytes } = await accountsOf(url('LDAP'), { idAttribute: 'userPassword', bindDn: dn, bindPassword: password })
+  t.is((await byBytes.password(email, password))?.subject, Buffer.from(password).toString('hex'))
+  const { provider: byNone } = await accountsOf(url('LDAP'), { idAttribute: 'title' })
+  t.is(await byNone.password(email, password), undefined)
+})
+
+live('names of entries with every special character are tried as they are', async t => {
+  const mail = `special-${Date.now()}@example.org`
+  const uid = 'a\\,b\\+c\\"d\\\\e\\<f\\>g\\;h\\#i\\=j (k)*'
+  const { password, dn } = await newPerson(url('LDAP'), 'a good password', { mail }, `${uid}${Date.now()}`)
+  const group = await newGroup(url('LDAP'), [dn])
+  const { provider } = await accountsOf(url('LDAP'), { groupBaseDn: `ou=groups,${root}` })
+  t.deepEqual((await provider.password(mail, password))?.groups, [group])
+  t.is(await provider.password(mail, 'a wrong password'), undefined)
+})
+
+live('a directory that points to another one is not followed there', async t => {
+  const strangers: unknown[] = []
+  const stranger = createServer(socket => {
+    strangers.push(socket)
+    socket.destroy()
+  })
+  await new Promise<void>(resolve => stranger.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => void stranger.close())
+  const unit = await newUnit(url('LDAP'))
+  await newReferral(url('LDAP'), unit, `ldap://127.0.0.1:${(stranger.address() as AddressInfo).port}/ou=people,${root}`)
+  const { email, password } = await newPerson(url('LDAP'), 'a good password', {}, undefined, unit)
+  const { provider } = await accountsOf(url('LDAP'), { baseDn: unit })
+  t.is((await provider.password(email, password))?.email, email)
+  t.is(await provider.password(email, 'a wrong password'), undefined)
+  t.is(await provider.password('unknown@example.org', password), undefined)
+  const { provider: below } = await accountsOf(url('LDAP'), { baseDn: `ou=elsewhere,${unit}` })
+  await t.throwsAsync(below.password(email, password), { instanceOf: Unavailable })
+  t.deepEqual(strangers, [])
+})
+
+/** The directory behind TLS, with a certificate for `localhost`; its address by another host name where asked for. */
+const encrypted = async (t: ExecutionContext): Promise<{ readonly port: number; readonly caFile: string }> => {
+  const { cert, key } = certificateFor('localhost')
+  const { hostname, port } = new URL(url('LDAP'))
+  const server = createTlsServer({ cert, key }, socket => {
+    const behind = connect(Number(port), hostname)
+    socket.on('error', () => behind.destroy()).pipe(behind)
+    behind.on('error', () => socket.destroy()).pipe(socket)
+  })
+  await new Promise<void>(resolve => server.listen(0, resolve))
+  t.teardown(() => void server.close())
+  const caFile = join(await tempFolder(t), 'ca.pem')
+  await writeFile(caFile, cert)
+  return { port: (server.address() as AddressInfo).port, caFile }
+}
+
+live('the certificate of the directory is verified: the authority of the settings, and the name', async t => {
+  const { email, password } = await newPerson(url('LDAP'), 'a good password')
+  const { port, caFile } = await encrypted(t)
+  const { provider } = await accountsOf(`ldaps://localhost:${port}`, { caFile })
+  t.is((await provider.password(email, password))?.email, email)
+  const { provider: unknown } = await accountsOf(`ldaps://localhost:${port}`)
+  await t.throwsAsync(unknown.password(email, password), { instanceOf: Unavailable })
+  const { provider: misnamed } = await accountsOf(`ldaps://127.0.0.1:${port}`, { caFile })
+  await t.throwsAsync(misnamed.password(email, password), { instanceOf: Unavailable })
+  await t.throwsAsync(accountsOf(`ldaps://localhost:${port}`, { caFile: `${caFile}.absent` }), { message: /caFile/ })
 })

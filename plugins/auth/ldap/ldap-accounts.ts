@@ -11,6 +11,15 @@ const maxLoginLength = 254
 const maxPasswordLength = 1000
 const maxGroups = 1000
 
+/** Some directories write identifiers as bytes. */
+const idOf = (entry: Entry, attribute: string | undefined): string | undefined => {
+  if (attribute === undefined) return plainDn(entry.dn)
+  const name = Object.keys(entry).find(key => key.toLowerCase() === attribute.toLowerCase())
+  const [value] = name === undefined ? [] : [entry[name] ?? []].flat()
+  if (!Buffer.isBuffer(value)) return value
+  return /^[\x21-\x7e]+$/.test(value.toString('latin1')) ? value.toString('latin1') : value.toString('hex')
+}
+
 const valuesOf = (entry: Entry, attribute: string): readonly string[] => {
   const name = Object.keys(entry).find(key => key.toLowerCase() === attribute.toLowerCase())
   return name === undefined ? [] : [entry[name] ?? []].flat().filter(value => typeof value === 'string')
@@ -19,12 +28,14 @@ const valuesOf = (entry: Entry, attribute: string): readonly string[] => {
 /** Accounts of a directory: who can bind with the password they typed is who they say. */
 export class LdapAccounts implements AuthProvider {
   readonly id = 'ldap'
+  readonly label: string
   readonly #config: LdapConfig
   readonly #directory: Directory
   readonly #log: Log
 
   constructor(config: LdapConfig, directory: Directory, log: Log) {
     this.#config = config
+    this.label = config.label
     this.#directory = directory
     this.#log = log
   }
@@ -43,12 +54,20 @@ export class LdapAccounts implements AuthProvider {
   }
 
   async #find(client: Client, { SizeLimitExceededError }: Library, login: string): Promise<Entry | undefined> {
-    const { baseDn = '', userFilter, emailAttribute, firstNameAttribute, lastNameAttribute, groupAttribute } = this.#config
+    const { baseDn = '', userFilter, idAttribute, emailAttribute, firstNameAttribute, lastNameAttribute, groupAttribute } = this.#config
     const { searchEntries } = await client
       .search(baseDn, {
         scope: 'sub',
         filter: fillFilter(userFilter, 'login', login),
-        attributes: [emailAttribute, firstNameAttribute, lastNameAttribute, groupAttribute],
+        attributes: [
+          emailAttribute,
+          firstNameAttribute,
+          lastNameAttribute,
+          groupAttribute,
+          ...(idAttribute === undefined ? [] : [idAttribute]),
+        ],
+        // Else bytes that are no text are lost.
+        explicitBufferAttributes: idAttribute === undefined ? [] : [idAttribute],
         sizeLimit: 2,
       })
       .catch((error: unknown) => {
@@ -88,20 +107,21 @@ export class LdapAccounts implements AuthProvider {
   }
 
   #identityOf(entry: Entry, groups: readonly string[]): VerifiedIdentity | undefined {
-    const { emailAttribute, firstNameAttribute, lastNameAttribute, onlyGroups, trustsEmail } = this.#config
+    const { idAttribute, emailAttribute, firstNameAttribute, lastNameAttribute, onlyGroups, trustsEmail } = this.#config
     const own = new Set(groups.map(plainDn))
     if (onlyGroups.length > 0 && !onlyGroups.some(group => own.has(plainDn(group)))) return undefined
+    const subject = idOf(entry, idAttribute)
     const [email] = valuesOf(entry, emailAttribute)
-    if (email === undefined) {
-      this.#log.warn('An entry of the directory has no e-mail address: its owner cannot sign in', {
+    if (email === undefined || !subject) {
+      this.#log.warn('An entry of the directory has no e-mail address, or not the attribute that names it: its owner cannot sign in', {
         entry: entry.dn,
-        attribute: emailAttribute,
+        attributes: [emailAttribute, idAttribute],
       })
       return undefined
     }
     const [firstName = ''] = valuesOf(entry, firstNameAttribute)
     const [lastName = ''] = valuesOf(entry, lastNameAttribute)
-    return { provider: this.id, subject: plainDn(entry.dn), email, isEmailVerified: trustsEmail, firstName, lastName, groups }
+    return { provider: this.id, subject, email, isEmailVerified: trustsEmail, firstName, lastName, groups }
   }
 }
 wire(LdapAccounts, Config, LdapDirectory, Log)

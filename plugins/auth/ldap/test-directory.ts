@@ -13,6 +13,7 @@ const admin = { bindDn: `cn=admin,${root}`, bindPassword: 'admin' }
 const defaults: LdapConfig = {
   startTls: false,
   userFilter: '(mail={login})',
+  label: 'Directory',
   emailAttribute: 'mail',
   firstNameAttribute: 'givenName',
   lastNameAttribute: 'sn',
@@ -42,15 +43,31 @@ const asAdmin = async <T>(url: string, work: (client: Client) => Promise<T>): Pr
   }
 }
 
-/** A new person in the directory; `about` are further attributes, or others. */
+/** A part of the directory of its own. */
+export const newUnit = async (url: string): Promise<string> => {
+  const ou = `u${randomUUID()}`
+  await asAdmin(url, client => client.add(`ou=${ou},${root}`, { objectClass: 'organizationalUnit', ou }))
+  return `ou=${ou},${root}`
+}
+
+/** An entry `ou=elsewhere` that says: ask there. */
+export const newReferral = async (url: string, unit: string, there: string): Promise<void> => {
+  await asAdmin(url, client =>
+    client.add(`ou=elsewhere,${unit}`, { objectClass: ['referral', 'extensibleObject'], ou: 'elsewhere', ref: there }),
+  )
+}
+
+/** A new person in the directory; `about` are further attributes, or others; `name` is as it is written in a DN. */
 export const newPerson = async (
   url: string,
   password: string,
   about: Record<string, string | string[]> = {},
+  name = `p${randomUUID()}`,
+  unit = `ou=people,${root}`,
 ): Promise<KnownAccount & { readonly dn: string }> => {
-  const uid = `p${randomUUID()}`
+  const uid = name.replace(/\\(.)/g, '$1')
   const [email, firstName, lastName] = [`${uid}@example.org`, 'Zoë', 'Müller']
-  const dn = `uid=${uid},ou=people,${root}`
+  const dn = `uid=${name},${unit}`
   const entry = {
     objectClass: 'inetOrgPerson',
     uid,

@@ -1,0 +1,104 @@
+import test from 'ava'
+import { Users } from 'pounce/sdk'
+import { bootForTest, liveTests } from 'pounce/sdk/testing'
+import { newGroup, newPerson, root } from '../../plugins/auth/ldap/test-directory.ts'
+
+const { test: live, url } = liveTests(test, 'LDAP')
+
+const settings = (own: object = {}) => ({
+  url: url('LDAP'),
+  startTls: false,
+  bindDn: `cn=admin,${root}`,
+  bindPassword: 'admin',
+  baseDn: `ou=people,${root}`,
+  userFilter: '(|(mail={login})(uid={login}))',
+  ...own,
+})
+const boot = (t: { teardown(end: () => Promise<void>): void }, own: object = {}, more: object = {}) =>
+  bootForTest({ t, also: ['auth.ldap'], config: { auth: { ldap: settings(own) }, resources: more } })
+type Server = Awaited<ReturnType<typeof boot>>
+
+const login = async (server: Server, email: string, password: string) => {
+  const answer = await server.as()('/api/login', { method: 'POST', json: { email, password } })
+  return { status: answer.status, body: (await answer.json()) as { id: string; email: string; fullName: string; message: string } }
+}
+
+live('the password of the directory makes an account at first and opens it later, by any name that the filter finds', async t => {
+  const server = await boot(t)
+  const { email, password, dn } = await newPerson(url('LDAP'), 'a good password')
+  const first = await login(server, email, password)
+  t.is(first.status, 200)
+  t.like(first.body, { email, fullName: 'Zoë Müller' })
+  const uid = /^uid=([^,]+)/.exec(dn)?.[1] ?? ''
+  t.is((await login(server, uid, password)).body.id, first.body.id)
+  t.is((await login(server, email.toUpperCase(), password)).body.id, first.body.id)
+  t.is((await login(server, email, 'a wrong password')).status, 401)
+  t.is((await login(server, email, '')).status, 401)
+  t.like(await server.get(Users).get(first.body.id), {
+    provider: 'ldap',
+    isEmailUnverified: true,
+    identities: [`ldap ${dn.toLowerCase()}`],
+  })
+  const basic = { authorization: `Basic ${Buffer.from(`${email}:${password}`).toString('base64')}` }
+  t.is((await server.as()('/api/me', { headers: basic })).status, 401)
+})
+
+live('a local account is opened by the directory only when its addresses are trusted', async t => {
+  const { email, password } = await newPerson(url('LDAP'), 'a good password')
+  const wary = await boot(t)
+  const local = { email, firstName: 'Local', lastName: 'Person', status: 'Active', password: 'the local password' } as const
+  const { id } = await wary.get(Users).create(local)
+  t.is((await login(wary, email, password)).status, 401)
+  t.is((await wary.get(Users).get(id))?.identities, undefined)
+  t.is((await login(wary, email, 'the local password')).body.id, id)
+  const trusting = await boot(t, { trustsEmail: true })
+  const trusted = await trusting.get(Users).create(local)
+  t.is((await login(trusting, email, password)).body.id, trusted.id)
+  t.is((await login(trusting, email, 'the local password')).body.id, trusted.id)
+})
+
+live('names that are pieces of a filter or of a name in the directory open nothing', async t => {
+  const server = await boot(t)
+  const { email, password } = await newPerson(url('LDAP'), 'a good password')
+  for (const name of [
+    '*',
+    '*)(uid=*',
+    `${email})(uid=*`,
+    `*)(|(mail=${email}`,
+    `${email}\0`,
+    '\0',
+    `uid=alice,ou=people,${root}`,
+    'a,b+c"d\\e<f>g;h#i=j',
+    '\\2a',
+  ])
+    t.is((await login(server, name, password)).status, 401, name)
+})
+
+live('only members of a group come in, and groups have roles in spaces', async t => {
+  const [member, stranger] = await Promise.all([newPerson(url('LDAP'), 'a good password'), newPerson(url('LDAP'), 'a good password')])
+  const group = await newGroup(url('LDAP'), [member.dn])
+  const space = '5f0000000000000000000001'
+  const roles = [{ provider: 'ldap', group, space, role: 'Editor' }]
+  const server = await boot(t, { onlyGroups: [group] }, { groups: { roles } })
+  t.is((await login(server, stranger.email, stranger.password)).status, 401)
+  const { body } = await login(server, member.email, member.password)
+  const user = await server.get(Users).get(body.id)
+  const caller = user && (await server.get(Users).callerOf(user))
+  t.deepEqual(
+    caller?.user?.memberships.map(held => [held.space, held.roleName]),
+    [[space, 'Editor']],
+  )
+  t.deepEqual(user?.memberships, [])
+})
+
+live('whoever comes in for the first time waits for an admin where the settings say so', async t => {
+  const server = await boot(t, {}, { users: { outsideAccounts: 'approval' } })
+  const { email, password } = await newPerson(url('LDAP'), 'a good password')
+  const waiting = await login(server, email, password)
+  t.is(waiting.status, 401)
+  t.is(waiting.body.message, 'Account is not activated')
+  const { id = '' } = (await server.get(Users).byEmail(email)) ?? {}
+  const activated = await server.as(server.admin.key)('/api/admin/users', { method: 'POST', json: { active: [id] } })
+  t.is(activated.status, 200)
+  t.is((await login(server, email, password)).status, 200)
+})
