@@ -13,15 +13,20 @@ export interface EventMap {
   /** What is in it and older than its time to live should go: said now and then while that is on. */
   'space.expiry-due': None
   'space.removed': { readonly name: string }
-  /** `accepted`: added because they had asked to join. `message`: what is written to a new member besides. */
-  'space.member-changed': { readonly user: string; readonly change: 'added' | 'accepted' | 'removed' | 'role'; readonly message?: string }
+  /** `accepted`: added because they had asked to join. `role`: the one held from now on. `message`: what is written to a new member besides. */
+  'space.member-changed': {
+    readonly user: string
+    readonly change: 'added' | 'accepted' | 'removed' | 'role'
+    readonly role?: string
+    readonly message?: string
+  }
   /** Somebody asked to join; `to` made the space. */
   'space.join-requested': { readonly user: string; readonly to: string }
   'space.request-rejected': { readonly user: string }
   /** To somebody who has no account yet, or whom the inviter may not see. */
   'space.invited': { readonly invitation: string }
   'space.invitation-ended': { readonly invitation: string; readonly how: 'accepted' | 'declined' | 'withdrawn' }
-  'space.group-changed': { readonly group: string; readonly change: 'added' | 'removed' | 'role' }
+  'space.group-changed': { readonly group: string; readonly change: 'added' | 'removed' | 'role'; readonly role?: string }
   'collection.created': None
   'collection.updated': { readonly fields: readonly string[] }
   /** A parent, child, dataset or space was attached or detached: `other` is what, `space`, `dataset` or `collection`. */

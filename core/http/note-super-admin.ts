@@ -29,17 +29,13 @@ export const noteSuperAdmin = (
   const { path, effects } = mount.declaration
   if (req.method === 'GET' && effects === undefined) return undefined
   const { first, named } = thingsOf(mount, input)
+  const how = { via: caller.via, ...(caller.keyId === undefined ? {} : { key: caller.keyId }) }
+  const what = { method: req.method ?? '', path, operation: mount.name, requestId }
   return noteIn(trails, {
     type: 'superadmin.used',
     ...(caller.user ? { actor: caller.user.id } : {}),
     ...(first ? { subject: first } : {}),
-    about: {
-      method: req.method ?? '',
-      path,
-      operation: mount.name,
-      requestId,
-      ...(named.length > 0 ? { things: named.slice(0, mostNamed) } : {}),
-    },
+    about: { ...what, ...how, ...(named.length > 0 ? { things: named.slice(0, mostNamed) } : {}) },
     address,
   })
 }

@@ -92,7 +92,8 @@ test('changes in superadmin mode are noted with route and thing; looking and ref
   const lines = (await log('type=superadmin.used')).filter(({ subject }) => subject?.id === dataset || subject?.id === unknownId)
   t.is(lines.length, 1)
   t.like(lines[0], { actor: { id: server.admin.id }, subject: { kind: 'dataset', id: dataset } })
-  t.like(lines[0]?.about, { method: 'PUT', path: '/api/datasets/:id/title' })
+  t.like(lines[0]?.about, { method: 'PUT', path: '/api/datasets/:id/title', via: 'key' })
+  t.regex(String(lines[0]?.about['key']), /^[0-9a-f]{24}$/)
 })
 
 test('without a line there is no change in superadmin mode', async t => {
@@ -123,6 +124,7 @@ test('members, roles, settings and rebuilds are in the log', async t => {
     (await log(`user=${bob.id}&type=space.member-changed`)).map(({ about, actor, subject }) => [about['change'], actor?.id, subject?.id]),
     ['removed', 'role', 'added'].map(change => [change, ann.id, space]),
   )
+  t.regex(String((await log(`user=${bob.id}&type=space.member-changed`))[1]?.about['role']), /^[0-9a-f]{24}$/)
   await post('/api/admin/configuration', { displayName: 'Secretive', tosHtml: true })
   const [settings] = await log('type=site.updated')
   t.deepEqual(settings?.about, { fields: ['displayName', 'tosHtml'] })

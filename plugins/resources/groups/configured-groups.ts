@@ -105,5 +105,5 @@ const changes = ({ id, memberships: before }: Group, after: Memberships): NewEve
     const [was, is] = [before, after].map(list => list.find(one => one.space === space)?.role)
     if (was === is) return []
     const change = was === undefined ? 'added' : is === undefined ? 'removed' : 'role'
-    return [event('space.group-changed', { kind: 'space', id: space }, { group: id, change })]
+    return [event('space.group-changed', { kind: 'space', id: space }, { group: id, change, ...(is && { role: is }) })]
   })

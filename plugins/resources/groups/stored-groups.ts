@@ -142,7 +142,7 @@ export class StoredGroups implements Groups {
       const change = role === undefined ? 'removed' : held === undefined ? 'added' : 'role'
       return {
         set: { memberships: role === undefined ? others : [...others, { space, role }] },
-        events: [event('space.group-changed', { kind: 'space', id: space }, { group: id, change }, actor)],
+        events: [event('space.group-changed', { kind: 'space', id: space }, { group: id, change, ...(role && { role }) }, actor)],
       }
     })
     this.#live.forget(id)

@@ -64,7 +64,8 @@ export class StoredMemberships {
     const memberships = role === undefined ? others : [...others, { space, role }]
     const outcome = outcomeOf(held?.role, role)
     const change = outcome === 'added' ? (by.joining ?? outcome) : outcome
-    const data = { user: id, change, ...(outcome === 'added' && by.message ? { message: by.message } : {}) }
+    const now = role === undefined ? {} : { role }
+    const data = { user: id, change, ...now, ...(outcome === 'added' && by.message ? { message: by.message } : {}) }
     const said = event('space.member-changed', { kind: 'space', id: space }, data, by.actor)
     await this.#documents.commit({ replace: { ...user, memberships }, in: users }, [said])
     return outcome
