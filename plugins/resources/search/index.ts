@@ -2,6 +2,7 @@ import { Commands, definePlugin, on, onBatch, provide } from 'pounce/sdk'
 import { Containing, Contains } from './containing.ts'
 import { Contents, ContentsToIndex } from './contents.ts'
 import { IndexChanges, IndexContents, searchEvents } from './handlers.ts'
+import { IndexAuthor } from './index-author.ts'
 import { Indexing, SearchIndexing } from './indexing.ts'
 import { Rebuild, Rebuilding, ReindexCommand } from './rebuilding.ts'
 import { Board, ReindexBoard } from './reindex-board.ts'
@@ -30,6 +31,7 @@ export const plugin = definePlugin({
   handlers: [
     onBatch(searchEvents, IndexChanges),
     on(['dataset.updated', 'dataset.attached', 'dataset.detached', 'dataset.trashed', 'dataset.restored'], IndexContents),
+    on('user.updated', IndexAuthor),
   ],
   periodic: [{ name: 'damage', everyMs: 20_000, task: Rebuilding }],
 })

@@ -115,7 +115,7 @@ export const renameUser = route({
   path: '/api/users/:id/updateName',
   summary: 'Change the name of an account',
   description:
-    'One may do this to oneself, a server admin to everybody. Names are looked up when shown, so everything shows the new one at once, but for metadata, which keep the name under which they were added. The index of search has it when a thing changes next, or after `pounce reindex`.',
+    'One may do this to oneself, a server admin to everybody. Names are looked up when shown, so everything shows the new one at once, but for metadata, which keep the name under which they were added; search has it a moment later.',
   permission: 'EditUser',
   of: one('user'),
   params,

@@ -1,0 +1,42 @@
+import { fullNameOf, SearchIndex, type SearchQuery, type StoredEvent, Users, wire } from 'pounce/sdk'
+import { type Indexing, SearchIndexing } from './indexing.ts'
+
+const named = new Set(['firstName', 'lastName', 'email'])
+const batch = 100
+
+/** Somebody has another name or address: what they made is found by it. Goes on where it was cut off, for what was brought in has the new one. */
+export class IndexAuthor {
+  #index: SearchIndex
+  #indexing: Indexing
+  #users: Users
+
+  constructor(index: SearchIndex, indexing: Indexing, users: Users) {
+    this.#index = index
+    this.#indexing = indexing
+    this.#users = users
+  }
+
+  async handle({ subject: { id }, data }: StoredEvent<'user.updated'>): Promise<void> {
+    const user = data.fields.some(field => named.has(field)) ? await this.#users.get(id) : undefined
+    if (!user) return
+    const query: SearchQuery = {
+      op: 'and',
+      all: [is('creator', id), { op: 'not', not: { op: 'and', all: [is('creator', fullNameOf(user)), is('email', user.email)] } }],
+    }
+    const seen = new Set<string>()
+    for (;;) {
+      const { hits } = await this.#index.search({ query, scope: { all: true }, from: 0, size: batch })
+      const stale = hits.filter(hit => !seen.has(hit.id))
+      // What does not change when it is brought in is not asked for for ever.
+      if (stale.length === 0) return
+      for (const [kind, some] of Map.groupBy(stale, hit => hit.kind)) {
+        const ids = some.map(hit => hit.id)
+        for (const each of ids) seen.add(each)
+        await this.#indexing.refresh(kind, ids)
+      }
+    }
+  }
+}
+wire(IndexAuthor, SearchIndex, SearchIndexing, Users)
+
+const is = (field: 'creator' | 'email', value: string): SearchQuery => ({ op: 'field', field, is: 'equals', values: [value] })
