@@ -24,18 +24,13 @@ import { Explanation } from './explanation.ts'
 import { extractionPermissions, placedPermissions, viewPermission } from './permission-sets.ts'
 import { RightsReader } from './rights-graph.ts'
 import { barred, isReading, type Mode, spacesHeld } from './rules.ts'
+import { searchable, searchedSpaces } from './searched-spaces.ts'
 
 export const config = s.Object({
   allowAnonymousDownload: s.Boolean({ default: false, description: 'Whoever may look at a file may also download it, signed in or not' }),
   makeGeostreamsPublicReadable: s.Boolean({ default: true, description: 'Anybody may read geostreams, on a private server too' }),
 })
 type Settings = s.Static<typeof config>
-
-const searchable: readonly { readonly kind: Kind; readonly permission: Permission }[] = [
-  { kind: 'dataset', permission: 'ViewDataset' },
-  { kind: 'file', permission: 'ViewFile' },
-  { kind: 'collection', permission: 'ViewCollection' },
-]
 
 /** Rights from authorship, roles held in spaces and public flags (reference, api-platform §2, "Resource rules"). */
 export class ResourcePolicy implements Policy {
@@ -104,12 +99,7 @@ export class ResourcePolicy implements Policy {
     const within = limit === undefined ? {} : { within: [...limit] }
     const { user } = caller
     if (!user) return { all: false, spaces: [], includePublic: true }
-    const held = searchable.map(({ kind, permission }) => ({ kinds: [kind], spaces: spacesHeld(this.#mode, caller, permission) }))
-    const whole = held.map(({ spaces }) => spaces).reduce((all, spaces) => new Set(all).intersection(spaces))
-    const inPart = held.flatMap(({ kinds, spaces }) => {
-      const only = new Set(spaces).difference(whole)
-      return only.size === 0 ? [] : [{ kinds, spaces: [...only] }]
-    })
+    const { whole, inPart } = searchedSpaces(this.#mode, user.memberships)
     const parts = inPart.length === 0 ? {} : { inPart }
     return { all: false, spaces: [...whole, user.id], includePublic: true, author: user.id, ...parts, ...within }
   }
