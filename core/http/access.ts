@@ -44,12 +44,13 @@ export class Access {
 
   /**
    * For a request whose things cannot be named because its input is wrong: an anonymous caller who could not do this
-   * to anything gets 401, as for any thing; everybody else learns what was wrong.
+   * to anything gets 401, as for any thing; everybody else learns what was wrong. A wrong id is answered like one that nobody has.
    */
-  requireForWrongInput(declaration: Declaration, caller: Caller): void {
+  requireForWrongInput(declaration: Declaration, caller: Caller, isWrongId = false): void {
     const { permission } = declaration
     this.#requireStanding(declaration, caller)
-    if (isRight(permission) && isAnonymous(caller) && this.#policy?.can(caller, permission) !== 'yes') throw new NotSignedIn()
+    if (!isRight(permission) || !isAnonymous(caller) || this.#policy?.can(caller, permission) === 'yes') return
+    if (!(isWrongId && this.#tellsOfAbsence(permission, declaration))) throw new NotSignedIn()
   }
 
   #requireStanding(declaration: Declaration, caller: Caller): void {
@@ -83,11 +84,15 @@ export class Access {
     }
   }
 
-  #refusal(verdict: Exclude<Verdict, 'yes'>, permission: Permission, caller: Caller, ref: Ref, { method, effects }: Declaration): Error {
-    const isReading = readingPermissions.has(permission) || (method === 'GET' && effects === undefined)
-    if (isAnonymous(caller) && !(verdict === 'unseen' && isReading && !this.#isPrivate)) return new NotSignedIn()
+  #refusal(verdict: Exclude<Verdict, 'yes'>, permission: Permission, caller: Caller, ref: Ref, declaration: Declaration): Error {
+    if (isAnonymous(caller) && !(verdict === 'unseen' && this.#tellsOfAbsence(permission, declaration))) return new NotSignedIn()
     if (verdict === 'unseen') return new NotFound(ref.kind)
     return lacking(caller, permission, ref.kind)
+  }
+
+  /** True where nobody in particular learns that a thing is not there: by looking, on a server that hides nothing. */
+  #tellsOfAbsence(permission: Permission, { method, effects }: Declaration): boolean {
+    return !this.#isPrivate && (readingPermissions.has(permission) || (method === 'GET' && effects === undefined))
   }
 }
 

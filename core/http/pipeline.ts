@@ -98,7 +98,7 @@ export class Pipeline {
   /** A wrong input must not tell more than the caller may know, so rights come first as far as the input names things. */
   async #refusal(caller: Caller, { declaration, group }: Mount, params: Checked<Values>, query: Checked<Values>): Promise<Error> {
     if (params.fault) {
-      this.#access.requireForWrongInput(declaration, caller)
+      this.#access.requireForWrongInput(declaration, caller, true)
       return new NotFound(kindOf(declaration, params.fault.idName ?? 'id', { ...params.value, ...query.value }, group))
     }
     const { of, ...rest } = declaration

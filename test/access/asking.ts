@@ -1,7 +1,8 @@
 import test, { type ExecutionContext } from 'ava'
 import { dice } from '../support/dice.ts'
-import { type Cell, type Counts, newCounts, runDeeds, runRefusals } from './matrix.ts'
+import type { Cell } from './cell.ts'
 import { noteCounts } from './counts.ts'
+import { type Counts, newCounts, runDeeds, runRefusals } from './matrix.ts'
 import type { Mode } from './oracle/verdicts.ts'
 import { sendings } from './sent.ts'
 import { makeWorld } from './world.ts'
@@ -18,7 +19,11 @@ const sampled = (seed: number) => {
   const done = new Set<string>()
   return {
     refusal: ({ slots, at }: Cell): boolean =>
-      isFull || slots.length < 2 || new Set(Object.values(at)).size === 1 || random.oneIn(pairsLeftOut) || Object.values(at).includes('unknown'),
+      isFull ||
+      slots.length < 2 ||
+      new Set(Object.values(at)).size === 1 ||
+      random.oneIn(pairsLeftOut) ||
+      Object.values(at).includes('unknown'),
     deed: ({ route, caller }: Cell): boolean => {
       const pair = `${route.name} ${caller}`
       if (isFull || !done.has(route.name)) {

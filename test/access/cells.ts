@@ -60,7 +60,14 @@ const absent: ReadonlySet<string> = new Set(['deleted', 'unknown', 'other', 'mal
 
 const partLetter = (state: State, reference: State | undefined): Letter => (state === reference && !absent.has(state) ? 'y' : 'x')
 
-const letterOf = (mode: Mode, caller: Column, need: Need, at: Standing, first: string | undefined, isReading: boolean): Letter | 'b' | undefined => {
+const letterOf = (
+  mode: Mode,
+  caller: Column,
+  need: Need,
+  at: Standing,
+  first: string | undefined,
+  isReading: boolean,
+): Letter | 'b' | undefined => {
   const { right: word, kind, parameter } = need
   const right = rightOf(word) ?? word
   if (parameter === undefined || kind === undefined) return onNothing(mode, caller, right === 'signedIn' && !isReading ? 'acting' : right)
@@ -72,7 +79,8 @@ const letterOf = (mode: Mode, caller: Column, need: Need, at: Standing, first: s
   return onThing(mode, caller, right, state, kind === 'mail' ? 'user' : kind)
 }
 
-const rank = (letter: Letter | 'b' | undefined): number => (letter === 'y' ? 3 : letter === 'e' || letter === 'b' ? 2 : letter === undefined ? 0 : 1)
+const rank = (letter: Letter | 'b' | undefined): number =>
+  letter === 'y' ? 3 : letter === 'e' || letter === 'b' ? 2 : letter === undefined ? 0 : 1
 
 /** What the oracle says of a request; a text when it says nothing, with the reason. */
 export const expectation = (mode: Mode, route: MatrixRoute, caller: CallerName, at: Standing): Expected | string => {

@@ -1,7 +1,7 @@
 import { Files } from 'pounce/sdk'
 import { ok } from '../support/scene.ts'
 import { accountOf } from './callers.ts'
-import { type Cell, idOf } from './matrix.ts'
+import { type Cell, idOf } from './cell.ts'
 import type { ThingKind, Things } from './things.ts'
 import { isFrozen, type State, type World } from './world.ts'
 

@@ -1,5 +1,4 @@
 import { dataFile } from '../support/main-job.ts'
-import { newPerson } from '../support/people.ts'
 import { formWith, ok } from '../support/scene.ts'
 import { accountOf, type CallerName } from './callers.ts'
 import { nextWord } from './things.ts'
@@ -14,10 +13,13 @@ const makers: Readonly<Record<string, Maker>> = {
   mail: ({ people }) => people.stranger.email,
   password: ({ people }) => people.stranger.password,
   self: ({ people }, caller) => people[(accountOf[caller] ?? 'stranger') as keyof World['people']].id,
-  person: async ({ server }) => (await newPerson(server, 'somebody')).id,
+  person: ({ asSuperAdmin }) => {
+    const json = { email: `${nextWord()}@example.org`, password: 'a long password', firstName: 'A', lastName: 'B' }
+    return made(asSuperAdmin('/api/users', { method: 'POST', json }))
+  },
   key: async ({ people }, caller) => {
     const account = accountOf[caller]
-    if (account === undefined || isFrozen(account)) return 'test'
+    if (account === undefined || (isFrozen(account) && account !== 'readOnly')) return 'nothing'
     const name = nextWord()
     await ok(people[account as keyof World['people']].call(`/api/users/keys?name=${name}`, { method: 'POST' }))
     return name
@@ -38,7 +40,9 @@ const makers: Readonly<Record<string, Maker>> = {
   },
   extractor: () => nextWord(),
   label: ({ asSuperAdmin }) =>
-    made(asSuperAdmin('/api/extractors/labels', { method: 'POST', json: { name: nextWord(), category: 'c', extractors: ['pounce.digest'] } })),
+    made(
+      asSuperAdmin('/api/extractors/labels', { method: 'POST', json: { name: nextWord(), category: 'c', extractors: ['pounce.digest'] } }),
+    ),
   link: async ({ people, standing }) => {
     const { link = '' } = await ok<{ link?: string }>(people.author.call(`/files/${standing['lab']?.file}/links`, { method: 'POST' }))
     return link.replace(/^.*\//, '')

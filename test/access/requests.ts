@@ -75,8 +75,7 @@ const form = ({ fields = {}, filePart = 'File', bytes }: Sending, filling: Filli
 
 const bodyOf = ({ body }: MatrixRoute['declaration'], sending: Sending, filling: Filling, bag: () => Buffer) => {
   if (body === undefined) return {}
-  if ('multipart' in body)
-    return { type: `multipart/form-data; boundary=${boundary}`, bytes: form(sending, filling, bag) }
+  if ('multipart' in body) return { type: `multipart/form-data; boundary=${boundary}`, bytes: form(sending, filling, bag) }
   if ('byteBody' in body) {
     if (sending.filePart === false) return {}
     return { type: body.contentType ?? 'text/plain', bytes: Buffer.from('some') }
@@ -98,32 +97,29 @@ const schemaOf = ({ declaration: { params, query } }: MatrixRoute, name: string)
 export const unfilled = (route: MatrixRoute, slots: readonly string[]): readonly string[] => {
   const { with: given = {} } = sendings[route.name] ?? {}
   const known = new Set([...slots, ...Object.keys(given)])
-  return neededOf(route).filter(name => !known.has(name) && !(membersOf(route.declaration.query).includes(name) && isPlain(schemaOf(route, name))))
+  return neededOf(route).filter(
+    name => !known.has(name) && !(membersOf(route.declaration.query).includes(name) && isPlain(schemaOf(route, name))),
+  )
 }
 
 const isPlain = ({ pattern, enum: values, type, anyOf }: Schema): boolean =>
   pattern === undefined && (values !== undefined || anyOf !== undefined || type !== undefined)
 
 /** The request of a route at one of its addresses, filled with ids of slots by parameter. */
-export const requestOf = (
-  route: MatrixRoute,
-  address: MatrixRoute['addresses'][number],
-  filling: Filling,
-  bag: () => Buffer,
-): Sent => {
+export const requestOf = (route: MatrixRoute, address: MatrixRoute['addresses'][number], filling: Filling, bag: () => Buffer): Sent => {
   const sending = sendings[route.name] ?? {}
-  const valueOf = (name: string): string | undefined => {
+  const textOf = (name: string): string | undefined => {
     const given = sending.with?.[name]
     const slot = given === undefined ? filling(`$${name}`) : undefined
     if (slot !== undefined) return slot
     if (given !== undefined) return String(filled(given, filling))
     return undefined
   }
-  const path = address.path.replaceAll(/:(\w+)\*?/g, (_, name: string) => encodeURIComponent(valueOf(name) ?? 'm'))
+  const path = address.path.replaceAll(/:(\w+)\*?/g, (_, name: string) => encodeURIComponent(textOf(name) ?? 'm'))
   const needed = neededOf(route)
   const query = new URLSearchParams()
   for (const name of membersOf(route.declaration.query)) {
-    const value = valueOf(name) ?? (needed.includes(name) ? String(fitting(schemaOf(route, name))) : undefined)
+    const value = textOf(name) ?? (needed.includes(name) ? String(fitting(schemaOf(route, name))) : undefined)
     if (value !== undefined) query.append(name, value)
   }
   const { type, bytes } = bodyOf(route.declaration, sending, filling, bag)

@@ -16,6 +16,8 @@ export interface Sending {
   /** States in which it is not asked, because what is sent then is no id: a path, a text of a protocol, an address of elsewhere. */
   /** Its things seldom belong together, and then it is a 404. */
   readonly isLoose?: true
+  /** Two things of one kind are not one: where the standing one is the same, nothing is asked. */
+  readonly isApart?: true
   readonly skips?: readonly string[]
   /** It never succeeds here: the reason. */
   readonly neverHere?: string
@@ -46,6 +48,16 @@ export const sendings: Readonly<Record<string, Sending>> = {
     neverHere: 'the first admin is there',
   },
   getSetUp: { with: { token: 'x'.repeat(43) }, neverHere: 'the first admin is there' },
+  deleteSessionsOfUser: { with: { id: '@person' } },
+  attachPreview: { skips: ['malformed'] },
+  attachCollectionPreview: { skips: ['malformed'] },
+  moveFolder: { isApart: true },
+  setSpaceMember: { body: { role: 'Viewer' } },
+  inviteIntoSpace: { body: { emails: ['#@example.org'], role: 'Viewer' } },
+  withdrawSpaceInvitation: { with: { invitation: 'f'.repeat(24) }, neverHere: 'nobody is invited' },
+  acceptInvitation: { with: { id: 'f'.repeat(24) }, neverHere: 'nobody is invited' },
+  declineInvitation: { with: { id: 'f'.repeat(24) }, neverHere: 'nobody is invited' },
+  withdrawSpaceRequest: { neverHere: 'nobody asked' },
   deleteSession: { with: { id: 'f'.repeat(24) }, neverHere: 'nobody has a session' },
   changePassword: { body: { oldPassword: '@password', newPassword: '@password' }, answers: [401, 403], neverHere: 'the password stays' },
   getRole: { with: { id: '@role' } },
@@ -74,6 +86,7 @@ export const sendings: Readonly<Record<string, Sending>> = {
   removeGroupMember: { with: { id: '@group', user: '@person' }, answers: [404] },
   setSpaceGroup: { with: { group: '@group' }, body: { role: 'Viewer' } },
   removeSpaceGroup: { with: { group: '@group' }, answers: [404] },
+  explainPermission: { with: { permission: 'ViewDataset', type: 'dataset' } },
   createSpace: { body: { name: 'm', description: 'm' } },
   updateSpace: { body: { name: 'm', description: 'm', timetolive: '24', enabled: false } },
   updateSpaceUsers: { body: { rolesandusers: { Viewer: '$user' } } },
@@ -94,11 +107,15 @@ export const sendings: Readonly<Record<string, Sending>> = {
   bulkRemoveFiles: { body: { fileIds: ['$file'] } },
   getFileByLink: { with: { link: '@link' } },
   appendToUpload: { headers: { ...tus, 'upload-offset': '0', 'content-type': 'application/offset+octet-stream' } },
-  beginUpload: { headers: { ...tus, 'upload-length': '9', 'upload-metadata': 'filename bQ==,dataset ~$dataset' }, filePart: false, skips: ['malformed'] },
+  beginUpload: {
+    headers: { ...tus, 'upload-length': '9', 'upload-metadata': 'filename bQ==,dataset ~$dataset' },
+    filePart: false,
+    skips: ['malformed'],
+  },
   endUpload: { headers: tus },
   getUpload: { headers: tus },
   listUploads: { headers: tus },
-  attachFilesToDataset: { body: { datasetid: '$dataset', existingfiles: '$file' } },
+  attachFilesToDataset: { body: { datasetid: '$dataset', existingfiles: '$first,$file' } },
   createDataset: { body: { name: 'm', description: '', space: '$space', file_id: '$file' } },
   createEmptyDataset: { body: { name: 'm', space: ['$space'], collection: ['$collection'], existingfiles: '$file' } },
   detachFileFromDatasetByPost: { with: { ignoreNotFound: 'true' } },
@@ -117,7 +134,10 @@ export const sendings: Readonly<Record<string, Sending>> = {
   createSpaceDefinition: { body: definition },
   updateDefinition: { body: definition },
   listDatasetDefinitions: {},
-  createRelation: { skips: ['malformed'], body: { source: { id: '$dataset', resourceType: 'dataset' }, target: { id: '$file', resourceType: 'file' } } },
+  createRelation: {
+    skips: ['malformed'],
+    body: { source: { id: '$dataset', resourceType: 'dataset' }, target: { id: '$file', resourceType: 'file' } },
+  },
   searchRelations: { with: { sourceType: 'dataset', targetType: 'file' } },
   ...Object.fromEntries(
     ['addCollectionMetadata', 'addDatasetMetadata', 'addFileMetadata', 'addSpaceMetadata'].map(name => [name, { body: document }]),

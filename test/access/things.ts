@@ -86,7 +86,11 @@ export class Things {
       }
       case 'vocabulary': {
         const { space, asSuperAdmin, isShown } = this.#place
-        const { id } = await post(call, `/api/vocabularies/createVocabularyFromJson?isPublic=${isShown}`, { name: 'words', keys: 'a', terms: [{ key: 'a' }] })
+        const { id } = await post(call, `/api/vocabularies/createVocabularyFromJson?isPublic=${isShown}`, {
+          name: 'words',
+          keys: 'a',
+          terms: [{ key: 'a' }],
+        })
         if (space !== undefined) await post(asSuperAdmin, `/api/vocabularies/${id}/addToSpace/${space}?superAdmin=true`)
         return id
       }

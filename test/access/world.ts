@@ -4,7 +4,7 @@ import { newKey, newPerson, type Person } from '../support/people.ts'
 import { ok } from '../support/scene.ts'
 import { accountOf, type CallerName, frozen } from './callers.ts'
 import type { Mode } from './oracle/verdicts.ts'
-import { type MatrixRoute, matrixPlugins, membersOf, routesOf } from './routes.ts'
+import { type MatrixRoute, matrixPlugins, routesOf } from './routes.ts'
 import { type ThingKind, Things, thingKinds } from './things.ts'
 import { openWire, type Wire } from './wire.ts'
 
@@ -84,7 +84,10 @@ export const makeWorld = async (mode: Mode, replaced: readonly Plugin[] = []): P
 
   const things = (who: Name, space?: string): Things => {
     const { call, id, email } = people[who]
-    return new Things({ call, user: id, asSuperAdmin, isShown: space === spaces.shown, ...(space === undefined ? {} : { space }) }, { user: id, mail: email })
+    return new Things(
+      { call, user: id, asSuperAdmin, isShown: space === spaces.shown, ...(space === undefined ? {} : { space }) },
+      { user: id, mail: email },
+    )
   }
   const standing = await furnish(server, people, spaces, things)
   await shutOut(server, people)
@@ -100,7 +103,7 @@ export const makeWorld = async (mode: Mode, replaced: readonly Plugin[] = []): P
     letIn,
     things,
     send: wire.send,
-    credentials: await credentialsOf(server, people, routes),
+    credentials: await credentialsOf(server, people),
     async stop() {
       wire.close()
       await server.stop()
@@ -150,25 +153,26 @@ const furnish = async (
 
 /** Accounts lose what they must not have once their things are made. */
 const shutOut = async (server: TestServer, people: Readonly<Record<Name, Person>>): Promise<void> => {
+  const json = { tosText: 'Be kind to the data.', tosHtml: false }
+  await ok(server.as(server.admin.key)('/api/admin/configuration', { method: 'POST', json }))
+  for (const { call } of Object.values(people))
+    if (call !== people.termsPending.call) await ok(call('/api/users/acceptTerms', { method: 'POST' }))
   const users = server.get(Users)
   await users.change(people.readOnly.id, { set: { status: 'ReadOnly' } }, [])
   await users.change(people.inactive.id, { set: { status: 'Inactive' } }, [])
   await server.drained(30_000)
 }
 
-const credentialsOf = async (
-  server: TestServer,
-  people: Readonly<Record<Name, Person>>,
-  routes: readonly MatrixRoute[],
-): Promise<ReadonlyMap<CallerName, Credentials>> => {
+const credentialsOf = async (server: TestServer, people: Readonly<Record<Name, Person>>): Promise<ReadonlyMap<CallerName, Credentials>> => {
   const by = (key: string, query = ''): Credentials => ({ headers: { 'x-api-key': key }, query })
   const { email, password, call } = people.spaceAdmin
   const keyOf = (query: string): Promise<string> => newKey(server, email, password, query)
   const revoked = await keyOf('name=revoked')
   await call('/api/users/keys/revoked', { method: 'DELETE' })
-  const all = new Map<CallerName, Credentials>([
+  const elsewhere = await post(call, '/api/spaces', { name: 'elsewhere', description: '' })
+  return new Map<CallerName, Credentials>([
     ['anonymous', { headers: {}, query: '' }],
-    ...(['stranger', 'viewer', 'editor', 'grouped', 'spaceAdmin', 'author', 'readOnly', 'inactive'] as const).map(
+    ...(['stranger', 'viewer', 'editor', 'grouped', 'spaceAdmin', 'author', 'readOnly', 'inactive', 'termsPending'] as const).map(
       name => [name, by(people[name].key)] as const,
     ),
     ['serverAdmin', by(server.admin.key)],
@@ -176,14 +180,9 @@ const credentialsOf = async (
     ['extractor', by(await keyOf('name=extractor&scope=extraction'))],
     ['revoked', by(revoked)],
     ['unknownKey', by('unknown')],
+    ['readKey', by(await keyOf('name=reading&verbs=read'))],
+    ['otherSpaceKey', by(await keyOf(`name=elsewhere&spaces=${elsewhere.id}`))],
   ])
-  const createKey = routes.find(({ name }) => name === 'createKey')
-  if (membersOf(createKey?.declaration.query).includes('verbs')) {
-    const elsewhere = await post(call, '/api/spaces', { name: 'elsewhere', description: '' })
-    all.set('readKey', by(await keyOf('name=reading&verbs=read')))
-    all.set('otherSpaceKey', by(await keyOf(`name=elsewhere&spaces=${elsewhere.id}`)))
-  }
-  return all
 }
 
 /** True of an account that can make nothing any more. */

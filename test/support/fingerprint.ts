@@ -8,7 +8,7 @@ import type { TestServer } from 'pounce/sdk/testing'
 const leases = 'kernel.leases'
 
 /** When a key was last used is noted once a minute, whatever was asked with it. */
-const use = /"revision":\d+,|,"lastUsed":"[^"]*"/g
+const use = /"revision":\d+,|,"lastUsed":(?:"[^"]*"|null)/g
 const keys = 'users.keys'
 
 const documentsOf = (file: DatabaseSync, collection: number): readonly string[] =>

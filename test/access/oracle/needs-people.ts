@@ -3,7 +3,7 @@ import type { Needs } from './needs.ts'
 /** What the routes of people, spaces and their members take; see `needs.ts`. */
 export const needsOfPeople: Needs = {
   // users
-  getMe: 'signedIn',
+  getMe: 'anyKey',
   login: 'anyone',
   logout: 'anyone',
   createUser: 'serverAdmin',
@@ -26,7 +26,7 @@ export const needsOfPeople: Needs = {
   listSessions: 'account',
   deleteSession: 'account',
   deleteOtherSessions: 'account',
-  deleteSessionsOfUser: 'serverAdmin; known user=id',
+  deleteSessionsOfUser: 'serverAdmin',
   getRole: 'signedIn',
   createRole: 'serverAdmin',
   updateRole: 'serverAdmin',
@@ -42,6 +42,21 @@ export const needsOfPeople: Needs = {
   askForReset: 'anyone',
   getReset: 'anyone',
   finishReset: 'anyone',
+
+  // coming into spaces and going out of them
+  listSpaceMembers: 'ViewSpace space=id',
+  setSpaceMember: 'EditSpace space=id; known user=user',
+  removeSpaceMember: 'EditSpace space=id; known user=user',
+  leaveSpace: 'signedIn; blind space=id',
+  askToJoinSpace: 'signedIn; ViewSpace space=id',
+  listSpaceRequests: 'EditSpace space=id',
+  withdrawSpaceRequest: 'signedIn; blind space=id',
+  inviteIntoSpace: 'EditSpace space=id',
+  listSpaceInvitations: 'EditSpace space=id',
+  withdrawSpaceInvitation: 'EditSpace space=id',
+  listOwnInvitations: 'signedIn',
+  acceptInvitation: 'signedIn',
+  declineInvitation: 'signedIn',
 
   // groups
   listGroups: 'signedIn',
@@ -62,6 +77,9 @@ export const needsOfPeople: Needs = {
   testMail: 'serverAdmin',
 
   updateUser: 'EditUser user=id',
+  listAccounts: 'serverAdmin',
+  explainPermission: 'anyKey; each ViewDataset dataset=id',
+  listPermissions: 'anyKey',
   listDeeds: 'ViewUser user=id',
 
   // spaces

@@ -75,7 +75,7 @@ export const needsOfThings: Needs = {
     'AddResourceToDataset dataset=id; AddResourceToDataset dataset=to; RemoveResourceFromDataset dataset=id; EditFile dataset=id; part folder=folder',
   renameFolder: 'AddResourceToDataset dataset=id; part folder=folder',
   // dataset-files
-  attachFilesToDataset: 'AddResourceToDataset; AddResourceToDataset dataset=dataset; EditFile file=file',
+  attachFilesToDataset: 'AddResourceToDataset; AddResourceToDataset dataset=dataset; EditFile file=first; EditFile file=file',
   createDataset: 'CreateDataset; AddResourceToSpace space=space; EditFile file=file',
   createEmptyDataset: 'CreateDataset; AddResourceToSpace space=space; AddResourceToCollection collection=collection; EditFile file=file',
   detachAndDeleteDataset: 'DeleteDataset dataset=id',

@@ -34,7 +34,8 @@ export const needsOfWords: Needs = {
   listFileDefinitions: 'AddMetadata file=id; ViewSpace space=space',
   listSpaceDefinitions: 'ViewSpace space=id',
   // relations
-  createRelation: 'CreateRelation; ViewDataset dataset=dataset; ViewFile file=file; CreateRelation dataset=dataset | CreateRelation file=file',
+  createRelation:
+    'CreateRelation; ViewDataset dataset=dataset; ViewFile file=file; CreateRelation dataset=dataset | CreateRelation file=file',
   deleteRelation: 'DeleteRelation relation=id',
   getRelation: 'ViewRelation relation=id',
   listRelations: 'ViewRelation',

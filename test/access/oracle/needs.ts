@@ -8,7 +8,8 @@ import { needsOfWords } from './needs-words.ts'
  * particular. `EditFile file=id`: a permission on the file that the parameter `id` names, of the path, the query or the body. `a | b`: either
  * will do. Besides permissions: `made` (whoever made it), `part` (must lie in what was named before), `known` (any that there is), `blind`
  * (never looked up: the same answer whether there is one or not), `each` (of a batch: those that may not are left out, or all is refused), `account` (the account
- * itself: never by a key that reaches less far), `placed` (as AddFile, by a key held to spaces too).
+ * itself: never by a key that reaches less far), `anyKey` (`signedIn` by
+ * limited keys too), `placed` (as AddFile, by a key held to spaces too).
  */
 export type Needs = Readonly<Record<string, string>>
 

@@ -3,7 +3,17 @@ import type { Outcast } from '../callers.ts'
 /** Routes that never look at who asks: a wrong credential does no harm there. */
 const blindToCallers: ReadonlySet<string> = new Set([
   ...['login', 'logout', 'getSetUp', 'setUpFirstAdmin', 'getFileByLink', 'getBaseContext'],
-  ...['askForReset', 'finishReset', 'finishSignUp', 'getReset', 'getSignUp', 'signUp'],
+  ...[
+    'askForReset',
+    'finishReset',
+    'finishSignUp',
+    'getReset',
+    'getSignUp',
+    'signUp',
+    'startSignIn',
+    'finishSignIn',
+    'listSignInProviders',
+  ],
 ])
 
 /** What goes before the terms of service are accepted: to read them, to accept them, to see who one is. */

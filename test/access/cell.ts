@@ -1,0 +1,36 @@
+import { accountOf, type CallerName } from './callers.ts'
+import type { Expected, Slot, Standing } from './cells.ts'
+import type { MatrixRoute } from './routes.ts'
+import type { ThingKind } from './things.ts'
+import type { State, World } from './world.ts'
+
+/** One request that the matrix asks. */
+export interface Cell {
+  readonly route: MatrixRoute
+  readonly address: MatrixRoute['addresses'][number]
+  readonly caller: CallerName
+  readonly slots: readonly Slot[]
+  readonly at: Standing
+  readonly expected: Expected
+}
+
+const unknownId = 'f'.repeat(24)
+
+/** The id of a standing thing; undefined where there is no such thing. */
+export const idOf = ({ standing }: World, kind: ThingKind, state: State, caller: CallerName): string | undefined => {
+  const isText = kind === 'mail' || kind === 'logoPath'
+  switch (state) {
+    case 'own': {
+      const account = accountOf[caller]
+      return account === undefined ? undefined : standing[account]?.[kind]
+    }
+    case 'unknown':
+      return kind === 'mail' ? 'nobody@example.org' : kind === 'logoPath' ? `space-${unknownId}` : unknownId
+    case 'malformed':
+      return isText ? undefined : 'nonsense'
+    case 'other':
+      return isText ? undefined : kind === 'dataset' ? standing['lab']?.collection : standing['lab']?.dataset
+    default:
+      return standing[state]?.[kind]
+  }
+}

@@ -1,0 +1,49 @@
+import { accountOf, type CallerName } from './callers.ts'
+import type { Cell } from './cell.ts'
+import { needsOf } from './cells.ts'
+import type { ThingKind } from './things.ts'
+import type { World } from './world.ts'
+
+/** Kinds whose ids nobody comes across who may not look at them. */
+const kept: readonly ThingKind[] = ['space', 'collection', 'dataset', 'folder', 'file', 'section', 'preview', 'metadata', 'comment']
+
+const known = new WeakMap<World, Map<CallerName, ReadonlyMap<string, string>>>()
+
+/** Ids of what a caller may not see, with a word for each. */
+const hiddenFrom = (world: World, caller: CallerName): ReadonlyMap<string, string> => {
+  const byCaller = known.get(world) ?? new Map<CallerName, ReadonlyMap<string, string>>()
+  known.set(world, byCaller)
+  const found = byCaller.get(caller)
+  if (found) return found
+  const hidden = new Map<string, string>()
+  const hide = (state: string): void => {
+    for (const kind of kept) {
+      const id = world.standing[state]?.[kind]
+      if (id !== undefined) hidden.set(id, `${kind} of ${state}`)
+    }
+  }
+  const account = accountOf[caller]
+  if (caller !== 'superAdmin') {
+    if (account !== 'author') hide('trashed')
+    if (world.mode === 'private') {
+      hide('foreign')
+      for (const other of new Set(Object.values(accountOf))) if (other !== undefined && other !== account) hide(other)
+      if (caller === 'anonymous' || caller === 'stranger' || caller === 'serverAdmin' || caller === 'otherSpaceKey') hide('lab')
+    }
+  }
+  hide('deleted')
+  byCaller.set(caller, hidden)
+  return hidden
+}
+
+/** What an answer shows that the caller may not see; undefined when there is nothing. What was asked for by its id may be repeated. */
+export const leakIn = (world: World, { route, caller, slots, at }: Cell, text: string): string | undefined => {
+  if (needsOf(route).includes('serverAdmin')) return undefined
+  const hidden = hiddenFrom(world, caller)
+  const asked = new Set(slots.map(({ kind, parameter }) => world.standing[at[parameter] ?? '']?.[kind]))
+  for (const [id] of text.matchAll(/\b[0-9a-f]{24}\b/g)) {
+    const what = hidden.get(id)
+    if (what !== undefined && !asked.has(id)) return what
+  }
+  return undefined
+}
