@@ -5,6 +5,11 @@ export const config = s.Object({
     default: true,
     description: 'A new space is TRIAL, so that nobody can make it public before a server admin has verified it; false: it is PRIVATE',
   }),
+  enablePublic: s.Boolean({
+    default: true,
+    description:
+      'Lists show public spaces to everybody; false, as by default in Clowder 1.x: only to members, and to those who are not signed in',
+  }),
   requestsPerHour: s.Integer({
     default: 20,
     minimum: 1,

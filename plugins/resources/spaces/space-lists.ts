@@ -1,10 +1,13 @@
 import {
+  and,
   type Caller,
   conditionsOf,
+  configPort,
   DocumentStore,
   eitherOf,
   eq,
   isIn,
+  isSuperAdmin,
   type ListQuery,
   listPage,
   or,
@@ -18,15 +21,18 @@ import {
   wire,
 } from 'pounce/sdk'
 import { spaces } from './collection.ts'
+import { config, type Settings } from './config.ts'
 
 const lists = ['byCreated', 'bySpace', 'byAuthor', 'byPublic']
 
 /** Lists spaces. */
 export class SpaceLists {
+  #showsPublic: boolean
   #documents: DocumentStore
   #policy: Policy
 
-  constructor(documents: DocumentStore, policy: Policy) {
+  constructor({ enablePublic }: Settings, documents: DocumentStore, policy: Policy) {
+    this.#showsPublic = enablePublic
     this.#documents = documents
     this.#policy = policy
   }
@@ -50,18 +56,21 @@ export class SpaceLists {
 
   #seen(caller: Caller): Visible {
     const allowed = this.#policy.visibleTo(caller, 'ViewSpace')
-    return allowed === 'all' && !caller.superAdmin ? this.#concerning(caller) : allowed
+    if (allowed === 'nothing' || isSuperAdmin(caller)) return allowed
+    if (allowed === 'all') return this.#concerning(caller)
+    return caller.user && !this.#showsPublic ? and(allowed, this.#concerning(caller)) : allowed
   }
 
   /** On a public server everybody may look at every space; as in v1 the list still shows each person only what is meant for them. */
-  #concerning({ user }: Caller): Visible {
-    if (!user) return eq('isPublic', true)
+  #concerning({ user }: Caller): Where {
+    const isPublic = eq('isPublic', true)
+    if (!user) return isPublic
     const roles = user.memberships.filter(({ permissions }) => permissions.has('ViewSpace'))
     const seen = isIn(
       'spaces',
       roles.map(({ space }) => space),
     )
-    return or(seen, eq('author', user.id), eq('isPublic', true))
+    return or(seen, eq('author', user.id), ...(this.#showsPublic ? [isPublic] : []))
   }
 
   async #page(visible: Visible, query: ListQuery, ...where: readonly Where[]): Promise<Page<SpaceRecord & Stored>> {
@@ -69,6 +78,6 @@ export class SpaceLists {
     return listPage({ documents: this.#documents, from: spaces, using: lists, where: [...where, ...conditionsOf(visible)] }, query)
   }
 }
-wire(SpaceLists, DocumentStore, Policy)
+wire(SpaceLists, configPort(config), DocumentStore, Policy)
 
 export const SpaceListings = port<SpaceLists>('spaces.lists')
