@@ -46,7 +46,7 @@ const workloads: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   deletion: () => deletion(values.quick ? 5000 : 100_000),
   listing: () => listing({ sizes, rounds, plugins }),
   tree: () => treeNodes({ sizes, rounds, plugins }),
-  logins: () => logins(values.quick ? 1 : 4, 5),
+  logins: () => logins(values.quick ? 1 : 5, 4),
   rights: () => rights({ count: sizes[1], rounds, plugins }),
   reports: () => reports(rounds, values.quick ? 50_000 : 1_000_000),
 }
