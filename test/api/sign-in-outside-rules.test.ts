@@ -1,0 +1,118 @@
+import test, { type ExecutionContext } from 'ava'
+import { Users } from 'pounce/sdk'
+import { type OutsideServer, outsideServer } from '../support/outside-server.ts'
+
+const audience = 'https://data.example.org'
+const withToken = async ({ server }: OutsideServer, token: string, path = '/api/me') =>
+  server.as()(path, { headers: { authorization: `Bearer ${token}` } })
+const idIn = async (answer: Response): Promise<string | undefined> => ((await answer.json()) as { id?: string }).id
+const message = async (answer: Response): Promise<string> => ((await answer.json()) as { message: string }).message
+const standingOf = async ({ server }: OutsideServer, email: string) => (await server.get(Users).byEmail(email))?.status
+
+test('whoever comes for the first time waits for an admin where the settings say so, and admins are told', async t => {
+  const place = await outsideServer(t, { users: { outsideAccounts: 'approval' } })
+  const { answer } = await place.signIn({ sub: 'new', email: 'new@example.org' })
+  t.is(answer.status, 401)
+  t.is(await message(answer), 'Account is not activated')
+  t.is(answer.headers.getSetCookie().length, 0)
+  await place.server.drained()
+  t.is(place.mailer.sent.filter(({ to, text }) => to.includes(place.server.admin.email) && text.includes('new@example.org')).length, 1)
+  const user = await place.server.get(Users).byEmail('new@example.org')
+  await place.server.as(place.server.admin.key)('/api/admin/users', { method: 'POST', json: { active: [user?.id] } })
+  const { browser } = await place.signIn()
+  t.is((await place.whoIs(browser))?.id, user?.id)
+  await place.server.as(place.server.admin.key)('/api/admin/users', { method: 'POST', json: { inactive: [user?.id] } })
+  t.is(await place.whoIs(browser), undefined)
+  t.is((await place.signIn()).answer.status, 401)
+})
+
+test('where the settings say so nobody gets an account, and those with one come in', async t => {
+  const place = await outsideServer(t, { users: { outsideAccounts: 'none' } })
+  t.is((await place.signIn({ sub: 'new', email: 'new@example.org' })).answer.status, 401)
+  t.is(await place.server.get(Users).byEmail('new@example.org'), undefined)
+  const id = await place.account('known@example.org')
+  t.is((await place.whoIs((await place.signIn({ sub: 'known', email: 'known@example.org' })).browser))?.id, id)
+})
+
+test('accounts are not linked by address where the settings say so', async t => {
+  const place = await outsideServer(t, { users: { linksByEmail: false } })
+  const id = await place.account('known@example.org')
+  t.is((await place.signIn({ sub: 'known', email: 'known@example.org' })).answer.status, 401)
+  t.is((await place.server.get(Users).get(id))?.identities, undefined)
+})
+
+test('an account whose own address nobody ever checked is nobody else’s to open', async t => {
+  const place = await outsideServer(t)
+  const id = await place.account('waiting@example.org')
+  await place.server.get(Users).change(id, { set: { provider: 'ldap', isEmailUnverified: true, identities: ['ldap uid=mallory'] } }, [])
+  t.is((await place.signIn({ sub: 'owner', email: 'waiting@example.org' })).answer.status, 401)
+  t.deepEqual((await place.server.get(Users).get(id))?.identities, ['ldap uid=mallory'])
+})
+
+test('admins whom the configuration names become admins by a checked address only', async t => {
+  const admins = ['chief@example.org', 'deputy@example.org']
+  const place = await outsideServer(t, { provider: { audience }, more: { admins } as object })
+  const token = (email_verified: boolean, sub: string, email: string) => place.issuer.token({ sub, email, email_verified, aud: audience })
+  t.is((await withToken(place, await token(false, 'mallory', 'deputy@example.org'))).status, 401)
+  t.is(await standingOf(place, 'deputy@example.org'), undefined)
+  t.is((await place.signIn({ sub: 'chief', email: 'Chief@example.org' })).answer.status, 200)
+  t.is(await standingOf(place, 'chief@example.org'), 'Admin')
+  t.is((await place.signIn({ sub: 'other', email: 'other@example.org' })).answer.status, 200)
+  t.is(await standingOf(place, 'other@example.org'), 'Active')
+})
+
+const tokens = async (t: ExecutionContext) => {
+  const place = await outsideServer(t, { provider: { audience } })
+  return {
+    place,
+    token: (claims: object, signing?: 'none' | 'public' | 'stranger') =>
+      place.issuer.token({ sub: 'ada', aud: audience, ...claims }, signing),
+  }
+}
+
+test('a token opens the account that its subject is known by, with or without an address, and nothing else', async t => {
+  const { place, token } = await tokens(t)
+  t.is((await withToken(place, await token({}))).status, 401)
+  const { browser } = await place.signIn({ sub: 'ada', email: 'ada@example.org' })
+  const me = await place.whoIs(browser)
+  const answer = await withToken(place, await token({}))
+  t.is(answer.status, 200)
+  t.is(await idIn(answer), me?.id)
+  t.is(await idIn(await withToken(place, await token({ email: 'elsewhere@example.org', email_verified: true }))), me?.id)
+  t.is((await withToken(place, await token({ sub: 'grace', email: 'ada@example.org', email_verified: false }))).status, 401)
+  t.is((await withToken(place, await token({ sub: 'grace', email: 'ada@example.org', email_verified: true }))).status, 401)
+  t.is((await withToken(place, await token({}), `/api/users/${me?.id}`)).status, 200)
+  await place.server.get(Users).change(me?.id ?? '', { set: { status: 'Inactive' } }, [])
+  t.is((await withToken(place, await token({}))).status, 401)
+})
+
+test('tokens that are forged, foreign or over are refused, wherever they are shown', async t => {
+  const { place, token } = await tokens(t)
+  await place.signIn({ sub: 'ada', email: 'ada@example.org' })
+  const over = Math.floor(Date.now() / 1000) - 60
+  const wrong = await Promise.all([
+    ...(['none', 'public', 'stranger'] as const).map(signing => token({}, signing)),
+    ...[{ aud: 'app' }, { iss: 'https://evil.example' }, { exp: over }, { nbf: over + 600 }, { sub: '' }].map(claims => token(claims)),
+  ])
+  for (const each of [...wrong, 'x', 'a.b.c', '...', 'ey.ey.ey']) {
+    t.is((await withToken(place, each)).status, 401)
+    t.is((await withToken(place, each, '/api/spaces')).status, 401)
+  }
+  t.is((await withToken(place, await token({}))).status, 200)
+})
+
+test('while the provider is away its tokens are refused for now, and everything else goes on', async t => {
+  const { place, token } = await tokens(t)
+  const held = await token({})
+  await place.issuer.close()
+  t.is((await withToken(place, held)).status, 503)
+  t.is((await place.server.as(place.server.admin.key)('/api/me')).status, 200)
+  await place.issuer.open()
+})
+
+test('somebody who keeps coming back without a proof is kept out for a while', async t => {
+  const place = await outsideServer(t, { users: { wrongKeysPerAddress: 3 } })
+  const statuses: number[] = []
+  for (let at = 0; at < 4; at += 1) statuses.push((await place.server.as()('/api/login/uni/callback?code=x&state=y')).status)
+  t.deepEqual(statuses, [401, 401, 401, 429])
+})
