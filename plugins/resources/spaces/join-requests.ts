@@ -62,6 +62,8 @@ export class JoinRequests {
 
   /** Takes one's own request back. `NotFound` when there is none. */
   async withdraw(space: string, user: string): Promise<void> {
+    // Whoever asked may have lost sight of the space since, and others never had it: none learns whether it is there.
+    if (!(await this.#documents.get(spaces, space))) throw new NotFound(request)
     await this.#take(space, user, () => [])
   }
 
