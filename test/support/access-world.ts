@@ -37,8 +37,6 @@ export interface AccessWorld {
   /** Ids by name: `space`, `dataset`, `shown` (public), `trashed`, `removed`, `file`, `trashedFile` … */
   readonly ids: Readonly<Record<string, string>>
   readonly actors: Readonly<Record<string, Actor>>
-  /** Refused with 401 whatever they ask for. */
-  readonly outcasts: Readonly<Record<string, Actor>>
   readonly people: Readonly<Record<string, Person>>
 }
 
@@ -113,7 +111,7 @@ export const makeAccessWorld = async (isPrivate: boolean): Promise<AccessWorld> 
     plugins: accessPlugins,
     config: { access: { private: isPrivate }, resources: { users: { failuresPerAddress: 100_000, wrongKeysPerAddress: 100_000 } } },
   })
-  const names = ['owner', 'stranger', 'viewer', 'editor', 'spaceAdmin', 'author', 'readOnlyAdmin', 'inactive', 'revoked'] as const
+  const names = ['owner', 'stranger', 'viewer', 'editor', 'spaceAdmin', 'author', 'readOnlyAdmin'] as const
   const people = Object.fromEntries(await Promise.all(names.map(async name => [name, await newPerson(server, name)]))) as Record<
     string,
     Person
@@ -126,7 +124,7 @@ export const makeAccessWorld = async (isPrivate: boolean): Promise<AccessWorld> 
   const rolesandusers = {
     Viewer: id('viewer'),
     Editor: id('editor', 'author'),
-    Admin: id('owner', 'spaceAdmin', 'readOnlyAdmin', 'inactive', 'revoked'),
+    Admin: id('owner', 'spaceAdmin', 'readOnlyAdmin'),
   }
   await post(person('owner').call, `/api/spaces/${space}/updateUsers`, { rolesandusers })
   const collection = await idIn(
@@ -144,8 +142,6 @@ export const makeAccessWorld = async (isPrivate: boolean): Promise<AccessWorld> 
   // The author's rights below are those of an author alone.
   await users.setMembership(person('author').id, space, undefined)
   await users.change(person('readOnlyAdmin').id, { set: { status: 'ReadOnly' } }, [])
-  await users.change(person('inactive').id, { set: { status: 'Inactive' } }, [])
-  await post(person('revoked').call, '/api/users/keys/test', undefined, 'DELETE')
   const { email, password } = person('author')
   const extractor = await newKey(server, email, password, 'name=extractor&scope=extraction')
   await server.drained()
@@ -161,6 +157,5 @@ export const makeAccessWorld = async (isPrivate: boolean): Promise<AccessWorld> 
       superAdmin: actor(asAdmin, 'superAdmin=true'),
       extractor: actor(server.as(extractor)),
     },
-    outcasts: { inactive: actor(person('inactive').call), revoked: actor(person('revoked').call), unknownKey: actor(server.as('unknown')) },
   }
 }
