@@ -198,7 +198,10 @@ test('of two changes that both know the present password one wins', async t => {
     (await person.call('/api/password', { method: 'POST', json: { password: person.password, newPassword } })).status
   const statuses = await Promise.all(['first new password', 'second new password'].map(change))
   t.is(statuses.filter(status => status === 200).length, 1)
-  t.true(statuses.every(status => status === 200 || status === 409 || status === 401), statuses.join(' '))
+  t.true(
+    statuses.every(status => status === 200 || status === 409 || status === 401),
+    statuses.join(' '),
+  )
 })
 
 test('an account of another provider has no password here to change', async t => {

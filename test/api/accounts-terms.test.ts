@@ -110,6 +110,19 @@ test.serial('who writes the terms has accepted them with the answer; other admin
   t.true(await isPending(otherAdmin.call('/api/admin/configuration', { method: 'POST', json: { tosText: '' } })))
 })
 
+test.serial('terms that changed while somebody read them are not accepted unread', async t => {
+  const termsNow = () => ok<{ tosChanged: string }>(ann.call('/api/configuration'))
+  await setTerms('The first draft.')
+  const { tosChanged } = await termsNow()
+  await setTerms('The second draft.')
+  const accept = (json: object) => ann.call('/api/users/acceptTerms', { method: 'POST', json })
+  t.like(await refusal(accept({ tosChanged })), { status: 409, code: 'conflict' })
+  t.true(await isPending(ann.call('/api/spaces')))
+  t.is((await accept({ tosChanged: 7 })).status, 400)
+  t.is((await accept({ tosChanged: (await termsNow()).tosChanged })).status, 200)
+  t.is((await ann.call('/api/spaces')).status, 200)
+})
+
 test.serial('nobody accepts for somebody else, nor does a key that reaches less far', async t => {
   const extractor = await newKey(server, ann.email, ann.password, 'name=extractor2&scope=extraction')
   await setTerms('Again.')

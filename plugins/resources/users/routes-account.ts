@@ -1,4 +1,18 @@
-import { Clock, Conflict, event, Forbidden, Invalid, NotFound, NotSignedIn, routesFor, s, signedIn, TooMany, Users } from 'pounce/sdk'
+import {
+  Clock,
+  Conflict,
+  event,
+  Forbidden,
+  Invalid,
+  NotFound,
+  NotSignedIn,
+  routesFor,
+  Sites,
+  s,
+  signedIn,
+  TooMany,
+  Users,
+} from 'pounce/sdk'
 import { OwnPassword } from './own-password.ts'
 import { People } from './portraits.ts'
 import { SignIn } from './sign-in.ts'
@@ -12,6 +26,7 @@ const route = routesFor('users', {
   ownPassword: OwnPassword,
   signIn: SignIn,
   clock: Clock,
+  sites: Sites,
 })
 
 export const login = route({
@@ -84,10 +99,21 @@ export const acceptTerms = route({
   permission: 'signedIn',
   limitedKeys: 'refused',
   beforeTerms: true,
+  body: s.Object({
+    tosChanged: s.Optional(
+      s.String({
+        maxLength: 40,
+        description: 'Of the terms that were read, as `GET /api/configuration` has it: other terms are not accepted unread (409)',
+      }),
+    ),
+  }),
   responses: { 200: s.success() },
-  throws: [NotSignedIn, Forbidden],
-  async handle({ caller }, { users, clock }) {
+  throws: [NotSignedIn, Forbidden, Conflict],
+  async handle({ body, caller }, { users, clock, sites }) {
     const { id } = signedIn(caller)
+    const settings = await sites.all()[0]?.settings()
+    if (settings && body.tosChanged !== undefined && body.tosChanged !== settings.tosChanged)
+      throw new Conflict('These are not the terms of service any more; read them again')
     const accepted = event('user.updated', { kind: 'user', id }, { fields: ['termsAccepted'] }, id)
     await users.change(id, { set: { termsAccepted: clock.now().toISOString() } }, [accepted])
     return { status: 200, body: { status: 'success' } }
