@@ -1,0 +1,158 @@
+import test from 'ava'
+import { bootForTest, type TestServer } from 'pounce/sdk/testing'
+import { accessPlugins } from '../support/access-world.ts'
+import { type Calls, callsOf, idsOf } from '../support/calls.ts'
+import { formWith, newFolder, upload } from '../support/scene.ts'
+import { letIn, newCollection, newDataset, newSpace, publish, type Somebody, somebody } from '../support/spaces-and-people.ts'
+
+const boot = (isPrivate: boolean): Promise<TestServer> =>
+  bootForTest({ plugins: [...accessPlugins, 'resources.relations'], config: { access: { private: isPrivate } } })
+const [shut, open] = await Promise.all([boot(true), boot(false)])
+const nobody = callsOf(shut.as())
+const ann = await somebody(shut, 'ann')
+const stranger = await somebody(shut, 'stranger')
+test.after.always(() => Promise.all([shut, open].map(server => server.stop())))
+
+const status = async (by: Calls, path: string): Promise<number> => (await by.get(path)).status
+const toAccess = async (by: Calls, dataset: string, access: string): Promise<void> => {
+  const answer = await by.put(`/api/datasets/${dataset}/access?access=${access}`)
+  if (answer.status !== 200) throw new Error(JSON.stringify(answer.body))
+}
+
+/** A dataset with a file in a folder, and a thing of each kind that hangs on it; paths by kind. */
+const furnished = async (by: Somebody, more: object) => {
+  const dataset = await newDataset(by, more)
+  const folder = await newFolder(by.call, dataset, 'folder')
+  const file = await upload(by.call, dataset, 'hello', 'hello.txt', { query: `extract=false&folder_id=${folder}` })
+  const idOf = async (answer: Promise<{ body: unknown }>) => String(((await answer).body as { id: unknown }).id)
+  const section = await idOf(by.post('/api/sections', { file_id: file, description: 'part' }))
+  const sent = async (path: string) => {
+    const answer = await by.call(path, { method: 'POST', body: formWith('picture', 'picture.png', 'image/png') })
+    return ((await answer.json()) as { id: string }).id
+  }
+  const [preview, thumbnail] = [await sent('/api/previews'), await sent('/api/fileThumbnail')]
+  await by.post(`/api/files/${file}/previews/${preview}`, { extractor_id: 'x' })
+  await by.post(`/api/files/${file}/thumbnails/${thumbnail}`)
+  const looks = {
+    dataset: `/api/datasets/${dataset}`,
+    files: `/api/datasets/${dataset}/files`,
+    file: `/api/files/${file}/metadata`,
+    tags: `/api/files/${file}/tags`,
+    metadata: `/api/files/${file}/metadata.jsonld`,
+    section: `/api/sections/${section}`,
+    preview: `/api/previews/${preview}`,
+    thumbnail: `/api/thumbnails/${thumbnail}`,
+  }
+  return { dataset, file, looks: Object.entries(looks), download: `/api/files/${file}` }
+}
+
+test('on a private server nobody in particular sees what is public with all that hangs on it, and nothing else', async t => {
+  const shown = await furnished(ann, {})
+  await toAccess(ann, shown.dataset, 'PUBLIC')
+  const hidden = await furnished(ann, {})
+  for (const [kind, path] of shown.looks) t.is(await status(nobody, path), 200, kind)
+  for (const [kind, path] of hidden.looks) t.is(await status(nobody, path), 401, kind)
+  for (const [kind, path] of hidden.looks) t.is(await status(stranger, path), 404, kind)
+  t.is(await status(nobody, shown.download), 401)
+  t.is(await status(stranger, shown.download), 403)
+  await toAccess(ann, shown.dataset, 'PRIVATE')
+  for (const [kind, path] of shown.looks) t.is(await status(nobody, path), 401, kind)
+})
+
+test('a dataset with default access is as public as its spaces, and a collection too', async t => {
+  const [space, other] = [await newSpace(ann), await newSpace(ann)]
+  const [usual, shutOff] = [await newDataset(ann, { name: 'whimbrel', space: [space, other] }), await newDataset(ann, { space: [space] })]
+  await toAccess(ann, shutOff, 'PRIVATE')
+  const collection = await newCollection(ann, { space })
+  const seen = async () => [await status(nobody, `/api/datasets/${usual}`), await status(nobody, `/api/collections/${collection}`)]
+  t.deepEqual(await seen(), [401, 401])
+  await publish(shut, ann, space)
+  t.deepEqual(await seen(), [200, 200])
+  t.is(await status(nobody, `/api/datasets/${shutOff}`), 401)
+  t.deepEqual(await idsOf(stranger.get('/api/datasets?limit=0&title=whimbrel')), [usual])
+  await publish(shut, ann, space, 'PRIVATE')
+  t.deepEqual(await seen(), [401, 401])
+  await publish(shut, ann, space)
+  await ann.post(`/api/spaces/${space}/removeDataset/${usual}`)
+  await ann.post(`/api/spaces/${space}/removeCollection/${collection}?removeDatasets=false`)
+  await shut.drained()
+  t.deepEqual(await seen(), [401, 401])
+  t.is(await status(nobody, `/api/spaces/${space}`), 200)
+})
+
+test('a space on trial counts as private, and one that holds something public stays what it is', async t => {
+  const trial = await newSpace(ann)
+  const dataset = await newDataset(ann, { space: [trial] })
+  const { body } = await callsOf(shut.as(shut.admin.key)).get(`/api/spaces/${trial}?superAdmin=true`)
+  t.is((body as { id: string }).id, trial)
+  for (const path of [`/api/spaces/${trial}`, `/api/datasets/${dataset}`]) t.is(await status(nobody, path), 401)
+  await toAccess(ann, dataset, 'PUBLIC')
+  t.is(await status(nobody, `/api/datasets/${dataset}`), 200)
+  t.is(await status(nobody, `/api/spaces/${trial}`), 401)
+  t.is(await status(stranger, `/api/spaces/${trial}`), 404)
+})
+
+test('in the trash a role gives the right to delete and no other, and the author keeps all', async t => {
+  const bob = await somebody(shut, 'bob')
+  const space = await newSpace(ann)
+  await letIn(ann, space, 'Admin', bob)
+  const { dataset, file } = await furnished(ann, { space: [space] })
+  t.is(await status(bob, `/api/datasets/${dataset}`), 200)
+  await ann.remove(`/api/datasets/${dataset}`)
+  t.is(await status(bob, `/api/datasets/${dataset}`), 404)
+  t.is(await status(bob, `/api/files/${file}/metadata`), 404)
+  t.is((await bob.put(`/api/datasets/${dataset}/title`, { name: 'x' })).status, 404)
+  t.is(await status(ann, `/api/datasets/${dataset}`), 200)
+  t.is((await bob.put(`/api/datasets/restore/${dataset}`)).status, 200)
+  t.is(await status(bob, `/api/datasets/${dataset}`), 200)
+  await ann.remove(`/api/datasets/${dataset}`)
+  t.is((await bob.remove(`/api/datasets/${dataset}`)).status, 200)
+  t.is(await status(ann, `/api/datasets/${dataset}`), 404)
+})
+
+test("a file in no dataset is its owner's alone, whatever the server shows", async t => {
+  for (const server of [shut, open]) {
+    const [owner, other] = [await somebody(server), await somebody(server)]
+    const answer = await owner.call('/api/files?extract=false', { method: 'POST', body: formWith('alone', 'alone.txt') })
+    const { id } = (await answer.json()) as { id: string }
+    t.is(await status(owner, `/api/files/${id}/metadata`), 200)
+    t.is(await status(other, `/api/files/${id}/metadata`), 404)
+    t.is(await status(callsOf(server.as(server.admin.key)), `/api/files/${id}/metadata`), 404)
+    t.is(await status(callsOf(server.as()), `/api/files/${id}/metadata`), server === shut ? 401 : 404)
+  }
+})
+
+test('a file has the rights of each dataset that it lies in', async t => {
+  const [one, other] = [await furnished(ann, {}), await newDataset(ann)]
+  t.is((await ann.post('/api/datasets/attachmultiple', { datasetid: other, existingfiles: one.file })).status, 200)
+  await toAccess(ann, other, 'PUBLIC')
+  t.is(await status(nobody, `/api/files/${one.file}/metadata`), 200)
+  t.is(await status(nobody, `/api/datasets/${one.dataset}`), 401)
+  await toAccess(ann, other, 'PRIVATE')
+  t.is(await status(nobody, `/api/files/${one.file}/metadata`), 401)
+})
+
+test('an account shows to people of the same space, and to server admins', async t => {
+  const [bob, cid] = [await somebody(shut, 'bob'), await somebody(shut, 'cid')]
+  const space = await newSpace(ann)
+  const path = `/api/users/${bob.id}`
+  t.deepEqual([await status(ann, path), await status(cid, path), await status(nobody, path)], [404, 404, 401])
+  await letIn(ann, space, 'Viewer', bob)
+  t.deepEqual([await status(ann, path), await status(cid, path), await status(bob, path)], [200, 404, 200])
+  t.is(await status(callsOf(shut.as(shut.admin.key)), path), 200)
+  // v1 let anybody change the account of whoever is Admin of any space.
+  const renamed = `/api/users/${ann.id}/updateName?firstName=x&lastName=y`
+  t.is((await bob.post(renamed)).status, 403)
+  t.is((await cid.post(renamed)).status, 404)
+})
+
+test('on a public server everybody reads, and nobody in particular changes anything', async t => {
+  const owner = await somebody(open)
+  const visitor = callsOf(open.as())
+  const { dataset, looks, download } = await furnished(owner, {})
+  for (const [kind, path] of looks) t.is(await status(visitor, path), 200, kind)
+  t.is(await status(visitor, download), 401)
+  t.is((await visitor.put(`/api/datasets/${dataset}/title`, { name: 'x' })).status, 401)
+  t.is((await visitor.post('/api/datasets/createempty', { name: 'x' })).status, 401)
+  t.is((await (await somebody(open)).put(`/api/datasets/${dataset}/title`, { name: 'x' })).status, 403)
+})
