@@ -1,4 +1,4 @@
-import test, { type ExecutionContext } from 'ava'
+import test from 'ava'
 import { Users } from 'pounce/sdk'
 import { type OutsideServer, outsideServer } from '../support/outside-server.ts'
 
@@ -8,6 +8,14 @@ const withToken = async ({ server }: OutsideServer, token: string, path = '/api/
 const idIn = async (answer: Response): Promise<string | undefined> => ((await answer.json()) as { id?: string }).id
 const message = async (answer: Response): Promise<string> => ((await answer.json()) as { message: string }).message
 const standingOf = async ({ server }: OutsideServer, email: string) => (await server.get(Users).byEmail(email))?.status
+
+const ends: (() => Promise<void>)[] = []
+const shared = await outsideServer({ teardown: end => void ends.push(end) }, { provider: { audience } })
+test.after.always(async () => {
+  for (const end of ends.reverse()) await end()
+})
+const token = (claims: object, signing?: 'none' | 'public' | 'stranger') =>
+  shared.issuer.token({ sub: 'ada', aud: audience, ...claims }, signing)
 
 test('whoever comes for the first time waits for an admin where the settings say so, and admins are told', async t => {
   const place = await outsideServer(t, { users: { outsideAccounts: 'approval' } })
@@ -34,15 +42,18 @@ test('where the settings say so nobody gets an account, and those with one come 
   t.is((await place.whoIs((await place.signIn({ sub: 'known', email: 'known@example.org' })).browser))?.id, id)
 })
 
-test('accounts are not linked by address where the settings say so', async t => {
-  const place = await outsideServer(t, { users: { linksByEmail: false } })
+test('accounts are not linked by address where the settings say so, and who keeps coming without a proof is kept out for a while', async t => {
+  const place = await outsideServer(t, { users: { linksByEmail: false, wrongKeysPerAddress: 3 } })
   const id = await place.account('known@example.org')
   t.is((await place.signIn({ sub: 'known', email: 'known@example.org' })).answer.status, 401)
   t.is((await place.server.get(Users).get(id))?.identities, undefined)
+  const statuses: number[] = []
+  for (let at = 0; at < 3; at += 1) statuses.push((await place.server.as()('/api/login/uni/callback?code=x&state=y')).status)
+  t.deepEqual(statuses, [401, 401, 429])
 })
 
-test('an account whose own address nobody ever checked is nobody else’s to open', async t => {
-  const place = await outsideServer(t)
+test.serial('an account whose own address nobody ever checked is nobody else’s to open', async t => {
+  const place = shared
   const id = await place.account('waiting@example.org')
   await place.server.get(Users).change(id, { set: { provider: 'ldap', isEmailUnverified: true, identities: ['ldap uid=mallory'] } }, [])
   t.is((await place.signIn({ sub: 'owner', email: 'waiting@example.org' })).answer.status, 401)
@@ -61,17 +72,8 @@ test('admins whom the configuration names become admins by a checked address onl
   t.is(await standingOf(place, 'other@example.org'), 'Active')
 })
 
-const tokens = async (t: ExecutionContext) => {
-  const place = await outsideServer(t, { provider: { audience } })
-  return {
-    place,
-    token: (claims: object, signing?: 'none' | 'public' | 'stranger') =>
-      place.issuer.token({ sub: 'ada', aud: audience, ...claims }, signing),
-  }
-}
-
-test('a token opens the account that its subject is known by, with or without an address, and nothing else', async t => {
-  const { place, token } = await tokens(t)
+test.serial('a token opens the account that its subject is known by, with or without an address, and nothing else', async t => {
+  const place = shared
   t.is((await withToken(place, await token({}))).status, 401)
   const { browser } = await place.signIn({ sub: 'ada', email: 'ada@example.org' })
   const me = await place.whoIs(browser)
@@ -86,33 +88,29 @@ test('a token opens the account that its subject is known by, with or without an
   t.is((await withToken(place, await token({}))).status, 401)
 })
 
-test('tokens that are forged, foreign or over are refused, wherever they are shown', async t => {
-  const { place, token } = await tokens(t)
-  await place.signIn({ sub: 'ada', email: 'ada@example.org' })
+test.serial('tokens that are forged, foreign or over are refused, wherever they are shown', async t => {
+  const place = shared
+  await place.signIn({ sub: 'bea', email: 'bea@example.org' })
   const over = Math.floor(Date.now() / 1000) - 60
   const wrong = await Promise.all([
-    ...(['none', 'public', 'stranger'] as const).map(signing => token({}, signing)),
-    ...[{ aud: 'app' }, { iss: 'https://evil.example' }, { exp: over }, { nbf: over + 600 }, { sub: '' }].map(claims => token(claims)),
+    ...(['none', 'public', 'stranger'] as const).map(signing => token({ sub: 'bea' }, signing)),
+    ...[{ aud: 'app' }, { iss: 'https://evil.example' }, { exp: over }, { nbf: over + 600 }, { sub: '' }].map(claims =>
+      token({ sub: 'bea', ...claims }),
+    ),
   ])
   for (const each of [...wrong, 'x', 'a.b.c', '...', 'ey.ey.ey']) {
     t.is((await withToken(place, each)).status, 401)
     t.is((await withToken(place, each, '/api/spaces')).status, 401)
   }
-  t.is((await withToken(place, await token({}))).status, 200)
+  t.is((await withToken(place, await token({ sub: 'bea' }))).status, 200)
 })
 
-test('while the provider is away its tokens are refused for now, and everything else goes on', async t => {
-  const { place, token } = await tokens(t)
-  const held = await token({})
+test.serial('while the provider is away its tokens are refused for now, and everything else goes on', async t => {
+  const place = shared
+  const held = await token({ sub: 'bea' })
+  await place.server.restart()
   await place.issuer.close()
   t.is((await withToken(place, held)).status, 503)
   t.is((await place.server.as(place.server.admin.key)('/api/me')).status, 200)
   await place.issuer.open()
-})
-
-test('somebody who keeps coming back without a proof is kept out for a while', async t => {
-  const place = await outsideServer(t, { users: { wrongKeysPerAddress: 3 } })
-  const statuses: number[] = []
-  for (let at = 0; at < 4; at += 1) statuses.push((await place.server.as()('/api/login/uni/callback?code=x&state=y')).status)
-  t.deepEqual(statuses, [401, 401, 401, 429])
 })

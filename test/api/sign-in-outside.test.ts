@@ -133,7 +133,7 @@ test.serial('the way back is for the browser that was sent away, and once', asyn
   for (const forged of [
     `${note}A`,
     note.slice(0, -3),
-    note.replace(/.$/, last => (last === 'A' ? 'B' : 'A')),
+    note.replace(/.{40}$/, end => (end[0] === 'A' ? 'B' : 'A') + end.slice(1)),
     'pounce_sign_in=AAAA',
     'pounce_sign_in=',
   ])

@@ -107,6 +107,8 @@ export class OutsideAccounts {
     const { provider, email, isEmailVerified } = identity
     const user = email === '' ? undefined : await this.#users.byEmail(email)
     if (!user) return undefined
+    // Somebody who signed in at the same moment may have made it just now.
+    if (user.identities?.includes(nameOf(identity))) return user
     const isOfAnother = user.identities?.some(known => known.startsWith(`${provider} `)) ?? false
     if (!isEmailVerified || !this.#rules.linksByEmail || user.isEmailUnverified || isOfAnother) {
       this.#log.warn('an account with the e-mail address of somebody who signed in was not linked', {
