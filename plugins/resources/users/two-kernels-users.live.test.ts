@@ -104,6 +104,32 @@ live('another password ends the sessions of the other kernel, and the one before
   t.is(await becomes(401, () => byCookie(other, cookie)('/api/me')), 401)
 })
 
+live('sessions that are ended on one kernel, by their owner or by an admin, end on the other', async t => {
+  const person = await newPerson(one, 'signed-in')
+  const [here, there] = [await signIn(one, person.email, person.password), await signIn(other, person.email, person.password)]
+  const listed = (await (await byCookie(other, there)('/api/sessions')).json()) as readonly { id: string; isCurrent: boolean }[]
+  t.is(listed.length, 2)
+  const id = listed.find(({ isCurrent }) => !isCurrent)?.id
+  t.is((await byCookie(other, there)(`/api/sessions/${id}`, { method: 'DELETE' })).status, 204)
+  t.is(await becomes(401, () => byCookie(one, here)('/api/me')), 401)
+  t.is((await byCookie(one, there)('/api/me')).status, 200)
+  t.is((await one.as(one.admin.key)(`/api/users/${person.id}/sessions`, { method: 'DELETE' })).status, 204)
+  t.is(await becomes(401, () => byCookie(other, there)('/api/me')), 401)
+  const third = await signIn(one, person.email, person.password)
+  t.is((await byCookie(other, third)('/api/logout', { method: 'POST' })).status, 200)
+  t.is(await becomes(401, () => byCookie(one, third)('/api/me')), 401)
+})
+
+live('a limited key is as limited on the other kernel', async t => {
+  const person = await newPerson(one, 'limited')
+  const headers = { authorization: basic(person.email, person.password) }
+  const made = await one.as()('/api/users/keys?name=held&verbs=read&expires=2099-01-01', { method: 'POST', headers })
+  const { key } = (await made.json()) as { key: string }
+  t.is((await other.as(key)('/api/me')).status, 200)
+  t.is((await other.as(key)('/api/users/keys')).status, 403)
+  t.is((await other.as(key)('/api/spaces', { method: 'POST', json: { name: 'S', description: '' } })).status, 403)
+})
+
 live('who is let into a space, put out of it, or holds a role that changes, has other rights on the other kernel', async t => {
   const [ann, bob] = [await somebody(one, 'ann'), await somebody(one, 'bob')]
   const space = await newSpace(ann)
