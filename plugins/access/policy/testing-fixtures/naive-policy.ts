@@ -1,7 +1,7 @@
 import type { Caller, Kind, Permission, Ref, Rights, Verdict } from 'pounce/sdk'
 import { idOf } from './cast.ts'
 
-/** Things by `kind:name`, each with all that it says of itself. */
+/** Things by `kind:name` or `kind:id`, each with all that it says of itself. */
 export type NaiveWorld = Readonly<Record<string, Rights>>
 
 const viewing: Readonly<Partial<Record<Kind, Permission>>> = {
@@ -47,10 +47,11 @@ export class NaivePolicy {
     return this.#may(looker, viewing[ref.kind] ?? 'ViewFile', ref) ? 'no' : 'unseen'
   }
 
-  #of(ref: Ref): Rights | undefined {
-    return Object.entries(this.#world).find(
-      ([key]) => key.startsWith(`${ref.kind}:`) && idOf(key.slice(ref.kind.length + 1)) === ref.id,
-    )?.[1]
+  #of({ kind, id }: Ref): Rights | undefined {
+    const key = Object.keys(this.#world).find(
+      each => each === `${kind}:${id}` || (each.startsWith(`${kind}:`) && idOf(each.slice(kind.length + 1)) === id),
+    )
+    return key === undefined ? undefined : this.#world[key]
   }
 
   #parents(ref: Ref): readonly Ref[] {
