@@ -19,7 +19,7 @@ import { HandlerRequest, type Surroundings } from './handler-request.ts'
 import { readJson } from './json-body.ts'
 import type { Mount } from './mount.ts'
 import { MultipartReader } from './multipart-reader.ts'
-import { noteSuperAdmin } from './note-super-admin.ts'
+import { noteAdmin } from './note-admin.ts'
 import { refuseOtherOrigins, requireSameOrigin } from './origin.ts'
 import type { AnyReply } from './replier.ts'
 import { type Checked, isSchema } from './route-checks.ts'
@@ -63,8 +63,8 @@ export class Pipeline {
     const pending = this.#access.require(declaration, exchange.caller, input)
     if (pending) await pending
     const body = declaration.body === undefined ? undefined : await this.#body(context, exchange, mount)
-    const noted = exchange.caller.superAdmin ? noteSuperAdmin(this.#options.trails, exchange, mount, { input, address }) : undefined
-    if (noted) await noted
+    if (exchange.caller.superAdmin || declaration.permission === 'serverAdmin')
+      await noteAdmin(this.#options.trails, exchange, mount, { input, address })
     const request = new HandlerRequest(exchange, this.#options, address, { params: params.value, query: query.value, body })
     return declaration.handle(request as never, mount.needs as never)
   }

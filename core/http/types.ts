@@ -38,7 +38,7 @@ export interface HttpOptions {
   readonly policy?: Policy
   /** Absent when no plugin provides it: then everybody is anonymous, and a credential is refused with 401. */
   readonly callers?: Callers
-  /** Where the use of superadmin mode is noted. */
+  /** Where what server admins do is noted. */
   readonly trails?: Contributions<AuditTrail>
   readonly ids: Ids
   readonly readiness: () => Promise<ReadinessReport>

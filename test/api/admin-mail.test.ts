@@ -18,7 +18,7 @@ test('an admin sees whether mails get out', async t => {
   t.deepEqual(answer, { status: 'success', sent: true, to: server.admin.email, message: 'The mail server has taken the mail' })
   t.deepEqual(taken[0]?.to, [server.admin.email])
   await server.drained()
-  const lines = await ok<{ type: string; actor: { id: string } }[]>(admin('/api/admin/audit?type=mail.tested'))
+  const lines = await ok<{ type: string; actor: { id: string } }[]>(admin('/api/admin/audit?type=admin.testMail'))
   t.deepEqual(
     lines.map(({ actor }) => actor.id),
     [server.admin.id],

@@ -130,7 +130,7 @@ test('members, roles, settings and rebuilds are in the log', async t => {
   t.deepEqual(settings?.about, { fields: ['displayName', 'tosHtml'] })
   t.is(settings?.actor?.id, server.admin.id)
   await post('/api/reindex')
-  t.is((await log('type=index.rebuild-asked'))[0]?.actor?.id, server.admin.id)
+  t.is((await log('type=admin.reindex'))[0]?.actor?.id, server.admin.id)
 })
 
 test('filters, times and pages miss and repeat nothing', async t => {

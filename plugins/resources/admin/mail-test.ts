@@ -1,18 +1,4 @@
-import {
-  type AuditTrail,
-  AuditTrails,
-  type CallerUser,
-  Clock,
-  type Contributions,
-  Installation,
-  Mailer,
-  noteIn,
-  Problem,
-  port,
-  Site,
-  Unavailable,
-  wire,
-} from 'pounce/sdk'
+import { type CallerUser, Clock, Installation, Mailer, Problem, port, Site, Unavailable, wire } from 'pounce/sdk'
 
 /** 502: the mail server did not take the mail; the message says what it said. */
 export class MailUntaken extends Problem {
@@ -36,23 +22,17 @@ export class MailTest {
   #mailer: Mailer
   #site: Site
   #installation: Installation
-  #trails: Contributions<AuditTrail>
   #clock: Clock
 
-  constructor(mailer: Mailer, site: Site, installation: Installation, trails: Contributions<AuditTrail>, clock: Clock) {
+  constructor(mailer: Mailer, site: Site, installation: Installation, clock: Clock) {
     this.#mailer = mailer
     this.#site = site
     this.#installation = installation
-    this.#trails = trails
     this.#clock = clock
   }
 
   /** Sends a mail at once. `Unavailable` when the mail server is away, `MailUntaken` when it refuses, each with what it said. */
-  async send(
-    { id, email }: CallerUser,
-    address: string,
-  ): Promise<{ readonly sent: boolean; readonly to: string; readonly message: string }> {
-    await noteIn(this.#trails, { type: 'mail.tested', actor: id, address })
+  async send({ email }: CallerUser): Promise<{ readonly sent: boolean; readonly to: string; readonly message: string }> {
     const { displayName } = await this.#site.settings()
     const place = displayName.replace(/\p{Cc}+/gu, ' ')
     const text = `An admin of ${place} asked for this mail at ${this.#clock.now().toISOString()}, to see whether mails get out. They do.\n\n${this.#installation.baseUrl}\n`
@@ -67,6 +47,6 @@ export class MailTest {
     return { sent, to: email, message }
   }
 }
-wire(MailTest, Mailer, Site, Installation, AuditTrails, Clock)
+wire(MailTest, Mailer, Site, Installation, Clock)
 
 export const MailTests = port<MailTest>('admin.mailTest')

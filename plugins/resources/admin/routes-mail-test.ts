@@ -19,7 +19,7 @@ export const testMail = testing({
     }),
   },
   throws: [MailUntaken, Unavailable],
-  async handle({ caller, address }, { tests }) {
-    return { status: 200, body: { status: 'success', ...(await tests.send(signedIn(caller), address)) } }
+  async handle({ caller }, { tests }) {
+    return { status: 200, body: { status: 'success', ...(await tests.send(signedIn(caller))) } }
   },
 })

@@ -9,7 +9,9 @@ const time = (description: string) => s.Optional(s.String({ maxLength: 40, descr
 const filters = {
   user: s.Optional(s.String({ maxLength: 24, description: 'Id of the account it concerns' })),
   actor: s.Optional(s.String({ maxLength: 24, description: 'Id of the account of who did it' })),
-  type: s.Optional(s.String({ maxLength: 100, description: 'Such as `user.signed-in`, `sign-in.refused`, `superadmin.used`' })),
+  type: s.Optional(
+    s.String({ maxLength: 100, description: 'Such as `user.signed-in`, `sign-in.refused`, `superadmin.used`, `admin.reindex`' }),
+  ),
   since: time('Such as `2018-06-20T11:40:25.000Z`; that instant included'),
   until: time('Such as `2018-06-20T11:40:25.000Z`; that instant included'),
 }
@@ -23,7 +25,7 @@ const queryOf = ({ user, actor, type, since, until }: AuditQuery): AuditQuery =>
 })
 
 const about =
-  'An addition to Clowder 1.x: signing in and out, keys, passwords, accounts, roles, members, settings, and every change in superadmin mode. Nothing changes or removes a line but its age.'
+  'An addition to Clowder 1.x: signing in and out, keys, passwords, accounts, roles, members, settings, and whatever is changed in superadmin mode or by a route for server admins. Nothing changes or removes a line but its age.'
 
 export const listAudit = route({
   method: 'GET',

@@ -67,12 +67,12 @@ test('what is too old goes, and the rest stays, however much there is', async t 
 
 test('a page of few among many ends early and goes on', async t => {
   const { log } = await opened(t)
-  await log.note({ type: 'mail.tested', actor: user, user })
+  await log.note({ type: 'admin.testMail', actor: user, user })
   await Promise.all(Array.from({ length: 2100 }, () => log.note({ type: 'superadmin.used', actor: user, user })))
-  const first = await log.page({ user, type: 'mail.tested' }, { limit: 10 })
+  const first = await log.page({ user, type: 'admin.testMail' }, { limit: 10 })
   t.is(first.items.length, 0)
   t.truthy(first.next)
-  const rest = await log.page({ user, type: 'mail.tested' }, { limit: 10, ...(first.next ? { after: first.next } : {}) })
+  const rest = await log.page({ user, type: 'admin.testMail' }, { limit: 10, ...(first.next ? { after: first.next } : {}) })
   t.deepEqual([rest.items.length, rest.next], [1, undefined])
 })
 
@@ -84,8 +84,8 @@ test('addresses are kept as the settings say', async t => {
   ] as const) {
     const { documents } = await opened(t)
     const log = new StoredAudit({ ...settings, addresses }, documents, countingIds(), new FixedClock())
-    await log.note({ type: 'mail.tested', address: '2001:db8::1' })
-    t.is((await documents.find(audit, { using: 'byType', where: eq('type', 'mail.tested'), limit: 1 })).items[0]?.address, kept)
+    await log.note({ type: 'admin.testMail', address: '2001:db8::1' })
+    t.is((await documents.find(audit, { using: 'byType', where: eq('type', 'admin.testMail'), limit: 1 })).items[0]?.address, kept)
   }
 })
 

@@ -1,24 +1,8 @@
-import {
-  AuditTrails,
-  type Caller,
-  Conflict,
-  type Kind,
-  NotFound,
-  noteIn,
-  one,
-  type Permission,
-  type Ref,
-  type Request,
-  routesFor,
-  s,
-} from 'pounce/sdk'
+import { Conflict, type Kind, NotFound, one, type Permission, type Ref, type Request, routesFor, s } from 'pounce/sdk'
 import { Rebuild } from './rebuilding.ts'
 import type { Reindexing } from './reindex-board.ts'
 
 const route = routesFor('search', { rebuilding: Rebuild })
-const noted = routesFor('search', { rebuilding: Rebuild, trails: AuditTrails })
-
-const by = ({ user }: Caller) => (user ? { actor: user.id } : {})
 
 const queued = s.Object({ status: s.String() })
 const time = () => s.Union([s.String(), s.Null()], { description: 'ISO 8601' })
@@ -40,7 +24,7 @@ const progressOf = (latest: Reindexing | undefined) => {
   return { state, count, total, reason, requested, started, ended, problem }
 }
 
-export const reindex = noted({
+export const reindex = route({
   method: 'POST',
   path: '/api/reindex',
   summary: 'Build the search index anew, in the background',
@@ -48,8 +32,7 @@ export const reindex = noted({
     'The old index serves until the new one is complete. One at a time: while one is under way it will do. `GET /api/reindex` tells how far it is.',
   permission: 'serverAdmin',
   responses: { 200: queued },
-  async handle({ caller, address }, { rebuilding, trails }) {
-    await noteIn(trails, { type: 'index.rebuild-asked', ...by(caller), address })
+  async handle(_request, { rebuilding }) {
     await rebuilding.request(null, true, 'an admin asked for it')
     return { status: 200, body: { status: 'reindex successfully queued' } }
   },
@@ -66,15 +49,14 @@ export const reindexProgress = route({
   },
 })
 
-export const deleteIndex = noted({
+export const deleteIndex = route({
   method: 'POST',
   path: '/api/deleteindex',
   summary: 'Empty the search index',
   permission: 'serverAdmin',
   responses: { 200: queued },
   throws: [Conflict],
-  async handle({ caller, address }, { rebuilding, trails }) {
-    await noteIn(trails, { type: 'index.emptied', ...by(caller), address })
+  async handle(_request, { rebuilding }) {
     await rebuilding.clear()
     return { status: 200, body: { status: 'deindex successfully queued' } }
   },

@@ -19,6 +19,8 @@ const serverOf = async (t: ExecutionContext, { isFull = false } = {}) => {
     view: route({ ...onOne, method: 'GET', path: '/api/datasets/:id', permission: 'ViewDataset' }),
     edit: route({ ...onOne, method: 'PUT', path: '/api/datasets/:id', permission: 'EditDataset', body: s.Object({ name: s.line() }) }),
     drop: route({ ...onOne, method: 'GET', path: '/api/datasets/:id/drop', permission: 'DeleteDataset', effects: 'deletes it' }),
+    configure: route({ ...about, method: 'POST', path: '/api/admin/things', permission: 'serverAdmin', handle: done }),
+    inspect: route({ ...about, method: 'GET', path: '/api/admin/things', permission: 'serverAdmin', handle: done }),
     batch: route({
       ...about,
       method: 'POST',
@@ -57,6 +59,16 @@ test('a change in superadmin mode is noted with route and thing, before it happe
     address: '127.0.0.1',
   })
   t.is(happened[1], 'done')
+})
+
+test('what is done by a route for server admins is noted by its name, in any mode; looking is not, nor a refusal', async t => {
+  const { ask, happened, notes } = await serverOf(t)
+  t.is(await ask('GET', '/api/admin/things'), 200)
+  t.is(await ask('POST', '/api/admin/things', 'ann'), 403)
+  t.deepEqual(notes(), [])
+  t.is(await ask('POST', '/api/admin/things'), 200)
+  t.like(happened.at(-2), { type: 'admin.configure', actor: ownId, about: { path: '/api/admin/things', via: 'key' } })
+  t.is(happened.at(-1), 'done')
 })
 
 test('what cannot be noted is not done', async t => {

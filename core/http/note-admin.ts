@@ -14,25 +14,31 @@ const thingsOf = ({ declaration: { of, also = [] } }: Mount, input: Values): { f
   return { first: refs[0], named: [...refs.slice(1).map(({ kind, id }) => `${kind} ${id}`), ...others.map(String)] }
 }
 
+/** What the line is called; undefined for a request that needs none. */
+const typeOf = ({ caller, req, isHead }: Exchange, { name, declaration: { permission, effects } }: Mount): string | undefined => {
+  if (isHead || (req.method === 'GET' && effects === undefined)) return undefined
+  if (isSuperAdmin(caller)) return 'superadmin.used'
+  return permission === 'serverAdmin' ? `admin.${name}` : undefined
+}
+
 /**
- * Notes a request that changes something in superadmin mode, before it is carried out: what cannot be noted is not done. Undefined when there is nothing to
- * note. The path is noted as declared, for what stands in it may be a secret.
+ * Notes a request that changes something in superadmin mode, or by a route that is for server admins, before it is carried out: what cannot be noted is not
+ * done. Undefined when there is nothing to note. The path is noted as declared, for what stands in it may be a secret.
  */
-export const noteSuperAdmin = (
+export const noteAdmin = (
   trails: Contributions<AuditTrail> | undefined,
   exchange: Exchange,
   mount: Mount,
   { input, address }: { readonly input: Values; readonly address: string },
 ): Promise<void> | undefined => {
+  const type = typeOf(exchange, mount)
+  if (!trails || type === undefined) return undefined
   const { caller, req, id: requestId } = exchange
-  if (!trails || !isSuperAdmin(caller) || exchange.isHead) return undefined
-  const { path, effects } = mount.declaration
-  if (req.method === 'GET' && effects === undefined) return undefined
   const { first, named } = thingsOf(mount, input)
   const how = { via: caller.via, ...(caller.keyId === undefined ? {} : { key: caller.keyId }) }
-  const what = { method: req.method ?? '', path, operation: mount.name, requestId }
+  const what = { method: req.method ?? '', path: mount.declaration.path, operation: mount.name, requestId }
   return noteIn(trails, {
-    type: 'superadmin.used',
+    type,
     ...(caller.user ? { actor: caller.user.id } : {}),
     ...(first ? { subject: first } : {}),
     about: { ...what, ...how, ...(named.length > 0 ? { things: named.slice(0, mostNamed) } : {}) },
