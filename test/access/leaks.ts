@@ -31,7 +31,8 @@ const hiddenFrom = (world: World, caller: CallerName): ReadonlyMap<string, strin
       if (caller === 'anonymous' || caller === 'stranger' || caller === 'serverAdmin' || caller === 'otherSpaceKey') hide('lab')
     }
   }
-  hide('deleted')
+  // Whoever did it may be told so.
+  if (account !== 'author' && account !== 'admin') hide('deleted')
   byCaller.set(caller, hidden)
   return hidden
 }

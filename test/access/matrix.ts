@@ -83,7 +83,7 @@ const propsIn = (route: MatrixRoute): readonly string[] =>
 const propsFor = async (world: World, { route, caller }: Pick<Cell, 'route' | 'caller'>, kept?: Map<string, string>) => {
   const found = new Map<string, string>()
   for (const name of propsIn(route)) {
-    const key = ['key', 'self'].includes(name) ? `${name} ${accountOf[caller]}` : name
+    const key = ['key', 'self', 'tile'].includes(name) ? `${name} ${accountOf[caller]}` : name
     const value = kept?.get(key) ?? (await newProp(world, name, caller))
     kept?.set(key, value)
     found.set(name, value)
@@ -168,8 +168,10 @@ const changedBy = async (world: World, batch: readonly MatrixRoute[], keep: (cel
 /** What is noted whatever is asked: tries with wrong credentials, ends of sessions, refusals and superadmin mode. */
 const aside: readonly string[] = ['users.tries', 'users.sessions', 'audit']
 
-const stored = async (world: World): Promise<Readonly<Record<string, readonly string[]>>> =>
-  Object.fromEntries(Object.entries(await fingerprint(world.server)).filter(([name]) => !aside.includes(name)))
+const stored = async ({ server, heard }: World): Promise<Readonly<Record<string, readonly string[]>>> => {
+  const documents = Object.entries(await fingerprint(server)).filter(([name]) => !aside.includes(name))
+  return { ...Object.fromEntries(documents), events: [...heard] }
+}
 
 /** Extractors that were set to work have done it. */
 const settled = async (world: World): Promise<void> => {

@@ -29,7 +29,7 @@ const tus = { 'tus-resumable': '1.0.0' }
 const vocabulary = { name: 'words', description: '', keys: 'a', tags: '', terms: [{ key: 'a' }] }
 const definition = { label: '#', type: 'string', uri: 'http://example.org/#' }
 const license = { licenseType: 'license2', rightsHolder: 'm', licenseText: '', licenseUrl: '', allowDownload: 'false' }
-const titles = { theme: '', displayName: 'm', welcomeMessage: 'm', googleAnalytics: '' }
+const titles = { theme: 'bootstrap.min.css', displayName: 'm', welcomeMessage: 'm', googleAnalytics: '' }
 const sensors = { sensors: 's', sensor: 's', parameters: 'p', parameter: 'p' }
 const proxied: Sending = { with: { key: 'nothing', path: 'x' }, neverHere: 'no server is configured behind the proxy' }
 const archiving: Sending = { neverHere: 'no archiver is configured' }
@@ -176,9 +176,8 @@ export const sendings: Readonly<Record<string, Sending>> = {
   createExtractorLabel: { body: { name: '#', category: 'c', extractors: ['pounce.digest'] } },
   updateExtractorLabel: { with: { label: '@label' }, body: { name: '#', category: 'c', extractors: [] } },
   deleteExtractorLabel: { with: { label: '@label' } },
-  cancelDatasetExtraction: { with: { job: '@job' }, body: { extractor: 'pounce.digest' }, answers: [404] },
-  cancelFileExtraction: { with: { job: '@job' }, body: { extractor: 'pounce.digest' }, answers: [404] },
-  rerunExtraction: { with: { job: '@job' } },
+  cancelDatasetExtraction: { with: { job: '@job' }, body: { extractor: 'pounce.digest' }, answers: [404], neverHere: 'the job is done' },
+  cancelFileExtraction: { with: { job: '@job' }, body: { extractor: 'pounce.digest' }, answers: [404], neverHere: 'the job is done' },
   submitDataset: { body: { extractor: 'pounce.digest' } },
   submitFile: { body: { extractor: 'pounce.digest' } },
   submitSelected: { body: { extractor: 'pounce.digest' } },
@@ -189,9 +188,11 @@ export const sendings: Readonly<Record<string, Sending>> = {
   sendArchiveRequest: archiving,
   sendUnarchiveRequest: archiving,
   searchByJson: { with: { query: '[]' } },
-  suggestValues: { with: { field: 'name' } },
+  suggestValues: { with: { field: 'tag' } },
   autocompleteMetadataNames: { with: { filter: 'a' } },
   getChildrenOfNode: { with: { nodeType: 'dataset' } },
+  rerunExtraction: { with: { job: '@job' }, neverHere: 'the job went well' },
+  removeDatasetFromSpace: { isLoose: true },
   addFileEvent: { with: { inFolder: 'false', fileCount: '1' } },
   changeAppearance: { body: titles },
   setConfiguration: { body: titles },

@@ -3,6 +3,7 @@ import { bootForTest, type TestFetch, type TestServer } from 'pounce/sdk/testing
 import { newKey, newPerson, type Person } from '../support/people.ts'
 import { ok } from '../support/scene.ts'
 import { accountOf, type CallerName, frozen } from './callers.ts'
+import { eventsHeard } from './events-heard.ts'
 import type { Mode } from './oracle/verdicts.ts'
 import { type MatrixRoute, matrixPlugins, routesOf } from './routes.ts'
 import { type ThingKind, Things, thingKinds } from './things.ts'
@@ -36,6 +37,8 @@ export interface World {
   readonly spaces: { readonly lab: string; readonly foreign: string; readonly shown: string }
   readonly standing: Readonly<Record<string, Ids>>
   readonly asSuperAdmin: TestFetch
+  /** Events so far, by type and id. */
+  readonly heard: readonly string[]
   /** Gives the members of `lab` the same roles in another space. */
   letIn(space: string): Promise<void>
   /** Things by that person, for that space or none, that are not made yet. */
@@ -55,7 +58,8 @@ const post = (call: TestFetch, path: string, json?: unknown, method = 'POST') =>
 /** Boots a server, with plugins in the place of the default ones where a test brings some, and furnishes it. */
 export const makeWorld = async (mode: Mode, replaced: readonly Plugin[] = []): Promise<World> => {
   const plugins = (await matrixPlugins()).map(id => replaced.find(plugin => plugin.id === id) ?? id)
-  const server = await bootForTest({ plugins, config: settings(mode) })
+  const { plugin: ear, heard } = eventsHeard()
+  const server = await bootForTest({ plugins, also: [ear], config: settings(mode) })
   const routes = await routesOf(plugins)
   const asSuperAdmin = server.as(server.admin.key)
   const made = await Promise.all(names.map(async name => [name, await newPerson(server, name)] as const))
@@ -100,6 +104,7 @@ export const makeWorld = async (mode: Mode, replaced: readonly Plugin[] = []): P
     spaces,
     standing,
     asSuperAdmin,
+    heard,
     letIn,
     things,
     send: wire.send,

@@ -5,7 +5,7 @@ export const needsOfFiles: Needs = {
   // files
   deleteFile: 'DeleteFile file=id',
   describeFile: 'EditFile file=id',
-  getFile: 'ViewFile file=id',
+  getFile: 'ViewFile file=id; DownloadFiles file=id',
   getFileInfo: 'ViewFile file=id',
   getFilePaths: 'ViewFile file=id',
   listDatasetFiles: 'ViewDataset dataset=id',
@@ -21,7 +21,7 @@ export const needsOfFiles: Needs = {
   uploadUrlsToDataset: 'AddResourceToDataset dataset=id',
   bulkRemoveFiles: 'anyKey; each DeleteFile file=file',
   bulkRemoveFilesByGet: 'anyKey; each DeleteFile file=fileIds',
-  createFileLink: 'EditFile file=id; DownloadFiles file=id',
+  createFileLink: 'EditFile file=id; DownloadFiles file=id; edit file=id',
   getFileByLink: 'anyone',
   licenseFile: 'EditLicense file=id',
   listDatasetUsers: 'ViewDataset dataset=id',

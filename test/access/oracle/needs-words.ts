@@ -94,7 +94,7 @@ export const needsOfWords: Needs = {
   listFileComments: 'ViewComments file=id',
   listSectionComments: 'ViewComments section=id',
   mentionInComment: 'AddComment file=resourceID; ViewUser user=userID',
-  removeComment: 'DeleteComment comment=id',
+  removeComment: 'DeleteComment comment=id; written comment=id',
   replyToComment: 'AddComment comment=id',
   // search
   search: 'reader; blind dataset=datasetid',

@@ -78,10 +78,17 @@ const private_: Readonly<Record<string, string>> = {
 
   // What is sent in pieces is whoever's began it, an extractor of theirs included.
   'own begun': '.y yyyyy nyy ynu',
-  'lab begun': 'vu uuuuy uuy uuu',
-  'foreign begun': 'vu uuuuu uuy uuu',
+  'lab begun': 'vu uuuuy uuu uuu',
+  'foreign begun': 'vu uuuuu uuu uuu',
   'shown begun': '.. ..... ... ...',
   'trashed begun': '.. ..... ... ...',
+
+  // Whoever made it and nobody else, whatever other rights they have.
+  'own written': '.y yyyyy yyy yyy',
+  'lab written': 'vx xxxxy xxx xxx',
+  'foreign written': 'vx xxxxx xxx xxx',
+  'shown written': 'vx xxxxx xxx xxx',
+  'trashed written': 'vx xxxxe xxx xxx',
 
   // Whoever made it; the rest as with `rule`, where even an Admin of the space is not enough.
   'own made': '.y yyyyy nyy nnu',
@@ -139,6 +146,7 @@ const withoutThing: Readonly<Record<Mode, Readonly<Record<string, string>>>> = {
     reader: 'ay yyyyy yyy yyy',
     signedIn: 'ay yyyyy yyy yyn',
     acting: 'ay yyyyy yyy ynn',
+    lookAround: 'ay yyyyy yyy yyn',
     anyKey: 'ay yyyyy yyy yyy',
     placed: 'ay yyyyy nyy yny',
     account: 'ay yyyyy yyy nnn',
@@ -159,6 +167,7 @@ const withoutThing: Readonly<Record<Mode, Readonly<Record<string, string>>>> = {
     reader: 'yy yyyyy yyy yyy',
     signedIn: 'ay yyyyy yyy yyn',
     acting: 'ay yyyyy yyy ynn',
+    lookAround: 'yy yyyyy yyy yyn',
     anyKey: 'ay yyyyy yyy yyy',
     placed: 'ay yyyyy nyy yny',
     account: 'ay yyyyy yyy nnn',

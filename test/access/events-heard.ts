@@ -1,0 +1,14 @@
+import { type AnyEvent, definePlugin, onBatch, type Plugin, wire } from 'pounce/sdk'
+
+/** A plugin that hears all events, and what it heard: refusals must not cause any. */
+export const eventsHeard = (): { readonly plugin: Plugin; readonly heard: readonly string[] } => {
+  const heard: string[] = []
+  class MatrixEar {
+    async handleAll(events: readonly AnyEvent[]): Promise<void> {
+      for (const { type, id } of events) heard.push(`${type} ${id}`)
+    }
+  }
+  wire(MatrixEar)
+  const plugin = definePlugin({ id: 'test.events', summary: 'Hears all events.', handlers: [onBatch('*', MatrixEar)] })
+  return { plugin, heard }
+}
