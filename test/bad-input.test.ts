@@ -13,7 +13,7 @@ let routes: readonly DeclaredRoute[]
 let admin: TestFetch
 
 test.before(async () => {
-  world = await furnished()
+  world = await furnished({ config: { resources: { users: { wrongKeysPerAddress: 10_000 } } } })
   routes = await declaredRoutes(world.server)
   admin = world.server.as(world.server.admin.key)
 })
@@ -232,7 +232,8 @@ test('tags, comments, descriptions and metadata that make no sense are refused',
 
 test('wrong, ended and malformed credentials are refused with 401, whatever is asked', async t => {
   const clock = new FixedClock(new Date().toISOString())
-  const another = await furnished({ t, clock })
+  const config = { resources: { users: { wrongKeysPerAddress: 10_000 } } }
+  const another = await furnished({ t, clock, config })
   const { server, person, ids } = another
   const { email, password } = person
   const expired = await signIn(server, email, password)
