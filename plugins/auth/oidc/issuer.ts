@@ -1,8 +1,9 @@
 import type { CompactVerifyGetKey, JWTPayload } from 'jose'
 import type { Configuration } from 'openid-client'
-import { type Fetch, type Log, Problem, Unavailable } from 'pounce/sdk'
+import { type Fetch, type Log, Unavailable } from 'pounce/sdk'
 import type { OidcConfig, ProviderConfig } from './config.ts'
 import { fetchAt, type LibraryFetch } from './guarded-fetch.ts'
+import { reasonOf } from './reason.ts'
 
 export interface Libraries {
   readonly client: typeof import('openid-client')
@@ -64,14 +65,14 @@ export class Issuer {
       return typeof payload.sub === 'string' && payload.sub !== '' && payload.sub.length <= 255 ? payload : undefined
     } catch (error) {
       if (!(error instanceof jose.errors.JOSEError)) throw error
-      this.#log.info('a token was refused', { provider: this.provider.name, error })
+      this.#log.debug('a token was refused', { provider: this.provider.name, reason: reasonOf(error) })
       return undefined
     }
   }
 
   /** Answers with `Unavailable` whatever goes wrong for another reason than what was sent. */
   unavailable(cause: unknown): Unavailable {
-    this.#log.error(`The provider ${this.provider.name} does not answer as it should`, { error: cause })
+    this.#log.error(`The provider ${this.provider.name} does not answer as it should`, { reason: reasonOf(cause) })
     return new Unavailable(`${this.provider.label} cannot be reached; try again later, or sign in another way`, { cause })
   }
 
@@ -114,7 +115,7 @@ export class Issuer {
       const { jwks_uri: address } = configuration.serverMetadata()
       if (address === undefined) throw new Unavailable('the provider does not say where its keys are')
       const keys = jose.createRemoteJWKSet(new URL(address), {
-        [jose.customFetch]: this.#fetch,
+        [jose.customFetch]: this.#fetchKeys,
         timeoutDuration: this.#limits.timeoutMs + 1000,
         cooldownDuration: this.#limits.refetchKeysAfterMs,
       })
@@ -125,17 +126,24 @@ export class Issuer {
     }
   }
 
+  /** Tokens that are forged must not become as many requests while the provider is away. */
+  readonly #fetchKeys: LibraryFetch = (address, asked) => {
+    if (this.#restUntil > performance.now()) return Promise.reject(new Unavailable('the provider did not answer just now'))
+    return this.#fetch(address, asked)
+  }
+
   /** Keys that cannot be had say nothing about a token. */
   #orAway(keys: CompactVerifyGetKey): CompactVerifyGetKey {
     const { JWKSNoMatchingKey, JWKSMultipleMatchingKeys, JOSENotSupported } = this.libraries.jose.errors
     return async (header, token) => {
-      if (this.#restUntil > performance.now()) throw new Unavailable(`${this.provider.label} cannot be reached right now`)
       try {
         return await keys(header, token)
       } catch (error) {
         if ([JWKSNoMatchingKey, JWKSMultipleMatchingKeys, JOSENotSupported].some(kind => error instanceof kind)) throw error
+        if (this.#restUntil > performance.now())
+          throw new Unavailable(`${this.provider.label} cannot be reached right now`, { cause: error })
         this.#restUntil = performance.now() + restMs
-        throw error instanceof Problem && !(error instanceof Unavailable) ? error : this.unavailable(error)
+        throw this.unavailable(error)
       }
     }
   }

@@ -1,8 +1,10 @@
 import test from 'ava'
 import { Unavailable } from 'pounce/sdk'
 import { bearerProviderContract } from 'pounce/sdk/testing'
+import { keptLog } from '../../../core/testing-fixtures/boot.ts'
+import { Browser } from '../../../test/support/browser.ts'
 import { fakeIssuer } from '../../../test/support/fake-issuer.ts'
-import { oidcWith } from '../../../test/support/oidc-provider.ts'
+import { callback, oidcWith } from '../../../test/support/oidc-provider.ts'
 
 const audience = 'https://data.example.org'
 const seconds = () => Math.floor(Date.now() / 1000)
@@ -61,6 +63,43 @@ test('forged tokens make the provider be asked for its keys now and then only', 
   for (let at = 0; at < 20; at += 1)
     t.is(await accounts.bearer(await issuer.token({ sub: 'ada', aud: audience }, 'right', { kid: `unknown ${at}` })), undefined)
   t.is(issuer.asked.filter(path => path === '/keys').length, 1)
+})
+
+test('while the provider is away tokens of known keys go on, and forged ones do not knock at its door', async t => {
+  const issuer = await fakeIssuer(t)
+  const { accounts } = await oidcWith({ uni: { issuer: issuer.url, audience } })
+  t.truthy(await accounts.bearer(await issuer.token({ sub: 'ada', aud: audience })))
+  issuer.keysAnswer = response => response.writeHead(500).end()
+  const before = issuer.asked.length
+  for (let at = 0; at < 20; at += 1)
+    await t.throwsAsync(accounts.bearer(await issuer.token({ sub: 'ada', aud: audience }, 'right', { kid: `unknown ${at}` })), {
+      instanceOf: Unavailable,
+    })
+  t.is(issuer.asked.length, before + 1)
+  t.truthy(await accounts.bearer(await issuer.token({ sub: 'ada', aud: audience })))
+})
+
+test('what is logged holds neither tokens nor what they say', async t => {
+  const issuer = await fakeIssuer(t)
+  const { log, lines } = keptLog()
+  const { accounts, site } = await oidcWith({ uni: { issuer: issuer.url, audience } }, {}, log)
+  const over = await issuer.token({ sub: 'secret-subject', aud: audience, exp: seconds() - 60, email: 'secret@example.org' })
+  t.is(await accounts.bearer(over), undefined)
+  issuer.person = { sub: 'secret-subject', email: 'secret@example.org', email_verified: true }
+  issuer.spoil = { aud: 'another' }
+  const { url, kept } = await site.redirect(callback)
+  const back = (await new Browser().go(url, next => next.href.startsWith(callback))).trail.at(-1) as URL
+  t.is(await site.returned(back, kept), undefined)
+  t.is(lines.length, 2)
+  for (const secret of [
+    'secret-subject',
+    'secret@',
+    over,
+    over.split('.')[1] ?? '',
+    back.searchParams.get('code') ?? '',
+    JSON.parse(kept).codeVerifier,
+  ])
+    t.false(JSON.stringify(lines).includes(secret))
 })
 
 test('a provider that is away says nothing about its tokens', async t => {

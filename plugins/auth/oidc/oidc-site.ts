@@ -2,6 +2,7 @@ import type { Configuration, TokenEndpointResponse } from 'openid-client'
 import { type Log, Problem, type SignInSite, type VerifiedIdentity } from 'pounce/sdk'
 import { type Claims, identityOf } from './claims.ts'
 import type { Issuer } from './issuer.ts'
+import { reasonOf } from './reason.ts'
 
 interface Kept {
   readonly state: string
@@ -68,7 +69,7 @@ export class OidcSite implements SignInSite {
       })
     } catch (error) {
       if (this.#isAway(error)) throw this.#issuer.unavailable(error)
-      this.#log.info('somebody came back from a provider without a proof', { provider: this.id, error })
+      this.#log.info('somebody came back from a provider without a proof', { provider: this.id, reason: reasonOf(error) })
       return undefined
     }
   }
