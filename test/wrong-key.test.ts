@@ -6,6 +6,8 @@ import { type Furnished, furnished } from './support/furnished.ts'
 const openToAll = new Set([
   ...['/healthz', '/readyz', '/openapi.json', '/docs', '/docs/{file}', '/', '/contexts/metadata.jsonld'],
   ...['/api/login', '/api/logout', '/setup', '/files/links/{link}'],
+  ...['/api/login/providers', '/api/login/{provider}', '/api/login/{provider}/callback'],
+  ...['/api/signup', '/api/signup/finish', '/api/password/reset', '/api/password/reset/finish'],
 ])
 
 let world: Furnished

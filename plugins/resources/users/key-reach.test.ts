@@ -87,9 +87,11 @@ test('a limited key cannot deal with keys, sessions or the account', async t => 
 })
 
 test('what belongs to the account takes the verb, and a key that is held to no space', async t => {
+  const peer = await somebody(server, 'peer')
+  await letIn(ada, space, 'Viewer', peer)
   const statuses = async (query: string) => {
     const call = server.as(await limited(query))
-    const follow = (what: string) => call(`/api/users/${what}?followeeUUID=${server.admin.id}`, { method: 'POST' })
+    const follow = (what: string) => call(`/api/users/${what}?followeeUUID=${peer.id}`, { method: 'POST' })
     return [(await call('/api/roles')).status, (await follow('follow')).status, (await follow('unfollow')).status]
   }
   t.deepEqual(await statuses('name=r&verbs=read'), [200, 403, 403])
