@@ -102,3 +102,29 @@ test('what is in a space ends with it, but for what was put there', async t => {
   for (const id of [ann.id, bob.id, guest]) t.deepEqual((await server.get(Users).get(id))?.memberships, [])
   t.deepEqual((await server.get(Users).get(bob.id))?.followed, [])
 })
+
+test('where new datasets are on trial, a verified space ends it', async t => {
+  const server = await boot(t, { access: { private: true }, resources: { datasets: { trial: true } } })
+  const admin = callsOf(server.as(server.admin.key))
+  const [ann] = await people(server)
+  const [trial, verified] = [await newSpace(ann), await newSpace(ann)]
+  await admin.put(`/api/spaces/${verified}/verify`)
+  const accessOf = async (id: string) => (await server.get(Datasets).get(id))?.access
+  t.is(await accessOf(await newDataset(ann, { space: [verified] })), 'DEFAULT')
+  const [alone, inTrial] = [await newDataset(ann, { access: 'PUBLIC' }), await newDataset(ann, { space: [trial] })]
+  for (const id of [alone, inTrial]) {
+    t.is(await accessOf(id), 'TRIAL')
+    t.is((await ann.put(`/api/datasets/${id}/access?access=PUBLIC`)).status, 409)
+    t.is((await callsOf(server.as()).get(`/api/datasets/${id}`)).status, 401)
+  }
+  t.is((await ann.post(`/api/spaces/${trial}/addDatasetToSpace/${alone}`)).status, 200)
+  t.is(await accessOf(alone), 'TRIAL')
+  t.deepEqual((await ann.post(`/api/spaces/${trial}/removeDataset/${alone}`)).body, { isTrial: 'true' })
+  t.is((await ann.post(`/api/spaces/${verified}/addDatasetToSpace/${alone}`)).status, 200)
+  t.is(await accessOf(alone), 'DEFAULT')
+  t.is((await ann.put(`/api/datasets/${alone}/access?access=PUBLIC`)).status, 200)
+  t.deepEqual((await ann.post(`/api/spaces/${verified}/removeDataset/${alone}`)).body, { isTrial: 'false' })
+  t.is((await admin.put(`/api/spaces/${trial}/verify`)).status, 200)
+  await server.drained()
+  t.is(await accessOf(inTrial), 'DEFAULT')
+})

@@ -63,10 +63,15 @@ export class DatasetPlaces {
   }
 
   /** A dataset whose space has been verified is on trial no longer. */
-  async endTrial(id: string, actor: string | undefined): Promise<void> {
-    await this.#change(id, now =>
+  async endTrial(id: string, actor: string | undefined): Promise<Dataset> {
+    return this.#change(id, now =>
       now.access === 'TRIAL' ? { set: { access: 'DEFAULT' }, events: [this.#updated(id, 'access', actor)] } : undefined,
     )
+  }
+
+  /** True when one of the spaces is on trial no longer. */
+  async isVerified(spaces: readonly string[]): Promise<boolean> {
+    return spaces.length > 0 && [...(await this.#spaces.getMany(spaces)).values()].some(({ access }) => access !== 'TRIAL')
   }
 
   /** To be called for a dataset that was made in spaces: makes right what changed about them at the same moment. */
@@ -105,6 +110,8 @@ export class DatasetPlaces {
     const found = await this.#spaces.getMany(changed.spaces)
     const gone = changed.spaces.find(space => !found.has(space))
     if (gone !== undefined) return this.leave(changed.id, { kind: 'space', id: gone }, undefined)
+    if (changed.access === 'TRIAL' && [...found.values()].some(({ access }) => access !== 'TRIAL'))
+      return this.endTrial(changed.id, undefined)
     return this.settle(changed)
   }
 

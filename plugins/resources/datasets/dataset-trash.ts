@@ -22,6 +22,11 @@ import { targetConfig } from './move-targets.ts'
 export const config = s.Object({
   ...trashSettings('dataset'),
   ...targetConfig.properties,
+  trial: s.Boolean({
+    default: false,
+    description:
+      'A new dataset is on trial, thus not public whatever its author says, until it is in a space that is not (verifySpaces of Clowder 1.x)',
+  }),
 })
 export const Config = configPort(config)
 

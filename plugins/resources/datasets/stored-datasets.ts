@@ -16,23 +16,27 @@ import {
   ownLicense,
   type Page,
   rewrite,
+  type s,
   type Update,
   type Where,
   wire,
 } from 'pounce/sdk'
 import { type Dataset, datasets } from './collection.ts'
 import { type DatasetPlaces, DatasetPlacing } from './dataset-places.ts'
+import { Config, type config } from './dataset-trash.ts'
 
 const deciding = /^(access|spaces)(\.|$)/
 
 /** Datasets in the document store. Removing one tells its folders and files through `dataset.removed`. */
 export class StoredDatasets implements Datasets {
+  #trial: boolean
   #documents: DocumentStore
   #places: DatasetPlaces
   #ids: Ids
   #clock: Clock
 
-  constructor(documents: DocumentStore, places: DatasetPlaces, ids: Ids, clock: Clock) {
+  constructor({ trial }: Pick<s.Static<typeof config>, 'trial'>, documents: DocumentStore, places: DatasetPlaces, ids: Ids, clock: Clock) {
+    this.#trial = trial
     this.#documents = documents
     this.#places = places
     this.#ids = ids
@@ -59,7 +63,9 @@ export class StoredDatasets implements Datasets {
   }
 
   async create(dataset: NewDataset): Promise<Dataset> {
-    const { name, description = '', author, spaces = [], collections = [], access = 'DEFAULT', isImporting = false } = dataset
+    const { name, description = '', author, spaces = [], collections = [], isImporting = false } = dataset
+    const isOnTrial = this.#trial && !(await this.#places.isVerified(spaces))
+    const access = isOnTrial ? 'TRIAL' : (dataset.access ?? 'DEFAULT')
     const id = this.#ids.next()
     const now = this.#clock.now().toISOString()
     const record: DatasetRecord = {
@@ -147,4 +153,4 @@ const unlessConflict = async (commit: Promise<unknown>): Promise<void> => {
   }
 }
 
-wire(StoredDatasets, DocumentStore, DatasetPlacing, Ids, Clock)
+wire(StoredDatasets, Config, DocumentStore, DatasetPlacing, Ids, Clock)
