@@ -5,7 +5,7 @@ import { digests } from './digest-record.ts'
 import { KeepDigest } from './keep-digest.ts'
 import { SendDigest } from './send-digest.ts'
 
-const minutesMs = 60_000
+const minuteMs = 60_000
 
 export const plugin = definePlugin({
   id: 'resources.notifications',
@@ -13,5 +13,5 @@ export const plugin = definePlugin({
   config,
   collections: [digests],
   handlers: [on('user.updated', KeepDigest), on('digest.due', SendDigest)],
-  periodic: [{ name: 'ask-digests', everyMs: 5 * minutesMs, task: AskDigests }],
+  periodic: [{ name: 'ask-digests', everyMs: 5 * minuteMs, task: AskDigests }],
 })
