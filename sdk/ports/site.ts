@@ -43,7 +43,7 @@ export const Sites = contributions<Site>('site')
 /** What mails call the installation, in a subject and safe for one. */
 export const siteName = async (sites: Contributions<Site>): Promise<string> => {
   const settings = await sites.all()[0]?.settings()
-  return (settings?.displayName ?? '').replace(/\p{Cc}+/gu, ' ').trim() || 'Pounce'
+  return (settings?.displayName ?? '').replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim() || 'Pounce'
 }
 
 /** True of somebody who has accepted the terms as they are; always when there are none. */

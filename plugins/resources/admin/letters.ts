@@ -1,6 +1,7 @@
 import {
   Clock,
   CommitConflict,
+  type Contributions,
   configPort,
   DocumentStore,
   event,
@@ -9,8 +10,10 @@ import {
   port,
   range,
   removeFound,
-  Site,
+  type Site,
+  Sites,
   type StoredEvent,
+  siteName,
   TooMany,
   Users,
   wire,
@@ -59,27 +62,26 @@ export class SendLetter {
   #documents: DocumentStore
   #users: Users
   #mailer: Mailer
-  #site: Site
+  #sites: Contributions<Site>
 
-  constructor(documents: DocumentStore, users: Users, mailer: Mailer, site: Site) {
+  constructor(documents: DocumentStore, users: Users, mailer: Mailer, sites: Contributions<Site>) {
     this.#documents = documents
     this.#users = users
     this.#mailer = mailer
-    this.#site = site
+    this.#sites = sites
   }
 
   async handle({ data }: StoredEvent<'letter.written'>): Promise<void> {
     const letter = await this.#documents.get(letters, data.letter)
     const to = (await this.#users.admins()).map(({ email }) => email)
     if (!letter || letter.isSent || to.length === 0) return
-    const [author, { displayName }] = await Promise.all([this.#users.get(letter.user), this.#site.settings()])
+    const [author, place] = await Promise.all([this.#users.get(letter.user), siteName(this.#sites)])
     const from = author ? `${fullNameOf(author)} (${author.email})` : 'An account that is gone'
-    const place = displayName.replace(/\p{Cc}+/gu, ' ')
     await this.#mailer.send({ to, subject: `[${place}] ${letter.subject}`, text: `${from} wrote at ${letter.at}:\n\n${letter.body}\n` })
     await this.#documents.commit({ update: letter.id, in: letters, set: { isSent: true } })
   }
 }
-wire(SendLetter, DocumentStore, Users, Mailer, Site)
+wire(SendLetter, DocumentStore, Users, Mailer, Sites)
 
 /** Forgets letters after a day; by then each was sent or given up. */
 export class ForgetLetters {

@@ -1,4 +1,17 @@
-import { type CallerUser, Clock, Installation, Mailer, Problem, port, Site, Unavailable, wire } from 'pounce/sdk'
+import {
+  type CallerUser,
+  Clock,
+  type Contributions,
+  Installation,
+  Mailer,
+  Problem,
+  port,
+  type Site,
+  Sites,
+  siteName,
+  Unavailable,
+  wire,
+} from 'pounce/sdk'
 
 /** 502: the mail server did not take the mail; the message says what it said. */
 export class MailUntaken extends Problem {
@@ -20,21 +33,20 @@ const reasonOf = (error: unknown): string => {
 /** Tries out whether mails get out. */
 export class MailTest {
   #mailer: Mailer
-  #site: Site
+  #sites: Contributions<Site>
   #installation: Installation
   #clock: Clock
 
-  constructor(mailer: Mailer, site: Site, installation: Installation, clock: Clock) {
+  constructor(mailer: Mailer, sites: Contributions<Site>, installation: Installation, clock: Clock) {
     this.#mailer = mailer
-    this.#site = site
+    this.#sites = sites
     this.#installation = installation
     this.#clock = clock
   }
 
   /** Sends a mail at once. `Unavailable` when the mail server is away, `MailUntaken` when it refuses, each with what it said. */
   async send({ email }: CallerUser): Promise<{ readonly sent: boolean; readonly to: string; readonly message: string }> {
-    const { displayName } = await this.#site.settings()
-    const place = displayName.replace(/\p{Cc}+/gu, ' ')
+    const place = await siteName(this.#sites)
     const text = `An admin of ${place} asked for this mail at ${this.#clock.now().toISOString()}, to see whether mails get out. They do.\n\n${this.#installation.baseUrl}\n`
     try {
       await this.#mailer.send({ to: [email], subject: `[${place}] A test`, text })
@@ -47,6 +59,6 @@ export class MailTest {
     return { sent, to: email, message }
   }
 }
-wire(MailTest, Mailer, Site, Installation, Clock)
+wire(MailTest, Mailer, Sites, Installation, Clock)
 
 export const MailTests = port<MailTest>('admin.mailTest')

@@ -1,0 +1,28 @@
+import test from 'ava'
+import { acceptsTerms, type Contributions, checkMail, type Site, type SiteSettings, siteName } from 'pounce/sdk'
+
+const sites = (...names: readonly string[]): Contributions<Site> => ({
+  all: () => names.map(displayName => ({ settings: async () => ({ displayName }) as SiteSettings }) as Site),
+})
+
+test('the name of a site can stand in the subject of a mail, whatever an admin typed', async t => {
+  for (const name of ['Field', 'a\r\nBcc: b@example.org', 'a\u2028b\u2029c', '\u0000', ' ', 'x'.repeat(200)]) {
+    const shown = await siteName(sites(name))
+    t.true(shown.length > 0)
+    t.notThrows(() => checkMail({ to: ['a@example.org'], subject: `[${shown}] x`, text: '' }), JSON.stringify(name))
+  }
+  t.is(await siteName(sites(' Field\tLab ')), 'Field Lab')
+})
+
+test('without settings a site has the name of the program', async t => {
+  t.is(await siteName(sites()), 'Pounce')
+})
+
+test('terms are accepted from the moment they changed on, and always when there are none', t => {
+  const terms = (tosText: string, tosChanged: string | null) => ({ tosText, tosChanged }) as SiteSettings
+  const [before, then, after] = ['2026-01-01T00:00:00.000Z', '2026-01-02T00:00:00.000Z', '2026-01-03T00:00:00.000Z'] as const
+  const accepted = (termsAccepted: string | null) => acceptsTerms({ termsAccepted }, terms('Be kind.', then))
+  t.deepEqual([null, before, then, after].map(accepted), [false, false, true, true])
+  t.true(acceptsTerms({ termsAccepted: null }, terms('', then)))
+  t.true(acceptsTerms({ termsAccepted: null }, terms('Be kind.', null)))
+})
