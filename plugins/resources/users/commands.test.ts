@@ -75,3 +75,25 @@ test('a key that is revoked on the command line is refused', async t => {
   await t.throwsAsync(run('key revoke', { email: 'revoking@example.org', name: 'once' }), { instanceOf: Invalid })
   await t.throwsAsync(run('key create', { email: 'revoking@example.org', name: 'x' }, { scope: 'all' }), { instanceOf: Invalid })
 })
+
+test('somebody at another provider is named on the command line, for one account, and taken away again', async t => {
+  const link = (email: string, provider: string, subject: string) => run('user link', { email, provider, subject })
+  const { id } = await run('user create', { email: 'linked@example.org' })
+  await run('user create', { email: 'other@example.org' })
+  t.deepEqual(await link('linked@example.org', 'uni', 'ada'), { email: 'linked@example.org', identities: 'uni ada' })
+  t.deepEqual(await link('Linked@example.org', 'uni', 'ada'), { email: 'linked@example.org', identities: 'uni ada' })
+  await link('linked@example.org', 'ldap', 'uid=ada,dc=example')
+  await t.throwsAsync(link('other@example.org', 'uni', 'ada'), { instanceOf: Invalid })
+  await t.throwsAsync(link('nobody@example.org', 'uni', 'x'), { instanceOf: Invalid })
+  for (const [provider, subject] of [
+    ['userpass', 'x'],
+    ['UNI', 'x'],
+    ['', 'x'],
+    ['uni', ' '],
+  ] as const)
+    await t.throwsAsync(link('other@example.org', provider, subject), { instanceOf: Invalid })
+  await run('user unlink', { email: 'linked@example.org', provider: 'uni' })
+  t.deepEqual((await server.get(Users).get(String(id)))?.identities, ['ldap uid=ada,dc=example'])
+  await run('user unlink', { email: 'linked@example.org', provider: 'uni' })
+  await link('other@example.org', 'uni', 'ada')
+})

@@ -7,6 +7,7 @@ import { config } from './config.ts'
 import { EndKeys } from './end-keys.ts'
 import { FirstAdmin, SetUp } from './first-admin.ts'
 import { Held, HeldRoles } from './held-roles.ts'
+import { LinkIdentity, UnlinkIdentity } from './identity-commands.ts'
 import { InstallationSecret, Secret } from './installation-secret.ts'
 import { CreateKey, ListKeys, RevokeKey } from './key-commands.ts'
 import { Keyring, KeyStore } from './keyring.ts'
@@ -78,6 +79,8 @@ export const plugin = definePlugin({
     provide(Commands, CreateUser),
     provide(Commands, PromoteUser),
     provide(Commands, ChangePassword),
+    provide(Commands, LinkIdentity),
+    provide(Commands, UnlinkIdentity),
     provide(Commands, ListUsers),
     provide(Commands, CreateKey),
     provide(Commands, ListKeys),

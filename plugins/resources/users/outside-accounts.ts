@@ -29,7 +29,7 @@ type Rules = Pick<Settings, 'outsideAccounts' | 'linksByEmail'>
 const maxRaces = 20
 
 /** How an account remembers who a provider says this is. */
-const nameOf = ({ provider, subject }: VerifiedIdentity): string => `${provider} ${subject}`
+const nameOf = ({ provider, subject }: Pick<VerifiedIdentity, 'provider' | 'subject'>): string => `${provider} ${subject}`
 
 const plainName = (name: string): string =>
   name
@@ -56,7 +56,7 @@ export class OutsideAccounts {
   }
 
   /** The account that is known to be theirs. */
-  async known(identity: VerifiedIdentity): Promise<User | undefined> {
+  async known(identity: Pick<VerifiedIdentity, 'provider' | 'subject'>): Promise<User | undefined> {
     const page = await this.#documents.find(users, { using: 'byIdentity', where: eq('identities', nameOf(identity)), limit: 1 })
     return page.items[0]
   }
