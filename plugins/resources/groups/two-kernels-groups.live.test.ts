@@ -1,0 +1,111 @@
+import { randomBytes } from 'node:crypto'
+import test from 'ava'
+import { MongoClient } from 'mongodb'
+import { Spaces, Users } from 'pounce/sdk'
+import { bootForTest, liveTests, type TestServer } from 'pounce/sdk/testing'
+import { callsOf, idOf } from '../../../test/support/calls.ts'
+import { newSpace, recordPlugins, type Somebody, somebody } from '../../../test/support/spaces-and-people.ts'
+import { until } from '../../../test/support/until.ts'
+
+const { test: live, url } = liveTests(test, 'MONGODB')
+
+/** How soon what happens on one kernel counts on the other (promises, P15). */
+const soonMs = 1000
+const plugins = [...recordPlugins.map(id => (id === 'documents.sqlite' ? 'documents.mongodb' : id)), 'resources.groups']
+const database = `pounce-${randomBytes(6).toString('hex')}`
+let one: TestServer
+let other: TestServer
+let ann: Somebody
+let bob: Somebody
+
+const boot = () =>
+  bootForTest({ plugins, config: { access: { private: true }, documents: { mongodb: { uri: url('MONGODB'), database } } } })
+
+/** Hooks run even where every test is skipped. */
+const isLive = process.env['POUNCE_TEST_MONGODB_URL'] !== undefined
+test.before(async () => {
+  if (!isLive) return
+  one = await boot()
+  other = await boot()
+  ann = await somebody(one, 'ann')
+  bob = await somebody(one, 'bob')
+})
+test.after.always(async () => {
+  await one?.stop()
+  await other?.stop()
+  if (!isLive) return
+  const client = new MongoClient(url('MONGODB'))
+  await client.db(database).dropDatabase()
+  await client.close()
+})
+
+const admin = () => callsOf(one.as(one.admin.key))
+/** Bob's status at the other kernel, as soon as it is the one wanted. */
+const becomes = (status: number, path: string) =>
+  until(
+    `status ${status} of ${path}`,
+    async () => (await other.as(bob.key)(path)).status,
+    seen => seen === status,
+    soonMs,
+  )
+
+live('what a group is given and loses on one kernel counts on the other', async t => {
+  const space = await newSpace(ann)
+  const path = `/api/spaces/${space}`
+  const group = await idOf(admin().post('/api/groups', { name: 'both kernels' }))
+  await admin().post(`/api/groups/${group}/members`, { users: [bob.id] })
+  t.is((await other.as(bob.key)(path)).status, 404)
+  await ann.put(`${path}/groups/${group}`, { role: 'Viewer' })
+  t.is(await becomes(200, path), 200)
+  await ann.remove(`${path}/groups/${group}`)
+  t.is(await becomes(404, path), 404)
+  await ann.put(`${path}/groups/${group}`, { role: 'Viewer' })
+  t.is(await becomes(200, path), 200)
+  await admin().remove(`/api/groups/${group}/members/${bob.id}`)
+  t.is(await becomes(404, path), 404)
+  await admin().post(`/api/groups/${group}/members`, { users: [bob.id] })
+  t.is(await becomes(200, path), 200)
+  await admin().remove(`/api/groups/${group}`)
+  t.is(await becomes(404, path), 404)
+})
+
+live('what a role holds, and who takes its place, counts on the other kernel', async t => {
+  const path = `/api/spaces/${await newSpace(ann)}`
+  const role = await idOf(admin().post('/api/roles', { name: 'Looker', permissions: [] }))
+  const blind = await idOf(admin().post('/api/roles', { name: 'Blind', permissions: [] }))
+  await ann.put(`${path}/members/${bob.id}`, { role: 'Looker' })
+  t.is((await other.as(bob.key)(path)).status, 404)
+  await admin().put(`/api/roles/${role}`, { permissions: ['ViewSpace'] })
+  t.is(await becomes(200, path), 200)
+  t.is((await admin().remove(`/api/roles/${role}?successor=${blind}`)).status, 200)
+  t.is(await becomes(404, path), 404)
+})
+
+live('of those who settle one request on two kernels at once one does it', async t => {
+  const space = await newSpace(ann)
+  const roleNames = ['Viewer', 'Editor']
+  for (let round = 0; round < 3; round += 1) {
+    await one.get(Spaces).change(space, { set: { requests: [{ user: bob.id, at: new Date().toISOString() }] } }, [])
+    const statuses = await Promise.all(
+      [one, other, one, other].map(async (server, n) => {
+        const path = `/api/spaces/${space}/acceptRequest?user=${bob.id}&role=${roleNames[n % 2]}`
+        return (await server.as(ann.key)(path, { method: 'POST' })).status
+      }),
+    )
+    t.deepEqual(statuses.toSorted(), [200, 404, 404, 404])
+    const held = (await one.get(Users).get(bob.id))?.memberships.filter(each => each.space === space) ?? []
+    t.is(held.length, 1)
+    await one.get(Users).setMembership(bob.id, space, undefined)
+  }
+})
+
+live('an admin on each kernel who leave at once do not leave a space to nobody', async t => {
+  for (let round = 0; round < 3; round += 1) {
+    const space = await newSpace(ann)
+    await ann.put(`/api/spaces/${space}/members/${bob.id}`, { role: 'Admin' })
+    const leave = (server: TestServer, key: string) => server.as(key)(`/api/spaces/${space}/leave`, { method: 'POST' })
+    const answers = await Promise.all([leave(one, ann.key), leave(other, bob.key)])
+    for (const { status } of answers) t.true(status === 200 || status === 409, String(status))
+    t.true((await one.get(Users).membersOf(space, { limit: 10 })).items.length > 0)
+  }
+})
