@@ -1,4 +1,18 @@
-import { Clock, CommitConflict, configPort, DocumentStore, eq, event, Feed, Log, range, type Stored, Users, wire } from 'pounce/sdk'
+import {
+  Clock,
+  CommitConflict,
+  configPort,
+  DocumentStore,
+  eq,
+  event,
+  Feed,
+  Log,
+  range,
+  type Stored,
+  Unavailable,
+  Users,
+  wire,
+} from 'pounce/sdk'
 import { config, type Settings } from './config.ts'
 import { type DigestRecord, digests, periodMs, wishOf } from './digest-record.ts'
 
@@ -42,7 +56,8 @@ export class AskDigests {
     const until = new Date(now - this.#settleMs).toISOString()
     const due = new Date(now + periodMs[digest.every]).toISOString()
     const hasNews = digest.until !== null || (await this.#hasNews(digest, until))
-    const set = hasNews ? { until, due } : { due, ...(until > digest.told ? { told: until } : {}) }
+    const told = hasNews === false && until > digest.told ? { told: until } : {}
+    const set = hasNews ? { until, due } : { due, ...told }
     try {
       await this.#documents.commit(
         { update: digest.id, in: digests, where: eq('revision', digest.revision), set },
@@ -54,10 +69,17 @@ export class AskDigests {
     }
   }
 
-  async #hasNews({ id, told }: DigestRecord & Stored, until: string): Promise<boolean> {
-    const user = await this.#users.get(id)
-    if (!user || !wishOf(user) || until <= told) return false
-    return (await this.#feed.newsFor(user, { since: told, until, limit: 1 })).lines.length > 0
+  /** Undefined when a fault keeps that from being known: the others get theirs, and here it is looked at again when it is due. */
+  async #hasNews({ id, told }: DigestRecord & Stored, until: string): Promise<boolean | undefined> {
+    try {
+      const user = await this.#users.get(id)
+      if (!user || !wishOf(user) || until <= told) return false
+      return (await this.#feed.newsFor(user, { since: told, until, limit: 1 })).lines.length > 0
+    } catch (error) {
+      if (error instanceof Unavailable) throw error
+      this.#log.error('the news of a person cannot be read', { user: id, error })
+      return undefined
+    }
   }
 }
 wire(AskDigests, configPort(config), DocumentStore, Users, Feed, Clock, Log)
