@@ -8,6 +8,12 @@ type Maker = (world: World, caller: CallerName) => Promise<string> | string
 
 const made = async (answer: Promise<Response>): Promise<string> => (await ok<{ id: string }>(answer)).id
 
+/** The caller, or somebody else for one who can make nothing. */
+const makerFor = (caller: CallerName): keyof World['people'] => {
+  const account = accountOf[caller]
+  return account === undefined || isFrozen(account) ? 'author' : account
+}
+
 /** What requests name besides things of a state: `@key`, `@job` … */
 const makers: Readonly<Record<string, Maker>> = {
   mail: ({ people }) => people.stranger.email,
@@ -25,8 +31,8 @@ const makers: Readonly<Record<string, Maker>> = {
     return name
   },
   standard: ({ asSuperAdmin }) => made(asSuperAdmin('/api/standardvocab', { method: 'POST', json: ['a', 'b'] })),
-  context: ({ asSuperAdmin }) =>
-    made(asSuperAdmin('/api/contexts', { method: 'POST', json: { context_name: nextWord(), '@context': {} } })),
+  context: ({ people }, caller) =>
+    made(people[makerFor(caller)].call('/api/contexts', { method: 'POST', json: { context_name: nextWord(), '@context': {} } })),
   contextName: async ({ asSuperAdmin }) => {
     const name = nextWord()
     await made(asSuperAdmin('/api/contexts', { method: 'POST', json: { context_name: name, '@context': {} } }))
@@ -35,10 +41,8 @@ const makers: Readonly<Record<string, Maker>> = {
   group: ({ asSuperAdmin }) => made(asSuperAdmin('/api/groups', { method: 'POST', json: { name: nextWord() } })),
   role: ({ asSuperAdmin }) => made(asSuperAdmin('/api/roles', { method: 'POST', json: { name: nextWord(), permissions: ['ViewSpace'] } })),
   tile: async ({ people }, caller) => {
-    const account = accountOf[caller]
-    const maker = account === undefined || isFrozen(account) ? 'author' : account
     const body = formWith(await dataFile('picture.png'), 'p.png', 'image/png')
-    return made(people[maker as keyof World['people']].call('/api/tiles', { method: 'POST', body }))
+    return made(people[makerFor(caller)].call('/api/tiles', { method: 'POST', body }))
   },
   extractor: () => nextWord(),
   label: ({ asSuperAdmin }) =>

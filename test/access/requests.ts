@@ -48,7 +48,7 @@ const filled = (value: unknown, filling: Filling): unknown => {
     return Object.fromEntries(members.filter(([, each]) => each !== undefined))
   }
   if (typeof value !== 'string') return value
-  if (/^[$@]\w+$/.test(value)) return filling(value)
+  if (/^[$@][a-zA-Z]+$/.test(value)) return filling(value)
   return value
     .replaceAll('#', () => nextWord())
     .replaceAll(/~\$(\w+)/g, (_, name: string) => btoa(filling(`$${name}`) ?? ''))

@@ -112,10 +112,11 @@ export class Things {
       }
       case 'logo': {
         const image = formWith(picture, 'p.png', 'image/png', 'image')
-        for (const [name, value] of Object.entries({ path: await this.of('logoPath'), name: 'logo' })) image.append(name, value)
+        for (const [name, value] of Object.entries({ path: `space-${await this.of('space')}`, name: 'logo' })) image.append(name, value)
         return sent(this.#place.asSuperAdmin, '/api/logos?superAdmin=true', image)
       }
       case 'logoPath':
+        await this.of('logo')
         return `space-${await this.of('space')}`
       case 'user':
         return user

@@ -48,7 +48,7 @@ export const needsOfPeople: Needs = {
   setSpaceMember: 'EditSpace space=id; known user=user',
   removeSpaceMember: 'EditSpace space=id; known user=user',
   leaveSpace: 'signedIn; blind space=id',
-  askToJoinSpace: 'signedIn; ViewSpace space=id',
+  askToJoinSpace: 'account; ViewSpace space=id',
   listSpaceRequests: 'EditSpace space=id',
   withdrawSpaceRequest: 'signedIn; blind space=id',
   inviteIntoSpace: 'EditSpace space=id',

@@ -26,7 +26,7 @@ export const needsOfThings: Needs = {
   getParentCollections: 'ViewCollection collection=id',
   removeSubCollection:
     'signedIn; ViewCollection collection=id; ViewCollection collection=child; RemoveResourceFromCollection collection=id | made collection=child',
-  addCollectionToSpace: 'AddResourceToSpace space=id; ViewCollection collection=collection',
+  addCollectionToSpace: 'AddResourceToSpace space=id; ViewCollection collection=collection; authored collection=collection',
   removeCollectionFromSpace:
     'signedIn; ViewSpace space=id; ViewCollection collection=collection; RemoveResourceFromSpace space=id | made collection=collection',
   removeFromSpaceAllowed: 'AddResourceToSpace space=space; ViewCollection collection=id',
@@ -54,7 +54,7 @@ export const needsOfThings: Needs = {
   renameDataset: 'EditDataset dataset=id',
   setDatasetAccess: 'PublicDataset dataset=id',
   addDatasetToCollection: 'AddResourceToCollection collection=id; ViewDataset dataset=dataset',
-  addDatasetToSpace: 'AddResourceToSpace space=id; ViewDataset dataset=dataset',
+  addDatasetToSpace: 'AddResourceToSpace space=id; ViewDataset dataset=dataset; authored dataset=dataset',
   listCollectionDatasets: 'ViewCollection collection=id',
   listSpaceDatasets: 'ViewSpace space=id',
   removeDatasetFromCollection:

@@ -89,7 +89,7 @@ export const needsOfWords: Needs = {
   commentDataset: 'AddComment dataset=id',
   commentFile: 'AddComment file=id',
   commentSection: 'AddComment section=id',
-  editComment: 'EditComment comment=id',
+  editComment: 'EditComment comment=id; written comment=id',
   listDatasetComments: 'ViewComments dataset=id',
   listFileComments: 'ViewComments file=id',
   listSectionComments: 'ViewComments section=id',
@@ -124,7 +124,7 @@ export const needsOfWords: Needs = {
   getSensorTitles: 'anyone',
   setConfiguration: 'serverAdmin',
   setSensorTitles: 'serverAdmin',
-  writeToAdmins: 'signedIn',
+  writeToAdmins: 'account',
   // reports
   reportCollections: 'serverAdmin',
   reportDatasets: 'serverAdmin',

@@ -6,7 +6,7 @@ import { needsOfWords } from './needs-words.ts'
 /**
  * Route → what it takes, in the order in which it is asked. `signedIn`, `serverAdmin`: a word. `CreateDataset`: a permission, on nothing in
  * particular. `EditFile file=id`: a permission on the file that the parameter `id` names, of the path, the query or the body. `a | b`: either
- * will do. Besides permissions: `made` (whoever made it, and superadmin mode), `written` (whoever made it alone), a kind of right
+ * will do. Besides permissions: `made` (whoever made it, and superadmin mode), `authored` (the same, also by a limited key), `written` (whoever made it alone), a kind of right
  * (`edit`), `lookAround` (to look, where a key held to a space has nothing to look at), `part` (must lie in what was named before), `known` (any that there is), `blind`
  * (never looked up: the same answer whether there is one or not), `each` (of a batch: those that may not are left out, or all is refused), `account` (the account
  * itself: never by a key that reaches less far), `anyKey` (`signedIn` by

@@ -90,6 +90,13 @@ const private_: Readonly<Record<string, string>> = {
   'shown written': 'vx xxxxx xxx xxx',
   'trashed written': 'vx xxxxe xxx xxx',
 
+  // Whoever made it, and superadmin mode.
+  'own authored': '.y yyyyy yyy yyy',
+  'lab authored': 'vx xxxxy xxy xxx',
+  'foreign authored': 'vx xxxxx xxy xxx',
+  'shown authored': 'vx xxxxx xxy xxx',
+  'trashed authored': 'vx xxxxe xxe xxx',
+
   // Whoever made it; the rest as with `rule`, where even an Admin of the space is not enough.
   'own made': '.y yyyyy nyy nnu',
   'lab made': 'vx xxxxy xxy xxu',
