@@ -28,8 +28,7 @@ export const collectionId = (chain: number, at: number): string => hex(0x9000_00
 /** A space that the member belongs to; the first chain of collections is in it with all its datasets, and so are as many in no collection. */
 export const firstSpace = spaceId(0)
 const inFirst = depth * depth
-/** The oldest dataset of those in the spaces with old ones alone. */
-export const firstInOldSpaces = 2 * inFirst
+const firstInOldSpaces = 2 * inFirst
 export const datasetId = (n: number): string => hex(0x1_0000_0000 + n)
 /** A title that one dataset has, whatever their number. */
 export const needle = 'needle in the hay'
