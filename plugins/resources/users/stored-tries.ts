@@ -60,12 +60,11 @@ export class StoredTries {
     await unlessMoved(this.#documents.commit({ tombstone: idOf(key), in: tries }))
   }
 
-  /** Remembers a key for a while; written again only when half of that time is over. */
+  /** Remembers a key for a while from now on. */
   async mark(key: string, forMs: number): Promise<void> {
     const id = idOf(key)
     const now = this.#clock.now().getTime()
     const held = await this.#documents.get(tries, id)
-    if (held && Date.parse(held.until) - now > forMs / 2) return
     const mark: TriesRecord = { count: 0, until: new Date(now + forMs).toISOString() }
     await unlessMoved(
       this.#documents.commit(held ? { replace: { ...held, ...mark }, in: tries } : { insert: { id, ...mark }, into: tries }),

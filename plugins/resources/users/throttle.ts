@@ -19,7 +19,8 @@ export class Throttle implements Knocks {
   #limits: Limits
   #tries: StoredTries
   #refusals: Refusals
-  #verified = new Gathering(20, 4)
+  /** Who signs in alone is no crowd. */
+  #crowd = new Gathering(20, 4)
   /** How many passwords this kernel verifies at the moment, by door. */
   #running = new Map<string, number>()
 
@@ -62,11 +63,14 @@ export class Throttle implements Knocks {
     for (const { key } of open) this.#running.set(key, (this.#running.get(key) ?? 0) + 1)
     try {
       const found = await verify()
-      await this.#verified.pass()
+      if (this.#running.size > open.length) await this.#crowd.pass()
       if (found === undefined) {
         for (const { key, limit } of open) await this.#tries.take(key, limit)
         await this.#refusals.password(email, address)
-      } else await Promise.all([seen.has(pair) && this.#tries.forget(pair), this.#tries.mark(known, knownForMs)])
+      } else {
+        const isFresh = (seen.get(known)?.leftMs ?? 0) > knownForMs / 2
+        await Promise.all([seen.has(pair) && this.#tries.forget(pair), isFresh || this.#tries.mark(known, knownForMs)])
+      }
       return found
     } finally {
       for (const { key } of open) this.#leave(key)
