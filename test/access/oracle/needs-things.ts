@@ -85,7 +85,7 @@ export const needsOfThings: Needs = {
   moveFileBetweenDatasets: 'AddResourceToDataset dataset=dataset; AddResourceToDataset dataset=to; EditFile file=file; part file=file',
   moveFileToFolder: 'AddResourceToDataset dataset=dataset; ViewFile file=file; part folder=toFolder',
   moveFileToRoot: 'AddResourceToDataset dataset=dataset; ViewFile file=file; part folder=fromFolder',
-  copyDatasetToSpace: 'AddResourceToSpace space=space; ViewDataset dataset=id; written dataset=id',
+  copyDatasetToSpace: 'AddResourceToSpace space=space; ViewDataset dataset=id; authored dataset=id',
   // downloads
   downloadDataset: 'DownloadFiles dataset=id',
   downloadDatasetFolder: 'DownloadFiles dataset=id; part folder=folderId',
