@@ -29,14 +29,14 @@ const places: Readonly<Record<string, readonly string[]>> = {
   node: ['space', 'collection', 'dataset', 'folder'],
 }
 
-/** Values of a set that a name can stand for; all its ids for a name that says nothing. */
+/** Values of a set that a name can stand for; some ids of other things for a name of which the set has nothing. */
 const idsFor = (set: Ids, name: string): readonly string[] => {
   const plain = name
     .replace(/_?(?:id|uuid|list)s?$/i, '')
     .replace(/^(?:current|to|from)(?=[A-Z])/, '')
     .toLowerCase()
   const known = (places[plain] ?? [plain]).flatMap(each => set[each] ?? [])
-  return known.length > 0 || plain in places ? known : Object.values(set).filter(isId)
+  return known.length > 0 || plain in places ? known : ['dataset', 'file', 'space', 'user'].flatMap(each => set[each] ?? [])
 }
 
 /** All ways to put values into the parameters of a path. */
@@ -156,9 +156,12 @@ export const requestsWide = (route: DeclaredRoute, set: Ids): readonly Asked[] =
 
 const isText = (schema: Schema): boolean => schema.type === 'string' && schema.pattern === undefined && schema.enum === undefined
 
+/** Texts of a form of their own, in which a word is only refused. */
+const formed = /^(?:after|date|when|since|until|created|order|expires|returnTo|permission)$/
+
 /** A word in every place where a text can stand. */
 export const requestsWith = (route: DeclaredRoute, set: Ids, word: string): readonly Asked[] => {
-  const texts = route.query.filter(({ name, schema }) => isText(schema) && !isIdName(name, schema))
+  const texts = route.query.filter(({ name, schema }) => isText(schema) && !isIdName(name, schema) && !formed.test(name))
   const isNamed = /\{/.test(route.path) && route.ids.length === 0
   const paths = isNamed ? fillings(route.path, () => [word]) : []
   const plain = fillings(route.path, valuesIn(route, set))[0] ?? route.path

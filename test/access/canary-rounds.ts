@@ -1,10 +1,10 @@
 import type { TestFn } from 'ava'
 import { type DeclaredRoute, declaredRoutes } from '../support/declared-routes.ts'
-import { Crawl, type Findings } from './canary-crawl.ts'
+import { Crawl, type Findings, inTurns, see } from './canary-crawl.ts'
 import { type Asked, changesOf, requestsNaming, requestsWide, requestsWith } from './canary-requests.ts'
 import type { Ids } from './canary-things.ts'
-import type { Token } from './canary-tokens.ts'
-import { type CanaryWorld, classes, type Looker, makeCanaryWorld } from './canary-world.ts'
+import { classes, type Token } from './canary-tokens.ts'
+import { type CanaryWorld, type Looker, makeCanaryWorld } from './canary-world.ts'
 
 /** A word that stands nowhere. */
 const control = 'zq000000x'
@@ -32,6 +32,18 @@ class Rounds {
   async readHeads(crawl: Crawl, looker: Looker): Promise<void> {
     for (const [name, set] of Object.entries(this.world.sets))
       if (isHidden(looker, name)) await crawl.run(this.#naming(set), { likeNothing: true, method: 'HEAD' })
+  }
+
+  /** All that a caller is answered about what is public, and about nothing in particular. */
+  async outlook(looker: Looker): Promise<ReadonlyMap<string, string>> {
+    const shown = this.world.sets['shown'] ?? {}
+    const asked = this.#reading.flatMap(route => [...requestsWide(route, shown), ...requestsNaming(route, shown)])
+    const seen = new Map<string, string>()
+    await inTurns(asked, async ({ path }) => {
+      const { status, headers, text } = await see(looker, path)
+      seen.set(path, `${status}\n${headers}\n${text}`.replaceAll(/"requestId":"[^"]*"/g, ''))
+    })
+    return seen
   }
 
   #naming(set: Ids): readonly Asked[] {
@@ -84,16 +96,19 @@ const most = 40
 export const canaryTests = (test: TestFn, isPrivate: boolean, thorough: readonly string[]): void => {
   const place = `a ${isPrivate ? 'private' : 'public'} server`
   let rounds: Rounds
+  let stop: (() => Promise<void>) | undefined
   let total = { requests: 0, answers: 0 }
   const done = ({ requests, answers }: Findings): void => {
     total = { requests: total.requests + requests, answers: total.answers + answers }
   }
 
   test.before(async () => {
-    const world = await makeCanaryWorld(isPrivate)
+    const world = await makeCanaryWorld(isPrivate, end => {
+      stop = end
+    })
     rounds = new Rounds(world, await declaredRoutes(world.server))
   })
-  test.after.always(() => rounds?.world.server.stop())
+  test.after.always(() => stop?.())
 
   test.serial(`the author finds every word on ${place} before anything is taken away`, async t => {
     const { author, tokens } = rounds.world
@@ -131,6 +146,27 @@ export const canaryTests = (test: TestFn, isPrivate: boolean, thorough: readonly
     t.is(bad.length, 0)
   })
 
+  test.serial(`what is added out of sight moves no list, count or head that others see on ${place}`, async t => {
+    const { world } = rounds
+    const looked = async () =>
+      Promise.all(
+        [world.outsiders['anonymous'], world.outsiders['stranger']].map(looker =>
+          looker ? rounds.outlook(looker) : new Map<string, string>(),
+        ),
+      )
+    await looked()
+    const before = await looked()
+    await world.addMore()
+    const after = await looked()
+    const moved = before.flatMap((all, at) =>
+      [...all]
+        .filter(([path, seen]) => after[at]?.get(path) !== seen)
+        .map(([path, seen]) => `${path}: ${seen} /// ${after[at]?.get(path)}`),
+    )
+    t.deepEqual(moved.slice(0, most), [])
+    t.true((before[1]?.size ?? 0) > 500)
+  })
+
   test.serial(`what nobody could see is still there on ${place}`, async t => {
     const { world } = rounds
     await world.reveal()
@@ -139,7 +175,7 @@ export const canaryTests = (test: TestFn, isPrivate: boolean, thorough: readonly
     const missed = world.tokens.words.filter(token => !crawl.findings.found.has(token) && /^(?:restricted|pending|own)$/.test(token.of))
     await rounds.ask(crawl, missed)
     t.deepEqual(
-      missed.filter(({ word, field }) => !crawl.findings.told.has(word) && !field.startsWith('gone')),
+      missed.filter(({ word, field }) => !crawl.findings.told.has(word) && !/^(?:gone|added) /.test(field)),
       [],
     )
     done(crawl.findings)

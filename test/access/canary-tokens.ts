@@ -7,6 +7,16 @@ import { createHash } from 'node:crypto'
  */
 export type TokenClass = 'shown' | 'restricted' | 'person' | 'bytes' | 'trashed' | 'pending' | 'own' | 'secret'
 
+/** The class of what stands in each set. */
+export const classes: Readonly<Record<string, TokenClass>> = {
+  restricted: 'restricted',
+  archived: 'restricted',
+  people: 'person',
+  trashed: 'trashed',
+  gone: 'pending',
+  importing: 'pending',
+}
+
 /** A word that stands in one field of one thing. */
 export interface Token {
   readonly word: string

@@ -1,12 +1,12 @@
-import { createHash } from 'node:crypto'
-import { BlobStore, Datasets, DocumentStore, Files, Folders, Mailer, MetadataDocuments, Users } from 'pounce/sdk'
-import { bootForTest, MemoryMailer, type TestFetch, type TestServer } from 'pounce/sdk/testing'
+import { BlobStore, Datasets, DocumentStore, Mailer, Users } from 'pounce/sdk'
+import { bootForTest, MemoryMailer, type TestServer } from 'pounce/sdk/testing'
 import { extractorInfo } from '../support/extractor-info.ts'
 import { FakeBus } from '../support/fake-bus.ts'
-import { newKey, newPerson, type Person, signIn } from '../support/people.ts'
+import { newKey, type Person } from '../support/people.ts'
 import { ok, upload } from '../support/scene.ts'
+import { known, makePeople, narrowKey, type Parts, plantImport, plantMembers, plantMessages, plantOwn, post } from './canary-own.ts'
 import { type Ids, photoWith, plantDataset, plantSpace } from './canary-things.ts'
-import { type TokenClass, Tokens } from './canary-tokens.ts'
+import { classes, type TokenClass, Tokens } from './canary-tokens.ts'
 
 /** Who looks, and the classes of tokens that they must not find. */
 export interface Looker {
@@ -33,102 +33,10 @@ export interface CanaryWorld {
   readonly addresses: readonly string[]
   /** Trashes, deletes and takes away what is meant for it. Before this the author finds every word. */
   darken(): Promise<void>
+  /** Adds things that only members see, or on a public server only their author. */
+  addMore(): Promise<void>
   /** Ends the import. */
   reveal(): Promise<void>
-}
-
-/** The class of what stands in each set. */
-export const classes: Readonly<Record<string, TokenClass>> = {
-  restricted: 'restricted',
-  archived: 'restricted',
-  people: 'person',
-  trashed: 'trashed',
-  gone: 'pending',
-  importing: 'pending',
-}
-
-const names = ['ann', 'pam', 'viewer', 'editor', 'stranger', 'other', 'readOnly', 'former'] as const
-type Name = (typeof names)[number]
-
-/** Those whom members alone know. */
-const known: readonly Name[] = ['ann', 'viewer', 'editor']
-
-/** Names and addresses of people are words too, of those who are known to members alone. */
-const makePeople = async (server: TestServer, tokens: Tokens): Promise<Readonly<Record<Name, Person>>> => {
-  const made = await Promise.all(
-    names.map(async name => {
-      const person = await newPerson(server, known.includes(name) ? tokens.mint(`person ${name}`, 'person') : name)
-      if (known.includes(name)) {
-        tokens.watch(createHash('md5').update(person.email).digest('hex'), `hash of the address of ${name}`, 'person')
-        tokens.watch(person.id, `id of ${name}`, 'person')
-      }
-      return [name, person] as const
-    }),
-  )
-  return Object.fromEntries(made) as Record<Name, Person>
-}
-
-const post = (call: TestFetch, path: string, json?: unknown, method = 'POST'): Promise<Response> =>
-  call(path, { method, ...(json === undefined ? {} : { json }) }).then(async answer => {
-    if (!answer.ok) throw new Error(`${answer.status} ${path} ${await answer.text()}`)
-    return answer
-  })
-
-/** Things of one account alone: an upload that is not done, keys, an extractor for itself, a link. */
-const plantOwn = async (world: Parts, dataset: string, file: string): Promise<Ids> => {
-  const { server, tokens, people } = world
-  const { call, email, password, key } = people.ann
-  const word = (field: string) => tokens.mint(`own ${field}`, 'own')
-  const about = `filename ${btoa(`${word('upload.filename')}.txt`)},dataset ${btoa(dataset)}`
-  const headers = { 'tus-resumable': '1.0.0', 'upload-length': '100', 'upload-metadata': about }
-  const location = (await post2(call, '/api/uploads', headers)).headers.get('location') ?? ''
-  tokens.watch(key, 'key', 'own')
-  tokens.watch(await newKey(server, email, password, `name=${word('key.name')}`), 'named key', 'own')
-  tokens.watch((await signIn(server, email, password)).replace(/^.*?=/, ''), 'session', 'secret')
-  const name = word('extractor.name')
-  const info = extractorInfo(name, { description: word('extractor.description'), author: word('extractor.author'), unique_key: 'mine' })
-  await post(call, `/api/extractors?extractor_key=${word('extractor.key')}&user=${encodeURIComponent(email)}`, info)
-  await post(call, '/api/selected', { dataset })
-  const { link } = await ok<{ link: string }>(call(`/files/${file}/links`, { method: 'POST' }))
-  tokens.watch(link.replace(/^.*\//, ''), 'file link', 'own')
-  return { upload: location.replace(/^.*\//, '') }
-}
-
-/** Extractors tell of their runs. */
-const plantMessages = async ({ tokens, bus }: Parts, sets: CanaryWorld['sets']): Promise<void> => {
-  for (const [name, set] of Object.entries(sets)) {
-    const job = bus.to('canary.any').find(({ id }) => id === set['job'])
-    if (job) await bus.tell(job, `PROCESSING ${tokens.mint(`${name} run.message`, classes[name] ?? 'shown')}`)
-  }
-}
-
-const post2 = (call: TestFetch, path: string, headers: Readonly<Record<string, string>>): Promise<Response> =>
-  call(path, { method: 'POST', headers })
-
-interface Parts {
-  readonly server: TestServer
-  readonly tokens: Tokens
-  readonly people: Readonly<Record<Name, Person>>
-  readonly bus: FakeBus
-}
-
-/** A dataset that is being imported, as bags and copies make them. */
-const plantImport = async ({ server, tokens, people }: Parts, space: string): Promise<Ids> => {
-  const word = (field: string) => tokens.mint(`importing ${field}`, 'pending')
-  const [datasets, files, folders] = [server.get(Datasets), server.get(Files), server.get(Folders)]
-  const about = { author: people.ann.id, isImporting: true } as const
-  const dataset = await datasets.create({ ...about, name: word('dataset.name'), description: word('dataset.description'), spaces: [space] })
-  const parent = { kind: 'dataset', id: dataset.id } as const
-  const folder = await folders.create({ ...about, name: word('folder.name'), dataset: dataset.id, parent })
-  const { key: blob, sizeBytes, sha256 } = await server.get(BlobStore).put(Buffer.from(word('file.bytes')))
-  const file = await files.create({
-    ...{ ...about, blob, sizeBytes, sha256, extract: false, contentType: 'text/plain' },
-    ...{ name: `${word('file.name')}.txt`, description: word('file.description'), dataset: dataset.id, folder: folder.id },
-  })
-  const agent = { kind: 'user', name: 'Ann', extractorId: null, userId: people.ann.id } as const
-  const content = { [word('file.metadata.key')]: word('file.metadata.value') }
-  await server.get(MetadataDocuments).add({ ...about, target: { kind: 'file', id: file.id }, agent, content })
-  return { dataset: dataset.id, folder: folder.id, file: file.id }
 }
 
 /** Ids are told to nobody who may not look at what they name. */
@@ -153,13 +61,14 @@ const watchSecrets = async ({ server, tokens }: Parts): Promise<void> => {
 const everyWord: readonly TokenClass[] = ['restricted', 'bytes', 'person', 'trashed', 'pending', 'own', 'secret']
 const onPublic: readonly TokenClass[] = ['bytes', 'trashed', 'pending', 'own', 'secret']
 
-/** Boots a server and plants a word in everything that can be private. */
-export const makeCanaryWorld = async (isPrivate: boolean): Promise<CanaryWorld> => {
+/** Boots a server and plants a word in everything that can be private. `stopAfter` is told how to stop it, also when planting fails. */
+export const makeCanaryWorld = async (isPrivate: boolean, stopAfter: (stop: () => Promise<void>) => void): Promise<CanaryWorld> => {
   const tokens = new Tokens()
   const mailer = new MemoryMailer()
   const bus = new FakeBus()
   const secret = (field: string): string => tokens.mint(field, 'secret')
   const server = await bootForTest({
+    t: { teardown: stopAfter },
     also: [bus.plugin],
     overrides: { [Mailer]: mailer },
     config: {
@@ -190,6 +99,7 @@ export const makeCanaryWorld = async (isPrivate: boolean): Promise<CanaryWorld> 
   const gone = await plantDataset(planter('pending'), 'gone', into)
   const importing = await plantImport(parts, space)
   const own = await plantOwn(parts, dataset, String(restricted['file']))
+  const members = await plantMembers(parts, space, isPrivate)
 
   const shownPlaces = await plantSpace(planter('shown', 'shown', pam.call), 'public')
   const admin = server.as(server.admin.key)
@@ -230,7 +140,7 @@ export const makeCanaryWorld = async (isPrivate: boolean): Promise<CanaryWorld> 
   })
   const inside: readonly TokenClass[] = ['restricted', 'person']
   const sets = {
-    restricted: { ...restricted, ...own },
+    restricted: { ...restricted, ...own, ...members },
     archived,
     trashed,
     gone,
@@ -255,6 +165,11 @@ export const makeCanaryWorld = async (isPrivate: boolean): Promise<CanaryWorld> 
       'ReadOnly stranger': seenBy(readOnly.key),
       'former member': seenBy(former.key),
       "stranger's extraction key": seenBy(extractor),
+      "author's key for another space": {
+        server,
+        key: await narrowKey(parts),
+        hidden: new Set(everyWord.filter(each => each !== 'person')),
+      },
       'server admin': seenBy(server.admin.key, ['person'], { isAdmin: true }),
     },
     insiders: { viewer: seenBy(viewer.key, inside), editor: seenBy(editor.key, [...inside, 'bytes']) },
@@ -266,6 +181,13 @@ export const makeCanaryWorld = async (isPrivate: boolean): Promise<CanaryWorld> 
       const { datasets } = await import('../../plugins/resources/datasets/collection.ts')
       await server.get(DocumentStore).commit({ tombstone: String(gone['dataset']), in: datasets })
       await watchSecrets(parts)
+    },
+    async addMore() {
+      const of = isPrivate ? 'restricted' : 'trashed'
+      const { dataset: added } = await plantDataset(planter(of), 'added', into)
+      if (isPrivate) await plantSpace(planter(of), 'added')
+      else await post(ann.call, `/api/datasets/${added}`, undefined, 'DELETE')
+      await server.drained()
     },
     async reveal() {
       await server.get(Datasets).reveal(String(importing['dataset']))

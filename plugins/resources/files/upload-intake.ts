@@ -14,6 +14,7 @@ import {
   type FileRecord,
   Files,
   Folders,
+  Forbidden,
   Ids,
   type IncomingFile,
   type IntakeTarget,
@@ -23,10 +24,12 @@ import {
   MetadataChecks,
   MetadataDocuments,
   NotFound,
+  NotSignedIn,
   Policy,
   type Ref,
   type Stored,
   s,
+  Users,
   wire,
 } from 'pounce/sdk'
 import { FileRemoval, type Removal } from './removal.ts'
@@ -52,6 +55,7 @@ export class Intake implements FileIntake {
   #metadata: MetadataDocuments
   #checks: Contributions<MetadataCheck>
   #policy: Policy
+  #users: Users
   #ids: Ids
   #log: Log
 
@@ -65,6 +69,7 @@ export class Intake implements FileIntake {
     metadata: MetadataDocuments,
     checks: Contributions<MetadataCheck>,
     policy: Policy,
+    users: Users,
     ids: Ids,
     log: Log,
   ) {
@@ -77,6 +82,7 @@ export class Intake implements FileIntake {
     this.#metadata = metadata
     this.#checks = checks
     this.#policy = policy
+    this.#users = users
     this.#ids = ids
     this.#log = log
   }
@@ -94,8 +100,19 @@ export class Intake implements FileIntake {
 
   async requireTarget(caller: Caller, target: IntakeTarget): Promise<void> {
     demandPlaced(caller, target.dataset !== undefined)
-    if (target.dataset !== undefined) await demand(this.#policy, caller, 'AddResourceToDataset', { kind: 'dataset', id: target.dataset })
+    const now = await this.#asOfNow(caller)
+    if (target.dataset !== undefined) await demand(this.#policy, now, 'AddResourceToDataset', { kind: 'dataset', id: target.dataset })
+    else if (this.#policy.can(now, 'AddFile') !== 'yes') throw new Forbidden('You may not do this: it takes the permission AddFile')
     await this.requirePlace(target)
+  }
+
+  /** Bytes can take hours, in which people are suspended and leave spaces: what counts is what they may do when these have come. */
+  async #asOfNow(caller: Caller): Promise<Caller> {
+    if (!caller.user) return caller
+    const user = await this.#users.get(caller.user.id)
+    if (!user || user.status === 'Inactive') throw new NotSignedIn('Account is not activated')
+    const now = await this.#users.callerOf(user)
+    return { ...caller, ...(now.user ? { user: now.user } : {}), superAdmin: caller.superAdmin && user.status === 'Admin' }
   }
 
   async requirePlace({ dataset, folder }: IntakeTarget): Promise<void> {
@@ -193,4 +210,4 @@ export class Intake implements FileIntake {
     }
   }
 }
-wire(Intake, Config, BlobStore, Files, FileRemoval, Datasets, Folders, MetadataDocuments, MetadataChecks, Policy, Ids, Log)
+wire(Intake, Config, BlobStore, Files, FileRemoval, Datasets, Folders, MetadataDocuments, MetadataChecks, Policy, Users, Ids, Log)

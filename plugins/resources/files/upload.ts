@@ -96,7 +96,7 @@ export class Upload {
         throw new Invalid('No files uploaded: send at least one file as a part of a multipart/form-data body')
       }
       const target = this.#targetOf(fields, options)
-      await this.#require(target, options, caller)
+      await this.#intake.requireTarget(caller, target)
       const incoming: IncomingFile[] = received.map(file => {
         const document = sentMetadata(fields.byName, file)
         return document ? { ...file, metadata: [document] } : file

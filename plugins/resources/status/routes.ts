@@ -4,6 +4,8 @@ import { KnownTotals } from './known-totals.ts'
 
 const route = routesFor('status', { totals: KnownTotals, installation: Installation, parts: KnownParts })
 
+const untold = { spaces: 0, collections: 0, datasets: 0, files: 0, bytes: 0, users: 0 } as const
+
 const Version = s.Object({ number: s.String(), build: s.String(), branch: s.String(), gitsha1: s.String() })
 
 export const getVersion = route({
@@ -22,7 +24,7 @@ export const getStatus = route({
   path: '/api/status',
   summary: 'What runs here, and how much it holds',
   description:
-    'Server admins also see where things are kept. A part that is away is `disconnected` (MongoDB: `false`), and the totals are then the last known ones.',
+    'On a private server the totals are told to server admins; for everybody else they are 0, for they would tell of what is out of sight. Server admins also see where things are kept. A part that is away is `disconnected` (MongoDB: `false`), and the totals are then the last known ones.',
   permission: 'anyone',
   responses: {
     200: s.Object({
@@ -44,7 +46,7 @@ export const getStatus = route({
   async handle({ caller }, { totals, installation, parts }) {
     const isForAdmin = isServerAdmin(caller)
     const [counts, plugins, storage, extractors] = await Promise.all([
-      totals.known(),
+      isForAdmin || !installation.isPrivate ? totals.known() : untold,
       parts.plugins(isForAdmin),
       parts.storage(isForAdmin),
       parts.extractors(),
@@ -54,7 +56,7 @@ export const getStatus = route({
       body: {
         instance: installation.instance,
         version: { number: installation.version, build: 'pounce', branch: '', gitsha1: '' },
-        counts,
+        counts: { ...counts },
         plugins,
         storage,
         extractors,

@@ -1,0 +1,66 @@
+import test from 'ava'
+import { declaredRoutes, fill } from '../support/declared-routes.ts'
+import { changes, fingerprint } from '../support/fingerprint.ts'
+import { type Furnished, furnished } from '../support/furnished.ts'
+import { newKey } from '../support/people.ts'
+
+let world: Furnished
+let key: string
+
+test.before(async () => {
+  world = await furnished()
+  const { server } = world
+  // Of a server admin: what the key may not do is the key's own limit, not that of the account.
+  key = await newKey(server, server.admin.email, server.admin.password, 'name=extractor&scope=extraction')
+})
+test.after.always(() => world?.server.stop())
+
+/** Routes about accounts, credentials, roles, membership and the installation. Following gives no right to anything. */
+const ruling =
+  /^\/api\/(?:users(?!\/(?:un)?follow)|roles|groups|sessions|password|admin|changeAppearance|sensors\/config|invitations|reports|reindex|deleteindex|logout)|\/(?:members|invite|invitations|requests?|groups|acceptRequest|rejectRequest|removeUser|updateUsers|verify|update|sessions)(?:\/|$)|\/extractors\/(?:labels|enabled)|\/extractions\/(?:failed|queues|pending|jobs|requests)|emptyTrash|clearOld/
+
+test('a key that is handed to extractors changes no key, account, role, membership or setting, whoever it belongs to', async t => {
+  const { server, ids } = world
+  const routes = (await declaredRoutes(server)).filter(
+    ({ method, path, permission }) => permission === 'serverAdmin' || (method !== 'GET' && ruling.test(path)),
+  )
+  const before = await fingerprint(server)
+  const done: string[] = []
+  for (const { method, path, query, body, permission } of routes) {
+    const needed = query
+      .filter(({ required }) => required)
+      .map(({ name, schema }): [string, string] => [name, String(schema.enum?.[0] ?? ids['user'])])
+    const search = new URLSearchParams([['superAdmin', 'true'], ...needed])
+    const at = `${fill(path, (kind, name) => ids[kind] ?? ids[name] ?? 'test')}?${search}`
+    const json =
+      body === undefined ? {} : { json: { active: [ids['user']], admin: [ids['user']], role: 'Admin', name: 'x', description: 'x' } }
+    const answer = await server.as(key)(at, { method, ...json })
+    const text = await answer.text()
+    // Signing out ends a session, and a key has none.
+    if (answer.ok && path !== '/api/logout') done.push(`${method} ${path} (${permission}): ${answer.status} ${text.slice(0, 100)}`)
+    t.true(answer.status < 500, `${method} ${path}: ${answer.status}`)
+  }
+  t.deepEqual(done, [])
+  t.true(routes.length > 60, String(routes.length))
+  const { 'users.tries': _counted, 'users.sessions': _swept, ...changed } = changes(before, await fingerprint(server))
+  t.deepEqual(
+    Object.keys(changed).filter(name => !/audit/.test(name)),
+    [],
+  )
+  t.log(`${routes.length} routes`)
+})
+
+test('a key that is handed to extractors has no superadmin mode, on no way of asking for it', async t => {
+  const { server } = world
+  for (const init of [{}, { headers: { cookie: 'superAdmin=true' } }])
+    for (const path of [
+      '/api/users?superAdmin=true',
+      '/api/admin/users?superAdmin=true',
+      '/api/reports/metrics/users?superAdmin=true',
+      '/api/previews?superAdmin=true',
+    ])
+      t.is((await server.as(key)(path, init)).status, 403, path)
+  const { ids } = world
+  t.is((await server.as(key)(`/api/spaces/${ids['space']}?superAdmin=true`, { method: 'DELETE' })).status, 403)
+  t.is((await server.as(key)(`/api/datasets/${ids['dataset']}?superAdmin=true`, { method: 'DELETE' })).status, 403)
+})

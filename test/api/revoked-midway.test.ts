@@ -1,0 +1,114 @@
+import { once } from 'node:events'
+import { readdir } from 'node:fs/promises'
+import { get, type IncomingMessage } from 'node:http'
+import { join } from 'node:path'
+import test from 'ava'
+import { Files, Users } from 'pounce/sdk'
+import { bootForTest, type TestServer } from 'pounce/sdk/testing'
+import { newDataset, ok, upload } from '../support/scene.ts'
+import { SlowUpload } from '../support/slow-upload.ts'
+import { letIn, newSpace, type Somebody, somebody } from '../support/spaces-and-people.ts'
+import { until } from '../support/until.ts'
+
+let server: TestServer
+let ann: Somebody
+const sizeBytes = 24 * 1024 * 1024
+const bytes = Buffer.alloc(sizeBytes, 'pounce')
+
+test.before(async () => {
+  server = await bootForTest({ config: { access: { private: true } } })
+  ann = await somebody(server, 'ann')
+})
+test.after.always(() => server?.stop())
+
+/** A dataset of a space with an editor, and ways to end what the editor may do. */
+const scene = async () => {
+  const editor = await somebody(server, 'editor')
+  const space = await newSpace(ann)
+  await letIn(ann, space, 'Editor', editor)
+  const dataset = await newDataset(ann.call, { space: [space] })
+  const suspend = () => server.get(Users).change(editor.id, { set: { status: 'Inactive' } }, [])
+  return {
+    editor,
+    dataset,
+    ends: {
+      'removed from the space': () => ann.post(`/api/spaces/${space}/removeUser?removeUser=${editor.id}`),
+      'whose dataset left the space': () => ann.post(`/api/spaces/${space}/removeDataset/${dataset}`),
+      suspended: suspend,
+      'who only reads from now on': () => server.get(Users).change(editor.id, { set: { status: 'ReadOnly' } }, []),
+      'whose key is gone': () => editor.remove('/api/users/keys/test'),
+    },
+  }
+}
+type End = keyof Awaited<ReturnType<typeof scene>>['ends']
+const readEnds: readonly End[] = ['removed from the space', 'whose dataset left the space', 'suspended', 'whose key is gone']
+
+const filesIn = async (dataset: string): Promise<number> => (await Array.fromAsync(server.get(Files).ofDataset(dataset))).length
+
+/** The body of an upload is being taken: what was decided before it was decided. */
+const isTaking = () => until('the upload to have begun', async () => (await readdir(join(server.folder, 'blobs', 'tmp'))).length > 0)
+
+for (const end of ['removed from the space', 'whose dataset left the space', 'suspended', 'who only reads from now on'] as const)
+  test.serial(`what somebody sends who is ${end} meanwhile is refused when it is complete, and leaves nothing`, async t => {
+    const { editor, dataset, ends } = await scene()
+    const sending = new SlowUpload(server.url, editor.key, dataset, 'late.bin', sizeBytes)
+    await sending.send(bytes.subarray(0, sizeBytes / 2))
+    await isTaking()
+    await ends[end]()
+    await sending.send(bytes.subarray(sizeBytes / 2))
+    const { status, text } = await sending.finish()
+    t.true([401, 403, 404].includes(status), `${status} ${text}`)
+    t.is(await filesIn(dataset), 0)
+  })
+
+for (const end of readEnds)
+  test.serial(`a download that has begun may end for somebody ${end}, and no other begins`, async t => {
+    const { editor, dataset, ends } = await scene()
+    const file = await upload(ann.call, dataset, bytes, 'long.bin', { type: 'application/octet-stream' })
+    const path = `/api/files/${file}/blob`
+    const [answer] = (await once(get(server.url + path, { headers: { 'x-api-key': editor.key }, agent: false }), 'response')) as [
+      IncomingMessage,
+    ]
+    t.is(answer.statusCode, 200)
+    await once(answer, 'readable')
+    await ends[end]()
+    for (const headers of [{}, { range: 'bytes=100-' }]) t.true([401, 404].includes((await editor.call(path, { headers })).status))
+    t.true([401, 404].includes((await editor.call(`/api/datasets/${dataset}/download`)).status))
+    let length = 0
+    for await (const piece of answer) length += (piece as Buffer).length
+    t.is(length, sizeBytes)
+  })
+
+test.serial('pieces of an upload are refused from the moment that the right to it is gone', async t => {
+  for (const end of readEnds) {
+    const { editor, dataset, ends } = await scene()
+    const about = `filename ${btoa('late.txt')},dataset ${btoa(dataset)}`
+    const tus = { 'tus-resumable': '1.0.0' }
+    const begun = await editor.call('/api/uploads', {
+      method: 'POST',
+      headers: { ...tus, 'upload-length': '10', 'upload-metadata': about },
+    })
+    const path = new URL(begun.headers.get('location') ?? '', server.url).pathname
+    const send = (offset: number, body: string) =>
+      editor.call(path, {
+        method: 'PATCH',
+        body,
+        headers: { ...tus, 'upload-offset': String(offset), 'content-type': 'application/offset+octet-stream' },
+      })
+    t.is((await send(0, '01234')).status, 204)
+    await ends[end]()
+    t.true([401, 403, 404].includes((await send(5, '56789')).status), end)
+    t.is(await filesIn(dataset), 0)
+  }
+})
+
+test.serial('the next page of a list is of what may be seen then', async t => {
+  const { editor, dataset, ends } = await scene()
+  const own = await ok<readonly { id: string }[]>(editor.call('/api/datasets?limit=1'))
+  t.deepEqual(
+    own.map(({ id }) => id),
+    [dataset],
+  )
+  await ends['removed from the space']()
+  t.deepEqual(await ok(editor.call('/api/datasets?limit=1')), [])
+})
