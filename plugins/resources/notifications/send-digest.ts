@@ -1,5 +1,6 @@
 import {
   CommitConflict,
+  type Contributions,
   configPort,
   DocumentStore,
   eq,
@@ -9,9 +10,11 @@ import {
   Mailer,
   Problem,
   range,
-  Site,
+  type Site,
+  Sites,
   type Stored,
   type StoredEvent,
+  siteName,
   Users,
   wire,
 } from 'pounce/sdk'
@@ -28,7 +31,7 @@ export class SendDigest {
   #documents: DocumentStore
   #users: Users
   #feed: Feed
-  #site: Site
+  #sites: Contributions<Site>
   #mailer: Mailer
   #installation: Installation
   #log: Log
@@ -38,7 +41,7 @@ export class SendDigest {
     documents: DocumentStore,
     users: Users,
     feed: Feed,
-    site: Site,
+    sites: Contributions<Site>,
     mailer: Mailer,
     installation: Installation,
     log: Log,
@@ -47,7 +50,7 @@ export class SendDigest {
     this.#documents = documents
     this.#users = users
     this.#feed = feed
-    this.#site = site
+    this.#sites = sites
     this.#mailer = mailer
     this.#installation = installation
     this.#log = log
@@ -65,7 +68,7 @@ export class SendDigest {
     if (!user || !wishOf(user)) return
     const news = await this.#feed.newsFor(user, { since: told, until, limit: this.#settings.mostLines })
     if (news.lines.length === 0) return
-    const { displayName } = await this.#site.settings()
+    const displayName = await siteName(this.#sites)
     const { subject, text } = digestMail(news, { displayName, every, baseUrl: this.#installation.baseUrl })
     try {
       await this.#mailer.send({ to: [user.email], subject, text })
@@ -94,4 +97,4 @@ export class SendDigest {
     }
   }
 }
-wire(SendDigest, configPort(config), DocumentStore, Users, Feed, Site, Mailer, Installation, Log)
+wire(SendDigest, configPort(config), DocumentStore, Users, Feed, Sites, Mailer, Installation, Log)
