@@ -89,7 +89,9 @@ export class OutsideAccounts {
     const fields = (Object.keys(now) as (keyof typeof now)[]).filter(field => now[field] !== user[field])
     const isVerifiedNow = user.isEmailUnverified === true && isEmailVerified && email !== ''
     if (fields.length === 0 && !isVerifiedNow) return user
-    const changed = event('user.updated', { kind: 'user', id: user.id }, { fields }, user.id)
+    // An address that counts from now on is news of the address.
+    const told = isVerifiedNow ? [...new Set([...fields, 'email'])] : fields
+    const changed = event('user.updated', { kind: 'user', id: user.id }, { fields: told }, user.id)
     try {
       const unset = isVerifiedNow ? { unset: ['isEmailUnverified'] } : {}
       return await this.#users.change(user.id, { set: Object.fromEntries(fields.map(field => [field, now[field] ?? ''])), ...unset }, [

@@ -1,0 +1,84 @@
+import test from 'ava'
+import { type AuthProvider, AuthProviders, definePlugin, provide, Users, type VerifiedIdentity, wire } from 'pounce/sdk'
+import { bootForTest } from 'pounce/sdk/testing'
+
+const person: VerifiedIdentity = {
+  provider: 'directory',
+  subject: 'cn=ada',
+  email: 'ada@example.org',
+  isEmailVerified: false,
+  firstName: 'Ada',
+  lastName: 'Lovelace',
+  groups: [],
+}
+let said: Partial<VerifiedIdentity> | undefined
+
+/** A directory that vouches for whatever a test has it say. */
+class Directory implements AuthProvider {
+  readonly id = 'directory'
+
+  async password(name: string, password: string): Promise<VerifiedIdentity | undefined> {
+    return said && password === 'theirs' ? { ...person, subject: name, ...said } : undefined
+  }
+}
+wire(Directory)
+const directory = definePlugin({ id: 'auth.directory', summary: 'For tests.', provides: [provide(AuthProviders, Directory)] })
+const plugins = ['documents.sqlite', 'access.policy', 'auth.local', 'resources.users', directory]
+const server = await bootForTest({ plugins })
+test.after.always(() => server.stop())
+
+/** Signs in as whom the directory says; the account. */
+const arrive = async (who: Partial<VerifiedIdentity>) => {
+  said = who
+  const answer = await server.as()('/api/login', { method: 'POST', json: { email: 'typed', password: 'theirs' } })
+  const { id = '' } = (await answer.json()) as { id?: string }
+  return answer.status === 200 ? server.get(Users).get(id) : answer.status
+}
+
+test.serial('an address counts from the sign-in on at which it was checked, and not before', async t => {
+  const first = await arrive({ subject: 'cn=ada' })
+  t.like(first, { email: 'ada@example.org', isEmailUnverified: true, provider: 'directory', identities: ['directory cn=ada'] })
+  const moved = await arrive({ subject: 'cn=ada', email: 'Ada.Lovelace@example.org', lastName: 'King' })
+  t.like(moved, { email: 'ada.lovelace@example.org', isEmailUnverified: true, lastName: 'King' })
+  const checked = await arrive({ subject: 'cn=ada', email: 'ada.lovelace@example.org', lastName: 'King', isEmailVerified: true })
+  t.like(checked, { email: 'ada.lovelace@example.org', lastName: 'King' })
+  t.is(typeof checked === 'object' ? checked.isEmailUnverified : 'no account', undefined)
+  const back = await arrive({ subject: 'cn=ada', email: 'other@example.org' })
+  t.like(back, { email: 'ada.lovelace@example.org', firstName: 'Ada', lastName: 'Lovelace' })
+})
+
+test.serial('what a provider says is checked like what people type', async t => {
+  for (const email of ['no address', 'a@b@c', 'a b@example.org', 'x\u0000@example.org', `${'x'.repeat(400)}@example.org`, ''])
+    t.is(await arrive({ subject: 'cn=strange', email, isEmailVerified: true }), 401, email)
+  const odd = await arrive({ subject: 'cn=odd', email: 'odd@example.org', firstName: ' Li\u0000ne\n ', lastName: 'x'.repeat(300) })
+  t.like(odd, { firstName: 'Li ne', lastName: 'x'.repeat(200) })
+  const named = await arrive({ subject: 'cn=odd', email: 'odd@example.org', firstName: '', lastName: '' })
+  t.like(named, { firstName: 'Li ne' })
+})
+
+test.serial('nobody takes the address of somebody else, nor comes in as somebody whose name merely begins alike', async t => {
+  const { id } = await server.get(Users).create({ email: 'victim@example.org', firstName: 'V', lastName: 'V', status: 'Active' })
+  t.is(await arrive({ subject: 'cn=mallory', email: 'Victim@example.org' }), 401)
+  t.is((await server.get(Users).get(id))?.identities, undefined)
+  const long = await arrive({ subject: 'cn=ada, more', email: 'longer@example.org' })
+  t.like(long, { email: 'longer@example.org' })
+})
+
+test.serial('many who come at once for the first time, with changing names, come to one account', async t => {
+  said = { subject: 'cn=crowd', email: 'crowd@example.org', isEmailVerified: true }
+  const answers = await Promise.all(
+    Array.from({ length: 12 }, () => server.as()('/api/login', { method: 'POST', json: { email: 'typed', password: 'theirs' } })),
+  )
+  const ids = await Promise.all(answers.map(async answer => ((await answer.json()) as { id?: string }).id))
+  t.deepEqual([...new Set(answers.map(({ status }) => status))], [200])
+  t.is(new Set(ids).size, 1)
+})
+
+test.serial('of two people whom one address is said to belong to at once, one gets the account', async t => {
+  said = { email: 'both@example.org', isEmailVerified: true }
+  const at = (email: string) => server.as()('/api/login', { method: 'POST', json: { email, password: 'theirs' } })
+  const statuses = (await Promise.all(['cn=one', 'cn=two', 'cn=one', 'cn=two'].map(at))).map(({ status }) => status)
+  t.deepEqual(statuses.toSorted(), [200, 200, 401, 401])
+  const user = await server.get(Users).byEmail('both@example.org')
+  t.is(user?.identities?.length, 1)
+})
