@@ -271,3 +271,33 @@ test('fifty writers on the memberships of one person leave one membership in eac
     t.is(await roleOf(bob, space), 'Viewer')
   }
 })
+
+test('whoever becomes a member while the space is deleted is none', async t => {
+  const [ann, bob, cid] = (await people(3)) as [Somebody, Somebody, Somebody]
+  for (let round = 0; round < 4; round += 1) {
+    const space = await newSpace(ann)
+    await server.get(Spaces).change(space, { set: { requests: [{ user: cid.id, at: new Date().toISOString() }] } }, [])
+    await Promise.all([
+      ann.put(`/api/spaces/${space}/members/${bob.id}`, { role: 'Viewer' }),
+      ann.post(`/api/spaces/${space}/acceptRequest?user=${cid.id}`),
+      ann.remove(`/api/spaces/${space}`),
+      ann.post(`/api/spaces/${space}/invite`, { userIds: [cid.id], emails: ['late@elsewhere.example'] }),
+    ])
+    await server.drained()
+    for (const { id } of [ann, bob, cid]) t.deepEqual((await server.get(Users).get(id))?.memberships, [])
+  }
+})
+
+test('the feed tells of requests and of groups', async t => {
+  const [ann, bob] = (await people(2)) as [Somebody, Somebody]
+  const space = await newSpace(ann)
+  const group = await idOf(admin.post('/api/groups', { name: 'in the feed' }))
+  await ann.put(`/api/spaces/${space}/groups/${group}`, {})
+  await ann.remove(`/api/spaces/${space}/groups/${group}`)
+  await admin.put(`/api/spaces/${space}/verify`)
+  await ann.post(`/api/spaces/${space}/update`, { name: 'fed', description: '', timetolive: '1', enabled: false, access: 'PUBLIC' })
+  await bob.post(`/api/spaces/${space}/request`, {})
+  await server.drained()
+  const types = ((await ann.get('/api/events?limit=50')).body as { event_type: string }[]).map(line => line.event_type)
+  for (const type of ['postrequest_space', 'add_group_to_space', 'remove_group_from_space']) t.true(types.includes(type), type)
+})

@@ -180,6 +180,7 @@ export class Invitations {
     { role, author, message }: Pick<InvitationRecord, 'role' | 'author' | 'message'>,
   ): Promise<'added' | 'member'> {
     const outcome = await this.#users.setMembership(user.id, space, role, { actor: author, message, onlyNew: true })
+    await this.#members.settle(space)
     return outcome === 'added' ? 'added' : 'member'
   }
 

@@ -85,6 +85,7 @@ export class JoinRequests {
       return { set: { requests: requests.map(one => (one.user === user ? { ...one, settling: now } : one)) }, events: [] }
     })
     await this.#users.setMembership(user, space, id, { actor, joining: 'accepted', onlyNew: true })
+    await this.#members.settle(space)
     await this.#forget(space, user, actor)
   }
 

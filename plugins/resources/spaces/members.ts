@@ -1,4 +1,17 @@
-import { type After, Conflict, Invalid, NotFound, port, type RoleRecord, type Stored, s, type UserRecord, Users, wire } from 'pounce/sdk'
+import {
+  type After,
+  Conflict,
+  Invalid,
+  NotFound,
+  port,
+  type RoleRecord,
+  Spaces,
+  type Stored,
+  s,
+  type UserRecord,
+  Users,
+  wire,
+} from 'pounce/sdk'
 
 type Role = RoleRecord & Stored
 type User = UserRecord & Stored
@@ -15,9 +28,11 @@ const roleIn = (user: UserRecord, space: string): string | undefined => user.mem
 /** Who belongs to a space, in which role. There always is somebody who can edit it, once there was. */
 export class Members {
   #users: Users
+  #spaces: Spaces
 
-  constructor(users: Users) {
+  constructor(users: Users, spaces: Spaces) {
     this.#users = users
+    this.#spaces = spaces
   }
 
   /**
@@ -73,6 +88,13 @@ export class Members {
     }
   }
 
+  /** After somebody became a member: `NotFound` when the space went at that moment; then it has no members. */
+  async settle(space: string): Promise<void> {
+    if (await this.#spaces.get(space)) return
+    await this.release(space)
+    throw new NotFound('space')
+  }
+
   /** A role by its name or id. `Invalid`, with those that there are, when there is none. */
   async roleOf(nameOrId: string): Promise<Role> {
     const roles = await this.#users.roles()
@@ -95,6 +117,7 @@ export class Members {
     if (losing.length > 0 && !gains && !(await isRuled(leaving))) throw new Conflict(lastAdmin)
     const inOrder = [...next].sort(([, one], [, other]) => Number(one === undefined) - Number(other === undefined))
     for (const [{ id }, role] of inOrder) await this.#users.setMembership(id, space, role, { actor })
+    await this.settle(space)
     if (losing.length === 0 || (await isRuled([]))) return
     for (const [user] of losing) await this.#users.setMembership(user.id, space, roleIn(user, space), { onlyNew: false })
     throw new Conflict(lastAdmin)
@@ -128,7 +151,7 @@ export class Members {
     return known
   }
 }
-wire(Members, Users)
+wire(Members, Users, Spaces)
 
 export const SpaceMembers = port<Members>('spaces.members')
 
