@@ -1,21 +1,35 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import type { Counts } from './matrix.ts'
 
-/** What the last full run had, by part; `docs/security.md` quotes the sum. */
+/** What the last full run had, by part. */
 const file = new URL('./counts.json', import.meta.url)
 
-export interface PartCounts {
-  readonly routes: number
-  readonly cells: number
-  readonly refusals: number
-  readonly deeds: number
-  readonly disagreements: number
+/** Quotes it between two marks. */
+const page = new URL('../../docs/security.md', import.meta.url)
+const marks = /(<!-- counts -->)[\s\S]*(<!-- \/counts -->)/
+
+const columns = ['routes', 'cells', 'refusals', 'deeds', 'disagreements'] as const
+type PartCounts = Readonly<Record<(typeof columns)[number], number>>
+type Parts = Readonly<Record<string, PartCounts>>
+
+/** A line for each part and one for all. */
+export const countsTable = (parts: Parts): string => {
+  const sum = (column: (typeof columns)[number]): number => Object.values(parts).reduce((all, part) => all + part[column], 0)
+  const line = (name: string, value: (column: (typeof columns)[number]) => number | string): string =>
+    `| ${[name, ...columns.map(column => value(column).toLocaleString('en'))].join(' | ')} |`
+  const head = [line('Server, part', column => column), `|---|${columns.map(() => '---:').join('|')}|`]
+  return [...head, ...Object.entries(parts).map(([name, part]) => line(name, column => part[column])), line('all', sum)].join('\n')
 }
 
-/** Keeps the counts of a part of a full run. */
+/** Keeps the counts of a part of a full run, and puts them on the page. */
 export const noteCounts = async (part: string, { cells, refusals, deeds, disagreements, asked }: Counts): Promise<void> => {
-  const known = JSON.parse(await readFile(file, 'utf8').catch(() => '{}')) as Readonly<Record<string, PartCounts>>
+  const known = JSON.parse(await readFile(file, 'utf8').catch(() => '{}')) as Parts
   const parts = { ...known, [part]: { routes: asked.size, cells, refusals, deeds, disagreements: disagreements.length } }
   const sorted = Object.fromEntries(Object.entries(parts).sort(([one], [other]) => (one < other ? -1 : 1)))
   await writeFile(file, `${JSON.stringify(sorted, null, 2)}\n`)
+  const text = await readFile(page, 'utf8')
+  await writeFile(
+    page,
+    text.replace(marks, (_, open: string, close: string) => `${open}\n${countsTable(sorted)}\n${close}`),
+  )
 }
