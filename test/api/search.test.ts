@@ -93,7 +93,7 @@ test('whose dataset it is finds what others put in, without being in its space',
     ann.call('/api/spaces', { method: 'POST', json: { name: 'Left behind', description: '' } }),
   )
   const dataset = await newDataset(ann.call, { name: 'Driftwood', space: [space] })
-  await ok(ann.call(`/api/spaces/${space}/updateUsers`, { method: 'POST', json: { rolesandusers: { Admin: eve.id } } }))
+  await ok(ann.call(`/api/spaces/${space}/updateUsers`, { method: 'POST', json: { rolesandusers: { Admin: `${ann.id},${eve.id}` } } }))
   await upload(eve.call, dataset, 'x', 'driftwood.txt')
   await ok(ann.call(`/api/spaces/${space}/removeUser?removeUser=${ann.id}`, { method: 'POST', json: {} }))
   t.deepEqual(await names(asked('driftwood')), ['Driftwood', 'driftwood.txt'])
