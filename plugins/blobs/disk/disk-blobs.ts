@@ -47,7 +47,7 @@ export class DiskBlobs implements BlobStore {
   /** Makes the folders and clears away what an interrupted run left. */
   async start(): Promise<void> {
     await rm(this.#temporaryFolder, { recursive: true, force: true })
-    await mkdir(this.#temporaryFolder, { recursive: true })
+    await mkdir(this.#temporaryFolder, { recursive: true, mode: 0o700 })
     await this.#big.start()
     await this.#small.start()
   }

@@ -13,7 +13,7 @@ export class IndexFolder {
   }
 
   make(): void {
-    mkdirSync(this.path, { recursive: true })
+    mkdirSync(this.path, { recursive: true, mode: 0o700 })
   }
 
   /** Name of the index in use; undefined when there is none yet. */

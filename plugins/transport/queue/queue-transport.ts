@@ -177,7 +177,7 @@ wire(QueueTransport, Config, Installation, DocumentStore, BlobStore, Extractors,
  * when it starts are left from its earlier life.
  */
 async function ownerOf(root: string): Promise<string> {
-  await mkdir(root, { recursive: true })
+  await mkdir(root, { recursive: true, mode: 0o700 })
   const path = join(root, 'owner')
   const known = await readFile(path, 'utf8').catch(() => '')
   if (known !== '') return known

@@ -1,0 +1,59 @@
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'ava'
+import { bootForTest, type TestServer } from 'pounce/sdk/testing'
+import { loadConfig } from '../../core/config.ts'
+import { declaredRoutes } from '../support/declared-routes.ts'
+
+let server: TestServer
+test.before(async () => {
+  server = await bootForTest()
+})
+test.after.always(() => server?.stop())
+
+test('a page runs no script that is written into it, and nothing of ours is taken into pages of others', async t => {
+  const admin = server.as(server.admin.key)
+  const pages: string[] = []
+  for (const { method, path } of await declaredRoutes(server)) {
+    if (method !== 'GET' || path.includes('{')) continue
+    const { headers, status } = await admin(path, { redirect: 'manual', headers: { accept: 'text/html' } })
+    t.is(headers.get('x-content-type-options'), 'nosniff', path)
+    if (!headers.get('content-type')?.startsWith('text/html')) continue
+    pages.push(path)
+    const policy = headers.get('content-security-policy') ?? ''
+    t.regex(policy, /default-src '(?:self|none)'/, `${path} ${status}`)
+    t.notRegex(policy, /unsafe|\*|http:/, path)
+  }
+  t.true(pages.length > 0, String(pages))
+  t.log(pages.join(' '))
+})
+
+test('the server listens where only its own machine reaches it, unless it is told otherwise', async t => {
+  const config = (await loadConfig({ environment: {}, settings: { data: server.folder } })) as unknown as {
+    readonly http?: { readonly host?: string }
+  }
+  t.regex(JSON.stringify(config), /"host":"127\.0\.0\.1"/)
+})
+
+test('what is kept is for the account that the server runs as', async t => {
+  for (const name of ['documents', 'blobs', 'search', 'transport.queue']) {
+    const { mode } = await stat(join(server.folder, name))
+    t.is(mode & 0o007, 0, `${name} ${mode.toString(8)}`)
+  }
+})
+
+test('no dependency runs a script when it is installed, but those that are named', async t => {
+  const lock = JSON.parse(await readFile(new URL('../../package-lock.json', import.meta.url), 'utf8')) as {
+    readonly packages: Readonly<Record<string, { readonly hasInstallScript?: boolean }>>
+  }
+  const { allowScripts } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    readonly allowScripts: Readonly<Record<string, boolean>>
+  }
+  const scripted = Object.entries(lock.packages)
+    .filter(([, { hasInstallScript }]) => hasInstallScript)
+    .map(([path]) => path.replace(/^.*node_modules\//, ''))
+  t.deepEqual(
+    scripted.filter(name => !(name in allowScripts)),
+    [],
+  )
+})
