@@ -192,7 +192,12 @@ test.serial('whoever wants to go elsewhere afterwards is not sent away', async t
   ]
   for (const returnTo of elsewhere)
     t.is((await server.as()(`/api/login/uni?returnTo=${encodeURIComponent(returnTo)}`, { redirect: 'manual' })).status, 400, returnTo)
-  for (const returnTo of ['/', '/datasets/1?tab=files#x', '/search?q=a//b%2Fc', '/%C3%A9']) {
+  t.is((await server.as()('/api/login/uni?returnTo=/a/..//evil.example', { redirect: 'manual' })).status, 400)
+  const wide = await new Browser().go(`${server.url}/api/login/uni?returnTo=${encodeURIComponent('/日本/é?ä=ö')}`, url =>
+    url.pathname.startsWith('/%'),
+  )
+  t.is(wide.trail.at(-1)?.href, `${server.url}/%E6%97%A5%E6%9C%AC/%C3%A9?%C3%A4=%C3%B6`)
+  for (const returnTo of ['/', '/datasets/1?tab=files#x', '/search?q=a//b%2Fc', '/search?q=100%25', '/%C3%A9']) {
     const { trail } = await new Browser().go(
       `${server.url}/api/login/uni?returnTo=${encodeURIComponent(returnTo)}`,
       url => url.href === server.url + returnTo,
