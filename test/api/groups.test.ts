@@ -25,7 +25,7 @@ const fill = async (group: string, ...people: readonly Somebody[]): Promise<void
 }
 const groupsOf = async (person: Somebody) => (await server.get(Users).get(person.id))?.groups ?? []
 
-test('a server admin makes, changes and deletes groups; others see that there are', async t => {
+test.serial('a server admin makes, changes and deletes groups; others see that there are', async t => {
   const ann = await somebody(server)
   const id = await newGroup({ name: 'Lake people' })
   const { body } = await ann.get(`/api/groups/${id}`)
@@ -41,7 +41,7 @@ test('a server admin makes, changes and deletes groups; others see that there ar
   t.false((await idsOf(ann.get('/api/groups'))).includes(id))
 })
 
-test('only server admins rule over groups', async t => {
+test.serial('only server admins rule over groups', async t => {
   const ann = await somebody(server)
   const id = await newGroup()
   const calls: readonly (readonly [keyof Somebody & ('post' | 'put' | 'remove' | 'get'), string, unknown?])[] = [
@@ -61,7 +61,7 @@ test('only server admins rule over groups', async t => {
   t.deepEqual(await groupsOf(ann), [])
 })
 
-test('groups that are not well described, and names that are taken, are refused', async t => {
+test.serial('groups that are not well described, and names that are taken, are refused', async t => {
   const id = await newGroup({ name: 'taken' })
   await newGroup({ name: 'of ldap', source: 'ldap', external: 'cn=staff' })
   const wrong = [
@@ -85,7 +85,7 @@ test('groups that are not well described, and names that are taken, are refused'
   t.is((await admin.get(`/api/groups/${id}/members?after=nonsense`)).status, 400)
 })
 
-test('malformed and unknown ids are answered alike', async t => {
+test.serial('malformed and unknown ids are answered alike', async t => {
   const ann = await somebody(server)
   const id = await newGroup()
   const answers = await Promise.all(['nonsense', unknownId].map(async one => refusal(await ann.call(`/api/groups/${one}`))))
@@ -104,7 +104,7 @@ test('malformed and unknown ids are answered alike', async t => {
   t.deepEqual(await groupsOf(ann), [])
 })
 
-test('members of a group are put in and taken out, and know each other', async t => {
+test.serial('members of a group are put in and taken out, and know each other', async t => {
   const [ann, bob, cid] = [await somebody(server), await somebody(server), await somebody(server)]
   const id = await newGroup()
   await fill(id, ann, bob)
@@ -123,7 +123,7 @@ test('members of a group are put in and taken out, and know each other', async t
   t.is((await bob.get(`/api/groups/${id}/members`)).status, 403)
 })
 
-test('the role of a group counts for its members, besides their own, until it ends', async t => {
+test.serial('the role of a group counts for its members, besides their own, until it ends', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const space = await newSpace(ann)
   const dataset = await newDataset(ann, { space: [space] })
@@ -153,7 +153,7 @@ test('the role of a group counts for its members, besides their own, until it en
   t.is((await ann.remove(`/api/spaces/${space}/groups/${id}`)).status, 400)
 })
 
-test('a group gets roles from those who may edit the space', async t => {
+test.serial('a group gets roles from those who may edit the space', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const [space, id] = [await newSpace(ann), await newGroup()]
   const path = `/api/spaces/${space}/groups/${id}`
@@ -173,7 +173,7 @@ test('a group gets roles from those who may edit the space', async t => {
   t.is((await server.get(Groups).get(id))?.memberships.length, 1)
 })
 
-test('a group that is deleted and a space that is deleted end what they gave', async t => {
+test.serial('a group that is deleted and a space that is deleted end what they gave', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const [space, other] = [await newSpace(ann), await newSpace(ann)]
   const [gone, stays] = [await newGroup(), await newGroup()]
@@ -186,12 +186,12 @@ test('a group that is deleted and a space that is deleted end what they gave', a
   t.is((await bob.get(`/api/spaces/${other}`)).status, 404)
   t.is((await bob.get(`/api/spaces/${space}`)).status, 200)
   await ann.remove(`/api/spaces/${space}`)
-  await server.drained()
+  await server.drained(30_000)
   t.deepEqual(await groupsOf(bob), [stays])
   t.deepEqual((await server.get(Groups).get(stays))?.memberships, [])
 })
 
-test('a provider names the groups of its people, and no others', async t => {
+test.serial('a provider names the groups of its people, and no others', async t => {
   const ann = await somebody(server)
   const [staff, guests] = [
     await newGroup({ source: 'campus', external: 'Staff' }),
@@ -215,7 +215,7 @@ test('a provider names the groups of its people, and no others', async t => {
   await t.throwsAsync(stored.assignExternal(unknownId, 'campus', []))
 })
 
-test('a group that is deleted while it is filled and given roles leaves nothing behind', async t => {
+test.serial('a group that is deleted while it is filled and given roles leaves nothing behind', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const space = await newSpace(ann)
   for (let round = 0; round < 5; round += 1) {
@@ -227,13 +227,13 @@ test('a group that is deleted while it is filled and given roles leaves nothing 
       admin.post(`/api/groups/${id}/members`, { users: [bob.id] }),
     ])
     for (const { status } of statuses) t.true(status === 200 || status === 404, String(status))
-    await server.drained()
+    await server.drained(30_000)
     t.deepEqual(await groupsOf(bob), [])
     t.is((await bob.get(`/api/spaces/${space}`)).status, 404)
   }
 })
 
-test('fifty changes of groups and memberships of one person at once are all there afterwards', async t => {
+test.serial('fifty changes of groups and memberships of one person at once are all there afterwards', async t => {
   const ann = await somebody(server)
   const ids: string[] = []
   for (let n = 0; n < 25; n += 1) ids.push(await newGroup())
@@ -243,7 +243,7 @@ test('fifty changes of groups and memberships of one person at once are all ther
   t.is((await users.get(ann.id))?.memberships.length, 25)
 })
 
-test('what another kernel changes of a group counts within a second', async t => {
+test.serial('what another kernel changes of a group counts within a second', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const [space, id] = [await newSpace(ann), await newGroup()]
   await fill(id, bob)

@@ -20,7 +20,7 @@ const roleOf = async (person: Somebody, space: string) => {
 }
 const people = (count: number) => Promise.all(Array.from({ length: count }, () => somebody(server)))
 const mailsTo = async (person: Somebody) => {
-  await server.drained()
+  await server.drained(30_000)
   return mailer.sent.filter(({ to }) => to.includes(person.email)).map(({ subject }) => subject)
 }
 interface Member {
@@ -31,7 +31,7 @@ interface Member {
   readonly role: { readonly name: string }
 }
 
-test('members are listed with their roles, groups first, page by page', async t => {
+test.serial('members are listed with their roles, groups first, page by page', async t => {
   const [ann, bob, cid] = (await people(3)) as [Somebody, Somebody, Somebody]
   const space = await newSpace(ann)
   await letIn(ann, space, 'Viewer', bob)
@@ -64,7 +64,7 @@ test('members are listed with their roles, groups first, page by page', async t 
   t.is(nextOf(await bob.get(`/api/spaces/${space}/members?limit=4`)), undefined)
 })
 
-test('members are shown to those who may look at the space', async t => {
+test.serial('members are shown to those who may look at the space', async t => {
   const [ann, bob] = (await people(2)) as [Somebody, Somebody]
   const space = await newSpace(ann)
   t.is((await bob.get(`/api/spaces/${space}/members`)).status, 404)
@@ -75,15 +75,15 @@ test('members are shown to those who may look at the space', async t => {
   t.is((await ann.get(`/api/spaces/${space}/members?limit=0`)).status, 400)
 })
 
-test('a member gets a role, another role, and leaves; each is told', async t => {
+test.serial('a member gets a role, another role, and leaves; each is told', async t => {
   const [ann, bob] = (await people(2)) as [Somebody, Somebody]
   const space = await newSpace(ann, 'told')
   const path = `/api/spaces/${space}/members/${bob.id}`
   t.deepEqual((await ann.put(path, { role: 'Viewer' })).body, ok)
-  await server.drained()
+  await server.drained(30_000)
   t.deepEqual((await ann.put(path, { role: 'Editor' })).body, ok)
   t.is(await roleOf(bob, space), 'Editor')
-  await server.drained()
+  await server.drained(30_000)
   t.deepEqual((await ann.remove(path)).body, ok)
   t.is(await roleOf(bob, space), undefined)
   t.is((await bob.get(`/api/spaces/${space}`)).status, 404)
@@ -95,7 +95,7 @@ test('a member gets a role, another role, and leaves; each is told', async t => 
   t.regex(mails[2] ?? '', /took you out of the space told$/)
 })
 
-test('only those who may edit a space rule over its members', async t => {
+test.serial('only those who may edit a space rule over its members', async t => {
   const [ann, bob, cid] = (await people(3)) as [Somebody, Somebody, Somebody]
   const space = await newSpace(ann)
   await letIn(ann, space, 'Editor', bob)
@@ -122,7 +122,7 @@ test('only those who may edit a space rule over its members', async t => {
   t.is(await roleOf(bob, space), 'Editor')
 })
 
-test('the last who can edit a space stays', async t => {
+test.serial('the last who can edit a space stays', async t => {
   const [ann, bob, cid] = (await people(3)) as [Somebody, Somebody, Somebody]
   const space = await newSpace(ann)
   await letIn(ann, space, 'Editor', bob)
@@ -143,7 +143,7 @@ test('the last who can edit a space stays', async t => {
   t.deepEqual(await Promise.all([ann, bob, cid].map(one => roleOf(one, space))), [undefined, 'Admin', undefined])
 })
 
-test('whoever is a member leaves by themselves', async t => {
+test.serial('whoever is a member leaves by themselves', async t => {
   const [ann, bob, cid] = (await people(3)) as [Somebody, Somebody, Somebody]
   const space = await newSpace(ann)
   await letIn(ann, space, 'Viewer', bob)
@@ -158,7 +158,7 @@ test('whoever is a member leaves by themselves', async t => {
   t.is(answers[0]?.['httpStatus'], 404)
 })
 
-test('two admins who leave at once do not leave the space to nobody', async t => {
+test.serial('two admins who leave at once do not leave the space to nobody', async t => {
   const [ann, bob] = (await people(2)) as [Somebody, Somebody]
   for (let round = 0; round < 5; round += 1) {
     const space = await newSpace(ann)
@@ -169,7 +169,7 @@ test('two admins who leave at once do not leave the space to nobody', async t =>
   }
 })
 
-test('somebody asks to join, once, and takes it back', async t => {
+test.serial('somebody asks to join, once, and takes it back', async t => {
   const [ann, bob, cid] = (await people(3)) as [Somebody, Somebody, Somebody]
   const space = await newSpace(ann, 'wanted')
   const group = await idOf(admin.post('/api/groups', { name: 'onlookers' }))
@@ -206,19 +206,19 @@ test('somebody asks to join, once, and takes it back', async t => {
   t.is((await server.get(Spaces).get(space))?.requests.length, 1)
 })
 
-test('who becomes a member otherwise asks no longer, and keeps the role', async t => {
+test.serial('who becomes a member otherwise asks no longer, and keeps the role', async t => {
   const [ann, bob] = (await people(2)) as [Somebody, Somebody]
   const space = await newSpace(ann)
   const at = new Date().toISOString()
   await server.get(Spaces).change(space, { set: { requests: [{ user: bob.id, at }] } }, [])
   await letIn(ann, space, 'Editor', bob)
   await ann.post(`/api/spaces/${space}/acceptRequest?user=${bob.id}`)
-  await server.drained()
+  await server.drained(30_000)
   t.deepEqual((await server.get(Spaces).get(space))?.requests, [])
   t.is(await roleOf(bob, space), 'Editor')
 })
 
-test('of several who settle one request at once one does it', async t => {
+test.serial('of several who settle one request at once one does it', async t => {
   const [ann, bob, cid] = (await people(3)) as [Somebody, Somebody, Somebody]
   const space = await newSpace(ann)
   await letIn(ann, space, 'Admin', ann, cid)
@@ -235,11 +235,11 @@ test('of several who settle one request at once one does it', async t => {
     t.is(await roleOf(bob, space), roles[winner])
     t.deepEqual((await server.get(Spaces).get(space))?.requests, [])
     await server.get(Users).setMembership(bob.id, space, undefined)
-    await server.drained()
+    await server.drained(30_000)
   }
 })
 
-test('a request that somebody began to settle and did not end can be settled', async t => {
+test.serial('a request that somebody began to settle and did not end can be settled', async t => {
   const [ann, bob] = (await people(2)) as [Somebody, Somebody]
   const space = await newSpace(ann)
   const set = (settling: Date) =>
@@ -253,7 +253,7 @@ test('a request that somebody began to settle and did not end can be settled', a
   t.is(await roleOf(bob, space), 'Viewer')
 })
 
-test('fifty writers on the memberships of one person leave one membership in each space', async t => {
+test.serial('fifty writers on the memberships of one person leave one membership in each space', async t => {
   const [ann, bob] = (await people(2)) as [Somebody, Somebody]
   const spaces = await Promise.all(Array.from({ length: 5 }, () => newSpace(ann)))
   await Promise.all(
@@ -272,7 +272,7 @@ test('fifty writers on the memberships of one person leave one membership in eac
   }
 })
 
-test('whoever becomes a member while the space is deleted is none', async t => {
+test.serial('whoever becomes a member while the space is deleted is none', async t => {
   const [ann, bob, cid] = (await people(3)) as [Somebody, Somebody, Somebody]
   for (let round = 0; round < 4; round += 1) {
     const space = await newSpace(ann)
@@ -283,12 +283,12 @@ test('whoever becomes a member while the space is deleted is none', async t => {
       ann.remove(`/api/spaces/${space}`),
       ann.post(`/api/spaces/${space}/invite`, { userIds: [cid.id], emails: ['late@elsewhere.example'] }),
     ])
-    await server.drained()
+    await server.drained(30_000)
     for (const { id } of [ann, bob, cid]) t.deepEqual((await server.get(Users).get(id))?.memberships, [])
   }
 })
 
-test('the feed tells of requests and of groups', async t => {
+test.serial('the feed tells of requests and of groups', async t => {
   const [ann, bob] = (await people(2)) as [Somebody, Somebody]
   const space = await newSpace(ann)
   const group = await idOf(admin.post('/api/groups', { name: 'in the feed' }))
@@ -297,7 +297,7 @@ test('the feed tells of requests and of groups', async t => {
   await admin.put(`/api/spaces/${space}/verify`)
   await ann.post(`/api/spaces/${space}/update`, { name: 'fed', description: '', timetolive: '1', enabled: false, access: 'PUBLIC' })
   await bob.post(`/api/spaces/${space}/request`, {})
-  await server.drained()
+  await server.drained(30_000)
   const types = ((await ann.get('/api/events?limit=50')).body as { event_type: string }[]).map(line => line.event_type)
   for (const type of ['postrequest_space', 'add_group_to_space', 'remove_group_from_space']) t.true(types.includes(type), type)
 })

@@ -30,7 +30,7 @@ const roleOf = async (id: string) => (await admin.get(`/api/roles/${id}`)).body 
 const heldBy = async (person: Somebody, space: string) =>
   (await server.get(Users).get(person.id))?.memberships.find(held => held.space === space)?.role
 
-test('there are three roles from the beginning, always with the same ids', async t => {
+test.serial('there are three roles from the beginning, always with the same ids', async t => {
   for (const [name, id] of Object.entries(roleIds)) {
     const { permissions, ...role } = await roleOf(id)
     t.like(role, { id, name })
@@ -38,7 +38,7 @@ test('there are three roles from the beginning, always with the same ids', async
   }
 })
 
-test('a role is made, changed and deleted by a server admin', async t => {
+test.serial('a role is made, changed and deleted by a server admin', async t => {
   const ann = await somebody(server)
   const id = await idOf(
     admin.post('/api/roles', { name: ' Curator ', description: 'keeps order', permissions: ['EditDataset', 'ViewDataset', 'EditDataset'] }),
@@ -55,7 +55,7 @@ test('a role is made, changed and deleted by a server admin', async t => {
     t.is((await call).status, 404)
 })
 
-test('only server admins rule over roles', async t => {
+test.serial('only server admins rule over roles', async t => {
   const ann = await somebody(server)
   const id = await newRole([])
   for (const person of [ann, nobody]) {
@@ -68,7 +68,7 @@ test('only server admins rule over roles', async t => {
   t.deepEqual((await roleOf(id)).permissions, [])
 })
 
-test('a permission that there is not is refused with the nearest that there is', async t => {
+test.serial('a permission that there is not is refused with the nearest that there is', async t => {
   const wrong = await admin.post('/api/roles', { name: 'wrong', permissions: ['ViewDataset', 'EditDatset'] })
   t.is(wrong.status, 400)
   t.is((wrong.body as { message: string }).message, 'There is no permission EditDatset; the nearest is EditDataset')
@@ -88,7 +88,7 @@ test('a permission that there is not is refused with the nearest that there is',
   t.is((await admin.put(`/api/roles/${id}`, { name: 'Editor' })).status, 409)
 })
 
-test('malformed and unknown ids are answered alike', async t => {
+test.serial('malformed and unknown ids are answered alike', async t => {
   const ann = await somebody(server)
   const answers = await Promise.all(['nonsense', unknownId].map(async one => refusal(await ann.call(`/api/roles/${one}`))))
   t.deepEqual(answers[0], answers[1])
@@ -98,7 +98,7 @@ test('malformed and unknown ids are answered alike', async t => {
   }
 })
 
-test('the roles from the beginning stay, and Admin can look after spaces', async t => {
+test.serial('the roles from the beginning stay, and Admin can look after spaces', async t => {
   for (const id of Object.values(roleIds)) {
     t.is((await admin.remove(`/api/roles/${id}?successor=${roleIds.Viewer}`)).status, 400)
     t.is((await admin.put(`/api/roles/${id}`, { name: 'Other' })).status, 400)
@@ -109,7 +109,7 @@ test('the roles from the beginning stay, and Admin can look after spaces', async
   t.is((await roleOf(roleIds.Admin)).permissions.length, allPermissions.size)
 })
 
-test('no permissions are no rights, and what is added counts at once', async t => {
+test.serial('no permissions are no rights, and what is added counts at once', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const space = await newSpace(ann)
   const dataset = await newDataset(ann, { space: [space] })
@@ -125,7 +125,7 @@ test('no permissions are no rights, and what is added counts at once', async t =
   t.is((await bob.get(`/api/datasets/${dataset}`)).status, 404)
 })
 
-test('what another kernel changes of a role counts within a second', async t => {
+test.serial('what another kernel changes of a role counts within a second', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const [space, id] = [await newSpace(ann), await newRole(['ViewSpace'])]
   await letIn(ann, space, (await roleOf(id)).name, bob)
@@ -136,7 +136,7 @@ test('what another kernel changes of a role counts within a second', async t => 
   t.true(performance.now() - startedAt < 1000)
 })
 
-test('a role that is held gives way only to a successor', async t => {
+test.serial('a role that is held gives way only to a successor', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const [space, other] = [await newSpace(ann), await newSpace(ann)]
   const [gone, next] = [await newRole(['ViewSpace']), await newRole(['ViewSpace', 'ViewDataset'])]
@@ -151,7 +151,7 @@ test('a role that is held gives way only to a successor', async t => {
   for (const id of [space, other]) t.is((await bob.get(`/api/spaces/${id}`)).status, 200)
   t.is((await admin.remove(`/api/roles/${gone}?successor=${next}`)).status, 404)
   t.is((await ann.post(`/api/spaces/${space}/updateUsers`, { rolesandusers: { [name]: bob.id } })).status, 400)
-  await server.drained()
+  await server.drained(30_000)
   t.is(await heldBy(bob, space), next)
   t.is((await server.get(Groups).get(group))?.memberships[0]?.role, next)
   t.is(await idOf(admin.post('/api/roles', { name, permissions: [] })).then(id => id.length), 24)
@@ -159,7 +159,7 @@ test('a role that is held gives way only to a successor', async t => {
   t.is((await bob.get(`/api/spaces/${space}`)).status, 200)
 })
 
-test('a role that only a group holds is held', async t => {
+test.serial('a role that only a group holds is held', async t => {
   const ann = await somebody(server)
   const [space, id] = [await newSpace(ann), await newRole(['ViewSpace'])]
   const group = await idOf(admin.post('/api/groups', { name: 'only holders' }))
@@ -169,7 +169,7 @@ test('a role that only a group holds is held', async t => {
   t.is((await admin.remove(`/api/roles/${id}`)).status, 200)
 })
 
-test('two roles that are made each other’s successor leave their holders the least of rights', async t => {
+test.serial('two roles that are made each other’s successor leave their holders the least of rights', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const space = await newSpace(ann)
   const [one, other] = [await newRole(['ViewSpace', 'EditDataset']), await newRole(['ViewSpace', 'DeleteDataset'])]
@@ -182,7 +182,7 @@ test('two roles that are made each other’s successor leave their holders the l
   t.deepEqual([...((await permissions()) ?? [])].sort(), [...defaultRoles.Viewer].sort())
 })
 
-test('whoever gets a role while it is deleted holds its successor or nothing', async t => {
+test.serial('whoever gets a role while it is deleted holds its successor or nothing', async t => {
   const ann = await somebody(server)
   const people = [await somebody(server), await somebody(server), await somebody(server)]
   const space = await newSpace(ann)
@@ -198,7 +198,7 @@ test('whoever gets a role while it is deleted holds its successor or nothing', a
       ),
       admin.remove(`/api/roles/${id}${query}`),
     ])
-    await server.drained()
+    await server.drained(30_000)
     const isGone = (await admin.get(`/api/roles/${id}`)).status === 404
     const held = await Promise.all(people.map(person => heldBy(person, space)))
     for (const role of held)
