@@ -132,7 +132,10 @@ export class Crawl {
       const nothing = await (this.#unknown.get(key) ??
         this.#remember(key, see(this.#looker, unknown.path, { ...init, body: unknown.body })))
       const [one, other] = [plain(seen, path), plain(nothing, unknown.path)]
-      if (one !== other) this.findings.leaks.push(`${init.method} ${path} is answered otherwise than nothing: ${one} /// ${other}`)
+      if (one !== other)
+        this.findings.leaks.push(
+          `${init.method} ${path} is answered otherwise than nothing: ${one.slice(0, 300)} /// ${other.slice(0, 300)}`,
+        )
     })
   }
 

@@ -42,7 +42,11 @@ class Rounds {
     await inTurns(asked, async ({ path }) => {
       const { status, headers, text } = await see(looker, path)
       // What lies in the trash takes room: the totals of a public server count its bytes until it is deleted.
-      const told = isPublicTotals(path, this.world) ? text.replace(/"files":\d+,"bytes":\d+/, '') : text
+      const told = isPublicTotals(path, this.world)
+        ? text.replace(/"files":\d+,"bytes":\d+/, '')
+        : path.startsWith('/api/search')
+          ? unordered(text)
+          : text
       seen.set(path, `${status}\n${headers}\n${told}`.replaceAll(/"requestId":"[^"]*"/g, ''))
     })
     return seen
@@ -85,6 +89,14 @@ class Rounds {
     )
   }
 }
+
+/** Relevance weighs a word by how rare it is in the whole index: of two hits that are alike another one can come first. */
+const unordered = (text: string): string =>
+  text
+    .split('},{')
+    .map(each => each.replaceAll(/^\{"results":\[\{|\}\].*$/g, ''))
+    .sort()
+    .join()
 
 const isPublicTotals = (path: string, { outsiders }: CanaryWorld): boolean =>
   path === '/api/status' && outsiders['stranger']?.hidden.has('restricted') === false
