@@ -55,7 +55,8 @@ export const matrixTests = (mode: Mode, part: number, parts: number): void => {
     const counts = newCounts()
     await runRefusals(world, counts, routes, keep.refusal)
     await runDeeds(world, counts, routes, keep.deed)
-    const undone = routes.filter(({ name }) => !counts.done.has(name) && sendings[name]?.neverHere === undefined)
+    // Of a sample not every route has to have met what belongs together.
+    const undone = routes.filter(({ name }) => isFull && !counts.done.has(name) && sendings[name]?.neverHere === undefined)
     counts.disagreements.push(...undone.map(({ name }) => `${name} never succeeded: its request proves nothing`))
     if (isFull) await noteCounts(`${mode} ${part + 1}/${parts}`, counts)
     report(t, mode, counts, seed)
