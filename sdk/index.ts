@@ -1,3 +1,4 @@
+export * from './asked-thread.ts'
 export * from './bytes.ts'
 export * from './client.ts'
 export * from './demand.ts'

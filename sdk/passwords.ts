@@ -1,5 +1,6 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
-import { HashThread } from './hash-thread.ts'
+import { Worker } from 'node:worker_threads'
+import { AskedThread } from './asked-thread.ts'
 import { Invalid, Unavailable } from './problem.ts'
 
 /** Cost of one hash (RFC 9106, argon2id): memory in KiB, passes over it, lanes. */
@@ -19,8 +20,21 @@ export const maxPasswordLength = 1000
 const saltBytes = 16
 const tagBytes = 32
 const maxWaiting = 100
-/** One for all, so that several at once take no more of the machine than one. */
-const thread = new HashThread()
+/** What the thread is asked: the arguments of argon2id, costs in the units of RFC 9106. */
+export interface HashQuestion {
+  readonly message: string
+  readonly nonce: Uint8Array
+  readonly memory: number
+  readonly passes: number
+  readonly parallelism: number
+  readonly tagLength: number
+}
+
+const startHashing = (): Worker =>
+  new Worker(new URL('./hash-worker.ts', import.meta.url), { resourceLimits: { maxYoungGenerationSizeMb: 1 } })
+
+/** One of low priority for all, so that the requests of everybody else come first, however many people sign in. */
+const thread = new AskedThread<HashQuestion>({ start: startHashing, timeoutMs: 30_000, name: 'Checking passwords' })
 
 const phc = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{22,172})$/
 const unpadded = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '')
@@ -80,7 +94,8 @@ export class Passwords {
     if (this.#waiting > maxWaiting) throw new Unavailable('Too many sign-ins are waiting', { retryAfterSeconds: 2 })
     this.#waiting += 1
     try {
-      return await thread.run({ message: text, nonce, memory: memoryKiB, passes, parallelism: lanes, tagLength })
+      const tag = await thread.run({ message: text, nonce, memory: memoryKiB, passes, parallelism: lanes, tagLength })
+      return Buffer.from(tag as Uint8Array)
     } finally {
       this.#waiting -= 1
     }

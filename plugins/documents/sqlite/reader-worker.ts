@@ -1,12 +1,12 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import type { ThreadReply } from 'pounce/sdk'
 import { Connection, type Opening, problemOf } from './connection.ts'
 import type { LinePart } from './line-parts.ts'
 import { carryOut, type Query } from './queries.ts'
-import type { Reply } from './reader-thread.ts'
 
 const connection = new Connection(workerData as Opening)
 
-const answer = (query: Query): Reply => {
+const answer = (query: Query): ThreadReply => {
   try {
     return { ok: true, result: connection.snapshot(() => carryOut(connection, query, Number.POSITIVE_INFINITY)) }
   } catch (error) {
@@ -15,7 +15,7 @@ const answer = (query: Query): Reply => {
 }
 
 /** Bytes are handed over, not copied. */
-const handedOver = ({ kind }: Query, reply: Reply): ArrayBuffer[] =>
+const handedOver = ({ kind }: Query, reply: ThreadReply): ArrayBuffer[] =>
   kind === 'lines' && reply.ok ? [(reply.result as LinePart).bytes.buffer] : []
 
 parentPort?.on('message', (query: Query) => {
