@@ -94,3 +94,10 @@ export interface Knocks {
   ): Promise<void>
 }
 export const Knocks = port<Knocks>('knocks')
+
+/** A way to sign up, for people who are written to before they have an account. */
+export interface SignUpWay {
+  /** The address at which the owner of a mailbox makes an account, once, for some days; undefined where nobody signs up by themselves. */
+  linkFor(email: string, days: number): Promise<string | undefined>
+}
+export const SignUpWays = contributions<SignUpWay>('signUpWays')

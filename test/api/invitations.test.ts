@@ -2,12 +2,17 @@ import test from 'ava'
 import { event, Mailer, Users } from 'pounce/sdk'
 import { bootForTest, FixedClock, MemoryMailer } from 'pounce/sdk/testing'
 import { callsOf, idOf, nextOf } from '../support/calls.ts'
+import { lastToken } from '../support/mails.ts'
 import { newPerson } from '../support/people.ts'
 import { newSpace, type Somebody, somebody } from '../support/spaces-and-people.ts'
 
 const mailer = new MemoryMailer()
 const clock = new FixedClock()
-const server = await bootForTest({ overrides: { [Mailer]: mailer }, clock, config: { access: { private: true } } })
+const server = await bootForTest({
+  overrides: { [Mailer]: mailer },
+  clock,
+  config: { access: { private: true }, auth: { local: { registerThroughAdmins: false } } },
+})
 test.after.always(() => server.stop())
 const admin = callsOf(server.as(server.admin.key))
 const nobody = callsOf(server.as())
@@ -55,7 +60,6 @@ test.serial('those whom one may look at are members at once, others are invited 
   const [mail] = await mailsTo(email)
   t.regex(mail?.subject ?? '', /invites you to the space Lake$/)
   t.true(mail?.text.includes(message))
-  t.true(mail?.text.includes(`/signup?email=${encodeURIComponent(email)}`))
   t.true((await mailsTo(cid.email)).at(-1)?.text.includes(message))
   t.like(await waiting(ann, space), [{ email, role: { name: 'Viewer' } }])
 })
@@ -66,7 +70,10 @@ test.serial('whoever signs up with an address that was invited is a member from 
   const email = newAddress()
   await invite(ann, space, { emails: [email], role: 'Editor' })
   await invite(ann, other, { emails: [email] })
-  const id = await idOf(admin.post('/api/users', { email, firstName: 'New', lastName: 'Guest' }))
+  const token = await lastToken(server, mailer, email)
+  const account = { token, firstName: 'New', lastName: 'Guest', password: 'come and see it' }
+  const id = await idOf(nobody.post('/api/signup/finish', account))
+  t.is((await nobody.post('/api/signup/finish', account)).status, 403)
   await server.drained()
   t.is(await roleIn(id, space), 'Editor')
   t.is(await roleIn(id, other), 'Viewer')

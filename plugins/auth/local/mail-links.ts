@@ -24,6 +24,8 @@ type Link = LinkRecord & Stored
 const hourMs = 3_600_000
 const idLength = 24
 
+const newSecret = (): string => randomBytes(32).toString('base64url')
+
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex')
 
 const isSame = (one: string, other: string): boolean => one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other))
@@ -60,6 +62,18 @@ export class MailLinks {
     await this.#documents.commit({ insert, into: links }, [requested])
   }
 
+  /** The token of a link to sign up that somebody else sends. */
+  async make(email: string, days: number): Promise<string> {
+    const now = this.#clock.now()
+    const [id, secret] = [this.#ids.next(), newSecret()]
+    const insert = {
+      ...({ id, email, asked: 'signUp', opens: 'signUp', secrets: [digest(secret)], account: null, stamp: null, isSent: true } as const),
+      ...{ created: now.toISOString(), expires: new Date(now.getTime() + days * 24 * hourMs).toISOString() },
+    }
+    await this.#documents.commit({ insert, into: links })
+    return `${id}${secret}`
+  }
+
   /** A link that waits to be sent; undefined when there is nothing left to do. */
   async waiting(id: string): Promise<Link | undefined> {
     const link = await this.#documents.get(links, id)
@@ -68,7 +82,7 @@ export class MailLinks {
 
   /** Decides what a link opens; the token is told once, and another one at each call. */
   async issue(link: Link, opens: 'signUp' | 'reset', account: (UserRecord & Stored) | undefined): Promise<string> {
-    const secret = randomBytes(32).toString('base64url')
+    const secret = newSecret()
     const set = { opens, account: account?.id ?? null, stamp: account ? stampOf(account) : null }
     await this.#documents.commit({ update: link.id, in: links, set, push: { secrets: { values: [digest(secret)] } } })
     return `${link.id}${secret}`

@@ -28,12 +28,6 @@ export const config = s.Object({
     maximum: 400,
     description: 'An invitation that nobody accepts ends after so many days',
   }),
-  signUpPage: s.String({
-    default: '/signup',
-    pattern: '^/[^\\s\\\\]*$',
-    maxLength: 500,
-    description: 'The page of this server that the invitation of somebody without an account names',
-  }),
 })
 
 /** Checked settings of this plugin. */

@@ -1,11 +1,27 @@
-import { configPort, fullNameOf, Installation, Invalid, Log, Mailer, Spaces, type StoredEvent, Users, wantsMail, wire } from 'pounce/sdk'
+import {
+  type Contributions,
+  configPort,
+  fullNameOf,
+  Installation,
+  Invalid,
+  Log,
+  Mailer,
+  type SignUpWay,
+  SignUpWays,
+  Spaces,
+  type StoredEvent,
+  Users,
+  wantsMail,
+  wire,
+} from 'pounce/sdk'
 import { config, type Settings } from './config.ts'
 import { type Invitations, SpaceInvitations } from './invitations.ts'
 import { oneLine } from './space-mail.ts'
 
 /** Writes to those who are invited; after a crash they may get it twice. */
 export class InvitationMail {
-  #page: string
+  #days: number
+  #signUps: Contributions<SignUpWay>
   #invitations: Invitations
   #spaces: Spaces
   #users: Users
@@ -14,7 +30,8 @@ export class InvitationMail {
   #log: Log
 
   constructor(
-    { signUpPage }: Settings,
+    { invitationDays }: Settings,
+    signUps: Contributions<SignUpWay>,
     invitations: Invitations,
     spaces: Spaces,
     users: Users,
@@ -22,7 +39,8 @@ export class InvitationMail {
     installation: Installation,
     log: Log,
   ) {
-    this.#page = signUpPage
+    this.#days = invitationDays
+    this.#signUps = signUps
     this.#invitations = invitations
     this.#spaces = spaces
     this.#users = users
@@ -37,10 +55,7 @@ export class InvitationMail {
     const [author, user] = await Promise.all([this.#users.get(found.author), this.#users.byEmail(found.email)])
     if (user && !wantsMail(user)) return
     const said = oneLine(`${author ? fullNameOf(author) : 'Somebody'} invites you to the space ${space.name}`)
-    const { baseUrl } = this.#installation
-    const way = user
-      ? `Sign in to accept:\n\n${baseUrl}/spaces/${space.id}`
-      : `Sign up with this address to join:\n\n${baseUrl}${this.#page}?email=${encodeURIComponent(found.email)}`
+    const way = user ? `Sign in to accept:\n\n${this.#installation.baseUrl}/spaces/${space.id}` : await this.#wayFor(found.email)
     const text = [
       `${said}.`,
       ...(found.message ? [found.message] : []),
@@ -54,5 +69,12 @@ export class InvitationMail {
       this.#log.warn('an invitation cannot be written', { invitation: found.id, error })
     }
   }
+
+  async #wayFor(email: string): Promise<string> {
+    const link = await this.#signUps.all()[0]?.linkFor(email, this.#days)
+    return link === undefined
+      ? 'You have no account here yet: sign in with that of your institution, or ask an admin for one. With this address you join at once.'
+      : `Sign up to join, within ${this.#days} days:\n\n${link}`
+  }
 }
-wire(InvitationMail, configPort(config), SpaceInvitations, Spaces, Users, Mailer, Installation, Log)
+wire(InvitationMail, configPort(config), SignUpWays, SpaceInvitations, Spaces, Users, Mailer, Installation, Log)

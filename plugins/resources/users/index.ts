@@ -87,7 +87,16 @@ export const plugin = definePlugin({
     provide(Commands, RevokeKey),
     provide(ReportSources, UserSource),
   ],
-  routes: { ...accountRoutes, ...adminUserRoutes, ...userRoutes, ...keyRoutes, ...roleRoutes, ...sessionRoutes, ...siteRoutes, ...setUpRoutes },
+  routes: {
+    ...accountRoutes,
+    ...adminUserRoutes,
+    ...userRoutes,
+    ...keyRoutes,
+    ...roleRoutes,
+    ...sessionRoutes,
+    ...siteRoutes,
+    ...setUpRoutes,
+  },
   collections: [users, roles, keys, sessions, tries, settings],
   handlers: [
     on('user.linked', TellLinked),
