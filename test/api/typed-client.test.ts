@@ -12,7 +12,7 @@ import * as folderRoutes from '../../plugins/resources/folders/routes.ts'
 import * as metadataRoutes from '../../plugins/resources/metadata/routes.ts'
 import * as searchRoutes from '../../plugins/resources/search/routes.ts'
 import * as tagRoutes from '../../plugins/resources/tags/routes.ts'
-import * as keyRoutes from '../../plugins/resources/users/routes-keys.ts'
+import * as keyRoutes from '../../plugins/resources/users/keys/routes-keys.ts'
 import { newPerson } from '../support/people.ts'
 import { formWith, unknownId } from '../support/scene.ts'
 

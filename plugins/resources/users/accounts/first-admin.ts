@@ -1,0 +1,118 @@
+import {
+  CommitConflict,
+  checkedEmail,
+  DocumentStore,
+  eq,
+  Forbidden,
+  type Greeting,
+  Installation,
+  Log,
+  port,
+  type Stored,
+  Taken,
+  type UserRecord,
+  Users,
+  wire,
+} from 'pounce/sdk'
+import { settings } from '../collections.ts'
+import { isSameDigest, newToken, sha256 } from '../keys/secrets.ts'
+import { type AccountOffice, Accounts } from './accounts.ts'
+
+const id = 'set-up-token'
+
+/** Sees to it that somebody can administer the server: the configured admins, or whoever opens the set-up link. */
+export class FirstAdmin implements Greeting {
+  #documents: DocumentStore
+  #users: Users
+  #accounts: AccountOffice
+  #installation: Installation
+  #log: Log
+
+  constructor(documents: DocumentStore, users: Users, accounts: AccountOffice, installation: Installation, log: Log) {
+    this.#documents = documents
+    this.#users = users
+    this.#accounts = accounts
+    this.#installation = installation
+    this.#log = log
+  }
+
+  /** Makes the configured admin while there is none, and admins of accounts that the configuration names. Twice is no error. */
+  async start(): Promise<void> {
+    for (const { email, password } of this.#installation.admins) {
+      const user = await this.#users.byEmail(email)
+      // A name in the configuration is worth only as much as the proof that an address is its owner's.
+      if (user?.isEmailUnverified)
+        this.#log.warn('an account that should be a server admin has an address that nobody checked', { user: user.id })
+      else if (user && user.status !== 'Admin') await this.#accounts.setStatus(user.id, 'Admin')
+      else if (!user && password !== undefined && !(await this.#accounts.hasAdmin())) await this.#make(email, password)
+    }
+  }
+
+  /** A fresh link each time the server starts without an admin; the link before it is worth nothing then. */
+  async lines(): Promise<readonly string[]> {
+    if (!this.#installation.roles.has('http') || (await this.#accounts.hasAdmin())) return []
+    const token = newToken()
+    await this.#keep(sha256(token))
+    return [
+      'Nobody administers this server yet. Make the first account here; the link works once:',
+      `  ${this.#installation.baseUrl}/setup?token=${token}`,
+    ]
+  }
+
+  /** Makes the first admin for the holder of the token, once. `Forbidden` with a wrong or used token, or when there is an admin. */
+  async claim(
+    token: string,
+    account: { readonly email: string; readonly password: string; readonly firstName: string; readonly lastName: string },
+  ): Promise<UserRecord & Stored> {
+    if (!(await this.isOpen(token))) throw new Forbidden('This set-up link is not valid any more; start the server again for a new one')
+    const email = checkedEmail(account.email)
+    if (await this.#users.byEmail(email)) throw new Taken('byEmail', `There is an account for ${email} already`)
+    const value = sha256(token)
+    await this.#take(value)
+    try {
+      const made = await this.#users.create({ ...account, email, status: 'Admin' })
+      this.#log.info('the first server admin was made', { user: made.id })
+      return made
+    } catch (error) {
+      await this.#keep(value)
+      throw error
+    }
+  }
+
+  /** True of the token in the link that was printed last, while there is no admin. */
+  async isOpen(token: string): Promise<boolean> {
+    const kept = await this.#documents.get(settings, id)
+    return kept !== undefined && isSameDigest(kept.value, sha256(token)) && !(await this.#accounts.hasAdmin())
+  }
+
+  async #make(email: string, password: string): Promise<void> {
+    try {
+      await this.#users.create({ email, password, firstName: 'Server', lastName: 'Admin', status: 'Admin' })
+    } catch (error) {
+      // Another kernel of the same installation was quicker.
+      if (!(error instanceof Taken)) throw error
+    }
+  }
+
+  /** Of two that come at once only one can take the token away. */
+  async #take(value: string): Promise<void> {
+    try {
+      await this.#documents.commit({ tombstone: id, in: settings, where: eq('value', value) })
+    } catch (error) {
+      throw error instanceof CommitConflict ? new Forbidden('This set-up link was used meanwhile', { cause: error }) : error
+    }
+  }
+
+  async #keep(value: string): Promise<void> {
+    try {
+      await this.#documents.commit({ insert: { id, value }, into: settings })
+    } catch (error) {
+      if (!(error instanceof CommitConflict && error.reason === 'exists')) throw error
+      await this.#documents.commit({ update: id, in: settings, set: { value } })
+    }
+  }
+}
+wire(FirstAdmin, DocumentStore, Users, Accounts, Installation, Log)
+
+/** Inside this plugin: how the first admin is made. */
+export const SetUp = port<FirstAdmin>('users.setUp')

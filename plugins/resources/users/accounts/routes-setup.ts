@@ -1,0 +1,60 @@
+import { Readable } from 'node:stream'
+import { type Bytes, Conflict, Forbidden, Invalid, routesFor, s, TooMany } from 'pounce/sdk'
+import { Doors, type Throttle } from '../sign-in/throttle.ts'
+import { SetUp } from './first-admin.ts'
+import { setUpHeaders, setUpPage } from './setup-page.ts'
+
+const route = routesFor('users', { setUp: SetUp, doors: Doors })
+
+/** Tokens are guessed like keys, so wrong ones are counted like them. */
+const requireOpen = async (isOpen: boolean, doors: Throttle, address: string): Promise<void> => {
+  if (isOpen) return
+  await doors.wrongKey(address)
+  throw new Forbidden('This set-up link is not valid any more; start the server again for a new one')
+}
+
+export const getSetUp = route({
+  method: 'GET',
+  path: '/setup',
+  summary: 'The page on which the first server admin makes an account',
+  description: 'The link with its token is printed when the server starts and nobody administers it.',
+  permission: 'anyone',
+  ignoresCredentials: true,
+  query: s.Object({ token: s.String({ maxLength: 200 }) }),
+  responses: { 200: s.bytes<Bytes>() },
+  throws: [Forbidden, TooMany],
+  async handle({ query, address }, { setUp, doors }) {
+    await requireOpen(await setUp.isOpen(query.token), doors, address)
+    const body: Bytes = {
+      open: () => Readable.from([Buffer.from(setUpPage)]),
+      contentType: 'text/html; charset=utf-8',
+      inline: true,
+      isTrusted: true,
+    }
+    return { status: 200, body, headers: setUpHeaders }
+  },
+})
+
+export const setUpFirstAdmin = route({
+  method: 'POST',
+  path: '/setup',
+  summary: 'Make the first server admin',
+  description: 'Works once, with the token of the printed link, and only while nobody administers the server.',
+  permission: 'anyone',
+  ignoresCredentials: true,
+  body: s.Object({
+    token: s.String({ maxLength: 200 }),
+    email: s.String({ minLength: 3, maxLength: 320 }),
+    password: s.String({ minLength: 8, maxLength: 1000 }),
+    firstName: s.line(200),
+    lastName: s.line(200),
+  }),
+  responses: { 200: s.Object({ id: s.id() }) },
+  throws: [Invalid, Forbidden, Conflict, TooMany],
+  async handle({ body, address }, { setUp, doors }) {
+    const { token, ...account } = body
+    await requireOpen(await setUp.isOpen(token), doors, address)
+    const { id } = await setUp.claim(token, account)
+    return { status: 200, body: { id } }
+  },
+})

@@ -1,0 +1,41 @@
+import {
+  acceptsTerms,
+  type CallerUser,
+  type Contributions,
+  fullNameOf,
+  port,
+  type Site,
+  Sites,
+  type Stored,
+  type UserRecord,
+  wire,
+} from 'pounce/sdk'
+import { Held, type HeldRoles } from '../roles/held-roles.ts'
+
+type User = UserRecord & Stored
+
+/** What an account may be and do now, for those who send a request and for those who send none. */
+export class AccountStanding {
+  #held: HeldRoles
+  #sites: Contributions<Site>
+
+  constructor(held: HeldRoles, sites: Contributions<Site>) {
+    this.#held = held
+    this.#sites = sites
+  }
+
+  async of(user: User): Promise<CallerUser> {
+    const { id, email, status } = user
+    const known = { id, email, fullName: fullNameOf(user), status, memberships: await this.#held.of(user) }
+    return (await this.#acceptsTerms(user)) ? known : { ...known, termsPending: true }
+  }
+
+  async #acceptsTerms(user: User): Promise<boolean> {
+    const [site] = this.#sites.all()
+    return site === undefined || acceptsTerms(user, await site.settings())
+  }
+}
+wire(AccountStanding, Held, Sites)
+
+/** Inside this plugin: what accounts may be and do. */
+export const Standing = port<AccountStanding>('users.standing')

@@ -1,0 +1,92 @@
+import {
+  CommitConflict,
+  DocumentStore,
+  event,
+  Invalid,
+  type MembershipChange,
+  NotFound,
+  port,
+  type Stored,
+  type UserRecord,
+  type Users,
+  wire,
+} from 'pounce/sdk'
+import { users } from '../collections.ts'
+import { Roles, type StoredRoles } from '../roles/stored-roles.ts'
+
+type User = UserRecord & Stored
+type Outcome = Awaited<ReturnType<Users['setMembership']>>
+const maxMemberships = 10_000
+/** Each lost race means that another change won, so only a storm comes near. */
+const maxTries = 200
+
+/** The roles that accounts hold in spaces. */
+export class StoredMemberships {
+  #documents: DocumentStore
+  #roles: StoredRoles
+
+  constructor(documents: DocumentStore, roles: StoredRoles) {
+    this.#documents = documents
+    this.#roles = roles
+  }
+
+  async set(id: string, space: string, role: string | undefined, by: MembershipChange): Promise<Outcome> {
+    if (role !== undefined && !(await this.#roles.has(role))) throw new Invalid(`There is no role ${role}`)
+    const outcome = await this.#retried(() => this.#try(id, space, role, by))
+    if (role === undefined || outcome === undefined || (await this.#roles.has(role))) return outcome
+    // It was removed meanwhile, after those who held it got its successor.
+    await this.handOver(id, role)
+    return outcome
+  }
+
+  /** Gives a person the successor of a role that is gone, wherever they hold it; where it has none they leave. */
+  async handOver(id: string, gone: string): Promise<void> {
+    const successor = await this.#roles.successorOf(gone)
+    await this.#retried(async () => {
+      const user = await this.#documents.get(users, id)
+      if (!user?.memberships.some(({ role }) => role === gone)) return
+      const memberships = user.memberships.flatMap(held => {
+        if (held.role !== gone) return [held]
+        return successor === undefined ? [] : [{ space: held.space, role: successor }]
+      })
+      await this.#documents.commit({ replace: { ...user, memberships }, in: users })
+    })
+  }
+
+  /** The whole list is replaced at a known revision: a space is never in it twice, whoever else writes. */
+  async #try(id: string, space: string, role: string | undefined, by: MembershipChange): Promise<Outcome> {
+    const user: User | undefined = await this.#documents.get(users, id)
+    if (!user) throw new NotFound('user')
+    const held = user.memberships.find(membership => membership.space === space)
+    if (held?.role === role || (held && by.onlyNew)) return undefined
+    const others = user.memberships.filter(membership => membership.space !== space)
+    if (role !== undefined && others.length >= maxMemberships) throw new Invalid(`Nobody can be in more than ${maxMemberships} spaces`)
+    const memberships = role === undefined ? others : [...others, { space, role }]
+    const outcome = outcomeOf(held?.role, role)
+    const change = outcome === 'added' ? (by.joining ?? outcome) : outcome
+    const now = role === undefined ? {} : { role }
+    const data = { user: id, change, ...now, ...(outcome === 'added' && by.message ? { message: by.message } : {}) }
+    const said = event('space.member-changed', { kind: 'space', id: space }, data, by.actor)
+    await this.#documents.commit({ replace: { ...user, memberships }, in: users }, [said])
+    return outcome
+  }
+
+  async #retried<T>(change: () => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await change()
+      } catch (error) {
+        if (!(error instanceof CommitConflict && error.reason === 'revision') || tries >= maxTries) throw error
+      }
+    }
+  }
+}
+wire(StoredMemberships, DocumentStore, Roles)
+
+const outcomeOf = (held: string | undefined, role: string | undefined): NonNullable<Outcome> => {
+  if (role === undefined) return 'removed'
+  return held === undefined ? 'added' : 'role'
+}
+
+/** Inside this plugin: the roles that accounts hold. */
+export const Memberships = port<StoredMemberships>('users.memberships')

@@ -1,0 +1,138 @@
+import {
+  allPermissions,
+  CommitConflict,
+  DocumentStore,
+  defaultRoles,
+  type Permission,
+  port,
+  type RoleRecord,
+  type Stored,
+  wire,
+} from 'pounce/sdk'
+import { roles, type StoredRole } from '../collections.ts'
+
+/** A role as rights are decided by it. */
+export interface LiveRole {
+  /** Its own id, or that of the role whose place it took. */
+  readonly id: string
+  readonly name: string
+  readonly permissions: ReadonlySet<Permission>
+}
+
+/** The same in every installation, so that copies of an installation and imports agree. */
+export const roleIds = {
+  Viewer: '0000000000000000000000a1',
+  Editor: '0000000000000000000000a2',
+  Admin: '0000000000000000000000a3',
+} as const
+
+const descriptions: Readonly<Record<keyof typeof roleIds, string>> = {
+  Viewer: 'Reads what is in the space',
+  Editor: 'Reads, adds and changes what is in the space',
+  Admin: 'Rules over the space: its content, its settings and its members',
+}
+
+/** Well below the second in which a change of roles has to count. */
+const freshMs = 500
+const isPermission = (name: string): name is Permission => allPermissions.has(name)
+
+/** The roles that people can hold in spaces. */
+export class StoredRoles {
+  #documents: DocumentStore
+  #live: ReadonlyMap<string, LiveRole> = new Map()
+  #readAt = Number.NEGATIVE_INFINITY
+  #reading: Promise<ReadonlyMap<string, LiveRole>> | undefined
+
+  constructor(documents: DocumentStore) {
+    this.#documents = documents
+  }
+
+  /** Makes the three roles if they are new. Twice is no error. */
+  async start(): Promise<void> {
+    for (const name of ['Viewer', 'Editor', 'Admin'] as const) await this.#ensure(name)
+    await this.#giveNewPermissions()
+  }
+
+  /** Every role, by name. There are few. */
+  async all(): Promise<readonly (RoleRecord & Stored)[]> {
+    return (await this.#stored()).flatMap(({ given: _given, successor, ...role }) => (successor === undefined ? [role] : []))
+  }
+
+  async has(id: string): Promise<boolean> {
+    const role = await this.#documents.get(roles, id)
+    return role !== undefined && role.successor === undefined
+  }
+
+  /** What those hold who held a role that is gone; undefined when nothing takes its place. */
+  async successorOf(id: string): Promise<string | undefined> {
+    return resolved(new Map((await this.#stored()).map(role => [role.id, role])), id)?.id
+  }
+
+  /** Roles by id as they were at most half a second ago; one that is gone is its successor. */
+  async live(): Promise<ReadonlyMap<string, LiveRole>> {
+    if (performance.now() - this.#readAt < freshMs) return this.#live
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined
+    })
+    return this.#reading
+  }
+
+  /** For a change made here, which counts here at once. */
+  forget(): void {
+    this.#readAt = Number.NEGATIVE_INFINITY
+    this.#reading = undefined
+  }
+
+  async #stored(): Promise<readonly (StoredRole & Stored)[]> {
+    const found: (StoredRole & Stored)[] = []
+    for await (const role of this.#documents.scan(roles, { using: 'byName', sort: { by: 'name', order: 'ascending' } })) found.push(role)
+    return found
+  }
+
+  async #read(): Promise<ReadonlyMap<string, LiveRole>> {
+    const startedAt = performance.now()
+    const byId = new Map((await this.#stored()).map(role => [role.id, role]))
+    const live = new Map<string, LiveRole>()
+    for (const id of byId.keys()) {
+      const role = resolved(byId, id)
+      if (role) live.set(id, { id: role.id, name: role.name, permissions: new Set(role.permissions.filter(isPermission)) })
+    }
+    this.#live = live
+    this.#readAt = startedAt
+    return live
+  }
+
+  async #ensure(name: keyof typeof roleIds): Promise<void> {
+    const role: StoredRole = { name, description: descriptions[name], permissions: defaultRoles[name], given: defaultRoles[name] }
+    try {
+      await this.#documents.commit({ insert: { id: roleIds[name], ...role }, into: roles })
+    } catch (error) {
+      if (!(error instanceof CommitConflict && error.reason === 'exists')) throw error
+    }
+  }
+
+  /** A permission that came with a newer program belongs to Admin; one that somebody took away from Admin stays away. */
+  async #giveNewPermissions(): Promise<void> {
+    const admin = await this.#documents.get(roles, roleIds.Admin)
+    const unknown = [...allPermissions].filter(permission => !admin?.given.includes(permission))
+    if (unknown.length === 0) return
+    await this.#documents.commit({ update: roleIds.Admin, in: roles, addToSet: { permissions: unknown, given: unknown } })
+  }
+}
+wire(StoredRoles, DocumentStore)
+
+type ById = ReadonlyMap<string, StoredRole & Stored>
+
+/** Follows successors to a role that there is. Two that were made each other's at the same moment leave their holders the least of rights. */
+const resolved = (byId: ById, id: string): (StoredRole & Stored) | undefined => {
+  const seen = new Set<string>()
+  let role = byId.get(id)
+  while (role?.successor !== undefined && !seen.has(role.id)) {
+    seen.add(role.id)
+    role = byId.get(role.successor)
+  }
+  return role?.successor === undefined && (role || seen.size === 0) ? role : byId.get(roleIds.Viewer)
+}
+
+/** Inside this plugin: the roles. */
+export const Roles = port<StoredRoles>('users.roles')

@@ -1,0 +1,117 @@
+import test from 'ava'
+import { Clock, DocumentStore, Users } from 'pounce/sdk'
+import { bootForTest, FixedClock } from 'pounce/sdk/testing'
+import { byCookie, newPerson, refusal, signIn } from '../../../../test/support/people.ts'
+import { sessions } from '../collections.ts'
+
+const plugins = ['documents.sqlite', 'access.policy', 'auth.local', 'resources.users']
+const server = await bootForTest({ plugins })
+test.after.always(() => server.stop())
+const dayMs = 86_400_000
+
+test('signing in answers with the account and a cookie that scripts and other sites do not get', async t => {
+  const person = await newPerson(server, 'login')
+  const answer = await server.as()('/api/login', { method: 'POST', json: { email: person.email.toUpperCase(), password: person.password } })
+  t.is(answer.status, 200)
+  t.is(((await answer.json()) as { id: string }).id, person.id)
+  t.is(answer.headers.get('cache-control'), 'no-store')
+  const [value, ...attributes] = (answer.headers.get('set-cookie') ?? '').split('; ')
+  t.regex(value!, /^pounce_session=[\w-]{43}$/)
+  t.deepEqual(attributes.toSorted(), ['HttpOnly', 'Max-Age=2592000', 'Path=/', 'SameSite=Lax'])
+  t.is((await byCookie(server, value!)('/api/me')).status, 200)
+  t.not((await server.get(Users).get(person.id))?.lastLogin, null)
+})
+
+test('a wrong password and an unknown account are refused in the same words', async t => {
+  const person = await newPerson(server, 'wrong')
+  const login = async (json: object) => refusal(await server.as()('/api/login', { method: 'POST', json }))
+  const wrong = await login({ email: person.email, password: 'not the password' })
+  t.is(wrong['httpStatus'], 401)
+  t.deepEqual(await login({ email: 'unknown@example.org', password: 'not the password' }), wrong)
+  t.deepEqual(await login({ email: person.email, password: '' }), wrong)
+  t.deepEqual(await login({ email: person.email, password: `${person.password}\u0000` }), wrong)
+  t.is((await login({ email: person.email }))['httpStatus'], 400)
+  t.is((await login({ email: { $ne: '' }, password: { $ne: '' } }))['httpStatus'], 400)
+})
+
+test('signing in again ends the session before and a stale cookie is no obstacle', async t => {
+  const person = await newPerson(server, 'again')
+  const first = await signIn(server, person.email, person.password)
+  const second = await signIn(server, person.email, person.password, first)
+  t.not(second, first)
+  t.is((await byCookie(server, first)('/api/me')).status, 401)
+  t.is((await byCookie(server, second)('/api/me')).status, 200)
+  t.is((await byCookie(server, await signIn(server, person.email, person.password, first))('/api/me')).status, 200)
+})
+
+test('signing out ends this session and no other', async t => {
+  const person = await newPerson(server, 'out')
+  const [here, there] = [await signIn(server, person.email, person.password), await signIn(server, person.email, person.password)]
+  const answer = await byCookie(server, here)('/api/logout', { method: 'POST' })
+  t.is(answer.status, 200)
+  t.regex(answer.headers.get('set-cookie') ?? '', /^pounce_session=; Max-Age=0/)
+  t.is((await byCookie(server, here)('/api/me')).status, 401)
+  t.is((await byCookie(server, there)('/api/me')).status, 200)
+  t.is((await byCookie(server, here)('/api/logout', { method: 'POST' })).status, 200)
+})
+
+test('a session that has ended is refused where nothing better is sent along', async t => {
+  const person = await newPerson(server, 'stale')
+  const stale = 'pounce_session=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'
+  const refused = await byCookie(server, stale)(`/api/users/${person.id}`)
+  t.is(refused.status, 401)
+  t.is(((await refused.json()) as { message: string }).message, 'The session has ended; sign in again')
+  t.is((await byCookie(server, stale)('/api/me', { headers: { 'x-api-key': person.key } })).status, 200)
+  t.is((await byCookie(server, stale)('/api/me', { headers: { 'x-api-key': 'wrong' } })).status, 401)
+})
+
+test('another password, suspension and being sent away end sessions at once', async t => {
+  const person = await newPerson(server, 'ended')
+  const cookie = await signIn(server, person.email, person.password)
+  const users = server.get(Users)
+  const { passwordHash } = (await users.get(server.admin.id))!
+  await users.change(person.id, { set: { status: 'Inactive' } }, [])
+  t.is((await byCookie(server, cookie)('/api/me')).status, 401)
+  await users.change(person.id, { set: { status: 'Active' } }, [])
+  t.is((await byCookie(server, cookie)('/api/me')).status, 200)
+  await users.change(person.id, { set: { passwordHash } }, [])
+  t.is((await byCookie(server, cookie)('/api/me')).status, 401)
+})
+
+test('an account that is not active cannot sign in and learns why only with the right password', async t => {
+  const person = await newPerson(server, 'inactive')
+  await server.get(Users).change(person.id, { set: { status: 'Inactive' } }, [])
+  const login = async (password: string) =>
+    refusal(await server.as()('/api/login', { method: 'POST', json: { email: person.email, password } }))
+  t.is((await login(person.password))['message'], 'Account is not activated')
+  t.is((await login('wrong password'))['message'], 'The e-mail address or the password is wrong')
+})
+
+test('a session lasts while it is used, but not for ever, and what is over is swept away', async t => {
+  const clock = new FixedClock()
+  const other = await bootForTest({ t, plugins, clock })
+  const cookie = await signIn(other, other.admin.email, other.admin.password)
+  const idle = await signIn(other, other.admin.email, other.admin.password)
+  const status = async (which: string) => (await byCookie(other, which)('/api/me')).status
+  t.is(other.get(Clock).now().getTime(), clock.now().getTime())
+  for (const days of [10, 10]) {
+    clock.advance(days * dayMs)
+    t.is(await status(cookie), 200)
+  }
+  t.is(await status(idle), 401)
+  clock.advance(9 * dayMs)
+  t.is(await status(cookie), 200)
+  clock.advance(1 * dayMs)
+  t.is(await status(cookie), 401)
+  const fresh = await signIn(other, other.admin.email, other.admin.password)
+  await other.runPeriodic('resources.users/sweep-sessions')
+  t.is(await status(fresh), 200)
+  t.is(await other.get(DocumentStore).count(sessions, { using: 'byExpiry', upTo: 10 }), 1)
+})
+
+test('the cookie is for encrypted connections where the server has an https address', async t => {
+  const other = await bootForTest({ t, plugins, config: { http: { baseUrl: 'https://data.example.org/dm' } } })
+  const { email, password } = other.admin
+  const answer = await other.as()('/api/login', { method: 'POST', json: { email, password } })
+  t.regex(answer.headers.get('set-cookie') ?? '', /; Secure$/)
+})

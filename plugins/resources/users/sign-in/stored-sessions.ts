@@ -1,0 +1,196 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import {
+  type After,
+  and,
+  Clock,
+  CommitConflict,
+  configPort,
+  DocumentStore,
+  eq,
+  event,
+  Installation,
+  Log,
+  type NewEvent,
+  ne,
+  type Page,
+  port,
+  range,
+  removeFound,
+  type Stored,
+  type UserRecord,
+  wire,
+} from 'pounce/sdk'
+import { type SessionRecord, sessions } from '../collections.ts'
+import { config, type Settings } from '../config.ts'
+import { idOfHash, isSameDigest, newToken, sha256 } from '../keys/secrets.ts'
+import { networkOf } from './throttle.ts'
+
+type User = UserRecord & Stored
+type Session = SessionRecord & Stored
+const dayMs = 86_400_000
+const touchEveryMs = 60_000
+const maxUserAgent = 200
+const cookieName = 'pounce_session'
+
+/** Ties a session to the password it began with. */
+const stampOf = (user: User): string => sha256(`${user.id}\n${user.passwordHash ?? ''}`).slice(0, 32)
+
+/** Enough of an address for its owner to know it by: the first three numbers, or a /64. */
+const shortened = (address: string): string => networkOf(address).replace(/\.\d+$/, '.0/24')
+
+const ended = (id: string, user: string, actor: string): NewEvent =>
+  event('session.ended', { kind: 'user', id: user }, { session: id }, actor)
+
+/** Browsers that are signed in. */
+export class StoredSessions {
+  #idleMs: number
+  #maxMs: number
+  #documents: DocumentStore
+  #clock: Clock
+  #installation: Installation
+  #log: Log
+
+  constructor({ sessionIdleDays, sessionMaxDays }: Settings, documents: DocumentStore, clock: Clock, installation: Installation, log: Log) {
+    this.#idleMs = sessionIdleDays * dayMs
+    this.#maxMs = sessionMaxDays * dayMs
+    this.#documents = documents
+    this.#clock = clock
+    this.#installation = installation
+    this.#log = log
+  }
+
+  /**
+   * Begins a session for whoever sent the request, and ends the one that was open in this browser. The value of the `Set-Cookie` header
+   * that hands out the token: it is made here, whatever the browser sent, and is nowhere else.
+   */
+  async begin(user: User, { headers, address }: { readonly headers: IncomingHttpHeaders; readonly address: string }): Promise<string> {
+    const before = this.tokenIn(headers.cookie)
+    if (before !== undefined) await this.close(before)
+    const token = newToken()
+    const hash = sha256(token)
+    const now = this.#clock.now()
+    const created = now.toISOString()
+    const expires = new Date(now.getTime() + Math.min(this.#idleMs, this.#maxMs)).toISOString()
+    const session: SessionRecord = {
+      user: user.id,
+      hash,
+      stamp: stampOf(user),
+      created,
+      extended: created,
+      expires,
+      lastUsed: created,
+      network: shortened(address),
+      userAgent: (headers['user-agent'] ?? '').replace(/[^\u0020-\u007e]/g, '?').slice(0, maxUserAgent),
+    }
+    await this.#documents.commit({ insert: { id: idOfHash(hash), ...session }, into: sessions })
+    return this.cookie(token)
+  }
+
+  /** The sessions of a user, the newest first. Those that are over may be among them until they are swept away. */
+  of(user: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<Session>> {
+    return this.#documents.find(sessions, {
+      using: 'byUser',
+      where: eq('user', user),
+      sort: { by: 'created', order: 'descending' },
+      ...page,
+    })
+  }
+
+  /** Ends one session of a user. False when they have none of this id. */
+  async revoke(user: string, id: string, actor: string): Promise<boolean> {
+    try {
+      await this.#documents.commit({ tombstone: id, in: sessions, where: eq('user', user) }, [ended(id, user, actor)])
+      return true
+    } catch (error) {
+      if (error instanceof CommitConflict) return false
+      throw error
+    }
+  }
+
+  /** Ends all sessions of a user, but the one of the id `except`. */
+  async revokeAll(user: string, actor: string, except?: string): Promise<void> {
+    const others = except === undefined ? [] : [ne('id', except)]
+    await removeFound(this.#documents, sessions, {
+      using: 'byUser',
+      where: and(eq('user', user), ...others),
+      events: ({ id }) => [ended(id, user, actor)],
+    })
+  }
+
+  /** The id of the session that a request belongs to, whether or not it is still open. */
+  idIn(cookies: string | undefined): string | undefined {
+    const token = this.tokenIn(cookies)
+    return token === undefined ? undefined : idOfHash(sha256(token))
+  }
+
+  /** The id of the user who is signed in with this token, and what must fit the account; undefined when the session has ended. */
+  async find(token: string): Promise<Session | undefined> {
+    const hash = sha256(token)
+    const session = await this.#documents.get(sessions, idOfHash(hash))
+    if (!session || !isSameDigest(session.hash, hash) || this.isOver(session)) return undefined
+    await this.#noteUse(session)
+    return session
+  }
+
+  /** False once the password is another one than when the session began. */
+  fits(session: SessionRecord, user: User): boolean {
+    return isSameDigest(session.stamp, stampOf(user))
+  }
+
+  /** Ends a session. An unknown token is no error. */
+  async close(token: string): Promise<void> {
+    const session = await this.#documents.get(sessions, idOfHash(sha256(token)))
+    if (!session) return
+    const { id, user } = session
+    try {
+      await this.#documents.commit({ tombstone: id, in: sessions }, [event('user.signed-out', { kind: 'user', id: user }, {}, user)])
+    } catch (error) {
+      if (!(error instanceof CommitConflict)) throw error
+    }
+  }
+
+  /** Removes sessions that are over. */
+  async sweep(signal: AbortSignal): Promise<void> {
+    const now = this.#clock.now().toISOString()
+    await removeFound(this.#documents, sessions, { using: 'byExpiry', where: range('expires', { lte: now }), signal })
+  }
+
+  /** The value of the `Set-Cookie` header that hands out a token, or takes it back. */
+  cookie(token: string | undefined): string {
+    const value = token === undefined ? `${cookieName}=; Max-Age=0` : `${cookieName}=${token}; Max-Age=${Math.floor(this.#maxMs / 1000)}`
+    return `${value}; Path=/; HttpOnly; SameSite=Lax${this.#installation.baseUrl.startsWith('https:') ? '; Secure' : ''}`
+  }
+
+  /** The token in a `Cookie` header. */
+  tokenIn(cookies: string | undefined): string | undefined {
+    return cookies?.match(/(?:^|;)\s*pounce_session="?([\w-]+)"?\s*(?:;|$)/)?.[1]
+  }
+
+  isOver(session: SessionRecord): boolean {
+    return this.#clock.now().toISOString() >= session.expires
+  }
+
+  /**
+   * Once a minute at most; once a day the session lasts longer for it. A session in use is worth more than the note, so a failure only
+   * shortens it.
+   */
+  async #noteUse(session: Session): Promise<void> {
+    const now = this.#clock.now()
+    const used = session.lastUsed ?? session.created
+    if (now.getTime() - Date.parse(used) < touchEveryMs) return
+    const lastUsed = now.toISOString()
+    const end = Math.min(now.getTime() + this.#idleMs, Date.parse(session.created) + this.#maxMs)
+    const isDue = now.getTime() - Date.parse(session.extended) >= dayMs
+    const longer = isDue ? { extended: lastUsed, expires: new Date(end).toISOString() } : {}
+    try {
+      const where = session.lastUsed === undefined ? eq('extended', session.extended) : eq('lastUsed', session.lastUsed)
+      await this.#documents.commit({ update: session.id, in: sessions, where, set: { lastUsed, ...longer } })
+    } catch (error) {
+      if (!(error instanceof CommitConflict)) this.#log.warn('the use of a session was not noted', { user: session.user, error })
+    }
+  }
+}
+wire(StoredSessions, configPort(config), DocumentStore, Clock, Installation, Log)
+
+/** Inside this plugin: the sessions. */
+export const Sessions = port<StoredSessions>('users.sessions')
