@@ -90,6 +90,15 @@ export const readNamedAfter = (text: string): After => {
   return [text.slice(0, at), id]
 }
 
+/** The page that such parameters ask for; a limit of 0, or above 1,000, is 1,000. `read`: how `after` is read. */
+export const pageOf = (
+  { limit, after }: { readonly limit: number; readonly after?: string | undefined },
+  read: (text: string) => After = readAfter,
+): { readonly limit: number; readonly after?: After } => ({
+  limit: limit === 0 ? 1000 : Math.min(limit, 1000),
+  ...(after === undefined ? {} : { after: read(after) }),
+})
+
 /**
  * The query behind a list that is sorted by `created`, for records with `name` and `created`; `where` is what must hold besides.
  * The first index named has to end in `created`. Show its page with `newestFirst`.

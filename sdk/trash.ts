@@ -1,4 +1,4 @@
-import { readAfter } from './listing.ts'
+import { pageOf } from './listing.ts'
 import type { LifeState } from './model/kind.ts'
 import type { Time } from './model/records.ts'
 import type { Collection, DocumentStore, Page, Stored, Where } from './ports/document-store.ts'
@@ -51,13 +51,12 @@ export class Trash<T extends Trashable> {
   }
 
   /** A person's trash, the longest there first; at most 1,000, which a limit of 0 stands for. */
-  of(author: string, { limit, after }: { readonly limit: number; readonly after?: string | undefined }): Promise<Page<T & Stored>> {
+  of(author: string, page: Parameters<typeof pageOf>[0]): Promise<Page<T & Stored>> {
     return this.#of.documents.find(this.#of.from, {
       using: 'ownTrash',
       where: and(eq('state', 'trashed'), eq('author', author)),
       sort: longestThere,
-      limit: limit === 0 ? 1000 : Math.min(limit, 1000),
-      ...(after === undefined ? {} : { after: readAfter(after) }),
+      ...pageOf(page),
     })
   }
 

@@ -1,4 +1,4 @@
-import { type Bytes, Installation, Invalid, linkToNext, parseListDate, readAfter, routesFor, s, Users } from 'pounce/sdk'
+import { type Bytes, Installation, Invalid, linkToNext, pageOf, parseListDate, routesFor, s, Users } from 'pounce/sdk'
 import { auditCsv } from './audit-csv.ts'
 import { AuditJson, shownLines } from './audit-json.ts'
 import { AuditLog, type AuditQuery } from './stored-audit.ts'
@@ -41,8 +41,8 @@ export const listAudit = route({
   responses: { 200: s.Array(AuditJson) },
   throws: [Invalid],
   async handle({ query, url }, { log, users, installation }) {
-    const { limit, after, ...asked } = query
-    const page = await log.page(queryOf(asked), { limit, ...(after === undefined ? {} : { after: readAfter(after) }) })
+    const { limit: _limit, after: _after, ...asked } = query
+    const page = await log.page(queryOf(asked), pageOf(query))
     const body = await shownLines(users, page.items)
     return { status: 200, body, ...linkToNext(installation.baseUrl, url, page, { dated: false }) }
   },

@@ -9,8 +9,8 @@ import {
   one,
   Policy,
   Problem,
+  pageOf,
   type Ref,
-  readAfter,
   routesFor,
   s,
   signedIn,
@@ -116,8 +116,7 @@ const listOf = (kind: Kind, plural: string) =>
     responses: { 200: s.Array(CommentJson) },
     throws: [NotFound, Invalid],
     async handle({ params, query, caller, url }, { comments, users, policy, installation }) {
-      const after = query.after === undefined ? {} : { after: readAfter(query.after) }
-      const page = await comments.of({ kind, id: params.id }, { limit: query.limit, ...after })
+      const page = await comments.of({ kind, id: params.id }, pageOf(query))
       const body = await showComments(users, policy, caller, await comments.standing(page.items))
       return { status: 200, body, ...linkToNext(installation.baseUrl, url, page, { dated: false }) }
     },

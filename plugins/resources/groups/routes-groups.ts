@@ -9,6 +9,7 @@ import {
   linkToNext,
   localSource,
   NotFound,
+  pageOf,
   readNamedAfter,
   routesFor,
   type Stored,
@@ -45,8 +46,8 @@ export const listGroups = route({
   query: s.Object({ limit: s.Integer({ default: 100, minimum: 1, maximum: 1000 }), after: afterParameter(1000) }),
   responses: { 200: s.Array(GroupJson) },
   throws: [Invalid],
-  async handle({ query: { limit, after }, caller, url }, { groups, installation }) {
-    const page = await groups.page({ limit, ...(after === undefined ? {} : { after: readNamedAfter(after) }) })
+  async handle({ query, caller, url }, { groups, installation }) {
+    const page = await groups.page(pageOf(query, readNamedAfter))
     const body = page.items.map(group => shown(group, caller))
     return { status: 200, body, ...linkToNext(installation.baseUrl, url, page, { dated: false }) }
   },

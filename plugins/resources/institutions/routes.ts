@@ -1,4 +1,4 @@
-import { afterParameter, Installation, Invalid, linkToNext, readNamedAfter, routesFor, s } from 'pounce/sdk'
+import { afterParameter, Installation, Invalid, linkToNext, pageOf, readNamedAfter, routesFor, s } from 'pounce/sdk'
 import { Names } from './known-names.ts'
 
 const route = routesFor('users', { names: Names, installation: Installation })
@@ -44,8 +44,8 @@ const listOf = (list: 'institutions' | 'projects') =>
     query: s.Object({ limit: s.Integer({ default: 1000, minimum: 1, maximum: 1000 }), after: afterParameter(1000) }),
     responses: { 200: s.Array(s.String()) },
     throws: [Invalid],
-    async handle({ query: { limit, after }, url }, { names, installation }) {
-      const page = await names.page(list, { limit, ...(after === undefined ? {} : { after: readNamedAfter(after) }) })
+    async handle({ query, url }, { names, installation }) {
+      const page = await names.page(list, pageOf(query, readNamedAfter))
       const body = page.items.map(one => one.name)
       return { status: 200, body, ...linkToNext(installation.baseUrl, url, page, { dated: false }) }
     },

@@ -7,6 +7,7 @@ import {
   linkToNext,
   multipart,
   NotFound,
+  pageOf,
   readAfter,
   readNamedAfter,
   routesFor,
@@ -66,10 +67,9 @@ export const listLogos = routesFor('logos', { ...needs, installation: Installati
   responses: { 200: s.Array(LogoItem) },
   throws: [Invalid],
   async handle({ query, caller, url }, { logos, access, installation }) {
-    const { path, name, limit, after } = query
+    const { path, name } = query
     // Logos of one path come by name, others by date.
-    const readPlace = path === undefined ? readAfter : readNamedAfter
-    const page = await logos.page({ path, name }, { limit, ...(after === undefined ? {} : { after: readPlace(after) }) })
+    const page = await logos.page({ path, name }, pageOf(query, path === undefined ? readAfter : readNamedAfter))
     const items: s.Static<typeof LogoItem>[] = []
     for (const logo of page.items) if (await access.maySee(caller, logo.path)) items.push(toItem(logo))
     return { status: 200, body: items, ...linkToNext(installation.baseUrl, url, page, { dated: false }) }

@@ -8,7 +8,7 @@ import {
   one,
   type Permission,
   Policy,
-  readAfter,
+  pageOf,
   routesFor,
   s,
 } from 'pounce/sdk'
@@ -115,8 +115,7 @@ export const listThumbnails = route({
   responses: { 200: s.Array(Listed) },
   throws: [Invalid],
   async handle({ query, caller, url }, { thumbnails, installation, policy }) {
-    const { limit, after } = query
-    const page = await thumbnails.page({ limit, ...(after === undefined ? {} : { after: readAfter(after) }) })
+    const page = await thumbnails.page(pageOf(query))
     const seen = await seenOf(policy, caller, 'thumbnail', page.items)
     const body = seen.map(({ id, filename, contentType, created, sizeBytes }) => ({
       id,

@@ -9,7 +9,7 @@ import {
   NotFound,
   one,
   Policy,
-  readAfter,
+  pageOf,
   routesFor,
   s,
 } from 'pounce/sdk'
@@ -165,8 +165,7 @@ export const listPreviews = route({
   responses: { 200: s.Array(Listed) },
   throws: [Invalid],
   async handle({ query, caller, url }, { previews, installation, policy }) {
-    const { limit, after } = query
-    const page = await previews.page({ limit, ...(after === undefined ? {} : { after: readAfter(after) }) })
+    const page = await previews.page(pageOf(query))
     const seen = await seenOf(policy, caller, 'preview', page.items)
     const body = seen.map(({ id, filename, contentType }) => ({ id, filename, contentType }))
     return { status: 200, body, ...linkToNext(installation.baseUrl, url, page, { dated: false }) }

@@ -6,8 +6,8 @@ import {
   NotFound,
   one,
   Policy,
+  pageOf,
   peopleFor,
-  readAfter,
   routesFor,
   ShownPerson,
   Spaces,
@@ -29,7 +29,6 @@ const route = routesFor('spaces', {
 const params = s.Object({ id: s.id() })
 const Role = s.Object({ id: s.String(), name: s.String() })
 const page = s.Object({ limit: s.Integer({ default: 100, minimum: 1, maximum: 1000 }), after: afterParameter() })
-const windowOf = ({ limit, after }: s.Static<typeof page>) => ({ limit, ...(after === undefined ? {} : { after: readAfter(after) }) })
 
 /** The role that somebody who accepts now would get. */
 const roleOf = async (users: Users, { space, role }: Invitation): Promise<s.Static<typeof Role>> => {
@@ -83,7 +82,7 @@ export const listSpaceInvitations = route({
   },
   throws: [NotFound, Invalid],
   async handle({ params, query, caller, url }, { invitations, users, policy, installation }) {
-    const found = await invitations.ofSpace(params.id, windowOf(query))
+    const found = await invitations.ofSpace(params.id, pageOf(query))
     const person = await peopleFor(
       users,
       policy,
@@ -133,7 +132,7 @@ export const listOwnInvitations = route({
   throws: [Invalid],
   async handle({ query, caller, url }, { invitations, users, spaces, policy, installation }) {
     const me = await users.get(signedIn(caller).id)
-    const found = me ? await invitations.of(me, windowOf(query)) : { items: [] }
+    const found = me ? await invitations.of(me, pageOf(query)) : { items: [] }
     const named = await spaces.getMany([...new Set(found.items.map(({ space }) => space))])
     const person = await peopleFor(
       users,

@@ -7,7 +7,7 @@ import {
   NotFound,
   one,
   Policy,
-  readAfter,
+  pageOf,
   routesFor,
   s,
   signedIn,
@@ -76,8 +76,8 @@ export const listSpaceMembers = route({
   query: s.Object({ limit: s.Integer({ default: 100, minimum: 1, maximum: 1000 }), after: afterParameter() }),
   responses: { 200: s.Array(SpaceMember) },
   throws: [NotFound, Invalid],
-  async handle({ params, query: { limit, after }, caller, url }, { list, installation }) {
-    const page = await list.page(caller, params.id, { limit, ...(after === undefined ? {} : { after: readAfter(after) }) })
+  async handle({ params, query, caller, url }, { list, installation }) {
+    const page = await list.page(caller, params.id, pageOf(query))
     return { status: 200, body: [...page.items], ...linkToNext(installation.baseUrl, url, page, { dated: false }) }
   },
 })

@@ -8,7 +8,7 @@ import {
   Invalid,
   linkToNext,
   NotFound,
-  readAfter,
+  pageOf,
   routesFor,
   type SentBytes,
   type Stored,
@@ -139,8 +139,8 @@ export const listUploads = route({
   responses: { 200: s.Array(Upload) },
   headers: tusHeaders,
   throws: [Invalid],
-  async handle({ query: { limit, after }, caller, url }, { uploads, installation }) {
-    const page = await uploads.of(caller, { limit, ...(after === undefined ? {} : { after: readAfter(after) }) })
+  async handle({ query, caller, url }, { uploads, installation }) {
+    const page = await uploads.of(caller, pageOf(query))
     return { status: 200, body: page.items.map(toUpload), ...linkToNext(installation.baseUrl, url, page, { dated: false }) }
   },
 })

@@ -9,8 +9,8 @@ import {
   NotFound,
   one,
   Policy,
+  pageOf,
   Recommenders,
-  readAfter,
   routesFor,
   s,
   signedIn,
@@ -49,8 +49,7 @@ export const listUsers = route({
   responses: { 200: s.Array(UserJson) },
   throws: [Invalid],
   async handle({ query, url }, { accounts, people, installation }) {
-    const limit = query.limit === 0 ? 1000 : Math.min(query.limit, 1000)
-    const page = await accounts.page({ limit, ...(query.after === undefined ? {} : { after: readAfter(query.after) }) })
+    const page = await accounts.page(pageOf(query))
     const body = page.items.map(user => people.of(user))
     return { status: 200, body, ...linkToNext(installation.baseUrl, url, page, { dated: false }) }
   },

@@ -1,4 +1,4 @@
-import { Installation, Invalid, linkToNext, NotFound, type Request, readAfter, routesFor, s, signedIn, Users } from 'pounce/sdk'
+import { Installation, Invalid, linkToNext, NotFound, pageOf, type Request, routesFor, s, signedIn, Users } from 'pounce/sdk'
 import { Sessions } from './stored-sessions.ts'
 
 const route = routesFor('sessions', { sessions: Sessions, installation: Installation })
@@ -39,8 +39,7 @@ export const listSessions = route({
   responses: { 200: s.Array(SessionJson) },
   throws: [Invalid],
   async handle({ query, url, caller, headers }, { sessions, installation }) {
-    const limit = query.limit === 0 ? 1000 : Math.min(query.limit, 1000)
-    const page = await sessions.of(signedIn(caller).id, { limit, ...(query.after === undefined ? {} : { after: readAfter(query.after) }) })
+    const page = await sessions.of(signedIn(caller).id, pageOf(query))
     const current = currentOf({ caller, headers }, text => sessions.idIn(text))
     const body = page.items
       .filter(session => !sessions.isOver(session))
