@@ -40,7 +40,7 @@ export const config = s.Object({
     default: 20,
     minimum: 1,
     maximum: 100_000,
-    description: 'Wrong keys, tokens and links from one address in 15 minutes; right ones go on working',
+    description: 'Different wrong keys, tokens and links from one address in 15 minutes; right ones go on working',
   }),
   outsideAccounts: s.Union([s.Literal('active'), s.Literal('approval'), s.Literal('none')], {
     default: 'active',

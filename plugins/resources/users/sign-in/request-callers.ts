@@ -60,7 +60,7 @@ export class RequestCallers implements Callers {
     if (key !== undefined) return this.#byKey(key, sent)
     if (bearer !== undefined) return this.#byBearer(bearer, sent)
     if (session === undefined) return anonymous
-    await this.#throttle.wrongSession(address)
+    await this.#throttle.wrongSession(address, session)
     throw new NotSignedIn('The session has ended; sign in again')
   }
 
@@ -74,9 +74,9 @@ export class RequestCallers implements Callers {
   async #byKey(shown: string, sent: Credentials): Promise<Caller> {
     if (this.#serviceKey !== undefined && isSameDigest(sha256(shown), this.#serviceKey)) return serviceCaller
     const key = await this.#keys.find(shown)
-    if (key && this.#keys.hasExpired(key)) return this.#refuse(sent.address, 'The API key has expired')
+    if (key && this.#keys.hasExpired(key)) return this.#refuse(sent.address, shown, 'The API key has expired')
     const user = key && (await this.#users.get(key.user))
-    if (!user) return this.#refuse(sent.address, 'The API key is not valid')
+    if (!user) return this.#refuse(sent.address, shown, 'The API key is not valid')
     const caller = await this.#callerOf(usable(user), 'key', sent, key)
     await this.#keys.touch(key)
     return caller
@@ -84,11 +84,11 @@ export class RequestCallers implements Callers {
 
   async #byBearer(token: string, sent: Credentials): Promise<Caller> {
     const user = await this.#signIn.withBearer(token)
-    return user ? this.#callerOf(user, 'bearer', sent) : this.#refuse(sent.address, 'The bearer token is not valid')
+    return user ? this.#callerOf(user, 'bearer', sent) : this.#refuse(sent.address, token, 'The bearer token is not valid')
   }
 
-  async #refuse(address: string, message: string): Promise<never> {
-    await this.#throttle.wrongKey(address)
+  async #refuse(address: string, shown: string, message: string): Promise<never> {
+    await this.#throttle.wrongKey(address, shown)
     throw new NotSignedIn(message)
   }
 

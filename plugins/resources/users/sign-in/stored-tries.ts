@@ -42,6 +42,17 @@ export class StoredTries {
     throw tooMany(windowMs)
   }
 
+  /** Counts a try of which one is free; false when it was another one before. */
+  async isFirst(key: string): Promise<boolean> {
+    try {
+      await this.take(key, 1)
+      return true
+    } catch (error) {
+      if (error instanceof TooMany) return false
+      throw error
+    }
+  }
+
   /** What is counted for keys at the moment; those without an open window are left out. */
   async look(keys: readonly string[]): Promise<ReadonlyMap<string, Counted>> {
     const now = this.#clock.now().getTime()

@@ -75,6 +75,17 @@ test('wrong keys are throttled without harm to right ones', async t => {
   t.is(await loginStatus(server, server.admin.email, server.admin.password), 200)
 })
 
+test('a program that goes on with one wrong key or session is told so each time, and shuts nobody out', async t => {
+  const server = await bootWith(t, { wrongKeysPerAddress: 4, failuresPerAddress: 4 })
+  const refused = (ask: () => Promise<Response>) => Promise.all(Array.from({ length: 30 }, async () => (await ask()).status))
+  t.deepEqual(new Set(await refused(() => server.as('a key of the past')('/api/me'))), new Set([401]))
+  t.deepEqual(new Set(await refused(() => server.as()('/api/me', { headers: { cookie: 'pounce_session=of-the-past' } }))), new Set([401]))
+  const others = [1, 2, 3, 4].map(number => `another key ${number}`)
+  t.deepEqual(await Promise.all(others.slice(0, 3).map(async key => (await server.as(key)('/api/me')).status)), [401, 401, 401])
+  t.is((await server.as(others[3])('/api/me')).status, 429)
+  t.is((await server.as('a key of the past')('/api/me')).status, 401)
+})
+
 test('a password that was right is forgotten as soon as it is another one', async t => {
   const server = await bootWith(t, {})
   const person = await newPerson(server, 'changed')

@@ -90,14 +90,26 @@ export class Throttle implements Knocks {
   }
 
   /** Counts a wrong key, token or link; `TooMany` instead of the refusal when there were too many from this address. */
-  async wrongKey(address: string): Promise<void> {
-    await this.#tries.take(`keys ${networkOf(address)}`, this.#limits.wrongKeysPerAddress)
-    await this.#refusals.key(address)
+  async wrongKey(address: string, shown?: string): Promise<void> {
+    if (await this.#countOnce(`keys ${networkOf(address)}`, shown, this.#limits.wrongKeysPerAddress)) await this.#refusals.key(address)
   }
 
   /** Counts a session that is over. Browsers keep these for months, so their count shuts no other door. */
-  async wrongSession(address: string): Promise<void> {
-    await this.#tries.take(`sessions ${networkOf(address)}`, this.#limits.failuresPerAddress)
+  async wrongSession(address: string, shown: string): Promise<void> {
+    await this.#countOnce(`sessions ${networkOf(address)}`, shown, this.#limits.failuresPerAddress)
+  }
+
+  /** The same text counts once in a window: a program that goes on with a key that was revoked guesses nothing. False for one that was counted. */
+  async #countOnce(door: string, shown: string | undefined, limit: number): Promise<boolean> {
+    if (shown !== undefined) {
+      const text = `${door} ${shown}`
+      const seen = await this.#tries.look([door, text])
+      if (seen.has(text)) return false
+      this.#requireRoom(limit, seen.get(door), 0)
+      if (!(await this.#tries.isFirst(text))) return false
+    }
+    await this.#tries.take(door, limit)
+    return true
   }
 }
 wire(Throttle, configPort(config), Tries, RefusalNotes)
