@@ -1,5 +1,5 @@
 import type { Caller, Membership, Permission } from 'pounce/sdk'
-import { type Mode, roleHolds } from './rules.ts'
+import { type Mode, roleHolds } from './mode.ts'
 
 /** Looking through the memberships costs less than a map of them, unless it is done again and again. */
 const scansAtMost = 4

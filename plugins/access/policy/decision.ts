@@ -1,8 +1,9 @@
 import { anonymous, type Caller, type Permission, type Ref, type Verdict } from 'pounce/sdk'
 import { Asker } from './asker.ts'
+import type { Mode } from './mode.ts'
 import { viewPermission } from './permission-sets.ts'
 import type { RightsGraph, Step } from './rights-graph.ts'
-import { type Ground, groundOn, isShutOut, type Mode } from './rules.ts'
+import { type Ground, groundOn, isShutOut } from './rules.ts'
 
 /** One caller's rights on what a graph holds. */
 export class Decision {

@@ -21,9 +21,10 @@ import {
 } from 'pounce/sdk'
 import { Decision } from './decision.ts'
 import { Explanation } from './explanation.ts'
+import { isReading, type Mode } from './mode.ts'
 import { extractionPermissions, placedPermissions, viewPermission } from './permission-sets.ts'
 import { RightsReader } from './rights-graph.ts'
-import { barred, isReading, type Mode, spacesHeld } from './rules.ts'
+import { barred, spacesHeld } from './rules.ts'
 import { searchable, searchedSpaces } from './searched-spaces.ts'
 
 export const config = s.Object({

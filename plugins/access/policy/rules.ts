@@ -11,14 +11,8 @@ import {
   verbOf,
 } from 'pounce/sdk'
 import type { Asker } from './asker.ts'
+import { isReading, type Mode, roleHolds } from './mode.ts'
 import { extractionPermissions, readOnlyPermissions } from './permission-sets.ts'
-
-/** How the installation is set. */
-export interface Mode {
-  readonly isPrivate: boolean
-  /** Everybody who may look at something may also download it. */
-  readonly isDownloadOpen: boolean
-}
 
 /** Why a caller has a right on one thing. */
 export type Ground =
@@ -45,15 +39,6 @@ const derivedKinds: ReadonlySet<Kind> = new Set<Kind>([
   'comment',
   'relation',
 ])
-
-/** True of what everybody may do on a public server, and on public things of a private one. */
-export const isReading = (mode: Mode, permission: Permission): boolean =>
-  readingPermissions.has(permission) || (mode.isDownloadOpen && permission === 'DownloadFiles')
-
-/** Where downloads are open, a role that lets one see files lets one download them (Clowder 1.x, Permission.READONLY). */
-export const roleHolds = (mode: Mode, membership: Membership, permission: Permission): boolean =>
-  membership.permissions.has(permission) ||
-  (mode.isDownloadOpen && permission === 'DownloadFiles' && membership.permissions.has('ViewFile'))
 
 /** True of an account for which nothing is open yet, or any more: it sees what nobody in particular sees, and may do nothing. */
 export const isShutOut = ({ user }: Caller): boolean => user?.status === 'Inactive' || user?.termsPending === true

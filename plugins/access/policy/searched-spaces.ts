@@ -1,5 +1,5 @@
 import type { Kind, Membership, Permission } from 'pounce/sdk'
-import { type Mode, roleHolds } from './rules.ts'
+import { type Mode, roleHolds } from './mode.ts'
 
 /** What searches find, and the right that each takes. */
 export const searchable: readonly { readonly kind: Kind; readonly permission: Permission }[] = [
