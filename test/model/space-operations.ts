@@ -1,4 +1,4 @@
-import { people, roles, type Space } from './model-rights.ts'
+import { type Person, people, roles, type Space } from './model-rights.ts'
 import { actorOf, attempt, idIn, newName, pick, refused, type Step, takingOut, type World } from './model-world.ts'
 
 const makeSpace = async (world: World, step: Step): Promise<void> => {
@@ -18,6 +18,10 @@ const deleteSpace = async (world: World, step: Step): Promise<void> => {
   if (await attempt(world, actorOf(step, space), { method: 'DELETE', path }, [['DeleteSpace', space]])) world.state.removeSpace(space)
 }
 
+/** True of the last who can edit a space: it keeps them as they are. */
+const isLastAdmin = (space: Space, person: Person): boolean =>
+  space.members.get(person) === 'Admin' && [...space.members].every(([name, role]) => name === person || role !== 'Admin')
+
 const share = async (world: World, step: Step): Promise<void> => {
   const space = pick(world.state.spaces, step.a)
   const role = roles[step.b % roles.length]
@@ -26,7 +30,9 @@ const share = async (world: World, step: Step): Promise<void> => {
   const holders = new Set([...space.members].filter(([, held]) => held === role).map(([name]) => name)).add(person)
   const json = { rolesandusers: { [role]: [...holders].map(name => world.ids[name]).join(',') } }
   const path = `/api/spaces/${space.id}/updateUsers`
-  if (await attempt(world, actorOf(step, space), { method: 'POST', path, json }, [['EditSpace', space]])) space.members.set(person, role)
+  const rule = () => (role !== 'Admin' && isLastAdmin(space, person) ? 409 : undefined)
+  if (await attempt(world, actorOf(step, space), { method: 'POST', path, json }, [['EditSpace', space]], rule))
+    space.members.set(person, role)
 }
 
 const unshare = async (world: World, step: Step): Promise<void> => {
@@ -34,7 +40,7 @@ const unshare = async (world: World, step: Step): Promise<void> => {
   const person = people[step.c % 3]
   if (!space || person === undefined) return
   const path = `/api/spaces/${space.id}/removeUser?removeUser=${world.ids[person]}`
-  const rule = () => (space.members.has(person) ? undefined : 400)
+  const rule = () => (!space.members.has(person) ? 400 : isLastAdmin(space, person) ? 409 : undefined)
   if (await attempt(world, actorOf(step, space), { method: 'POST', path }, [['EditSpace', space]], rule)) space.members.delete(person)
 }
 
