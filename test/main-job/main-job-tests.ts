@@ -185,8 +185,7 @@ const unzip = async (path: string): Promise<Readonly<Record<string, string>>> =>
 }
 
 const bigBytes = 200 * 1024 * 1024 + 12_345
-/** Of 200 MB that were held nothing would be missing; what is held by and by on a busy machine is for the collector. Bounds are the bench's to show. */
-const bigGrowth = 160 * 1024 * 1024
+const bigGrowth = 128 * 1024 * 1024
 
 /** Everything at once, and one big thing. */
 const moving = (test: TestFn): void => {
@@ -214,6 +213,9 @@ const moving = (test: TestFn): void => {
     const { id } = up.result
     job.files.set('big.raw', id)
     t.like(await job.info('big.raw'), { size: String(bigBytes), sha256: sent })
+    // An extractor is sent the same bytes: what a download holds is seen when that is over.
+    await job.processed('big.raw', 60_000)
+    t.like(await job.found('big.raw', 'pounce.digest'), { sha256: sent, sizeBytes: bigBytes })
     const down = await peakDuring(
       job.rss,
       job.call(`/api/files/${id}/blob`).then(answer => digestOf(answer.body as ReadableStream<Uint8Array>)),
@@ -221,8 +223,6 @@ const moving = (test: TestFn): void => {
     t.deepEqual(down.result, { sha256: sent, sizeBytes: bigBytes })
     t.log(`memory: ${before >> 20} MiB before, ${up.peak >> 20} while it came, ${down.peak >> 20} while it went`)
     t.true(Math.max(up.peak, down.peak) - before < bigGrowth)
-    await job.processed('big.raw', 60_000)
-    t.like(await job.found('big.raw', 'pounce.digest'), { sha256: sent, sizeBytes: bigBytes })
   })
 }
 
