@@ -173,6 +173,15 @@ export interface EventMap {
   /** Somebody is to be told by mail what happened. */
   'digest.due': None
   'extractor.registered': { readonly name: string }
+  'sensor.created': None
+  'sensor.updated': { readonly fields: readonly string[] }
+  'sensor.removed': { readonly name: string }
+  'stream.created': { readonly sensor: string }
+  'stream.updated': { readonly fields: readonly string[] }
+  'stream.removed': { readonly name: string; readonly sensor: string }
+  /** Readings came in one request; `fromMs` and `toMs`: the first and the last of their starts. */
+  'stream.datapoints-added': { readonly count: number; readonly fromMs: number; readonly toMs: number }
+  'stream.datapoints-removed': { readonly count: number }
 }
 
 type None = Readonly<Record<never, never>>

@@ -1,5 +1,6 @@
 export * from './caller.ts'
 export * from './extractor-info.ts'
+export * from './geostreams.ts'
 export * from './kind.ts'
 export * from './people.ts'
 export * from './permission.ts'

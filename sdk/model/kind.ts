@@ -20,6 +20,8 @@ export type Kind =
   | 'vocabulary'
   | 'term'
   | 'relation'
+  | 'sensor'
+  | 'stream'
 
 /** Names one thing. */
 export interface Ref {

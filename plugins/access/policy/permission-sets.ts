@@ -41,6 +41,7 @@ export const placedPermissions: ReadonlySet<Permission> = new Set<Permission>([
   ...(['ViewSpace', 'ViewDataset', 'ViewCollection', 'ViewFile', 'ViewSection', 'ViewMetadata', 'ViewTags', 'ViewComments'] as const),
   ...(['ViewRelation', 'DownloadFiles'] as const),
   ...(['CreateDataset', 'CreateCollection', 'AddResourceToDataset', 'AddFile', 'AddMetadata', 'CreateSection', 'CreateRelation'] as const),
+  ...(['ViewGeoStream', 'CreateSensor', 'AddGeoStream', 'DeleteGeoStream'] as const),
 ])
 
 /** The right that makes a thing of each kind visible. Derived kinds pass it on to what they hang on. */
@@ -65,4 +66,6 @@ export const viewPermission: Readonly<Record<Kind, Permission>> = {
   vocabulary: 'ViewVocabulary',
   term: 'ViewVocabularyTerm',
   relation: 'ViewRelation',
+  sensor: 'ViewGeoStream',
+  stream: 'ViewGeoStream',
 }

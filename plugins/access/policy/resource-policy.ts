@@ -21,7 +21,7 @@ import {
 } from 'pounce/sdk'
 import { Decision } from './decision.ts'
 import { Explanation } from './explanation.ts'
-import { isReading, type Mode } from './mode.ts'
+import { isOpen, isReading, type Mode } from './mode.ts'
 import { extractionPermissions, placedPermissions, viewPermission } from './permission-sets.ts'
 import { RightsReader } from './rights-graph.ts'
 import { barred, spacesHeld } from './rules.ts'
@@ -37,13 +37,15 @@ type Settings = s.Static<typeof config>
 export class ResourcePolicy implements Policy {
   readonly isPrivate: boolean
   #mode: Mode
-  #areGeostreamsOpen: boolean
   #reader: RightsReader
 
   constructor(settings: Settings, installation: Installation, sources: Contributions<RightsOf>) {
     this.isPrivate = installation.isPrivate
-    this.#mode = { isPrivate: installation.isPrivate, isDownloadOpen: settings.allowAnonymousDownload }
-    this.#areGeostreamsOpen = settings.makeGeostreamsPublicReadable
+    this.#mode = {
+      isPrivate: installation.isPrivate,
+      isDownloadOpen: settings.allowAnonymousDownload,
+      areGeostreamsOpen: settings.makeGeostreamsPublicReadable,
+    }
     this.#reader = new RightsReader(sources)
   }
 
@@ -78,7 +80,7 @@ export class ResourcePolicy implements Policy {
   #heldBy(caller: Caller, permission: Permission): Where | 'all' | 'nothing' {
     if (isSuperAdmin(caller) || caller.via === 'service') return 'all'
     const reading = isReading(this.#mode, permission)
-    if (reading && !this.isPrivate) return 'all'
+    if (isOpen(this.#mode, permission)) return 'all'
     const any: Where[] = []
     if (caller.user) {
       const spaces = spacesHeld(this.#mode, caller, permission)
@@ -133,8 +135,7 @@ export class ResourcePolicy implements Policy {
       return { verdict: 'yes', because: `the service key holds ${permission}` }
     if (isReading(this.#mode, permission) && !this.isPrivate)
       return { verdict: 'yes', because: `on a public server everybody holds ${permission}` }
-    if (permission === 'ViewGeoStream' && this.#areGeostreamsOpen)
-      return { verdict: 'yes', because: 'geostreams are readable by everybody' }
+    if (isOpen(this.#mode, permission)) return { verdict: 'yes', because: 'geostreams are readable by everybody' }
     return { verdict: 'no', because: `nobody is signed in, and ${permission} is not for everybody` }
   }
 }

@@ -11,7 +11,7 @@ import {
   verbOf,
 } from 'pounce/sdk'
 import type { Asker } from './asker.ts'
-import { isReading, type Mode, roleHolds } from './mode.ts'
+import { isOpen, isReading, type Mode, roleHolds } from './mode.ts'
 import { extractionPermissions, readOnlyPermissions } from './permission-sets.ts'
 
 /** Why a caller has a right on one thing. */
@@ -90,5 +90,5 @@ export const groundOn = (asker: Asker, permission: Permission, kind: Kind, right
   if (caller.via === 'service') return grounds.service
   if (!isReading(mode, permission) || derivedKinds.has(kind)) return undefined
   if (rights.isPublic) return grounds.public
-  return mode.isPrivate ? undefined : grounds.open
+  return isOpen(mode, permission) ? grounds.open : undefined
 }

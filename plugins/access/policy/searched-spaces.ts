@@ -6,6 +6,8 @@ export const searchable: readonly { readonly kind: Kind; readonly permission: Pe
   { kind: 'dataset', permission: 'ViewDataset' },
   { kind: 'file', permission: 'ViewFile' },
   { kind: 'collection', permission: 'ViewCollection' },
+  { kind: 'sensor', permission: 'ViewGeoStream' },
+  { kind: 'stream', permission: 'ViewGeoStream' },
 ]
 
 /** Which of these a role sees; the same set is held in very many spaces, so it is looked at once. */

@@ -34,6 +34,12 @@ export const searchEvents: readonly EventType[] = [
   'comment.updated',
   'comment.removed',
   'section.removed',
+  'sensor.created',
+  'sensor.updated',
+  'sensor.removed',
+  'stream.created',
+  'stream.updated',
+  'stream.removed',
 ]
 
 /** Fields that the index does not hold: a change of nothing else leaves it as it is. */

@@ -37,6 +37,8 @@ const viewPermission: Partial<Record<Kind, Permission>> = {
   collection: 'ViewCollection',
   dataset: 'ViewDataset',
   file: 'ViewFile',
+  sensor: 'ViewGeoStream',
+  stream: 'ViewGeoStream',
 }
 const mostRounds = 5
 

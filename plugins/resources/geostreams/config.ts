@@ -1,0 +1,20 @@
+import { s } from 'pounce/sdk'
+
+export const config = s.Object({
+  latitudeFirst: s.Boolean({
+    default: false,
+    description: 'Points of single streams and datapoints are sent as latitude, longitude, altitude, as Clowder 1.x takes them',
+  }),
+  anybodyMayAdd: s.Boolean({
+    default: false,
+    description: 'Every active account may add streams and datapoints to any sensor, as in Clowder 1.x',
+  }),
+  userAgreement: s.String({ default: '', maxLength: 100_000, description: 'Shown by clients before they show readings' }),
+  sensorsTitle: s.String({ default: 'Sensors', maxLength: 200, description: 'What clients call sensors' }),
+  sensorTitle: s.String({ default: 'Sensor', maxLength: 200, description: 'What clients call a sensor' }),
+  parametersTitle: s.String({ default: 'Parameters', maxLength: 200, description: 'What clients call what is measured' }),
+  parameterTitle: s.String({ default: 'Parameter', maxLength: 200, description: 'What clients call one thing that is measured' }),
+})
+
+/** Checked settings of this plugin. */
+export type Settings = s.Static<typeof config>
