@@ -1,13 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises'
-import http from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
 import { Datasets, DocumentStore, noStatistics, Users } from 'pounce/sdk'
 import { bootForTest } from 'pounce/sdk/testing'
 import { files } from '../../plugins/resources/files/collection.ts'
-import { percentile } from './load.ts'
-import { memoryOf, newKey, type Server, startCsvBaseline, startPounce } from './servers.ts'
+import { memoryOf, newKey, startCsvBaseline, startPounce } from './servers.ts'
+import { readLines, type StreamedLines } from './streamed-lines.ts'
 import { median, type Row, round, spread } from './table.ts'
 
 const hex = (n: number): string => n.toString(16).padStart(24, '0')
@@ -64,73 +62,6 @@ export const fillFiles = async (folder: string, count: number): Promise<void> =>
   await server.stop()
 }
 
-interface Measured {
-  readonly rowsPerSecond: number
-  readonly firstByteMs: number
-  /** Of `/healthz`, asked all the while. */
-  readonly healthP99Ms: number
-  readonly peakMiB: number
-}
-
-/** Reads a whole answer; lines and the time to its first byte. */
-const read = (url: string, headers: Readonly<Record<string, string>>): Promise<{ readonly lines: number; readonly firstByteMs: number }> =>
-  new Promise((resolve, reject) => {
-    const begin = performance.now()
-    let firstByteMs = 0
-    let lines = 0
-    http
-      .get(url, { headers, agent: false }, answer => {
-        if (answer.statusCode !== 200) reject(new Error(`${answer.statusCode} ${url}`))
-        answer.on('data', (chunk: Buffer) => {
-          firstByteMs ||= performance.now() - begin
-          for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) lines += 1
-        })
-        answer.on('end', () => resolve({ lines, firstByteMs }))
-        answer.on('error', reject)
-      })
-      .on('error', reject)
-  })
-
-const healthWhile = async (url: string, work: Promise<unknown>): Promise<number> => {
-  const latencies: number[] = []
-  let isOver = false
-  const over = (): void => {
-    isOver = true
-  }
-  work.then(over, over)
-  const agent = new http.Agent({ keepAlive: true })
-  const ask = (): Promise<void> =>
-    new Promise((resolve, reject) => {
-      http
-        .get(`${url}/healthz`, { agent }, answer => {
-          answer.resume()
-          answer.on('end', resolve)
-        })
-        .on('error', reject)
-    })
-  while (!isOver) {
-    const begin = performance.now()
-    await ask()
-    latencies.push(performance.now() - begin)
-    await pause(2)
-  }
-  agent.destroy()
-  return percentile(
-    latencies.sort((a, b) => a - b),
-    0.99,
-  )
-}
-
-const measure = async (server: Server, path: string, headers: Readonly<Record<string, string>>, count: number): Promise<Measured> => {
-  const begin = performance.now()
-  const reading = read(server.url + path, headers)
-  const healthP99Ms = await healthWhile(server.url, reading)
-  const { lines, firstByteMs } = await reading
-  const seconds = (performance.now() - begin) / 1000
-  if (lines < count) throw new Error(`${lines} lines of ${count}`)
-  return { rowsPerSecond: lines / seconds, firstByteMs, healthP99Ms, peakMiB: await memoryOf(server.pid, 'VmHWM') }
-}
-
 /** Workload 12: FileMetrics over so many files, beside a row iterator with csv-stringify. */
 export const reports = async (rounds: number, count: number): Promise<readonly Row[]> => {
   const given = process.env['BENCH_FILES']
@@ -142,11 +73,11 @@ export const reports = async (rounds: number, count: number): Promise<readonly R
     const headers = { 'x-api-key': await newKey(pounce, admin) }
     const idleMiB = await memoryOf(pounce.pid)
     const path = '/api/reports/metrics/files'
-    const ours: Measured[] = []
-    const theirs: Measured[] = []
+    const ours: StreamedLines[] = []
+    const theirs: StreamedLines[] = []
     for (let round = 0; round < rounds; round++) {
-      theirs.push(await measure(baseline, '/csv', {}, count))
-      ours.push(await measure(pounce, path, headers, count))
+      theirs.push(await readLines(baseline, '/csv', {}, count))
+      ours.push(await readLines(pounce, path, headers, count))
     }
     await pounce.stop()
     await baseline.stop()
@@ -156,9 +87,9 @@ export const reports = async (rounds: number, count: number): Promise<readonly R
   }
 }
 
-const rowsOf = (count: number, ours: readonly Measured[], theirs: readonly Measured[], idleMiB: number): readonly Row[] => {
+const rowsOf = (count: number, ours: readonly StreamedLines[], theirs: readonly StreamedLines[], idleMiB: number): readonly Row[] => {
   const workload = `12 · metrics CSV over ${count.toLocaleString('en')} files`
-  const of = (all: readonly Measured[], what: keyof Measured): readonly number[] => all.map(each => each[what])
+  const of = (all: readonly StreamedLines[], what: keyof StreamedLines): readonly number[] => all.map(each => each[what])
   const peak = Math.max(...of(ours, 'peakMiB'))
   const ceiling = (subject: string, values: readonly number[], goal: number): Row => {
     const worst = median(values)

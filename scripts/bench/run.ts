@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { dispatch, heartbeats } from './bus.ts'
 import { deletion } from './deletion.ts'
+import { geostreams } from './geostreams.ts'
 import { ingest, ingestOnServers } from './ingest.ts'
 import { listing, treeNodes } from './listing.ts'
 import { logins } from './logins.ts'
@@ -48,6 +49,15 @@ const workloads: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   tree: () => treeNodes({ sizes, rounds, plugins }),
   logins: () => logins(values.quick ? 1 : 5, 4),
   rights: () => rights({ count: sizes[1], rounds, plugins }),
+  geostreams: () =>
+    geostreams(
+      values.quick
+        ? [{ count: 50_000, rounds: 1 }]
+        : [
+            { count: 1_000_000, rounds },
+            { count: 10_000_000, rounds, boxesOnly: true },
+          ],
+    ),
   reports: () => reports(rounds, values.quick ? 50_000 : 1_000_000),
 }
 const wanted = values.only === '' ? Object.keys(workloads) : values.only.split(',')

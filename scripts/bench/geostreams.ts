@@ -1,0 +1,182 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { admin, type BoxAndTime, boxes, bulkOf, fillPoints, stations, yearStream } from './geo-points.ts'
+import { type RawPoints, rawPg, rawSqlite } from './geo-raw.ts'
+import { load, percentile, request } from './load.ts'
+import { memoryOf, newKey, type Server, startPounce } from './servers.ts'
+import { readLines, type StreamedLines } from './streamed-lines.ts'
+import { median, type Row, round, spread } from './table.ts'
+
+/** Which store of points is measured, and beside what. */
+interface Side {
+  readonly name: string
+  readonly env: Readonly<Record<string, string>>
+  raw(folder: string, count: number): Promise<RawPoints>
+  /** Milliseconds for a box and a span of time. */
+  readonly boxGoalMs: number | undefined
+}
+
+const sides = (count: number): readonly Side[] => {
+  const sqlite: Side = {
+    name: 'geo.rtree',
+    env: {},
+    raw: async folder => rawSqlite(folder, count),
+    boxGoalMs: count > 1_000_000 ? 5 : 2,
+  }
+  const url = process.env['POUNCE_TEST_POSTGIS_URL']
+  if (!url) return [sqlite]
+  const schema = `bench_${randomBytes(6).toString('hex')}`
+  const env = { POUNCE_USE: 'geo.postgis', POUNCE_GEO__POSTGIS__URL: url, POUNCE_GEO__POSTGIS__SCHEMA: schema }
+  return [sqlite, { name: 'geo.postgis', env, raw: () => rawPg(url, schema, count), boxGoalMs: undefined }]
+}
+
+const perBulk = 500
+const connections = 8
+
+/** Readings a second that a running server takes in bulks, each answered when it is durable. */
+const ingest = async (server: Server, key: string, seconds: number): Promise<number> => {
+  let turn = 0
+  const bulks = Array.from({ length: 64 }, (_, n) => bulkOf(n, perBulk, n * perBulk))
+  const headers = { 'x-api-key': key, 'content-type': 'application/json' }
+  const requests = bulks.map(body => request('POST', '/api/geostreams/datapoints/bulk', headers, body))
+  const next = (): Buffer => {
+    turn += 1
+    return requests[turn % requests.length] ?? Buffer.alloc(0)
+  }
+  const measured = await load({ port: server.port, connections, seconds, newState: () => undefined, next })
+  if (measured.errors > 0) throw new Error(`${measured.errors} bulks were refused`)
+  return measured.requestsPerSecond * perBulk
+}
+
+const pathOf = ({ box: [west, south, east, north], fromMs, untilMs }: BoxAndTime): string => {
+  const corners = [south, west, south, east, north, east, north, west].join(',')
+  const [since, until] = [fromMs, untilMs].map(ms => new Date(ms).toISOString())
+  return `/api/geostreams/datapoints?geocode=${corners}&since=${since}&until=${until}`
+}
+
+/** One question after the other over one connection, each another box and time. */
+const askBoxes = async (server: Server, key: string, areas: readonly BoxAndTime[], seconds: number) => {
+  const requests = areas.map(area => request('GET', pathOf(area), { 'x-api-key': key }))
+  let turn = 0
+  const next = (): Buffer => {
+    turn += 1
+    return requests[turn % requests.length] ?? Buffer.alloc(0)
+  }
+  const measured = await load({ port: server.port, connections: 1, seconds, warmUpSeconds: 2, newState: () => undefined, next })
+  if (measured.errors > 0) throw new Error(`${measured.errors} questions were refused`)
+  return measured
+}
+
+const timed = async (times: number, run: (n: number) => Promise<unknown>): Promise<readonly number[]> => {
+  const taken: number[] = []
+  for (let n = 0; n < times; n++) {
+    const begin = performance.now()
+    await run(n)
+    taken.push(performance.now() - begin)
+  }
+  return taken.sort((a, b) => a - b)
+}
+
+const sums = (server: Server, key: string, times: number): Promise<readonly number[]> =>
+  timed(times, async () => {
+    const answer = await fetch(`${server.url}/api/geostreams/datapoints/bin/day/1?stream_id=${yearStream}`, {
+      headers: { 'x-api-key': key, 'accept-encoding': 'identity' },
+    })
+    const [sensor] = (await answer.json()) as { properties: Record<string, unknown[]> }[]
+    if (sensor?.properties['nitrate']?.length !== 365) throw new Error(`not a bin for each day: ${answer.status}`)
+  })
+
+const figures = (sorted: readonly number[]): string => `${round(percentile(sorted, 0.5))} ms, p99 ${round(percentile(sorted, 0.99))} ms`
+
+interface Scale {
+  readonly count: number
+  readonly rounds: number
+  /** Box and time alone, for more readings than the rest is measured on. */
+  readonly boxesOnly?: boolean
+}
+
+const rowsOfCsv = (name: string, count: number, all: readonly StreamedLines[], idleMiB: number): readonly Row[] => {
+  const workload = `10 · CSV of ${count.toLocaleString('en')} points`
+  const rate = all.map(each => each.rowsPerSecond)
+  const grown = Math.max(...all.map(each => each.peakMiB)) - idleMiB
+  const first = all.map(each => each.firstByteMs)
+  return [
+    { workload, subject: name, figure: spread(rate, 'rows/s'), ratio: median(rate) / 1000, goal: 300 },
+    { workload, subject: `${name}, first byte`, figure: spread(first, 'ms') },
+    { workload, subject: `${name}, memory at its most over idle`, figure: `${round(grown)} MiB`, ratio: grown, goal: 128, isCeiling: true },
+  ]
+}
+
+const measureSide = async (side: Side, { count, rounds, boxesOnly = false }: Scale, folder: string): Promise<readonly Row[]> => {
+  const rows: Row[] = []
+  const size = count.toLocaleString('en')
+  const areas = boxes(400)
+  const raw = await side.raw(folder, count)
+  const rawRate = await raw.ingest(count)
+  await fillPoints(folder, count, side.env)
+  const server = await startPounce({ folder, settings: side.env })
+  const key = await newKey(server, admin)
+  try {
+    const [byHand, overHttp]: [number[][], { readonly p50: number; readonly p99: number }[]] = [[], []]
+    for (let at = 0; at < rounds; at++) {
+      byHand.push([...(await timed(areas.length, n => raw.ask(areas[n] as BoxAndTime)))])
+      overHttp.push(await askBoxes(server, key, areas, 5))
+    }
+    const workload = `10 · box + time, ${size} points`
+    const p99 = median(overHttp.map(each => each.p99))
+    const goal = side.boxGoalMs === undefined ? {} : { ratio: p99, goal: side.boxGoalMs, isCeiling: true }
+    rows.push({ workload, subject: raw.name, figure: figures(byHand.flat().sort((a, b) => a - b)) })
+    const figure = `${round(median(overHttp.map(each => each.p50)))} ms, p99 ${round(p99)} ms`
+    rows.push({ workload, subject: `${side.name}, over HTTP`, figure, ...goal })
+    if (boxesOnly) return rows
+    const csv: StreamedLines[] = []
+    const idleMiB = await memoryOf(server.pid)
+    for (let at = 0; at < rounds; at++)
+      csv.push(await readLines(server, '/api/geostreams/datapoints?format=csv', { 'x-api-key': key }, count))
+    rows.push(...rowsOfCsv(side.name, count, csv, idleMiB))
+    const days = await sums(server, key, rounds * 10)
+    const middle = percentile(days, 0.5)
+    rows.push({
+      workload: '10 · daily bins of a stream-year',
+      subject: side.name,
+      figure: figures(days),
+      ratio: middle,
+      goal: 50,
+      isCeiling: true,
+    })
+    const rates: number[] = []
+    for (let at = 0; at < rounds; at++) rates.push(await ingest(server, key, 6))
+    rows.push({ workload: `10 · points in, bulks of ${perBulk}`, subject: raw.name, figure: `${round(rawRate)} points/s` })
+    const rate = median(rates) / 1000
+    rows.push({
+      workload: `10 · points in, bulks of ${perBulk}`,
+      subject: `${side.name}, over HTTP`,
+      figure: spread(rates, 'points/s'),
+      ratio: rate,
+      goal: 20,
+    })
+    return rows
+  } finally {
+    await server.stop()
+    await raw.close()
+  }
+}
+
+/** Workload 10: readings of 1,000 stations in a year, on each store of points beside the same rows kept by hand. */
+export const geostreams = async (scales: readonly Scale[]): Promise<readonly Row[]> => {
+  const rows: Row[] = []
+  for (const scale of scales)
+    for (const side of sides(scale.count)) {
+      if (scale.boxesOnly && side.boxGoalMs === undefined) continue
+      const folder = await mkdtemp(join(tmpdir(), 'pounce-bench-'))
+      try {
+        if (scale.count % stations !== 0) throw new Error(`so many points do not share among ${stations} stations`)
+        rows.push(...(await measureSide(side, scale, folder)))
+      } finally {
+        await rm(folder, { recursive: true, force: true })
+      }
+    }
+  return rows
+}
