@@ -1,46 +1,11 @@
 import { readFile, rm } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import test, { type ExecutionContext } from 'ava'
-import { bootForTest, skippedBecause, type TestServer } from 'pounce/sdk/testing'
 import { callsOf } from '../support/calls.ts'
-import { newPerson, type Person } from '../support/people.ts'
 import { until } from '../support/until.ts'
-import { installPyclowder, type Outcome, Pyclowder, type Release } from './pyclowder.ts'
+import { type Group, pyclowderTests, type Session } from './pyclowder-session.ts'
 
 type Item = Readonly<Record<string, unknown>> & { readonly id: string }
-
-/** One release of pyclowder against a server of its own. */
-interface Session {
-  readonly server: TestServer
-  readonly person: Person
-  readonly outcome: (name: string, ...rest: readonly unknown[]) => Promise<Outcome>
-  /** The result of a function that must succeed. */
-  readonly call: <T>(name: string, ...rest: readonly unknown[]) => Promise<T>
-  readonly get: <T>(path: string) => Promise<T>
-  readonly end: () => Promise<void>
-}
-
-const begin = async (release: Release): Promise<Session> => {
-  const server = await bootForTest()
-  const person = await newPerson(server, 'author')
-  const python = new Pyclowder(release)
-  const outcome: Session['outcome'] = (name, ...rest) => python.call(name, `${server.url}/`, person.key, ...rest)
-  return {
-    server,
-    person,
-    outcome,
-    call: async <T>(name: string, ...rest: readonly unknown[]): Promise<T> => {
-      const { error, body, result } = await outcome(name, ...rest)
-      if (error !== undefined) throw new Error(`${name}: ${error} ${body ?? ''}`)
-      return result as T
-    },
-    get: async <T>(path: string): Promise<T> => (await (await person.call(path)).json()) as T,
-    end: async () => {
-      python.end()
-      await server.stop()
-    },
-  }
-}
 
 const data = (name: string): string => fileURLToPath(new URL(`../data/${name}`, import.meta.url))
 const unknownId = 'f'.repeat(24)
@@ -150,7 +115,7 @@ const broken = async (t: ExecutionContext, { call, outcome }: Session): Promise<
   t.is((await outcome('client.get', '/version')).kind, 'AttributeError')
 }
 
-const groups: readonly (readonly [title: string, work: (t: ExecutionContext, session: Session) => Promise<void>, only?: Release])[] = [
+const groups: readonly Group[] = [
   ['sections are made, tagged and described', sections],
   ['previews of sections and collections are uploaded', previews],
   ['collections nest, hold datasets and stand in spaces', collections],
@@ -160,23 +125,4 @@ const groups: readonly (readonly [title: string, work: (t: ExecutionContext, ses
   ['what it cannot ask for by itself changes nothing', broken, '3.0.8'],
 ]
 
-const releases = await Promise.all(
-  (['3.0.8', '2.7.0'] as const).map(async release => {
-    const missing = await installPyclowder(release)
-    // Nothing is booted where every test is skipped: ava would not run the hook that stops it.
-    return { release, missing, session: missing === undefined ? await begin(release) : undefined }
-  }),
-)
-test.after.always(async () => {
-  for (const { session } of releases) await session?.end()
-})
-
-for (const { release, missing, session } of releases) {
-  const on = missing === undefined ? test : skippedBecause(test, missing)
-  for (const [title, work, only] of groups) {
-    if (only !== undefined && only !== release) continue
-    on.serial(`pyclowder ${release}: ${title}`, async t => {
-      if (session) await work(t, session)
-    })
-  }
-}
+await pyclowderTests(test, groups)

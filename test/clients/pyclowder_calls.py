@@ -12,6 +12,7 @@ import sys
 import pyclowder.collections
 import pyclowder.datasets
 import pyclowder.files
+import pyclowder.geostreams
 import pyclowder.sections
 import requests
 from pyclowder.client import ClowderClient
@@ -19,7 +20,13 @@ from pyclowder.connectors import Connector
 from pyclowder.extractors import Extractor
 
 INFO = {"name": "test.words", "version": "1.2", "contexts": [{"words": "http://example.org/words"}]}
-MODULES = {"files": pyclowder.files, "datasets": pyclowder.datasets, "collections": pyclowder.collections, "sections": pyclowder.sections}
+MODULES = {
+    "files": pyclowder.files,
+    "datasets": pyclowder.datasets,
+    "collections": pyclowder.collections,
+    "sections": pyclowder.sections,
+    "geostreams": pyclowder.geostreams,
+}
 
 
 class Recorder(Connector):
