@@ -14,13 +14,14 @@ const demand = (isRight: boolean, message: string): void => {
 }
 
 /** Throws `Invalid` when a filter is not one that stores take; the message names the part. */
-export const checkGeoFilter = ({ streams, areas, fromMs, untilMs, months, attributes }: GeoFilter): void => {
+export const checkGeoFilter = ({ streams, areas, fromMs, beforeMs, untilMs, months, attributes }: GeoFilter): void => {
   if (streams) checkGeoIds(streams, 'streams', maxStreams)
   if (areas) {
     demand(areas.length > 0 && areas.length <= maxAlternatives, `areas: 1 to ${maxAlternatives} of them, not ${areas.length}`)
     areas.forEach(checkArea)
   }
   demand(fromMs === undefined || isGeoTime(fromMs), 'from is not a time in the years 1 to 9999')
+  demand(beforeMs === undefined || isGeoTime(beforeMs), 'before is not a time in the years 1 to 9999')
   demand(untilMs === undefined || isGeoTime(untilMs), 'until is not a time in the years 1 to 9999')
   demand(!months || [months.from, months.to].every(month => Number.isInteger(month) && month >= 1 && month <= 12), 'months are 1 to 12')
   if (attributes) {

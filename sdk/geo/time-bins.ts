@@ -53,7 +53,7 @@ const seasonAt = (ms: number, year: number): TimeSpan => {
   return { fromMs: starts[next - 1] ?? ms, toMs: starts[next] ?? ms }
 }
 
-/** Every span that a point overlaps, in order. Throws `Invalid` when they are more than 10,000. */
+/** Every span that a point enters, in order: those that it overlaps, but one winter a year. Throws `Invalid` when they are more than 10,000. */
 export const spansOf = (startMs: number, endMs: number | null, time: GeoBinning['time']): readonly TimeSpan[] => {
   if (time === 'all') return [{ fromMs: startMs, toMs: endMs ?? startMs }]
   const spans = [spanAt(startMs, time)]
@@ -61,5 +61,16 @@ export const spansOf = (startMs: number, endMs: number | null, time: GeoBinning[
     if (spans.length === maxBins) throw new Invalid(`A point enters more than ${maxBins} bins: choose longer ones`)
     spans.push(spanAt(last.toMs, time))
   }
-  return spans
+  return time === 'season' ? oneWinter(spans) : spans
+}
+
+/** Without the last season of each year whose first is there: both are its winter. */
+const oneWinter = (spans: readonly TimeSpan[]): readonly TimeSpan[] => {
+  const years = new Set(
+    spans.filter(({ fromMs }) => new Date(fromMs).getUTCMonth() === 0).map(({ fromMs }) => new Date(fromMs).getUTCFullYear()),
+  )
+  return spans.filter(({ fromMs }) => {
+    const from = new Date(fromMs)
+    return from.getUTCMonth() !== 11 || !years.has(from.getUTCFullYear())
+  })
 }

@@ -62,6 +62,8 @@ export interface GeoFilter {
   readonly areas?: readonly GeoArea[]
   /** Starting then or later. */
   readonly fromMs?: number
+  /** Starting before then. */
+  readonly beforeMs?: number
   /** Ending then or earlier; points without an end drop out (Clowder 1.x, geostreams `until`). */
   readonly untilMs?: number
   /** Overlapping these months (1 to 12, UTC, both included; `from` above `to`: across the new year) of any year. */
@@ -100,6 +102,7 @@ export interface StreamStatistics {
 /**
  * Spans of time in UTC, each from its beginning to the next one's. Weeks begin on Monday; `semi` on 1 January and 1 July; `season` on 1 January
  * and the 21st of March, June, September and December; `lustrum` and `decade` in years that 5 and 10 divide. `all` is one span.
+ * The first and the last season of a year are both its winter: a point that enters the first does not enter the last as well.
  */
 export type TimeBin = 'minute' | 'hour' | 'day' | 'week' | 'month' | 'semi' | 'season' | 'year' | 'lustrum' | 'decade' | 'all'
 

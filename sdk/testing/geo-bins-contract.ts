@@ -96,6 +96,22 @@ export function geoBinsContract(test: TestFn, open: Open): void {
     t.deepEqual(await days(4), [5])
   })
 
+  test('a point enters the winter of a year once', async t => {
+    const store = await open(t)
+    const span = (id: number, start: string, end: string): Datapoint => reading(id, start, 1, { stream: id, endMs: at(end) })
+    await store.insert([
+      span(1, '2016-12-25T00:00:00Z', '2018-12-31T00:00:00Z'),
+      span(2, '2017-03-21T00:00:00Z', '2017-12-31T00:00:00Z'),
+      span(3, '2017-03-20T00:00:00Z', '2017-12-31T00:00:00Z'),
+    ])
+    const seasons = async (stream: number) =>
+      (await binsOf(store, { time: 'season' }, { streams: [stream] })).map(({ fromMs }) => new Date(fromMs).toISOString().slice(0, 10))
+    const year = (of: number) => [`${of}-01-01`, `${of}-03-21`, `${of}-06-21`, `${of}-09-21`]
+    t.deepEqual(await seasons(1), ['2016-12-21', ...year(2017), ...year(2018)])
+    t.deepEqual(await seasons(2), [...year(2017).slice(1), '2017-12-21'])
+    t.deepEqual(await seasons(3), year(2017))
+  })
+
   test('without a span of time there is one bin, from the first start to the last end', async t => {
     const store = await open(t)
     await store.insert([

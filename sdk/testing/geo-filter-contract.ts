@@ -121,6 +121,7 @@ const wrong: readonly (readonly [string, GeoFilter])[] = [
   ['a circle of no size', { areas: [{ circle: { longitude: 0, latitude: 0, radiusMetres: -1 } }] }],
   ['a circle of NaN', { areas: [{ circle: { longitude: 0, latitude: 0, radiusMetres: Number.NaN } }] }],
   ['a time that is none', { fromMs: Number.NaN }],
+  ['a beginning that is no time', { beforeMs: Number.POSITIVE_INFINITY }],
   ['a time beyond all', { untilMs: 9e15 }],
   ['a thirteenth month', { months: { from: 1, to: 13 } }],
   ['no attribute', { attributes: [] }],
@@ -153,6 +154,10 @@ export function geoFilterContract(test: TestFn, open: Open): void {
     t.deepEqual(await idsIn(store, { fromMs: pinned + 10 }), [2, 3, 4])
     t.deepEqual(await idsIn(store, { untilMs: pinned + 20 }), [1, 2, 4])
     t.deepEqual(await idsIn(store, { fromMs: pinned + 10, untilMs: pinned + 20 }), [2, 4])
+    t.deepEqual(await idsIn(store, { beforeMs: pinned + 10 }), [5, 1])
+    t.deepEqual(await idsIn(store, { beforeMs: pinned + 11, fromMs: pinned + 10 }), [2, 3])
+    t.deepEqual(await idsIn(store, { beforeMs: pinned + 20, fromMs: pinned, untilMs: pinned + 20 }), [1, 2])
+    t.deepEqual(await idsIn(store, { beforeMs: pinned, fromMs: pinned }), [])
     t.deepEqual(await idsIn(store, { fromMs: pinned + 21 }), [])
     t.deepEqual(await idsIn(store, { fromMs: pinned + 20, untilMs: pinned }), [])
   })

@@ -94,9 +94,10 @@ function* inPieces<T>(all: readonly T[]): Iterable<readonly T[]> {
   for (let at = 0; at < all.length; at += pieceSize) yield all.slice(at, at + pieceSize)
 }
 
-const fits = (point: Datapoint, { streams, areas, fromMs, untilMs, months, attributes }: GeoFilter): boolean =>
+const fits = (point: Datapoint, { streams, areas, fromMs, beforeMs, untilMs, months, attributes }: GeoFilter): boolean =>
   (!streams || streams.includes(point.stream)) &&
   (fromMs === undefined || point.startMs >= fromMs) &&
+  (beforeMs === undefined || point.startMs < beforeMs) &&
   (untilMs === undefined || (point.endMs !== null && point.endMs <= untilMs)) &&
   (!months || overlapsMonths(point, months)) &&
   (!areas || areas.some(area => touches(point.geometry, area))) &&
