@@ -55,7 +55,8 @@ export const checkDatapoint = (point: Datapoint): string | undefined => {
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-const geometryFault = (geometry: unknown): string | undefined => {
+/** Why a store does not take this geometry, or undefined when it does. */
+export const geometryFault = (geometry: unknown): string | undefined => {
   let [positions, dimensions] = [0, 0]
   const shapes = shapesOf(value => {
     if (!isPosition(value)) return false
@@ -97,7 +98,8 @@ const shapesOf = (isPlace: Check): ReadonlyMap<unknown, Check> => {
   ])
 }
 
-const propertiesFault = (properties: unknown): string | undefined => {
+/** The same for properties. */
+export const propertiesFault = (properties: unknown): string | undefined => {
   if (!isObject(properties)) return 'properties is not an object'
   const fault = jsonFault(properties, 1)
   if (fault !== undefined) return `properties ${fault}`

@@ -1,5 +1,5 @@
 export { checkBinning } from './check-binning.ts'
-export { checkDatapoint } from './check-datapoint.ts'
+export { checkDatapoint, geometryFault, isGeoId, isGeoTime, isRing, propertiesFault } from './check-datapoint.ts'
 export { checkGeoFilter, checkGeoIds } from './check-geo-filter.ts'
 export { containsJson, hasAttribute } from './contained.ts'
 export { altitudeOf, boxAround, type GeoBox, positionsOf } from './geometry.ts'
