@@ -1,12 +1,15 @@
 import { collection, type SensorRecord, type StreamRecord, type Time } from 'pounce/sdk'
 
-/** `byAge`: by id, which is the order they were made in. */
+/** `byAge` and `ageBy…`: by id, which is the order they were made in. */
 const lists = {
   byAge: { on: ['state'] },
   byName: { on: ['state', 'name'] },
   byAuthor: { on: ['state', 'author', 'name'] },
   bySpace: { on: ['state', 'spaces', 'name'], array: 'spaces' },
   byCell: { on: ['state', 'cells', 'name'], array: 'cells' },
+  ageByAuthor: { on: ['state', 'author'] },
+  ageBySpace: { on: ['state', 'spaces'], array: 'spaces' },
+  ageByCell: { on: ['state', 'cells'], array: 'cells' },
 }
 
 /** Sensors; ids from `sensorIdOf`. */
@@ -16,6 +19,7 @@ export const sensors = collection<SensorRecord>('sensors', { ...lists, bySource:
 export const streams = collection<StreamRecord>('streams', {
   ...lists,
   bySensor: { on: ['state', 'sensor', 'name'] },
+  ageBySensor: { on: ['state', 'sensor'] },
   byChanged: { on: ['state', 'changed'] },
 })
 

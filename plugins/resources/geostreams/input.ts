@@ -1,0 +1,83 @@
+import { type Geometry, Invalid, type Json, type Ref, s, sensorIdOf, streamIdOf } from 'pounce/sdk'
+import { geometryFault, isGeoId, propertiesFault } from 'pounce/sdk/geo'
+
+/** The number of a sensor, stream or reading in a body: clients send it as text, as Clowder 1.x gives it out, or as a number. */
+export const wireNumber = (what: string) =>
+  s.Union([s.String({ maxLength: 20 }), s.Integer()], { description: `Number of ${what}, as text or as a number` })
+
+/** The number that somebody sent; undefined for what is none: that is the number of nothing. */
+export const numberOf = (sent: string | number): number | undefined => {
+  if (typeof sent === 'string' && !/^[1-9]\d{0,15}$/.test(sent)) return undefined
+  const number = Number(sent)
+  return isGeoId(number) ? number : undefined
+}
+
+/** An id that no thing has. */
+const none = 'none'
+
+/** The sensor of a number as somebody sent it. One that is no number names nothing, so that it is answered like an unknown one. */
+export const sensorRef = (sent: string | number): Ref => {
+  const number = numberOf(sent)
+  return { kind: 'sensor', id: number === undefined ? none : sensorIdOf(number) }
+}
+
+/** The same of a stream. */
+export const streamRef = (sent: string | number): Ref => {
+  const number = numberOf(sent)
+  return { kind: 'stream', id: number === undefined ? none : streamIdOf(number) }
+}
+
+type Sent = Readonly<Record<string, unknown>>
+
+const isObject = (value: unknown): value is Sent => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The first two numbers of coordinates at any depth. */
+const firstPosition = (coordinates: unknown): readonly unknown[] => {
+  if (!Array.isArray(coordinates)) return []
+  return Array.isArray(coordinates[0]) ? firstPosition(coordinates[0]) : coordinates
+}
+
+/** Why positions are wrong that have the form of positions; undefined when that is not what is wrong. */
+const rangeFault = ({ coordinates }: Sent): string | undefined => {
+  const [longitude, latitude] = firstPosition(coordinates)
+  if (typeof longitude !== 'number' || typeof latitude !== 'number') return undefined
+  if (Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180) return undefined
+  const isSwapped = Math.abs(latitude) > 90 && Math.abs(latitude) <= 180 && Math.abs(longitude) <= 90
+  return `geometry.coordinates has a latitude of ${latitude} and a longitude of ${longitude}: longitude comes first, -180 to 180, then latitude, -90 to 90${isSwapped ? '; the two look swapped' : ''}`
+}
+
+/** The members of a geometry that GeoJSON knows, without others such as `bbox` and `crs`. */
+const bare = (sent: Sent): Sent => {
+  const { type, coordinates, geometries } = sent
+  if (type !== 'GeometryCollection') return { type, coordinates }
+  return { type, geometries: Array.isArray(geometries) ? geometries.map(each => (isObject(each) ? bare(each) : each)) : geometries }
+}
+
+const swapped = (sent: Sent): Sent => {
+  const { type, coordinates } = sent
+  if (type !== 'Point' || !Array.isArray(coordinates)) return sent
+  const [latitude, longitude, ...rest] = coordinates as readonly unknown[]
+  return { type, coordinates: [longitude, latitude, ...rest] }
+}
+
+/**
+ * Reads a GeoJSON geometry from a body; else `Invalid`, which names the part. `latitudeFirst`: a Point has latitude, then longitude, as Clowder 1.x read those of
+ * single streams and datapoints.
+ */
+export const readGeometry = (sent: unknown, { latitudeFirst = false }: { readonly latitudeFirst?: boolean } = {}): Geometry => {
+  if (!isObject(sent)) throw new Invalid('geometry is not an object')
+  const plain = bare(sent)
+  const given = latitudeFirst ? swapped(plain) : plain
+  const fault = geometryFault(given)
+  if (fault !== undefined) throw new Invalid((latitudeFirst ? undefined : rangeFault(given)) ?? pathOf(fault))
+  return given as unknown as Geometry
+}
+
+const pathOf = (fault: string): string => fault.replace(/^geometry has no coordinates/, 'geometry.coordinates are no coordinates')
+
+/** Free properties of a sensor, stream or reading from a body; else `Invalid`. */
+export const readProperties = (sent: unknown): { readonly [key: string]: Json } => {
+  const fault = propertiesFault(sent)
+  if (fault !== undefined) throw new Invalid(fault)
+  return sent as { readonly [key: string]: Json }
+}

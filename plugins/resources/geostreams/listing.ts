@@ -1,0 +1,124 @@
+import {
+  type Caller,
+  type Collection,
+  conditionsOf,
+  type DocumentStore,
+  eq,
+  type GeoListing,
+  type GeoListPage,
+  isIn,
+  type Page,
+  type Policy,
+  type SensorRecord,
+  type Stored,
+  type StreamRecord,
+  type Visible,
+  type Where,
+} from 'pounce/sdk'
+import { touches } from 'pounce/sdk/geo'
+import { cellsToSearch } from './cells.ts'
+
+/** Records looked at in vain before a page ends, and how often that is done for one request. */
+const patience = 1000
+const rounds = 8
+const pageSize = 500
+
+/** Sensors are never public by themselves: such an alternative would only have the store look at all of them. */
+const withoutPublic = (where: Where): Where | undefined => {
+  if (where.op === 'eq') return where.field === 'isPublic' ? undefined : where
+  if (where.op === 'or') {
+    const any = where.any.flatMap(each => withoutPublic(each) ?? [])
+    return any.length === 0 ? undefined : any.length === 1 ? any[0] : { op: 'or', any }
+  }
+  if (where.op !== 'and') return where
+  const all = where.all.flatMap(each => withoutPublic(each) ?? [])
+  return all.length === where.all.length ? { op: 'and', all } : undefined
+}
+
+/** Which sensors, and streams of sensors, the caller may see by what they say of themselves. */
+export const seenBy = (policy: Policy, caller: Caller): Visible => {
+  const visible = policy.visibleTo(caller, 'ViewGeoStream')
+  return typeof visible === 'string' ? visible : (withoutPublic(visible) ?? 'nothing')
+}
+
+/** Indexes that end in the name, and those that leave the order of age. */
+const byName = ['byName', 'byAuthor', 'bySpace', 'byCell']
+const byAge = ['byAge', 'byName', 'ageByAuthor', 'ageBySpace', 'ageByCell']
+
+/** Where to look. */
+export interface GeoSource<T extends SensorRecord | StreamRecord> {
+  readonly documents: DocumentStore
+  readonly from: Collection<T>
+  readonly visible: Visible
+  /** Further conditions, and the indexes for them: ending in the name, and by age. */
+  readonly more?: { readonly where: Where; readonly byName: string; readonly byAge: string }
+}
+
+const conditions = <T extends SensorRecord | StreamRecord>(
+  { visible, more }: GeoSource<T>,
+  { name, areas }: GeoListing,
+): readonly Where[] => [
+  eq('state', 'live'),
+  ...(name === undefined ? [] : [eq('name', name)]),
+  ...(areas === undefined ? [] : [isIn('cells', cellsToSearch(areas))]),
+  ...(more ? [more.where] : []),
+  ...(visible === 'nothing' ? [] : conditionsOf(visible)),
+]
+
+/** A page of what is asked for; short, with `next`, where many had to be looked at in vain. */
+export const listGeo = async <T extends SensorRecord | StreamRecord>(
+  source: GeoSource<T>,
+  listing: GeoListing,
+  { sort, after, limit }: GeoListPage,
+): Promise<Page<T & Stored>> => {
+  const { documents, from, visible, more } = source
+  if (visible === 'nothing') return { items: [] }
+  const isByAge = sort?.by === 'id'
+  const using = isByAge ? [...byAge, ...(more ? [more.byAge] : [])] : [...byName, ...(more ? [more.byName] : [])]
+  const where: Where = { op: 'and', all: conditions(source, listing) }
+  const order = { by: isByAge ? 'state' : 'name', order: sort?.order ?? 'ascending' } as const
+  const isWanted = (one: T): boolean => listing.areas?.some(area => touches(one.geometry, area)) ?? true
+  const items: (T & Stored)[] = []
+  let next = after
+  for (let round = 0; round < rounds; round += 1) {
+    const left = limit - items.length
+    const page = await documents.find(from, { using, where, sort: order, limit: left, patience, ...(next ? { after: next } : {}) })
+    items.push(...page.items.filter(isWanted))
+    next = page.next
+    if (next === undefined || items.length === limit) break
+  }
+  return next === undefined ? { items } : { items, next }
+}
+
+/** How many there are, counted up to `upTo`. */
+export const countGeo = async <T extends SensorRecord | StreamRecord>(
+  source: GeoSource<T>,
+  listing: GeoListing,
+  upTo: number,
+): Promise<number> => {
+  const { documents, from, visible, more } = source
+  if (visible === 'nothing') return 0
+  if (listing.areas === undefined) {
+    const using = [...byAge, ...(more ? [more.byAge] : [])]
+    return documents.count(from, { using, where: { op: 'and', all: conditions(source, listing) }, upTo })
+  }
+  let count = 0
+  for await (const items of eachPage(page => listGeo(source, listing, page))) {
+    count += items.length
+    if (count >= upTo) return upTo
+  }
+  return count
+}
+
+/** All pages of a list, by name, read while you iterate. */
+export async function* eachPage<T>(
+  list: (page: GeoListPage) => Promise<Page<T>>,
+  limit = pageSize,
+): AsyncGenerator<readonly T[], void, undefined> {
+  let after: Page<T>['next']
+  do {
+    const page: Page<T> = await list({ limit, ...(after ? { after } : {}) })
+    yield page.items
+    after = page.next
+  } while (after)
+}

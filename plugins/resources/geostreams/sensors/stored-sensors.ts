@@ -1,0 +1,56 @@
+import {
+  type Caller,
+  DocumentStore,
+  type GeoListing,
+  type GeoListPage,
+  type NewEvent,
+  orNotFound,
+  type Page,
+  Policy,
+  type SensorRecord,
+  type Sensors,
+  type Update,
+  type Where,
+  wire,
+} from 'pounce/sdk'
+import { sensors } from '../collections.ts'
+import { countGeo, type GeoSource, listGeo, seenBy } from '../listing.ts'
+import { type Sensor, withDerived } from '../records.ts'
+
+/** Sensors in the document store. */
+export class StoredSensors implements Sensors {
+  #documents: DocumentStore
+  #policy: Policy
+
+  constructor(documents: DocumentStore, policy: Policy) {
+    this.#documents = documents
+    this.#policy = policy
+  }
+
+  get(id: string): Promise<Sensor | undefined> {
+    return this.#documents.get(sensors, id)
+  }
+
+  getMany(ids: readonly string[]): Promise<ReadonlyMap<string, Sensor>> {
+    return this.#documents.getMany(sensors, ids)
+  }
+
+  /** Of a new geometry and new properties only as a whole. */
+  change(id: string, update: Update & { readonly where?: Where }, events: readonly NewEvent[]): Promise<Sensor> {
+    const derived = withDerived(update, { hasSource: true })
+    return orNotFound('sensor', this.#documents.commit({ ...update, ...derived, update: id, in: sensors }, events))
+  }
+
+  list(caller: Caller, query: GeoListing, page: GeoListPage): Promise<Page<Sensor>> {
+    return listGeo(this.#source(caller), query, page)
+  }
+
+  count(caller: Caller, query: GeoListing, upTo: number): Promise<number> {
+    return countGeo(this.#source(caller), query, upTo)
+  }
+
+  #source(caller: Caller): GeoSource<SensorRecord> {
+    return { documents: this.#documents, from: sensors, visible: seenBy(this.#policy, caller) }
+  }
+}
+wire(StoredSensors, DocumentStore, Policy)

@@ -1,0 +1,88 @@
+import {
+  and,
+  type Caller,
+  DocumentStore,
+  eq,
+  type GeoListing,
+  type GeoListPage,
+  Invalid,
+  isIn,
+  NotFound,
+  type Page,
+  Policy,
+  port,
+  type Ref,
+  type StreamChoice,
+  sensorIdOf,
+  streamIdOf,
+  wire,
+} from 'pounce/sdk'
+import { sensors, streams } from '../collections.ts'
+import { eachPage, seenBy } from '../listing.ts'
+import type { Stream } from '../records.ts'
+
+/** As many as a `GeoFilter` takes, and as many sensors as a list of streams does. */
+const mostStreams = 10_000
+const sensorsAtOnce = 1000
+
+type List = (query: GeoListing & { readonly sensors?: readonly string[] }, page: GeoListPage) => Promise<Page<Stream>>
+
+/** Finds the streams that a question about readings names. */
+export class StreamChooser {
+  #documents: DocumentStore
+  #policy: Policy
+
+  constructor(documents: DocumentStore, policy: Policy) {
+    this.#documents = documents
+    this.#policy = policy
+  }
+
+  /** Ids of streams that fit all that was chosen and that the caller may see; undefined for all there are. */
+  async choose(caller: Caller, choice: StreamChoice, list: List): Promise<readonly string[] | undefined> {
+    const { stream, sensor, sources } = choice
+    const one = stream === undefined ? undefined : await this.#visible(caller, { kind: 'stream', id: streamIdOf(stream) })
+    const above = sensor === undefined ? undefined : await this.#visible(caller, { kind: 'sensor', id: sensorIdOf(sensor) })
+    if (one !== undefined) return (await this.#fits(one, above, sources)) ? [one] : []
+    if (sources === undefined && above === undefined && seenBy(this.#policy, caller) === 'all') return undefined
+    const found: string[] = []
+    const add = async (sensors?: readonly string[]): Promise<void> => {
+      for await (const items of eachPage(page => list(sensors ? { sensors } : {}, page), 1000)) {
+        found.push(...items.map(({ id }) => id))
+        if (found.length > mostStreams) throw new Invalid(`More than ${mostStreams} streams: choose sensors or streams`)
+      }
+    }
+    if (sources === undefined) await add(above === undefined ? undefined : [above])
+    else for await (const some of this.#ofSources(sources, above)) await add(some)
+    return found
+  }
+
+  async #visible(caller: Caller, ref: Ref): Promise<string> {
+    if ((await this.#policy.canOn(caller, 'ViewGeoStream', ref)) !== 'yes') throw new NotFound(ref.kind)
+    return ref.id
+  }
+
+  async #fits(stream: string, sensor: string | undefined, sources: readonly string[] | undefined): Promise<boolean> {
+    if (sensor === undefined && sources === undefined) return true
+    const found = await this.#documents.get(streams, stream)
+    if (!found || (sensor !== undefined && found.sensor !== sensor)) return false
+    if (sources === undefined) return true
+    const source = (await this.#documents.get(sensors, found.sensor))?.source
+    return typeof source === 'string' && sources.includes(source)
+  }
+
+  /** Ids of sensors of these sources, in pieces. */
+  async *#ofSources(sources: readonly string[], sensor: string | undefined): AsyncIterable<readonly string[]> {
+    const where = and(eq('state', 'live'), isIn('source', [...new Set(sources)]))
+    let some: string[] = []
+    for await (const { id } of this.#documents.scan(sensors, { using: 'bySource', where })) {
+      if (sensor === undefined || id === sensor) some.push(id)
+      if (some.length < sensorsAtOnce) continue
+      yield some
+      some = []
+    }
+    if (some.length > 0) yield some
+  }
+}
+wire(StreamChooser, DocumentStore, Policy)
+
+export const ChosenStreams = port<StreamChooser>('geostreams.chosenStreams')
