@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { access, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -6,39 +6,9 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import test from 'ava'
+import { asPromised, lacksCurl, replay, transcript } from './support/transcript.ts'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
-
-/** One command of the transcript and what is promised to come back, `…` standing for anything. */
-interface Step {
-  readonly line: number
-  readonly command: string
-  readonly promised: string
-}
-
-const transcript = (readme: string): Step[] => {
-  const block = /```sh\n([\s\S]*?)```/.exec(readme)
-  if (!block) throw new Error('README.md has no transcript')
-  const steps: { line: number; command: string; promised: string }[] = []
-  const first = readme.slice(0, block.index).split('\n').length + 1
-  for (const [at, line] of (block[1] ?? '').split('\n').entries()) {
-    const last = steps.at(-1)
-    if (line.startsWith('#> ')) {
-      if (last) last.promised += `${line.slice(3)}\n`
-    } else if (last?.command.endsWith('\\')) last.command += `\n${line}`
-    else if (line !== '' && !line.startsWith('#')) steps.push({ line: first + at, command: line, promised: '' })
-  }
-  return steps
-}
-
-const pattern = (promised: string): RegExp =>
-  new RegExp(
-    `^${promised
-      .trim()
-      .split('…')
-      .map(text => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
-      .join('[^]*?')}$`,
-  )
 
 interface Running {
   readonly url: string
@@ -84,31 +54,6 @@ const npmStart = async (data: string, isFirst: boolean): Promise<Running> => {
   throw new Error(`npm start ended: ${said}`)
 }
 
-/** Runs the commands in one shell that stops at the first failure; the output of each of them, and of `last`. */
-const replay = async (steps: readonly Step[], server: Running, last: string) => {
-  const mark = '=== '
-  const script = [
-    'set -euo pipefail',
-    ...steps.map(({ command }, at) => `echo; echo '${mark}${at}'\n${command}`),
-    `echo; echo '${mark}'`,
-    last,
-  ]
-  const shell = spawn('bash', ['-c', script.join('\n')], { cwd: root, env: { ...process.env, P: server.url, TOKEN: server.token ?? '' } })
-  let output = ''
-  for (const stream of [shell.stdout, shell.stderr])
-    stream.setEncoding('utf8').on('data', text => {
-      output += text
-    })
-  const [code] = (await once(shell, 'close')) as [number | null]
-  const parts = output.split(/^=== \d*\n/m).slice(1)
-  return { code, outputs: parts.map(part => part.trim()) }
-}
-
-/** The option `--fail-with-body` came with curl 7.76. */
-const lacksCurl = (): string | undefined => {
-  const [, major = '', minor = ''] = /^curl (\d+)\.(\d+)/.exec(spawnSync('curl', ['--version'], { encoding: 'utf8' }).stdout ?? '') ?? []
-  return Number(major) * 1000 + Number(minor) >= 7076 ? undefined : 'there is no curl 7.76 or newer'
-}
 const missing = lacksCurl()
 const transcriptTest = missing === undefined ? test : test.skip
 
@@ -122,9 +67,9 @@ transcriptTest(
     const server = await npmStart(data, true)
     t.teardown(() => server.stop('SIGKILL'))
 
-    const { code, outputs } = await replay(steps, server, 'rm -r "$OUT"; echo "$KEY $PHOTO"')
-    for (const [at, { line, promised }] of steps.entries())
-      if (promised !== '') t.regex(outputs[at] ?? 'nothing: an earlier command failed', pattern(promised), `README.md, line ${line}`)
+    const variables = { P: server.url, TOKEN: server.token ?? '' }
+    const { code, outputs } = await replay(steps, variables, 'rm -r "$OUT"; echo "$KEY $PHOTO"')
+    asPromised(t, steps, outputs, 'README.md')
     t.is(code, 0, outputs.at(-1))
 
     const [key = '', photo] = (outputs.at(-1) ?? '').split(' ')
