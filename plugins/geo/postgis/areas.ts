@@ -1,0 +1,84 @@
+import type { GeoArea, GeoBox, GeoPosition } from 'pounce/sdk'
+import type { Binds } from './binds.ts'
+import { toWkb } from './wkb.ts'
+
+/** Metres of a degree of latitude, a little less than it has, so that boxes come out larger. */
+const metresOfDegree = 111_000
+const radians = (degrees: number): number => (degrees * Math.PI) / 180
+/** For rounding. */
+const margin = 1e-6
+
+const boxAround = (positions: readonly GeoPosition[]): GeoBox => {
+  const [longitudes, latitudes] = [positions.map(([longitude = 0]) => longitude), positions.map(([, latitude = 0]) => latitude)]
+  return [Math.min(...longitudes), Math.min(...latitudes), Math.max(...longitudes), Math.max(...latitudes)]
+}
+
+/** A box that may reach beyond the antimeridian, as boxes that do not. */
+const cut = ([west, south, east, north]: GeoBox): readonly GeoBox[] => {
+  if (east - west >= 360) return [[-180, south, 180, north]]
+  const left = west < -180 ? west + 360 : west
+  const right = east > 180 ? east - 360 : east
+  if (left <= right) return [[left, south, right, north]]
+  return [
+    [left, south, 180, north],
+    [-180, south, right, north],
+  ]
+}
+
+const boxesOfCircle = (longitude: number, latitude: number, radiusMetres: number): readonly GeoBox[] => {
+  const high = radiusMetres / metresOfDegree + margin
+  const [south, north] = [latitude - high, latitude + high]
+  if (south <= -90 || north >= 90) return [[-180, Math.max(-90, south), 180, Math.min(90, north)]]
+  // The circle is widest where a meridian touches it.
+  const wide = (Math.asin(Math.min(1, Math.sin(radians(high)) / Math.cos(radians(latitude)))) * 180) / Math.PI + margin
+  return cut([longitude - wide, south, longitude + wide, north])
+}
+
+/** Boxes, none across the antimeridian, outside of which nothing touches an area. */
+export const boxesOf = (area: GeoArea): readonly GeoBox[] => {
+  if ('circle' in area) return boxesOfCircle(area.circle.longitude, area.circle.latitude, area.circle.radiusMetres)
+  if ('polygon' in area) return [boxAround(area.polygon.flat())]
+  const [west, south, east, north] = area.box
+  if (west <= east) return [area.box]
+  return [
+    [west, south, 180, north],
+    [-180, south, east, north],
+  ]
+}
+
+const ringOf = ([west, south, east, north]: GeoBox): readonly GeoPosition[] => [
+  [west, south],
+  [east, south],
+  [east, north],
+  [west, north],
+  [west, south],
+]
+
+const shapeOf = (rings: readonly (readonly GeoPosition[])[], binds: Binds): string =>
+  binds.add(toWkb({ type: 'Polygon', coordinates: rings.map(ring => ring.map(([x = 0, y = 0]) => [x, y])) }), 'geometry')
+
+/** Distance 0 rather than `ST_Intersects`, which fails with an error over shapes that cross themselves. */
+const touching = (shape: string): string => `ST_DWithin(shape, ${shape}, 0)`
+
+/**
+ * Points are measured over the ground. Of other shapes the place that is nearest on a map that is flat around the centre, and places along them that
+ * lie close enough to each other for circles that are too large for such a map.
+ */
+const inCircle = ({ longitude, latitude, radiusMetres }: Extract<GeoArea, { circle: object }>['circle'], binds: Binds): string => {
+  const centre = binds.add(toWkb({ type: 'Point', coordinates: [longitude, latitude] }), 'geometry')
+  const radius = binds.add(radiusMetres, 'float8')
+  const narrow = binds.add(Math.cos(radians(latitude)), 'float8')
+  const step = binds.add(Math.max(10_000, radiusMetres / 10) / metresOfDegree, 'float8')
+  const nearest = `ST_Scale(ST_ClosestPoint(ST_Scale(shape, ${narrow}, 1), ST_Scale(${centre}, ${narrow}, 1)), 1 / ${narrow}, 1)`
+  const along = `exists (select from ST_DumpPoints(ST_Segmentize(ST_Force2D(shape), ${step})) d where ST_DistanceSphere(d.geom, ${centre}) <= ${radius})`
+  const far = `ST_DWithin(shape, ${centre}, 0) or ST_DistanceSphere(${nearest}, ${centre}) <= ${radius} or ${along}`
+  return `case when GeometryType(shape) = 'POINT' then ST_DistanceSphere(shape, ${centre}) <= ${radius} else ${far} end`
+}
+
+/** The condition that a shape touches an area, borders included. */
+export const areaCondition = (area: GeoArea, binds: Binds): string => {
+  const boxes = boxesOf(area).map(box => ({ box, shape: shapeOf([ringOf(box)], binds) }))
+  if ('box' in area) return `(${boxes.map(({ shape }) => `shape && ${shape} and ${touching(shape)}`).join(' or ')})`
+  const isNear = `(${boxes.map(({ shape }) => `shape && ${shape}`).join(' or ')})`
+  return `(${isNear} and ${'circle' in area ? `(${inCircle(area.circle, binds)})` : touching(shapeOf(area.polygon, binds))})`
+}

@@ -1,0 +1,55 @@
+import type { GeoAttribute, GeoFilter } from 'pounce/sdk'
+import { areaCondition } from './areas.ts'
+import type { Binds } from './binds.ts'
+
+const dayMs = 86_400_000
+
+/** The greatest whole number not above the quotient of two, of which the second is positive. */
+export const floorDivision = (a: string, b: string): string => `((${a} - ((${a}) % ${b} + ${b}) % ${b}) / ${b})`
+
+/** The day in UTC of a time in milliseconds. */
+export const dayOf = (ms: string): string => `(date '1970-01-01' + ${floorDivision(ms, `${dayMs}::bigint`)}::int)`
+
+/** Months since the year 0. */
+export const monthOf = (ms: string): string => {
+  const day = dayOf(ms)
+  return `(extract(year from ${day})::bigint * 12 + extract(month from ${day})::bigint - 1)`
+}
+
+/** Two runs of months around the year meet when one begins within the other. */
+const monthsCondition = ({ from, to }: NonNullable<GeoFilter['months']>, binds: Binds): string => {
+  const [first, last] = [monthOf('start_ms'), monthOf('coalesce(end_ms, start_ms)')]
+  const wanted = binds.add(from - 1, 'int')
+  const length = binds.add((to - from + 12) % 12, 'int')
+  const start = `(${first} % 12)`
+  return `((${wanted} - ${start} + 12) % 12 <= ${last} - ${first} or (${start} - ${wanted} + 12) % 12 <= ${length})`
+}
+
+/** As a member of an object: by itself an array would contain what is no array. */
+const attributeCondition = ({ key, contains }: GeoAttribute, binds: Binds): string => {
+  if (contains === undefined) return `properties ? ${binds.add(key, 'text')}`
+  return `properties @> ${binds.add(JSON.stringify(Object.fromEntries([[key, contains]])), 'jsonb')}`
+}
+
+const either = (conditions: readonly string[]): string => `(${conditions.join(' or ')})`
+
+/** What holds of the points that fit, but for their streams. */
+export const conditionsOf = (filter: GeoFilter, binds: Binds): readonly string[] => {
+  const { areas, fromMs, beforeMs, untilMs, months, attributes } = filter
+  const found: string[] = []
+  if (fromMs !== undefined) found.push(`start_ms >= ${binds.add(fromMs, 'bigint')}`)
+  if (beforeMs !== undefined) found.push(`start_ms < ${binds.add(beforeMs, 'bigint')}`)
+  if (untilMs !== undefined) {
+    const until = binds.add(untilMs, 'bigint')
+    // The start is not after the end, and indexes know the start.
+    found.push(`end_ms <= ${until}`, `start_ms <= ${until}`)
+  }
+  if (months) found.push(monthsCondition(months, binds))
+  if (attributes) found.push(either(attributes.map(attribute => attributeCondition(attribute, binds))))
+  if (areas) found.push(either(areas.map(area => areaCondition(area, binds))))
+  return found
+}
+
+/** What holds of points in one of these streams. */
+export const streamsCondition = (streams: readonly number[], binds: Binds): string =>
+  streams.length === 1 ? `stream = ${binds.add(streams[0], 'bigint')}` : `stream = any(${binds.numbers(streams)})`

@@ -1,0 +1,126 @@
+import { altitudeOf, checkDatapoint, type Datapoint, Invalid, type PointInserted } from 'pounce/sdk'
+import { textArray } from './binds.ts'
+import { patiently } from './patiently.ts'
+import type { Server } from './server.ts'
+import { toWkb } from './wkb.ts'
+
+const maxInserted = 5000
+/** What one statement takes; larger calls are cut, for all of its values are held several times. */
+const largest = { points: 1000, characters: 4_000_000 }
+
+/**
+ * Points in the order of their ids, then what is known of their streams in the order of those, then names: whoever waits for another never has
+ * what that one waits for.
+ */
+const text = `
+with input as materialized (
+  select * from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::float8[], $7::text[], $8::text[], $9::int[])
+    as i (id, stream, start_ms, end_ms, created_ms, altitude, shape, properties, keys)
+), added as (
+  insert into points (id, stream, start_ms, end_ms, created_ms, altitude, shape, properties)
+  select id, stream, start_ms, end_ms, created_ms, altitude, shape::geometry, properties::jsonb from input order by id
+  on conflict (id) do nothing
+  returning id, stream, start_ms, end_ms, shape
+), fresh as materialized (
+  select a.stream, count(*) as count, min(a.start_ms) as first_start_ms, max(a.end_ms) as last_end_ms,
+    min(ST_XMin(a.shape)) as west, min(ST_YMin(a.shape)) as south, max(ST_XMax(a.shape)) as east, max(ST_YMax(a.shape)) as north,
+    array_agg(distinct i.keys) as keys
+  from added a join input i using (id) group by a.stream
+), known as (
+  insert into streams as s (stream, count, first_start_ms, last_end_ms, west, south, east, north)
+  select stream, count, first_start_ms, last_end_ms, west, south, east, north from fresh order by stream
+  on conflict (stream) do update set
+    count = s.count + excluded.count,
+    first_start_ms = least(s.first_start_ms, excluded.first_start_ms),
+    last_end_ms = greatest(s.last_end_ms, excluded.last_end_ms),
+    west = least(s.west, excluded.west),
+    south = least(s.south, excluded.south),
+    east = greatest(s.east, excluded.east),
+    north = greatest(s.north, excluded.north)
+  returning s.stream
+), named as (
+  insert into names (stream, digest, name)
+  select distinct f.stream, sha256(convert_to(n.name, 'UTF8')), n.name
+  from known k join fresh f using (stream) join unnest($10::int[], $11::text[]) as n (keys, name) on n.keys = any(f.keys)
+  order by 1, 2
+  on conflict do nothing
+)
+select id from added`
+
+interface Prepared {
+  readonly point: Datapoint
+  readonly shape: string
+  readonly properties: string
+}
+
+const list = (values: readonly (number | null)[]): string => `{${values.map(value => value ?? 'null').join(',')}}`
+
+/** Which names each point has: points with the same ones share a number. */
+const namesOf = (batch: readonly Prepared[]) => {
+  const sets = new Map<string, number>()
+  const [owners, names]: [number[], string[]] = [[], []]
+  const keys = batch.map(({ point }) => {
+    const own = Object.keys(point.properties)
+    const joined = own.join('\0')
+    const known = sets.get(joined)
+    if (known !== undefined) return known
+    const number = sets.size
+    sets.set(joined, number)
+    for (const name of own) {
+      owners.push(number)
+      names.push(name)
+    }
+    return number
+  })
+  return { keys, owners, names }
+}
+
+const valuesOf = (batch: readonly Prepared[]): readonly string[] => {
+  const { keys, owners, names } = namesOf(batch)
+  return [
+    list(batch.map(({ point }) => point.id)),
+    list(batch.map(({ point }) => point.stream)),
+    list(batch.map(({ point }) => point.startMs)),
+    list(batch.map(({ point }) => point.endMs)),
+    list(batch.map(({ point }) => point.createdMs)),
+    list(batch.map(({ point }) => altitudeOf(point.geometry) || null)),
+    `{${batch.map(({ shape }) => shape).join(',')}}`,
+    textArray(batch.map(({ properties }) => properties)),
+    list(keys),
+    list(owners),
+    textArray(names),
+  ]
+}
+
+function* batchesOf(points: Iterable<Datapoint>): Iterable<readonly Prepared[]> {
+  let batch: Prepared[] = []
+  let characters = 0
+  for (const point of points) {
+    const prepared = { point, shape: toWkb(point.geometry), properties: JSON.stringify(point.properties) }
+    batch.push(prepared)
+    characters += prepared.shape.length + prepared.properties.length
+    if (batch.length < largest.points && characters < largest.characters) continue
+    yield batch
+    batch = []
+    characters = 0
+  }
+  if (batch.length > 0) yield batch
+}
+
+/** Inserts what can be, and tells what became of each point. */
+export const insertPoints = async (server: Server, points: readonly Datapoint[]): Promise<readonly PointInserted[]> => {
+  if (points.length > maxInserted) throw new Invalid(`At most ${maxInserted} points at once, not ${points.length}`)
+  const reasons = points.map(checkDatapoint)
+  const first = new Map<number, Datapoint>()
+  for (const [at, point] of points.entries()) if (reasons[at] === undefined && !first.has(point.id)) first.set(point.id, point)
+  const added = new Set<number>()
+  for (const batch of batchesOf(first.values())) {
+    const rows = await patiently(() => server.query(text, valuesOf(batch), 'insert'))
+    for (const [id] of rows) added.add(Number(id))
+  }
+  return points.map((point, at) => {
+    const reason = reasons[at]
+    if (reason !== undefined) return { status: 'refused', reason }
+    return { status: first.get(point.id) === point && added.has(point.id) ? 'inserted' : 'present' }
+  })
+}

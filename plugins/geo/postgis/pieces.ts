@@ -1,0 +1,97 @@
+import type { Statement } from './binds.ts'
+import { Cursor } from './cursor.ts'
+import type { Row, Server } from './server.ts'
+
+/** Rows in a total order, from the beginning or after one of them. */
+export type Source = (after: Row | undefined) => Statement
+
+const size = 2000
+const nothing = (): void => undefined
+
+/** How many readers keep a connection at once; others ask anew for each piece, so that there is always one left for short calls. */
+export class Cursors {
+  readonly #most: number
+  #open = 0
+
+  constructor(poolSize: number) {
+    this.#most = Math.floor(poolSize / 2)
+  }
+
+  take(): boolean {
+    if (this.#open >= this.#most) return false
+    this.#open += 1
+    return true
+  }
+
+  giveBack(): void {
+    this.#open -= 1
+  }
+}
+
+/** Reads on where it was, with a cursor or without. */
+class Reading {
+  readonly #server: Server
+  readonly #source: Source
+  readonly #cursors: Cursors
+  readonly #idleMs: number
+  #cursor: Cursor | undefined
+  #last: Row | undefined
+  #isOver = false
+
+  constructor(server: Server, source: Source, cursors: Cursors, idleMs: number) {
+    this.#server = server
+    this.#source = source
+    this.#cursors = cursors
+    this.#idleMs = idleMs
+  }
+
+  async next(): Promise<readonly Row[]> {
+    const cursor = await this.#current()
+    const rows = cursor ? await cursor.fetch(size) : await this.#page()
+    this.#last = rows.at(-1)
+    if (rows.length < size) await this.close()
+    return rows
+  }
+
+  async close(): Promise<void> {
+    this.#isOver = true
+    await this.#cursor?.close()
+  }
+
+  async #current(): Promise<Cursor | undefined> {
+    if (this.#cursor?.isOpen) return this.#cursor
+    if (!this.#cursors.take()) return undefined
+    try {
+      const cursor = await Cursor.open(this.#server, this.#source(this.#last), this.#idleMs)
+      cursor.closed.then(() => this.#cursors.giveBack())
+      this.#cursor = cursor
+      if (this.#isOver) await cursor.close()
+      return cursor
+    } catch (error) {
+      this.#cursors.giveBack()
+      throw error
+    }
+  }
+
+  #page(): Promise<readonly Row[]> {
+    const { text, values } = this.#source(this.#last)
+    return this.#server.query(`${text} limit ${size}`, values)
+  }
+}
+
+/** The rows of a source in pieces, one of them ahead. Leaving the loop gives back what it held. */
+export async function* piecesOf(server: Server, source: Source, cursors: Cursors, idleMs: number): AsyncGenerator<readonly Row[]> {
+  const reading = new Reading(server, source, cursors, idleMs)
+  try {
+    let ahead: Promise<readonly Row[]> | undefined = reading.next()
+    while (ahead) {
+      const rows: readonly Row[] = await ahead
+      ahead = rows.length < size ? undefined : reading.next()
+      // It is looked at when it is asked for, or never.
+      ahead?.catch(nothing)
+      if (rows.length > 0) yield rows
+    }
+  } finally {
+    await reading.close()
+  }
+}

@@ -1,0 +1,115 @@
+import {
+  checkBinning,
+  type Datapoint,
+  type GeoBin,
+  type GeoBinning,
+  type GeoFilter,
+  type GeoPage,
+  type GeoStore,
+  Invalid,
+  type PointInserted,
+  type StreamStatistics,
+  wire,
+} from 'pounce/sdk'
+import { binOf, binsSource } from './bins.ts'
+import { insertPoints } from './inserts.ts'
+import { Cursors, piecesOf, type Source } from './pieces.ts'
+import { ascending, countStatement, narrowed, pointsStatement } from './queries.ts'
+import { removePoints } from './removals.ts'
+import { pointColumns, pointOf } from './rows.ts'
+import { Server } from './server.ts'
+import { Config, config, type Settings } from './settings.ts'
+import { readStatistics } from './statistics.ts'
+
+export { config }
+
+/** Datapoints in PostgreSQL with PostGIS: one table of points, and one of what is known of each stream, kept by the statement that inserts. */
+export class PostgisPoints implements GeoStore {
+  readonly #server: Server
+  readonly #cursors: Cursors
+  readonly #idleMs: number
+
+  constructor(settings: Settings) {
+    this.#server = new Server(settings)
+    this.#cursors = new Cursors(settings.poolSize)
+    this.#idleMs = settings.cursorIdleMs
+  }
+
+  start(): Promise<void> {
+    return this.#server.open()
+  }
+
+  async health(): Promise<void> {
+    await this.#server.query('select 1')
+  }
+
+  /** Ends what is under way, then disconnects; readers in the middle fail. Later calls reject with `Unavailable`. */
+  dispose(): Promise<void> {
+    return this.#server.close()
+  }
+
+  get engine(): string {
+    return this.#server.engine
+  }
+
+  insert(points: readonly Datapoint[]): Promise<readonly PointInserted[]> {
+    return insertPoints(this.#server, points)
+  }
+
+  async get(id: number): Promise<Datapoint | undefined> {
+    const [row] = await this.#server.query(`select ${pointColumns} from points where id = $1::bigint`, [id], 'get')
+    return row && pointOf(row)
+  }
+
+  async find({ filter, sort = ascending, after, limit }: Parameters<GeoStore['find']>[0]): Promise<GeoPage> {
+    if (!Number.isInteger(limit) || limit < 1 || limit > 1000) throw new Invalid(`A page has 1 to 1,000 points, not ${limit}`)
+    const wanted = await narrowed(this.#server, filter)
+    if (!wanted) return { points: [] }
+    const { text, values } = pointsStatement(wanted, sort, after, limit + 1)
+    const points = (await this.#server.query(text, values)).map(pointOf)
+    if (points.length <= limit) return { points }
+    const page = points.slice(0, limit)
+    const last = page.at(-1)
+    return last ? { points: page, next: { id: last.id, stream: last.stream, startMs: last.startMs } } : { points: page }
+  }
+
+  async *read({ filter, sort = ascending }: Parameters<GeoStore['read']>[0]): AsyncGenerator<readonly Datapoint[]> {
+    const wanted = await narrowed(this.#server, filter)
+    if (!wanted) return
+    const source: Source = after => pointsStatement(wanted, sort, after && placeOf(after))
+    for await (const rows of piecesOf(this.#server, source, this.#cursors, this.#idleMs)) yield rows.map(pointOf)
+  }
+
+  async count(filter: GeoFilter, upTo: number): Promise<number> {
+    if (!Number.isInteger(upTo) || upTo < 1 || upTo > 1e9) throw new Invalid(`Points are counted up to 1 to 10^9, not ${upTo}`)
+    const wanted = await narrowed(this.#server, filter)
+    if (!wanted) return 0
+    const { text, values } = countStatement(wanted, upTo)
+    const [row] = await this.#server.query(text, values)
+    return Math.min(upTo, Number(row?.[0]))
+  }
+
+  statistics(streams: readonly number[]): Promise<ReadonlyMap<number, StreamStatistics>> {
+    return readStatistics(this.#server, streams)
+  }
+
+  async *bins({ filter, binning }: { readonly filter: GeoFilter; readonly binning: GeoBinning }): AsyncGenerator<readonly GeoBin[]> {
+    checkBinning(binning)
+    const wanted = await narrowed(this.#server, filter)
+    if (!wanted) return
+    const groups = binning.groupBy?.length ?? 0
+    for await (const rows of piecesOf(this.#server, binsSource(wanted, binning), this.#cursors, this.#idleMs))
+      yield rows.map(row => binOf(row, groups))
+  }
+
+  remove(what: { readonly ids: readonly number[] } | { readonly streams: readonly number[] }): Promise<number> {
+    return removePoints(this.#server, what)
+  }
+}
+wire(PostgisPoints, Config)
+
+const placeOf = ([id, stream, startMs]: readonly (string | null)[]) => ({
+  id: Number(id),
+  stream: Number(stream),
+  startMs: Number(startMs),
+})

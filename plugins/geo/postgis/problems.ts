@@ -1,0 +1,47 @@
+import { Invalid, NoSpace, Problem, Unavailable } from 'pounce/sdk'
+
+/** Classes of SQLSTATE (PostgreSQL manual, appendix A) that mean that the server cannot do it now: connections, resources, operator intervention, system errors. */
+const awayClasses = /^(?:08|53|57|58)/
+/** Not enough rights, a wrong password, no such database, a read-only server. */
+const denied = /^(?:28|3D|42501|25006)/
+const awayOfSystem = /^E(?:CONN|PIPE|TIMEDOUT|HOST|NET|AI_)/
+const awayMessages =
+  /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout|The client is closed|Cannot use a pool|Client was closed)/
+
+const codeOfAny = (error: unknown): string => {
+  const code = error instanceof Error ? (error as { readonly code?: unknown }).code : undefined
+  return typeof code === 'string' ? code : ''
+}
+
+/** The SQLSTATE of an error that the server sent; undefined for any other. */
+export const stateOf = (error: unknown): string | undefined => {
+  const code = codeOfAny(error)
+  return error instanceof Error && 'severity' in error && code.length === 5 ? code : undefined
+}
+
+/** True when the server was not there, not in time, or not in the state to answer. */
+export const isAway = (error: unknown): boolean => {
+  const state = stateOf(error)
+  if (state !== undefined) return awayClasses.test(state)
+  return awayOfSystem.test(codeOfAny(error)) || (error instanceof Error && awayMessages.test(error.message))
+}
+
+/** True when the server refuses this user, or does not let it do this. */
+export const isDenied = (error: unknown): boolean => denied.test(stateOf(error) ?? '')
+
+/** True of a transaction that was chosen to end so that another can go on; trying again is right. */
+export const isDeadlock = (error: unknown): boolean => /^40(?:P01|001)$/.test(stateOf(error) ?? '')
+
+/** What a caller is told: `Unavailable` when the server is away or too slow, `NoSpace` for a full disk. */
+export const problemOf = (error: unknown): Error => {
+  if (error instanceof Problem) return error
+  const cause = error instanceof Error ? error : new Error(String(error))
+  const state = stateOf(error)
+  if (state === '53100' || /no space left on device/i.test(cause.message)) return new NoSpace(undefined, { cause })
+  if (state === '57014') return new Unavailable('The store of datapoints took too long over this: ask for less at a time', { cause })
+  // Raised by our own function, and by sums beyond what a number holds.
+  if (state === 'GEO01') return new Invalid(cause.message, { cause })
+  if (state === '22003') return new Invalid('The numbers that fit are too large or too small to be summed up', { cause })
+  if (isAway(error) || isDenied(error)) return new Unavailable('The store of datapoints cannot be read or written at the moment', { cause })
+  return cause
+}

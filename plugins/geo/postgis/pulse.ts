@@ -1,0 +1,56 @@
+import type { Client, ClientConfig } from 'pg'
+import { stateOf } from './problems.ts'
+
+/** Asks the server for a sign of life, over a connection of its own, so that slow work and a dead server can be told apart. */
+export class Pulse {
+  readonly #connect: () => Client
+  readonly #limitMs: number
+  #client: Promise<Client> | undefined
+  #asking: Promise<void> | undefined
+
+  constructor(library: { readonly Client: new (config: ClientConfig) => Client }, config: ClientConfig, limitMs: number) {
+    this.#connect = () => new library.Client({ ...config, connectionTimeoutMillis: limitMs })
+    this.#limitMs = limitMs
+  }
+
+  /** Resolves when the server answers, whatever it says, and rejects when it does not in time. Those who ask at one time share an answer. */
+  ask(): Promise<void> {
+    this.#asking ??= this.#ask().finally(() => {
+      this.#asking = undefined
+    })
+    return this.#asking
+  }
+
+  async close(): Promise<void> {
+    const client = this.#client
+    this.#client = undefined
+    await client?.then(open => open.end()).catch(ended)
+  }
+
+  async #ask(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`No sign of life within ${this.#limitMs} ms`)), this.#limitMs)
+    })
+    try {
+      this.#client ??= this.#open()
+      await Promise.race([this.#client.then(client => client.query('select 1')), late])
+    } catch (error) {
+      void this.close()
+      // A server that refuses is one that answers.
+      if (stateOf(error) === undefined) throw error
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  async #open(): Promise<Client> {
+    const client = this.#connect()
+    client.on('error', () => void this.close())
+    await client.connect()
+    return client
+  }
+}
+
+/** What cannot be closed is closed already. */
+const ended = (): void => undefined

@@ -1,0 +1,71 @@
+import { checkGeoFilter, type GeoAfter, type GeoFilter, type GeoSort } from 'pounce/sdk'
+import { boxesOf } from './areas.ts'
+import { Binds, type Statement } from './binds.ts'
+import { conditionsOf, streamsCondition } from './conditions.ts'
+import { pointColumns } from './rows.ts'
+import type { Server } from './server.ts'
+
+/** More streams than this are not looked for by their boxes, and not each by itself. */
+const most = { candidates: 1000, apart: 100 }
+
+/** A filter whose streams are those that can have points that fit, as far as is known; undefined when none can. */
+export const narrowed = async (server: Server, filter: GeoFilter): Promise<GeoFilter | undefined> => {
+  checkGeoFilter(filter)
+  const { streams, areas } = filter
+  if (streams?.length === 0) return undefined
+  if (!areas) return filter
+  const binds = new Binds()
+  const places = areas.flatMap(boxesOf).map(([west, south, east, north]) => {
+    const [w, s, e, n] = [west, south, east, north].map(degrees => binds.add(degrees, 'float8'))
+    return `(west <= ${e} and east >= ${w} and south <= ${n} and north >= ${s})`
+  })
+  const own = streams ? `${streamsCondition(streams, binds)} and ` : ''
+  const text = `select stream from streams where ${own}count > 0 and (${places.join(' or ')}) limit ${most.candidates + 1}`
+  const found = await server.query(text, binds.values)
+  if (found.length > most.candidates) return filter
+  return found.length === 0 ? undefined : { ...filter, streams: found.map(([stream]) => Number(stream)) }
+}
+
+const columnsOf = (by: GeoSort['by']): readonly string[] => (by === 'stream' ? ['stream', 'start_ms', 'id'] : ['start_ms', 'id'])
+
+const afterCondition = ({ by, order }: GeoSort, after: GeoAfter, binds: Binds): string => {
+  const { id, stream, startMs } = after
+  const values = (by === 'stream' ? [stream, startMs, id] : [startMs, id]).map(value => binds.add(value, 'bigint'))
+  return `(${columnsOf(by).join(', ')}) ${order === 'ascending' ? '>' : '<'} (${values.join(', ')})`
+}
+
+export const ascending: GeoSort = { by: 'start', order: 'ascending' }
+
+/** Points that fit, in order, perhaps after one of them, perhaps so many. */
+export const pointsStatement = (filter: GeoFilter, sort: GeoSort, after?: GeoAfter, limit?: number): Statement => {
+  const binds = new Binds()
+  const { streams } = filter
+  const conditions = [...conditionsOf(filter, binds), ...(after ? [afterCondition(sort, after, binds)] : [])]
+  const order = `order by ${columnsOf(sort.by)
+    .map(column => `${column} ${sort.order === 'ascending' ? 'asc' : 'desc'}`)
+    .join(', ')}`
+  const end = limit === undefined ? '' : ` limit ${binds.add(limit, 'bigint')}`
+  // The first of each stream are found in its index; those of many streams at once would all be read and sorted.
+  if (streams && limit !== undefined && sort.by === 'start' && streams.length > 1 && streams.length <= most.apart) {
+    const where = ['stream = s.number', ...conditions].join(' and ')
+    const each = `select ${pointColumns} from points where ${where} ${order}${end}`
+    const text = `select p.* from unnest(${binds.numbers([...new Set(streams)])}) as s (number) cross join lateral (${each}) p ${order}${end}`
+    return { text, values: binds.values }
+  }
+  const all = [...(streams ? [streamsCondition(streams, binds)] : []), ...conditions]
+  const where = all.length > 0 ? ` where ${all.join(' and ')}` : ''
+  return { text: `select ${pointColumns} from points${where} ${order}${end}`, values: binds.values }
+}
+
+/** How many points fit, up to a number. */
+export const countStatement = (filter: GeoFilter, upTo: number): Statement => {
+  const binds = new Binds()
+  const { streams } = filter
+  const conditions = conditionsOf(filter, binds)
+  const own = streams ? [streamsCondition(streams, binds)] : []
+  const where = [...own, ...conditions].join(' and ') || 'true'
+  // Without further conditions it is known already.
+  if (conditions.length === 0) return { text: `select coalesce(sum(count), 0) from streams where ${where}`, values: binds.values }
+  const text = `select count(*) from (select from points where ${where} limit ${binds.add(upTo, 'bigint')}) found`
+  return { text, values: binds.values }
+}

@@ -1,0 +1,119 @@
+import type { Client } from 'pg'
+import { Refusal } from './url.ts'
+
+/** What the server is, and how connections to it are set up. */
+export interface Prepared {
+  readonly engine: string
+  /** Settings of a connection as its start packet takes them. */
+  readonly options: string
+}
+
+/** Any number that no other program is likely to lock: one for each of our schemas. */
+const lockSpace = 0x706f7563
+
+/** The tables, step by step; a step that was released is never changed. */
+const steps: readonly string[] = [
+  `
+  create table points (
+    id bigint primary key,
+    stream bigint not null,
+    start_ms bigint not null,
+    end_ms bigint,
+    created_ms bigint not null,
+    altitude float8,
+    shape geometry not null,
+    properties jsonb not null
+  );
+  create index points_by_stream on points (stream, start_ms, id);
+  create index points_by_start on points (start_ms, id);
+  create index points_by_shape on points using gist (shape);
+  comment on column points.altitude is 'Of the first position, in metres; null when it has none';
+
+  create table streams (
+    stream bigint primary key,
+    count bigint not null,
+    first_start_ms bigint not null,
+    last_end_ms bigint,
+    west float8 not null,
+    south float8 not null,
+    east float8 not null,
+    north float8 not null,
+    is_stale boolean not null default false
+  ) with (fillfactor = 50);
+  comment on column streams.is_stale is 'Points were removed: all but the count may tell too much until they are looked through';
+
+  create table names (
+    stream bigint not null,
+    digest bytea not null,
+    name text not null,
+    primary key (stream, digest)
+  );
+  comment on column names.digest is 'SHA-256 of the name, for an index cannot hold long ones';
+
+  create function refuse(reason text) returns bigint language plpgsql as $$
+  begin
+    raise exception using errcode = 'GEO01', message = reason;
+  end $$;
+  `,
+]
+
+const valueOf = async (client: Client, text: string, values: readonly unknown[] = []): Promise<string | undefined> => {
+  const { rows } = await client.query({ text, values: [...values], rowMode: 'array' })
+  const value: unknown = (rows as readonly (readonly unknown[])[])[0]?.[0]
+  return value === null || value === undefined ? undefined : String(value)
+}
+
+/** Name and version of the extension, and the schema it is in. */
+const extensionOf = async (client: Client): Promise<{ readonly version: string; readonly home: string }> => {
+  const text = `select e.extversion || ' ' || n.nspname from pg_extension e join pg_namespace n on n.oid = e.extnamespace where e.extname = 'postgis'`
+  const found = await valueOf(client, text)
+  if (found === undefined)
+    throw new Refusal('this database has no PostGIS: let somebody who may do so run "create extension postgis;" in it')
+  const [version = '', home = ''] = found.split(' ')
+  return { version, home }
+}
+
+const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
+
+/**
+ * Makes the schema and its tables, or completes those of an older version, one kernel at a time and all or nothing. Throws `Refusal` when PostGIS
+ * is missing, or when a newer version was here.
+ */
+export const prepare = async (client: Client, schema: string): Promise<Prepared> => {
+  const { version, home } = await extensionOf(client)
+  const path = [schema, home, 'public'].map(quoted).join(',')
+  await client.query('begin')
+  try {
+    await client.query('select pg_advisory_xact_lock($1, hashtext($2))', [lockSpace, schema])
+    await migrate(client, schema, path)
+    await client.query('commit')
+  } catch (error) {
+    // What failed is undone when the connection ends.
+    throw error instanceof Refusal ? error : Object.assign(error instanceof Error ? error : new Error(String(error)))
+  }
+  const server = Number(await valueOf(client, `select current_setting('server_version_num')`))
+  const engine = `PostGIS ${version} (PostgreSQL ${await valueOf(client, `select split_part(current_setting('server_version'), ' ', 1)`)})`
+  // Sums of some thousand points are done before code for them would be compiled.
+  const settings = [`search_path=${path}`, 'jit=off', 'cursor_tuple_fraction=1']
+  // So that a statement whose caller went away ends too; PostgreSQL 13 does not know it.
+  if (server >= 140_000) settings.push('client_connection_check_interval=2s')
+  return { engine, options: settings.map(each => `-c ${each.replaceAll(' ', '\\ ')}`).join(' ') }
+}
+
+const migrate = async (client: Client, schema: string, path: string): Promise<void> => {
+  const isThere = await valueOf(client, 'select 1 from pg_namespace where nspname = $1', [schema])
+  if (isThere === undefined) await client.query(`create schema ${quoted(schema)}`)
+  await client.query(`select set_config('search_path', $1, true)`, [path])
+  const hasVersion = await valueOf(client, 'select 1 from pg_tables where schemaname = $1 and tablename = $2', [schema, 'version'])
+  if (hasVersion === undefined) {
+    await client.query('create table version (number integer not null)')
+    await client.query('insert into version values (0)')
+  }
+  const number = Number(await valueOf(client, 'select number from version'))
+  if (number > steps.length)
+    throw new Refusal(
+      `the schema ${schema} was made by a newer version of this program (${number}; this one knows ${steps.length}): use that one`,
+    )
+  for (const step of steps.slice(number)) await client.query(step)
+  if (number < steps.length) await client.query('update version set number = $1', [steps.length])
+}

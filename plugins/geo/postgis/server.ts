@@ -1,0 +1,180 @@
+import type { ClientConfig, Pool, PoolClient } from 'pg'
+import { Unavailable } from 'pounce/sdk'
+import { problemOf, stateOf } from './problems.ts'
+import { Pulse } from './pulse.ts'
+import { prepare } from './schema.ts'
+import type { Settings } from './settings.ts'
+import { checkedUrl, refusalOf } from './url.ts'
+
+/** The columns of a row as PostgreSQL writes them. */
+export type Row = readonly (string | null)[]
+
+/** Runs one statement of those that belong together. */
+export type Run = (text: string, values?: readonly unknown[], name?: string) => Promise<readonly Row[]>
+
+/** A connection that is somebody's until it is given back. */
+export interface Session {
+  readonly run: Run
+  /** Back for others; with `isBroken`, what it was doing is undone by the server. */
+  giveBack(isBroken: boolean): void
+}
+
+/** How long a connection is waited for, how long an answer may be late before the server is asked for a sign of life, and how long that may take. */
+const limits = { connectMs: 1500, patienceMs: 500, pulseMs: 1200, roundMs: 1000 }
+const asText = { getTypeParser: () => (value: string | Buffer) => String(value) }
+const nothing = (): void => undefined
+
+/** The connections to the database. Every call ends within its time-out, or 2 s after the server went away; errors are what callers are told. */
+export class Server {
+  readonly #settings: Settings
+  #pool: Pool | undefined
+  #pulse: Pulse | undefined
+  #engine = 'PostGIS'
+
+  constructor(settings: Settings) {
+    this.#settings = settings
+  }
+
+  get engine(): string {
+    return this.#engine
+  }
+
+  get isOpen(): boolean {
+    return this.#pool !== undefined
+  }
+
+  /** Connects, and makes or completes the tables. Throws an Error that names the setting. */
+  async open(): Promise<void> {
+    const { url, schema, poolSize, timeoutMs } = this.#settings
+    try {
+      const { default: pg } = await import('pg')
+      const config: ClientConfig = {
+        connectionString: checkedUrl(url),
+        application_name: 'pounce',
+        connectionTimeoutMillis: limits.connectMs,
+        keepAlive: true,
+        types: asText as never,
+      }
+      const first = new pg.Client(config)
+      first.on('error', nothing)
+      await first.connect()
+      try {
+        const { engine, options } = await prepare(first, schema)
+        this.#engine = engine
+        this.#pool = new pg.Pool({ ...config, options, statement_timeout: timeoutMs, max: poolSize, idleTimeoutMillis: 60_000 })
+      } finally {
+        await first.end()
+      }
+      // A connection that breaks is noticed by who uses it, and by the next one to use it.
+      this.#pool.on('error', nothing)
+      this.#pool.on('connect', client => client.on('error', nothing))
+      this.#pulse = new Pulse(pg, config, limits.pulseMs)
+    } catch (error) {
+      await this.close()
+      throw refusalOf(error, url, schema)
+    }
+  }
+
+  async close(): Promise<void> {
+    const [pool, pulse] = [this.#pool, this.#pulse]
+    this.#pool = undefined
+    this.#pulse = undefined
+    await Promise.all([pool?.end(), pulse?.close()])
+  }
+
+  /** One statement, by itself a transaction. A name keeps its plan on the connection. */
+  query(text: string, values: readonly unknown[] = [], name?: string): Promise<readonly Row[]> {
+    return this.#use(client => rowsOf(client, text, values, name))
+  }
+
+  /** Statements that count together or not at all. */
+  transaction<R>(work: (run: Run) => Promise<R>): Promise<R> {
+    return this.#use(async client => {
+      const run: Run = (text, values = [], name) => rowsOf(client, text, values, name)
+      await run('begin')
+      try {
+        const result = await work(run)
+        await run('commit')
+        return result
+      } catch (error) {
+        // After an answer of the server the connection is sound; after anything else it is not used again.
+        if (stateOf(error) !== undefined) await run('rollback')
+        throw error
+      }
+    })
+  }
+
+  /** A connection to keep for a while. */
+  async session(): Promise<Session> {
+    const pool = this.#opened()
+    const client = await this.#watched(() => pool.connect())
+    return {
+      run: (text, values = [], name) => this.#watched(() => rowsOf(client, text, values, name)),
+      giveBack: isBroken => client.release(isBroken),
+    }
+  }
+
+  async #use<R>(work: (client: PoolClient) => Promise<R>): Promise<R> {
+    const pool = this.#opened()
+    let client: PoolClient | undefined
+    let isOver = false
+    try {
+      const result = await this.#watched(async () => {
+        const connected = await pool.connect()
+        if (isOver) connected.release()
+        else client = connected
+        return isOver ? Promise.reject(new Error('Nobody waits any more')) : work(connected)
+      })
+      client?.release()
+      return result
+    } catch (error) {
+      isOver = true
+      client?.release(!isSound(error))
+      throw error
+    }
+  }
+
+  /** Waits while the server is alive, and no longer than a statement may take. */
+  async #watched<R>(work: () => Promise<R>): Promise<R> {
+    const pulse = this.#pulse
+    const until = performance.now() + this.#settings.timeoutMs + limits.connectMs
+    let timer: NodeJS.Timeout | undefined
+    const lost = new Promise<never>((_, reject) => {
+      const look = async (): Promise<void> => {
+        try {
+          if (performance.now() > until) throw new Error('No answer in time')
+          await pulse?.ask()
+          if (timer !== undefined) timer = setTimeout(look, limits.roundMs)
+        } catch (cause) {
+          reject(new Unavailable('The store of datapoints does not answer', { cause }))
+        }
+      }
+      timer = setTimeout(look, limits.patienceMs)
+    })
+    try {
+      return await Promise.race([work(), lost])
+    } catch (error) {
+      throw problemOf(error)
+    } finally {
+      clearTimeout(timer)
+      timer = undefined
+    }
+  }
+
+  #opened(): Pool {
+    if (this.#pool === undefined) throw new Unavailable('The store of datapoints is not open')
+    return this.#pool
+  }
+}
+
+/** True of an error after which the connection can be used again: an answer of the server, or one of our own. */
+const isSound = (error: unknown): boolean => {
+  const cause = error instanceof Error ? (error.cause ?? error) : error
+  const state = stateOf(cause)
+  return state !== undefined && !/^(?:08|57P)/.test(state)
+}
+
+const rowsOf = async (client: PoolClient, text: string, values: readonly unknown[], name?: string): Promise<readonly Row[]> => {
+  const { rows } = await client.query({ text, values: [...values], rowMode: 'array', ...(name === undefined ? {} : { name }) })
+  return rows as Row[]
+}

@@ -1,0 +1,48 @@
+import { checkGeoIds, type StreamStatistics } from 'pounce/sdk'
+import { patiently } from './patiently.ts'
+import type { Row, Server } from './server.ts'
+
+const text = `
+select s.stream, s.count, s.first_start_ms, s.last_end_ms, s.west, s.south, s.east, s.north, s.is_stale,
+  to_jsonb(array(select n.name from names n where n.stream = s.stream order by n.name collate "C" limit 1000))
+from streams s where s.stream = any($1::bigint[]) and s.count > 0`
+
+const statisticsOf = ([, count, first, last, west, south, east, north, , names]: Row): StreamStatistics => ({
+  count: Number(count),
+  firstStartMs: Number(first),
+  lastEndMs: last === null || last === undefined ? null : Number(last),
+  properties: JSON.parse(names ?? '[]') as readonly string[],
+  box: [Number(west), Number(south), Number(east), Number(north)],
+})
+
+/** Looks through the points of a stream of which some were removed. While it has the stream's row, nobody's insert is half told. */
+const refresh = (server: Server, stream: string): Promise<void> =>
+  server.transaction(async run => {
+    const stale = await run('select from streams where stream = $1::bigint and is_stale for update', [stream])
+    if (stale.length === 0) return
+    await run(
+      `update streams set (first_start_ms, last_end_ms, west, south, east, north, is_stale) = (
+         select min(start_ms), max(end_ms), min(ST_XMin(shape)), min(ST_YMin(shape)), max(ST_XMax(shape)), max(ST_YMax(shape)), false
+         from points where stream = $1::bigint)
+       where stream = $1::bigint`,
+      [stream],
+    )
+    await run(
+      `delete from names n where n.stream = $1::bigint and n.digest not in (
+         select sha256(convert_to(k.name, 'UTF8'))
+         from (select distinct jsonb_object_keys(properties) as name from points where stream = $1::bigint) k)`,
+      [stream],
+    )
+  })
+
+/** What is known of streams that have points. */
+export const readStatistics = async (server: Server, streams: readonly number[]): Promise<ReadonlyMap<number, StreamStatistics>> => {
+  checkGeoIds(streams, 'streams', 1000)
+  if (streams.length === 0) return new Map()
+  const read = () => server.query(text, [`{${streams.join(',')}}`], 'statistics')
+  let rows = await read()
+  const stale = rows.filter(row => row[8] === 't').map(([stream]) => stream ?? '')
+  for (const stream of stale) await patiently(() => refresh(server, stream))
+  if (stale.length > 0) rows = await read()
+  return new Map(rows.map(row => [Number(row[0]), statisticsOf(row)]))
+}
