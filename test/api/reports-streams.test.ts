@@ -1,14 +1,12 @@
+import { randomBytes } from 'node:crypto'
 import test, { type ExecutionContext } from 'ava'
 import { DocumentStore, Unavailable } from 'pounce/sdk'
 import { bootForTest } from 'pounce/sdk/testing'
 import { embeddedStores } from '../support/faulty-stores.ts'
 import { until } from '../support/until.ts'
 
-const piece = Buffer.from(
-  Array(2000)
-    .fill(`{"author":"${'a'.repeat(24)}","size":1}`)
-    .join(','),
-)
+/** Nothing that would shrink to nothing on its way. */
+const piece = Buffer.from(Array.from({ length: 2000 }, () => `{"author":"${randomBytes(12).toString('hex')}","size":1}`).join(','))
 
 /** A server whose store writes lines for ever, or until `failAfter` pieces; what became of them. */
 const serverWithEndlessFiles = async (t: ExecutionContext, failAfter = Number.POSITIVE_INFINITY) => {
