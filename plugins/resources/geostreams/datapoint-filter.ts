@@ -73,7 +73,7 @@ const monthsOf = (semi: string): NonNullable<GeoFilter['months']> => {
 }
 
 /** As JSON, or else as the text that it is. */
-const valueOf = (text: string): Json => {
+const matched = (text: string): Json => {
   try {
     return JSON.parse(text) as Json
   } catch (error) {
@@ -84,7 +84,7 @@ const valueOf = (text: string): Json => {
 
 /** `{"site":"A1"}`, as Clowder 1.x takes it. */
 const memberOf = (text: string): GeoAttribute => {
-  const value = valueOf(text)
+  const value = matched(text)
   const members = typeof value === 'object' && value !== null ? Object.entries(value) : []
   const [member] = members
   if (!member || members.length > 1) throw new Invalid('attributes: JSON is an object of one member, such as {"site":"A1"}')
@@ -95,7 +95,7 @@ const attributeOf = (text: string): GeoAttribute => {
   const colon = text.indexOf(':')
   if (colon === -1) return { key: text }
   if (text.startsWith('{')) return memberOf(text)
-  return { key: text.slice(0, colon), contains: valueOf(text.slice(colon + 1)) }
+  return { key: text.slice(0, colon), contains: matched(text.slice(colon + 1)) }
 }
 
 const attributesOf = (texts: readonly string[]): readonly GeoAttribute[] =>

@@ -1,0 +1,68 @@
+import { type Caller, GeoStore, Invalid, port, type StreamChoice, Streams, wire } from 'pounce/sdk'
+import { type Aggregate, entryJson } from './bin-entry.ts'
+import type { BinQuestion } from './bin-question.ts'
+import { type ChosenSensors, type SensorPart, SensorsAsked } from './chosen-sensors.ts'
+import { sensorBins } from './sensor-bins.ts'
+
+/** Readings whose every value may be asked for at once. */
+const mostRaw = 1_000_000
+
+/** Sums up readings by time and depth, for each sensor. */
+export class BinDesk {
+  #sensors: ChosenSensors
+  #streams: Streams
+  #store: GeoStore
+
+  constructor(sensors: ChosenSensors, streams: Streams, store: GeoStore) {
+    this.#sensors = sensors
+    this.#streams = streams
+    this.#store = store
+  }
+
+  /** The streams to look at, as `Streams.chosen` names them. `Invalid` when single values of too many readings are asked for. */
+  async choose(caller: Caller, choice: StreamChoice, { isRaw, filter }: BinQuestion): Promise<readonly number[] | undefined> {
+    const chosen = await this.#streams.chosen(caller, choice)
+    const found = isRaw ? await this.#store.count({ ...filter, ...(chosen ? { streams: chosen } : {}) }, mostRaw + 1) : 0
+    if (found > mostRaw)
+      throw new Invalid(`raw tells the values of at most ${mostRaw} readings, and there are more: choose sensors, streams or less time`)
+    return chosen
+  }
+
+  /** An object for each sensor, by name, as JSON in pieces. Sensors without numbers are left out. */
+  async *write(
+    caller: Caller,
+    chosen: readonly number[] | undefined,
+    question: BinQuestion,
+    aggregates: readonly Aggregate[],
+  ): AsyncGenerator<string, void, undefined> {
+    yield '['
+    let isFirst = true
+    for await (const part of this.#sensors.of(caller, chosen)) {
+      let isNew = true
+      for await (const text of this.#properties(part, question, aggregates)) {
+        yield isNew ? `${isFirst ? '' : ','}${headOf(part)}${text}` : text
+        isNew = false
+        isFirst = false
+      }
+      if (!isNew) yield '}}'
+    }
+    yield ']'
+  }
+
+  /** Members of the object of properties. */
+  async *#properties(part: SensorPart, question: BinQuestion, aggregates: readonly Aggregate[]): AsyncGenerator<string, void, undefined> {
+    let last: string | undefined
+    for await (const { property, entries } of sensorBins(this.#store, part, question)) {
+      const texts = entries.map(entry => entryJson(entry, aggregates)).join(',')
+      const before = last === undefined ? '' : '],'
+      yield property === last ? `,${texts}` : `${before}${JSON.stringify(property)}:[${texts}`
+      last = property
+    }
+    if (last !== undefined) yield ']'
+  }
+}
+wire(BinDesk, SensorsAsked, Streams, GeoStore)
+
+export const Bins = port<BinDesk>('geostreams.bins')
+
+const headOf = ({ id, name }: SensorPart): string => `{"sensor_name":${JSON.stringify(name)},"sensor_id":"${id}","properties":{`

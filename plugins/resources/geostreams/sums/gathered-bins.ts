@@ -1,0 +1,108 @@
+import type { GeoBin, GeoBinning, GeoFilter, GeoStore } from 'pounce/sdk'
+import { Invalid } from 'pounce/sdk'
+import { byCodePoint } from './by-code-point.ts'
+
+/** All bins of one property that belong together, whatever their stream, depth and group. */
+export interface Gathered {
+  readonly property: string
+  readonly group: number
+  readonly bins: readonly GeoBin[]
+}
+
+type Pieces = AsyncIterable<readonly GeoBin[]>
+type GroupOf = (fromMs: number) => number
+
+/** As many runs of bins are read side by side. */
+const mostRuns = 8
+/** Bins of streams beyond those, which are joined in memory. */
+const mostJoined = 500_000
+
+/** Reads one run of bins, in pieces, one bin at a time. */
+class Run {
+  readonly #pieces: AsyncIterator<readonly GeoBin[]>
+  #piece: readonly GeoBin[] = []
+  #at = 0
+
+  constructor(pieces: Pieces) {
+    this.#pieces = pieces[Symbol.asyncIterator]()
+  }
+
+  get head(): GeoBin | undefined {
+    return this.#piece[this.#at]
+  }
+
+  /** Takes all that comes next and fits; there is a next head, or the run is at its end, when it resolves. */
+  async take(fits: (bin: GeoBin) => boolean, into: GeoBin[]): Promise<void> {
+    for (;;) {
+      for (let bin = this.head; bin; bin = this.head) {
+        if (!fits(bin)) return
+        into.push(bin)
+        this.#at += 1
+      }
+      if (!(await this.fill())) return
+    }
+  }
+
+  /** False at the end. */
+  async fill(): Promise<boolean> {
+    const { done, value } = await this.#pieces.next()
+    this.#piece = done ? [] : value
+    this.#at = 0
+    return !done
+  }
+
+  async leave(): Promise<void> {
+    await this.#pieces.return?.()
+  }
+}
+
+/** Bins of several streams in the order of one, out of memory. */
+async function* joined(pieces: Pieces): Pieces {
+  const all: GeoBin[] = []
+  for await (const piece of pieces) {
+    all.push(...piece)
+    if (all.length > mostJoined)
+      throw new Invalid(`A sensor with many streams has more than ${mostJoined} bins: choose longer bins, less time, or a stream`)
+  }
+  yield all.sort((one, other) => byCodePoint(one.property, other.property) || one.fromMs - other.fromMs)
+}
+
+/**
+ * Sums up readings of some streams (at least one) as if they were one: by property, then time. Bins of a property that begin in one group come
+ * together; of streams that are few, no more than that is ever held.
+ */
+export async function* gatheredBins(
+  store: GeoStore,
+  filter: GeoFilter & { readonly streams: readonly number[] },
+  binning: GeoBinning,
+  groupOf: GroupOf,
+): AsyncGenerator<Gathered, void, undefined> {
+  const binsOf = (streams: readonly number[]): Pieces => store.bins({ filter: { ...filter, streams }, binning })
+  const alone = filter.streams.length > mostRuns ? filter.streams.slice(0, mostRuns - 1) : filter.streams
+  const rest = filter.streams.slice(alone.length)
+  const runs = [...alone.map(stream => new Run(binsOf([stream]))), ...(rest.length > 0 ? [new Run(joined(binsOf(rest)))] : [])]
+  try {
+    await Promise.all(runs.map(run => run.fill()))
+    for (let next = first(runs, groupOf); next; next = first(runs, groupOf)) {
+      const { property, group } = next
+      const bins: GeoBin[] = []
+      const fits = (bin: GeoBin): boolean => bin.property === property && groupOf(bin.fromMs) === group
+      for (const run of runs) await run.take(fits, bins)
+      yield { property, group, bins }
+    }
+  } finally {
+    await Promise.all(runs.map(run => run.leave()))
+  }
+}
+
+const first = (runs: readonly Run[], groupOf: GroupOf): Omit<Gathered, 'bins'> | undefined => {
+  let least: Omit<Gathered, 'bins'> | undefined
+  for (const { head } of runs) {
+    if (!head) continue
+    const { property } = head
+    const group = groupOf(head.fromMs)
+    const order = least ? byCodePoint(property, least.property) || group - least.group : -1
+    if (order < 0) least = { property, group }
+  }
+  return least
+}

@@ -1,0 +1,57 @@
+import { type Bytes, Invalid, NotFound, routesFor, s } from 'pounce/sdk'
+import { datapointParameters, readDatapointQuestion } from '../datapoint-filter.ts'
+import { readTime } from '../times.ts'
+import { Bins } from './bin-desk.ts'
+import { aggregateParameter, BinEntryJson, readAggregates } from './bin-entry.ts'
+import { binTimesOf } from './bin-times.ts'
+import { jsonAnswer } from './text-answer.ts'
+import { readWindow, windowParameters, within } from './windows.ts'
+
+const route = routesFor('geostreams', { bins: Bins })
+
+/** A list whose rows are written as they come. */
+const answer = s.Unsafe<Bytes>({
+  ...s.Array(s.Object({ sensor_name: s.String(), sensor_id: s.String(), properties: s.Record(s.String(), s.Array(BinEntryJson)) })),
+  [s.bodyKind]: 'bytes',
+})
+
+const longestStepMetres = 1e6
+
+/** A number of metres; 0: depths are not told apart. */
+const depthOf = (sent: string): number | undefined => {
+  const metres = /^\d{1,12}(\.\d{1,12})?$/.test(sent) ? Number(sent) : Number.NaN
+  if (!(metres >= 0 && metres <= longestStepMetres))
+    throw new Invalid(`depth is a number of metres, 0 to ${longestStepMetres}; with 0 depths are not told apart`)
+  return metres === 0 ? undefined : metres
+}
+
+export const binDatapoints = route({
+  method: 'GET',
+  path: '/api/geostreams/datapoints/bin/:time/:depth',
+  summary: 'Readings summed up by time and depth',
+  description:
+    '`time` is decade, lustrum, year, semi, season, month, week, day, hour or minute, or a length such as `PT90M`, counted from `origin`; all in UTC. `depth` is a step of altitude in metres: a reading counts at the next multiple at or above its altitude; with 0 depths are not told apart. A reading enters every bin that it overlaps. Late December is winter of its own year. For each sensor, by name, and each property that is a number its bins by date; of a property that is an object `array` has the different values as JSON. `DEPTH_CODE` and `source` of readings group them and are no properties. `raw` adds all numbers and the different texts.',
+  permission: 'ViewGeoStream',
+  params: s.Object({ time: s.String({ maxLength: 60 }), depth: s.String({ maxLength: 30 }) }),
+  query: s.Object({
+    ...datapointParameters,
+    ...windowParameters,
+    ...aggregateParameter,
+    raw: s.flag(false),
+    origin: s.Optional(
+      s.String({ maxLength: 60, description: 'Where bins of a length begin to be counted; 1970-01-01T00:00:00Z unless said' }),
+    ),
+  }),
+  responses: { 200: answer },
+  throws: [Invalid, NotFound],
+  async handle({ params, query, caller }, { bins }) {
+    const originMs = query.origin === undefined || query.origin === '' ? 0 : readTime(query.origin, 'origin')
+    const times = binTimesOf(params.time, originMs)
+    const depthMetres = depthOf(params.depth)
+    const { choice, filter, shown } = readDatapointQuestion(query)
+    const aggregates = readAggregates(query.aggregates)
+    const question = { times, depthMetres, filter: within(filter, readWindow(query)), isRaw: query.raw, ...(shown ? { shown } : {}) }
+    const chosen = await bins.choose(caller, choice, question)
+    return { status: 200, body: jsonAnswer(bins.write(caller, chosen, question, aggregates)) }
+  },
+})

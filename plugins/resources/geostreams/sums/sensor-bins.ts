@@ -1,0 +1,93 @@
+import type { GeoBin, GeoStore } from 'pounce/sdk'
+import type { BinEntry } from './bin-entry.ts'
+import { type BinQuestion, isSpecial, noDepthCode, special } from './bin-question.ts'
+import type { BinTimes } from './bin-times.ts'
+import { byCodePoint } from './by-code-point.ts'
+import type { SensorPart } from './chosen-sensors.ts'
+import { gatheredBins } from './gathered-bins.ts'
+import { RawEntries } from './raw-entries.ts'
+
+/** Of more properties a store does not tell. */
+const mostNames = 1000
+const mostAlternatives = 100
+
+/** The entries of one property that belong together, by date, depth and depth code. */
+export interface Entries {
+  readonly property: string
+  readonly entries: readonly BinEntry[]
+}
+
+const order = (one: BinEntry, other: BinEntry): number =>
+  one.time.dateMs - other.time.dateMs || one.depth - other.depth || byCodePoint(one.depthCode, other.depthCode)
+
+/** Joins bins of several streams, sources and, for winters, both ends of a year. */
+const joinedEntries = (bins: readonly GeoBin[], times: BinTimes, names: readonly string[]): readonly BinEntry[] => {
+  const found = new Map<string, BinEntry & { readonly sources: string[] }>()
+  for (const bin of bins) {
+    const value = (name: string): string | null => bin.group[names.indexOf(name)] ?? null
+    const [depth, depthCode, source] = [bin.depth ?? 0, value(special.depthCode) ?? noDepthCode, value(special.source)]
+    const time = times.of(bin)
+    const key = `${depth} ${time.label} ${depthCode}`
+    const known = found.get(key)
+    const sources = known?.sources ?? []
+    if (source && !sources.includes(source)) sources.push(source)
+    const { count, sum, min, max } = bin
+    found.set(key, {
+      time,
+      depth,
+      depthCode,
+      sources,
+      count: count + (known?.count ?? 0),
+      sum: sum + (known?.sum ?? 0),
+      min: Math.min(min, known?.min ?? min),
+      max: Math.max(max, known?.max ?? max),
+    })
+  }
+  return [...found.values()].sort(order)
+}
+
+/** The bins of one sensor, property by property, each by date. */
+export async function* sensorBins(store: GeoStore, part: SensorPart, question: BinQuestion): AsyncGenerator<Entries, void, undefined> {
+  const { filter, shown, times, depthMetres, isRaw } = question
+  const chosen = { ...filter, streams: part.streams }
+  const isWanted = (name: string): boolean => !isSpecial(name) && (shown?.has(name) ?? true)
+  if (isRaw) {
+    const raw = new RawEntries(question)
+    for await (const points of store.read({ filter: chosen })) for (const point of points) raw.add(point, isWanted)
+    yield* ordered(raw, true)
+    return
+  }
+  const groupBy = Object.values(special).filter(name => part.properties.has(name) || part.properties.size >= mostNames)
+  const properties = shown ? { properties: [...shown].filter(isWanted) } : {}
+  const binning = { time: times.time, groupBy, ...properties, ...(depthMetres === undefined ? {} : { depthMetres }) }
+  const seen = new Set<string>()
+  for await (const { property, bins } of gatheredBins(store, chosen, binning, times.group)) {
+    seen.add(property)
+    if (isWanted(property)) yield { property, entries: joinedEntries(bins, times, groupBy) }
+  }
+  yield* objectBins(store, part, question, name => isWanted(name) && !seen.has(name))
+}
+
+/** Properties that are no numbers may be objects: the readings that have some are read. */
+async function* objectBins(
+  store: GeoStore,
+  { streams, properties }: SensorPart,
+  question: BinQuestion,
+  isWanted: (name: string) => boolean,
+): AsyncGenerator<Entries, void, undefined> {
+  const names = [...properties].filter(isWanted)
+  const filter = { ...question.filter, streams }
+  for (let at = 0; at < names.length; at += mostAlternatives) {
+    const some = new Set(names.slice(at, at + mostAlternatives))
+    // Attributes are alternatives: with those of the question, all of its readings are looked at.
+    const attributes = filter.attributes ?? [...some].map(key => ({ key, contains: {} }))
+    const raw = new RawEntries(question)
+    for await (const points of store.read({ filter: { ...filter, attributes } }))
+      for (const point of points) raw.addObjects(point, name => some.has(name))
+    yield* ordered(raw, false)
+  }
+}
+
+function* ordered(raw: RawEntries, isRaw: boolean): Iterable<Entries> {
+  for (const [property, entries] of raw.all(isRaw)) yield { property, entries: entries.toSorted(order) }
+}

@@ -1,0 +1,34 @@
+import { Readable } from 'node:stream'
+import type { Bytes } from 'pounce/sdk'
+
+/** Characters that go out together. */
+const pieceLength = 32 * 1024
+
+/** Joins small texts to pieces. */
+export async function* inPieces(texts: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
+  let piece = ''
+  for await (const text of texts) {
+    piece += text
+    if (piece.length < pieceLength) continue
+    yield piece
+    piece = ''
+  }
+  if (piece !== '') yield piece
+}
+
+/** A JSON list of texts. */
+export async function* listOf(rows: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
+  let before = '['
+  for await (const row of rows) {
+    yield `${before}${row}`
+    before = ','
+  }
+  yield before === '[' ? '[]' : ']'
+}
+
+/** JSON that is written while it is read. */
+export const jsonAnswer = (texts: AsyncIterable<string>): Bytes => ({
+  open: () => Readable.from(inPieces(texts), { objectMode: true, highWaterMark: 2 }),
+  contentType: 'application/json',
+  inline: true,
+})
