@@ -75,8 +75,13 @@ const inCircle = ({ longitude, latitude, radiusMetres }: Extract<GeoArea, { circ
   return `case when GeometryType(shape) = 'POINT' then ST_DistanceSphere(shape, ${centre}) <= ${radius} else ${far} end`
 }
 
-/** The condition that a shape touches an area, borders included. */
-export const areaCondition = (area: GeoArea, binds: Binds): string => {
+/** The condition that a shape touches one of these areas, borders included; `isIndexed` when the index over shapes may be used for it. */
+export const areasCondition = (areas: readonly GeoArea[], isIndexed: boolean, binds: Binds): string => {
+  const condition = `(${areas.map(area => areaCondition(area, binds)).join(' or ')})`
+  return isIndexed ? condition : `${condition} is true`
+}
+
+const areaCondition = (area: GeoArea, binds: Binds): string => {
   const boxes = boxesOf(area).map(box => ({ box, shape: shapeOf([ringOf(box)], binds) }))
   if ('box' in area) return `(${boxes.map(({ shape }) => `shape && ${shape} and ${touching(shape)}`).join(' or ')})`
   const isNear = `(${boxes.map(({ shape }) => `shape && ${shape}`).join(' or ')})`

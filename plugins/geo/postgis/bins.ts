@@ -1,9 +1,9 @@
-import type { GeoBin, GeoBinning, GeoFilter } from 'pounce/sdk'
+import type { GeoBin, GeoBinning } from 'pounce/sdk'
 import { Binds, type Statement } from './binds.ts'
-import { conditionsOf, streamsCondition } from './conditions.ts'
+import { conditionsOf, type Narrowed, streamsCondition } from './conditions.ts'
 import type { Source } from './pieces.ts'
 import type { Row } from './server.ts'
-import { spansOf } from './spans.ts'
+import { type Spans, spansOf } from './spans.ts'
 
 const maxBins = 10_000
 const reason = `A point enters more than ${maxBins} bins: choose longer ones`
@@ -21,16 +21,13 @@ const groupText = (name: string): string => {
   )
 }
 
-/** Each span that a point enters. */
-const spansFrom = (time: GeoBinning['time'], binds: Binds): string => {
-  const spans = spansOf(time, binds)
-  if (!spans) return ' cross join lateral (select start_ms as from_ms, coalesce(end_ms, start_ms) as to_ms) span'
-  const { numberAt, startOf, condition } = spans
-  const last = `case when end_ms > start_ms then ${numberAt('(end_ms - 1)')} else ${numberAt('start_ms')} end`
-  const limited = `case when last - first >= ${maxBins} then refuse(${binds.add(reason, 'text')}) else last end`
+/** The number of each span that a point enters. */
+const spansFrom = ({ numberAt }: Spans, binds: Binds): string => {
+  const more = `(${numberAt('(end_ms - 1)')} - ${numberAt('start_ms')})`
+  const limited = `case when ${more} >= ${maxBins} then refuse(${binds.add(reason, 'text')}) else ${more} end`
   return (
-    ` cross join lateral (select ${numberAt('start_ms')} as first, ${last} as last) ends cross join lateral generate_series(first, ${limited}) n` +
-    ` cross join lateral (select ${startOf('n')} as from_ms, ${startOf('(n + 1)')} as to_ms where ${condition ?? 'true'}) span`
+    ` cross join lateral generate_series(0::bigint, case when end_ms > start_ms then ${limited} else 0 end) later` +
+    ` cross join lateral (select ${numberAt('start_ms')} + later as n) span`
   )
 }
 
@@ -40,33 +37,37 @@ const valuesFrom = (properties: GeoBinning['properties'], binds: Binds): string 
   return ` cross join unnest(${names}) as e (property) cross join lateral (select properties -> property as value) v`
 }
 
-/** One row for each number in each span. */
-const numbersStatement = (filter: GeoFilter, binning: GeoBinning, binds: Binds): string => {
-  const { time, depthMetres, groupBy = [], properties } = binning
+/** One row for each number in each span `n`, or of the whole time. */
+const numbersStatement = (filter: Narrowed, binning: GeoBinning, spans: Spans | undefined, binds: Binds): string => {
+  const { depthMetres, groupBy = [], properties } = binning
   const step = depthMetres === undefined ? undefined : binds.add(depthMetres, 'float8')
   const depth = step === undefined ? 'null::float8' : `${step} * ceil(coalesce(altitude, 0) / ${step}) + 0`
   const groups = groupBy.map((name, at) => `, ${groupText(binds.add(name, 'text'))} as g${at}`).join('')
   const streams = filter.streams ? [streamsCondition(filter.streams, binds)] : []
-  const where = [...streams, ...conditionsOf(filter, binds), `jsonb_typeof(value) = 'number'`].join(' and ')
-  const from = `points${spansFrom(time, binds)}${valuesFrom(properties, binds)}`
+  const conditions = [...streams, ...conditionsOf(filter, binds), `jsonb_typeof(value) = 'number'`]
+  if (spans?.condition !== undefined) conditions.push(spans.condition)
+  const from = `points${spans ? spansFrom(spans, binds) : ''}${valuesFrom(properties, binds)}`
+  const time = spans ? 'n' : 'start_ms, coalesce(end_ms, start_ms) as last_ms'
   // So that each number is read out of its JSON once.
-  return `select stream, property, from_ms, to_ms, ${depth} as depth${groups}, value::float8 as number from ${from} where ${where} offset 0`
+  return `select stream, property, ${time}, ${depth} as depth${groups}, value::float8 as number from ${from} where ${conditions.join(' and ')} offset 0`
 }
 
 /** Sums in their order, from the beginning or after one of them. */
 export const binsSource =
-  (filter: GeoFilter, binning: GeoBinning): Source =>
+  (filter: Narrowed, binning: GeoBinning): Source =>
   (after): Statement => {
     const binds = new Binds()
-    const isAll = binning.time === 'all'
+    const spans = spansOf(binning.time, binds)
     const groups = (binning.groupBy ?? []).map((_, at) => `g${at}`)
-    const keys = ['stream', 'property', ...(isAll ? [] : ['from_ms', 'to_ms']), 'depth', ...groups]
-    const [from, to] = isAll ? ['min(from_ms) as from_ms', 'max(to_ms) as to_ms'] : ['from_ms', 'to_ms']
-    const columns = ['stream', 'property', from, to, 'depth', ...groups, 'count(*)', 'sum(number)', 'min(number)', 'max(number)']
-    const sums = `select ${columns.join(', ')} from (${numbersStatement(filter, binning, binds)}) numbers group by ${keys.join(', ')}`
+    const keys = ['stream', 'property', ...(spans ? ['n'] : []), 'depth', ...groups]
+    const [from, to] = spans ? [spans.startOf('n'), spans.startOf('(n + 1)')] : ['min(start_ms)', 'max(last_ms)']
+    const columns = ['stream', 'property', `${from} as from_ms`, `${to} as to_ms`, 'depth', ...groups]
+    const sums = 'count(*), sum(number), min(number), max(number)'
+    const numbers = numbersStatement(filter, binning, spans, binds)
+    const all = `select ${columns.join(', ')}, ${sums} from (${numbers}) numbers group by ${keys.join(', ')}`
     const order = ['stream', 'property collate "C"', 'from_ms', 'depth', ...groups.map(group => `${group} collate "C" nulls first`)]
-    const where = after ? ` where ${afterCondition(after, isAll, groups, binds)}` : ''
-    return { text: `select * from (${sums}) sums${where} order by ${order.join(', ')}`, values: binds.values }
+    const where = after ? ` where ${afterCondition(after, !spans, groups, binds)}` : ''
+    return { text: `select * from (${all}) sums${where} order by ${order.join(', ')}`, values: binds.values }
   }
 
 /** Later in the order: nulls come first. */

@@ -1,5 +1,5 @@
 import type { GeoAttribute, GeoFilter } from 'pounce/sdk'
-import { areaCondition } from './areas.ts'
+import { areasCondition } from './areas.ts'
 import type { Binds } from './binds.ts'
 
 const dayMs = 86_400_000
@@ -13,7 +13,7 @@ export const dayOf = (ms: string): string => `(date '1970-01-01' + ${floorDivisi
 /** Months since the year 0. */
 export const monthOf = (ms: string): string => {
   const day = dayOf(ms)
-  return `(extract(year from ${day})::bigint * 12 + extract(month from ${day})::bigint - 1)`
+  return `((date_part('year', ${day}) * 12 + date_part('month', ${day}))::bigint - 1)`
 }
 
 /** Two runs of months around the year meet when one begins within the other. */
@@ -33,9 +33,15 @@ const attributeCondition = ({ key, contains }: GeoAttribute, binds: Binds): stri
 
 const either = (conditions: readonly string[]): string => `(${conditions.join(' or ')})`
 
+/** A filter whose streams are those that can have points that fit, as far as is known. */
+export interface Narrowed extends GeoFilter {
+  /** The streams go no further than the areas do, so that looking points up by their shapes as well is for nothing. */
+  readonly areShapesNear?: boolean
+}
+
 /** What holds of the points that fit, but for their streams. */
-export const conditionsOf = (filter: GeoFilter, binds: Binds): readonly string[] => {
-  const { areas, fromMs, beforeMs, untilMs, months, attributes } = filter
+export const conditionsOf = (filter: Narrowed, binds: Binds): readonly string[] => {
+  const { areas, areShapesNear = false, fromMs, beforeMs, untilMs, months, attributes } = filter
   const found: string[] = []
   if (fromMs !== undefined) found.push(`start_ms >= ${binds.add(fromMs, 'bigint')}`)
   if (beforeMs !== undefined) found.push(`start_ms < ${binds.add(beforeMs, 'bigint')}`)
@@ -46,7 +52,7 @@ export const conditionsOf = (filter: GeoFilter, binds: Binds): readonly string[]
   }
   if (months) found.push(monthsCondition(months, binds))
   if (attributes) found.push(either(attributes.map(attribute => attributeCondition(attribute, binds))))
-  if (areas) found.push(either(areas.map(area => areaCondition(area, binds))))
+  if (areas) found.push(areasCondition(areas, !areShapesNear, binds))
   return found
 }
 

@@ -63,7 +63,7 @@ class Reading {
     if (!this.#cursors.take()) return undefined
     try {
       const cursor = await Cursor.open(this.#server, this.#source(this.#last), this.#idleMs)
-      cursor.closed.then(() => this.#cursors.giveBack())
+      void cursor.closed.then(() => this.#cursors.giveBack())
       this.#cursor = cursor
       if (this.#isOver) await cursor.close()
       return cursor

@@ -1,29 +1,37 @@
 import { checkGeoFilter, type GeoAfter, type GeoFilter, type GeoSort } from 'pounce/sdk'
 import { boxesOf } from './areas.ts'
 import { Binds, type Statement } from './binds.ts'
-import { conditionsOf, streamsCondition } from './conditions.ts'
+import { conditionsOf, type Narrowed, streamsCondition } from './conditions.ts'
 import { pointColumns } from './rows.ts'
 import type { Server } from './server.ts'
 
 /** More streams than this are not looked for by their boxes, and not each by itself. */
 const most = { candidates: 1000, apart: 100 }
 
-/** A filter whose streams are those that can have points that fit, as far as is known; undefined when none can. */
-export const narrowed = async (server: Server, filter: GeoFilter): Promise<GeoFilter | undefined> => {
+/** How many times as wide and high as an area the box of a stream can be for which its points need no looking up by shape. */
+const nearby = 2
+
+/** The filter with the streams that can have points that fit; undefined when none can. */
+export const narrowed = async (server: Server, filter: GeoFilter): Promise<Narrowed | undefined> => {
   checkGeoFilter(filter)
   const { streams, areas } = filter
   if (streams?.length === 0) return undefined
   if (!areas) return filter
   const binds = new Binds()
-  const places = areas.flatMap(boxesOf).map(([west, south, east, north]) => {
+  const boxes = areas.flatMap(boxesOf)
+  const places = boxes.map(([west, south, east, north]) => {
     const [w, s, e, n] = [west, south, east, north].map(degrees => binds.add(degrees, 'float8'))
     return `(west <= ${e} and east >= ${w} and south <= ${n} and north >= ${s})`
   })
   const own = streams ? `${streamsCondition(streams, binds)} and ` : ''
-  const text = `select stream from streams where ${own}count > 0 and (${places.join(' or ')}) limit ${most.candidates + 1}`
-  const found = await server.query(text, binds.values)
+  const text = `select stream, east - west, north - south from streams where ${own}count > 0 and (${places.join(' or ')}) limit ${most.candidates + 1}`
+  const found = (await server.query(text, binds.values)).map(row => row.map(Number) as [number, number, number])
+  if (found.length === 0) return undefined
   if (found.length > most.candidates) return filter
-  return found.length === 0 ? undefined : { ...filter, streams: found.map(([stream]) => Number(stream)) }
+  const width = Math.max(...boxes.map(([west, , east]) => east - west)) * nearby
+  const height = Math.max(...boxes.map(([, south, , north]) => north - south)) * nearby
+  const areShapesNear = found.every(([, wide, high]) => wide <= width && high <= height)
+  return { ...filter, streams: found.map(([stream]) => stream), areShapesNear }
 }
 
 const columnsOf = (by: GeoSort['by']): readonly string[] => (by === 'stream' ? ['stream', 'start_ms', 'id'] : ['start_ms', 'id'])
@@ -37,7 +45,7 @@ const afterCondition = ({ by, order }: GeoSort, after: GeoAfter, binds: Binds): 
 export const ascending: GeoSort = { by: 'start', order: 'ascending' }
 
 /** Points that fit, in order, perhaps after one of them, perhaps so many. */
-export const pointsStatement = (filter: GeoFilter, sort: GeoSort, after?: GeoAfter, limit?: number): Statement => {
+export const pointsStatement = (filter: Narrowed, sort: GeoSort, after?: GeoAfter, limit?: number): Statement => {
   const binds = new Binds()
   const { streams } = filter
   const conditions = [...conditionsOf(filter, binds), ...(after ? [afterCondition(sort, after, binds)] : [])]
@@ -58,7 +66,7 @@ export const pointsStatement = (filter: GeoFilter, sort: GeoSort, after?: GeoAft
 }
 
 /** How many points fit, up to a number. */
-export const countStatement = (filter: GeoFilter, upTo: number): Statement => {
+export const countStatement = (filter: Narrowed, upTo: number): Statement => {
   const binds = new Binds()
   const { streams } = filter
   const conditions = conditionsOf(filter, binds)

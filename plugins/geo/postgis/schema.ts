@@ -57,7 +57,7 @@ const steps: readonly string[] = [
   `,
 ]
 
-const valueOf = async (client: Client, text: string, values: readonly unknown[] = []): Promise<string | undefined> => {
+const single = async (client: Client, text: string, values: readonly unknown[] = []): Promise<string | undefined> => {
   const { rows } = await client.query({ text, values: [...values], rowMode: 'array' })
   const value: unknown = (rows as readonly (readonly unknown[])[])[0]?.[0]
   return value === null || value === undefined ? undefined : String(value)
@@ -66,7 +66,7 @@ const valueOf = async (client: Client, text: string, values: readonly unknown[] 
 /** Name and version of the extension, and the schema it is in. */
 const extensionOf = async (client: Client): Promise<{ readonly version: string; readonly home: string }> => {
   const text = `select e.extversion || ' ' || n.nspname from pg_extension e join pg_namespace n on n.oid = e.extnamespace where e.extname = 'postgis'`
-  const found = await valueOf(client, text)
+  const found = await single(client, text)
   if (found === undefined)
     throw new Refusal('this database has no PostGIS: let somebody who may do so run "create extension postgis;" in it')
   const [version = '', home = ''] = found.split(' ')
@@ -80,19 +80,17 @@ const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
  * is missing, or when a newer version was here.
  */
 export const prepare = async (client: Client, schema: string): Promise<Prepared> => {
+  if ((await single(client, `select current_setting('server_encoding')`)) !== 'UTF8')
+    throw new Refusal('the encoding of this database is not UTF8')
   const { version, home } = await extensionOf(client)
   const path = [schema, home, 'public'].map(quoted).join(',')
+  // What fails is undone when the connection ends.
   await client.query('begin')
-  try {
-    await client.query('select pg_advisory_xact_lock($1, hashtext($2))', [lockSpace, schema])
-    await migrate(client, schema, path)
-    await client.query('commit')
-  } catch (error) {
-    // What failed is undone when the connection ends.
-    throw error instanceof Refusal ? error : Object.assign(error instanceof Error ? error : new Error(String(error)))
-  }
-  const server = Number(await valueOf(client, `select current_setting('server_version_num')`))
-  const engine = `PostGIS ${version} (PostgreSQL ${await valueOf(client, `select split_part(current_setting('server_version'), ' ', 1)`)})`
+  await client.query('select pg_advisory_xact_lock($1, hashtext($2))', [lockSpace, schema])
+  await migrate(client, schema, path)
+  await client.query('commit')
+  const server = Number(await single(client, `select current_setting('server_version_num')`))
+  const engine = `PostGIS ${version} (PostgreSQL ${await single(client, `select split_part(current_setting('server_version'), ' ', 1)`)})`
   // Sums of some thousand points are done before code for them would be compiled.
   const settings = [`search_path=${path}`, 'jit=off', 'cursor_tuple_fraction=1']
   // So that a statement whose caller went away ends too; PostgreSQL 13 does not know it.
@@ -101,15 +99,15 @@ export const prepare = async (client: Client, schema: string): Promise<Prepared>
 }
 
 const migrate = async (client: Client, schema: string, path: string): Promise<void> => {
-  const isThere = await valueOf(client, 'select 1 from pg_namespace where nspname = $1', [schema])
+  const isThere = await single(client, 'select 1 from pg_namespace where nspname = $1', [schema])
   if (isThere === undefined) await client.query(`create schema ${quoted(schema)}`)
   await client.query(`select set_config('search_path', $1, true)`, [path])
-  const hasVersion = await valueOf(client, 'select 1 from pg_tables where schemaname = $1 and tablename = $2', [schema, 'version'])
+  const hasVersion = await single(client, 'select 1 from pg_tables where schemaname = $1 and tablename = $2', [schema, 'version'])
   if (hasVersion === undefined) {
     await client.query('create table version (number integer not null)')
     await client.query('insert into version values (0)')
   }
-  const number = Number(await valueOf(client, 'select number from version'))
+  const number = Number(await single(client, 'select number from version'))
   if (number > steps.length)
     throw new Refusal(
       `the schema ${schema} was made by a newer version of this program (${number}; this one knows ${steps.length}): use that one`,

@@ -6,7 +6,7 @@ import { dayOf, floorDivision, monthOf } from './conditions.ts'
 export interface Spans {
   readonly numberAt: (ms: string) => string
   readonly startOf: (number: string) => string
-  /** Which of the spans `n` from `first` on a point enters, when it is not all. */
+  /** Which spans `n` a point enters, `later` being how many it entered before, when it is not all. */
   readonly condition?: string
 }
 
@@ -38,14 +38,14 @@ const months = (length: number, binds: Binds): Spans => {
 const seasons: Spans = {
   numberAt: ms => {
     const day = dayOf(ms)
-    const passed = `width_bucket(extract(month from ${day})::int * 100 + extract(day from ${day})::int, array[321, 621, 921, 1221])`
-    return `(extract(year from ${day})::bigint * 5 + ${passed})`
+    const passed = `width_bucket((date_part('month', ${day}) * 100 + date_part('day', ${day}))::int, array[321, 621, 921, 1221])`
+    return `(date_part('year', ${day})::bigint * 5 + ${passed})`
   },
   startOf: number => {
     const [year, which] = [`(${number} / 5)::int`, `(${number} % 5)::int`]
     return msOf(`make_date(${year}, (array[1, 3, 6, 9, 12])[${which} + 1], case when ${which} = 0 then 1 else 21 end)::timestamp`)
   },
-  condition: 'not (n % 5 = 4 and n - 4 >= first)',
+  condition: 'not (n % 5 = 4 and later >= 4)',
 }
 
 /** The spans of a way to sum up; undefined when there is one only. */
