@@ -9,6 +9,15 @@ export const config = s.Object({
     default: false,
     description: 'Every active account may add streams and datapoints to any sensor, as in Clowder 1.x',
   }),
+  csvSeparator: s.String({ default: '|', minLength: 1, maxLength: 10, description: 'Stands between nested names in headers of CSV' }),
+  csvHidePrefix: s.Boolean({
+    default: true,
+    description: 'Headers of CSV have the last of nested names only, as long as no two columns would be called the same',
+  }),
+  csvIgnore: s.Array(s.String({ maxLength: 1000 }), {
+    default: ['type', 'geometry|type'],
+    description: 'What CSV leaves out, by the whole of its nested names, such as `properties|site`',
+  }),
   userAgreement: s.String({ default: '', maxLength: 100_000, description: 'Shown by clients before they show readings' }),
   sensorsTitle: s.String({ default: 'Sensors', maxLength: 200, description: 'What clients call sensors' }),
   sensorTitle: s.String({ default: 'Sensor', maxLength: 200, description: 'What clients call a sensor' }),

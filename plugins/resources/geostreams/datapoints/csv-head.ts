@@ -1,0 +1,61 @@
+import { type Caller, GeoStore, geoNumberOf, Invalid, port, Streams, wire } from 'pounce/sdk'
+import { PropertyColumns } from './csv-columns.ts'
+import type { Question } from './readings.ts'
+
+/** Datapoints that are looked at before the first line goes out. */
+const lookedAt = 1000
+const streamsAtOnce = 1000
+const mostColumns = 5000
+
+/** Finds out which columns a table needs, before its datapoints are read. */
+export class CsvHeads {
+  #geo: GeoStore
+  #streams: Streams
+
+  constructor(geo: GeoStore, streams: Streams) {
+    this.#geo = geo
+    this.#streams = streams
+  }
+
+  /**
+   * A table that is short enough to be looked at has the columns of what is in it. For a longer one the store says which names there are in its
+   * streams, and what is nested as the first datapoints show it; whatever else is nested stays together in the column of its name.
+   */
+  async columnsOf(caller: Caller, { filter, sort, page }: Question, names: ReadonlySet<string> | undefined): Promise<PropertyColumns> {
+    const columns = new PropertyColumns()
+    const { points, next } = await this.#geo.find({ filter, sort, ...(page ?? { limit: lookedAt }) })
+    for (const { properties } of points) columns.see(properties, names)
+    if (next && !page) await this.#expect(columns, this.#numbers(caller, filter.streams), names)
+    return columns
+  }
+
+  async #expect(
+    columns: PropertyColumns,
+    numbers: AsyncIterable<readonly number[]>,
+    names: ReadonlySet<string> | undefined,
+  ): Promise<void> {
+    for await (const some of numbers)
+      for (const { properties } of (await this.#geo.statistics(some)).values())
+        for (const name of properties) {
+          if (!names || names.has(name)) columns.expect(name)
+          if (columns.count > mostColumns) throw new Invalid(`More than ${mostColumns} columns: choose streams, or attributes`)
+        }
+  }
+
+  async *#numbers(caller: Caller, chosen: readonly number[] | undefined): AsyncGenerator<readonly number[]> {
+    if (chosen) {
+      for (let at = 0; at < chosen.length; at += streamsAtOnce) yield chosen.slice(at, at + streamsAtOnce)
+      return
+    }
+    const sort: NonNullable<Parameters<Streams['list']>[2]['sort']> = { by: 'id', order: 'ascending' }
+    let after: Awaited<ReturnType<Streams['list']>>['next']
+    do {
+      const page = await this.#streams.list(caller, {}, { sort, limit: streamsAtOnce, ...(after ? { after } : {}) })
+      yield page.items.map(({ id }) => geoNumberOf(id))
+      after = page.next
+    } while (after)
+  }
+}
+wire(CsvHeads, GeoStore, Streams)
+
+export const HeadsOfCsv = port<CsvHeads>('geostreams.csvHeads')

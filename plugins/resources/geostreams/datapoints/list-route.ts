@@ -1,0 +1,66 @@
+import { type Bytes, configPort, Installation, Invalid, linkToNext, NotFound, routesFor, Streams, s } from 'pounce/sdk'
+import { config } from '../config.ts'
+import { datapointParameters, readDatapointQuestion } from '../datapoint-filter.ts'
+import { HeadsOfCsv } from './csv-head.ts'
+import { CsvTable } from './csv-table.ts'
+import { csvBytes, jsonBytes, wholeBytes } from './output.ts'
+import { type Question, Readings, readGeoAfter } from './readings.ts'
+
+const route = routesFor('geostreams', {
+  readings: Readings,
+  streams: Streams,
+  heads: HeadsOfCsv,
+  installation: Installation,
+  settings: configPort(config),
+})
+
+const oneOf = <const T extends string>(...values: readonly T[]) => s.Unsafe<T>({ type: 'string', enum: values })
+const mostCounted = 1_000_000_000
+
+const query = s.Object({
+  ...datapointParameters,
+  onlyCount: s.Boolean({ default: false, description: 'Only how many there are: `{"datapointsLength":3}`' }),
+  format: s.Optional(oneOf('json', 'geojson', 'csv')),
+  sort: s.Optional(oneOf('start_time', 'stream')),
+  order: s.Optional(oneOf('asc', 'desc')),
+  limit: s.Optional(s.Integer({ minimum: 1, maximum: 1000, description: 'A page of so many, with a `Link` to the next one; absent: all' })),
+  after: s.Optional(s.String({ maxLength: 60, description: 'From a `Link` header: where the page before this one ended' })),
+})
+type Query = s.Static<typeof query>
+
+const pageOf = ({ limit, after }: Query): Pick<Question, 'page'> => {
+  if (limit === undefined && after === undefined) return {}
+  return { page: { limit: limit ?? 1000, ...(after === undefined ? {} : { after: readGeoAfter(after) }) } }
+}
+
+const sortOf = ({ sort, order }: Query): Question['sort'] => ({
+  by: sort === 'stream' ? 'stream' : 'start',
+  order: order === 'desc' ? 'descending' : 'ascending',
+})
+
+export const listDatapoints = route({
+  method: 'GET',
+  path: '/api/geostreams/datapoints',
+  summary: 'Datapoints by place, time, stream, sensor and properties',
+  description:
+    'All that fit, streamed: as an array, as GeoJSON, or as CSV. Sorted by their start unless `sort` is `stream`. In CSV texts are quoted as RFC 4180 has it and get an apostrophe where a spreadsheet would take them for a formula; of what is no Point it has the first position.',
+  permission: 'ViewGeoStream',
+  query,
+  responses: { 200: s.bytes<Bytes>() },
+  throws: [Invalid, NotFound],
+  async handle({ query, caller, url }, { readings, streams, heads, installation, settings }) {
+    const { choice, filter: asked, shown } = readDatapointQuestion(query)
+    const page = pageOf(query)
+    const chosen = await streams.chosen(caller, choice)
+    const filter = chosen ? { ...asked, streams: chosen } : asked
+    if (query.onlyCount) return { status: 200, body: wholeBytes({ datapointsLength: await readings.geo.count(filter, mostCounted) }) }
+    const question: Question = { filter, sort: sortOf(query), ...page }
+    const names = asked.attributes?.every(({ contains }) => contains === undefined) ? shown : undefined
+    const answer = await readings.ask(question)
+    const head = linkToNext(installation.baseUrl, url, answer, { dated: false })
+    const { format = 'json' } = query
+    if (format !== 'csv') return { status: 200, body: jsonBytes(answer.pieces(), format, names), ...head }
+    const columns = await heads.columnsOf(caller, question, names)
+    return { status: 200, body: csvBytes(answer.pieces(), new CsvTable(columns, settings)), ...head }
+  },
+})

@@ -1,0 +1,64 @@
+import { Readable } from 'node:stream'
+import type { Bytes } from 'pounce/sdk'
+import type { CsvTable } from './csv-table.ts'
+import { DatapointPrinter } from './datapoint-json.ts'
+import type { Piece } from './readings.ts'
+
+/** Words around and between datapoints. */
+const frames = {
+  json: ['[', ',', ']'],
+  geojson: ['{ "type": "FeatureCollection", "features": [', ',', '] }'],
+} as const
+
+async function* jsonText(pieces: AsyncIterable<Piece>, format: keyof typeof frames, names: ReadonlySet<string> | undefined) {
+  const [begin, between, end] = frames[format]
+  const printer = new DatapointPrinter(names)
+  let text: string = begin
+  let isFirst = true
+  for await (const { points, owners } of pieces) {
+    for (const point of points) {
+      const owner = owners.get(point.stream)
+      if (!owner) continue
+      text += (isFirst ? '' : between) + printer.print(point, owner)
+      isFirst = false
+    }
+    if (text !== '') yield Buffer.from(text)
+    text = ''
+  }
+  yield Buffer.from(text + end)
+}
+
+async function* csvLines(pieces: AsyncIterable<Piece>, table: CsvTable) {
+  yield Buffer.from(table.head)
+  for await (const { points, owners } of pieces) {
+    let text = ''
+    for (const point of points) {
+      const owner = owners.get(point.stream)
+      if (owner) text += table.line(point, owner)
+    }
+    if (text !== '') yield Buffer.from(text)
+  }
+}
+
+const streamed = (text: AsyncIterable<Buffer>): Readable => Readable.from(text, { objectMode: true, highWaterMark: 2 })
+
+/** Datapoints as an array, or as a FeatureCollection, made while it is sent. */
+export const jsonBytes = (pieces: AsyncIterable<Piece>, format: 'json' | 'geojson', names: ReadonlySet<string> | undefined): Bytes => ({
+  contentType: format === 'json' ? 'application/json' : 'application/geo+json',
+  inline: true,
+  open: () => streamed(jsonText(pieces, format, names)),
+})
+
+/** Datapoints as a table to save, made while it is sent. */
+export const csvBytes = (pieces: AsyncIterable<Piece>, table: CsvTable): Bytes => ({
+  contentType: 'text/csv; charset=utf-8',
+  filename: 'datapoints.csv',
+  open: () => streamed(csvLines(pieces, table)),
+})
+
+/** A short answer that is there already. */
+export const wholeBytes = (value: unknown): Bytes => ({
+  contentType: 'application/json',
+  inline: true,
+  open: () => Readable.from([Buffer.from(JSON.stringify(value))]),
+})

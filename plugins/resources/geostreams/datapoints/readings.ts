@@ -1,0 +1,68 @@
+import { type Datapoint, type GeoAfter, type GeoFilter, type GeoSort, GeoStore, Invalid, port, wire } from 'pounce/sdk'
+import { type Owner, type Owners, type OwnersOf, OwnersPort } from './owners.ts'
+
+/** Datapoints with the sensors of their streams. One whose stream has none any more is left out of what is shown. */
+export interface Piece {
+  readonly points: readonly Datapoint[]
+  readonly owners: ReadonlyMap<number, Owner | undefined>
+}
+
+/** What is asked for: all of it, or a page. */
+export interface Question {
+  readonly filter: GeoFilter
+  readonly sort: GeoSort
+  readonly page?: { readonly limit: number; readonly after?: GeoAfter }
+}
+
+/** What is answered: `next` when a page has one. */
+export interface Answered {
+  pieces(): AsyncIterable<Piece>
+  readonly next?: string
+}
+
+const afterForm = /^(-?\d{1,15})_(\d{1,16})_(\d{1,16})$/
+
+/** Reads `after` as a `Link` of ours carries it. */
+export const readGeoAfter = (text: string): GeoAfter => {
+  const [, startMs, stream, id] = afterForm.exec(text) ?? []
+  if (id === undefined) throw new Invalid('after is not one that a Link header gave out')
+  return { startMs: Number(startMs), stream: Number(stream), id: Number(id) }
+}
+
+/** Datapoints as they are asked for. */
+export class ReadingsStore {
+  readonly geo: GeoStore
+  #owners: OwnersOf
+
+  constructor(geo: GeoStore, owners: OwnersOf) {
+    this.geo = geo
+    this.#owners = owners
+  }
+
+  /** Nothing is read of what has no page before it is asked for. */
+  async ask({ filter, sort, page }: Question): Promise<Answered> {
+    const owners = this.#owners.begin()
+    if (!page) return { pieces: () => joined(this.geo.read({ filter, sort }), owners) }
+    const { points, next } = await this.geo.find({ filter, sort, ...page })
+    const answered = { pieces: () => joined([points], owners) }
+    return next ? { ...answered, next: [next.startMs, next.stream, next.id].join('_') } : answered
+  }
+
+  /** One datapoint, undefined when it, its stream or its sensor is gone. */
+  async one(id: number): Promise<{ readonly point: Datapoint; readonly owner: Owner } | undefined> {
+    const point = await this.geo.get(id)
+    if (!point) return undefined
+    const owner = (await this.#owners.begin().of([point.stream])).get(point.stream)
+    return owner && { point, owner }
+  }
+}
+wire(ReadingsStore, GeoStore, OwnersPort)
+
+export const Readings = port<ReadingsStore>('geostreams.readings')
+
+async function* joined(
+  pieces: AsyncIterable<readonly Datapoint[]> | Iterable<readonly Datapoint[]>,
+  owners: Owners,
+): AsyncGenerator<Piece> {
+  for await (const points of pieces) yield { points, owners: await owners.of(points.map(({ stream }) => stream)) }
+}
