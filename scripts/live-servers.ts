@@ -1,5 +1,6 @@
 import { Client } from 'ldapts'
 import { MongoClient } from 'mongodb'
+import pg from 'pg'
 import type { LiveServer } from 'pounce/sdk/testing'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -62,6 +63,20 @@ const oidc = async (url: string): Promise<string> => {
   return `OpenID provider, calling itself ${issuer}`
 }
 
+const postgis = async (url: string): Promise<string> => {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: limitMs, query_timeout: limitMs })
+  try {
+    await client.connect()
+    const { rows } = await client.query(
+      `select current_setting('server_version') as server, (select extversion from pg_extension where extname = 'postgis') as postgis`,
+    )
+    const [{ server, postgis }] = rows as [{ server: string; postgis: string | null }]
+    return `PostgreSQL ${server} with ${postgis === null ? 'no PostGIS' : `PostGIS ${postgis}`}`
+  } finally {
+    await client.end()
+  }
+}
+
 const asked: readonly (readonly [LiveServer, string, (url: string) => Promise<string>])[] = [
   ['MONGODB', 'MongoDB', mongodb],
   ['S3', 'S3', s3],
@@ -69,6 +84,7 @@ const asked: readonly (readonly [LiveServer, string, (url: string) => Promise<st
   ['RABBITMQ_MANAGEMENT', 'RabbitMQ', rabbitmqManagement],
   ['LDAP', 'LDAP', ldap],
   ['OIDC', 'OpenID provider', oidc],
+  ['POSTGIS', 'PostGIS', postgis],
 ]
 
 /**

@@ -14,6 +14,7 @@ const addresses: Readonly<Record<string, { readonly service: string; readonly po
   POUNCE_TEST_ELASTICSEARCH_URL: { service: 'elasticsearch', port: 9200, url: at => `http://${at}` },
   POUNCE_TEST_RABBITMQ_URL: { service: 'rabbitmq', port: 5672, url: at => `amqp://guest:guest@${at}/` },
   POUNCE_TEST_RABBITMQ_MANAGEMENT_URL: { service: 'rabbitmq', port: 15672, url: at => `http://guest:guest@${at}` },
+  POUNCE_TEST_POSTGIS_URL: { service: 'postgis', port: 5432, url: at => `postgres://postgres@${at}/postgres` },
 }
 
 const compose = ['compose', '-f', 'test/servers.compose.yml']

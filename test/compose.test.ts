@@ -43,7 +43,7 @@ test('a profile starts what it says: one server by default, two kernels with the
       .map(([name]) => name)
       .sort()
   t.deepEqual(names('default'), ['pounce'])
-  t.deepEqual(names('full'), ['elasticsearch', 'kernel-1', 'kernel-2', 'mongodb', 'proxy', 'rabbitmq', 's3'])
+  t.deepEqual(names('full'), ['elasticsearch', 'kernel-1', 'kernel-2', 'mongodb', 'postgis', 'proxy', 'rabbitmq', 's3'])
   t.deepEqual(names('extractors'), ['wordcount'])
   t.regex(await read('.env'), /^COMPOSE_PROFILES=default$/m)
 })
@@ -61,8 +61,8 @@ test('every example of a configuration passes every check', async t => {
     t.deepEqual((await loadConfig({ file: pathOf(file) })).warnings, [], file)
   const names = (await loadConfig({ file: pathOf('config/cluster.example.json') })).plugins.map(one => one.name)
   t.deepEqual(
-    names.filter(name => /^(documents|blobs\.(disk|s3)|search)/.test(name)),
-    ['documents.mongodb', 'blobs.s3', 'search.elasticsearch'],
+    names.filter(name => /^(documents|geo|blobs\.(disk|s3)|search)/.test(name)),
+    ['documents.mongodb', 'geo.postgis', 'blobs.s3', 'search.elasticsearch'],
   )
 })
 
