@@ -30,7 +30,7 @@ export function withContainers(query: SearchQuery, containers: Containers): Sear
   return checkQuery(replaced)
 }
 
-const canContain: SearchQuery = { op: 'field', field: 'resource_type', is: 'differs', values: ['file'] }
+const canContain: SearchQuery = { op: 'field', field: 'resource_type', is: 'differs', values: ['file', 'sensor', 'stream'] }
 
 function mapContents(query: SearchQuery, replace: (contents: Contents) => SearchQuery): SearchQuery {
   switch (query.op) {

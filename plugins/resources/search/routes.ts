@@ -12,7 +12,9 @@ const window = {
 }
 const query = s.Object({
   query: s.String({ default: '', maxLength: 10_000, description: 'Words, "phrases", and fields: `depth>=12 tag:leaf created:2021-04-19`' }),
-  resource_type: s.Optional(s.Union([s.Literal('file'), s.Literal('dataset'), s.Literal('collection')])),
+  resource_type: s.Optional(
+    s.Union([s.Literal('file'), s.Literal('dataset'), s.Literal('collection'), s.Literal('sensor'), s.Literal('stream')]),
+  ),
   datasetid: id(),
   collectionid: id(),
   spaceid: id(),
@@ -44,7 +46,7 @@ const result = s.Object({
 })
 type Window = { readonly from?: number; readonly size: number; readonly page?: number }
 
-const everyKind: readonly Kind[] = ['file', 'dataset', 'collection']
+const everyKind: readonly Kind[] = ['file', 'dataset', 'collection', 'sensor', 'stream']
 
 const sortOf = ({ sort, order }: { readonly sort?: string; readonly order?: string }) => {
   if (sort === undefined && order === undefined) return {}

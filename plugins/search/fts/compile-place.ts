@@ -4,7 +4,10 @@ import { anyOf, type Condition, quote } from './condition.ts'
 import { Refused } from './refused.ts'
 import { type PlaceField, tokens } from './tokens.ts'
 
-const kinds = ['file', 'dataset', 'collection', 'space', 'folder', 'section', 'preview', 'user', 'metadata', 'comment', 'thumbnail']
+const kinds = [
+  ...['file', 'dataset', 'collection', 'sensor', 'stream'],
+  ...['space', 'folder', 'section', 'preview', 'user', 'metadata', 'comment', 'thumbnail'],
+]
 
 const ofKinds = (fits: (kind: string) => boolean): Condition => ({
   fts: anyOf(kinds.filter(fits).map(kind => quote(tokens.kind(kind)))),
