@@ -1,4 +1,14 @@
-import { boxAround, checkBinning, checkDatapoint, checkGeoFilter, checkGeoIds, hasAttribute, positionsOf, touches } from '../geo/index.ts'
+import {
+  boxAround,
+  checkBinning,
+  checkDatapoint,
+  checkGeoFilter,
+  checkGeoIds,
+  hasAttribute,
+  overlapsMonths,
+  positionsOf,
+  touches,
+} from '../geo/index.ts'
 import type {
   Datapoint,
   GeoAfter,
@@ -102,14 +112,6 @@ const fits = (point: Datapoint, { streams, areas, fromMs, beforeMs, untilMs, mon
   (!months || overlapsMonths(point, months)) &&
   (!areas || areas.some(area => touches(point.geometry, area))) &&
   (!attributes || attributes.some(attribute => hasAttribute(point.properties, attribute)))
-
-const overlapsMonths = ({ startMs, endMs }: Datapoint, { from, to }: { readonly from: number; readonly to: number }): boolean => {
-  const [start, end] = [new Date(startMs), new Date(endMs ?? startMs)]
-  const first = start.getUTCFullYear() * 12 + start.getUTCMonth()
-  const last = end.getUTCFullYear() * 12 + end.getUTCMonth()
-  const isIn = (month: number): boolean => (from <= to ? month >= from && month <= to : month >= from || month <= to)
-  return Array.from({ length: Math.min(12, last - first + 1) }, (_, at) => ((first + at) % 12) + 1).some(isIn)
-}
 
 const statisticsOf = (points: readonly Datapoint[]): StreamStatistics => {
   const ends = points.flatMap(({ endMs }) => (endMs === null ? [] : [endMs]))
