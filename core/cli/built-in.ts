@@ -44,8 +44,16 @@ export const builtIns: readonly BuiltIn[] = [
     name: 'migrate',
     summary: 'Move the installation to other stores (--from, --to), or list migrations',
     options: [
-      { name: 'from', summary: 'Stores of records and bytes it is in, such as sqlite+disk', takesValue: true },
-      { name: 'to', summary: 'Stores it shall be in, such as mongodb+s3; empty, or with an unfinished move to them', takesValue: true },
+      {
+        name: 'from',
+        summary: 'Stores of records and bytes it is in, such as sqlite+disk; with a third part the points move, too: sqlite+disk+rtree',
+        takesValue: true,
+      },
+      {
+        name: 'to',
+        summary: 'Stores it shall be in, such as mongodb+s3 or mongodb+s3+postgis; empty, or with an unfinished move to them',
+        takesValue: true,
+      },
       { name: 'read-data', summary: 'Read every byte in the new store for the comparison, too', takesValue: false },
       { name: 'skip-damaged', summary: 'Move records whose bytes are damaged without them, instead of ending', takesValue: false },
     ],

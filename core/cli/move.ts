@@ -1,5 +1,5 @@
 import pino from 'pino'
-import { BlobOwners, BlobStore, DocumentStore, type Port } from 'pounce/sdk'
+import { BlobOwners, BlobStore, DocumentStore, GeoStore, type Port } from 'pounce/sdk'
 import { systemClock } from '../clock.ts'
 import type { Config } from '../config.ts'
 import { lockDataFolder } from '../data-lock.ts'
@@ -28,12 +28,27 @@ export const move: Run = async context => {
   if (typeof from !== 'string' || typeof to !== 'string')
     throw new StartRefused('Say both: pounce migrate --from sqlite+disk --to mongodb+s3')
   const sides = { from: parseSide(from, '--from'), to: parseSide(to, '--to') }
-  if (sides.from.documents === sides.to.documents && sides.from.blobs === sides.to.blobs)
-    throw new StartRefused(`--from and --to are both ${from}: there is nothing to move`)
+  if ((sides.from.points === undefined) !== (sides.to.points === undefined))
+    throw new StartRefused(
+      `--from ${from} and --to ${to}: name the store of points on both sides, or on neither to leave them where they are`,
+    )
+  const { documents, blobs, points } = differences(sides)
+  if (!documents && !blobs && !points) throw new StartRefused(`--from and --to are both ${from}: there is nothing to move`)
   return moveBetween(sides, `${from} to ${to}`, context)
 }
 
-async function moveBetween(sides: { readonly from: Side; readonly to: Side }, route: string, context: Context) {
+interface Sides {
+  readonly from: Side
+  readonly to: Side
+}
+
+const differences = ({ from, to }: Sides) => ({
+  documents: from.documents !== to.documents,
+  blobs: from.blobs !== to.blobs,
+  points: from.points !== to.points,
+})
+
+async function moveBetween(sides: Sides, route: string, context: Context) {
   const config = await configFor(sides.from, context.sources)
   const target = await configFor(sides.to, context.sources)
   await drain(config, context)
@@ -44,7 +59,8 @@ async function moveBetween(sides: { readonly from: Side; readonly to: Side }, ro
   } finally {
     await lock.release()
   }
-  return { ...report, search: await rebuildSearch(target, context) }
+  const { documents, blobs } = differences(sides)
+  return documents || blobs ? { ...report, search: await rebuildSearch(target, context) } : report
 }
 
 /** What waits in the outbox is done first: events are not moved. */
@@ -89,15 +105,22 @@ async function refuseParked(kernel: Kernel): Promise<void> {
     )
 }
 
-async function copy(source: Kernel, target: Kernel, sides: { readonly from: Side; readonly to: Side }, route: string, context: Context) {
-  const isOther = { documents: sides.from.documents !== sides.to.documents, blobs: sides.from.blobs !== sides.to.blobs }
+async function copy(source: Kernel, target: Kernel, sides: Sides, route: string, context: Context) {
+  const isOther = differences(sides)
+  const points = isOther.points ? [GeoStore] : []
   try {
-    await source.open(stores)
-    await target.open([...(isOther.documents ? [DocumentStore] : []), ...(isOther.blobs ? [BlobStore] : [])])
-    const from: Stores = { documents: source.get(DocumentStore), blobs: source.get(BlobStore) }
+    await source.open([...stores, ...points])
+    await target.open([...(isOther.documents ? [DocumentStore] : []), ...(isOther.blobs ? [BlobStore] : []), ...points])
+    tellOfPoints(source, sides, context)
+    const from: Stores = {
+      documents: source.get(DocumentStore),
+      blobs: source.get(BlobStore),
+      ...(isOther.points ? { points: source.get(GeoStore) } : {}),
+    }
     const to: Stores = {
       documents: isOther.documents ? target.get(DocumentStore) : from.documents,
       blobs: isOther.blobs ? target.get(BlobStore) : from.blobs,
+      ...(isOther.points ? { points: target.get(GeoStore) } : {}),
     }
     const places = source
       .get(BlobOwners)
@@ -113,6 +136,13 @@ async function copy(source: Kernel, target: Kernel, sides: { readonly from: Side
     await target.stop()
     await source.stop()
   }
+}
+
+/** Who did not think of them learns where they are. */
+function tellOfPoints(source: Kernel, { from }: Sides, { progress }: Context): void {
+  const keeper = source.plan.providers.get(GeoStore)
+  if (from.points === undefined && keeper !== undefined)
+    progress(`points stay in ${keeper}; a third part of --from and --to moves them: sqlite+disk+rtree`)
 }
 
 /** The index is made from the records; when it cannot be made now, everything else is moved all the same. */

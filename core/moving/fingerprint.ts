@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Stored } from 'pounce/sdk'
 
 /** A value as text, the same for objects whose members come in another order. */
-const canonical = (value: unknown): string => {
+export const canonical = (value: unknown): string => {
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   const members = Object.entries(value).filter(([, member]) => member !== undefined)

@@ -7,7 +7,9 @@ export interface MoveReport {
   readonly documents: number
   readonly blobs: number
   readonly bytes: number
-  /** Copied by the last run; earlier ones, which were interrupted, may have copied the others. */
+  /** Null when they stay where they are, or there is no store of points. */
+  readonly points: number | null
+  /** Files that the last run copied; earlier ones, which were interrupted, may have copied the others. */
   readonly copiedNow: number
   /** Records that named bytes which were missing or damaged before the move. */
   readonly withoutBytes: number
@@ -16,7 +18,7 @@ export interface MoveReport {
 
 /** What the target knows of a move into it. */
 export interface MoveRecord {
-  /** Such as `sqlite+disk to mongodb+s3`. */
+  /** Such as `sqlite+disk to mongodb+s3`, or `sqlite+disk+rtree to sqlite+disk+postgis`. */
   readonly route: string
   /** Name of the installation that is moved. */
   readonly instance: string

@@ -1,13 +1,26 @@
-import { type BlobPlace, type BlobStore, type Clock, type Collection, Conflict, type DocumentStore, Invalid, type Update } from 'pounce/sdk'
+import {
+  type BlobPlace,
+  type BlobStore,
+  type Clock,
+  type Collection,
+  Conflict,
+  type DocumentStore,
+  type GeoStore,
+  Invalid,
+  type Update,
+} from 'pounce/sdk'
 import { idOfName, leaseRecords, metaRecords } from '../kernel-records.ts'
 import { BlobMover } from './blob-mover.ts'
 import { DocumentMover } from './document-mover.ts'
 import { type MoveReport, movedBlobs, moveId, moveRecords } from './move-records.ts'
+import { PointMover } from './point-mover.ts'
 
 /** Where an installation is kept. */
 export interface Stores {
   readonly documents: DocumentStore
   readonly blobs: BlobStore
+  /** Absent when points stay where they are, on both sides. */
+  readonly points?: GeoStore
 }
 
 /** What is moved, and how. What both sides share is one and the same store. */
@@ -34,6 +47,7 @@ export class Move {
   readonly #plan: MovePlan
   readonly #blobs: BlobMover
   readonly #documents: DocumentMover
+  readonly #points: PointMover | undefined
   readonly #collections: readonly Collection<object>[]
 
   constructor(plan: MovePlan) {
@@ -41,6 +55,7 @@ export class Move {
     this.#plan = plan
     this.#blobs = new BlobMover({ from: from.blobs, to: to.blobs, documents: to.documents, skipDamaged })
     this.#documents = new DocumentMover({ from: from.documents, to: to.documents, blobs: this.#blobs, places })
+    this.#points = from.points && to.points && from.points !== to.points ? new PointMover({ from: from.points, to: to.points }) : undefined
     this.#collections = plan.collections.filter(({ name }) => !staying.has(name))
   }
 
@@ -54,24 +69,31 @@ export class Move {
 
   async #move(): Promise<MoveReport> {
     const { progress, readData } = this.#plan
-    for (const one of this.#collections) {
-      const tell = (count: number): void =>
-        progress(`${one.name}: ${count} records; ${this.#blobs.copied} files, ${this.#blobs.copiedBytes} bytes`)
-      await this.#documents.move(one, tell)
-    }
-    const documents = await this.#compare()
+    const hasRecords = this.#documents.isNeeded || this.#blobs.isNeeded
+    if (hasRecords) await this.#moveRecords()
+    await this.#points?.move(count => progress(`${count} points`))
+    const documents = hasRecords ? await this.#compare() : 0
     const { blobs, bytes } = await this.#blobs.verify(readData, count => progress(`${count} files compared`))
+    const points = (await this.#points?.compare(count => progress(`${count} points compared`))) ?? null
     const report: MoveReport = {
-      collections: this.#collections.length,
+      collections: hasRecords ? this.#collections.length : 0,
       documents,
       blobs,
       bytes,
+      points,
       copiedNow: this.#blobs.copied,
       withoutBytes: this.#blobs.lost.size,
       verified: readData ? 'counts and checksums, every byte read' : 'counts and checksums',
     }
     await this.#note({ state: 'moved', ended: this.#plan.clock.now().toISOString(), report: { ...report } })
     return report
+  }
+
+  async #moveRecords(): Promise<void> {
+    for (const one of this.#collections)
+      await this.#documents.move(one, count =>
+        this.#plan.progress(`${one.name}: ${count} records; ${this.#blobs.copied} files, ${this.#blobs.copiedBytes} bytes`),
+      )
   }
 
   /** Refuses a target that holds anything but what this same move put there. Resolves to the report when all of it is there. */
@@ -111,6 +133,7 @@ export class Move {
         for await (const { id } of to.documents.walk(one)) throw new Conflict(`The target is not empty: ${one.name} holds ${id}. ${why}`)
     if (this.#blobs.isNeeded)
       for await (const { key } of to.blobs.list()) throw new Conflict(`The target is not empty: it holds the bytes ${key}. ${why}`)
+    await this.#points?.refuseFull(why)
   }
 
   async #compare(): Promise<number> {
