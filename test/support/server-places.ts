@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { MongoClient } from 'mongodb'
+import pg from 'pg'
 
 /** A server in the place of an embedded part. */
-export type ServerPart = 'documents.mongodb' | 'blobs.s3' | 'search.elasticsearch' | 'transport.rabbitmq'
+export type ServerPart = 'documents.mongodb' | 'geo.postgis' | 'blobs.s3' | 'search.elasticsearch' | 'transport.rabbitmq'
 
-/** A place of our own on real servers: database, bucket, index and virtual host, empty at first. */
+/** A place of our own on real servers: database, schema, bucket, index and virtual host, empty at first. */
 export interface Places {
   /** For the environment of a kernel. */
   readonly settings: Readonly<Record<string, string>>
@@ -38,6 +39,13 @@ const dropDatabase = async (uri: string, name: string): Promise<void> => {
   await client.close()
 }
 
+const dropSchema = async (url: string, name: string): Promise<void> => {
+  const client = new pg.Client(url)
+  await client.connect()
+  await client.query(`drop schema if exists "${name}" cascade`)
+  await client.end()
+}
+
 const dropIndexes = async (server: string, prefix: string): Promise<void> => {
   const found = (await (await fetch(`${server}/${prefix}*/_alias`)).json()) as object
   for (const index of Object.keys(found)) if (index.startsWith(prefix)) await fetch(`${server}/${index}`, { method: 'DELETE' })
@@ -46,14 +54,16 @@ const dropIndexes = async (server: string, prefix: string): Promise<void> => {
 /** Settings that make kernels use these servers. `url` gives the address of each, as `liveTests` does. The bucket stays, for those who want to look. */
 export const placesOn = async (
   t: Ending,
-  url: (name: 'MONGODB' | 'S3' | 'ELASTICSEARCH' | 'RABBITMQ' | 'RABBITMQ_MANAGEMENT') => string,
+  url: (name: 'MONGODB' | 'POSTGIS' | 'S3' | 'ELASTICSEARCH' | 'RABBITMQ' | 'RABBITMQ_MANAGEMENT') => string,
   parts: readonly ServerPart[],
 ): Promise<Places> => {
   const name = `pounce-${randomBytes(6).toString('hex')}`
+  const schema = name.replace('-', '_')
   const use = parts.includes('transport.rabbitmq') ? [...parts, 'resources.event-sink'] : parts
   const broker = parts.includes('transport.rabbitmq') ? await ownVirtualHost(t, url('RABBITMQ'), url('RABBITMQ_MANAGEMENT')) : undefined
   const all: Record<ServerPart, () => Readonly<Record<string, string>>> = {
     'documents.mongodb': () => ({ POUNCE_DOCUMENTS__MONGODB__URI: url('MONGODB'), POUNCE_DOCUMENTS__MONGODB__DATABASE: name }),
+    'geo.postgis': () => ({ POUNCE_GEO__POSTGIS__URL: url('POSTGIS'), POUNCE_GEO__POSTGIS__SCHEMA: schema }),
     'blobs.s3': () => ({
       POUNCE_BLOBS__S3__ENDPOINT: url('S3'),
       POUNCE_BLOBS__S3__BUCKET: name,
@@ -71,6 +81,7 @@ export const placesOn = async (
     }),
   }
   if (parts.includes('documents.mongodb')) t.teardown(() => dropDatabase(url('MONGODB'), name))
+  if (parts.includes('geo.postgis')) t.teardown(() => dropSchema(url('POSTGIS'), schema))
   if (parts.includes('search.elasticsearch')) t.teardown(() => dropIndexes(url('ELASTICSEARCH'), name))
   const settings = Object.assign(use.length === 0 ? {} : { POUNCE_USE: use.join(',') }, ...parts.map(part => all[part]())) as Record<
     string,
