@@ -22,7 +22,7 @@ export const datapointParameters = {
       s.String({
         maxLength: 10_000,
         description:
-          'Readings that have one of these properties; only these and `source` are told. With a colon, `site:A1` or `{"site":"A1"}`: readings whose property contains the value, which is JSON or else text',
+          'Readings that have one of these properties; with names alone, only these properties and `source` are told. With a colon, `site:A1` or `{"site":"A1"}`: readings whose property contains the value, which is JSON or else text',
       }),
     ),
   ),
@@ -125,7 +125,7 @@ export const readDatapointQuestion = (query: DatapointParameters): DatapointQues
   }
   checkGeoFilter(filter)
   const [stream, sensor] = [wanted(query.stream_id, 'stream'), wanted(query.sensor_id, 'sensor')]
-  const keys = attributes.filter(({ contains }) => contains === undefined).map(({ key }) => key)
+  const isByName = attributes.length > 0 && attributes.every(({ contains }) => contains === undefined)
   return {
     choice: {
       ...(stream === undefined ? {} : { stream }),
@@ -133,6 +133,6 @@ export const readDatapointQuestion = (query: DatapointParameters): DatapointQues
       ...(sources.length === 0 ? {} : { sources }),
     },
     filter,
-    ...(keys.length === 0 ? {} : { shown: new Set([...keys, 'source']) }),
+    ...(isByName ? { shown: new Set([...attributes.map(({ key }) => key), 'source']) } : {}),
   }
 }

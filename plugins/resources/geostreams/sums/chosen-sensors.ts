@@ -52,15 +52,17 @@ export class ChosenSensors {
   async *#theirs(chosen: readonly number[]): AsyncIterable<ReadonlyMap<Sensor, readonly number[]>> {
     const found = new Map<string, number[]>()
     for (const some of inPieces([...new Set(chosen)], idsAtOnce))
-      for (const [id, { sensor }] of await this.#streams.getMany(some.map(streamIdOf))) {
+      for (const [id, { sensor, state }] of await this.#streams.getMany(some.map(streamIdOf))) {
+        if (state !== 'live') continue
         const known = found.get(sensor)
         if (known) known.push(geoNumberOf(id))
         else found.set(sensor, [geoNumberOf(id)])
       }
     const sensors: Sensor[] = []
     for (const some of inPieces([...found.keys()], idsAtOnce)) sensors.push(...(await this.#sensors.getMany(some)).values())
-    sensors.sort((one, other) => byCodePoint(one.name, other.name) || byCodePoint(one.id, other.id))
-    for (const some of inPieces(sensors, sensorsAtOnce)) yield new Map(some.map(sensor => [sensor, found.get(sensor.id) ?? []]))
+    const live = sensors.filter(({ state }) => state === 'live')
+    live.sort((one, other) => byCodePoint(one.name, other.name) || byCodePoint(one.id, other.id))
+    for (const some of inPieces(live, sensorsAtOnce)) yield new Map(some.map(sensor => [sensor, found.get(sensor.id) ?? []]))
   }
 
   async #parts(page: ReadonlyMap<Sensor, readonly number[]>): Promise<readonly SensorPart[]> {

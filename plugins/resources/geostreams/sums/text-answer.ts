@@ -26,9 +26,16 @@ export async function* listOf(rows: AsyncIterable<string>): AsyncGenerator<strin
   yield before === '[' ? '[]' : ']'
 }
 
+/** A GeoJSON collection of texts. */
+export async function* collectionOf(features: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
+  yield '{ "type": "FeatureCollection", "features": '
+  yield* listOf(features)
+  yield ' }'
+}
+
 /** JSON that is written while it is read. */
-export const jsonAnswer = (texts: AsyncIterable<string>): Bytes => ({
+export const jsonAnswer = (texts: AsyncIterable<string>, contentType = 'application/json'): Bytes => ({
   open: () => Readable.from(inPieces(texts), { objectMode: true, highWaterMark: 2 }),
-  contentType: 'application/json',
+  contentType,
   inline: true,
 })
