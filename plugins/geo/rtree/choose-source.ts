@@ -1,0 +1,67 @@
+import type { GeoAfter, GeoSort } from 'pounce/sdk'
+import { ConcatSource, MergeSource } from './joined-sources.ts'
+import type { Plan } from './plan.ts'
+import { streamOf } from './rows.ts'
+import { HitsSource, PickingSource, type Reading, ScanSource } from './scans.ts'
+import type { Range, Source } from './source.ts'
+
+/** What is wanted of the rows of a plan. */
+export interface Wanted {
+  readonly sort: GeoSort
+  readonly after: GeoAfter | undefined
+  readonly limit: number
+}
+
+/** More are not merged: each keeps rows in memory. */
+const mostMerged = 2000
+/** Reading a row's key in the index, against a seek and the first rows of a stream. */
+const keyShare = 1 / 30
+
+const compare = (one: GeoAfter, other: GeoAfter): number => one.startMs - other.startMs || one.id - other.id
+
+/** The way to the rows of a plan, in order, that probably looks at the fewest. */
+export const sourceFor = (plan: Plan, { sort, after, limit }: Wanted): Source => {
+  const isDescending = sort.order === 'descending'
+  const range: Range = { isDescending, fromMs: plan.fromMs, untilMs: plan.untilMs, after }
+  return sort.by === 'stream' ? byStream(plan, range) : byStart(plan, range, limit)
+}
+
+const hitsAlong = (hits: readonly GeoAfter[], { isDescending, after }: Range): readonly GeoAfter[] => {
+  const sign = isDescending ? -1 : 1
+  const left = after ? hits.filter(hit => sign * compare(hit, after) > 0) : [...hits]
+  return left.toSorted((one, other) => sign * compare(one, other))
+}
+
+const byStart = (plan: Plan, range: Range, limit: number): Source => {
+  const { streams, hits, all, reading } = plan
+  if (streams === undefined) return new ScanSource(reading, range)
+  const sources = streamSources(reading, streams, all, range, limit)
+  if (hits.length > 0) sources.push(new HitsSource(reading, hitsAlong(hits, range)))
+  const [only, ...more] = sources
+  return only && more.length === 0 ? only : new MergeSource(sources, range.isDescending, limit)
+}
+
+const streamSources = (reading: Reading, streams: ReadonlySet<number>, all: number, range: Range, limit: number): Source[] => {
+  const rowsBetween = all / streams.size
+  const isManyToMerge = streams.size > mostMerged || streams.size > limit * rowsBetween * keyShare
+  if (streams.size <= 4 || !isManyToMerge) return [...streams].map(stream => new ScanSource(reading, range, stream))
+  if (rowsBetween > 2) return [new PickingSource(reading, range, streams)]
+  return [new ScanSource({ ...reading, test: row => streams.has(streamOf(row)) && reading.test(row) }, range)]
+}
+
+const byStream = ({ streams, hits, reading, places }: Plan, range: Range): Source => {
+  const { isDescending, after } = range
+  const hitsOf = Map.groupBy(hits, ({ stream }) => stream)
+  const all = Float64Array.from([...(streams ?? places.streams), ...hitsOf.keys()]).sort()
+  if (isDescending) all.reverse()
+  const isAhead = (stream: number): boolean => !after || (isDescending ? stream <= after.stream : stream >= after.stream)
+  const makers = function* (): Iterable<() => Source> {
+    for (const stream of all) {
+      if (!isAhead(stream)) continue
+      const own = { ...range, after: stream === after?.stream ? after : undefined }
+      const found = hitsOf.get(stream)
+      yield () => (found ? new HitsSource(reading, hitsAlong(found, own)) : new ScanSource(reading, own, stream))
+    }
+  }
+  return new ConcatSource(makers())
+}

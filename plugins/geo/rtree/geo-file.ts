@@ -1,0 +1,71 @@
+import { mkdir, open } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { Unavailable } from 'pounce/sdk'
+import { Connection, type Opening } from './connection.ts'
+import { problemOf } from './problems.ts'
+import { Reader } from './reader.ts'
+import { migrate } from './schema.ts'
+import { isBroken } from './told-errors.ts'
+
+/** The file of points as the main thread has it: made and opened at the first use, read by short queries. */
+export class GeoFile {
+  readonly #opening: Opening
+  #opened: Promise<Reader> | undefined
+  #connection: Connection | undefined
+
+  constructor(opening: Opening) {
+    this.#opening = opening
+  }
+
+  /** Does something with the reader and says what its errors mean to callers: see `problemOf`. */
+  async use<T>(work: (reader: Reader) => T): Promise<T> {
+    try {
+      this.#opened ??= this.#open()
+      return work(await this.#opened)
+    } catch (error) {
+      if (isBroken(error) || !this.#connection) this.close()
+      throw problemOf(error)
+    }
+  }
+
+  /** Makes the file if there is none. */
+  async ready(): Promise<void> {
+    await this.use(() => undefined)
+  }
+
+  async #open(): Promise<Reader> {
+    const made = await mkdir(dirname(this.#opening.file), { recursive: true, mode: 0o700 })
+    if (made) await makeDurable(dirname(this.#opening.file), dirname(made))
+    const connection = new Connection(this.#opening)
+    try {
+      migrate(connection, this.#opening.file)
+    } catch (error) {
+      connection.close()
+      throw error
+    }
+    this.#connection = connection
+    return new Reader(connection)
+  }
+
+  close(): void {
+    const connection = this.#connection
+    this.#opened = undefined
+    this.#connection = undefined
+    connection?.close()
+  }
+}
+
+/** A new folder survives a power cut only once the folder it is in is on disk; so do those on the way up to the first old one. */
+const makeDurable = async (made: string, old: string): Promise<void> => {
+  for (let folder = made; folder !== old; ) {
+    folder = dirname(folder)
+    const handle = await open(folder)
+    try {
+      await handle.sync()
+    } catch (error) {
+      throw new Unavailable(`${folder} cannot be made durable`, { cause: error })
+    } finally {
+      await handle.close()
+    }
+  }
+}

@@ -1,0 +1,123 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { Connection, type Opening } from './connection.ts'
+import { buffersOf, type PackedPoints } from './packed-points.ts'
+import type { Question, ReadQuestion, WriteQuestion } from './questions.ts'
+import { Reader } from './reader.ts'
+import type { FromThread, ToThread } from './thread-messages.ts'
+import { isBroken, tell } from './told-errors.ts'
+import type { Turns } from './turns.ts'
+import { Writer } from './writer.ts'
+
+/** A thread that reads or writes. Its tasks take turns of some milliseconds each. */
+
+interface Task {
+  readonly question: Question
+  readonly turns: Turns<unknown>
+  /** Pieces that were asked for and not sent. */
+  wanted: number
+}
+
+const opening = workerData as Opening
+const tasks = new Map<number, Task>()
+const writer = opening.readOnly ? undefined : new Writer(() => new Connection(opening))
+let connection: Connection | undefined
+let reader: Reader | undefined
+let isScheduled = false
+let toldMs = 0
+
+const post = (message: FromThread, handedOver: ArrayBuffer[] = []): void => {
+  toldMs = performance.now()
+  parentPort?.postMessage(message, handedOver)
+}
+
+const readerNow = (): Reader => {
+  connection ??= new Connection(opening)
+  reader ??= new Reader(connection)
+  return reader
+}
+
+const begin = (question: Question): Turns<unknown> =>
+  writer ? writer.turns(question as WriteQuestion) : readerNow().turns(question as ReadQuestion)
+
+const step = ({ question, turns }: Task): IteratorResult<unknown, void> =>
+  'epoch' in question ? readerNow().look(question.epoch, () => turns.next()) : turns.next()
+
+const buffersIn = (piece: unknown): ArrayBuffer[] => {
+  if (typeof piece !== 'object' || piece === null) return []
+  const packed = 'packed' in piece ? piece.packed : piece
+  return typeof packed === 'object' && packed !== null && 'numbers' in packed ? buffersOf(packed as PackedPoints) : []
+}
+
+const turn = (number: number, task: Task): void => {
+  try {
+    const { value, done } = step(task)
+    if (done) {
+      tasks.delete(number)
+      post({ task: number, done: true })
+    } else if (value !== undefined) {
+      task.wanted -= 1
+      post({ task: number, piece: value }, buffersIn(value))
+    } else if (performance.now() - toldMs > 1000) post({ isWorking: true })
+  } catch (error) {
+    tasks.delete(number)
+    post({ task: number, error: tell(error) })
+    if (!writer && isBroken(error)) failAll(error)
+  }
+}
+
+/** What the other tasks remember is of the connection that broke. */
+const failAll = (error: unknown): void => {
+  for (const task of tasks.keys()) post({ task, error: tell(error) })
+  tasks.clear()
+  closeReader()
+}
+
+const closeReader = (): void => {
+  connection?.close()
+  connection = undefined
+  reader = undefined
+}
+
+const takeTurns = (): void => {
+  isScheduled = false
+  for (const [number, task] of [...tasks]) if (task.wanted > 0) turn(number, task)
+  schedule()
+}
+
+const schedule = (): void => {
+  if (isScheduled || ![...tasks.values()].some(({ wanted }) => wanted > 0)) return
+  isScheduled = true
+  setImmediate(takeTurns)
+}
+
+const end = (): void => {
+  for (const { turns } of tasks.values()) turns.return()
+  tasks.clear()
+  closeReader()
+  writer?.close()
+  parentPort?.close()
+}
+
+const start = (number: number, question: Question): void => {
+  try {
+    tasks.set(number, { question, turns: begin(question), wanted: 1 })
+  } catch (error) {
+    post({ task: number, error: tell(error) })
+  }
+}
+
+parentPort?.on('message', (message: ToThread) => {
+  if ('end' in message) {
+    end()
+    return
+  }
+  const task = tasks.get(message.task)
+  if ('question' in message) start(message.task, message.question)
+  else if ('more' in message) {
+    if (task) task.wanted += 1
+  } else {
+    task?.turns.return()
+    tasks.delete(message.task)
+  }
+  schedule()
+})

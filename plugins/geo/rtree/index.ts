@@ -1,0 +1,10 @@
+import { definePlugin, GeoStore, provide } from 'pounce/sdk'
+import { config, RtreeGeo } from './rtree-geo.ts'
+
+export const plugin = definePlugin({
+  id: 'geo.rtree',
+  summary: 'Datapoints of geostreams in one SQLite file of the data folder, with durable group commits and an R*Tree for what moves.',
+  config,
+  isLocal: true,
+  provides: [provide(GeoStore, RtreeGeo)],
+})

@@ -1,0 +1,71 @@
+import { setImmediate } from 'node:timers/promises'
+import { Unavailable } from 'pounce/sdk'
+import { buffersOf, type PackedPoints } from './packed-points.ts'
+import { heard } from './problems.ts'
+import type { TaskThread } from './task-thread.ts'
+import type { Inserted } from './writer.ts'
+
+interface Waiting {
+  readonly batch: PackedPoints
+  resolve(isNew: Uint8Array): void
+  reject(error: Error): void
+}
+
+/** Points that share one transaction at most: some tens of milliseconds of the thread. */
+const mostPoints = 10_000
+
+/** Sends batches to the thread that writes: those that come while one transaction is being written share the next one. */
+export class InsertQueue {
+  readonly #thread: TaskThread
+  #waiting: Waiting[] = []
+  #run: Promise<void> | undefined
+
+  constructor(thread: TaskThread) {
+    this.#thread = thread
+  }
+
+  /** Resolves when the points are durable: 1 for each that is new, 0 for one that was there. */
+  add(batch: PackedPoints): Promise<Uint8Array> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ batch, resolve, reject })
+      this.#run ??= this.#writeAll()
+    })
+  }
+
+  /** Resolves when nothing waits. */
+  async settled(): Promise<void> {
+    await this.#run
+  }
+
+  async #writeAll(): Promise<void> {
+    // What comes in the same turn of the event loop goes together.
+    await setImmediate()
+    while (this.#waiting.length > 0) await this.#write(this.#next())
+    this.#run = undefined
+  }
+
+  #next(): readonly Waiting[] {
+    let points = 0
+    const count = this.#waiting.findIndex(({ batch }) => {
+      points += batch.count
+      return points > mostPoints
+    })
+    return this.#waiting.splice(0, count < 0 ? this.#waiting.length : Math.max(1, count))
+  }
+
+  async #write(works: readonly Waiting[]): Promise<void> {
+    const batches = works.map(({ batch }) => batch)
+    try {
+      const inserted = (await this.#thread.ask({ ask: 'insert', batches }, batches.flatMap(buffersOf))) as readonly Inserted[]
+      for (const [at, work] of works.entries()) settle(work, inserted[at])
+    } catch (error) {
+      for (const { reject } of works) reject(error instanceof Error ? error : new Error(String(error)))
+    }
+  }
+}
+
+const settle = ({ resolve, reject }: Waiting, inserted: Inserted | undefined): void => {
+  if (inserted === undefined) reject(new Unavailable('The store of datapoints gave no answer'))
+  else if ('error' in inserted) reject(heard(inserted.error))
+  else resolve(inserted.isNew)
+}

@@ -1,0 +1,153 @@
+import { idOf, type PointRow, startOf } from './rows.ts'
+import { type Sink, type Source, seekEffort } from './source.ts'
+
+/** One source after the other. Each is made when its turn comes. */
+export class ConcatSource implements Source {
+  readonly #makers: Iterator<() => Source>
+  #current: Source | undefined
+
+  constructor(makers: Iterable<() => Source>) {
+    this.#makers = makers[Symbol.iterator]()
+    this.#advance()
+  }
+
+  get isDone(): boolean {
+    return this.#current === undefined
+  }
+
+  #advance(): void {
+    const { value, done } = this.#makers.next()
+    this.#current = done ? undefined : value()
+  }
+
+  fill(sink: Sink, effort: number): number {
+    let spent = 0
+    while (this.#current !== undefined && sink.room > 0 && spent < effort) {
+      spent += seekEffort + this.#current.fill(sink, effort - spent)
+      if (this.#current.isDone) this.#advance()
+    }
+    return spent
+  }
+}
+
+/** The next rows of one source, read a few at a time, more each time. */
+class Head implements Sink {
+  readonly source: Source
+  #rows: PointRow[] = []
+  #next = 0
+  #size: number
+
+  constructor(source: Source, size: number) {
+    this.source = source
+    this.#size = size
+  }
+
+  get room(): number {
+    return this.#size - this.#rows.length
+  }
+
+  add(row: PointRow): void {
+    this.#rows.push(row)
+  }
+
+  get row(): PointRow | undefined {
+    return this.#rows[this.#next]
+  }
+
+  /** False when it has to be loaded first. */
+  advance(): boolean {
+    this.#next += 1
+    return this.#next < this.#rows.length
+  }
+
+  load(effort: number): number {
+    if (this.#next > 0) this.#size = Math.min(this.#size * 2, 256)
+    this.#rows = []
+    this.#next = 0
+    return this.source.fill(this, effort)
+  }
+}
+
+/** Merges sources that are each in order by start and id. */
+export class MergeSource implements Source {
+  readonly #sign: 1 | -1
+  /** A heap: each comes before the two at twice its place. */
+  readonly #heap: Head[] = []
+  #toLoad: Head[]
+
+  constructor(sources: readonly Source[], isDescending: boolean, limit: number) {
+    this.#sign = isDescending ? -1 : 1
+    const size = Math.max(4, Math.min(256, Math.ceil((2 * limit) / Math.max(1, sources.length))))
+    this.#toLoad = sources.map(source => new Head(source, size))
+  }
+
+  get isDone(): boolean {
+    return this.#heap.length === 0 && this.#toLoad.length === 0
+  }
+
+  fill(sink: Sink, effort: number): number {
+    let spent = 0
+    while (sink.room > 0 && !this.isDone) {
+      while (this.#toLoad.length > 0) {
+        if (spent >= effort) return spent
+        spent += this.#load(this.#toLoad.pop() as Head, effort - spent)
+      }
+      const first = this.#heap[0]
+      if (first === undefined) return spent
+      sink.add(first.row as PointRow)
+      spent += 1
+      if (!first.advance()) this.#toLoad.push(this.#takeFirst())
+      else this.#sink(0)
+    }
+    return spent
+  }
+
+  #load(head: Head, effort: number): number {
+    const spent = seekEffort + head.load(effort)
+    if (head.row !== undefined) this.#push(head)
+    else if (!head.source.isDone) this.#toLoad.push(head)
+    return spent
+  }
+
+  #isBefore(one: Head, other: Head): boolean {
+    const [a, b] = [one.row as PointRow, other.row as PointRow]
+    return this.#sign * (startOf(a) - startOf(b) || idOf(a) - idOf(b)) < 0
+  }
+
+  #push(head: Head): void {
+    const heap = this.#heap
+    let at = heap.push(head) - 1
+    while (at > 0) {
+      const above = (at - 1) >> 1
+      if (!this.#isBefore(head, heap[above] as Head)) break
+      heap[at] = heap[above] as Head
+      at = above
+    }
+    heap[at] = head
+  }
+
+  #takeFirst(): Head {
+    const first = this.#heap[0] as Head
+    const last = this.#heap.pop() as Head
+    if (this.#heap.length > 0) {
+      this.#heap[0] = last
+      this.#sink(0)
+    }
+    return first
+  }
+
+  #sink(from: number): void {
+    const heap = this.#heap
+    const head = heap[from] as Head
+    let at = from
+    for (;;) {
+      let below = 2 * at + 1
+      if (below >= heap.length) break
+      if (below + 1 < heap.length && this.#isBefore(heap[below + 1] as Head, heap[below] as Head)) below += 1
+      if (!this.#isBefore(heap[below] as Head, head)) break
+      heap[at] = heap[below] as Head
+      at = below
+    }
+    heap[at] = head
+  }
+}

@@ -1,0 +1,106 @@
+import type { GeoArea, Geometry } from 'pounce/sdk'
+import { altitudeOf, touches } from 'pounce/sdk/geo'
+import type { Connection } from './connection.ts'
+
+/** Which places an area has, and which streams have points at them. */
+export interface Chosen {
+  readonly places: ReadonlySet<number>
+  readonly streams: ReadonlySet<number>
+  readonly isAll: boolean
+}
+
+interface Choosing {
+  readonly places: Set<number>
+  readonly streams: Set<number>
+  /** How many places it has looked at. */
+  upTo: number
+}
+
+/** Places of fixed points in memory, some 100 bytes each, so that an area chooses its streams without a query. */
+export class KnownPlaces {
+  readonly #db: Connection
+  #ids: number[] = []
+  #streams: number[] = []
+  #isPoint: boolean[] = []
+  #longitudes: number[] = []
+  #latitudes: number[] = []
+  #allStreams = new Set<number>()
+  #choices = new Map<string, Choosing>()
+  #geometries = new Map<number, { readonly text: string; readonly altitude: number }>()
+  #geometryLength = 0
+  #epoch = 0
+
+  constructor(db: Connection) {
+    this.#db = db
+  }
+
+  /** Reads those that came since; all of them when streams were removed meanwhile. To be called in the transaction that reads points. */
+  refresh(epoch: number): void {
+    if (epoch !== this.#epoch) this.#forget(epoch)
+    const sql = 'SELECT id, stream, is_point, west, south FROM places WHERE id > ? ORDER BY id'
+    for (const [id, stream, isPoint, west, south] of this.#db.all(sql, this.#ids.at(-1) ?? 0)) {
+      this.#ids.push(Number(id))
+      this.#streams.push(Number(stream))
+      this.#isPoint.push(isPoint === 1)
+      this.#longitudes.push(Number(west))
+      this.#latitudes.push(Number(south))
+      this.#allStreams.add(Number(stream))
+    }
+  }
+
+  #forget(epoch: number): void {
+    this.#epoch = epoch
+    for (const list of [this.#ids, this.#streams, this.#isPoint, this.#longitudes, this.#latitudes]) list.length = 0
+    this.#allStreams.clear()
+    this.#choices.clear()
+  }
+
+  /** Every stream: the first point of each has a place. */
+  get streams(): ReadonlySet<number> {
+    return this.#allStreams
+  }
+
+  /** How many positions have to be compared with how many to choose these areas. */
+  effortOf(areas: readonly GeoArea[]): number {
+    const upTo = this.#choices.get(JSON.stringify(areas))?.upTo ?? 0
+    const positions = areas.reduce((sum, area) => sum + ('polygon' in area ? area.polygon.flat().length : 4), 0)
+    return positions * (this.#ids.length - upTo)
+  }
+
+  choose(areas: readonly GeoArea[]): Chosen {
+    const key = JSON.stringify(areas)
+    const choosing = this.#choices.get(key) ?? { places: new Set(), streams: new Set(), upTo: 0 }
+    this.#choices.delete(key)
+    this.#choices.set(key, choosing)
+    for (; choosing.upTo < this.#ids.length; choosing.upTo += 1) {
+      if (!areas.some(area => this.#touches(choosing.upTo, area))) continue
+      choosing.places.add(this.#ids[choosing.upTo] as number)
+      choosing.streams.add(this.#streams[choosing.upTo] as number)
+    }
+    if (this.#choices.size > 16) this.#choices.delete(this.#choices.keys().next().value as string)
+    return { places: choosing.places, streams: choosing.streams, isAll: choosing.places.size === this.#ids.length }
+  }
+
+  #touches(index: number, area: GeoArea): boolean {
+    const place = [this.#longitudes[index] as number, this.#latitudes[index] as number]
+    if (this.#isPoint[index]) return touches({ type: 'Point', coordinates: place }, area)
+    const text = this.geometry(this.#ids[index] as number)?.text
+    return text !== undefined && touches(JSON.parse(text) as Geometry, area)
+  }
+
+  /** Undefined when it is gone with its points. */
+  geometry(place: number): { readonly text: string; readonly altitude: number } | undefined {
+    const known = this.#geometries.get(place)
+    if (known) return known
+    const text = this.#db.get('SELECT geometry FROM places WHERE id = ?', place)?.[0]
+    if (typeof text !== 'string') return undefined
+    this.#geometryLength += text.length
+    if (this.#geometryLength > 4_000_000) {
+      this.#geometries.clear()
+      this.#geometryLength = text.length
+    }
+    const geometry = { text, altitude: altitudeOf(JSON.parse(text) as Geometry) }
+    this.#geometries.set(place, geometry)
+    return geometry
+  }
+}

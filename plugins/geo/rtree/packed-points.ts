@@ -1,0 +1,123 @@
+import type { Datapoint, Geometry, Json } from 'pounce/sdk'
+import { valueColumns } from './schema.ts'
+
+/** Names of the properties that are numbers in columns, in their order, and the JSON text of the object of all others; '' when there are none. */
+export interface Shape {
+  readonly names: readonly string[]
+  readonly rest: string
+}
+
+/** Numbers of each point in `numbers`, in this order. No end is NaN. */
+export const cells = { id: 0, stream: 1, start: 2, end: 3, created: 4, geometry: 5, shape: 6, rest: 7 } as const
+export const cellsEach = 8
+
+/**
+ * Points as they go from one thread to another: a few arrays and few texts instead of many objects. `geometry` and `shape` count in
+ * `geometries` and `shapes`, of which each piece of a series brings the ones that are new. A `geometry` below 0 is `own[-1 - geometry]`;
+ * a `rest` of 0 or more is the text `own[rest]`, which then stands for that of the shape. `values` has the numbers of each point in the order of its shape.
+ */
+export interface PackedPoints {
+  readonly count: number
+  readonly numbers: Float64Array
+  readonly values: Float64Array
+  readonly geometries: readonly string[]
+  readonly shapes: readonly Shape[]
+  readonly own: readonly string[]
+}
+
+/** What can be handed over instead of copied. */
+export const buffersOf = ({ numbers, values }: PackedPoints): ArrayBuffer[] => [numbers.buffer as ArrayBuffer, values.buffer as ArrayBuffer]
+
+/** Longer names have no columns. */
+const longestName = 100
+
+/** Packs points that `checkDatapoint` lets through; each piece stands for itself. */
+export const packPoints = (points: readonly Datapoint[]): PackedPoints => {
+  const numbers = new Float64Array(points.length * cellsEach)
+  const values: number[] = []
+  const geometries = new Numbered<string>()
+  const shapes = new Numbered<Shape>()
+  for (const [at, { id, stream, startMs, endMs, createdMs, geometry, properties }] of points.entries()) {
+    const text = JSON.stringify(geometry)
+    const shape = shapeOf(properties, values)
+    const key = `${shape.names.length}\0${shape.names.join('\0')}\0${shape.rest}`
+    const row = [id, stream, startMs, endMs ?? Number.NaN, createdMs, geometries.numberOf(text, text), shapes.numberOf(key, shape), -1]
+    numbers.set(row, at * cellsEach)
+  }
+  return { count: points.length, numbers, values: Float64Array.from(values), geometries: geometries.all, shapes: shapes.all, own: [] }
+}
+
+/** Gives what it meets numbers from 0 on. */
+class Numbered<T> {
+  readonly all: T[] = []
+  readonly #numbers = new Map<string, number>()
+
+  numberOf(key: string, value: T): number {
+    let number = this.#numbers.get(key)
+    if (number === undefined) {
+      number = this.all.push(value) - 1
+      this.#numbers.set(key, number)
+    }
+    return number
+  }
+}
+
+/** What there is besides numbers in columns, whose values are appended. `__proto__` is a name that only JSON can be trusted with. */
+const shapeOf = (properties: Datapoint['properties'], values: number[]): Shape => {
+  const names: string[] = []
+  let rest = ''
+  for (const name of Object.keys(properties)) {
+    const value = properties[name]
+    if (typeof value === 'number' && names.length < valueColumns && name.length <= longestName && name !== '__proto__') {
+      names.push(name)
+      values.push(value)
+    } else rest += `${rest === '' ? '{' : ','}${JSON.stringify(name)}:${JSON.stringify(value)}`
+  }
+  return { names, rest: rest === '' ? '' : `${rest}}` }
+}
+
+type Properties = Datapoint['properties']
+type Growing = { [key: string]: Json }
+const noNames: Properties = {}
+
+/** A shape with its text read. */
+export interface ReadShape extends Shape {
+  readonly others: Properties
+}
+
+export const readShape = ({ names, rest }: Shape): ReadShape => ({
+  names,
+  rest,
+  others: rest === '' ? noNames : (JSON.parse(rest) as Properties),
+})
+
+/** Reads a series of pieces. Points share what they have in common, which nobody changes. */
+export class Unpacker {
+  readonly #geometries: Geometry[] = []
+  readonly #shapes: ReadShape[] = []
+
+  unpack({ count, numbers, values, geometries, shapes, own }: PackedPoints): readonly Datapoint[] {
+    for (const text of geometries) this.#geometries.push(JSON.parse(text) as Geometry)
+    for (const shape of shapes) this.#shapes.push(readShape(shape))
+    const points = new Array<Datapoint>(count)
+    let value = 0
+    for (let at = 0, cell = 0; at < count; at += 1, cell += cellsEach) {
+      const shape = this.#shapes[numbers[cell + cells.shape] as number] as ReadShape
+      const rest = numbers[cell + cells.rest] as number
+      const properties: Growing = rest < 0 ? { ...shape.others } : (JSON.parse(own[rest] as string) as Growing)
+      for (const name of shape.names) properties[name] = values[value++] as number
+      const geometry = numbers[cell + cells.geometry] as number
+      const endMs = numbers[cell + cells.end] as number
+      points[at] = {
+        id: numbers[cell + cells.id] as number,
+        stream: numbers[cell + cells.stream] as number,
+        startMs: numbers[cell + cells.start] as number,
+        endMs: Number.isNaN(endMs) ? null : endMs,
+        createdMs: numbers[cell + cells.created] as number,
+        geometry: geometry < 0 ? (JSON.parse(own[-1 - geometry] as string) as Geometry) : (this.#geometries[geometry] as Geometry),
+        properties,
+      }
+    }
+    return points
+  }
+}

@@ -1,0 +1,104 @@
+import type { KnownPlaces } from './known-places.ts'
+import type { KnownShapes } from './known-shapes.ts'
+import { cells, cellsEach, type PackedPoints, type Shape } from './packed-points.ts'
+import { at, type PointRow } from './rows.ts'
+import { valueColumns } from './schema.ts'
+import type { Sink } from './source.ts'
+
+/** Packs rows of points for whoever asked, piece by piece. */
+export class PieceBuilder implements Sink {
+  readonly #shapes: KnownShapes
+  readonly #places: KnownPlaces
+  readonly #size: number
+  /** Where places and shapes stand in the series. */
+  readonly #placeAt = new Map<number, number>()
+  readonly #shapeAt = new Map<number, number>()
+  readonly #numbers: Float64Array
+  readonly #values: Float64Array
+  #count = 0
+  #valueCount = 0
+  #geometries: string[] = []
+  #newShapes: Shape[] = []
+  #own: string[] = []
+
+  constructor(shapes: KnownShapes, places: KnownPlaces, size: number) {
+    this.#shapes = shapes
+    this.#places = places
+    this.#size = size
+    this.#numbers = new Float64Array(size * cellsEach)
+    this.#values = new Float64Array(size * valueColumns)
+  }
+
+  get room(): number {
+    return this.#size - this.#count
+  }
+
+  add(row: PointRow): void {
+    const geometry = this.#geometryAt(row)
+    if (geometry === undefined) return
+    const start = row[at.start] as number
+    const span = row[at.span] as number | null
+    const shape = row[at.shape] as number
+    const rest = row[at.rest] as string | null
+    const base = this.#count * cellsEach
+    const numbers = this.#numbers
+    numbers[base + cells.id] = row[at.id] as number
+    numbers[base + cells.stream] = row[at.stream] as number
+    numbers[base + cells.start] = start
+    numbers[base + cells.end] = span === null ? Number.NaN : start + span
+    numbers[base + cells.created] = row[at.created] as number
+    numbers[base + cells.geometry] = geometry
+    numbers[base + cells.shape] = this.#shapeIndex(shape)
+    numbers[base + cells.rest] = rest === null ? -1 : this.#own.push(rest) - 1
+    const names = this.#shapes.get(shape).names.length
+    for (let column = 0; column < names; column += 1) this.#values[this.#valueCount++] = row[at.values + column] as number
+    this.#count += 1
+  }
+
+  /** Undefined of a place that is gone, and its points with it. */
+  #geometryAt(row: PointRow): number | undefined {
+    const own = row[at.geometry] as string | null
+    if (own !== null) return -this.#own.push(own)
+    const place = row[at.place] as number
+    const known = this.#placeAt.get(place)
+    if (known !== undefined) return known
+    const text = this.#places.geometry(place)?.text
+    if (text === undefined) return undefined
+    const number = this.#placeAt.size
+    this.#placeAt.set(place, number)
+    this.#geometries.push(text)
+    return number
+  }
+
+  #shapeIndex(shape: number): number {
+    const known = this.#shapeAt.get(shape)
+    if (known !== undefined) return known
+    const number = this.#shapeAt.size
+    this.#shapeAt.set(shape, number)
+    const { names, rest } = this.#shapes.get(shape)
+    this.#newShapes.push({ names, rest })
+    return number
+  }
+
+  get count(): number {
+    return this.#count
+  }
+
+  /** What was added since the last piece. */
+  take(): PackedPoints {
+    const piece = {
+      count: this.#count,
+      numbers: this.#numbers.slice(0, this.#count * cellsEach),
+      values: this.#values.slice(0, this.#valueCount),
+      geometries: this.#geometries,
+      shapes: this.#newShapes,
+      own: this.#own,
+    }
+    this.#count = 0
+    this.#valueCount = 0
+    this.#geometries = []
+    this.#newShapes = []
+    this.#own = []
+    return piece
+  }
+}

@@ -1,0 +1,124 @@
+import type { GeoAfter, GeoArea, GeoFilter } from 'pounce/sdk'
+import { boxesOf } from './area-boxes.ts'
+import type { Connection } from './connection.ts'
+import type { Chosen, KnownPlaces } from './known-places.ts'
+import type { KnownShapes } from './known-shapes.ts'
+import { rowTest } from './row-test.ts'
+import type { Reading } from './scans.ts'
+
+/** Thrown where a query may take longer than whoever else waits for this thread should wait. */
+export class TooLong extends Error {}
+
+/** How much may be done at once. Threads have no bounds but for what must fit into memory. */
+export interface Bounds {
+  /** Positions compared with positions. */
+  readonly compared: number
+  /** Streams that move. */
+  readonly moving: number
+  /** Points that the R*Tree may find; with more of them the streams are walked. */
+  readonly hits: number
+  readonly isFinal: boolean
+}
+
+const dayMs = 86_400_000
+const [firstMs, lastMs] = [-62_135_596_800_000, 253_402_300_799_999]
+
+/** Which rows have to be looked at for a filter, and what to look for. */
+export interface Plan {
+  /** Streams whose rows are looked at; undefined: those of all streams. */
+  readonly streams: ReadonlySet<number> | undefined
+  /** Rows of other streams that the R*Tree found, in no order. */
+  readonly hits: readonly GeoAfter[]
+  readonly places: KnownPlaces
+  /** How many streams there are. */
+  readonly all: number
+  readonly fromMs: number
+  readonly untilMs: number
+  /** True when every row of the streams between these starts fits. */
+  readonly isWhole: boolean
+  readonly reading: Reading
+}
+
+export interface Known {
+  readonly db: Connection
+  readonly shapes: KnownShapes
+  readonly places: KnownPlaces
+}
+
+/** Chooses streams by their places first; whatever moves on is found in the R*Tree, or by walking its stream where that finds too much. */
+export const planFor = (known: Known, filter: GeoFilter, bounds: Bounds): Plan => {
+  const { db, shapes, places } = known
+  const { fromMs = firstMs, beforeMs = lastMs + 1, areas } = filter
+  const untilMs = Math.min(beforeMs - 1, filter.untilMs ?? lastMs)
+  if (areas && places.effortOf(areas) > bounds.compared) throw new TooLong()
+  const wanted = filter.streams && new Set(filter.streams)
+  const chosen = areas && places.choose(areas)
+  const moving = areas
+    ? movingStreams(db, areas, bounds).filter(stream => !chosen?.streams.has(stream) && wanted?.has(stream) !== false)
+    : []
+  const hits = areas && moving.length > 0 ? hitsIn(db, areas, new Set(moving), { fromMs, untilMs }, bounds) : []
+  const streams = streamsOf(wanted, chosen, hits ? [] : moving, places)
+  return {
+    streams,
+    hits: hits ?? [],
+    places,
+    all: places.streams.size,
+    fromMs,
+    untilMs,
+    isWhole: !(filter.untilMs !== undefined || filter.months || filter.attributes || areas),
+    reading: { db, shapes, test: rowTest({ filter, places: chosen?.places }, shapes) },
+  }
+}
+
+const streamsOf = (
+  wanted: ReadonlySet<number> | undefined,
+  chosen: Chosen | undefined,
+  moving: readonly number[],
+  places: KnownPlaces,
+): ReadonlySet<number> | undefined => {
+  if (!chosen) return wanted && new Set([...wanted].filter(stream => places.streams.has(stream)))
+  if (chosen.isAll && !wanted) return undefined
+  const streams = wanted ? [...wanted].filter(stream => chosen.streams.has(stream)) : chosen.streams
+  const all = new Set([...streams, ...moving])
+  return all.size === places.streams.size && !wanted ? undefined : all
+}
+
+/** Streams with points that have geometries of their own near these areas. */
+const movingStreams = (db: Connection, areas: readonly GeoArea[], bounds: Bounds): readonly number[] => {
+  const most = bounds.isFinal ? -1 : bounds.moving + 1
+  const rows = db.all('SELECT stream, west, south, east, north FROM streams INDEXED BY moving_streams WHERE moving > 0 LIMIT ?', most)
+  if (!bounds.isFinal && rows.length > bounds.moving) throw new TooLong()
+  const boxes = areas.flatMap(boxesOf)
+  return rows.flatMap(row => {
+    const [stream, west, south, east, north] = row as [number, number, number, number, number]
+    return boxes.some(box => west <= box[2] && east >= box[0] && south <= box[3] && north >= box[1]) ? [stream] : []
+  })
+}
+
+/** The R*Tree holds 32-bit floats that are rounded outwards: what it finds is looked at again. */
+const hitsIn = (
+  db: Connection,
+  areas: readonly GeoArea[],
+  streams: ReadonlySet<number>,
+  { fromMs, untilMs }: { readonly fromMs: number; readonly untilMs: number },
+  bounds: Bounds,
+): readonly GeoAfter[] | undefined => {
+  const hits = new Map<number, GeoAfter>()
+  for (const [west, south, east, north] of areas.flatMap(boxesOf)) {
+    let seen = 0
+    db.each(
+      `SELECT each_row(id, stream, start) FROM (SELECT id, stream, start FROM moving
+        WHERE west <= ? AND east >= ? AND south <= ? AND north >= ? AND from_day <= ? AND to_day >= ? LIMIT ?)`,
+      [east, west, north, south, untilMs / dayMs + 1, fromMs / dayMs - 1, bounds.hits + 1],
+      ([id, stream, startMs]) => {
+        seen += 1
+        if (!streams.has(stream as number) || (startMs as number) < fromMs || (startMs as number) > untilMs) return
+        hits.set(id as number, { id: id as number, stream: stream as number, startMs: startMs as number })
+      },
+    )
+    if (seen <= bounds.hits) continue
+    if (!bounds.isFinal) throw new TooLong()
+    return undefined
+  }
+  return [...hits.values()]
+}

@@ -1,0 +1,18 @@
+import { Invalid, NoSpace, Problem, Unavailable } from 'pounce/sdk'
+import { type ToldError, tell } from './told-errors.ts'
+
+/** The error that a thread told of, as one of its class again. */
+export const heard = ({ problem, message, stack }: ToldError): Error => {
+  const cause = Object.assign(new Error(message), { stack })
+  if (problem === 'invalid') return new Invalid(message)
+  if (problem === 'no-space') return new NoSpace(message, { cause })
+  if (problem === 'unavailable') return new Unavailable(message, { cause })
+  return cause
+}
+
+/** What a caller is told: `NoSpace` for a full disk, `Unavailable` for a file that is away, locked or damaged; other errors as they are. */
+export const problemOf = (error: unknown): Error => {
+  if (error instanceof Problem) return error
+  const told = tell(error)
+  return told.problem !== undefined || !(error instanceof Error) ? heard(told) : error
+}

@@ -1,0 +1,25 @@
+import type { GeoBinning, GeoFilter, GeoSort, GeoStore } from 'pounce/sdk'
+import type { PackedPoints } from './packed-points.ts'
+import type { MovingBox } from './remove-points.ts'
+
+export type Find = Parameters<GeoStore['find']>[0]
+
+/** What a reading thread is asked. Each is answered by pieces; `epoch` grows when streams go. */
+export type ReadQuestion = { readonly epoch: number } & (
+  | { readonly ask: 'find'; readonly query: Find }
+  | { readonly ask: 'read'; readonly filter: GeoFilter; readonly sort: GeoSort }
+  | { readonly ask: 'count'; readonly filter: GeoFilter; readonly upTo: number }
+  | { readonly ask: 'bins'; readonly filter: GeoFilter; readonly binning: GeoBinning }
+  | { readonly ask: 'statistics'; readonly streams: readonly number[] }
+)
+
+/** What the writing thread is asked. */
+export type WriteQuestion =
+  | { readonly ask: 'insert'; readonly batches: readonly PackedPoints[] }
+  | { readonly ask: 'remove'; readonly ids: readonly number[] }
+  | { readonly ask: 'remove'; readonly streams: readonly number[] }
+  | { readonly ask: 'settle'; readonly boxes: readonly MovingBox[] }
+
+export type Question = ReadQuestion | WriteQuestion
+
+export const defaultSort: GeoSort = { by: 'start', order: 'ascending' }

@@ -1,0 +1,19 @@
+import type { Cell } from './connection.ts'
+import { valueColumns } from './schema.ts'
+
+/** A row of `points` as it is read: these cells, then as many numbers as any shape names. */
+export type PointRow = readonly Cell[]
+
+export const at = { stream: 0, start: 1, id: 2, span: 3, created: 4, place: 5, shape: 6, rest: 7, geometry: 8, values: 9 } as const
+
+const fixed = 'stream, start, id, span, created, place, shape, rest, geometry'
+const lists = Array.from({ length: valueColumns + 1 }, (_, count) =>
+  [fixed, ...Array.from({ length: count }, (_, column) => `v${column}`)].join(', '),
+)
+
+/** The columns of a row with this many numbers. */
+export const columnsWith = (values: number): string => lists[values] as string
+
+export const startOf = (row: PointRow): number => row[at.start] as number
+export const idOf = (row: PointRow): number => row[at.id] as number
+export const streamOf = (row: PointRow): number => row[at.stream] as number

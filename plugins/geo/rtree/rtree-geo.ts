@@ -1,0 +1,141 @@
+import { open } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import {
+  configPort,
+  type Datapoint,
+  type GeoBin,
+  type GeoPage,
+  type GeoStore,
+  Installation,
+  type PointInserted,
+  type StreamStatistics,
+  s,
+  Unavailable,
+  wire,
+} from 'pounce/sdk'
+import type { OpenGeo } from './open-geo.ts'
+
+export const config = s.Object({
+  folder: s.Optional(s.String({ description: 'Folder of the file of datapoints; default: `geo` in the data folder' })),
+  cacheMiB: s.Integer({
+    default: 16,
+    minimum: 1,
+    maximum: 65_536,
+    description: 'Memory for pages of the file, in MiB, of each thread that has it open',
+  }),
+  maxSizeMiB: s.Integer({
+    default: 0,
+    minimum: 0,
+    description: 'The file never grows beyond this many MiB; datapoints are then refused as on a full disk. 0: no limit',
+  }),
+  readers: s.Integer({
+    default: 2,
+    minimum: 1,
+    maximum: 16,
+    description: 'Threads for long reads at most; each takes some 25 MB while it is in use',
+  }),
+})
+const Config = configPort(config)
+
+/** The form of the file that this program writes. */
+export const fileForm = 1
+/** Where the form of a file stands in its first page, and what a file begins with (SQLite, Database File Format). */
+const formAt = 60
+const beginning = 'SQLite format 3\0'
+
+/**
+ * Datapoints in one SQLite file with an R*Tree for what moves. The file is opened, threads are made and most of the code is loaded at the first use.
+ */
+export class RtreeGeo implements GeoStore {
+  readonly engine = `SQLite ${process.versions['sqlite'] ?? ''}`.trim()
+  readonly #file: string
+  readonly #settings: s.Static<typeof config>
+  #inUse: Promise<OpenGeo> | undefined
+  #isOpen = false
+
+  constructor(settings: s.Static<typeof config>, installation: Installation) {
+    this.#settings = settings
+    this.#file = join(resolve(settings.folder ?? join(installation.dataFolder, 'geo')), 'points.sqlite')
+  }
+
+  /** Looks whether the file is one of ours, without opening it. */
+  async start(): Promise<void> {
+    await checkFile(this.#file)
+    this.#isOpen = true
+  }
+
+  async health(): Promise<void> {
+    if (!this.#isOpen) throw new Unavailable('The store of datapoints is not open')
+    if (this.#inUse) await (await this.#inUse).health()
+  }
+
+  /** Writes what is queued, ends the threads and closes the file. Later calls reject with `Unavailable`, reads that go on fail. */
+  async dispose(): Promise<void> {
+    this.#isOpen = false
+    const inUse = this.#inUse
+    this.#inUse = undefined
+    await (await inUse)?.dispose()
+  }
+
+  async #open(): Promise<OpenGeo> {
+    if (!this.#isOpen) throw new Unavailable('The store of datapoints is not open')
+    this.#inUse ??= this.#load()
+    return this.#inUse
+  }
+
+  async #load(): Promise<OpenGeo> {
+    const { OpenGeo } = await import('./open-geo.ts')
+    const { cacheMiB, maxSizeMiB, readers } = this.#settings
+    return new OpenGeo({ file: this.#file, readOnly: false, cacheMiB, maxSizeMiB }, readers)
+  }
+
+  async insert(points: readonly Datapoint[]): Promise<readonly PointInserted[]> {
+    return (await this.#open()).insert(points)
+  }
+
+  async get(id: number): Promise<Datapoint | undefined> {
+    return (await this.#open()).get(id)
+  }
+
+  async find(query: Parameters<GeoStore['find']>[0]): Promise<GeoPage> {
+    return (await this.#open()).find(query)
+  }
+
+  async *read(query: Parameters<GeoStore['read']>[0]): AsyncGenerator<readonly Datapoint[]> {
+    yield* (await this.#open()).read(query)
+  }
+
+  async count(...[filter, upTo]: Parameters<GeoStore['count']>): Promise<number> {
+    return (await this.#open()).count(filter, upTo)
+  }
+
+  async statistics(streams: readonly number[]): Promise<ReadonlyMap<number, StreamStatistics>> {
+    return (await this.#open()).statistics(streams)
+  }
+
+  async *bins(query: Parameters<GeoStore['bins']>[0]): AsyncGenerator<readonly GeoBin[]> {
+    yield* (await this.#open()).bins(query)
+  }
+
+  async remove(what: Parameters<GeoStore['remove']>[0]): Promise<number> {
+    return (await this.#open()).remove(what)
+  }
+}
+wire(RtreeGeo, Config, Installation)
+
+/** Throws for a file that a newer program wrote, or that is none of SQLite. */
+const checkFile = async (file: string): Promise<void> => {
+  const handle = await open(file).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error
+  })
+  if (!handle) return
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(100), 0, 100, 0).finally(() => handle.close())
+  if (bytesRead === 0) return
+  if (bytesRead < 100 || buffer.toString('latin1', 0, beginning.length) !== beginning) throw new Error(`${file} is no SQLite database`)
+  const form = buffer.readUInt32BE(formAt)
+  if (form > fileForm) throw new Error(newerForm(file, form, fileForm))
+}
+
+/** Says that a file was written by a newer program. */
+export const newerForm = (file: string, form: number, known: number): string =>
+  `${file} was written by a newer version of this program (form ${form}, known up to ${known})`

@@ -1,0 +1,164 @@
+import type { GeoAfter } from 'pounce/sdk'
+import type { Connection } from './connection.ts'
+import type { KnownShapes } from './known-shapes.ts'
+import { columnsWith, idOf, type PointRow, startOf } from './rows.ts'
+import { type Range, type RowTest, type Sink, type Source, seekEffort } from './source.ts'
+
+/** What every way to read needs. */
+export interface Reading {
+  readonly db: Connection
+  readonly shapes: KnownShapes
+  readonly test: RowTest
+}
+
+const beyond = Number.MAX_SAFE_INTEGER
+
+/** The place before the first point of a range, by start and id. */
+export const placeBefore = ({ isDescending, fromMs, untilMs, after }: Range): readonly [number, number] => {
+  if (after) return [after.startMs, after.id]
+  return isDescending ? [untilMs, beyond] : [fromMs, 0]
+}
+
+/** `stream` undefined: all streams by start. */
+const sqlOf = (columns: string, isDescending: boolean, isOneStream: boolean): string => {
+  const [beyondPlace, lastBound, order] = isDescending ? ['<', 'start >= ?', ' DESC'] : ['>', 'start <= ?', '']
+  const [from, where] = isOneStream ? ['points', 'stream = ? AND '] : ['points INDEXED BY by_start', '']
+  return `SELECT each_row(${columns}) FROM (SELECT ${columns} FROM ${from}
+    WHERE ${where}(start, id) ${beyondPlace} (?, ?) AND ${lastBound} ORDER BY start${order}, id${order} LIMIT ?)`
+}
+
+/** Walks along the starts, through one stream or through all. */
+abstract class Walk implements Source {
+  isDone = false
+  protected readonly range: Range
+  protected readonly stream: number | undefined
+  #place: readonly [number, number]
+  #chunk = 0
+
+  constructor(range: Range, stream: number | undefined) {
+    this.range = range
+    this.stream = stream
+    this.#place = placeBefore(range)
+  }
+
+  abstract fill(sink: Sink, effort: number): number
+
+  /** Reads on, at most `most` rows. `step` says whether it had room for the row; from the first that had none on it will read again. */
+  protected walk(db: Connection, columns: string, most: number, step: (row: PointRow) => boolean): number {
+    const { isDescending, fromMs, untilMs } = this.range
+    const stream = this.stream === undefined ? [] : [this.stream]
+    let seen = 0
+    let isFull = false
+    const values = [...stream, ...this.#place, isDescending ? fromMs : untilMs, most]
+    db.each(sqlOf(columns, isDescending, this.stream !== undefined), values, row => {
+      seen += 1
+      isFull ||= !step(row)
+      if (!isFull) this.#place = [startOf(row), idOf(row)]
+    })
+    this.isDone = seen < most && !isFull
+    return seen
+  }
+
+  /** What fits may be rare: more rows are read at a time the longer it takes to fill the room. */
+  protected chunkFor(room: number, effort: number): number {
+    this.#chunk = Math.max(Math.min(room, 2000), this.#chunk * 2)
+    return Math.max(1, Math.min(this.#chunk, 4000, effort))
+  }
+
+  protected filled(): void {
+    this.#chunk = 0
+  }
+}
+
+/** Rows of one stream, or of all, along the starts. */
+export class ScanSource extends Walk {
+  readonly #reading: Reading
+
+  constructor(reading: Reading, range: Range, stream?: number) {
+    super(range, stream)
+    this.#reading = reading
+  }
+
+  fill(sink: Sink, effort: number): number {
+    const { db, shapes, test } = this.#reading
+    let spent = 0
+    while (!this.isDone && sink.room > 0 && spent < effort) {
+      const most = this.chunkFor(sink.room, effort - spent)
+      spent += seekEffort
+      spent += this.walk(db, columnsWith(shapes.mostNames), most, row => {
+        if (sink.room === 0) return false
+        if (test(row)) sink.add(row)
+        return true
+      })
+    }
+    if (sink.room === 0) this.filled()
+    return spent
+  }
+}
+
+/** One row by its place; undefined when it is gone. */
+export const rowAt = ({ db, shapes }: Reading, { stream, startMs, id }: GeoAfter): PointRow | undefined => {
+  const columns = columnsWith(shapes.mostNames)
+  return db.get(`SELECT ${columns} FROM points WHERE stream = ? AND start = ? AND id = ?`, stream, startMs, id) as PointRow | undefined
+}
+
+/** Rows of many streams along the starts: the index tells which rows are theirs, and only those are read. */
+export class PickingSource extends Walk {
+  readonly #reading: Reading
+  readonly #streams: ReadonlySet<number>
+
+  constructor(reading: Reading, range: Range, streams: ReadonlySet<number>) {
+    super(range, undefined)
+    this.#reading = reading
+    this.#streams = streams
+  }
+
+  fill(sink: Sink, effort: number): number {
+    const { db, test } = this.#reading
+    let spent = 0
+    while (!this.isDone && sink.room > 0 && spent < effort) {
+      const found: GeoAfter[] = []
+      const { room } = sink
+      const most = this.chunkFor(room, effort - spent)
+      spent += seekEffort
+      spent += this.walk(db, 'stream, start, id', most, ([stream, startMs, id]) => {
+        if (found.length === room) return false
+        if (this.#streams.has(stream as number)) found.push({ stream: stream as number, startMs: startMs as number, id: id as number })
+        return true
+      })
+      spent += found.length * seekEffort
+      for (const place of found) {
+        const row = rowAt(this.#reading, place)
+        if (row && test(row)) sink.add(row)
+      }
+    }
+    if (sink.room === 0) this.filled()
+    return spent
+  }
+}
+
+/** Rows whose places are known, in their order. */
+export class HitsSource implements Source {
+  readonly #reading: Reading
+  readonly #hits: readonly GeoAfter[]
+  #next = 0
+
+  constructor(reading: Reading, hits: readonly GeoAfter[]) {
+    this.#reading = reading
+    this.#hits = hits
+  }
+
+  get isDone(): boolean {
+    return this.#next >= this.#hits.length
+  }
+
+  fill(sink: Sink, effort: number): number {
+    let spent = 0
+    for (; this.#next < this.#hits.length && sink.room > 0 && spent < effort; this.#next += 1) {
+      const row = rowAt(this.#reading, this.#hits[this.#next] as GeoAfter)
+      if (row && this.#reading.test(row)) sink.add(row)
+      spent += seekEffort
+    }
+    return spent
+  }
+}

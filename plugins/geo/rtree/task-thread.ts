@@ -1,0 +1,164 @@
+import type { Worker } from 'node:worker_threads'
+import { Unavailable } from 'pounce/sdk'
+import { heard } from './problems.ts'
+import type { Question } from './questions.ts'
+import type { FromThread, ToThread } from './thread-messages.ts'
+
+/** A thread with nothing to do is ended, for it holds some megabytes. */
+const idleMs = 60_000
+/** One that has work and is silent for so long hangs. */
+const silentMs = 30_000
+
+interface Task {
+  readonly pieces: unknown[]
+  isDone: boolean
+  error: Error | undefined
+  /** Tells whoever waits that there is something new. */
+  wake(): void
+}
+
+/** A thread that does several tasks in turns and answers each piece by piece. It is made at the first task; when it dies its tasks fail and the next one gets a new thread. */
+export class TaskThread {
+  readonly #start: () => Worker
+  readonly #name: string
+  readonly #tasks = new Map<number, Task>()
+  #worker: Worker | undefined
+  #last = 0
+  #idle: NodeJS.Timeout | undefined
+  #silence: NodeJS.Timeout | undefined
+  #isClosed = false
+
+  /** `name` as sentences begin: `The thread that reads datapoints`. */
+  constructor(start: () => Worker, name: string) {
+    this.#start = start
+    this.#name = name
+  }
+
+  /** How many tasks it has. */
+  get load(): number {
+    return this.#tasks.size
+  }
+
+  /** The first piece of the answer. Rejects with `Unavailable` when the thread dies, and once it is closed. */
+  async ask(question: Question, handedOver: ArrayBuffer[] = []): Promise<unknown> {
+    for await (const piece of this.pieces(question, handedOver)) return piece
+    throw new Unavailable(`${this.#name} gave no answer`)
+  }
+
+  /** The pieces of the answer, each when it is asked for and one ahead. Leaving the loop ends the task. */
+  async *pieces(question: Question, handedOver: ArrayBuffer[] = []): AsyncGenerator<unknown> {
+    const [number, task] = this.#begin(question, handedOver)
+    try {
+      for (;;) {
+        const piece = task.pieces.shift()
+        if (piece !== undefined) {
+          if (!task.isDone) this.#worker?.postMessage({ task: number, more: true } satisfies ToThread)
+          yield piece
+        } else if (task.error) throw task.error
+        else if (task.isDone) return
+        else
+          await new Promise<void>(resolve => {
+            task.wake = resolve
+          })
+      }
+    } finally {
+      this.#finish(number, task)
+    }
+  }
+
+  #begin(question: Question, handedOver: ArrayBuffer[]): [number, Task] {
+    if (this.#isClosed) throw this.#closed()
+    clearTimeout(this.#idle)
+    this.#worker ??= this.#made()
+    this.#worker.ref()
+    this.#last += 1
+    const task: Task = { pieces: [], isDone: false, error: undefined, wake: () => undefined }
+    this.#tasks.set(this.#last, task)
+    this.#worker.postMessage({ task: this.#last, question } satisfies ToThread, handedOver)
+    this.#listen()
+    return [this.#last, task]
+  }
+
+  #finish(number: number, task: Task): void {
+    if (!this.#tasks.delete(number)) return
+    if (!task.isDone) this.#worker?.postMessage({ task: number, cancel: true } satisfies ToThread)
+    this.#rest()
+  }
+
+  #rest(): void {
+    if (this.#tasks.size > 0) return
+    clearTimeout(this.#silence)
+    this.#worker?.unref()
+    clearTimeout(this.#idle)
+    this.#idle = setTimeout(() => this.#dropWorker(), idleMs).unref()
+  }
+
+  #listen(): void {
+    clearTimeout(this.#silence)
+    this.#silence = setTimeout(() => this.#fail(new Unavailable(`${this.#name} does not answer`)), silentMs).unref()
+  }
+
+  #made(): Worker {
+    const worker = this.#start()
+    worker.on('message', (message: FromThread) => this.#hear(message))
+    worker.on('error', error => this.#died(worker, error))
+    worker.on('exit', () => this.#died(worker, undefined))
+    return worker
+  }
+
+  #hear(message: FromThread): void {
+    this.#listen()
+    if ('isWorking' in message) return
+    const task = this.#tasks.get(message.task)
+    if (!task) return
+    if ('piece' in message) task.pieces.push(message.piece)
+    else {
+      task.isDone = true
+      if ('error' in message) task.error = heard(message.error)
+    }
+    task.wake()
+  }
+
+  #died(worker: Worker, cause: unknown): void {
+    if (worker !== this.#worker) return
+    this.#fail(new Unavailable(`${this.#name} ended unexpectedly`, { cause }))
+  }
+
+  #fail(error: Error): void {
+    this.#dropWorker()
+    const tasks = [...this.#tasks.values()]
+    this.#tasks.clear()
+    clearTimeout(this.#silence)
+    for (const task of tasks) {
+      task.pieces.length = 0
+      task.isDone = true
+      task.error = error
+      task.wake()
+    }
+  }
+
+  #dropWorker(): void {
+    const worker = this.#worker
+    this.#worker = undefined
+    worker?.terminate().catch(() => undefined)
+  }
+
+  /** Fails what is going on and ends the thread, which closes its file first. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearTimeout(this.#idle)
+    const worker = this.#worker
+    this.#worker = undefined
+    this.#fail(this.#closed())
+    if (!worker) return
+    const exited = new Promise<void>(resolve => worker.once('exit', () => resolve()))
+    worker.postMessage({ end: true } satisfies ToThread)
+    const late = setTimeout(() => void worker.terminate(), 5000)
+    await exited
+    clearTimeout(late)
+  }
+
+  #closed(): Unavailable {
+    return new Unavailable(`${this.#name} is closed`)
+  }
+}

@@ -1,0 +1,40 @@
+/** SQLite's primary result codes, of its `Result Codes` page. */
+const codes = { busy: 5, locked: 6, readOnly: 8, ioError: 10, corrupt: 11, full: 13, cannotOpen: 14, notDatabase: 26 } as const
+
+const away = new Set<unknown>([codes.busy, codes.locked, codes.readOnly, codes.ioError, codes.cannotOpen])
+const damaged = new Set<unknown>([codes.corrupt, codes.notDatabase])
+
+const codeOf = (error: unknown): number | undefined => {
+  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return undefined
+  return error.errcode & 0xff
+}
+
+/** True when what the connection holds in memory can no longer be relied on, such as after a failed fsync. */
+export const isBroken = (error: unknown): boolean => {
+  const code = codeOf(error)
+  return code === codes.ioError || code === codes.cannotOpen || damaged.has(code)
+}
+
+/** An error as it goes from one thread to another, which keeps no classes. */
+export interface ToldError {
+  readonly problem: 'invalid' | 'no-space' | 'unavailable' | undefined
+  readonly message: string
+  readonly stack: string | undefined
+}
+
+const messages = {
+  'no-space': 'The server has no space left; nothing was stored',
+  away: 'The store of datapoints cannot be read or written at the moment',
+  damaged: 'The file of datapoints is damaged',
+}
+
+/** What callers are to hear: a full disk, a file that is away, locked or damaged, an argument that is wrong; other errors as they are. */
+export const tell = (error: unknown): ToldError => {
+  const { message, stack } = error instanceof Error ? error : new Error(String(error))
+  const code = codeOf(error)
+  if (code === codes.full) return { problem: 'no-space', message: messages['no-space'], stack }
+  if (away.has(code)) return { problem: 'unavailable', message: messages.away, stack }
+  if (damaged.has(code)) return { problem: 'unavailable', message: messages.damaged, stack }
+  const isInvalid = error instanceof Error && 'code' in error && error.code === 'invalid'
+  return { problem: isInvalid ? 'invalid' : undefined, message, stack }
+}

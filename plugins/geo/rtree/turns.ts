@@ -1,0 +1,159 @@
+import type { GeoAfter, GeoBin, Geometry, StreamStatistics } from 'pounce/sdk'
+import { boxAround, positionsOf } from 'pounce/sdk/geo'
+import { BinSums } from './bin-sums.ts'
+import { sourceFor } from './choose-source.ts'
+import { cells, cellsEach, type PackedPoints } from './packed-points.ts'
+import { PieceBuilder } from './piece-builder.ts'
+import { type Bounds, type Known, type Plan, planFor } from './plan.ts'
+import { defaultSort, type Find, type ReadQuestion } from './questions.ts'
+import type { MovingBox } from './remove-points.ts'
+import { at, type PointRow, streamOf } from './rows.ts'
+import { ScanSource } from './scans.ts'
+import type { Sink, Source } from './source.ts'
+import { staleAmong, statisticsOf } from './statistics.ts'
+
+/** Points of a page as they go between threads. */
+export interface PackedPage {
+  readonly packed: PackedPoints
+  readonly next: GeoAfter | undefined
+}
+
+/** Statistics, and the boxes that were found for them. */
+export interface FoundStatistics {
+  readonly statistics: ReadonlyMap<number, StreamStatistics>
+  readonly boxes: readonly MovingBox[]
+}
+
+/** Whatever is read in turns: `undefined` lets others have theirs, anything else is a piece of the answer. */
+export type Turns<Piece> = Generator<Piece | undefined, void>
+
+export const longBounds: Bounds = {
+  compared: Number.POSITIVE_INFINITY,
+  moving: Number.POSITIVE_INFINITY,
+  hits: 200_000,
+  isFinal: true,
+}
+/** Rows that a thread looks at before others have their turn: some milliseconds. */
+const turnEffort = 10_000
+const pieceSize = 2000
+/** Counting and summing go through rows without keeping them. */
+const manyRows = 1_000_000_000
+
+const lastOf = ({ count, numbers }: PackedPoints): GeoAfter | undefined => {
+  const cell = (of: number): number => numbers[(count - 1) * cellsEach + of] as number
+  return count === 0 ? undefined : { id: cell(cells.id), stream: cell(cells.stream), startMs: cell(cells.start) }
+}
+
+/** One page. */
+export function* pageTurns(known: Known, { filter, sort, after, limit }: Find, bounds: Bounds, effort: number): Turns<PackedPage> {
+  const plan = planFor(known, filter, bounds)
+  const source = sourceFor(plan, { sort: sort ?? defaultSort, after, limit })
+  const builder = new PieceBuilder(known.shapes, known.places, limit)
+  while (!source.isDone && builder.room > 0) {
+    source.fill(builder, effort)
+    if (!source.isDone && builder.room > 0) yield undefined
+  }
+  const packed = builder.take()
+  yield { packed, next: source.isDone ? undefined : lastOf(packed) }
+}
+
+/** All points that fit, in pieces. */
+export function* readTurns(known: Known, { filter, sort }: Extract<ReadQuestion, { ask: 'read' }>): Turns<PackedPoints> {
+  const source = sourceFor(planFor(known, filter, longBounds), { sort, after: undefined, limit: pieceSize })
+  const builder = new PieceBuilder(known.shapes, known.places, pieceSize)
+  while (!source.isDone) {
+    source.fill(builder, turnEffort)
+    if (builder.room === 0) yield builder.take()
+    else if (!source.isDone) yield undefined
+  }
+  if (builder.count > 0) yield builder.take()
+}
+
+/** Rows of the plan stream after stream. */
+const streamAfterStream = (plan: Plan): Source =>
+  sourceFor(plan, { sort: { by: 'stream', order: 'ascending' }, after: undefined, limit: manyRows })
+
+/** How many points fit. */
+export function* countTurns(known: Known, { filter, upTo }: Extract<ReadQuestion, { ask: 'count' }>): Turns<number> {
+  const plan = planFor(known, filter, longBounds)
+  if (plan.isWhole && filter.fromMs === undefined && filter.beforeMs === undefined) {
+    yield Math.min(upTo, countOfStreams(known, plan.streams))
+    return
+  }
+  let count = 0
+  const sink: Sink = {
+    get room() {
+      return upTo - count
+    },
+    add: () => {
+      count += 1
+    },
+  }
+  for (const source = streamAfterStream(plan); !source.isDone && count < upTo; ) {
+    source.fill(sink, turnEffort)
+    yield undefined
+  }
+  yield count
+}
+
+/** How many points some streams have, or all. */
+export const countOfStreams = ({ db }: Known, streams: ReadonlySet<number> | undefined): number => {
+  if (!streams) return Number(db.get('SELECT ifnull(sum(count), 0) FROM streams')?.[0])
+  const sql = 'SELECT ifnull(sum(count), 0) FROM streams WHERE stream IN (SELECT value FROM json_each(?))'
+  return Number(db.get(sql, JSON.stringify([...streams]))?.[0])
+}
+
+/** Sums, stream after stream. */
+export function* binTurns(known: Known, { filter, binning }: Extract<ReadQuestion, { ask: 'bins' }>): Turns<readonly GeoBin[]> {
+  const source = streamAfterStream(planFor(known, filter, longBounds))
+  const ready: GeoBin[] = []
+  let stream: number | undefined
+  let sums: BinSums | undefined
+  const sink: Sink = {
+    room: manyRows,
+    add: row => {
+      if (!sums || streamOf(row) !== stream) {
+        if (sums) for (const bin of sums.sorted()) ready.push(bin)
+        stream = streamOf(row)
+        sums = new BinSums(stream, binning, known)
+      }
+      sums.add(row)
+    },
+  }
+  while (!source.isDone) {
+    source.fill(sink, turnEffort)
+    while (ready.length >= pieceSize) yield ready.splice(0, pieceSize)
+    if (!source.isDone) yield undefined
+  }
+  for (const bin of (sums as BinSums | undefined)?.sorted() ?? []) ready.push(bin)
+  while (ready.length > 0) yield ready.splice(0, pieceSize)
+}
+
+/** Statistics of streams; the boxes of those that lost points which moved are found by looking at all that are left. */
+export function* statisticsTurns(known: Known, { streams }: Extract<ReadQuestion, { ask: 'statistics' }>): Turns<FoundStatistics> {
+  const boxes = new Map<number, MovingBox>()
+  for (const [stream, changes] of staleAmong(known.db, streams)) {
+    const box = yield* movingBoxTurns(known, stream)
+    if (box) boxes.set(stream, { stream, changes, box })
+  }
+  yield {
+    statistics: statisticsOf(known, streams, new Map([...boxes].map(([stream, { box }]) => [stream, box]))),
+    boxes: [...boxes.values()],
+  }
+}
+
+function* movingBoxTurns({ db, shapes }: Known, stream: number): Generator<undefined, readonly number[] | undefined> {
+  const test = (row: PointRow): boolean => row[at.geometry] !== null
+  const all = { isDescending: false, fromMs: Number.MIN_SAFE_INTEGER, untilMs: Number.MAX_SAFE_INTEGER, after: undefined }
+  const source = new ScanSource({ db, shapes, test }, all, stream)
+  let box: readonly number[] | undefined
+  const add = (row: PointRow): void => {
+    const [west, south, east, north] = boxAround(positionsOf(JSON.parse(row[at.geometry] as string) as Geometry))
+    box = boxAround([[west, south], [east, north], ...(box ? [box.slice(0, 2), box.slice(2)] : [])])
+  }
+  while (!source.isDone) {
+    source.fill({ room: manyRows, add }, turnEffort)
+    yield undefined
+  }
+  return box
+}

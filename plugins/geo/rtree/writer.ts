@@ -1,0 +1,107 @@
+import type { Connection } from './connection.ts'
+import { type Books, insertPoints, openBooks } from './insert-points.ts'
+import type { PackedPoints } from './packed-points.ts'
+import type { WriteQuestion } from './questions.ts'
+import { type Removed, removeFirst, removeIds, settleBox } from './remove-points.ts'
+import { StreamChanges } from './stream-changes.ts'
+import { isBroken, type ToldError, tell } from './told-errors.ts'
+import type { Turns } from './turns.ts'
+
+/** What became of one caller's points: 1 for each that is new, 0 for one that was there. */
+export type Inserted = { readonly isNew: Uint8Array } | { readonly error: ToldError }
+
+/** Points of a stream that are removed in one transaction. */
+const removedAtOnce = 1000
+
+/** The one connection that writes, and what it remembers. */
+export class Writer {
+  readonly #open: () => Connection
+  #db: Connection | undefined
+  #books: Books | undefined
+
+  constructor(open: () => Connection) {
+    this.#open = open
+  }
+
+  turns(question: WriteQuestion): Turns<unknown> {
+    if (question.ask === 'insert') return this.#insert(question.batches)
+    if (question.ask === 'settle') return this.#settle(question)
+    return this.#remove(question)
+  }
+
+  close(): void {
+    this.#db?.close()
+    this.#forget()
+  }
+
+  #forget(): void {
+    this.#db = undefined
+    this.#books = undefined
+  }
+
+  /** Whatever goes wrong undoes all of it, also what is remembered; after an error that leaves the file in doubt it is opened anew. */
+  #transaction<T>(work: (db: Connection, books: Books) => T): T {
+    this.#db ??= this.#open()
+    const db = this.#db
+    try {
+      return db.transaction(() => {
+        this.#books ??= openBooks(db)
+        return work(db, this.#books)
+      })
+    } catch (error) {
+      this.#books = undefined
+      if (isBroken(error)) this.close()
+      throw error
+    }
+  }
+
+  /** All of it shares one transaction; when that fails each has its own, so that one which does not fit takes none of the others with it. */
+  *#insert(batches: readonly PackedPoints[]): Turns<readonly Inserted[]> {
+    try {
+      yield this.#insertAll(batches)
+    } catch (error) {
+      if (batches.length === 1) throw error
+      yield batches.map(batch => {
+        try {
+          return this.#insertAll([batch])[0] as Inserted
+        } catch (cause) {
+          return { error: tell(cause) }
+        }
+      })
+    }
+  }
+
+  #insertAll(batches: readonly PackedPoints[]): readonly Inserted[] {
+    return this.#transaction((db, books) => {
+      const changes = new StreamChanges()
+      const inserted = batches.map(batch => ({ isNew: insertPoints(db, books, batch, changes) }))
+      changes.write(db)
+      return inserted
+    })
+  }
+
+  *#remove(what: Extract<WriteQuestion, { ask: 'remove' }>): Turns<Removed> {
+    if ('ids' in what) {
+      yield this.#transaction((db, books) => removeIds(db, books, what.ids))
+      return
+    }
+    let [count, gone] = [0, 0]
+    for (const stream of what.streams) {
+      for (let removed = 1; removed > 0; ) {
+        const one = this.#transaction((db, books) => removeFirst(db, books, stream, removedAtOnce))
+        removed = one.count
+        count += one.count
+        gone += one.gone
+        if (removed > 0) yield undefined
+      }
+    }
+    yield { count, gone }
+  }
+
+  *#settle({ boxes }: Extract<WriteQuestion, { ask: 'settle' }>): Turns<null> {
+    this.#transaction(db => {
+      for (const box of boxes) settleBox(db, box)
+    })
+    yield null
+  }
+}
