@@ -61,7 +61,7 @@ const namesOf = (batch: readonly Prepared[]) => {
   const [owners, names]: [number[], string[]] = [[], []]
   const keys = batch.map(({ point }) => {
     const own = Object.keys(point.properties)
-    const joined = own.join('\0')
+    const joined = `${own.length} ${own.join('\0')}`
     const known = sets.get(joined)
     if (known !== undefined) return known
     const number = sets.size
