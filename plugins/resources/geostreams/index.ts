@@ -1,4 +1,4 @@
-import { definePlugin, provide, RightsOf, Sensors, Streams } from 'pounce/sdk'
+import { definePlugin, on, onBatch, provide, RightsOf, Searchables, Sensors, Streams } from 'pounce/sdk'
 import { geoNumbers, sensors, streams } from './collections.ts'
 import { config } from './config.ts'
 import { AddingRights, MayAddTo } from './datapoints/adding-rights.ts'
@@ -10,16 +10,28 @@ import * as datapointListRoutes from './datapoints/list-route.ts'
 import { OwnersOf, OwnersPort } from './datapoints/owners.ts'
 import { Readings, ReadingsStore } from './datapoints/readings.ts'
 import * as datapointRoutes from './datapoints/routes.ts'
+import { Counting, GeoCounts } from './geo-counts.ts'
 import { GeoNumbers, Numbers } from './numbers.ts'
+import * as upkeepRoutes from './routes-upkeep.ts'
+import { FollowSensor, LeaveSpace, RemoveStreams, SettleStream } from './sensors/handlers.ts'
 import * as sensorRoutes from './sensors/routes.ts'
+import { SearchableSensors } from './sensors/searchable-sensors.ts'
 import { SensorLife, SensorLifes } from './sensors/sensor-life.ts'
 import { SensorRights } from './sensors/sensor-rights.ts'
 import { StoredSensors } from './sensors/stored-sensors.ts'
+import { ReadingStatistics, Statistics } from './statistics.ts'
 import { ChosenStreams, StreamChooser } from './streams/chosen-streams.ts'
+import { RemoveReadings } from './streams/remove-readings.ts'
 import * as streamRoutes from './streams/routes.ts'
+import { SearchableStreams } from './streams/searchable-streams.ts'
 import { StoredStreams } from './streams/stored-streams.ts'
 import { StreamLife, StreamLifes } from './streams/stream-life.ts'
 import { StreamRights } from './streams/stream-rights.ts'
+import { BinDesk, Bins } from './sums/bin-desk.ts'
+import { ChosenSensors, SensorsAsked } from './sums/chosen-sensors.ts'
+import { FigureDesk, Figures } from './sums/figure-desk.ts'
+import * as binRoutes from './sums/routes-bins.ts'
+import * as figureRoutes from './sums/routes-figures.ts'
 
 export const plugin = definePlugin({
   id: 'resources.geostreams',
@@ -32,15 +44,38 @@ export const plugin = definePlugin({
     provide(SensorLifes, SensorLife),
     provide(StreamLifes, StreamLife),
     provide(ChosenStreams, StreamChooser),
+    provide(Statistics, ReadingStatistics),
+    provide(Counting, GeoCounts),
     provide(MayAddTo, AddingRights),
     provide(TakesIn, Intake),
     provide(OwnersPort, OwnersOf),
     provide(Readings, ReadingsStore),
     provide(HeadsOfCsv, CsvHeads),
     provide(Life, DatapointLife),
+    provide(SensorsAsked, ChosenSensors),
+    provide(Bins, BinDesk),
+    provide(Figures, FigureDesk),
     provide(RightsOf, SensorRights),
     provide(RightsOf, StreamRights),
+    provide(Searchables, SearchableSensors),
+    provide(Searchables, SearchableStreams),
   ],
-  routes: { ...sensorRoutes, ...streamRoutes, ...datapointRoutes, ...bulkRoutes, ...datapointListRoutes },
+  routes: {
+    ...sensorRoutes,
+    ...streamRoutes,
+    ...upkeepRoutes,
+    ...datapointRoutes,
+    ...bulkRoutes,
+    ...datapointListRoutes,
+    ...binRoutes,
+    ...figureRoutes,
+  },
+  handlers: [
+    on('sensor.removed', RemoveStreams),
+    on(['sensor.created', 'sensor.updated'], FollowSensor),
+    on('space.removed', LeaveSpace),
+    on('stream.created', SettleStream),
+    onBatch(['stream.removed'], RemoveReadings),
+  ],
   collections: [sensors, streams, geoNumbers],
 })

@@ -1,17 +1,33 @@
-import { Forbidden, Invalid, NotFound, routesFor, s } from 'pounce/sdk'
-import { readGeometry, readProperties } from '../input.ts'
-import { SensorJson, toSensorJson } from './sensor-json.ts'
+import { answerList, Forbidden, Installation, Invalid, type ListQuery, NotFound, routesFor, Sensors, s } from 'pounce/sdk'
+import { areaParameters, readAreas } from '../area.ts'
+import { readGeometry, readProperties, sensorRef } from '../input.ts'
+import { namedListParameters, namedPage } from '../list-parameters.ts'
+import type { Sensor } from '../records.ts'
+import { type ReadingStatistics, Statistics } from '../statistics.ts'
+import { ok } from '../statuses.ts'
+import { parametersOf, rangeOf, SensorJson, toSensorJson } from './sensor-json.ts'
 import { SensorLifes } from './sensor-life.ts'
 
-const route = routesFor('geostreams', { life: SensorLifes })
+const route = routesFor('geostreams', { life: SensorLifes, sensors: Sensors, statistics: Statistics, installation: Installation })
+const params = s.Object({ id: s.String({ maxLength: 40, description: 'Number of a sensor' }) })
+const ofSensor = ({ id }: { readonly id: string }) => sensorRef(id)
 const free = s.Record(s.String(), s.Unknown())
 const spaces = s.Optional(s.Array(s.id(), { maxItems: 100, description: 'Ids of spaces through whose roles people have rights on it' }))
+
+const shownWith =
+  (statistics: ReadingStatistics) =>
+  async (some: readonly Sensor[]): Promise<SensorJson[]> => {
+    const known = await statistics.ofSensors(some.map(({ id }) => id))
+    return some.map(sensor => toSensorJson(sensor, known.get(sensor.id)))
+  }
+const shown = async (statistics: ReadingStatistics, sensor: Sensor): Promise<SensorJson> =>
+  toSensorJson(sensor, (await statistics.ofSensors([sensor.id])).get(sensor.id))
 
 export const createSensor = route({
   method: 'POST',
   path: '/api/geostreams/sensors',
   summary: 'Make a sensor',
-  description: 'Coordinates are GeoJSON: longitude, latitude, and perhaps altitude.',
+  description: 'Coordinates are GeoJSON: longitude, latitude, and perhaps altitude. Putting it into spaces takes the right to add to each.',
   permission: 'AddGeoStream',
   body: s.Object({ name: s.line(), type: s.Optional(s.String()), geometry: free, properties: free, spaces }),
   responses: { 200: SensorJson },
@@ -23,3 +39,105 @@ export const createSensor = route({
     return { status: 200, body: toSensorJson(made, undefined) }
   },
 })
+
+export const listSensors = route({
+  method: 'GET',
+  path: '/api/geostreams/sensors',
+  summary: 'Sensors by name',
+  description: 'Those that the caller may see. With an area a page may hold fewer than `limit`.',
+  permission: 'ViewGeoStream',
+  query: s.Object({
+    ...areaParameters,
+    sensor_name: s.Optional(s.String({ maxLength: 500, description: 'The whole name' })),
+    ...namedListParameters,
+  }),
+  responses: { 200: s.list(SensorJson) },
+  throws: [Invalid],
+  async handle({ query, caller, url }, { sensors, statistics, installation }) {
+    const areas = readAreas(query)
+    const asked = { ...(query.sensor_name ? { name: query.sensor_name } : {}), ...(areas ? { areas } : {}) }
+    const read = (page: ListQuery) => sensors.list(caller, asked, namedPage(page))
+    return answerList(query, { read, show: shownWith(statistics), baseUrl: installation.baseUrl, url })
+  },
+})
+
+export const getSensor = route({
+  method: 'GET',
+  path: '/api/geostreams/sensors/:id',
+  summary: 'One sensor',
+  permission: 'ViewGeoStream',
+  of: ofSensor,
+  params,
+  responses: { 200: SensorJson },
+  throws: [NotFound],
+  async handle({ params }, { sensors, statistics }) {
+    return { status: 200, body: await shown(statistics, await existing(sensors, params.id)) }
+  },
+})
+
+export const updateSensor = route({
+  method: 'PUT',
+  path: '/api/geostreams/sensors/:id',
+  summary: 'Change the properties, the place or the spaces of a sensor',
+  description:
+    'Properties are joined with those it has, member by member; what is absent stays. Putting it into a space takes the right to add to that, and is for whoever made the sensor; taking it out takes that or the right to remove from the space.',
+  permission: 'CreateSensor',
+  of: ofSensor,
+  params,
+  body: s.Object({ properties: s.Optional(free), geometry: s.Optional(free), spaces }),
+  responses: { 200: SensorJson },
+  throws: [Invalid, NotFound, Forbidden],
+  async handle({ params, body, caller }, { life, statistics }) {
+    const { properties, geometry, spaces } = body
+    if (!properties && !geometry && !spaces) throw new Invalid('The body has neither properties nor geometry nor spaces')
+    const changes = {
+      ...(properties ? { properties: readProperties(properties) } : {}),
+      ...(geometry ? { geometry: readGeometry(geometry) } : {}),
+      ...(spaces ? { spaces } : {}),
+    }
+    return { status: 200, body: await shown(statistics, await life.change(caller, sensorRef(params.id).id, changes)) }
+  },
+})
+
+export const deleteSensor = route({
+  method: 'DELETE',
+  path: '/api/geostreams/sensors/:id',
+  summary: 'Delete a sensor with its streams and readings',
+  description: 'They are out of sight at once and go in the background.',
+  permission: 'DeleteGeoStream',
+  of: ofSensor,
+  params,
+  responses: ok,
+  throws: [NotFound],
+  async handle({ params, caller }, { life }) {
+    await life.remove(sensorRef(params.id).id, caller.user?.id)
+    return { status: 200, body: { status: 'ok' } }
+  },
+})
+
+export const getSensorStatistics = route({
+  method: 'GET',
+  path: '/api/geostreams/sensors/:id/stats',
+  summary: 'When the readings of a sensor begin and end, and what they tell',
+  permission: 'ViewGeoStream',
+  of: ofSensor,
+  params,
+  responses: {
+    200: s.Object({
+      range: s.Object({ min_start_time: s.Union([s.String(), s.Null()]), max_end_time: s.Union([s.String(), s.Null()]) }),
+      parameters: s.Array(s.Union([s.String(), s.Null()])),
+    }),
+  },
+  throws: [NotFound],
+  async handle({ params }, { sensors, statistics }) {
+    const { id } = await existing(sensors, params.id)
+    const known = (await statistics.ofSensors([id])).get(id)
+    return { status: 200, body: { range: rangeOf(known), parameters: known ? parametersOf(known) : [] } }
+  },
+})
+
+const existing = async (sensors: Sensors, number: string): Promise<Sensor> => {
+  const sensor = await sensors.get(sensorRef(number).id)
+  if (!sensor) throw new NotFound('sensor')
+  return sensor
+}

@@ -1,0 +1,86 @@
+import {
+  anonymous,
+  type Collection,
+  type DocumentStore,
+  eq,
+  fullNameOf,
+  type Json,
+  type MetadataValue,
+  type Policy,
+  type SearchDocument,
+  type SensorRecord,
+  type Stored,
+  type StreamRecord,
+  type Users,
+} from 'pounce/sdk'
+import { typedValue } from 'pounce/sdk/search'
+
+/** Bounds of what one sensor or stream puts into the index. */
+const mostValues = 2000
+const mostDepth = 16
+const longestValue = 1000
+
+/** Free properties as values that can be searched: under dotted paths, each element of a list by itself. Dots in names are `_`. */
+export const searchedProperties = (properties: { readonly [key: string]: Json }): readonly MetadataValue[] => {
+  const values: MetadataValue[] = []
+  const walk = (field: string, value: Json, depth: number): void => {
+    if (values.length >= mostValues || depth > mostDepth || value === null) return
+    if (typeof value === 'string') values.push({ field, value: typedValue(value.slice(0, longestValue)) })
+    else if (typeof value !== 'object') values.push({ field, value })
+    else if (Array.isArray(value)) for (const item of value as readonly Json[]) walk(field, item, depth + 1)
+    else for (const [key, item] of Object.entries(value)) walk([field, nameOf(key)].filter(Boolean).join('.'), item, depth + 1)
+  }
+  walk('', properties, 0)
+  return values
+}
+
+const nameOf = (key: string): string => key.replaceAll('.', '_').slice(0, 200)
+
+type Listed = SensorRecord | StreamRecord
+
+/** What a kind adds to what sensors and streams have in common. */
+export interface Particulars {
+  readonly kind: 'sensor' | 'stream'
+  readonly values: readonly MetadataValue[]
+  readonly childOf: readonly string[]
+}
+
+/** What the index should know of sensors or streams. */
+export const searchDocuments = async <T extends Listed>(
+  { documents, users, policy }: { readonly documents: DocumentStore; readonly users: Users; readonly policy: Policy },
+  from: Collection<T>,
+  ids: readonly string[],
+  particulars: (one: T & Stored) => Particulars,
+): Promise<ReadonlyMap<string, SearchDocument>> => {
+  const found = await documents.getMany(from, ids)
+  const authors = await users.getMany([...new Set([...found.values()].map(({ author }) => author))])
+  const isPublic = policy.can(anonymous, 'ViewGeoStream') === 'yes'
+  const describe = (one: T & Stored): SearchDocument => {
+    const { kind, values, childOf } = particulars(one)
+    const author = authors.get(one.author)
+    return {
+      id: one.id,
+      kind,
+      revision: one.revision,
+      name: one.name,
+      description: '',
+      creator: one.author,
+      creatorName: author ? fullNameOf(author) : '',
+      creatorEmail: author?.email ?? '',
+      created: new Date(one.created),
+      tags: [],
+      comments: [],
+      metadata: [...searchedProperties(one.properties), ...values],
+      childOf,
+      spaces: one.spaces,
+      isPublic,
+      isListed: one.state === 'live',
+    }
+  }
+  return new Map([...found].map(([id, one]) => [id, describe(one)]))
+}
+
+/** Every id, for a rebuild. */
+export async function* idsIn(documents: DocumentStore, from: Collection<Listed>): AsyncIterable<string> {
+  for await (const { id } of documents.scan(from, { using: 'byAge', where: eq('state', 'live') })) yield id
+}
