@@ -1,0 +1,331 @@
+import { once } from 'node:events'
+import { request } from 'node:http'
+import { Readable } from 'node:stream'
+import test from 'ava'
+import { GeoStore, NoSpace, Streams, streamIdOf, Unavailable } from 'pounce/sdk'
+import { bootForTest, MemoryGeoStore, type TestServer } from 'pounce/sdk/testing'
+import { callsOf } from '../support/calls.ts'
+import { newSensor, newStream, pointAt } from '../support/geostreams.ts'
+import { newKey } from '../support/people.ts'
+import { letIn, newSpace, type Somebody, somebody } from '../support/spaces-and-people.ts'
+import { until } from '../support/until.ts'
+
+/** A store whose next calls can be made to fail, or to wait. */
+class FaultyStore extends MemoryGeoStore {
+  faults: Error[] = []
+  before: (() => Promise<void>) | undefined
+
+  override async insert(points: Parameters<MemoryGeoStore['insert']>[0]) {
+    await this.before?.()
+    const fault = this.faults.shift()
+    if (fault) {
+      await super.insert(points.slice(0, points.length / 2))
+      throw fault
+    }
+    return super.insert(points)
+  }
+}
+
+const store = new FaultyStore()
+let server: TestServer
+let ann: Somebody
+let stranger: Somebody
+let sensor: number
+
+test.before(async () => {
+  server = await bootForTest({ overrides: { [GeoStore]: store } })
+  ann = await somebody(server, 'ann')
+  stranger = await somebody(server, 'stranger')
+  sensor = await newSensor(ann)
+})
+test.after.always(() => server?.stop())
+
+const bulk = '/api/geostreams/datapoints/bulk'
+const at = (n: number): string => new Date(Date.UTC(2020, 0, 1) + n * 60_000).toISOString().replace('.000Z', 'Z')
+const point = (n: number, more: object = {}) => ({
+  ...{ start_time: at(n), end_time: at(n), type: 'Feature', geometry: pointAt(-88, 40, 0), properties: { n } },
+  ...more,
+})
+const points = (count: number, more: object = {}) => Array.from({ length: count }, (_, n) => point(n, more))
+const countOf = (stream: number): Promise<number> => store.count({ streams: [stream] }, 1e6)
+const stream = (): Promise<number> => newStream(ann, sensor)
+
+interface Report {
+  readonly inserted: number
+  readonly refused: number
+  readonly lines: readonly { readonly line: number; readonly field?: string; readonly message: string }[]
+  readonly code?: string
+}
+
+const send = async (body: string | Uint8Array | ReadableStream, type = 'application/x-ndjson', query = '', key = ann.key) => {
+  const init = { method: 'POST', headers: { 'content-type': type }, body, duplex: 'half' }
+  const answer = await server.as(key)(bulk + query, init as RequestInit)
+  return { status: answer.status, body: (await answer.json()) as Report & number }
+}
+const ndjson = (...lines: readonly unknown[]): string =>
+  lines.map(line => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n')
+
+test('datapoints with one stream beside them all go in, and their count is the answer', async t => {
+  const own = await stream()
+  for (const stream_id of [String(own), own]) {
+    const { status, body } = await ann.post(bulk, { datapoints: points(600), stream_id })
+    t.deepEqual([status, body], [200, 600])
+  }
+  t.is(await countOf(own), 1200)
+  t.deepEqual((await ann.post(bulk, { stream_id: String(own), datapoints: [] })).body, 0)
+})
+
+test('an array of datapoints may be of several streams, and each hears of its own', async t => {
+  const [one, other] = [await stream(), await stream()]
+  const mixed = [...points(3, { stream_id: String(one) }), ...points(2, { stream_id: other, properties: { depth: 1, site: 'A' } })]
+  const { status, body } = await ann.post(bulk, mixed)
+  t.deepEqual([status, body], [200, 5])
+  t.deepEqual([await countOf(one), await countOf(other)], [3, 2])
+  const records = await server.get(Streams).getMany([one, other].map(streamIdOf))
+  t.deepEqual(records.get(streamIdOf(one))?.parameters, ['n'])
+  t.deepEqual(records.get(streamIdOf(other))?.parameters.toSorted(), ['depth', 'site'])
+})
+
+test('lines of JSON go in: with CRLF, blank lines, a mark at the beginning and no newline at the end', async t => {
+  const own = await stream()
+  const lines = points(3, { stream_id: own }).map(each => JSON.stringify(each))
+  for (const type of ['application/x-ndjson', 'application/ndjson; charset=utf-8', 'application/jsonl']) {
+    const { status, body } = await send(`\ufeff${lines.join('\r\n')}\r\n\r\n${lines[0]}`, type)
+    t.deepEqual([status, body as number], [200, 4])
+  }
+  t.deepEqual((await send(ndjson(point(1), point(2)), undefined, `?stream_id=${own}`)).body as number, 2)
+  t.is(await countOf(own), 14)
+})
+
+const deep = (levels: number): string => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
+const withProperties = (text: string): string =>
+  JSON.stringify(point(1, { properties: 0 })).replace('"properties":0', `"properties":${text}`)
+const badLines: readonly (readonly [title: string, line: string | Buffer, field: string | undefined])[] = [
+  ['no JSON', '{"start_time":', undefined],
+  ['a list', '[1]', undefined],
+  ['a text', '"point"', undefined],
+  ['null', 'null', undefined],
+  ['not a number', withProperties('{"n":NaN}'), undefined],
+  ['infinity', withProperties('{"n":-Infinity}'), undefined],
+  ['a number beyond all', withProperties('{"n":1e999}'), 'properties'],
+  ['one name twice', withProperties('{"n":1,"n":2}'), undefined],
+  ['one name twice, deeply and spelt otherwise', withProperties('{"x":[{"n":1,"\\u006e":2}]}'), undefined],
+  ['a prototype', withProperties('{"__proto__":{"x":1}}'), undefined],
+  ['a constructor, deeply', withProperties('{"a":[{"constructor":1}]}'), undefined],
+  ['65 levels', withProperties(deep(65)), undefined],
+  ['half a character', withProperties('{"a":"\\ud800"}'), 'properties'],
+  ['half a character in a name', withProperties('{"\\udc00":1}'), 'properties'],
+  ['a null character', withProperties('{"a":"\\u0000"}'), 'properties'],
+  ['other bytes than UTF-8', Buffer.from(withProperties('{"a":"\xe9"}'), 'latin1'), undefined],
+  ['a latitude beyond 90', JSON.stringify(point(1, { geometry: pointAt(40, -88.5 - 10) })), 'geometry.coordinates'],
+  ['an unknown type of geometry', JSON.stringify(point(1, { geometry: { type: 'Sphere', coordinates: [1, 2] } })), 'geometry'],
+  ['no geometry', JSON.stringify(point(1, { geometry: null })), 'geometry'],
+  ['no properties', JSON.stringify(point(1, { properties: undefined })), 'properties'],
+  ['properties of too many characters', withProperties(`{"a":"${'x'.repeat(70_000)}"}`), 'properties'],
+  ['a start without zone', JSON.stringify(point(1, { start_time: '2020-01-01T00:00:00' })), 'start_time'],
+  ['an end before its start', JSON.stringify(point(5, { end_time: at(4) })), 'end_time'],
+  ['no type', JSON.stringify(point(1, { type: undefined })), 'type'],
+  ['a stream that is not there', JSON.stringify(point(1, { stream_id: '88888888' })), 'stream_id'],
+  ['a stream that is SQL', JSON.stringify(point(1, { stream_id: "1' OR '1'='1" })), 'stream_id'],
+]
+
+const joinBytes = (lines: readonly (string | Buffer)[]): Buffer =>
+  Buffer.concat(lines.flatMap(line => [Buffer.from(line), Buffer.from('\n')]))
+
+for (const [title, line, field] of badLines)
+  test(`a line that has ${title} is refused by its number, and the others go in`, async t => {
+    const own = await stream()
+    const good = JSON.stringify(point(1))
+    const { status, body } = await send(joinBytes([good, line, good]), undefined, `?stream_id=${own}`)
+    t.is(status, 207)
+    t.like(body, { inserted: 2, refused: 1 })
+    t.is(body.lines[0]?.line, 2)
+    t.is(body.lines[0]?.field, field)
+    t.truthy(body.lines[0]?.message)
+    t.is(await countOf(own), 2)
+    if (typeof line !== 'string') return
+    const array = await send(
+      `[${good.replace('{', `{"stream_id":${own},`)}, ${line.replace(/^\{(?!"stream)/, `{"stream_id":${own},`)}]`,
+      'application/json',
+    )
+    if (title === 'no JSON') t.is(array.status, 400)
+    else if (title !== 'a stream that is not there' && title !== 'a stream that is SQL')
+      t.like([array.status, array.body], [207, { inserted: 1, refused: 1 }])
+  })
+
+test('when nothing is left the answer is 400 with the same report, and the message says why', async t => {
+  const own = await stream()
+  const bad = points(1500, { start_time: 'yesterday' })
+  const { status, body } = await send(ndjson(...bad), undefined, `?stream_id=${own}`)
+  t.is(status, 400)
+  t.like(body, { inserted: 0, refused: 1500, code: 'invalid', status: 'error' })
+  t.is(body.lines.length, 1000)
+  t.deepEqual([body.lines[0]?.line, body.lines[999]?.line], [1, 1000])
+  t.is((await ann.post(bulk, { datapoints: bad, stream_id: own })).status, 400)
+  t.is(await countOf(own), 0)
+})
+
+test('a latitude that looks swapped is said to', async t => {
+  const own = await stream()
+  const { body } = await ann.post(bulk, { datapoints: [point(1, { geometry: pointAt(40.1, -100.2, 0) })], stream_id: own })
+  t.regex((body as Report).lines[0]?.message ?? '', /swapped/)
+})
+
+for (const [title, body] of [
+  ['no JSON', '{"datapoints":[{]'],
+  ['an end that is missing', '[{"a":1}'],
+  ['a comma too many', '[{"a":1},]'],
+  ['something after it', '[] []'],
+  ['no datapoints', '{"stream_id":"1"}'],
+  ['datapoints that are no list', '{"datapoints":{},"stream_id":"1"}'],
+  ['datapoints twice', '{"datapoints":[],"datapoints":[],"stream_id":"1"}'],
+  ['a text', '"x"'],
+  ['nothing', ''],
+  ['a stream that is none', '{"datapoints":[],"stream_id":"x"}'],
+  ['other bytes than UTF-8', Buffer.from('[{"é":1}]', 'latin1')],
+] as const)
+  test(`a body of JSON that has ${title} is refused as a whole`, async t => {
+    t.is((await send(body, 'application/json')).status, 400)
+  })
+
+test('only bodies that we read are read', async t => {
+  t.is((await send('x', 'text/csv')).status, 415)
+  t.is((await send('[]', 'application/json; charset=latin1')).status, 415)
+})
+
+test('too much JSON is refused, which says how more can be sent', async t => {
+  const many = await send(`[${'1,'.repeat(20_000)}1]`, 'application/json')
+  t.is(many.status, 413)
+  t.regex(JSON.stringify(many.body), /x-ndjson/)
+  const large = await send(`["${'x'.repeat(17 * 1024 * 1024)}"]`, 'application/json')
+  t.is(large.status, 413)
+})
+
+test('a line of more than 1 MiB is refused alone', async t => {
+  const own = await stream()
+  const long = withProperties(`{"a":"${'x'.repeat(3 * 1024 * 1024)}"}`)
+  const { status, body } = await send(ndjson(point(1), long, point(2)), undefined, `?stream_id=${own}`)
+  t.like([status, body.inserted, body.lines[0]?.line], [207, 2, 2])
+  const last = await send(ndjson(point(1), long), undefined, `?stream_id=${own}`)
+  t.like([last.status, last.body.inserted, last.body.lines[0]?.line], [207, 1, 2])
+})
+
+test('who may not add is refused before anything is read, and line by line where lines name streams', async t => {
+  const own = await stream()
+  const body = { datapoints: points(2), stream_id: own }
+  t.is((await callsOf(server.as()).post(bulk, body)).status, 401)
+  t.is((await stranger.post(bulk, body)).status, 403)
+  t.is((await ann.post(bulk, { ...body, stream_id: '88888888' })).status, 404)
+  t.is((await send(ndjson(point(1)), undefined, '?stream_id=88888888')).status, 404)
+  t.is((await send(ndjson(point(1)), undefined, '?stream_id=x')).status, 400)
+  const theirs = await newStream(stranger, await newSensor(stranger))
+  const mixed = await send(ndjson(point(1, { stream_id: own }), point(1, { stream_id: theirs })), undefined, '', stranger.key)
+  t.is(mixed.status, 207)
+  t.like(mixed.body, { inserted: 1, refused: 1, lines: [{ line: 1, field: 'stream_id' }] })
+  t.is(await countOf(own), 0)
+})
+
+test('a key that is held to a space adds to what is in it', async t => {
+  const space = await newSpace(ann)
+  const editor = await somebody(server, 'editor')
+  await letIn(ann, space, 'Editor', editor)
+  const inside = await newStream(ann, await newSensor(ann, { spaces: [space] }))
+  const outside = await stream()
+  await server.drained()
+  const held = await newKey(server, ann.email, ann.password, `name=held&spaces=${space}`)
+  const { status, body } = await send(ndjson(point(1, { stream_id: outside }), point(1, { stream_id: inside })), undefined, '', held)
+  t.is(status, 207)
+  t.like(body, { inserted: 1, refused: 1, lines: [{ line: 1 }] })
+  t.is((await send(ndjson(point(1)), undefined, `?stream_id=${inside}`, editor.key)).status, 200)
+})
+
+test.serial('a store that is away answers 503 and leaves nothing of the batch; what went before stays and is told', async t => {
+  const own = await stream()
+  store.faults = [new Unavailable('away')]
+  const first = await ann.post(bulk, { datapoints: points(10), stream_id: own })
+  t.is(first.status, 503)
+  t.is(await countOf(own), 0)
+  let calls = 0
+  store.before = async () => {
+    calls += 1
+    if (calls === 3) store.faults = [new NoSpace()]
+  }
+  const { status, body } = await send(ndjson(...points(5000)), undefined, `?stream_id=${own}`)
+  store.before = undefined
+  t.is(status, 507)
+  t.like(body, { inserted: 2000, refused: 0, code: 'no-space' })
+  t.is(await countOf(own), 2000)
+  t.deepEqual((await server.get(Streams).get(streamIdOf(own)))?.parameters, ['n'])
+})
+
+test.serial('when the stream goes while its datapoints come, they go too and are refused', async t => {
+  const own = await stream()
+  store.before = async () => {
+    store.before = undefined
+    const { status } = await ann.remove(`/api/geostreams/streams/${own}`)
+    t.is(status, 200)
+    await server.drained()
+  }
+  const other = await stream()
+  const mixed = [...points(2, { stream_id: own }), ...points(3, { stream_id: other })]
+  const { status, body } = await ann.post(bulk, mixed)
+  t.is(status, 207)
+  t.like(body, { inserted: 3, refused: 2 })
+  t.deepEqual(
+    (body as Report).lines.map(({ line, field }) => [line, field]),
+    [
+      [1, 'stream_id'],
+      [2, 'stream_id'],
+    ],
+  )
+  t.is(await countOf(own), 0)
+})
+
+test('of a body that breaks off, complete lines stay and the half one does not', async t => {
+  const own = await stream()
+  const sending = request(`${server.url}${bulk}?stream_id=${own}`, {
+    method: 'POST',
+    headers: { 'x-api-key': ann.key, 'content-type': 'application/x-ndjson', 'content-length': '1000000' },
+  })
+  const ended = once(sending, 'error').catch(() => undefined)
+  sending.write(`${ndjson(...points(1200))}\n${JSON.stringify(point(1))}`)
+  await until('the first batch to be there', async () => (await countOf(own)) >= 1000)
+  sending.destroy()
+  await ended
+  await until('all complete lines to be there', async () => (await countOf(own)) === 1200)
+  await until('the stream to know', async () => (await server.get(Streams).get(streamIdOf(own)))?.parameters.length === 1)
+  t.is(await countOf(own), 1200)
+})
+
+test('lines come as slowly as they like, and in pieces that no line fits into', async t => {
+  const own = await stream()
+  const text = ndjson(...points(4))
+  async function* pieces() {
+    for (const byte of Buffer.from(text)) {
+      yield Buffer.from([byte])
+      if (byte === 10) await new Promise(resolve => setImmediate(resolve))
+    }
+  }
+  const { status, body } = await send(Readable.toWeb(Readable.from(pieces())) as ReadableStream, undefined, `?stream_id=${own}`)
+  t.deepEqual([status, body as number], [200, 4])
+})
+
+test.serial('a long stream of lines is told of as it comes, and never in memory as a whole', async t => {
+  const own = await stream()
+  const count = 60_000
+  async function* lines() {
+    for (let n = 0; n < count; n += 1000) yield Buffer.from(`${ndjson(...Array.from({ length: 1000 }, (_, more) => point(n + more)))}\n`)
+  }
+  let most = 0
+  let waiting = 0
+  store.before = async () => {
+    waiting += 1
+    most = Math.max(most, waiting)
+    await new Promise(resolve => setImmediate(resolve))
+    waiting -= 1
+  }
+  const { status, body } = await send(Readable.toWeb(Readable.from(lines())) as ReadableStream, undefined, `?stream_id=${own}`)
+  store.before = undefined
+  t.deepEqual([status, body as number], [200, count])
+  t.is(most, 1)
+})
