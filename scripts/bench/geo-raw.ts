@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
@@ -53,9 +54,9 @@ const insertion = `INSERT INTO point SELECT id, stream, start, stop, made, ST_Se
 const question = `SELECT id, stream, start, stop, ST_AsGeoJSON(place), properties FROM point
   WHERE stream = ANY($1) AND start >= $2 AND stop <= $3 AND place && ST_MakeEnvelope($4, $5, $6, $7, 4326) ORDER BY start`
 
-/** Eight connections insert at once, as the loggers of the workload do. At the end the schema of the bench goes, too. */
-export const rawPg = async (url: string, benchSchema: string, count: number): Promise<RawPoints> => {
-  const schema = `${benchSchema}_raw`
+/** Eight connections insert at once, as the loggers of the workload do. */
+export const rawPg = async (url: string, count: number): Promise<RawPoints> => {
+  const schema = `bench_${randomBytes(6).toString('hex')}`
   const pool = new pg.Pool({ connectionString: url, max: 8, options: `-c search_path=${schema},public` })
   await pool.query(`CREATE SCHEMA ${schema}`)
   await pool.query(table)
@@ -93,7 +94,7 @@ export const rawPg = async (url: string, benchSchema: string, count: number): Pr
       return (await pool.query({ name: 'ask', text: question, values })).rows.length
     },
     close: async () => {
-      await pool.query(`DROP SCHEMA IF EXISTS ${schema}, ${benchSchema} CASCADE`)
+      await pool.query(`DROP SCHEMA ${schema} CASCADE`)
       await pool.end()
     },
   }

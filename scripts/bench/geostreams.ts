@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { placesOn, type ServerPart } from '../../test/support/server-places.ts'
 import { admin, type BoxAndTime, boxes, bulkOf, fillPoints, stations, yearStream } from './geo-points.ts'
 import { type RawPoints, rawPg, rawSqlite } from './geo-raw.ts'
 import { load, percentile, request } from './load.ts'
@@ -12,25 +12,18 @@ import { median, type Row, round, spread } from './table.ts'
 /** Which store of points is measured, and beside what. */
 interface Side {
   readonly name: string
-  readonly env: Readonly<Record<string, string>>
+  readonly parts: readonly ServerPart[]
   raw(folder: string, count: number): Promise<RawPoints>
-  /** Milliseconds for a box and a span of time. */
-  readonly boxGoalMs: number | undefined
 }
 
-const sides = (count: number): readonly Side[] => {
-  const sqlite: Side = {
-    name: 'geo.rtree',
-    env: {},
-    raw: async folder => rawSqlite(folder, count),
-    boxGoalMs: count > 1_000_000 ? 5 : 2,
-  }
-  const url = process.env['POUNCE_TEST_POSTGIS_URL']
-  if (!url) return [sqlite]
-  const schema = `bench_${randomBytes(6).toString('hex')}`
-  const env = { POUNCE_USE: 'geo.postgis', POUNCE_GEO__POSTGIS__URL: url, POUNCE_GEO__POSTGIS__SCHEMA: schema }
-  return [sqlite, { name: 'geo.postgis', env, raw: () => rawPg(url, schema, count), boxGoalMs: undefined }]
-}
+const address = (name: string): string => process.env[`POUNCE_TEST_${name}_URL`] ?? ''
+
+const sides: readonly Side[] = [
+  { name: 'geo.rtree', parts: [], raw: async (folder, count) => rawSqlite(folder, count) },
+  ...(address('POSTGIS') === ''
+    ? []
+    : [{ name: 'geo.postgis', parts: ['geo.postgis'], raw: (_, count) => rawPg(address('POSTGIS'), count) } satisfies Side]),
+]
 
 const perBulk = 500
 const connections = 8
@@ -93,6 +86,8 @@ const figures = (sorted: readonly number[]): string => `${round(percentile(sorte
 interface Scale {
   readonly count: number
   readonly rounds: number
+  /** Milliseconds for a box and a span of time, at most, on SQLite. */
+  readonly boxGoalMs: number
   /** Box and time alone, for more readings than the rest is measured on. */
   readonly boxesOnly?: boolean
 }
@@ -109,14 +104,16 @@ const rowsOfCsv = (name: string, count: number, all: readonly StreamedLines[], i
   ]
 }
 
-const measureSide = async (side: Side, { count, rounds, boxesOnly = false }: Scale, folder: string): Promise<readonly Row[]> => {
+const measureSide = async (side: Side, { count, rounds, boxGoalMs, boxesOnly = false }: Scale, folder: string): Promise<readonly Row[]> => {
   const rows: Row[] = []
   const size = count.toLocaleString('en')
   const areas = boxes(400)
   const raw = await side.raw(folder, count)
   const rawRate = await raw.ingest(count)
-  await fillPoints(folder, count, side.env)
-  const server = await startPounce({ folder, settings: side.env })
+  const endings: (() => Promise<void>)[] = []
+  const { settings } = await placesOn({ teardown: end => void endings.push(end) }, address, side.parts)
+  await fillPoints(folder, count, settings)
+  const server = await startPounce({ folder, settings })
   const key = await newKey(server, admin)
   try {
     const [byHand, overHttp]: [number[][], { readonly p50: number; readonly p99: number }[]] = [[], []]
@@ -126,7 +123,7 @@ const measureSide = async (side: Side, { count, rounds, boxesOnly = false }: Sca
     }
     const workload = `10 · box + time, ${size} points`
     const p99 = median(overHttp.map(each => each.p99))
-    const goal = side.boxGoalMs === undefined ? {} : { ratio: p99, goal: side.boxGoalMs, isCeiling: true }
+    const goal = side.parts.length > 0 ? {} : { ratio: p99, goal: boxGoalMs, isCeiling: true }
     rows.push({ workload, subject: raw.name, figure: figures(byHand.flat().sort((a, b) => a - b)) })
     const figure = `${round(median(overHttp.map(each => each.p50)))} ms, p99 ${round(p99)} ms`
     rows.push({ workload, subject: `${side.name}, over HTTP`, figure, ...goal })
@@ -161,6 +158,7 @@ const measureSide = async (side: Side, { count, rounds, boxesOnly = false }: Sca
   } finally {
     await server.stop()
     await raw.close()
+    for (const end of endings) await end()
   }
 }
 
@@ -168,8 +166,8 @@ const measureSide = async (side: Side, { count, rounds, boxesOnly = false }: Sca
 export const geostreams = async (scales: readonly Scale[]): Promise<readonly Row[]> => {
   const rows: Row[] = []
   for (const scale of scales)
-    for (const side of sides(scale.count)) {
-      if (scale.boxesOnly && side.boxGoalMs === undefined) continue
+    for (const side of sides) {
+      if (scale.boxesOnly && side.parts.length > 0) continue
       const folder = await mkdtemp(join(tmpdir(), 'pounce-bench-'))
       try {
         if (scale.count % stations !== 0) throw new Error(`so many points do not share among ${stations} stations`)

@@ -93,7 +93,7 @@ const parts: readonly ServerPart[] = ['documents.mongodb', 'blobs.s3', 'search.e
 
 /** Workload 1 on the servers that `POUNCE_TEST_…_URL` name, beside the embedded parts; nothing where one of them is missing. */
 export const ingestOnServers = async (rounds: number, seconds: number, plugins: readonly string[]): Promise<readonly Row[]> => {
-  const address = (name: (typeof servers)[number]): string => process.env[`POUNCE_TEST_${name}_URL`] ?? ''
+  const address = (name: string): string => process.env[`POUNCE_TEST_${name}_URL`] ?? ''
   if (servers.some(name => address(name) === '')) return []
   const [embedded, distributed]: [number[], number[]] = [[], []]
   for (let round = 0; round < rounds; round += 1) {

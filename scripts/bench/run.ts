@@ -52,10 +52,10 @@ const workloads: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   geostreams: () =>
     geostreams(
       values.quick
-        ? [{ count: 50_000, rounds: 1 }]
+        ? [{ count: 50_000, rounds: 1, boxGoalMs: 2 }]
         : [
-            { count: 1_000_000, rounds },
-            { count: 10_000_000, rounds, boxesOnly: true },
+            { count: 1_000_000, rounds, boxGoalMs: 2 },
+            { count: 10_000_000, rounds, boxGoalMs: 5, boxesOnly: true },
           ],
     ),
   reports: () => reports(rounds, values.quick ? 50_000 : 1_000_000),
