@@ -1,28 +1,31 @@
 import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
 import peggy from 'peggy'
 
-/** Writes the parser of the search language from its grammar; with `--check` says whether the committed one is that. */
-const folder = new URL('../sdk/search/grammar/', import.meta.url)
-const grammar = fileURLToPath(new URL('query.peggy', folder))
-const parser = fileURLToPath(new URL('query-parser.js', folder))
+/** Writes the parsers of the languages that we read from their grammars; with `--check` says whether the committed ones are those. */
+const languages = [
+  { grammar: 'sdk/search/grammar/query.peggy', allowedStartRules: ['Query', 'Regex'] },
+  {
+    grammar: 'plugins/resources/sensorthings/grammar/sensorthings.peggy',
+    allowedStartRules: ['Path', 'Filter', 'Expand', 'OrderBy', 'Select', 'Wkt'],
+  },
+]
 
-const made = peggy.generate(await readFile(grammar, 'utf8'), {
-  output: 'source',
-  format: 'es',
-  allowedStartRules: ['Query', 'Regex'],
-  grammarSource: 'query.peggy',
-})
-const content = `${made.trimEnd()}\n`
-const isCurrent = existsSync(parser) && (await readFile(parser, 'utf8')) === content
+const root = new URL('../', import.meta.url)
 
-if (process.argv.includes('--check')) {
-  if (!isCurrent) {
-    process.stderr.write('sdk/search/grammar/query-parser.js is not what the grammar says\n')
+for (const { grammar, allowedStartRules } of languages) {
+  const path = grammar.replace(/\.peggy$/, '-parser.js')
+  const parser = new URL(path, root)
+  const grammarSource = grammar.replace(/^.*\//, '')
+  const text = await readFile(new URL(grammar, root), 'utf8')
+  const content = `${peggy.generate(text, { output: 'source', format: 'es', allowedStartRules, grammarSource }).trimEnd()}\n`
+  const isCurrent = existsSync(parser) && (await readFile(parser, 'utf8')) === content
+  if (isCurrent) continue
+  if (process.argv.includes('--check')) {
+    process.stderr.write(`${path} is not what the grammar says\n`)
     process.exitCode = 1
+  } else {
+    await writeFile(parser, content)
+    process.stdout.write(`${path} is written\n`)
   }
-} else if (!isCurrent) {
-  await writeFile(parser, content)
-  process.stdout.write('sdk/search/grammar/query-parser.js is written\n')
 }

@@ -16,9 +16,14 @@ export interface GeoListing {
 /** A page of a list of sensors or streams: by name, then id, unless said; 1 to 1,000 of them. It may be short, and even empty, and yet have a next one. */
 export interface GeoListPage {
   readonly sort?: { readonly by: 'name' | 'id'; readonly order: 'ascending' | 'descending' }
+  /** `next` of a page, or `geoAfter` of any sensor or stream. */
   readonly after?: After
   readonly limit: number
 }
+
+/** Where a list goes on behind a sensor or stream, also behind one that is gone. */
+export const geoAfter = (by: 'name' | 'id', { name, id }: { readonly name: string; readonly id: string }): After =>
+  by === 'name' ? [name, id] : ['live', id]
 
 /** Sensors. Ids are those of `sensorIdOf`. */
 export interface Sensors extends Records<SensorRecord> {

@@ -1,0 +1,222 @@
+import { geometryFault } from 'pounce/sdk/geo'
+import type { Entity, EntityType } from './entity.ts'
+import { functions } from './functions.ts'
+import type { ParsedCall, ParsedFilter, ParsedLiteral, ParsedMember, Reckoning } from './grammar/sensorthings-parser.js'
+import { read, refusal } from './parsing.ts'
+import { types } from './types.ts'
+import { compare, Duration, durationMs, msOf, Place, Span, type Value, type ValueKind } from './values.ts'
+
+/** Properties, values, comparisons and functions of one filter. */
+const mostTerms = 200
+
+/** What a filter sees of an entity: itself under the empty path, and what sure links lead to under theirs. */
+export type Seen = ReadonlyMap<string, Entity>
+
+/** A part of a filter, ready to be asked. */
+export interface Compiled {
+  readonly kind: ValueKind
+  /** True when it is the same for every entity. */
+  readonly isConstant: boolean
+  value(seen: Seen): Value
+}
+
+/** Makes parts of filters on entities of one type ready. Whatever cannot be asked of them is `Invalid`, with its position. */
+export class FilterCompiler {
+  readonly #type: EntityType
+  readonly #now: () => number
+  readonly #of: string
+  /** Paths of links that filters look through. */
+  readonly paths = new Set<string>()
+  #terms = 0
+
+  constructor(type: EntityType, now: () => number, of: string) {
+    this.#type = type
+    this.#now = now
+    this.#of = of
+  }
+
+  compile(what: ParsedFilter): Compiled {
+    this.#terms += 1
+    if (this.#terms > mostTerms) throw refusal(this.#of, what.at, `it has more than ${mostTerms} terms`)
+    switch (what.is) {
+      case 'literal':
+        return this.#literal(what)
+      case 'member':
+        return this.#member(what)
+      case 'call':
+        return this.#call(what)
+      case 'comparison': {
+        const [left, right] = [this.compile(what.left), this.compile(what.right)]
+        this.#mustMatch(left.kind, right.kind, what.right.at)
+        return made('boolean', [left, right], ([one, other]) => compare(what.operator, one, other))
+      }
+      case 'not': {
+        const inner = this.condition(what.what)
+        return made('boolean', [inner], ([value]) => value !== true)
+      }
+      case 'and':
+      case 'or':
+        return this.#joined(what.is, what.of)
+      case 'arithmetic':
+        return this.#arithmetic(what)
+    }
+  }
+
+  /** The same for a part that must be true or false. */
+  condition(what: ParsedFilter): Compiled {
+    const compiled = this.compile(what)
+    if (compiled.kind === 'boolean' || compiled.kind === 'any') return compiled
+    throw refusal(this.#of, what.at, `a comparison such as name eq 'x' belongs here, not a ${compiled.kind}`)
+  }
+
+  #joined(is: 'and' | 'or', parts: readonly ParsedFilter[]): Compiled {
+    const all = parts.map(part => this.condition(part))
+    const value = (seen: Seen): boolean =>
+      is === 'and' ? all.every(each => each.value(seen) === true) : all.some(each => each.value(seen) === true)
+    return { kind: 'boolean', isConstant: all.every(each => each.isConstant), value }
+  }
+
+  #mustMatch(left: ValueKind, right: ValueKind, at: number): void {
+    if (left === 'place' || right === 'place')
+      throw refusal(this.#of, at, 'places are compared by st_within, st_intersects or geo.distance')
+    if (left === right || [left, right].some(kind => kind === 'any' || kind === 'null')) return
+    const hint = left === 'time' && right === 'text' ? '; times stand without quotation marks' : ''
+    throw refusal(this.#of, at, `a ${left} cannot be compared with a ${right}${hint}`)
+  }
+
+  #literal(literal: ParsedLiteral): Compiled {
+    switch (literal.kind) {
+      case 'time':
+        return constant('time', new Span(this.#ms(literal.value, literal.at)))
+      case 'span':
+        return constant('time', this.#span(literal.value, literal.at))
+      case 'duration': {
+        const ms = durationMs(literal.value)
+        if (ms === undefined) throw refusal(this.#of, literal.at, "a duration looks like duration'P1DT12H30M5.5S'")
+        return constant('duration', new Duration(ms))
+      }
+      case 'geography':
+        return constant('place', this.#place(literal.value, literal.at))
+      default:
+        return constant(literal.kind, literal.value)
+    }
+  }
+
+  #ms(text: string, at: number): number {
+    const ms = msOf(text)
+    if (ms === undefined) throw refusal(this.#of, at, `there is no time ${text}`)
+    return ms
+  }
+
+  #span([from, to]: readonly [string, string], at: number): Span {
+    const span = new Span(this.#ms(from, at), this.#ms(to, at))
+    if (span.toMs < span.fromMs) throw refusal(this.#of, at, 'the span ends before it begins')
+    return span
+  }
+
+  #place(text: string, at: number): Place {
+    const geometry = read('Wkt', text, `${this.#of}, geography at position ${at + 1}`)
+    const fault = geometryFault(geometry)
+    if (fault !== undefined) throw refusal(this.#of, at, fault)
+    return new Place(geometry)
+  }
+
+  #member({ names, at }: ParsedMember): Compiled {
+    const [path, rest, type] = this.#follow(names, at)
+    const name = rest[0] === '@iot.id' ? 'id' : rest[0]
+    const kind = name !== undefined && Object.hasOwn(type.fields, name) ? type.fields[name] : undefined
+    if (name === undefined || kind === undefined)
+      throw refusal(this.#of, at, `${type.set} have no property ${name ?? ''} to filter by, but ${Object.keys(type.fields).join(', ')}`)
+    const below = rest.slice(1)
+    if (below.length > 0 && kind !== 'any') throw refusal(this.#of, at, `${name} has no properties`)
+    if (path !== '') this.paths.add(path)
+    return {
+      kind: below.length > 0 ? 'any' : kind,
+      isConstant: false,
+      value: seen => below.reduce(memberOf, seen.get(path)?.field(name)),
+    }
+  }
+
+  /** Goes through sure links as far as they lead. */
+  #follow(names: readonly string[], at: number): readonly [string, readonly string[], EntityType] {
+    let type = this.#type
+    for (const [index, name] of names.entries()) {
+      const link = Object.hasOwn(type.links, name) ? type.links[name] : undefined
+      if (link === undefined) return [names.slice(0, index).join('/'), names.slice(index), type]
+      if (!link.isSure) throw refusal(this.#of, at, `filters do not look through ${name}, of which there may be many`)
+      if (index >= 3) throw refusal(this.#of, at, 'filters look through at most 3 links')
+      type = types[link.to]
+    }
+    return [names.join('/'), [], type]
+  }
+
+  #call({ name, of, at }: ParsedCall): Compiled {
+    const known = name.toLowerCase()
+    if (known === 'now' && of.length === 0) return constant('time', new Span(this.#now()))
+    const one = functions.get(known)
+    if (one === undefined) throw refusal(this.#of, at, `the function ${name} is not offered, but ${[...functions.keys()].join(', ')}`)
+    const { takes, isLastOptional = false, gives, run } = one
+    if (of.length > takes.length || of.length < takes.length - (isLastOptional ? 1 : 0))
+      throw refusal(this.#of, at, `${name} takes ${takes.length} values, not ${of.length}`)
+    const parts = of.map(part => this.compile(part))
+    for (const [index, part] of parts.entries())
+      if (part.kind !== 'any' && part.kind !== takes[index])
+        throw refusal(this.#of, of[index]?.at ?? at, `${name} takes a ${takes[index]} here, not a ${part.kind}`)
+    if (takes[0] === 'place') this.#mustBeGiven(known, of, at)
+    return made(gives, parts, values => (values.every((value, index) => isOf(value, takes[index])) ? run(values) : undefined))
+  }
+
+  /** Places are compared with one that the filter tells. */
+  #mustBeGiven(name: string, of: readonly ParsedFilter[], at: number): void {
+    const wanted = name.endsWith('distance') ? 'POINT' : 'POLYGON'
+    const isGiven = (name === 'st_within' ? of.slice(1) : of).some(
+      part => part.is === 'literal' && part.kind === 'geography' && part.value.toUpperCase().includes(wanted),
+    )
+    if (!isGiven) throw refusal(this.#of, at, `${name} takes a property and geography'${wanted}...'`)
+  }
+
+  #arithmetic({ operator, left: one, right: other, at }: Extract<ParsedFilter, { is: 'arithmetic' }>): Compiled {
+    const [left, right] = [this.compile(one), this.compile(other)]
+    const kind = resultOf(operator, left.kind, right.kind)
+    if (kind === undefined) throw refusal(this.#of, at, `a ${left.kind} and a ${right.kind} have no ${operator}`)
+    return made(kind, [left, right], ([a, b]) => reckon(operator, a, b))
+  }
+}
+
+const constant = (kind: ValueKind, value: Value): Compiled => ({ kind, isConstant: true, value: () => value })
+
+const made = (kind: ValueKind, parts: readonly Compiled[], run: (values: readonly Value[]) => Value): Compiled => ({
+  kind,
+  isConstant: parts.every(part => part.isConstant),
+  value: seen => run(parts.map(part => part.value(seen))),
+})
+
+const memberOf = (value: Value, name: string): Value =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && Object.hasOwn(value, name)
+    ? (value as { readonly [key: string]: Value })[name]
+    : undefined
+
+const isOf = (value: Value, kind: ValueKind | undefined): boolean => {
+  if (kind === 'time') return value instanceof Span
+  if (kind === 'place') return value instanceof Place
+  return kind === 'number' ? typeof value === 'number' : typeof value === 'string'
+}
+
+const resultOf = (operator: Reckoning, left: ValueKind, right: ValueKind): ValueKind | undefined => {
+  const isNumber = (kind: ValueKind): boolean => kind === 'number' || kind === 'any'
+  if (isNumber(left) && isNumber(right)) return 'number'
+  if (operator !== 'add' && operator !== 'sub') return undefined
+  if (left === 'time' && right === 'duration') return 'time'
+  return left === 'time' && right === 'time' && operator === 'sub' ? 'duration' : undefined
+}
+
+const reckon = (operator: Reckoning, one: Value, other: Value): Value => {
+  if (one instanceof Span) {
+    if (other instanceof Span) return new Duration(one.fromMs - other.fromMs)
+    const ms = other instanceof Duration ? other.ms * (operator === 'sub' ? -1 : 1) : Number.NaN
+    return Number.isNaN(ms) ? undefined : new Span(one.fromMs + ms, one.toMs + ms)
+  }
+  if (typeof one !== 'number' || typeof other !== 'number') return undefined
+  const result = { add: one + other, sub: one - other, mul: one * other, div: one / other, mod: one % other }[operator]
+  return Number.isFinite(result) ? result : undefined
+}

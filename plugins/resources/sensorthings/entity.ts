@@ -1,0 +1,110 @@
+import type { GeoArea } from 'pounce/sdk'
+import type { Value, ValueKind } from './values.ts'
+
+/** The entity sets of the standard's sensing part. */
+export type SetName =
+  | 'Things'
+  | 'Locations'
+  | 'HistoricalLocations'
+  | 'Datastreams'
+  | 'Sensors'
+  | 'ObservedProperties'
+  | 'Observations'
+  | 'FeaturesOfInterest'
+
+export type Key = number | string
+
+/** A way from an entity to others. */
+export interface LinkType {
+  readonly to: SetName
+  readonly isMany: boolean
+  /** There is exactly one at any time, so that filters may look through it. Of every link that is not many. */
+  readonly isSure: boolean
+}
+
+/** What filters may tell a walk, so that it looks at less. Every condition is necessary, none is enough: filters are asked besides. */
+export interface Hints {
+  readonly key?: Key
+  readonly name?: string
+  readonly areas?: readonly GeoArea[]
+  /** Beginning then or later. */
+  readonly fromMs?: number
+  /** Beginning then or earlier. */
+  readonly toMs?: number
+  /** Ending then or later. */
+  readonly endsFromMs?: number
+}
+
+/** What a property tells a walk when a filter compares it. */
+export type HintOf = 'key' | 'name' | 'place' | 'start' | 'end'
+
+/** What is known of all entities of a set. */
+export interface EntityType {
+  readonly set: SetName
+  /** The name of a link that leads to one of them. */
+  readonly one: string
+  readonly fields: Readonly<Record<string, ValueKind>>
+  readonly links: Readonly<Record<string, LinkType>>
+  /** By the path of a property: `Locations/location`. */
+  readonly hints: Readonly<Record<string, HintOf>>
+  /** Properties that lists can be ordered by; the first is the order without a word. */
+  readonly orders: readonly string[]
+}
+
+export interface Entity {
+  readonly type: EntityType
+  readonly key: Key
+  /** One of `type.fields`. */
+  field(name: string): Value
+  /** One of `type.links` that is not many; undefined when what it led to has gone meanwhile. */
+  one(link: string): Promise<Entity | undefined>
+  /** One of `type.links` that is many. */
+  many(link: string): Entities
+}
+
+export interface Order {
+  /** One of `type.orders`. */
+  readonly by: string
+  readonly isDescending: boolean
+}
+
+/** Where a walk goes on: what a list's link carries. */
+export type Cursor = readonly (string | number)[]
+
+export interface Walk {
+  /** Undefined: whatever is cheapest, as long as it stays the same. */
+  readonly order: Order | undefined
+  readonly hints: Hints
+  readonly after?: Cursor
+  /** How many entities are wanted, as far as that is known: so many are read at first. */
+  readonly wanted: number
+}
+
+/** One thing that was looked at; without an entity when it led to none. */
+export interface Step {
+  readonly entity?: Entity
+  /** Where to go on behind it. */
+  readonly cursor: Cursor
+}
+
+/** Entities of one set: all that the caller may see, or those that a link leads to. */
+export interface Entities {
+  readonly type: EntityType
+  /** Reads nothing before it is asked for, but for a page ahead; leaving the loop ends it. */
+  walk(walk: Walk): AsyncIterable<Step>
+  /** The one of them with a key. */
+  find(key: Key): Promise<Entity | undefined>
+  /** How many there are, counted up to `upTo`, where that can be told without walking. */
+  count?(upTo: number): Promise<number | undefined>
+}
+
+/** Entities that are at hand. */
+export const these = (type: EntityType, entities: readonly Entity[]): Entities => ({
+  type,
+  async *walk({ after }) {
+    const start = after === undefined ? 0 : Number(after[0])
+    for (const [at, entity] of entities.entries()) if (at >= start) yield { entity, cursor: [at + 1] }
+  },
+  find: async key => entities.find(each => each.key === key),
+  count: async () => entities.length,
+})

@@ -1,0 +1,95 @@
+import { Invalid, NotFound, routesFor, s } from 'pounce/sdk'
+import { SensorThings, type SentOptions } from './sensor-things.ts'
+
+const route = routesFor('sensorthings', { things: SensorThings })
+
+const longText = (description: string) => s.Optional(s.String({ maxLength: 4000, description }))
+
+const query = s.Object({
+  $filter: longText("Such as `phenomenonTime gt 2020-04-01T00:00:00Z and result lt 5` or `startswith(name,'GR')`"),
+  $expand: longText('Links to show inside, such as `Datastreams($expand=Observations($top=1;$orderby=phenomenonTime desc))`'),
+  $orderby: longText('`id` or `name`; of Observations `phenomenonTime`; with `asc` or `desc`'),
+  $select: longText('Properties to show'),
+  $top: s.Optional(s.Integer({ minimum: 0, description: '100 unless said, at most 1,000' })),
+  $skip: s.Optional(s.Integer({ minimum: 0, description: 'At most 10,000; follow `@iot.nextLink` to go deeper' })),
+  $count: s.Optional(s.Boolean({ description: 'Adds `@iot.count`, counted up to 100,000' })),
+  $skiptoken: longText('From an `@iot.nextLink`: where the page before this one ended'),
+})
+const known = new Set(Object.keys(query.properties))
+
+const path = (description: string) => s.String({ minLength: 1, maxLength: 4000, description })
+
+/** Options of the standard that are unknown, or given twice, would change the answer if they were read. */
+const optionsOf = (sent: s.Static<typeof query>, url: URL): SentOptions => {
+  const names = [...url.searchParams.keys()].filter(name => name.startsWith('$'))
+  const strange = names.find(name => !known.has(name))
+  if (strange !== undefined) throw new Invalid(`${strange.slice(0, 100)} is not offered, but ${[...known].join(', ')}`)
+  const twice = names.find((name, at) => names.indexOf(name) !== at)
+  if (twice !== undefined) throw new Invalid(`${twice} is given twice`)
+  return sent
+}
+
+const extrasOf = (url: URL): readonly string[] =>
+  [...url.searchParams].filter(([name]) => name === 'superAdmin').map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+
+export const sensorThingsRoot = route({
+  method: 'GET',
+  path: '/api/sensorthings/v1.1',
+  summary: 'The entity sets of OGC SensorThings 1.1',
+  permission: 'ViewGeoStream',
+  responses: {
+    200: s.Object({
+      value: s.Array(s.Object({ name: s.String(), url: s.String() })),
+      serverSettings: s.Object({ conformance: s.Array(s.String()) }),
+    }),
+  },
+  handle: async (_request, { things }) => ({ status: 200, body: things.root() }),
+})
+
+export const getSensorThings = route({
+  method: 'GET',
+  path: '/api/sensorthings/v1.1/:resource*',
+  summary: 'Entities of OGC SensorThings 1.1',
+  description:
+    "Sensors are Things; each parameter of a stream is a Datastream, such as `Datastreams('5:nitrate')`; each value of a datapoint is an Observation. Paths as `Things(1)/Datastreams`, `Things(1)/name`, `Things/$ref`. A page may be short, and even empty, and yet have an `@iot.nextLink`.",
+  permission: 'ViewGeoStream',
+  params: s.Object({ resource: path("Such as `Things`, `Things(1)`, `Datastreams('5:nitrate')/Observations`") }),
+  query,
+  responses: { 200: s.Record(s.String(), s.Unknown()) },
+  throws: [Invalid, NotFound],
+  async handle({ params, query: sent, caller, url }, { things }) {
+    const body = await things.answer({ caller, path: params.resource, options: optionsOf(sent, url), extras: extrasOf(url) })
+    return { status: 200, body }
+  },
+})
+
+const aboutValue = {
+  method: 'GET',
+  permission: 'ViewGeoStream',
+  responses: { 200: s.text() },
+  throws: [Invalid, NotFound],
+} as const
+const property = path('Name of a property')
+const entity = path('Such as `Things(1)`')
+
+export const getSensorThingsValue = route({
+  ...aboutValue,
+  path: '/api/sensorthings/v1.1/:entity/:property/$value',
+  summary: 'The bare value of a property',
+  params: s.Object({ entity, property }),
+  handle: async ({ params, caller }, { things }) => ({
+    status: 200,
+    body: await things.value({ caller, path: `${params.entity}/${params.property}` }),
+  }),
+})
+
+export const getLinkedSensorThingsValue = route({
+  ...aboutValue,
+  path: '/api/sensorthings/v1.1/:entity/:link/:property/$value',
+  summary: 'The bare value of a property of what an entity links to',
+  params: s.Object({ entity, link: path('Such as `Thing`'), property }),
+  handle: async ({ params, caller }, { things }) => ({
+    status: 200,
+    body: await things.value({ caller, path: `${params.entity}/${params.link}/${params.property}` }),
+  }),
+})

@@ -1,0 +1,125 @@
+import type { Geometry, Json } from 'pounce/sdk'
+
+/** A time, or a span of it. Milliseconds since 1970; an instant ends where it begins. */
+export class Span {
+  readonly fromMs: number
+  readonly toMs: number
+
+  constructor(fromMs: number, toMs: number | null = null) {
+    this.fromMs = fromMs
+    this.toMs = toMs ?? fromMs
+  }
+
+  get isInstant(): boolean {
+    return this.toMs === this.fromMs
+  }
+
+  /** As the standard writes it: a time, or two with a slash. */
+  toString(): string {
+    return this.isInstant ? isoOf(this.fromMs) : `${isoOf(this.fromMs)}/${isoOf(this.toMs)}`
+  }
+}
+
+const isoOf = (ms: number): string => new Date(ms).toISOString()
+
+/** A length of time. */
+export class Duration {
+  readonly ms: number
+
+  constructor(ms: number) {
+    this.ms = ms
+  }
+}
+
+/** A place, wrapped so that it is never taken for other JSON. */
+export class Place {
+  readonly geometry: Geometry
+
+  constructor(geometry: Geometry) {
+    this.geometry = geometry
+  }
+}
+
+/** What a filter reckons with. */
+export type Value = Json | Span | Duration | Place | undefined
+
+/** What a value can be, as far as it is known before there is one. */
+export type ValueKind = 'text' | 'number' | 'boolean' | 'time' | 'duration' | 'place' | 'null' | 'any'
+
+/** How an answer shows a value. */
+export const shown = (value: Value): unknown => {
+  if (value instanceof Span) return value.toString()
+  if (value instanceof Place) return value.geometry
+  return value instanceof Duration ? value.ms : (value ?? null)
+}
+
+type Order = 'eq' | 'ne' | 'gt' | 'ge' | 'lt' | 'le'
+
+const isBefore = (one: Span, other: Span): boolean =>
+  one.toMs < other.fromMs || (one.toMs === other.fromMs && !(one.isInstant && other.isInstant))
+
+/** Spans: one is before another that begins when it ends, or later. */
+const compareSpans = (operator: Order, one: Span, other: Span): boolean => {
+  const isSame = one.fromMs === other.fromMs && one.toMs === other.toMs
+  switch (operator) {
+    case 'eq':
+      return isSame
+    case 'ne':
+      return !isSame
+    case 'lt':
+      return isBefore(one, other)
+    case 'le':
+      return isSame || isBefore(one, other)
+    case 'gt':
+      return isBefore(other, one)
+    case 'ge':
+      return isSame || isBefore(other, one)
+  }
+}
+
+const compareScalars = (operator: Order, one: number | string | boolean, other: number | string | boolean): boolean => {
+  switch (operator) {
+    case 'eq':
+      return one === other
+    case 'ne':
+      return one !== other
+    case 'lt':
+      return one < other
+    case 'le':
+      return one <= other
+    case 'gt':
+      return one > other
+    case 'ge':
+      return one >= other
+  }
+}
+
+/** Compares; values of different kinds differ, and neither is the larger one. Null is equal to null alone. */
+export const compare = (operator: Order, one: Value, other: Value): boolean => {
+  const [left, right] = [one ?? null, other ?? null]
+  if (left instanceof Span && right instanceof Span) return compareSpans(operator, left, right)
+  if (left instanceof Duration && right instanceof Duration) return compareScalars(operator, left.ms, right.ms)
+  if (left === null || right === null) return operator === 'ne' ? left !== right : operator === 'eq' && left === right
+  if (typeof left === 'object' || typeof right === 'object' || typeof left !== typeof right) return operator === 'ne'
+  return compareScalars(operator, left, right)
+}
+
+/** Milliseconds of `2020-04-01T12:00:00Z`; undefined when there is no such time. */
+export const msOf = (text: string): number | undefined => {
+  // A plus sign that was not escaped in a query arrives as a blank.
+  const plain = text.replace(' ', '+').replace(/([+-]\d\d)(\d\d)$/, '$1:$2')
+  const day = new Date(`${plain.slice(0, 10)}T00:00:00Z`)
+  const ms = Date.parse(plain)
+  const isReal = !Number.isNaN(ms) && !Number.isNaN(day.getTime()) && day.toISOString().startsWith(plain.slice(0, 10))
+  return isReal ? ms : undefined
+}
+
+const durationForm = /^(-?)P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$/
+
+/** Milliseconds of `P1DT12H`; undefined for what is none. Months and years have no fixed length. */
+export const durationMs = (text: string): number | undefined => {
+  const parts = durationForm.exec(text)
+  if (!parts || /[PT]$/.test(text)) return undefined
+  const [days = 0, hours = 0, minutes = 0, seconds = 0] = parts.slice(2).map(part => Number(part ?? 0))
+  return (parts[1] === '-' ? -1000 : 1000) * (((days * 24 + hours) * 60 + minutes) * 60 + seconds)
+}

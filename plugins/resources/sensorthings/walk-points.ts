@@ -1,0 +1,126 @@
+import { type Datapoint, type GeoFilter, type GeoSort, geoNumberOf, Invalid, streamIdOf } from 'pounce/sdk'
+import type { Cursor, Hints, Order } from './entity.ts'
+import type { Looked, Measured } from './walk-records.ts'
+import { sampled, type World } from './world.ts'
+
+/** One value of a reading. */
+export interface Observed {
+  readonly point: Datapoint
+  readonly parameter: string
+}
+
+interface PointWalk {
+  readonly order: Order | undefined
+  readonly hints: Hints
+  readonly after?: Cursor
+  readonly wanted: number
+}
+
+type After = NonNullable<Parameters<World['ports']['geo']['find']>[0]['after']>
+
+const readCursor = (cursor: Cursor): After & { readonly parameter?: string } => {
+  const [id, stream, startMs, parameter] = cursor
+  const isRight = Number.isSafeInteger(id) && Number.isSafeInteger(stream) && Number.isSafeInteger(startMs)
+  if (!isRight || Number(id) < 1 || Number(stream) < 1) throw new Invalid('$skiptoken is not one that @iot.nextLink gave out')
+  const after = { id: Number(id), stream: Number(stream), startMs: Number(startMs) }
+  return typeof parameter === 'string' ? { ...after, parameter } : after
+}
+
+const cursorOf = ({ id, stream, startMs }: After): Cursor => [id, stream, startMs]
+
+const farthestMs = 253_402_300_799_999
+
+/** The part of a filter that the store can look up. */
+const timesOf = ({ fromMs, toMs }: Hints): Pick<GeoFilter, 'fromMs' | 'beforeMs'> | 'none' => {
+  const [from, before] = [fromMs === undefined ? undefined : Math.ceil(fromMs), toMs === undefined ? undefined : Math.floor(toMs) + 1]
+  if ((from !== undefined && from > farthestMs) || (before !== undefined && before <= -62_135_596_800_000)) return 'none'
+  return {
+    ...(from === undefined || from < -62_135_596_800_000 ? {} : { fromMs: from }),
+    ...(before === undefined || before > farthestMs ? {} : { beforeMs: before }),
+  }
+}
+
+interface Asked {
+  readonly filter: GeoFilter
+  readonly sort: GeoSort
+  readonly after?: After
+  readonly wanted: number
+}
+
+/** Reads pages as they are asked for, the first as large as is wanted. */
+async function* paged({ ports: { geo } }: World, { filter, sort, after, wanted }: Asked): AsyncGenerator<Datapoint> {
+  let next = after
+  let limit = Math.max(1, Math.min(wanted, 1000))
+  do {
+    const page = await geo.find({ filter, sort, limit, ...(next ? { after: next } : {}) })
+    yield* page.points
+    next = page.next
+    limit = Math.min(1000, Math.max(100, limit * 4))
+  } while (next)
+}
+
+const orderOf = (order: Order | undefined): GeoSort['order'] => (order?.isDescending ? 'descending' : 'ascending')
+
+/** Where nothing is said of ends, no reading of the stream has one. */
+const withEnds = (hints: Hints, { statistics }: Measured): Hints => {
+  if (statistics.lastEndMs !== null || hints.endsFromMs === undefined) return hints
+  return { ...hints, fromMs: Math.max(hints.endsFromMs, hints.fromMs ?? hints.endsFromMs) }
+}
+
+/** The values of one parameter of one stream, by the beginning of the readings. Readings without it are looked at in vain. */
+export async function* walkObserved(world: World, measured: Measured, walk: PointWalk): AsyncGenerator<Looked<Observed>> {
+  const { parameter, stream } = measured
+  const times = timesOf(withEnds(walk.hints, measured))
+  if (times === 'none') return
+  const show = (point: Datapoint): Looked<Observed> =>
+    Object.hasOwn(point.properties, parameter) ? { item: { point, parameter }, cursor: cursorOf(point) } : { cursor: cursorOf(point) }
+  let after: After | undefined = walk.after && readCursor(walk.after)
+  if (!after && walk.order?.isDescending && Object.keys(times).length === 0) {
+    // The newest readings are at hand, once for all parameters of the stream.
+    const newest = await world.newest(stream)
+    yield* newest.map(show)
+    if (newest.length < sampled) return
+    after = newest.at(-1)
+  }
+  const sort = { by: 'start', order: orderOf(walk.order) } as const
+  const filter = { streams: [geoNumberOf(stream.id)], ...times }
+  for await (const point of paged(world, { filter, sort, wanted: walk.wanted, ...(after ? { after } : {}) })) yield show(point)
+}
+
+/** The names of what a reading tells, by code point. */
+export const namesOf = ({ properties }: Datapoint): readonly string[] => Object.keys(properties).sort()
+
+/** All readings that the caller may see: by stream and beginning, or by beginning when an order is asked for. */
+export async function* walkPoints(world: World, walk: PointWalk): AsyncGenerator<Looked<Datapoint>> {
+  const times = timesOf(walk.hints)
+  if (times === 'none') return
+  const streams = await world.ports.streams.chosen(world.caller, {})
+  const sort = { by: walk.order ? 'start' : 'stream', order: orderOf(walk.order) } as const
+  const after = walk.after && readCursor(walk.after)
+  const filter = { ...(streams ? { streams } : {}), ...times }
+  for await (const item of paged(world, { filter, sort, wanted: walk.wanted, ...(after ? { after } : {}) }))
+    yield { item, cursor: cursorOf(item) }
+}
+
+/** A reading of a stream that the caller may see. */
+export const seenPoint = async (world: World, id: number): Promise<Datapoint | undefined> => {
+  const point = await world.ports.geo.get(id)
+  return point && (await world.stream(streamIdOf(point.stream))) ? point : undefined
+}
+
+/** All values of all readings that the caller may see. */
+export async function* walkAllObserved(world: World, walk: PointWalk): AsyncGenerator<Looked<Observed>> {
+  const after = walk.after && readCursor(walk.after)
+
+  if (after?.parameter !== undefined) {
+    const point = await seenPoint(world, after.id)
+    const left = point ? namesOf(point).filter(name => name > String(after.parameter)) : []
+    if (point) for (const parameter of left) yield { item: { point, parameter }, cursor: [...cursorOf(point), parameter] }
+  }
+  for await (const { item: point } of walkPoints(world, walk)) {
+    if (!point) continue
+    const names = namesOf(point)
+    for (const parameter of names) yield { item: { point, parameter }, cursor: [...cursorOf(point), parameter] }
+    if (names.length === 0) yield { cursor: cursorOf(point) }
+  }
+}

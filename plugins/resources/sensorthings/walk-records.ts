@@ -1,0 +1,170 @@
+import { type After, type GeoListing, type GeoListPage, geoAfter, geoNumberOf, Invalid, type Page, type StreamStatistics } from 'pounce/sdk'
+import type { Cursor, Hints, Order } from './entity.ts'
+import type { Sensor, Stream, World } from './world.ts'
+
+/** One thing that was looked at, raw. */
+export interface Looked<T> {
+  readonly item?: T
+  readonly cursor: Cursor
+}
+
+/** A parameter of a stream: what a datastream is made of. */
+export interface Measured {
+  readonly stream: Stream
+  readonly parameter: string
+  readonly statistics: StreamStatistics
+}
+
+const badCursor = (): Invalid => new Invalid('$skiptoken is not one that @iot.nextLink gave out')
+
+/** The cursor of a sensor or stream: its id and name; of a stream perhaps with the parameter that was last looked at. */
+const readCursor = (cursor: Cursor): { readonly id: string; readonly name: string; readonly parameter?: string } => {
+  const [id, name, parameter] = cursor
+  if (typeof id !== 'string' || !/^[0-9a-f]{24}$/.test(id) || typeof name !== 'string') throw badCursor()
+  return typeof parameter === 'string' ? { id, name, parameter } : { id, name }
+}
+
+const sortOf = ({ by, isDescending }: Order): NonNullable<GeoListPage['sort']> => ({
+  by: by === 'name' ? 'name' : 'id',
+  order: isDescending ? 'descending' : 'ascending',
+})
+
+const listingOf = ({ areas }: Hints, name?: string): GeoListing => ({
+  ...(areas === undefined ? {} : { areas }),
+  ...(name === undefined ? {} : { name }),
+})
+
+interface Paged {
+  readonly order: Order
+  readonly after?: After
+  readonly wanted: number
+}
+
+interface Lot<T> {
+  readonly items: readonly T[]
+  /** Where to go on behind a lot of nothing that is not the last. */
+  readonly cursor?: Cursor
+}
+
+/** Reads pages as they are asked for, the first as large as is wanted. */
+async function* paged<T extends Sensor | Stream>(
+  list: (page: GeoListPage) => Promise<Page<T>>,
+  { order, after, wanted }: Paged,
+): AsyncGenerator<Lot<T>> {
+  const sort = sortOf(order)
+  let next = after
+  let limit = Math.max(1, Math.min(wanted, 1000))
+  do {
+    const page: Page<T> = await list({ sort, limit, ...(next ? { after: next } : {}) })
+    next = page.next
+    const id = next?.at(-1)
+    // Very many pages may be empty: the place behind each is worth keeping.
+    yield next && page.items.length === 0
+      ? { items: page.items, cursor: [String(id), order.by === 'name' ? String(next[0]) : ''] }
+      : { items: page.items }
+    limit = Math.min(1000, Math.max(100, limit * 2))
+  } while (next)
+}
+
+/** What a walk over records is told. */
+export interface RecordWalk {
+  readonly order: Order
+  readonly hints: Hints
+  readonly after?: Cursor
+  readonly wanted: number
+}
+
+/** Sensors that the caller may see, by id or name. */
+export async function* walkSensors(world: World, { order, hints, after, wanted }: RecordWalk): AsyncGenerator<Looked<Sensor>> {
+  const start = after && geoAfter(sortOf(order).by, readCursor(after))
+  const list = (page: GeoListPage) => world.ports.sensors.list(world.caller, listingOf(hints, hints.name), page)
+  for await (const { items, cursor } of paged(list, { order, wanted, ...(start ? { after: start } : {}) })) {
+    for (const item of items) yield { item, cursor: [item.id, item.name] }
+    if (cursor) yield { cursor }
+  }
+}
+
+/** Which parameters of which streams. */
+export interface MeasuredScope {
+  /** Id of a sensor. */
+  readonly sensor?: string
+  readonly parameter?: string
+}
+
+/** Parameters of streams that the caller may see: by the stream's id or name, then by their own. */
+export async function* walkMeasured(world: World, scope: MeasuredScope, walk: RecordWalk): AsyncGenerator<Looked<Measured>> {
+  const { order, after, wanted } = walk
+  const start = after && readCursor(after)
+  if (start?.parameter !== undefined) {
+    const stream = await world.stream(start.id)
+    if (stream) yield* measuredOf(world, [stream], scope, order, start.parameter)
+  }
+  const whole = scope.sensor === undefined ? undefined : await world.streamsOf(scope.sensor)
+  if (whole) return yield* measuredOf(world, behind(sorted(whole, order), start, order), scope, order)
+  const listing = { ...listingOf(walk.hints, streamNamed(walk.hints)), ...(scope.sensor === undefined ? {} : { sensors: [scope.sensor] }) }
+  const list = (page: GeoListPage) => world.ports.streams.list(world.caller, listing, page)
+  for await (const { items, cursor } of paged(list, { order, wanted, ...(start ? { after: geoAfter(sortOf(order).by, start) } : {}) })) {
+    yield* measuredOf(world, items, scope, order)
+    if (cursor) yield { cursor }
+  }
+}
+
+/** The name of the stream in a datastream's, when there is only one way to read it. */
+const streamNamed = ({ name }: Hints): string | undefined => {
+  const parts = name?.split(': ')
+  return parts?.length === 2 ? parts[0] : undefined
+}
+
+const rank = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)
+
+const sorted = (streams: readonly Stream[], { by, isDescending }: Order): readonly Stream[] => {
+  const ascending = streams.toSorted((one, other) => (by === 'name' ? rank(one.name, other.name) : 0) || rank(one.id, other.id))
+  return isDescending ? ascending.toReversed() : ascending
+}
+
+const behind = (
+  streams: readonly Stream[],
+  start: { readonly id: string; readonly name: string } | undefined,
+  { by, isDescending }: Order,
+): readonly Stream[] => {
+  if (!start) return streams
+  return streams.filter(({ id, name }) => {
+    const place = (by === 'name' ? rank(name, start.name) : 0) || rank(id, start.id)
+    return isDescending ? place < 0 : place > 0
+  })
+}
+
+async function* measuredOf(
+  world: World,
+  streams: readonly Stream[],
+  { parameter: only }: MeasuredScope,
+  { isDescending }: Order,
+  last?: string,
+): AsyncGenerator<Looked<Measured>> {
+  const all = await Promise.all(streams.map(async stream => ({ stream, statistics: await world.statistics(geoNumberOf(stream.id)) })))
+  for (const { stream, statistics } of all) {
+    const names = (statistics?.properties ?? []).filter(name => only === undefined || name === only)
+    const inOrder = isDescending ? names.toReversed() : names
+    const left = last === undefined ? inOrder : inOrder.slice(inOrder.indexOf(last) + 1)
+    for (const parameter of left)
+      if (statistics) yield { item: { stream, parameter, statistics }, cursor: [stream.id, stream.name, parameter] }
+    if (left.length === 0) yield { cursor: [stream.id, stream.name] }
+  }
+}
+
+/** Streams that are looked through for what they measure. */
+const mostStreams = 10_000
+
+/** What all streams that the caller may see measure, by code point; of the first 10,000 of them. */
+export const parametersOf = async (world: World): Promise<readonly string[]> => {
+  const names = new Set<string>()
+  let count = 0
+  const list = (page: GeoListPage) => world.ports.streams.list(world.caller, {}, page)
+  for await (const { items } of paged(list, { order: { by: 'id', isDescending: false }, wanted: 1000 })) {
+    const all = await world.ports.geo.statistics(items.map(({ id }) => geoNumberOf(id)))
+    for (const { properties } of all.values()) for (const name of properties) names.add(name)
+    count += items.length
+    if (count >= mostStreams) break
+  }
+  return [...names].sort()
+}

@@ -1,0 +1,95 @@
+import {
+  type Caller,
+  type Datapoint,
+  type GeoStore,
+  geoNumberOf,
+  type Policy,
+  type SensorRecord,
+  type Sensors,
+  type Stored,
+  type StreamRecord,
+  type StreamStatistics,
+  type Streams,
+} from 'pounce/sdk'
+import { batched } from './batched.ts'
+
+export type Sensor = SensorRecord & Stored
+export type Stream = StreamRecord & Stored
+
+/** What the whole service has. */
+export interface Ports {
+  readonly sensors: Sensors
+  readonly streams: Streams
+  readonly geo: GeoStore
+  readonly policy: Policy
+  /** Without a trailing slash. */
+  readonly baseUrl: string
+  now(): number
+}
+
+/** The newest readings of a stream that tell what its parameters are like. */
+export const sampled = 5
+/** Streams of one lot of sensors that are read at once. */
+const mostTogether = 5000
+
+/** What one request knows of the data, read once. It shows nothing that the caller may not see. */
+export class World {
+  readonly caller: Caller
+  readonly ports: Ports
+  /** The address of the service. */
+  readonly root: string
+  /** Undefined of a sensor that is not there, or not for this caller. */
+  readonly sensor: (id: string) => Promise<Sensor | undefined>
+  readonly statistics: (stream: number) => Promise<StreamStatistics | undefined>
+  /** All streams of a sensor; undefined when there are very many, to be read in pages. */
+  readonly streamsOf: (sensor: string) => Promise<readonly Stream[] | undefined>
+  #newest = new Map<number, Promise<readonly Datapoint[]>>()
+
+  constructor(caller: Caller, ports: Ports) {
+    this.caller = caller
+    this.ports = ports
+    this.root = `${ports.baseUrl}/api/sensorthings/v1.1`
+    this.sensor = batched(500, ids => this.#sensors(ids))
+    this.statistics = batched(1000, streams => ports.geo.statistics(streams))
+    this.streamsOf = batched(500, ids => this.#streams(ids))
+  }
+
+  async stream(id: string): Promise<Stream | undefined> {
+    const { policy, streams } = this.ports
+    const stream = await streams.get(id)
+    if (stream?.state !== 'live') return undefined
+    return (await policy.canOn(this.caller, 'ViewGeoStream', { kind: 'stream', id })) === 'yes' ? stream : undefined
+  }
+
+  /** The last readings by their beginning, the newest first, at most `sampled`. */
+  newest(stream: Stream): Promise<readonly Datapoint[]> {
+    const number = geoNumberOf(stream.id)
+    const known = this.#newest.get(number)
+    if (known) return known
+    const sort = { by: 'start', order: 'descending' } as const
+    const points = this.ports.geo.find({ filter: { streams: [number] }, sort, limit: sampled }).then(page => page.points)
+    this.#newest.set(number, points)
+    return points
+  }
+
+  async #sensors(ids: readonly string[]): Promise<ReadonlyMap<string, Sensor>> {
+    const { policy, sensors } = this.ports
+    const [found, seen] = await Promise.all([sensors.getMany(ids), policy.allowed(this.caller, 'ViewGeoStream', 'sensor', ids)])
+    return new Map([...found].filter(([id, { state }]) => state === 'live' && seen.has(id)))
+  }
+
+  async #streams(ids: readonly string[]): Promise<ReadonlyMap<string, readonly Stream[]>> {
+    const of = new Map<string, Stream[]>(ids.map(id => [id, []]))
+    let count = 0
+    let after: Awaited<ReturnType<Streams['list']>>['next']
+    do {
+      const sort = { by: 'id', order: 'ascending' } as const
+      const page = await this.ports.streams.list(this.caller, { sensors: ids }, { sort, limit: 1000, ...(after ? { after } : {}) })
+      for (const stream of page.items) of.get(stream.sensor)?.push(stream)
+      count += page.items.length
+      after = page.next
+      if (count > mostTogether && after) return new Map()
+    } while (after)
+    return of
+  }
+}
