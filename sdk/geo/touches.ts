@@ -33,12 +33,16 @@ const meet = (one: Edge, other: Edge): boolean => {
 
 /** Inside or on the border; a hole is outside. */
 const isInside = (place: GeoPosition, polygon: Polygon): boolean => {
+  const [px, py] = [x(place), y(place)]
   let isIn = false
   for (const ring of polygon)
-    for (const edge of edgesOf(ring)) {
-      const [a, b] = edge
-      if (isOnEdge(place, edge)) return true
-      if (y(a) > y(place) !== y(b) > y(place) && x(place) < ((x(b) - x(a)) * (y(place) - y(a))) / (y(b) - y(a)) + x(a)) isIn = !isIn
+    for (let at = 1; at < ring.length; at += 1) {
+      const [a, b] = [ring[at - 1] as GeoPosition, ring[at] as GeoPosition]
+      const [ay, by] = [y(a), y(b)]
+      // Most edges are above or below.
+      if ((ay > py && by > py) || (ay < py && by < py)) continue
+      if (isOnEdge(place, [a, b])) return true
+      if (ay > py !== by > py && px < ((x(b) - x(a)) * (py - ay)) / (by - ay) + x(a)) isIn = !isIn
     }
   return isIn
 }
@@ -94,11 +98,33 @@ const ringAround = ([west, south, east, north]: GeoBox): Ring => [
   [west, south],
 ]
 
+/** An area is compared with many geometries. */
+const polygonBoxes = new WeakMap<Polygon, GeoBox>()
+
+const boxOfPolygon = (polygon: Polygon): GeoBox => {
+  const known = polygonBoxes.get(polygon)
+  if (known) return known
+  const box = boxAround(polygon.flat())
+  polygonBoxes.set(polygon, box)
+  return box
+}
+
+const isInBox = (place: GeoPosition, [west, south, east, north]: GeoBox): boolean =>
+  y(place) >= south && y(place) <= north && (west <= east ? x(place) >= west && x(place) <= east : x(place) >= west || x(place) <= east)
+
+/** Most geometries are points. */
+const touchesPoint = (place: GeoPosition, area: GeoArea): boolean => {
+  if ('box' in area) return isInBox(place, area.box)
+  if ('polygon' in area) return isInBox(place, boxOfPolygon(area.polygon)) && isInside(place, area.polygon)
+  return metresBetween(place, [area.circle.longitude, area.circle.latitude]) <= area.circle.radiusMetres
+}
+
 /** Whether a geometry has a place in common with an area, borders included. Both are valid. */
 export const touches = (geometry: Geometry, area: GeoArea): boolean => {
+  if (geometry.type === 'Point') return touchesPoint(geometry.coordinates, area)
   const parts = partsOf(geometry)
   if ('circle' in area) return touchesCircle(parts, [area.circle.longitude, area.circle.latitude], area.circle.radiusMetres)
   const own = boxAround(positionsOf(geometry))
   if ('box' in area) return boxesOf(area.box).some(box => !areApart(own, box) && touchesPolygon(parts, [ringAround(box)]))
-  return !areApart(own, boxAround(area.polygon.flat())) && touchesPolygon(parts, area.polygon)
+  return !areApart(own, boxOfPolygon(area.polygon)) && touchesPolygon(parts, area.polygon)
 }
