@@ -8,10 +8,10 @@ import { letIn, newSpace, type Somebody, somebody } from '../support/spaces-and-
 
 const G = '/api/geostreams'
 const server = await bootForTest()
-test.after.always(() => server.stop())
 const nobody = callsOf(server.as())
 const admin = callsOf(server.as(server.admin.key))
 const [ann, bob] = [await somebody(server, 'Ann'), await somebody(server, 'Bob')]
+test.after.always(() => server.stop())
 const geo = server.get(GeoStore)
 const noData = { status: 'No data found' }
 const unknown = 999_999_999
