@@ -1,0 +1,26 @@
+import type { Datapoint, Json } from 'pounce/sdk'
+import type { Station, StationStream } from './stations.ts'
+
+type Body = Readonly<Record<string, Json>>
+
+/** As v1 writes times of whole seconds. */
+const timeText = (ms: number): string => new Date(ms).toISOString().replace('.000Z', 'Z')
+
+/** For `POST /api/geostreams/sensors`. */
+export const sensorBody = ({ name, geometry, properties }: Station): Body => ({
+  ...{ name, type: 'Feature', properties },
+  geometry: { ...geometry, coordinates: [...geometry.coordinates] },
+})
+
+/** For `POST /api/geostreams/streams`, below the sensor that the server made of the station. */
+export const streamBody = ({ name, geometry, properties }: StationStream, sensor: number): Body => ({
+  ...{ name, type: 'Feature', properties, sensor_id: String(sensor) },
+  geometry: geometry as unknown as Json,
+})
+
+/** A point of `POST /api/geostreams/datapoints/bulk`; for a single one `stream_id` is added. */
+export const pointBody = ({ startMs, endMs, geometry, properties }: Datapoint): Body => ({
+  start_time: timeText(startMs),
+  ...(endMs === null ? {} : { end_time: timeText(endMs) }),
+  ...{ type: 'Feature', geometry: geometry as unknown as Json, properties },
+})

@@ -1,0 +1,322 @@
+import type { Datapoint, Geometry, GeoPosition, Json } from 'pounce/sdk'
+import { type Ending, kindAt, kinds, type StreamPlan } from './station-kinds.ts'
+import { type Region, regions, type Water, waters } from './station-places.ts'
+import { chance, rounded, type Signal, type Site, valueAt, wander } from './station-signals.ts'
+
+type Properties = Readonly<Record<string, Json>>
+
+/** A run of readings of a station. */
+export interface StationStream {
+  /** 1 and on, over all stations. */
+  readonly number: number
+  /** Of its station. */
+  readonly station: number
+  readonly name: string
+  readonly geometry: Geometry
+  readonly properties: Properties
+  /** Names of what is measured; single points may lack some, or hold null or a text in the place of a number. */
+  readonly parameters: readonly string[]
+  readonly isMoving: boolean
+  /** Altitudes in metres at which each moment is measured, one point each; empty when there is no profile. */
+  readonly levels: readonly number[]
+  /** Between two moments, but where it was out of order. */
+  readonly everyMs: number
+  readonly ending: Ending
+  /** Its points have the ids from here on, by time and then level. */
+  readonly firstId: number
+  readonly count: number
+}
+
+/** Something that measures, in v1's shape. */
+export interface Station {
+  /** 1 and on. */
+  readonly number: number
+  readonly name: string
+  readonly geometry: { readonly type: 'Point'; readonly coordinates: GeoPosition }
+  /** `type.id` is what `sources` asks for. */
+  readonly properties: Properties & {
+    readonly region: string
+    readonly type: { readonly id: string; readonly title: string; readonly sensorType: number }
+  }
+  readonly streams: readonly StationStream[]
+}
+
+/** How many, and how dense. */
+export interface StationChoice {
+  /** Another one gives other stations; 2021 unless said. */
+  readonly seed?: number
+  /** 200 unless said. */
+  readonly stations?: number
+  /** About so many points in all, within 1 % from 10^5 on; 10^5 unless said. */
+  readonly points?: number
+  /** In the place of `points`: minutes between readings of the quick streams. Others are 2 to 8 times as slow. */
+  readonly everyMinutes?: number
+}
+
+/** Stations with everything that they measured; points are made when they are asked for. */
+export interface StationData {
+  readonly stations: readonly Station[]
+  readonly streams: readonly StationStream[]
+  /** All points. */
+  readonly count: number
+  /** One after the other by stream, or month after month as loggers send them, by stream within the month. The same points either way. */
+  points(by?: 'stream' | 'month'): Generator<Datapoint, void>
+  /** Of one stream, in order of time. */
+  pointsOf(stream: number): Generator<Datapoint, void>
+}
+
+/** The first moment of 2021, and the one after the last of 2025. */
+export const [stationsFromMs, stationsToMs] = [Date.UTC(2021, 0, 1), Date.UTC(2026, 0, 1)]
+const dayMs = 86_400_000
+
+/** Moments without a break. */
+interface Run {
+  readonly firstStep: number
+  readonly steps: number
+  /** Of its first point within the stream. */
+  readonly firstIndex: number
+}
+
+/** What the points of a stream are made from. */
+interface Source extends StationStream {
+  readonly plan: StreamPlan
+  readonly site: Site
+  readonly altitude: number
+  readonly water: Water | undefined
+  readonly runs: readonly Run[]
+}
+
+/**
+ * A network as scientists have them: 200 stations (stream gauges, weather stations, soil plots, lake profilers, drifting buoys, ferries) in
+ * twelve catchments and four waters, from 2021 to 2025. They have one to four streams of two to four parameters, which swing over year and day and
+ * share the weather of their catchment. Streams begin late, end early and have gaps; single values are missing, null, a text (`ND`, `<LOD`, `ice`)
+ * or far off. Buoys and ferries move; profiles have a point per level (altitude below 0); the plots of soil are polygons, the transects of ferries
+ * lines. One catchment lies across the antimeridian.
+ *
+ * The same choice always gives the same points with the same ids. A point depends on nothing but its stream and its place therein, so whoever
+ * wants to know what an answer should hold goes over `points()` and sums up; the numbers of stations and streams are those of this data, which a
+ * server replaces by its own when they are sent there with the bodies of `station-bodies.ts`.
+ */
+export const stationData = ({ seed = 2021, stations: many = 200, points = 100_000, everyMinutes }: StationChoice = {}): StationData => {
+  const made = Array.from({ length: many }, (_, at) => stationOf(seed, at + 1))
+  const weight = made.reduce((sum, { runs }) => sum + runs.reduce((inner, one) => inner + one.weightMs, 0), 0)
+  const baseMs = everyMinutes === undefined ? Math.max(1, Math.round(weight / points / 1000)) * 1000 : everyMinutes * 60_000
+  let [number, firstId] = [0, 1]
+  const sources: Source[] = []
+  const stations = made.map(({ station, runs }): Station => {
+    const own = runs.map(({ upTimes, ...rest }): Source => {
+      number += 1
+      const everyMs = baseMs * rest.plan.pace
+      const steps = runsOf(upTimes, everyMs, Math.max(1, rest.levels.length))
+      const last = steps.at(-1)
+      const count = last ? last.firstIndex + last.steps * Math.max(1, rest.levels.length) : 0
+      const source = { ...rest, number, everyMs, runs: steps, firstId, count }
+      firstId += count
+      return source
+    })
+    sources.push(...own)
+    return { ...station, streams: own.map(asStream) }
+  })
+  return {
+    stations,
+    streams: stations.flatMap(({ streams }) => streams),
+    count: firstId - 1,
+    points: (by = 'stream') => (by === 'stream' ? allOf(sources) : byMonth(sources)),
+    pointsOf: stream => allOf(sources.filter(one => one.number === stream)),
+  }
+}
+
+const asStream = ({ plan: _plan, site: _site, altitude: _altitude, water: _water, runs: _runs, ...stream }: Source): StationStream => stream
+
+type Draft = Omit<Source, 'number' | 'everyMs' | 'runs' | 'firstId' | 'count'> & {
+  readonly upTimes: readonly (readonly [fromMs: number, toMs: number])[]
+  /** Points times milliseconds between them. */
+  readonly weightMs: number
+}
+
+const stationOf = (seed: number, number: number): { readonly station: Omit<Station, 'streams'>; readonly runs: readonly Draft[] } => {
+  const own = seed * 1009 + number * 7919
+  const draw = (what: number): number => chance(own, what)
+  const kind = kindAt((number * 73) % 200)
+  const region = regions[number % regions.length] as Region
+  const water = kind.isAfloat ? (waters[number % waters.length] as Water) : undefined
+  const [west, south, east, north] = region.boxes[Math.floor(draw(1) * region.boxes.length)] as Region['boxes'][number]
+  const [start] = water?.way ?? []
+  const longitude = rounded(start?.[0] ?? west + draw(2) * (east - west), 5)
+  const latitude = rounded(start?.[1] ?? south + draw(3) * (north - south), 5)
+  const altitude = rounded(water?.altitude ?? region.altitude[0] + draw(4) * (region.altitude[1] - region.altitude[0]), 1)
+  const place = water ?? region
+  const geometry = { type: 'Point' as const, coordinates: [longitude, latitude, altitude] }
+  const site: Site = {
+    warmth: place.warmth + draw(5) - altitude / 400,
+    longitude,
+    latitude,
+    bias: 0.7 + 0.6 * draw(6),
+    seed: own,
+    weatherSeed: seed + [...regions, ...waters].indexOf(place),
+  }
+  const properties = {
+    name: `${place.title} ${number}`,
+    popupContent: `${kind.title} ${number}, ${place.title}`,
+    region: place.id,
+    type: { id: kind.source, title: kind.title, sensorType: kinds.indexOf(kind) + 1 },
+    online_status: draw(7) < 0.9 ? 'online' : 'offline',
+    huc: { huc4: 100 + (number % 12), huc8: 1000 + number },
+  }
+  const plans = kind.streams.slice(0, 1 + Math.floor(draw(8) * kind.streams.length))
+  const runs = plans.map((plan, at): Draft => {
+    const upTimes = upTimesOf(own + 31 * (at + 1))
+    const levels = plan.levels ?? []
+    const upMs = upTimes.reduce((sum, [from, to]) => sum + to - from, 0)
+    return {
+      ...{
+        station: number,
+        name: `${properties.name} ${plan.name}`,
+        geometry,
+        levels,
+        ending: plan.ending,
+        plan,
+        altitude,
+        water,
+        upTimes,
+      },
+      properties: { popupContent: `${plan.name} of ${properties.name}`, type: properties.type },
+      parameters: plan.signals.map(({ name }) => name),
+      isMoving: water !== undefined,
+      site: { ...site, seed: own + 17 * (at + 1) },
+      weightMs: (upMs * Math.max(1, levels.length)) / plan.pace,
+    }
+  })
+  return { station: { number, name: properties.name, geometry, properties }, runs }
+}
+
+/** When a stream was there and in order: some begin late or end early, most are out of order up to three times. */
+const upTimesOf = (seed: number): readonly (readonly [fromMs: number, toMs: number])[] => {
+  const begin = stationsFromMs + (chance(seed, 0) < 0.15 ? Math.floor(chance(seed, 1) * 700) * dayMs : 0)
+  const end = stationsToMs - (chance(seed, 2) < 0.1 ? Math.floor(chance(seed, 3) * 500) * dayMs : 0)
+  const gaps = Array.from({ length: Math.floor(chance(seed, 4) * 4) }, (_, at) => {
+    const from = stationsFromMs + Math.floor(chance(seed, 5 + 2 * at) * 1800) * dayMs
+    return [from, from + (3 + Math.floor(chance(seed, 6 + 2 * at) * 57)) * dayMs] as const
+  }).sort(([one], [other]) => one - other)
+  const up: (readonly [number, number])[] = []
+  let from = begin
+  for (const [broken, mended] of [...gaps, [end, end] as const]) {
+    if (broken > from) up.push([from, Math.min(broken, end)])
+    from = Math.max(from, mended)
+  }
+  return up.filter(([one, other]) => other > one)
+}
+
+const runsOf = (upTimes: Draft['upTimes'], everyMs: number, levels: number): readonly Run[] => {
+  let firstIndex = 0
+  return upTimes.flatMap(([fromMs, toMs]) => {
+    const firstStep = Math.ceil((fromMs - stationsFromMs) / everyMs)
+    const steps = Math.ceil((toMs - stationsFromMs) / everyMs) - firstStep
+    const run = { firstStep, steps, firstIndex }
+    firstIndex += steps * levels
+    return steps > 0 ? [run] : []
+  })
+}
+
+function* allOf(sources: readonly Source[]): Generator<Datapoint, void> {
+  for (const source of sources) yield* between(source, stationsFromMs, stationsToMs)
+}
+
+function* byMonth(sources: readonly Source[]): Generator<Datapoint, void> {
+  for (let month = 0; month < 60; month += 1)
+    for (const source of sources) yield* between(source, Date.UTC(2021, month, 1), Date.UTC(2021, month + 1, 1))
+}
+
+function* between(source: Source, fromMs: number, toMs: number): Generator<Datapoint, void> {
+  const levels = Math.max(1, source.levels.length)
+  const [least, most] = [fromMs, toMs].map(ms => Math.ceil((ms - stationsFromMs) / source.everyMs)) as [number, number]
+  for (const { firstStep, steps, firstIndex } of source.runs)
+    for (let step = Math.max(least, firstStep); step < Math.min(most, firstStep + steps); step += 1)
+      for (let level = 0; level < levels; level += 1) yield pointOf(source, step, firstIndex + (step - firstStep) * levels + level)
+}
+
+const pointOf = (source: Source, step: number, index: number): Datapoint => {
+  const { site, everyMs, ending, plan, levels, firstId } = source
+  // People take samples when they come by.
+  const late = plan.extra === 'lab' ? Math.floor(chance(site.seed + 5, step) * Math.min(everyMs / 2, dayMs / 3) * 1e-3) * 1000 : 0
+  const startMs = stationsFromMs + step * everyMs + late
+  const endMs = ending === 'open' ? null : ending === 'span' ? startMs + everyMs : startMs
+  const level = levels[index % levels.length]
+  return {
+    id: firstId + index,
+    stream: source.number,
+    startMs,
+    endMs,
+    createdMs: startMs + 3_600_000,
+    geometry: shapeAt(source, startMs, level),
+    properties: { ...extrasOf(plan, site, index, level), ...valuesAt(plan.signals, site, startMs, index) },
+  }
+}
+
+const flags = ['ND', '<LOD', 'ice', 'M']
+
+const valuesAt = (signals: readonly Signal[], site: Site, ms: number, index: number): Record<string, Json> => {
+  const values: Record<string, Json> = {}
+  for (const [at, one] of signals.entries()) {
+    const luck = chance(site.seed + 101 * (at + 1), index)
+    if (luck < 0.005) continue
+    const value = valueAt(one, { ...site, seed: site.seed + at }, ms, index)
+    if (luck < 0.012) values[one.name] = null
+    else if (luck < 0.02) values[one.name] = flags[Math.floor(luck * 1e5) % flags.length] ?? null
+    else if (luck < 0.0215) values[one.name] = rounded(one.most * 10, one.decimals)
+    else values[one.name] = value
+  }
+  return values
+}
+
+const extrasOf = ({ extra }: StreamPlan, site: Site, index: number, level: number | undefined): Properties => {
+  const draw = chance(site.seed + 7, index)
+  if (extra === 'quality') return { quality: draw < 0.8 ? 'A' : draw < 0.95 ? 'B' : 'C' }
+  if (extra === 'depth') return { DEPTH_CODE: (level ?? 0) > -1 ? 'surface' : (level ?? 0) > -8 ? 'middle' : 'bottom' }
+  if (extra === 'lab')
+    return { site: { bank: draw < 0.5 ? 'left' : 'right', code: `A${Math.floor(draw * 3)}` }, lab: { method: 'IC', batch: index >> 4 } }
+  return {}
+}
+
+const shapeAt = (source: Source, ms: number, level: number | undefined): Geometry => {
+  const { site, altitude, water, plan, everyMs } = source
+  const { longitude, latitude } = site
+  if (water && plan.shape === 'track')
+    return {
+      type: 'LineString',
+      coordinates: [0, 0.1, 0.2].map(share => [...placeOn(source, water, ms + share * Math.min(everyMs, dayMs / 4)), altitude]),
+    }
+  if (water) return { type: 'Point', coordinates: [...placeOn(source, water, ms), altitude] }
+  if (plan.shape === 'plot') return { type: 'Polygon', coordinates: [plotAround(longitude, latitude)] }
+  return level === undefined
+    ? { type: 'Point', coordinates: [longitude, latitude, altitude] }
+    : { type: 'Point', coordinates: [longitude, latitude, level] }
+}
+
+/** Ten metres or so each way. */
+const plotAround = (longitude: number, latitude: number): GeoPosition[] =>
+  [
+    [0, 0],
+    [1, 0],
+    [1, 1],
+    [0, 1],
+    [0, 0],
+  ].map(([x = 0, y = 0]) => [rounded(longitude + x * 1e-4, 5), rounded(latitude + y * 1e-4, 5)])
+
+/** Ferries go there and back in a day; buoys drift about a place on the way. */
+const placeOn = ({ plan, site }: Source, { way }: Water, ms: number): [number, number] => {
+  const isDrifting = plan.name === 'water'
+  const days = ms / dayMs
+  const share = isDrifting ? 0.5 + 0.4 * wander(site.seed + 3, days / 40) : Math.abs(((days + site.bias) % 1) * 2 - 1)
+  const along = share * (way.length - 1)
+  const [from, to] = [way[Math.floor(along)], way[Math.min(way.length - 1, Math.floor(along) + 1)]] as [
+    readonly [number, number],
+    readonly [number, number],
+  ]
+  const part = along - Math.floor(along)
+  const drift = isDrifting ? 0.02 : 0.002
+  return [
+    rounded(from[0] + (to[0] - from[0]) * part + drift * wander(site.seed + 11, days / 3), 5),
+    rounded(from[1] + (to[1] - from[1]) * part + drift * wander(site.seed + 13, days / 3), 5),
+  ]
+}
