@@ -18,6 +18,12 @@ export const config = s.Object({
     default: ['type', 'geometry|type'],
     description: 'What CSV leaves out, by the whole of its nested names, such as `properties|site`',
   }),
+  cacheMaxMiB: s.Integer({
+    default: 0,
+    minimum: 0,
+    maximum: 1_048_576,
+    description: 'Answers about readings that are kept until a reading comes or goes, in MiB altogether; 0: none are kept',
+  }),
   userAgreement: s.String({ default: '', maxLength: 100_000, description: 'Shown by clients before they show readings' }),
   sensorsTitle: s.String({ default: 'Sensors', maxLength: 200, description: 'What clients call sensors' }),
   sensorTitle: s.String({ default: 'Sensor', maxLength: 200, description: 'What clients call a sensor' }),

@@ -1,4 +1,9 @@
-import { definePlugin, on, onBatch, provide, RightsOf, Searchables, Sensors, Streams } from 'pounce/sdk'
+import { BlobOwners, definePlugin, on, onBatch, provide, RightsOf, Searchables, Sensors, Streams } from 'pounce/sdk'
+import { AnswerCache, Answers } from './cache/answer-cache.ts'
+import { answers } from './cache/collection.ts'
+import { AnswerBlobs, Kept, KeptAnswers } from './cache/kept-answers.ts'
+import * as cacheRoutes from './cache/routes.ts'
+import { StateOfStreams, StreamsState } from './cache/streams-state.ts'
 import { geoNumbers, sensors, streams } from './collections.ts'
 import { config } from './config.ts'
 import { AddingRights, MayAddTo } from './datapoints/adding-rights.ts'
@@ -55,6 +60,10 @@ export const plugin = definePlugin({
     provide(SensorsAsked, ChosenSensors),
     provide(Bins, BinDesk),
     provide(Figures, FigureDesk),
+    provide(StreamsState, StateOfStreams),
+    provide(Kept, KeptAnswers),
+    provide(Answers, AnswerCache),
+    provide(BlobOwners, AnswerBlobs),
     provide(RightsOf, SensorRights),
     provide(RightsOf, StreamRights),
     provide(Searchables, SearchableSensors),
@@ -69,6 +78,7 @@ export const plugin = definePlugin({
     ...datapointListRoutes,
     ...binRoutes,
     ...figureRoutes,
+    ...cacheRoutes,
   },
   handlers: [
     on('sensor.removed', RemoveStreams),
@@ -77,5 +87,5 @@ export const plugin = definePlugin({
     on('stream.created', SettleStream),
     onBatch(['stream.removed'], RemoveReadings),
   ],
-  collections: [sensors, streams, geoNumbers],
+  collections: [sensors, streams, geoNumbers, answers],
 })

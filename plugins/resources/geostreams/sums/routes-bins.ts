@@ -1,4 +1,5 @@
 import { type Bytes, Invalid, NotFound, routesFor, s } from 'pounce/sdk'
+import { Answers } from '../cache/answer-cache.ts'
 import { datapointParameters, readDatapointQuestion } from '../datapoint-filter.ts'
 import { readTime } from '../times.ts'
 import { Bins } from './bin-desk.ts'
@@ -7,7 +8,7 @@ import { binTimesOf } from './bin-times.ts'
 import { jsonAnswer } from './text-answer.ts'
 import { readWindow, windowParameters, within } from './windows.ts'
 
-const route = routesFor('geostreams', { bins: Bins })
+const route = routesFor('geostreams', { bins: Bins, answers: Answers })
 
 /** A list whose rows are written as they come. */
 const answer = s.Unsafe<Bytes>({
@@ -44,7 +45,7 @@ export const binDatapoints = route({
   }),
   responses: { 200: answer },
   throws: [Invalid, NotFound],
-  async handle({ params, query, caller }, { bins }) {
+  async handle({ params, query, caller, isHead }, { bins, answers }) {
     const originMs = query.origin === undefined || query.origin === '' ? 0 : readTime(query.origin, 'origin')
     const times = binTimesOf(params.time, originMs)
     const depthMetres = depthOf(params.depth)
@@ -52,6 +53,7 @@ export const binDatapoints = route({
     const aggregates = readAggregates(query.aggregates)
     const question = { times, depthMetres, filter: within(filter, readWindow(query)), isRaw: query.raw, ...(shown ? { shown } : {}) }
     const chosen = await bins.choose(caller, choice, question)
-    return { status: 200, body: jsonAnswer(bins.write(caller, chosen, question, aggregates)) }
+    const asked = { caller, streams: chosen, isHead, route: 'datapoints/bin', parameters: { ...query, ...params } }
+    return { status: 200, body: await answers.answer(asked, () => jsonAnswer(bins.write(caller, chosen, question, aggregates))) }
   },
 })

@@ -1,4 +1,5 @@
 import { type Bytes, Clock, Invalid, NotFound, routesFor, Streams, s } from 'pounce/sdk'
+import { Answers } from '../cache/answer-cache.ts'
 import { datapointParameters, readDatapointQuestion } from '../datapoint-filter.ts'
 import { aggregateParameter, readAggregates } from './bin-entry.ts'
 import { binTimesOf } from './bin-times.ts'
@@ -6,7 +7,7 @@ import { Figures } from './figure-desk.ts'
 import { collectionOf, jsonAnswer, listOf } from './text-answer.ts'
 import { readWindow, windowParameters, within } from './windows.ts'
 
-const route = routesFor('geostreams', { figures: Figures, streams: Streams, clock: Clock })
+const route = routesFor('geostreams', { figures: Figures, streams: Streams, answers: Answers, clock: Clock })
 
 const formatParameter = { format: s.Optional(s.String({ maxLength: 20, description: '`json` or `geojson`' })) }
 
@@ -43,13 +44,14 @@ export const averageDatapoints = route({
   query: s.Object({ ...datapointParameters, ...windowParameters, ...aggregateParameter, ...formatParameter }),
   responses: { 200: answer },
   throws: [Invalid, NotFound],
-  async handle({ query, caller }, { figures, streams }) {
+  async handle({ query, caller, isHead }, { figures, streams, answers }) {
     const { choice, filter, shown } = readDatapointQuestion(query)
     const aggregates = readAggregates(query.aggregates)
     const question = { filter: within(filter, readWindow(query)), aggregates, ...(shown ? { shown } : {}) }
     const write = writerOf(query.format)
     const chosen = await streams.chosen(caller, choice)
-    return { status: 200, body: write(figures.averages(caller, chosen, question)) }
+    const asked = { caller, streams: chosen, isHead, route: 'datapoints/averages', parameters: query }
+    return { status: 200, body: await answers.answer(asked, () => write(figures.averages(caller, chosen, question))) }
   },
 })
 
@@ -78,7 +80,7 @@ export const datapointTrends = route({
   }),
   responses: { 200: answer },
   throws: [Invalid, NotFound],
-  async handle({ query, caller }, { figures, streams, clock }) {
+  async handle({ query, caller, isHead }, { figures, streams, answers, clock }) {
     const { choice, filter, shown } = readDatapointQuestion(query)
     const { fromMs, toMs } = readWindow(query)
     const now = clock.now().getTime()
@@ -91,6 +93,9 @@ export const datapointTrends = route({
     const write = writerOf(query.format)
     const chosen = await streams.chosen(caller, choice)
     const question = { filter, window, ...last, ...(shown ? { shown } : {}) }
-    return { status: 200, body: write(figures.trends(caller, chosen, question)) }
+    const produce = (): Bytes => write(figures.trends(caller, chosen, question))
+    const asked = { caller, streams: chosen, isHead, route: 'datapoints/trends', parameters: query }
+    // A window that ends now is another one the next time.
+    return { status: 200, body: toMs === undefined ? produce() : await answers.answer(asked, produce) }
   },
 })
