@@ -207,6 +207,12 @@ const looksItself: Readonly<Record<string, string>> = {
   'DELETE /api/uploads/:id': 'of the same key',
   'GET /api/uploads/:id': 'of the same key',
   'GET /api/uploads': 'of the same key',
+  'POST /api/geostreams/sensors': 'demands a space',
+  'GET /api/geostreams/sensors': 'visibleTo',
+  'POST /api/geostreams/streams': 'demands the right on the sensor of the body',
+  'GET /api/geostreams/streams': 'visibleTo, then asks the policy about their sensors',
+  'GET /api/geostreams/counts': 'counts what the lists hold',
+  'GET /api/geostreams/config': 'titles belong to nobody',
 }
 
 const isRoute = (exported: unknown): exported is Route => typeof exported === 'object' && exported !== null && 'declaration' in exported
