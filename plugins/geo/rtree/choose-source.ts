@@ -3,27 +3,28 @@ import { ConcatSource, MergeSource } from './joined-sources.ts'
 import type { Plan } from './plan.ts'
 import { streamOf } from './rows.ts'
 import { HitsSource, PickingSource, type Reading, ScanSource } from './scans.ts'
-import type { Range, Source } from './source.ts'
+import { keyEffort, type Range, type Source, seekEffort } from './source.ts'
 
 /** What is wanted of the rows of a plan. */
 export interface Wanted {
   readonly sort: GeoSort
   readonly after: GeoAfter | undefined
   readonly limit: number
+  /** Rather some milliseconds more than a walk through all rows when there are few that fit. */
+  readonly isPatient: boolean
 }
 
 /** More are not merged: each keeps rows in memory. */
 const mostMerged = 2000
-/** Reading a row's key in the index, against a seek and the first rows of a stream. */
-const keyShare = 1 / 30
-
+/** Of whoever wants all rows. */
+export const manyRows = 1_000_000_000
 const compare = (one: GeoAfter, other: GeoAfter): number => one.startMs - other.startMs || one.id - other.id
 
 /** The way to the rows of a plan, in order, that probably looks at the fewest. */
-export const sourceFor = (plan: Plan, { sort, after, limit }: Wanted): Source => {
+export const sourceFor = (plan: Plan, { sort, after, limit, isPatient }: Wanted): Source => {
   const isDescending = sort.order === 'descending'
   const range: Range = { isDescending, fromMs: plan.fromMs, untilMs: plan.untilMs, after }
-  return sort.by === 'stream' ? byStream(plan, range) : byStart(plan, range, limit)
+  return sort.by === 'stream' ? byStream(plan, range) : byStart(plan, range, limit, isPatient)
 }
 
 const hitsAlong = (hits: readonly GeoAfter[], { isDescending, after }: Range): readonly GeoAfter[] => {
@@ -32,21 +33,26 @@ const hitsAlong = (hits: readonly GeoAfter[], { isDescending, after }: Range): r
   return left.toSorted((one, other) => sign * compare(one, other))
 }
 
-const byStart = (plan: Plan, range: Range, limit: number): Source => {
+const byStart = (plan: Plan, range: Range, limit: number, isPatient: boolean): Source => {
   const { streams, hits, all, reading } = plan
   if (streams === undefined) return new ScanSource(reading, range)
-  const sources = streamSources(reading, streams, all, range, limit)
+  const sources = isMerged(streams.size, all, limit, isPatient)
+    ? [...streams].map(stream => new ScanSource(reading, range, stream))
+    : [walkFor(reading, streams, all, range)]
   if (hits.length > 0) sources.push(new HitsSource(reading, hitsAlong(hits, range)))
   const [only, ...more] = sources
   return only && more.length === 0 ? only : new MergeSource(sources, range.isDescending, limit)
 }
 
-const streamSources = (reading: Reading, streams: ReadonlySet<number>, all: number, range: Range, limit: number): Source[] => {
-  const rowsBetween = all / streams.size
-  const isManyToMerge = streams.size > mostMerged || streams.size > limit * rowsBetween * keyShare
-  if (streams.size <= 4 || !isManyToMerge) return [...streams].map(stream => new ScanSource(reading, range, stream))
-  if (rowsBetween > 2) return [new PickingSource(reading, range, streams)]
-  return [new ScanSource({ ...reading, test: row => streams.has(streamOf(row)) && reading.test(row) }, range)]
+/** Merging seeks in each stream and reads a few rows of it; walking reads keys of all streams, and then each row that is wanted. */
+const isMerged = (count: number, all: number, limit: number, isPatient: boolean): boolean => {
+  if (count > mostMerged || (limit >= manyRows && count > all / 2)) return false
+  return isPatient || count * (2 * seekEffort) < limit * (seekEffort + (keyEffort * all) / count)
+}
+
+const walkFor = (reading: Reading, streams: ReadonlySet<number>, all: number, range: Range): Source => {
+  if (streams.size <= all / 2) return new PickingSource(reading, range, streams)
+  return new ScanSource({ ...reading, test: row => streams.has(streamOf(row)) && reading.test(row) }, range)
 }
 
 const byStream = ({ streams, hits, reading, places }: Plan, range: Range): Source => {

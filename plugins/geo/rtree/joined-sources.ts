@@ -30,16 +30,21 @@ export class ConcatSource implements Source {
   }
 }
 
+/** Rows that a merge keeps in memory. */
+const rowsInHeads = 50_000
+
 /** The next rows of one source, read a few at a time, more each time. */
 class Head implements Sink {
   readonly source: Source
   #rows: PointRow[] = []
   #next = 0
+  readonly #mostSize: number
   #size: number
 
-  constructor(source: Source, size: number) {
+  constructor(source: Source, size: number, mostSize: number) {
     this.source = source
     this.#size = size
+    this.#mostSize = mostSize
   }
 
   get room(): number {
@@ -61,7 +66,7 @@ class Head implements Sink {
   }
 
   load(effort: number): number {
-    if (this.#next > 0) this.#size = Math.min(this.#size * 2, 256)
+    if (this.#next > 0) this.#size = Math.min(this.#size * 2, this.#mostSize)
     this.#rows = []
     this.#next = 0
     return this.source.fill(this, effort)
@@ -77,8 +82,9 @@ export class MergeSource implements Source {
 
   constructor(sources: readonly Source[], isDescending: boolean, limit: number) {
     this.#sign = isDescending ? -1 : 1
-    const size = Math.max(4, Math.min(256, Math.ceil((2 * limit) / Math.max(1, sources.length))))
-    this.#toLoad = sources.map(source => new Head(source, size))
+    const most = Math.max(8, Math.min(256, Math.floor(rowsInHeads / Math.max(1, sources.length))))
+    const size = Math.max(4, Math.min(most, Math.ceil((2 * limit) / Math.max(1, sources.length))))
+    this.#toLoad = sources.map(source => new Head(source, size, most))
   }
 
   get isDone(): boolean {

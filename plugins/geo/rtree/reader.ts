@@ -22,7 +22,7 @@ import {
 
 /** What the main thread may do in one go: some milliseconds at most. */
 const shortBounds: Bounds = { compared: 100_000, moving: 2000, hits: 500, isFinal: false }
-const shortEffort = 6000
+const shortEffort = 10_000
 const longEffort = 10_000
 
 /** Reads on one connection. */

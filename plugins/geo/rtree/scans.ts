@@ -2,7 +2,7 @@ import type { GeoAfter } from 'pounce/sdk'
 import type { Connection } from './connection.ts'
 import type { KnownShapes } from './known-shapes.ts'
 import { columnsWith, idOf, type PointRow, startOf } from './rows.ts'
-import { type Range, type RowTest, type Sink, type Source, seekEffort } from './source.ts'
+import { keyEffort, type Range, type RowTest, type Sink, type Source, seekEffort } from './source.ts'
 
 /** What every way to read needs. */
 export interface Reading {
@@ -121,11 +121,13 @@ export class PickingSource extends Walk {
       const { room } = sink
       const most = this.chunkFor(room, effort - spent)
       spent += seekEffort
-      spent += this.walk(db, 'stream, start, id', most, ([stream, startMs, id]) => {
-        if (found.length === room) return false
-        if (this.#streams.has(stream as number)) found.push({ stream: stream as number, startMs: startMs as number, id: id as number })
-        return true
-      })
+      spent +=
+        keyEffort *
+        this.walk(db, 'stream, start, id', most, ([stream, startMs, id]) => {
+          if (found.length === room) return false
+          if (this.#streams.has(stream as number)) found.push({ stream: stream as number, startMs: startMs as number, id: id as number })
+          return true
+        })
       spent += found.length * seekEffort
       for (const place of found) {
         const row = rowAt(this.#reading, place)

@@ -24,7 +24,10 @@ export interface Range {
 }
 
 /** What a seek costs, in rows. */
-export const seekEffort = 6
+export const seekEffort = 5
+
+/** What a key in an index costs, in rows. */
+export const keyEffort = 0.25
 
 /** Tells whether a row fits. */
 export type RowTest = (row: PointRow) => boolean

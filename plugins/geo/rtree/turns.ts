@@ -1,7 +1,7 @@
 import type { GeoAfter, GeoBin, Geometry, StreamStatistics } from 'pounce/sdk'
 import { boxAround, positionsOf } from 'pounce/sdk/geo'
 import { BinSums } from './bin-sums.ts'
-import { sourceFor } from './choose-source.ts'
+import { manyRows, sourceFor } from './choose-source.ts'
 import { cells, cellsEach, type PackedPoints } from './packed-points.ts'
 import { PieceBuilder } from './piece-builder.ts'
 import { type Bounds, type Known, type Plan, planFor } from './plan.ts'
@@ -36,8 +36,6 @@ export const longBounds: Bounds = {
 /** Rows that a thread looks at before others have their turn: some milliseconds. */
 const turnEffort = 10_000
 const pieceSize = 2000
-/** Counting and summing go through rows without keeping them. */
-const manyRows = 1_000_000_000
 
 const lastOf = ({ count, numbers }: PackedPoints): GeoAfter | undefined => {
   const cell = (of: number): number => numbers[(count - 1) * cellsEach + of] as number
@@ -47,7 +45,7 @@ const lastOf = ({ count, numbers }: PackedPoints): GeoAfter | undefined => {
 /** One page. */
 export function* pageTurns(known: Known, { filter, sort, after, limit }: Find, bounds: Bounds, effort: number): Turns<PackedPage> {
   const plan = planFor(known, filter, bounds)
-  const source = sourceFor(plan, { sort: sort ?? defaultSort, after, limit })
+  const source = sourceFor(plan, { sort: sort ?? defaultSort, after, limit, isPatient: bounds.isFinal })
   const builder = new PieceBuilder(known.shapes, known.places, limit)
   while (!source.isDone && builder.room > 0) {
     source.fill(builder, effort)
@@ -59,7 +57,7 @@ export function* pageTurns(known: Known, { filter, sort, after, limit }: Find, b
 
 /** All points that fit, in pieces. */
 export function* readTurns(known: Known, { filter, sort }: Extract<ReadQuestion, { ask: 'read' }>): Turns<PackedPoints> {
-  const source = sourceFor(planFor(known, filter, longBounds), { sort, after: undefined, limit: pieceSize })
+  const source = sourceFor(planFor(known, filter, longBounds), { sort, after: undefined, limit: manyRows, isPatient: true })
   const builder = new PieceBuilder(known.shapes, known.places, pieceSize)
   while (!source.isDone) {
     source.fill(builder, turnEffort)
@@ -71,7 +69,7 @@ export function* readTurns(known: Known, { filter, sort }: Extract<ReadQuestion,
 
 /** Rows of the plan stream after stream. */
 const streamAfterStream = (plan: Plan): Source =>
-  sourceFor(plan, { sort: { by: 'stream', order: 'ascending' }, after: undefined, limit: manyRows })
+  sourceFor(plan, { sort: { by: 'stream', order: 'ascending' }, after: undefined, limit: manyRows, isPatient: true })
 
 /** How many points fit. */
 export function* countTurns(known: Known, { filter, upTo }: Extract<ReadQuestion, { ask: 'count' }>): Turns<number> {
