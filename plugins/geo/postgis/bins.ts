@@ -66,16 +66,15 @@ export const binsSource =
     const numbers = numbersStatement(filter, binning, spans, binds)
     const all = `select ${columns.join(', ')}, ${sums} from (${numbers}) numbers group by ${keys.join(', ')}`
     const order = ['stream', 'property collate "C"', 'from_ms', 'depth', ...groups.map(group => `${group} collate "C" nulls first`)]
-    const where = after ? ` where ${afterCondition(after, !spans, groups, binds)}` : ''
+    const where = after ? ` where ${afterCondition(after, groups, binds)}` : ''
     return { text: `select * from (${all}) sums${where} order by ${order.join(', ')}`, values: binds.values }
   }
 
 /** Later in the order: nulls come first. */
-const afterCondition = (row: Row, isAll: boolean, groups: readonly string[], binds: Binds): string => {
+const afterCondition = (row: Row, groups: readonly string[], binds: Binds): string => {
   const [stream, property, from, , depth, ...rest] = row
-  const left = ['stream', 'property collate "C"', ...(isAll ? [] : ['from_ms']), 'coalesce(depth, 0)']
-  const right = [binds.add(stream, 'bigint'), binds.add(property, 'text'), ...(isAll ? [] : [binds.add(from, 'bigint')])]
-  right.push(binds.add(depth ?? 0, 'float8'))
+  const left = ['stream', 'property collate "C"', 'from_ms', 'coalesce(depth, 0)']
+  const right = [binds.add(stream, 'bigint'), binds.add(property, 'text'), binds.add(from, 'bigint'), binds.add(depth ?? 0, 'float8')]
   for (const [at, group] of groups.entries()) {
     left.push(`${group} is not null`, `coalesce(${group}, '') collate "C"`)
     right.push(binds.add(rest[at] !== null, 'boolean'), binds.add(rest[at] ?? '', 'text'))

@@ -69,8 +69,8 @@ const extensionOf = async (client: Client): Promise<{ readonly version: string; 
   const found = await single(client, text)
   if (found === undefined)
     throw new Refusal('this database has no PostGIS: let somebody who may do so run "create extension postgis;" in it')
-  const [version = '', home = ''] = found.split(' ')
-  return { version, home }
+  const space = found.indexOf(' ')
+  return { version: found.slice(0, space), home: found.slice(space + 1) }
 }
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`

@@ -29,6 +29,7 @@ export class Server {
   readonly #settings: Settings
   #pool: Pool | undefined
   #pulse: Pulse | undefined
+  readonly #sessions = new Set<Session>()
   #engine = 'PostGIS'
 
   constructor(settings: Settings) {
@@ -79,6 +80,7 @@ export class Server {
     const [pool, pulse] = [this.#pool, this.#pulse]
     this.#pool = undefined
     this.#pulse = undefined
+    for (const session of this.#sessions) session.giveBack(true)
     await Promise.all([pool?.end(), pulse?.close()])
   }
 
@@ -105,28 +107,42 @@ export class Server {
   }
 
   /** A connection to keep for a while. */
-  async session(): Promise<Session> {
-    const pool = this.#opened()
-    const client = await this.#watched(() => pool.connect())
-    return {
-      run: (text, values = [], name) => this.#watched(() => rowsOf(client, text, values, name)),
-      giveBack: isBroken => client.release(isBroken),
-    }
+  session(): Promise<Session> {
+    return this.#connected(async client => {
+      const session: Session = {
+        run: (text, values = [], name) => this.#watched(() => rowsOf(client, text, values, name)),
+        giveBack: isBroken => {
+          if (this.#sessions.delete(session)) client.release(isBroken)
+        },
+      }
+      this.#sessions.add(session)
+      return session
+    })
   }
 
-  async #use<R>(work: (client: PoolClient) => Promise<R>): Promise<R> {
+  #use<R>(work: (client: PoolClient) => Promise<R>): Promise<R> {
+    return this.#connected(async client => {
+      const result = await work(client)
+      client.release()
+      return result
+    })
+  }
+
+  /** Does something with a connection, which it gives back unless that fails. One that comes when nobody waits any more goes back. */
+  async #connected<R>(work: (client: PoolClient) => Promise<R>): Promise<R> {
     const pool = this.#opened()
     let client: PoolClient | undefined
     let isOver = false
     try {
-      const result = await this.#watched(async () => {
+      return await this.#watched(async () => {
         const connected = await pool.connect()
-        if (isOver) connected.release()
-        else client = connected
-        return isOver ? Promise.reject(new Error('Nobody waits any more')) : work(connected)
+        if (!isOver) {
+          client = connected
+          return work(connected)
+        }
+        connected.release()
+        throw new Error('Nobody waits any more')
       })
-      client?.release()
-      return result
     } catch (error) {
       isOver = true
       client?.release(!isSound(error))
