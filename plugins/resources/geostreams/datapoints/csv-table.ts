@@ -21,14 +21,15 @@ export const csvCell = (value: Json | undefined): string => {
   return typeof value === 'object' && value !== null ? csvText(JSON.stringify(value)) : String(value)
 }
 
-type Cell = (properties: Datapoint['properties']) => string
+type Cell = (properties: Datapoint['properties']) => Json | undefined
 
 const cellOf = (root: Branch, { path, isRest }: Column): Cell => {
   const [name] = path
   const branch = branchOf(root, path)
-  if (isRest) return properties => csvCell(restOf(valueAt(properties, path), branch))
-  if (path.length > 1 || name === undefined) return properties => csvCell(valueAt(properties, path))
-  return properties => csvCell(Object.hasOwn(properties, name) ? properties[name] : undefined)
+  if (isRest) return properties => restOf(valueAt(properties, path), branch)
+  // What every object inherits is asked for the longer way.
+  if (path.length > 1 || name === undefined || name in {}) return properties => valueAt(properties, path)
+  return properties => properties[name]
 }
 
 /** Columns of what is no property, by the names they have in the JSON of a datapoint. */
@@ -49,12 +50,14 @@ const place = ({ geometry }: Datapoint, at: number): string => {
   return typeof number === 'number' ? String(number) : ''
 }
 
-const before: readonly Fixed[] = [
-  { path: 'id', header: 'id', print: ({ id }) => String(id) },
-  { path: 'created', header: 'created', print: ({ createdMs }) => `"${printTime(createdMs)}"` },
-  { path: 'start_time', header: 'start_time', print: ({ startMs }) => `"${printTime(startMs)}"` },
-  { path: 'end_time', header: 'end_time', print: ({ endMs }) => (endMs === null ? 'null' : `"${printTime(endMs)}"`) },
-]
+const fixed = {
+  id: { path: 'id', header: 'id', print: ({ id }) => String(id) },
+  created: { path: 'created', header: 'created', print: ({ createdMs }) => `"${printTime(createdMs)}"` },
+  start: { path: 'start_time', header: 'start_time', print: ({ startMs }) => `"${printTime(startMs)}"` },
+  end: { path: 'end_time', header: 'end_time', print: ({ endMs }) => (endMs === null ? 'null' : `"${printTime(endMs)}"`) },
+} as const satisfies Record<string, Fixed>
+const before: readonly Fixed[] = Object.values(fixed)
+/** These are the same for all datapoints of a stream that stays where it is. */
 const after: readonly Fixed[] = [
   { path: 'type', header: 'type', print: () => '"Feature"' },
   { path: 'geometry|type', header: 'geometry|type', print: ({ geometry }) => `"${geometry.type}"` },
@@ -66,6 +69,14 @@ const after: readonly Fixed[] = [
   { path: 'sensor_name', header: 'sensor_name', print: (_, { sensorName }) => textCell(sensorName) },
 ]
 
+/** The end of a line, and what it was made of. */
+interface Tail {
+  readonly geometry: object
+  readonly owner: Owner
+  readonly text: string
+}
+const mostTails = 20_000
+
 /** A table of datapoints as CSV (RFC 4180). */
 export class CsvTable {
   /** The first line, with its end. */
@@ -73,6 +84,7 @@ export class CsvTable {
   readonly #before: readonly Fixed[]
   readonly #after: readonly Fixed[]
   readonly #cells: readonly Cell[]
+  readonly #tails = new Map<number, Tail>()
 
   constructor(columns: PropertyColumns, { csvSeparator, csvHidePrefix, csvIgnore }: CsvSettings) {
     const ignored = new Set(csvIgnore)
@@ -82,21 +94,46 @@ export class CsvTable {
     this.#before = before.filter(named)
     this.#after = after.filter(named)
     this.#cells = shown.map(column => cellOf(columns.root, column))
-    const fixed = [...this.#before, ...this.#after].map(({ header }) => header)
-    const headers = csvHidePrefix ? shortHeaders(shown, csvSeparator, fixed) : shown.map(joined)
+    const others = [...this.#before, ...this.#after].map(({ header }) => header)
+    const headers = csvHidePrefix ? shortHeaders(shown, csvSeparator, others) : shown.map(joined)
     const all = [...this.#before.map(({ header }) => header), ...headers, ...this.#after.map(({ header }) => header)]
     this.head = `${all.map(csvText).join(',')}\r\n`
   }
 
-  /** A line with its end. */
-  line(point: Datapoint, owner: Owner): string {
-    let line = ''
-    for (const { print } of this.#before) line += `${print(point, owner)},`
-    const { properties } = point
-    for (const cell of this.#cells) line += `${cell(properties)},`
-    for (const { print } of this.#after) line += `${print(point, owner)},`
-    return `${line.slice(0, -1)}\r\n`
+  /** Lines with their ends, of those whose streams have owners. Made for millions of lines. */
+  lines(points: readonly Datapoint[], owners: ReadonlyMap<number, Owner | undefined>): string {
+    const isPlain = this.#before.length === before.length
+    let text = ''
+    for (const point of points) {
+      const owner = owners.get(point.stream)
+      if (!owner) continue
+      text += isPlain ? plainBegin(point) : this.#before.map(({ print }) => `${print(point, owner)},`).join('')
+      const { properties } = point
+      for (const cell of this.#cells) {
+        const value = cell(properties)
+        text += typeof value === 'number' ? `${value},` : `${csvCell(value)},`
+      }
+      text += this.#tail(point, owner)
+    }
+    return text
   }
+
+  #tail(point: Datapoint, owner: Owner): string {
+    const known = this.#tails.get(point.stream)
+    if (known && known.geometry === point.geometry && known.owner === owner) return known.text
+    const text = `${this.#after.map(({ print }) => print(point, owner)).join(',')}\r\n`
+    if (this.#tails.size >= mostTails) this.#tails.clear()
+    this.#tails.set(point.stream, { geometry: point.geometry, owner, text })
+    return text
+  }
+}
+
+/** The cells of `before` in one go. */
+const plainBegin = ({ id, createdMs, startMs, endMs }: Datapoint): string => {
+  const start = printTime(startMs)
+  const created = createdMs === startMs ? start : printTime(createdMs)
+  const end = endMs === null ? 'null' : endMs === startMs ? `"${start}"` : `"${printTime(endMs)}"`
+  return `${id},"${created}","${start}",${end},`
 }
 
 /** Without what leads to it, unless another column has that name as well. */

@@ -1,4 +1,5 @@
 import { type Bytes, configPort, Installation, Invalid, linkToNext, NotFound, routesFor, Streams, s } from 'pounce/sdk'
+import { Answers } from '../cache/answer-cache.ts'
 import { config } from '../config.ts'
 import { datapointParameters, readDatapointQuestion } from '../datapoint-filter.ts'
 import { HeadsOfCsv } from './csv-head.ts'
@@ -10,6 +11,7 @@ const route = routesFor('geostreams', {
   readings: Readings,
   streams: Streams,
   heads: HeadsOfCsv,
+  answers: Answers,
   installation: Installation,
   settings: configPort(config),
 })
@@ -48,7 +50,7 @@ export const listDatapoints = route({
   query,
   responses: { 200: s.bytes<Bytes>() },
   throws: [Invalid, NotFound],
-  async handle({ query, caller, url }, { readings, streams, heads, installation, settings }) {
+  async handle({ query, caller, url, isHead }, { readings, streams, heads, answers, installation, settings }) {
     const { choice, filter: asked, shown } = readDatapointQuestion(query)
     const page = pageOf(query)
     const chosen = await streams.chosen(caller, choice)
@@ -59,8 +61,10 @@ export const listDatapoints = route({
     const answer = await readings.ask(question)
     const head = linkToNext(installation.baseUrl, url, answer, { dated: false })
     const { format = 'json' } = query
-    if (format !== 'csv') return { status: 200, body: jsonBytes(answer.pieces(), format, names), ...head }
-    const columns = await heads.columnsOf(caller, question, names)
-    return { status: 200, body: csvBytes(answer.pieces(), new CsvTable(columns, settings)), ...head }
+    const table = async (): Promise<CsvTable> => new CsvTable(await heads.columnsOf(caller, question, names), settings)
+    const produce = (): Bytes => (format === 'csv' ? csvBytes(answer.pieces(), table) : jsonBytes(answer.pieces(), format, names))
+    if (question.page) return { status: 200, body: produce(), ...head }
+    const whole = { caller, streams: chosen, isHead, route: 'datapoints', parameters: query }
+    return { status: 200, body: await answers.answer(whole, produce), ...head }
   },
 })

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import type { Bytes } from 'pounce/sdk'
+import { type Bytes, youngGarbage } from 'pounce/sdk'
 import type { CsvTable } from './csv-table.ts'
 import { DatapointPrinter } from './datapoint-json.ts'
 import type { Piece } from './readings.ts'
@@ -9,6 +9,13 @@ const frames = {
   json: ['[', ',', ']'],
   geojson: ['{ "type": "FeatureCollection", "features": [', ',', '] }'],
 } as const
+
+/** Such buffers lie outside of the heap, so V8 would let many pile up. */
+const bufferOf = (text: string): Buffer => {
+  const buffer = Buffer.from(text)
+  youngGarbage.passed(buffer.length)
+  return buffer
+}
 
 async function* jsonText(pieces: AsyncIterable<Piece>, format: keyof typeof frames, names: ReadonlySet<string> | undefined) {
   const [begin, between, end] = frames[format]
@@ -22,21 +29,17 @@ async function* jsonText(pieces: AsyncIterable<Piece>, format: keyof typeof fram
       text += (isFirst ? '' : between) + printer.print(point, owner)
       isFirst = false
     }
-    if (text !== '') yield Buffer.from(text)
+    if (text !== '') yield bufferOf(text)
     text = ''
   }
-  yield Buffer.from(text + end)
+  yield bufferOf(text + end)
 }
 
 async function* csvLines(pieces: AsyncIterable<Piece>, table: CsvTable) {
   yield Buffer.from(table.head)
   for await (const { points, owners } of pieces) {
-    let text = ''
-    for (const point of points) {
-      const owner = owners.get(point.stream)
-      if (owner) text += table.line(point, owner)
-    }
-    if (text !== '') yield Buffer.from(text)
+    const text = table.lines(points, owners)
+    if (text !== '') yield bufferOf(text)
   }
 }
 
@@ -50,10 +53,10 @@ export const jsonBytes = (pieces: AsyncIterable<Piece>, format: 'json' | 'geojso
 })
 
 /** Datapoints as a table to save, made while it is sent. */
-export const csvBytes = (pieces: AsyncIterable<Piece>, table: CsvTable): Bytes => ({
+export const csvBytes = (pieces: AsyncIterable<Piece>, table: () => Promise<CsvTable>): Bytes => ({
   contentType: 'text/csv; charset=utf-8',
   filename: 'datapoints.csv',
-  open: () => streamed(csvLines(pieces, table)),
+  open: async () => streamed(csvLines(pieces, await table())),
 })
 
 /** A short answer that is there already. */

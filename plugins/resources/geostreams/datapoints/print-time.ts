@@ -3,7 +3,8 @@ const days = new Map<number, string>()
 const maxDays = 4000
 const two = (number: number): string => (number < 10 ? `0${number}` : `${number}`)
 const minutes = Array.from({ length: 1440 }, (_, at) => `${two(Math.floor(at / 60))}:${two(at % 60)}:`)
-const seconds = Array.from({ length: 60 }, (_, at) => `${two(at)}Z`)
+const seconds = Array.from({ length: 60 }, (_, at) => two(at))
+const parts = Array.from({ length: 1000 }, (_, at) => String(at).padStart(3, '0'))
 
 const dayOf = (day: number): string => {
   let text = days.get(day)
@@ -20,8 +21,19 @@ const dayOf = (day: number): string => {
  * millions: days are remembered.
  */
 export const printTime = (ms: number): string => {
-  if (ms % 1000 !== 0) return new Date(ms).toISOString()
+  if (ms === last.ms) return last.text
+  last = { ms, text: print(ms) }
+  return last.text
+}
+
+/** Readings of one moment often stand together. */
+let last = { ms: Number.NaN, text: '' }
+
+const print = (ms: number): string => {
   const day = Math.floor(ms / dayMs)
-  const second = (ms - day * dayMs) / 1000
-  return `${dayOf(day)}${minutes[Math.floor(second / 60)]}${seconds[second % 60]}`
+  const ofDay = ms - day * dayMs
+  const second = Math.floor(ofDay / 1000)
+  const thousandths = ofDay - second * 1000
+  const minute = dayOf(day) + minutes[Math.floor(second / 60)]
+  return thousandths === 0 ? `${minute}${seconds[second % 60]}Z` : `${minute}${seconds[second % 60]}.${parts[thousandths]}Z`
 }
