@@ -13,6 +13,8 @@ export interface Opening {
   readonly cacheMiB: number
   /** The file never grows beyond this; 0 for no limit. */
   readonly maxSizeMiB: number
+  /** Places that the points of a stream share. */
+  readonly placesPerStream: number
 }
 
 /** Pages of the log that are copied into the file at once: larger batches of random pages write each page less often. */
@@ -24,7 +26,7 @@ export class Connection {
   #statements = new Map<string, StatementSync>()
   #step: (cells: Cells) => void = () => undefined
 
-  constructor({ file, readOnly, cacheMiB, maxSizeMiB }: Opening) {
+  constructor({ file, readOnly, cacheMiB, maxSizeMiB }: Omit<Opening, 'placesPerStream'>) {
     this.#db = new DatabaseSync(file, { readOnly, timeout: 1000 })
     this.#db.exec(`PRAGMA cache_size=-${cacheMiB * 1024}`)
     this.#db.aggregate('each_row', {

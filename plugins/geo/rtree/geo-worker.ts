@@ -19,7 +19,7 @@ interface Task {
 
 const opening = workerData as Opening
 const tasks = new Map<number, Task>()
-const writer = opening.readOnly ? undefined : new Writer(() => new Connection(opening))
+const writer = opening.readOnly ? undefined : new Writer(opening)
 let connection: Connection | undefined
 let reader: Reader | undefined
 let isScheduled = false

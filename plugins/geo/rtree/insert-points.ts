@@ -16,7 +16,10 @@ export interface Books {
   readonly shapes: ShapeBook
 }
 
-export const openBooks = (db: Connection): Books => ({ places: new PlaceBook(db), shapes: new ShapeBook(db) })
+export const openBooks = (db: Connection, placesPerStream: number): Books => ({
+  places: new PlaceBook(db, placesPerStream),
+  shapes: new ShapeBook(db),
+})
 
 /** Inserts points in the open transaction. The answer has 1 for each that is new, 0 for one whose id was there. */
 export const insertPoints = (db: Connection, books: Books, packed: PackedPoints, changes: StreamChanges): Uint8Array => {

@@ -3,8 +3,6 @@ import type { Geometry } from 'pounce/sdk'
 import { boxAround, type GeoBox, positionsOf } from 'pounce/sdk/geo'
 import type { Connection } from './connection.ts'
 
-/** Places that one stream shares among its points; those of whatever moves on have geometries of their own. */
-export const mostPlaces = 64
 /** Streams whose places are remembered. */
 const mostStreams = 20_000
 
@@ -16,10 +14,13 @@ const keyOf = (geometry: string): string => (geometry.length <= 64 ? geometry : 
 /** Numbers of places for the one connection that writes. Forget it when a transaction is undone. */
 export class PlaceBook {
   readonly #db: Connection
+  readonly #mostPlaces: number
   readonly #streams = new Map<number, Map<string, number>>()
 
-  constructor(db: Connection) {
+  /** Whatever moves on beyond `mostPlaces` has geometries of its own. */
+  constructor(db: Connection, mostPlaces: number) {
     this.#db = db
+    this.#mostPlaces = mostPlaces
   }
 
   place(stream: number, text: string): Placed {
@@ -29,7 +30,7 @@ export class PlaceBook {
     if (place !== undefined) return { place }
     const geometry = JSON.parse(text) as Geometry
     const box = boxAround(positionsOf(geometry))
-    if (known.size >= mostPlaces) return { place: undefined, box }
+    if (known.size >= this.#mostPlaces) return { place: undefined, box }
     const id = this.#db.insert(
       'INSERT INTO places (stream, key, geometry, is_point, west, south, east, north) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
       ...[stream, key, text, Number(geometry.type === 'Point'), ...box],

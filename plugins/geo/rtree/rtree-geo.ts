@@ -28,6 +28,12 @@ export const config = s.Object({
     minimum: 0,
     description: 'The file never grows beyond this many MiB; datapoints are then refused as on a full disk. 0: no limit',
   }),
+  placesPerStream: s.Integer({
+    default: 64,
+    minimum: 1,
+    maximum: 10_000,
+    description: 'Places that the points of a stream share; those at further places are in the R*Tree',
+  }),
   readers: s.Integer({
     default: 2,
     minimum: 1,
@@ -85,8 +91,8 @@ export class RtreeGeo implements GeoStore {
 
   async #load(): Promise<OpenGeo> {
     const { OpenGeo } = await import('./open-geo.ts')
-    const { cacheMiB, maxSizeMiB, readers } = this.#settings
-    return new OpenGeo({ file: this.#file, readOnly: false, cacheMiB, maxSizeMiB }, readers)
+    const { readers, cacheMiB, maxSizeMiB, placesPerStream } = this.#settings
+    return new OpenGeo({ file: this.#file, readOnly: false, cacheMiB, maxSizeMiB, placesPerStream }, readers)
   }
 
   async insert(points: readonly Datapoint[]): Promise<readonly PointInserted[]> {

@@ -11,7 +11,8 @@ export interface Reading {
   readonly test: RowTest
 }
 
-const beyond = Number.MAX_SAFE_INTEGER
+/** Above every id. */
+const beyond = 2 ** 53
 
 /** The place before the first point of a range, by start and id. */
 export const placeBefore = ({ isDescending, fromMs, untilMs, after }: Range): readonly [number, number] => {

@@ -16,7 +16,9 @@ export const testFolder = async (t: ExecutionContext): Promise<string> => {
 
 /** A started store; closed with the test. */
 export const openGeo = async (t: ExecutionContext, folder: string, settings: Partial<Settings> = {}): Promise<RtreeGeo> => {
-  const store = new RtreeGeo({ cacheMiB: 4, maxSizeMiB: 0, readers: 2, ...settings }, { dataFolder: folder } as Installation)
+  const store = new RtreeGeo({ cacheMiB: 4, maxSizeMiB: 0, placesPerStream: 64, readers: 2, ...settings }, {
+    dataFolder: folder,
+  } as Installation)
   await store.start()
   t.teardown(() => store.dispose())
   return store

@@ -1,4 +1,4 @@
-import type { Connection } from './connection.ts'
+import { Connection, type Opening } from './connection.ts'
 import { type Books, insertPoints, openBooks } from './insert-points.ts'
 import type { PackedPoints } from './packed-points.ts'
 import type { WriteQuestion } from './questions.ts'
@@ -15,12 +15,12 @@ const removedAtOnce = 1000
 
 /** The one connection that writes, and what it remembers. */
 export class Writer {
-  readonly #open: () => Connection
+  readonly #opening: Opening
   #db: Connection | undefined
   #books: Books | undefined
 
-  constructor(open: () => Connection) {
-    this.#open = open
+  constructor(opening: Opening) {
+    this.#opening = opening
   }
 
   turns(question: WriteQuestion): Turns<unknown> {
@@ -41,11 +41,11 @@ export class Writer {
 
   /** Whatever goes wrong undoes all of it, also what is remembered; after an error that leaves the file in doubt it is opened anew. */
   #transaction<T>(work: (db: Connection, books: Books) => T): T {
-    this.#db ??= this.#open()
+    this.#db ??= new Connection(this.#opening)
     const db = this.#db
     try {
       return db.transaction(() => {
-        this.#books ??= openBooks(db)
+        this.#books ??= openBooks(db, this.#opening.placesPerStream)
         return work(db, this.#books)
       })
     } catch (error) {
