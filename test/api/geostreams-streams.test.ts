@@ -68,9 +68,11 @@ test('a stream that is not well described is refused and not made', async t => {
 test('a search that finds no stream says so, and one that does lists by name', async t => {
   const sensor = await newSensor(ann)
   const geometry = pointAt(33, -33)
-  for (const path of ['streams', 'stream'])
-    for (const query of ['stream_name=nowhere', 'geocode=-33,33,1', 'geocode=-33,33,1&limit=3'])
-      t.deepEqual((await nobody.get(`${G}/${path}?${query}`)).body, noData, query)
+  for (const query of ['stream_name=nowhere', 'geocode=-33,33,1', 'geocode=-33,33,1&limit=3']) {
+    t.deepEqual((await nobody.get(`${G}/streams?${query}`)).body, noData, query)
+    // pyclowder's own path, and what it takes for nothing.
+    t.deepEqual((await nobody.get(`${G}/stream?${query}`)).body, [], query)
+  }
   const two = await newStream(ann, sensor, { name: 'two', geometry })
   const one = await newStream(ann, sensor, { name: 'one', geometry })
   t.deepEqual(await found(nobody, 'geocode=-33,33,1'), [one, two].map(String))

@@ -211,6 +211,7 @@ const looksItself: Readonly<Record<string, string>> = {
   'GET /api/geostreams/sensors': 'visibleTo',
   'POST /api/geostreams/streams': 'demands the right on the sensor of the body',
   'GET /api/geostreams/streams': 'visibleTo, then asks the policy about their sensors',
+  'GET /api/geostreams/stream': 'the same',
   'GET /api/geostreams/counts': 'counts what the lists hold',
   'GET /api/geostreams/config': 'titles belong to nobody',
 }

@@ -5,8 +5,11 @@ import {
   geoNumberOf,
   Installation,
   Invalid,
+  type ListAnswer,
   type ListQuery,
   NotFound,
+  type Request,
+  type Resolved,
   routesFor,
   Streams,
   s,
@@ -55,27 +58,48 @@ export const createStream = route({
   },
 })
 
+const asked = s.Object({
+  ...areaParameters,
+  stream_name: s.Optional(s.String({ maxLength: 500, description: 'The whole name' })),
+  ...namedListParameters,
+})
+
+const listed = async (
+  { query, caller, url }: Request<undefined, typeof asked, undefined>,
+  { streams, statistics, installation }: Resolved<typeof needs>,
+): Promise<ListAnswer<StreamJson>> => {
+  const areas = readAreas(query)
+  const listing = { ...(query.stream_name ? { name: query.stream_name } : {}), ...(areas ? { areas } : {}) }
+  const read = (page: ListQuery) => streams.list(caller, listing, namedPage(page))
+  return answerList(query, { read, show: shownWith(statistics), baseUrl: installation.baseUrl, url })
+}
+
 export const listStreams = route({
   method: 'GET',
   path: '/api/geostreams/streams',
-  aliases: [{ path: '/api/geostreams/stream' }],
   summary: 'Streams by name',
   description:
     'Those that the caller may see; `{"status":"No data found"}` when there are none. With an area a page may hold fewer than `limit`.',
   permission: 'ViewGeoStream',
-  query: s.Object({
-    ...areaParameters,
-    stream_name: s.Optional(s.String({ maxLength: 500, description: 'The whole name' })),
-    ...namedListParameters,
-  }),
+  query: asked,
   responses: { 200: listOrNoData(StreamJson) },
   throws: [Invalid],
-  async handle({ query, caller, url }, { streams, statistics, installation }) {
-    const areas = readAreas(query)
-    const asked = { ...(query.stream_name ? { name: query.stream_name } : {}), ...(areas ? { areas } : {}) }
-    const read = (page: ListQuery) => streams.list(caller, asked, namedPage(page))
-    return orNoData(await answerList(query, { read, show: shownWith(statistics), baseUrl: installation.baseUrl, url }))
+  async handle(request: Request<undefined, typeof asked, undefined>, found) {
+    return orNoData(await listed(request, found))
   },
+})
+
+export const searchStreams = route({
+  method: 'GET',
+  path: '/api/geostreams/stream',
+  summary: 'Streams by name, as pyclowder asks for them',
+  description:
+    'The same as `/api/geostreams/streams`, but that nothing is `[]`, which pyclowder takes for none. Clowder 1.x does not have it.',
+  permission: 'ViewGeoStream',
+  query: asked,
+  responses: { 200: s.list(StreamJson) },
+  throws: [Invalid],
+  handle: listed,
 })
 
 export const listSensorStreams = route({
