@@ -133,7 +133,7 @@ export class Answer {
 
   async #count(entities: Entities, asked: Asked): Promise<number> {
     const { filter } = asked
-    const known = filter ? undefined : await entities.count?.(mostCounted)
+    const known = filter ? undefined : await entities.count?.(mostCounted, () => this.#counting.take())
     if (known !== undefined) return known
     let [count, looked] = [0, 0]
     for await (const { entity } of this.#walk(entities, asked, { order: undefined, wanted: 1000 })) {

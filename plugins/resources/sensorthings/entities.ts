@@ -1,36 +1,12 @@
 import { type Datapoint, geoNumberOf, sensorIdOf, streamIdOf } from 'pounce/sdk'
 import { descriptionOf, observationTypeOf, placeOfBox, spanOf, unitOf } from './described.ts'
-import { type Entities, type Entity, type EntityType, type Key, type Step, these, type Walk } from './entity.ts'
+import { type Entities, type Entity, type EntityType, type Hints, type Key, these, type Walk } from './entity.ts'
+import { entity, isNumber, partsOf, steps } from './made.ts'
 import { types } from './types.ts'
 import { Place, Span, type Value } from './values.ts'
 import { namesOf, type Observed, seenPoint, walkAllObserved, walkObserved, walkPoints } from './walk-points.ts'
-import { type Looked, type Measured, type MeasuredScope, parametersOf, walkMeasured, walkSensors } from './walk-records.ts'
+import { type Measured, type MeasuredScope, parametersOf, walkMeasured, walkSensors } from './walk-records.ts'
 import type { Sensor, World } from './world.ts'
-
-interface Made {
-  readonly type: EntityType
-  readonly key: Key
-  readonly fields: Readonly<Record<string, () => Value>>
-  readonly ones?: Readonly<Record<string, () => Promise<Entity | undefined>>>
-  readonly manies?: Readonly<Record<string, () => Entities>>
-}
-
-const entity = ({ type, key, fields, ones = {}, manies = {} }: Made): Entity => ({
-  type,
-  key,
-  field: name => (name === 'id' ? key : fields[name]?.()),
-  one: async link => ones[link]?.(),
-  many(link) {
-    const many = manies[link]
-    if (!many) throw new Error(`${type.set} have no ${link}`)
-    return many()
-  },
-})
-
-/** Walks raw things and shows them as entities. */
-async function* steps<T>(looked: AsyncIterable<Looked<T>>, show: (item: T) => Entity | Promise<Entity>): AsyncGenerator<Step> {
-  for await (const { item, cursor } of looked) yield item === undefined ? { cursor } : { entity: await show(item), cursor }
-}
 
 const byId = { by: 'id', isDescending: false }
 const recordWalk = ({ order, ...walk }: Walk) => ({ order: order ?? byId, ...walk })
@@ -144,34 +120,31 @@ export const datastreamOf = async (world: World, measured: Measured): Promise<En
   })
 }
 
+/** A filter may name the thing or the observed property. */
+const narrower = (scope: MeasuredScope, { thing, parameter }: Hints): MeasuredScope => ({
+  ...(parameter === undefined ? {} : { parameter }),
+  ...(thing !== undefined && isNumber(thing) ? { sensor: sensorIdOf(thing) } : {}),
+  ...scope,
+})
+
 export const datastreams = (world: World, scope: MeasuredScope): Entities => ({
   type: types.Datastreams,
-  walk: walk => steps(walkMeasured(world, scope, recordWalk(walk)), measured => datastreamOf(world, measured)),
+  walk: walk => steps(walkMeasured(world, narrower(scope, walk.hints), recordWalk(walk)), measured => datastreamOf(world, measured)),
   async find(key) {
     const [number, parameter] = partsOf(key)
     const measured = number === undefined ? undefined : await findMeasured(world, number, parameter)
     const isInside = (scope.sensor ?? measured?.stream.sensor) === measured?.stream.sensor && (scope.parameter ?? parameter) === parameter
     return measured && isInside ? datastreamOf(world, measured) : undefined
   },
-  async count(upTo) {
-    let [count, looks] = [0, 0]
+  async count(_upTo, mayLook) {
+    let count = 0
     for await (const { item } of walkMeasured(world, scope, { order: byId, hints: {}, wanted: 1000 })) {
+      if (!mayLook()) break
       if (item) count += 1
-      looks += 1
-      if (looks >= upTo) break
     }
     return count
   },
 })
-
-/** A key of two parts: a number and the name of a parameter. */
-const partsOf = (key: Key): readonly [number | undefined, string] => {
-  const [, digits, parameter] = /^([1-9]\d{0,15}):(.*)$/s.exec(String(key)) ?? []
-  const number = Number(digits)
-  return parameter === undefined || !Number.isSafeInteger(number) ? [undefined, ''] : [number, parameter]
-}
-
-const isNumber = (key: Key): key is number => Number.isSafeInteger(key) && Number(key) > 0
 
 export const findMeasured = async (world: World, number: number, parameter: string): Promise<Measured | undefined> => {
   const [stream, statistics] = await Promise.all([world.stream(streamIdOf(number)), world.statistics(number)])
@@ -223,7 +196,13 @@ export const observations = (world: World, measured: Measured): Entities => {
 
 export const allObservations = (world: World): Entities => ({
   type: types.Observations,
-  walk: walk => steps(walkAllObserved(world, walk), observed => observationOf(world, observed)),
+  async *walk(walk) {
+    const { datastream } = walk.hints
+    if (datastream === undefined) return yield* steps(walkAllObserved(world, walk), observed => observationOf(world, observed))
+    const [number, parameter] = partsOf(datastream)
+    const measured = number === undefined ? undefined : await findMeasured(world, number, parameter)
+    if (measured) yield* observations(world, measured).walk(walk)
+  },
   async find(key) {
     const found = await findObserved(world, key)
     return found && observationOf(world, found)

@@ -25,6 +25,10 @@ export interface LinkType {
 /** What filters may tell a walk, so that it looks at less. Every condition is necessary, none is enough: filters are asked besides. */
 export interface Hints {
   readonly key?: Key
+  /** Keys of what a link leads to. */
+  readonly thing?: Key
+  readonly datastream?: Key
+  readonly parameter?: string
   readonly name?: string
   readonly areas?: readonly GeoArea[]
   /** Beginning then or later. */
@@ -36,7 +40,7 @@ export interface Hints {
 }
 
 /** What a property tells a walk when a filter compares it. */
-export type HintOf = 'key' | 'name' | 'place' | 'start' | 'end'
+export type HintOf = 'key' | 'thing' | 'datastream' | 'parameter' | 'name' | 'place' | 'start' | 'end'
 
 /** What is known of all entities of a set. */
 export interface EntityType {
@@ -94,8 +98,8 @@ export interface Entities {
   walk(walk: Walk): AsyncIterable<Step>
   /** The one of them with a key. */
   find(key: Key): Promise<Entity | undefined>
-  /** How many there are, counted up to `upTo`, where that can be told without walking. */
-  count?(upTo: number): Promise<number | undefined>
+  /** How many there are, counted up to `upTo` and while it may look further, where that is cheaper than walking. */
+  count?(upTo: number, mayLook: () => boolean): Promise<number | undefined>
 }
 
 /** Entities that are at hand. */

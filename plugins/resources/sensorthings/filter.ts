@@ -80,10 +80,12 @@ const ofComparison = ({ operator, left, right }: ParsedComparison, type: EntityT
   const [member, other, is] = left.is === 'member' ? [left, right, operator] : [right, left, mirrored[operator]]
   if (member.is !== 'member') return {}
   const [role, value] = [roleOf(member, type), fixed(other, compiler)]
-  if (is === 'eq' && role === 'key' && (typeof value === 'string' || typeof value === 'number')) return { key: value }
-  if (is === 'eq' && role === 'name' && typeof value === 'string') return { name: value }
+  if (is === 'eq' && role !== undefined && isKeyed(role) && (typeof value === 'string' || typeof value === 'number'))
+    return { [role]: value }
   return (role === 'start' || role === 'end') && value instanceof Span ? ofTime(is, role, value) : {}
 }
+
+const isKeyed = (role: HintOf): boolean => role !== 'start' && role !== 'end' && role !== 'place'
 
 const ofTime = (is: Comparing, role: 'start' | 'end', { fromMs, toMs }: Span): Hints => {
   switch (is) {

@@ -49,7 +49,10 @@ export const types: Readonly<Record<SetName, EntityType>> = {
       ObservedProperty: one('ObservedProperties'),
       Observations: many('Observations'),
     },
-    hints: { id: 'key', name: 'name' },
+    hints: {
+      ...{ id: 'key', name: 'name', 'Thing/id': 'thing', 'Sensor/id': 'thing' },
+      ...{ 'ObservedProperty/id': 'parameter', 'ObservedProperty/name': 'parameter' },
+    },
     orders: ['id', 'name'],
   },
   Sensors: {
@@ -73,7 +76,7 @@ export const types: Readonly<Record<SetName, EntityType>> = {
     one: 'Observation',
     fields: { id: 'text', phenomenonTime: 'time', resultTime: 'time', result: 'any', parameters: 'any' },
     links: { Datastream: one('Datastreams'), FeatureOfInterest: one('FeaturesOfInterest') },
-    hints: { id: 'key', phenomenonTime: 'start', resultTime: 'end' },
+    hints: { id: 'key', 'Datastream/id': 'datastream', phenomenonTime: 'start', resultTime: 'end' },
     orders: ['phenomenonTime', 'resultTime'],
   },
   FeaturesOfInterest: {

@@ -98,8 +98,11 @@ export async function* walkPoints(world: World, walk: PointWalk): AsyncGenerator
   const sort = { by: walk.order ? 'start' : 'stream', order: orderOf(walk.order) } as const
   const after = walk.after && readCursor(walk.after)
   const filter = { ...(streams ? { streams } : {}), ...times }
-  for await (const item of paged(world, { filter, sort, wanted: walk.wanted, ...(after ? { after } : {}) }))
-    yield { item, cursor: cursorOf(item) }
+  for await (const item of paged(world, { filter, sort, wanted: walk.wanted, ...(after ? { after } : {}) })) {
+    // Readings may outlive their stream for a while.
+    const isSeen = streams !== undefined || (await world.stream(streamIdOf(item.stream))) !== undefined
+    yield isSeen ? { item, cursor: cursorOf(item) } : { cursor: cursorOf(item) }
+  }
 }
 
 /** A reading of a stream that the caller may see. */
@@ -117,10 +120,9 @@ export async function* walkAllObserved(world: World, walk: PointWalk): AsyncGene
     const left = point ? namesOf(point).filter(name => name > String(after.parameter)) : []
     if (point) for (const parameter of left) yield { item: { point, parameter }, cursor: [...cursorOf(point), parameter] }
   }
-  for await (const { item: point } of walkPoints(world, walk)) {
-    if (!point) continue
-    const names = namesOf(point)
-    for (const parameter of names) yield { item: { point, parameter }, cursor: [...cursorOf(point), parameter] }
-    if (names.length === 0) yield { cursor: cursorOf(point) }
+  for await (const { item: point, cursor } of walkPoints(world, walk)) {
+    const names = point ? namesOf(point) : []
+    if (point) for (const parameter of names) yield { item: { point, parameter }, cursor: [...cursor, parameter] }
+    if (names.length === 0) yield { cursor }
   }
 }

@@ -40,6 +40,8 @@ export class World {
   readonly root: string
   /** Undefined of a sensor that is not there, or not for this caller. */
   readonly sensor: (id: string) => Promise<Sensor | undefined>
+  /** Undefined of a stream that is not there, or not for this caller. */
+  readonly stream: (id: string) => Promise<Stream | undefined>
   readonly statistics: (stream: number) => Promise<StreamStatistics | undefined>
   /** All streams of a sensor; undefined when there are very many, to be read in pages. */
   readonly streamsOf: (sensor: string) => Promise<readonly Stream[] | undefined>
@@ -49,16 +51,10 @@ export class World {
     this.caller = caller
     this.ports = ports
     this.root = `${ports.baseUrl}/api/sensorthings/v1.1`
-    this.sensor = batched(500, ids => this.#sensors(ids))
+    this.sensor = batched(500, ids => this.#seen('sensor', ids, ports.sensors))
+    this.stream = batched(500, ids => this.#seen('stream', ids, ports.streams))
     this.statistics = batched(1000, streams => ports.geo.statistics(streams))
     this.streamsOf = batched(500, ids => this.#streams(ids))
-  }
-
-  async stream(id: string): Promise<Stream | undefined> {
-    const { policy, streams } = this.ports
-    const stream = await streams.get(id)
-    if (stream?.state !== 'live') return undefined
-    return (await policy.canOn(this.caller, 'ViewGeoStream', { kind: 'stream', id })) === 'yes' ? stream : undefined
   }
 
   /** The last readings by their beginning, the newest first, at most `sampled`. */
@@ -72,9 +68,12 @@ export class World {
     return points
   }
 
-  async #sensors(ids: readonly string[]): Promise<ReadonlyMap<string, Sensor>> {
-    const { policy, sensors } = this.ports
-    const [found, seen] = await Promise.all([sensors.getMany(ids), policy.allowed(this.caller, 'ViewGeoStream', 'sensor', ids)])
+  async #seen<T extends Sensor | Stream>(
+    kind: 'sensor' | 'stream',
+    ids: readonly string[],
+    records: { getMany(ids: readonly string[]): Promise<ReadonlyMap<string, T>> },
+  ): Promise<ReadonlyMap<string, T>> {
+    const [found, seen] = await Promise.all([records.getMany(ids), this.ports.policy.allowed(this.caller, 'ViewGeoStream', kind, ids)])
     return new Map([...found].filter(([id, { state }]) => state === 'live' && seen.has(id)))
   }
 
