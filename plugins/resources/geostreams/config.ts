@@ -25,10 +25,6 @@ export const config = s.Object({
     description: 'Answers about readings that are kept until a reading comes or goes, in MiB altogether; 0: none are kept',
   }),
   userAgreement: s.String({ default: '', maxLength: 100_000, description: 'Shown by clients before they show readings' }),
-  sensorsTitle: s.String({ default: 'Sensors', maxLength: 200, description: 'What clients call sensors' }),
-  sensorTitle: s.String({ default: 'Sensor', maxLength: 200, description: 'What clients call a sensor' }),
-  parametersTitle: s.String({ default: 'Parameters', maxLength: 200, description: 'What clients call what is measured' }),
-  parameterTitle: s.String({ default: 'Parameter', maxLength: 200, description: 'What clients call one thing that is measured' }),
 })
 
 /** Checked settings of this plugin. */
