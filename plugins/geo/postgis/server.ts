@@ -19,8 +19,8 @@ export interface Session {
   giveBack(isBroken: boolean): void
 }
 
-/** How long a connection is waited for, how long an answer may be late before the server is asked for a sign of life, and how long that may take. */
-const limits = { connectMs: 1500, patienceMs: 500, pulseMs: 1200, roundMs: 1000 }
+/** How long the first connection and later ones are waited for, how long an answer may be late before the server is asked for a sign of life, and how long that may take. */
+const limits = { startMs: 5000, connectMs: 1500, patienceMs: 500, pulseMs: 1200, roundMs: 1000 }
 const asText = { getTypeParser: () => (value: string | Buffer) => String(value) }
 const nothing = (): void => undefined
 
@@ -56,7 +56,7 @@ export class Server {
         keepAlive: true,
         types: asText as never,
       }
-      const first = new pg.Client(config)
+      const first = new pg.Client({ ...config, connectionTimeoutMillis: limits.startMs })
       first.on('error', nothing)
       await first.connect()
       try {

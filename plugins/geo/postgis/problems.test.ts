@@ -1,0 +1,46 @@
+import test from 'ava'
+import { Invalid, NoSpace, NotFound, Unavailable } from 'pounce/sdk'
+import { isDeadlock, problemOf, stateOf } from './problems.ts'
+
+/** An error as the driver hands on what the server said. */
+const said = (code: string, message = 'words of the server'): Error => Object.assign(new Error(message), { code, severity: 'ERROR' })
+const ofSystem = (code: string): Error => Object.assign(new Error(`connect ${code} 127.0.0.1:5432`), { code })
+
+test('what the server or the driver says becomes what callers are told', t => {
+  const expected: readonly (readonly [Error, abstract new (...args: never[]) => Error])[] = [
+    [said('53100'), NoSpace],
+    [said('58030', 'could not extend file "base/1/2": No space left on device'), NoSpace],
+    [said('53300', 'sorry, too many clients already'), Unavailable],
+    [said('57014', 'canceling statement due to statement timeout'), Unavailable],
+    [said('57P01'), Unavailable],
+    [said('57P03'), Unavailable],
+    [said('08006'), Unavailable],
+    [said('25006'), Unavailable],
+    [said('42501'), Unavailable],
+    [said('28P01'), Unavailable],
+    [said('GEO01', 'A point enters too many bins'), Invalid],
+    [said('22003'), Invalid],
+    [ofSystem('ECONNREFUSED'), Unavailable],
+    [ofSystem('ECONNRESET'), Unavailable],
+    [ofSystem('EPIPE'), Unavailable],
+    [new Error('Connection terminated unexpectedly'), Unavailable],
+    [new Error('timeout exceeded when trying to connect'), Unavailable],
+  ]
+  for (const [error, type] of expected) {
+    const problem = problemOf(error)
+    t.true(problem instanceof type, `${error.message}: ${problem.name}`)
+    t.is(problem.cause, error)
+  }
+})
+
+test('a mistake of ours stays what it is, and so does a refusal', t => {
+  for (const error of [said('42601'), said('42P01'), new TypeError('no'), new NotFound('point')]) t.is(problemOf(error), error)
+  t.is(problemOf('odd').message, 'odd')
+})
+
+test('only what the server itself said has a state', t => {
+  t.is(stateOf(said('40P01')), '40P01')
+  t.is(stateOf(ofSystem('EPIPE')), undefined)
+  t.true(isDeadlock(said('40P01')))
+  t.false(isDeadlock(said('23505')))
+})
