@@ -115,7 +115,6 @@ test('what is nested has a column for each leaf, named by its last name, or by a
 test('texts that a spreadsheet would run are made harmless; numbers stay numbers, as texts too', async t => {
   const texts = ['=1+1', '+1', '-2.5e3', '-x', '@SUM(A1)', '\tx', '\r=x', 'a"b', 'a\r\nb', '', 'ünï', '-', '=']
   const stream = await filled(
-    server,
     ann,
     sensor,
     texts.map(text => ({ text, n: -1.5 })),

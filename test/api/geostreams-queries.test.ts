@@ -36,8 +36,13 @@ test.before(async () => {
 })
 test.after.always(() => server?.stop())
 
+const searchOf = (query: Readonly<Record<string, string | readonly string[]>>): URLSearchParams =>
+  new URLSearchParams(
+    Object.entries(query).flatMap(([name, value]) => [value].flat().map((each): [string, string] => [name, String(each)])),
+  )
+
 const asked = async (query: Readonly<Record<string, string | readonly string[]>>): Promise<readonly Shown[]> => {
-  const search = new URLSearchParams(Object.entries(query).flatMap(([name, value]) => [value].flat().map(each => [name, String(each)])))
+  const search = searchOf(query)
   const { status, body } = await ann.get(`${path}?${search}`)
   if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`)
   return body as readonly Shown[]
@@ -116,9 +121,7 @@ const questions: readonly (readonly [
 for (const [title, query, n] of questions)
   test(`asked for by ${title}`, async t => {
     t.deepEqual(await found(query()), [...n])
-    const counted = await ann.get(
-      `${path}?${new URLSearchParams(Object.entries(query()).flatMap(([name, value]) => [value].flat().map(each => [name, String(each)])))}&onlyCount=true`,
-    )
+    const counted = await ann.get(`${path}?${searchOf(query())}&onlyCount=true`)
     t.deepEqual(counted.body, { datapointsLength: n.length })
   })
 
