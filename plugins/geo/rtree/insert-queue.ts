@@ -18,7 +18,7 @@ const mostPoints = 10_000
 export class InsertQueue {
   readonly #thread: TaskThread
   #waiting: Waiting[] = []
-  #run: Promise<void> | undefined
+  #isWriting = false
 
   constructor(thread: TaskThread) {
     this.#thread = thread
@@ -28,20 +28,16 @@ export class InsertQueue {
   add(batch: PackedPoints): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ batch, resolve, reject })
-      this.#run ??= this.#writeAll()
+      if (!this.#isWriting) void this.#writeAll()
     })
   }
 
-  /** Resolves when nothing waits. */
-  async settled(): Promise<void> {
-    await this.#run
-  }
-
   async #writeAll(): Promise<void> {
+    this.#isWriting = true
     // What comes in the same turn of the event loop goes together.
     await setImmediate()
     while (this.#waiting.length > 0) await this.#write(this.#next())
-    this.#run = undefined
+    this.#isWriting = false
   }
 
   #next(): readonly Waiting[] {

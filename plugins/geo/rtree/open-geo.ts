@@ -41,6 +41,7 @@ export class OpenGeo implements Omit<GeoStore, 'engine'> {
   readonly #writer: TaskThread
   readonly #readers: readonly TaskThread[]
   readonly #inserts: InsertQueue
+  readonly #inserting = new Set<Promise<unknown>>()
   /** Grows when readers should forget places that are gone. They do no harm but take memory. */
   #epoch = 0
   #gone = 0
@@ -63,7 +64,7 @@ export class OpenGeo implements Omit<GeoStore, 'engine'> {
   async dispose(): Promise<void> {
     if (!this.#isOpen) return
     this.#isOpen = false
-    await this.#inserts.settled()
+    await Promise.allSettled(this.#inserting)
     await Promise.all([this.#writer, ...this.#readers].map(thread => thread.close()))
     this.#file.close()
   }
@@ -74,6 +75,16 @@ export class OpenGeo implements Omit<GeoStore, 'engine'> {
 
   async insert(points: readonly Datapoint[]): Promise<readonly PointInserted[]> {
     this.#mustBeOpen()
+    const inserted = this.#insert(points)
+    this.#inserting.add(inserted)
+    try {
+      return await inserted
+    } finally {
+      this.#inserting.delete(inserted)
+    }
+  }
+
+  async #insert(points: readonly Datapoint[]): Promise<readonly PointInserted[]> {
     if (points.length > maxInserted) throw new Invalid(`At most ${maxInserted} points at once, not ${points.length}`)
     await this.#file.ready()
     const pieces: Promise<readonly PointInserted[]>[] = []

@@ -1,4 +1,3 @@
-import { open } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import {
   configPort,
@@ -13,6 +12,7 @@ import {
   Unavailable,
   wire,
 } from 'pounce/sdk'
+import { checkFile } from './file-check.ts'
 import type { OpenGeo } from './open-geo.ts'
 
 export const config = s.Object({
@@ -43,12 +43,6 @@ export const config = s.Object({
 })
 const Config = configPort(config)
 
-/** The form of the file that this program writes. */
-export const fileForm = 1
-/** Where the form of a file stands in its first page, and what a file begins with (SQLite, Database File Format). */
-const formAt = 60
-const beginning = 'SQLite format 3\0'
-
 /**
  * Datapoints in one SQLite file with an R*Tree for what moves. The file is opened, threads are made and most of the code is loaded at the first use.
  */
@@ -57,6 +51,7 @@ export class RtreeGeo implements GeoStore {
   readonly #file: string
   readonly #settings: s.Static<typeof config>
   #inUse: Promise<OpenGeo> | undefined
+  #loaded: OpenGeo | undefined
   #isOpen = false
 
   constructor(settings: s.Static<typeof config>, installation: Installation) {
@@ -92,11 +87,13 @@ export class RtreeGeo implements GeoStore {
   async #load(): Promise<OpenGeo> {
     const { OpenGeo } = await import('./open-geo.ts')
     const { readers, cacheMiB, maxSizeMiB, placesPerStream } = this.#settings
-    return new OpenGeo({ file: this.#file, readOnly: false, cacheMiB, maxSizeMiB, placesPerStream }, readers)
+    this.#loaded = new OpenGeo({ file: this.#file, readOnly: false, cacheMiB, maxSizeMiB, placesPerStream }, readers)
+    return this.#loaded
   }
 
+  /** What was asked before the store was told to stop is carried out. */
   async insert(points: readonly Datapoint[]): Promise<readonly PointInserted[]> {
-    return (await this.#open()).insert(points)
+    return (this.#loaded ?? (await this.#open())).insert(points)
   }
 
   async get(id: number): Promise<Datapoint | undefined> {
@@ -128,20 +125,3 @@ export class RtreeGeo implements GeoStore {
   }
 }
 wire(RtreeGeo, Config, Installation)
-
-/** Throws for a file that a newer program wrote, or that is none of SQLite. */
-const checkFile = async (file: string): Promise<void> => {
-  const handle = await open(file).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error
-  })
-  if (!handle) return
-  const { buffer, bytesRead } = await handle.read(Buffer.alloc(100), 0, 100, 0).finally(() => handle.close())
-  if (bytesRead === 0) return
-  if (bytesRead < 100 || buffer.toString('latin1', 0, beginning.length) !== beginning) throw new Error(`${file} is no SQLite database`)
-  const form = buffer.readUInt32BE(formAt)
-  if (form > fileForm) throw new Error(newerForm(file, form, fileForm))
-}
-
-/** Says that a file was written by a newer program. */
-export const newerForm = (file: string, form: number, known: number): string =>
-  `${file} was written by a newer version of this program (form ${form}, known up to ${known})`

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
-import type { Installation, s } from 'pounce/sdk'
+import type { Datapoint, GeoFilter, GeoStore, Installation, s } from 'pounce/sdk'
 import { type config, RtreeGeo } from './rtree-geo.ts'
 
 type Settings = s.Static<typeof config>
@@ -22,4 +22,18 @@ export const openGeo = async (t: ExecutionContext, folder: string, settings: Par
   await store.start()
   t.teardown(() => store.dispose())
   return store
+}
+
+/** A point at 10°E 50°N on 5 January 2026 that differs as said. */
+export const pointAt = (id: number, changes: Partial<Datapoint> = {}): Datapoint => {
+  const startMs = changes.startMs ?? Date.UTC(2026, 0, 5)
+  const geometry = { type: 'Point', coordinates: [10, 50] } as const
+  return { id, stream: 1, startMs, endMs: startMs, createdMs: startMs, geometry, properties: {}, ...changes }
+}
+
+/** Ids of all that fit, in their order. */
+export const idsIn = async (store: GeoStore, filter: GeoFilter = {}): Promise<readonly number[]> => {
+  const ids: number[] = []
+  for await (const piece of store.read({ filter })) ids.push(...piece.map(({ id }) => id))
+  return ids
 }

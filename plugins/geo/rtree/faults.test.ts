@@ -1,0 +1,135 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { Worker } from 'node:worker_threads'
+import test from 'ava'
+import { type Datapoint, NoSpace, Unavailable } from 'pounce/sdk'
+import { Connection } from './connection.ts'
+import { fileForm } from './file-check.ts'
+import { migrate, migrations } from './schema.ts'
+import { TaskThread } from './task-thread.ts'
+import { idsIn, openGeo, pointAt, testFolder } from './testing.ts'
+
+const fileIn = (folder: string): string => `${folder}/geo/points.sqlite`
+const opened = (file: string, readOnly = false): Connection => new Connection({ file, readOnly, cacheMiB: 1, maxSizeMiB: 0 })
+const note = 'x'.repeat(2000)
+
+test('a full disk is said so, harms nothing that was acknowledged, and inserting goes on once there is space', async t => {
+  const store = await openGeo(t, await testFolder(t), { maxSizeMiB: 2 })
+  const batch = (from: number): Datapoint[] =>
+    Array.from({ length: 100 }, (_, n) => pointAt(from + n, { properties: { v: n, note: `${from + n}${note}` } }))
+  let kept = 0
+  let refusal: unknown
+  while (refusal === undefined && kept < 5000) {
+    const inserted = store.insert(batch(kept + 1))
+    refusal = await inserted.then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+    if (refusal === undefined) kept += 100
+  }
+  t.true(refusal instanceof NoSpace)
+  t.true(kept >= 300)
+  t.is((await idsIn(store)).length, kept)
+  t.is((await store.statistics([1])).get(1)?.count, kept)
+  t.is(await store.get(kept + 1), undefined)
+  t.is(await store.remove({ ids: Array.from({ length: 200 }, (_, at) => at + 1) }), 200)
+  t.deepEqual((await store.insert([pointAt(1)]))[0], { status: 'inserted' })
+  t.is(await store.count({}, 10_000), kept - 199)
+})
+
+test('a batch that does not fit takes none of its neighbours with it', async t => {
+  const store = await openGeo(t, await testFolder(t), { maxSizeMiB: 1 })
+  const large = Array.from({ length: 400 }, (_, n) => pointAt(1000 + n, { properties: { note: `${n}${note.repeat(3)}` } }))
+  const results = await Promise.allSettled([store.insert([pointAt(1)]), store.insert(large), store.insert([pointAt(2), pointAt(3)])])
+  t.deepEqual(
+    results.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  )
+  t.true(results[1].status === 'rejected' && results[1].reason instanceof NoSpace)
+  t.deepEqual(await idsIn(store), [1, 2, 3])
+})
+
+test('a file that a newer program wrote is refused and left as it is', async t => {
+  const folder = await testFolder(t)
+  const store = await openGeo(t, folder)
+  await store.insert([pointAt(1)])
+  await store.dispose()
+  const db = opened(fileIn(folder))
+  db.exec('PRAGMA user_version=99')
+  db.close()
+  const before = await readFile(fileIn(folder))
+  await t.throwsAsync(openGeo(t, folder), { message: /newer version/ })
+  t.deepEqual(await readFile(fileIn(folder)), before)
+})
+
+test('a file that is no database is refused and left as it is', async t => {
+  const folder = await testFolder(t)
+  const store = await openGeo(t, folder)
+  await store.insert([pointAt(1)])
+  await store.dispose()
+  await writeFile(fileIn(folder), 'something else entirely'.repeat(100))
+  await t.throwsAsync(openGeo(t, folder), { message: /no SQLite database/ })
+  t.true((await readFile(fileIn(folder), 'utf8')).startsWith('something else'))
+})
+
+test('a file with damaged pages is unavailable, not wrong', async t => {
+  const folder = await testFolder(t)
+  const store = await openGeo(t, folder)
+  await store.insert(Array.from({ length: 3000 }, (_, at) => pointAt(at + 1, { startMs: at, stream: (at % 5) + 1 })))
+  await store.dispose()
+  const bytes = await readFile(fileIn(folder))
+  await writeFile(fileIn(folder), bytes.fill(0xa5, 4096 * 2))
+  const again = await openGeo(t, folder)
+  for (const call of [() => idsIn(again), () => again.find({ filter: {}, limit: 10 }), () => again.insert([pointAt(9000)])]) {
+    await t.throwsAsync<Error>(call, { instanceOf: Unavailable })
+  }
+})
+
+test('a step to another form of the file that was cut short is undone, and taken at the next start', async t => {
+  const file = `${await testFolder(t)}/x.sqlite`
+  const db = opened(file)
+  t.teardown(() => db.close())
+  migrate(db, file)
+  t.is(migrations.length, fileForm)
+  const broken = 'CREATE TABLE more (a); INSERT INTO more VALUES (1); CREATE TABLE points (a)'
+  t.throws(() => migrate(db, file, [...migrations, broken]), { message: /already exists/ })
+  t.deepEqual(db.get('PRAGMA user_version'), [migrations.length])
+  t.deepEqual(db.all("SELECT name FROM sqlite_master WHERE name = 'more'"), [])
+  migrate(db, file, [...migrations, 'CREATE TABLE more (a)'])
+  migrate(db, file, [...migrations, 'CREATE TABLE more (a)'])
+  t.deepEqual(db.get('PRAGMA user_version'), [migrations.length + 1])
+  t.throws(() => migrate(db, file), { message: /newer version/ })
+})
+
+test('a locked file is said to be unavailable, reads go on, and it works again when it is free', async t => {
+  const folder = await testFolder(t)
+  const store = await openGeo(t, folder)
+  await store.insert([pointAt(1)])
+  const other = opened(fileIn(folder))
+  t.teardown(() => other.close())
+  other.run('BEGIN IMMEDIATE')
+  await t.throwsAsync(store.insert([pointAt(2)]), { instanceOf: Unavailable })
+  await t.throwsAsync(store.remove({ ids: [1] }), { instanceOf: Unavailable })
+  t.deepEqual(await idsIn(store), [1])
+  other.run('ROLLBACK')
+  t.deepEqual(await store.insert([pointAt(2)]), [{ status: 'inserted' }])
+})
+
+const lastWord = "require('node:worker_threads').parentPort.once('message', () => process.exit(3))"
+
+test('when a thread dies its tasks fail, and the next one has a new thread', async t => {
+  let made = 0
+  const answer = `const { parentPort } = require('node:worker_threads')
+    parentPort.on('message', m => { if ('question' in m) parentPort.postMessage({ task: m.task, piece: 'here' }); if ('end' in m) parentPort.close() })`
+  const start = (): Worker => {
+    made += 1
+    return new Worker(made === 1 ? lastWord : answer, { eval: true })
+  }
+  const thread = new TaskThread(start, 'The thread')
+  const question = { ask: 'remove', ids: [] } as const
+  const both = await Promise.allSettled([thread.ask(question), Array.fromAsync(thread.pieces(question))])
+  for (const result of both) t.true(result.status === 'rejected' && result.reason instanceof Unavailable)
+  t.is(await thread.ask(question), 'here')
+  t.deepEqual([made, thread.load], [2, 0])
+  await thread.close()
+  await t.throwsAsync(thread.ask(question), { instanceOf: Unavailable })
+})

@@ -1,0 +1,24 @@
+import { open } from 'node:fs/promises'
+
+/** The form of the file that this program writes. */
+export const fileForm = 1
+/** Where the form of a file stands in its first page, and what a file begins with (SQLite, Database File Format). */
+const formAt = 60
+const beginning = 'SQLite format 3\0'
+
+/** Throws for a file that a newer program wrote, or that is none of SQLite. */
+export const checkFile = async (file: string): Promise<void> => {
+  const handle = await open(file).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error
+  })
+  if (!handle) return
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(100), 0, 100, 0).finally(() => handle.close())
+  if (bytesRead === 0) return
+  if (bytesRead < 100 || buffer.toString('latin1', 0, beginning.length) !== beginning) throw new Error(`${file} is no SQLite database`)
+  const form = buffer.readUInt32BE(formAt)
+  if (form > fileForm) throw new Error(newerForm(file, form, fileForm))
+}
+
+/** Says that a file was written by a newer program. */
+export const newerForm = (file: string, form: number, known: number): string =>
+  `${file} was written by a newer version of this program (form ${form}, known up to ${known})`

@@ -1,0 +1,147 @@
+import test from 'ava'
+import { type Datapoint, Unavailable } from 'pounce/sdk'
+import { MemoryGeoStore } from 'pounce/sdk/testing'
+import type { RtreeGeo } from './rtree-geo.ts'
+import { idsIn, openGeo, pointAt, testFolder } from './testing.ts'
+
+const start = Date.UTC(2026, 0, 5)
+
+const fill = async (store: Pick<RtreeGeo, 'insert'>, points: readonly Datapoint[]): Promise<void> => {
+  for (let at = 0; at < points.length; at += 5000) await store.insert(points.slice(at, at + 5000))
+}
+
+/** Stations in a grid, all of which report at the same times. */
+const stations = (count: number, times: number): Datapoint[] =>
+  Array.from({ length: count * times }, (_, at) => {
+    const station = at % count
+    const geometry = { type: 'Point', coordinates: [station % 40, Math.floor(station / 40)] } as const
+    return pointAt(at + 1, { stream: station + 1, startMs: start + Math.floor(at / count) * 60_000, geometry, properties: { v: at } })
+  })
+
+/** A ship that goes around, never twice at one place. */
+const ship = (count: number, first = 1): Datapoint[] =>
+  Array.from({ length: count }, (_, at) => {
+    const geometry = { type: 'Point', coordinates: [40 * Math.sin(at / 700), 30 * Math.cos(at / 531)] } as const
+    return pointAt(first + at, { stream: 7, startMs: start + at * 1000, endMs: at % 3 ? start + at * 1000 + 500 : null, geometry })
+  })
+
+test('a page that takes long to find is found by a thread, and is the same', async t => {
+  const store = await openGeo(t, await testFolder(t))
+  const model = new MemoryGeoStore()
+  const points = [...stations(400, 50), ...ship(6000, 50_000).map(point => ({ ...point, stream: 900 }))]
+  await Promise.all([fill(store, points), fill(model, points)])
+  for (const query of [
+    { filter: { attributes: [{ key: 'v', contains: 19_998 }] }, limit: 5 },
+    { filter: { areas: [{ box: [0, 0, 20, 5] as const }] }, limit: 1000 },
+    { filter: { areas: [{ box: [-180, -90, 180, 90] as const }], untilMs: start + 6_000_000 }, limit: 1000 },
+    { filter: { areas: [{ circle: { longitude: 3, latitude: 4, radiusMetres: 500_000 } }], fromMs: start + 120_000 }, limit: 40 },
+    { filter: { areas: [{ box: [0, 0, 39, 9] as const }] }, sort: { by: 'start', order: 'descending' } as const, limit: 300 },
+    { filter: { months: { from: 3, to: 4 } }, limit: 1 },
+    { filter: { streams: points.slice(0, 300).map(({ stream }) => stream), fromMs: start + 60_000 }, limit: 20 },
+  ]) {
+    t.deepEqual(await store.find(query), await model.find(query), JSON.stringify(query).slice(0, 200))
+    t.is(await store.count(query.filter, 1_000_000), await model.count(query.filter, 1_000_000))
+  }
+})
+
+test('long reads and large inserts leave the event loop free', async t => {
+  const store = await openGeo(t, await testFolder(t))
+  await fill(store, stations(100, 200))
+  let isBusy = true
+  let turns = 0
+  const spin = (): void => {
+    turns += 1
+    if (isBusy) setImmediate(spin)
+  }
+  spin()
+  const filter = { attributes: [{ key: 'v', contains: -1 }] }
+  const [ids, counted, bins, page, , single] = await Promise.all([
+    idsIn(store),
+    store.count(filter, 10),
+    Array.fromAsync(store.bins({ filter: {}, binning: { time: 'hour' } })),
+    store.find({ filter, limit: 10 }),
+    store.insert(stations(100, 50).map(point => ({ ...point, id: point.id + 100_000 }))),
+    store.get(17),
+  ])
+  isBusy = false
+  t.true(ids.length >= 20_000)
+  t.is(counted, 0)
+  t.is(bins.flat().length, 100 * 4)
+  t.deepEqual(page, { points: [] })
+  t.is(single?.id, 17)
+  t.true(turns > 50)
+})
+
+test('two read while one writes: each sees whole batches, in order and once', async t => {
+  const store = await openGeo(t, await testFolder(t))
+  const batch = (round: number): Datapoint[] =>
+    Array.from({ length: 50 }, (_, at) => pointAt(round * 50 + at + 1, { startMs: start + round }))
+  let isWriting = true
+  const write = async (): Promise<void> => {
+    for (let round = 0; round < 60; round += 1) await store.insert(batch(round))
+    isWriting = false
+  }
+  const read = async (): Promise<number> => {
+    let rounds = 0
+    for (; isWriting || rounds === 0; rounds += 1) {
+      const ids = await idsIn(store)
+      t.is(ids.length % 50, 0)
+      t.true(ids.every((id, at) => id === at + 1))
+    }
+    return rounds
+  }
+  const [, one, other] = await Promise.all([write(), read(), read()])
+  t.true(one > 0 && other > 0)
+  t.is((await idsIn(store)).length, 3000)
+})
+
+test('closing while reads go on fails them; it ends none of them early', async t => {
+  const store = await openGeo(t, await testFolder(t))
+  await fill(store, stations(10, 1500))
+  const read = async (): Promise<void> => {
+    for await (const piece of store.read({ filter: {} })) {
+      if (piece[0]?.id !== 1) continue
+      await store.dispose()
+    }
+  }
+  await t.throwsAsync(read(), { instanceOf: Unavailable })
+})
+
+test('leaving a loop frees the thread for others', async t => {
+  const store = await openGeo(t, await testFolder(t), { readers: 1 })
+  await fill(store, stations(10, 1500))
+  for (let round = 0; round < 30; round += 1) {
+    for await (const piece of store.read({ filter: {} })) {
+      t.is(piece.length, 2000)
+      break
+    }
+  }
+  t.is((await idsIn(store)).length, 15_000)
+})
+
+test('statistics of what moves are exact after removals, and while points come and go', async t => {
+  const folder = await testFolder(t)
+  const store = await openGeo(t, folder, { placesPerStream: 2 })
+  const model = new MemoryGeoStore()
+  const both = async (work: (of: typeof store | typeof model) => Promise<unknown>): Promise<void> => {
+    t.deepEqual(await work(store), await work(model))
+  }
+  const points = ship(4000)
+  await fill(store, points)
+  await fill(model, points)
+  const north = points.filter(({ geometry }) => geometry.type === 'Point' && (geometry.coordinates[1] as number) > 20).map(({ id }) => id)
+  for (const ids of [north.slice(0, 900), [1, 2, 3], points.slice(-5).map(({ id }) => id)]) {
+    await both(of => of.remove({ ids }))
+    await both(of => of.statistics([7]))
+    await both(of =>
+      of.insert([pointAt((ids[0] ?? 0) + 100_000, { stream: 7, geometry: { type: 'Point', coordinates: [1, ids.length / 100] } })]),
+    )
+    await both(of => of.statistics([7]))
+  }
+  const filter = { areas: [{ box: [-5, -5, 5, 5] as const }] }
+  t.deepEqual(await idsIn(store, filter), await idsIn(model, filter))
+  await both(of => of.remove({ streams: [7] }))
+  await both(of => of.statistics([7]))
+  await both(of => of.insert([pointAt(5, { stream: 7 })]))
+  await both(of => of.statistics([7]))
+})
