@@ -1,0 +1,282 @@
+import test, { type ExecutionContext } from 'ava'
+import type { Datapoint } from 'pounce/sdk'
+import { bootForTest, type TestServer } from 'pounce/sdk/testing'
+import { callsOf } from '../support/calls.ts'
+import { type Dice, dice } from '../support/dice.ts'
+import { newSensor, newStream } from '../support/geostreams.ts'
+import { type NaiveEntry, naiveBins } from '../support/naive-bins.ts'
+import { type Told, tell } from '../support/readings.ts'
+import { type Somebody, somebody } from '../support/spaces-and-people.ts'
+
+let server: TestServer
+let ann: Somebody
+/** By name: its number, its streams, and all its readings. */
+const made: Record<string, { readonly id: number; readonly streams: readonly number[]; readonly points: readonly Datapoint[] }> = {}
+const path = '/api/geostreams/datapoints/bin'
+const [hourMs, dayMs] = [3_600_000, 86_400_000]
+
+/** Moments where a year, a month or a season begins, leap days, and the last of their milliseconds. */
+const edges = [
+  '2016-02-29',
+  '2016-03-01',
+  '2017-03-21',
+  '2017-06-21',
+  '2016-12-21',
+  '2017-01-01',
+  '2017-07-01',
+  '2020-01-01',
+  '2018-12-31',
+].flatMap(date => [Date.parse(date), Date.parse(date) - 1])
+
+/** Quarters, so that sums are exact in any order. */
+const reading = (roll: Dice, longestMs: number): Told => {
+  const at = roll.oneIn(3) ? roll.pick(edges) : Date.UTC(2015, 0, 1) + roll.int(5 * 366 * 24 * 60) * 60_000
+  const until = roll.pick([null, at, at + roll.int(longestMs / 1000) * 1000, at + Math.min(longestMs, hourMs)])
+  const properties = {
+    v: roll.int(400) / 4 - 50,
+    ...(roll.oneIn(2) ? { w: roll.int(40) / 4 } : {}),
+    ...(roll.oneIn(4) ? { site: roll.pick(['A1', 'ö "x"']) } : {}),
+    ...(roll.oneIn(5) ? { o: { a: roll.int(2) } } : {}),
+    ...(roll.oneIn(3) ? { DEPTH_CODE: roll.pick(['A', 'B']) } : {}),
+    ...(roll.oneIn(3) ? { source: roll.pick(['s1', 's2']) } : {}),
+  }
+  return { at, until, properties, ...(roll.oneIn(2) ? { altitude: roll.pick([0, 3.2, -1, -10, 10, 10.5]) } : {}) }
+}
+
+const makeSensor = async (roll: Dice, name: string, { streams, readings, longestMs }: Readonly<Record<string, number>>): Promise<void> => {
+  const id = await newSensor(ann, { name })
+  const numbers: number[] = []
+  const points: Datapoint[] = []
+  for (let n = 0; n < (streams ?? 1); n += 1) {
+    const stream = await newStream(ann, id)
+    numbers.push(stream)
+    points.push(
+      ...(await tell(
+        server,
+        stream,
+        Array.from({ length: readings ?? 0 }, () => reading(roll, longestMs ?? 0)),
+      )),
+    )
+  }
+  made[name] = { id, streams: numbers, points }
+}
+
+test.before(async t => {
+  const roll = dice(20_260_105)
+  t.log(`seed ${roll.seed}`)
+  server = await bootForTest()
+  ann = await somebody(server, 'ann')
+  await makeSensor(roll, 'short', { streams: 1, readings: 120, longestMs: 3 * hourMs })
+  await makeSensor(roll, 'long', { streams: 3, readings: 60, longestMs: 500 * dayMs })
+  await makeSensor(roll, 'busy', { streams: 12, readings: 15, longestMs: 2 * dayMs })
+})
+test.after.always(() => server?.stop())
+
+type Entry = Readonly<Record<string, unknown>> & { readonly sources: readonly string[] }
+interface Row {
+  readonly sensor_name: string
+  readonly properties: Readonly<Record<string, readonly Entry[]>>
+}
+
+const rows = async (rest: string, call = ann): Promise<readonly Row[]> => {
+  const { status, body } = await call.get(`${path}/${rest}`)
+  if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`)
+  return body as readonly Row[]
+}
+
+/** What the server tells of an entry that was summed up by hand. */
+const toldOf = ({ depth, label, date, depth_code, sources, doubles, array }: NaiveEntry) => ({
+  ...{ depth, label, date, depth_code, sources },
+  ...(doubles.length > 0
+    ? { average: doubles.reduce((sum, value) => sum + value, 0) / doubles.length, count: doubles.length }
+    : { array, count: array.length }),
+})
+
+const sorted = (list: unknown): unknown => (Array.isArray(list) ? [...list].sort() : list)
+/** Without the parts of its date, and with lists that have no order in order. */
+const comparable = ({ year, month, week, day, hour, minute, ...entry }: Entry) => ({
+  ...entry,
+  sources: sorted(entry.sources),
+  ...('array' in entry ? { array: sorted(entry['array']) } : {}),
+})
+
+const compare = (t: ExecutionContext, told: readonly Row[], kind: string, depth: number, names: readonly string[]): void => {
+  t.deepEqual(
+    told.map(row => row.sensor_name),
+    names,
+  )
+  for (const [at, name] of names.entries()) {
+    const expected = Object.entries(naiveBins(made[name]?.points ?? [], kind, depth)).map(([property, entries]) => [
+      property,
+      entries.map(toldOf),
+    ])
+    const answered = Object.entries(told[at]?.properties ?? {}).map(([property, entries]) => [property, entries.map(comparable)])
+    t.deepEqual(Object.fromEntries(answered), Object.fromEntries(expected), `${kind} ${depth} ${name}`)
+  }
+}
+
+for (const kind of ['decade', 'lustrum', 'year', 'semi', 'season', 'month', 'week', 'day'])
+  test(`readings of all sensors by ${kind} and depth are what adding up by hand gives`, async t => {
+    compare(t, await rows(`${kind}/5`), kind, 5, ['busy', 'long', 'short'])
+  })
+
+for (const kind of ['hour', 'minute'])
+  test(`readings of a stream by ${kind}, with depths not told apart`, async t => {
+    compare(t, await rows(`${kind}/0?stream_id=${made['short']?.streams[0]}`), kind, 0, ['short'])
+  })
+
+test('names of spans are read in any case, and the parts of their dates are told', async t => {
+  const parts = async (kind: string) => {
+    const [row] = await rows(`${kind}/0?sensor_id=${made['short']?.id}&since=2016-02-29T00:00:00Z&attributes=v`)
+    const entry = row?.properties['v']?.[0]
+    return Object.fromEntries(['year', 'month', 'week', 'day', 'hour', 'minute'].map(part => [part, entry?.[part]]))
+  }
+  const none = { year: 2016, month: undefined, week: undefined, day: undefined, hour: undefined, minute: undefined }
+  t.deepEqual(await parts('Decade'), { ...none, year: 2010 })
+  t.deepEqual(await parts('SEMI'), none)
+  t.deepEqual(await parts('Month'), { ...none, month: 2 })
+  t.deepEqual(await parts('week'), { ...none, week: 9 })
+  t.deepEqual(await parts('day'), { ...none, month: 2, day: 29 })
+  t.deepEqual(await parts('HOUR'), { ...none, month: 2, day: 29, hour: 0 })
+  t.deepEqual(await parts('minute'), { ...none, month: 2, day: 29, hour: 0, minute: 0 })
+})
+
+test('raw tells all numbers in the order of time, and the different texts', async t => {
+  const [row] = await rows(`month/5?raw=true&sensor_id=${made['busy']?.id}`)
+  const expected = naiveBins(made['busy']?.points ?? [], 'month', 5)
+  t.deepEqual(Object.keys(row?.properties ?? {}), ['o', 'v', 'w'])
+  for (const [property, entries] of Object.entries(expected)) {
+    const told = row?.properties[property] ?? []
+    t.is(told.length, entries.length)
+    for (const [at, { doubles, strings, ...entry }] of entries.entries()) {
+      t.deepEqual(told[at]?.['doubles'], doubles)
+      t.deepEqual(sorted(told[at]?.['strings']), strings)
+      t.like(comparable(told[at] as Entry), toldOf({ ...entry, doubles, strings }))
+    }
+  }
+})
+
+test('figures are added to each entry as they are asked for', async t => {
+  const [row] = await rows(`year/0?sensor_id=${made['long']?.id}&aggregates=min,MAX&aggregates=sum,count,mean`)
+  const expected = naiveBins(made['long']?.points ?? [], 'year', 0)['v'] ?? []
+  for (const [at, { doubles }] of expected.entries()) {
+    const sum = doubles.reduce((one, other) => one + other)
+    const figures = { count: doubles.length, sum, min: Math.min(...doubles), max: Math.max(...doubles), mean: sum / doubles.length }
+    t.like(row?.properties['v']?.[at], { average: figures.mean, ...figures })
+  }
+})
+
+test('spans of any length are counted from an origin', async t => {
+  const stream = await newStream(ann, await newSensor(ann, { name: 'custom', properties: { type: { id: 'custom' } } }))
+  const minutes = [0, 89, 90, 179, 180]
+  await tell(
+    server,
+    stream,
+    minutes.map(minute => ({ at: Date.parse('2017-01-25T00:30:00Z') + minute * 60_000, properties: { v: minute } })),
+  )
+  const counts = async (time: string, origin = '') => {
+    const [row] = await rows(`${time}/0?stream_id=${stream}${origin && `&origin=${origin}`}`)
+    return row?.properties['v']?.map(({ label, date, count }) => [label, date, count])
+  }
+  const day = '2017-01-25T'
+  t.deepEqual(await counts('PT90M', '2020-01-01T00:30:00Z'), [
+    [`${day}00:30:00.000Z`, `${day}01:15:00.000Z`, 2],
+    [`${day}02:00:00.000Z`, `${day}02:45:00.000Z`, 2],
+    [`${day}03:30:00.000Z`, `${day}04:15:00.000Z`, 1],
+  ])
+  t.deepEqual(await counts('pt1h30m'), [
+    [`${day}00:00:00.000Z`, `${day}00:45:00.000Z`, 1],
+    [`${day}01:30:00.000Z`, `${day}02:15:00.000Z`, 2],
+    [`${day}03:00:00.000Z`, `${day}03:45:00.000Z`, 2],
+  ])
+  t.deepEqual(await counts('P1DT12H', '2017-01-25T00:00:00+01:00'), [['2017-01-24T23:00:00.000Z', '2017-01-25T17:00:00.000Z', 5]])
+  t.is((await counts('P4W'))?.length, 1)
+  t.is((await counts('PT1S'))?.length, 5)
+})
+
+test('a window holds what starts in it, both ends included; since and until hold as everywhere', async t => {
+  const sensor = await newSensor(ann, { name: 'window' })
+  const stream = await newStream(ann, sensor)
+  await tell(
+    server,
+    stream,
+    [1, 2, 3, 4].map(day => ({ at: Date.UTC(2017, 0, day), until: Date.UTC(2017, 0, day, 12), properties: { v: day } })),
+  )
+  const days = async (query: string) => (await rows(`day/0?stream_id=${stream}&${query}`))[0]?.properties['v']?.map(entry => entry['day'])
+  t.deepEqual(await days('window_start=2017-01-02T00:00:00Z&window_end=2017-01-03T00:00:00Z'), [2, 3])
+  t.deepEqual(await days('window_start=2017-01-02T00:00:00.001Z'), [3, 4])
+  t.deepEqual(await days('window_end=2017-01-02T23:00:00Z&since=2017-01-02T00:00:00Z'), [2])
+  t.deepEqual(await days('window_start=2017-01-01T00:00:00Z&since=2017-01-03T00:00:00Z'), [3, 4])
+  t.deepEqual(await days('until=2017-01-02T12:00:00Z'), [1, 2])
+  t.deepEqual(await rows(`day/0?stream_id=${stream}&since=2018-01-01T00:00:00Z`), [])
+})
+
+test('names alone cut what is told; a value chooses readings only', async t => {
+  const { streams } = made['short'] ?? { streams: [] }
+  const named = await rows(`decade/0?stream_id=${streams[0]}&attributes=w&attributes=o`)
+  t.deepEqual(Object.keys(named[0]?.properties ?? {}), ['w', 'o'])
+  const [chosen] = await rows(`decade/0?stream_id=${streams[0]}&attributes=${encodeURIComponent('{"o":{"a":1}}')}`)
+  const points = made['short']?.points.filter(({ properties }) => JSON.stringify(properties['o']) === '{"a":1}') ?? []
+  t.true(points.length > 0)
+  const expected = Object.entries(naiveBins(points, 'decade', 0)).map(([property, entries]) => [property, entries.map(toldOf)])
+  const answered = Object.entries(chosen?.properties ?? {}).map(([property, entries]) => [property, entries.map(comparable)])
+  t.deepEqual(Object.fromEntries(answered), Object.fromEntries(expected))
+})
+
+const wrong: readonly (readonly [rest: string, word: string])[] = [
+  ['fortnight/1', 'decade, lustrum, year'],
+  ['constructor/1', 'time'],
+  ['all/1', 'time'],
+  ['PT/1', 'time'],
+  ['P/1', 'time'],
+  ['PT0S/1', 'time'],
+  ['P999999D/1', 'time'],
+  ['P1Y/1', 'time'],
+  ['day/-1', 'depth'],
+  ['day/x', 'depth'],
+  ['day/NaN', 'depth'],
+  ['day/1e999', 'depth'],
+  ['day/1?raw=perhaps', 'raw'],
+  ['day/1?origin=yesterday', 'origin'],
+  ['day/1?aggregates=median', 'aggregates'],
+  ['day/1?window_start=2017-01-01', 'window_start'],
+  ['day/1?window_start=2017-01-02T00:00:00Z&window_end=2017-01-01T00:00:00Z', 'window_end'],
+  ['day/1?since=2017-01-02T00:00:00', 'since'],
+  ['day/1?since=2017-01-02T00:00:00Z&until=2017-01-01T00:00:00Z', 'until'],
+  ['day/1?semi=winter', 'semi'],
+  ['day/1?geocode=1,2', 'geocode'],
+]
+for (const [rest, word] of wrong)
+  test(`${rest} is refused by name`, async t => {
+    const { status, body } = await ann.get(`${path}/${rest}`)
+    t.is(status, 400)
+    t.regex(String((body as { message: unknown }).message), new RegExp(word))
+  })
+
+test('an unknown stream or sensor is not found', async t => {
+  for (const query of ['stream_id=99999', 'sensor_id=99999', 'stream_id=x', "sensor_id=1'--"])
+    t.is((await ann.get(`${path}/day/1?${query}`)).status, 404, query)
+})
+
+test('a reading that enters endless bins is refused, not half answered', async t => {
+  const { status, body } = await ann.get(`${path}/minute/1?sensor_id=${made['long']?.id}`)
+  t.is(status, 400)
+  t.regex(JSON.stringify(body), /longer/)
+})
+
+test('where geostreams are not for everybody, sums are of what one may see', async t => {
+  const closed = await bootForTest({
+    t,
+    config: { access: { private: true, policy: { makeGeostreamsPublicReadable: false } } },
+  })
+  const [bob, eve] = [await somebody(closed, 'bob'), await somebody(closed, 'eve')]
+  const stream = await newStream(bob, await newSensor(bob, { name: 'hidden' }))
+  await tell(closed, stream, [{ at: '2017-01-01T00:00:00Z', properties: { v: 1 } }])
+  t.deepEqual(
+    (await rows('day/0', bob)).map(({ sensor_name }) => sensor_name),
+    ['hidden'],
+  )
+  t.deepEqual(await rows('day/0', eve), [])
+  t.is((await eve.get(`${path}/day/0?stream_id=${stream}`)).status, 404)
+  t.is((await callsOf(closed.as()).get(`${path}/day/0`)).status, 401)
+})

@@ -1,0 +1,39 @@
+import { type Datapoint, GeoStore } from 'pounce/sdk'
+import type { TestServer } from 'pounce/sdk/testing'
+
+/** A reading: when it started, what it told, and what is different about it. */
+export interface Told {
+  readonly at: string | number
+  /** When it ended; null: it has no end. Absent: when it started. */
+  readonly until?: string | number | null
+  readonly altitude?: number
+  readonly properties: Datapoint['properties']
+}
+
+/** Beyond those that kernels give out in a test. */
+let lastId = 1_000_000
+
+const msOf = (time: string | number): number => (typeof time === 'number' ? time : Date.parse(time))
+
+const pointOf = (stream: number, { at, until = at, altitude, properties }: Told): Datapoint => {
+  lastId += 1
+  const startMs = msOf(at)
+  return {
+    id: lastId,
+    stream,
+    startMs,
+    endMs: until === null ? null : msOf(until),
+    createdMs: startMs,
+    geometry: { type: 'Point', coordinates: altitude === undefined ? [10, 50] : [10, 50, altitude] },
+    properties,
+  }
+}
+
+/** Puts readings of a stream straight into the store; what is kept there. */
+export const tell = async (server: TestServer, stream: number, told: readonly Told[]): Promise<readonly Datapoint[]> => {
+  const points = told.map(each => pointOf(stream, each))
+  for (let at = 0; at < points.length; at += 5000)
+    for (const outcome of await server.get(GeoStore).insert(points.slice(at, at + 5000)))
+      if (outcome.status !== 'inserted') throw new Error(JSON.stringify(outcome))
+  return points
+}
