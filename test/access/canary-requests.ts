@@ -1,5 +1,6 @@
 import { type DeclaredRoute, kindOf, type Schema } from '../support/declared-routes.ts'
 import { emptyForm } from './canary-crawl.ts'
+import { planted } from './canary-readings.ts'
 import type { Ids } from './canary-things.ts'
 
 /** One way of looking at something. */
@@ -48,9 +49,10 @@ const fillings = (path: string, valuesOf: (kind: string, name: string) => readon
 
 /** What a set has for the parameters of a route's path. */
 const valuesIn =
-  ({ path, ids }: DeclaredRoute, set: Ids) =>
+  ({ path, ids, numbers }: DeclaredRoute, set: Ids) =>
   (kind: string, name: string): readonly string[] => {
     if (ids.includes(name)) return idsFor(set, kind)
+    if (numbers.includes(name)) return set[kind] === undefined ? [] : [set[kind]]
     if (name === 'folder') return set['preview'] === undefined ? [] : [`${set['preview']}_files`]
     return [set[name] ?? (/proxy/.test(path) ? 'canary' : (Object.values(set).find(isId) ?? unknownId))]
   }
@@ -70,6 +72,8 @@ const wide = ['', 'zq*', 'name:zq*', 'tag:zq*', 'creator:zq*', 'email:zq*', 'cre
 const plainValues = (name: string, schema: Schema): readonly string[] => {
   if (/^(?:limit|size|max)$/.test(name)) return ['100']
   if (name === 'grouping') return ['OR']
+  if (name === 'geocode') return [`${planted.latitude},${planted.longitude},1`]
+  if (name === 'geojson') return [planted.around]
   const fixed = choices(schema)
   if (fixed.length > 0) return fixed
   return schema.type === 'string' && schema.pattern === undefined ? (name === 'query' ? wide : ['', 'zq']) : []
@@ -95,11 +99,18 @@ const queriesNaming = (route: DeclaredRoute, set: Ids): readonly Pairs[] =>
     return idsFor(set, name).flatMap(id => (others.length === 0 ? [rest] : others).map(pairs => [...pairs, [name, id] as const]))
   })
 
+/** Where a path, a query or a body has the number of a sensor, a stream or a reading. */
+const numberPlaces =
+  /((?:(?:sensor|stream|datapoint)s\/|(?:sensor|stream)_id(?:=|":")|(?:Things|Locations|Datastreams|Observations)\())(\d+)/g
+const unknownNumber = '999999999'
+
 /** Without their ids, all things are alike. Undefined when a text names none of the set. */
 const unnamed = (text: string, set: Ids): string | undefined => {
-  const ids = Object.values(set).filter(isId)
-  const named = text.match(/[0-9a-f]{24}/g)?.filter(id => ids.includes(id)) ?? []
-  return named.length === 0 ? undefined : named.reduce((all, id) => all.replaceAll(id, unknownId), text)
+  const ids = new Set(Object.values(set))
+  const other = text
+    .replaceAll(/[0-9a-f]{24}/g, id => (ids.has(id) ? unknownId : id))
+    .replaceAll(numberPlaces, (found: string, place: string, number: string) => (ids.has(number) ? place + unknownNumber : found))
+  return other === text ? undefined : other
 }
 
 /** Every way to name the things of a set. */
@@ -157,7 +168,7 @@ export const requestsWide = (route: DeclaredRoute, set: Ids): readonly Asked[] =
 const isText = (schema: Schema): boolean => schema.type === 'string' && schema.pattern === undefined && schema.enum === undefined
 
 /** Texts of a form of their own, in which a word is only refused. */
-const formed = /^(?:after|date|when|since|until|created|order|expires|returnTo|permission)$/
+const formed = /^(?:after|date|when|since|until|geocode|geojson|window_start|window_end|created|order|expires|returnTo|permission)$/
 
 /** A word in every place where a text can stand. */
 export const requestsWith = (route: DeclaredRoute, set: Ids, word: string): readonly Asked[] => {

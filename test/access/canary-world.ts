@@ -1,10 +1,11 @@
-import { BlobStore, Datasets, DocumentStore, Mailer, Users } from 'pounce/sdk'
+import { BlobStore, Datasets, DocumentStore, Mailer, sensorIdOf, Users } from 'pounce/sdk'
 import { bootForTest, MemoryMailer, type TestServer } from 'pounce/sdk/testing'
 import { extractorInfo } from '../support/extractor-info.ts'
 import { FakeBus } from '../support/fake-bus.ts'
 import { newKey, type Person } from '../support/people.ts'
 import { ok, upload } from '../support/scene.ts'
 import { known, makePeople, narrowKey, type Parts, plantImport, plantMembers, plantMessages, plantOwn, post } from './canary-own.ts'
+import { plantReadings } from './canary-readings.ts'
 import { type Ids, photoWith, plantDataset, plantSpace } from './canary-things.ts'
 import { classes, type TokenClass, Tokens } from './canary-tokens.ts'
 
@@ -72,7 +73,7 @@ export const makeCanaryWorld = async (isPrivate: boolean, stopAfter: (stop: () =
     also: [bus.plugin],
     overrides: { [Mailer]: mailer },
     config: {
-      access: { private: isPrivate },
+      access: { private: isPrivate, policy: { makeGeostreamsPublicReadable: false } },
       resources: {
         users: { commKey: `${secret('commKey')}-and-more-of-it-to-be-long-enough` },
         proxy: { endpoints: { canary: `http://${secret('proxy.user')}:${secret('proxy.password')}@127.0.0.1:9/${secret('proxy.path')}` } },
@@ -90,13 +91,16 @@ export const makeCanaryWorld = async (isPrivate: boolean, stopAfter: (stop: () =
   const rolesandusers = { Editor: `${editor.id},${former.id},${pam.id}`, Viewer: viewer.id }
   await post(ann.call, `/api/spaces/${space}/updateUsers`, { rolesandusers })
   const into = { space, collection: String(places['collection']) }
-  const restricted = { ...places, ...(await plantDataset(planter('restricted', 'bytes'), 'private', into)) }
+  const restricted = {
+    ...{ ...places, ...(await plantDataset(planter('restricted', 'bytes'), 'private', into)) },
+    ...(await plantReadings(planter('restricted'), 'private', space)),
+  }
   const dataset = String(restricted['dataset'])
   await upload(ann.call, dataset, await photoWith(tokens.mint('photo.exif', 'restricted')), 'p.jpg', { type: 'image/jpeg', query: '' })
   const archived = await plantDataset(planter('restricted', 'bytes'), 'archived', into)
   await post(server.as(server.admin.key), `/api/files/${archived['file']}/archive?superAdmin=true`)
   const trashed = await plantDataset(planter('trashed'), 'trashed', into)
-  const gone = await plantDataset(planter('pending'), 'gone', into)
+  const gone = { ...(await plantDataset(planter('pending'), 'gone', into)), ...(await plantReadings(planter('pending'), 'gone', space)) }
   const importing = await plantImport(parts, space)
   const own = await plantOwn(parts, dataset, String(restricted['file']))
   const members = await plantMembers(parts, space, isPrivate)
@@ -113,6 +117,7 @@ export const makeCanaryWorld = async (isPrivate: boolean, stopAfter: (stop: () =
       space: String(shownPlaces['space']),
       collection: String(shownPlaces['collection']),
     })),
+    ...(await plantReadings(planter('shown', 'shown', pam.call), 'public', String(shownPlaces['space']))),
   }
   // What is public hangs together with what is not.
   await post(pam.call, `/api/datasets/${dataset}/files/${shown['file']}`)
@@ -180,12 +185,15 @@ export const makeCanaryWorld = async (isPrivate: boolean, stopAfter: (stop: () =
       // The tombstone alone: what follows from it has not happened yet.
       const { datasets } = await import('../../plugins/resources/datasets/collection.ts')
       await server.get(DocumentStore).commit({ tombstone: String(gone['dataset']), in: datasets })
+      const { sensors } = await import('../../plugins/resources/geostreams/collections.ts')
+      await server.get(DocumentStore).commit({ tombstone: sensorIdOf(Number(gone['sensor'])), in: sensors })
       await watchSecrets(parts)
     },
     async addMore() {
       const of = isPrivate ? 'restricted' : 'trashed'
       const { dataset: added } = await plantDataset(planter(of), 'added', into)
       if (isPrivate) await plantSpace(planter(of), 'added')
+      if (isPrivate) await plantReadings(planter(of), 'added', space)
       else await post(ann.call, `/api/datasets/${added}`, undefined, 'DELETE')
       await server.drained()
     },

@@ -15,6 +15,8 @@ export interface Cell {
 }
 
 const unknownId = 'f'.repeat(24)
+/** Of what has small numbers on the wire. */
+const numbered: ReadonlySet<ThingKind> = new Set(['sensor', 'stream', 'datapoint'])
 
 /** The id of a standing thing; undefined where there is no such thing. */
 export const idOf = ({ standing }: World, kind: ThingKind, state: State, caller: CallerName): string | undefined => {
@@ -25,10 +27,12 @@ export const idOf = ({ standing }: World, kind: ThingKind, state: State, caller:
       return account === undefined ? undefined : standing[account]?.[kind]
     }
     case 'unknown':
+      if (numbered.has(kind)) return '999999999'
       return kind === 'mail' ? 'nobody@example.org' : kind === 'logoPath' ? `space-${unknownId}` : unknownId
     case 'malformed':
       return isText ? undefined : 'nonsense'
     case 'other':
+      if (numbered.has(kind)) return '-1'
       return isText ? undefined : kind === 'dataset' ? standing['lab']?.collection : standing['lab']?.dataset
     default:
       return standing[state]?.[kind]

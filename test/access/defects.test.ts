@@ -1,115 +1,10 @@
 import test from 'ava'
-import { type Caller, Callers, type Credentials, NotFound, Policy, type Ref, RightsOf } from 'pounce/sdk'
-import type { CallerName } from './callers.ts'
-import { newCounts, runRefusals } from './matrix.ts'
-import type { Mode } from './oracle/verdicts.ts'
-import type { MatrixRoute } from './routes.ts'
-import { makeWorld, type World } from './world.ts'
+import type { Caller } from 'pounce/sdk'
+import { type Defect, defectTests, inCaller, inPolicy, inRights, inRoute, inUser, lettingIn, telling, without } from './defects.ts'
+import { makeWorld } from './world.ts'
 
-const worlds: Readonly<Record<Mode, World>> = { private: await makeWorld('private'), public: await makeWorld('public') }
+const worlds = { private: await makeWorld('private'), public: await makeWorld('public') }
 test.after.always(() => Promise.all(Object.values(worlds).map(world => world.stop())))
-
-type Declaration = MatrixRoute['declaration']
-
-/** Takes a defect out again. */
-type Undo = () => void
-
-const changed = <T extends object>(target: T, members: { readonly [M in keyof T]?: unknown }): Undo => {
-  const own = Object.keys(members).filter(name => Object.hasOwn(target, name))
-  const before = Object.fromEntries(own.map(name => [name, target[name as keyof T]]))
-  Object.assign(target, members)
-  return () => {
-    for (const name of Object.keys(members)) if (!own.includes(name)) Reflect.deleteProperty(target, name)
-    Object.assign(target, before)
-  }
-}
-
-const inRoute =
-  (name: string, members: (declaration: Declaration, world: World) => { readonly [M in keyof Declaration]?: unknown }) =>
-  (world: World): Undo => {
-    const route = world.routes.find(each => each.name === name)
-    if (!route) throw new Error(`There is no route ${name}`)
-    return changed(route.declaration, members(route.declaration, world))
-  }
-
-const inCaller =
-  (members: (caller: Caller) => Partial<Caller>) =>
-  (world: World): Undo => {
-    const callers = world.server.get(Callers)
-    const { identify } = callers
-    return changed(callers, {
-      identify: async (sent: Credentials) => {
-        const caller = await identify.call(callers, sent)
-        return { ...caller, ...members(caller) }
-      },
-    })
-  }
-
-const inUser = (members: (user: NonNullable<Caller['user']>) => Partial<NonNullable<Caller['user']>>) =>
-  inCaller(({ user }) => (user ? { user: { ...user, ...members(user) } } : {}))
-
-const inPolicy =
-  (members: (policy: Policy) => Partial<Policy>) =>
-  (world: World): Undo => {
-    const policy = world.server.get(Policy)
-    const bound = {
-      canOn: policy.canOn.bind(policy),
-      allowed: policy.allowed.bind(policy),
-      visibleTo: policy.visibleTo.bind(policy),
-      searchScope: policy.searchScope.bind(policy),
-    }
-    return changed(policy, members({ ...policy, ...bound } as Policy))
-  }
-
-const inRights =
-  (kind: Ref['kind'], rightsOf: (source: RightsOf['rightsOf']) => RightsOf['rightsOf']) =>
-  (world: World): Undo => {
-    const source = world.server
-      .get(RightsOf)
-      .all()
-      .find(each => each.kind === kind)
-    if (!source) throw new Error(`Nothing says the rights of a ${kind}`)
-    return changed(source, { rightsOf: rightsOf(source.rightsOf.bind(source)) })
-  }
-
-/** Whoever is not let in does what the admin of the space does. */
-const lettingIn =
-  (outcast: CallerName) =>
-  (world: World): Undo => {
-    const callers = world.server.get(Callers)
-    const { identify } = callers
-    const bad = world.credentials.get(outcast)?.headers['x-api-key']
-    const good = String(world.credentials.get('spaceAdmin')?.headers['x-api-key'])
-    const changedKey = (sent: Credentials): Credentials => (sent.headerKey === bad ? { ...sent, headerKey: good } : sent)
-    return changed(callers, { identify: (sent: Credentials) => identify.call(callers, changedKey(sent)) })
-  }
-
-const without = (name: 'verbs' | 'spaces') =>
-  inCaller(({ limits }) => (limits ? { limits: Object.fromEntries(Object.entries(limits).filter(([limit]) => limit !== name)) } : {}))
-
-/** A handler whose answer about a hidden dataset is other than that about none. */
-const telling =
-  (handle: Declaration['handle']): Declaration['handle'] =>
-  async (request, needs) => {
-    const ref = { kind: 'dataset', id: String((request.params as { readonly id: unknown }).id) } as const
-    const policy = request.resolve(Policy)
-    if ((await policy.canOn(request.caller, 'ViewDataset', ref)) === 'yes') return handle(request, needs)
-    const rights = await request
-      .resolve(RightsOf)
-      .all()
-      .find(each => each.kind === 'dataset')
-      ?.rightsOf([ref.id])
-    throw new NotFound(rights?.has(ref.id) ? 'hidden dataset' : 'dataset')
-  }
-
-interface Defect {
-  readonly mode?: Mode
-  /** Who gets further than they should. */
-  readonly who: CallerName
-  readonly put: (world: World) => Undo
-  /** Routes that are asked. */
-  readonly routes: readonly string[]
-}
 
 /** Those that let something be changed come last, and each of them lets in one caller alone: what is spoilt for that one is not for the next. */
 const defects: Readonly<Record<string, Defect>> = {
@@ -258,26 +153,6 @@ const defects: Readonly<Record<string, Defect>> = {
   },
 }
 
-/** What the matrix says against the routes, as one caller finds them. */
-const disagreementsOn = async (world: World, names: readonly string[], who: CallerName): Promise<readonly string[]> => {
-  const counts = newCounts()
-  const routes = world.routes.filter(({ name }) => names.includes(name))
-  await runRefusals(world, counts, routes, ({ caller }) => caller === who)
-  return counts.disagreements.filter(text => text.startsWith(`${who} `))
-}
-
-for (const [title, { mode = 'private', who, put, routes }] of Object.entries(defects))
-  test.serial(`a defect is found: ${title}`, async t => {
-    const world = worlds[mode]
-    t.deepEqual(await disagreementsOn(world, routes, who), [], 'without the defect')
-    const undo = put(world)
-    try {
-      const found = await disagreementsOn(world, routes, who)
-      t.true(found.length > 0)
-      t.log(`${found.length}, such as ${found[0]?.slice(0, 200)}`)
-    } finally {
-      undo()
-    }
-  })
+defectTests(test, worlds, 'private', defects)
 
 test('there are more than twenty defects', t => t.true(Object.keys(defects).length > 20))

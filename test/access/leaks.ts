@@ -25,7 +25,7 @@ const hiddenFrom = (world: World, caller: CallerName): ReadonlyMap<string, strin
   const account = accountOf[caller]
   if (caller !== 'superAdmin') {
     if (account !== 'author') hide('trashed')
-    if (world.mode === 'private') {
+    if (world.mode !== 'public') {
       hide('foreign')
       for (const other of new Set(Object.values(accountOf))) if (other !== undefined && other !== account) hide(other)
       if (caller === 'anonymous' || caller === 'stranger' || caller === 'serverAdmin' || caller === 'otherSpaceKey') hide('lab')

@@ -230,14 +230,17 @@ export const runDeeds = async (
   keep: (cell: Cell) => boolean = () => true,
 ): Promise<void> => {
   const cells = routes.flatMap(route => cellsOf(world, route).cells.filter(cell => isDeed(cell) && keep(cell)))
+  const isLast = ({ route }: Cell): boolean => sendings[route.name]?.isLast === true
+  const done = async (cell: Cell): Promise<void> => {
+    const ids = await freshThings(world, cell)
+    const got = await ask(world, cell, fillingOf(ids, await propsFor(world, cell)))
+    counts.deeds += 1
+    judge(world, counts, cell, got)
+  }
   await eachOf(
-    cells,
-    async cell => {
-      const ids = await freshThings(world, cell)
-      const got = await ask(world, cell, fillingOf(ids, await propsFor(world, cell)))
-      counts.deeds += 1
-      judge(world, counts, cell, got)
-    },
+    cells.filter(cell => !isLast(cell)),
+    done,
     4,
   )
+  await eachOf(cells.filter(isLast), done, 1)
 }

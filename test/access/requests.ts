@@ -78,6 +78,7 @@ const bodyOf = ({ body }: MatrixRoute['declaration'], sending: Sending, filling:
   if ('multipart' in body) return { type: `multipart/form-data; boundary=${boundary}`, bytes: form(sending, filling, bag) }
   if ('byteBody' in body) {
     if (sending.filePart === false) return {}
+    if (sending.body !== undefined) return { type: 'application/json', bytes: Buffer.from(JSON.stringify(filled(sending.body, filling))) }
     return { type: body.contentType ?? 'text/plain', bytes: Buffer.from('some') }
   }
   const value = sending.body === undefined ? fitting(body as Schema) : filled(sending.body, filling)

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { isRoute, type Plugin, type Route } from 'pounce/sdk'
+import { geoNumberOf, isRoute, type Plugin, type Route } from 'pounce/sdk'
 import { loadPlugins } from '../../core/plugins.ts'
 
 /** A route of the product, with every address under which it answers. */
@@ -37,8 +37,15 @@ export const membersOf = (schema: unknown): readonly string[] =>
 
 /** `DownloadFiles dataset=id`, from what a declaration checks: asked with the names of its parameters for their values. */
 export const suggestedNeeds = ({ declaration: { permission, of, also = [], params, query } }: MatrixRoute): string => {
-  const input = Object.fromEntries([...membersOf(params), ...membersOf(query)].map(name => [name, name]))
+  const names = [...membersOf(params), ...membersOf(query)]
+  const input = Object.fromEntries(names.map(name => [name, name]))
+  // What has a small number on the wire is found by no name.
+  const numbers = Object.fromEntries(names.map((name, at) => [name, String(at + 1)]))
+  const named = (ref: NonNullable<typeof of>) =>
+    [ref(input)]
+      .flat()
+      .map(({ kind, id }, at) => ({ kind, id: id === 'none' ? names[geoNumberOf(String([ref(numbers)].flat()[at]?.id)) - 1] : id }))
   const needOf = (right: string, ref: typeof of): readonly string[] =>
-    ref === undefined ? [right] : [ref(input)].flat().map(({ kind, id }) => `${right} ${kind}=${id}`)
+    ref === undefined ? [right] : named(ref).map(({ kind, id }) => `${right} ${kind}=${id}`)
   return [...needOf(permission, of), ...also.flatMap(check => needOf(check.permission, check.of))].join('; ')
 }

@@ -1,4 +1,5 @@
 import { extractorInfo } from '../support/extractor-info.ts'
+import { geostreamSendings } from './sent-geostreams.ts'
 
 /** What a request needs besides the ids that the oracle names. `$dataset` is the id of that slot, `@key` a thing of the world, `#` a fresh word. */
 export interface Sending {
@@ -19,6 +20,8 @@ export interface Sending {
   /** Two things of one kind are not one: where the standing one is the same, nothing is asked. */
   readonly isApart?: true
   readonly skips?: readonly string[]
+  /** It takes away what others are about: done when they are. */
+  readonly isLast?: true
   /** It never succeeds here: the reason. */
   readonly neverHere?: string
 }
@@ -36,6 +39,7 @@ const archiving: Sending = { neverHere: 'no archiver is configured' }
 
 /** By route. What is not here is made from the declaration alone. */
 export const sendings: Readonly<Record<string, Sending>> = {
+  ...geostreamSendings,
   login: { body: { email: '@mail', password: '@password' } },
   createUser: { body: { email: '#@example.org', password: 'a long password', firstName: 'A', lastName: 'B' } },
   setStatuses: { body: { active: ['$user'] } },

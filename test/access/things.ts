@@ -5,7 +5,7 @@ import { formWith, newDataset, newFolder, ok, upload } from '../support/scene.ts
 /** Kinds of things of which there is one in each state. */
 export const thingKinds = [
   ...['space', 'collection', 'dataset', 'folder', 'file', 'section', 'preview', 'thumbnail', 'metadata', 'comment', 'relation'],
-  ...['vocabulary', 'term', 'definition', 'upload', 'logo', 'logoPath', 'user', 'mail'],
+  ...['vocabulary', 'term', 'definition', 'upload', 'logo', 'logoPath', 'sensor', 'stream', 'datapoint', 'user', 'mail'],
 ] as const
 export type ThingKind = (typeof thingKinds)[number]
 
@@ -21,6 +21,7 @@ export interface Place {
   readonly isShown: boolean
 }
 
+const place = { type: 'Point', coordinates: [-88.2, 40.1, 0] }
 const picture = await dataFile('picture.png')
 const post = async <T = { id: string }>(call: TestFetch, path: string, json?: unknown, method = 'POST'): Promise<T> =>
   ok<T>(call(path, { method, ...(json === undefined ? {} : { json }) }))
@@ -118,6 +119,16 @@ export class Things {
       case 'logoPath':
         await this.of('logo')
         return `space-${await this.of('space')}`
+      case 'sensor':
+        return this.#sensor()
+      case 'stream': {
+        const about = { name: 'a stream', type: 'Feature', geometry: place, properties: {}, sensor_id: await this.of('sensor') }
+        return String((await post<{ id: number }>(call, '/api/geostreams/streams', about)).id)
+      }
+      case 'datapoint': {
+        const about = { start_time: '2020-06-01T00:00:00Z', type: 'Feature', geometry: place, properties: { level: 1 } }
+        return String((await post<{ id: number }>(call, '/api/geostreams/datapoints', { ...about, stream_id: await this.of('stream') })).id)
+      }
       case 'user':
         return user
       case 'mail':
@@ -129,6 +140,15 @@ export class Things {
     const { space, asSuperAdmin } = this.#place
     if (space !== undefined) await post(asSuperAdmin, `/api/spaces/${space}/add${kind}ToSpace/${id}?superAdmin=true`)
     return id
+  }
+
+  async #sensor(): Promise<string> {
+    const { call, space, asSuperAdmin } = this.#place
+    const about = { type: 'Feature', geometry: place, properties: { type: { id: 'matrix' } } }
+    const { id } = await post<{ id: number }>(call, '/api/geostreams/sensors', { name: 'a sensor', ...about })
+    const spaces = { ...about, spaces: [space] }
+    if (space !== undefined) await post(asSuperAdmin, `/api/geostreams/sensors/${id}?superAdmin=true`, spaces, 'PUT')
+    return String(id)
   }
 
   async #derived(path: string, group: string): Promise<string> {

@@ -48,7 +48,7 @@ export interface World {
 
 const settings = (mode: Mode) => ({
   http: { trustedProxies: 1 },
-  access: { private: mode === 'private' },
+  access: { private: mode !== 'public', policy: { makeGeostreamsPublicReadable: mode !== 'closed' } },
   resources: { users: { failuresPerAddress: 100_000 } },
 })
 
@@ -129,6 +129,8 @@ const without = (ids: Ids, ...kinds: readonly ThingKind[]): Ids =>
 
 /** Kinds that do not go into the trash with a dataset. */
 const lasting = ['space', 'vocabulary', 'term', 'definition', 'upload', 'logo', 'logoPath', 'user', 'mail'] as const
+/** Kinds that go for good at once, and are never archived. */
+const measured = ['sensor', 'stream', 'datapoint'] as const
 
 /** One thing of each kind by state; those of one's own are by account. */
 const furnish = async (
@@ -141,18 +143,19 @@ const furnish = async (
   for (const name of new Set(Object.values(accountOf))) if (name !== undefined) own[name] = await allOf(things(name as Name))
   const at = { user: people.member.id, mail: people.member.email }
   const lab = { ...(await allOf(things('author', spaces.lab))), ...at }
-  const archived = without(await allOf(things('author', spaces.lab)), ...lasting)
+  const archived = without(await allOf(things('author', spaces.lab)), ...lasting, ...measured)
   await server.get(Files).change(String(archived.file), { set: { status: 'ARCHIVED' } }, [])
   const foreign = { ...(await allOf(things('owner', spaces.foreign))), user: people.other.id, mail: people.other.email }
   const shown = without(await allOf(things('owner', spaces.shown)), 'user', 'mail', 'upload')
   const binned = things('author', spaces.lab)
-  const trashed = without(await allOf(binned), ...lasting)
+  const trashed = without(await allOf(binned), ...lasting, ...measured)
   await binned.throwAway()
   const gone = things('author')
   const deleted = without(await allOf(gone), ...lasting.slice(1))
   await gone.throwAway()
   await gone.throwAway()
   await post(people.author.call, `/api/spaces/${deleted.space}`, undefined, 'DELETE')
+  await post(people.author.call, `/api/geostreams/sensors/${deleted.sensor}`, undefined, 'DELETE')
   return { ...own, lab, archived, foreign, shown, trashed, deleted }
 }
 

@@ -20,6 +20,8 @@ export interface DeclaredRoute {
   readonly path: string
   /** Names of the parameters of the path that are ids. */
   readonly ids: readonly string[]
+  /** Those that are small whole numbers: of sensors, streams and readings. */
+  readonly numbers: readonly string[]
   readonly query: readonly { readonly name: string; readonly required?: boolean; readonly schema: Schema }[]
   /** Of a JSON body; absent when the route reads none. */
   readonly body: Schema | undefined
@@ -51,6 +53,7 @@ export const declaredRoutes = async (server: TestServer): Promise<readonly Decla
       method: method.toUpperCase(),
       path,
       ids: parameters.filter(each => each.in === 'path' && each.schema.pattern === idPattern).map(each => each.name),
+      numbers: parameters.filter(each => each.in === 'path' && kindOf(path, each.name) in numberedKinds).map(each => each.name),
       query: parameters.filter(each => each.in === 'query'),
       body: requestBody?.content['application/json']?.schema,
       takesParts: requestBody?.content['multipart/form-data'] !== undefined,
@@ -58,6 +61,9 @@ export const declaredRoutes = async (server: TestServer): Promise<readonly Decla
     })),
   )
 }
+
+/** Kinds of things that have small whole numbers on the wire. */
+const numberedKinds: Readonly<Record<string, true>> = { sensor: true, stream: true, datapoint: true }
 
 const kinds: Readonly<Record<string, string>> = {
   files: 'file',
@@ -86,6 +92,9 @@ const kinds: Readonly<Record<string, string>> = {
   definitions: 'definition',
   contexts: 'context',
   'metadata.jsonld': 'metadata',
+  sensors: 'sensor',
+  streams: 'stream',
+  datapoints: 'datapoint',
 }
 
 /** What a parameter of a path names: `file`, `dataset` …, or its own name. */

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { BlobStore } from 'pounce/sdk'
+import { BlobStore, GeoStore } from 'pounce/sdk'
 import type { TestServer } from 'pounce/sdk/testing'
 
 /** Of periodic work, which begins when it likes. */
@@ -17,7 +17,7 @@ const documentsOf = (file: DatabaseSync, collection: number): readonly string[] 
     .all()
     .map(({ doc }) => String(doc))
 
-/** Everything a server has stored: documents by collection, keys of bytes, half-written files. */
+/** Everything a server has stored: documents by collection, keys of bytes, half-written files, readings. */
 export const fingerprint = async (server: TestServer): Promise<Readonly<Record<string, readonly string[]>>> => {
   await server.drained()
   const file = new DatabaseSync(join(server.folder, 'documents', 'pounce.db'), { readOnly: true })
@@ -32,7 +32,8 @@ export const fingerprint = async (server: TestServer): Promise<Readonly<Record<s
       })
     const blobs = (await Array.fromAsync(server.get(BlobStore).list())).map(({ key }) => key).sort()
     const halves = await readdir(join(server.folder, 'blobs', 'tmp'))
-    return { ...Object.fromEntries(documents), blobs, halves }
+    const readings = (await Array.fromAsync(server.get(GeoStore).read({ filter: {} }))).flat().map(point => JSON.stringify(point))
+    return { ...Object.fromEntries(documents), blobs, halves, readings: readings.sort() }
   } finally {
     file.close()
   }

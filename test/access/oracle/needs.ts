@@ -1,4 +1,5 @@
 import { needsOfFiles } from './needs-files.ts'
+import { needsOfGeostreams } from './needs-geostreams.ts'
 import { needsOfPeople } from './needs-people.ts'
 import { needsOfThings } from './needs-things.ts'
 import { needsOfWords } from './needs-words.ts'
@@ -14,7 +15,7 @@ import { needsOfWords } from './needs-words.ts'
  */
 export type Needs = Readonly<Record<string, string>>
 
-export const needs: Needs = { ...needsOfPeople, ...needsOfThings, ...needsOfFiles, ...needsOfWords }
+export const needs: Needs = { ...needsOfPeople, ...needsOfThings, ...needsOfFiles, ...needsOfGeostreams, ...needsOfWords }
 
 /** One condition: a word or right, and the parameter and kind of the thing that it is about. */
 export interface Need {

@@ -5,8 +5,9 @@
 export const rights: Readonly<Record<Right, readonly string[]>> = {
   look: [
     ...['ViewSpace', 'ViewDataset', 'ViewCollection', 'ViewFile', 'ViewSection', 'ViewMetadata', 'ViewTags', 'ViewComments'],
-    ...['ViewSensor', 'ViewGeoStream', 'ViewUser', 'ViewVocabulary', 'ViewVocabularyTerm'],
+    ...['ViewSensor', 'ViewUser', 'ViewVocabulary', 'ViewVocabularyTerm'],
   ],
+  read: ['ViewGeoStream'],
   download: ['DownloadFiles'],
   relate: ['ViewRelation'],
   annotate: [
@@ -28,11 +29,11 @@ export const rights: Readonly<Record<Right, readonly string[]>> = {
 }
 
 /**
- * look: everybody on a public server, and on public things. download: who edits, and accounts that only read. relate: like editing, but it
+ * look: everybody on a public server, and on public things. read: the same, of readings, which a private server may show to everybody too. download: who edits, and accounts that only read. relate: like editing, but it
  * is only looking. annotate: editors, extractors too. edit: editors, no extractors. remove: the same, also from the trash. rule:
  * admins of a space. destroy: the same, also from the trash. own: whoever made it.
  */
-export type Right = 'look' | 'download' | 'relate' | 'annotate' | 'edit' | 'remove' | 'rule' | 'destroy'
+export type Right = 'look' | 'read' | 'download' | 'relate' | 'annotate' | 'edit' | 'remove' | 'rule' | 'destroy'
 
 const byPermission = new Map(Object.entries(rights).flatMap(([right, permissions]) => permissions.map(each => [each, right as Right])))
 

@@ -1,6 +1,10 @@
 import { type CallerName, type Column, columns, type Outcast, outcasts } from '../callers.ts'
 
-export type Mode = 'public' | 'private'
+/** `closed`: private, and readings are not for everybody either (`makeGeostreamsPublicReadable` off). */
+export type Mode = 'public' | 'private' | 'closed'
+
+/** Things that everybody may look at on a private server too, unless it is closed. */
+const readings: ReadonlySet<string> = new Set(['sensor', 'stream', 'datapoint'])
 
 /**
  * y: done, or refused for what was sent, never for who sent it. e: as y, or as if it were not there (the rights are held on a thing in
@@ -139,9 +143,10 @@ const public_: Readonly<Record<string, string>> = {
 }
 
 /** Where no thing is named: a right of its own kind, or one of the words. */
-const withoutThing: Readonly<Record<Mode, Readonly<Record<string, string>>>> = {
+const withoutThing: Readonly<Record<'public' | 'private', Readonly<Record<string, string>>>> = {
   private: {
     look: 'ay yyyyy yyy yyy',
+    read: 'yy yyyyy yyy yyy',
     download: 'ay yyyyy yyy yyy',
     relate: 'ay yyyyy nyy yyy',
     annotate: 'ay yyyyy nyy ynn',
@@ -163,6 +168,7 @@ const withoutThing: Readonly<Record<Mode, Readonly<Record<string, string>>>> = {
   },
   public: {
     look: 'yy yyyyy yyy yyy',
+    read: 'yy yyyyy yyy yyy',
     download: 'ay yyyyy yyy yyy',
     relate: 'ay yyyyy nyy yyy',
     annotate: 'ay yyyyy nyy ynn',
@@ -198,10 +204,15 @@ export const isOutcast = (caller: CallerName): caller is Outcast => (outcasts as
 /** What the oracle says of a right on a thing of a kind in a state; undefined when it says nothing. */
 export const onThing = (mode: Mode, caller: Column, right: string, state: string, kind: string): Letter | undefined => {
   if (['deleted', 'unknown', 'other', 'malformed'].includes(state)) return letterAt(absent, caller)
-  const rows = mode === 'public' ? public_ : private_
-  const named = state === 'archived' ? 'lab' : state
-  return letterAt(rows[`${named} ${kind} ${right}`] ?? rows[`${named} ${right}`], caller)
+  const rows = mode === 'public' || (mode === 'private' && readings.has(kind)) ? public_ : private_
+  // A public space does not make readings public: that is for the whole server to say.
+  const named = state === 'archived' ? 'lab' : state === 'shown' && readings.has(kind) ? 'foreign' : state
+  const known = right === 'read' ? 'look' : right
+  return letterAt(rows[`${named} ${kind} ${known}`] ?? rows[`${named} ${known}`], caller)
 }
 
 /** What the oracle says of a right where no thing is named. */
-export const onNothing = (mode: Mode, caller: Column, right: string): Letter | undefined => letterAt(withoutThing[mode][right], caller)
+export const onNothing = (mode: Mode, caller: Column, right: string): Letter | undefined => {
+  const rows = withoutThing[mode === 'public' ? 'public' : 'private']
+  return letterAt(mode === 'closed' && right === 'read' ? rows['look'] : rows[right], caller)
+}

@@ -1,0 +1,141 @@
+import type { TestFn } from 'ava'
+import { type Caller, Callers, type Credentials, NotFound, Policy, type Ref, RightsOf } from 'pounce/sdk'
+import type { CallerName } from './callers.ts'
+import { newCounts, runRefusals } from './matrix.ts'
+import type { Mode } from './oracle/verdicts.ts'
+import type { MatrixRoute } from './routes.ts'
+import type { World } from './world.ts'
+
+type Declaration = MatrixRoute['declaration']
+
+/** Takes a defect out again. */
+type Undo = () => void
+
+const changed = <T extends object>(target: T, members: { readonly [M in keyof T]?: unknown }): Undo => {
+  const own = Object.keys(members).filter(name => Object.hasOwn(target, name))
+  const before = Object.fromEntries(own.map(name => [name, target[name as keyof T]]))
+  Object.assign(target, members)
+  return () => {
+    for (const name of Object.keys(members)) if (!own.includes(name)) Reflect.deleteProperty(target, name)
+    Object.assign(target, before)
+  }
+}
+
+export const inRoute =
+  (name: string, members: (declaration: Declaration, world: World) => { readonly [M in keyof Declaration]?: unknown }) =>
+  (world: World): Undo => {
+    const route = world.routes.find(each => each.name === name)
+    if (!route) throw new Error(`There is no route ${name}`)
+    return changed(route.declaration, members(route.declaration, world))
+  }
+
+export const inCaller =
+  (members: (caller: Caller) => Partial<Caller>) =>
+  (world: World): Undo => {
+    const callers = world.server.get(Callers)
+    const { identify } = callers
+    return changed(callers, {
+      identify: async (sent: Credentials) => {
+        const caller = await identify.call(callers, sent)
+        return { ...caller, ...members(caller) }
+      },
+    })
+  }
+
+export const inUser = (members: (user: NonNullable<Caller['user']>) => Partial<NonNullable<Caller['user']>>) =>
+  inCaller(({ user }) => (user ? { user: { ...user, ...members(user) } } : {}))
+
+export const inPolicy =
+  (members: (policy: Policy) => Partial<Policy>) =>
+  (world: World): Undo => {
+    const policy = world.server.get(Policy)
+    const bound = {
+      canOn: policy.canOn.bind(policy),
+      allowed: policy.allowed.bind(policy),
+      visibleTo: policy.visibleTo.bind(policy),
+      searchScope: policy.searchScope.bind(policy),
+    }
+    return changed(policy, members({ ...policy, ...bound } as Policy))
+  }
+
+export const inRights =
+  (kind: Ref['kind'], rightsOf: (source: RightsOf['rightsOf']) => RightsOf['rightsOf']) =>
+  (world: World): Undo => {
+    const source = world.server
+      .get(RightsOf)
+      .all()
+      .find(each => each.kind === kind)
+    if (!source) throw new Error(`Nothing says the rights of a ${kind}`)
+    return changed(source, { rightsOf: rightsOf(source.rightsOf.bind(source)) })
+  }
+
+/** Whoever is not let in does what the admin of the space does. */
+export const lettingIn =
+  (outcast: CallerName) =>
+  (world: World): Undo => {
+    const callers = world.server.get(Callers)
+    const { identify } = callers
+    const bad = world.credentials.get(outcast)?.headers['x-api-key']
+    const good = String(world.credentials.get('spaceAdmin')?.headers['x-api-key'])
+    const changedKey = (sent: Credentials): Credentials => (sent.headerKey === bad ? { ...sent, headerKey: good } : sent)
+    return changed(callers, { identify: (sent: Credentials) => identify.call(callers, changedKey(sent)) })
+  }
+
+export const without = (name: 'verbs' | 'spaces') =>
+  inCaller(({ limits }) => (limits ? { limits: Object.fromEntries(Object.entries(limits).filter(([limit]) => limit !== name)) } : {}))
+
+/** A handler whose answer about a hidden dataset is other than that about none. */
+export const telling =
+  (handle: Declaration['handle']): Declaration['handle'] =>
+  async (request, needs) => {
+    const ref = { kind: 'dataset', id: String((request.params as { readonly id: unknown }).id) } as const
+    const policy = request.resolve(Policy)
+    if ((await policy.canOn(request.caller, 'ViewDataset', ref)) === 'yes') return handle(request, needs)
+    const rights = await request
+      .resolve(RightsOf)
+      .all()
+      .find(each => each.kind === 'dataset')
+      ?.rightsOf([ref.id])
+    throw new NotFound(rights?.has(ref.id) ? 'hidden dataset' : 'dataset')
+  }
+
+/** Something wrong that is put into a running server and must be found. */
+export interface Defect {
+  readonly mode?: Mode
+  /** Who gets further than they should. */
+  readonly who: CallerName
+  readonly put: (world: World) => Undo
+  /** Routes that are asked. */
+  readonly routes: readonly string[]
+}
+
+/** What the matrix says against the routes, as one caller finds them. */
+const disagreementsOn = async (world: World, names: readonly string[], who: CallerName): Promise<readonly string[]> => {
+  const counts = newCounts()
+  const routes = world.routes.filter(({ name }) => names.includes(name))
+  await runRefusals(world, counts, routes, ({ caller }) => caller === who)
+  return counts.disagreements.filter(text => text.startsWith(`${who} `))
+}
+
+/** Registers a test of each; they are put into one server of each mode. */
+export const defectTests = (
+  test: TestFn,
+  worlds: Readonly<Partial<Record<Mode, World>>>,
+  usual: Mode,
+  defects: Readonly<Record<string, Defect>>,
+): void => {
+  for (const [title, { mode = usual, who, put, routes }] of Object.entries(defects))
+    test.serial(`a defect is found: ${title}`, async t => {
+      const world = worlds[mode]
+      if (!world) throw new Error(`There is no ${mode} world`)
+      t.deepEqual(await disagreementsOn(world, routes, who), [], 'without the defect')
+      const undo = put(world)
+      try {
+        const found = await disagreementsOn(world, routes, who)
+        t.true(found.length > 0)
+        t.log(`${found.length}, such as ${found[0]?.slice(0, 200)}`)
+      } finally {
+        undo()
+      }
+    })
+}

@@ -1,0 +1,42 @@
+import type { Needs } from './needs.ts'
+
+const asked = 'ViewGeoStream; ViewGeoStream stream=stream_id; ViewGeoStream sensor=sensor_id'
+
+/** What the routes of sensors, streams and readings take; see `needs.ts`. */
+export const needsOfGeostreams: Needs = {
+  createSensor: 'AddGeoStream; AddResourceToSpace space=spaces',
+  listSensors: 'ViewGeoStream',
+  getSensor: 'ViewGeoStream sensor=id',
+  updateSensor: 'CreateSensor sensor=id',
+  deleteSensor: 'DeleteGeoStream sensor=id',
+  getSensorStatistics: 'ViewGeoStream sensor=id',
+  listSensorStreams: 'ViewGeoStream sensor=id',
+  createStream: 'AddGeoStream; AddGeoStream sensor=sensor',
+  listStreams: 'ViewGeoStream',
+  searchStreams: 'ViewGeoStream',
+  getStream: 'ViewGeoStream stream=id',
+  updateStream: 'CreateSensor stream=id',
+  deleteStream: 'DeleteGeoStream stream=id',
+  createDatapoint: 'AddGeoStream; AddGeoStream stream=stream',
+  createDatapoints: 'AddGeoStream; AddGeoStream stream=stream',
+  getDatapoint: 'ViewGeoStream datapoint=id',
+  deleteDatapoint: 'DeleteGeoStream; DeleteGeoStream datapoint=id',
+  listDatapoints: asked,
+  binDatapoints: asked,
+  averageDatapoints: asked,
+  datapointTrends: asked,
+  getCached: 'ViewGeoStream',
+  listCache: 'ViewGeoStream',
+  invalidateCache: 'DeleteGeoStream sensor=sensor_id; DeleteGeoStream stream=stream_id',
+  countGeostreams: 'ViewGeoStream',
+  getGeostreamsConfig: 'ViewGeoStream',
+  refreshSensor: 'AddGeoStream sensor=id',
+  refreshStream: 'AddGeoStream stream=id',
+  refreshSensors: 'serverAdmin',
+  refreshStreams: 'serverAdmin',
+  dropGeostreams: 'serverAdmin',
+  sensorThingsRoot: 'ViewGeoStream',
+  getSensorThings: 'ViewGeoStream; ViewGeoStream sensor=sensor',
+  getSensorThingsValue: 'ViewGeoStream; ViewGeoStream stream=stream',
+  getLinkedSensorThingsValue: 'ViewGeoStream; ViewGeoStream datapoint=datapoint',
+}

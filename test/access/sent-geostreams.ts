@@ -1,0 +1,25 @@
+import type { Sending } from './sent.ts'
+
+const feature = { type: 'Feature', geometry: { type: 'Point', coordinates: [8, 47, 0] }, properties: {} }
+const reading = { ...feature, start_time: '2020-01-01T00:00:00Z', end_time: '2020-01-01T01:00:00Z', properties: { level: 1 } }
+
+/** In bodies of readings, and in addresses of SensorThings, these are no numbers at all: 400. */
+const noNumbers = ['other', 'malformed']
+
+/** As in `sent.ts`, of sensors, streams and readings. */
+export const geostreamSendings: Readonly<Record<string, Sending>> = {
+  createSensor: { body: { ...feature, name: 'm', spaces: ['$spaces'] }, skips: ['malformed'] },
+  updateSensor: { body: feature },
+  createStream: { body: { ...feature, name: 'm', sensor_id: '$sensor' } },
+  updateStream: { body: { matrix: 1 } },
+  createDatapoint: { body: { ...reading, stream_id: '$stream' }, skips: noNumbers },
+  createDatapoints: { body: { datapoints: [reading], stream_id: '$stream' }, skips: noNumbers },
+  binDatapoints: { with: { time: 'year', depth: '10' } },
+  dropGeostreams: { isLast: true },
+  getCached: { with: { id: 'A'.repeat(32) }, neverHere: 'nothing is kept' },
+  getSensorThings: { with: { resource: 'Things($sensor)' }, skips: noNumbers },
+  getSensorThingsValue: { with: { entity: "Datastreams('$stream:level')", property: 'name' }, skips: noNumbers },
+  getLinkedSensorThingsValue: {
+    ...{ with: { entity: "Observations('$datapoint:level')", link: 'Datastream', property: 'name' }, skips: noNumbers },
+  },
+}
