@@ -1,9 +1,7 @@
 import { type Caller, GeoStore, geoNumberOf, Invalid, port, Streams, wire } from 'pounce/sdk'
 import { PropertyColumns } from './csv-columns.ts'
-import type { Question } from './readings.ts'
+import type { Answered, Question } from './readings.ts'
 
-/** Datapoints that are looked at before the first line goes out. */
-const lookedAt = 1000
 const streamsAtOnce = 1000
 const mostColumns = 5000
 
@@ -21,11 +19,15 @@ export class CsvHeads {
    * A table that is short enough to be looked at has the columns of what is in it. For a longer one the store says which names there are in its
    * streams, and what is nested as the first datapoints show it; whatever else is nested stays together in the column of its name.
    */
-  async columnsOf(caller: Caller, { filter, sort, page }: Question, names: ReadonlySet<string> | undefined): Promise<PropertyColumns> {
+  async columnsOf(
+    caller: Caller,
+    { filter }: Question,
+    { first, isWhole }: Answered,
+    names: ReadonlySet<string> | undefined,
+  ): Promise<PropertyColumns> {
     const columns = new PropertyColumns()
-    const { points, next } = await this.#geo.find({ filter, sort, ...(page ?? { limit: lookedAt }) })
-    for (const { properties } of points) columns.see(properties, names)
-    if (next && !page) await this.#expect(columns, this.#numbers(caller, filter.streams), names)
+    for (const { properties } of first) columns.see(properties, names)
+    if (!isWhole) await this.#expect(columns, this.#numbers(caller, filter.streams), names)
     return columns
   }
 

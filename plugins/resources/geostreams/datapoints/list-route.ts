@@ -61,7 +61,7 @@ export const listDatapoints = route({
     const answer = await readings.ask(question)
     const head = linkToNext(installation.baseUrl, url, answer, { dated: false })
     const { format = 'json' } = query
-    const table = async (): Promise<CsvTable> => new CsvTable(await heads.columnsOf(caller, question, names), settings)
+    const table = async (): Promise<CsvTable> => new CsvTable(await heads.columnsOf(caller, question, answer, names), settings)
     const produce = (): Bytes => (format === 'csv' ? csvBytes(answer.pieces(), table) : jsonBytes(answer.pieces(), format, names))
     if (question.page) return { status: 200, body: produce(), ...head }
     const whole = { caller, streams: chosen, isHead, route: 'datapoints', parameters: query }

@@ -4,6 +4,9 @@ import type { CsvTable } from './csv-table.ts'
 import { DatapointPrinter } from './datapoint-json.ts'
 import type { Piece } from './readings.ts'
 
+/** Shorter pieces wait for the next one. */
+const worthSending = 16 * 1024
+
 /** Words around and between datapoints. */
 const frames = {
   json: ['[', ',', ']'],
@@ -29,18 +32,22 @@ async function* jsonText(pieces: AsyncIterable<Piece>, format: keyof typeof fram
       text += (isFirst ? '' : between) + printer.print(point, owner)
       isFirst = false
     }
-    if (text !== '') yield bufferOf(text)
+    if (text.length < worthSending) continue
+    yield bufferOf(text)
     text = ''
   }
   yield bufferOf(text + end)
 }
 
 async function* csvLines(pieces: AsyncIterable<Piece>, table: CsvTable) {
-  yield Buffer.from(table.head)
+  let text = table.head
   for await (const { points, owners } of pieces) {
-    const text = table.lines(points, owners)
-    if (text !== '') yield bufferOf(text)
+    text += table.lines(points, owners)
+    if (text.length < worthSending) continue
+    yield bufferOf(text)
+    text = ''
   }
+  if (text !== '') yield bufferOf(text)
 }
 
 const streamed = (text: AsyncIterable<Buffer>): Readable => Readable.from(text, { objectMode: true, highWaterMark: 2 })

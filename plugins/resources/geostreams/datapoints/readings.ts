@@ -15,11 +15,19 @@ export interface Question {
   readonly page?: { readonly limit: number; readonly after?: GeoAfter }
 }
 
-/** What is answered: `next` when a page has one. */
+/** What is answered. */
 export interface Answered {
+  /** The first datapoints, at most 1,000. */
+  readonly first: readonly Datapoint[]
+  /** There are no others, or a page is asked for. */
+  readonly isWhole: boolean
   pieces(): AsyncIterable<Piece>
+  /** Where a page ends that is not the last. */
   readonly next?: string
 }
+
+/** As many as a store finds at a time: what is no more than that needs no reading piece by piece. */
+const foundAtOnce = 1000
 
 const afterForm = /^(-?\d{1,15})_(\d{1,16})_(\d{1,16})$/
 
@@ -40,13 +48,12 @@ export class ReadingsStore {
     this.#owners = owners
   }
 
-  /** Nothing is read of what has no page before it is asked for. */
   async ask({ filter, sort, page }: Question): Promise<Answered> {
     const owners = this.#owners.begin()
-    if (!page) return { pieces: () => joined(this.geo.read({ filter, sort }), owners) }
-    const { points, next } = await this.geo.find({ filter, sort, ...page })
-    const answered = { pieces: () => joined([points], owners) }
-    return next ? { ...answered, next: [next.startMs, next.stream, next.id].join('_') } : answered
+    const { points, next } = await this.geo.find({ filter, sort, ...(page ?? { limit: foundAtOnce }) })
+    const isWhole = page !== undefined || next === undefined
+    const answered = { first: points, isWhole, pieces: () => joined(isWhole ? [points] : this.geo.read({ filter, sort }), owners) }
+    return page && next ? { ...answered, next: [next.startMs, next.stream, next.id].join('_') } : answered
   }
 
   /** One datapoint, undefined when it, its stream or its sensor is gone. */
