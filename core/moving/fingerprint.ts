@@ -1,16 +1,28 @@
 import { createHash } from 'node:crypto'
 import type { Stored } from 'pounce/sdk'
 
-/** A value as text, the same for objects whose members come in another order. */
-export const canonical = (value: unknown): string => {
-  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
-  const members = Object.entries(value).filter(([, member]) => member !== undefined)
-  return `{${members
-    .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`)
-    .join()}}`
+type Members = Readonly<Record<string, unknown>>
+
+const isSorted = (names: readonly string[]): boolean => names.every((name, at) => at === 0 || (names[at - 1] ?? '') < name)
+
+/** The same value with the members of objects in one order. */
+const ordered = (value: unknown): unknown => {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.some(item => typeof item === 'object') ? value.map(ordered) : value
+  const names = Object.keys(value)
+  if (!isSorted(names)) names.sort()
+  const members: Record<string, unknown> = {}
+  for (const name of names) {
+    const member = ordered((value as Members)[name])
+    // Set like the others, it would be no member.
+    if (name === '__proto__') Object.defineProperty(members, name, { value: member, enumerable: true })
+    else members[name] = member
+  }
+  return members
 }
+
+/** A value as text, the same for objects whose members come in another order. */
+export const canonical = (value: unknown): string => JSON.stringify(ordered(value))
 
 const contentOf = ({ revision: _revision, ...document }: Partial<Stored> & object): string => canonical(document)
 
