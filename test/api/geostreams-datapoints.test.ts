@@ -142,6 +142,9 @@ test('limited keys reach as far as they say', async t => {
   t.is((await reading.get(`${path}/${await made()}`)).status, 200)
   t.is((await held.post(path, sent({ stream_id: String(own) }))).status, 200)
   t.is((await held.post(path, sent())).status, 404)
+  await made()
+  t.deepEqual(new Set(((await held.get(path)).body as readonly { stream_id: string }[]).map(each => each.stream_id)), new Set([String(own)]))
+  t.is((await held.get(`${path}?stream_id=${stream}`)).status, 404)
   t.is((await held.get(`${path}/${await made()}`)).status, 404)
 })
 

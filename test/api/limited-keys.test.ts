@@ -214,6 +214,11 @@ const looksItself: Readonly<Record<string, string>> = {
   'GET /api/geostreams/stream': 'the same',
   'GET /api/geostreams/counts': 'counts what the lists hold',
   'GET /api/geostreams/config': 'titles belong to nobody',
+  'POST /api/geostreams/datapoints': 'demands the right on the stream of the body',
+  'POST /api/geostreams/datapoints/bulk': 'demands the right on each stream',
+  'GET /api/geostreams/datapoints': 'those of streams that the key reaches',
+  'GET /api/geostreams/datapoints/:id': 'asks the policy about its stream',
+  'DELETE /api/geostreams/datapoints/:id': 'demands the right on its stream',
 }
 
 const isRoute = (exported: unknown): exported is Route => typeof exported === 'object' && exported !== null && 'declaration' in exported
