@@ -1,6 +1,5 @@
-import type { Installation } from 'pounce/sdk'
+import type { Datapoint, Installation } from 'pounce/sdk'
 import { RtreeGeo } from './rtree-geo.ts'
-import { pointAt } from './testing.ts'
 
 /** Inserts as fast as it can and prints the first id of each batch once it is acknowledged, until it is killed. For `durability.test.ts`. */
 const [folder = '', first = '1'] = process.argv.slice(2)
@@ -8,19 +7,21 @@ const store = new RtreeGeo({ cacheMiB: 4, maxSizeMiB: 0, placesPerStream: 2, rea
 await store.start()
 let next = Number(first)
 
+const pointOf = (batch: number, at: number): Datapoint => ({
+  id: batch + at,
+  stream: at + 1,
+  startMs: batch,
+  endMs: batch + at,
+  createdMs: batch,
+  geometry: { type: 'Point', coordinates: [(batch % 7) + at / 10, 50] },
+  properties: { value: batch, [`name${batch % 3}`]: batch % 2 ? 'odd' : ['even', batch] },
+})
+
 const caller = async (): Promise<never> => {
   for (;;) {
     const id = next
     next += 10
-    const points = Array.from({ length: 10 }, (_, at) =>
-      pointAt(id + at, {
-        stream: at + 1,
-        startMs: id,
-        endMs: id + at,
-        geometry: { type: 'Point', coordinates: [(id % 7) + at / 10, 50] },
-        properties: { value: id, [`name${id % 3}`]: id % 2 ? 'odd' : ['even', id] },
-      }),
-    )
+    const points = Array.from({ length: 10 }, (_, at) => pointOf(id, at))
     const report = await store.insert(points)
     if (!report.every(({ status }) => status === 'inserted')) throw new Error(`Batch ${id} was not inserted`)
     process.stdout.write(`${id}\n`)
