@@ -1,0 +1,176 @@
+import test from 'ava'
+import type { Datapoint, Json } from 'pounce/sdk'
+import { bootForTest, type TestServer } from 'pounce/sdk/testing'
+import { callsOf } from '../support/calls.ts'
+import { newSensor, newStream } from '../support/geostreams.ts'
+import { type Told, tell } from '../support/readings.ts'
+import { type Somebody, somebody } from '../support/spaces-and-people.ts'
+
+let server: TestServer
+let ann: Somebody
+let station: number
+let buoy: number
+let streams: readonly number[]
+let points: readonly Datapoint[]
+const path = '/api/geostreams/datapoints/averages'
+
+const july = (day: number): string => `2017-07-${String(day).padStart(2, '0')}T06:00:00Z`
+
+/** Of the first stream of the station, of its second, of one without readings, of that of the buoy; numbers that add up to none. */
+const told: readonly (readonly Told[])[] = [
+  [
+    { at: july(3), until: july(4), properties: { v: 3, note: 'third', late: 'x' } },
+    { at: july(2), until: july(20), properties: { v: 2, note: 'second', depth: 'deep', source: 'src' } },
+  ],
+  [
+    { at: july(1), until: null, properties: { v: 0.5, w: -1, note: 'first', place: { a: [1] } } },
+    { at: july(9), until: null, properties: { v: 1e300, depth: 7 } },
+    { at: july(10), properties: { only: 'text', none: null, isOn: true } },
+  ],
+  [],
+  [{ at: july(5), altitude: -3, properties: { v: 10 } }],
+  [
+    { at: july(1), properties: { v: 1.7e308 } },
+    { at: july(2), properties: { v: 1.7e308 } },
+  ],
+]
+
+test.before(async () => {
+  server = await bootForTest()
+  ann = await somebody(server, 'ann')
+  station = await newSensor(ann, { name: 'station', properties: { type: { id: 'land' } } })
+  buoy = await newSensor(ann, { name: 'a buoy', properties: { type: { id: 'sea' } } })
+  const huge = await newSensor(ann, { name: 'huge', properties: { type: { id: 'huge' } } })
+  await newSensor(ann, { name: 'silent' })
+  streams = await Promise.all([station, station, station, buoy, huge].map(sensor => newStream(ann, sensor)))
+  points = (await Promise.all(told.map((some, at) => tell(server, streams[at] ?? 0, some)))).flat()
+})
+test.after.always(() => server?.stop())
+
+type Row = Readonly<Record<string, unknown>> & { readonly properties: Readonly<Record<string, Json>> }
+
+const rows = async (query = '', call: Pick<Somebody, 'get'> = ann): Promise<readonly Row[]> => {
+  const { status, body } = await call.get(`${path}${query && `?${query}`}`)
+  if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`)
+  return body as readonly Row[]
+}
+const only = async (query: string): Promise<Row> => {
+  const [row, ...more] = await rows(query)
+  if (!row || more.length > 0) throw new Error(`${more.length} more`)
+  return row
+}
+/** The id of the reading that starts then. */
+const idAt = (start: string): number | undefined => points.find(({ startMs }) => startMs === Date.parse(start))?.id
+
+test('each sensor with readings is told, by name: its first reading, with the times and streams of all', async t => {
+  const [first, huge, second, ...more] = await rows()
+  t.deepEqual(more, [])
+  t.is(huge?.['sensor_name'], 'huge')
+  t.deepEqual(first, {
+    ...{ id: idAt(july(5)), created: july(5), start_time: july(5), end_time: july(5), type: 'Feature' },
+    ...{ geometry: { type: 'Point', coordinates: [10, 50, -3] }, properties: { v: 10 } },
+    ...{ stream_id: [String(streams[3])], sensor_id: String(buoy), sensor_name: 'a buoy' },
+  })
+  t.like(second, {
+    ...{ id: idAt(july(1)), start_time: july(1), end_time: july(20), geometry: { type: 'Point', coordinates: [10, 50] } },
+    ...{ sensor_id: String(station), sensor_name: 'station' },
+  })
+  t.deepEqual(second?.['stream_id'], [String(streams[0]), String(streams[1])])
+})
+
+test('numbers are averaged, and everything else keeps its first value', async t => {
+  const { properties } = await only(`sensor_id=${station}`)
+  t.deepEqual(properties, {
+    v: (3 + 2 + 0.5 + 1e300) / 4,
+    w: -1,
+    depth: 7,
+    note: 'first',
+    place: { a: [1] },
+    source: 'src',
+    late: 'x',
+    only: 'text',
+    none: null,
+    isOn: true,
+  })
+})
+
+test('only readings that fit count, also for the times, streams and first values', async t => {
+  const row = await only(`sensor_id=${station}&until=2017-07-05T00:00:00Z`)
+  t.like(row, { id: idAt(july(3)), start_time: july(3), end_time: july(4), properties: { v: 3, note: 'third', late: 'x' } })
+  t.deepEqual(row['stream_id'], [String(streams[0])])
+  const late = await only(`sensor_id=${station}&since=2017-07-10T00:00:00Z`)
+  t.deepEqual(late.properties, { only: 'text', none: null, isOn: true })
+  t.like(late, { start_time: july(10), end_time: july(10) })
+  const window = await only(`sensor_id=${station}&window_start=${july(2)}&window_end=${july(3)}`)
+  t.deepEqual(window.properties, { v: 2.5, note: 'second', depth: 'deep', late: 'x', source: 'src' })
+  t.deepEqual(await rows('since=2018-01-01T00:00:00Z'), [])
+  t.deepEqual(await rows('semi=spring'), [])
+  t.is((await rows('semi=summer')).length, 3)
+})
+
+test('names alone cut what is told; a value chooses readings, and first values are theirs', async t => {
+  t.deepEqual((await only(`sensor_id=${station}&attributes=w&attributes=note`)).properties, { w: -1, note: 'first', source: 'src' })
+  const chosen = await only(`sensor_id=${station}&attributes=note:${encodeURIComponent('"second"')}&attributes=isOn:true`)
+  t.deepEqual(chosen.properties, { v: 2, note: 'second', depth: 'deep', source: 'src', only: 'text', none: null, isOn: true })
+  t.deepEqual(chosen['stream_id'], [String(streams[0]), String(streams[1])])
+})
+
+test('sources choose sensors, a stream is averaged alone', async t => {
+  t.deepEqual(
+    (await rows('sources=sea')).map(row => row['sensor_name']),
+    ['a buoy'],
+  )
+  t.deepEqual(
+    (await rows('sources=sea&sources=land')).map(row => row['sensor_name']),
+    ['a buoy', 'station'],
+  )
+  t.deepEqual(await rows('sources=air'), [])
+  t.is((await only(`stream_id=${streams[0]}`)).properties['v'], 2.5)
+  t.deepEqual(await rows(`stream_id=${streams[2]}`), [])
+})
+
+test('figures are told beside the average', async t => {
+  const { properties } = await only(`stream_id=${streams[0]}&attributes=v&aggregates=count,sum,min,max,mean`)
+  t.deepEqual(properties, { v: 2.5, v_count: 2, v_sum: 5, v_min: 2, v_max: 3, v_mean: 2.5, source: 'src' })
+})
+
+test('an average that no number can hold is null', async t => {
+  t.is((await only('sources=huge')).properties['v'], null)
+})
+
+test('GeoJSON is a collection of the same', async t => {
+  const answer = await ann.call(`${path}?format=geojson&sources=sea&sources=land`)
+  t.regex(answer.headers.get('content-type') ?? '', /^application\/geo\+json/)
+  t.deepEqual(await answer.json(), { type: 'FeatureCollection', features: await rows('sources=sea&sources=land') })
+})
+
+for (const query of ['format=xml', 'since=now', 'aggregates=mode', 'geojson={', 'semi=fall', 'window_end=x'])
+  test(`${query} is refused by name`, async t => {
+    const { status, body } = await ann.get(`${path}?${query}`)
+    t.is(status, 400)
+    t.true(String((body as { message: unknown }).message).includes(query.split('=')[0] ?? ''))
+  })
+
+test('an unknown stream or sensor is not found', async t => {
+  for (const query of ['stream_id=99999', 'sensor_id=99999', 'sensor_id=x']) t.is((await ann.get(`${path}?${query}`)).status, 404)
+})
+
+test('HEAD tells what a GET would, without a body', async t => {
+  const head = await ann.call(`${path}?sources=sea`, { method: 'HEAD' })
+  t.is(head.status, 200)
+  t.is(await head.text(), '')
+  t.is((await ann.call(`${path}?stream_id=99999`, { method: 'HEAD' })).status, 404)
+})
+
+test('where geostreams are not for everybody, averages are of what one may see', async t => {
+  const closed = await bootForTest({ t, config: { access: { private: true, policy: { makeGeostreamsPublicReadable: false } } } })
+  const [bob, eve] = [await somebody(closed, 'bob'), await somebody(closed, 'eve')]
+  const stream = await newStream(bob, await newSensor(bob, { name: 'hidden' }))
+  await tell(closed, stream, [{ at: july(1), properties: { v: 1 } }])
+  for (const route of [path, path.replace('averages', 'trends')]) {
+    t.is(((await bob.get(route)).body as readonly Row[]).length, 1)
+    t.deepEqual((await eve.get(route)).body, [])
+    t.is((await eve.get(`${route}?stream_id=${stream}`)).status, 404)
+    t.is((await callsOf(closed.as()).get(route)).status, 401)
+  }
+})

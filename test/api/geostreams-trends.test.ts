@@ -1,0 +1,158 @@
+import test from 'ava'
+import type { Json } from 'pounce/sdk'
+import { bootForTest, FixedClock, type TestServer } from 'pounce/sdk/testing'
+import { dice } from '../support/dice.ts'
+import { newSensor, newStream } from '../support/geostreams.ts'
+import { labelOf } from '../support/naive-bins.ts'
+import { type Told, tell } from '../support/readings.ts'
+import { type Somebody, somebody } from '../support/spaces-and-people.ts'
+
+let server: TestServer
+let ann: Somebody
+let lake: number
+let many: number
+let streams: readonly number[]
+const path = '/api/geostreams/datapoints/trends'
+const now = '2026-01-05T12:00:00.000Z'
+
+/** Of two streams. */
+const told: readonly (readonly Told[])[] = [
+  [
+    { at: '2010-05-01T00:00:00Z', properties: { v: 1, zero: 1, old: 5, note: 'first' } },
+    { at: '2016-01-05T12:00:00Z', properties: { v: 2, zero: -1 } },
+  ],
+  [
+    { at: '2016-01-05T11:59:59Z', properties: { v: 3 } },
+    { at: '2025-08-01T00:00:00Z', until: '2025-09-01T00:00:00Z', properties: { v: 6, new: 4 } },
+    { at: '2026-01-05T12:00:00.001Z', properties: { v: 12, note: 'last' } },
+  ],
+]
+const roll = dice(7)
+/** Quarters, so that sums are exact in any order. */
+const series: readonly Told[] = Array.from({ length: 400 }, () => ({
+  at: Date.UTC(2017, 0, 1) + roll.int(3 * 365 * 24) * 3_600_000,
+  properties: { v: roll.int(400) / 4, ...(roll.oneIn(30) ? { w: roll.int(40) / 4 } : {}) },
+}))
+
+test.before(async () => {
+  server = await bootForTest({ clock: new FixedClock(now) })
+  ann = await somebody(server, 'ann')
+  lake = await newSensor(ann, { name: 'lake', properties: { type: { id: 'lake' } } })
+  many = await newSensor(ann, { name: 'many', properties: { type: { id: 'many' } } })
+  streams = await Promise.all([lake, lake, many].map(sensor => newStream(ann, sensor)))
+  await Promise.all([...told, series].map((some, at) => tell(server, streams[at] ?? 0, some)))
+})
+test.after.always(() => server?.stop())
+
+type Row = Readonly<Record<string, unknown>> & { readonly properties: Readonly<Record<string, Json>> }
+
+const rows = async (query: string): Promise<readonly Row[]> => {
+  const { status, body } = await ann.get(`${path}?${query}`)
+  if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`)
+  return body as readonly Row[]
+}
+const only = async (query: string): Promise<Row> => {
+  const [row, ...more] = await rows(query)
+  if (!row || more.length > 0) throw new Error(`${more.length} more`)
+  return row
+}
+
+test('the window is the last ten years; what is outside counts for the whole alone', async t => {
+  const row = await only(`sensor_id=${lake}`)
+  t.like(row, { start_time: '2010-05-01T00:00:00Z', end_time: '2026-01-05T12:00:00Z', sensor_name: 'lake' })
+  t.deepEqual(row['stream_id'], [String(streams[0]), String(streams[1])])
+  t.false('last_time' in row)
+  const total = (1 + 2 + 3 + 6 + 12) / 5
+  t.deepEqual(row.properties, {
+    note: 'first',
+    v_total_average: total,
+    v_interval_average: 4,
+    v_percentage_change: ((4 - total) / total) * 100,
+    zero_total_average: 0,
+    zero_interval_average: -1,
+    zero_percentage_change: null,
+    old_total_average: 5,
+    old_interval_average: null,
+    old_percentage_change: null,
+    new_total_average: 4,
+    new_interval_average: 4,
+    new_percentage_change: 0,
+  })
+})
+
+test('both ends of a window belong to it; one end is enough', async t => {
+  const interval = async (query: string) => (await only(`sensor_id=${lake}&${query}`)).properties['v_interval_average']
+  t.is(await interval('window_start=2016-01-05T11:59:59Z&window_end=2016-01-05T12:00:00Z'), 2.5)
+  t.is(await interval('window_start=2025-08-01T00:00:00Z'), 6)
+  t.is(await interval('window_start=2026-01-05T12:00:00.001Z'), 12)
+  // Ten years before the end.
+  t.is(await interval('window_end=2020-05-01T00:00:00Z'), 2)
+  t.is(await interval('window_end=2020-05-01T00:00:00.001Z'), 2.5)
+  t.is(await interval('window_start=2030-01-01T00:00:00Z'), null)
+})
+
+test('since and until hold for the whole and for the window', async t => {
+  const { properties } = await only(`sensor_id=${lake}&since=2016-01-05T12:00:00Z&until=2025-12-31T00:00:00Z`)
+  t.like(properties, { v_total_average: 4, v_interval_average: 4, v_percentage_change: 0 })
+  t.deepEqual(await rows(`sensor_id=${lake}&since=2027-01-01T00:00:00Z`), [])
+})
+
+test('with semi the newest half of a year is told, and null of what was not told in it', async t => {
+  const row = await only(`sensor_id=${lake}&semi=summer`)
+  t.like(row, { last_time: '2025 summer', start_time: '2025-08-01T00:00:00Z' })
+  t.like(row.properties, { v_total_average: 6, v_last_average: 6, new_last_average: 4 })
+  const all = await only(`sensor_id=${lake}&binning=semi`)
+  t.is(all['last_time'], '2026 spring')
+  t.like(all.properties, { v_last_average: 12, new_last_average: null, zero_last_average: null })
+})
+
+for (const binning of ['semi', 'season', 'month', 'week', 'day', 'year', 'lustrum'])
+  test(`the newest ${binning} is what adding up by hand gives`, async t => {
+    const row = await only(`sensor_id=${many}&binning=${binning}`)
+    const labels = series.map(({ at }) => labelOf(binning, Number(at)))
+    const newest = labels.reduce((one, other) => (one[1] >= other[1] ? one : other))[0]
+    const mean = (name: string, isIn: (label: string) => boolean): number | null => {
+      const values = series.flatMap(({ properties }, at) => (isIn(labels[at]?.[0] ?? '') ? Number(properties[name] ?? Number.NaN) : []))
+      const numbers = values.filter(value => !Number.isNaN(value))
+      return numbers.length === 0 ? null : numbers.reduce((sum, value) => sum + value) / numbers.length
+    }
+    t.is(row['last_time'], newest)
+    for (const name of ['v', 'w']) {
+      t.is(
+        row.properties[`${name}_total_average`],
+        mean(name, () => true),
+      )
+      t.is(
+        row.properties[`${name}_last_average`],
+        mean(name, label => label === newest),
+      )
+    }
+  })
+
+test('the newest span may have any length', async t => {
+  const row = await only(`sensor_id=${lake}&binning=PT12H`)
+  t.is(row['last_time'], '2026-01-05T12:00:00.000Z')
+  t.is(row.properties['v_last_average'], 12)
+})
+
+test('names alone cut what is told; GeoJSON is a collection of the same', async t => {
+  t.deepEqual(Object.keys((await only(`sensor_id=${lake}&attributes=new`)).properties), [
+    'new_total_average',
+    'new_interval_average',
+    'new_percentage_change',
+  ])
+  const answer = await ann.call(`${path}?format=geojson`)
+  t.deepEqual(await answer.json(), { type: 'FeatureCollection', features: await rows('') })
+})
+
+for (const query of ['binning=fortnight', 'window_start=2017', 'format=csvx', 'semi=autumn', 'until=x'])
+  test(`${query} is refused by name`, async t => {
+    const { status, body } = await ann.get(`${path}?${query}`)
+    t.is(status, 400)
+    t.true(String((body as { message: unknown }).message).includes(query.split('=')[0] ?? ''))
+  })
+
+test('an unknown stream or sensor is not found, a window that ends before it starts is refused', async t => {
+  for (const query of ['stream_id=99999', 'sensor_id=99999', 'stream_id=x']) t.is((await ann.get(`${path}?${query}`)).status, 404)
+  t.is((await ann.get(`${path}?window_start=2017-01-02T00:00:00Z&window_end=2017-01-01T00:00:00Z`)).status, 400)
+})
