@@ -1,5 +1,6 @@
-import { and, DocumentStore, eq, GeoStore, geoNumberOf, isIn, port, type StreamStatistics, wire } from 'pounce/sdk'
+import { and, DocumentStore, eq, type GeoListPage, GeoStore, geoNumberOf, isIn, port, type StreamStatistics, wire } from 'pounce/sdk'
 import { streams } from './collections.ts'
+import { eachPage } from './listing.ts'
 import type { SensorStatistics } from './sensors/sensor-json.ts'
 import { byCodePoint } from './sums/by-code-point.ts'
 
@@ -44,21 +45,16 @@ export class ReadingStatistics {
   async ofSensors(ids: readonly string[]): Promise<ReadonlyMap<string, SensorStatistics>> {
     const found = new Map<string, SensorStatistics>()
     if (ids.length === 0) return found
-    let some = new Map<string, string>()
-    const look = async (): Promise<void> => {
-      for (const [id, statistics] of await this.ofStreams([...some.keys()])) {
-        const sensor = some.get(id) ?? ''
+    const where = and(eq('state', 'live'), isIn('sensor', ids))
+    const list = (page: GeoListPage) => this.#documents.find(streams, { using: 'ageBySensor', where, ...page })
+    for await (const some of eachPage(list, streamsAtOnce)) {
+      const sensors = new Map(some.map(({ id, sensor }) => [id, sensor]))
+      for (const [id, statistics] of await this.ofStreams([...sensors.keys()])) {
+        const sensor = sensors.get(id) ?? ''
         const known = found.get(sensor)
         found.set(sensor, known ? joined(known, statistics) : statistics)
       }
-      some = new Map()
     }
-    const where = and(eq('state', 'live'), isIn('sensor', ids))
-    for await (const { id, sensor } of this.#documents.scan(streams, { using: 'ageBySensor', where })) {
-      some.set(id, sensor)
-      if (some.size === streamsAtOnce) await look()
-    }
-    await look()
     return found
   }
 }

@@ -24,6 +24,7 @@ import type { Stream } from '../records.ts'
 /** As many as a `GeoFilter` takes, and as many sensors as a list of streams does. */
 const mostStreams = 10_000
 const sensorsAtOnce = 1000
+const byName = { by: 'name', order: 'ascending' } as const
 
 type List = (query: GeoListing & { readonly sensors?: readonly string[] }, page: GeoListPage) => Promise<Page<Stream>>
 
@@ -73,14 +74,11 @@ export class StreamChooser {
   /** Ids of sensors of these sources, in pieces. */
   async *#ofSources(sources: readonly string[], sensor: string | undefined): AsyncIterable<readonly string[]> {
     const where = and(eq('state', 'live'), isIn('source', [...new Set(sources)]))
-    let some: string[] = []
-    for await (const { id } of this.#documents.scan(sensors, { using: 'bySource', where })) {
-      if (sensor === undefined || id === sensor) some.push(id)
-      if (some.length < sensorsAtOnce) continue
-      yield some
-      some = []
+    const list = (page: GeoListPage) => this.#documents.find(sensors, { using: 'bySource', where, ...page, sort: byName })
+    for await (const items of eachPage(list, sensorsAtOnce)) {
+      const some = items.map(({ id }) => id).filter(id => sensor === undefined || id === sensor)
+      if (some.length > 0) yield some
     }
-    if (some.length > 0) yield some
   }
 }
 wire(StreamChooser, DocumentStore, Policy)
