@@ -23,6 +23,7 @@ import * as sensorRoutes from './sensors/routes.ts'
 import { SearchableSensors } from './sensors/searchable-sensors.ts'
 import { SensorLife, SensorLifes } from './sensors/sensor-life.ts'
 import { SensorRights } from './sensors/sensor-rights.ts'
+import { SensorView, SensorViews } from './sensors/sensor-view.ts'
 import { StoredSensors } from './sensors/stored-sensors.ts'
 import { ReadingStatistics, Statistics } from './statistics.ts'
 import { ChosenStreams, StreamChooser } from './streams/chosen-streams.ts'
@@ -50,6 +51,7 @@ export const plugin = definePlugin({
     provide(StreamLifes, StreamLife),
     provide(ChosenStreams, StreamChooser),
     provide(Statistics, ReadingStatistics),
+    provide(SensorViews, SensorView),
     provide(Counting, GeoCounts),
     provide(MayAddTo, AddingRights),
     provide(TakesIn, Intake),

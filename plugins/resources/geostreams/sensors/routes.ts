@@ -3,25 +3,19 @@ import { areaParameters, readAreas } from '../area.ts'
 import { readGeometry, readProperties, sensorRef } from '../input.ts'
 import { namedListParameters, namedPage } from '../list-parameters.ts'
 import type { Sensor } from '../records.ts'
-import { type ReadingStatistics, Statistics } from '../statistics.ts'
+import { Statistics } from '../statistics.ts'
 import { ok } from '../statuses.ts'
-import { parametersOf, rangeOf, SensorJson, toSensorJson } from './sensor-json.ts'
+import { parametersOf, rangeOf, SensorJson } from './sensor-json.ts'
 import { SensorLifes } from './sensor-life.ts'
+import { SensorViews } from './sensor-view.ts'
 
-const route = routesFor('geostreams', { life: SensorLifes, sensors: Sensors, statistics: Statistics, installation: Installation })
+const route = routesFor('geostreams', {
+  ...{ life: SensorLifes, sensors: Sensors, view: SensorViews, statistics: Statistics, installation: Installation },
+})
 const params = s.Object({ id: s.String({ maxLength: 40, description: 'Number of a sensor' }) })
 const ofSensor = ({ id }: { readonly id: string }) => sensorRef(id)
 const free = s.Record(s.String(), s.Unknown())
 const spaces = s.Optional(s.Array(s.id(), { maxItems: 100, description: 'Ids of spaces through whose roles people have rights on it' }))
-
-const shownWith =
-  (statistics: ReadingStatistics) =>
-  async (some: readonly Sensor[]): Promise<SensorJson[]> => {
-    const known = await statistics.ofSensors(some.map(({ id }) => id))
-    return some.map(sensor => toSensorJson(sensor, known.get(sensor.id)))
-  }
-const shown = async (statistics: ReadingStatistics, sensor: Sensor): Promise<SensorJson> =>
-  toSensorJson(sensor, (await statistics.ofSensors([sensor.id])).get(sensor.id))
 
 export const createSensor = route({
   method: 'POST',
@@ -32,11 +26,11 @@ export const createSensor = route({
   body: s.Object({ name: s.line(), type: s.Optional(s.String()), geometry: free, properties: free, spaces }),
   responses: { 200: SensorJson },
   throws: [Invalid, NotFound, Forbidden],
-  async handle({ body, caller }, { life }) {
+  async handle({ body, caller }, { life, view }) {
     const geometry = readGeometry(body.geometry)
     const properties = readProperties(body.properties)
     const made = await life.create(caller, { name: body.name, geometry, properties, spaces: body.spaces ?? [] })
-    return { status: 200, body: toSensorJson(made, undefined) }
+    return { status: 200, body: await view.one(caller, made) }
   },
 })
 
@@ -53,11 +47,11 @@ export const listSensors = route({
   }),
   responses: { 200: s.list(SensorJson) },
   throws: [Invalid],
-  async handle({ query, caller, url }, { sensors, statistics, installation }) {
+  async handle({ query, caller, url }, { sensors, view, installation }) {
     const areas = readAreas(query)
     const asked = { ...(query.sensor_name ? { name: query.sensor_name } : {}), ...(areas ? { areas } : {}) }
     const read = (page: ListQuery) => sensors.list(caller, asked, namedPage(page))
-    return answerList(query, { read, show: shownWith(statistics), baseUrl: installation.baseUrl, url })
+    return answerList(query, { read, show: some => view.show(caller, some), baseUrl: installation.baseUrl, url })
   },
 })
 
@@ -70,8 +64,8 @@ export const getSensor = route({
   params,
   responses: { 200: SensorJson },
   throws: [NotFound],
-  async handle({ params }, { sensors, statistics }) {
-    return { status: 200, body: await shown(statistics, await existing(sensors, params.id)) }
+  async handle({ params, caller }, { sensors, view }) {
+    return { status: 200, body: await view.one(caller, await existing(sensors, params.id)) }
   },
 })
 
@@ -87,7 +81,7 @@ export const updateSensor = route({
   body: s.Object({ properties: s.Optional(free), geometry: s.Optional(free), spaces }),
   responses: { 200: SensorJson },
   throws: [Invalid, NotFound, Forbidden],
-  async handle({ params, body, caller }, { life, statistics }) {
+  async handle({ params, body, caller }, { life, view }) {
     const { properties, geometry, spaces } = body
     if (!properties && !geometry && !spaces) throw new Invalid('The body has neither properties nor geometry nor spaces')
     const changes = {
@@ -95,7 +89,7 @@ export const updateSensor = route({
       ...(geometry ? { geometry: readGeometry(geometry) } : {}),
       ...(spaces ? { spaces } : {}),
     }
-    return { status: 200, body: await shown(statistics, await life.change(caller, sensorRef(params.id).id, changes)) }
+    return { status: 200, body: await view.one(caller, await life.change(caller, sensorRef(params.id).id, changes)) }
   },
 })
 
