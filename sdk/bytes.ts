@@ -13,7 +13,7 @@ export interface ByteRange {
 export interface Bytes {
   /** Opens the bytes, whole or a part. Called at most once, and not at all for HEAD or 304. */
   open(range?: ByteRange): Promise<Readable> | Readable
-  /** Known length in bytes; absent for a stream of unknown length (then ranges are refused). */
+  /** Known length in bytes; absent for a stream of unknown length: then ranges are refused, and text goes out in gzip to who reads it. */
   readonly sizeBytes?: number
   /**
    * An address of another server that has the whole of it as an attachment, if there is one: who asks for the whole of what would be
