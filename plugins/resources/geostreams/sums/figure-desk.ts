@@ -1,5 +1,5 @@
 import { type Caller, type GeoFilter, GeoStore, port, wire } from 'pounce/sdk'
-import { showTime } from '../times.ts'
+import { printTime } from '../datapoints/print-time.ts'
 import { type Aggregate, figuresOf, meanOf } from './bin-entry.ts'
 import { type ChosenSensors, type SensorPart, SensorsAsked } from './chosen-sensors.ts'
 import { type SensorFigures, sensorFigures } from './sensor-figures.ts'
@@ -56,9 +56,9 @@ export const Figures = port<FigureDesk>('geostreams.figures')
 const rowOf = ({ id, name }: SensorPart, { first, endMs, streams, others }: SensorFigures, numbers: Members, more: Members = {}): string =>
   JSON.stringify({
     id: first.id,
-    created: showTime(first.createdMs),
-    start_time: showTime(first.startMs),
-    end_time: showTime(endMs),
+    created: printTime(first.createdMs),
+    start_time: printTime(first.startMs),
+    end_time: printTime(endMs),
     ...more,
     properties: { ...Object.fromEntries(others), ...numbers },
     type: 'Feature',
