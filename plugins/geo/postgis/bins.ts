@@ -53,9 +53,9 @@ const numbersStatement = (filter: Narrowed, binning: GeoBinning, spans: Spans | 
 }
 
 /** Sums in their order, from the beginning or after one of them. */
-export const binsSource =
-  (filter: Narrowed, binning: GeoBinning): Source =>
-  (after): Statement => {
+export const binsSource = (filter: Narrowed, binning: GeoBinning): Source => ({
+  isQuickAtFirst: false,
+  statement: (after, limit): Statement => {
     const binds = new Binds()
     const spans = spansOf(binning.time, binds)
     const groups = (binning.groupBy ?? []).map((_, at) => `g${at}`)
@@ -67,8 +67,10 @@ export const binsSource =
     const all = `select ${columns.join(', ')}, ${sums} from (${numbers}) numbers group by ${keys.join(', ')}`
     const order = ['stream', 'property collate "C"', 'from_ms', 'depth', ...groups.map(group => `${group} collate "C" nulls first`)]
     const where = after ? ` where ${afterCondition(after, groups, binds)}` : ''
-    return { text: `select * from (${all}) sums${where} order by ${order.join(', ')}`, values: binds.values }
-  }
+    const end = limit === undefined ? '' : ` limit ${binds.add(limit, 'bigint')}`
+    return { text: `select * from (${all}) sums${where} order by ${order.join(', ')}${end}`, values: binds.values }
+  },
+})
 
 /** Later in the order: nulls come first. */
 const afterCondition = (row: Row, groups: readonly string[], binds: Binds): string => {

@@ -9,8 +9,8 @@ const maxInserted = 5000
 const largest = { points: 1000, characters: 4_000_000 }
 
 /**
- * Points in the order of their ids, then what is known of their streams in the order of those, then names: whoever waits for another never has
- * what that one waits for.
+ * Points in the order of their ids, then what is known of their streams in the order of those: whoever waits for another never has what that
+ * one waits for. Names are compared under the lock of the stream's row, and written only when one is new.
  */
 const text = `
 with input as materialized (
@@ -24,11 +24,12 @@ with input as materialized (
 ), fresh as materialized (
   select a.stream, count(*) as count, min(a.start_ms) as first_start_ms, max(a.end_ms) as last_end_ms,
     min(ST_XMin(a.shape)) as west, min(ST_YMin(a.shape)) as south, max(ST_XMax(a.shape)) as east, max(ST_YMax(a.shape)) as north,
-    array_agg(distinct i.keys) as keys
+    case when min(i.keys) = max(i.keys) then ($10::text[])[min(i.keys)]::text[]
+      else array(select distinct n.name from unnest(array_agg(distinct i.keys)) k cross join unnest(($10::text[])[k]::text[]) as n (name)) end as names
   from added a join input i using (id) group by a.stream
 ), known as (
-  insert into streams as s (stream, count, first_start_ms, last_end_ms, west, south, east, north)
-  select stream, count, first_start_ms, last_end_ms, west, south, east, north from fresh order by stream
+  insert into streams as s (stream, count, first_start_ms, last_end_ms, west, south, east, north, names)
+  select stream, count, first_start_ms, last_end_ms, west, south, east, north, names from fresh order by stream
   on conflict (stream) do update set
     count = s.count + excluded.count,
     first_start_ms = least(s.first_start_ms, excluded.first_start_ms),
@@ -36,14 +37,9 @@ with input as materialized (
     west = least(s.west, excluded.west),
     south = least(s.south, excluded.south),
     east = greatest(s.east, excluded.east),
-    north = greatest(s.north, excluded.north)
-  returning s.stream
-), named as (
-  insert into names (stream, digest, name)
-  select distinct f.stream, sha256(convert_to(n.name, 'UTF8')), n.name
-  from known k join fresh f using (stream) join unnest($10::int[], $11::text[]) as n (keys, name) on n.keys = any(f.keys)
-  order by 1, 2
-  on conflict do nothing
+    north = greatest(s.north, excluded.north),
+    names = case when s.names @> excluded.names then s.names
+      else array(select distinct n.name collate "C" from unnest(s.names || excluded.names) as n (name) order by 1 limit 1000) end
 )
 select id from added`
 
@@ -56,28 +52,20 @@ interface Prepared {
 
 const list = (values: readonly (number | null)[]): string => `{${values.map(value => value ?? 'null').join(',')}}`
 
-/** Which names each point has: points with the same ones share a number. */
+/** Which names each point has: points with the same ones share a number, counted from 1. */
 const namesOf = (batch: readonly Prepared[]) => {
-  const sets = new Map<string, number>()
-  const [owners, names]: [number[], string[]] = [[], []]
+  const numbers = new Map<string, number>()
   const keys = batch.map(({ point }) => {
-    const own = Object.keys(point.properties)
-    const joined = `${own.length} ${own.join('\0')}`
-    const known = sets.get(joined)
-    if (known !== undefined) return known
-    const number = sets.size
-    sets.set(joined, number)
-    for (const name of own) {
-      owners.push(number)
-      names.push(name)
-    }
+    const names = textArray(Object.keys(point.properties))
+    const number = numbers.get(names) ?? numbers.size + 1
+    numbers.set(names, number)
     return number
   })
-  return { keys, owners, names }
+  return { keys, names: [...numbers.keys()] }
 }
 
 const valuesOf = (batch: readonly Prepared[]): readonly string[] => {
-  const { keys, owners, names } = namesOf(batch)
+  const { keys, names } = namesOf(batch)
   return [
     list(batch.map(({ point }) => point.id)),
     list(batch.map(({ point }) => point.stream)),
@@ -88,7 +76,6 @@ const valuesOf = (batch: readonly Prepared[]): readonly string[] => {
     `{${batch.map(({ shape }) => shape).join(',')}}`,
     textArray(batch.map(({ properties }) => properties)),
     list(keys),
-    list(owners),
     textArray(names),
   ]
 }

@@ -2,8 +2,13 @@ import type { Statement } from './binds.ts'
 import { Cursor } from './cursor.ts'
 import type { Row, Server } from './server.ts'
 
-/** Rows in a total order, from the beginning or after one of them. */
-export type Source = (after: Row | undefined) => Statement
+/** What is read: rows in a total order. */
+export interface Source {
+  /** From the beginning or after one of them, all or so many. */
+  readonly statement: (after: Row | undefined, limit?: number) => Statement
+  /** The first rows cost little by themselves, so a cursor is worth its round trips only when there are more. */
+  readonly isQuickAtFirst: boolean
+}
 
 const size = 2000
 const nothing = (): void => undefined
@@ -46,7 +51,8 @@ class Reading {
   }
 
   async next(): Promise<readonly Row[]> {
-    const cursor = await this.#current()
+    const isFirst = this.#last === undefined && this.#source.isQuickAtFirst
+    const cursor = isFirst ? undefined : await this.#current()
     const rows = cursor ? await cursor.fetch(size) : await this.#page()
     this.#last = rows.at(-1)
     if (rows.length < size) await this.close()
@@ -62,7 +68,7 @@ class Reading {
     if (this.#cursor?.isOpen) return this.#cursor
     if (!this.#cursors.take()) return undefined
     try {
-      const cursor = await Cursor.open(this.#server, this.#source(this.#last), this.#idleMs)
+      const cursor = await Cursor.open(this.#server, this.#source.statement(this.#last), this.#idleMs)
       void cursor.closed.then(() => this.#cursors.giveBack())
       this.#cursor = cursor
       if (this.#isOver) await cursor.close()
@@ -74,8 +80,8 @@ class Reading {
   }
 
   #page(): Promise<readonly Row[]> {
-    const { text, values } = this.#source(this.#last)
-    return this.#server.query(`${text} limit ${size}`, values)
+    const { text, values } = this.#source.statement(this.#last, size)
+    return this.#server.query(text, values)
   }
 }
 

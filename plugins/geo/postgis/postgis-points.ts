@@ -76,8 +76,9 @@ export class PostgisPoints implements GeoStore {
   async *read({ filter, sort = ascending }: Parameters<GeoStore['read']>[0]): AsyncGenerator<readonly Datapoint[]> {
     const wanted = await narrowed(this.#server, filter)
     if (!wanted) return
-    const source: Source = after => pointsStatement(wanted, sort, after && placeOf(after))
-    for await (const rows of piecesOf(this.#server, source, this.#cursors, this.#idleMs)) yield rows.map(pointOf)
+    const statement: Source['statement'] = (after, limit) => pointsStatement(wanted, sort, after && placeOf(after), limit)
+    for await (const rows of piecesOf(this.#server, { statement, isQuickAtFirst: true }, this.#cursors, this.#idleMs))
+      yield rows.map(pointOf)
   }
 
   async count(filter: GeoFilter, upTo: number): Promise<number> {

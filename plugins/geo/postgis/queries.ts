@@ -25,7 +25,9 @@ export const narrowed = async (server: Server, filter: GeoFilter): Promise<Narro
   })
   const own = streams ? `${streamsCondition(streams, binds)} and ` : ''
   const text = `select stream, east - west, north - south from streams where ${own}count > 0 and (${places.join(' or ')}) limit ${most.candidates + 1}`
-  const found = (await server.query(text, binds.values)).map(row => row.map(Number) as [number, number, number])
+  // Most ask for one box, in the same words.
+  const name = boxes.length === 1 && !streams ? 'streams-in-box' : undefined
+  const found = (await server.query(text, binds.values, name)).map(row => row.map(Number) as [number, number, number])
   if (found.length === 0) return undefined
   if (found.length > most.candidates) return filter
   const width = Math.max(...boxes.map(([west, , east]) => east - west)) * nearby

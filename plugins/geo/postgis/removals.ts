@@ -22,10 +22,7 @@ const removeSome = async (run: Run, chosen: string, list: string): Promise<numbe
     'update streams s set count = s.count - g.count, is_stale = true from unnest($1::bigint[], $2::bigint[]) as g (stream, count) where s.stream = g.stream',
     lists,
   )
-  await run(
-    `with gone as (delete from streams where stream = any(${streams}) and count = 0 returning stream) delete from names where stream in (select stream from gone)`,
-    binds.values,
-  )
+  await run(`delete from streams where stream = any(${streams}) and count = 0`, binds.values)
   return counts.reduce((sum, [, count]) => sum + count, 0)
 }
 

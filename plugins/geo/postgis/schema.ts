@@ -38,17 +38,11 @@ const steps: readonly string[] = [
     south float8 not null,
     east float8 not null,
     north float8 not null,
+    names text[] not null,
     is_stale boolean not null default false
   ) with (fillfactor = 50);
+  comment on column streams.names is 'Of properties; once there are more than 1,000, the first 1,000 by code point';
   comment on column streams.is_stale is 'Points were removed: all but the count may tell too much until they are looked through';
-
-  create table names (
-    stream bigint not null,
-    digest bytea not null,
-    name text not null,
-    primary key (stream, digest)
-  );
-  comment on column names.digest is 'SHA-256 of the name, for an index cannot hold long ones';
 
   create function refuse(reason text) returns bigint language plpgsql as $$
   begin

@@ -4,7 +4,7 @@ import type { Row, Server } from './server.ts'
 
 const text = `
 select s.stream, s.count, s.first_start_ms, s.last_end_ms, s.west, s.south, s.east, s.north, s.is_stale,
-  to_jsonb(array(select n.name from names n where n.stream = s.stream order by n.name collate "C" limit 1000))
+  to_jsonb(array(select n.name from unnest(s.names) as n (name) order by n.name collate "C" limit 1000))
 from streams s where s.stream = any($1::bigint[]) and s.count > 0`
 
 const statisticsOf = ([, count, first, last, west, south, east, north, , names]: Row): StreamStatistics => ({
@@ -21,16 +21,12 @@ const refresh = (server: Server, stream: string): Promise<void> =>
     const stale = await run('select from streams where stream = $1::bigint and is_stale for update', [stream])
     if (stale.length === 0) return
     await run(
-      `update streams set (first_start_ms, last_end_ms, west, south, east, north, is_stale) = (
-         select min(start_ms), max(end_ms), min(ST_XMin(shape)), min(ST_YMin(shape)), max(ST_XMax(shape)), max(ST_YMax(shape)), false
+      `update streams set (first_start_ms, last_end_ms, west, south, east, north, names, is_stale) = (
+         select min(start_ms), max(end_ms), min(ST_XMin(shape)), min(ST_YMin(shape)), max(ST_XMax(shape)), max(ST_YMax(shape)), array(
+           select distinct k.name collate "C" from points p cross join jsonb_object_keys(p.properties) as k (name) where p.stream = $1::bigint
+           order by 1 limit 1000), false
          from points where stream = $1::bigint)
        where stream = $1::bigint`,
-      [stream],
-    )
-    await run(
-      `delete from names n where n.stream = $1::bigint and n.digest not in (
-         select sha256(convert_to(k.name, 'UTF8'))
-         from (select distinct jsonb_object_keys(properties) as name from points where stream = $1::bigint) k)`,
       [stream],
     )
   })
