@@ -7,7 +7,6 @@ import { bootKernel, type Kernel } from '../kernel.ts'
 import { idOfName, metaRecords } from '../kernel-records.ts'
 import { createLog } from '../log.ts'
 import { Move, type Stores } from '../moving/move.ts'
-import type { MoveReport } from '../moving/move-records.ts'
 import { configFor, parseSide, type Side } from '../moving/sides.ts'
 import { messageOf, StartRefused } from '../start-refused.ts'
 import type { Context, Run } from './built-in.ts'
@@ -53,7 +52,7 @@ async function moveBetween(sides: Sides, route: string, context: Context) {
   const target = await configFor(sides.to, context.sources)
   await drain(config, context)
   const lock = await lockDataFolder(config.kernel.data)
-  let report: MoveReport
+  let report: Awaited<ReturnType<typeof copy>>
   try {
     report = await copy(await boot(config), await boot(target), sides, route, context)
   } finally {
@@ -111,7 +110,6 @@ async function copy(source: Kernel, target: Kernel, sides: Sides, route: string,
   try {
     await source.open([...stores, ...points])
     await target.open([...(isOther.documents ? [DocumentStore] : []), ...(isOther.blobs ? [BlobStore] : []), ...points])
-    tellOfPoints(source, sides, context)
     const from: Stores = {
       documents: source.get(DocumentStore),
       blobs: source.get(BlobStore),
@@ -126,12 +124,13 @@ async function copy(source: Kernel, target: Kernel, sides: Sides, route: string,
       .get(BlobOwners)
       .all()
       .flatMap(owner => owner.places)
-    return await new Move({
+    const report = await new Move({
       ...{ route, from, to, places, clock: systemClock, collections: source.collections },
       progress: message => context.progress(message),
       readData: context.options['read-data'] === true,
       skipDamaged: context.options['skip-damaged'] === true,
     }).run()
+    return { ...report, points: report.points ?? whereStay(source) }
   } finally {
     await target.stop()
     await source.stop()
@@ -139,10 +138,9 @@ async function copy(source: Kernel, target: Kernel, sides: Sides, route: string,
 }
 
 /** Who did not think of them learns where they are. */
-function tellOfPoints(source: Kernel, { from }: Sides, { progress }: Context): void {
+function whereStay(source: Kernel): string {
   const keeper = source.plan.providers.get(GeoStore)
-  if (from.points === undefined && keeper !== undefined)
-    progress(`points stay in ${keeper}; a third part of --from and --to moves them: sqlite+disk+rtree`)
+  return keeper === undefined ? 'no store of points' : `stay in ${keeper}`
 }
 
 /** The index is made from the records; when it cannot be made now, everything else is moved all the same. */
