@@ -46,7 +46,8 @@ export class BinSums implements Sink {
   readonly #wanted: ReadonlySet<string> | undefined
   readonly #groupBy: readonly string[]
   readonly #buckets = new Map<string, Bucket>()
-  readonly #bins: Growing[] = []
+  #bins: Growing[] = []
+  #lastStart = Number.NEGATIVE_INFINITY
   #span: TimeSpan | undefined
   #last: Bucket | undefined
 
@@ -66,6 +67,7 @@ export class BinSums implements Sink {
 
   add(row: PointRow): void {
     const start = startOf(row)
+    this.#lastStart = start
     const span = row[at.span] as number | null
     const end = span === null ? start : start + span
     const depth = this.#depthOf(row)
@@ -150,9 +152,18 @@ export class BinSums implements Sink {
     return bin
   }
 
-  /** All bins, in order. Those of columns that no point had are left out. */
+  /** Takes out bins that no later row can enter, in order; rows have come by start. */
+  takeFinished(): readonly GeoBin[] {
+    if (this.#binning.time === 'all') return []
+    const [finished, open] = [this.#bins.filter(bin => bin.toMs <= this.#lastStart), this.#bins.filter(bin => bin.toMs > this.#lastStart)]
+    this.#bins = open
+    for (const [key, { span }] of this.#buckets) if (span.toMs <= this.#lastStart) this.#buckets.delete(key)
+    return finished.sort(compareBins)
+  }
+
+  /** All bins, in order. */
   sorted(): readonly GeoBin[] {
-    return this.#bins.filter(({ count }) => count > 0).sort(compareBins)
+    return this.#bins.sort(compareBins)
   }
 }
 

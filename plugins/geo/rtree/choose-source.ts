@@ -55,19 +55,33 @@ const walkFor = (reading: Reading, streams: ReadonlySet<number>, all: number, ra
   return new ScanSource({ ...reading, test: row => streams.has(streamOf(row)) && reading.test(row) }, range)
 }
 
-const byStream = ({ streams, hits, reading, places }: Plan, range: Range): Source => {
+const byStream = (plan: Plan, range: Range): Source => {
   const { isDescending, after } = range
-  const hitsOf = Map.groupBy(hits, ({ stream }) => stream)
-  const all = Float64Array.from([...(streams ?? places.streams), ...hitsOf.keys()]).sort()
+  const isAhead = ({ stream }: OfStream): boolean => !after || (isDescending ? stream <= after.stream : stream >= after.stream)
+  const all = [...perStream(plan)].filter(isAhead)
   if (isDescending) all.reverse()
-  const isAhead = (stream: number): boolean => !after || (isDescending ? stream <= after.stream : stream >= after.stream)
-  const makers = function* (): Iterable<() => Source> {
-    for (const stream of all) {
-      if (!isAhead(stream)) continue
-      const own = { ...range, after: stream === after?.stream ? after : undefined }
-      const found = hitsOf.get(stream)
-      yield () => (found ? new HitsSource(reading, hitsAlong(found, own)) : new ScanSource(reading, own, stream))
-    }
+  return new ConcatSource(
+    all.values().map(
+      ({ stream, rows }) =>
+        () =>
+          rows({ ...range, after: stream === after?.stream ? after : undefined }),
+    ),
+  )
+}
+
+/** How to get the rows of one stream, as often as they are needed. */
+export interface OfStream {
+  readonly stream: number
+  rows(range: Range): Source
+}
+
+/** The streams of a plan by their numbers. */
+export function* perStream({ streams, hits, reading, places }: Plan): Generator<OfStream> {
+  const hitsOf = Map.groupBy(hits, ({ stream }) => stream)
+  for (const stream of Float64Array.from([...(streams ?? places.streams), ...hitsOf.keys()]).sort()) {
+    const found = hitsOf.get(stream)
+    const rows = (range: Range): Source =>
+      found ? new HitsSource(reading, hitsAlong(found, range)) : new ScanSource(reading, range, stream)
+    yield { stream, rows }
   }
-  return new ConcatSource(makers())
 }

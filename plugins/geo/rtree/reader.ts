@@ -1,4 +1,5 @@
 import type { StreamStatistics } from 'pounce/sdk'
+import { binTurns } from './bin-turns.ts'
 import type { Connection } from './connection.ts'
 import { KnownPlaces } from './known-places.ts'
 import { KnownShapes } from './known-shapes.ts'
@@ -8,17 +9,7 @@ import { type Bounds, type Known, TooLong } from './plan.ts'
 import type { Find, ReadQuestion } from './questions.ts'
 import { rowAt } from './scans.ts'
 import { statisticsOf } from './statistics.ts'
-import {
-  binTurns,
-  countOfStreams,
-  countTurns,
-  longBounds,
-  type PackedPage,
-  pageTurns,
-  readTurns,
-  statisticsTurns,
-  type Turns,
-} from './turns.ts'
+import { countOfStreams, countTurns, longBounds, type PackedPage, pageTurns, readTurns, statisticsTurns, type Turns } from './turns.ts'
 
 /** What the main thread may do in one go: some milliseconds at most. */
 const shortBounds: Bounds = { compared: 100_000, moving: 2000, hits: 500, isFinal: false }

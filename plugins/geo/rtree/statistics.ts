@@ -22,7 +22,7 @@ export const statisticsOf = (
     const own = boxes.get(stream)
     if (rest[4] === 1 && !own) throw new TooLong()
     const box = joinedBox(known.db, stream, moving > 0 ? (own ?? (rest.slice(0, 4) as number[])) : undefined)
-    found.set(stream, { count, firstStartMs, lastEndMs, properties: namesOf(known, stream), box })
+    found.set(stream, { count, firstStartMs, lastEndMs, properties: namesOf(known, stream, mostNames), box })
   }
   return found
 }
@@ -34,15 +34,16 @@ const joinedBox = (db: Connection, stream: number, moving: readonly number[] | u
   return [Math.min(one[0], other[0]), Math.min(one[1], other[1]), Math.max(one[2], other[2]), Math.max(one[3], other[3])]
 }
 
-const namesOf = ({ db, shapes }: Known, stream: number): readonly string[] => {
-  const rows = db.all('SELECT name FROM names WHERE stream = ? AND count > 0 ORDER BY name LIMIT ?', stream, mostNames)
+/** Names of properties of a stream by code point, the first so many. */
+export const namesOf = ({ db, shapes }: Known, stream: number, most: number): readonly string[] => {
+  const rows = db.all('SELECT name FROM names WHERE stream = ? AND count > 0 ORDER BY name LIMIT ?', stream, most)
   const names = new Set(rows.map(([name]) => String(name)))
   for (const [id] of db.all('SELECT shape FROM uses WHERE stream = ? AND count > 0', stream)) {
     const shape = shapes.get(Number(id))
     for (const name of shape.names) names.add(name)
     for (const name of Object.keys(shape.others)) names.add(name)
   }
-  return [...names].sort(byCodePoint).slice(0, mostNames)
+  return [...names].sort(byCodePoint).slice(0, most)
 }
 
 /** Streams among these whose box is too large, with what their state is. */

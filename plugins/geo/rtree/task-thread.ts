@@ -7,7 +7,7 @@ import type { FromThread, ToThread } from './thread-messages.ts'
 /** A thread with nothing to do is ended, for it holds some megabytes. */
 const idleMs = 60_000
 /** One that has work and is silent for so long hangs. */
-const silentMs = 30_000
+const silentMs = 60_000
 
 interface Task {
   readonly pieces: unknown[]

@@ -145,3 +145,25 @@ test('statistics of what moves are exact after removals, and while points come a
   await both(of => of.insert([pointAt(5, { stream: 7 })]))
   await both(of => of.statistics([7]))
 })
+
+test('more bins than fit into memory at once are the same, in the same order', async t => {
+  const store = await openGeo(t, await testFolder(t))
+  const model = new MemoryGeoStore()
+  const points = Array.from({ length: 30_000 }, (_, at) => {
+    const endMs = at % 50 === 0 ? start + at * 60_000 + 600_000 : null
+    const properties = { a: at / 4, b: at, code: at % 3 ? 'x' : 'y', ...(at % 7 ? {} : { late: -at }) }
+    return pointAt(at + 1, { startMs: start + at * 60_000, endMs, properties })
+  })
+  await Promise.all([fill(store, points), fill(model, points)])
+  for (const binning of [
+    { time: 'minute' as const },
+    { time: 'minute' as const, groupBy: ['code'], properties: ['late', 'b', 'absent', 'a'] },
+  ]) {
+    const pieces = await Array.fromAsync(store.bins({ filter: {}, binning }))
+    t.true(pieces.every(piece => piece.length > 0 && piece.length <= 2000))
+    const expected = (await Array.fromAsync(model.bins({ filter: {}, binning }))).flat()
+    t.true(expected.length > 50_000)
+    // Told apart by text, for a difference of so many would take minutes to show.
+    t.true(JSON.stringify(pieces.flat()) === JSON.stringify(expected))
+  }
+})

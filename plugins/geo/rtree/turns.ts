@@ -1,13 +1,12 @@
-import type { GeoAfter, GeoBin, Geometry, StreamStatistics } from 'pounce/sdk'
+import type { GeoAfter, Geometry, StreamStatistics } from 'pounce/sdk'
 import { boxAround, positionsOf } from 'pounce/sdk/geo'
-import { BinSums } from './bin-sums.ts'
 import { manyRows, sourceFor } from './choose-source.ts'
 import { cells, cellsEach, type PackedPoints } from './packed-points.ts'
 import { PieceBuilder } from './piece-builder.ts'
 import { type Bounds, type Known, type Plan, planFor } from './plan.ts'
 import { defaultSort, type Find, type ReadQuestion } from './questions.ts'
 import type { MovingBox } from './remove-points.ts'
-import { at, type PointRow, streamOf } from './rows.ts'
+import { at, type PointRow } from './rows.ts'
 import { ScanSource } from './scans.ts'
 import type { Sink, Source } from './source.ts'
 import { staleAmong, statisticsOf } from './statistics.ts'
@@ -34,8 +33,8 @@ export const longBounds: Bounds = {
   isFinal: true,
 }
 /** Rows that a thread looks at before others have their turn: some milliseconds. */
-const turnEffort = 10_000
-const pieceSize = 2000
+export const turnEffort = 10_000
+export const pieceSize = 2000
 
 const lastOf = ({ count, numbers }: PackedPoints): GeoAfter | undefined => {
   const cell = (of: number): number => numbers[(count - 1) * cellsEach + of] as number
@@ -99,32 +98,6 @@ export const countOfStreams = ({ db }: Known, streams: ReadonlySet<number> | und
   if (!streams) return Number(db.get('SELECT ifnull(sum(count), 0) FROM streams')?.[0])
   const sql = 'SELECT ifnull(sum(count), 0) FROM streams WHERE stream IN (SELECT value FROM json_each(?))'
   return Number(db.get(sql, JSON.stringify([...streams]))?.[0])
-}
-
-/** Sums, stream after stream. */
-export function* binTurns(known: Known, { filter, binning }: Extract<ReadQuestion, { ask: 'bins' }>): Turns<readonly GeoBin[]> {
-  const source = streamAfterStream(planFor(known, filter, longBounds))
-  const ready: GeoBin[] = []
-  let stream: number | undefined
-  let sums: BinSums | undefined
-  const sink: Sink = {
-    room: manyRows,
-    add: row => {
-      if (!sums || streamOf(row) !== stream) {
-        if (sums) for (const bin of sums.sorted()) ready.push(bin)
-        stream = streamOf(row)
-        sums = new BinSums(stream, binning, known)
-      }
-      sums.add(row)
-    },
-  }
-  while (!source.isDone) {
-    source.fill(sink, turnEffort)
-    while (ready.length >= pieceSize) yield ready.splice(0, pieceSize)
-    if (!source.isDone) yield undefined
-  }
-  for (const bin of (sums as BinSums | undefined)?.sorted() ?? []) ready.push(bin)
-  while (ready.length > 0) yield ready.splice(0, pieceSize)
 }
 
 /** Statistics of streams; the boxes of those that lost points which moved are found by looking at all that are left. */
