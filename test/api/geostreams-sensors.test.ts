@@ -141,6 +141,23 @@ test('areas are circles in kilometres, boxes, polygons and GeoJSON, which goes f
   t.deepEqual(await found('geocode=-40,150,1&sensor_name=across'), [])
 })
 
+test('a page of an area is full although its cells hold much else', async t => {
+  const [inside, aside] = [pointAt(99.001, 33.001), pointAt(99.009, 33.001)]
+  for (let n = 0; n < 12; n += 1) await named(ann, `crowd ${n}`, { geometry: n % 4 === 3 ? inside : aside })
+  const first = await nobody.get(`${G}/sensors?geocode=33.001,99.001,0.2&limit=2`)
+  t.deepEqual(
+    (first.body as { name: string }[]).map(({ name }) => name),
+    ['crowd 11', 'crowd 3'],
+  )
+  const last = await nobody.get(nextOf(first) ?? '')
+  t.deepEqual(
+    (last.body as { name: string }[]).map(({ name }) => name),
+    ['crowd 7'],
+  )
+  t.is(nextOf(last), undefined)
+  t.is((await idsOf(nobody.get(`${G}/sensors?geocode=33.001,99.001,5`))).length, 12)
+})
+
 test('whatever is no area is refused with what would be right', async t => {
   const wrong = [
     ...['1', '1,2', '1,2,3,4,5', '1,2,3,4,5,6,7', 'a,b,c', '1,2,', '1,,3', '95,0,1', '0,200,1', '0,0,-1', '0,0,NaN', '0,0,Infinity'],

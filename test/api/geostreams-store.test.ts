@@ -1,6 +1,7 @@
 import test from 'ava'
-import { CallFailed, clientOf, GeoStore, Unavailable } from 'pounce/sdk'
+import { CallFailed, clientOf, DocumentStore, GeoStore, Invalid, Streams, streamIdOf, Unavailable, Users } from 'pounce/sdk'
 import { bootForTest, MemoryGeoStore } from 'pounce/sdk/testing'
+import { streams } from '../../plugins/resources/geostreams/collections.ts'
 import * as upkeepRoutes from '../../plugins/resources/geostreams/routes-upkeep.ts'
 import * as sensorRoutes from '../../plugins/resources/geostreams/sensors/routes.ts'
 import * as streamRoutes from '../../plugins/resources/geostreams/streams/routes.ts'
@@ -64,4 +65,29 @@ test('the typed client knows sensors and streams', async t => {
   t.is((await client.deleteSensor({ params })).body.status, 'ok')
   const refused = await t.throwsAsync(client.getSensor({ params }), { instanceOf: CallFailed })
   t.is(refused.status, 404)
+})
+
+test('readings of more than 10,000 streams are counted, but not chosen by somebody who may not see all', async t => {
+  const server = await bootForTest({ t, config: { access: { private: true, policy: { makeGeostreamsPublicReadable: false } } } })
+  const person = await newPerson(server)
+  const owner = callsOf(person.call)
+  const sensor = await newSensor(owner)
+  const first = await newStream(owner, sensor)
+  const documents = server.get(DocumentStore)
+  const made = await documents.get(streams, streamIdOf(first))
+  if (!made) throw new Error('no stream')
+  const copies = Array.from({ length: 10_000 }, (_, at) => ({ change: { insert: { ...made, id: streamIdOf(1_000 + at) }, into: streams } }))
+  for (let at = 0; at < copies.length; at += 1000) await documents.commitEach(copies.slice(at, at + 1000))
+  await server.get(GeoStore).insert([reading(1, first), reading(2, 1_000), reading(3, 10_999)])
+  t.deepEqual((await callsOf(server.as(server.admin.key)).get(`${G}/counts?superAdmin=true`)).body, {
+    sensors: 1,
+    streams: 10_001,
+    datapoints: 3,
+  })
+  const user = await server.get(Users).get(person.id)
+  const caller = user && (await server.get(Users).callerOf(user))
+  if (!caller) throw new Error('no caller')
+  await t.throwsAsync(server.get(Streams).chosen(caller, {}), { instanceOf: Invalid, message: /10000 streams/ })
+  t.is(await server.get(Streams).chosen({ ...caller, superAdmin: true }, {}), undefined)
+  t.deepEqual(await server.get(Streams).chosen(caller, { stream: first }), [first])
 })

@@ -18,9 +18,11 @@ import {
 import { touches } from 'pounce/sdk/geo'
 import { cellsToSearch } from './cells.ts'
 
-/** Records looked at in vain before a page ends, and how often that is done for one request. */
+/** Records looked at in vain before a page of the store ends, and how many such pages are read for one request. */
 const patience = 1000
 const rounds = 8
+/** In an area some of what is read does not touch it, so more is read than asked for. */
+const atLeast = 200
 const pageSize = 500
 
 /** Sensors are never public by themselves: such an alternative would only have the store look at all of them. */
@@ -79,15 +81,21 @@ export const listGeo = async <T extends SensorRecord | StreamRecord>(
   const order = { by: isByAge ? 'state' : 'name', order: sort?.order ?? 'ascending' } as const
   const isWanted = (one: T): boolean => listing.areas?.some(area => touches(one.geometry, area)) ?? true
   const items: (T & Stored)[] = []
-  let next = after
+  let place = after
   for (let round = 0; round < rounds; round += 1) {
     const left = limit - items.length
-    const page = await documents.find(from, { using, where, sort: order, limit: left, patience, ...(next ? { after: next } : {}) })
-    items.push(...page.items.filter(isWanted))
-    next = page.next
-    if (next === undefined || items.length === limit) break
+    const wide = listing.areas ? Math.max(left, atLeast) : left
+    const page = await documents.find(from, { using, where, sort: order, limit: wide, patience, ...(place ? { after: place } : {}) })
+    for (const [at, one] of page.items.entries()) {
+      if (isWanted(one)) items.push(one)
+      if (items.length < limit) continue
+      const isEnd = at === page.items.length - 1 && page.next === undefined
+      return isEnd ? { items } : { items, next: [one[order.by], one.id] }
+    }
+    place = page.next
+    if (place === undefined) return { items }
   }
-  return next === undefined ? { items } : { items, next }
+  return place === undefined ? { items } : { items, next: place }
 }
 
 /** How many there are, counted up to `upTo`. */
