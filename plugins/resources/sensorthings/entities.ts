@@ -87,8 +87,8 @@ export const observedProperties = (world: World): Entities => ({
     const names = await parametersOf(world)
     const last = after?.[0]
     const isBehind = (name: string): boolean => last === undefined || (order?.isDescending ? name < String(last) : name > String(last))
-    for (const name of (order?.isDescending ? names.toReversed() : names).filter(isBehind))
-      yield { entity: propertyOf(world, name), cursor: [name] }
+    const left = (order?.isDescending ? names.toReversed() : names).filter(isBehind)
+    yield left.map(name => ({ show: () => propertyOf(world, name), cursor: [name] }))
   },
   find: async key => (typeof key === 'string' && (await parametersOf(world)).includes(key) ? propertyOf(world, key) : undefined),
   count: async upTo => Math.min(upTo, (await parametersOf(world)).length),
@@ -138,9 +138,11 @@ export const datastreams = (world: World, scope: MeasuredScope): Entities => ({
   },
   async count(_upTo, mayLook) {
     let count = 0
-    for await (const { item } of walkMeasured(world, scope, { order: byId, hints: {}, wanted: 1000 })) {
-      if (!mayLook()) break
-      if (item) count += 1
+    for await (const lot of walkMeasured(world, scope, { order: byId, hints: {}, wanted: 1000 })) {
+      for (const { item } of lot) {
+        if (!mayLook()) return count
+        if (item) count += 1
+      }
     }
     return count
   },

@@ -84,9 +84,9 @@ export interface Walk {
   readonly wanted: number
 }
 
-/** One thing that was looked at; without an entity when it led to none. */
+/** One thing that was looked at; there is nothing to show when it led to no entity. */
 export interface Step {
-  readonly entity?: Entity
+  show?(): Entity | Promise<Entity>
   /** Where to go on behind it. */
   readonly cursor: Cursor
 }
@@ -95,7 +95,7 @@ export interface Step {
 export interface Entities {
   readonly type: EntityType
   /** Reads nothing before it is asked for, but for a page ahead; leaving the loop ends it. */
-  walk(walk: Walk): AsyncIterable<Step>
+  walk(walk: Walk): AsyncIterable<readonly Step[]>
   /** The one of them with a key. */
   find(key: Key): Promise<Entity | undefined>
   /** How many there are, counted up to `upTo` and while it may look further, where that is cheaper than walking. */
@@ -106,8 +106,8 @@ export interface Entities {
 export const these = (type: EntityType, entities: readonly Entity[]): Entities => ({
   type,
   async *walk({ after }) {
-    const start = after === undefined ? 0 : Number(after[0])
-    for (const [at, entity] of entities.entries()) if (at >= start) yield { entity, cursor: [at + 1] }
+    const start = after === undefined ? 0 : Math.max(0, Number(after[0]) || 0)
+    yield entities.map((entity, at) => ({ show: () => entity, cursor: [at + 1] })).slice(start)
   },
   find: async key => entities.find(each => each.key === key),
   count: async () => entities.length,

@@ -52,7 +52,7 @@ const behind = async (entity: Entity, links: readonly string[]): Promise<Entity 
 
 const first = async (entity: Entity, link: string): Promise<Entity | undefined> => {
   const others = entity.many(link)
-  for await (const step of others.walk({ order: undefined, hints: {}, wanted: 1 })) if (step.entity) return step.entity
+  for await (const [step] of others.walk({ order: undefined, hints: {}, wanted: 1 })) if (step?.show) return step.show()
   return undefined
 }
 

@@ -1,6 +1,6 @@
 import type { Entities, Entity, EntityType, Key, Step } from './entity.ts'
 import type { Value } from './values.ts'
-import type { Looked } from './walk-records.ts'
+import type { Lot } from './walk-records.ts'
 
 /** What an entity is made of. */
 interface Made {
@@ -25,8 +25,12 @@ export const entity = ({ type, key, fields, ones = {}, manies = {} }: Made): Ent
 })
 
 /** Walks raw things and shows them as entities. */
-export async function* steps<T>(looked: AsyncIterable<Looked<T>>, show: (item: T) => Entity | Promise<Entity>): AsyncGenerator<Step> {
-  for await (const { item, cursor } of looked) yield item === undefined ? { cursor } : { entity: await show(item), cursor }
+export async function* steps<T>(
+  looked: AsyncIterable<Lot<T>>,
+  show: (item: T) => Entity | Promise<Entity>,
+): AsyncGenerator<readonly Step[]> {
+  for await (const lot of looked)
+    yield lot.map(({ item, cursor }) => (item === undefined ? { cursor } : { show: () => show(item), cursor }))
 }
 
 /** A key of two parts: a number and the name of a parameter. */

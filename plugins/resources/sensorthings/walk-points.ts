@@ -1,6 +1,6 @@
 import { type Datapoint, type GeoFilter, type GeoSort, geoNumberOf, Invalid, streamIdOf } from 'pounce/sdk'
 import type { Cursor, Hints, Order } from './entity.ts'
-import type { Looked, Measured } from './walk-records.ts'
+import type { Looked, Lot, Measured } from './walk-records.ts'
 import { sampled, type World } from './world.ts'
 
 /** One value of a reading. */
@@ -48,12 +48,12 @@ interface Asked {
 }
 
 /** Reads pages as they are asked for, the first as large as is wanted. */
-async function* paged({ ports: { geo } }: World, { filter, sort, after, wanted }: Asked): AsyncGenerator<Datapoint> {
+async function* paged({ ports: { geo } }: World, { filter, sort, after, wanted }: Asked): AsyncGenerator<readonly Datapoint[]> {
   let next = after
   let limit = Math.max(1, Math.min(wanted, 1000))
   do {
     const page = await geo.find({ filter, sort, limit, ...(next ? { after: next } : {}) })
-    yield* page.points
+    yield page.points
     next = page.next
     limit = Math.min(1000, Math.max(100, limit * 4))
   } while (next)
@@ -68,7 +68,7 @@ const withEnds = (hints: Hints, { statistics }: Measured): Hints => {
 }
 
 /** The values of one parameter of one stream, by the beginning of the readings. Readings without it are looked at in vain. */
-export async function* walkObserved(world: World, measured: Measured, walk: PointWalk): AsyncGenerator<Looked<Observed>> {
+export async function* walkObserved(world: World, measured: Measured, walk: PointWalk): AsyncGenerator<Lot<Observed>> {
   const { parameter, stream } = measured
   const times = timesOf(withEnds(walk.hints, measured))
   if (times === 'none') return
@@ -78,30 +78,30 @@ export async function* walkObserved(world: World, measured: Measured, walk: Poin
   if (!after && walk.order?.isDescending && Object.keys(times).length === 0) {
     // The newest readings are at hand, once for all parameters of the stream.
     const newest = await world.newest(stream)
-    yield* newest.map(show)
+    yield newest.map(show)
     if (newest.length < sampled) return
     after = newest.at(-1)
   }
   const sort = { by: 'start', order: orderOf(walk.order) } as const
   const filter = { streams: [geoNumberOf(stream.id)], ...times }
-  for await (const point of paged(world, { filter, sort, wanted: walk.wanted, ...(after ? { after } : {}) })) yield show(point)
+  for await (const points of paged(world, { filter, sort, wanted: walk.wanted, ...(after ? { after } : {}) })) yield points.map(show)
 }
 
 /** The names of what a reading tells, by code point. */
 export const namesOf = ({ properties }: Datapoint): readonly string[] => Object.keys(properties).sort()
 
 /** All readings that the caller may see: by stream and beginning, or by beginning when an order is asked for. */
-export async function* walkPoints(world: World, walk: PointWalk): AsyncGenerator<Looked<Datapoint>> {
+export async function* walkPoints(world: World, walk: PointWalk): AsyncGenerator<Lot<Datapoint>> {
   const times = timesOf(walk.hints)
   if (times === 'none') return
   const streams = await world.ports.streams.chosen(world.caller, {})
   const sort = { by: walk.order ? 'start' : 'stream', order: orderOf(walk.order) } as const
   const after = walk.after && readCursor(walk.after)
   const filter = { ...(streams ? { streams } : {}), ...times }
-  for await (const item of paged(world, { filter, sort, wanted: walk.wanted, ...(after ? { after } : {}) })) {
+  for await (const points of paged(world, { filter, sort, wanted: walk.wanted, ...(after ? { after } : {}) })) {
     // Readings may outlive their stream for a while.
-    const isSeen = streams !== undefined || (await world.stream(streamIdOf(item.stream))) !== undefined
-    yield isSeen ? { item, cursor: cursorOf(item) } : { cursor: cursorOf(item) }
+    const known = streams ? undefined : await Promise.all(points.map(({ stream }) => world.stream(streamIdOf(stream))))
+    yield points.map((item, at) => (known && !known[at] ? { cursor: cursorOf(item) } : { item, cursor: cursorOf(item) }))
   }
 }
 
@@ -111,18 +111,19 @@ export const seenPoint = async (world: World, id: number): Promise<Datapoint | u
   return point && (await world.stream(streamIdOf(point.stream))) ? point : undefined
 }
 
-/** All values of all readings that the caller may see. */
-export async function* walkAllObserved(world: World, walk: PointWalk): AsyncGenerator<Looked<Observed>> {
-  const after = walk.after && readCursor(walk.after)
+const observedIn = ({ item: point, cursor }: Looked<Datapoint>): Lot<Observed> => {
+  const names = point ? namesOf(point) : []
+  if (!point || names.length === 0) return [{ cursor }]
+  return names.map(parameter => ({ item: { point, parameter }, cursor: [...cursor, parameter] }))
+}
 
-  if (after?.parameter !== undefined) {
-    const point = await seenPoint(world, after.id)
-    const left = point ? namesOf(point).filter(name => name > String(after.parameter)) : []
-    if (point) for (const parameter of left) yield { item: { point, parameter }, cursor: [...cursorOf(point), parameter] }
+/** All values of all readings that the caller may see. */
+export async function* walkAllObserved(world: World, walk: PointWalk): AsyncGenerator<Lot<Observed>> {
+  const after = walk.after && readCursor(walk.after)
+  const last = after?.parameter
+  if (after && last !== undefined) {
+    const item = await seenPoint(world, after.id)
+    if (item) yield observedIn({ item, cursor: cursorOf(item) }).filter(each => each.item && each.item.parameter > last)
   }
-  for await (const { item: point, cursor } of walkPoints(world, walk)) {
-    const names = point ? namesOf(point) : []
-    if (point) for (const parameter of names) yield { item: { point, parameter }, cursor: [...cursor, parameter] }
-    if (names.length === 0) yield { cursor }
-  }
+  for await (const points of walkPoints(world, walk)) yield points.flatMap(observedIn)
 }

@@ -8,6 +8,9 @@ export interface Looked<T> {
   readonly cursor: Cursor
 }
 
+/** What is looked at together. */
+export type Lot<T> = readonly Looked<T>[]
+
 /** A parameter of a stream: what a datastream is made of. */
 export interface Measured {
   readonly stream: Stream
@@ -40,7 +43,7 @@ interface Paged {
   readonly wanted: number
 }
 
-interface Lot<T> {
+interface Records<T> {
   readonly items: readonly T[]
   /** Where to go on behind a lot of nothing that is not the last. */
   readonly cursor?: Cursor
@@ -50,7 +53,7 @@ interface Lot<T> {
 async function* paged<T extends Sensor | Stream>(
   list: (page: GeoListPage) => Promise<Page<T>>,
   { order, after, wanted }: Paged,
-): AsyncGenerator<Lot<T>> {
+): AsyncGenerator<Records<T>> {
   const sort = sortOf(order)
   let next = after
   let limit = Math.max(1, Math.min(wanted, 1000))
@@ -75,12 +78,11 @@ export interface RecordWalk {
 }
 
 /** Sensors that the caller may see, by id or name. */
-export async function* walkSensors(world: World, { order, hints, after, wanted }: RecordWalk): AsyncGenerator<Looked<Sensor>> {
+export async function* walkSensors(world: World, { order, hints, after, wanted }: RecordWalk): AsyncGenerator<Lot<Sensor>> {
   const start = after && geoAfter(sortOf(order).by, readCursor(after))
   const list = (page: GeoListPage) => world.ports.sensors.list(world.caller, listingOf(hints, hints.name), page)
   for await (const { items, cursor } of paged(list, { order, wanted, ...(start ? { after: start } : {}) })) {
-    for (const item of items) yield { item, cursor: [item.id, item.name] }
-    if (cursor) yield { cursor }
+    yield cursor ? [{ cursor }] : items.map(item => ({ item, cursor: [item.id, item.name] }))
   }
 }
 
@@ -92,20 +94,19 @@ export interface MeasuredScope {
 }
 
 /** Parameters of streams that the caller may see: by the stream's id or name, then by their own. */
-export async function* walkMeasured(world: World, scope: MeasuredScope, walk: RecordWalk): AsyncGenerator<Looked<Measured>> {
+export async function* walkMeasured(world: World, scope: MeasuredScope, walk: RecordWalk): AsyncGenerator<Lot<Measured>> {
   const { order, after, wanted } = walk
   const start = after && readCursor(after)
   if (start?.parameter !== undefined) {
     const stream = await world.stream(start.id)
-    if (stream) yield* measuredOf(world, [stream], scope, order, start.parameter)
+    if (stream) yield await measuredOf(world, [stream], scope, order, start.parameter)
   }
   const whole = scope.sensor === undefined ? undefined : await world.streamsOf(scope.sensor)
-  if (whole) return yield* measuredOf(world, behind(sorted(whole, order), start, order), scope, order)
+  if (whole) return yield await measuredOf(world, behind(sorted(whole, order), start, order), scope, order)
   const listing = { ...listingOf(walk.hints, streamNamed(walk.hints)), ...(scope.sensor === undefined ? {} : { sensors: [scope.sensor] }) }
   const list = (page: GeoListPage) => world.ports.streams.list(world.caller, listing, page)
   for await (const { items, cursor } of paged(list, { order, wanted, ...(start ? { after: geoAfter(sortOf(order).by, start) } : {}) })) {
-    yield* measuredOf(world, items, scope, order)
-    if (cursor) yield { cursor }
+    yield cursor ? [{ cursor }] : await measuredOf(world, items, scope, order)
   }
 }
 
@@ -134,22 +135,22 @@ const behind = (
   })
 }
 
-async function* measuredOf(
+const measuredOf = async (
   world: World,
   streams: readonly Stream[],
   { parameter: only }: MeasuredScope,
   { isDescending }: Order,
   last?: string,
-): AsyncGenerator<Looked<Measured>> {
-  const all = await Promise.all(streams.map(async stream => ({ stream, statistics: await world.statistics(geoNumberOf(stream.id)) })))
-  for (const { stream, statistics } of all) {
-    const names = (statistics?.properties ?? []).filter(name => only === undefined || name === only)
+): Promise<Lot<Measured>> => {
+  const isLeft = (name: string): boolean => last === undefined || (isDescending ? name < last : name > last)
+  const lots = streams.map(async (stream): Promise<Lot<Measured>> => {
+    const statistics = await world.statistics(geoNumberOf(stream.id))
+    const names = (statistics?.properties ?? []).filter(name => (only === undefined || name === only) && isLeft(name))
+    if (!statistics || names.length === 0) return [{ cursor: [stream.id, stream.name] }]
     const inOrder = isDescending ? names.toReversed() : names
-    const left = last === undefined ? inOrder : inOrder.slice(inOrder.indexOf(last) + 1)
-    for (const parameter of left)
-      if (statistics) yield { item: { stream, parameter, statistics }, cursor: [stream.id, stream.name, parameter] }
-    if (left.length === 0) yield { cursor: [stream.id, stream.name] }
-  }
+    return inOrder.map(parameter => ({ item: { stream, parameter, statistics }, cursor: [stream.id, stream.name, parameter] }))
+  })
+  return (await Promise.all(lots)).flat()
 }
 
 /** Streams that are looked through for what they measure. */
