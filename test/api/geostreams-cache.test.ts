@@ -55,13 +55,13 @@ const counted = (body: string): number =>
     .flatMap(({ properties }) => properties.v)
     .reduce((sum, { count }) => sum + count, 0)
 
-test('nothing is kept unless it is switched on', async t => {
+test.serial('nothing is kept unless it is switched on', async t => {
   const { ann } = await scene(t, { maxMiB: 0 })
   await got(ann, 'datapoints/bin/day/0')
   t.deepEqual(await kept(ann), { files: {}, size: 0 })
 })
 
-test('an answer is kept once, with its question, size and bytes', async t => {
+test.serial('an answer is kept once, with its question, size and bytes', async t => {
   const { ann, server, stream } = await scene(t)
   const answer = await got(ann, `datapoints/bin/day/0?stream_id=${stream}&attributes=v&attributes=w`)
   t.is(await got(ann, `datapoints/bin/day/0?attributes=w&attributes=v&stream_id=${stream}`), answer)
@@ -80,7 +80,7 @@ test('an answer is kept once, with its question, size and bytes', async t => {
   t.is(await bytes.text(), answer)
 })
 
-test('every parameter that makes another answer makes another entry', async t => {
+test.serial('every parameter that makes another answer makes another entry', async t => {
   const { ann } = await scene(t)
   const end = 'window_end=2018-01-01T00:00:00Z'
   const questions = [
@@ -103,7 +103,7 @@ test('every parameter that makes another answer makes another entry', async t =>
   t.is((await keys(ann)).length, questions.length)
 })
 
-test('counts, pages and windows that end now are not kept, nor is what HEAD asks', async t => {
+test.serial('counts, pages and windows that end now are not kept, nor is what HEAD asks', async t => {
   const { ann } = await scene(t)
   for (const each of [
     'datapoints?onlyCount=true',
@@ -116,7 +116,7 @@ test('counts, pages and windows that end now are not kept, nor is what HEAD asks
   t.deepEqual(await keys(ann), [])
 })
 
-test('whatever is written is in the next answer', async t => {
+test.serial('whatever is written is in the next answer', async t => {
   const { ann, server, sensor, stream } = await scene(t)
   const questions = ['datapoints/bin/day/0', `datapoints/bin/day/0?sensor_id=${sensor}`, 'datapoints/bin/day/0?sources=station']
   const counts = () => Promise.all(questions.map(async each => counted(await got(ann, each))))
@@ -149,7 +149,7 @@ test('whatever is written is in the next answer', async t => {
   t.is(await got(ann, questions[0] ?? ''), '[]')
 })
 
-test('while others write, no answer lacks what was there when it was asked for', async t => {
+test.serial('while others write, no answer lacks what was there when it was asked for', async t => {
   const { ann, stream } = await scene(t)
   let [begun, answered] = [3, 3]
   let isOver = false
@@ -175,7 +175,7 @@ test('while others write, no answer lacks what was there when it was asked for',
   t.is(counted(await got(ann, 'datapoints/bin/day/0')), 43)
 })
 
-test('those who ask the same at the same time share one answer', async t => {
+test.serial('those who ask the same at the same time share one answer', async t => {
   const store = new (class extends MemoryGeoStore {
     reads = 0
 
@@ -190,7 +190,7 @@ test('those who ask the same at the same time share one answer', async t => {
   t.is(store.reads, 1)
 })
 
-test('the oldest answers go when there is no room, and too long ones are never kept', async t => {
+test.serial('the oldest answers go when there is no room, and too long ones are never kept', async t => {
   const { ann, server, sensor } = await scene(t)
   const stream = await newStream(ann, sensor)
   await tell(server, stream, series(2000, { text: 'x'.repeat(100) }))
@@ -208,7 +208,7 @@ test('the oldest answers go when there is no room, and too long ones are never k
   t.is((await keys(ann)).length, 1)
 })
 
-test('bytes that went, or cannot be kept, stand in nobody’s way', async t => {
+test.serial('bytes that went, or cannot be kept, stand in nobody’s way', async t => {
   const { ann, server } = await scene(t)
   const answer = await got(ann, 'datapoints/averages')
   const [key = ''] = await keys(ann)
@@ -234,7 +234,7 @@ test('bytes that went, or cannot be kept, stand in nobody’s way', async t => {
   t.is((await ann.get('/api/geostreams/datapoints/bin/day/0?attributes=v&aggregates=mode')).status, 400)
 })
 
-test('an answer that cannot be made is refused to all who ask, and asked again', async t => {
+test.serial('an answer that cannot be made is refused to all who ask, and asked again', async t => {
   const { ann, server, sensor } = await scene(t)
   const stream = await newStream(ann, sensor)
   await tell(server, stream, [{ at: '1900-01-01T00:00:00Z', until: '2000-01-01T00:00:00Z', properties: { v: 1 } }])
@@ -244,7 +244,7 @@ test('an answer that cannot be made is refused to all who ask, and asked again',
   t.deepEqual(await keys(ann), [])
 })
 
-test('what was kept is there after a restart, and still no older than it may be', async t => {
+test.serial('what was kept is there after a restart, and still no older than it may be', async t => {
   const { ann, server, stream } = await scene(t)
   await got(ann, 'datapoints/bin/day/0')
   const before = await keys(ann)
@@ -255,7 +255,7 @@ test('what was kept is there after a restart, and still no older than it may be'
   t.is(counted(await got(again, 'datapoints/bin/day/0')), 4)
 })
 
-test('where geostreams are not for everybody, nothing is kept for or told to who sees a part', async t => {
+test.serial('where geostreams are not for everybody, nothing is kept for or told to who sees a part', async t => {
   const { ann, server, admin, stream } = await scene(t, { access: { private: true, policy: { makeGeostreamsPublicReadable: false } } })
   const eve = await somebody(server, 'eve')
   t.is(counted(await got(ann, 'datapoints/bin/day/0')), 3)
@@ -275,13 +275,13 @@ test('where geostreams are not for everybody, nothing is kept for or told to who
   t.is((await admin.get('/api/geostreams/cache/invalidate')).status, 200)
 })
 
-test('an unknown key is not found', async t => {
+test.serial('an unknown key is not found', async t => {
   const { ann } = await scene(t)
   for (const key of ['0'.repeat(32), 'x', "'--", '%00', 'constructor', '..%2f..%2fetc'])
     t.is((await ann.get(`/api/geostreams/cache/${key}`)).status, 404, key)
 })
 
-test('answers are thrown away by who may delete what they are about, all of them by server admins', async t => {
+test.serial('answers are thrown away by who may delete what they are about, all of them by server admins', async t => {
   const { ann, server, admin, sensor, stream } = await scene(t)
   const eve = await somebody(server, 'eve')
   const other = await newStream(eve, await newSensor(eve, { name: 'other' }))
