@@ -152,3 +152,19 @@ live('no value of a query becomes part of a statement', async t => {
   const { rows } = await onServer(url('POSTGIS'), client => client.query(`select count(*)::int as left from ${schema}.points`))
   t.deepEqual(rows, [{ left: 1 }])
 })
+
+live('of very many names the first thousand are told, also when some went away', async t => {
+  const store = await openStore(t, { url: url('POSTGIS') })
+  const name = (at: number): string => `${at % 2 ? '\uffff' : '🍂'}${String(at).padStart(5, '0')}`
+  const points = Array.from({ length: 2500 }, (_, at) => pointAt(at + 1, { properties: { [name(at)]: at } }))
+  for (let at = 0; at < points.length; at += 250) await store.insert(points.slice(at, at + 250).toReversed())
+  const told = async () => (await store.statistics([1])).get(1)?.properties
+  const first = (left: readonly Datapoint[]) =>
+    left
+      .flatMap(({ properties }) => Object.keys(properties))
+      .sort((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)))
+      .slice(0, 1000)
+  t.deepEqual(await told(), first(points))
+  await store.remove({ ids: points.slice(0, 700).map(({ id }) => id) })
+  t.deepEqual(await told(), first(points.slice(700)))
+})

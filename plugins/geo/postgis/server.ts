@@ -20,7 +20,7 @@ export interface Session {
 }
 
 /** How long the first connection and later ones are waited for, how long an answer may be late before the server is asked for a sign of life, and how long that may take. */
-const limits = { startMs: 5000, connectMs: 1500, patienceMs: 500, pulseMs: 1200, roundMs: 1000 }
+const limits = { startMs: 5000, connectMs: 3000, patienceMs: 500, pulseMs: 1200, roundMs: 1000 }
 const asText = { getTypeParser: () => (value: string | Buffer) => String(value) }
 const nothing = (): void => undefined
 
@@ -70,6 +70,7 @@ export class Server {
       this.#pool.on('error', nothing)
       this.#pool.on('connect', client => client.on('error', nothing))
       this.#pulse = new Pulse(pg, config, limits.pulseMs)
+      await this.#pulse.ask()
     } catch (error) {
       await this.close()
       throw refusalOf(error, url, schema)
