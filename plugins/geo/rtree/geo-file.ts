@@ -1,5 +1,6 @@
 import { mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { Unavailable } from 'pounce/sdk'
 import { Connection, type Opening } from './connection.ts'
 import { problemOf } from './problems.ts'
@@ -12,16 +13,19 @@ export class GeoFile {
   readonly #opening: Opening
   #opened: Promise<Reader> | undefined
   #connection: Connection | undefined
+  #learnt: number | undefined
 
   constructor(opening: Opening) {
     this.#opening = opening
   }
 
   /** Does something with the reader and says what its errors mean to callers: see `problemOf`. */
-  async use<T>(work: (reader: Reader) => T): Promise<T> {
+  async use<T>(epoch: number, work: (reader: Reader) => T): Promise<T> {
     try {
       this.#opened ??= this.#open()
-      return work(await this.#opened)
+      const reader = await this.#opened
+      if (this.#learnt !== epoch) await this.#learn(reader, epoch)
+      return work(reader)
     } catch (error) {
       if (isBroken(error) || !this.#connection) this.close()
       throw problemOf(error)
@@ -29,8 +33,13 @@ export class GeoFile {
   }
 
   /** Makes the file if there is none. */
-  async ready(): Promise<void> {
-    await this.use(() => undefined)
+  async ready(epoch: number): Promise<void> {
+    await this.use(epoch, () => undefined)
+  }
+
+  async #learn(reader: Reader, epoch: number): Promise<void> {
+    while (!reader.learn(epoch)) await setImmediate()
+    this.#learnt = epoch
   }
 
   async #open(): Promise<Reader> {
@@ -51,6 +60,7 @@ export class GeoFile {
     const connection = this.#connection
     this.#opened = undefined
     this.#connection = undefined
+    this.#learnt = undefined
     connection?.close()
   }
 }

@@ -1,4 +1,4 @@
-import { idOf, type PointRow, startOf } from './rows.ts'
+import { idOf, type PointRow, startOf, textLengthOf } from './rows.ts'
 import { type Sink, type Source, seekEffort } from './source.ts'
 
 /** One source after the other. Each is made when its turn comes. */
@@ -32,12 +32,15 @@ export class ConcatSource implements Source {
 
 /** Rows that a merge keeps in memory. */
 const rowsInHeads = 50_000
+/** Characters of texts that it keeps of one source, but for the last row. */
+const lengthInHead = 10_000
 
 /** The next rows of one source, read a few at a time, more each time. */
 class Head implements Sink {
   readonly source: Source
   #rows: PointRow[] = []
   #next = 0
+  #length = 0
   readonly #mostSize: number
   #size: number
 
@@ -48,11 +51,12 @@ class Head implements Sink {
   }
 
   get room(): number {
-    return this.#size - this.#rows.length
+    return this.#length > lengthInHead ? 0 : this.#size - this.#rows.length
   }
 
   add(row: PointRow): void {
     this.#rows.push(row)
+    this.#length += textLengthOf(row)
   }
 
   get row(): PointRow | undefined {
@@ -68,6 +72,7 @@ class Head implements Sink {
   load(effort: number): number {
     if (this.#next > 0) this.#size = Math.min(this.#size * 2, this.#mostSize)
     this.#rows = []
+    this.#length = 0
     this.#next = 0
     return this.source.fill(this, effort)
   }

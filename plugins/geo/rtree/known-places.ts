@@ -24,6 +24,8 @@ export class KnownPlaces {
   #isPoint: boolean[] = []
   #longitudes: number[] = []
   #latitudes: number[] = []
+  /** What it costs to compare all up to each with one position. */
+  #efforts: number[] = []
   #allStreams = new Set<number>()
   #choices = new Map<string, Choosing>()
   #geometries = new Map<number, { readonly text: string; readonly altitude: number }>()
@@ -34,23 +36,26 @@ export class KnownPlaces {
     this.#db = db
   }
 
-  /** Reads those that came since; all of them when streams were removed meanwhile. To be called in the transaction that reads points. */
-  refresh(epoch: number): void {
+  /** Reads those that came since, at most so many; all of them anew when streams were removed meanwhile. True when it has all. */
+  refresh(epoch: number, most = Number.MAX_SAFE_INTEGER): boolean {
     if (epoch !== this.#epoch) this.#forget(epoch)
-    const sql = 'SELECT id, stream, is_point, west, south FROM places WHERE id > ? ORDER BY id'
-    for (const [id, stream, isPoint, west, south] of this.#db.all(sql, this.#ids.at(-1) ?? 0)) {
+    const sql = 'SELECT id, stream, is_point, west, south, octet_length(geometry) FROM places WHERE id > ? ORDER BY id LIMIT ?'
+    const rows = this.#db.all(sql, this.#ids.at(-1) ?? 0, most)
+    for (const [id, stream, isPoint, west, south, length] of rows) {
       this.#ids.push(Number(id))
       this.#streams.push(Number(stream))
       this.#isPoint.push(isPoint === 1)
       this.#longitudes.push(Number(west))
       this.#latitudes.push(Number(south))
+      this.#efforts.push((this.#efforts.at(-1) ?? 0) + (isPoint === 1 ? 1 : Number(length)))
       this.#allStreams.add(Number(stream))
     }
+    return rows.length < most
   }
 
   #forget(epoch: number): void {
     this.#epoch = epoch
-    for (const list of [this.#ids, this.#streams, this.#isPoint, this.#longitudes, this.#latitudes]) list.length = 0
+    for (const list of [this.#ids, this.#streams, this.#isPoint, this.#longitudes, this.#latitudes, this.#efforts]) list.length = 0
     this.#allStreams.clear()
     this.#choices.clear()
   }
@@ -64,7 +69,7 @@ export class KnownPlaces {
   effortOf(areas: readonly GeoArea[]): number {
     const upTo = this.#choices.get(JSON.stringify(areas))?.upTo ?? 0
     const positions = areas.reduce((sum, area) => sum + ('polygon' in area ? area.polygon.flat().length : 4), 0)
-    return positions * (this.#ids.length - upTo)
+    return positions * ((this.#efforts.at(-1) ?? 0) - (this.#efforts[upTo - 1] ?? 0))
   }
 
   choose(areas: readonly GeoArea[]): Chosen {

@@ -57,7 +57,7 @@ export class OpenGeo implements Omit<GeoStore, 'engine'> {
 
   async health(): Promise<void> {
     this.#mustBeOpen()
-    await this.#file.use(reader => reader.statistics(this.#epoch, [1]))
+    await this.#file.use(this.#epoch, reader => reader.statistics(this.#epoch, [1]))
   }
 
   /** Writes what is queued, ends the threads and closes the file. Later calls reject with `Unavailable`, reads that go on fail. */
@@ -86,7 +86,7 @@ export class OpenGeo implements Omit<GeoStore, 'engine'> {
 
   async #insert(points: readonly Datapoint[]): Promise<readonly PointInserted[]> {
     if (points.length > maxInserted) throw new Invalid(`At most ${maxInserted} points at once, not ${points.length}`)
-    await this.#file.ready()
+    await this.#file.ready(this.#epoch)
     const pieces: Promise<readonly PointInserted[]>[] = []
     for (let at = 0; at < points.length; at += packedAtOnce) {
       if (at > 0) await setImmediate()
@@ -113,7 +113,7 @@ export class OpenGeo implements Omit<GeoStore, 'engine'> {
   async get(id: number): Promise<Datapoint | undefined> {
     this.#mustBeOpen()
     if (!Number.isSafeInteger(id)) return undefined
-    const packed = await this.#file.use(reader => reader.get(this.#epoch, id))
+    const packed = await this.#file.use(this.#epoch, reader => reader.get(this.#epoch, id))
     return packed && new Unpacker().unpack(packed)[0]
   }
 
@@ -133,7 +133,7 @@ export class OpenGeo implements Omit<GeoStore, 'engine'> {
 
   /** Undefined for what would take the main thread too long. */
   #short<T>(work: (reader: Reader) => T): Promise<T | undefined> {
-    return this.#file.use(reader => {
+    return this.#file.use(this.#epoch, reader => {
       try {
         return work(reader)
       } catch (error) {
@@ -150,7 +150,7 @@ export class OpenGeo implements Omit<GeoStore, 'engine'> {
 
   async *#pieces(question: Omit<Extract<ReadQuestion, { ask: 'read' }>, 'epoch'> | Omit<Extract<ReadQuestion, { ask: 'bins' }>, 'epoch'>) {
     this.#mustBeOpen()
-    await this.#file.ready()
+    await this.#file.ready(this.#epoch)
     yield* this.#reader().pieces({ ...question, epoch: this.#epoch })
   }
 
@@ -179,9 +179,9 @@ export class OpenGeo implements Omit<GeoStore, 'engine'> {
     const { streams, ...conditions } = filter
     const isOfStreams = Object.values(conditions).every(condition => condition === undefined)
     if (isOfStreams && (streams?.length ?? 0) <= fewStreams) {
-      return Math.min(upTo, await this.#file.use(reader => reader.countOf(this.#epoch, streams && new Set(streams))))
+      return Math.min(upTo, await this.#file.use(this.#epoch, reader => reader.countOf(this.#epoch, streams && new Set(streams))))
     }
-    await this.#file.ready()
+    await this.#file.ready(this.#epoch)
     return (await this.#reader().ask({ ask: 'count', filter, upTo, epoch: this.#epoch })) as number
   }
 
@@ -190,7 +190,7 @@ export class OpenGeo implements Omit<GeoStore, 'engine'> {
     checkGeoIds(streams, 'streams', 1000)
     const short = streams.length <= fewStreams ? await this.#short(reader => reader.statistics(this.#epoch, streams)) : undefined
     if (short) return short
-    await this.#file.ready()
+    await this.#file.ready(this.#epoch)
     const found = (await this.#reader().ask({ ask: 'statistics', streams, epoch: this.#epoch })) as FoundStatistics
     if (found.boxes.length > 0) await this.#writer.ask({ ask: 'settle', boxes: found.boxes })
     return found.statistics
@@ -200,7 +200,7 @@ export class OpenGeo implements Omit<GeoStore, 'engine'> {
     this.#mustBeOpen()
     if ('ids' in what) checkGeoIds(what.ids, 'ids', 1000)
     else checkGeoIds(what.streams, 'streams', 1000)
-    await this.#file.ready()
+    await this.#file.ready(this.#epoch)
     const { count, gone } = (await this.#writer.ask({ ask: 'remove', ...what })) as Removed
     this.#gone += gone
     if (this.#gone >= forgottenAtOnce) {

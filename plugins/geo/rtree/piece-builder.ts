@@ -1,9 +1,12 @@
 import type { KnownPlaces } from './known-places.ts'
 import type { KnownShapes } from './known-shapes.ts'
 import { cells, cellsEach, type PackedPoints, type Shape } from './packed-points.ts'
-import { at, type PointRow } from './rows.ts'
+import { at, type PointRow, textLengthOf } from './rows.ts'
 import { valueColumns } from './schema.ts'
 import type { Sink } from './source.ts'
+
+/** Characters of texts that a piece has at most, but for its last row. */
+const mostLength = 4_000_000
 
 /** Packs rows of points for whoever asked, piece by piece. */
 export class PieceBuilder implements Sink {
@@ -20,6 +23,7 @@ export class PieceBuilder implements Sink {
   #geometries: string[] = []
   #newShapes: Shape[] = []
   #own: string[] = []
+  #length = 0
 
   constructor(shapes: KnownShapes, places: KnownPlaces, size: number) {
     this.#shapes = shapes
@@ -30,10 +34,11 @@ export class PieceBuilder implements Sink {
   }
 
   get room(): number {
-    return this.#size - this.#count
+    return this.#length > mostLength ? 0 : this.#size - this.#count
   }
 
   add(row: PointRow): void {
+    this.#length += textLengthOf(row)
     const geometry = this.#geometryAt(row)
     if (geometry === undefined) return
     const start = row[at.start] as number
@@ -67,6 +72,7 @@ export class PieceBuilder implements Sink {
     const number = this.#placeAt.size
     this.#placeAt.set(place, number)
     this.#geometries.push(text)
+    this.#length += text.length
     return number
   }
 
@@ -99,6 +105,7 @@ export class PieceBuilder implements Sink {
     this.#geometries = []
     this.#newShapes = []
     this.#own = []
+    this.#length = 0
     return piece
   }
 }

@@ -112,8 +112,9 @@ const hitsIn = (
       [east, west, north, south, untilMs / dayMs + 1, fromMs / dayMs - 1, bounds.hits + 1],
       ([id, stream, startMs]) => {
         seen += 1
-        if (!streams.has(stream as number) || (startMs as number) < fromMs || (startMs as number) > untilMs) return
-        hits.set(id as number, { id: id as number, stream: stream as number, startMs: startMs as number })
+        const isWanted = streams.has(stream as number) && (startMs as number) >= fromMs && (startMs as number) <= untilMs
+        if (isWanted) hits.set(id as number, { id: id as number, stream: stream as number, startMs: startMs as number })
+        return true
       },
     )
     if (seen <= bounds.hits) continue

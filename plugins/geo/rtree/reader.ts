@@ -15,6 +15,8 @@ import { countOfStreams, countTurns, longBounds, type PackedPage, pageTurns, rea
 const shortBounds: Bounds = { compared: 100_000, moving: 2000, hits: 500, isFinal: false }
 const shortEffort = 10_000
 const longEffort = 10_000
+/** Places: some milliseconds. */
+const learntAtOnce = 5000
 
 /** Reads on one connection. */
 export class Reader {
@@ -31,6 +33,11 @@ export class Reader {
       this.#known.places.refresh(epoch)
       return work()
     })
+  }
+
+  /** Learns some of the places that it does not know yet; true when it knows all. Whoever has many looks up first, so that no call waits for all of them. */
+  learn(epoch: number): boolean {
+    return this.#known.places.refresh(epoch, learntAtOnce)
   }
 
   /** Throws `TooLong` for what belongs into another thread. */

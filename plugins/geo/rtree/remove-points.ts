@@ -93,6 +93,7 @@ const lastEndOf = (db: Connection, stream: number, longest: number): number | nu
       seen += 1
       before = [start as number, id as number]
       if (typeof span === 'number') best = later(best, (start as number) + span)
+      return true
     })
   }
   return best

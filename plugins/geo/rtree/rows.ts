@@ -17,3 +17,9 @@ export const columnsWith = (values: number): string => lists[values] as string
 export const startOf = (row: PointRow): number => row[at.start] as number
 export const idOf = (row: PointRow): number => row[at.id] as number
 export const streamOf = (row: PointRow): number => row[at.stream] as number
+
+/** How many characters a row has beside its numbers. */
+export const textLengthOf = (row: PointRow): number => {
+  const [rest, geometry] = [row[at.rest], row[at.geometry]]
+  return (typeof rest === 'string' ? rest.length : 0) + (typeof geometry === 'string' ? geometry.length : 0)
+}

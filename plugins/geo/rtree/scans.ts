@@ -1,8 +1,8 @@
 import type { GeoAfter } from 'pounce/sdk'
 import type { Connection } from './connection.ts'
 import type { KnownShapes } from './known-shapes.ts'
-import { columnsWith, idOf, type PointRow, startOf } from './rows.ts'
-import { keyEffort, type Range, type RowTest, type Sink, type Source, seekEffort } from './source.ts'
+import { columnsWith, idOf, type PointRow, startOf, textLengthOf } from './rows.ts'
+import { keyEffort, type Range, type RowTest, type Sink, type Source, seekEffort, textEffort } from './source.ts'
 
 /** What every way to read needs. */
 export interface Reading {
@@ -44,26 +44,30 @@ abstract class Walk implements Source {
 
   abstract fill(sink: Sink, effort: number): number
 
-  /** Reads on, at most `most` rows. `step` says whether it had room for the row; from the first that had none on it will read again. */
-  protected walk(db: Connection, columns: string, most: number, step: (row: PointRow) => boolean): number {
+  /** Reads on, at most `most` rows or about `effort`. `step` says whether it had room for the row; where it had none it will read on. */
+  protected walk(db: Connection, columns: string, most: number, effort: number, step: (row: PointRow) => boolean): number {
     const { isDescending, fromMs, untilMs } = this.range
     const stream = this.stream === undefined ? [] : [this.stream]
-    let seen = 0
-    let isFull = false
     const values = [...stream, ...this.#place, isDescending ? fromMs : untilMs, most]
+    let [seen, spent] = [0, 0]
+    let isCut = false
     db.each(sqlOf(columns, isDescending, this.stream !== undefined), values, row => {
+      isCut = spent >= effort || !step(row)
+      if (isCut) return false
       seen += 1
-      isFull ||= !step(row)
-      if (!isFull) this.#place = [startOf(row), idOf(row)]
+      spent += 1 + textEffort * textLengthOf(row)
+      this.#place = [startOf(row), idOf(row)]
+      return true
     })
-    this.isDone = seen < most && !isFull
-    return seen
+    this.isDone = seen < most && !isCut
+    return spent
   }
 
   /** What fits may be rare: more rows are read at a time the longer it takes to fill the room. */
   protected chunkFor(room: number, effort: number): number {
     this.#chunk = Math.max(Math.min(room, 2000), this.#chunk * 2)
-    return Math.max(1, Math.min(this.#chunk, 4000, effort))
+    // Effort is no whole number, as SQLite wants its limits.
+    return Math.max(1, Math.floor(Math.min(this.#chunk, 4000, effort)))
   }
 
   protected filled(): void {
@@ -86,7 +90,7 @@ export class ScanSource extends Walk {
     while (!this.isDone && sink.room > 0 && spent < effort) {
       const most = this.chunkFor(sink.room, effort - spent)
       spent += seekEffort
-      spent += this.walk(db, columnsWith(shapes.mostNames), most, row => {
+      spent += this.walk(db, columnsWith(shapes.mostNames), most, effort - spent, row => {
         if (sink.room === 0) return false
         if (test(row)) sink.add(row)
         return true
@@ -124,15 +128,15 @@ export class PickingSource extends Walk {
       spent += seekEffort
       spent +=
         keyEffort *
-        this.walk(db, 'stream, start, id', most, ([stream, startMs, id]) => {
+        this.walk(db, 'stream, start, id', most, most, ([stream, startMs, id]) => {
           if (found.length === room) return false
           if (this.#streams.has(stream as number)) found.push({ stream: stream as number, startMs: startMs as number, id: id as number })
           return true
         })
-      spent += found.length * seekEffort
       for (const place of found) {
         const row = rowAt(this.#reading, place)
         if (row && test(row)) sink.add(row)
+        spent += seekEffort + (row ? textEffort * textLengthOf(row) : 0)
       }
     }
     if (sink.room === 0) this.filled()
@@ -160,7 +164,7 @@ export class HitsSource implements Source {
     for (; this.#next < this.#hits.length && sink.room > 0 && spent < effort; this.#next += 1) {
       const row = rowAt(this.#reading, this.#hits[this.#next] as GeoAfter)
       if (row && this.#reading.test(row)) sink.add(row)
-      spent += seekEffort
+      spent += seekEffort + (row ? textEffort * textLengthOf(row) : 0)
     }
     return spent
   }

@@ -29,5 +29,8 @@ export const seekEffort = 5
 /** What a key in an index costs, in rows. */
 export const keyEffort = 0.25
 
+/** What a character of a text beside a point costs to read, in rows. */
+export const textEffort = 0.01
+
 /** Tells whether a row fits. */
 export type RowTest = (row: PointRow) => boolean
