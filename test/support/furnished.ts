@@ -1,4 +1,6 @@
 import { bootForTest, type TestFetch, type TestServer } from 'pounce/sdk/testing'
+import { callsOf } from './calls.ts'
+import { newSensor, newStream, pointAt } from './geostreams.ts'
 import { dataFile } from './main-job.ts'
 import { newPerson, type Person } from './people.ts'
 import { formWith, newDataset, newFolder, ok, upload } from './scene.ts'
@@ -33,6 +35,16 @@ const asideOf = async (call: TestFetch, user: string, dataset: string, file: str
   const headers = { 'tus-resumable': '1.0.0', 'upload-length': '100', 'upload-metadata': about }
   const location = (await call('/api/uploads', { method: 'POST', headers })).headers.get('location') ?? ''
   return { logo, path: `user-${user}`, relation, upload: location.replace(/^.*\//, '') }
+}
+
+/** A sensor in a space, its stream, and a reading; their numbers. */
+const measuredBy = async (call: TestFetch, space: string): Promise<Ids> => {
+  const sensor = await newSensor(callsOf(call), { spaces: [space] })
+  const stream = await newStream(callsOf(call), sensor)
+  const at = '2017-01-25T09:30:00Z'
+  const json = { start_time: at, end_time: at, type: 'Feature', geometry: pointAt(0, 0), properties: { ph: 7 }, stream_id: String(stream) }
+  const { id: datapoint } = await ok<{ id: number }>(call('/api/geostreams/datapoints', { method: 'POST', json }))
+  return { sensor: String(sensor), stream: String(stream), datapoint: String(datapoint) }
 }
 
 /** Makes one thing of each kind. */
@@ -71,6 +83,7 @@ export const furnish = async ({ call, id: user }: Person): Promise<Ids> => {
   const about = {
     ...words,
     ...aside,
+    ...(await measuredBy(call, space)),
     standard,
     context,
     definition: String(defined?.id),
