@@ -61,6 +61,7 @@ const free: readonly RegExp[] = [
   /\/contexts$/,
   /submit/,
   /[aA]rchiv/,
+  /geostreams\/streams\/\{/,
 ]
 
 const idNames = /(?:^|_)(?:id|space|collection|dataset|file|folder|user)s?$|Ids?$/
