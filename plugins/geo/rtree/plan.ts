@@ -15,7 +15,7 @@ export interface Bounds {
   readonly compared: number
   /** Streams that move. */
   readonly moving: number
-  /** Points that the R*Tree may find; with more of them the streams are walked. */
+  /** Points that the R*Tree may find; with more of them the streams that move are walked. */
   readonly hits: number
   readonly isFinal: boolean
 }
@@ -53,11 +53,11 @@ export const planFor = (known: Known, filter: GeoFilter, bounds: Bounds): Plan =
   if (areas && places.effortOf(areas) > bounds.compared) throw new TooLong()
   const wanted = filter.streams && new Set(filter.streams)
   const chosen = areas && places.choose(areas)
-  const moving = areas
-    ? movingStreams(db, areas, bounds).filter(stream => !chosen?.streams.has(stream) && wanted?.has(stream) !== false)
-    : []
-  const hits = areas && moving.length > 0 ? hitsIn(db, areas, new Set(moving), { fromMs, untilMs }, bounds) : []
-  const streams = streamsOf(wanted, chosen, hits ? [] : moving, places)
+  const isOpen = ({ stream }: Moving): boolean => !chosen?.streams.has(stream) && wanted?.has(stream) !== false
+  const moving = areas ? movingStreams(db, areas, bounds).filter(isOpen) : []
+  const hits = areas && moving.length > 0 ? hitsIn(db, areas, moving, { fromMs, untilMs }, bounds) : []
+  const walked = hits ? [] : moving.map(({ stream }) => stream)
+  const streams = streamsOf(wanted, chosen, walked, places)
   return {
     streams,
     hits: hits ?? [],
@@ -83,33 +83,53 @@ const streamsOf = (
   return all.size === places.streams.size && !wanted ? undefined : all
 }
 
+interface Moving {
+  readonly stream: number
+  readonly count: number
+}
+
 /** Streams with points that have geometries of their own near these areas. */
-const movingStreams = (db: Connection, areas: readonly GeoArea[], bounds: Bounds): readonly number[] => {
+const movingStreams = (db: Connection, areas: readonly GeoArea[], bounds: Bounds): readonly Moving[] => {
   const most = bounds.isFinal ? -1 : bounds.moving + 1
-  const rows = db.all('SELECT stream, west, south, east, north FROM streams INDEXED BY moving_streams WHERE moving > 0 LIMIT ?', most)
+  const rows = db.all(
+    'SELECT stream, count, west, south, east, north FROM streams INDEXED BY moving_streams WHERE moving > 0 LIMIT ?',
+    most,
+  )
   if (!bounds.isFinal && rows.length > bounds.moving) throw new TooLong()
   const boxes = areas.flatMap(boxesOf)
   return rows.flatMap(row => {
-    const [stream, west, south, east, north] = row as [number, number, number, number, number]
-    return boxes.some(box => west <= box[2] && east >= box[0] && south <= box[3] && north >= box[1]) ? [stream] : []
+    const [stream, count, west, south, east, north] = row as [number, number, number, number, number, number]
+    return boxes.some(box => west <= box[2] && east >= box[0] && south <= box[3] && north >= box[1]) ? [{ stream, count }] : []
   })
 }
 
-/** The R*Tree holds 32-bit floats that are rounded outwards: what it finds is looked at again. */
+/** Fewer rows are walked through without asking the R*Tree. */
+const fewRows = 1000
+/** Finding a row by its key, against walking over it. */
+const hitShare = 1 / 5
+
+/**
+ * What the R*Tree finds; undefined when walking through the streams costs less. It holds 32-bit floats that are rounded outwards, so all of it is
+ * looked at again.
+ */
 const hitsIn = (
   db: Connection,
   areas: readonly GeoArea[],
-  streams: ReadonlySet<number>,
+  moving: readonly Moving[],
   { fromMs, untilMs }: { readonly fromMs: number; readonly untilMs: number },
   bounds: Bounds,
 ): readonly GeoAfter[] | undefined => {
+  const rows = moving.reduce((sum, { count }) => sum + count, 0)
+  if (rows <= fewRows) return undefined
+  const most = Math.min(bounds.hits, Math.ceil(rows * hitShare))
+  const streams = new Set(moving.map(({ stream }) => stream))
   const hits = new Map<number, GeoAfter>()
   for (const [west, south, east, north] of areas.flatMap(boxesOf)) {
     let seen = 0
     db.each(
       `SELECT each_row(id, stream, start) FROM (SELECT id, stream, start FROM moving
         WHERE west <= ? AND east >= ? AND south <= ? AND north >= ? AND from_day <= ? AND to_day >= ? LIMIT ?)`,
-      [east, west, north, south, untilMs / dayMs + 1, fromMs / dayMs - 1, bounds.hits + 1],
+      [east, west, north, south, untilMs / dayMs + 1, fromMs / dayMs - 1, most + 1],
       ([id, stream, startMs]) => {
         seen += 1
         const isWanted = streams.has(stream as number) && (startMs as number) >= fromMs && (startMs as number) <= untilMs
@@ -117,9 +137,8 @@ const hitsIn = (
         return true
       },
     )
-    if (seen <= bounds.hits) continue
-    if (!bounds.isFinal) throw new TooLong()
-    return undefined
+    // Where there are many a walk soon meets some; if not, it takes too long, and a thread will ask for more hits.
+    if (seen > most) return undefined
   }
   return [...hits.values()]
 }

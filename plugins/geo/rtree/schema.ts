@@ -23,7 +23,7 @@ const first = `
     stream INTEGER PRIMARY KEY, count INTEGER NOT NULL, first INTEGER NOT NULL, last_end INTEGER, longest INTEGER NOT NULL,
     moving INTEGER NOT NULL, west REAL, south REAL, east REAL, north REAL, is_stale INTEGER NOT NULL DEFAULT 0,
     changes INTEGER NOT NULL DEFAULT 0);
-  CREATE INDEX moving_streams ON streams (stream, west, south, east, north) WHERE moving > 0;
+  CREATE INDEX moving_streams ON streams (stream, count, west, south, east, north) WHERE moving > 0;
   CREATE TABLE places (
     id INTEGER PRIMARY KEY AUTOINCREMENT, stream INTEGER NOT NULL, key TEXT NOT NULL, geometry TEXT NOT NULL, is_point INTEGER NOT NULL,
     west REAL NOT NULL, south REAL NOT NULL, east REAL NOT NULL, north REAL NOT NULL, count INTEGER NOT NULL DEFAULT 0);
