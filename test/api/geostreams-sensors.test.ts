@@ -1,6 +1,7 @@
 import test from 'ava'
-import { type Datapoint, GeoStore, Sensors, Streams, sensorIdOf, streamIdOf } from 'pounce/sdk'
+import { and, type Datapoint, DocumentStore, eq, GeoStore, Sensors, Streams, sensorIdOf, streamIdOf } from 'pounce/sdk'
 import { bootForTest } from 'pounce/sdk/testing'
+import { streams as streamRecords } from '../../plugins/resources/geostreams/collections.ts'
 import { allIds, type Calls, callsOf, idsOf, nextOf } from '../support/calls.ts'
 import { newSensor, newStream, pointAt } from '../support/geostreams.ts'
 import { refusal } from '../support/people.ts'
@@ -306,6 +307,21 @@ test('a sensor goes with its streams and readings, at once out of sight', async 
   t.deepEqual([...(await geo.statistics([...streams, kept])).keys()], [kept])
   t.is((await server.get(Streams).getMany(streams.map(streamIdOf))).size, 0)
   t.is((await ann.remove(`${G}/sensors/${sensor}`)).status, 404)
+})
+
+test('streams that are made while their sensor goes do not stay', async t => {
+  const body = { name: 'too late', geometry: pointAt(0, 0), properties: {} }
+  for (let round = 0; round < 5; round += 1) {
+    const sensor = await newSensor(ann)
+    const late = Array.from({ length: 8 }, () => ann.post(`${G}/streams`, { ...body, sensor_id: sensor }))
+    const [removed, ...made] = await Promise.all([ann.remove(`${G}/sensors/${sensor}`), ...late])
+    t.is(removed?.status, 200)
+    for (const { status } of made) t.true(status === 200 || status === 404, String(status))
+  }
+  t.deepEqual((await ann.get(`${G}/streams?stream_name=too%20late`)).body, noData)
+  await server.drained()
+  const left = server.get(DocumentStore).scan(streamRecords, { using: 'byName', where: and(eq('state', 'live'), eq('name', 'too late')) })
+  t.deepEqual(await Array.fromAsync(left), [])
 })
 
 test('numbers are not given out again', async t => {
