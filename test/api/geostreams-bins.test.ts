@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava'
-import type { Datapoint } from 'pounce/sdk'
-import { bootForTest, type TestServer } from 'pounce/sdk/testing'
+import { type Datapoint, type GeoBin, GeoStore, Unavailable } from 'pounce/sdk'
+import { bootForTest, MemoryGeoStore, type TestServer } from 'pounce/sdk/testing'
 import { callsOf } from '../support/calls.ts'
 import { type Dice, dice } from '../support/dice.ts'
 import { newSensor, newStream } from '../support/geostreams.ts'
@@ -279,4 +279,41 @@ test('where geostreams are not for everybody, sums are of what one may see', asy
   t.deepEqual(await rows('day/0', eve), [])
   t.is((await eve.get(`${path}/day/0?stream_id=${stream}`)).status, 404)
   t.is((await callsOf(closed.as()).get(`${path}/day/0`)).status, 401)
+})
+
+test('a store that goes away is 503 before the first bytes, and ends the connection after them', async t => {
+  const store = new (class extends MemoryGeoStore {
+    pieces = 0
+
+    override async *bins(query: Parameters<MemoryGeoStore['bins']>[0]): AsyncGenerator<readonly GeoBin[]> {
+      let given = 0
+      for await (const piece of super.bins(query)) {
+        if (given === this.pieces) throw new Unavailable('The points are away')
+        given += 1
+        yield piece
+      }
+    }
+  })()
+  const away = await bootForTest({ t, overrides: { [GeoStore]: store } })
+  const bob = await somebody(away, 'bob')
+  const stream = await newStream(bob, await newSensor(bob))
+  await tell(
+    away,
+    stream,
+    Array.from({ length: 5000 }, (_, minute) => ({ at: minute * 60_000, properties: { v: minute } })),
+  )
+  t.is((await bob.get(`${path}/minute/0`)).status, 503)
+  t.is((await bob.get(path.replace('bin', 'averages'))).status, 503)
+  store.pieces = 2
+  await t.throwsAsync(bob.get(`${path}/minute/0`))
+  store.pieces = 9
+  t.is((await rows('minute/0', bob))[0]?.properties['v']?.length, 5000)
+})
+
+test('long answers go out in gzip, while they are made, to who reads it', async t => {
+  const answer = await ann.call(`${path}/day/5`, { headers: { 'accept-encoding': 'gzip' } })
+  t.is(answer.headers.get('content-encoding'), 'gzip')
+  t.is(((await answer.json()) as readonly unknown[]).length > 0, true)
+  const plain = await ann.call(`${path}/day/5?sources=nobody`, { headers: { 'accept-encoding': 'gzip' } })
+  t.is(await plain.text(), '[]')
 })

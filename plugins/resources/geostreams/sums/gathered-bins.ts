@@ -43,12 +43,14 @@ class Run {
     }
   }
 
-  /** False at the end. */
+  /** Goes on to the next piece; false at the end. */
   async fill(): Promise<boolean> {
-    const { done, value } = await this.#pieces.next()
-    this.#piece = done ? [] : value
     this.#at = 0
-    return !done
+    for (;;) {
+      const { done, value } = await this.#pieces.next()
+      this.#piece = done ? [] : value
+      if (done || value.length > 0) return !done
+    }
   }
 
   async leave(): Promise<void> {

@@ -63,7 +63,11 @@ export const sensorFigures = async (
   return { first, endMs, streams: [...streams].sort((one, other) => one - other), numbers, others }
 }
 
-/** The first reading has most of them; of each of the others, the first reading that has it is looked for. */
+const namesAtOnce = 100
+/** Most names are in the first readings; whatever is not is looked for in larger pages. */
+const [fewPoints, manyPoints] = [16, 1000]
+
+/** The first value of each name that is wanted: most are in the first reading, the others in the first one that has them. */
 const firstValues = async (
   store: GeoStore,
   filter: GeoFilter,
@@ -71,24 +75,30 @@ const firstValues = async (
   isWanted: (name: string) => boolean,
   { properties }: SensorPart,
 ): Promise<ReadonlyMap<string, Json>> => {
-  const values = new Map<string, Json>()
-  for (const name of [...properties].filter(isWanted)) {
-    const value = Object.hasOwn(first.properties, name) ? first.properties[name] : (await firstWith(store, filter, name))?.properties[name]
-    if (value !== undefined) values.set(name, value)
+  const names = [...properties].filter(isWanted)
+  const values = new Map(names.flatMap(name => valueIn(first, name)))
+  const missing = names.filter(name => !values.has(name))
+  for (let at = 0; at < missing.length; at += namesAtOnce) {
+    const some = missing.slice(at, at + namesAtOnce)
+    for (const [name, value] of await looked(store, filter, some)) values.set(name, value)
   }
-  return values
+  return new Map(names.flatMap(name => (values.has(name) ? [[name, values.get(name) ?? null] as const] : [])))
 }
 
-const firstWith = async (store: GeoStore, filter: GeoFilter, name: string): Promise<Datapoint | undefined> => {
-  const { attributes } = filter
-  const isWanted = ({ properties }: Datapoint): boolean => !attributes || attributes.some(each => hasAttribute(properties, each))
-  // Attributes are alternatives, so the store looks for this one alone.
-  const query = { filter: { ...filter, attributes: [{ key: name }] } }
-  const [found] = (await store.find({ ...query, limit: 1 })).points
-  if (!found || isWanted(found)) return found
-  for await (const points of store.read(query)) {
-    const fitting = points.find(isWanted)
-    if (fitting) return fitting
+const valueIn = ({ properties }: Datapoint, name: string): readonly (readonly [string, Json])[] =>
+  Object.hasOwn(properties, name) ? [[name, properties[name] ?? null]] : []
+
+const looked = async (store: GeoStore, filter: GeoFilter, names: readonly string[]): Promise<ReadonlyMap<string, Json>> => {
+  const values = new Map<string, Json>()
+  // Attributes are alternatives: the store looks for the names, and those of the question are looked at here.
+  const { attributes: asked } = filter
+  let query = { filter: { ...filter, attributes: names.map(key => ({ key })) }, limit: fewPoints }
+  for (;;) {
+    const { points, next } = await store.find(query)
+    for (const point of points)
+      if (!asked || asked.some(each => hasAttribute(point.properties, each)))
+        for (const name of names) if (!values.has(name)) for (const [, value] of valueIn(point, name)) values.set(name, value)
+    if (!next || values.size === names.length) return values
+    query = { ...query, ...{ after: next }, limit: manyPoints }
   }
-  return undefined
 }

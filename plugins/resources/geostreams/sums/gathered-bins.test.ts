@@ -1,0 +1,115 @@
+import test from 'ava'
+import { type GeoBin, Invalid } from 'pounce/sdk'
+import { MemoryGeoStore } from 'pounce/sdk/testing'
+import { type Gathered, gatheredBins } from './gathered-bins.ts'
+
+const dayMs = 86_400_000
+
+/** Bins of a stream out of nothing, and who has let go of them. */
+class Runs extends MemoryGeoStore {
+  readonly left: number[] = []
+  readonly #of: (stream: number) => AsyncIterable<readonly GeoBin[]>
+
+  constructor(of: (stream: number) => AsyncIterable<readonly GeoBin[]>) {
+    super()
+    this.#of = of
+  }
+
+  override async *bins({ filter }: Parameters<MemoryGeoStore['bins']>[0]): AsyncGenerator<readonly GeoBin[]> {
+    const { streams = [] } = filter
+    try {
+      for (const stream of streams) yield* this.#of(stream)
+    } finally {
+      this.left.push(...streams)
+    }
+  }
+}
+
+const bin = (stream: number, property: string, day: number): GeoBin => ({
+  ...{ stream, property, fromMs: day * dayMs, toMs: (day + 1) * dayMs, depth: null, group: [] },
+  ...{ count: 1, sum: day, min: day, max: day },
+})
+
+/** In pieces of all sizes, also of none. */
+async function* inPieces(bins: readonly GeoBin[], size: number): AsyncGenerator<readonly GeoBin[]> {
+  yield []
+  for (let at = 0; at < bins.length; at += size) yield bins.slice(at, at + size)
+}
+
+const gather = (store: MemoryGeoStore, streams: readonly number[], group = (fromMs: number): number => fromMs) =>
+  gatheredBins(store, { streams }, { time: 'day' }, group)
+
+const shapeOf = ({ property, group, bins }: Gathered) => [property, group / dayMs, bins.map(({ stream }) => stream).sort((a, b) => a - b)]
+
+test('runs of few and of many streams come as one, in order, whatever their pieces', async t => {
+  for (const count of [1, 2, 8, 9, 30]) {
+    const streams = Array.from({ length: count }, (_, at) => at + 1)
+    // Each stream has the days that its number divides, of two properties, one of them beyond the first plane of Unicode.
+    const daysOf = (stream: number): readonly number[] => Array.from({ length: 60 }, (_, day) => day).filter(day => day % stream === 0)
+    const store = new Runs(stream =>
+      inPieces(
+        ['\uffee', '𝒗'].flatMap(property => daysOf(stream).map(day => bin(stream, property, day))),
+        (stream % 5) + 1,
+      ),
+    )
+    const found = (await Array.fromAsync(gather(store, streams))).map(shapeOf)
+    const expected = ['\uffee', '𝒗'].flatMap(property =>
+      Array.from({ length: 60 }, (_, day) => [property, day, streams.filter(stream => day % stream === 0)]),
+    )
+    t.deepEqual(found, expected, `${count}`)
+    t.deepEqual(
+      [...store.left].sort((a, b) => a - b),
+      streams,
+    )
+  }
+})
+
+test('bins of one group come together', async t => {
+  const store = new Runs(stream =>
+    inPieces(
+      [0, 1, 2, 3].map(day => bin(stream, 'v', day)),
+      1,
+    ),
+  )
+  const found = await Array.fromAsync(gather(store, [1, 2], fromMs => Math.floor(fromMs / (2 * dayMs))))
+  t.deepEqual(
+    found.map(({ group, bins }) => [group, bins.length]),
+    [
+      [0, 4],
+      [1, 4],
+    ],
+  )
+})
+
+test('who leaves early lets go of all streams', async t => {
+  const store = new Runs(stream =>
+    inPieces(
+      [0, 1, 2].map(day => bin(stream, 'v', day)),
+      1,
+    ),
+  )
+  for await (const { bins } of gather(store, [1, 2, 3])) {
+    t.is(bins.length, 3)
+    break
+  }
+  t.deepEqual([...store.left].sort(), [1, 2, 3])
+})
+
+test('a stream that fails fails all, and the others are let go', async t => {
+  const store = new Runs(async function* (stream) {
+    yield [bin(stream, 'v', 0)]
+    if (stream === 2) throw new Error('away')
+    yield [bin(stream, 'v', 1)]
+  })
+  await t.throwsAsync(Array.fromAsync(gather(store, [1, 2, 3])), { message: 'away' })
+  t.deepEqual([...store.left].sort(), [1, 2, 3])
+})
+
+test('more bins of many streams than memory is for are refused', async t => {
+  const piece = Array.from({ length: 2000 }, (_, day) => bin(9, 'v', day))
+  const store = new Runs(async function* (stream) {
+    if (stream >= 8) for (let n = 0; n < 126; n += 1) yield piece
+  })
+  const streams = Array.from({ length: 10 }, (_, at) => at + 1)
+  await t.throwsAsync(Array.fromAsync(gather(store, streams)), { instanceOf: Invalid, message: /choose longer bins/ })
+})
