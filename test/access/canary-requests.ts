@@ -47,11 +47,22 @@ const fillings = (path: string, valuesOf: (kind: string, name: string) => readon
   return valuesOf(kindOf(path, name), name).flatMap(value => fillings(path.replace(`{${name}}`, encodeURIComponent(value)), valuesOf))
 }
 
+const entitySets = ['Things', 'Locations', 'Sensors', 'Datastreams', 'ObservedProperties', 'Observations', 'FeaturesOfInterest']
+
+/** Sets of entities, and those made of a sensor, a stream and a reading. */
+const inSensorThings = (name: string, { sensor, stream, datapoint }: Ids): readonly string[] => {
+  if (name === 'property') return ['name']
+  if (name === 'link') return ['Thing']
+  const entities = sensor === undefined ? [] : [`Things(${sensor})`, `Datastreams('${stream}:level')`, `Observations('${datapoint}:level')`]
+  return name === 'entity' ? entities : [...entitySets, ...entities]
+}
+
 /** What a set has for the parameters of a route's path. */
 const valuesIn =
   ({ path, ids, numbers }: DeclaredRoute, set: Ids) =>
   (kind: string, name: string): readonly string[] => {
     if (ids.includes(name)) return idsFor(set, kind)
+    if (path.startsWith('/api/sensorthings/')) return inSensorThings(name, set)
     if (numbers.includes(name)) return set[kind] === undefined ? [] : [set[kind]]
     if (name === 'folder') return set['preview'] === undefined ? [] : [`${set['preview']}_files`]
     return [set[name] ?? (/proxy/.test(path) ? 'canary' : (Object.values(set).find(isId) ?? unknownId))]
@@ -72,6 +83,7 @@ const wide = ['', 'zq*', 'name:zq*', 'tag:zq*', 'creator:zq*', 'email:zq*', 'cre
 const plainValues = (name: string, schema: Schema): readonly string[] => {
   if (/^(?:limit|size|max)$/.test(name)) return ['100']
   if (name === 'grouping') return ['OR']
+  if (name === '$expand') return ['Datastreams', 'Observations', 'Thing', 'Datastream', 'Locations']
   if (name === 'geocode') return [`${planted.latitude},${planted.longitude},1`]
   if (name === 'geojson') return [planted.around]
   const fixed = choices(schema)
@@ -101,7 +113,7 @@ const queriesNaming = (route: DeclaredRoute, set: Ids): readonly Pairs[] =>
 
 /** Where a path, a query or a body has the number of a sensor, a stream or a reading. */
 const numberPlaces =
-  /((?:(?:sensor|stream|datapoint)s\/|(?:sensor|stream)_id(?:=|":")|(?:Things|Locations|Datastreams|Observations)\())(\d+)/g
+  /((?:(?:sensor|stream|datapoint)s\/|(?:sensor|stream)_id(?:=|":")|(?:Things|Locations|Datastreams|Observations)\('?))(\d+)/g
 const unknownNumber = '999999999'
 
 /** Without their ids, all things are alike. Undefined when a text names none of the set. */

@@ -46,5 +46,25 @@ export const leakIn = (world: World, { route, caller, slots, at }: Cell, text: s
     const what = hidden.get(id)
     if (what !== undefined && !asked.has(id)) return what
   }
+  return numberIn(world, route.name, caller, text)
+}
+
+/** Lists of what has small numbers on the wire. */
+const numberedLists: Readonly<Record<string, ThingKind>> = {
+  listSensors: 'sensor',
+  listStreams: 'stream',
+  searchStreams: 'stream',
+  listDatapoints: 'datapoint',
+}
+
+/** The number of something that the caller may not see, in a list of such things. */
+const numberIn = ({ mode, standing }: World, route: string, caller: CallerName, text: string): string | undefined => {
+  const kind = numberedLists[route]
+  if (kind === undefined || mode !== 'closed' || caller === 'superAdmin') return undefined
+  const own = accountOf[caller]
+  const isOutside = ['anonymous', 'stranger', 'serverAdmin', 'otherSpaceKey'].includes(caller)
+  const hidden = ['foreign', 'deleted', ...(isOutside ? ['lab'] : []), ...Object.values(accountOf).filter(name => name !== own)]
+  const numbers = new Map(hidden.map(state => [standing[state ?? '']?.[kind], `${kind} of ${state}`]))
+  for (const [, number = ''] of text.matchAll(/[{,]"id":(\d+)/g)) if (numbers.has(number)) return numbers.get(number)
   return undefined
 }

@@ -1,0 +1,45 @@
+import test from 'ava'
+import { type Defect, defectTests, inPolicy, inRights, inRoute } from './defects.ts'
+import { makeWorld } from './world.ts'
+
+const closed = await makeWorld('closed')
+test.after.always(() => closed.stop())
+
+/** As in `defects.test.ts`; the last ones let something be changed. */
+const defects: Readonly<Record<string, Defect>> = {
+  'readings are for everybody though the server says no': {
+    who: 'anonymous',
+    put: inRoute('getSensor', () => ({ permission: 'anyone', of: undefined })),
+    routes: ['getSensor'],
+  },
+  'a stream does not ask its sensor': {
+    who: 'stranger',
+    put: inRights('stream', rightsOf => async ids => {
+      const found = await rightsOf(ids)
+      return new Map([...found].map(([id, { author, spaces, state }]) => [id, { author, spaces, state, isPublic: true }]))
+    }),
+    routes: ['getStream'],
+  },
+  'a list of sensors leaves out the condition': {
+    who: 'stranger',
+    put: inPolicy(() => ({ visibleTo: () => 'all' })),
+    routes: ['listSensors', 'listDatapoints'],
+  },
+  'a change of a sensor takes only the right to look': {
+    who: 'viewer',
+    put: inRoute('updateSensor', () => ({ permission: 'ViewGeoStream' })),
+    routes: ['updateSensor'],
+  },
+  'nobody looks whose stream it is that readings are added to': {
+    who: 'grouped',
+    put: inPolicy(() => ({ allowed: async (_caller, _permission, _kind, ids) => new Set(ids) })),
+    routes: ['createDatapoints'],
+  },
+  'whoever may delete a reading may delete all': {
+    who: 'editor',
+    put: inRoute('dropGeostreams', () => ({ permission: 'DeleteGeoStream' })),
+    routes: ['dropGeostreams'],
+  },
+}
+
+defectTests(test, { closed }, 'closed', defects)
