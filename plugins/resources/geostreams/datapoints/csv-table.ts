@@ -3,6 +3,7 @@ import type { Settings } from '../config.ts'
 import { type Branch, branchOf, type Column, type PropertyColumns, restOf, valueAt } from './csv-columns.ts'
 import type { Owner } from './owners.ts'
 import { printTime } from './print-time.ts'
+import type { TextPieces } from './text-pieces.ts'
 
 type CsvSettings = Pick<Settings, 'csvSeparator' | 'csvHidePrefix' | 'csvIgnore'>
 
@@ -73,7 +74,7 @@ const after: readonly Fixed[] = [
 interface Tail {
   readonly geometry: object
   readonly owner: Owner
-  readonly text: string
+  readonly bytes: Uint8Array
 }
 const mostTails = 20_000
 
@@ -100,40 +101,49 @@ export class CsvTable {
     this.head = `${all.map(csvText).join(',')}\r\n`
   }
 
-  /** Lines with their ends, of those whose streams have owners. Made for millions of lines. */
-  lines(points: readonly Datapoint[], owners: ReadonlyMap<number, Owner | undefined>): string {
+  /** Adds lines with their ends, of those whose streams have owners. Made for millions of lines. */
+  write(to: TextPieces, points: readonly Datapoint[], owners: ReadonlyMap<number, Owner | undefined>): void {
     const isPlain = this.#before.length === before.length
-    let text = ''
     for (const point of points) {
       const owner = owners.get(point.stream)
       if (!owner) continue
-      text += isPlain ? plainBegin(point) : this.#before.map(({ print }) => `${print(point, owner)},`).join('')
+      if (isPlain) writeBegin(to, point)
+      else for (const { print } of this.#before) to.add(`${print(point, owner)},`)
       const { properties } = point
       for (const cell of this.#cells) {
         const value = cell(properties)
-        text += typeof value === 'number' ? `${value},` : `${csvCell(value)},`
+        if (typeof value === 'number') to.addNumber(value)
+        else if (value !== undefined) to.add(csvCell(value))
+        to.add(',')
       }
-      text += this.#tail(point, owner)
+      to.addBytes(this.#tail(point, owner))
     }
-    return text
   }
 
-  #tail(point: Datapoint, owner: Owner): string {
+  #tail(point: Datapoint, owner: Owner): Uint8Array {
     const known = this.#tails.get(point.stream)
-    if (known && known.geometry === point.geometry && known.owner === owner) return known.text
-    const text = `${this.#after.map(({ print }) => print(point, owner)).join(',')}\r\n`
+    if (known && known.geometry === point.geometry && known.owner === owner) return known.bytes
+    const bytes = Buffer.from(`${this.#after.map(({ print }) => print(point, owner)).join(',')}\r\n`)
     if (this.#tails.size >= mostTails) this.#tails.clear()
-    this.#tails.set(point.stream, { geometry: point.geometry, owner, text })
-    return text
+    this.#tails.set(point.stream, { geometry: point.geometry, owner, bytes })
+    return bytes
   }
 }
 
 /** The cells of `before` in one go. */
-const plainBegin = ({ id, createdMs, startMs, endMs }: Datapoint): string => {
-  const start = printTime(startMs)
-  const created = createdMs === startMs ? start : printTime(createdMs)
-  const end = endMs === null ? 'null' : endMs === startMs ? `"${start}"` : `"${printTime(endMs)}"`
-  return `${id},"${created}","${start}",${end},`
+const writeBegin = (to: TextPieces, { id, createdMs, startMs, endMs }: Datapoint): void => {
+  to.addNumber(id)
+  to.add(',"')
+  to.addTime(createdMs)
+  to.add('","')
+  to.addTime(startMs)
+  if (endMs === null) {
+    to.add('",null,')
+    return
+  }
+  to.add('","')
+  to.addTime(endMs)
+  to.add('",')
 }
 
 /** Without what leads to it, unless another column has that name as well. */

@@ -1,11 +1,9 @@
 import { Readable } from 'node:stream'
-import { type Bytes, youngGarbage } from 'pounce/sdk'
+import type { Bytes } from 'pounce/sdk'
 import type { CsvTable } from './csv-table.ts'
 import { DatapointPrinter } from './datapoint-json.ts'
 import type { Piece } from './readings.ts'
-
-/** Shorter pieces wait for the next one. */
-const worthSending = 16 * 1024
+import { TextPieces } from './text-pieces.ts'
 
 /** Words around and between datapoints. */
 const frames = {
@@ -13,41 +11,33 @@ const frames = {
   geojson: ['{ "type": "FeatureCollection", "features": [', ',', '] }'],
 } as const
 
-/** Such buffers lie outside of the heap, so V8 would let many pile up. */
-const bufferOf = (text: string): Buffer => {
-  const buffer = Buffer.from(text)
-  youngGarbage.passed(buffer.length)
-  return buffer
-}
-
 async function* jsonText(pieces: AsyncIterable<Piece>, format: keyof typeof frames, names: ReadonlySet<string> | undefined) {
   const [begin, between, end] = frames[format]
   const printer = new DatapointPrinter(names)
-  let text: string = begin
+  const text = new TextPieces()
+  text.add(begin)
   let isFirst = true
   for await (const { points, owners } of pieces) {
     for (const point of points) {
       const owner = owners.get(point.stream)
       if (!owner) continue
-      text += (isFirst ? '' : between) + printer.print(point, owner)
+      text.add((isFirst ? '' : between) + printer.print(point, owner))
       isFirst = false
     }
-    if (text.length < worthSending) continue
-    yield bufferOf(text)
-    text = ''
+    yield* text.take()
   }
-  yield bufferOf(text + end)
+  text.add(end)
+  yield* text.take(true)
 }
 
 async function* csvLines(pieces: AsyncIterable<Piece>, table: CsvTable) {
-  let text = table.head
+  const text = new TextPieces()
+  text.add(table.head)
   for await (const { points, owners } of pieces) {
-    text += table.lines(points, owners)
-    if (text.length < worthSending) continue
-    yield bufferOf(text)
-    text = ''
+    table.write(text, points, owners)
+    yield* text.take()
   }
-  if (text !== '') yield bufferOf(text)
+  yield* text.take(true)
 }
 
 const streamed = (text: AsyncIterable<Buffer>): Readable => Readable.from(text, { objectMode: true, highWaterMark: 2 })

@@ -6,7 +6,8 @@ const minutes = Array.from({ length: 1440 }, (_, at) => `${two(Math.floor(at / 6
 const seconds = Array.from({ length: 60 }, (_, at) => two(at))
 const parts = Array.from({ length: 1000 }, (_, at) => String(at).padStart(3, '0'))
 
-const dayOf = (day: number): string => {
+/** Of a day since 1970, up to its T: `2017-01-25T`. */
+export const dayOf = (day: number): string => {
   let text = days.get(day)
   if (text === undefined) {
     if (days.size >= maxDays) days.clear()

@@ -1,0 +1,119 @@
+import { youngGarbage } from 'pounce/sdk'
+import { dayOf } from './print-time.ts'
+
+/** Bytes that are sent together; shorter pieces wait for the next one. */
+const worthSending = 16 * 1024
+const pieceBytes = 128 * 1024
+/** Of a UTF-16 unit in UTF-8. */
+const mostBytesEach = 3
+/** Longer texts are written by the runtime. */
+const writtenByHand = 64
+const [zero, colon, point, letterZ, dash] = [0x30, 0x3a, 0x2e, 0x5a, 0x2d]
+const dayMs = 86_400_000
+const mostDigits = 16
+
+/**
+ * Text on its way to becoming pieces of bytes. What tables are made of is written byte by byte: texts that are put together leave a kilobyte of garbage
+ * for each line, and the heap grows by what V8 takes for old before it is dead.
+ */
+export class TextPieces {
+  #full: Buffer[] = []
+  #buffer = Buffer.alloc(0)
+  #length = 0
+
+  add(text: string): void {
+    this.#makeRoom(text.length * mostBytesEach)
+    if (text.length > writtenByHand) {
+      this.#length += this.#buffer.write(text, this.#length)
+      return
+    }
+    let at = this.#length
+    for (let index = 0; index < text.length; index += 1) {
+      const code = text.charCodeAt(index)
+      if (code > 0x7f) {
+        this.#length += this.#buffer.write(text, this.#length)
+        return
+      }
+      this.#buffer[at++] = code
+    }
+    this.#length = at
+  }
+
+  addBytes(bytes: Uint8Array): void {
+    this.#makeRoom(bytes.length)
+    this.#buffer.set(bytes, this.#length)
+    this.#length += bytes.length
+  }
+
+  /** As `String` prints it. */
+  addNumber(number: number): void {
+    if (!Number.isSafeInteger(number)) {
+      this.add(String(number))
+      return
+    }
+    this.#makeRoom(mostDigits + 1)
+    if (number < 0) this.#buffer[this.#length++] = dash
+    this.#digits(Math.abs(number))
+  }
+
+  /** As `printTime` does. */
+  addTime(ms: number): void {
+    const day = Math.floor(ms / dayMs)
+    const ofDay = ms - day * dayMs
+    this.add(dayOf(day))
+    this.#makeRoom(mostDigits)
+    const second = Math.floor(ofDay / 1000)
+    this.#two(Math.floor(second / 3600), colon)
+    this.#two(Math.floor(second / 60) % 60, colon)
+    const thousandths = ofDay % 1000
+    this.#two(second % 60, thousandths === 0 ? letterZ : point)
+    if (thousandths === 0) return
+    this.#buffer[this.#length++] = zero + Math.floor(thousandths / 100)
+    this.#two(thousandths % 100, letterZ)
+  }
+
+  /** What has come together, if it is worth sending, or if it is the last. */
+  take(isLast = false): readonly Buffer[] {
+    if (isLast || this.#length >= worthSending) this.#close()
+    const full = this.#full
+    this.#full = []
+    return full
+  }
+
+  #two(number: number, next: number): void {
+    const buffer = this.#buffer
+    const tens = Math.floor(number / 10)
+    buffer[this.#length++] = zero + tens
+    buffer[this.#length++] = zero + number - tens * 10
+    buffer[this.#length++] = next
+  }
+
+  #digits(number: number): void {
+    let [count, below] = [1, 10]
+    while (below <= number) {
+      count += 1
+      below *= 10
+    }
+    let left = number
+    for (let at = this.#length + count - 1; at >= this.#length; at -= 1) {
+      const tenth = Math.floor(left / 10)
+      this.#buffer[at] = zero + (left - tenth * 10)
+      left = tenth
+    }
+    this.#length += count
+  }
+
+  #makeRoom(bytes: number): void {
+    if (this.#length + bytes <= this.#buffer.length) return
+    this.#close()
+    this.#buffer = Buffer.allocUnsafeSlow(Math.max(bytes, pieceBytes))
+  }
+
+  #close(): void {
+    if (this.#length === 0) return
+    youngGarbage.passed(this.#buffer.length)
+    this.#full.push(this.#buffer.subarray(0, this.#length))
+    this.#buffer = Buffer.alloc(0)
+    this.#length = 0
+  }
+}
