@@ -78,6 +78,18 @@ test('whoever leaves a space sees its streams no longer, whatever these still sa
   await ivy.remove(`${G}/sensors/${sensor}`)
 })
 
+test('why somebody may do something to a sensor or a stream is told by their numbers', async t => {
+  const ask = (type: string, id: string | number, permission = 'AddGeoStream') =>
+    bob.get(`/api/permissions/explain?permission=${permission}&type=${type}&id=${id}`)
+  t.like((await ask('sensor', sensors.shared)).body as object, { verdict: 'no', resource: { type: 'sensor', id: String(sensors.shared) } })
+  const { body } = await ask('stream', streams.shared, 'ViewGeoStream')
+  t.like(body as object, { verdict: 'yes', resource: { type: 'stream', id: String(streams.shared) } })
+  const because = (body as { because: readonly string[] }).because.join('\n')
+  t.regex(because, new RegExp(`sensor ${sensors.shared}\\b`))
+  t.notRegex(because, /0000000/)
+  for (const id of [sensors.own, 999_999, 'nonsense', sensorIdOf(sensors.shared)]) t.is((await ask('sensor', id)).status, 404, String(id))
+})
+
 test('an account that is ReadOnly, and a key that reaches less far, change nothing beyond that', async t => {
   const dan = await somebody(server, 'Dan')
   const space = await newSpace(dan)

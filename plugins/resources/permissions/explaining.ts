@@ -4,6 +4,7 @@ import {
   type Contributions,
   Forbidden,
   type Groups,
+  geoNumberOf,
   isServerAdmin,
   isSuperAdmin,
   KnownGroups,
@@ -34,6 +35,7 @@ export interface Explained {
   readonly because: readonly string[]
 }
 
+const numbered = /\b(sensor|stream) ([0-9a-f]{24})\b/g
 const mentioned = /\b(space|group) ([0-9a-f]{24})\b/g
 
 /** Tells why somebody may do something or not, as far as whoever asks may know. */
@@ -76,8 +78,10 @@ export class Explaining {
     const seen = ids.space.size > 0 ? await this.#policy.allowed(reader, 'ViewSpace', 'space', [...ids.space].slice(0, 1000)) : []
     const [spaces, known] = await Promise.all([this.#spaces.getMany([...seen]), groups?.getMany([...ids.group].slice(0, 1000))])
     const named = (id: string): string | undefined => spaces.get(id)?.name ?? known?.get(id)?.name
+    const withNumbers = (sentence: string): string =>
+      sentence.replaceAll(numbered, (_text, kind: string, id: string) => `${kind} ${geoNumberOf(id)}`)
     return sentences.map(sentence =>
-      sentence.replaceAll(mentioned, (text, _kind: string, id: string) => {
+      withNumbers(sentence).replaceAll(mentioned, (text, _kind: string, id: string) => {
         const name = named(id)
         return name === undefined ? text : `${text} (${name})`
       }),

@@ -1,4 +1,18 @@
-import { allPermissions, didYouMean, Forbidden, Invalid, type Kind, NotFound, type Permission, routesFor, s, verbOf } from 'pounce/sdk'
+import {
+  allPermissions,
+  didYouMean,
+  Forbidden,
+  Invalid,
+  type Kind,
+  NotFound,
+  type Permission,
+  type Ref,
+  routesFor,
+  s,
+  sensorIdOf,
+  streamIdOf,
+  verbOf,
+} from 'pounce/sdk'
 import { RightsExplained } from './explaining.ts'
 import { sentences } from './permission-sentences.ts'
 
@@ -6,7 +20,7 @@ const route = routesFor('permissions', { explaining: RightsExplained })
 
 const kinds = [
   ...(['space', 'collection', 'dataset', 'folder', 'file', 'section', 'preview', 'thumbnail'] as const),
-  ...(['metadata', 'comment', 'relation', 'vocabulary', 'term', 'user'] as const),
+  ...(['metadata', 'comment', 'relation', 'vocabulary', 'term', 'user', 'sensor', 'stream'] as const),
 ] satisfies readonly Kind[]
 
 const isPermission = (name: string): name is Permission => allPermissions.has(name)
@@ -18,6 +32,14 @@ const isKind = (name: string): name is (typeof kinds)[number] => kinds.some(kind
 const readKind = (name: string): Kind => {
   if (isKind(name)) return name
   throw new Invalid(`Nobody has rights on a ${name}${didYouMean(name, kinds)}; type is one of ${kinds.join(', ')}`)
+}
+
+/** Sensors and streams are named by their numbers, as everywhere; what is no number names nothing. */
+const readThing = (type: string, id: string): Ref => {
+  const kind = readKind(type)
+  if (kind !== 'sensor' && kind !== 'stream') return { kind, id }
+  const idOf = kind === 'sensor' ? sensorIdOf : streamIdOf
+  return { kind, id: /^[1-9]\d{0,14}$/.test(id) ? idOf(Number(id)) : 'none' }
 }
 
 export const listPermissions = route({
@@ -47,7 +69,7 @@ export const explainPermission = route({
     permission: s.String({ maxLength: 100, description: 'Such as `EditDataset`; see `GET /api/permissions`' }),
     user: s.Optional(s.String({ maxLength: 100, description: 'Id of an account, or `anonymous`; absent: whoever asks' })),
     type: s.Optional(s.String({ maxLength: 100, description: `One of ${kinds.join(', ')}` })),
-    id: s.Optional(s.String({ maxLength: 100, description: 'Of a thing of that type' })),
+    id: s.Optional(s.String({ maxLength: 100, description: 'Of a thing of that type; of sensors and streams the number' })),
   }),
   responses: {
     200: s.Object({
@@ -64,9 +86,9 @@ export const explainPermission = route({
     const permission = readPermission(query.permission)
     if ((query.type === undefined) !== (query.id === undefined))
       throw new Invalid('type and id name a thing together: send both or neither')
-    const on = query.type === undefined || query.id === undefined ? undefined : { kind: readKind(query.type), id: query.id }
+    const on = query.type === undefined || query.id === undefined ? undefined : readThing(query.type, query.id)
     const { user, verdict, because } = await explaining.explain(caller, { user: query.user, permission, on })
-    const resource = on ? { type: on.kind, id: on.id } : null
+    const resource = on && query.id !== undefined ? { type: on.kind, id: query.id } : null
     return { status: 200, body: { user, permission, verb: verbOf[permission], resource, verdict, because: [...because] } }
   },
 })
