@@ -73,8 +73,8 @@ export class TaskThread {
     this.#worker.ref()
     this.#last += 1
     const task: Task = { pieces: [], isDone: false, error: undefined, wake: () => undefined }
-    this.#tasks.set(this.#last, task)
     this.#worker.postMessage({ task: this.#last, question } satisfies ToThread, handedOver)
+    this.#tasks.set(this.#last, task)
     this.#listen()
     return [this.#last, task]
   }

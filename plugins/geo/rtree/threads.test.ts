@@ -44,6 +44,36 @@ test('a page that takes long to find is found by a thread, and is the same', asy
   }
 })
 
+test('pages of many streams follow on each other without a gap, whichever way they are found', async t => {
+  const store = await openGeo(t, await testFolder(t), { placesPerStream: 2 })
+  const model = new MemoryGeoStore()
+  const points = [...stations(300, 20), ...ship(1500, 50_000).map(point => ({ ...point, stream: 900 + (point.id % 2) }))]
+  await Promise.all([fill(store, points), fill(model, points)])
+  const boxes = [
+    [-180, -90, 180, 90],
+    [0, 0, 39, 4],
+    [0, 0, 6, 3],
+    [-20, -20, 20, 20],
+    [3, 0, 3, 2],
+  ] as const
+  for (const box of boxes)
+    for (const by of ['start', 'stream'] as const)
+      for (const order of ['ascending', 'descending'] as const) {
+        const query = { filter: { areas: [{ box }], fromMs: start + 60_000 }, sort: { by, order } }
+        const expected = (await Array.fromAsync(model.read(query))).flat().map(({ id }) => id)
+        const ids: number[] = []
+        for (let page = await store.find({ ...query, limit: 370 }); ; page = await store.find({ ...query, limit: 370, after: page.next })) {
+          ids.push(...page.points.map(({ id }) => id))
+          if (!page.next) break
+        }
+        t.deepEqual(ids, expected, JSON.stringify([box, by, order]))
+        t.deepEqual(
+          (await Array.fromAsync(store.read(query))).flat().map(({ id }) => id),
+          expected,
+        )
+      }
+})
+
 test('long reads and large inserts leave the event loop free', async t => {
   const store = await openGeo(t, await testFolder(t))
   await fill(store, stations(100, 200))

@@ -60,7 +60,8 @@ export class Writer {
     try {
       yield this.#insertAll(batches)
     } catch (error) {
-      if (batches.length === 1) throw error
+      // A lock or a broken disk is there for the others too, and they would wait for it one after the other.
+      if (batches.length === 1 || tell(error).problem === 'unavailable') throw error
       yield batches.map(batch => {
         try {
           return this.#insertAll([batch])[0] as Inserted
