@@ -79,8 +79,7 @@ export class SensorThingsService {
   /** `NotFound` for what is not there or not for the caller; `Invalid` for what cannot be asked. */
   async answer({ caller, path, options, extras }: Question): Promise<Json> {
     const world = new World(caller, this.#ports)
-    const segments = read('Path', path, 'The path')
-    const place = await placeOf(world, segments)
+    const place = await placeOf(world, path)
     const answer = new Answer(world.root, extras)
     if (place.is === 'value') {
       mustHaveNone(options)
@@ -94,7 +93,7 @@ export class SensorThingsService {
 
   /** The bare value of a property: texts as they are, everything else as JSON. */
   async value({ caller, path }: Pick<Question, 'caller' | 'path'>): Promise<string> {
-    const place = await placeOf(new World(caller, this.#ports), read('Path', path, 'The path'))
+    const place = await placeOf(new World(caller, this.#ports), path)
     if (place.is !== 'value') throw new Invalid('$value follows a property, as in Things(1)/name/$value')
     const value = shown(place.value)
     return typeof value === 'string' ? value : JSON.stringify(value)
@@ -146,11 +145,12 @@ const readToken = (text: string): Cursor => {
 const noSuch = (name: string): Problem =>
   new Problem(404, 'not-found', `The path knows no ${name.slice(0, 100)}; /api/sensorthings/v1.1 lists where to begin`)
 
-const placeOf = async (world: World, segments: readonly ParsedSegment[]): Promise<Place> => {
-  const [first, ...rest] = segments
-  if (!first || !isSetName(first.name)) throw noSuch(first?.name ?? '')
-  if (segments.length > mostSegments) throw new Invalid(`The path has more than ${mostSegments} parts`)
-  let place = await chosen({ is: 'entities', entities: sets[first.name](world), at: `${world.root}/${first.name}` }, first)
+const placeOf = async (world: World, path: string): Promise<Place> => {
+  const [name = ''] = path.split(/[(/]/)
+  if (!isSetName(name)) throw noSuch(name)
+  const [first, ...rest] = read('Path', path, 'The path')
+  if (!first || rest.length >= mostSegments) throw new Invalid(`The path has more than ${mostSegments} parts`)
+  let place = await chosen({ is: 'entities', entities: sets[name](world), at: `${world.root}/${name}` }, first)
   for (const segment of rest) place = await stepTo(world, place, segment)
   return place
 }
