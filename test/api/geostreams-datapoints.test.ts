@@ -143,7 +143,10 @@ test('limited keys reach as far as they say', async t => {
   t.is((await held.post(path, sent({ stream_id: String(own) }))).status, 200)
   t.is((await held.post(path, sent())).status, 404)
   await made()
-  t.deepEqual(new Set(((await held.get(path)).body as readonly { stream_id: string }[]).map(each => each.stream_id)), new Set([String(own)]))
+  t.deepEqual(
+    new Set(((await held.get(path)).body as readonly { stream_id: string }[]).map(each => each.stream_id)),
+    new Set([String(own)]),
+  )
   t.is((await held.get(`${path}?stream_id=${stream}`)).status, 404)
   t.is((await held.get(`${path}/${await made()}`)).status, 404)
 })
@@ -183,4 +186,22 @@ test('a stream remembers when it last changed and what its datapoints tell', asy
   const { Streams } = await import('pounce/sdk')
   const record = await server.get(Streams).get(streamIdOf(own))
   t.deepEqual(record?.parameters.toSorted(), ['depth', 'nitrate', 'site'])
+})
+
+test('an installation may let every active account add, to what it sees, and take lone points with their latitude first', async t => {
+  const config = { resources: { geostreams: { anybodyMayAdd: true, latitudeFirst: true } } }
+  const open = await bootForTest({ t, config })
+  const [owner, other] = [await somebody(open, 'owner'), await somebody(open, 'other')]
+  const own = await newStream(owner, await newSensor(owner), { geometry: pointAt(40.1, -88.2, 0) })
+  const more = { stream_id: String(own), geometry: pointAt(40.1, -100.2, 5) }
+  const { status, body } = await other.post(path, sent(more))
+  t.is(status, 200)
+  t.like(body, { geometry: pointAt(-100.2, 40.1, 5) })
+  const bulk = await other.post(`${path}/bulk`, { datapoints: [sent(more)], stream_id: own })
+  t.is(bulk.status, 400)
+  t.is((await other.post(`${path}/bulk`, { datapoints: [sent({ ...more, geometry: pointAt(-100.2, 40.1) })], stream_id: own })).status, 200)
+  t.is((await other.remove(`${path}/${(body as { id: number }).id}`)).status, 403)
+  t.is((await callsOf(open.as()).post(path, sent(more))).status, 401)
+  t.is((await other.post(path, sent({ ...more, stream_id: '777777' }))).status, 404)
+  t.is((await other.post(path, sent({ ...more, geometry: pointAt(95, 1) }))).status, 400)
 })
