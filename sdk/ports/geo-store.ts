@@ -130,6 +130,7 @@ export interface GeoBin {
   /** For each name of `groupBy` the value: a text as it is, a number or boolean as JSON text; null for anything else. */
   readonly group: readonly (string | null)[]
   readonly count: number
+  /** Infinite when no number is large enough. */
   readonly sum: number
   readonly min: number
   readonly max: number

@@ -164,6 +164,22 @@ export function geoBinsContract(test: TestFn, open: Open): void {
     )
   })
 
+  test('a sum that is too large for a number is infinite, and harms no other', async t => {
+    const store = await open(t)
+    const values = [1.7e308, 1.7e308, -1.7e308, -1.7e308, 1e301, 0.5, 3e-320, 5e-324]
+    await store.insert(
+      values.map((v, index) => reading(index + 1, '2026-01-05T00:00:00Z', v, { stream: Math.min(3, Math.floor(index / 2) + 1) })),
+    )
+    t.deepEqual(
+      (await binsOf(store, { time: 'all' })).map(({ count, sum, min, max }) => [count, sum, min, max]),
+      [
+        [2, Number.POSITIVE_INFINITY, 1.7e308, 1.7e308],
+        [2, Number.NEGATIVE_INFINITY, -1.7e308, -1.7e308],
+        [4, 1e301, 5e-324, 1e301],
+      ],
+    )
+  })
+
   test('many bins come in pieces', async t => {
     const store = await open(t)
     const start = at('2026-01-05T00:00:00Z')

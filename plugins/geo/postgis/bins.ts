@@ -37,6 +37,10 @@ const valuesFrom = (properties: GeoBinning['properties'], binds: Binds): string 
   return ` cross join unnest(${names}) as e (property) cross join lateral (select properties -> property as value) v`
 }
 
+/** PostgreSQL refuses a sum that is too large for a number: those that could make one are summed up by themselves, scaled down. */
+const isHuge = 'abs(number) >= 1e300'
+const scale = 2 ** -64
+
 /** One row for each number in each span `n`, or of the whole time. */
 const numbersStatement = (filter: Narrowed, binning: GeoBinning, spans: Spans | undefined, binds: Binds): string => {
   const { depthMetres, groupBy = [], properties } = binning
@@ -62,7 +66,7 @@ export const binsSource = (filter: Narrowed, binning: GeoBinning): Source => ({
     const keys = ['stream', 'property', ...(spans ? ['n'] : []), 'depth', ...groups]
     const [from, to] = spans ? [spans.startOf('n'), spans.startOf('(n + 1)')] : ['min(start_ms)', 'max(last_ms)']
     const columns = ['stream', 'property', `${from} as from_ms`, `${to} as to_ms`, 'depth', ...groups]
-    const sums = 'count(*), sum(number), min(number), max(number)'
+    const sums = `count(*), sum(number) filter (where not ${isHuge}), min(number), max(number), sum(number * ${scale}::float8) filter (where ${isHuge})`
     const numbers = numbersStatement(filter, binning, spans, binds)
     const all = `select ${columns.join(', ')}, ${sums} from (${numbers}) numbers group by ${keys.join(', ')}`
     const order = ['stream', 'property collate "C"', 'from_ms', 'depth', ...groups.map(group => `${group} collate "C" nulls first`)]
@@ -87,7 +91,7 @@ const afterCondition = (row: Row, groups: readonly string[], binds: Binds): stri
 /** The sum in a row of `binsSource`. */
 export const binOf = (row: Row, groups: number): GeoBin => {
   const [stream, property, from, to, depth, ...rest] = row
-  const [count, sum, min, max] = rest.slice(groups).map(Number) as [number, number, number, number]
+  const [count, sum, min, max, huge] = rest.slice(groups).map(Number) as [number, number, number, number, number]
   return {
     stream: Number(stream),
     property: property ?? '',
@@ -96,7 +100,7 @@ export const binOf = (row: Row, groups: number): GeoBin => {
     depth: depth === null || depth === undefined ? null : Number(depth),
     group: rest.slice(0, groups),
     count,
-    sum,
+    sum: sum + huge / scale,
     min,
     max,
   }

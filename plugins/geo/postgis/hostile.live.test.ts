@@ -119,15 +119,6 @@ live('numbers and names at the edge of what JSON has come back as they were', as
   t.is(await store.count({ attributes: [{ key: 'numbers', contains: [5e-324] }] }, 10), 1)
 })
 
-live('sums beyond what a number holds are refused, and do no harm to others', async t => {
-  const store = await openStore(t, { url: url('POSTGIS') })
-  await store.insert([1, 2].map(id => pointAt(id, { properties: { huge: 1.7e308, small: 1 } })))
-  const sums = (properties?: readonly string[]) =>
-    Array.fromAsync(store.bins({ filter: {}, binning: { time: 'day', ...(properties ? { properties } : {}) } }))
-  await t.throwsAsync(sums(), { instanceOf: Invalid })
-  t.is((await sums(['small'])).flat()[0]?.sum, 2)
-})
-
 live('the largest calls are taken, whatever they hold', async t => {
   const store = await openStore(t, { url: url('POSTGIS') })
   const text = '"\\'.repeat(10_000)
