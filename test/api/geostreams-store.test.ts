@@ -8,6 +8,7 @@ import * as streamRoutes from '../../plugins/resources/geostreams/streams/routes
 import { callsOf } from '../support/calls.ts'
 import { newSensor, newStream, pointAt } from '../support/geostreams.ts'
 import { newPerson } from '../support/people.ts'
+import { until } from '../support/until.ts'
 
 const G = '/api/geostreams'
 const geometry = { type: 'Point', coordinates: [0, 0] } as const
@@ -90,4 +91,21 @@ test('readings of more than 10,000 streams are counted, but not chosen by somebo
   await t.throwsAsync(server.get(Streams).chosen(caller, {}), { instanceOf: Invalid, message: /10000 streams/ })
   t.is(await server.get(Streams).chosen({ ...caller, superAdmin: true }, {}), undefined)
   t.deepEqual(await server.get(Streams).chosen(caller, { stream: first }), [first])
+})
+
+test('sensors and streams are in an index that is built anew', async t => {
+  const server = await bootForTest({ t })
+  const admin = callsOf(server.as(server.admin.key))
+  await newStream(admin, await newSensor(admin, { name: 'phoenix tower' }), { name: 'phoenix ash' })
+  await server.drained()
+  const kinds = async () => {
+    const { results } = (await admin.get('/api/search?query=phoenix')).body as { results: { resource_type: string }[] }
+    return results.map(({ resource_type }) => resource_type).toSorted()
+  }
+  t.deepEqual(await kinds(), ['sensor', 'stream'])
+  t.is((await admin.post('/api/deleteindex')).status, 200)
+  t.deepEqual(await kinds(), [])
+  t.is((await admin.post('/api/reindex')).status, 200)
+  await until('both to be found again', async () => (await kinds()).length === 2)
+  t.deepEqual(await kinds(), ['sensor', 'stream'])
 })
