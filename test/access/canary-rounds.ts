@@ -47,7 +47,7 @@ class Rounds {
         : path.startsWith('/api/search')
           ? unordered(text)
           : text
-      seen.set(path, `${status}\n${headers}\n${told}`.replaceAll(/"requestId":"[^"]*"/g, ''))
+      seen.set(path, `${status}\n${headers}\n${told}`.replaceAll(/"(?:requestId|lastUsed)":"[^"]*"/g, ''))
     })
     return seen
   }

@@ -17,7 +17,7 @@ export interface Question {
 
 /** What is answered. */
 export interface Answered {
-  /** The first datapoints, at most 1,000. */
+  /** The first datapoints that are shown, at most 1,000. */
   readonly first: readonly Datapoint[]
   /** There are no others, or a page is asked for. */
   readonly isWhole: boolean
@@ -52,7 +52,9 @@ export class ReadingsStore {
     const owners = this.#owners.begin()
     const { points, next } = await this.geo.find({ filter, sort, ...(page ?? { limit: foundAtOnce }) })
     const isWhole = page !== undefined || next === undefined
-    const answered = { first: points, isWhole, pieces: () => joined(isWhole ? [points] : this.geo.read({ filter, sort }), owners) }
+    const known = await owners.of(points.map(({ stream }) => stream))
+    const first = points.filter(({ stream }) => known.get(stream) !== undefined)
+    const answered = { first, isWhole, pieces: () => joined(isWhole ? [points] : this.geo.read({ filter, sort }), owners) }
     return page && next ? { ...answered, next: [next.startMs, next.stream, next.id].join('_') } : answered
   }
 
