@@ -1,4 +1,5 @@
 import test from 'ava'
+import { GeoStore } from 'pounce/sdk'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 import { refusal } from '../support/scene.ts'
 import { addressOf, dawn, idsOf, type Json, makeStations, type StaPage, type Station, sta, staAll } from '../support/sensorthings.ts'
@@ -208,6 +209,51 @@ test('$select shows what is asked for, and expansions besides', async t => {
   t.is(path['result'], null)
   t.is(((path['Datastream'] as Json)['Thing'] as Json)['name'], first.name)
   t.is(((path['Datastream'] as Json)['Sensor'] as Json)['name'], first.name)
+})
+
+test('observations come as rows when that is asked for', async t => {
+  const points = streamOf(first).points
+  const path = `/Datastreams('${datastream()}')/Observations?$resultFormat=dataArray&$top=10`
+  const page = await get(`${path}&$select=id,result,phenomenonTime`)
+  t.deepEqual(page.value, [
+    {
+      'Datastream@iot.navigationLink': `${root()}/Datastreams('${datastream()}')`,
+      components: ['id', 'phenomenonTime', 'result'],
+      'dataArray@iot.count': 10,
+      dataArray: points
+        .slice(0, 10)
+        .map(({ id }, at) => [`${id}:nitrate`, `${timeAt(at)}${at % 4 === 0 ? `/${timeAt(at + 0.5)}` : ''}`, at % 7]),
+    },
+  ])
+  const rows = (await staAll(server.as(), server, path)).map(each => each['dataArray'] as readonly unknown[])
+  t.deepEqual(
+    rows.map(({ length }) => length),
+    [10, 10, 4],
+  )
+  t.is((await get(`/FeaturesOfInterest(${points[0]!.id})/Observations?$resultFormat=dataArray`)).value.length, 4)
+  for (const refused of ['/Things?$resultFormat=dataArray', `${path}&$expand=Datastream`, '/Observations?$resultFormat=CSV'])
+    t.is((await server.as()(addressOf(refused))).status, 400, refused)
+})
+
+test.serial('the last value of every station costs one reading of each stream', async t => {
+  const geo = server.get(GeoStore)
+  const counted = { find: 0, statistics: 0 }
+  const { find, statistics } = geo
+  geo.find = query => {
+    counted.find += 1
+    return find.call(geo, query)
+  }
+  geo.statistics = streams => {
+    counted.statistics += 1
+    return statistics.call(geo, streams)
+  }
+  try {
+    const latest = await get('/Things?$expand=Datastreams($expand=Observations($top=1;$orderby=phenomenonTime desc))')
+    t.is(latest.value.length, 9)
+  } finally {
+    Object.assign(geo, { find, statistics })
+  }
+  t.deepEqual(counted, { find: stations.flatMap(({ streams }) => streams).length, statistics: 1 })
 })
 
 test('what is not there is 404', async t => {

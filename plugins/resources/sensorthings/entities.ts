@@ -158,6 +158,7 @@ export const observationOf = (world: World, { point, parameter }: Observed): Ent
     type: types.Observations,
     key: `${point.id}:${parameter}`,
     fields: {
+      'Datastream/id': () => `${point.stream}:${parameter}`,
       phenomenonTime: () => new Span(point.startMs, point.endMs),
       resultTime: () => new Span(point.endMs ?? point.startMs),
       result: () => point.properties[parameter],

@@ -58,7 +58,7 @@ export interface EntityType {
 export interface Entity {
   readonly type: EntityType
   readonly key: Key
-  /** One of `type.fields`. */
+  /** One of `type.fields`; of an observation the key of its datastream too, as `Datastream/id`. */
   field(name: string): Value
   /** One of `type.links` that is not many; undefined when what it led to has gone meanwhile. */
   one(link: string): Promise<Entity | undefined>

@@ -13,6 +13,7 @@ const query = s.Object({
   $top: s.Optional(s.Integer({ minimum: 0, description: '100 unless said, at most 1,000' })),
   $skip: s.Optional(s.Integer({ minimum: 0, description: 'At most 10,000; follow `@iot.nextLink` to go deeper' })),
   $count: s.Optional(s.Boolean({ description: 'Adds `@iot.count`, counted up to 100,000' })),
+  $resultFormat: s.Optional(s.Literal('dataArray', { description: 'Observations as rows, for each Datastream' })),
   $skiptoken: longText('From an `@iot.nextLink`: where the page before this one ended'),
 })
 const known = new Set(Object.keys(query.properties))

@@ -19,6 +19,7 @@ export interface SentOptions {
   readonly $skip?: number
   readonly $count?: boolean
   readonly $skiptoken?: string
+  readonly $resultFormat?: 'dataArray'
 }
 
 /** A request: who asks for what. */
@@ -48,6 +49,7 @@ const conformsTo = [
   ...['order', 'expand', 'select', 'status-code', 'query-status-code', 'orderby', 'skip', 'top', 'filter', 'pagination'].map(
     name => `request-data/${name}`,
   ),
+  'data-array/data-array',
 ]
 
 /** The service: reads paths and options, and answers from the geostreams. */
@@ -80,13 +82,19 @@ export class SensorThingsService {
   async answer({ caller, path, options, extras }: Question): Promise<Json> {
     const world = new World(caller, this.#ports)
     const place = await placeOf(world, path)
-    const answer = new Answer(world.root, extras)
+    const isArray = options.$resultFormat !== undefined
+    const answer = new Answer(world.root, isArray ? [...extras, '$resultFormat=dataArray'] : extras)
     if (place.is === 'value') {
       mustHaveNone(options)
       return { [place.name]: shown(place.value) }
     }
     const type = place.is === 'entity' ? place.entity.type : place.entities.type
     const asked = this.#asked(place, type, options)
+    if (isArray) {
+      const isRight = place.is === 'entities' && type.set === 'Observations' && asked.expand.length === 0
+      if (!isRight) throw new Invalid('$resultFormat=dataArray is for lists of Observations without $expand')
+      return answer.dataArray(place.entities, asked, place.at)
+    }
     if (place.is === 'entity') return answer.one(place.entity, asked)
     return place.is === 'references' ? answer.references(place.entities, asked, place.at) : answer.list(place.entities, asked, place.at)
   }
