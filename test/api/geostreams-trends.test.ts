@@ -89,6 +89,9 @@ test('both ends of a window belong to it; one end is enough', async t => {
   t.is(await interval('window_end=2020-05-01T00:00:00Z'), 2)
   t.is(await interval('window_end=2020-05-01T00:00:00.001Z'), 2.5)
   t.is(await interval('window_start=2030-01-01T00:00:00Z'), null)
+  t.is(await interval('window_end=0005-01-01T00:00:00Z'), null)
+  t.is(await interval('window_end=9999-12-31T23:59:59.999Z'), null)
+  t.is(await interval('window_start=0001-01-01T00:00:00Z&window_end=9999-12-31T23:59:59.999Z'), 4.8)
 })
 
 test('since and until hold for the whole and for the window', async t => {

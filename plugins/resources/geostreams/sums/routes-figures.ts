@@ -58,9 +58,12 @@ export const averageDatapoints = route({
 /** Of a window whose beginning nobody names. */
 const windowYears = 10
 
+/** The first moment that a reading can have. */
+const firstMs = new Date(0).setUTCFullYear(1, 0, 1)
+
 const yearsBefore = (ms: number, years: number): number => {
   const date = new Date(ms)
-  return date.setUTCFullYear(date.getUTCFullYear() - years)
+  return Math.max(firstMs, date.setUTCFullYear(date.getUTCFullYear() - years))
 }
 
 export const datapointTrends = route({
