@@ -91,6 +91,15 @@ export const readShape = ({ names, rest }: Shape): ReadShape => ({
   others: rest === '' ? noNames : (JSON.parse(rest) as Properties),
 })
 
+/**
+ * Points are copies of this. Of those made as literals V8 learns that they outlive its young generation, because a piece of them does now and then, and makes
+ * all of them old: reading 444,000 then left 110 MB in the old generation, and takes a tenth less time like this.
+ */
+const blank: Datapoint = {
+  ...{ id: 0, stream: 0, startMs: 0, endMs: null, createdMs: 0 },
+  ...{ geometry: { type: 'Point', coordinates: [] }, properties: noNames },
+}
+
 /** Reads a series of pieces. Points share what they have in common, which nobody changes. */
 export class Unpacker {
   readonly #geometries: Geometry[] = []
@@ -108,15 +117,15 @@ export class Unpacker {
       for (const name of shape.names) properties[name] = values[value++] as number
       const geometry = numbers[cell + cells.geometry] as number
       const endMs = numbers[cell + cells.end] as number
-      points[at] = {
-        id: numbers[cell + cells.id] as number,
-        stream: numbers[cell + cells.stream] as number,
-        startMs: numbers[cell + cells.start] as number,
-        endMs: Number.isNaN(endMs) ? null : endMs,
-        createdMs: numbers[cell + cells.created] as number,
-        geometry: geometry < 0 ? (JSON.parse(own[-1 - geometry] as string) as Geometry) : (this.#geometries[geometry] as Geometry),
-        properties,
-      }
+      const point: { -readonly [K in keyof Datapoint]: Datapoint[K] } = { ...blank }
+      point.id = numbers[cell + cells.id] as number
+      point.stream = numbers[cell + cells.stream] as number
+      point.startMs = numbers[cell + cells.start] as number
+      point.endMs = Number.isNaN(endMs) ? null : endMs
+      point.createdMs = numbers[cell + cells.created] as number
+      point.geometry = geometry < 0 ? (JSON.parse(own[-1 - geometry] as string) as Geometry) : (this.#geometries[geometry] as Geometry)
+      point.properties = properties
+      points[at] = point
     }
     return points
   }
