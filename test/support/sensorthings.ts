@@ -75,7 +75,11 @@ const pointAt = (stream: number, at: number, [longitude, latitude]: readonly [nu
 }
 
 /** Makes stations along a parallel, each with a stream, every third with a second one, and puts readings there. */
-export const makeStations = async (server: TestServer, { count = 9, readings = 24 } = {}): Promise<readonly Station[]> => {
+export const makeStations = async (
+  server: TestServer,
+  { count = 9, readings = 24, firstPoint = lastPoint + 1 } = {},
+): Promise<readonly Station[]> => {
+  lastPoint = firstPoint - 1
   const owner = callsOf(server.as(server.admin.key))
   const stations: Station[] = []
   for (let n = 0; n < count; n += 1) {
