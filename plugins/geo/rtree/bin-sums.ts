@@ -83,10 +83,11 @@ export class BinSums implements Sink {
     }
   }
 
-  /** Whoever groups by nothing and takes no depths mostly enters the bucket of the row before. */
+  /** Whoever groups by nothing mostly enters the bucket of the row before. */
   #enter(span: TimeSpan, depth: number | null, row: PointRow): void {
-    const isPlain = this.#groupBy.length === 0 && depth === null && this.#binning.time !== 'all'
-    const bucket = (isPlain && span === this.#span && this.#last) || this.#bucketOf(span, depth, this.#groupOf(row))
+    const isPlain = this.#groupBy.length === 0 && this.#binning.time !== 'all'
+    const isLast = isPlain && span === this.#span && this.#last?.depth === depth
+    const bucket = (isLast && this.#last) || this.#bucketOf(span, depth, this.#groupOf(row))
     if (isPlain) this.#last = bucket
     const shapeId = row[at.shape] as number
     const shape = this.#shapes.get(shapeId)

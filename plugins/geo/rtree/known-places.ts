@@ -82,7 +82,7 @@ export class KnownPlaces {
       choosing.places.add(this.#ids[choosing.upTo] as number)
       choosing.streams.add(this.#streams[choosing.upTo] as number)
     }
-    if (this.#choices.size > 16) this.#choices.delete(this.#choices.keys().next().value as string)
+    if (this.#choices.size > 4) this.#choices.delete(this.#choices.keys().next().value as string)
     return { places: choosing.places, streams: choosing.streams, isAll: choosing.places.size === this.#ids.length }
   }
 

@@ -32,7 +32,8 @@ const packedAtOnce = 500
 const fewStreams = 100
 /** Streams that went away until readers forget their places. */
 const forgottenAtOnce = 1000
-/** A new thread has only what it reads in its cache, and most of its objects are garbage at once. */
+/** What a thread reads it mostly reads once, and most of its objects are garbage at once. */
+const threadCacheMiB = 16
 const resourceLimits = { maxYoungGenerationSizeMb: 16 }
 
 /** A store in use: single points and short pages are read on the main thread, everything longer by threads; one thread writes. */
@@ -210,4 +211,7 @@ export class OpenGeo implements Omit<GeoStore, 'engine'> {
     return count
   }
 }
-const threadFor = (workerData: Opening): Worker => new Worker(new URL('./geo-worker.ts', import.meta.url), { workerData, resourceLimits })
+const threadFor = (opening: Opening): Worker => {
+  const workerData: Opening = { ...opening, cacheMiB: Math.min(opening.cacheMiB, threadCacheMiB) }
+  return new Worker(new URL('./geo-worker.ts', import.meta.url), { workerData, resourceLimits })
+}

@@ -78,6 +78,7 @@ const streamsOf = (
 ): ReadonlySet<number> | undefined => {
   if (!chosen) return wanted && new Set([...wanted].filter(stream => places.streams.has(stream)))
   if (chosen.isAll && !wanted) return undefined
+  if (!wanted && moving.length === 0) return chosen.streams
   const streams = wanted ? [...wanted].filter(stream => chosen.streams.has(stream)) : chosen.streams
   const all = new Set([...streams, ...moving])
   return all.size === places.streams.size && !wanted ? undefined : all

@@ -18,10 +18,10 @@ import type { OpenGeo } from './open-geo.ts'
 export const config = s.Object({
   folder: s.Optional(s.String({ description: 'Folder of the file of datapoints; default: `geo` in the data folder' })),
   cacheMiB: s.Integer({
-    default: 16,
+    default: 32,
     minimum: 1,
     maximum: 65_536,
-    description: 'Memory for pages of the file, in MiB, of each thread that has it open',
+    description: 'Memory for pages of the file, in MiB, once it is in use; threads have 16 MiB of their own at most',
   }),
   maxSizeMiB: s.Integer({
     default: 0,
