@@ -50,6 +50,12 @@ const timeOf = (sent: unknown, field: string): number => {
   return readTime(sent, field)
 }
 
+/** Most readings are of one moment. */
+const endOf = ({ start_time, end_time }: Readonly<Record<string, unknown>>, startMs: number): number | null => {
+  if (isMissing(end_time)) return null
+  return end_time === start_time ? startMs : timeOf(end_time, 'end_time')
+}
+
 const requireText = (sent: unknown, field: string): void => {
   if (typeof sent !== 'string') throw new Invalid(isMissing(sent) ? `${field} is missing` : `${field} is a text, such as Feature`)
 }
@@ -61,7 +67,7 @@ export const readPoint = (sent: unknown, { stream, latitudeFirst = false }: Poin
   if (!isObject(sent)) throw new Invalid('A datapoint is an object')
   const number = streamOf(sent['stream_id'], stream)
   const startMs = timeOf(sent['start_time'], 'start_time')
-  const endMs = isMissing(sent['end_time']) ? null : timeOf(sent['end_time'], 'end_time')
+  const endMs = endOf(sent, startMs)
   if (endMs !== null && endMs < startMs) throw new Invalid('end_time is before start_time')
   requireText(sent['type'], 'type')
   if (isMissing(sent['geometry'])) throw new Invalid('geometry is missing')
