@@ -1,5 +1,6 @@
 import test from 'ava'
 import type { TestFetch } from 'pounce/sdk/testing'
+import { badGeometries, badTimes, hostileNames } from './support/bad-geo.ts'
 import { type DeclaredRoute, declaredRoutes, fill, type Schema } from './support/declared-routes.ts'
 import { type Dice, dice } from './support/dice.ts'
 import { furnish, furnished, type Ids } from './support/furnished.ts'
@@ -53,9 +54,50 @@ const values: readonly unknown[] = [
   ],
 ]
 
+/** Geometries, and places and times as queries write them. */
+const places: readonly unknown[] = [
+  ...badGeometries.slice(0, -2).map(([, geometry]) => geometry),
+  ...[
+    { type: 'Point', coordinates: [8, 47] },
+    {
+      type: 'LineString',
+      coordinates: [
+        [8, 47, 1],
+        [9, 48, 2],
+      ],
+    },
+  ],
+]
+const asked: readonly string[] = [
+  ...[
+    '47,8,5',
+    '47,8,48,9',
+    '47,8,48,9,48,8',
+    '91,8,5',
+    '47,8',
+    '2020-05-01T00:00:00Z',
+    '2020-05-01 00:00:00+02',
+    'spring',
+    'season',
+    'PT90M',
+    'P9999999D',
+  ],
+  ...[
+    '{"site":"A1"}',
+    'site:A1',
+    'a:{"b":',
+    "Datastreams('1:level')",
+    'Things(1)',
+    'phenomenonTime desc',
+    "name eq 'x' or result gt 1e999",
+  ],
+  ...hostileNames.slice(0, -1),
+  ...badTimes.map(([, time]) => String(time)),
+]
+
 const words = ['leaf', 'a title', 'PUBLIC', 'file', 'pounce.digest', 'x/y', '2026-01-05', '5', 'http://example.org/api/users/x'] as const
 
-const junk = (random: Dice): unknown => (random.oneIn(2) ? random.pick(texts) : random.pick(values))
+const junk = (random: Dice): unknown => random.pick<unknown>(random.pick<readonly unknown[]>([texts, values, places]))
 
 /** A value that mostly fits a schema, with something wrong in it here and there. */
 const nearly = (random: Dice, schema: Schema, known: readonly string[]): unknown => {
@@ -65,6 +107,7 @@ const nearly = (random: Dice, schema: Schema, known: readonly string[]): unknown
   switch (schema.type) {
     case 'string':
       if (random.oneIn(4)) return random.pick(known)
+      if (random.oneIn(4)) return random.pick(asked)
       return random.oneIn(3) ? random.pick(texts) : random.pick(words)
     case 'integer':
     case 'number':

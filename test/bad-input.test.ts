@@ -239,7 +239,8 @@ test('wrong, ended and malformed credentials are refused with 401, whatever is a
   const expired = await signIn(server, email, password)
   clock.advance(40 * 24 * 60 * 60 * 1000)
   // What is swept at that age is swept now, not in the middle of what follows.
-  for (const name of ['previews/unattached', 'uploads/expiry']) await server.runPeriodic(`resources.${name}`)
+  const swept = ['previews/unattached', 'uploads/expiry', 'spaces/forget-invitations', 'spaces/forget-quotas']
+  for (const name of [...swept.map(each => `resources.${each}`), 'auth.local/forget-links']) await server.runPeriodic(name)
   const ended = await signIn(server, email, password)
   await server.as()('/api/logout', { method: 'POST', headers: { cookie: ended } })
   const revoked = await newKey(server, email, password, 'name=revoked')
