@@ -1,5 +1,5 @@
 import test from 'ava'
-import { GeoStore } from 'pounce/sdk'
+import { GeoStore, Unavailable } from 'pounce/sdk'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 import { refusal } from '../support/scene.ts'
 import { addressOf, dawn, idsOf, type Json, makeStations, type StaPage, type Station, sta, staAll } from '../support/sensorthings.ts'
@@ -254,6 +254,27 @@ test.serial('the last value of every station costs one reading of each stream', 
     Object.assign(geo, { find, statistics })
   }
   t.deepEqual(counted, { find: stations.flatMap(({ streams }) => streams).length, statistics: 1 })
+})
+
+test.serial('while the store of readings is away, what needs it is 503 and the rest goes on', async t => {
+  const geo = server.get(GeoStore)
+  const { find, statistics, get: point, count } = geo
+  const away = () => Promise.reject(new Unavailable('away'))
+  Object.assign(geo, { find: away, statistics: away, get: away, count: away })
+  try {
+    const needing = [
+      '/Things?$expand=Datastreams',
+      '/Datastreams',
+      `/Datastreams('${datastream()}')`,
+      '/Observations?$count=true',
+      '/ObservedProperties',
+    ]
+    for (const path of [...needing, '/FeaturesOfInterest(5000001)']) t.is((await server.as()(addressOf(path))).status, 503, path)
+    t.is((await get('/Things?$expand=Locations')).value.length, 9)
+  } finally {
+    Object.assign(geo, { find, statistics, get: point, count })
+  }
+  t.true((await get('/Datastreams')).value.length > 0)
 })
 
 test('what is not there is 404', async t => {

@@ -1,5 +1,6 @@
 import { Invalid, NotFound, routesFor, s } from 'pounce/sdk'
-import { SensorThings, type SentOptions } from './sensor-things.ts'
+import type { SentOptions } from './question.ts'
+import { SensorThings } from './sensor-things.ts'
 
 const route = routesFor('sensorthings', { things: SensorThings })
 
@@ -44,7 +45,7 @@ export const sensorThingsRoot = route({
       serverSettings: s.Object({ conformance: s.Array(s.String()) }),
     }),
   },
-  handle: async (_request, { things }) => ({ status: 200, body: things.root() }),
+  handle: async (_request, { things }) => ({ status: 200, body: await things.root() }),
 })
 
 export const getSensorThings = route({

@@ -1,195 +1,40 @@
-import { type Caller, Clock, GeoStore, Installation, Invalid, NotFound, Policy, Problem, port, Sensors, Streams, wire } from 'pounce/sdk'
-import { Answer } from './answer.ts'
-import { type Asked, OptionReader } from './asked.ts'
-import type { Cursor, Entities, Entity } from './entity.ts'
-import type { ParsedOption, ParsedSegment } from './grammar/sensorthings-parser.js'
-import { read } from './parsing.ts'
-import { isSetName, sets } from './sets.ts'
-import { types } from './types.ts'
-import { shown, type Value } from './values.ts'
-import { type Ports, World } from './world.ts'
+import { Clock, GeoStore, Installation, Policy, port, Sensors, Streams, wire } from 'pounce/sdk'
+import type { Question } from './question.ts'
+import type { Ports } from './world.ts'
 
-/** Query options as they were sent. */
-export interface SentOptions {
-  readonly $filter?: string
-  readonly $expand?: string
-  readonly $orderby?: string
-  readonly $select?: string
-  readonly $top?: number
-  readonly $skip?: number
-  readonly $count?: boolean
-  readonly $skiptoken?: string
-  readonly $resultFormat?: 'dataArray'
-}
-
-/** A request: who asks for what. */
-export interface Question {
-  readonly caller: Caller
-  /** Below the root of the service, decoded: `Things(1)/Datastreams`. */
-  readonly path: string
-  readonly options: SentOptions
-  /** Query parameters that every link goes on carrying, such as `superAdmin=true`. */
-  readonly extras: readonly string[]
-}
-
-type Json = Readonly<Record<string, unknown>>
-
-/** Where a path leads. */
-type Place =
-  | { readonly is: 'entities'; readonly entities: Entities; readonly at: string }
-  | { readonly is: 'entity'; readonly entity: Entity }
-  | { readonly is: 'value'; readonly name: string; readonly value: Value }
-  | { readonly is: 'references'; readonly entities: Entities; readonly at: string }
-
-const mostSegments = 10
-const conformance = 'http://www.opengis.net/spec/iot_sensing/1.1/req'
-const conformsTo = [
-  'datamodel',
-  'resource-path/resource-path-to-entities',
-  ...['order', 'expand', 'select', 'status-code', 'query-status-code', 'orderby', 'skip', 'top', 'filter', 'pagination'].map(
-    name => `request-data/${name}`,
-  ),
-  'data-array/data-array',
-]
+/** Loaded by the first who asks: many installations have no geostreams, and all of them start. */
+const answering = () => import('./answering.ts')
 
 /** The service: reads paths and options, and answers from the geostreams. */
 export class SensorThingsService {
   readonly #ports: Ports
-  readonly #installation: Installation
 
   constructor(sensors: Sensors, streams: Streams, geo: GeoStore, policy: Policy, installation: Installation, clock: Clock) {
-    this.#installation = installation
-    const now = (): number => clock.now().getTime()
-    // The address may be known only once the server listens.
-    this.#ports = Object.freeze({
-      ...{ sensors, streams, geo, policy, now },
+    this.#ports = {
+      ...{ sensors, streams, geo, policy },
+      now: () => clock.now().getTime(),
+      // The address may be known only once the server listens.
       get baseUrl(): string {
         return installation.baseUrl
       },
-    })
+    }
   }
 
   /** What there is: the sets and their addresses. */
-  root() {
-    const root = `${this.#installation.baseUrl}/api/sensorthings/v1.1`
-    return {
-      value: Object.keys(sets).map(name => ({ name, url: `${root}/${name}` })),
-      serverSettings: { conformance: conformsTo.map(name => `${conformance}/${name}`) },
-    }
+  async root() {
+    return (await answering()).rootOf(this.#ports.baseUrl)
   }
 
   /** `NotFound` for what is not there or not for the caller; `Invalid` for what cannot be asked. */
-  async answer({ caller, path, options, extras }: Question): Promise<Json> {
-    const world = new World(caller, this.#ports)
-    const place = await placeOf(world, path)
-    const isArray = options.$resultFormat !== undefined
-    const answer = new Answer(world.root, isArray ? [...extras, '$resultFormat=dataArray'] : extras)
-    if (place.is === 'value') {
-      mustHaveNone(options)
-      return { [place.name]: shown(place.value) }
-    }
-    const type = place.is === 'entity' ? place.entity.type : place.entities.type
-    const asked = this.#asked(place, type, options)
-    if (isArray) {
-      const isRight = place.is === 'entities' && type.set === 'Observations' && asked.expand.length === 0
-      if (!isRight) throw new Invalid('$resultFormat=dataArray is for lists of Observations without $expand')
-      return answer.dataArray(place.entities, asked, place.at)
-    }
-    if (place.is === 'entity') return answer.one(place.entity, asked)
-    return place.is === 'references' ? answer.references(place.entities, asked, place.at) : answer.list(place.entities, asked, place.at)
+  async answer(question: Question): Promise<Readonly<Record<string, unknown>>> {
+    return (await answering()).answerOf(this.#ports, question)
   }
 
   /** The bare value of a property: texts as they are, everything else as JSON. */
-  async value({ caller, path }: Pick<Question, 'caller' | 'path'>): Promise<string> {
-    const place = await placeOf(new World(caller, this.#ports), path)
-    if (place.is !== 'value') throw new Invalid('$value follows a property, as in Things(1)/name/$value')
-    const value = shown(place.value)
-    return typeof value === 'string' ? value : JSON.stringify(value)
-  }
-
-  #asked(place: Place, type: Entities['type'], options: SentOptions): Asked {
-    const reader = new OptionReader(() => this.#ports.now())
-    const asked = reader.read(type, parsed(options), { isMany: place.is !== 'entity' })
-    if (options.$skiptoken === undefined) return asked
-    if (place.is === 'entity') throw new Invalid('$skiptoken belongs to lists')
-    return { ...asked, after: readToken(options.$skiptoken) }
+  async value(question: Pick<Question, 'caller' | 'path'>): Promise<string> {
+    return (await answering()).bareValueOf(this.#ports, question)
   }
 }
 wire(SensorThingsService, Sensors, Streams, GeoStore, Policy, Installation, Clock)
 
 export const SensorThings = port<SensorThingsService>('sensorThings')
-
-const mustHaveNone = (options: SentOptions): void => {
-  const [name] = Object.keys(options)
-  if (name !== undefined) throw new Invalid(`A property takes no ${name}`)
-}
-
-const parsed = ({ $filter, $expand, $orderby, $select, $top, $skip, $count }: SentOptions): readonly ParsedOption[] => {
-  const options: ParsedOption[] = []
-  const at = 0
-  if ($filter !== undefined) options.push({ is: 'filter', value: read('Filter', $filter, '$filter'), text: `$filter=${$filter}`, at })
-  if ($expand !== undefined) options.push({ is: 'expand', value: read('Expand', $expand, '$expand'), text: `$expand=${$expand}`, at })
-  if ($orderby !== undefined)
-    options.push({ is: 'orderby', value: read('OrderBy', $orderby, '$orderby'), text: `$orderby=${$orderby}`, at })
-  if ($select !== undefined) options.push({ is: 'select', value: read('Select', $select, '$select'), text: `$select=${$select}`, at })
-  if ($top !== undefined) options.push({ is: 'top', value: $top, text: `$top=${$top}`, at })
-  if ($skip !== undefined) options.push({ is: 'skip', value: $skip, text: `$skip=${$skip}`, at })
-  if ($count !== undefined) options.push({ is: 'count', value: $count, text: `$count=${$count}`, at })
-  return options
-}
-
-const readToken = (text: string): Cursor => {
-  const refused = new Invalid('$skiptoken is not one that @iot.nextLink gave out')
-  try {
-    const cursor: unknown = JSON.parse(Buffer.from(text, 'base64url').toString())
-    const isRight = Array.isArray(cursor) && cursor.length > 0 && cursor.every(part => typeof part === 'string' || typeof part === 'number')
-    if (isRight) return cursor
-  } catch {
-    throw refused
-  }
-  throw refused
-}
-
-const noSuch = (name: string): Problem =>
-  new Problem(404, 'not-found', `The path knows no ${name.slice(0, 100)}; /api/sensorthings/v1.1 lists where to begin`)
-
-const placeOf = async (world: World, path: string): Promise<Place> => {
-  const [name = ''] = path.split(/[(/]/)
-  if (!isSetName(name)) throw noSuch(name)
-  const [first, ...rest] = read('Path', path, 'The path')
-  if (!first || rest.length >= mostSegments) throw new Invalid(`The path has more than ${mostSegments} parts`)
-  let place = await chosen({ is: 'entities', entities: sets[name](world), at: `${world.root}/${name}` }, first)
-  for (const segment of rest) place = await stepTo(world, place, segment)
-  return place
-}
-
-/** One of the entities when the segment has a key. */
-const chosen = async (place: Extract<Place, { is: 'entities' }>, { key }: ParsedSegment): Promise<Place> => {
-  if (key === null) return place
-  const entity = await place.entities.find(key)
-  if (!entity) throw new NotFound(place.entities.type.one)
-  return { is: 'entity', entity }
-}
-
-const stepTo = async (world: World, place: Place, segment: ParsedSegment): Promise<Place> => {
-  const { name, key } = segment
-  if (place.is === 'entities' && name === '$ref') return { ...place, is: 'references' }
-  if (place.is === 'value' && isMember(place.value, name)) return { is: 'value', name, value: place.value[name] }
-  if (place.is !== 'entity') throw noSuch(name)
-  const { entity } = place
-  const { type } = entity
-  const property = name === '@iot.id' ? 'id' : name
-  if (Object.hasOwn(type.fields, property) && key === null) return { is: 'value', name, value: entity.field(property) }
-  const link = Object.hasOwn(type.links, name) ? type.links[name] : undefined
-  if (!link) throw noSuch(name)
-  if (link.isMany) {
-    const at = `${new Answer(world.root, []).selfLink(entity)}/${name}`
-    return chosen({ is: 'entities', entities: entity.many(name), at }, segment)
-  }
-  const other = key === null ? await entity.one(name) : undefined
-  if (!other) throw new NotFound(types[link.to].one)
-  return { is: 'entity', entity: other }
-}
-
-const isMember = (value: Value, name: string): value is { readonly [key: string]: Exclude<Value, undefined> & string } =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && Object.hasOwn(value, name)
