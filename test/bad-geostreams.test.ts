@@ -325,6 +325,57 @@ test.serial('times and choices of a query that mean nothing are refused by their
   ])
 })
 
+test.serial('of a bulk each bad line is named with its field, as JSON and as lines, and the others go in whole', async t => {
+  const good = { ...pointBody(), properties: { bulk: 1 } }
+  const raw = [
+    '{"start_time":',
+    'null',
+    '[]',
+    '5',
+    '"text"',
+    '{"a":1,"a":2}',
+    `{"properties":${'['.repeat(80)}${']'.repeat(80)}}`,
+    '{"__proto__":{"a":1}}',
+  ]
+  const bad: readonly (readonly [field: RegExp, line: string])[] = [
+    ...badGeometries.slice(0, -1).map(([, geometry]) => [/geometry/, JSON.stringify({ ...good, geometry })] as const),
+    ...badTimes.map(([, start_time]) => [/start_time/, JSON.stringify({ ...good, start_time })] as const),
+    ...badProperties.slice(0, -1).map(([, properties]) => [/properties|deep|nested/, JSON.stringify({ ...good, properties })] as const),
+    ...['x', '0', '-1', '999999999', {}, null].map(stream_id => [/stream/, JSON.stringify({ ...good, stream_id })] as const),
+    ...raw.map(line => [/\w/, line] as const),
+  ]
+  const isJson = (line: string): boolean => line !== '{"start_time":'
+  const lines = bad.flatMap(([, line]) => [line, JSON.stringify(good)])
+  const sent: readonly (readonly [type: string, body: string, lines: readonly string[]])[] = [
+    ['application/x-ndjson', lines.join('\n'), lines],
+    ['application/json', `{"datapoints":[${lines.filter(isJson).join()}]}`, lines.filter(isJson)],
+  ]
+  for (const [type, body, all] of sent) {
+    const answer = await person.call(`${g}/datapoints/bulk`, { method: 'POST', body, headers: { 'content-type': type } })
+    const said = (await answer.json()) as {
+      inserted: number
+      refused: number
+      lines: readonly { line: number; field?: string; message: string }[]
+    }
+    t.is(answer.status, 207, type)
+    const wrong = all.flatMap((line, at) => (line === JSON.stringify(good) ? [] : [at + 1]))
+    t.deepEqual(
+      said.lines.map(({ line }) => line),
+      wrong,
+      type,
+    )
+    t.deepEqual([said.inserted, said.refused], [all.length - wrong.length, wrong.length], type)
+    const unclear = said.lines.filter(({ line, field = '', message }) => {
+      const says = bad.find(([, text]) => text === all[line - 1])?.[0] ?? /nothing/
+      return !says.test(`${field} ${message}`)
+    })
+    t.deepEqual(unclear, [], type)
+    const found = await ok<readonly { id: number; properties: object }[]>(person.call(`${g}/datapoints?attributes=bulk`))
+    t.is(found.length, said.inserted, type)
+    for (const { id } of found) await ok(person.call(`${g}/datapoints/${id}`, { method: 'DELETE' }))
+  }
+})
+
 test.serial('a name of a property is a name, whatever it looks like', async t => {
   for (const name of hostileNames) {
     const path = `${g}/datapoints?attributes=${encodeURIComponent(name)}`
