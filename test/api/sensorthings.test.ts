@@ -157,6 +157,13 @@ test('lists are ordered as they are asked to be', async t => {
   t.deepEqual(await names('$orderby=name'), expected)
   t.deepEqual(await names('$orderby=name desc,id desc'), expected.toReversed())
   t.deepEqual(idsOf(await staAll(server.as(), server, '/Things?$top=4&$orderby=id desc')), stations.map(({ id }) => id).toReversed())
+  const streams = stations.flatMap(({ streams: own }) => own).toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  const parameters = Object.keys(streams[0]!.points[0]!.properties).sort()
+  const byName = streams.flatMap(({ id }) => parameters.map(name => `${id}:${name}`))
+  t.deepEqual(idsOf(await staAll(server.as(), server, '/Datastreams?$top=3&$orderby=name')), byName)
+  t.deepEqual(idsOf(await staAll(server.as(), server, '/Datastreams?$top=3&$orderby=name desc')), byName.toReversed())
+  const inside = idsOf(await staAll(server.as(), server, `/Things(${first.id})/Datastreams?$top=3&$orderby=id desc`))
+  t.deepEqual(inside, first.streams.flatMap(({ id }) => parameters.map(name => `${id}:${name}`)).toReversed())
   const of = `/Datastreams('${datastream()}')/Observations`
   const ids = streamOf(first).points.map(({ id }) => `${id}:nitrate`)
   t.deepEqual(idsOf(await staAll(server.as(), server, `${of}?$top=7&$orderby=phenomenonTime desc`)), ids.toReversed())
