@@ -127,6 +127,22 @@ export class StationChecks {
     t.deepEqual(dates, dates.toSorted())
   }
 
+  /** The same bins as a table. */
+  async binTable(t: ExecutionContext, stations: readonly Station[], property: string, sinceMs: number, untilMs: number): Promise<void> {
+    const isThen = ({ startMs, endMs }: Datapoint): boolean => startMs >= sinceMs && endMs !== null && endMs <= untilMs
+    for (const station of stations) {
+      const query = `sensor_id=${this.sensorOf(station)}&since=${timeText(sinceMs)}&until=${timeText(untilMs)}&attributes=${property}&format=csv`
+      const rows = tableOf(await this.text(`/datapoints/bin/day/0?${query}`))
+      const wanted = [...summed(this.readingsOf(station).filter(isThen), property, 'day', 0).values()]
+      t.true(wanted.length > 0)
+      t.deepEqual(
+        rows.map(row => [row['sensor_name'], row['property'], row['label'], row['count']]),
+        wanted.map(({ label, numbers }) => [station.name, property, label, numbers.length]),
+      )
+      t.true(rows.every((row, at) => nearly(row['average'], meanOf(wanted[at]?.numbers ?? []))))
+    }
+  }
+
   async averages(t: ExecutionContext, station: Station, property: string): Promise<void> {
     const [found, ...others] = await this.json<readonly Shown[]>(`/datapoints/averages?sensor_id=${this.sensorOf(station)}`)
     t.is(others.length, 0)

@@ -103,6 +103,7 @@ export const stationTests = (test: TestFn, { placed, ...choice }: Options): void
   test.serial('nitrate at these stations last spring, by day, as a table', async t => {
     const some = rivers.slice(0, 3)
     const [sinceMs, untilMs] = [Date.UTC(2024, 2, 1), Date.UTC(2024, 5, 1)]
+    await checks.binTable(t, some, nitrate, sinceMs, untilMs)
     for (const station of some) {
       const query = `sensor_id=${checks.sensorOf(station)}&since=${timeText(sinceMs)}&until=${timeText(untilMs)}&attributes=${nitrate}`
       const wanted = checks

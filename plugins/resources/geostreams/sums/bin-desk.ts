@@ -1,6 +1,7 @@
 import { type Caller, GeoStore, Invalid, port, type StreamChoice, Streams, wire } from 'pounce/sdk'
 import { type Aggregate, entryJson } from './bin-entry.ts'
 import type { BinQuestion } from './bin-question.ts'
+import { type BinRows, binTable } from './bin-table.ts'
 import { type ChosenSensors, type SensorPart, SensorsAsked } from './chosen-sensors.ts'
 import { sensorBins } from './sensor-bins.ts'
 
@@ -47,6 +48,21 @@ export class BinDesk {
       if (!isNew) yield '}}'
     }
     yield ']'
+  }
+
+  /** The same as a table. */
+  table(
+    caller: Caller,
+    chosen: readonly number[] | undefined,
+    question: BinQuestion,
+    aggregates: readonly Aggregate[],
+  ): AsyncGenerator<string, void, undefined> {
+    return binTable(this.#rows(caller, chosen, question), aggregates)
+  }
+
+  async *#rows(caller: Caller, chosen: readonly number[] | undefined, question: BinQuestion): AsyncGenerator<BinRows, void, undefined> {
+    for await (const part of this.#sensors.of(caller, chosen))
+      for await (const { property, entries } of sensorBins(this.#store, part, question)) yield { part, property, entries }
   }
 
   /** Members of the object of properties. */

@@ -33,6 +33,13 @@ export async function* collectionOf(features: AsyncIterable<string>): AsyncGener
   yield ' }'
 }
 
+/** A table to save that is written while it is read. */
+export const csvAnswer = (texts: AsyncIterable<string>, filename: string): Bytes => ({
+  open: () => Readable.from(inPieces(texts), { objectMode: true, highWaterMark: 2 }),
+  contentType: 'text/csv; charset=utf-8',
+  filename,
+})
+
 /** JSON that is written while it is read. */
 export const jsonAnswer = (texts: AsyncIterable<string>, contentType = 'application/json'): Bytes => ({
   open: () => Readable.from(inPieces(texts), { objectMode: true, highWaterMark: 2 }),
