@@ -25,7 +25,10 @@ export const httpConfig = s.Object(
     keepAliveTimeoutMs: s.Integer({ default: 72_000, minimum: 100, description: 'How long an idle connection is kept' }),
     silentTransferMs: s.Integer({ default: 60_000, minimum: 100, description: 'A transfer in which no byte moves for this long is cut' }),
     slowRequestMs: s.Integer({ default: 1000, minimum: 1, description: 'Requests that take longer are logged as warnings' }),
-    compress: s.Boolean({ default: true, description: 'Compress JSON and text answers over 1 kB, also streamed ones, when the client can read it' }),
+    compress: s.Boolean({
+      default: true,
+      description: 'Compress JSON and text answers over 1 kB, also streamed ones, when the client can read it',
+    }),
     metrics: s.Boolean({ default: false, description: 'Serve Prometheus measurements at `/metrics`' }),
   },
   { default: {}, description: 'The HTTP server' },
