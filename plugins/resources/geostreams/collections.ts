@@ -20,7 +20,6 @@ export const streams = collection<StreamRecord>('streams', {
   ...lists,
   bySensor: { on: ['state', 'sensor', 'name'] },
   ageBySensor: { on: ['state', 'sensor'] },
-  byChanged: { on: ['state', 'changed'] },
 })
 
 /** The next number of each kind; the id is the kind in words. */
