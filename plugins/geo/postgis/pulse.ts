@@ -7,6 +7,7 @@ export class Pulse {
   readonly #limitMs: number
   #client: Promise<Client> | undefined
   #asking: Promise<void> | undefined
+  #isClosed = false
 
   constructor(library: { readonly Client: new (config: ClientConfig) => Client }, config: ClientConfig, limitMs: number) {
     this.#connect = () => new library.Client({ ...config, connectionTimeoutMillis: limitMs })
@@ -22,12 +23,18 @@ export class Pulse {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#drop()
+  }
+
+  async #drop(): Promise<void> {
     const client = this.#client
     this.#client = undefined
     await client?.then(open => open.end()).catch(ended)
   }
 
   async #ask(): Promise<void> {
+    if (this.#isClosed) throw new Error('The connection is closed')
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_, reject) => {
       // What has come by now is looked at before, for this process may have been the slow one.
@@ -37,7 +44,7 @@ export class Pulse {
       this.#client ??= this.#open()
       await Promise.race([this.#client.then(client => client.query('select 1')), late])
     } catch (error) {
-      void this.close()
+      void this.#drop()
       // A server that refuses is one that answers.
       if (stateOf(error) === undefined) throw error
     } finally {
@@ -47,7 +54,7 @@ export class Pulse {
 
   async #open(): Promise<Client> {
     const client = this.#connect()
-    client.on('error', () => void this.close())
+    client.on('error', () => void this.#drop())
     await client.connect()
     return client
   }

@@ -108,28 +108,31 @@ export class Server {
   }
 
   /** A connection to keep for a while. */
-  session(): Promise<Session> {
-    return this.#connected(async client => {
-      const session: Session = {
-        run: (text, values = [], name) => this.#watched(() => rowsOf(client, text, values, name)),
-        giveBack: isBroken => {
-          if (this.#sessions.delete(session)) client.release(isBroken)
-        },
-      }
-      this.#sessions.add(session)
-      return session
-    })
+  async session(): Promise<Session> {
+    const client = await this.#connected(async connected => connected)
+    const session: Session = {
+      run: (text, values = [], name) => this.#watched(() => rowsOf(client, text, values, name)),
+      giveBack: isBroken => {
+        if (this.#sessions.delete(session)) client.release(isBroken)
+      },
+    }
+    this.#sessions.add(session)
+    // It may have come while the store was being closed.
+    if (!this.isOpen) session.giveBack(true)
+    return session
   }
 
-  #use<R>(work: (client: PoolClient) => Promise<R>): Promise<R> {
-    return this.#connected(async client => {
-      const result = await work(client)
-      client.release()
-      return result
+  async #use<R>(work: (client: PoolClient) => Promise<R>): Promise<R> {
+    let client: PoolClient | undefined
+    const result = await this.#connected(connected => {
+      client = connected
+      return work(connected)
     })
+    client?.release()
+    return result
   }
 
-  /** Does something with a connection, which it gives back unless that fails. One that comes when nobody waits any more goes back. */
+  /** Does something with a connection, which is given back when that fails. One that comes when nobody waits any more goes back too. */
   async #connected<R>(work: (client: PoolClient) => Promise<R>): Promise<R> {
     const pool = this.#opened()
     let client: PoolClient | undefined
