@@ -188,11 +188,10 @@ test('a list is by age where that is asked for, in either direction, also in an 
 test('streams are found by name, properties and what their readings told', async t => {
   const sensor = await newSensor(ann)
   const stream = await newStream(ann, sensor, { name: 'Wobblewater probe', properties: { unit: 'furlong' } })
-  await server
-    .get(Streams)
-    .change(streamIdOf(stream), { addToSet: { parameters: ['nitrate'] } }, [
-      { type: 'stream.updated', subject: { kind: 'stream', id: streamIdOf(stream) }, data: { fields: ['parameters'] } },
-    ])
+  const time = '2026-01-05T10:00:00Z'
+  const place = { type: 'Point', coordinates: [10, 50] }
+  const point = { start_time: time, end_time: time, type: 'Feature', geometry: place, properties: { nitrate: 1 }, stream_id: `${stream}` }
+  t.is((await ann.post(`${G}/datapoints`, point)).status, 200)
   await server.drained()
   for (const query of ['wobblewater', 'unit:furlong', 'parameters:nitrate resource_type:stream']) {
     const { body } = await nobody.get(`/api/search?query=${encodeURIComponent(query)}`)

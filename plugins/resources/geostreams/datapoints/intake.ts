@@ -187,15 +187,17 @@ export class IntakeRun {
     const may = this.#may.get(number)
     if (!may || !('stream' in may)) return
     const { count, fromMs, toMs } = tally
-    const happened = event(
-      'stream.datapoints-added',
-      { kind: 'stream', id: streamIdOf(number) },
-      { count, fromMs, toMs },
-      this.#caller.user?.id,
-    )
+    const subject = { kind: 'stream', id: streamIdOf(number) } as const
+    const actor = this.#caller.user?.id
+    const names = newNames(may.stream, tally)
+    const happened = [
+      event('stream.datapoints-added', subject, { count, fromMs, toMs }, actor),
+      ...(names.length > 0 ? [event('stream.updated', subject, { fields: ['parameters'] }, actor)] : []),
+    ]
     try {
-      const update = { set: { changed: this.#of.clock.now().toISOString() }, ...newNames(may.stream, tally) }
-      const stream = await this.#of.streams.change(streamIdOf(number), { ...update, where: eq('state', 'live') }, [happened])
+      const set = { changed: this.#of.clock.now().toISOString() }
+      const update = { set, ...(names.length > 0 ? { addToSet: { parameters: names } } : {}) }
+      const stream = await this.#of.streams.change(subject.id, { ...update, where: eq('state', 'live') }, happened)
       this.#may.set(number, { stream })
     } catch (error) {
       if (!(error instanceof NotFound || error instanceof CommitConflict)) throw error
@@ -212,7 +214,5 @@ export class IntakeRun {
   }
 }
 
-const newNames = ({ parameters }: StreamRecord, { names }: Tally) => {
-  const added = [...names.difference(new Set(parameters))].slice(0, Math.max(0, maxNames - parameters.length))
-  return added.length === 0 ? {} : { addToSet: { parameters: added } }
-}
+const newNames = ({ parameters }: StreamRecord, { names }: Tally): readonly string[] =>
+  [...names.difference(new Set(parameters))].slice(0, Math.max(0, maxNames - parameters.length))
