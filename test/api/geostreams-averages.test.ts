@@ -94,6 +94,27 @@ test('numbers are averaged, and everything else keeps its first value', async t 
   })
 })
 
+test('as a table each sensor is a line, with the columns of all of them', async t => {
+  const answer = await server.as(undefined)(`${path}?sensor_id=${station}&until=2017-07-05T00:00:00Z&format=csv`)
+  t.is(answer.headers.get('content-disposition'), 'attachment; filename="sensors.csv"')
+  const [head, line, ...more] = (await answer.text()).split('\r\n')
+  t.is(
+    head,
+    '"id","created","start_time","end_time","late","note","v","longitude","latitude","altitude","stream_id","sensor_id","sensor_name"',
+  )
+  const created = (await only(`sensor_id=${station}&until=2017-07-05T00:00:00Z`))['created']
+  t.is(line, `${idAt(july(3))},"${created}","${july(3)}","${july(4)}","x","third",3,10,50,,"${streams[0]}","${station}","station"`)
+  t.deepEqual(more, [''])
+  const all = (await (await server.as(undefined)(`${path}?format=csv`)).text()).split('\r\n')
+  t.is(all.length, (await rows()).length + 2)
+  t.true(all[0]?.includes('"place|a"') || all[0]?.includes('"a"'))
+  const none = await server.as(undefined)(`${path}?since=2018-01-01T00:00:00Z&format=csv`)
+  t.is(
+    await none.text(),
+    '"id","created","start_time","end_time","longitude","latitude","altitude","stream_id","sensor_id","sensor_name"\r\n',
+  )
+})
+
 test('only readings that fit count, also for the times, streams and first values', async t => {
   const row = await only(`sensor_id=${station}&until=2017-07-05T00:00:00Z`)
   t.like(row, { id: idAt(july(3)), start_time: july(3), end_time: july(4), properties: { v: 3, note: 'third', late: 'x' } })

@@ -125,6 +125,20 @@ for (const kind of ['hour', 'minute'])
     compare(t, await rows(`${kind}/0?stream_id=${made['short']?.streams[0]}`), kind, 0, ['short'])
   })
 
+test('as GeoJSON each sensor is a feature at its place, with what JSON tells of it', async t => {
+  const query = `month/5?sensor_id=${made['long']?.id}`
+  const answer = await ann.call(`${path}/${query}&format=geojson`)
+  t.is(answer.headers.get('content-type'), 'application/geo+json')
+  const sensor = (await ann.get(`/api/geostreams/sensors/${made['long']?.id}`)).body as { readonly geometry: object }
+  const [row] = await rows(query)
+  t.deepEqual(await answer.json(), {
+    type: 'FeatureCollection',
+    features: [{ type: 'Feature', id: made['long']?.id, geometry: sensor.geometry, properties: row }],
+  })
+  const none = await ann.call(`${path}/month/5?since=2900-01-01T00:00:00Z&format=geojson`)
+  t.deepEqual(await none.json(), { type: 'FeatureCollection', features: [] })
+})
+
 test('names of spans are read in any case, and the parts of their dates are told', async t => {
   const parts = async (kind: string) => {
     const [row] = await rows(`${kind}/0?sensor_id=${made['short']?.id}&since=2016-02-29T00:00:00Z&attributes=v`)

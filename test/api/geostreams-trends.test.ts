@@ -138,7 +138,7 @@ test('the newest span may have any length', async t => {
   t.is(row.properties['v_last_average'], 12)
 })
 
-test('names alone cut what is told; GeoJSON is a collection of the same', async t => {
+test('names alone cut what is told; GeoJSON is a collection of the same, a table has a line for each sensor', async t => {
   t.deepEqual(Object.keys((await only(`sensor_id=${lake}&attributes=new`)).properties), [
     'new_total_average',
     'new_interval_average',
@@ -146,6 +146,11 @@ test('names alone cut what is told; GeoJSON is a collection of the same', async 
   ])
   const answer = await ann.call(`${path}?format=geojson`)
   t.deepEqual(await answer.json(), { type: 'FeatureCollection', features: await rows('') })
+  const table = await (await ann.call(`${path}?sensor_id=${lake}&semi=summer&attributes=new&format=csv`)).text()
+  const head =
+    '"id","created","start_time","end_time","last_time","new_interval_average","new_last_average","new_percentage_change","new_total_average"'
+  t.is(table.split('\r\n')[0], `${head},"longitude","latitude","altitude","stream_id","sensor_id","sensor_name"`)
+  t.regex(table, /,"2025 summer",/)
 })
 
 for (const query of ['binning=fortnight', 'window_start=2017', 'format=csvx', 'semi=autumn', 'until=x'])

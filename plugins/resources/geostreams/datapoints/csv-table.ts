@@ -1,4 +1,4 @@
-import { csvText, type Datapoint, type Json } from 'pounce/sdk'
+import { csvText, type Datapoint, type Geometry, type Json } from 'pounce/sdk'
 import type { Settings } from '../config.ts'
 import { type Branch, branchOf, type Column, type PropertyColumns, restOf, valueAt } from './csv-columns.ts'
 import type { Owner } from './owners.ts'
@@ -40,7 +40,8 @@ interface Fixed {
   readonly print: (point: Datapoint, owner: Owner) => string
 }
 
-const place = ({ geometry }: Datapoint, at: number): string => {
+/** A number of a geometry's first position as a cell: 0 is the longitude. */
+export const coordinateOf = (geometry: Geometry, at: number): string => {
   let found: unknown = geometry
   while (typeof found === 'object' && found !== null && !Array.isArray(found)) {
     const { coordinates, geometries } = found as { readonly coordinates?: unknown; readonly geometries?: readonly unknown[] }
@@ -62,9 +63,9 @@ const before: readonly Fixed[] = Object.values(fixed)
 const after: readonly Fixed[] = [
   { path: 'type', header: 'type', print: () => '"Feature"' },
   { path: 'geometry|type', header: 'geometry|type', print: ({ geometry }) => `"${geometry.type}"` },
-  { path: 'geometry|coordinates', header: 'longitude', print: point => place(point, 0) },
-  { path: 'geometry|coordinates', header: 'latitude', print: point => place(point, 1) },
-  { path: 'geometry|coordinates', header: 'altitude', print: point => place(point, 2) },
+  { path: 'geometry|coordinates', header: 'longitude', print: ({ geometry }) => coordinateOf(geometry, 0) },
+  { path: 'geometry|coordinates', header: 'latitude', print: ({ geometry }) => coordinateOf(geometry, 1) },
+  { path: 'geometry|coordinates', header: 'altitude', print: ({ geometry }) => coordinateOf(geometry, 2) },
   { path: 'stream_id', header: 'stream_id', print: ({ stream }) => `"${stream}"` },
   { path: 'sensor_id', header: 'sensor_id', print: (_, { sensor }) => `"${sensor}"` },
   { path: 'sensor_name', header: 'sensor_name', print: (_, { sensorName }) => textCell(sensorName) },
@@ -147,7 +148,7 @@ const writeBegin = (to: TextPieces, { id, createdMs, startMs, endMs }: Datapoint
 }
 
 /** Without what leads to it, unless another column has that name as well. */
-const shortHeaders = (columns: readonly Column[], separator: string, fixed: readonly string[]): readonly string[] => {
+export const shortHeaders = (columns: readonly Column[], separator: string, fixed: readonly string[]): readonly string[] => {
   const counts = new Map(fixed.map(header => [header, 1]))
   for (const { path } of columns) counts.set(path.at(-1) ?? '', (counts.get(path.at(-1) ?? '') ?? 0) + 1)
   return columns.map(({ path }) => {

@@ -129,7 +129,8 @@ export class IntakeRun {
     const allowed = await this.#allowed(batch)
     if (allowed.length === 0) return
     const ids = await this.#of.numbers.take('datapoint', allowed.length)
-    const createdMs = this.#of.clock.now().getTime()
+    // Clowder 1.x tells whole seconds of when a reading came.
+    const createdMs = Math.floor(this.#of.clock.now().getTime() / 1000) * 1000
     const points = allowed.map(({ draft }, at): Datapoint => ({ id: ids[at] ?? 0, createdMs, ...draft }))
     const outcomes = await this.#insert(points)
     for (const [at, { line, draft }] of allowed.entries()) {

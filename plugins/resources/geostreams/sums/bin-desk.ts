@@ -29,25 +29,26 @@ export class BinDesk {
     return chosen
   }
 
-  /** An object for each sensor, by name, as JSON in pieces. Sensors without numbers are left out. */
+  /** An object for each sensor, by name, as JSON in pieces; of GeoJSON it is the properties of a feature. Sensors without numbers are left out. */
   async *write(
     caller: Caller,
     chosen: readonly number[] | undefined,
     question: BinQuestion,
-    aggregates: readonly Aggregate[],
+    { aggregates, isGeojson }: { readonly aggregates: readonly Aggregate[]; readonly isGeojson: boolean },
   ): AsyncGenerator<string, void, undefined> {
-    yield '['
+    yield isGeojson ? '{ "type": "FeatureCollection", "features": [' : '['
     let isFirst = true
     for await (const part of this.#sensors.of(caller, chosen)) {
       let isNew = true
+      const head = isGeojson ? featureOf(part) + headOf(part) : headOf(part)
       for await (const text of this.#properties(part, question, aggregates)) {
-        yield isNew ? `${isFirst ? '' : ','}${headOf(part)}${text}` : text
+        yield isNew ? `${isFirst ? '' : ','}${head}${text}` : text
         isNew = false
         isFirst = false
       }
-      if (!isNew) yield '}}'
+      if (!isNew) yield isGeojson ? '}}}' : '}}'
     }
-    yield ']'
+    yield isGeojson ? '] }' : ']'
   }
 
   /** The same as a table. */
@@ -80,5 +81,8 @@ export class BinDesk {
 wire(BinDesk, SensorsAsked, Streams, GeoStore)
 
 export const Bins = port<BinDesk>('geostreams.bins')
+
+const featureOf = ({ id, geometry }: SensorPart): string =>
+  `{"type":"Feature","id":${id},"geometry":${JSON.stringify(geometry)},"properties":`
 
 const headOf = ({ id, name }: SensorPart): string => `{"sensor_name":${JSON.stringify(name)},"sensor_id":"${id}","properties":{`

@@ -1,4 +1,15 @@
-import { type Caller, GeoStore, geoNumberOf, port, Sensors, type StreamStatistics, Streams, streamIdOf, wire } from 'pounce/sdk'
+import {
+  type Caller,
+  type Geometry,
+  GeoStore,
+  geoNumberOf,
+  port,
+  Sensors,
+  type StreamStatistics,
+  Streams,
+  streamIdOf,
+  wire,
+} from 'pounce/sdk'
 import { eachPage } from '../listing.ts'
 import type { Sensor } from '../records.ts'
 import { byCodePoint } from './by-code-point.ts'
@@ -7,6 +18,8 @@ import { byCodePoint } from './by-code-point.ts'
 export interface SensorPart {
   readonly id: number
   readonly name: string
+  /** Where the sensor is. */
+  readonly geometry: Geometry
   /** In the order that they were made in. */
   readonly streams: readonly number[]
   /** Names of what the readings of these streams tell, at most 1,000 of each, by code point. */
@@ -69,11 +82,11 @@ export class ChosenSensors {
     const known = new Map<number, StreamStatistics>()
     for (const some of inPieces([...page.values()].flat(), idsAtOnce))
       for (const [stream, statistics] of await this.#store.statistics(some)) known.set(stream, statistics)
-    return [...page].flatMap(([{ id, name }, all]) => {
+    return [...page].flatMap(([{ id, name, geometry }, all]) => {
       const streams = all.filter(stream => known.has(stream)).sort((one, other) => one - other)
       if (streams.length === 0) return []
       const properties = new Set(streams.flatMap(stream => known.get(stream)?.properties ?? []).sort(byCodePoint))
-      return [{ id: geoNumberOf(id), name, streams, properties }]
+      return [{ id: geoNumberOf(id), name, geometry, streams, properties }]
     })
   }
 }

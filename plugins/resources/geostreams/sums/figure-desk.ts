@@ -1,7 +1,8 @@
-import { type Caller, type GeoFilter, GeoStore, port, wire } from 'pounce/sdk'
+import { type Caller, type GeoFilter, GeoStore, type Json, port, wire } from 'pounce/sdk'
 import { printTime } from '../datapoints/print-time.ts'
 import { type Aggregate, figuresOf, meanOf } from './bin-entry.ts'
 import { type ChosenSensors, type SensorPart, SensorsAsked } from './chosen-sensors.ts'
+import type { FigureRow } from './figure-row.ts'
 import { type SensorFigures, sensorFigures } from './sensor-figures.ts'
 import { type TrendQuestion, trendOf } from './trends.ts'
 
@@ -13,7 +14,7 @@ export interface AverageQuestion {
 }
 
 type Chosen = readonly number[] | undefined
-type Members = Readonly<Record<string, unknown>>
+type Members = Readonly<Record<string, Json>>
 
 /** Sums up all readings of each sensor: averages, and how they changed. */
 export class FigureDesk {
@@ -25,8 +26,12 @@ export class FigureDesk {
     this.#store = store
   }
 
-  /** A datapoint for each sensor, by name, with the averages of its readings in the place of their numbers, as JSON texts. */
-  async *averages(caller: Caller, chosen: Chosen, { filter, shown, aggregates }: AverageQuestion): AsyncGenerator<string, void, undefined> {
+  /** A datapoint for each sensor, by name, with the averages of its readings in the place of their numbers. */
+  async *averages(
+    caller: Caller,
+    chosen: Chosen,
+    { filter, shown, aggregates }: AverageQuestion,
+  ): AsyncGenerator<FigureRow, void, undefined> {
     for await (const part of this.#sensors.of(caller, chosen)) {
       const figures = await sensorFigures(this.#store, part, filter, shown)
       if (!figures) continue
@@ -39,7 +44,7 @@ export class FigureDesk {
   }
 
   /** The same with what averages were within a window and on the whole. */
-  async *trends(caller: Caller, chosen: Chosen, question: TrendQuestion): AsyncGenerator<string, void, undefined> {
+  async *trends(caller: Caller, chosen: Chosen, question: TrendQuestion): AsyncGenerator<FigureRow, void, undefined> {
     for await (const part of this.#sensors.of(caller, chosen)) {
       const figures = await sensorFigures(this.#store, part, question.filter, question.shown)
       if (!figures) continue
@@ -53,17 +58,21 @@ wire(FigureDesk, SensorsAsked, GeoStore)
 export const Figures = port<FigureDesk>('geostreams.figures')
 
 /** The first reading, with the time, streams and properties of all. */
-const rowOf = ({ id, name }: SensorPart, { first, endMs, streams, others }: SensorFigures, numbers: Members, more: Members = {}): string =>
-  JSON.stringify({
-    id: first.id,
-    created: printTime(first.createdMs),
-    start_time: printTime(first.startMs),
-    end_time: printTime(endMs),
-    ...more,
-    properties: { ...Object.fromEntries(others), ...numbers },
-    type: 'Feature',
-    geometry: first.geometry,
-    stream_id: streams.map(String),
-    sensor_id: String(id),
-    sensor_name: name,
-  })
+const rowOf = (
+  { id, name }: SensorPart,
+  { first, endMs, streams, others }: SensorFigures,
+  numbers: Members,
+  more: Pick<FigureRow, 'last_time'> = {},
+): FigureRow => ({
+  id: first.id,
+  created: printTime(first.createdMs),
+  start_time: printTime(first.startMs),
+  end_time: printTime(endMs),
+  ...more,
+  properties: { ...Object.fromEntries(others), ...numbers },
+  type: 'Feature',
+  geometry: first.geometry,
+  stream_id: streams.map(String),
+  sensor_id: String(id),
+  sensor_name: name,
+})

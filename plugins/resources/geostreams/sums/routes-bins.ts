@@ -5,7 +5,7 @@ import { readTime } from '../times.ts'
 import { Bins } from './bin-desk.ts'
 import { aggregateParameter, BinEntryJson, readAggregates } from './bin-entry.ts'
 import { binTimesOf } from './bin-times.ts'
-import { csvAnswer, jsonAnswer } from './text-answer.ts'
+import { csvAnswer, formatParameter, jsonAnswer, mediaTypes } from './text-answer.ts'
 import { readWindow, windowParameters, within } from './windows.ts'
 
 const route = routesFor('geostreams', { bins: Bins, answers: Answers })
@@ -31,7 +31,7 @@ export const binDatapoints = route({
   path: '/api/geostreams/datapoints/bin/:time/:depth',
   summary: 'Readings summed up by time and depth',
   description:
-    '`time` is decade, lustrum, year, semi, season, month, week, day, hour or minute, or a length such as `PT90M`, counted from `origin`; all in UTC. `depth` is a step of altitude in metres: a reading counts at the next multiple at or above its altitude; with 0 depths are not told apart. A reading enters every bin that it overlaps. Late December is winter of its own year. For each sensor, by name, and each property that is a number its bins by date; of a property that is an object `array` has the different values as JSON. `DEPTH_CODE` and `source` of readings group them and are no properties. `raw` adds all numbers and the different texts. As `csv` each bin is a line, without those.',
+    '`time` is decade, lustrum, year, semi, season, month, week, day, hour or minute, or a length such as `PT90M`, counted from `origin`; all in UTC. `depth` is a step of altitude in metres: a reading counts at the next multiple at or above its altitude; with 0 depths are not told apart. A reading enters every bin that it overlaps. Late December is winter of its own year. For each sensor, by name, and each property that is a number its bins by date; of a property that is an object `array` has the different values as JSON. `DEPTH_CODE` and `source` of readings group them and are no properties. `raw` adds all numbers and the different texts. As `csv` each bin is a line, without those; as `geojson` each sensor is a feature at its place.',
   permission: 'ViewGeoStream',
   params: s.Object({ time: s.String({ maxLength: 60 }), depth: s.String({ maxLength: 30 }) }),
   query: s.Object({
@@ -39,7 +39,7 @@ export const binDatapoints = route({
     ...windowParameters,
     ...aggregateParameter,
     raw: s.flag(false),
-    format: s.Optional(s.Unsafe<'json' | 'csv'>({ type: 'string', enum: ['json', 'csv'] })),
+    ...formatParameter,
     origin: s.Optional(
       s.String({ maxLength: 60, description: 'Where bins of a length begin to be counted; 1970-01-01T00:00:00Z unless said' }),
     ),
@@ -55,10 +55,11 @@ export const binDatapoints = route({
     const question = { times, depthMetres, filter: within(filter, readWindow(query)), isRaw: query.raw, ...(shown ? { shown } : {}) }
     const chosen = await bins.choose(caller, choice, question)
     const asked = { caller, streams: chosen, isHead, route: 'datapoints/bin', parameters: { ...query, ...params } }
+    const { format = 'json' } = query
     const written = (): Bytes =>
-      query.format === 'csv'
+      format === 'csv'
         ? csvAnswer(bins.table(caller, chosen, question, aggregates), 'bins.csv')
-        : jsonAnswer(bins.write(caller, chosen, question, aggregates))
+        : jsonAnswer(bins.write(caller, chosen, question, { aggregates, isGeojson: format === 'geojson' }), mediaTypes[format])
     return { status: 200, body: await answers.answer(asked, written) }
   },
 })

@@ -1,57 +1,51 @@
-import { type Bytes, Clock, Invalid, NotFound, routesFor, Streams, s } from 'pounce/sdk'
+import { type Bytes, Clock, configPort, Invalid, NotFound, routesFor, Streams, s } from 'pounce/sdk'
 import { Answers } from '../cache/answer-cache.ts'
+import { config, type Settings } from '../config.ts'
 import { datapointParameters, readDatapointQuestion } from '../datapoint-filter.ts'
 import { aggregateParameter, readAggregates } from './bin-entry.ts'
 import { binTimesOf } from './bin-times.ts'
 import { Figures } from './figure-desk.ts'
-import { collectionOf, jsonAnswer, listOf } from './text-answer.ts'
+import { type FigureRow, FigureRowJson } from './figure-row.ts'
+import { figureTable } from './figure-table.ts'
+import { collectionOf, csvAnswer, type Format, formatParameter, jsonAnswer, listOf, mediaTypes } from './text-answer.ts'
 import { readWindow, windowParameters, within } from './windows.ts'
 
-const route = routesFor('geostreams', { figures: Figures, streams: Streams, answers: Answers, clock: Clock })
-
-const formatParameter = { format: s.Optional(s.String({ maxLength: 20, description: '`json` or `geojson`' })) }
+const route = routesFor('geostreams', { figures: Figures, streams: Streams, answers: Answers, clock: Clock, settings: configPort(config) })
 
 /** Puts the rows together. */
-const writerOf = (format: string | undefined): ((rows: AsyncIterable<string>) => Bytes) => {
-  if (format === undefined || format === '' || format === 'json') return rows => jsonAnswer(listOf(rows))
-  if (format === 'geojson') return rows => jsonAnswer(collectionOf(rows), 'application/geo+json')
-  throw new Invalid('format is json or geojson')
+const write = (rows: AsyncIterable<FigureRow>, format: Format | undefined, settings: Settings): Bytes => {
+  if (format === 'csv') return csvAnswer(() => figureTable(rows, settings), 'sensors.csv')
+  const texts = printed(rows)
+  return format === 'geojson' ? jsonAnswer(collectionOf(texts), mediaTypes.geojson) : jsonAnswer(listOf(texts), mediaTypes.json)
 }
 
-const feature = s.Object({
-  id: s.Integer({ description: 'Of the first reading' }),
-  created: s.String(),
-  start_time: s.String({ description: 'When the first one started' }),
-  end_time: s.String({ description: 'When the last one ended, or started if it has no end' }),
-  last_time: s.Optional(s.String({ description: 'Label of the newest span, such as `2017 spring`' })),
-  properties: s.Record(s.String(), s.Unknown()),
-  type: s.Literal('Feature'),
-  geometry: s.Record(s.String(), s.Unknown()),
-  stream_id: s.Array(s.String()),
-  sensor_id: s.String(),
-  sensor_name: s.String(),
-})
+async function* printed(rows: AsyncIterable<FigureRow>): AsyncGenerator<string, void, undefined> {
+  for await (const row of rows) yield JSON.stringify(row)
+}
+
 /** Written while it is read. */
-const answer = s.Unsafe<Bytes>({ ...s.Array(feature), [s.bodyKind]: 'bytes' })
+const answer = s.Unsafe<Bytes>({ ...s.Array(FigureRowJson), [s.bodyKind]: 'bytes' })
 
 export const averageDatapoints = route({
   method: 'GET',
   path: '/api/geostreams/datapoints/averages',
   summary: 'The average of what each sensor tells',
   description:
-    'An object for each sensor with readings that fit, by name: its first reading, with averages in the place of numbers, and the first value of each property that is no number.',
+    'An object for each sensor with readings that fit, by name: its first reading, with averages in the place of numbers, and the first value of each property that is no number. As `csv` each sensor is a line.',
   permission: 'ViewGeoStream',
   query: s.Object({ ...datapointParameters, ...windowParameters, ...aggregateParameter, ...formatParameter }),
   responses: { 200: answer },
   throws: [Invalid, NotFound],
-  async handle({ query, caller, isHead }, { figures, streams, answers }) {
+  async handle({ query, caller, isHead }, { figures, streams, answers, settings }) {
     const { choice, filter, shown } = readDatapointQuestion(query)
     const aggregates = readAggregates(query.aggregates)
     const question = { filter: within(filter, readWindow(query)), aggregates, ...(shown ? { shown } : {}) }
-    const write = writerOf(query.format)
     const chosen = await streams.chosen(caller, choice)
     const asked = { caller, streams: chosen, isHead, route: 'datapoints/averages', parameters: query }
-    return { status: 200, body: await answers.answer(asked, () => write(figures.averages(caller, chosen, question))) }
+    return {
+      status: 200,
+      body: await answers.answer(asked, () => write(figures.averages(caller, chosen, question), query.format, settings)),
+    }
   },
 })
 
@@ -83,7 +77,7 @@ export const datapointTrends = route({
   }),
   responses: { 200: answer },
   throws: [Invalid, NotFound],
-  async handle({ query, caller, isHead }, { figures, streams, answers, clock }) {
+  async handle({ query, caller, isHead }, { figures, streams, answers, clock, settings }) {
     const { choice, filter, shown } = readDatapointQuestion(query)
     const { fromMs, toMs } = readWindow(query)
     const now = clock.now().getTime()
@@ -93,10 +87,9 @@ export const datapointTrends = route({
     }
     const binning = query.binning === undefined || query.binning === '' ? (filter.months ? 'semi' : undefined) : query.binning
     const last = binning === undefined ? {} : { last: binTimesOf(binning, 0, 'binning') }
-    const write = writerOf(query.format)
     const chosen = await streams.chosen(caller, choice)
     const question = { filter, window, ...last, ...(shown ? { shown } : {}) }
-    const produce = (): Bytes => write(figures.trends(caller, chosen, question))
+    const produce = (): Bytes => write(figures.trends(caller, chosen, question), query.format, settings)
     const asked = { caller, streams: chosen, isHead, route: 'datapoints/trends', parameters: query }
     // A window that ends now is another one the next time.
     return { status: 200, body: toMs === undefined ? produce() : await answers.answer(asked, produce) }

@@ -1,5 +1,10 @@
 import { Readable } from 'node:stream'
-import type { Bytes } from 'pounce/sdk'
+import { type Bytes, s } from 'pounce/sdk'
+
+/** How sums are told. */
+export type Format = 'json' | 'geojson' | 'csv'
+export const formatParameter = { format: s.Optional(s.Unsafe<Format>({ type: 'string', enum: ['json', 'geojson', 'csv'] })) }
+export const mediaTypes = { json: 'application/json', geojson: 'application/geo+json' } as const
 
 /** Characters that go out together. */
 const pieceLength = 32 * 1024
@@ -33,16 +38,18 @@ export async function* collectionOf(features: AsyncIterable<string>): AsyncGener
   yield ' }'
 }
 
-/** A table to save that is written while it is read. */
-export const csvAnswer = (texts: AsyncIterable<string>, filename: string): Bytes => ({
-  open: () => Readable.from(inPieces(texts), { objectMode: true, highWaterMark: 2 }),
+const streamed = (texts: AsyncIterable<string>): Readable => Readable.from(inPieces(texts), { objectMode: true, highWaterMark: 2 })
+
+/** A table to save that is written while it is read; with a promise, what goes wrong before its first line is still an answer. */
+export const csvAnswer = (texts: AsyncIterable<string> | (() => Promise<AsyncIterable<string>>), filename: string): Bytes => ({
+  open: async () => streamed(typeof texts === 'function' ? await texts() : texts),
   contentType: 'text/csv; charset=utf-8',
   filename,
 })
 
 /** JSON that is written while it is read. */
-export const jsonAnswer = (texts: AsyncIterable<string>, contentType = 'application/json'): Bytes => ({
-  open: () => Readable.from(inPieces(texts), { objectMode: true, highWaterMark: 2 }),
+export const jsonAnswer = (texts: AsyncIterable<string>, contentType: string): Bytes => ({
+  open: () => streamed(texts),
   contentType,
   inline: true,
 })

@@ -1,0 +1,54 @@
+import { Invalid } from 'pounce/sdk'
+import type { Settings } from '../config.ts'
+import { branchOf, PropertyColumns, restOf, valueAt } from '../datapoints/csv-columns.ts'
+import { coordinateOf, csvCell, shortHeaders } from '../datapoints/csv-table.ts'
+import type { FigureRow } from './figure-row.ts'
+
+/** The columns are those of all rows together, so they are looked at before the first one is sent. */
+const mostRows = 10_000
+
+/** Columns of what is no property. */
+const fixed = {
+  before: ['id', 'created', 'start_time', 'end_time', 'last_time'],
+  places: ['longitude', 'latitude', 'altitude'],
+  after: ['stream_id', 'sensor_id', 'sensor_name'],
+} as const
+
+/** Sums of sensors as CSV, a line for each. `Invalid` for more than 10,000 sensors. */
+export const figureTable = async (
+  rows: AsyncIterable<FigureRow>,
+  { csvSeparator, csvHidePrefix }: Pick<Settings, 'csvSeparator' | 'csvHidePrefix'>,
+): Promise<AsyncIterable<string>> => {
+  const columns = new PropertyColumns()
+  const all: FigureRow[] = []
+  for await (const row of rows) {
+    if (all.push(row) > mostRows) throw new Invalid(`csv holds the sums of at most ${mostRows} sensors: choose sensors, sources or an area`)
+    columns.see(row.properties)
+  }
+  const before = fixed.before.filter(name => name !== 'last_time' || all.some(row => row.last_time !== undefined))
+  const shown = columns.all()
+  const cells = shown.map(({ path, isRest }) => ({ path, branch: isRest ? branchOf(columns.root, path) : undefined }))
+  const others = [...before, ...fixed.places, ...fixed.after]
+  const names = csvHidePrefix
+    ? shortHeaders(shown, csvSeparator, others)
+    : shown.map(({ path }) => ['properties', ...path].join(csvSeparator))
+  const lineOf = (row: FigureRow): string =>
+    [
+      ...before.map(name => csvCell(row[name])),
+      ...cells.map(({ path, branch }) => {
+        const value = valueAt(row.properties, path)
+        return csvCell(branch ? restOf(value, branch) : value)
+      }),
+      ...fixed.places.map((_, at) => coordinateOf(row.geometry, at)),
+      csvCell(row.stream_id.length === 1 ? row.stream_id[0] : row.stream_id),
+      csvCell(row.sensor_id),
+      csvCell(row.sensor_name),
+    ].join()
+  const head = [...before, ...names, ...fixed.places, ...fixed.after].map(csvCell).join()
+  return textOf(head, all, lineOf)
+}
+
+async function* textOf(head: string, rows: readonly FigureRow[], lineOf: (row: FigureRow) => string): AsyncGenerator<string> {
+  yield `${head}\r\n`
+  for (const row of rows) yield `${lineOf(row)}\r\n`
+}
