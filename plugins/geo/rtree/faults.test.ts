@@ -36,6 +36,18 @@ test('a full disk is said so, harms nothing that was acknowledged, and inserting
   t.is(await store.count({}, 10_000), kept - 199)
 })
 
+test('a second one on the same file is told so, and has it once the first has let go', async t => {
+  const folder = await testFolder(t)
+  const [one, other] = [await openGeo(t, folder), await openGeo(t, folder)]
+  await one.insert([pointAt(1)])
+  const refused = await t.throwsAsync(other.insert([pointAt(2)]), { instanceOf: Unavailable })
+  t.regex(refused?.message ?? '', /Another process .*geo\.postgis/)
+  await t.throwsAsync(other.get(1), { instanceOf: Unavailable })
+  await one.dispose()
+  t.is((await other.insert([pointAt(2)]))[0]?.status, 'inserted')
+  t.deepEqual(await idsIn(other), [1, 2])
+})
+
 test('a batch that does not fit takes none of its neighbours with it', async t => {
   const store = await openGeo(t, await testFolder(t), { maxSizeMiB: 1 })
   const large = Array.from({ length: 400 }, (_, n) => pointAt(1000 + n, { properties: { note: `${n}${note.repeat(3)}` } }))

@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { Unavailable } from 'pounce/sdk'
 import { Connection, type Opening } from './connection.ts'
+import { FileLock } from './file-lock.ts'
 import { problemOf } from './problems.ts'
 import { Reader } from './reader.ts'
 import { migrate } from './schema.ts'
@@ -13,6 +14,7 @@ export class GeoFile {
   readonly #opening: Opening
   #opened: Promise<Reader> | undefined
   #connection: Connection | undefined
+  #lock: FileLock | undefined
   #learnt: number | undefined
 
   constructor(opening: Opening) {
@@ -45,6 +47,7 @@ export class GeoFile {
   async #open(): Promise<Reader> {
     const made = await mkdir(dirname(this.#opening.file), { recursive: true, mode: 0o700 })
     if (made) await makeDurable(dirname(this.#opening.file), dirname(made))
+    this.#lock = FileLock.take(this.#opening.file)
     const connection = new Connection(this.#opening)
     try {
       migrate(connection, this.#opening.file)
@@ -62,6 +65,8 @@ export class GeoFile {
     this.#connection = undefined
     this.#learnt = undefined
     connection?.close()
+    this.#lock?.release()
+    this.#lock = undefined
   }
 }
 

@@ -5,6 +5,5 @@ export const plugin = definePlugin({
   id: 'geo.rtree',
   summary: 'Datapoints of geostreams in one SQLite file of the data folder, with durable group commits and an R*Tree for what moves.',
   config,
-  isLocal: true,
   provides: [provide(GeoStore, RtreeGeo)],
 })

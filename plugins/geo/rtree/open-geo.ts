@@ -152,7 +152,11 @@ export class OpenGeo implements Omit<GeoStore, 'engine'> {
   async *#pieces(question: Omit<Extract<ReadQuestion, { ask: 'read' }>, 'epoch'> | Omit<Extract<ReadQuestion, { ask: 'bins' }>, 'epoch'>) {
     this.#mustBeOpen()
     await this.#file.ready(this.#epoch)
-    yield* this.#reader().pieces({ ...question, epoch: this.#epoch })
+    for await (const piece of this.#reader().pieces({ ...question, epoch: this.#epoch })) {
+      yield piece
+      // Messages of a thread that has the next piece ready are dealt with before anything else is: others must have their turn.
+      await setImmediate()
+    }
   }
 
   async *read({

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Datapoint, type GeoAfter, type GeoFilter, type GeoSort, GeoStore, Invalid, port, wire } from 'pounce/sdk'
 import { type Owner, type Owners, type OwnersOf, OwnersPort } from './owners.ts'
 
@@ -76,7 +75,5 @@ async function* joined(
 ): AsyncGenerator<Piece> {
   for await (const points of pieces) {
     yield { points, owners: await owners.of(points.map(({ stream }) => stream)) }
-    // Messages of a thread that has the next piece ready are dealt with before anything else is: others must have their turn.
-    await nextTurn()
   }
 }
