@@ -1,5 +1,6 @@
 import type { GeoArea, Geometry } from 'pounce/sdk'
-import { altitudeOf, touches } from 'pounce/sdk/geo'
+import { altitudeOf, type GeoBox, touches } from 'pounce/sdk/geo'
+import { boxesOf } from './area-boxes.ts'
 import type { Connection } from './connection.ts'
 
 /** Which places an area has, and which streams have points at them. */
@@ -77,13 +78,26 @@ export class KnownPlaces {
     const choosing = this.#choices.get(key) ?? { places: new Set(), streams: new Set(), upTo: 0 }
     this.#choices.delete(key)
     this.#choices.set(key, choosing)
+    const boxes = choosing.upTo < this.#ids.length ? areas.flatMap(boxesOf) : []
     for (; choosing.upTo < this.#ids.length; choosing.upTo += 1) {
-      if (!areas.some(area => this.#touches(choosing.upTo, area))) continue
+      if (this.#isAside(choosing.upTo, boxes) || !areas.some(area => this.#touches(choosing.upTo, area))) continue
       choosing.places.add(this.#ids[choosing.upTo] as number)
       choosing.streams.add(this.#streams[choosing.upTo] as number)
     }
     if (this.#choices.size > 4) this.#choices.delete(this.#choices.keys().next().value as string)
     return { places: choosing.places, streams: choosing.streams, isAll: choosing.places.size === this.#ids.length }
+  }
+
+  /** True of most places that an area does not touch, told without making an object for each of them. */
+  #isAside(index: number, boxes: readonly GeoBox[]): boolean {
+    if (!this.#isPoint[index]) return false
+    const longitude = this.#longitudes[index] as number
+    const latitude = this.#latitudes[index] as number
+    for (let at = 0; at < boxes.length; at += 1) {
+      const box = boxes[at] as GeoBox
+      if (longitude >= box[0] && longitude <= box[2] && latitude >= box[1] && latitude <= box[3]) return false
+    }
+    return true
   }
 
   #touches(index: number, area: GeoArea): boolean {

@@ -8,6 +8,9 @@ import type { Sink } from './source.ts'
 /** Characters of texts that a piece has at most, but for its last row. */
 const mostLength = 4_000_000
 
+/** Room at first: most pages are short. */
+const fewRows = 64
+
 /** Packs rows of points for whoever asked, piece by piece. */
 export class PieceBuilder implements Sink {
   readonly #shapes: KnownShapes
@@ -16,8 +19,8 @@ export class PieceBuilder implements Sink {
   /** Where places and shapes stand in the series. */
   readonly #placeAt = new Map<number, number>()
   readonly #shapeAt = new Map<number, number>()
-  readonly #numbers: Float64Array
-  readonly #values: Float64Array
+  #numbers: Float64Array
+  #values: Float64Array
   #count = 0
   #valueCount = 0
   #geometries: string[] = []
@@ -29,8 +32,9 @@ export class PieceBuilder implements Sink {
     this.#shapes = shapes
     this.#places = places
     this.#size = size
-    this.#numbers = new Float64Array(size * cellsEach)
-    this.#values = new Float64Array(size * valueColumns)
+    const rows = Math.min(size, fewRows)
+    this.#numbers = new Float64Array(rows * cellsEach)
+    this.#values = new Float64Array(rows * valueColumns)
   }
 
   get room(): number {
@@ -46,6 +50,7 @@ export class PieceBuilder implements Sink {
     const shape = row[at.shape] as number
     const rest = row[at.rest] as string | null
     const base = this.#count * cellsEach
+    if (base === this.#numbers.length) this.#grow()
     const numbers = this.#numbers
     numbers[base + cells.id] = row[at.id] as number
     numbers[base + cells.stream] = row[at.stream] as number
@@ -58,6 +63,15 @@ export class PieceBuilder implements Sink {
     const names = this.#shapes.get(shape).names.length
     for (let column = 0; column < names; column += 1) this.#values[this.#valueCount++] = row[at.values + column] as number
     this.#count += 1
+  }
+
+  #grow(): void {
+    const rows = Math.min(this.#size, 4 * this.#count)
+    const [numbers, values] = [new Float64Array(rows * cellsEach), new Float64Array(rows * valueColumns)]
+    numbers.set(this.#numbers)
+    values.set(this.#values)
+    this.#numbers = numbers
+    this.#values = values
   }
 
   /** Undefined of a place that is gone, and its points with it. */

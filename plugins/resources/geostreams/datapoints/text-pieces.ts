@@ -3,7 +3,8 @@ import { dayOf } from './print-time.ts'
 
 /** Bytes that are sent together; shorter pieces wait for the next one. */
 const worthSending = 16 * 1024
-const pieceBytes = 128 * 1024
+/** Most answers are short: pieces begin small and grow, so that those leave little garbage. */
+const [firstBytes, pieceBytes] = [8 * 1024, 128 * 1024]
 /** Of a UTF-16 unit in UTF-8. */
 const mostBytesEach = 3
 /** Longer texts are written by the runtime. */
@@ -20,6 +21,7 @@ export class TextPieces {
   #full: Buffer[] = []
   #buffer = Buffer.alloc(0)
   #length = 0
+  #next = firstBytes
 
   add(text: string): void {
     this.#makeRoom(text.length * mostBytesEach)
@@ -106,7 +108,8 @@ export class TextPieces {
   #makeRoom(bytes: number): void {
     if (this.#length + bytes <= this.#buffer.length) return
     this.#close()
-    this.#buffer = Buffer.allocUnsafeSlow(Math.max(bytes, pieceBytes))
+    this.#buffer = Buffer.allocUnsafeSlow(Math.max(bytes, this.#next))
+    this.#next = Math.min(pieceBytes, 2 * this.#next)
   }
 
   #close(): void {
