@@ -53,7 +53,8 @@ export const replay = async (steps: readonly Step[], variables: Readonly<Record<
       output += text
     })
   const [code] = (await once(shell, 'close')) as [number | null]
-  const parts = output.split(/^=== \d*\n/m).slice(1)
+  // A terminal shows the ends of lines of CSV as any other.
+  const parts = output.replaceAll('\r\n', '\n').split(/^=== \d*\n/m).slice(1)
   return { code, outputs: parts.map(part => part.trim()) }
 }
 
