@@ -183,7 +183,7 @@ test('a library that is declared for code is imported there', t => {
 })
 
 /** What of the SDK product code may import; the language of searches is apart, so that nobody else loads its parser. */
-const sdkDoors = ['pounce/sdk', 'pounce/sdk/geo', 'pounce/sdk/search', 'pounce/sdk/search/language']
+const sdkDoors = ['pounce/sdk', 'pounce/sdk/geo', 'pounce/sdk/search', 'pounce/sdk/search/language', 'pounce/sdk/sqlite']
 
 test('the kernel imports no plugin, a plugin nothing but its own folder, the SDK nothing of ours, and none of them a test', t => {
   const faults = product.filter(isOurs).flatMap(({ path, text }) => {

@@ -53,8 +53,11 @@ export const replay = async (steps: readonly Step[], variables: Readonly<Record<
       output += text
     })
   const [code] = (await once(shell, 'close')) as [number | null]
-  // A terminal shows the ends of lines of CSV as any other.
-  const parts = output.replaceAll('\r\n', '\n').split(/^=== \d*\n/m).slice(1)
+  // CSV ends its lines with CRLF, which a terminal shows like LF.
+  const parts = output
+    .replaceAll('\r\n', '\n')
+    .split(/^=== \d*\n/m)
+    .slice(1)
   return { code, outputs: parts.map(part => part.trim()) }
 }
 

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Collection, checkCollection, type Index, keysOf, sameJson, Taken } from 'pounce/sdk'
-import type { Connection } from './connection.ts'
+import type { Connection } from 'pounce/sdk/sqlite'
 import type { Database } from './database.ts'
 import { addEntries, keyHolder } from './entries.ts'
 import { type IndexTable, indexSql, type Table, tableSql } from './table.ts'
@@ -84,7 +84,7 @@ export class Catalog {
 /** Makes a collection's table and the index tables that are new; drops those that are gone or defined otherwise. */
 const define = (db: Connection, { name, indexes }: Collection<object>): StoredTable => {
   const known = db.get('SELECT id FROM collections WHERE name = ?', name)
-  const id = known ? Number(known[0]) : db.run('INSERT INTO collections(name) VALUES (?)', name)
+  const id = known ? Number(known[0]) : db.insert('INSERT INTO collections(name) VALUES (?)', name)
   if (!known) db.exec(tableSql(`c${id}`))
   const kept = new Set<string>()
   for (const index of storedIndexes(db, id)) {
@@ -107,7 +107,7 @@ const dropIndex = (db: Connection, { id, table }: StoredIndex): void => {
 const makeIndex = (db: Connection, collection: number, name: string, index: Index): void => {
   const isEmpty = db.get(`SELECT 1 FROM c${collection} LIMIT 1`) === undefined
   const sql = 'INSERT INTO indexes(collection, name, definition, filled_to) VALUES (?, ?, ?, ?)'
-  const id = db.run(sql, collection, name, JSON.stringify(index), isEmpty ? null : 0)
+  const id = db.insert(sql, collection, name, JSON.stringify(index), isEmpty ? null : 0)
   db.exec(indexSql(`c${collection}_i${id}`, index))
 }
 

@@ -1,5 +1,5 @@
 import { compareScalars, type Scalar, type Where } from 'pounce/sdk'
-import type { SqlValue } from './connection.ts'
+import type { SqlValue } from 'pounce/sdk/sqlite'
 import { encode } from './keys.ts'
 
 /** An end of a stretch of keys. */

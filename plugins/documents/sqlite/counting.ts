@@ -1,5 +1,5 @@
 import { type Find, matcher } from 'pounce/sdk'
-import type { Connection } from './connection.ts'
+import type { Connection } from 'pounce/sdk/sqlite'
 import { effortOf } from './effort.ts'
 import { plansOf } from './planner.ts'
 import { countRows, type Place, rowsOf } from './stream.ts'

@@ -1,4 +1,4 @@
-import type { Connection, Row, SqlValue } from './connection.ts'
+import type { Connection, Row, SqlValue } from 'pounce/sdk/sqlite'
 import { compareColumns } from './keys.ts'
 import { type Place, rowsOf, type Stream } from './stream.ts'
 import type { Table } from './table.ts'

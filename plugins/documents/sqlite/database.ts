@@ -1,5 +1,6 @@
 import { Unavailable } from 'pounce/sdk'
-import { Connection, isBroken, type Opening, problemOf } from './connection.ts'
+import { Connection, type Opening } from 'pounce/sdk/sqlite'
+import { isBroken, problemOf } from './problems.ts'
 
 /** The form of the file that this program writes. */
 const version = 1

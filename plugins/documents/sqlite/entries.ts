@@ -1,5 +1,5 @@
 import { compareScalars, type Key } from 'pounce/sdk'
-import type { Connection } from './connection.ts'
+import type { Connection } from 'pounce/sdk/sqlite'
 import { encode } from './keys.ts'
 import { columnsOf, type IndexTable } from './table.ts'
 

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { type AnyEvent, collection, eq, event, NoSpace, Taken, Unavailable } from 'pounce/sdk'
+import { Connection } from 'pounce/sdk/sqlite'
 import { countingIds, FixedClock, type Note, notes, silent } from 'pounce/sdk/testing'
-import { Connection } from './connection.ts'
 import { Database } from './database.ts'
 import { GroupCommit, type Work } from './group-commit.ts'
 import { insertPassed } from './outbox-tables.ts'

@@ -1,6 +1,6 @@
 import { Unavailable } from 'pounce/sdk'
-import { isDatabaseError, problemOf } from './connection.ts'
 import type { Database } from './database.ts'
+import { isDatabaseError, problemOf } from './problems.ts'
 
 /** What one caller wants written. */
 export interface Work {

@@ -1,5 +1,5 @@
 import { compareText, type Scalar } from 'pounce/sdk'
-import type { SqlValue } from './connection.ts'
+import type { SqlValue } from 'pounce/sdk/sqlite'
 
 const booleans = [new Uint8Array([0]), new Uint8Array([1])] as const
 

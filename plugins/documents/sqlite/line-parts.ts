@@ -1,5 +1,5 @@
 import { betweenLines, type Find, type Lines } from 'pounce/sdk'
-import type { Connection } from './connection.ts'
+import type { Connection } from 'pounce/sdk/sqlite'
 import { LineMaker } from './line-maker.ts'
 import { type ScanPlace, scanPart } from './scanning.ts'
 import type { Table } from './table.ts'

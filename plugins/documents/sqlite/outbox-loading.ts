@@ -1,4 +1,4 @@
-import type { Connection } from './connection.ts'
+import type { Connection } from 'pounce/sdk/sqlite'
 import { inMemory, type OutboxConsumer } from './outbox-consumer.ts'
 import * as tables from './outbox-tables.ts'
 

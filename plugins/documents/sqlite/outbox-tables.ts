@@ -1,5 +1,5 @@
 import type { AnyEvent, Consumer, Parked } from 'pounce/sdk'
-import type { Connection } from './connection.ts'
+import type { Connection } from 'pounce/sdk/sqlite'
 import { OutboxConsumer } from './outbox-consumer.ts'
 
 /** The outbox's tables. `audience` lists the ids of the consumers that were declared for the event's type. */
@@ -134,7 +134,7 @@ export const declareConsumers = (db: Connection, consumers: readonly Consumer[],
   const declared = new Map<string, OutboxConsumer>()
   for (const { name, types } of consumers) {
     const before = known.get(name)
-    const id = before?.id ?? db.run('INSERT INTO outbox_consumers(name, low) VALUES (?, ?)', name, end)
+    const id = before?.id ?? db.insert('INSERT INTO outbox_consumers(name, low) VALUES (?, ?)', name, end)
     declared.set(name, new OutboxConsumer(id, name, types, before?.low ?? end))
   }
   return declared

@@ -1,5 +1,5 @@
 import { type After, type Find, matcher, type Stored } from 'pounce/sdk'
-import type { Connection, Row } from './connection.ts'
+import type { Connection, Row } from 'pounce/sdk/sqlite'
 import { Merged } from './cursor.ts'
 import { effortOf } from './effort.ts'
 import { decode, encode } from './keys.ts'

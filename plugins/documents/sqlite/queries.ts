@@ -1,5 +1,5 @@
 import type { After, Find } from 'pounce/sdk'
-import type { Connection } from './connection.ts'
+import type { Connection } from 'pounce/sdk/sqlite'
 import { type Count, countFitting } from './counting.ts'
 import { type LinePart, type LineQuery, linePart } from './line-parts.ts'
 import { findPage } from './page.ts'

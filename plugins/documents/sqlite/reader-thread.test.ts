@@ -1,7 +1,7 @@
 import test from 'ava'
 import { collection, contains, eq, Unavailable } from 'pounce/sdk'
+import { Connection } from 'pounce/sdk/sqlite'
 import type { Note } from 'pounce/sdk/testing'
-import { Connection } from './connection.ts'
 import { ReaderThread } from './reader-thread.ts'
 import { openStore, testFolder } from './testing.ts'
 

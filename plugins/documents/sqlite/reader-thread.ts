@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { AskedThread } from 'pounce/sdk'
-import type { Opening } from './connection.ts'
+import type { Opening } from 'pounce/sdk/sqlite'
 import type { Query, Results } from './queries.ts'
 
 /** What it reads it reads once, and most of it is garbage at once: neither a large cache nor a large nursery makes it faster. */

@@ -1,7 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { ThreadReply } from 'pounce/sdk'
-import { Connection, type Opening, problemOf } from './connection.ts'
+import { Connection, type Opening } from 'pounce/sdk/sqlite'
 import type { LinePart } from './line-parts.ts'
+import { problemOf } from './problems.ts'
 import { carryOut, type Query } from './queries.ts'
 
 const connection = new Connection(workerData as Opening)

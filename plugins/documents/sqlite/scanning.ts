@@ -1,5 +1,5 @@
 import { type Find, keysOf, matcher } from 'pounce/sdk'
-import type { Connection, Row, SqlValue } from './connection.ts'
+import type { Connection, Row, SqlValue } from 'pounce/sdk/sqlite'
 import type { Bounds } from './constraints.ts'
 import { effortOf } from './effort.ts'
 import { compareColumns, encode } from './keys.ts'

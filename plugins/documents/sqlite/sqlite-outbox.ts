@@ -1,5 +1,5 @@
 import type { AnyEvent, Consumer, Delivery, NewEvent, Outbox, Parked } from 'pounce/sdk'
-import type { Connection } from './connection.ts'
+import type { Connection } from 'pounce/sdk/sqlite'
 import type { OutboxConsumer } from './outbox-consumer.ts'
 import { loadMore, resume } from './outbox-loading.ts'
 import * as tables from './outbox-tables.ts'

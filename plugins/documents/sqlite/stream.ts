@@ -1,4 +1,4 @@
-import type { Connection, Row, SqlValue } from './connection.ts'
+import type { Connection, Row, SqlValue } from 'pounce/sdk/sqlite'
 import type { Bounds } from './constraints.ts'
 import { compareColumns } from './keys.ts'
 import type { IndexTable, Table } from './table.ts'

@@ -1,5 +1,5 @@
 import { applyUpdate, type Change, CommitConflict, checkId, type Index, type Key, keysOf, matcher, type Stored, Taken } from 'pounce/sdk'
-import type { Connection } from './connection.ts'
+import type { Connection } from 'pounce/sdk/sqlite'
 import { addEntries, keyHolder, removeEntries, sameKey } from './entries.ts'
 import type { Table } from './table.ts'
 
@@ -49,7 +49,7 @@ const planInsert = (db: Connection, table: Table, input: object & { readonly id:
   return {
     document,
     write() {
-      const row = db.run(`INSERT INTO ${table.table}(id, doc) VALUES (?, ?)`, id, text)
+      const row = db.insert(`INSERT INTO ${table.table}(id, doc) VALUES (?, ?)`, id, text)
       for (const [at, index] of table.indexes.entries()) addEntries(db, index, keys[at] ?? [], id, row)
     },
   }

@@ -1,11 +1,10 @@
 import { DatabaseSync } from 'node:sqlite'
 import { Unavailable } from 'pounce/sdk'
+import { sqliteCodeOf, sqliteCodes } from 'pounce/sdk/sqlite'
 import { problemOf } from './problems.ts'
 
 /** How long a process that ends has to let go. */
 const waitMs = 1000
-/** SQLite's result code for what another one holds, of its `Result Codes` page. */
-const busy = 5
 
 /**
  * Keeps other processes from the file of points while this one has it open: what each remembers of places and shapes would go wrong. The system
@@ -26,7 +25,7 @@ export class FileLock {
       return new FileLock(db)
     } catch (error) {
       db.close()
-      if (!(error instanceof Error && 'errcode' in error && error.errcode === busy)) throw problemOf(error)
+      if (sqliteCodeOf(error) !== sqliteCodes.busy) throw problemOf(error)
       throw new Unavailable(`Another process keeps its datapoints in ${file}: where several processes need them, use geo.postgis`, {
         cause: error,
       })

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { Connection, type Opening } from './connection.ts'
+import { Connection } from 'pounce/sdk/sqlite'
 import { buffersOf, type PackedPoints } from './packed-points.ts'
-import type { Question, ReadQuestion, WriteQuestion } from './questions.ts'
+import type { GeoOpening, Question, ReadQuestion, WriteQuestion } from './questions.ts'
 import { Reader } from './reader.ts'
 import type { FromThread, ToThread } from './thread-messages.ts'
 import { isBroken, tell } from './told-errors.ts'
@@ -17,7 +17,7 @@ interface Task {
   wanted: number
 }
 
-const opening = workerData as Opening
+const opening = workerData as GeoOpening
 const tasks = new Map<number, Task>()
 const writer = opening.readOnly ? undefined : new Writer(opening)
 let connection: Connection | undefined

@@ -1,5 +1,5 @@
 import type { GeoBox } from 'pounce/sdk/geo'
-import type { Connection } from './connection.ts'
+import type { Connection } from 'pounce/sdk/sqlite'
 import { cells, cellsEach, type PackedPoints } from './packed-points.ts'
 import { PlaceBook, type Placed } from './place-book.ts'
 import { valueColumns } from './schema.ts'

@@ -1,7 +1,7 @@
 import type { GeoArea, Geometry } from 'pounce/sdk'
 import { altitudeOf, type GeoBox, touches } from 'pounce/sdk/geo'
+import type { Connection } from 'pounce/sdk/sqlite'
 import { boxesOf } from './area-boxes.ts'
-import type { Connection } from './connection.ts'
 
 /** Which places an area has, and which streams have points at them. */
 export interface Chosen {

@@ -1,4 +1,4 @@
-import type { Connection } from './connection.ts'
+import type { Connection } from 'pounce/sdk/sqlite'
 import { type ReadShape, readShape } from './packed-points.ts'
 
 /** Shapes by their number. They are few, and none ever changes or goes. */

@@ -14,12 +14,11 @@ import {
   Unavailable,
 } from 'pounce/sdk'
 import { checkBinning, checkDatapoint, checkGeoFilter, checkGeoIds } from 'pounce/sdk/geo'
-import type { Opening } from './connection.ts'
 import { GeoFile } from './geo-file.ts'
 import { InsertQueue } from './insert-queue.ts'
 import { packPoints, Unpacker } from './packed-points.ts'
 import { TooLong } from './plan.ts'
-import { defaultSort, type Find, type ReadQuestion } from './questions.ts'
+import { defaultSort, type Find, type GeoOpening, type ReadQuestion } from './questions.ts'
 import type { Reader } from './reader.ts'
 import type { Removed } from './remove-points.ts'
 import { TaskThread } from './task-thread.ts'
@@ -48,7 +47,7 @@ export class OpenGeo implements Omit<GeoStore, 'engine'> {
   #gone = 0
   #isOpen = true
 
-  constructor(opening: Opening, readers: number) {
+  constructor(opening: GeoOpening, readers: number) {
     this.#file = new GeoFile(opening)
     this.#writer = new TaskThread(() => threadFor(opening), 'The thread that writes datapoints')
     const start = (): Worker => threadFor({ ...opening, readOnly: true })
@@ -215,7 +214,7 @@ export class OpenGeo implements Omit<GeoStore, 'engine'> {
     return count
   }
 }
-const threadFor = (opening: Opening): Worker => {
-  const workerData: Opening = { ...opening, cacheMiB: Math.min(opening.cacheMiB, threadCacheMiB) }
+const threadFor = (opening: GeoOpening): Worker => {
+  const workerData: GeoOpening = { ...opening, cacheMiB: Math.min(opening.cacheMiB, threadCacheMiB) }
   return new Worker(new URL('./geo-worker.ts', import.meta.url), { workerData, resourceLimits })
 }

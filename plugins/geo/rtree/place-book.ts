@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Geometry } from 'pounce/sdk'
 import { boxAround, type GeoBox, positionsOf } from 'pounce/sdk/geo'
-import type { Connection } from './connection.ts'
+import type { Connection } from 'pounce/sdk/sqlite'
 
 /** Streams whose places are remembered. */
 const mostStreams = 20_000

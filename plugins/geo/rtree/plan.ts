@@ -1,6 +1,6 @@
 import type { GeoAfter, GeoArea, GeoFilter } from 'pounce/sdk'
+import type { Connection } from 'pounce/sdk/sqlite'
 import { boxesOf } from './area-boxes.ts'
-import type { Connection } from './connection.ts'
 import type { Chosen, KnownPlaces } from './known-places.ts'
 import type { KnownShapes } from './known-shapes.ts'
 import { rowTest } from './row-test.ts'

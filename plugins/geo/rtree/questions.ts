@@ -1,8 +1,15 @@
 import type { GeoBinning, GeoFilter, GeoSort, GeoStore } from 'pounce/sdk'
+import type { Opening } from 'pounce/sdk/sqlite'
 import type { PackedPoints } from './packed-points.ts'
 import type { MovingBox } from './remove-points.ts'
 
 export type Find = Parameters<GeoStore['find']>[0]
+
+/** How a thread opens the file. */
+export interface GeoOpening extends Opening {
+  /** Places that the points of a stream share. */
+  readonly placesPerStream: number
+}
 
 /** What a reading thread is asked. Each is answered by pieces; `epoch` grows when streams go. */
 export type ReadQuestion = { readonly epoch: number } & (

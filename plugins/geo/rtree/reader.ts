@@ -1,6 +1,6 @@
 import type { StreamStatistics } from 'pounce/sdk'
+import type { Connection } from 'pounce/sdk/sqlite'
 import { binTurns } from './bin-turns.ts'
-import type { Connection } from './connection.ts'
 import { KnownPlaces } from './known-places.ts'
 import { KnownShapes } from './known-shapes.ts'
 import type { PackedPoints } from './packed-points.ts'

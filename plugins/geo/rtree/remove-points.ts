@@ -1,4 +1,4 @@
-import type { Cell, Connection, Row } from './connection.ts'
+import type { Cell, Connection, Row } from 'pounce/sdk/sqlite'
 import type { Books } from './insert-points.ts'
 import { later, StreamChanges } from './stream-changes.ts'
 

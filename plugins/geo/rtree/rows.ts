@@ -1,7 +1,7 @@
-import type { Cell } from './connection.ts'
+import type { Cell } from 'pounce/sdk/sqlite'
 import { valueColumns } from './schema.ts'
 
-/** A row of `points` as it is read: these cells, then as many numbers as any shape names. */
+/** A row of `points` as it is read: these cells, then as many numbers as the longest shape names. */
 export type PointRow = readonly Cell[]
 
 export const at = { stream: 0, start: 1, id: 2, span: 3, created: 4, place: 5, shape: 6, rest: 7, geometry: 8, values: 9 } as const

@@ -43,6 +43,9 @@ export const config = s.Object({
 })
 const Config = configPort(config)
 
+/** Points of many streams write pages all over the file. */
+const checkpointPages = 4000
+
 /**
  * Datapoints in one SQLite file with an R*Tree for what moves. The file is opened, threads are made and most of the code is loaded at the first use.
  */
@@ -87,7 +90,8 @@ export class RtreeGeo implements GeoStore {
   async #load(): Promise<OpenGeo> {
     const { OpenGeo } = await import('./open-geo.ts')
     const { readers, cacheMiB, maxSizeMiB, placesPerStream } = this.#settings
-    this.#loaded = new OpenGeo({ file: this.#file, readOnly: false, cacheMiB, maxSizeMiB, placesPerStream }, readers)
+    const opening = { file: this.#file, readOnly: false, cacheMiB, maxSizeMiB, checkpointPages, placesPerStream }
+    this.#loaded = new OpenGeo(opening, readers)
     return this.#loaded
   }
 

@@ -1,5 +1,5 @@
 import type { GeoAfter } from 'pounce/sdk'
-import type { Connection } from './connection.ts'
+import type { Connection } from 'pounce/sdk/sqlite'
 import type { KnownShapes } from './known-shapes.ts'
 import { columnsWith, idOf, type PointRow, startOf, textLengthOf } from './rows.ts'
 import { keyEffort, type Range, type RowTest, type Sink, type Source, seekEffort, textEffort } from './source.ts'

@@ -1,4 +1,4 @@
-import type { Connection } from './connection.ts'
+import type { Connection } from 'pounce/sdk/sqlite'
 import { newerForm } from './file-check.ts'
 
 /** How many numbers of a point have columns of their own; further ones are in its `rest`. */

@@ -1,4 +1,4 @@
-import type { Connection } from './connection.ts'
+import type { Connection } from 'pounce/sdk/sqlite'
 import type { Shape } from './packed-points.ts'
 
 /** The shape of points without numbers in columns. */

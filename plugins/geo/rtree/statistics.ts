@@ -1,5 +1,5 @@
 import type { StreamStatistics } from 'pounce/sdk'
-import type { Connection } from './connection.ts'
+import type { Connection } from 'pounce/sdk/sqlite'
 import { type Known, TooLong } from './plan.ts'
 
 const mostNames = 1000

@@ -1,5 +1,5 @@
 import type { GeoBox } from 'pounce/sdk/geo'
-import type { Connection } from './connection.ts'
+import type { Connection } from 'pounce/sdk/sqlite'
 
 /** What a transaction adds to what is known of a stream. */
 interface Gain {

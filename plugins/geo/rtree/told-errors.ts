@@ -1,13 +1,7 @@
-/** SQLite's primary result codes, of its `Result Codes` page. */
-const codes = { busy: 5, locked: 6, readOnly: 8, ioError: 10, corrupt: 11, full: 13, cannotOpen: 14, notDatabase: 26 } as const
+import { sqliteCodeOf as codeOf, sqliteCodes as codes } from 'pounce/sdk/sqlite'
 
 const away = new Set<unknown>([codes.busy, codes.locked, codes.readOnly, codes.ioError, codes.cannotOpen])
 const damaged = new Set<unknown>([codes.corrupt, codes.notDatabase])
-
-const codeOf = (error: unknown): number | undefined => {
-  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return undefined
-  return error.errcode & 0xff
-}
 
 /** True when what the connection holds in memory can no longer be relied on, such as after a failed fsync. */
 export const isBroken = (error: unknown): boolean => {

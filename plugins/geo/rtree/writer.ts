@@ -1,7 +1,7 @@
-import { Connection, type Opening } from './connection.ts'
+import { Connection } from 'pounce/sdk/sqlite'
 import { type Books, insertPoints, openBooks } from './insert-points.ts'
 import type { PackedPoints } from './packed-points.ts'
-import type { WriteQuestion } from './questions.ts'
+import type { GeoOpening, WriteQuestion } from './questions.ts'
 import { type Removed, removeFirst, removeIds, settleBox } from './remove-points.ts'
 import { StreamChanges } from './stream-changes.ts'
 import { isBroken, type ToldError, tell } from './told-errors.ts'
@@ -15,11 +15,11 @@ const removedAtOnce = 1000
 
 /** The one connection that writes, and what it remembers. */
 export class Writer {
-  readonly #opening: Opening
+  readonly #opening: GeoOpening
   #db: Connection | undefined
   #books: Books | undefined
 
-  constructor(opening: Opening) {
+  constructor(opening: GeoOpening) {
     this.#opening = opening
   }
 

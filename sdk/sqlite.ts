@@ -1,45 +1,59 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 
+/** A value that is bound to a statement. */
 export type SqlValue = SQLInputValue
+/** The cells of a row, in the order of its columns. */
 export type Row = readonly unknown[]
-/** What stands in a column of a row. */
+/** What stands in a column of a row that `each` reads. */
 export type Cell = number | string | null
+/** A row that `each` reads. */
 export type Cells = readonly Cell[]
 
-/** How the file is opened. Threads read with `readOnly`. */
+/** SQLite's primary result codes, of its `Result Codes` page. */
+export const sqliteCodes = {
+  busy: 5,
+  locked: 6,
+  readOnly: 8,
+  ioError: 10,
+  corrupt: 11,
+  full: 13,
+  cannotOpen: 14,
+  notDatabase: 26,
+} as const
+
+/** The primary result code of an error that SQLite threw; undefined of any other. */
+export const sqliteCodeOf = (error: unknown): number | undefined => {
+  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return undefined
+  return error.errcode & 0xff
+}
+
+/** How a database file is opened. */
 export interface Opening {
   readonly file: string
   readonly readOnly: boolean
   readonly cacheMiB: number
   /** The file never grows beyond this; 0 for no limit. */
   readonly maxSizeMiB: number
-  /** Places that the points of a stream share. */
-  readonly placesPerStream: number
+  /** Pages of the log that are copied into the file at once; 2,000 unless said. Larger batches of random pages write each page less often. */
+  readonly checkpointPages?: number
 }
-
-/** Pages of the log that are copied into the file at once: larger batches of random pages write each page less often. */
-const checkpointPages = 4000
 
 /** Thrown through SQLite to end a query. */
 const enough = new Error('No more rows are wanted')
 
-/** An open database whose statements are prepared once; rows are arrays. Every method is synchronous. */
+/**
+ * An open database file, in WAL mode with every commit durable, whose statements are prepared once; rows are arrays. Every method is synchronous and
+ * throws what SQLite throws: see `sqliteCodeOf`.
+ */
 export class Connection {
   #db: DatabaseSync
   #statements = new Map<string, StatementSync>()
-  #step: (cells: Cells) => boolean = () => true
+  /** What `each` does with a row; undefined until it is used first. */
+  #step: ((cells: Cells) => boolean) | undefined
 
-  constructor({ file, readOnly, cacheMiB, maxSizeMiB }: Omit<Opening, 'placesPerStream'>) {
+  constructor({ file, readOnly, cacheMiB, maxSizeMiB, checkpointPages = 2000 }: Opening) {
     this.#db = new DatabaseSync(file, { readOnly, timeout: 1000 })
     this.#db.exec(`PRAGMA cache_size=-${cacheMiB * 1024}`)
-    this.#db.aggregate('each_row', {
-      start: 0,
-      varargs: true,
-      step: (_, ...cells) => {
-        if (!this.#step(cells as Cells)) throw enough
-        return 0
-      },
-    })
     if (readOnly) return
     this.#db.exec(`PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=${checkpointPages}`)
     this.#db.exec('PRAGMA journal_size_limit=67108864')
@@ -77,7 +91,7 @@ export class Connection {
 
   /** Calls `step` with the cells of each row of `SELECT each_row(…)` until it is false: less than half the time that rows as arrays take. */
   each(sql: string, values: readonly SqlValue[], step: (cells: Cells) => boolean): void {
-    const before = this.#step
+    const before = this.#step ?? this.#makeEachRow()
     this.#step = step
     try {
       this.#prepared(sql).get(...values)
@@ -86,6 +100,18 @@ export class Connection {
     } finally {
       this.#step = before
     }
+  }
+
+  #makeEachRow(): (cells: Cells) => boolean {
+    this.#db.aggregate('each_row', {
+      start: 0,
+      varargs: true,
+      step: (_, ...cells) => {
+        if (this.#step?.(cells as Cells) === false) throw enough
+        return 0
+      },
+    })
+    return () => false
   }
 
   /** For definitions: not kept prepared. */
