@@ -2,8 +2,7 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { Readable } from 'node:stream'
-import type { Bytes } from 'pounce/sdk'
+import { type Bytes, streamed } from 'pounce/sdk'
 
 const page = `<!DOCTYPE html>
 <html lang="en">
@@ -32,7 +31,7 @@ const types = new Map([
 ])
 
 const made = (text: string, contentType: string): Bytes => ({
-  open: () => Readable.from([Buffer.from(text)]),
+  open: () => streamed([Buffer.from(text)]),
   contentType,
   isTrusted: true,
 })

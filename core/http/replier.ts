@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { type ByteRange, type Bytes, RawJson } from 'pounce/sdk'
+import { type ByteRange, type Bytes, RawJson, streamed } from 'pounce/sdk'
 import type { BlobResponder } from './blob-responder.ts'
 import type { Exchange } from './exchange.ts'
 import type { Mount } from './mount.ts'
@@ -72,7 +72,7 @@ export class Replier {
     const contentType = headers?.['content-type'] ?? 'application/octet-stream'
     if (body instanceof Readable) return this.#blobs.send(exchange, status, headers, { open: () => body, contentType })
     if (!(body instanceof Uint8Array)) throw new TypeError('a body of bytes must be a Bytes, a Buffer or a Readable')
-    const open = (range?: ByteRange): Readable => Readable.from([Buffer.from(range ? body.subarray(range.start, range.end + 1) : body)])
+    const open = (range?: ByteRange): Readable => streamed([Buffer.from(range ? body.subarray(range.start, range.end + 1) : body)])
     return this.#blobs.send(exchange, status, headers, { open, contentType, sizeBytes: body.byteLength })
   }
 }

@@ -1,6 +1,5 @@
-import { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type Bytes, bare, betweenLines, printLine, type Stored, type Users } from 'pounce/sdk'
+import { type Bytes, bare, betweenLines, printLine, type Stored, streamed, type Users } from 'pounce/sdk'
 import { shownLines } from './audit-json.ts'
 import type { AuditRecord } from './audit-record.ts'
 
@@ -47,5 +46,5 @@ async function* csvOf(users: Users, lines: AsyncIterable<AuditRecord & Stored>):
 export const auditCsv = (users: Users, lines: AsyncIterable<AuditRecord & Stored>): Bytes => ({
   contentType: 'text/csv; charset=utf-8',
   filename: 'audit.csv',
-  open: () => Readable.from(csvOf(users, lines), { objectMode: true, highWaterMark: 2 }),
+  open: () => streamed(csvOf(users, lines)),
 })

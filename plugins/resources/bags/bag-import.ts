@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import {
   type BlobFacts,
@@ -14,6 +13,7 @@ import {
   MetadataDocuments,
   type NewMetadata,
   port,
+  streamed,
   type Tag,
   wire,
 } from 'pounce/sdk'
@@ -166,7 +166,7 @@ export class BagImport {
   async #store(bag: ReceivedBag, path: string, signal: AbortSignal): Promise<BlobFacts> {
     const sizeBytes = bag.sizeOf(path)
     if (sizeBytes <= smallBytes) return this.#blobs.put(await buffer(bag.read(path)), { sizeBytes, signal })
-    return this.#blobs.put(Readable.from(bag.read(path), { highWaterMark: 4 }), { sizeBytes, signal })
+    return this.#blobs.put(streamed(bag.read(path), 4), { sizeBytes, signal })
   }
 
   async #addAll(documents: readonly NewMetadata[]): Promise<void> {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
-import { type Archive, BlobStore, type Bytes, CorruptContent, port, wire } from 'pounce/sdk'
+import { type Archive, BlobStore, type Bytes, CorruptContent, port, streamed, wire } from 'pounce/sdk'
 import { layout, plainNaming } from './layout.ts'
 import type { Shelf, ShelvedFile } from './shelf.ts'
 import { KnownZip } from './zip.ts'
@@ -107,5 +107,5 @@ export const zipBytes = (
   contentType: 'application/zip',
   filename,
   ...known,
-  open: range => Readable.from(pieces(range), { highWaterMark: 1 }),
+  open: range => streamed(pieces(range), 1),
 })

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
+import { streamed } from 'pounce/sdk'
 
 const pieceBytes = 65_536
 
@@ -18,7 +19,7 @@ export class Manifest {
   /** All lines; nothing can be added any more. */
   finish(): { readonly sizeBytes: number; readonly sha256: string; open(): Promise<Readable> } {
     this.#keep()
-    return { sizeBytes: this.sizeBytes, sha256: this.#digest.digest('hex'), open: async () => Readable.from(this.#pieces) }
+    return { sizeBytes: this.sizeBytes, sha256: this.#digest.digest('hex'), open: async () => streamed(this.#pieces) }
   }
 
   #keep(): void {

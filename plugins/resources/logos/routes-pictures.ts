@@ -1,5 +1,4 @@
-import { Readable } from 'node:stream'
-import { type Bytes, type Caller, NotFound, routesFor, s } from 'pounce/sdk'
+import { type Bytes, type Caller, NotFound, routesFor, s, streamed } from 'pounce/sdk'
 import { type Named, type Resolved, seen } from './found-logo.ts'
 import { LogoAccess } from './logo-rights.ts'
 import { standIn } from './pictures.ts'
@@ -19,7 +18,7 @@ const picture = async (resolved: Resolved, caller: Caller, named: Named, isDefau
   const found = await seen(resolved, caller, named)
   if (found) return { status: 200 as const, body: resolved.logos.show(found) }
   if (!isDefaultWanted) throw new NotFound('logo')
-  const open: Bytes['open'] = range => Readable.from([range ? standIn.subarray(range.start, range.end + 1) : standIn])
+  const open: Bytes['open'] = range => streamed([range ? standIn.subarray(range.start, range.end + 1) : standIn])
   return {
     status: 200 as const,
     body: { open, sizeBytes: standIn.length, contentType: 'image/svg+xml', inline: true, isTrusted: true } satisfies Bytes,

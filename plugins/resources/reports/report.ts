@@ -1,5 +1,4 @@
-import { Readable } from 'node:stream'
-import { type Bytes, betweenLines, csvText, type Lines, printLine, type Shown } from 'pounce/sdk'
+import { type Bytes, betweenLines, csvText, type Lines, printLine, type Shown, streamed } from 'pounce/sdk'
 import { inBatches } from './batches.ts'
 
 export type Format = Lines['format']
@@ -41,5 +40,5 @@ async function* whole(report: Report, format: Format): AsyncGenerator<Uint8Array
 export const reportBytes = (report: Report, format: Format): Bytes => ({
   contentType: format === 'csv' ? 'text/csv; charset=utf-8' : 'application/json',
   filename: `${report.name}.${format}`,
-  open: () => Readable.from(whole(report, format), { objectMode: true, highWaterMark: 2 }),
+  open: () => streamed(whole(report, format)),
 })

@@ -1,5 +1,5 @@
-import { Readable } from 'node:stream'
-import { BlobStore, type Bytes, type Caller, Clock, type Json, Log, NotFound, Policy, port, wire } from 'pounce/sdk'
+import type { Readable } from 'node:stream'
+import { BlobStore, type Bytes, type Caller, Clock, type Json, Log, NotFound, Policy, port, streamed, wire } from 'pounce/sdk'
 import { seenBy } from '../listing.ts'
 import { type AskedQuestion, answerKey, normalForm } from './answer-key.ts'
 import type { Answer } from './collection.ts'
@@ -88,7 +88,7 @@ export class AnswerCache {
     const created = this.#clock.now().toISOString()
     const { streams } = question
     try {
-      const { key: blob, sizeBytes } = await this.#blobs.put(Readable.from(limited(await open(), this.#kept.maxBytes, fault)))
+      const { key: blob, sizeBytes } = await this.#blobs.put(streamed(limited(await open(), this.#kept.maxBytes, fault)))
       const named = streams && streams.length <= mostNamed ? streams : null
       const query = { route: question.route, ...normalForm(question) } as { readonly [name: string]: Json }
       const record = { blob, sizeBytes, contentType, filename: filename ?? null, query, created, state, streams: named }

@@ -1,5 +1,4 @@
-import { Readable } from 'node:stream'
-import type { Bytes } from 'pounce/sdk'
+import { type Bytes, streamed } from 'pounce/sdk'
 import type { CsvTable } from './csv-table.ts'
 import { DatapointPrinter } from './datapoint-json.ts'
 import type { Piece } from './readings.ts'
@@ -40,8 +39,6 @@ async function* csvLines(pieces: AsyncIterable<Piece>, table: CsvTable) {
   yield* text.take(true)
 }
 
-const streamed = (text: AsyncIterable<Buffer>): Readable => Readable.from(text, { objectMode: true, highWaterMark: 2 })
-
 /** Datapoints as an array, or as a FeatureCollection, made while it is sent. */
 export const jsonBytes = (pieces: AsyncIterable<Piece>, format: 'json' | 'geojson', names: ReadonlySet<string> | undefined): Bytes => ({
   contentType: format === 'json' ? 'application/json' : 'application/geo+json',
@@ -60,5 +57,5 @@ export const csvBytes = (pieces: AsyncIterable<Piece>, table: () => Promise<CsvT
 export const wholeBytes = (value: unknown): Bytes => ({
   contentType: 'application/json',
   inline: true,
-  open: () => Readable.from([Buffer.from(JSON.stringify(value))]),
+  open: () => streamed([Buffer.from(JSON.stringify(value))]),
 })

@@ -1,5 +1,4 @@
-import { Readable } from 'node:stream'
-import { type Bytes, s } from 'pounce/sdk'
+import { type Bytes, s, streamed } from 'pounce/sdk'
 
 /** How sums are told. */
 export type Format = 'json' | 'geojson' | 'csv'
@@ -38,18 +37,16 @@ export async function* collectionOf(features: AsyncIterable<string>): AsyncGener
   yield ' }'
 }
 
-const streamed = (texts: AsyncIterable<string>): Readable => Readable.from(inPieces(texts), { objectMode: true, highWaterMark: 2 })
-
 /** A table to save that is written while it is read; with a promise, what goes wrong before its first line is still an answer. */
 export const csvAnswer = (texts: AsyncIterable<string> | (() => Promise<AsyncIterable<string>>), filename: string): Bytes => ({
-  open: async () => streamed(typeof texts === 'function' ? await texts() : texts),
+  open: async () => streamed(inPieces(typeof texts === 'function' ? await texts() : texts)),
   contentType: 'text/csv; charset=utf-8',
   filename,
 })
 
 /** JSON that is written while it is read. */
 export const jsonAnswer = (texts: AsyncIterable<string>, contentType: string): Bytes => ({
-  open: () => streamed(texts),
+  open: () => streamed(inPieces(texts)),
   contentType,
   inline: true,
 })

@@ -1,5 +1,4 @@
-import { Readable } from 'node:stream'
-import { type Bytes, Conflict, Forbidden, Invalid, routesFor, s, TooMany } from 'pounce/sdk'
+import { type Bytes, Conflict, Forbidden, Invalid, routesFor, s, streamed, TooMany } from 'pounce/sdk'
 import { Doors, type Throttle } from '../sign-in/throttle.ts'
 import { SetUp } from './first-admin.ts'
 import { setUpHeaders, setUpPage } from './setup-page.ts'
@@ -26,7 +25,7 @@ export const getSetUp = route({
   async handle({ query, address }, { setUp, doors }) {
     await requireOpen(await setUp.isOpen(query.token), doors, address)
     const body: Bytes = {
-      open: () => Readable.from([Buffer.from(setUpPage)]),
+      open: () => streamed([Buffer.from(setUpPage)]),
       contentType: 'text/html; charset=utf-8',
       inline: true,
       isTrusted: true,
