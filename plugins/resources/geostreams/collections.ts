@@ -1,4 +1,4 @@
-import { collection, type SensorRecord, type StreamRecord, type Time } from 'pounce/sdk'
+import { collection, type SensorRecord, type StreamRecord } from 'pounce/sdk'
 
 /** `byAge` and `ageBy…`: by id, which is the order they were made in. */
 const lists = {
@@ -25,6 +25,5 @@ export const streams = collection<StreamRecord>('streams', {
 /** The next number of each kind; the id is the kind in words. */
 export interface NumbersRecord {
   readonly next: number
-  readonly since: Time
 }
 export const geoNumbers = collection<NumbersRecord>('geo-numbers')

@@ -1,11 +1,11 @@
 import test from 'ava'
-import { Clock, DocumentStore } from 'pounce/sdk'
+import { DocumentStore } from 'pounce/sdk'
 import { bootForTest } from 'pounce/sdk/testing'
 import { GeoNumbers } from './numbers.ts'
 
 test('kernels that count at the same moment never give a number out twice, and each one rises', async t => {
   const server = await bootForTest({ t })
-  const kernels = Array.from({ length: 3 }, () => new GeoNumbers(server.get(DocumentStore), server.get(Clock)))
+  const kernels = Array.from({ length: 3 }, () => new GeoNumbers(server.get(DocumentStore)))
   const taken = await Promise.all(kernels.flatMap(kernel => Array.from({ length: 40 }, () => kernel.next('sensor'))))
   t.is(new Set(taken).size, 120)
   t.true(taken.every(number => Number.isSafeInteger(number) && number > 0))
@@ -16,6 +16,6 @@ test('kernels that count at the same moment never give a number out twice, and e
   )
   for (const some of readings) t.true(some.every((number, at) => at === 0 || number > (some[at - 1] ?? 0)))
   t.is(new Set(readings.flat()).size, 3 * 4501)
-  const after = new GeoNumbers(server.get(DocumentStore), server.get(Clock))
+  const after = new GeoNumbers(server.get(DocumentStore))
   t.true((await after.next('datapoint')) > Math.max(...readings.flat()))
 })

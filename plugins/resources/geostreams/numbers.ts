@@ -1,4 +1,4 @@
-import { Clock, CommitConflict, DocumentStore, port, wire } from 'pounce/sdk'
+import { CommitConflict, DocumentStore, port, wire } from 'pounce/sdk'
 import { geoNumbers } from './collections.ts'
 
 /** What is counted. Readings are many, so each kernel takes a stock of their numbers: what it has not used when it stops is never used. */
@@ -13,13 +13,11 @@ interface Stock {
 /** Gives out numbers, each once, rising within one kernel. Never one again, also of what is gone. */
 export class GeoNumbers {
   #documents: DocumentStore
-  #clock: Clock
   #stocks = new Map<Numbered, Stock>()
   #filling = new Map<Numbered, Promise<void>>()
 
-  constructor(documents: DocumentStore, clock: Clock) {
+  constructor(documents: DocumentStore) {
     this.#documents = documents
-    this.#clock = clock
   }
 
   async next(kind: Numbered): Promise<number> {
@@ -63,7 +61,7 @@ export class GeoNumbers {
       if (!(error instanceof CommitConflict && error.reason === 'absent')) throw error
     }
     try {
-      const first = { id: kind, next: 1 + count, since: this.#clock.now().toISOString() }
+      const first = { id: kind, next: 1 + count }
       return (await this.#documents.commit({ insert: first, into: geoNumbers })).next
     } catch (error) {
       if (error instanceof CommitConflict && error.reason === 'exists') return this.#reserve(kind, count)
@@ -71,6 +69,6 @@ export class GeoNumbers {
     }
   }
 }
-wire(GeoNumbers, DocumentStore, Clock)
+wire(GeoNumbers, DocumentStore)
 
 export const Numbers = port<GeoNumbers>('geostreams.numbers')

@@ -1,4 +1,5 @@
 import { type Caller, GeoStore, geoNumberOf, Invalid, port, Streams, wire } from 'pounce/sdk'
+import { eachPage } from '../listing.ts'
 import { PropertyColumns } from './csv-columns.ts'
 import type { Answered, Question } from './readings.ts'
 
@@ -49,13 +50,9 @@ export class CsvHeads {
       for (let at = 0; at < chosen.length; at += streamsAtOnce) yield chosen.slice(at, at + streamsAtOnce)
       return
     }
-    const sort: NonNullable<Parameters<Streams['list']>[2]['sort']> = { by: 'id', order: 'ascending' }
-    let after: Awaited<ReturnType<Streams['list']>>['next']
-    do {
-      const page = await this.#streams.list(caller, {}, { sort, limit: streamsAtOnce, ...(after ? { after } : {}) })
-      yield page.items.map(({ id }) => geoNumberOf(id))
-      after = page.next
-    } while (after)
+    for await (const streams of eachPage(page => this.#streams.list(caller, {}, page), streamsAtOnce)) {
+      yield streams.map(({ id }) => geoNumberOf(id))
+    }
   }
 }
 wire(CsvHeads, GeoStore, Streams)
