@@ -182,6 +182,8 @@ export interface EventMap {
   /** Readings came in one request; `fromMs` and `toMs`: the first and the last of their starts. */
   'stream.datapoints-added': { readonly count: number; readonly fromMs: number; readonly toMs: number }
   'stream.datapoints-removed': { readonly count: number }
+  /** Readings that were refused, but may have been stored because their store went away meanwhile; at most 1,000. */
+  'stream.datapoints-abandoned': { readonly ids: readonly number[] }
 }
 
 type None = Readonly<Record<never, never>>

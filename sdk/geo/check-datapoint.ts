@@ -74,7 +74,9 @@ const faultIn = (geometry: unknown, shapes: ReadonlyMap<unknown, Check>, depth: 
   if (type !== 'GeometryCollection') {
     const check = shapes.get(type)
     if (!check) return 'geometry has no type that GeoJSON knows'
-    return check(coordinates) ? undefined : `geometry has no coordinates of a ${type}: longitude, latitude and, in all or none, altitude`
+    if (check(coordinates)) return undefined
+    const rings = String(type).endsWith('Polygon') ? ', in rings of at least four that end where they begin' : ''
+    return `geometry has no coordinates of a ${type}: longitude, latitude and, in all or none, altitude${rings}`
   }
   if (depth > maxNesting) return `geometry nests collections more than ${maxNesting} deep`
   if (!Array.isArray(geometries) || geometries.length === 0) return 'geometry is a collection without geometries'

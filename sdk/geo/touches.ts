@@ -57,28 +57,37 @@ const touchesPolygon = ({ points, lines, polygons }: GeoParts, area: Polygon): b
   return [...lines, ...polygons.flat()].some(line => edgesOf(line).some(edge => border.some(other => meet(edge, other))))
 }
 
+/** What is left of the length of a degree of longitude; nothing at a pole, where half a turn has no exact cosine. */
+const narrowing = (latitude: number): number => (Math.abs(latitude) === Math.PI / 2 ? 0 : Math.cos(latitude))
+
 /** The way between two positions over the ground in metres, on a sphere. */
 export const metresBetween = (one: GeoPosition, other: GeoPosition): number => {
   const [latitude, otherLatitude] = [radians(y(one)), radians(y(other))]
-  const across = Math.sin(radians(x(other) - x(one)) / 2) ** 2 * Math.cos(latitude) * Math.cos(otherLatitude)
+  const across = Math.sin(radians(x(other) - x(one)) / 2) ** 2 * narrowing(latitude) * narrowing(otherLatitude)
   const along = Math.sin((otherLatitude - latitude) / 2) ** 2
   return 2 * earthMetres * Math.asin(Math.min(1, Math.sqrt(across + along)))
 }
 
-/** The place of an edge that is nearest to the centre, on a map that is flat around the centre. */
-const nearest = ([a, b]: Edge, centre: GeoPosition): GeoPosition => {
-  const narrow = Math.cos(radians(y(centre)))
-  const [dx, dy] = [(x(b) - x(a)) * narrow, y(b) - y(a)]
-  const length = dx * dx + dy * dy
-  const share = length === 0 ? 0 : ((x(centre) - x(a)) * narrow * dx + (y(centre) - y(a)) * dy) / length
-  const at = Math.max(0, Math.min(1, share))
-  return [x(a) + (x(b) - x(a)) * at, y(a) + (y(b) - y(a)) * at]
+/** How far edges are looked at where they are as near as the border of a circle: a share of its radius, and metres. */
+const [finestShare, finestMetres] = [1 / 400, 0.01]
+
+/** Whether a circle reaches an edge: its middle, or one of its halves that is not too far away as a whole. */
+const reaches = (centre: GeoPosition, radiusMetres: number, [a, b]: Edge): boolean => {
+  const middle: GeoPosition = [(x(a) + x(b)) / 2, (y(a) + y(b)) / 2]
+  const beyond = metresBetween(middle, centre) - radiusMetres
+  if (beyond <= 0) return true
+  // Degrees of longitude are shorter than those of latitude, so no way along the half is longer.
+  const half = earthMetres * radians(Math.hypot(x(b) - x(a), y(b) - y(a)) / 2)
+  if (beyond > half || half < Math.max(finestMetres, radiusMetres * finestShare)) return false
+  return reaches(centre, radiusMetres, [a, middle]) || reaches(centre, radiusMetres, [middle, b])
 }
 
 const touchesCircle = ({ points, lines, polygons }: GeoParts, centre: GeoPosition, radiusMetres: number): boolean => {
   const isNear = (place: GeoPosition): boolean => metresBetween(place, centre) <= radiusMetres
   if (points.some(isNear) || polygons.some(polygon => isInside(centre, polygon))) return true
-  return [...lines, ...polygons.flat()].some(line => edgesOf(line).some(edge => edge.some(isNear) || isNear(nearest(edge, centre))))
+  return [...lines, ...polygons.flat()].some(
+    line => line.some(isNear) || edgesOf(line).some(edge => isOnEdge(centre, edge) || reaches(centre, radiusMetres, edge)),
+  )
 }
 
 /** Boxes that do not cross the antimeridian. */

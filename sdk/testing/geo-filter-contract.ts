@@ -187,6 +187,34 @@ export function geoFilterContract(test: TestFn, open: Open): void {
     for (const [name, of, ids] of areas) t.deepEqual(await idsIn(store, { areas: of }), ids, name)
   })
 
+  test('a circle reaches lines around the Earth, and one of no size is a place', async t => {
+    const store = await open(t)
+    const geometries: readonly Geometry[] = [
+      {
+        type: 'LineString',
+        coordinates: [
+          [8.5, -53.4973],
+          [180, 85],
+        ],
+      },
+      {
+        type: 'LineString',
+        coordinates: [
+          [90, 40.03],
+          [-10, 40.03],
+        ],
+      },
+      { type: 'Point', coordinates: [9, -90] },
+    ]
+    await store.insert(geometries.map((geometry, at) => pointAt(at + 1, { geometry, stream: at + 1 })))
+    const inCircle = (longitude: number, latitude: number, radiusMetres: number) =>
+      idsIn(store, { areas: [{ circle: { longitude, latitude, radiusMetres } }] })
+    t.deepEqual(await inCircle(-145.009, -8.0485, 10_000_000), [1, 3])
+    t.deepEqual(await inCircle(26.4778, 40.03, 0), [2])
+    t.deepEqual(await inCircle(26.4778, 40.0301, 0), [])
+    t.deepEqual(await inCircle(179, -90, 0), [3])
+  })
+
   test('an area finds moving points of one stream too', async t => {
     const store = await open(t)
     await store.insert(

@@ -14,6 +14,12 @@ import { until } from '../support/until.ts'
 class FaultyStore extends MemoryGeoStore {
   faults: Error[] = []
   before: (() => Promise<void>) | undefined
+  removalFaults: Error[] = []
+
+  override remove(what: Parameters<MemoryGeoStore['remove']>[0]) {
+    const fault = this.removalFaults.shift()
+    return fault ? Promise.reject(fault) : super.remove(what)
+  }
 
   override async insert(points: Parameters<MemoryGeoStore['insert']>[0]) {
     await this.before?.()
@@ -72,6 +78,9 @@ test('datapoints with one stream beside them all go in, and their count is the a
     t.deepEqual([status, body], [200, 600])
   }
   t.is(await countOf(own), 1200)
+  // Some clients begin texts with a mark of their order.
+  const marked = `\ufeff${JSON.stringify({ datapoints: points(2), stream_id: String(own) })}`
+  t.deepEqual((await send(marked, 'application/json')).body as number, 2)
   t.deepEqual((await ann.post(bulk, { stream_id: String(own), datapoints: [] })).body, 0)
 })
 
@@ -254,8 +263,21 @@ test.serial('a store that is away answers 503 and leaves nothing of the batch; w
   store.before = undefined
   t.is(status, 507)
   t.like(body, { inserted: 2000, refused: 0, code: 'no-space' })
+  t.is((body as { message?: string }).message, 'The server has no space left. 2000 datapoints had been stored and stay')
   t.is(await countOf(own), 2000)
   t.deepEqual((await server.get(Streams).get(streamIdOf(own)))?.parameters, ['n'])
+})
+
+test.serial('what a store that stays away may have of a batch that was refused goes when it is back', async t => {
+  const [own, other] = [await stream(), await stream()]
+  store.faults = [new Unavailable('away')]
+  store.removalFaults = [new Unavailable('away'), new Unavailable('still away')]
+  const mixed = [...points(300, { stream_id: own }), ...points(300, { stream_id: other })]
+  t.is((await send(ndjson(...mixed))).status, 503)
+  t.is((await ann.post(bulk, { datapoints: points(5), stream_id: own })).status, 200)
+  await server.drained()
+  t.deepEqual([await countOf(own), await countOf(other)], [5, 0])
+  t.deepEqual(store.removalFaults, [])
 })
 
 test.serial('when the stream goes while its datapoints come, they go too and are refused', async t => {

@@ -204,4 +204,7 @@ test('an installation may let every active account add, to what it sees, and tak
   t.is((await callsOf(open.as()).post(path, sent(more))).status, 401)
   t.is((await other.post(path, sent({ ...more, stream_id: '777777' }))).status, 404)
   t.is((await other.post(path, sent({ ...more, geometry: pointAt(95, 1) }))).status, 400)
+  const wrong = await other.post(path, sent({ ...more, geometry: pointAt(-100.2, 40.1) }))
+  t.is(wrong.status, 400)
+  t.regex((wrong.body as { message: string }).message, /latitude of -100\.2 .*latitude comes first/)
 })

@@ -72,6 +72,26 @@ test('a sensor that is not well described is refused with what is wrong, and not
     [{ geometry: { type: 'Point', coordinates: ['1', '2'] } }, /geometry\.coordinates/],
     [{ geometry: { type: 'Point', coordinates: [1, 2, 3, 4] } }, /geometry\.coordinates/],
     [{ geometry: pointAt(40, -120) }, /geometry\.coordinates.*longitude comes first.*swapped/],
+    [
+      { geometry: { type: 'LineString', coordinates: [pointAt(8, 50).coordinates, [9, 95]] } },
+      /geometry\.coordinates has a latitude of 95 and/,
+    ],
+    [
+      {
+        geometry: {
+          type: 'Polygon',
+          coordinates: [
+            [
+              [0, 0],
+              [1, 0],
+              [1, 1],
+              [0, 1],
+            ],
+          ],
+        },
+      },
+      /geometry\.coordinates.*rings.*end where they begin/,
+    ],
     [{ geometry: pointAt(400, 10) }, /geometry\.coordinates/],
     [{ geometry: { type: 'Polygon', coordinates: [[[0, 0], [0, 1], [1, 1]]] } }, /geometry/], // biome-ignore format: one line says it
     [{ properties: undefined }, /properties/],

@@ -50,6 +50,25 @@ test('with the points away sensors and streams are made and deleted, and reading
   t.truthy(await far.get(3))
 })
 
+test('with the points away a change is refused, not made in silence', async t => {
+  const far = new FarGeoStore()
+  const server = await bootForTest({ t, overrides: { [GeoStore]: far } })
+  const admin = callsOf(server.as(server.admin.key))
+  const sensor = await newSensor(admin, { properties: { a: 1 } })
+  const stream = await newStream(admin, sensor, { properties: { a: 1 } })
+  far.isAway = true
+  t.is((await admin.put(`${G}/sensors/${sensor}`, { properties: { b: 2 } })).status, 503)
+  t.is((await admin.put(`${G}/streams/${stream}`, { b: 2 })).status, 503)
+  far.isAway = false
+  for (const path of [`sensors/${sensor}`, `streams/${stream}`])
+    t.deepEqual(((await admin.get(`${G}/${path}`)).body as { properties: unknown }).properties, { a: 1 }, path)
+  t.deepEqual(((await admin.put(`${G}/sensors/${sensor}`, { properties: { b: 2 } })).body as { properties: unknown }).properties, {
+    a: 1,
+    b: 2,
+  })
+  t.deepEqual(((await admin.put(`${G}/streams/${stream}`, { b: 2 })).body as { properties: unknown }).properties, { a: 1, b: 2 })
+})
+
 test('the typed client knows sensors and streams', async t => {
   const server = await bootForTest({ t })
   const { key } = await newPerson(server)

@@ -30,6 +30,22 @@ const numbersIn = (text: string): readonly number[] => {
   return parts.map(Number)
 }
 
+const isWithin = (value: number, least: number, most: number): boolean => value >= least && value <= most
+const maxRadiusKilometres = 20_040
+
+/** What `checkGeoFilter` would refuse as well, in the order and units of `geocode`. */
+const checkNumbers = ([latitude = 0, longitude = 0, third = 0, fourth = 0]: readonly number[], length: number): void => {
+  const isPlace = isWithin(latitude, -90, 90) && isWithin(longitude, -180, 180)
+  if (length === 3 && !isPlace)
+    throw new Invalid('geocode: the centre of a circle is latitude,longitude in degrees, -90 to 90 and -180 to 180')
+  if (length === 3 && !isWithin(third, 0, maxRadiusKilometres))
+    throw new Invalid(`geocode: the radius of a circle is 0 to ${maxRadiusKilometres} kilometres`)
+  if (length === 4 && !(isPlace && isWithin(third, -90, 90) && isWithin(fourth, -180, 180)))
+    throw new Invalid('geocode: the corners of a box are latitude,longitude,latitude,longitude in degrees, -90 to 90 and -180 to 180')
+  if (length === 4 && latitude > third)
+    throw new Invalid('geocode: the first corner of a box is its south-western one, and is north of the second')
+}
+
 const areaOf = (numbers: readonly number[]): GeoArea => {
   const [latitude = 0, longitude = 0, third = 0, fourth = 0] = numbers
   if (numbers.length === 3) return { circle: { latitude, longitude, radiusMetres: third * 1000 } }
@@ -94,5 +110,7 @@ export const readAreas = ({
 }): readonly GeoArea[] | undefined => {
   if (geojson !== undefined && geojson !== '') return checked(polygonsIn(parsed(geojson)), 'geojson')
   if (geocode === undefined || geocode === '') return undefined
-  return checked([areaOf(numbersIn(geocode))], 'geocode')
+  const numbers = numbersIn(geocode)
+  checkNumbers(numbers, numbers.length)
+  return checked([areaOf(numbers)], 'geocode')
 }

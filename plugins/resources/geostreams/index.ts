@@ -6,6 +6,7 @@ import * as cacheRoutes from './cache/routes.ts'
 import { StateOfStreams, StreamsState } from './cache/streams-state.ts'
 import { geoNumbers, sensors, streams } from './collections.ts'
 import { config } from './config.ts'
+import { RemoveAbandoned } from './datapoints/abandoned.ts'
 import { AddingRights, MayAddTo } from './datapoints/adding-rights.ts'
 import * as bulkRoutes from './datapoints/bulk-routes.ts'
 import { CsvHeads, HeadsOfCsv } from './datapoints/csv-head.ts'
@@ -88,6 +89,7 @@ export const plugin = definePlugin({
     on('space.removed', LeaveSpace),
     on('stream.created', SettleStream),
     onBatch(['stream.removed'], RemoveReadings),
+    on('stream.datapoints-abandoned', RemoveAbandoned),
   ],
   collections: [sensors, streams, geoNumbers, answers],
 })

@@ -31,19 +31,33 @@ type Sent = Readonly<Record<string, unknown>>
 
 const isObject = (value: unknown): value is Sent => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The first two numbers of coordinates at any depth. */
-const firstPosition = (coordinates: unknown): readonly unknown[] => {
-  if (!Array.isArray(coordinates)) return []
-  return Array.isArray(coordinates[0]) ? firstPosition(coordinates[0]) : coordinates
+const isNumbers = (value: unknown): value is readonly [number, number] =>
+  Array.isArray(value) && typeof value[0] === 'number' && typeof value[1] === 'number'
+
+/** Lists of a MultiPolygon around its positions. */
+const mostLists = 3
+
+/** The first position in so many lists that is on no map. */
+const outOfRange = (coordinates: unknown, lists = mostLists): readonly [longitude: number, latitude: number] | undefined => {
+  if (isNumbers(coordinates)) return Math.abs(coordinates[1]) > 90 || Math.abs(coordinates[0]) > 180 ? coordinates : undefined
+  if (!Array.isArray(coordinates) || lists === 0) return undefined
+  for (const each of coordinates) {
+    const found = outOfRange(each, lists - 1)
+    if (found) return found
+  }
+  return undefined
 }
 
 /** Why positions are wrong that have the form of positions; undefined when that is not what is wrong. */
-const rangeFault = ({ coordinates }: Sent): string | undefined => {
-  const [longitude, latitude] = firstPosition(coordinates)
-  if (typeof longitude !== 'number' || typeof latitude !== 'number') return undefined
-  if (Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180) return undefined
+const rangeFault = ({ type, coordinates }: Sent, latitudeFirst: boolean): string | undefined => {
+  const [longitude, latitude] = outOfRange(coordinates) ?? []
+  if (longitude === undefined || latitude === undefined) return undefined
   const isSwapped = Math.abs(latitude) > 90 && Math.abs(latitude) <= 180 && Math.abs(longitude) <= 90
-  return `geometry.coordinates has a latitude of ${latitude} and a longitude of ${longitude}: longitude comes first, -180 to 180, then latitude, -90 to 90${isSwapped ? '; the two look swapped' : ''}`
+  const isTurned = latitudeFirst && type === 'Point'
+  const right = isTurned
+    ? 'latitude comes first here, -90 to 90, then longitude, -180 to 180'
+    : 'longitude comes first, -180 to 180, then latitude, -90 to 90'
+  return `geometry.coordinates has a latitude of ${latitude} and a longitude of ${longitude}: ${right}${isSwapped ? '; the two look swapped' : ''}`
 }
 
 /** The members of a geometry that GeoJSON knows, without others such as `bbox` and `crs`. */
@@ -69,7 +83,7 @@ export const readGeometry = (sent: unknown, { latitudeFirst = false }: { readonl
   const plain = bare(sent)
   const given = latitudeFirst ? swapped(plain) : plain
   const fault = geometryFault(given)
-  if (fault !== undefined) throw new Invalid((latitudeFirst ? undefined : rangeFault(given)) ?? pathOf(fault))
+  if (fault !== undefined) throw new Invalid(rangeFault(given, latitudeFirst) ?? pathOf(fault))
   return given as unknown as Geometry
 }
 

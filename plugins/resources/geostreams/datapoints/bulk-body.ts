@@ -28,7 +28,8 @@ const jsonText = async (body: SentBytes): Promise<string> => {
   }
   const bytes = carry.take()
   if (!isUtf8(bytes)) throw new Invalid('The body is not UTF-8')
-  return bytes.toString('utf8')
+  const text = bytes.toString('utf8')
+  return text.startsWith('\ufeff') ? text.slice(1) : text
 }
 
 async function* numbered(texts: readonly string[]): AsyncGenerator<readonly SentPoint[]> {

@@ -15,6 +15,7 @@ import {
   wire,
 } from 'pounce/sdk'
 import { type GeoNumbers, Numbers } from '../numbers.ts'
+import { abandon } from './abandoned.ts'
 import { type AddingRights, type MayAdd, MayAddTo } from './adding-rights.ts'
 import { IntakeReport } from './intake-report.ts'
 import { type Draft, type Refused, refusalOf } from './read-point.ts'
@@ -149,6 +150,7 @@ export class IntakeRun {
       const ids = points.map(({ id }) => id)
       await this.#of.geo
         .remove({ ids })
+        .catch(() => abandon(this.#of.streams, points, this.#of.clock.now().toISOString(), this.#caller.user?.id))
         .catch((cause: unknown) => this.#log.error('some of these datapoints may be there', { ids, error: cause }))
       throw error
     }

@@ -1,4 +1,4 @@
-import { Invalid, Problem } from 'pounce/sdk'
+import { Invalid, NoSpace, Problem } from 'pounce/sdk'
 import type { BulkBody } from './bulk-body.ts'
 import type { IntakeRun } from './intake.ts'
 import type { IntakeReport } from './intake-report.ts'
@@ -27,7 +27,9 @@ const withReport = (error: unknown, report: IntakeReport): unknown => {
   if (!(error instanceof Problem) || report.inserted + report.refused === 0) return error
   const { status, code, retryAfterSeconds } = error
   const more = retryAfterSeconds === undefined ? {} : { retryAfterSeconds }
-  return new Problem(status, code, `${error.message}. ${report.inserted} datapoints had been stored and stay`, {
+  // Its own words are that nothing was stored.
+  const what = error instanceof NoSpace && report.inserted > 0 ? 'The server has no space left' : error.message
+  return new Problem(status, code, `${what}. ${report.inserted} datapoints had been stored and stay`, {
     ...more,
     cause: error,
     details: { ...error.details, ...report.toJSON() },

@@ -89,7 +89,8 @@ export const updateSensor = route({
       ...(geometry ? { geometry: readGeometry(geometry) } : {}),
       ...(spaces ? { spaces } : {}),
     }
-    return { status: 200, body: await view.one(caller, await life.change(caller, sensorRef(params.id).id, changes)) }
+    const { id } = sensorRef(params.id)
+    return { status: 200, body: await view.changed(caller, id, () => life.change(caller, id, changes)) }
   },
 })
 

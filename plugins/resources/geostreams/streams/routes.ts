@@ -149,8 +149,11 @@ export const updateStream = route({
   responses: { 200: StreamJson },
   throws: [Invalid, NotFound, Forbidden],
   async handle({ params, body, caller }, { life, statistics }) {
-    const changed = await life.change(streamRef(params.id).id, readProperties(body), caller.user?.id)
-    return { status: 200, body: await shown(statistics, changed) }
+    const { id } = streamRef(params.id)
+    // First, so that an answer that cannot be given changes nothing.
+    const known = await statistics.ofStreams([id])
+    const changed = await life.change(id, readProperties(body), caller.user?.id)
+    return { status: 200, body: toStreamJson(changed, known.get(id)) }
   },
 })
 
