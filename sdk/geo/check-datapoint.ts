@@ -74,7 +74,9 @@ const faultIn = (geometry: unknown, shapes: ReadonlyMap<unknown, Check>, depth: 
   if (type !== 'GeometryCollection') {
     const check = shapes.get(type)
     if (!check) return 'geometry has no type that GeoJSON knows'
-    return check(coordinates) ? undefined : `geometry has no coordinates of a ${type}: longitude, latitude and, in all or none, altitude`
+    const ring = String(type).endsWith('Polygon') ? '; rings of four positions or more end where they begin' : ''
+    const wanted = `longitude within 180 degrees, latitude within 90 and, in all or none, altitude${ring}`
+    return check(coordinates) ? undefined : `geometry has no coordinates of a ${type}: ${wanted}`
   }
   if (depth > maxNesting) return `geometry nests collections more than ${maxNesting} deep`
   if (!Array.isArray(geometries) || geometries.length === 0) return 'geometry is a collection without geometries'
