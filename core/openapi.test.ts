@@ -1,6 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import test from 'ava'
-import { type Bytes, Conflict, multipart, NotFound, one, type Route, routesFor, s } from 'pounce/sdk'
+import { type Bytes, byteBody, Conflict, multipart, NotFound, one, type Route, routesFor, s } from 'pounce/sdk'
 import { Type } from 'typebox'
 import { createHttp } from './http/create-http.ts'
 import { httpOptions } from './http/testing/serve.ts'
@@ -50,6 +50,15 @@ const routes: Record<string, Route> = {
     summary: 'Sends files',
     permission: 'signedIn',
     body: multipart('One or more files in parts named File'),
+    responses: { 200: s.text() },
+    handle: async () => ({ status: 200, body: 'done' }),
+  }),
+  sendMany: route({
+    method: 'POST',
+    path: '/api/things/many',
+    summary: 'Sends many',
+    permission: 'signedIn',
+    body: byteBody('Lines of JSON, or JSON', { takes: ['application/x-ndjson', 'application/json'] }),
     responses: { 200: s.text() },
     handle: async () => ({ status: 200, body: 'done' }),
   }),
@@ -135,6 +144,7 @@ test('a parameter with a default is optional, a path parameter never', t => {
 test('bodies and answers say how they travel', t => {
   const { paths } = document()
   t.deepEqual(Object.keys(paths['/api/things']?.['post']?.requestBody?.content ?? {}), ['multipart/form-data'])
+  t.deepEqual(Object.keys(paths['/api/things/many']?.['post']?.requestBody?.content ?? {}), ['application/x-ndjson', 'application/json'])
   t.deepEqual(Object.keys(paths['/api/things']?.['post']?.responses['200']?.content ?? {}), ['text/plain'])
   t.is(paths['/api/things/{id}']?.['delete']?.responses['204']?.content, undefined)
   t.deepEqual(Object.keys(paths['/api/bytes/{rest}']?.['get']?.responses['200']?.content ?? {}), ['*/*'])

@@ -145,7 +145,7 @@ const requestBody = (body: unknown, schemas: OpenapiSchemas): Members => {
     return {
       required: !body.isOptional,
       description: body.summary,
-      content: { [body.contentType ?? 'application/octet-stream']: { schema } },
+      content: Object.fromEntries((body.takes ?? [body.contentType ?? 'application/octet-stream']).map(type => [type, { schema }])),
     }
   }
   const schema = schemas.of(body)

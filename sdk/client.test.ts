@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import test from 'ava'
 import { serve } from '../core/http/testing/serve.ts'
-import { type Bytes, CallFailed, clientOf, multipart, NotFound, type Route, routesFor, s } from './index.ts'
+import { type Bytes, byteBody, CallFailed, clientOf, multipart, NotFound, type Route, routesFor, s } from './index.ts'
 
 const route = routesFor('things', {})
 const anyone = { summary: 'x', permission: 'anyone' } as const
@@ -38,6 +38,14 @@ const routes = {
       for await (const part of body) names.push(part.kind === 'file' ? part.filename : part.value)
       return { status: 200, body: names }
     },
+  }),
+  sendLines: route({
+    method: 'POST',
+    path: '/api/lines',
+    ...anyone,
+    body: byteBody('lines', { takes: ['application/x-ndjson', 'application/json'] }),
+    responses: { 200: s.text() },
+    handle: async ({ headers }) => ({ status: 200, body: String(headers['content-type']) }),
   }),
   getBytes: route({
     method: 'GET',
@@ -103,6 +111,13 @@ test('files go as a form, bytes come as a response', async t => {
   t.deepEqual((await client.sendFiles({ body: form })).body, ['first', 'größe.txt'])
   const { body } = await client.getBytes({ params: { rest: 'a b/c' } })
   t.is(await body.text(), 'a b/c')
+})
+
+test('bytes travel as the first type that their route takes, unless another one is named', async t => {
+  const client = await connected(t)
+  const body = new Blob(['{}'])
+  t.is((await client.sendLines({ body })).body, 'application/x-ndjson')
+  t.is((await client.sendLines({ body, headers: { 'content-type': 'application/json' } })).body, 'application/json')
 })
 
 test('text, nothing and rows are read as what they are', async t => {

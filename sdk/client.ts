@@ -107,7 +107,7 @@ const call = async (name: string, { declaration }: Route, options: ClientOptions
 /** What the body of a route that is no form travels as. */
 const declaredType = (body: unknown): string =>
   typeof body === 'object' && body !== null && 'byteBody' in body
-    ? ((body as ByteBody).contentType ?? 'application/octet-stream')
+    ? ((body as ByteBody).contentType ?? (body as ByteBody).takes?.[0] ?? 'application/octet-stream')
     : 'application/json'
 
 const fill = (path: string, params: Readonly<Record<string, unknown>>): string =>

@@ -60,12 +60,14 @@ export interface ByteBody {
   readonly summary: string
   /** The media type that it must have, else 415; any when absent. */
   readonly contentType?: string
+  /** Of several media types those that the handler understands, the first for who names none: for clients and the API page. It refuses the others itself. */
+  readonly takes?: readonly string[]
   /** A request without a body, and then without a type, will do too. */
   readonly isOptional?: boolean
 }
 
 /** A body of plain bytes: `body: byteBody('the next piece', { contentType: 'application/offset+octet-stream' })`. */
-export const byteBody = (summary: string, options: Pick<ByteBody, 'contentType' | 'isOptional'> = {}): ByteBody => ({
+export const byteBody = (summary: string, options: Pick<ByteBody, 'contentType' | 'takes' | 'isOptional'> = {}): ByteBody => ({
   byteBody: true,
   summary,
   ...options,

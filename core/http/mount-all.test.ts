@@ -85,6 +85,14 @@ test('odd paths are refused', t => {
     t.regex(refusal(mounted('a.b', 'getX', get(path))), /odd path/, path)
 })
 
+test('an alias may end in a slash', t => {
+  const [mount] = mountAll([mounted('a.b', 'getX', get('/x/y', { aliases: [{ path: '/x/y/' }] }))], false)
+  const paths = mount?.addresses.map(({ path }) => path)
+  t.deepEqual(paths, ['/x/y', '/x/y/'])
+  for (const path of ['/x/y//', '/x/:rest*/', '//', 'x/'])
+    t.regex(refusal(mounted('a.b', 'getX', get('/x/y', { aliases: [{ path }] }))), /odd path/, path)
+})
+
 test('a route without an answer is refused', t => {
   t.regex(refusal(mounted('a.b', 'getX', get('/x', { responses: {} }))), /declares no response/)
 })

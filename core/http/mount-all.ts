@@ -5,6 +5,8 @@ import type { MountedRoute } from './types.ts'
 
 /** Behind a parameter a slash makes an address of its own: Clowder 1.x has both `/proxy/:key` and `/proxy/:key/`. */
 const endsInSlash = /(\/:\w+)\/$/
+/** An alias may be the address with a slash: standards write the roots of services so. */
+const endsInSlashToo = /(\/[^/:*]+)\/$/
 const words = new Set(['anyone', 'reader', 'signedIn', 'serverAdmin'])
 
 /**
@@ -43,7 +45,8 @@ const faultsOf = (declaration: Declaration, hasPolicy: boolean): string[] => {
   }
   if (Object.keys(responses ?? {}).length === 0) faults.push('declares no response')
   const declared = parameters(declaration.params)
-  for (const each of [path, ...aliases.map(alias => alias.path)]) {
+  const withoutSlash = aliases.map(alias => alias.path.replace(endsInSlashToo, '$1'))
+  for (const each of [path, ...withoutSlash]) {
     if (!/^\/(?:[^/:*]+|:\w+[^/:*]*)?(?:\/(?:[^/:*]+|:\w+[^/:*]*))*(?:\/:\w+\*)?$/.test(each.replace(endsInSlash, '$1')))
       faults.push(`has the odd path ${each}`)
     const named = parameterNames(each).sort().join(', ')

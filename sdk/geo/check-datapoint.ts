@@ -75,8 +75,8 @@ const faultIn = (geometry: unknown, shapes: ReadonlyMap<unknown, Check>, depth: 
     const check = shapes.get(type)
     if (!check) return 'geometry has no type that GeoJSON knows'
     if (check(coordinates)) return undefined
-    const rings = String(type).endsWith('Polygon') ? ', in rings of at least four that end where they begin' : ''
-    return `geometry has no coordinates of a ${type}: longitude, latitude and, in all or none, altitude${rings}`
+    const rings = String(type).endsWith('Polygon') ? '; rings of four positions or more end where they begin' : ''
+    return `geometry has no coordinates of a ${type}: longitude within 180 degrees, latitude within 90 and, in all or none, altitude${rings}`
   }
   if (depth > maxNesting) return `geometry nests collections more than ${maxNesting} deep`
   if (!Array.isArray(geometries) || geometries.length === 0) return 'geometry is a collection without geometries'

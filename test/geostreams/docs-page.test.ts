@@ -1,11 +1,16 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import test from 'ava'
+import { GeoStore } from 'pounce/sdk'
 import { bootForTest } from 'pounce/sdk/testing'
+import { callsOf } from '../support/calls.ts'
+import { newSensor, newStream } from '../support/geostreams.ts'
 import { newPerson } from '../support/people.ts'
+import { addressOf } from '../support/sensorthings.ts'
 import { asPromised, lacksCurl, replay, transcript } from '../support/transcript.ts'
 
 const page = await readFile(new URL('../../docs/geostreams.md', import.meta.url), 'utf8')
+const sensorThings = await readFile(new URL('../../docs/sensorthings.md', import.meta.url), 'utf8')
 const missing = lacksCurl()
 const transcriptTest = missing === undefined ? test : test.skip
 
@@ -17,6 +22,31 @@ transcriptTest(`the transcript in docs/geostreams.md works as it is${missing ===
   const { code, outputs } = await replay(steps, { P: server.url, KEY: key }, 'true')
   asPromised(t, steps, outputs, 'docs/geostreams.md')
   t.is(code, 0, outputs.at(-1))
+})
+
+transcriptTest('the transcript in docs/sensorthings.md works after it', async t => {
+  const steps = transcript(sensorThings)
+  t.true(steps.length > 5)
+  const server = await bootForTest({ t })
+  const { key } = await newPerson(server)
+  t.is((await replay(transcript(page), { P: server.url, KEY: key }, 'true')).code, 0)
+  const { code, outputs } = await replay(steps, { P: server.url }, 'true')
+  asPromised(t, steps, outputs, 'docs/sensorthings.md')
+  t.is(code, 0, outputs.at(-1))
+})
+
+test('whatever docs/sensorthings.md says can be asked for is answered', async t => {
+  const server = await bootForTest({ t })
+  const owner = callsOf(server.as(server.admin.key))
+  for (let n = 1; n <= 12; n += 1) await newSensor(owner)
+  for (let n = 1; n <= 5; n += 1) await newStream(owner, 12)
+  const point = { id: 77, stream: 5, startMs: Date.UTC(2020, 3, 2), endMs: null, createdMs: 0 }
+  await server.get(GeoStore).insert([{ ...point, geometry: { type: 'Point', coordinates: [0, 0] }, properties: { nitrate: 12 } }])
+  await server.drained()
+  const rows = [...sensorThings.matchAll(/^\| .* \| (.*) \|$/gm)].flatMap(([, cell = '']) => [...cell.matchAll(/`([^`]+)`/g)])
+  const asked = rows.map(([, path = '']) => path).filter(path => !path.startsWith('&'))
+  t.true(asked.length > 12)
+  for (const path of asked) t.is((await server.as()(addressOf(`/${path}`))).status, 200, path)
 })
 
 test('what docs/geostreams.md links to is there', t => {

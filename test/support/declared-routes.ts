@@ -2,6 +2,7 @@ import type { TestServer } from 'pounce/sdk/testing'
 
 /** As much of a JSON Schema as is read here. */
 export interface Schema {
+  readonly format?: string
   readonly type?: string
   readonly properties?: Readonly<Record<string, Schema>>
   readonly required?: readonly string[]
@@ -55,7 +56,7 @@ export const declaredRoutes = async (server: TestServer): Promise<readonly Decla
       ids: parameters.filter(each => each.in === 'path' && each.schema.pattern === idPattern).map(each => each.name),
       numbers: parameters.filter(each => each.in === 'path' && kindOf(path, each.name) in numberedKinds).map(each => each.name),
       query: parameters.filter(each => each.in === 'query'),
-      body: requestBody?.content['application/json']?.schema,
+      body: jsonBody(requestBody?.content['application/json']?.schema),
       takesParts: requestBody?.content['multipart/form-data'] !== undefined,
       permission,
     })),
@@ -104,3 +105,6 @@ export const kindOf = (path: string, name: string): string =>
 /** The path with its parameters filled in, encoded. */
 export const fill = (path: string, value: (kind: string, name: string) => string): string =>
   path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(value(kindOf(path, name), name).toWellFormed()))
+
+/** Of a body that the route reads by itself, byte by byte, nothing is declared that could be held against it. */
+const jsonBody = (schema: Schema | undefined): Schema | undefined => (schema?.format === 'binary' ? undefined : schema)

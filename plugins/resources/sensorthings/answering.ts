@@ -7,7 +7,7 @@ import { read } from './parsing.ts'
 import type { Question, SentOptions } from './question.ts'
 import { isSetName, sets } from './sets.ts'
 import { types } from './types.ts'
-import { shown, type Value } from './values.ts'
+import { memberOf, shown, type Value } from './values.ts'
 import { type Ports, World } from './world.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -127,7 +127,8 @@ const chosen = async (place: Extract<Place, { is: 'entities' }>, { key }: Parsed
 const stepTo = async (world: World, place: Place, segment: ParsedSegment): Promise<Place> => {
   const { name, key } = segment
   if (place.is === 'entities' && name === '$ref') return { ...place, is: 'references' }
-  if (place.is === 'value' && isMember(place.value, name)) return { is: 'value', name, value: place.value[name] }
+  const inside = place.is === 'value' ? memberOf(place.value, name) : undefined
+  if (inside !== undefined) return { is: 'value', name, value: inside }
   if (place.is !== 'entity') throw noSuch(name)
   const { entity } = place
   const { type } = entity
@@ -143,6 +144,3 @@ const stepTo = async (world: World, place: Place, segment: ParsedSegment): Promi
   if (!other) throw new NotFound(types[link.to].one)
   return { is: 'entity', entity: other }
 }
-
-const isMember = (value: Value, name: string): value is { readonly [key: string]: Exclude<Value, undefined> & string } =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && Object.hasOwn(value, name)

@@ -1,10 +1,11 @@
+import type { GeoPosition } from 'pounce/sdk'
 import { geometryFault } from 'pounce/sdk/geo'
 import type { Entity, EntityType } from './entity.ts'
 import { functions } from './functions.ts'
 import type { ParsedCall, ParsedFilter, ParsedLiteral, ParsedMember, Reckoning } from './grammar/sensorthings-parser.js'
 import { read, refusal } from './parsing.ts'
 import { types } from './types.ts'
-import { compare, Duration, durationMs, msOf, Place, Span, type Value, type ValueKind } from './values.ts'
+import { clockOf, compare, Duration, durationMs, memberOf, msOf, Place, Span, type Value, type ValueKind } from './values.ts'
 
 /** Properties, values, comparisons and functions of one filter. */
 const mostTerms = 200
@@ -19,6 +20,8 @@ export interface Compiled {
   readonly isConstant: boolean
   value(seen: Seen): Value
 }
+
+type GeoRings = readonly (readonly GeoPosition[])[]
 
 /** Makes parts of filters on entities of one type ready. Whatever cannot be asked of them is `Invalid`, with its position. */
 export class FilterCompiler {
@@ -46,7 +49,8 @@ export class FilterCompiler {
       case 'call':
         return this.#call(what)
       case 'comparison': {
-        const [left, right] = [this.compile(what.left), this.compile(what.right)]
+        const [one, other] = [this.compile(what.left), this.compile(what.right)]
+        const [left, right] = [this.#clockBeside(other, what.left) ?? one, this.#clockBeside(one, what.right) ?? other]
         this.#mustMatch(left.kind, right.kind, what.right.at)
         return made('boolean', [left, right], ([one, other]) => compare(what.operator, one, other))
       }
@@ -76,6 +80,18 @@ export class FilterCompiler {
     return { kind: 'boolean', isConstant: all.every(each => each.isConstant), value }
   }
 
+  /** A text beside a time of day tells one too. */
+  #clockBeside({ kind }: Compiled, what: ParsedFilter): Compiled | undefined {
+    const isClock = kind === 'time of day' && what.is === 'literal' && what.kind === 'text'
+    return isClock ? this.#clock(what.value, what.at) : undefined
+  }
+
+  #clock(text: string, at: number): Compiled {
+    const clock = clockOf(text)
+    if (clock === undefined) throw refusal(this.#of, at, `there is no time of day ${text}; they look like 12:30:00`)
+    return constant('time of day', clock)
+  }
+
   #mustMatch(left: ValueKind, right: ValueKind, at: number): void {
     if (left === 'place' || right === 'place')
       throw refusal(this.#of, at, 'places are compared by st_within, st_intersects or geo.distance')
@@ -90,6 +106,8 @@ export class FilterCompiler {
         return constant('time', new Span(this.#ms(literal.value, literal.at)))
       case 'span':
         return constant('time', this.#span(literal.value, literal.at))
+      case 'time of day':
+        return this.#clock(literal.value, literal.at)
       case 'duration': {
         const ms = durationMs(literal.value)
         if (ms === undefined) throw refusal(this.#of, literal.at, "a duration looks like duration'P1DT12H30M5.5S'")
@@ -116,7 +134,7 @@ export class FilterCompiler {
 
   #place(text: string, at: number): Place {
     const geometry = read('Wkt', text, `${this.#of}, geography at position ${at + 1}`)
-    const fault = geometryFault(geometry)
+    const fault = geometryFault(geometry.type === 'Polygon' ? { ...geometry, coordinates: withinEdges(geometry.coordinates) } : geometry)
     if (fault !== undefined) throw refusal(this.#of, at, fault)
     return new Place(geometry)
   }
@@ -128,7 +146,7 @@ export class FilterCompiler {
     if (name === undefined || kind === undefined)
       throw refusal(this.#of, at, `${type.set} have no property ${name ?? ''} to filter by, but ${Object.keys(type.fields).join(', ')}`)
     const below = rest.slice(1)
-    if (below.length > 0 && kind !== 'any') throw refusal(this.#of, at, `${name} has no properties`)
+    if (below.length > 0 && kind !== 'any' && kind !== 'place') throw refusal(this.#of, at, `${name} has no properties`)
     if (path !== '') this.paths.add(path)
     return {
       kind: below.length > 0 ? 'any' : kind,
@@ -160,7 +178,7 @@ export class FilterCompiler {
       throw refusal(this.#of, at, `${name} takes ${takes.length} values, not ${of.length}`)
     const parts = of.map(part => this.compile(part))
     for (const [index, part] of parts.entries())
-      if (part.kind !== 'any' && part.kind !== takes[index])
+      if (part.kind !== 'any' && part.kind !== takes[index] && !(part.kind === 'time of day' && takes[index] === 'text'))
         throw refusal(this.#of, of[index]?.at ?? at, `${name} takes a ${takes[index]} here, not a ${part.kind}`)
     if (takes[0] === 'place') this.#mustBeGiven(known, of, at)
     return made(gives, parts, values => (values.every((value, index) => isOf(value, takes[index])) ? run(values) : undefined))
@@ -183,6 +201,18 @@ export class FilterCompiler {
   }
 }
 
+const farthestDegrees = 10_000
+
+/** Maps of the world go on beyond its edges, and ask for all that they show: a box. Every other shape outside the world is a mistake. */
+const withinEdges = (polygon: GeoRings): GeoRings => {
+  const [positions = [], ...holes] = polygon
+  const [longitudes, latitudes] = [0, 1].map(at => [...new Set(positions.map(position => position[at] ?? 0))])
+  const isBox = holes.length === 0 && positions.length === 5 && longitudes?.length === 2 && latitudes?.length === 2
+  const isNear = positions.flat().every(degrees => Math.abs(degrees) <= farthestDegrees)
+  const within = (degrees: number | undefined, most: number): number => Math.min(Math.max(degrees ?? 0, -most), most)
+  return isBox && isNear ? [positions.map(([longitude, latitude]) => [within(longitude, 180), within(latitude, 90)])] : polygon
+}
+
 const constant = (kind: ValueKind, value: Value): Compiled => ({ kind, isConstant: true, value: () => value })
 
 const made = (kind: ValueKind, parts: readonly Compiled[], run: (values: readonly Value[]) => Value): Compiled => ({
@@ -190,11 +220,6 @@ const made = (kind: ValueKind, parts: readonly Compiled[], run: (values: readonl
   isConstant: parts.every(part => part.isConstant),
   value: seen => run(parts.map(part => part.value(seen))),
 })
-
-const memberOf = (value: Value, name: string): Value =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && Object.hasOwn(value, name)
-    ? (value as { readonly [key: string]: Value })[name]
-    : undefined
 
 const isOf = (value: Value, kind: ValueKind | undefined): boolean => {
   if (kind === 'time') return value instanceof Span

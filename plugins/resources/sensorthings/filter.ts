@@ -132,6 +132,9 @@ const ofCall = ({ name, of: parts }: ParsedCall, type: EntityType, compiler: Fil
 }
 
 const inside = (polygon: Extract<GeoArea, { polygon: unknown }>['polygon']): Hints => {
+  // Stores look up what lies within the world.
+  const isWorldly = polygon.flat().every(([longitude = 0, latitude = 0]) => Math.abs(longitude) <= 180 && Math.abs(latitude) <= 90)
+  if (!isWorldly) return {}
   const areas = [{ polygon }]
   checkGeoFilter({ areas })
   return { areas }

@@ -99,7 +99,7 @@ export const functions: ReadonlyMap<string, FilterFunction> = new Map<string, Fi
   ['fractionalseconds', ofTime(date => date.getUTCMilliseconds() / 1000)],
   ['totaloffsetminutes', ofTime(() => 0)],
   ['date', ofTime(date => date.toISOString().slice(0, 10), 'text')],
-  ['time', ofTime(date => date.toISOString().slice(11, 23), 'text')],
+  ['time', ofTime(date => date.toISOString().slice(11, 23), 'time of day')],
   ['before', ofTimes((one, other) => one.toMs < other.fromMs)],
   ['after', ofTimes((one, other) => one.fromMs > other.toMs)],
   ['meets', ofTimes((one, other) => one.toMs === other.fromMs || one.fromMs === other.toMs)],

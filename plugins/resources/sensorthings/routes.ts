@@ -37,6 +37,8 @@ const extrasOf = (url: URL): readonly string[] =>
 export const sensorThingsRoot = route({
   method: 'GET',
   path: '/api/sensorthings/v1.1',
+  // The standard's examples end with a slash.
+  aliases: [{ path: '/api/sensorthings/v1.1/' }],
   summary: 'The entity sets of OGC SensorThings 1.1',
   permission: 'ViewGeoStream',
   responses: {

@@ -44,7 +44,15 @@ export class Place {
 export type Value = Json | Span | Duration | Place | undefined
 
 /** What a value can be, as far as it is known before there is one. */
-export type ValueKind = 'text' | 'number' | 'boolean' | 'time' | 'duration' | 'place' | 'null' | 'any'
+export type ValueKind = 'text' | 'number' | 'boolean' | 'time' | 'time of day' | 'duration' | 'place' | 'null' | 'any'
+
+/** The member of an object, or of the GeoJSON of a place; undefined where there is none. */
+export const memberOf = (value: Value, name: string): Value => {
+  if (value instanceof Span || value instanceof Duration) return undefined
+  const holder: unknown = value instanceof Place ? value.geometry : value
+  if (typeof holder !== 'object' || holder === null || Array.isArray(holder) || !Object.hasOwn(holder, name)) return undefined
+  return (holder as { readonly [key: string]: Json })[name]
+}
 
 /** How an answer shows a value. */
 export const shown = (value: Value): unknown => {
@@ -112,6 +120,14 @@ export const msOf = (text: string): number | undefined => {
   const ms = Date.parse(plain)
   const isReal = !Number.isNaN(ms) && !Number.isNaN(day.getTime()) && day.toISOString().startsWith(plain.slice(0, 10))
   return isReal ? ms : undefined
+}
+
+const clockForm = /^(\d\d):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,3})\d*)?)?$/
+
+/** `12:30` as `12:30:00.000`, so that times of day compare as texts; undefined for what is none. */
+export const clockOf = (text: string): string | undefined => {
+  const [, hours = '', minutes = '', seconds = '00', fraction = ''] = clockForm.exec(text) ?? []
+  return hours === '' || Number(hours) > 23 ? undefined : `${hours}:${minutes}:${seconds}.${fraction.padEnd(3, '0')}`
 }
 
 const durationForm = /^(-?)P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$/

@@ -30,7 +30,7 @@ export const createDatapoints = route({
     stream_id: s.Optional(s.String({ maxLength: 20, description: 'Stream of all that name none' })),
     invalidateCache: s.Optional(s.String({ maxLength: 20 })),
   }),
-  body: byteBody('datapoints as JSON, or as lines of JSON (application/x-ndjson)'),
+  body: byteBody('datapoints as JSON, or as lines of JSON (application/x-ndjson)', { takes: ['application/x-ndjson', 'application/json'] }),
   responses: { 200: s.Integer({ description: 'How many there were, when all went in' }), 207: report },
   throws: [Invalid, NotFound, Forbidden, TooLarge, Unsupported],
   async handle({ body, headers, query, caller, log }, { intake, adding }) {

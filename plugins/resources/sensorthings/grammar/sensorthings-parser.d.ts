@@ -11,7 +11,7 @@ export type Comparing = 'eq' | 'ne' | 'gt' | 'ge' | 'lt' | 'le'
 export type Reckoning = 'add' | 'sub' | 'mul' | 'div' | 'mod'
 
 export type ParsedLiteral = { readonly is: 'literal'; readonly at: number } & (
-  | { readonly kind: 'geography' | 'duration' | 'text' | 'time'; readonly value: string }
+  | { readonly kind: 'geography' | 'duration' | 'text' | 'time' | 'time of day'; readonly value: string }
   | { readonly kind: 'span'; readonly value: readonly [string, string] }
   | { readonly kind: 'number'; readonly value: number }
   | { readonly kind: 'boolean'; readonly value: boolean }

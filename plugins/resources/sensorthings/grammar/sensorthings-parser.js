@@ -232,8 +232,9 @@ function peg$parse(input, options) {
   const peg$r6 = /^[+\-]/;
   const peg$r7 = /^[^']/;
   const peg$r8 = /^[\p{L}_]/u;
-  const peg$r9 = /^[\p{L}\p{N}_]/u;
-  const peg$r10 = /^[ \t\r\n]/;
+  const peg$r9 = /^[\--.\p{L}\p{N}_]/u;
+  const peg$r10 = /^[\p{L}\p{N}_]/u;
+  const peg$r11 = /^[ \t\r\n]/;
 
   const peg$e0 = peg$literalExpectation("/", false);
   const peg$e1 = peg$literalExpectation("(", false);
@@ -285,29 +286,30 @@ function peg$parse(input, options) {
   const peg$e47 = peg$otherExpectation("a name");
   const peg$e48 = peg$literalExpectation("@iot.", false);
   const peg$e49 = peg$classExpectation(["\\p{L}", "_"], false, false, true);
-  const peg$e50 = peg$classExpectation(["\\p{L}", "\\p{N}", "_"], false, false, true);
-  const peg$e51 = peg$literalExpectation(";", false);
-  const peg$e52 = peg$literalExpectation("$filter=", false);
-  const peg$e53 = peg$literalExpectation("$expand=", false);
-  const peg$e54 = peg$literalExpectation("$orderby=", false);
-  const peg$e55 = peg$literalExpectation("$select=", false);
-  const peg$e56 = peg$literalExpectation("$top=", false);
-  const peg$e57 = peg$literalExpectation("$skip=", false);
-  const peg$e58 = peg$literalExpectation("$count=", false);
-  const peg$e59 = peg$otherExpectation("a whole number");
-  const peg$e60 = peg$literalExpectation("asc", true);
-  const peg$e61 = peg$literalExpectation("desc", true);
-  const peg$e62 = peg$literalExpectation("SRID=4326;", true);
-  const peg$e63 = peg$otherExpectation("POINT, LINESTRING or POLYGON");
-  const peg$e64 = peg$literalExpectation("POINT", true);
-  const peg$e65 = peg$literalExpectation("LINESTRING", true);
-  const peg$e66 = peg$literalExpectation("POLYGON", true);
-  const peg$e67 = peg$literalExpectation("Z", true);
-  const peg$e68 = peg$otherExpectation("a longitude and a latitude");
-  const peg$e69 = peg$otherExpectation("a blank");
-  const peg$e70 = peg$classExpectation([" ", "\t", "\r", "\n"], false, false, false);
-  const peg$e71 = peg$otherExpectation("the end");
-  const peg$e72 = peg$anyExpectation();
+  const peg$e50 = peg$classExpectation([["-", "."], "\\p{L}", "\\p{N}", "_"], false, false, true);
+  const peg$e51 = peg$classExpectation(["\\p{L}", "\\p{N}", "_"], false, false, true);
+  const peg$e52 = peg$literalExpectation(";", false);
+  const peg$e53 = peg$literalExpectation("$filter=", false);
+  const peg$e54 = peg$literalExpectation("$expand=", false);
+  const peg$e55 = peg$literalExpectation("$orderby=", false);
+  const peg$e56 = peg$literalExpectation("$select=", false);
+  const peg$e57 = peg$literalExpectation("$top=", false);
+  const peg$e58 = peg$literalExpectation("$skip=", false);
+  const peg$e59 = peg$literalExpectation("$count=", false);
+  const peg$e60 = peg$otherExpectation("a whole number");
+  const peg$e61 = peg$literalExpectation("asc", true);
+  const peg$e62 = peg$literalExpectation("desc", true);
+  const peg$e63 = peg$literalExpectation("SRID=4326;", true);
+  const peg$e64 = peg$otherExpectation("POINT, LINESTRING or POLYGON");
+  const peg$e65 = peg$literalExpectation("POINT", true);
+  const peg$e66 = peg$literalExpectation("LINESTRING", true);
+  const peg$e67 = peg$literalExpectation("POLYGON", true);
+  const peg$e68 = peg$literalExpectation("Z", true);
+  const peg$e69 = peg$otherExpectation("a longitude and a latitude");
+  const peg$e70 = peg$otherExpectation("a blank");
+  const peg$e71 = peg$classExpectation([" ", "\t", "\r", "\n"], false, false, false);
+  const peg$e72 = peg$otherExpectation("the end");
+  const peg$e73 = peg$anyExpectation();
 
   function peg$f0(first, rest) {    return [first, ...rest]  }
   function peg$f1(name, key) {    return { name, key, at: offset() }  }
@@ -331,39 +333,40 @@ function peg$parse(input, options) {
   function peg$f19(time) {    return { is: 'literal', kind: 'time', value: time, at: offset() }  }
   function peg$f20() {    error('a time needs its zone, as in 2020-04-01T12:00:00Z')  }
   function peg$f21(value) {    return { is: 'literal', kind: 'text', value, at: offset() }  }
-  function peg$f22(value) {    return { is: 'literal', kind: 'number', value, at: offset() }  }
-  function peg$f23() {    return true  }
-  function peg$f24() {    return false  }
-  function peg$f25() {    return null  }
-  function peg$f26(value) {    return { is: 'literal', kind: value === null ? 'null' : 'boolean', value, at: offset() }  }
-  function peg$f27(text) {    return Number(text)  }
-  function peg$f28(text) {    return text.replaceAll("''", "'")  }
-  function peg$f29() {    error('this quotation mark has no partner')  }
-  function peg$f30(all) {    return all  }
-  function peg$f31(first, rest) {    return [first, ...rest]  }
-  function peg$f32(first, rest, options) {    return { names: [first, ...rest], options: options ?? [], at: offset() }  }
-  function peg$f33(first, rest) {    return [first, ...rest]  }
-  function peg$f34(value) {    return { is: 'filter', value, text: text(), at: offset() }  }
-  function peg$f35(value) {    return { is: 'expand', value, text: text(), at: offset() }  }
-  function peg$f36(value) {    return { is: 'orderby', value, text: text(), at: offset() }  }
-  function peg$f37(value) {    return { is: 'select', value, text: text(), at: offset() }  }
-  function peg$f38(value) {    return { is: 'top', value, text: text(), at: offset() }  }
-  function peg$f39(value) {    return { is: 'skip', value, text: text(), at: offset() }  }
-  function peg$f40(value) {    return { is: 'count', value: value === 'true', text: text(), at: offset() }  }
-  function peg$f41(digits) {    return Number(digits)  }
-  function peg$f42(all) {    return all  }
-  function peg$f43(first, rest) {    return [first, ...rest]  }
-  function peg$f44(by, order) {    return { names: by.names, isDescending: order !== null && order.toLowerCase() === 'desc', at: offset() }  }
-  function peg$f45(all) {    return all  }
-  function peg$f46(first, rest) {    return [first, ...rest]  }
-  function peg$f47(name) {    return { name, at: offset() }  }
-  function peg$f48(shape) {    return shape  }
-  function peg$f49(coordinates) {    return { type: 'Point', coordinates }  }
-  function peg$f50(coordinates) {    return { type: 'LineString', coordinates }  }
-  function peg$f51(first, rest) {    return { type: 'Polygon', coordinates: [first, ...rest] }  }
-  function peg$f52(first, rest) {    return [first, ...rest]  }
+  function peg$f22(value) {    return { is: 'literal', kind: 'time of day', value, at: offset() }  }
+  function peg$f23(value) {    return { is: 'literal', kind: 'number', value, at: offset() }  }
+  function peg$f24() {    return true  }
+  function peg$f25() {    return false  }
+  function peg$f26() {    return null  }
+  function peg$f27(value) {    return { is: 'literal', kind: value === null ? 'null' : 'boolean', value, at: offset() }  }
+  function peg$f28(text) {    return Number(text)  }
+  function peg$f29(text) {    return text.replaceAll("''", "'")  }
+  function peg$f30() {    error('this quotation mark has no partner')  }
+  function peg$f31(all) {    return all  }
+  function peg$f32(first, rest) {    return [first, ...rest]  }
+  function peg$f33(first, rest, options) {    return { names: [first, ...rest], options: options ?? [], at: offset() }  }
+  function peg$f34(first, rest) {    return [first, ...rest]  }
+  function peg$f35(value) {    return { is: 'filter', value, text: text(), at: offset() }  }
+  function peg$f36(value) {    return { is: 'expand', value, text: text(), at: offset() }  }
+  function peg$f37(value) {    return { is: 'orderby', value, text: text(), at: offset() }  }
+  function peg$f38(value) {    return { is: 'select', value, text: text(), at: offset() }  }
+  function peg$f39(value) {    return { is: 'top', value, text: text(), at: offset() }  }
+  function peg$f40(value) {    return { is: 'skip', value, text: text(), at: offset() }  }
+  function peg$f41(value) {    return { is: 'count', value: value === 'true', text: text(), at: offset() }  }
+  function peg$f42(digits) {    return Number(digits)  }
+  function peg$f43(all) {    return all  }
+  function peg$f44(first, rest) {    return [first, ...rest]  }
+  function peg$f45(by, order) {    return { names: by.names, isDescending: order !== null && order.toLowerCase() === 'desc', at: offset() }  }
+  function peg$f46(all) {    return all  }
+  function peg$f47(first, rest) {    return [first, ...rest]  }
+  function peg$f48(name) {    return { name, at: offset() }  }
+  function peg$f49(shape) {    return shape  }
+  function peg$f50(coordinates) {    return { type: 'Point', coordinates }  }
+  function peg$f51(coordinates) {    return { type: 'LineString', coordinates }  }
+  function peg$f52(first, rest) {    return { type: 'Polygon', coordinates: [first, ...rest] }  }
   function peg$f53(first, rest) {    return [first, ...rest]  }
-  function peg$f54(text) {    return Number(text)  }
+  function peg$f54(first, rest) {    return [first, ...rest]  }
+  function peg$f55(text) {    return Number(text)  }
   let peg$currPos = options.peg$currPos | 0;
   let peg$savedPos = peg$currPos;
   const peg$posDetailsCache = [{ line: 1, column: 1 }];
@@ -1791,7 +1794,7 @@ function peg$parse(input, options) {
                 s0 = s1;
                 if (s0 === peg$FAILED) {
                   s0 = peg$currPos;
-                  s1 = peg$parseNumber();
+                  s1 = peg$parseTimeOfDay();
                   if (s1 !== peg$FAILED) {
                     peg$savedPos = s0;
                     s1 = peg$f22(s1);
@@ -1799,27 +1802,21 @@ function peg$parse(input, options) {
                   s0 = s1;
                   if (s0 === peg$FAILED) {
                     s0 = peg$currPos;
-                    s1 = peg$currPos;
-                    if (input.substr(peg$currPos, 4) === peg$c22) {
-                      s2 = peg$c22;
-                      peg$currPos += 4;
-                    } else {
-                      s2 = peg$FAILED;
-                      if (peg$silentFails === 0) { peg$fail(peg$e30); }
+                    s1 = peg$parseNumber();
+                    if (s1 !== peg$FAILED) {
+                      peg$savedPos = s0;
+                      s1 = peg$f23(s1);
                     }
-                    if (s2 !== peg$FAILED) {
-                      peg$savedPos = s1;
-                      s2 = peg$f23();
-                    }
-                    s1 = s2;
-                    if (s1 === peg$FAILED) {
+                    s0 = s1;
+                    if (s0 === peg$FAILED) {
+                      s0 = peg$currPos;
                       s1 = peg$currPos;
-                      if (input.substr(peg$currPos, 5) === peg$c23) {
-                        s2 = peg$c23;
-                        peg$currPos += 5;
+                      if (input.substr(peg$currPos, 4) === peg$c22) {
+                        s2 = peg$c22;
+                        peg$currPos += 4;
                       } else {
                         s2 = peg$FAILED;
-                        if (peg$silentFails === 0) { peg$fail(peg$e31); }
+                        if (peg$silentFails === 0) { peg$fail(peg$e30); }
                       }
                       if (s2 !== peg$FAILED) {
                         peg$savedPos = s1;
@@ -1828,41 +1825,56 @@ function peg$parse(input, options) {
                       s1 = s2;
                       if (s1 === peg$FAILED) {
                         s1 = peg$currPos;
-                        if (input.substr(peg$currPos, 4) === peg$c24) {
-                          s2 = peg$c24;
-                          peg$currPos += 4;
+                        if (input.substr(peg$currPos, 5) === peg$c23) {
+                          s2 = peg$c23;
+                          peg$currPos += 5;
                         } else {
                           s2 = peg$FAILED;
-                          if (peg$silentFails === 0) { peg$fail(peg$e32); }
+                          if (peg$silentFails === 0) { peg$fail(peg$e31); }
                         }
                         if (s2 !== peg$FAILED) {
                           peg$savedPos = s1;
                           s2 = peg$f25();
                         }
                         s1 = s2;
+                        if (s1 === peg$FAILED) {
+                          s1 = peg$currPos;
+                          if (input.substr(peg$currPos, 4) === peg$c24) {
+                            s2 = peg$c24;
+                            peg$currPos += 4;
+                          } else {
+                            s2 = peg$FAILED;
+                            if (peg$silentFails === 0) { peg$fail(peg$e32); }
+                          }
+                          if (s2 !== peg$FAILED) {
+                            peg$savedPos = s1;
+                            s2 = peg$f26();
+                          }
+                          s1 = s2;
+                        }
                       }
-                    }
-                    if (s1 !== peg$FAILED) {
-                      s2 = peg$currPos;
-                      peg$silentFails++;
-                      s3 = peg$parseNameChar();
-                      peg$silentFails--;
-                      if (s3 === peg$FAILED) {
-                        s2 = undefined;
-                      } else {
-                        peg$currPos = s2;
-                        s2 = peg$FAILED;
-                      }
-                      if (s2 !== peg$FAILED) {
-                        peg$savedPos = s0;
-                        s0 = peg$f26(s1);
+                      if (s1 !== peg$FAILED) {
+                        s2 = peg$currPos;
+                        peg$silentFails++;
+                        s3 = peg$parseNameChar();
+                        peg$silentFails--;
+                        if (s3 === peg$FAILED) {
+                          s2 = undefined;
+                        } else {
+                          peg$currPos = s2;
+                          s2 = peg$FAILED;
+                        }
+                        if (s2 !== peg$FAILED) {
+                          peg$savedPos = s0;
+                          s0 = peg$f27(s1);
+                        } else {
+                          peg$currPos = s0;
+                          s0 = peg$FAILED;
+                        }
                       } else {
                         peg$currPos = s0;
                         s0 = peg$FAILED;
                       }
-                    } else {
-                      peg$currPos = s0;
-                      s0 = peg$FAILED;
                     }
                   }
                 }
@@ -2069,6 +2081,115 @@ function peg$parse(input, options) {
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
       if (peg$silentFails === 0) { peg$fail(peg$e36); }
+    }
+
+    return s0;
+  }
+
+  function peg$parseTimeOfDay() {
+    let s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, s10, s11;
+
+    s0 = peg$currPos;
+    s1 = peg$currPos;
+    s2 = peg$parseTwoDigits();
+    if (s2 !== peg$FAILED) {
+      if (input.charCodeAt(peg$currPos) === 58) {
+        s3 = peg$c25;
+        peg$currPos++;
+      } else {
+        s3 = peg$FAILED;
+        if (peg$silentFails === 0) { peg$fail(peg$e34); }
+      }
+      if (s3 !== peg$FAILED) {
+        s4 = peg$parseTwoDigits();
+        if (s4 !== peg$FAILED) {
+          s5 = peg$currPos;
+          if (input.charCodeAt(peg$currPos) === 58) {
+            s6 = peg$c25;
+            peg$currPos++;
+          } else {
+            s6 = peg$FAILED;
+            if (peg$silentFails === 0) { peg$fail(peg$e34); }
+          }
+          if (s6 !== peg$FAILED) {
+            s7 = peg$parseTwoDigits();
+            if (s7 !== peg$FAILED) {
+              s8 = peg$currPos;
+              if (input.charCodeAt(peg$currPos) === 46) {
+                s9 = peg$c26;
+                peg$currPos++;
+              } else {
+                s9 = peg$FAILED;
+                if (peg$silentFails === 0) { peg$fail(peg$e35); }
+              }
+              if (s9 !== peg$FAILED) {
+                s10 = [];
+                s11 = input.charAt(peg$currPos);
+                if (peg$r1.test(s11)) {
+                  peg$currPos++;
+                } else {
+                  s11 = peg$FAILED;
+                  if (peg$silentFails === 0) { peg$fail(peg$e6); }
+                }
+                if (s11 !== peg$FAILED) {
+                  while (s11 !== peg$FAILED) {
+                    s10.push(s11);
+                    s11 = input.charAt(peg$currPos);
+                    if (peg$r1.test(s11)) {
+                      peg$currPos++;
+                    } else {
+                      s11 = peg$FAILED;
+                      if (peg$silentFails === 0) { peg$fail(peg$e6); }
+                    }
+                  }
+                } else {
+                  s10 = peg$FAILED;
+                }
+                if (s10 !== peg$FAILED) {
+                  s9 = [s9, s10];
+                  s8 = s9;
+                } else {
+                  peg$currPos = s8;
+                  s8 = peg$FAILED;
+                }
+              } else {
+                peg$currPos = s8;
+                s8 = peg$FAILED;
+              }
+              if (s8 === peg$FAILED) {
+                s8 = null;
+              }
+              s6 = [s6, s7, s8];
+              s5 = s6;
+            } else {
+              peg$currPos = s5;
+              s5 = peg$FAILED;
+            }
+          } else {
+            peg$currPos = s5;
+            s5 = peg$FAILED;
+          }
+          if (s5 === peg$FAILED) {
+            s5 = null;
+          }
+          s2 = [s2, s3, s4, s5];
+          s1 = s2;
+        } else {
+          peg$currPos = s1;
+          s1 = peg$FAILED;
+        }
+      } else {
+        peg$currPos = s1;
+        s1 = peg$FAILED;
+      }
+    } else {
+      peg$currPos = s1;
+      s1 = peg$FAILED;
+    }
+    if (s1 !== peg$FAILED) {
+      s0 = input.substring(s0, peg$currPos);
+    } else {
+      s0 = s1;
     }
 
     return s0;
@@ -2372,7 +2493,7 @@ function peg$parse(input, options) {
       }
       if (s2 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f27(s1);
+        s0 = peg$f28(s1);
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -2450,7 +2571,7 @@ function peg$parse(input, options) {
       }
       if (s3 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f28(s2);
+        s0 = peg$f29(s2);
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -2506,7 +2627,7 @@ function peg$parse(input, options) {
           }
         }
         peg$savedPos = s0;
-        s0 = peg$f29();
+        s0 = peg$f30();
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -2585,10 +2706,22 @@ function peg$parse(input, options) {
       }
       if (s2 !== peg$FAILED) {
         s3 = [];
-        s4 = peg$parseNameChar();
+        s4 = peg$getUnicode();
+        if (peg$r9.test(s4)) {
+          peg$currPos += s4.length;
+        } else {
+          s4 = peg$FAILED;
+          if (peg$silentFails === 0) { peg$fail(peg$e50); }
+        }
         while (s4 !== peg$FAILED) {
           s3.push(s4);
-          s4 = peg$parseNameChar();
+          s4 = peg$getUnicode();
+          if (peg$r9.test(s4)) {
+            peg$currPos += s4.length;
+          } else {
+            s4 = peg$FAILED;
+            if (peg$silentFails === 0) { peg$fail(peg$e50); }
+          }
         }
         s2 = [s2, s3];
         s1 = s2;
@@ -2615,11 +2748,11 @@ function peg$parse(input, options) {
     let s0;
 
     s0 = peg$getUnicode();
-    if (peg$r9.test(s0)) {
+    if (peg$r10.test(s0)) {
       peg$currPos += s0.length;
     } else {
       s0 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e50); }
+      if (peg$silentFails === 0) { peg$fail(peg$e51); }
     }
 
     return s0;
@@ -2636,7 +2769,7 @@ function peg$parse(input, options) {
       s4 = peg$parseEnd();
       if (s4 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f30(s2);
+        s0 = peg$f31(s2);
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -2704,7 +2837,7 @@ function peg$parse(input, options) {
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f31(s1, s2);
+      s0 = peg$f32(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -2801,7 +2934,7 @@ function peg$parse(input, options) {
         s3 = null;
       }
       peg$savedPos = s0;
-      s0 = peg$f32(s1, s2, s3);
+      s0 = peg$f33(s1, s2, s3);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -2824,7 +2957,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s5 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e51); }
+        if (peg$silentFails === 0) { peg$fail(peg$e52); }
       }
       if (s5 !== peg$FAILED) {
         s6 = peg$parse_();
@@ -2848,7 +2981,7 @@ function peg$parse(input, options) {
           peg$currPos++;
         } else {
           s5 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e51); }
+          if (peg$silentFails === 0) { peg$fail(peg$e52); }
         }
         if (s5 !== peg$FAILED) {
           s6 = peg$parse_();
@@ -2871,7 +3004,7 @@ function peg$parse(input, options) {
         peg$currPos++;
       } else {
         s5 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e51); }
+        if (peg$silentFails === 0) { peg$fail(peg$e52); }
       }
       if (s5 !== peg$FAILED) {
         s4 = [s4, s5];
@@ -2884,7 +3017,7 @@ function peg$parse(input, options) {
         s3 = null;
       }
       peg$savedPos = s0;
-      s0 = peg$f33(s1, s2);
+      s0 = peg$f34(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -2902,14 +3035,14 @@ function peg$parse(input, options) {
       peg$currPos += 8;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e52); }
+      if (peg$silentFails === 0) { peg$fail(peg$e53); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parse_();
       s3 = peg$parseOr();
       if (s3 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f34(s3);
+        s0 = peg$f35(s3);
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -2925,14 +3058,14 @@ function peg$parse(input, options) {
         peg$currPos += 8;
       } else {
         s1 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e53); }
+        if (peg$silentFails === 0) { peg$fail(peg$e54); }
       }
       if (s1 !== peg$FAILED) {
         s2 = peg$parse_();
         s3 = peg$parseExpansions();
         if (s3 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f35(s3);
+          s0 = peg$f36(s3);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -2948,14 +3081,14 @@ function peg$parse(input, options) {
           peg$currPos += 9;
         } else {
           s1 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e54); }
+          if (peg$silentFails === 0) { peg$fail(peg$e55); }
         }
         if (s1 !== peg$FAILED) {
           s2 = peg$parse_();
           s3 = peg$parseOrders();
           if (s3 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f36(s3);
+            s0 = peg$f37(s3);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -2971,14 +3104,14 @@ function peg$parse(input, options) {
             peg$currPos += 8;
           } else {
             s1 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e55); }
+            if (peg$silentFails === 0) { peg$fail(peg$e56); }
           }
           if (s1 !== peg$FAILED) {
             s2 = peg$parse_();
             s3 = peg$parseNames();
             if (s3 !== peg$FAILED) {
               peg$savedPos = s0;
-              s0 = peg$f37(s3);
+              s0 = peg$f38(s3);
             } else {
               peg$currPos = s0;
               s0 = peg$FAILED;
@@ -2994,13 +3127,13 @@ function peg$parse(input, options) {
               peg$currPos += 5;
             } else {
               s1 = peg$FAILED;
-              if (peg$silentFails === 0) { peg$fail(peg$e56); }
+              if (peg$silentFails === 0) { peg$fail(peg$e57); }
             }
             if (s1 !== peg$FAILED) {
               s2 = peg$parseWhole();
               if (s2 !== peg$FAILED) {
                 peg$savedPos = s0;
-                s0 = peg$f38(s2);
+                s0 = peg$f39(s2);
               } else {
                 peg$currPos = s0;
                 s0 = peg$FAILED;
@@ -3016,13 +3149,13 @@ function peg$parse(input, options) {
                 peg$currPos += 6;
               } else {
                 s1 = peg$FAILED;
-                if (peg$silentFails === 0) { peg$fail(peg$e57); }
+                if (peg$silentFails === 0) { peg$fail(peg$e58); }
               }
               if (s1 !== peg$FAILED) {
                 s2 = peg$parseWhole();
                 if (s2 !== peg$FAILED) {
                   peg$savedPos = s0;
-                  s0 = peg$f39(s2);
+                  s0 = peg$f40(s2);
                 } else {
                   peg$currPos = s0;
                   s0 = peg$FAILED;
@@ -3038,7 +3171,7 @@ function peg$parse(input, options) {
                   peg$currPos += 7;
                 } else {
                   s1 = peg$FAILED;
-                  if (peg$silentFails === 0) { peg$fail(peg$e58); }
+                  if (peg$silentFails === 0) { peg$fail(peg$e59); }
                 }
                 if (s1 !== peg$FAILED) {
                   if (input.substr(peg$currPos, 4) === peg$c22) {
@@ -3059,7 +3192,7 @@ function peg$parse(input, options) {
                   }
                   if (s2 !== peg$FAILED) {
                     peg$savedPos = s0;
-                    s0 = peg$f40(s2);
+                    s0 = peg$f41(s2);
                   } else {
                     peg$currPos = s0;
                     s0 = peg$FAILED;
@@ -3113,13 +3246,13 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f41(s1);
+      s1 = peg$f42(s1);
     }
     s0 = s1;
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e59); }
+      if (peg$silentFails === 0) { peg$fail(peg$e60); }
     }
 
     return s0;
@@ -3136,7 +3269,7 @@ function peg$parse(input, options) {
       s4 = peg$parseEnd();
       if (s4 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f42(s2);
+        s0 = peg$f43(s2);
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -3204,7 +3337,7 @@ function peg$parse(input, options) {
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f43(s1, s2);
+      s0 = peg$f44(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -3227,7 +3360,7 @@ function peg$parse(input, options) {
           peg$currPos += (3);
         } else {
           s4 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e60); }
+          if (peg$silentFails === 0) { peg$fail(peg$e61); }
         }
         if (s4 === peg$FAILED) {
           s4 = input.substr(peg$currPos, 4);
@@ -3235,7 +3368,7 @@ function peg$parse(input, options) {
             peg$currPos += (4);
           } else {
             s4 = peg$FAILED;
-            if (peg$silentFails === 0) { peg$fail(peg$e61); }
+            if (peg$silentFails === 0) { peg$fail(peg$e62); }
           }
         }
         if (s4 !== peg$FAILED) {
@@ -3252,7 +3385,7 @@ function peg$parse(input, options) {
         s2 = null;
       }
       peg$savedPos = s0;
-      s0 = peg$f44(s1, s2);
+      s0 = peg$f45(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -3272,7 +3405,7 @@ function peg$parse(input, options) {
       s4 = peg$parseEnd();
       if (s4 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f45(s2);
+        s0 = peg$f46(s2);
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -3340,7 +3473,7 @@ function peg$parse(input, options) {
         }
       }
       peg$savedPos = s0;
-      s0 = peg$f46(s1, s2);
+      s0 = peg$f47(s1, s2);
     } else {
       peg$currPos = s0;
       s0 = peg$FAILED;
@@ -3356,7 +3489,7 @@ function peg$parse(input, options) {
     s1 = peg$parseName();
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f47(s1);
+      s1 = peg$f48(s1);
     }
     s0 = s1;
 
@@ -3374,7 +3507,7 @@ function peg$parse(input, options) {
       peg$currPos += (10);
     } else {
       s3 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e62); }
+      if (peg$silentFails === 0) { peg$fail(peg$e63); }
     }
     if (s3 !== peg$FAILED) {
       s4 = peg$parse_();
@@ -3393,7 +3526,7 @@ function peg$parse(input, options) {
       s5 = peg$parseEnd();
       if (s5 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f48(s3);
+        s0 = peg$f49(s3);
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -3416,7 +3549,7 @@ function peg$parse(input, options) {
       peg$currPos += (5);
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e64); }
+      if (peg$silentFails === 0) { peg$fail(peg$e65); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parse_();
@@ -3445,7 +3578,7 @@ function peg$parse(input, options) {
           }
           if (s8 !== peg$FAILED) {
             peg$savedPos = s0;
-            s0 = peg$f49(s6);
+            s0 = peg$f50(s6);
           } else {
             peg$currPos = s0;
             s0 = peg$FAILED;
@@ -3469,7 +3602,7 @@ function peg$parse(input, options) {
         peg$currPos += (10);
       } else {
         s1 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e65); }
+        if (peg$silentFails === 0) { peg$fail(peg$e66); }
       }
       if (s1 !== peg$FAILED) {
         s2 = peg$parse_();
@@ -3480,7 +3613,7 @@ function peg$parse(input, options) {
         s4 = peg$parseLine();
         if (s4 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f50(s4);
+          s0 = peg$f51(s4);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -3496,7 +3629,7 @@ function peg$parse(input, options) {
           peg$currPos += (7);
         } else {
           s1 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e66); }
+          if (peg$silentFails === 0) { peg$fail(peg$e67); }
         }
         if (s1 !== peg$FAILED) {
           s2 = peg$parse_();
@@ -3573,7 +3706,7 @@ function peg$parse(input, options) {
               }
               if (s9 !== peg$FAILED) {
                 peg$savedPos = s0;
-                s0 = peg$f51(s6, s7);
+                s0 = peg$f52(s6, s7);
               } else {
                 peg$currPos = s0;
                 s0 = peg$FAILED;
@@ -3595,7 +3728,7 @@ function peg$parse(input, options) {
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e63); }
+      if (peg$silentFails === 0) { peg$fail(peg$e64); }
     }
 
     return s0;
@@ -3610,7 +3743,7 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e67); }
+      if (peg$silentFails === 0) { peg$fail(peg$e68); }
     }
     if (s1 !== peg$FAILED) {
       s2 = peg$parse_();
@@ -3697,7 +3830,7 @@ function peg$parse(input, options) {
         }
         if (s6 !== peg$FAILED) {
           peg$savedPos = s0;
-          s0 = peg$f52(s3, s4);
+          s0 = peg$f53(s3, s4);
         } else {
           peg$currPos = s0;
           s0 = peg$FAILED;
@@ -3759,7 +3892,7 @@ function peg$parse(input, options) {
       }
       if (s2 !== peg$FAILED) {
         peg$savedPos = s0;
-        s0 = peg$f53(s1, s2);
+        s0 = peg$f54(s1, s2);
       } else {
         peg$currPos = s0;
         s0 = peg$FAILED;
@@ -3771,7 +3904,7 @@ function peg$parse(input, options) {
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e68); }
+      if (peg$silentFails === 0) { peg$fail(peg$e69); }
     }
 
     return s0;
@@ -3929,7 +4062,7 @@ function peg$parse(input, options) {
     }
     if (s1 !== peg$FAILED) {
       peg$savedPos = s0;
-      s1 = peg$f54(s1);
+      s1 = peg$f55(s1);
     }
     s0 = s1;
 
@@ -3942,21 +4075,21 @@ function peg$parse(input, options) {
     peg$silentFails++;
     s0 = [];
     s1 = input.charAt(peg$currPos);
-    if (peg$r10.test(s1)) {
+    if (peg$r11.test(s1)) {
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e70); }
+      if (peg$silentFails === 0) { peg$fail(peg$e71); }
     }
     if (s1 !== peg$FAILED) {
       while (s1 !== peg$FAILED) {
         s0.push(s1);
         s1 = input.charAt(peg$currPos);
-        if (peg$r10.test(s1)) {
+        if (peg$r11.test(s1)) {
           peg$currPos++;
         } else {
           s1 = peg$FAILED;
-          if (peg$silentFails === 0) { peg$fail(peg$e70); }
+          if (peg$silentFails === 0) { peg$fail(peg$e71); }
         }
       }
     } else {
@@ -3965,7 +4098,7 @@ function peg$parse(input, options) {
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e69); }
+      if (peg$silentFails === 0) { peg$fail(peg$e70); }
     }
 
     return s0;
@@ -3977,20 +4110,20 @@ function peg$parse(input, options) {
     peg$silentFails++;
     s0 = [];
     s1 = input.charAt(peg$currPos);
-    if (peg$r10.test(s1)) {
+    if (peg$r11.test(s1)) {
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e70); }
+      if (peg$silentFails === 0) { peg$fail(peg$e71); }
     }
     while (s1 !== peg$FAILED) {
       s0.push(s1);
       s1 = input.charAt(peg$currPos);
-      if (peg$r10.test(s1)) {
+      if (peg$r11.test(s1)) {
         peg$currPos++;
       } else {
         s1 = peg$FAILED;
-        if (peg$silentFails === 0) { peg$fail(peg$e70); }
+        if (peg$silentFails === 0) { peg$fail(peg$e71); }
       }
     }
     peg$silentFails--;
@@ -4009,7 +4142,7 @@ function peg$parse(input, options) {
       peg$currPos++;
     } else {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e72); }
+      if (peg$silentFails === 0) { peg$fail(peg$e73); }
     }
     peg$silentFails--;
     if (s1 === peg$FAILED) {
@@ -4021,7 +4154,7 @@ function peg$parse(input, options) {
     peg$silentFails--;
     if (s0 === peg$FAILED) {
       s1 = peg$FAILED;
-      if (peg$silentFails === 0) { peg$fail(peg$e71); }
+      if (peg$silentFails === 0) { peg$fail(peg$e72); }
     }
 
     return s0;
