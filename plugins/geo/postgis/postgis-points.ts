@@ -16,7 +16,7 @@ import { insertPoints } from './inserts.ts'
 import { Cursors, piecesOf, type Source } from './pieces.ts'
 import { ascending, countStatement, narrowed, pointsStatement } from './queries.ts'
 import { removePoints } from './removals.ts'
-import { pointColumns, pointOf } from './rows.ts'
+import { PointReader, pointText } from './rows.ts'
 import { Server } from './server.ts'
 import { Config, config, type Settings } from './settings.ts'
 import { readStatistics } from './statistics.ts'
@@ -57,8 +57,8 @@ export class PostgisPoints implements GeoStore {
   }
 
   async get(id: number): Promise<Datapoint | undefined> {
-    const [row] = await this.#server.query(`select ${pointColumns} from points where id = $1::bigint`, [id], 'get')
-    return row && pointOf(row)
+    const [row] = await this.#server.query(`select ${pointText('p')} from points p where id = $1::bigint`, [id], 'get')
+    return row && new PointReader().read(row)
   }
 
   async find({ filter, sort = ascending, after, limit }: Parameters<GeoStore['find']>[0]): Promise<GeoPage> {
@@ -66,7 +66,8 @@ export class PostgisPoints implements GeoStore {
     const wanted = await narrowed(this.#server, filter)
     if (!wanted) return { points: [] }
     const { text, values } = pointsStatement(wanted, sort, after, limit + 1)
-    const points = (await this.#server.query(text, values)).map(pointOf)
+    const reader = new PointReader()
+    const points = (await this.#server.query(text, values)).map(row => reader.read(row))
     if (points.length <= limit) return { points }
     const page = points.slice(0, limit)
     const last = page.at(-1)
@@ -76,9 +77,10 @@ export class PostgisPoints implements GeoStore {
   async *read({ filter, sort = ascending }: Parameters<GeoStore['read']>[0]): AsyncGenerator<readonly Datapoint[]> {
     const wanted = await narrowed(this.#server, filter)
     if (!wanted) return
-    const statement: Source['statement'] = (after, limit) => pointsStatement(wanted, sort, after && placeOf(after), limit)
+    const reader = new PointReader()
+    const statement: Source['statement'] = (after, limit) => pointsStatement(wanted, sort, after && reader.read(after), limit)
     for await (const rows of piecesOf(this.#server, { statement, isQuickAtFirst: true }, this.#cursors, this.#idleMs))
-      yield rows.map(pointOf)
+      yield rows.map(row => reader.read(row))
   }
 
   async count(filter: GeoFilter, upTo: number): Promise<number> {
@@ -108,9 +110,3 @@ export class PostgisPoints implements GeoStore {
   }
 }
 wire(PostgisPoints, Config)
-
-const placeOf = ([id, stream, startMs]: readonly (string | null)[]) => ({
-  id: Number(id),
-  stream: Number(stream),
-  startMs: Number(startMs),
-})
