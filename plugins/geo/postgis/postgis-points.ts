@@ -14,6 +14,7 @@ import {
 import { binOf, binsSource } from './bins.ts'
 import { insertPoints } from './inserts.ts'
 import { Cursors, piecesOf, type Source } from './pieces.ts'
+import { namesToSum } from './property-names.ts'
 import { ascending, countStatement, narrowed, pointsStatement } from './queries.ts'
 import { removePoints } from './removals.ts'
 import { PointReader, pointText } from './rows.ts'
@@ -99,10 +100,10 @@ export class PostgisPoints implements GeoStore {
   async *bins({ filter, binning }: { readonly filter: GeoFilter; readonly binning: GeoBinning }): AsyncGenerator<readonly GeoBin[]> {
     checkBinning(binning)
     const wanted = await narrowed(this.#server, filter)
-    if (!wanted) return
-    const groups = binning.groupBy?.length ?? 0
-    for await (const rows of piecesOf(this.#server, binsSource(wanted, binning), this.#cursors, this.#idleMs))
-      yield rows.map(row => binOf(row, groups))
+    const names = wanted && (await namesToSum(this.#server, wanted, binning))
+    if (!wanted || names?.length === 0) return
+    const source = binsSource({ filter: wanted, binning, names })
+    for await (const rows of piecesOf(this.#server, source, this.#cursors, this.#idleMs)) yield rows.map(row => binOf(row, binning))
   }
 
   remove(what: { readonly ids: readonly number[] } | { readonly streams: readonly number[] }): Promise<number> {
