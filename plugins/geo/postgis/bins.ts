@@ -6,6 +6,8 @@ import type { Row } from './server.ts'
 import { type Spans, spansOf } from './spans.ts'
 
 const maxBins = 10_000
+/** So that some ten thousand sums are looked up rather than sorted. */
+const memoryMiB = 32
 const reason = `A point enters more than ${maxBins} bins: choose longer ones`
 
 /** Each span `n` of its own. Few points enter several, so few sums are to be spread. */
@@ -21,6 +23,7 @@ const spread = (parts: string, spans: Spans, keys: readonly string[], binds: Bin
 /** Sums in their order, from the beginning or after one of them. */
 export const binsSource = (asked: Asked): Source => ({
   isQuickAtFirst: false,
+  memoryMiB,
   statement: (after, limit): Statement => {
     const binds = new Binds()
     const spans = spansOf(asked.binning.time, binds)
