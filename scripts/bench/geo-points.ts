@@ -57,8 +57,8 @@ export const boxes = (count: number): readonly BoxAndTime[] => {
 
 /** One station more, with a reading of three numbers every quarter of an hour of a year. */
 export const yearStream = stations + 1
-const yearCount = 35_040
-const yearPoint = (n: number, id: number): Datapoint => ({
+export const yearCount = 35_040
+export const yearPoint = (n: number, id: number): Datapoint => ({
   ...pointAt(0, stations),
   id,
   stream: yearStream,

@@ -2,7 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
-import { type BoxAndTime, placeOf, pointAt, stations } from './geo-points.ts'
+import type { Datapoint } from 'pounce/sdk'
+import { type BoxAndTime, placeOf, pointAt, stations, yearCount, yearPoint, yearStream } from './geo-points.ts'
+
+/** How long a table came out, with its head. */
+interface Table {
+  readonly lines: number
+  readonly bytes: number
+}
 
 /** The same readings written and read by hand: rows of one table, an index on stream and time, durable commits. */
 export interface RawPoints {
@@ -11,6 +18,12 @@ export interface RawPoints {
   ingest(count: number): Promise<number>
   /** How many readings lie in a box and a span of time; streams are chosen by their place first. */
   ask(area: BoxAndTime): Promise<number>
+  /** Inserts the stream-year after so many readings. */
+  addYear(): Promise<void>
+  /** Sums up each number of the stream-year by day; resolves to how many sums there are. */
+  days(): Promise<number>
+  /** Reads all there is piece by piece, in the order of ids, and makes CSV of it. */
+  csv(): Promise<Table>
   close(): Promise<void>
 }
 
@@ -21,6 +34,36 @@ const streamsIn = ({ box: [west, south, east, north] }: BoxAndTime): readonly nu
     return longitude >= west && longitude <= east && latitude >= south && latitude <= north ? [n + 1] : []
   })
 
+const yearPoints = (count: number): readonly Datapoint[] => Array.from({ length: yearCount }, (_, n) => yearPoint(n, count + n + 1))
+
+const perPiece = 2000
+const named = ['discharge', 'nitrate', 'site', 'temperature'] as const
+const head = ['id', 'created', 'start_time', 'end_time', ...named, 'type', 'geometry', 'longitude', 'latitude', 'stream_id'].join(',')
+
+const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`
+const cell = (value: unknown): string => (value === undefined ? '' : typeof value === 'string' ? quoted(value) : JSON.stringify(value))
+const time = (ms: unknown): string => new Date(Number(ms)).toISOString()
+
+/** A reading as a line, out of what a driver gives for its columns. */
+const line = (
+  [id, stream, start, stop, made]: readonly unknown[],
+  [longitude, latitude]: readonly unknown[],
+  properties: Readonly<Record<string, unknown>>,
+): string => {
+  const before = [id, quoted(time(made)), quoted(time(start)), quoted(time(stop))]
+  return [...before, ...named.map(name => cell(properties[name])), '"Feature"', '"Point"', longitude, latitude, `"${stream}"`].join(',')
+}
+
+/** Makes bytes of the head and of pieces of lines, as a server would send them. */
+const written = async (pieces: AsyncIterable<readonly string[]> | Iterable<readonly string[]>): Promise<Table> => {
+  let [lines, bytes] = [1, Buffer.from(`${head}\r\n`).length]
+  for await (const piece of pieces) {
+    lines += piece.length
+    bytes += Buffer.from(`${piece.join('\r\n')}\r\n`).length
+  }
+  return { lines, bytes }
+}
+
 export const rawSqlite = (folder: string, count: number): RawPoints => {
   const db = new DatabaseSync(join(folder, 'raw.sqlite'))
   db.exec('PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-65536')
@@ -28,20 +71,38 @@ export const rawSqlite = (folder: string, count: number): RawPoints => {
   db.exec('CREATE INDEX by_stream ON point(stream, start)')
   const insert = db.prepare('INSERT INTO point VALUES(?,?,?,?,?,?,?)')
   const read = db.prepare('SELECT * FROM point WHERE stream=? AND start>=? AND stop<=?')
+  const all = db.prepare('SELECT * FROM point ORDER BY id')
+  const days = db.prepare(
+    `SELECT start / 86400000 AS day, key, count(*), sum(value), min(value), max(value) FROM point, json_each(properties)
+      WHERE stream=? AND type IN ('integer', 'real') GROUP BY key, day ORDER BY key, day`,
+  )
+  const commit = (points: Iterable<Datapoint>): void => {
+    db.exec('BEGIN')
+    for (const { id, stream, startMs, endMs, createdMs, geometry, properties } of points)
+      insert.run(id, stream, startMs, endMs, createdMs, JSON.stringify(geometry), JSON.stringify(properties))
+    db.exec('COMMIT')
+  }
+  function* pieces(): Generator<readonly string[]> {
+    let piece: string[] = []
+    for (const { id, stream, start, stop, made, place, properties } of all.iterate()) {
+      const { coordinates } = JSON.parse(String(place)) as { readonly coordinates: readonly number[] }
+      piece.push(line([id, stream, start, stop, made], coordinates, JSON.parse(String(properties)) as Record<string, unknown>))
+      if (piece.length < perPiece) continue
+      yield piece
+      piece = []
+    }
+    if (piece.length > 0) yield piece
+  }
   return {
     name: 'node:sqlite by hand',
     ingest: async size => {
       const begin = performance.now()
-      for (let n = 0; n < size; n += perCommit) {
-        db.exec('BEGIN')
-        for (let at = n; at < n + perCommit; at++) {
-          const { id, stream, startMs, endMs, createdMs, geometry, properties } = pointAt(at, count)
-          insert.run(id, stream, startMs, endMs, createdMs, JSON.stringify(geometry), JSON.stringify(properties))
-        }
-        db.exec('COMMIT')
-      }
+      for (let n = 0; n < size; n += perCommit) commit(Array.from({ length: perCommit }, (_, at) => pointAt(n + at, count)))
       return size / ((performance.now() - begin) / 1000)
     },
+    addYear: async () => commit(yearPoints(count)),
+    days: async () => days.all(yearStream).length,
+    csv: () => written(pieces()),
     ask: async area => streamsIn(area).reduce((sum, stream) => sum + read.all(stream, area.fromMs, area.untilMs).length, 0),
     close: async () => db.close(),
   }
@@ -54,14 +115,35 @@ const insertion = `INSERT INTO point SELECT id, stream, start, stop, made, ST_Se
 const question = `SELECT id, stream, start, stop, ST_AsGeoJSON(place), properties FROM point
   WHERE stream = ANY($1) AND start >= $2 AND stop <= $3 AND place && ST_MakeEnvelope($4, $5, $6, $7, 4326) ORDER BY start`
 
+const daily = `SELECT start / 86400000 AS day, key, count(*), sum(value::float8), min(value::float8), max(value::float8)
+  FROM point, jsonb_each(properties) AS e(key, value) WHERE stream = $1 AND jsonb_typeof(value) = 'number' GROUP BY key, day ORDER BY key, day`
+const everything = 'SELECT id, stream, start, stop, made, ST_X(place), ST_Y(place), properties FROM point ORDER BY id'
+
+/** The lines of a cursor, of which the next piece is on its way while one is made into lines. */
+async function* linesOf(pool: pg.Pool): AsyncGenerator<readonly string[]> {
+  const client = await pool.connect()
+  try {
+    await client.query('BEGIN READ ONLY')
+    await client.query(`DECLARE everything NO SCROLL CURSOR FOR ${everything}`)
+    const fetch = () => client.query<unknown[]>({ text: `FETCH ${perPiece} FROM everything`, rowMode: 'array' })
+    let ahead = fetch()
+    for (let rows = (await ahead).rows; rows.length > 0; rows = (await ahead).rows) {
+      ahead = fetch()
+      yield rows.map(row => line(row, row.slice(5, 7), row[7] as Record<string, unknown>))
+    }
+    await client.query('ROLLBACK')
+  } finally {
+    client.release()
+  }
+}
+
 /** Eight connections insert at once, as the loggers of the workload do. */
 export const rawPg = async (url: string, count: number): Promise<RawPoints> => {
   const schema = `bench_${randomBytes(6).toString('hex')}`
   const pool = new pg.Pool({ connectionString: url, max: 8, options: `-c search_path=${schema},public` })
   await pool.query(`CREATE SCHEMA ${schema}`)
   await pool.query(table)
-  const insert = async (first: number): Promise<void> => {
-    const points = Array.from({ length: perCommit }, (_, at) => pointAt(first + at, count))
+  const insert = async (points: readonly Datapoint[]): Promise<void> => {
     const columns = [
       points.map(({ id }) => id),
       points.map(({ stream }) => stream),
@@ -82,7 +164,7 @@ export const rawPg = async (url: string, count: number): Promise<RawPoints> => {
         while (next < size) {
           const first = next
           next += perCommit
-          await insert(first)
+          await insert(Array.from({ length: perCommit }, (_, at) => pointAt(first + at, count)))
         }
       }
       await Promise.all(Array.from({ length: 8 }, worker))
@@ -93,6 +175,13 @@ export const rawPg = async (url: string, count: number): Promise<RawPoints> => {
       const values = [streamsIn(area), area.fromMs, area.untilMs, ...area.box]
       return (await pool.query({ name: 'ask', text: question, values })).rows.length
     },
+    addYear: async () => {
+      const points = yearPoints(count)
+      for (let n = 0; n < points.length; n += perCommit) await insert(points.slice(n, n + perCommit))
+      await pool.query('ANALYZE point')
+    },
+    days: async () => (await pool.query({ name: 'days', text: daily, values: [yearStream], rowMode: 'array' })).rows.length,
+    csv: () => written(linesOf(pool)),
     close: async () => {
       await pool.query(`DROP SCHEMA ${schema} CASCADE`)
       await pool.end()

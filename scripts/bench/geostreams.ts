@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { placesOn, type ServerPart } from '../../test/support/server-places.ts'
-import { admin, type BoxAndTime, boxes, bulkOf, fillPoints, stations, yearStream } from './geo-points.ts'
+import { admin, type BoxAndTime, boxes, bulkOf, fillPoints, stations, yearCount, yearStream } from './geo-points.ts'
 import { type RawPoints, rawPg, rawSqlite } from './geo-raw.ts'
 import { load, percentile, request } from './load.ts'
 import { memoryOf, newKey, type Server, startPounce } from './servers.ts'
@@ -72,14 +72,31 @@ const timed = async (times: number, run: (n: number) => Promise<unknown>): Promi
   return taken.sort((a, b) => a - b)
 }
 
+const propertiesOfYear = 3
+
 const sums = (server: Server, key: string, times: number): Promise<readonly number[]> =>
   timed(times, async () => {
     const answer = await fetch(`${server.url}/api/geostreams/datapoints/bin/day/1?stream_id=${yearStream}`, {
       headers: { 'x-api-key': key, 'accept-encoding': 'identity' },
     })
     const [sensor] = (await answer.json()) as { properties: Record<string, unknown[]> }[]
-    if (sensor?.properties['nitrate']?.length !== 365) throw new Error(`not a bin for each day: ${answer.status}`)
+    const days = Object.values(sensor?.properties ?? {}).map(bins => bins.length)
+    if (days.length !== propertiesOfYear || days.some(count => count !== 365)) throw new Error(`not a bin for each day: ${answer.status}`)
   })
+
+const sumsByHand = (raw: RawPoints, times: number): Promise<readonly number[]> =>
+  timed(times, async () => {
+    const found = await raw.days()
+    if (found !== propertiesOfYear * 365) throw new Error(`${found} bins by hand, not one for each day`)
+  })
+
+/** Lines a second. */
+const csvByHand = async (raw: RawPoints, lines: number): Promise<number> => {
+  const begin = performance.now()
+  const table = await raw.csv()
+  if (table.lines !== lines) throw new Error(`${table.lines} lines by hand of ${lines}`)
+  return table.lines / ((performance.now() - begin) / 1000)
+}
 
 const figures = (sorted: readonly number[]): string => `${round(percentile(sorted, 0.5))} ms, p99 ${round(percentile(sorted, 0.99))} ms`
 
@@ -92,69 +109,91 @@ interface Scale {
   readonly boxesOnly?: boolean
 }
 
-const rowsOfCsv = (name: string, count: number, all: readonly StreamedLines[], idleMiB: number): readonly Row[] => {
+/** What is measured: a store of points over HTTP, and the same rows by hand. */
+interface Pair extends Pick<Scale, 'count' | 'rounds' | 'boxGoalMs'> {
+  readonly side: Side
+  readonly raw: RawPoints
+  readonly server: Server
+  readonly key: string
+}
+
+const boxRows = async ({ side, raw, server, key, count, rounds, boxGoalMs }: Pair): Promise<readonly Row[]> => {
+  const areas = boxes(400)
+  const byHand: number[] = []
+  const overHttp: { readonly p50: number; readonly p99: number }[] = []
+  for (let at = 0; at < rounds; at++) {
+    byHand.push(...(await timed(areas.length, n => raw.ask(areas[n] as BoxAndTime))))
+    overHttp.push(await askBoxes(server, key, areas, 5))
+  }
+  const workload = `10 · box + time, ${count.toLocaleString('en')} points`
+  const p99 = median(overHttp.map(each => each.p99))
+  const goal = side.parts.length > 0 ? {} : { ratio: p99, goal: boxGoalMs, isCeiling: true }
+  const figure = `${round(median(overHttp.map(each => each.p50)))} ms, p99 ${round(p99)} ms`
+  return [
+    { workload, subject: raw.name, figure: figures(byHand.sort((a, b) => a - b)) },
+    { workload, subject: `${side.name}, over HTTP`, figure, ...goal },
+  ]
+}
+
+const csvRows = async ({ side, raw, server, key, count, rounds }: Pair): Promise<readonly Row[]> => {
+  const [all, byHand]: [StreamedLines[], number[]] = [[], []]
+  const lines = count + yearCount + 1
+  const idleMiB = await memoryOf(server.pid)
+  for (let at = 0; at < rounds; at++) {
+    byHand.push(await csvByHand(raw, lines))
+    all.push(await readLines(server, '/api/geostreams/datapoints?format=csv', { 'x-api-key': key }, lines))
+  }
   const workload = `10 · CSV of ${count.toLocaleString('en')} points`
   const rate = all.map(each => each.rowsPerSecond)
   const grown = Math.max(...all.map(each => each.peakMiB)) - idleMiB
   const first = all.map(each => each.firstByteMs)
+  const { name } = side
   return [
+    { workload, subject: raw.name, figure: spread(byHand, 'rows/s') },
     { workload, subject: name, figure: spread(rate, 'rows/s'), ratio: median(rate) / 1000, goal: 300 },
     { workload, subject: `${name}, first byte`, figure: spread(first, 'ms') },
     { workload, subject: `${name}, memory at its most over idle`, figure: `${round(grown)} MiB`, ratio: grown, goal: 128, isCeiling: true },
   ]
 }
 
-const measureSide = async (side: Side, { count, rounds, boxGoalMs, boxesOnly = false }: Scale, folder: string): Promise<readonly Row[]> => {
-  const rows: Row[] = []
-  const size = count.toLocaleString('en')
-  const areas = boxes(400)
+const binRows = async ({ side, raw, server, key, rounds }: Pair): Promise<readonly Row[]> => {
+  const [byHand, overHttp]: [number[], number[]] = [[], []]
+  for (let at = 0; at < rounds; at++) {
+    byHand.push(...(await sumsByHand(raw, 10)))
+    overHttp.push(...(await sums(server, key, 10)))
+  }
+  const workload = '10 · daily bins of a stream-year'
+  for (const all of [byHand, overHttp]) all.sort((a, b) => a - b)
+  return [
+    { workload, subject: raw.name, figure: figures(byHand) },
+    { workload, subject: side.name, figure: figures(overHttp), ratio: percentile(overHttp, 0.5), goal: 50, isCeiling: true },
+  ]
+}
+
+const ingestRows = async ({ side, raw, server, key, rounds }: Pair, rawRate: number): Promise<readonly Row[]> => {
+  const rates: number[] = []
+  for (let at = 0; at < rounds; at++) rates.push(await ingest(server, key, 6))
+  const workload = `10 · points in, bulks of ${perBulk}`
+  const figure = spread(rates, 'points/s')
+  return [
+    { workload, subject: raw.name, figure: `${round(rawRate)} points/s` },
+    { workload, subject: `${side.name}, over HTTP`, figure, ratio: median(rates) / 1000, goal: 20 },
+  ]
+}
+
+const measureSide = async (side: Side, scale: Scale, folder: string): Promise<readonly Row[]> => {
+  const { count, boxesOnly = false } = scale
   const raw = await side.raw(folder, count)
   const rawRate = await raw.ingest(count)
+  await raw.addYear()
   const endings: (() => Promise<void>)[] = []
   const { settings } = await placesOn({ teardown: end => void endings.push(end) }, address, side.parts)
   await fillPoints(folder, count, settings)
   const server = await startPounce({ folder, settings })
-  const key = await newKey(server, admin)
+  const pair: Pair = { ...scale, side, raw, server, key: await newKey(server, admin) }
   try {
-    const [byHand, overHttp]: [number[][], { readonly p50: number; readonly p99: number }[]] = [[], []]
-    for (let at = 0; at < rounds; at++) {
-      byHand.push([...(await timed(areas.length, n => raw.ask(areas[n] as BoxAndTime)))])
-      overHttp.push(await askBoxes(server, key, areas, 5))
-    }
-    const workload = `10 · box + time, ${size} points`
-    const p99 = median(overHttp.map(each => each.p99))
-    const goal = side.parts.length > 0 ? {} : { ratio: p99, goal: boxGoalMs, isCeiling: true }
-    rows.push({ workload, subject: raw.name, figure: figures(byHand.flat().sort((a, b) => a - b)) })
-    const figure = `${round(median(overHttp.map(each => each.p50)))} ms, p99 ${round(p99)} ms`
-    rows.push({ workload, subject: `${side.name}, over HTTP`, figure, ...goal })
-    if (boxesOnly) return rows
-    const csv: StreamedLines[] = []
-    const idleMiB = await memoryOf(server.pid)
-    for (let at = 0; at < rounds; at++)
-      csv.push(await readLines(server, '/api/geostreams/datapoints?format=csv', { 'x-api-key': key }, count))
-    rows.push(...rowsOfCsv(side.name, count, csv, idleMiB))
-    const days = await sums(server, key, rounds * 10)
-    const middle = percentile(days, 0.5)
-    rows.push({
-      workload: '10 · daily bins of a stream-year',
-      subject: side.name,
-      figure: figures(days),
-      ratio: middle,
-      goal: 50,
-      isCeiling: true,
-    })
-    const rates: number[] = []
-    for (let at = 0; at < rounds; at++) rates.push(await ingest(server, key, 6))
-    rows.push({ workload: `10 · points in, bulks of ${perBulk}`, subject: raw.name, figure: `${round(rawRate)} points/s` })
-    const rate = median(rates) / 1000
-    rows.push({
-      workload: `10 · points in, bulks of ${perBulk}`,
-      subject: `${side.name}, over HTTP`,
-      figure: spread(rates, 'points/s'),
-      ratio: rate,
-      goal: 20,
-    })
-    return rows
+    const rows = await boxRows(pair)
+    return boxesOnly ? rows : [...rows, ...(await csvRows(pair)), ...(await binRows(pair)), ...(await ingestRows(pair, rawRate))]
   } finally {
     await server.stop()
     await raw.close()

@@ -1,78 +1,41 @@
 import type { GeoBin, GeoBinning } from 'pounce/sdk'
+import { type Asked, groupsOf, partsStatement } from './bin-parts.ts'
 import { Binds, type Statement } from './binds.ts'
-import { conditionsOf, type Narrowed, streamsCondition } from './conditions.ts'
 import type { Source } from './pieces.ts'
 import type { Row } from './server.ts'
 import { type Spans, spansOf } from './spans.ts'
 
 const maxBins = 10_000
+/** So that some ten thousand sums are looked up rather than sorted. */
+const memoryMiB = 32
 const reason = `A point enters more than ${maxBins} bins: choose longer ones`
 
-/** A number as JavaScript writes it: PostgreSQL has another way with exponents. */
-const numberText = (value: string): string =>
-  `case when abs(${value}::numeric) >= 1e21 or (abs(${value}::numeric) < 1e-6 and ${value}::numeric <> 0) ` +
-  `then regexp_replace(${value}::float8::text, 'e([+-])0', 'e\\1') else ${value}::text end`
-
-const groupText = (name: string): string => {
-  const value = `(properties -> ${name})`
-  return (
-    `case jsonb_typeof${value} when 'string' then properties ->> ${name} when 'boolean' then properties ->> ${name} ` +
-    `when 'number' then ${numberText(value)} end`
-  )
-}
-
-/** The number of each span that a point enters. */
-const spansFrom = ({ numberAt }: Spans, binds: Binds): string => {
-  const more = `(${numberAt('(end_ms - 1)')} - ${numberAt('start_ms')})`
-  const limited = `case when ${more} >= ${maxBins} then refuse(${binds.add(reason, 'text')}) else ${more} end`
-  return (
-    ` cross join lateral generate_series(0::bigint, case when end_ms > start_ms then ${limited} else 0 end) later` +
-    ` cross join lateral (select ${numberAt('start_ms')} + later as n) span`
-  )
-}
-
-const valuesFrom = (properties: GeoBinning['properties'], binds: Binds): string => {
-  if (!properties) return ' cross join lateral jsonb_each(properties) as e (property, value)'
-  const names = binds.texts([...new Set(properties)])
-  return ` cross join unnest(${names}) as e (property) cross join lateral (select properties -> property as value) v`
-}
-
-/** PostgreSQL refuses a sum that is too large for a number: those that could make one are summed up by themselves, scaled down. */
-const isHuge = 'abs(number) >= 1e300'
-const scale = 2 ** -64
-
-/** One row for each number in each span `n`, or of the whole time. */
-const numbersStatement = (filter: Narrowed, binning: GeoBinning, spans: Spans | undefined, binds: Binds): string => {
-  const { depthMetres, groupBy = [], properties } = binning
-  const step = depthMetres === undefined ? undefined : binds.add(depthMetres, 'float8')
-  const depth = step === undefined ? 'null::float8' : `${step} * ceil(coalesce(altitude, 0) / ${step}) + 0`
-  const groups = groupBy.map((name, at) => `, ${groupText(binds.add(name, 'text'))} as g${at}`).join('')
-  const streams = filter.streams ? [streamsCondition(filter.streams, binds)] : []
-  const conditions = [...streams, ...conditionsOf(filter, binds), `jsonb_typeof(value) = 'number'`]
-  if (spans?.condition !== undefined) conditions.push(spans.condition)
-  const from = `points${spans ? spansFrom(spans, binds) : ''}${valuesFrom(properties, binds)}`
-  const time = spans ? 'n' : 'start_ms, coalesce(end_ms, start_ms) as last_ms'
-  // So that each number is read out of its JSON once.
-  return `select stream, property, ${time}, ${depth} as depth${groups}, value::float8 as number from ${from} where ${conditions.join(' and ')} offset 0`
+/** Each span `n` of its own. Few points enter several, so few sums are to be spread. */
+const spread = (parts: string, spans: Spans, keys: readonly string[], binds: Binds): string => {
+  const limited = `case when more >= ${maxBins} then refuse(${binds.add(reason, 'text')}) else more end`
+  const each = `select *, first + later as n from (${parts}) parts cross join lateral generate_series(0::bigint, ${limited}) later`
+  const where = spans.condition === undefined ? '' : ` where ${spans.condition}`
+  const times = `${spans.startOf('n')} as from_ms, ${spans.startOf('(n + 1)')} as to_ms`
+  const sums = 'sum(count) as count, sum(sum) as sum, min(min) as min, max(max) as max'
+  return `select stream, property, ${times}, ${keys.join(', ')}, ${sums} from (${each}) spread${where} group by stream, property, n, ${keys.join(', ')}`
 }
 
 /** Sums in their order, from the beginning or after one of them. */
-export const binsSource = (filter: Narrowed, binning: GeoBinning): Source => ({
+export const binsSource = (asked: Asked): Source => ({
   isQuickAtFirst: false,
+  memoryMiB,
   statement: (after, limit): Statement => {
     const binds = new Binds()
-    const spans = spansOf(binning.time, binds)
-    const groups = (binning.groupBy ?? []).map((_, at) => `g${at}`)
-    const keys = ['stream', 'property', ...(spans ? ['n'] : []), 'depth', ...groups]
-    const [from, to] = spans ? [spans.startOf('n'), spans.startOf('(n + 1)')] : ['min(start_ms)', 'max(last_ms)']
-    const columns = ['stream', 'property', `${from} as from_ms`, `${to} as to_ms`, 'depth', ...groups]
-    const sums = `count(*), sum(number) filter (where not ${isHuge}), min(number), max(number), sum(number * ${scale}::float8) filter (where ${isHuge})`
-    const numbers = numbersStatement(filter, binning, spans, binds)
-    const all = `select ${columns.join(', ')}, ${sums} from (${numbers}) numbers group by ${keys.join(', ')}`
+    const spans = spansOf(asked.binning.time, binds)
+    const groups = groupsOf(asked.binning)
+    const keys = ['depth', ...groups]
+    const parts = partsStatement(asked, spans, binds)
+    const all = spans ? spread(parts, spans, keys, binds) : parts
+    const columns = ['stream', 'property', 'from_ms', 'to_ms', ...keys, 'count', 'sum', 'min', 'max'].join(', ')
     const order = ['stream', 'property collate "C"', 'from_ms', 'depth', ...groups.map(group => `${group} collate "C" nulls first`)]
     const where = after ? ` where ${afterCondition(after, groups, binds)}` : ''
     const end = limit === undefined ? '' : ` limit ${binds.add(limit, 'bigint')}`
-    return { text: `select * from (${all}) sums${where} order by ${order.join(', ')}${end}`, values: binds.values }
+    return { text: `select ${columns} from (${all}) sums${where} order by ${order.join(', ')}${end}`, values: binds.values }
   },
 })
 
@@ -89,18 +52,18 @@ const afterCondition = (row: Row, groups: readonly string[], binds: Binds): stri
 }
 
 /** The sum in a row of `binsSource`. */
-export const binOf = (row: Row, groups: number): GeoBin => {
+export const binOf = (row: Row, { groupBy = [] }: GeoBinning): GeoBin => {
   const [stream, property, from, to, depth, ...rest] = row
-  const [count, sum, min, max, huge] = rest.slice(groups).map(Number) as [number, number, number, number, number]
+  const [count, sum, min, max] = rest.slice(groupBy.length).map(Number) as [number, number, number, number]
   return {
     stream: Number(stream),
     property: property ?? '',
     fromMs: Number(from),
     toMs: Number(to),
     depth: depth === null || depth === undefined ? null : Number(depth),
-    group: rest.slice(0, groups),
+    group: rest.slice(0, groupBy.length),
     count,
-    sum: sum + huge / scale,
+    sum,
     min,
     max,
   }

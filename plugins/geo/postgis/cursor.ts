@@ -1,6 +1,12 @@
 import type { Statement } from './binds.ts'
 import type { Row, Server, Session } from './server.ts'
 
+/** How long a cursor keeps its connection, and what the server may use for it. */
+interface Limits {
+  readonly idleMs: number
+  readonly memoryMiB: number | undefined
+}
+
 /** The answer of one statement, read piece by piece. It keeps a connection, which it gives back when nothing is asked for too long. */
 export class Cursor {
   readonly #session: Session
@@ -15,10 +21,10 @@ export class Cursor {
     this.#idleMs = idleMs
   }
 
-  static async open(server: Server, { text, values }: Statement, idleMs: number): Promise<Cursor> {
+  static async open(server: Server, { text, values }: Statement, { idleMs, memoryMiB }: Limits): Promise<Cursor> {
     const session = await server.session()
     try {
-      await session.run('begin read only')
+      await session.run(`begin read only${memoryMiB === undefined ? '' : `; set local work_mem = '${memoryMiB}MB'`}`)
       await session.run(`declare pieces no scroll cursor for ${text}`, values)
     } catch (error) {
       session.giveBack(true)

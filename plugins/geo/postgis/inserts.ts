@@ -25,11 +25,13 @@ with input as materialized (
   select a.stream, count(*) as count, min(a.start_ms) as first_start_ms, max(a.end_ms) as last_end_ms,
     min(ST_XMin(a.shape)) as west, min(ST_YMin(a.shape)) as south, max(ST_XMax(a.shape)) as east, max(ST_YMax(a.shape)) as north,
     case when min(i.keys) = max(i.keys) then ($10::text[])[min(i.keys)]::text[]
-      else array(select distinct n.name from unnest(array_agg(distinct i.keys)) k cross join unnest(($10::text[])[k]::text[]) as n (name)) end as names
+      else array(select distinct n.name from unnest(array_agg(distinct i.keys)) k cross join unnest(($10::text[])[k]::text[]) as n (name)) end as names,
+    case when min(i.keys) = max(i.keys) then ($11::text[])[min(i.keys)]::text[]
+      else array(select distinct n.name from unnest(array_agg(distinct i.keys)) k cross join unnest(($11::text[])[k]::text[]) as n (name)) end as others
   from added a join input i using (id) group by a.stream
 ), known as (
-  insert into streams as s (stream, count, first_start_ms, last_end_ms, west, south, east, north, names)
-  select stream, count, first_start_ms, last_end_ms, west, south, east, north, names from fresh order by stream
+  insert into streams as s (stream, count, first_start_ms, last_end_ms, west, south, east, north, names, others)
+  select stream, count, first_start_ms, last_end_ms, west, south, east, north, names, case when cardinality(others) <= 1000 then others end from fresh order by stream
   on conflict (stream) do update set
     count = s.count + excluded.count,
     first_start_ms = least(s.first_start_ms, excluded.first_start_ms),
@@ -39,7 +41,9 @@ with input as materialized (
     east = greatest(s.east, excluded.east),
     north = greatest(s.north, excluded.north),
     names = case when s.names @> excluded.names then s.names
-      else array(select distinct n.name collate "C" from unnest(s.names || excluded.names) as n (name) order by 1 limit 1000) end
+      else array(select distinct n.name collate "C" from unnest(s.names || excluded.names) as n (name) order by 1 limit 1000) end,
+    others = case when s.others is null or s.others @> excluded.others then s.others
+      else (select case when count(distinct n.name) <= 1000 then array_agg(distinct n.name) end from unnest(s.others || excluded.others) as n (name)) end
 )
 select id from added`
 
@@ -52,20 +56,27 @@ interface Prepared {
 
 const list = (values: readonly (number | null)[]): string => `{${values.map(value => value ?? 'null').join(',')}}`
 
-/** Which names each point has: points with the same ones share a number, counted from 1. */
+/** Which names each point has, and which of them are no numbers: points with the same ones share a key, counted from 1. */
 const namesOf = (batch: readonly Prepared[]) => {
-  const numbers = new Map<string, number>()
-  const keys = batch.map(({ point }) => {
-    const names = textArray(Object.keys(point.properties))
-    const number = numbers.get(names) ?? numbers.size + 1
-    numbers.set(names, number)
-    return number
+  const known = new Map<string, number>()
+  const all: string[] = []
+  const others: string[] = []
+  const keys = batch.map(({ point: { properties } }) => {
+    const names = Object.keys(properties)
+    const [own, odd] = [textArray(names), textArray(names.filter(name => typeof properties[name] !== 'number'))]
+    const key = known.get(own + odd) ?? known.size + 1
+    if (key > known.size) {
+      known.set(own + odd, key)
+      all.push(own)
+      others.push(odd)
+    }
+    return key
   })
-  return { keys, names: [...numbers.keys()] }
+  return { keys, all, others }
 }
 
 const valuesOf = (batch: readonly Prepared[]): readonly string[] => {
-  const { keys, names } = namesOf(batch)
+  const { keys, all, others } = namesOf(batch)
   return [
     list(batch.map(({ point }) => point.id)),
     list(batch.map(({ point }) => point.stream)),
@@ -76,7 +87,8 @@ const valuesOf = (batch: readonly Prepared[]): readonly string[] => {
     `{${batch.map(({ shape }) => shape).join(',')}}`,
     textArray(batch.map(({ properties }) => properties)),
     list(keys),
-    textArray(names),
+    textArray(all),
+    textArray(others),
   ]
 }
 

@@ -8,6 +8,8 @@ export interface Source {
   readonly statement: (after: Row | undefined, limit?: number) => Statement
   /** The first rows cost little by themselves, so a cursor is worth its round trips only when there are more. */
   readonly isQuickAtFirst: boolean
+  /** Memory that the server may use to sort and to sum up, in MiB, where what it is set up for is too little. */
+  readonly memoryMiB?: number
 }
 
 const size = 2000
@@ -68,7 +70,10 @@ class Reading {
     if (this.#cursor?.isOpen) return this.#cursor
     if (!this.#cursors.take()) return undefined
     try {
-      const cursor = await Cursor.open(this.#server, this.#source.statement(this.#last), this.#idleMs)
+      const cursor = await Cursor.open(this.#server, this.#source.statement(this.#last), {
+        idleMs: this.#idleMs,
+        memoryMiB: this.#source.memoryMiB,
+      })
       void cursor.closed.then(() => this.#cursors.giveBack())
       this.#cursor = cursor
       if (this.#isOver) await cursor.close()

@@ -14,9 +14,10 @@ import {
 import { binOf, binsSource } from './bins.ts'
 import { insertPoints } from './inserts.ts'
 import { Cursors, piecesOf, type Source } from './pieces.ts'
+import { namesToSum } from './property-names.ts'
 import { ascending, countStatement, narrowed, pointsStatement } from './queries.ts'
 import { removePoints } from './removals.ts'
-import { pointColumns, pointOf } from './rows.ts'
+import { PointReader, pointText } from './rows.ts'
 import { Server } from './server.ts'
 import { Config, config, type Settings } from './settings.ts'
 import { readStatistics } from './statistics.ts'
@@ -57,8 +58,8 @@ export class PostgisPoints implements GeoStore {
   }
 
   async get(id: number): Promise<Datapoint | undefined> {
-    const [row] = await this.#server.query(`select ${pointColumns} from points where id = $1::bigint`, [id], 'get')
-    return row && pointOf(row)
+    const [row] = await this.#server.query(`select ${pointText('p')} from points p where id = $1::bigint`, [id], 'get')
+    return row && new PointReader().read(row)
   }
 
   async find({ filter, sort = ascending, after, limit }: Parameters<GeoStore['find']>[0]): Promise<GeoPage> {
@@ -66,7 +67,8 @@ export class PostgisPoints implements GeoStore {
     const wanted = await narrowed(this.#server, filter)
     if (!wanted) return { points: [] }
     const { text, values } = pointsStatement(wanted, sort, after, limit + 1)
-    const points = (await this.#server.query(text, values)).map(pointOf)
+    const reader = new PointReader()
+    const points = (await this.#server.query(text, values)).map(row => reader.read(row))
     if (points.length <= limit) return { points }
     const page = points.slice(0, limit)
     const last = page.at(-1)
@@ -76,9 +78,10 @@ export class PostgisPoints implements GeoStore {
   async *read({ filter, sort = ascending }: Parameters<GeoStore['read']>[0]): AsyncGenerator<readonly Datapoint[]> {
     const wanted = await narrowed(this.#server, filter)
     if (!wanted) return
-    const statement: Source['statement'] = (after, limit) => pointsStatement(wanted, sort, after && placeOf(after), limit)
+    const reader = new PointReader()
+    const statement: Source['statement'] = (after, limit) => pointsStatement(wanted, sort, after && reader.read(after), limit)
     for await (const rows of piecesOf(this.#server, { statement, isQuickAtFirst: true }, this.#cursors, this.#idleMs))
-      yield rows.map(pointOf)
+      yield rows.map(row => reader.read(row))
   }
 
   async count(filter: GeoFilter, upTo: number): Promise<number> {
@@ -97,10 +100,10 @@ export class PostgisPoints implements GeoStore {
   async *bins({ filter, binning }: { readonly filter: GeoFilter; readonly binning: GeoBinning }): AsyncGenerator<readonly GeoBin[]> {
     checkBinning(binning)
     const wanted = await narrowed(this.#server, filter)
-    if (!wanted) return
-    const groups = binning.groupBy?.length ?? 0
-    for await (const rows of piecesOf(this.#server, binsSource(wanted, binning), this.#cursors, this.#idleMs))
-      yield rows.map(row => binOf(row, groups))
+    const names = wanted && (await namesToSum(this.#server, wanted, binning))
+    if (!wanted || names?.length === 0) return
+    const source = binsSource({ filter: wanted, binning, names })
+    for await (const rows of piecesOf(this.#server, source, this.#cursors, this.#idleMs)) yield rows.map(row => binOf(row, binning))
   }
 
   remove(what: { readonly ids: readonly number[] } | { readonly streams: readonly number[] }): Promise<number> {
@@ -108,9 +111,3 @@ export class PostgisPoints implements GeoStore {
   }
 }
 wire(PostgisPoints, Config)
-
-const placeOf = ([id, stream, startMs]: readonly (string | null)[]) => ({
-  id: Number(id),
-  stream: Number(stream),
-  startMs: Number(startMs),
-})

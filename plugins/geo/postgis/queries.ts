@@ -2,7 +2,7 @@ import { checkGeoFilter, type GeoAfter, type GeoFilter, type GeoSort } from 'pou
 import { boxesOf } from './areas.ts'
 import { Binds, type Statement } from './binds.ts'
 import { conditionsOf, type Narrowed, streamsCondition } from './conditions.ts'
-import { pointColumns } from './rows.ts'
+import { pointColumns, pointText } from './rows.ts'
 import type { Server } from './server.ts'
 
 /** More streams than this are not looked for by their boxes, and not each by itself. */
@@ -55,16 +55,18 @@ export const pointsStatement = (filter: Narrowed, sort: GeoSort, after?: GeoAfte
     .map(column => `${column} ${sort.order === 'ascending' ? 'asc' : 'desc'}`)
     .join(', ')}`
   const end = limit === undefined ? '' : ` limit ${binds.add(limit, 'bigint')}`
+  // Texts are made of what is left when it was sorted and cut.
+  const printed = (found: string): Statement => ({ text: `select ${pointText('p')} from (${found}) p ${order}`, values: binds.values })
   // The first of each stream are found in its index; those of many streams at once would all be read and sorted.
   if (streams && limit !== undefined && sort.by === 'start' && streams.length > 1 && streams.length <= most.apart) {
     const where = ['stream = s.number', ...conditions].join(' and ')
     const each = `select ${pointColumns} from points where ${where} ${order}${end}`
-    const text = `select p.* from unnest(${binds.numbers([...new Set(streams)])}) as s (number) cross join lateral (${each}) p ${order}${end}`
-    return { text, values: binds.values }
+    const numbers = binds.numbers([...new Set(streams)])
+    return printed(`select f.* from unnest(${numbers}) as s (number) cross join lateral (${each}) f ${order}${end}`)
   }
   const all = [...(streams ? [streamsCondition(streams, binds)] : []), ...conditions]
   const where = all.length > 0 ? ` where ${all.join(' and ')}` : ''
-  return { text: `select ${pointColumns} from points${where} ${order}${end}`, values: binds.values }
+  return printed(`select ${pointColumns} from points${where} ${order}${end}`)
 }
 
 /** How many points fit, up to a number. */

@@ -49,6 +49,10 @@ const steps: readonly string[] = [
     raise exception using errcode = 'GEO01', message = reason;
   end $$;
   `,
+  `
+  alter table streams add column others text[];
+  comment on column streams.others is 'Names of properties that were something else than a number once; null when that is not known, or they are more than 1,000';
+  `,
 ]
 
 const single = async (client: Client, text: string, values: readonly unknown[] = []): Promise<string | undefined> => {

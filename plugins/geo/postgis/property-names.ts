@@ -1,0 +1,24 @@
+import type { GeoBinning } from 'pounce/sdk'
+import { Binds } from './binds.ts'
+import { type Narrowed, streamsCondition } from './conditions.ts'
+import type { Server } from './server.ts'
+
+/** Of more names it is cheaper to look at what each point has than to look for each of them in it. */
+const most = 16
+
+/** The names of all properties that are to be summed up; undefined when they are many. */
+export const namesToSum = async (
+  server: Server,
+  { streams }: Narrowed,
+  { properties }: GeoBinning,
+): Promise<readonly string[] | undefined> => {
+  if (properties) {
+    const wanted = [...new Set(properties)]
+    return wanted.length <= most ? wanted : undefined
+  }
+  const binds = new Binds()
+  const own = streams ? ` where ${streamsCondition(streams, binds)}` : ''
+  const text = `select distinct n.name from streams s cross join unnest(s.names) as n (name)${own} limit ${most + 1}`
+  const names = (await server.query(text, binds.values)).map(([name]) => name ?? '')
+  return names.length <= most ? names : undefined
+}
