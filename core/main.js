@@ -1,4 +1,4 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --max-semi-space-size=4
 // In plain JavaScript: one TypeScript file that is not in the compile cache yet makes Node load its type stripper,
 // 17 MB and 60 ms, and the first file never is. Everything else is TypeScript.
 import { enableCompileCache } from 'node:module'

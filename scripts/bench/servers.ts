@@ -4,6 +4,7 @@ import net from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { startFlags } from '../start-flags.ts'
 
 /** A server under measurement, in a process and a folder of its own. */
 export interface Server {
@@ -55,16 +56,25 @@ const ended = (child: ChildProcess): Promise<void> =>
 
 const start = async (
   script: string,
-  options: { readonly folder?: string; readonly args?: readonly string[]; readonly env?: Readonly<Record<string, string>> },
+  options: {
+    readonly folder?: string
+    readonly flags?: readonly string[]
+    readonly args?: readonly string[]
+    readonly env?: Readonly<Record<string, string>>
+  },
 ): Promise<Server> => {
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'pounce-bench-')))
   const port = await freePort()
   const env = { ...process.env, POUNCE_DATA: folder, POUNCE_HTTP__PORT: String(port), ...options.env }
   const at = performance.now()
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script, ...(options.args ?? [])], {
-    env,
-    stdio: ['ignore', 'ignore', 'inherit'],
-  })
+  const child = spawn(
+    process.execPath,
+    [...(options.flags ?? []), '--disable-warning=ExperimentalWarning', script, ...(options.args ?? [])],
+    {
+      env,
+      stdio: ['ignore', 'ignore', 'inherit'],
+    },
+  )
   process.once('exit', () => child.kill('SIGKILL'))
   await untilAnswers(child, `http://127.0.0.1:${port}/healthz`)
   const startedMs = performance.now() - at
@@ -88,6 +98,7 @@ export const startPounce = (
 ): Promise<Server> =>
   start(join(import.meta.dirname, '../../core/main.js'), {
     ...options,
+    flags: startFlags,
     args: ['start'],
     env: {
       POUNCE_ADMIN__EMAIL: account.email,

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { TestFetch } from 'pounce/sdk/testing'
+import { startFlags } from '../../scripts/start-flags.ts'
 import { basic } from './people.ts'
 
 const main = fileURLToPath(new URL('../../core/main.js', import.meta.url))
@@ -54,7 +55,7 @@ const launch = (folder: string, settings: Settings, ...words: readonly string[])
     POUNCE_ADMIN__PASSWORD: childAdmin.password,
     ...settings,
   }
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, '--json', ...words], {
+  const child = spawn(process.execPath, [...startFlags, '--disable-warning=ExperimentalWarning', main, '--json', ...words], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
