@@ -16,7 +16,7 @@ interface PointWalk {
   readonly wanted: number
 }
 
-type After = NonNullable<Parameters<World['ports']['geo']['find']>[0]['after']>
+type After = NonNullable<Parameters<World['find']>[0]['after']>
 
 const readCursor = (cursor: Cursor): After & { readonly parameter?: string } => {
   const [id, stream, startMs, parameter] = cursor
@@ -48,11 +48,11 @@ interface Asked {
 }
 
 /** Reads pages as they are asked for, the first as large as is wanted. */
-async function* paged({ ports: { geo } }: World, { filter, sort, after, wanted }: Asked): AsyncGenerator<readonly Datapoint[]> {
+async function* paged(world: World, { filter, sort, after, wanted }: Asked): AsyncGenerator<readonly Datapoint[]> {
   let next = after
   let limit = Math.max(1, Math.min(wanted, 1000))
   do {
-    const page = await geo.find({ filter, sort, limit, ...(next ? { after: next } : {}) })
+    const page = await world.find({ filter, sort, limit, ...(next ? { after: next } : {}) })
     yield page.points
     next = page.next
     limit = Math.min(1000, Math.max(100, limit * 4))

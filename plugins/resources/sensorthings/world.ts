@@ -12,6 +12,7 @@ import {
   type Streams,
 } from 'pounce/sdk'
 import { batched } from './batched.ts'
+import { inTurns } from './in-turns.ts'
 
 export type Sensor = SensorRecord & Stored
 export type Stream = StreamRecord & Stored
@@ -29,6 +30,8 @@ export interface Ports {
 
 /** The newest readings of a stream that tell what its parameters are like. */
 export const sampled = 5
+/** Pages of readings that are found at the same time, and how long they may take until others have their turn. */
+const [pagesTogether, stintMs] = [3, 10]
 /** Streams of one lot of sensors that are read at once. */
 const mostTogether = 5000
 
@@ -45,6 +48,7 @@ export class World {
   readonly statistics: (stream: number) => Promise<StreamStatistics | undefined>
   /** All streams of a sensor; undefined when there are very many, to be read in pages. */
   readonly streamsOf: (sensor: string) => Promise<readonly Stream[] | undefined>
+  readonly find: GeoStore['find']
   #newest = new Map<number, Promise<readonly Datapoint[]>>()
 
   constructor(caller: Caller, ports: Ports) {
@@ -55,6 +59,7 @@ export class World {
     this.stream = batched(500, ids => this.#seen('stream', ids, ports.streams))
     this.statistics = batched(1000, streams => ports.geo.statistics(streams))
     this.streamsOf = batched(500, ids => this.#streams(ids))
+    this.find = inTurns(pagesTogether, stintMs, query => ports.geo.find(query))
   }
 
   /** The last readings by their beginning, the newest first, at most `sampled`. */
@@ -63,7 +68,7 @@ export class World {
     const known = this.#newest.get(number)
     if (known) return known
     const sort = { by: 'start', order: 'descending' } as const
-    const points = this.ports.geo.find({ filter: { streams: [number] }, sort, limit: sampled }).then(page => page.points)
+    const points = this.find({ filter: { streams: [number] }, sort, limit: sampled }).then(page => page.points)
     this.#newest.set(number, points)
     return points
   }
