@@ -27,7 +27,8 @@ test('numbers are printed as everywhere', t => {
     -9_007_199_254_740_991,
     2 ** 53,
   ]
-  for (let n = 1; n < 2000; n += 1) numbers.push(Math.floor(n ** 4.7), n / 7)
+  for (let n = 1; n < 2000; n += 1) numbers.push(Math.floor(n ** 4.7), n / 7, n / 1000, -n / 1e6, n / 1e7, n ** 4 + n / 64, 0.1 * n)
+  for (const whole of [0, 7, 999_999_999, 1_000_000_000, 9_007_199_254]) numbers.push(whole + 0.000001, whole + 0.5, -whole - 0.999999)
   for (const number of numbers)
     t.is(
       textOf(to => to.addNumber(number)),

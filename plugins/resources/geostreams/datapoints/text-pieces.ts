@@ -49,13 +49,16 @@ export class TextPieces {
 
   /** As `String` prints it. */
   addNumber(number: number): void {
-    if (!Number.isSafeInteger(number)) {
-      this.add(String(number))
+    if (Number.isSafeInteger(number)) {
+      this.#makeRoom(mostDigits + 1)
+      if (number < 0) this.#buffer[this.#length++] = dash
+      this.#digits(Math.abs(number))
       return
     }
-    this.#makeRoom(mostDigits + 1)
-    if (number < 0) this.#buffer[this.#length++] = dash
-    this.#digits(Math.abs(number))
+    const millionths = Math.round(Math.abs(number) * 1e6)
+    // Fifteen digits that say a number are the shortest that do. V8 remembers what it has printed itself, which makes old garbage of it.
+    if (millionths > 0 && millionths < 1e15 && millionths / 1e6 === Math.abs(number)) this.#decimals(number < 0, millionths)
+    else this.add(JSON.stringify(number))
   }
 
   /** As `printTime` does. */
@@ -88,6 +91,20 @@ export class TextPieces {
     buffer[this.#length++] = zero + tens
     buffer[this.#length++] = zero + number - tens * 10
     buffer[this.#length++] = next
+  }
+
+  #decimals(isNegative: boolean, millionths: number): void {
+    this.#makeRoom(mostDigits + 3)
+    if (isNegative) this.#buffer[this.#length++] = dash
+    const whole = Math.floor(millionths / 1e6)
+    this.#digits(whole)
+    this.#buffer[this.#length++] = point
+    let left = millionths - whole * 1e6
+    for (let unit = 1e5; left > 0; unit /= 10) {
+      const digit = Math.floor(left / unit)
+      this.#buffer[this.#length++] = zero + digit
+      left -= digit * unit
+    }
   }
 
   #digits(number: number): void {
