@@ -49,6 +49,9 @@ const pathOf = ({ box: [west, south, east, north], fromMs, untilMs }: BoxAndTime
   return `/api/geostreams/datapoints?geocode=${corners}&since=${since}&until=${until}`
 }
 
+/** V8 compiles while it runs: until then the same question takes twice as long. */
+const warmUpSeconds = 5
+
 /** One question after the other over one connection, each another box and time. */
 const askBoxes = async (server: Server, key: string, areas: readonly BoxAndTime[], seconds: number) => {
   const requests = areas.map(area => request('GET', pathOf(area), { 'x-api-key': key }))
@@ -57,7 +60,7 @@ const askBoxes = async (server: Server, key: string, areas: readonly BoxAndTime[
     turn += 1
     return requests[turn % requests.length] ?? Buffer.alloc(0)
   }
-  const measured = await load({ port: server.port, connections: 1, seconds, warmUpSeconds: 2, newState: () => undefined, next })
+  const measured = await load({ port: server.port, connections: 1, seconds, warmUpSeconds, newState: () => undefined, next })
   if (measured.errors > 0) throw new Error(`${measured.errors} questions were refused`)
   return measured
 }
@@ -115,6 +118,8 @@ interface Pair extends Pick<Scale, 'count' | 'rounds' | 'boxGoalMs'> {
   readonly raw: RawPoints
   readonly server: Server
   readonly key: string
+  /** Memory of the server before it was asked for anything. */
+  readonly idleMiB: number
 }
 
 const boxRows = async ({ side, raw, server, key, count, rounds, boxGoalMs }: Pair): Promise<readonly Row[]> => {
@@ -135,10 +140,9 @@ const boxRows = async ({ side, raw, server, key, count, rounds, boxGoalMs }: Pai
   ]
 }
 
-const csvRows = async ({ side, raw, server, key, count, rounds }: Pair): Promise<readonly Row[]> => {
+const csvRows = async ({ side, raw, server, key, idleMiB, count, rounds }: Pair): Promise<readonly Row[]> => {
   const [all, byHand]: [StreamedLines[], number[]] = [[], []]
   const lines = count + yearCount + 1
-  const idleMiB = await memoryOf(server.pid)
   for (let at = 0; at < rounds; at++) {
     byHand.push(await csvByHand(raw, lines))
     all.push(await readLines(server, '/api/geostreams/datapoints?format=csv', { 'x-api-key': key }, lines))
@@ -190,7 +194,8 @@ const measureSide = async (side: Side, scale: Scale, folder: string): Promise<re
   const { settings } = await placesOn({ teardown: end => void endings.push(end) }, address, side.parts)
   await fillPoints(folder, count, settings)
   const server = await startPounce({ folder, settings })
-  const pair: Pair = { ...scale, side, raw, server, key: await newKey(server, admin) }
+  const idleMiB = await memoryOf(server.pid)
+  const pair: Pair = { ...scale, side, raw, server, key: await newKey(server, admin), idleMiB }
   try {
     const rows = await boxRows(pair)
     return boxesOnly ? rows : [...rows, ...(await csvRows(pair)), ...(await binRows(pair)), ...(await ingestRows(pair, rawRate))]
