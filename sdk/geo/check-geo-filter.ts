@@ -6,8 +6,8 @@ const maxStreams = 10_000
 const maxAlternatives = 100
 const maxAreaPositions = 1000
 const maxKeyLength = 1000
-/** Half the way around the Earth. */
-const maxRadiusMetres = 20_040_000
+/** Half the way around the Earth: the largest radius of a circle. */
+export const maxRadiusMetres = 20_040_000
 
 const demand = (isRight: boolean, message: string): void => {
   if (!isRight) throw new Invalid(message)

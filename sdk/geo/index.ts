@@ -1,6 +1,6 @@
 export { checkBinning } from './check-binning.ts'
 export { checkDatapoint, geometryFault, isGeoId, isGeoTime, isRing, propertiesFault } from './check-datapoint.ts'
-export { checkGeoFilter, checkGeoIds } from './check-geo-filter.ts'
+export { checkGeoFilter, checkGeoIds, maxRadiusMetres } from './check-geo-filter.ts'
 export { containsJson, hasAttribute } from './contained.ts'
 export { altitudeOf, boxAround, type GeoBox, type GeoParts, partsOf, positionsOf } from './geometry.ts'
 export { overlapsMonths } from './months.ts'

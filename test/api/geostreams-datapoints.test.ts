@@ -1,5 +1,5 @@
 import test from 'ava'
-import { GeoStore, streamIdOf } from 'pounce/sdk'
+import { GeoStore, Streams, streamIdOf } from 'pounce/sdk'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 import { badGeometries, badProperties, badTimes } from '../support/bad-geo.ts'
 import { callsOf } from '../support/calls.ts'
@@ -182,9 +182,10 @@ test('what goes with its stream is not shown any more', async t => {
 test('a stream remembers when it last changed and what its datapoints tell', async t => {
   const own = await newStream(ann, sensor)
   await made({ stream_id: String(own), properties: { nitrate: 1, depth: 2 } })
-  await made({ stream_id: String(own), properties: { nitrate: 1, site: 'A' } })
-  const { Streams } = await import('pounce/sdk')
+  const last = await made({ stream_id: String(own), properties: { nitrate: 1, site: 'A' } })
   const record = await server.get(Streams).get(streamIdOf(own))
+  const point = await server.get(GeoStore).get(last)
+  t.true(Date.parse(record?.changed ?? '') >= (point?.createdMs ?? Number.NaN))
   t.deepEqual(record?.parameters.toSorted(), ['depth', 'nitrate', 'site'])
 })
 

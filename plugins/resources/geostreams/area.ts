@@ -1,5 +1,5 @@
 import { type GeoArea, Invalid, s } from 'pounce/sdk'
-import { checkGeoFilter } from 'pounce/sdk/geo'
+import { checkGeoFilter, maxRadiusMetres } from 'pounce/sdk/geo'
 
 /** Query parameters that name an area (reference, api-platform §13 "Area"). Spread into a route's `query`. */
 export const areaParameters = {
@@ -31,10 +31,12 @@ const numbersIn = (text: string): readonly number[] => {
 }
 
 const isWithin = (value: number, least: number, most: number): boolean => value >= least && value <= most
-const maxRadiusKilometres = 20_040
+const maxRadiusKilometres = maxRadiusMetres / 1000
 
 /** What `checkGeoFilter` would refuse as well, in the order and units of `geocode`. */
-const checkNumbers = ([latitude = 0, longitude = 0, third = 0, fourth = 0]: readonly number[], length: number): void => {
+const checkNumbers = (numbers: readonly number[]): void => {
+  const { length } = numbers
+  const [latitude = 0, longitude = 0, third = 0, fourth = 0] = numbers
   const isPlace = isWithin(latitude, -90, 90) && isWithin(longitude, -180, 180)
   if (length === 3 && !isPlace)
     throw new Invalid('geocode: the centre of a circle is latitude,longitude in degrees, -90 to 90 and -180 to 180')
@@ -111,6 +113,6 @@ export const readAreas = ({
   if (geojson !== undefined && geojson !== '') return checked(polygonsIn(parsed(geojson)), 'geojson')
   if (geocode === undefined || geocode === '') return undefined
   const numbers = numbersIn(geocode)
-  checkNumbers(numbers, numbers.length)
+  checkNumbers(numbers)
   return checked([areaOf(numbers)], 'geocode')
 }
