@@ -1,7 +1,7 @@
 FROM node:24-slim
 WORKDIR /app
 COPY package.json package-lock.json ./
-# The image has Node, so the package that brings it need not run its script; no other package has one we want.
+# No package has an install script that is needed.
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund && npm cache clean --force
 COPY config config
 COPY core core

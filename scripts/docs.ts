@@ -3,13 +3,16 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { configurationPage } from './docs/configuration-page.ts'
 import { coveragePage } from './docs/coverage-page.ts'
-import { apiDocument } from './route-coverage.ts'
+import { openapiPage } from './docs/openapi-page.ts'
+import { routesPage } from './docs/routes-page.ts'
+import { apiDocument, wholeDocument } from './route-coverage.ts'
 
-const openapi = async (): Promise<string> => `${JSON.stringify(await apiDocument(), null, 2)}\n`
+const openapi = async (): Promise<string> => openapiPage(await wholeDocument())
 
 const pages: readonly { readonly file: string; readonly write: () => Promise<string> }[] = [
   { file: 'docs/configuration.md', write: configurationPage },
   { file: 'docs/openapi.json', write: openapi },
+  { file: 'docs/routes.md', write: routesPage },
   { file: 'docs/coverage.md', write: async () => coveragePage(await apiDocument()) },
 ]
 

@@ -33,8 +33,8 @@ const steps: readonly Step[] = [
     words: ['check', '--diagnostic-level=warn', '--error-on-warnings', '.'],
     advice: '`npm run fix` mends most of it',
   },
-  { name: 'generated parser', command: 'node', words: ['scripts/grammar.ts', '--check'], advice: '`npm run grammar` writes it anew' },
-  { name: 'generated docs', command: 'node', words: ['scripts/docs.ts', '--check'], advice: '`npm run docs` writes them anew' },
+  { name: 'generated parser', command: 'node', words: ['scripts/grammar.ts', '--check'], advice: '`npm run grammar` writes it again' },
+  { name: 'generated docs', command: 'node', words: ['scripts/docs.ts', '--check'], advice: '`npm run docs` writes them again' },
 ]
 
 const codeOf = (child: ReturnType<typeof spawn>): Promise<number> =>
@@ -90,7 +90,7 @@ const checkCoverage = async (hits: string): Promise<boolean> => {
   return faults.length === 0
 }
 
-// With files named on the command line only these are run: `npm test -- core/config.test.ts`.
+// With files named on the command line only these are run: `npm test -- core/kernel/config.test.ts`.
 const words = process.argv.slice(2)
 let isGood = true
 if (words.length === 0) for (const step of steps) isGood = (await check(step)) && isGood

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import type { Ref } from './model/kind.ts'
 
 /** Both ends inclusive, in bytes, as in an HTTP Range. */
 export interface ByteRange {
@@ -31,8 +32,25 @@ export interface Bytes {
   readonly inline?: boolean
   readonly lastModified?: Date
   /**
-   * Shipped with a plugin and never sent in by anybody (a page, a script): shown as what it is, under the kernel's policy for pages
-   * (`default-src 'self'`) in place of the sandbox; the reply's headers may set another `content-security-policy` and `cache-control`.
+   * Shipped with a plugin and never sent in by anybody (a page, a script): shown as what it is, under `pagePolicy()` in place of the sandbox. A page with
+   * scripts sets its own `content-security-policy` in the reply's headers, by `pagePolicy` with their hashes or a nonce; it may set `cache-control` too.
    */
   readonly isTrusted?: boolean
+  /** What the bytes belong to, for the audit log, where the route's `of` does not name it. */
+  readonly subject?: Ref
+}
+
+/** What a page of ours may run. */
+export interface PageScripts {
+  /** Sources of `script-src` (CSP Level 3): hashes and nonces such as `'sha256-…'`. Never `'self'`: files that people upload are of our origin. */
+  readonly scripts?: readonly string[]
+}
+
+/** The Content-Security-Policy of a page of ours: nothing from elsewhere, nothing written into the page, and the scripts named only. */
+export const pagePolicy = ({ scripts = [] }: PageScripts = {}): string => {
+  const sources = scripts.length === 0 ? "'none'" : scripts.join(' ')
+  return (
+    `default-src 'self'; script-src ${sources}; worker-src 'none'; img-src 'self' data: blob:; object-src 'none'; base-uri 'none'; ` +
+    "form-action 'self'; frame-ancestors 'self'"
+  )
 }

@@ -132,7 +132,7 @@ test('a refusal is thrown with its code', async t => {
   const client = await connected(t)
   const failure = await t.throwsAsync(client.getThing({ params: { id: 'none' } }), { instanceOf: CallFailed })
   t.like(failure, { status: 404, code: 'not-found' })
-  t.regex(failure.message, /^getThing: 404 There is no thing/)
+  t.regex(failure.message, /^getThing: 404 Thing not found/)
 })
 
 test('what is no route is no call', async t => {

@@ -7,6 +7,6 @@ export const plainEmail = (email: string): string => email.trim().normalize('NFC
 export const checkedEmail = (email: string): string => {
   const plain = plainEmail(email)
   if (plain.length > 320 || !/^[^\s@:\u0000-\u001f\u007f]+@[^\s@:\u0000-\u001f\u007f]+$/.test(plain))
-    throw new Invalid('email must be an address such as ada@example.org')
+    throw new Invalid('email must be an email address such as ada@example.org')
   return plain
 }

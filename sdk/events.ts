@@ -1,11 +1,13 @@
 import type { AccountStatus } from './model/caller.ts'
 import type { Kind, Ref } from './model/kind.ts'
+import type { SecondFactorChange } from './model/people.ts'
+import type { ScanEvents } from './ports/malware-scan.ts'
 
 /**
  * Every event and what it carries besides `subject`. An event says what happened and where to look, never what to write:
  * handlers re-read the record. Names are past facts; plugins outside this tree add theirs by declaration merging.
  */
-export interface EventMap {
+export interface EventMap extends ScanEvents {
   'space.created': None
   'space.updated': { readonly fields: readonly string[] }
   /** The trial is over; `space.updated` tells of the access. */
@@ -79,6 +81,7 @@ export interface EventMap {
     readonly isImported?: boolean
     /** One of several of which the client tells the feed by itself. */
     readonly isToldApart?: boolean
+    /** `file.scanned` or `file.quarantined` follows. */ readonly awaitsScan?: boolean
   }
   'file.updated': { readonly fields: readonly string[] }
   /** Of a copy, that may not be seen yet. `from`: what it was copied from. */
@@ -98,8 +101,18 @@ export interface EventMap {
   }
   /** `isTracked`: counted in the file's statistics. `isWhole`: no range was asked for; said of untracked downloads only while an `EventSink` is there. */
   'file.downloaded': { readonly sizeBytes: number; readonly isTracked: boolean; readonly isWhole: boolean }
+  /** A link by which anybody can download the file. `link`: id of its record. Subject: the file. */
+  'file.link-created': { readonly link: string; readonly expires: string }
+  /** `maker`: whose link it was. */
+  'file.link-revoked': { readonly link: string; readonly maker: string }
+  /** Said at most once a minute for each link and address. */
+  'file.link-used': { readonly link: string; readonly maker: string; readonly address: string }
   /** Somebody tried to download it while it is archived; said once a day. */
   'file.wanted-from-archive': None
+  /** Its stored bytes do not match their checksums; said once until they do again. `found`: by a download, or by the regular check. */
+  'file.damaged': { readonly found: 'read' | 'scrub' }
+  /** The regular check found the bytes of a damaged file to be right again. */
+  'file.repaired': None
   'file.archived': { readonly sizeBytes: number }
   'file.unarchived': { readonly sizeBytes: number }
   'metadata.added': { readonly target: Ref }
@@ -133,6 +146,12 @@ export interface EventMap {
   'user.signed-in': { readonly address?: string }
   /** Whoever the provider says this is opens the account from now on. */
   'user.linked': { readonly provider: string }
+  /** The subject is the account. `recoveryCodesLeft` is said when one was used. */
+  'user.second-factor-changed': { readonly change: SecondFactorChange; readonly recoveryCodesLeft?: number }
+  /** Somebody signed in elsewhere with the address of the account, whose owner is asked by mail. `link`: what waits for their answer. */
+  'user.link-requested': { readonly provider: string; readonly link: string }
+  'user.erasure-requested': { readonly heir: string | null }
+  'user.erased': { readonly heir: string | null }
   'user.followed': { readonly target: Ref }
   'user.unfollowed': { readonly target: Ref }
   'role.created': None

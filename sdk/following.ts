@@ -18,14 +18,17 @@ export const signedIn = (caller: Caller): CallerUser => {
 }
 
 /** What the routes that follow a thing answer. */
-export const FollowAnswer = s.Object({
-  status: s.String({ description: '`success`' }),
-  recommendations: s.Optional(
-    s.Array(s.Object({ id: s.String(), name: s.String(), objectType: s.String() }), {
-      description: 'What others who follow this follow most, at most 10; absent when there is nothing',
-    }),
-  ),
-})
+export const FollowAnswer = s.model(
+  'FollowResult',
+  s.Object({
+    status: s.String({ description: '`success`' }),
+    recommendations: s.Optional(
+      s.Array(s.Object({ id: s.String(), name: s.String(), objectType: s.String() }), {
+        description: 'Recommendations: what other followers follow most, at most 10; absent if there is nothing',
+      }),
+    ),
+  }),
+)
 
 /** What `follow` needs; a route of a group that follows names both. */
 export interface Following {
@@ -49,7 +52,7 @@ const begin = async (users: Users, caller: Caller, target: Ref): Promise<void> =
   const { id } = signedIn(caller)
   const followed = (await users.get(id))?.followed ?? []
   if (followed.some(ref => ref.kind === target.kind && ref.id === target.id)) return
-  if (followed.length >= most) throw new Invalid(`Nobody can follow more than ${most} things; unfollow some first`)
+  if (followed.length >= most) throw new Invalid(`Maximum of ${most} followed resources reached; unfollow some first`)
   const ref = { kind: target.kind, id: target.id }
   await users.change(id, { addToSet: { followed: [ref] } }, [event('user.followed', { kind: 'user', id }, { target: ref }, id)])
 }

@@ -1,8 +1,8 @@
 import { argon2Sync } from 'node:crypto'
 import { setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
-import type { ThreadReply } from './asked-thread.ts'
 import type { HashQuestion } from './passwords.ts'
+import type { ThreadReply } from './worker-client.ts'
 
 /** A third of the weight of other threads: what is lowest would stand still on a machine that is busy with something else. */
 const niceness = 5

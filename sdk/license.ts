@@ -5,15 +5,20 @@ import * as s from './schema.ts'
 export const ownLicense: License = { type: 'license1', url: '', text: 'All Rights Reserved', rightsHolder: '', allowDownload: false }
 
 /** A license as v1 sends it. */
-export const LicenseBody = s.Object({
-  licenseType: s.Union([s.Literal('license1'), s.Literal('license2'), s.Literal('license3')], {
-    description: '`license1` limited, `license2` Creative Commons, `license3` public domain',
+export const LicenseBody = s.model(
+  'License',
+  s.Object({
+    licenseType: s.String({
+      maxLength: 500,
+      pattern: '^[^\\u0000-\\u001f\\u007f]*$',
+      description: '`license1` limited, `license2` Creative Commons, `license3` public domain; any other text is stored unchanged',
+    }),
+    rightsHolder: s.prose(500),
+    licenseText: s.prose(10_000),
+    licenseUrl: s.prose(2000),
+    allowDownload: s.Union([s.Literal('true'), s.Literal('false'), s.Literal('True'), s.Literal('False'), s.Boolean()]),
   }),
-  rightsHolder: s.prose(500),
-  licenseText: s.prose(10_000),
-  licenseUrl: s.prose(2000),
-  allowDownload: s.Union([s.Literal('true'), s.Literal('false'), s.Boolean()]),
-})
+)
 
 const parts: Readonly<Record<string, string>> = { by: 'Attribution', sa: 'ShareAlike', nd: 'NoDerivs', nc: 'NonCommercial' }
 const short = /^by(-nc)?(-sa|-nd)?$/
@@ -33,12 +38,11 @@ export const toLicense = (body: s.Static<typeof LicenseBody>): License => ({
   url: body.licenseUrl,
   text: expand(body.licenseText),
   rightsHolder: body.rightsHolder,
-  allowDownload: String(body.allowDownload) === 'true',
+  allowDownload: String(body.allowDownload).toLowerCase() === 'true',
 })
 
 /**
- * True when the license itself lets a person who may look at a thing download it, whatever their rights (reference, api-data §1b):
- * it is not the limited one, says so, or names them as the holder of the rights.
+ * True when the license itself lets everybody who may look at a thing download it: any but `license1`, as in Clowder 1.x. `rightsHolder` is text to be shown and gives no right, unlike in
+ * Clowder 1.x: people choose their names themselves. Authors download by being the author.
  */
-export const letsDownload = ({ type, allowDownload, rightsHolder }: License, fullName: string | undefined): boolean =>
-  type !== 'license1' || allowDownload || (rightsHolder !== '' && rightsHolder === fullName)
+export const letsDownload = ({ type, allowDownload }: License): boolean => type !== 'license1' || allowDownload

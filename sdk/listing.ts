@@ -2,6 +2,8 @@ import type { After, Find, Page, Where } from './ports/document-store.ts'
 import { and, contains, eq, isIn, or, range } from './ports/document-store.ts'
 import { Invalid } from './problem.ts'
 import * as s from './schema.ts'
+import { readTime } from './times.ts'
+import { trimEnd } from './trim-end.ts'
 
 /** The query parameter that goes on where a page ended. */
 export const afterParameter = (maxLength = 200) =>
@@ -12,7 +14,7 @@ export const listParameters = {
   when: s.Optional(
     s.String({ description: '`a`, or absent: created before `date`; anything else: created after it. Counts only with `date`' }),
   ),
-  date: s.Optional(s.String({ description: 'Such as `2018-06-20T11:40:25.000Z`' })),
+  date: s.Optional(s.String({ description: 'Such as `2018-06-20T11:40:25.000Z` or `2018-06-20`; UTC without a zone' })),
   title: s.Optional(s.String({ maxLength: 500, description: 'Text anywhere in the name, whatever its case' })),
   exact: s.Boolean({ default: false, description: '`title` is the whole name' }),
   limit: s.Integer({
@@ -60,24 +62,13 @@ export const eitherOf = (one: Visible, other: Visible): Visible => {
 /** A visible set as a part of `and(…)`. Ask for `'nothing'` before: it has no condition. */
 export const conditionsOf = (visible: Exclude<Visible, 'nothing'>): readonly Where[] => (visible === 'all' ? [] : [visible])
 
-const form = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d(:?\d\d)?)$/
-
-/** Reads an ISO 8601 time with a zone, such as `2018-06-20T11:40:25.000Z`, as list parameters carry it; else `Invalid`. */
-export const parseListDate = (text: string, name = 'date'): Date => {
-  // A plus sign that was not escaped in a query arrives as a blank.
-  const plain = text.trim().replace(/ (?=\d\d:?\d\d$)/, '+')
-  const time = Date.parse(plain.replace(/([+-]\d\d)$/, '$1:00').replace(/([+-]\d\d)(\d\d)$/, '$1:$2'))
-  if (!form.test(plain) || Number.isNaN(time)) throw new Invalid(`${name} must look like 2018-06-20T11:40:25.000Z`)
-  return new Date(time)
-}
-
 const isNewer = ({ when, date }: ListQuery): boolean => date !== undefined && when !== undefined && when !== 'a'
 
 /** Reads `after` as a `Link` of ours carries it: a time and an id; else `Invalid`. */
 export const readAfter = (text: string): After => {
   const [created, id, ...rest] = text.split('_')
   if (created === undefined || !s.isId(id) || rest.length > 0 || !/^[0-9TZ:.-]+$/.test(created)) {
-    throw new Invalid('after is not one that a Link header gave out')
+    throw new Invalid('after must be a cursor from a Link header')
   }
   return [created, id]
 }
@@ -86,7 +77,7 @@ export const readAfter = (text: string): After => {
 export const readNamedAfter = (text: string): After => {
   const at = text.lastIndexOf('_')
   const id = text.slice(at + 1)
-  if (at < 1 || !s.isId(id)) throw new Invalid('after is not one that a Link header gave out')
+  if (at < 1 || !s.isId(id)) throw new Invalid('after must be a cursor from a Link header')
   return [text.slice(0, at), id]
 }
 
@@ -106,7 +97,7 @@ export const pageOf = (
 export const listing = (query: ListQuery, using: Find['using'], ...where: readonly Where[]): Find => {
   const { date, title, after } = query
   const newer = isNewer(query)
-  const bound = date === undefined ? undefined : parseListDate(date).toISOString()
+  const bound = date === undefined ? undefined : new Date(readTime(date, 'date')).toISOString()
   const named = title ? [query.exact ? eq('name', title) : contains('name', title)] : []
   // The link to the next page carries the date of the last item besides its place.
   const isDated = bound !== undefined && (after === undefined || query.isWhole === true)
@@ -138,5 +129,11 @@ export const linkToNext = (
   const next = new URLSearchParams(url.search)
   if (dated) next.set('date', String(page.next[0]))
   next.set('after', typeof page.next === 'string' ? page.next : page.next.join('_'))
-  return { headers: { link: `<${baseUrl}${url.pathname}?${next}>; rel="next"` } }
+  return { headers: { link: `<${baseUrl}${below(baseUrl, url.pathname)}?${next}>; rel="next"` } }
+}
+
+/** The path of a request as routes have it: its address begins with the base URL, which may have a path. */
+const below = (baseUrl: string, path: string): string => {
+  const base = trimEnd(URL.parse(baseUrl)?.pathname ?? '', '/')
+  return base !== '' && path.startsWith(`${base}/`) ? path.slice(base.length) : path
 }

@@ -1,7 +1,8 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { Worker } from 'node:worker_threads'
-import { AskedThread } from './asked-thread.ts'
 import { Invalid, Unavailable } from './problem.ts'
+import { trimEnd } from './trim-end.ts'
+import { WorkerClient } from './worker-client.ts'
 
 /** Cost of one hash (RFC 9106, argon2id): memory in KiB, passes over it, lanes. */
 export interface PasswordCost {
@@ -34,10 +35,10 @@ const startHashing = (): Worker =>
   new Worker(new URL('./hash-worker.ts', import.meta.url), { resourceLimits: { maxYoungGenerationSizeMb: 1 } })
 
 /** One of low priority for all, so that the requests of everybody else come first, however many people sign in. */
-const thread = new AskedThread<HashQuestion>({ start: startHashing, timeoutMs: 30_000, name: 'Checking passwords' })
+const thread = new WorkerClient<HashQuestion>({ start: startHashing, timeoutMs: 30_000, name: 'Checking passwords' })
 
 const phc = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{22,172})$/
-const unpadded = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '')
+const unpadded = (bytes: Buffer): string => trimEnd(bytes.toString('base64'), '=')
 
 /**
  * Hashes passwords with argon2id into PHC text and checks them, off the event loop and behind everything else that
@@ -58,7 +59,7 @@ export class Passwords {
     const text = password.normalize('NFC')
     const length = [...text].length
     if (length < minPasswordLength || length > maxPasswordLength)
-      throw new Invalid(`A password has ${minPasswordLength} to ${maxPasswordLength} characters`)
+      throw new Invalid(`A password must have ${minPasswordLength} to ${maxPasswordLength} characters`)
     const { memoryKiB, passes, lanes } = this.#cost
     const salt = randomBytes(saltBytes)
     const tag = await this.#derive(text, salt, this.#cost, tagBytes)
@@ -91,7 +92,7 @@ export class Passwords {
   }
 
   async #derive(text: string, nonce: Buffer, { memoryKiB, passes, lanes }: PasswordCost, tagLength: number): Promise<Buffer> {
-    if (this.#waiting > maxWaiting) throw new Unavailable('Too many sign-ins are waiting', { retryAfterSeconds: 2 })
+    if (this.#waiting > maxWaiting) throw new Unavailable('Too many concurrent sign-ins', { retryAfterSeconds: 2 })
     this.#waiting += 1
     try {
       const tag = await thread.run({ message: text, nonce, memory: memoryKiB, passes, parallelism: lanes, tagLength })

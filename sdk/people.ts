@@ -5,12 +5,15 @@ import type { Users } from './ports/users.ts'
 import * as s from './schema.ts'
 
 /** A person as comments and the feed name them. */
-export const ShownPerson = s.Object({
-  id: s.String(),
-  fullName: s.String(),
-  avatarURL: s.String(),
-  email: s.Optional(s.String({ description: 'Only for those who may look at the account' })),
-})
+export const ShownPerson = s.model(
+  'UserSummary',
+  s.Object({
+    id: s.String(),
+    fullName: s.String(),
+    avatarURL: s.String(),
+    email: s.Optional(s.String({ description: 'Only for callers who may view the account' })),
+  }),
+)
 export type ShownPerson = s.Static<typeof ShownPerson>
 
 /** What the members of a person mean, as v1 sends it along. */
@@ -28,9 +31,6 @@ const placeOf = (provider: string): string =>
 export const identityProviderOf = (user: UserRecord, knowsEmail = true): string =>
   `${fullNameOf(user)}${knowsEmail ? ` (${user.email})` : ''} [${placeOf(user.provider)}]`
 
-/** Of people whose e-mail address is not the reader's to know: an address of a picture has it in it, as a digest. */
-export const nobodysPicture = 'https://www.gravatar.com/avatar/00000000000000000000000000000000?s=256&d=mp'
-
 /** Shows people to a caller, many in two reads: address and own picture only of accounts that they may look at. At most 1,000 ids. */
 export const peopleFor = async (
   users: Users,
@@ -43,7 +43,7 @@ export const peopleFor = async (
   return id => {
     const user = found.get(id)
     const fullName = user ? fullNameOf(user) : id === anonymousUserId ? 'Anonymous User' : ''
-    if (!user || !known.has(id)) return { id, fullName, avatarURL: nobodysPicture }
+    if (!user || !known.has(id)) return { id, fullName, avatarURL: users.avatarOf(undefined) }
     return { id, fullName, avatarURL: users.avatarOf(user), email: user.email }
   }
 }

@@ -27,8 +27,19 @@ export const takesMany = (name: Port<unknown>): boolean => name.endsWith('*')
  */
 export const behind = <T>(name: Port<T>): Port<T> => `${name}/behind` as Port<T>
 
-/** The ports something needs, by the name it uses for each. */
-export type Needs = Readonly<Record<string, Port<unknown>>>
+/** Any class, whatever its constructor takes. */
+export type Class<T = unknown> = new (...args: never[]) => T
+
+/** Names one dependency: a port that some plugin provides, or a class of the same plugin, of which there is one instance. */
+export type Token<T> = Port<T> | Class<T>
+
+/** True of a token that is a class of the plugin. */
+export const isClass = (token: Token<unknown>): token is Class => typeof token === 'function'
+
+/** The dependencies of something, by the name it uses for each. */
+export type Needs = Readonly<Record<string, Token<unknown>>>
 
 /** The instances behind `Needs`. */
-export type Resolved<N extends Needs> = { readonly [K in keyof N]: N[K] extends Port<infer T> ? T : never }
+export type Resolved<N extends Needs> = {
+  readonly [K in keyof N]: N[K] extends Port<infer T> ? T : N[K] extends Class<infer T> ? T : never
+}

@@ -15,14 +15,15 @@ export class Problem extends Error {
     status: number,
     code: string,
     message: string,
-    options: { cause?: unknown; retryAfterSeconds?: number; details?: Readonly<Record<string, unknown>> } = {},
+    options?: { cause?: unknown; retryAfterSeconds?: number; details?: Readonly<Record<string, unknown>> },
   ) {
-    super(message, 'cause' in options ? { cause: options.cause } : undefined)
+    // A plugin in plain JavaScript may give anything here; the refusal must not become an error of its own.
+    super(message, options?.cause === undefined ? undefined : { cause: options.cause })
     this.name = new.target.name
     this.status = status
     this.code = code
-    this.retryAfterSeconds = options.retryAfterSeconds
-    this.details = options.details
+    this.retryAfterSeconds = options?.retryAfterSeconds
+    this.details = options?.details
   }
 }
 
@@ -35,12 +36,26 @@ export class Invalid extends Problem {
   }
 }
 
-/** 401: no credential, or a wrong, expired or revoked one. */
+/** 401: nothing was sent that says who asks, or an account that may not be used. */
 export class NotSignedIn extends Problem {
-  constructor(message = 'Sign in, or send a valid API key in the X-API-Key header', options?: Options) {
+  constructor(message = 'Sign in or send a valid API key in the X-API-Key header', options?: Options) {
     super(401, 'not-signed-in', message, options)
   }
 }
+
+/**
+ * 401: a credential that is wrong, expired, revoked or cannot be read. Where a request brought none that is right, the kernel answers as to
+ * nobody in particular, and with this where nobody in particular is refused.
+ */
+export class WrongCredentials extends NotSignedIn {
+  constructor(message = 'Invalid credentials', options?: Options) {
+    super(message, options)
+  }
+}
+
+/** True of a refusal after which another credential of the same request may still be right. */
+export const isWrongCredential = (error: unknown): error is Problem =>
+  error instanceof WrongCredentials || error instanceof SecondFactorRequired || error instanceof TooMany
 
 /** 403: the caller may see the thing and may not do this to it. */
 export class Forbidden extends Problem {
@@ -56,10 +71,31 @@ export class TermsNotAccepted extends Problem {
   }
 }
 
+/** 401: the password was right, and the account has a second factor that has to be shown as well. */
+export class SecondFactorRequired extends Problem {
+  constructor(message: string, options?: Options) {
+    super(401, 'second-factor-required', message, options)
+  }
+}
+
+/** 403: the server requires a second factor of this account, which has none yet. */
+export class SecondFactorEnrolmentRequired extends Problem {
+  constructor(message = 'Second factor required: enrol one at /api/second-factors', options?: Options) {
+    super(403, 'second-factor-enrolment-required', message, options)
+  }
+}
+
+/** 403: the session has to authenticate again before it may do this. */
+export class StepUpRequired extends Problem {
+  constructor(message: string, options?: Options) {
+    super(403, 'step-up-required', message, options)
+  }
+}
+
 /** 404 of a resource. One body for malformed, unknown and invisible ids, so that nothing can be learned from it. */
 export class NotFound extends Problem {
   constructor(kind: string, options?: Options) {
-    super(404, 'not-found', `There is no ${kind} with this id, or you may not see it`, options)
+    super(404, 'not-found', `${kind.charAt(0).toUpperCase()}${kind.slice(1)} not found or not accessible`, options)
   }
 }
 
@@ -67,6 +103,15 @@ export class NotFound extends Problem {
 export class Conflict extends Problem {
   constructor(message: string, options?: Options) {
     super(409, 'conflict', message, options)
+  }
+}
+
+/** 409: the thing lies in the trash, where it is read, restored or deleted for good and nothing else. */
+export class InTrash extends Problem {
+  constructor(kind: string, options?: Options) {
+    const isHolder = kind === 'dataset' || kind === 'collection'
+    const what = isHolder ? 'Restore it first' : 'Restore its dataset or collection first'
+    super(409, 'in-trash', `This ${kind} is in the trash and read-only. ${what}`, options)
   }
 }
 
@@ -85,7 +130,7 @@ export class Unsupported extends Problem {
 }
 
 /**
- * 422: another server that the caller named is away, slow, or breaks off. It is no fault of ours (no 503) and none of the request's form (no 400):
+ * 422: another server that the caller named is unavailable, slow, or breaks off. It is no fault of ours (no 503) and none of the request's form (no 400):
  * another address will do, or the same one later.
  */
 export class Unreachable extends Problem {
@@ -101,7 +146,7 @@ export class TooMany extends Problem {
   }
 }
 
-/** 503: a part that this needs is away. Trying again later is right. */
+/** 503: a part that this needs is unavailable. Trying again later is right. */
 export class Unavailable extends Problem {
   constructor(message: string, options?: Options) {
     super(503, 'unavailable', message, { retryAfterSeconds: 5, ...options })
@@ -110,7 +155,7 @@ export class Unavailable extends Problem {
 
 /** 507: no space is left where bytes or records are kept. Nothing was changed. */
 export class NoSpace extends Problem {
-  constructor(message = 'The server has no space left; nothing was stored', options?: Options) {
+  constructor(message = 'No storage space left; nothing was stored', options?: Options) {
     super(507, 'no-space', message, { retryAfterSeconds: 30, ...options })
   }
 }

@@ -1,4 +1,4 @@
-/** A JSON body whose text is at hand, such as a list put together from stored records: it is sent as it is. */
+/** A JSON body whose text is available, such as a list put together from stored records: it is sent as it is. */
 export class RawJson {
   readonly text: string
 

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { Static, TSchema } from 'typebox'
+import type { JsonLimits } from './limited-json.ts'
 import type { Caller } from './model/caller.ts'
 import type { Kind, Ref } from './model/kind.ts'
 import type { Permission } from './model/permission.ts'
@@ -8,12 +9,29 @@ import type { Needs, Port, Resolved } from './port.ts'
 import type { Log } from './ports/kernel.ts'
 import type { Problem } from './problem.ts'
 
+/** Names what a right is checked on, by what path and query give: one resource, or several, of which each must pass. */
+export type Reference<I> = (input: I) => Ref | readonly Ref[]
+
+/** A right on what a reference names. */
+export interface ScopedRight<I> {
+  readonly right: Permission
+  readonly on: Reference<I>
+  readonly unscoped?: never
+}
+
+/** A right on nothing in particular: every active account has it, and for reading everybody on a public server. */
+export interface UnscopedRight {
+  readonly right: Permission
+  /** Why path and query name nothing to check it on, in a sentence: what the handler checks or holds back instead. */
+  readonly unscoped: string
+  readonly on?: never
+}
+
 /**
- * Who may call a route. A `Permission` is checked on what `of` names, else without a resource. Besides:
- * `anyone`; `reader` (everybody, but a signed-in user on a private server); `signedIn` (any active account);
- * `serverAdmin` (status Admin; an extraction key never).
+ * Who may call a route: who holds a right; or `anyone`; `reader` (everybody, but a signed-in user on a private server); `signedIn` (any active
+ * account); `serverAdmin` (status Admin; an extraction key never). A right says on what, or why on nothing: else the route neither compiles nor starts.
  */
-export type Access = Permission | 'anyone' | 'reader' | 'signedIn' | 'serverAdmin'
+export type Access<I> = 'anyone' | 'reader' | 'signedIn' | 'serverAdmin' | ScopedRight<I> | UnscopedRight
 
 /** Status → schema of the body. Every success a handler can answer with; problems need not be listed. */
 export type Responses = Readonly<Record<number, TSchema>>
@@ -115,6 +133,13 @@ export interface Request<P, Q, B> {
 /** The methods of routes; HEAD is answered as GET, OPTIONS by the kernel. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
+/**
+ * A class of heavy work: the kernel gives each caller a budget of it (`http.budgets`), and answers 429 beyond. `search` reads the index; `archive`
+ * makes a zip or bag; `import` reads one; `export` writes lists and tables of everything; `fetch` asks another server; `expand` gathers nested
+ * answers; `metadata` takes in large documents.
+ */
+export type CostClass = 'search' | 'archive' | 'import' | 'export' | 'fetch' | 'expand' | 'metadata'
+
 /** One declaration that yields the HTTP route, validation, permission, OpenAPI and the typed client. */
 export interface RouteDeclaration<N extends Needs, P, Q, B, R extends Responses> {
   readonly method: Method
@@ -125,19 +150,26 @@ export interface RouteDeclaration<N extends Needs, P, Q, B, R extends Responses>
   readonly summary: string
   /** For the API page: effects, quirks kept, what differs from v1. */
   readonly description?: string
-  readonly permission: Access
-  /** What the permission is checked on: each of them must pass. Ids come from path or query. */
-  readonly of?: (input: Given<P> & Given<Q>) => Ref | readonly Ref[]
-  /** Further checks, such as the other end of a move. */
-  readonly also?: readonly { readonly permission: Permission; readonly of: (input: Given<P> & Given<Q>) => Ref | readonly Ref[] }[]
+  readonly permission: Access<Given<P> & Given<Q>>
+  /** Further rights that it takes, checked in this order, such as that on the other end of a move. */
+  readonly alsoRequires?: readonly ScopedRight<Given<P> & Given<Q>>[]
   readonly params?: P
   readonly query?: Q
   readonly body?: B
-  /** Upper bound of a JSON body in bytes; 1 MiB unless said (metadata: 10 MiB). */
+  /** Set where one request can cost much: what its caller pays it from. */
+  readonly cost?: CostClass
+  /** Upper bound of a JSON body in bytes; 1 MiB by default (metadata: 10 MiB). */
   readonly maxBodyBytes?: number
+  /** Other limits of a JSON body than those of the settings `http.maxJsonMembers` and `http.maxJsonLeaves`, and 64 levels. */
+  readonly jsonLimits?: Partial<Omit<JsonLimits, 'maxBytes'>>
+  /** The handler waits for others, possibly for minutes: a large body then occupies no place while it runs. */
+  readonly isLong?: boolean
   /** What v1 sends as status for a body that is missing or wrong, when it is not 400. */
   readonly responses: R
-  /** Problems it may answer with, for the API page. */
+  /**
+   * Problems it may answer with, besides those that follow from permission, input and method (`core/http/declared-answers.ts`). Checked: in every test
+   * that boots a server, `core/http/testing/answer-check.ts` fails the run for a status that neither gives.
+   */
   readonly throws?: readonly (new (
     ...args: never[]
   ) => Problem)[]
@@ -154,10 +186,26 @@ export interface RouteDeclaration<N extends Needs, P, Q, B, R extends Responses>
    * and the account itself, which no limited key and no extraction key may touch.
    */
   readonly limitedKeys?: 'allowed' | 'refused'
+  /**
+   * `allowed`: extractors need it, so the key of a job (`Caller.limits.job`) may call it, for what the job is about. Every other route refuses such a key.
+   */
+  readonly jobKeys?: 'allowed'
+  /**
+   * `allowed`: although this changes something, it only reads what it names in the trash, restores it, or deletes it for good; the permission says which.
+   * Every other route that changes something is refused (409) for each resource that `permission` and `alsoRequires` name and that lies in the trash.
+   */
+  readonly inTrash?: 'allowed'
   /** Never looks at who asks: the caller is anonymous and a wrong or stale credential does no harm (pages, scripts, signing in). */
   readonly ignoresCredentials?: boolean
   /** Also for those who have not accepted the terms of service yet: what they read, accept or leave by. Every other route refuses them. */
   readonly beforeTerms?: boolean
+  /** Also for those of whom a second factor is required and who have none yet, as is every route with `beforeTerms`. */
+  readonly beforeEnrolment?: boolean
+  /**
+   * Whether a session must have authenticated recently with its strongest factor. By default: what changes something by `serverAdmin`. In
+   * superadmin mode every route but those that say `false`.
+   */
+  readonly stepUp?: boolean
   /** Sent with every answer, refusals included, and with the answer to OPTIONS: for protocols that ask for that. */
   readonly headers?: Readonly<Record<string, string>>
   readonly handle: (request: Request<P, Q, B>, needs: Resolved<N>) => Promise<Reply<NoInfer<R>>>
@@ -187,7 +235,7 @@ export const routesFor =
     declaration,
   })
 
-/** Names one thing of a kind by a parameter: `of: one('dataset')` for `:id`, `one('space', 'space')` for another name. */
-export const one =
-  (kind: Kind, parameter = 'id') =>
-  (input: Readonly<Record<string, unknown>>): Ref => ({ kind, id: String(input[parameter]) })
+/** The resource that a parameter of path or query names: `on: ref('dataset', 'id')`. Compiles where there is such a parameter and it is text. */
+export const ref =
+  <const N extends string>(kind: Kind, parameter: N): ((input: Readonly<Record<N, string>>) => Ref) =>
+  input => ({ kind, id: String(input[parameter]) })

@@ -36,7 +36,7 @@ const record: typeof TypeBox.Record = (key: { readonly pattern?: string }, value
 
 /**
  * TypeBox's constructors under TypeBox's own names and types, made without loading it: only ajv reads the schemas at run time, and TypeBox's
- * 300 modules would cost a start a quarter of its time and 22 MB (docs/decisions/0033).
+ * 300 modules would cost a start a quarter of its time and 22 MB (docs/decisions/0003).
  */
 export {
   array as Array,

@@ -41,9 +41,23 @@ export const toV1Date = (time: Date | string): string => {
   return `${days[date.getUTCDay()]} ${months[date.getUTCMonth()]} ${two(date.getUTCDate())} ${clock} UTC ${date.getUTCFullYear()}`
 }
 
+/** Key of the schema annotation that holds the name of a model. */
+export const modelName = 'x-model'
+
+/**
+ * Names a schema in the field's words: OpenAPI shows it once, as `#/components/schemas/<name>`, and clients generated from it get a type of that
+ * name. Validation sees the schema as it is. A name belongs to one schema; an OpenAPI document of two different ones is refused. The example,
+ * where a written one reads better than the one derived from the members, must be valid.
+ */
+export const model = <T extends TSchema>(name: string, schema: T, example?: Static<T>): T => ({
+  ...schema,
+  [modelName]: name,
+  ...(example === undefined ? {} : { examples: [example] }),
+})
+
 /** Clowder's `{"status":"success"}`. */
 export const success = (): TUnsafe<{ readonly status: string }> =>
-  Type.Unsafe<{ readonly status: string }>(Type.Object({ status: Type.Literal('success') }))
+  Type.Unsafe<{ readonly status: string }>(model('Success', Type.Object({ status: Type.Literal('success') })))
 
 /** Any JSON value, stored and returned verbatim. */
 export const json = () => Type.Unknown()
@@ -57,8 +71,12 @@ export const text = (): TUnsafe<string> => Type.Unsafe<string>({ type: 'string',
 /** No body at all. */
 export const empty = (): TUnsafe<undefined> => Type.Unsafe<undefined>({ [bodyKind]: 'empty' })
 
-/** A body of bytes: an answer gives a `Bytes`, see `bytes.ts`. */
-export const bytes = <T>(): TUnsafe<T> => Type.Unsafe<T>({ type: 'string', format: 'binary', [bodyKind]: 'bytes' })
+/**
+ * A body of bytes: an answer gives a `Bytes`, see `bytes.ts`. Bytes that a handler makes say what they are, by media type:
+ * `s.bytes<Bytes>({ 'text/csv': s.bytes(), 'application/json': s.Array(Row) })`. Those that somebody sent in may be of any type.
+ */
+export const bytes = <T>(content?: Readonly<Record<string, TSchema>>): TUnsafe<T> =>
+  Type.Unsafe<T>({ type: 'string', format: 'binary', [bodyKind]: 'bytes', ...(content ? { 'x-content': content } : {}) })
 
 /** A JSON array of any length, written row by row as they come, with back-pressure: for lists that v1 does not page. */
 export const rows = <T extends TSchema>(item: T): TUnsafe<AsyncIterable<Static<T>>> =>

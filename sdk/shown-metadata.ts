@@ -8,7 +8,13 @@ export interface ShownMetadata {
   readonly id: string
   readonly attached_to: { readonly resource_type: string; readonly url: string }
   readonly created_at: string
-  readonly agent: { readonly '@type': string; readonly name: string; readonly extractor_id?: string; readonly user_id?: string }
+  readonly agent: {
+    readonly '@type': string
+    readonly name: string
+    readonly extractor_id?: string
+    readonly user_id?: string
+    readonly attributed_to?: string
+  }
   readonly content: Json
 }
 
@@ -28,6 +34,7 @@ export const shownMetadata = (
     name: agent.name,
     ...(agent.extractorId === null ? {} : { extractor_id: agent.extractorId }),
     ...(agent.userId === null ? {} : { user_id: userUrl(agent.userId, baseUrl) }),
+    ...(agent.attributedTo === undefined ? {} : { attributed_to: agent.attributedTo }),
   },
   content,
 })

@@ -34,7 +34,7 @@ export interface Opening {
   readonly cacheMiB: number
   /** The file never grows beyond this; 0 for no limit. */
   readonly maxSizeMiB: number
-  /** Pages of the log that are copied into the file at once; 2,000 unless said. Larger batches of random pages write each page less often. */
+  /** Pages of the log that are copied into the file at once; 2,000 by default. Larger batches of random pages write each page less often. */
   readonly checkpointPages?: number
 }
 
@@ -50,6 +50,7 @@ export class Connection {
   #statements = new Map<string, StatementSync>()
   /** What `each` does with a row; undefined until it is used first. */
   #step: ((cells: Cells) => boolean) | undefined
+  #isInDoubt = false
 
   constructor({ file, readOnly, cacheMiB, maxSizeMiB, checkpointPages = 2000 }: Opening) {
     this.#db = new DatabaseSync(file, { readOnly, timeout: 1000 })
@@ -124,12 +125,29 @@ export class Connection {
     this.run('BEGIN IMMEDIATE')
     try {
       const result = work()
-      this.run('COMMIT')
+      this.#commit()
       return result
     } catch (error) {
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK')
       throw error
     }
+  }
+
+  #commit(): void {
+    try {
+      this.run('COMMIT')
+    } catch (error) {
+      if (sqliteCodeOf(error) === sqliteCodes.ioError) this.#isInDoubt = true
+      throw error
+    }
+  }
+
+  /**
+   * True after a COMMIT failed with an I/O error, such as a failed fsync. Its frames may lie whole in the log, beyond what the shared memory
+   * counts as committed: a recovery of the log, after a crash, would bring them back. See `replaceInDoubt`.
+   */
+  get isInDoubt(): boolean {
+    return this.#isInDoubt
   }
 
   /** Runs `work` on one unchanging view of the data. */
@@ -146,4 +164,27 @@ export class Connection {
     this.#statements.clear()
     this.#db.close()
   }
+}
+
+const failedCommits = 'CREATE TABLE IF NOT EXISTS failed_commits(id INTEGER PRIMARY KEY, at TEXT NOT NULL)'
+
+/**
+ * A new connection in the place of one that is in doubt. Its first transaction is written, through a descriptor of its own, over the frames of
+ * the failed one, whose checksums then no longer follow from what precedes them: no recovery finds it again. The connection in doubt is closed
+ * only after that, since closing the last one would leave the log to a recovery. Throws what SQLite throws while the disk does not work; the
+ * connection in doubt then stays open and must be kept for the next attempt.
+ */
+export const replaceInDoubt = (inDoubt: Connection, opening: Opening): Connection => {
+  const connection = new Connection(opening)
+  try {
+    connection.transaction(() => {
+      connection.exec(failedCommits)
+      connection.insert('INSERT INTO failed_commits(at) VALUES (?)', new Date().toISOString())
+    })
+  } catch (error) {
+    connection.close()
+    throw error
+  }
+  inDoubt.close()
+  return connection
 }

@@ -1,26 +1,22 @@
 import 'reflect-metadata/lite'
 import { inject, injectable } from 'tsyringe'
-import type { Port } from './port.ts'
+import type { Class, Token } from './port.ts'
 
-/** Any class, whatever its constructor takes. */
-export type Class<T = unknown> = new (...args: never[]) => T
+type Tokens<A extends readonly unknown[]> = { [K in keyof A]: Token<A[K]> }
 
-type Ports<A extends readonly unknown[]> = { [K in keyof A]: Port<A[K]> }
-
-const wired = new WeakMap<Class, readonly Port<unknown>[]>()
+const wired = new WeakMap<Class, readonly Token<unknown>[]>()
 
 /**
- * Says which ports a constructor takes, in order: `wire(DiskBlobs, Config, Log)`. A port out of order is a type error.
- * Node cannot strip decorators, so this calls tsyringe's as functions. The plugin's needs are read from here.
+ * Says what a constructor takes, in order: `wire(DiskBlobs, Config, Log, SegmentFiles)`, each a port or a class of the same plugin. One out of order is a type
+ * error. Node cannot strip decorators, so this calls tsyringe's as functions. The plugin's needs are read from here.
  */
-export function wire<A extends unknown[], T>(cls: new (...args: A) => T, ...ports: Ports<NoInfer<A>>): void {
-  const tokens = ports as readonly Port<unknown>[]
+export function wire<A extends unknown[], T>(cls: new (...args: A) => T, ...tokens: Tokens<NoInfer<A>>): void {
   tokens.forEach((token, at) => {
     inject(token as string)(cls, undefined, at)
   })
   injectable()(cls as never)
-  wired.set(cls as Class, tokens)
+  wired.set(cls as Class, tokens as readonly Token<unknown>[])
 }
 
-/** The ports a class was wired with; none for a class without a constructor. */
-export const needsOf = (cls: Class): readonly Port<unknown>[] => wired.get(cls) ?? []
+/** What a class was wired with; nothing for a class without a constructor. */
+export const needsOf = (cls: Class): readonly Token<unknown>[] => wired.get(cls) ?? []

@@ -55,8 +55,8 @@ const broken: readonly Case[] = [
   ['no part', end, 400, /./],
   ['another boundary', `--other\r\n\r\n--other--\r\n`, 400, /./],
   ['an empty body', '', 400, /./],
-  ['no end', file('a.txt'), 400, /ended before/],
-  ['half a header', `--${boundary}\r\nContent-Disposition: form-data; na`, 400, /ended before/],
+  ['no end', file('a.txt'), 400, /end of the body/],
+  ['half a header', `--${boundary}\r\nContent-Disposition: form-data; na`, 400, /end of the body/],
   ['a part without header', `${part('')}${end}`, 400, /header|Content-Disposition/],
   ['a part of another kind', part('Content-Disposition: attachment; filename="a.txt"') + end, 400, /form-data/],
   ['a part without a name', part('Content-Disposition: form-data; filename="a.txt"') + end, 400, /name/],
@@ -136,19 +136,19 @@ test.serial('targets that are wrong, unknown or missing are refused, with the by
   const elsewhere = `${field('dataset_id', unknownId)}${body}`
   await refusedAll(t, '/api/files/uploadToDataset', [
     ['no dataset', body, 400, /dataset_id is missing/],
-    ['an unknown dataset in a field', elsewhere, 404, /no dataset/],
-    ['a dataset that is a file', field('dataset_id', String(someFile)) + body, 404, /no dataset/],
-    ['nonsense', field('dataset_id', '../..') + body, 404, /no dataset/],
+    ['an unknown dataset in a field', elsewhere, 404, /^Dataset not found/],
+    ['a dataset that is a file', field('dataset_id', String(someFile)) + body, 404, /^Dataset not found/],
+    ['nonsense', field('dataset_id', '../..') + body, 404, /^Dataset not found/],
     [
       'a folder after the file',
       file('a.txt') + field('dataset_id', String(dataset)) + field('folder_id', unknownId) + end,
       404,
-      /no folder/,
+      /^Folder not found/,
     ],
   ])
-  await refusedAll(t, `/api/uploadToDataset/${dataset}?folder_id=${unknownId}`, [['an unknown folder', body, 404, /no folder/]])
-  await refusedAll(t, `/api/uploadToDataset/${dataset}?folder_id=${dataset}`, [['a dataset as a folder', body, 404, /no folder/]])
-  await refusedAll(t, `/api/uploadToDataset/${unknownId}`, [['an unknown dataset', body, 404, /no dataset/]])
+  await refusedAll(t, `/api/uploadToDataset/${dataset}?folder_id=${unknownId}`, [['an unknown folder', body, 404, /^Folder not found/]])
+  await refusedAll(t, `/api/uploadToDataset/${dataset}?folder_id=${dataset}`, [['a dataset as a folder', body, 404, /^Folder not found/]])
+  await refusedAll(t, `/api/uploadToDataset/${unknownId}`, [['an unknown dataset', body, 404, /^Dataset not found/]])
   await refusedAll(t, `/api/files?folder_id=${folder}`, [
     ['a folder in a field, and no dataset', field('folder_id', String(folder)) + body, 400, /folder_id/],
   ])

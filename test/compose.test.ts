@@ -1,8 +1,9 @@
+import { spawnSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import test from 'ava'
 import { parse } from 'yaml'
-import { loadConfig } from '../core/config.ts'
+import { loadConfig } from '../core/kernel/config.ts'
 
 interface Service {
   readonly image?: string
@@ -12,6 +13,7 @@ interface Service {
   readonly volumes?: readonly string[]
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>
   readonly environment?: Readonly<Record<string, string>>
+  readonly command?: readonly string[]
   readonly healthcheck?: { readonly test: readonly string[] }
 }
 interface Compose {
@@ -27,8 +29,9 @@ const forTests = await composeOf('test/servers.compose.yml')
 const services = Object.entries(compose.services)
 const inProfile = (...names: readonly string[]) => services.filter(([, { profiles = [] }]) => profiles.some(name => names.includes(name)))
 
-/** As docker compose fills it in where nobody has set a variable. */
-const filled = (text: string): string => text.replace(/\$\{\w+:-([^}]*)\}/g, '$1')
+const password = '0123456789abcdef'
+/** As docker compose fills it in where the passwords are set and nothing else. */
+const filled = (text: string): string => text.replace(/\$\{\w+:-([^}]*)\}/g, (_, preset: string) => preset || password)
 const environmentOf = ({ environment = {} }: Service) =>
   Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, filled(value)]))
 
@@ -43,7 +46,7 @@ test('a profile starts what it says: one server by default, two kernels with the
       .map(([name]) => name)
       .sort()
   t.deepEqual(names('default'), ['pounce'])
-  t.deepEqual(names('full'), ['elasticsearch', 'kernel-1', 'kernel-2', 'mongodb', 'postgis', 'proxy', 'rabbitmq', 's3'])
+  t.deepEqual(names('full'), ['elasticsearch', 'kernel-1', 'kernel-2', 'mongodb', 'passwords', 'postgis', 'proxy', 'rabbitmq', 's3'])
   t.deepEqual(names('extractors'), ['wordcount'])
   t.regex(await read('.env'), /^COMPOSE_PROFILES=default$/m)
 })
@@ -79,6 +82,7 @@ test('whoever waits for a service waits until it is healthy, and it can say so',
   const ownCheck = (await read('Dockerfile')).includes('HEALTHCHECK')
   for (const [name, { depends_on = {} }] of services)
     for (const [needed, { condition }] of Object.entries(depends_on)) {
+      if (condition === 'service_completed_successfully') continue
       t.is(condition, 'service_healthy', `${name} → ${needed}`)
       const service = compose.services[needed]
       t.true(service?.healthcheck !== undefined || (service?.build !== undefined && ownCheck), `${needed} has no health check`)
@@ -103,4 +107,38 @@ test('the proxy hands on to every kernel and asks each whether it is ready', asy
   t.deepEqual(upstreams.trim().split(' '), ['kernel-1:9000', 'kernel-2:9000'])
   t.regex(proxy, /health_uri \/readyz/)
   t.true(compose.services['proxy']?.volumes?.some(volume => volume.startsWith('./config/Caddyfile:')))
+})
+
+const servers = ['elasticsearch', 'mongodb', 'postgis', 'rabbitmq', 's3']
+const given = /\$\{(\w+):-\}/
+
+test('no password has a default, and no server starts before each of them is set', t => {
+  const secrets = services.flatMap(([name, { environment = {} }]) =>
+    Object.entries(environment)
+      .filter(([key, value]) => /PASS|SECRET|URI$|URL$/.test(key) && (/:[^/]*@/.test(value) || !value.includes('://')))
+      .map(([key, value]) => [name, key, value] as const),
+  )
+  t.true(secrets.length > 10)
+  for (const [name, key, value] of secrets) t.regex(value, given, `${name}: ${key}`)
+  for (const name of servers) t.is(compose.services[name]?.depends_on?.['passwords']?.condition, 'service_completed_successfully', name)
+  t.is(compose.services['elasticsearch']?.environment?.['xpack.security.enabled'], 'true')
+  t.truthy(compose.services['mongodb']?.environment?.['MONGO_INITDB_ROOT_PASSWORD'])
+})
+
+test('a missing or short password ends the start with its name', t => {
+  const script = (compose.services['passwords']?.command?.[0] ?? '').replaceAll('$$', '$')
+  const names = Object.keys(compose.services['passwords']?.environment ?? {})
+  t.is(names.length, servers.length)
+  const run = (changed: Readonly<Record<string, string>>) =>
+    spawnSync('/bin/sh', ['-c', script], {
+      env: { ...Object.fromEntries(names.map(name => [name, password])), ...changed },
+      encoding: 'utf8',
+    })
+  t.is(run({}).status, 0)
+  for (const name of names)
+    for (const value of ['', 'short', `${password}@`, `${password}/../`]) {
+      const { status, stdout } = run({ [name]: value })
+      t.is(status, 1, `${name}=${value}`)
+      t.regex(stdout, new RegExp(name))
+    }
 })

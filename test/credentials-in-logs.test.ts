@@ -10,6 +10,7 @@ test('nothing that a server writes shows a credential, right or wrong, however i
   const token = /pounce_session=([\w-]+)/.exec(signedIn.headers.get('set-cookie') ?? '')?.[1] ?? ''
   t.is(token.length, 43)
   const [wrongKey, wrongToken, wrongPassword] = ['0wrong0key0of0somebody0', '0wrong0token0of0somebody0', '0wrong0password0of0somebody0']
+  const jobKey = `job_${'0wrong0key0of0a0job0aa'.repeat(5)}`
   const me = (headers: Record<string, string>, query = '') => server.as()(`/api/me${query}`, { headers })
   const answers = await Promise.all([
     me({ 'x-api-key': key }),
@@ -19,6 +20,8 @@ test('nothing that a server writes shows a credential, right or wrong, however i
     me({ authorization: basic(email, password) }),
     me({ 'x-api-key': wrongKey }),
     me({}, `?key=${wrongKey}`),
+    me({ 'x-api-key': jobKey }),
+    me({}, `?key=${jobKey}`),
     me({ authorization: `Bearer ${wrongToken}` }),
     me({ authorization: `Basic${wrongToken}` }),
     me({ authorization: basic(email, wrongPassword) }),
@@ -44,6 +47,7 @@ test('nothing that a server writes shows a credential, right or wrong, however i
     token,
     password,
     wrongKey,
+    jobKey,
     wrongToken,
     wrongPassword,
     btoa(`${email}:${password}`),

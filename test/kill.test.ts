@@ -1,17 +1,18 @@
 import { readdir } from 'node:fs/promises'
 import test, { type ExecutionContext } from 'ava'
 import { type BlobEntry, BlobStore, Counters, DocumentStore, MetadataDocuments, type Transport, Transports } from 'pounce/sdk'
-import { bootForTest, type TestServer } from 'pounce/sdk/testing'
+import { bootForTest, type TestServer, usualOrFull } from 'pounce/sdk/testing'
 import { files } from '../plugins/resources/files/collection.ts'
 import { previews, thumbnails } from '../plugins/resources/previews/collections.ts'
 import { dataFolder, runPounce } from './support/child-server.ts'
 import { dice } from './support/dice.ts'
+import { extracted } from './support/extracted.ts'
 import { type Acked, eachOf, KilledServer } from './support/killed-server.ts'
 import { ok } from './support/scene.ts'
 import { digestOf } from './support/streams.ts'
 import { drained, until } from './support/until.ts'
 
-const kills = 50
+const kills = usualOrFull(12, 50)
 const uploaders = 8
 
 const outOfLuck = 'StatusMessage.error: The server ended during 5 runs of this'
@@ -20,6 +21,7 @@ const outOfLuck = 'StatusMessage.error: The server ended during 5 runs of this'
 const faultOf = async (server: KilledServer, { id, name, token, sizeBytes, sha256 }: Acked): Promise<string | undefined> => {
   const look = () => ok<Record<string, string>>(server.call(`/api/files/${id}/metadata`))
   const info = await until(`${name} to be PROCESSED`, look, ({ status }) => status === 'PROCESSED', 60_000)
+  await extracted(path => server.call(path), id, 60_000)
   const seen = [info['filename'], info['size'], info['sha256']].join()
   if (seen !== [name, sizeBytes, sha256].join()) return `${name} has the record ${seen}`
   const answer = await server.call(`/api/files/${id}/blob?tracking=false`)
@@ -30,7 +32,7 @@ const faultOf = async (server: KilledServer, { id, name, token, sizeBytes, sha25
   return results.map(each => each.id).join() === id ? undefined : `${name} is found as ${JSON.stringify(results)}`
 }
 
-/** How the run that an upload asked for ended: `done`, put aside after five ends of the server, or something that must not be. */
+/** How the run that an upload asked for ended: `done`, dead-lettered after five ends of the server, or something that must not be. */
 const runOf = async (server: KilledServer, { id, name, sha256 }: Acked): Promise<string> => {
   const runs = await ok<{ extractor_id: string; status: string }[]>(server.call(`/api/files/${id}/extractions`))
   const documents = await ok<{ content: { sha256: string } }[]>(server.call(`/api/files/${id}/metadata.jsonld`))
@@ -38,14 +40,14 @@ const runOf = async (server: KilledServer, { id, name, sha256 }: Acked): Promise
   const found = documents.map(each => each.content.sha256).join()
   if (run?.extractor_id === 'pounce.digest' && others.length === 0) {
     if (run.status === 'DONE' && found === sha256) return 'done'
-    if (run.status === outOfLuck && found === '') return 'put aside'
+    // The fifth end may have come between what it found and its last word.
+    if (run.status === outOfLuck && ['', sha256].includes(found)) return 'dead-lettered'
   }
   return `${name}: ${JSON.stringify({ runs, documents })}`
 }
 
-test('50 kills under 8 uploaders lose nothing that was answered and leave nothing that belongs to no record', async t => {
-  // Half a minute on a machine that does nothing else.
-  t.timeout(280_000)
+test('kills under 8 uploaders lose nothing that was answered and leave nothing that belongs to no record', async t => {
+  t.timeout(900_000)
   const random = dice()
   t.log(`seed ${random.seed}`)
   const server = new KilledServer(await dataFolder(t), random)
@@ -73,7 +75,7 @@ test('50 kills under 8 uploaders lose nothing that was answered and leave nothin
   t.deepEqual(faults, [])
   for (const each of acked.filter(({ extract }) => extract)) {
     const run = await runOf(server, each)
-    t.true(run === 'done' || run === 'put aside', run)
+    t.true(run === 'done' || run === 'dead-lettered', run)
   }
   await idle(server)
   await drained(server.call, 60_000)
@@ -104,7 +106,7 @@ const nothingLeft = async (t: ExecutionContext, { folder, acked }: KilledServer)
   const documents = kernel.get(DocumentStore)
   // Those too whose answer a kill cut off.
   const all = await Array.fromAsync(documents.scan(files, { using: 'byCreated' }))
-  t.log(`${await reviveAll(kernel, all)} runs had seen five ends of the server and were put aside`)
+  t.log(`${await reviveAll(kernel, all)} runs had seen five ends of the server and were dead-lettered`)
   const named = all.map(file => file.blob)
   const bytes = all.reduce((sum, file) => sum + file.sizeBytes, 0)
   t.true(all.every(file => file.status === 'PROCESSED'))
@@ -128,7 +130,7 @@ const queueOf = (kernel: TestServer): Transport => {
   return queue
 }
 
-/** Jobs that were put aside are not lost: they run when somebody asks for it. How many there were. */
+/** Jobs that were dead-lettered are not lost: they run when somebody asks for it. How many there were. */
 const reviveAll = async (kernel: TestServer, all: readonly { readonly id: string }[]): Promise<number> => {
   const transport = queueOf(kernel)
   let revived = 0

@@ -109,12 +109,12 @@ live('points move from SQLite to PostGIS through kills, and back', async t => {
   t.like(JSON.parse(moved.out), { points: data.count, documents: 0, blobs: 0, verified: 'counts and checksums' })
   t.true(await holdsAll(target))
   t.true(await rtreeHoldsAll(t, folder))
-  t.is(await pointsOn(t, filled, { ...settings, POUNCE_USE: 'geo.postgis' }), countOfFirst)
+  t.is(await pointsOn(t, filled, { ...settings, POUNCE_REPLACE_PLUGINS: 'geo.postgis' }), countOfFirst)
 
   const back = ['migrate', '--from', onPostgis, '--to', onRtree]
   const full = await runPounceWith(settings, folder, ...back)
   t.is(full.code, 1)
-  t.regex(full.err, /not empty: it holds points/)
+  t.regex(full.err, /not empty: it contains datapoints/)
   await rm(join(folder, 'geo'), { recursive: true })
   const returned = await runPounceWith(settings, folder, ...back)
   t.is(returned.code, 0, returned.err)
@@ -127,26 +127,26 @@ liveEverywhere('points move together with records and bytes', async t => {
   const { folder } = filled
   const schema = testSchema(t, url('POSTGIS'))
   const { settings: others } = await placesOn(t, urlOf, ['documents.mongodb', 'blobs.s3'])
-  const { POUNCE_USE: use = '', ...places } = others
+  const { POUNCE_REPLACE_PLUGINS: use = '', ...places } = others
   const settings = { ...places, POUNCE_GEO__POSTGIS__URL: url('POSTGIS'), POUNCE_GEO__POSTGIS__SCHEMA: schema }
   const { code, out, err } = await runPounceWith(settings, folder, 'migrate', '--from', onRtree, '--to', 'mongodb+s3+postgis')
   t.is(code, 0, err)
   t.like(JSON.parse(out), { points: data.count })
   t.regex(out, /"search": "rebuilt/)
-  t.is(await pointsOn(t, filled, { ...settings, POUNCE_USE: `${use},geo.postgis` }), countOfFirst)
+  t.is(await pointsOn(t, filled, { ...settings, POUNCE_REPLACE_PLUGINS: `${use},geo.postgis` }), countOfFirst)
 })
 
 live('what cannot be moved is refused before anything is touched', async t => {
   const folder = await dataFolder(t)
   const settings = { POUNCE_GEO__POSTGIS__URL: url('POSTGIS'), POUNCE_GEO__POSTGIS__SCHEMA: testSchema(t, url('POSTGIS')) }
   const refused = [
-    [['--from', onRtree, '--to', 'sqlite+disk'], /store of points on both sides, or on neither/],
-    [['--from', 'sqlite+disk', '--to', onPostgis], /store of points on both sides, or on neither/],
+    [['--from', onRtree, '--to', 'sqlite+disk'], /datapoint store on both sides, or on neither/],
+    [['--from', 'sqlite+disk', '--to', onPostgis], /datapoint store on both sides, or on neither/],
     [['--from', onRtree, '--to', 'sqlite+disk+oracle'], /geo\.oracle is not part/],
-    [['--from', `${onRtree}+x`, '--to', onPostgis], /name the store of records and the store of bytes/],
-    [['--from', 'sqlite+disk+', '--to', onPostgis], /name the store of records and the store of bytes/],
-    [['--from', onRtree, '--to', onRtree], /nothing to move/],
-    [['--from', onRtree, '--to', onPostgis], /holds no installation/],
+    [['--from', `${onRtree}+x`, '--to', onPostgis], /name the document store and the blob store/],
+    [['--from', 'sqlite+disk+', '--to', onPostgis], /name the document store and the blob store/],
+    [['--from', onRtree, '--to', onRtree], /nothing to migrate/],
+    [['--from', onRtree, '--to', onPostgis], /No installation found in the source/],
   ] as const
   for (const [options, message] of refused) {
     const { code, err } = await runPounceWith(settings, folder, 'migrate', ...options)

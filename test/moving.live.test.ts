@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava'
 import { liveTests, silent, testBytes } from 'pounce/sdk/testing'
+import { BucketObjects } from '../plugins/blobs/s3/bucket-objects.ts'
 import { S3Connection } from '../plugins/blobs/s3/connection.ts'
-import { Objects } from '../plugins/blobs/s3/objects.ts'
 import { freshConfig } from '../plugins/blobs/s3/test-store.ts'
 import { adminKey, type ChildServer, childServer, dataFolder, runPounceWith, startChild, startPounce } from './support/child-server.ts'
 import { newDataset, ok, upload } from './support/scene.ts'
@@ -43,9 +43,9 @@ const checkAll = async (t: ExecutionContext, server: ChildServer, { key, dataset
   t.is((await ok<{ name: string }>(call(`/api/datasets/${dataset}`))).name, 'Moved leaves')
   const found = async () => (await ok<{ count: number }>(call('/api/search?query=tag:oak'))).count
   t.is(await until('the search to find it', found, count => count === 1), 1)
-  const id = await upload(call, dataset, 'after the move')
-  t.is(await (await call(`/api/files/${id}`)).text(), 'after the move')
-  files.set(id, Buffer.from('after the move'))
+  const id = await upload(call, dataset, 'after the migration')
+  t.is(await (await call(`/api/files/${id}`)).text(), 'after the migration')
+  files.set(id, Buffer.from('after the migration'))
   await drained(call)
 }
 
@@ -56,7 +56,7 @@ const stop = async (server: ChildServer): Promise<void> => {
 
 type Settings = Readonly<Record<string, string>>
 
-const without = ({ POUNCE_USE: _use, ...settings }: Settings): Settings => settings
+const without = ({ POUNCE_REPLACE_PLUGINS: _use, ...settings }: Settings): Settings => settings
 
 /** Runs the command and kills it as soon as so many objects are in the bucket. */
 const killedWhen = async (count: number, settings: Settings, folder: string, words: readonly string[]): Promise<void> => {
@@ -64,7 +64,7 @@ const killedWhen = async (count: number, settings: Settings, folder: string, wor
   const connection = new S3Connection({ ...freshConfig(url('S3')), bucket }, silent)
   await connection.start()
   const running = startPounce(without(settings), folder, ...words)
-  const objects = async () => (await Array.fromAsync(new Objects(connection).list(''))).length
+  const objects = async () => (await Array.fromAsync(new BucketObjects(connection).list(''))).length
   const ended = running.ended.then(end => Promise.reject(new Error(`it ended before that: ${end.code} ${end.err}`)))
   await Promise.race([until('objects in the bucket', objects, seen => seen >= count, 60_000), ended])
   running.signal('SIGKILL')
@@ -119,12 +119,12 @@ live('what cannot be moved is refused before anything is touched', async t => {
   const folder = await dataFolder(t)
   const { settings } = await placesOn(t, url, ['documents.mongodb', 'blobs.s3'])
   const refused = [
-    [['--from', 'sqlite+disk'], /Say both/],
-    [['--from', 'sqlite', '--to', 'mongodb+s3'], /--from sqlite: name the store of records and the store of bytes/],
+    [['--from', 'sqlite+disk'], /Give both options/],
+    [['--from', 'sqlite', '--to', 'mongodb+s3'], /--from sqlite: name the document store and the blob store/],
     [['--from', 'sqlite+disk', '--to', 'oracle+s3'], /documents\.oracle is not part/],
-    [['--from', 'sqlite+sweep', '--to', 'mongodb+s3'], /keeps neither/],
-    [['--from', 'sqlite+disk', '--to', 'sqlite+disk'], /nothing to move/],
-    [['--from', 'sqlite+disk', '--to', 'mongodb+s3'], /holds no installation/],
+    [['--from', 'sqlite+sweep', '--to', 'mongodb+s3'], /is neither/],
+    [['--from', 'sqlite+disk', '--to', 'sqlite+disk'], /nothing to migrate/],
+    [['--from', 'sqlite+disk', '--to', 'mongodb+s3'], /No installation found in the source/],
   ] as const
   for (const [options, message] of refused) {
     const { code, err } = await runPounceWith(without(settings), folder, 'migrate', ...options)

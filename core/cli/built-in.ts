@@ -1,5 +1,5 @@
 import type { Command } from 'pounce/sdk'
-import type { ConfigSources } from '../config.ts'
+import type { ConfigSources } from '../kernel/config.ts'
 import type { Output } from './output.ts'
 
 /** What a command of the kernel works with. */
@@ -18,7 +18,7 @@ export type Run = (context: Context) => Promise<unknown>
 /** A command of the kernel. Its code is loaded when it is called. */
 export type BuiltIn = Omit<Command, 'run'> & { load(): Promise<Run> }
 
-const eventArguments = [{ name: 'consumer', summary: 'Who failed, as `events parked` lists it; `all` for every parked event' }]
+const eventArguments = [{ name: 'consumer', summary: 'Consumer as listed by `events parked`, or `all` for every dead letter' }]
 
 const eventOption = { name: 'event', summary: 'Only the event with this id', takesValue: true }
 
@@ -32,30 +32,31 @@ export const builtIns: readonly BuiltIn[] = [
   },
   {
     name: 'config check',
-    summary: 'Check the settings and the plugins without starting anything',
+    summary: 'Validate the settings and the plugins without starting',
     load: async () => (await import('./config-commands.ts')).checkConfig,
   },
   {
     name: 'plugin list',
-    summary: 'List the plugins in the order of their start',
+    summary: 'List the plugins in start order',
     load: async () => (await import('./plugin-list.ts')).listPlugins,
   },
   {
     name: 'migrate',
-    summary: 'Move the installation to other stores (--from, --to), or list migrations',
+    summary: 'Migrate the installation to other stores (--from, --to), or list migrations',
     options: [
       {
         name: 'from',
-        summary: 'Stores of records and bytes it is in, such as sqlite+disk; with a third part the points move, too: sqlite+disk+rtree',
+        summary:
+          'Current stores of records and bytes, such as sqlite+disk; with a third part datapoints are migrated too: sqlite+disk+rtree',
         takesValue: true,
       },
       {
         name: 'to',
-        summary: 'Stores it shall be in, such as mongodb+s3 or mongodb+s3+postgis; empty, or with an unfinished move to them',
+        summary: 'Target stores, such as mongodb+s3 or mongodb+s3+postgis; must be empty or hold an unfinished migration',
         takesValue: true,
       },
-      { name: 'read-data', summary: 'Read every byte in the new store for the comparison, too', takesValue: false },
-      { name: 'skip-damaged', summary: 'Move records whose bytes are damaged without them, instead of ending', takesValue: false },
+      { name: 'read-data', summary: 'Verify every byte in the target store', takesValue: false },
+      { name: 'skip-damaged', summary: 'Skip damaged bytes and migrate their records without them, instead of failing', takesValue: false },
     ],
     load: async () => (await import('./move.ts')).move,
   },
@@ -67,28 +68,34 @@ export const builtIns: readonly BuiltIn[] = [
   },
   {
     name: 'events parked',
-    summary: 'List events that failed too often and were put aside',
-    options: [{ name: 'limit', summary: 'At most this many, 100 unless said', takesValue: true }],
+    summary: 'List dead letters: events that failed too often',
+    options: [{ name: 'limit', summary: 'Maximum number of events to list (default: 100)', takesValue: true }],
     load: async () => (await import('./events-commands.ts')).listParked,
   },
   {
     name: 'events retry',
-    summary: 'Hand parked events out again',
+    summary: 'Redeliver dead letters',
     arguments: eventArguments,
     options: [eventOption],
     load: async () => (await import('./events-commands.ts')).retryParked,
   },
   {
     name: 'events drop',
-    summary: 'Forget parked events: what they stood for is then never done',
+    summary: 'Delete dead letters; their work is never done',
     arguments: eventArguments,
     options: [eventOption],
     load: async () => (await import('./events-commands.ts')).dropParked,
   },
   {
+    name: 'events forget',
+    summary: 'Delete the events kept for a consumer whose plugin is not loaded',
+    arguments: [{ name: 'consumer', summary: 'Consumer as listed by `doctor`' }],
+    load: async () => (await import('./events-commands.ts')).forgetConsumer,
+  },
+  {
     name: 'openapi',
     summary: 'Print the OpenAPI document',
-    options: [{ name: 'out', summary: 'Write it to this file instead', takesValue: true }],
+    options: [{ name: 'out', summary: 'Write the document to this file instead of standard output', takesValue: true }],
     load: async () => (await import('./openapi.ts')).writeOpenapi,
   },
 ]

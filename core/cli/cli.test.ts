@@ -1,8 +1,11 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
 import test from 'ava'
-import { tempFolder } from '../testing-fixtures/boot.ts'
-import { pounce } from '../testing-fixtures/pounce.ts'
+import { tempFolder } from '../kernel/fixtures/boot.ts'
+import { main, pounce } from '../kernel/fixtures/pounce.ts'
 
 test('help lists the commands of the kernel and of plugins', async t => {
   const { code, out } = await pounce(['--help'])
@@ -14,7 +17,7 @@ test('help lists the commands of the kernel and of plugins', async t => {
 test('help is given also when the configuration is wrong', async t => {
   const { code, out } = await pounce(['--help'], { POUNCE_HTTP__PROT: '1' })
   t.is(code, 0)
-  t.regex(out, /Commands of plugins are missing here: .*POUNCE_HTTP__PROT/s)
+  t.regex(out, /Plugin commands are not available: .*POUNCE_HTTP__PROT/s)
 })
 
 test('settings are printed as JSON without secrets', async t => {
@@ -30,13 +33,18 @@ test('settings are printed as JSON without secrets', async t => {
 test('a wrong setting is refused on the error stream with exit code 1', async t => {
   const { code, out, err } = await pounce(['config', 'check'], { POUNCE_HTTP__PROT: '1' })
   t.deepEqual([code, out], [1, ''])
-  t.is(err, 'The configuration is refused:\n  - POUNCE_HTTP__PROT is no setting (did you mean POUNCE_HTTP__PORT?)\n')
+  t.is(err, 'Invalid configuration:\n  - POUNCE_HTTP__PROT is not a setting (did you mean POUNCE_HTTP__PORT?)\n')
+})
+
+test('a wrong flag is named as it was typed', async t => {
+  const { err } = await pounce(['config', 'check', '--port', 'many'])
+  t.is(err, 'Invalid configuration:\n  - http.port must be integer (is "many"), from --port\n')
 })
 
 test('a right configuration passes the check, and --set counts as a flag', async t => {
   const { code, out } = await pounce(['config', 'check', '--json', '--set', 'log.level=debug', '--set', 'data=elsewhere'])
   t.is(code, 0)
-  t.like(JSON.parse(out), { ok: true, plugins: 2, warnings: 0 })
+  t.like(JSON.parse(out), { ok: true, plugins: 4, warnings: 0 })
   const wrong = await pounce(['config', 'check', '--set', 'log.level'])
   t.is(wrong.code, 1)
   t.regex(wrong.err, /--set log\.level has no value/)
@@ -93,7 +101,8 @@ test('the doctor joins the findings of all, and ends with 1 when something is wr
   const well = await pounce(['doctor', '--json', '--data', data])
   t.is(well.code, 0)
   const checks = (JSON.parse(well.out) as { check: string; ok: boolean }[]).map(({ check, ok }) => `${check} ${ok}`)
-  t.deepEqual(checks, ['plugin documents.memory true', 'plugin test.commands true', 'migrations true', 'events true', 'greetings true'])
+  const plugins = ['documents.memory', 'test.commands', 'net.fetch', 'compat.clowder'].map(name => `plugin ${name} true`)
+  t.deepEqual(checks, [...plugins, 'migrations true', 'events true', 'greetings true'])
   t.is((await pounce(['doctor', '--ill', '--data', data])).code, 1)
 })
 
@@ -103,5 +112,27 @@ test('parked events and migrations are listed, and what is not there cannot be r
   t.is((await pounce(['migrate', 'status', '--data', data])).out, 'nothing\n')
   t.is((await pounce(['events', 'parked', '--json', '--data', data])).out, '[]\n')
   const retry = await pounce(['events', 'retry', 'all', '--data', data])
-  t.deepEqual([retry.code, retry.err], [1, 'No parked event fits: `pounce events parked` lists them\n'])
+  t.deepEqual([retry.code, retry.err], [1, 'No matching dead letter: `pounce events parked` lists them\n'])
+})
+
+test('a reader that has seen enough ends no command with an error', async t => {
+  for (const words of [['openapi'], ['--help']]) {
+    const child = spawn(process.execPath, [main, ...words], { stdio: ['ignore', 'pipe', 'pipe'] })
+    child.stdout.destroy()
+    let err = ''
+    child.stderr.on('data', (chunk: Buffer) => {
+      err += chunk.toString()
+    })
+    const [code] = (await once(child, 'close')) as [number]
+    t.deepEqual([code, err], [0, ''], words.join(' '))
+  }
+})
+
+test('the program runs by its own name', async t => {
+  const mode = (await stat(main)).mode
+  t.is(mode & 0o111, 0o111)
+  const { stdout } = await promisify(execFile)(main, ['--version'], {
+    env: { ...process.env, PATH: `${dirname(process.execPath)}:/usr/bin:/bin` },
+  })
+  t.regex(stdout, /^\d+\.\d+\.\d+/)
 })

@@ -1,4 +1,4 @@
-import { loadConfig } from '../config.ts'
+import { loadConfig } from '../kernel/config.ts'
 import type { Run } from './built-in.ts'
 import { makeKernel } from './kernel-session.ts'
 

@@ -1,5 +1,5 @@
 import type { Command } from 'pounce/sdk'
-import type { Kernel } from '../kernel.ts'
+import type { Kernel } from '../kernel/kernel.ts'
 import type { BuiltIn } from './built-in.ts'
 import { kernelDoctor } from './doctor.ts'
 import { withKernel } from './kernel-session.ts'

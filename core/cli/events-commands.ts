@@ -6,7 +6,7 @@ const mostParked = 1000
 
 const withOutbox = async <T>(context: Context, work: (outbox: Outbox) => Promise<T>): Promise<T> =>
   withKernel(await makeKernel(context), 'store', async ({ outbox }) => {
-    if (!outbox) throw new Invalid('No plugin that runs keeps events')
+    if (!outbox) throw new Invalid('No loaded plugin stores events')
     return work(outbox)
   })
 
@@ -24,7 +24,7 @@ const rowOf = ({ event, consumer, attempts, error, parkedAt }: Parked) => ({
 export const listParked: Run = context =>
   withOutbox(context, async outbox => {
     const limit = Number(context.options['limit'] ?? 100)
-    if (!Number.isInteger(limit) || limit < 1 || limit > mostParked) throw new Invalid(`--limit is a number from 1 to ${mostParked}`)
+    if (!Number.isInteger(limit) || limit < 1 || limit > mostParked) throw new Invalid(`--limit must be a number from 1 to ${mostParked}`)
     return (await outbox.parked({ limit })).map(rowOf)
   })
 
@@ -46,7 +46,7 @@ const settle =
         count += chosen.length
         context.progress(`${count} events`)
       }
-      if (count === 0) throw new Invalid('No parked event fits: `pounce events parked` lists them')
+      if (count === 0) throw new Invalid('No matching dead letter: `pounce events parked` lists them')
       return how === 'retry' ? { retried: count } : { dropped: count }
     })
 
@@ -55,3 +55,20 @@ export const retryParked = settle('retry')
 
 /** `pounce events drop`. */
 export const dropParked = settle('drop')
+
+/** `pounce events forget`. */
+export const forgetConsumer: Run = context =>
+  withOutbox(context, async outbox => {
+    const { consumer = '' } = context.arguments
+    const absent = await outbox.absent()
+    const found = absent.find(one => one.consumer === consumer)
+    // One that is loaded is refused by the outbox itself.
+    await outbox.forget(consumer)
+    if (!found)
+      throw new Invalid(
+        absent.length === 0
+          ? 'No events are kept: all consumers are loaded'
+          : `Unknown consumer ${consumer}; events are kept for ${absent.map(one => one.consumer).join(', ')}`,
+      )
+    return { forgotten: consumer, dropped: found.waiting }
+  })

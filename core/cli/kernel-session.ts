@@ -3,12 +3,12 @@ import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pino from 'pino'
-import { type Config, loadConfig } from '../config.ts'
-import { bootKernel, type Kernel } from '../kernel.ts'
-import type { StartOptions } from '../kernel-options.ts'
-import { createLog } from '../log.ts'
-import { prettyLine } from '../pretty-log.ts'
+import { bootKernel, type Kernel } from '../boot.ts'
+import { type Config, loadConfig } from '../kernel/config.ts'
+import type { StartOptions } from '../kernel/kernel-options.ts'
+import { createLog } from '../services/log.ts'
 import type { Context } from './built-in.ts'
+import { prettyLine } from './pretty-log.ts'
 
 /** Data folders that are made for one command and go with it. */
 const scratchFolders = new WeakMap<Config, string>()

@@ -1,4 +1,4 @@
-import { visible } from '../pretty-log.ts'
+import { visible } from './pretty-log.ts'
 
 /** Where a command writes. */
 export interface Output {
@@ -6,6 +6,14 @@ export interface Output {
   err(text: string): void
   /** The error stream is a terminal, so a line can be written over. */
   readonly isTerminal: boolean
+}
+
+/** A reader that has seen enough, such as `head`, closes the pipe: the rest is written to nobody, and the command ends as it would. */
+export const surviveClosedPipes = (): void => {
+  for (const stream of [process.stdout, process.stderr])
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error
+    })
 }
 
 /** The process's own streams. */

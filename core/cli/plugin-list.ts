@@ -1,4 +1,4 @@
-import { routesOf } from '../plan.ts'
+import { routesOf } from '../kernel/plugin-graph.ts'
 import type { Run } from './built-in.ts'
 import { makeKernel } from './kernel-session.ts'
 

@@ -1,7 +1,7 @@
 import { Command as Commander, CommanderError } from 'commander'
-import type { ConfigSources } from '../config.ts'
-import { programVersion } from '../installation.ts'
-import { messageOf, StartRefused } from '../start-refused.ts'
+import type { ConfigSources } from '../kernel/config.ts'
+import { messageOf, StartupError } from '../kernel/startup-error.ts'
+import { programVersion } from '../services/installation.ts'
 import { type BuiltIn, builtIns } from './built-in.ts'
 import { formatted, type Output, progressOn, standardOutput } from './output.ts'
 
@@ -20,11 +20,11 @@ const newProgram = (output: Output): Commander =>
   new Commander('pounce')
     .description('Research data management')
     .version(programVersion)
-    .option('--config <file>', 'configuration file, over the defaults')
+    .option('--config <file>', 'configuration file that overrides the defaults')
     .option('--data <folder>', 'data folder')
     .option('--host <address>', 'address to listen on')
     .option('--port <number>', 'port to listen on')
-    .option('--set <name=value>', 'one setting, such as log.level=debug; may be repeated', collect)
+    .option('--set <name=value>', 'set one setting, such as log.level=debug; repeatable', collect)
     .option('--json', 'print results and errors as JSON')
     .exitOverride()
     .configureOutput({ writeOut: output.out, writeErr: output.err })
@@ -36,7 +36,7 @@ const flagsOf = ({ data, host, port, set = [] }: GlobalOptions): Record<string, 
   if (port !== undefined) flags['http.port'] = port
   for (const one of set) {
     const [name = '', ...value] = one.split('=')
-    if (value.length === 0) throw new StartRefused(`--set ${one} has no value: write --set name=value`)
+    if (value.length === 0) throw new StartupError(`--set ${one} has no value: write --set name=value`)
     flags[name] = value.join('=')
   }
   return flags
@@ -45,6 +45,7 @@ const flagsOf = ({ data, host, port, set = [] }: GlobalOptions): Record<string, 
 const sourcesOf = (options: GlobalOptions): ConfigSources => ({
   environment: process.env,
   flags: flagsOf(options),
+  flagSpellings: { data: '--data', 'http.host': '--host', 'http.port': '--port' },
   ...(options.config === undefined ? {} : { file: options.config }),
 })
 
@@ -55,7 +56,7 @@ const add = (program: Commander, command: BuiltIn, output: Output, fail: () => v
   const words = command.name.split(' ')
   const parent = words.slice(0, -1).reduce<Commander>((above, word) => {
     const known = above.commands.find(one => one.name() === word)
-    return known ?? above.command(word).description(`Commands about ${word}`)
+    return known ?? above.command(word).description(`Commands for ${word}`)
   }, program)
   const own = parent.command(words.at(-1) ?? command.name).description(command.summary)
   for (const { name, summary } of command.arguments ?? []) own.argument(`<${name}>`, summary)
@@ -107,12 +108,12 @@ const addContributed = async (
     for (const command of contributedCommands(await makeKernel({ sources }))) add(program, command, output, fail)
   } catch (error) {
     if (!isHelp) throw error
-    program.addHelpText('after', `\nCommands of plugins are missing here: ${messageOf(error)}`)
+    program.addHelpText('after', `\nPlugin commands are not available: ${messageOf(error)}`)
   }
 }
 
 const say = (error: unknown, asJson: boolean, output: Output): void => {
-  const isExpected = error instanceof StartRefused || (error instanceof Error && 'status' in error && 'code' in error)
+  const isExpected = error instanceof StartupError || (error instanceof Error && 'status' in error && 'code' in error)
   if (asJson) output.err(`${JSON.stringify({ error: messageOf(error) })}\n`)
   else if (isExpected || !(error instanceof Error)) output.err(`${messageOf(error)}\n`)
   else output.err(`${error.stack ?? error.message}\n`)

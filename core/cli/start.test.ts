@@ -1,6 +1,6 @@
 import test from 'ava'
-import { tempFolder } from '../testing-fixtures/boot.ts'
-import { pounce, startServer } from '../testing-fixtures/pounce.ts'
+import { tempFolder } from '../kernel/fixtures/boot.ts'
+import { fixturePlugin, pounce, startPounce, startServer } from '../kernel/fixtures/pounce.ts'
 
 const statusOf = async (url: string): Promise<number> => (await fetch(url, { headers: { connection: 'close' } })).status
 
@@ -79,4 +79,39 @@ test('a port in use is refused with exit code 1', async t => {
 test('warnings of the configuration are logged', async t => {
   const { text } = await startServer(t, await tempFolder(t), { CLOWDER_SECRET: 'x' })
   t.regex(text.out, /CLOWDER_SECRET has no effect/)
+})
+
+test('SIGUSR1 opens no debugger', async t => {
+  const { url, kill, text } = await startServer(t, await tempFolder(t))
+  kill('SIGUSR1')
+  await until(() => /Signal ignored|Debugger listening/.test(text.out + text.err))
+  t.notRegex(text.out + text.err, /Debugger listening/)
+  t.is(await statusOf(`${url}/healthz`), 200)
+})
+
+const hanging = { POUNCE_PLUGINS: ['memory-plugin', 'hanging-plugin'].map(fixturePlugin).join() }
+
+test('a plugin whose start hangs is given up after the limit, by name, and the process ends', async t => {
+  const { code, err } = await pounce(['start', '--port', '0', '--data', await tempFolder(t)], {
+    ...hanging,
+    POUNCE_START_TIMEOUT_MS: '300',
+  })
+  t.is(code, 1)
+  t.is(err, 'test.hanging did not start: start() took longer than 0.3 s (startTimeoutMs)\n')
+})
+
+test('SIGTERM while a start hangs ends the process at once with 0', async t => {
+  const { said, kill, ended } = await startPounce(t, ['start', '--port', '0', '--data', await tempFolder(t)], {
+    ...hanging,
+    POUNCE_START_TIMEOUT_MS: '3600000',
+  })
+  await said(/the start hangs/)
+  kill('SIGTERM')
+  t.deepEqual(await ended, { code: 0, signal: null })
+})
+
+test('a command whose plugin hangs ends as well', async t => {
+  const { code, err } = await pounce(['doctor', '--data', await tempFolder(t)], { ...hanging, POUNCE_START_TIMEOUT_MS: '300' })
+  t.is(code, 1)
+  t.regex(err, /^test\.hanging did not start: /m)
 })

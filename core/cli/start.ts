@@ -1,13 +1,13 @@
 import { flushCompileCache } from 'node:module'
 import pino from 'pino'
 import { Greetings, Metrics } from 'pounce/sdk'
-import { loadConfig } from '../config.ts'
-import { surviveFaults } from '../faults.ts'
-import { programVersion } from '../installation.ts'
-import { bootKernel, type Kernel } from '../kernel.ts'
-import { createLog, type LogLevel } from '../log.ts'
-import { prettyLine } from '../pretty-log.ts'
+import { bootKernel, type Kernel } from '../boot.ts'
+import { loadConfig } from '../kernel/config.ts'
+import { programVersion } from '../services/installation.ts'
+import { createLog, type LogLevel } from '../services/log.ts'
 import type { Run } from './built-in.ts'
+import { installCrashHandlers } from './crash-handlers.ts'
+import { prettyLine } from './pretty-log.ts'
 
 const greeting = async (kernel: Kernel): Promise<string> => {
   const { data, http } = kernel.config.kernel
@@ -28,9 +28,11 @@ const stopOnSignal = (kernel: Kernel): { readonly isAsked: () => boolean; readon
   const stop = (signal: NodeJS.Signals): void => {
     if (isAsked) process.exit(1)
     isAsked = true
-    kernel.log.info('Stopping: running requests may finish', { signal })
+    kernel.log.info('Stopping; waiting for running requests', { signal })
     void kernel.stop().then(resolve)
   }
+  // Node would open its debugger, which can do all that the server can, to every process of the same user, extractors among them.
+  process.on('SIGUSR1', signal => kernel.log.warn('Signal ignored: use --inspect to open the debugger', { signal }))
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
   return { isAsked: () => isAsked, ended }
@@ -51,7 +53,7 @@ export const start: Run = async ({ sources, output, asJson }) => {
     await ended
     return undefined
   }
-  surviveFaults(kernel.log, kernel.get(Metrics))
+  installCrashHandlers(kernel.log, kernel.get(Metrics))
   // What was compiled is kept for the next start, also when this one ends with kill -9.
   flushCompileCache()
   if (asJson) output.out(`${JSON.stringify({ url: kernel.address?.url, data: config.kernel.data, version: programVersion })}\n`)

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { Writable } from 'node:stream'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, createGzip, gzip } from 'node:zlib'
+import Negotiator from 'negotiator'
 
 const toGzip = promisify(gzip)
 const toBrotli = promisify(brotliCompress)
@@ -9,19 +10,17 @@ const toBrotli = promisify(brotliCompress)
 /** Below this many bytes compression costs more than it saves. */
 export const worthCompressing = 1024
 
-const accepting = (coding: string): RegExp => new RegExp(`(?:^|,)\\s*${coding}\\s*(?:;\\s*q=(?!0(?:\\.0*)?\\s*(?:,|$))[^,]*)?(?:,|$)`, 'i')
-const [brotliAccepted, gzipAccepted] = [accepting('br'), accepting('gzip')]
-
-/** Which of our codings a client reads best; undefined when none, or none was asked for. */
+/** Which of our codings a client reads best: brotli, where it reads that; undefined when none, or none was asked for. */
 export const codingFor = (acceptEncoding: string | undefined): 'br' | 'gzip' | undefined => {
-  if (acceptEncoding === undefined) return undefined
-  if (brotliAccepted.test(acceptEncoding)) return 'br'
-  return acceptsGzip(acceptEncoding) ? 'gzip' : undefined
+  const accepted = acceptedOf(acceptEncoding, ['br', 'gzip'])
+  return accepted.includes('br') ? 'br' : accepted[0]
 }
 
 /** True when a client reads the coding that long answers are streamed in. */
-export const acceptsGzip = (acceptEncoding: string | undefined): boolean =>
-  acceptEncoding !== undefined && gzipAccepted.test(acceptEncoding)
+export const acceptsGzip = (acceptEncoding: string | undefined): boolean => acceptedOf(acceptEncoding, ['gzip']).length > 0
+
+const acceptedOf = <T extends string>(header: string | undefined, ours: T[]): T[] =>
+  header === undefined ? [] : (new Negotiator({ headers: { 'accept-encoding': header } }).encodings(ours) as T[])
 
 const compressible = /^(?:text\/(?!event-stream)|application\/(?:[\w.-]+\+)?(?:json|xml|x-ndjson|ndjson|jsonl|javascript)(?=\s*(?:;|$)))/i
 

@@ -1,101 +1,87 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import Koa from 'koa'
-import { openapiDocument } from '../openapi.ts'
-import { BlobResponder } from './blob-responder.ts'
-import { Dispatcher } from './dispatcher.ts'
-import { Exchange } from './exchange.ts'
-import { mountAll } from './mount-all.ts'
-import { nodeServer } from './node-server.ts'
-import { ownRoutes } from './own-routes.ts'
-import { Pipeline } from './pipeline.ts'
-import { problemAnswer } from './problems.ts'
-import { Replier } from './replier.ts'
-import { RouteTable } from './route-table.ts'
-import { RowsResponder } from './rows-responder.ts'
-import { Sender } from './sender.ts'
-import { Traffic } from './traffic.ts'
+import { AllowedHosts, untrustedProxyWarning } from './allowed-hosts.ts'
+import { createApp } from './app.ts'
+import { BodyDeadlines } from './body-deadlines.ts'
+import { crossOriginWarning } from './cors.ts'
+import { nodeServer, refuseSlowBody } from './node-server.ts'
+import { registerRoutes } from './register-routes.ts'
+import { RequestTracker } from './request-tracker.ts'
+import { ResponseWriter } from './response-writer.ts'
+import { Addresses, PrefixRouter } from './router.ts'
+import { systemRoutes } from './system-routes.ts'
 import type { Http, HttpOptions } from './types.ts'
 
 /** Connections that may wait to be accepted: a thousand clients often start at once. The system has a limit of its own. */
 const backlog = 4096
 
-/** Koa's state of one request. */
-interface State {
-  exchange: Exchange
-}
-
 /**
- * Makes the HTTP server of a kernel. Throws one error that names every route which cannot be served (see `mountAll`);
+ * Makes the HTTP server of a kernel. Throws one error that names every route which cannot be served (see `registerRoutes`);
  * nothing listens before `listen`.
  */
 export const createHttp = (options: HttpOptions): Http => {
-  const { config, log, installation } = options
-  const sender = new Sender(config)
-  const openapi = (): object => openapiDocument(mounts, installation)
-  let openapiText: string | undefined
-  const own = ownRoutes({
+  const { config, log, installation, crossOriginHeaders } = options
+  const writer = new ResponseWriter(config, installation.baseUrl.startsWith('https:'), crossOriginHeaders?.response ?? [])
+  // Loaded when somebody asks: a start does without it.
+  const openapi = async (): Promise<object> => (await import('./openapi.ts')).openapiDocument(routes, installation)
+  let openapiText: Promise<string> | undefined
+  const own = systemRoutes({
     readiness: options.readiness,
-    isStopping: () => sender.isStopping,
+    isStopping: () => writer.isStopping,
     openapi: () => {
-      openapiText ??= JSON.stringify(openapi())
+      openapiText ??= openapi().then(document => JSON.stringify(document))
       return openapiText
     },
     scrape: config.metrics ? options.scrape : undefined,
+    metricsToken: options.metricsToken,
+    base: () => addresses.base,
     takesRoot: !options.routes.some(({ route: { declaration } }) => declaration.method === 'GET' && declaration.path === '/'),
   })
-  const mounts = mountAll([...options.routes, ...own], options.policy !== undefined)
-  const pipeline = new Pipeline({
+  const routes = registerRoutes([...options.routes, ...own], options.policy !== undefined)
+  const router = new PrefixRouter(routes)
+  const addresses = new Addresses(router, () => installation.baseUrl)
+  const tracker = new RequestTracker(config, log, options.metrics)
+  const app = createApp({
+    config,
     log,
     installation,
-    trustedProxies: config.trustedProxies,
+    ids: options.ids,
+    openScope: options.openScope,
     policy: options.policy,
+    isPrivate: options.policy?.isPrivate ?? installation.isPrivate,
     callers: options.callers,
     trails: options.trails,
-    maxJsonBytes: config.maxJsonBytes,
-    openScope: options.openScope,
+    accessTrails: options.accessTrails,
+    trustedProxies: config.trustedProxies,
+    below: path => addresses.below(path),
+    observers: [untrustedProxyWarning(config, log), crossOriginWarning(config.allowedOrigins, () => installation.baseUrl, log)],
+    hosts: new AllowedHosts(installation.baseUrl, config.allowedHosts),
+    tracker,
+    router,
+    addresses,
+    writer,
+    middleware: options.middleware ?? [],
+    requestHeaders: crossOriginHeaders?.request ?? [],
   })
-  const replier = new Replier(sender, new BlobResponder(sender, log), new RowsResponder(sender, log), options.checkResponses)
-  const dispatcher = new Dispatcher({ table: new RouteTable(mounts), pipeline, replier, sender, allowedOrigins: config.allowedOrigins })
-  const traffic = new Traffic(config, log, options.metrics)
-
-  const app = new Koa<State>()
-  // What happens to a connection after its answer; the rest is answered below and never gets there.
-  app.on('error', error => log.debug('connection failed', { error }))
-  app.use(async context => {
-    const exchange = new Exchange(context.req, context.res, options.ids.next())
-    // Answers are written by the sender, which knows how to end a connection early.
-    context.respond = false
-    traffic.enter(exchange)
-    try {
-      await dispatcher.dispatch(context, exchange)
-    } catch (error) {
-      if (exchange.res.destroyed) {
-        // A client that goes away makes handlers fail in many ways; nobody is left to hear of it.
-        log.debug('a request lost its client', { requestId: exchange.id, path: exchange.line.path, error })
-        return
-      }
-      const { status, headers, text } = problemAnswer(error, exchange, log)
-      if (exchange.res.headersSent) exchange.res.destroy()
-      else sender.send(exchange, status, headers, text)
-    }
-  })
-  const server = nodeServer(config, app.callback(), socket => traffic.on(socket))
-  return new KoaHttp(server, options, sender, traffic, openapi)
+  const server = nodeServer(options, app.callback(), socket => tracker.requestOn(socket))
+  const deadlines = new BodyDeadlines(config, tracker.running, refuseSlowBody)
+  server.on('listening', () => deadlines.start())
+  server.on('close', () => deadlines.stop())
+  return new HttpServer(server, options, writer, tracker, openapi)
 }
 
-class KoaHttp implements Http {
+class HttpServer implements Http {
   readonly #server: Server
   readonly #options: HttpOptions
-  readonly #sender: Sender
-  readonly #traffic: Traffic
-  readonly openapi: () => object
+  readonly #writer: ResponseWriter
+  readonly #tracker: RequestTracker
+  readonly openapi: () => Promise<object>
 
-  constructor(server: Server, options: HttpOptions, sender: Sender, traffic: Traffic, openapi: () => object) {
+  constructor(server: Server, options: HttpOptions, writer: ResponseWriter, tracker: RequestTracker, openapi: () => Promise<object>) {
     this.#server = server
     this.#options = options
-    this.#sender = sender
-    this.#traffic = traffic
+    this.#writer = writer
+    this.#tracker = tracker
     this.openapi = openapi
   }
 
@@ -111,7 +97,7 @@ class KoaHttp implements Http {
   }
 
   setStopping(): void {
-    this.#sender.isStopping = true
+    this.#writer.isStopping = true
   }
 
   async drain(timeoutMs: number): Promise<void> {
@@ -120,12 +106,12 @@ class KoaHttp implements Http {
     const limit = Promise.withResolvers<void>()
     const timer = setTimeout(limit.resolve, timeoutMs)
     // Others are still answered meanwhile: from `/readyz` they learn to go elsewhere.
-    await Promise.race([this.#traffic.ofNow(), limit.promise])
+    await Promise.race([this.#tracker.runningNow(), limit.promise])
     const closed = new Promise<void>(resolve => this.#server.close(() => resolve()))
     this.#server.closeIdleConnections()
-    await Promise.race([this.#traffic.empty(), limit.promise])
+    await Promise.race([this.#tracker.idle(), limit.promise])
     clearTimeout(timer)
-    this.#traffic.abortAll()
+    this.#tracker.abortAll()
     this.#server.closeAllConnections()
     await closed
   }
@@ -133,9 +119,9 @@ class KoaHttp implements Http {
 
 const explained = (error: NodeJS.ErrnoException, host: string, port: number): Error => {
   if (error.code === 'EADDRINUSE')
-    return new Error(`Port ${port} of ${host} is taken: stop what listens there, or set http.port`, { cause: error })
+    return new Error(`Port ${port} of ${host} is already in use: stop the other process, or set http.port`, { cause: error })
   if (error.code === 'EACCES')
-    return new Error(`Port ${port} of ${host} needs more rights: take one above 1023 with http.port`, { cause: error })
-  if (error.code === 'EADDRNOTAVAIL') return new Error(`This machine has no address ${host}: set http.host`, { cause: error })
+    return new Error(`Permission denied to listen on port ${port} of ${host}: set http.port to a port above 1023`, { cause: error })
+  if (error.code === 'EADDRNOTAVAIL') return new Error(`Address ${host} is not available on this machine: set http.host`, { cause: error })
   return error
 }

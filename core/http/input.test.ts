@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import test, { type ExecutionContext } from 'ava'
 import { type Route, routesFor, s } from 'pounce/sdk'
+import type { HttpConfig } from './config.ts'
 import { serve } from './testing/serve.ts'
 
 const route = routesFor('things', {})
@@ -76,8 +77,8 @@ const routes: Record<string, Route> = {
 
 type Json = Readonly<Record<string, unknown>>
 
-const server = async (t: ExecutionContext) => {
-  const { url } = await serve(t, routes)
+const server = async (t: ExecutionContext, config: Partial<HttpConfig> = { maxAnonymousJsonBytes: 10_000_000 }) => {
+  const { url } = await serve(t, routes, { config })
   const read = async (response: Response): Promise<{ status: number; json: Json; message: string }> => {
     const json = (await response.json()) as Json
     return { status: response.status, json, message: String(json['message'] ?? '') }
@@ -196,6 +197,15 @@ test('nesting ends at 64 levels, also of what is stored verbatim', async t => {
   t.is((await post('/api/free', `${'{"a":'.repeat(65)}1${'}'.repeat(65)}`)).status, 400)
 })
 
+test('whoever is not signed in sends smaller bodies than the route allows', async t => {
+  const { post } = await server(t, { maxAnonymousJsonBytes: 1024 })
+  const text = (length: number): string => JSON.stringify('x'.repeat(length - 2))
+  t.is((await post('/api/free', text(1024))).status, 200)
+  const answer = await post('/api/free', text(1025))
+  t.is(answer.status, 413)
+  t.regex(answer.message, /at most 1024 bytes/)
+})
+
 test('a body may be as large as its route says, and no larger', async t => {
   const { post, url } = await server(t)
   const text = (length: number): string => JSON.stringify('x'.repeat(length - 2))
@@ -301,7 +311,7 @@ test('an id in a query that has not the form of one is 404', async t => {
   const { get } = await server(t)
   const answer = await get('?space=nope')
   t.is(answer.status, 404)
-  t.regex(answer.message, /no space with this id/)
+  t.regex(answer.message, /Space not found/)
 })
 
 test('a handler sees the address without the key', async t => {

@@ -10,7 +10,7 @@ export const http = process.getBuiltinModule('node:http')
 
 const require = createRequire(import.meta.url)
 
-export const { Router } = require('@koa/router') as typeof import('@koa/router')
+export const loadRouter = (): typeof import('@koa/router').Router => (require('@koa/router') as typeof import('@koa/router')).Router
 
 /** Sixty-three modules for the first request with something to check: a start does without them. */
 export const loadAjv = (): typeof import('ajv') => require('ajv')

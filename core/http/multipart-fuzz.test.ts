@@ -4,23 +4,23 @@ import { Readable } from 'node:stream'
 import test from 'ava'
 import fc from 'fast-check'
 import { Problem } from 'pounce/sdk'
-import type { Exchange } from './exchange.ts'
-import { MultipartReader } from './multipart-reader.ts'
+import { MultipartReader } from './multipart.ts'
+import type { RequestContext } from './request-context.ts'
 
 const boundary = 'bOuNd'
 
-/** A body in pieces, as an exchange whose request ends when they are read. */
-const exchangeOf = (pieces: readonly Buffer[]): Exchange => {
+/** A request whose body comes in pieces and ends when they are read. */
+const requestOf = (pieces: readonly Buffer[]): RequestContext => {
   const req = Readable.from(pieces, { objectMode: false }) as unknown as IncomingMessage
   Object.assign(req, { headers: { 'content-type': `multipart/form-data; boundary=${boundary}` }, complete: true })
-  return { req, invite: () => undefined } as unknown as Exchange
+  return { req, invite: () => undefined } as unknown as RequestContext
 }
 
 /** What a reader makes of a body: its parts, or the code of the refusal. Anything else fails the test. */
 const outcome = async (pieces: readonly Buffer[]): Promise<unknown> => {
   const parts: unknown[] = []
   try {
-    for await (const part of new MultipartReader(exchangeOf(pieces), 20)) {
+    for await (const part of new MultipartReader(requestOf(pieces), 20)) {
       if (part.kind === 'field') parts.push([part.field, part.value])
       else parts.push([part.field, part.filename, part.contentType, Buffer.concat(await part.stream.toArray()).toString('hex')])
     }

@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import test, { type ExecutionContext } from 'ava'
 import { Forbidden, multipart, type Route, routesFor, s } from 'pounce/sdk'
 import type { HttpConfig } from './config.ts'
+import { plainRoutes } from './testing/plain-routes.ts'
 import { type RawClient, rawClient } from './testing/raw-client.ts'
 import { serve } from './testing/serve.ts'
 
@@ -14,13 +15,7 @@ const server = async (t: ExecutionContext, config: Partial<HttpConfig> = {}) => 
   const begun = Promise.withResolvers<AbortSignal>()
   const finish = Promise.withResolvers<void>()
   const routes: Record<string, Route> = {
-    hello: route({
-      method: 'GET',
-      path: '/hello',
-      ...anyone,
-      responses: { 200: s.text() },
-      handle: async () => ({ status: 200, body: 'hello' }),
-    }),
+    ...plainRoutes,
     slow: route({
       method: 'GET',
       path: '/slow',
@@ -42,14 +37,6 @@ const server = async (t: ExecutionContext, config: Partial<HttpConfig> = {}) => 
         throw new Forbidden('No')
       },
     }),
-    echo: route({
-      method: 'POST',
-      path: '/echo',
-      ...anyone,
-      body: s.json(),
-      responses: { 200: s.json() },
-      handle: async ({ body }) => ({ status: 200, body }),
-    }),
   }
   const { port, http, url } = await serve(t, routes, { config })
   const send = async (text: string): Promise<RawClient> => {
@@ -58,6 +45,17 @@ const server = async (t: ExecutionContext, config: Partial<HttpConfig> = {}) => 
     return client.send(text)
   }
   return { port, http, url, send, begun: begun.promise, finish: () => finish.resolve() }
+}
+
+/** What came, as a problem with the id of the request in its head and its body. */
+const refused = (t: ExecutionContext, received: string): { readonly status: number; readonly code: string } => {
+  const [, first = '', body = ''] = /^HTTP\/1\.1 (\d+) [\s\S]*?\r\n\r\n([\s\S]*)$/.exec(received) ?? []
+  const { status, message, code, requestId } = JSON.parse(body) as Readonly<Record<string, string>>
+  t.is(status, 'error', received)
+  t.truthy(message)
+  t.regex(requestId ?? '', /^[0-9a-f]{24}$/)
+  t.is(/^x-request-id: (.*)$/im.exec(received)?.[1]?.trim(), requestId)
+  return { status: Number(first), code: code ?? '' }
 }
 
 const hello = 'GET /hello HTTP/1.1\r\nHost: x\r\n\r\n'
@@ -72,27 +70,36 @@ test('requests that are shaped for smuggling are 400 and the end of the connecti
     `${start}Transfer-Encoding: chunked, identity\r\n\r\n`,
     `${start}Transfer-Encoding: chunked\r\n\r\nzz\r\n`,
     `${start}Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n`,
-    'GET /hello HTTP/1.1\r\n\r\n',
     'GET /he llo HTTP/1.1\r\nHost: x\r\n\r\n',
     'nonsense\r\n\r\n',
     'GET /hello HTTP/1.1\r\nHost: x\r\nBad\u0000Name: x\r\n\r\n',
   ]
-  for (const shape of shapes)
-    t.regex(await (await send(shape)).closed(), /^HTTP\/1\.1 400 [\s\S]*Connection: close/i, JSON.stringify(shape))
+  for (const shape of shapes) {
+    const received = await (await send(shape)).closed()
+    t.regex(received, /^HTTP\/1\.1 400 [\s\S]*Connection: close/i, JSON.stringify(shape))
+    t.is(refused(t, received).status, 400, JSON.stringify(shape))
+  }
+})
+
+test('a request without a Host is 400, and an expectation that nobody knows is ignored', async t => {
+  const { send } = await server(t)
+  const received = await (await send('GET /hello HTTP/1.1\r\nConnection: close\r\n\r\n')).closed()
+  t.deepEqual(refused(t, received), { status: 400, code: 'invalid' })
+  t.regex(await (await send('GET /hello HTTP/1.0\r\n\r\n')).closed(), /^HTTP\/1\.1 200 /)
+  t.regex(await (await send(`GET /hello HTTP/1.1\r\nHost: x\r\nExpect: more\r\nConnection: close\r\n\r\n`)).closed(), /^HTTP\/1\.1 200 /)
 })
 
 test('headers beyond 16 kB are 431', async t => {
   const { send } = await server(t)
-  t.regex(
-    await (await send(`GET /hello HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(17_000)}\r\n\r\n`)).closed(),
-    /^HTTP\/1\.1 431 [\s\S]*headers-too-large/,
-  )
+  const received = await (await send(`GET /hello HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(17_000)}\r\n\r\n`)).closed()
+  t.deepEqual(refused(t, received), { status: 431, code: 'headers-too-large' })
   t.regex(await (await send(`GET /hello?${'x'.repeat(17_000)} HTTP/1.1\r\nHost: x\r\n\r\n`)).closed(), /^HTTP\/1\.1 431 /)
 })
 
 test('headers that do not come in time are 408', async t => {
   const { send } = await server(t, { headersTimeoutMs: 200 })
-  t.regex(await (await send('GET /hello HTTP/1.1\r\nHost: x\r\nX-')).closed(), /^HTTP\/1\.1 408 /)
+  const received = await (await send('GET /hello HTTP/1.1\r\nHost: x\r\nX-')).closed()
+  t.deepEqual(refused(t, received), { status: 408, code: 'too-slow' })
 })
 
 test('an idle connection is closed after its time', async t => {

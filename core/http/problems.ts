@@ -1,12 +1,12 @@
 import { type Log, Problem } from 'pounce/sdk'
-import { sessionCookie } from './credentials.ts'
-import type { Exchange } from './exchange.ts'
 import { http } from './lean-modules.ts'
+import type { Middleware, RequestContext } from './request-context.ts'
+import type { ResponseWriter } from './response-writer.ts'
 
 /** 404 of an address at which no route answers. */
 export class NoSuchAddress extends Problem {
   constructor() {
-    super(404, 'no-such-address', 'There is nothing at this address')
+    super(404, 'no-such-address', 'No such route')
   }
 }
 
@@ -15,15 +15,15 @@ export class MethodNotAllowed extends Problem {
   readonly allow: string
 
   constructor(allow: readonly string[]) {
-    super(405, 'method-not-allowed', `This address takes ${allow.join(', ')}`)
+    super(405, 'method-not-allowed', `Method not allowed; allowed: ${allow.join(', ')}`)
     this.allow = allow.join(', ')
   }
 }
 
-const unexpected = new Problem(500, 'internal', 'Something went wrong on the server. The request id names it in the log')
+const unexpected = new Problem(500, 'internal', 'Internal server error. Find the request id in the server log')
 
 /** An answer made of text. */
-export interface TextAnswer {
+interface TextAnswer {
   readonly status: number
   readonly headers: Record<string, string>
   readonly text: string
@@ -33,13 +33,14 @@ export interface TextAnswer {
  * The only place that turns what was thrown into an answer: the shape that existing clients read, or `application/problem+json` when asked for.
  * What is no `Problem` is a bug: logged with its cause, and nothing of it is sent.
  */
-export const problemAnswer = (thrown: unknown, exchange: Exchange, log: Log): TextAnswer => {
-  const problem = thrown instanceof Problem ? thrown : unexpected
+const problemAnswer = (thrown: unknown, request: RequestContext, log: Log): TextAnswer => {
+  const problem =
+    thrown instanceof Problem ? thrown : isExposed(thrown) ? new Problem(thrown.status, 'refused', thrown.message) : unexpected
   if (problem.status >= 500 && problem.status !== 503) {
-    log.error('request failed', { requestId: exchange.id, method: exchange.req.method, path: exchange.line.path, error: thrown })
+    log.error('request failed', { requestId: request.id, method: request.req.method, path: request.target.redactedPath, error: thrown })
   }
   const { status, code, message, details } = problem
-  const wantsProblemJson = exchange.req.headers.accept?.includes('application/problem+json') ?? false
+  const wantsProblemJson = request.req.headers.accept?.includes('application/problem+json') ?? false
   const body = wantsProblemJson
     ? {
         ...details,
@@ -48,33 +49,64 @@ export const problemAnswer = (thrown: unknown, exchange: Exchange, log: Log): Te
         status,
         detail: message,
         code,
-        requestId: exchange.id,
+        requestId: request.id,
       }
-    : { status: 'error', message, ...details, code, requestId: exchange.id }
+    : { status: 'error', message, ...details, code, requestId: request.id }
   return {
     status,
     headers: {
       'content-type': wantsProblemJson ? 'application/problem+json' : 'application/json',
       'cache-control': 'no-store',
-      ...headersOf(problem, exchange),
+      ...headersOf(problem, request),
+      ...(isExposed(thrown) ? thrown.headers : {}),
     },
     text: JSON.stringify(body),
   }
 }
 
-const headersOf = (problem: Problem, exchange: Exchange): Record<string, string> => ({
-  ...exchange.mount?.declaration.headers,
+/** What `ctx.throw` of Koa throws in the middleware of a plugin, for the client to read. */
+interface ExposedError extends Error {
+  readonly status: number
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+const isExposed = (thrown: unknown): thrown is ExposedError =>
+  thrown instanceof Error && 'expose' in thrown && thrown.expose === true && 'status' in thrown && Number.isInteger(thrown.status)
+
+const headersOf = (problem: Problem, request: RequestContext): Record<string, string> => ({
+  ...request.route?.declaration.headers,
   ...(problem.retryAfterSeconds === undefined ? {} : { 'retry-after': String(Math.max(1, Math.ceil(problem.retryAfterSeconds))) }),
   ...(problem instanceof MethodNotAllowed ? { allow: problem.allow } : {}),
-  ...(problem.status === 401 && !isBrowser(exchange) ? { 'www-authenticate': 'Basic realm="pounce", charset="UTF-8"' } : {}),
-  ...(problem.status === 401 && exchange.hasStaleSession
-    ? { 'set-cookie': `${sessionCookie}=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax` }
-    : {}),
+  ...(problem.status === 401 && !isBrowser(request) ? { 'www-authenticate': 'Basic realm="pounce", charset="UTF-8"' } : {}),
+  ...(problem.status === 401 && request.staleCookie !== undefined ? { 'set-cookie': withoutCookie(request.staleCookie) } : {}),
 })
 
+/** A browser takes a change of a `__Host-` cookie with `Secure` only. */
+const withoutCookie = (name: string): string =>
+  `${name}=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax${name.startsWith('__Host-') ? '; Secure' : ''}`
+
 /** Browsers open a password window for `WWW-Authenticate`, also behind a page's own requests. */
-const isBrowser = ({ req: { headers } }: Exchange): boolean =>
+const isBrowser = ({ req: { headers } }: RequestContext): boolean =>
   headers.cookie !== undefined ||
   headers['sec-fetch-mode'] !== undefined ||
   headers['x-requested-with'] !== undefined ||
   (headers.accept?.includes('text/html') ?? false)
+
+/** Answers with what was thrown below. */
+export const problems =
+  (writer: ResponseWriter, log: Log): Middleware =>
+  async (context, next) => {
+    try {
+      await next()
+    } catch (error) {
+      const { request } = context.state
+      if (request.res.destroyed) {
+        // A client that goes away makes handlers fail in many ways; nobody is left to hear of it.
+        log.debug('client disconnected', { requestId: request.id, path: request.target.redactedPath, error })
+        return
+      }
+      const { status, headers, text } = problemAnswer(error, request, log)
+      if (request.res.headersSent) request.res.destroy()
+      else writer.send(request, status, headers, text)
+    }
+  }

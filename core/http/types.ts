@@ -1,16 +1,38 @@
-import type { AuditTrail, Callers, Contributions, Ids, Installation, Log, Metrics, Policy, Port, Route } from 'pounce/sdk'
+import type {
+  AbsentConsumer,
+  AccessTrail,
+  AuditTrail,
+  Callers,
+  Contributions,
+  CrossOriginHeaders,
+  Ids,
+  Installation,
+  KoaMiddleware,
+  Log,
+  Metrics,
+  MiddlewarePhase,
+  Policy,
+  Port,
+  Route,
+} from 'pounce/sdk'
 import type { HttpConfig } from './config.ts'
 
 /** A route of a plugin, ready to be called. */
-export interface MountedRoute {
+export interface PluginRoute {
   readonly plugin: string
   /** The export's name: OpenAPI's `operationId`. */
   readonly name: string
   readonly route: Route
   /** The instances behind the route's `needs`, by the name the route uses. */
   readonly needs: Readonly<Record<string, unknown>>
-  /** A credential that cannot be checked counts as none: for `/readyz`, which must answer while the store is away. */
+  /** A credential that cannot be checked counts as none: for `/readyz`, which must answer while the store is unavailable. */
   readonly isLenient?: boolean
+}
+
+/** Middleware of a plugin, ready to be called. */
+export interface PhasedMiddleware {
+  readonly phase: MiddlewarePhase
+  readonly use: KoaMiddleware
 }
 
 /** How the kernel is doing, for `/readyz`. */
@@ -21,6 +43,8 @@ export interface ReadinessReport {
   readonly waiting?: number
   /** Events given up after five tries. */
   readonly parked?: number
+  /** Consumers of plugins that are not loaded, for which events are kept. */
+  readonly absent?: readonly AbsentConsumer[]
 }
 
 /** The container of one request: names of its own beside everything the kernel holds. */
@@ -30,7 +54,11 @@ export interface RequestScope {
 
 /** What the HTTP side is made of. */
 export interface HttpOptions {
-  readonly routes: readonly MountedRoute[]
+  readonly routes: readonly PluginRoute[]
+  /** Headers of these routes that pages of allowed origins may send and read; the names of HTTP itself are known. */
+  readonly crossOriginHeaders?: CrossOriginHeaders
+  /** Of plugins, in their order. */
+  readonly middleware?: readonly PhasedMiddleware[]
   readonly config: HttpConfig
   readonly log: Log
   readonly metrics: Metrics
@@ -40,12 +68,14 @@ export interface HttpOptions {
   readonly callers?: Callers
   /** Where what server admins do is noted. */
   readonly trails?: Contributions<AuditTrail>
+  /** Where reads are recorded. */
+  readonly accessTrails?: Contributions<AccessTrail>
   readonly ids: Ids
   readonly readiness: () => Promise<ReadinessReport>
   /** The text for `/metrics`, served when `config.metrics` is on. */
   readonly scrape?: () => Promise<{ readonly contentType: string; readonly text: string }>
-  /** Checks each answer against its declaration, and answers 500 when they differ: for tests. */
-  readonly checkResponses: boolean
+  /** What a scraper sends as `Authorization: Bearer`; without it only server admins read the measurements. */
+  readonly metricsToken?: string
   readonly installation: Installation
   /** Opens the container of a request over these names. */
   readonly openScope: (values: Readonly<Record<string, unknown>>) => RequestScope
@@ -60,5 +90,5 @@ export interface Http {
   /** Lets running requests finish for at most `timeoutMs`; until they have, new ones are answered too. Then accepts nothing more and cuts what is left. */
   drain(timeoutMs: number): Promise<void>
   /** The OpenAPI 3.0.1 document of all routes. */
-  openapi(): object
+  openapi(): Promise<object>
 }

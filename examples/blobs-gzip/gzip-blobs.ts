@@ -24,8 +24,8 @@ import {
 } from 'pounce/sdk'
 
 export const config = s.Object({
-  folder: s.Optional(s.String({ minLength: 1, description: 'Where the files are kept. Default: `blobs-gzip` in the data folder' })),
-  level: s.Integer({ default: 6, minimum: 1, maximum: 9, description: 'How hard to compress: 1 is fast, 9 is small' }),
+  folder: s.Optional(s.String({ minLength: 1, description: 'Folder of the files. Default: `blobs-gzip` in the data folder' })),
+  level: s.Integer({ default: 6, minimum: 1, maximum: 9, description: 'Compression level: 1 is fast, 9 is small' }),
 })
 const Config = configPort(config)
 
@@ -68,7 +68,7 @@ export class GzipBlobs implements BlobStore {
     if (!facts) return undefined
     const { start, end } = range ?? { start: 0, end: facts.sizeBytes - 1 }
     const isInside = Number.isInteger(start) && Number.isInteger(end) && start >= 0 && start <= end && end < facts.sizeBytes
-    if (range && !isInside) throw new Invalid(`The range ${start}-${end} is not inside these ${facts.sizeBytes} bytes`)
+    if (range && !isInside) throw new Invalid(`The range ${start}-${end} is not within ${facts.sizeBytes} bytes`)
     return Readable.from(this.#unpacked(facts, start, end), { objectMode: false, highWaterMark: 64 * 1024 })
   }
 
@@ -163,5 +163,5 @@ const codeOf = (error: unknown): string => (error instanceof Error && 'code' in 
 function asProblem(error: unknown): unknown {
   if (error instanceof Problem || !(error instanceof Error) || !('syscall' in error)) return error
   if (codeOf(error) === 'ENOSPC') return new NoSpace(undefined, { cause: error })
-  return new Unavailable('The folder that keeps the bytes does not answer as it should', { cause: error })
+  return new Unavailable('The blob folder is not accessible', { cause: error })
 }

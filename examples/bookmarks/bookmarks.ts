@@ -1,7 +1,7 @@
-import { Clock, CommitConflict, collection, configPort, DocumentStore, eq, Invalid, port, type StoredEvent, s, wire } from 'pounce/sdk'
+import { Clock, CommitConflict, collection, configPort, DocumentStore, eq, Invalid, type StoredEvent, s, wire } from 'pounce/sdk'
 
 export const config = s.Object({
-  most: s.Integer({ default: 100, minimum: 1, maximum: 1000, description: 'How many bookmarks one person can have' }),
+  most: s.Integer({ default: 100, minimum: 1, maximum: 1000, description: 'Maximum number of bookmarks per person' }),
 })
 const Config = configPort(config)
 
@@ -14,17 +14,8 @@ interface Bookmark {
 /** An index for each question that is asked: what did a person mark, newest last; who marked a file. */
 export const bookmarks = collection<Bookmark>('example.bookmarks', { byUser: { on: ['user', 'set'] }, byFile: { on: ['file'] } })
 
-/** What routes see of this plugin. Another plugin could provide it as well. */
-export interface Bookmarks {
-  /** Twice is no error. */
-  add(user: string, file: string): Promise<void>
-  /** Ids of files, in the order in which they were marked. */
-  of(user: string): Promise<readonly string[]>
-}
-export const Bookmarks = port<Bookmarks>('example.bookmarks')
-
 /** Bookmarks in the document store. */
-export class StoredBookmarks implements Bookmarks {
+export class Bookmarks {
   readonly #most: number
   readonly #documents: DocumentStore
   readonly #clock: Clock
@@ -35,12 +26,13 @@ export class StoredBookmarks implements Bookmarks {
     this.#clock = clock
   }
 
+  /** Twice is no error. */
   async add(user: string, file: string): Promise<void> {
     // The id says what it is about, so that a second one of the same file cannot be.
     const id = `${user}-${file}`
     if (await this.#documents.get(bookmarks, id)) return
     if ((await this.of(user)).length >= this.#most)
-      throw new Invalid(`Nobody can have more than ${this.#most} bookmarks; remove some first`)
+      throw new Invalid(`Maximum of ${this.#most} bookmarks per user reached; remove some first`)
     try {
       await this.#documents.commit({ insert: { id, user, file, set: this.#clock.now().toISOString() }, into: bookmarks })
     } catch (error) {
@@ -48,6 +40,7 @@ export class StoredBookmarks implements Bookmarks {
     }
   }
 
+  /** Ids of files, in the order in which they were marked. */
   async of(user: string): Promise<readonly string[]> {
     const { items } = await this.#documents.find(bookmarks, {
       using: 'byUser',
@@ -58,7 +51,7 @@ export class StoredBookmarks implements Bookmarks {
     return items.map(({ file }) => file)
   }
 }
-wire(StoredBookmarks, Config, DocumentStore, Clock)
+wire(Bookmarks, Config, DocumentStore, Clock)
 
 /** Bookmarks go with their file. Called at least once for each file that is removed, so a repeat must do no harm. */
 export class ForgetFile {

@@ -1,4 +1,4 @@
-import { Invalid, NotFound, one, routesFor, s, signedIn } from 'pounce/sdk'
+import { Invalid, NotFound, ref, routesFor, s, signedIn } from 'pounce/sdk'
 import { Bookmarks } from './bookmarks.ts'
 
 const route = routesFor('bookmarks', { bookmarks: Bookmarks })
@@ -6,9 +6,8 @@ const route = routesFor('bookmarks', { bookmarks: Bookmarks })
 export const bookmarkFile = route({
   method: 'POST',
   path: '/api/files/:id/bookmark',
-  summary: 'Keep a file among the bookmarks of the caller',
-  permission: 'ViewFile',
-  of: one('file'),
+  summary: 'Bookmark a file',
+  permission: { right: 'ViewFile', on: ref('file', 'id') },
   params: s.Object({ id: s.id() }),
   responses: { 200: s.success() },
   throws: [Invalid, NotFound],
@@ -21,7 +20,7 @@ export const bookmarkFile = route({
 export const listBookmarks = route({
   method: 'GET',
   path: '/api/bookmarks',
-  summary: 'The bookmarks of the caller, oldest first',
+  summary: "List the caller's bookmarks, oldest first",
   permission: 'signedIn',
   responses: { 200: s.Array(s.Object({ id: s.id() })) },
   async handle({ caller }, { bookmarks }) {

@@ -8,7 +8,7 @@ export class ReadingTime implements Extractor {
   readonly info: ExtractorInfo = {
     name: 'example.reading-time',
     version: '1.0.0',
-    description: 'How long a text takes to read',
+    description: 'Estimated reading time of a text',
     author: 'Somebody else',
     contributors: [],
     contexts: [{ minutes: 'https://schema.org/timeRequired' }],
@@ -26,6 +26,6 @@ export class ReadingTime implements Extractor {
 
 export const plugin = definePlugin({
   id: 'example.reading-time',
-  summary: 'How long texts take to read.',
+  summary: 'Reading time of texts.',
   provides: [provide(Extractors, ReadingTime)],
 })

@@ -24,7 +24,7 @@ const record = (n: number, dataset: string, author: string, blob: { key: string;
   created: new Date(1_600_000_000_000 + n * 1000).toISOString(),
   ...{ sizeBytes: blob.sizeBytes, sha256: blob.sha256, blob: blob.key },
   places: [{ dataset, folder: null, in: dataset }],
-  ...{ thumbnail: null, showPreviews: 'DatasetLevel' as const, tags: [], pendingJobs: [] },
+  ...{ thumbnail: null, showPreviews: 'DatasetLevel' as const, tags: [] },
   license: { type: 'license1', url: '', text: 'All Rights Reserved', rightsHolder: '', allowDownload: false },
   statistics: { views: 0, downloads: 0, lastViewed: null, lastDownloaded: null },
 })
@@ -72,7 +72,7 @@ const deleteIt = async (server: Server, dataset: string): Promise<Deletion> => {
   const remove = () => timed(() => fetch(`${server.url}/api/datasets/${dataset}`, { method: 'DELETE', headers }))
   const waiting = async (): Promise<number> => {
     const body = (await (await fetch(`${server.url}/readyz`, { headers })).json()) as { readonly waiting: number; readonly parked: number }
-    if (body.parked > 0) throw new Error(`${body.parked} events were put aside`)
+    if (body.parked > 0) throw new Error(`${body.parked} events were dead-lettered`)
     return body.waiting
   }
   await remove()

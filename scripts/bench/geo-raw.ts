@@ -11,7 +11,7 @@ interface Table {
   readonly bytes: number
 }
 
-/** The same readings written and read by hand: rows of one table, an index on stream and time, durable commits. */
+/** The same readings written and read manually: rows of one table, an index on stream and time, durable commits. */
 export interface RawPoints {
   readonly name: string
   /** Inserts so many, in batches of 500; resolves to readings a second. */
@@ -94,7 +94,7 @@ export const rawSqlite = (folder: string, count: number): RawPoints => {
     if (piece.length > 0) yield piece
   }
   return {
-    name: 'node:sqlite by hand',
+    name: 'node:sqlite directly',
     ingest: async size => {
       const begin = performance.now()
       for (let n = 0; n < size; n += perCommit) commit(Array.from({ length: perCommit }, (_, at) => pointAt(n + at, count)))
@@ -156,7 +156,7 @@ export const rawPg = async (url: string, count: number): Promise<RawPoints> => {
     await pool.query({ name: 'insert', text: insertion, values: columns })
   }
   return {
-    name: 'pg by hand',
+    name: 'pg directly',
     ingest: async size => {
       const begin = performance.now()
       let next = 0

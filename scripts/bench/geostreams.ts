@@ -90,14 +90,14 @@ const sums = (server: Server, key: string, times: number): Promise<readonly numb
 const sumsByHand = (raw: RawPoints, times: number): Promise<readonly number[]> =>
   timed(times, async () => {
     const found = await raw.days()
-    if (found !== propertiesOfYear * 365) throw new Error(`${found} bins by hand, not one for each day`)
+    if (found !== propertiesOfYear * 365) throw new Error(`${found} bins manually, not one for each day`)
   })
 
 /** Lines a second. */
 const csvByHand = async (raw: RawPoints, lines: number): Promise<number> => {
   const begin = performance.now()
   const table = await raw.csv()
-  if (table.lines !== lines) throw new Error(`${table.lines} lines by hand of ${lines}`)
+  if (table.lines !== lines) throw new Error(`${table.lines} lines manually of ${lines}`)
   return table.lines / ((performance.now() - begin) / 1000)
 }
 
@@ -112,7 +112,7 @@ interface Scale {
   readonly boxesOnly?: boolean
 }
 
-/** What is measured: a store of points over HTTP, and the same rows by hand. */
+/** What is measured: a store of points over HTTP, and the same rows manually. */
 interface Pair extends Pick<Scale, 'count' | 'rounds' | 'boxGoalMs'> {
   readonly side: Side
   readonly raw: RawPoints
@@ -206,7 +206,7 @@ const measureSide = async (side: Side, scale: Scale, folder: string): Promise<re
   }
 }
 
-/** Workload 10: readings of 1,000 stations in a year, on each store of points beside the same rows kept by hand. */
+/** Workload 10: readings of 1,000 stations in a year, on each store of points beside the same rows kept manually. */
 export const geostreams = async (scales: readonly Scale[]): Promise<readonly Row[]> => {
   const rows: Row[] = []
   for (const scale of scales)

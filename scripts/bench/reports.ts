@@ -34,7 +34,6 @@ const record = (n: number, dataset: string, author: string) => {
     license: { type: 'license1', url: '', text: 'All Rights Reserved', rightsHolder: '', allowDownload: false },
     tags: [],
     statistics: { ...noStatistics, views: n % 7, lastViewed: n % 7 > 0 ? created : null },
-    pendingJobs: [],
   }
 }
 

@@ -1,7 +1,7 @@
 import { DocumentStore, Policy, Users } from 'pounce/sdk'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 import { datasets } from '../../plugins/resources/datasets/collection.ts'
-import { DatasetListings, type DatasetLists } from '../../plugins/resources/datasets/dataset-lists.ts'
+import { DatasetLists } from '../../plugins/resources/datasets/dataset-lists.ts'
 import { load, percentile, request } from './load.ts'
 import { datasetId, emailOf, type FullServer, folderOf, type Member, startFull, withoutSearch } from './many-datasets.ts'
 import { cpuMsOf, newKey } from './servers.ts'
@@ -55,7 +55,7 @@ const callerOf = async (server: TestServer, member: Member) => {
 /** Pages and checks in one process, without HTTP. */
 const inStore = async (server: TestServer, { count, rounds }: Scale): Promise<readonly Row[]> => {
   const rows: Row[] = []
-  const lists = server.get(DatasetListings)
+  const lists = server.get(DatasetLists)
   for (const [member, subject] of Object.entries(asking) as [Exclude<Member, 'some'>, string][]) {
     const caller = await callerOf(server, member)
     const first = await lists.visible(caller, { limit: 12 })

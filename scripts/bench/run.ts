@@ -7,6 +7,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { burst } from './burst.ts'
 import { dispatch, heartbeats } from './bus.ts'
 import { deletion } from './deletion.ts'
 import { geostreams } from './geostreams.ts'
@@ -37,6 +38,7 @@ const sizes = values.quick ? ([1000, 20_000] as const) : ([1000, 1_000_000] as c
 
 const workloads: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   start: () => start(values.quick ? 2 : 5),
+  burst: () => burst(rounds),
   ingest: () => ingest(rounds, values.quick ? 3 : 8, plugins),
   transfer: () => transfer(rounds, (values.quick ? 128 : 1024) * mebibyte),
   zip: () => zip(rounds, (values.quick ? 256 : 2048) * mebibyte),

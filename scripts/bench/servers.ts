@@ -108,7 +108,7 @@ export const startPounce = (
     },
   })
 
-/** The same work done by hand: see `baseline-server.ts`. */
+/** The same work done manually: see `baseline-server.ts`. */
 export const startBaseline = (options: { readonly folder?: string } = {}): Promise<Server> =>
   start(join(import.meta.dirname, 'baseline-server.ts'), options)
 

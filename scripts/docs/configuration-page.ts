@@ -1,7 +1,7 @@
-import { variableFor } from '../../core/config/environment.ts'
-import { kernelSchema } from '../../core/config/kernel-schema.ts'
-import { type Node, nodeOf } from '../../core/config/schema-tree.ts'
-import { loadPlugins, ownPluginIds } from '../../core/plugins.ts'
+import { variableFor } from '../../core/kernel/config/environment.ts'
+import { kernelSchema } from '../../core/kernel/config/kernel-schema.ts'
+import { type Node, nodeOf } from '../../core/kernel/config/schema-tree.ts'
+import { loadPlugins, ownPluginIds } from '../../core/kernel/plugins.ts'
 
 /** One setting as the page lists it. */
 export interface Setting {
@@ -44,15 +44,16 @@ const defaultOf = (name: string, { default: preset }: Node): string => {
   return preset === undefined ? '–' : `\`${JSON.stringify(preset)}\``
 }
 
+const descriptionOf = ({ description = '', formerName }: Node): string =>
+  formerName === undefined ? description : `${description}. Formerly \`${formerName}\`, which is still read`
+
 /** Every setting of a schema, branches followed to their leaves, in the order of declaration. */
 export const settingsOf = (node: Node, path: readonly string[]): readonly Setting[] =>
   Object.entries(node.properties ?? {}).flatMap(([key, below]) => {
     const here = [...path, key]
     if (below.properties) return settingsOf(below, here)
     const name = here.join('.')
-    return [
-      { name, variable: variableFor(name), type: typeOf(below), default: defaultOf(name, below), description: below.description ?? '' },
-    ]
+    return [{ name, variable: variableFor(name), type: typeOf(below), default: defaultOf(name, below), description: descriptionOf(below) }]
   })
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
@@ -66,7 +67,7 @@ const table = (settings: readonly Setting[]): string => {
 
 const intro = `# Configuration
 
-Written by \`npm run docs\` from the schemas that check the settings; do not edit it by hand.
+Written by \`npm run docs\` from the schemas that check the settings; do not edit it manually.
 
 Settings come from, weakest first: \`config/default.json\`, the JSON file named by \`--config\`, the environment, flags
 (\`--data\`, \`--host\`, \`--port\`, \`--set name=value\`).
@@ -86,7 +87,8 @@ export const configurationPage = async (): Promise<string> => {
   const withSettings = inUse.filter(({ plugin }) => Object.keys(nodeOf(plugin.config).properties ?? {}).length > 0)
   const without = inUse.filter(one => !withSettings.includes(one))
   const sections = withSettings.map(
-    ({ name, plugin }) => `## ${name}\n\n${plugin.summary}\n\n${table(settingsOf(nodeOf(plugin.config), name.split('.')))}\n`,
+    ({ name, plugin }) =>
+      `## ${name}\n\n${plugin.summary}\n\n${table(settingsOf(nodeOf(plugin.config), (plugin.configPath ?? name).split('.')))}\n`,
   )
   return [
     intro,

@@ -17,7 +17,7 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): s
 
 const intro = `# Coverage of the Clowder v1 API
 
-Written by \`npm run docs\`; do not edit it by hand. It holds three things against each other: the routes of the reference
+Written by \`npm run docs\`; do not edit it manually. It holds three things against each other: the routes of the reference
 (\`test/coverage/data-routes.ts\`, \`platform-routes.ts\`), the routes that the server declares (\`docs/openapi.json\`), and what a
 run of the tests had from them (\`test/coverage/tested.json\`, written by \`npm run coverage\`).
 

@@ -52,7 +52,7 @@ export class FaultExtractor {
       try {
         await this.#serve()
       } catch {
-        // the broker is away: this program lives on without it
+        // the broker is unavailable: this program lives on without it
         await pause(retryMs)
       }
     }

@@ -58,7 +58,7 @@ const run = async (): Promise<boolean> => {
     folder,
     {
       ...places.settings,
-      POUNCE_USE: [...parts, 'transport.rabbitmq', 'resources.event-sink'].join(','),
+      POUNCE_REPLACE_PLUGINS: [...parts, 'transport.rabbitmq', 'resources.event-sink'].join(','),
       POUNCE_TRANSPORT__RABBITMQ__URI: broker.url,
       POUNCE_TRANSPORT__RABBITMQ__MANAGEMENT_URL: broker.managementUrl,
     },

@@ -43,11 +43,11 @@ export interface Station {
 
 /** How many, and how dense. */
 export interface StationChoice {
-  /** Another one gives other stations; 2021 unless said. */
+  /** Another one gives other stations; 2021 by default. */
   readonly seed?: number
-  /** 200 unless said. */
+  /** 200 by default. */
   readonly stations?: number
-  /** About so many points in all, within 1 % from 10^5 on; 10^5 unless said. */
+  /** About so many points in all, within 1 % from 10^5 on; 10^5 by default. */
   readonly points?: number
   /** In the place of `points`: minutes between readings of the quick streams. Others are 2 to 8 times as slow. */
   readonly everyMinutes?: number

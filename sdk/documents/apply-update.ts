@@ -31,7 +31,7 @@ const holderOf = (document: Fields, path: string, make: boolean): Fields | undef
       next = {}
       put(holder, step, next)
     }
-    if (!isFields(next)) throw new Invalid(`${path} leads through ${step}, which is no object`)
+    if (!isFields(next)) throw new Invalid(`${path} leads through ${step}, which is not an object`)
     holder = next
   }
   return holder
@@ -48,14 +48,14 @@ const change = (document: Fields, path: string, make: boolean, how: (old: Json |
 
 const listAt = (old: Json | undefined, path: string): readonly Json[] => {
   if (old === undefined) return []
-  if (!Array.isArray(old)) throw new Invalid(`${path} holds no array`)
+  if (!Array.isArray(old)) throw new Invalid(`${path} is not an array`)
   return old
 }
 
 const sum = (old: Json | undefined, by: number, path: string): number => {
-  if (old !== undefined && typeof old !== 'number') throw new Invalid(`${path} holds no number`)
+  if (old !== undefined && typeof old !== 'number') throw new Invalid(`${path} is not a number`)
   const total = (old ?? 0) + by
-  if (!Number.isFinite(total)) throw new Invalid(`${path} would leave the range of numbers`)
+  if (!Number.isFinite(total)) throw new Invalid(`${path} would exceed the range of numbers`)
   return total
 }
 
@@ -78,7 +78,7 @@ const pathsOf = (update: Update): readonly string[] => [
 const checkPaths = (paths: readonly string[]): void => {
   for (const path of paths) {
     const steps = stepsOf(path)
-    if (steps.includes('')) throw new Invalid(`'${path}' is no path to a field`)
+    if (steps.includes('')) throw new Invalid(`'${path}' is not a path of a field`)
     if (steps[0] === 'id' || steps[0] === 'revision') throw new Invalid(`${path} cannot be updated`)
   }
   if (paths.length < 2) return

@@ -5,7 +5,7 @@ import { isPiecesPath } from './pieces.ts'
 /** Throws `Invalid` unless the id is 1 to 200 characters, none of them a control character or half a surrogate pair. */
 export const checkId = (id: unknown): void => {
   if (typeof id !== 'string' || id.length === 0 || id.length > 200 || /[\u0000-\u001f\u007f]/.test(id) || !id.isWellFormed()) {
-    throw new Invalid('An id is 1 to 200 characters without control characters')
+    throw new Invalid('An id must be 1 to 200 characters without control characters')
   }
 }
 
@@ -22,7 +22,7 @@ const faultOf = ({ on, array, unique }: Index): string | undefined => {
 /** Throws for a collection that no store can hold. */
 export const checkCollection = ({ name, indexes }: Collection<object>): void => {
   if (!/^[a-z][a-z0-9]*([.-][a-z0-9]+)*$/.test(name))
-    throw new Error(`${name} is no name of a collection: lower-case words with dots or dashes`)
+    throw new Error(`Invalid collection name ${name}: use lower-case words with dots or dashes`)
   for (const [key, index] of Object.entries(indexes)) {
     const fault = faultOf(index)
     if (fault) throw new Error(`The index ${key} of ${name} ${fault}`)

@@ -21,7 +21,7 @@ export const conjunctsOf = (where: Where | undefined): readonly Where[] =>
   where === undefined ? [] : where.op === 'and' ? where.all.flatMap(conjunctsOf) : [where]
 
 const checkSort = (from: Collection<object>, by: string, first: Index, name: string): void => {
-  if (!first.on.includes(by)) throw new Error(`${from.name} cannot be sorted by ${by}: it is no field of the index ${name}`)
+  if (!first.on.includes(by)) throw new Error(`${from.name} cannot be sorted by ${by}: not a field of the index ${name}`)
   if (first.array === by) throw new Error(`${from.name} cannot be sorted by ${by}, which holds an array`)
 }
 
@@ -31,11 +31,12 @@ export const checkFind = (from: Collection<object>, query: Find): void => {
   if (!Number.isInteger(query.limit) || query.limit < 1 || query.limit > 1000) throw new RangeError('A page has 1 to 1,000 documents')
   if (query.patience !== undefined && (!Number.isInteger(query.patience) || query.patience < 1))
     throw new RangeError('Patience is at least 1')
+  if (query.maxCharacters !== undefined && !(query.maxCharacters >= 1)) throw new RangeError('A page has at least 1 character')
   if (query.sort && first) checkSort(from, query.sort.by, first, namesOf(query.using)[0] as string)
   const { after } = query
   if (after === undefined) return
   const length = query.sort ? 2 : 1
   if (!Array.isArray(after) || after.length !== length || typeof after.at(-1) !== 'string' || !after.every(isScalar)) {
-    throw new Invalid('The place to go on from is not one that a page gave out')
+    throw new Invalid('Invalid cursor: it must come from a previous page')
   }
 }

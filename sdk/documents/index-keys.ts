@@ -16,7 +16,7 @@ const single = (document: unknown, path: string): Scalar => {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return null
     value = (value as Readonly<Record<string, unknown>>)[step]
   }
-  if (Array.isArray(value)) throw new Invalid(`${path} holds an array, which its index does not declare`)
+  if (Array.isArray(value)) throw new Invalid(`${path} is an array, which its index does not declare`)
   return asScalar(value)
 }
 

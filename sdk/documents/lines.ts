@@ -30,7 +30,7 @@ const csvCell = (value: Shown): string => {
 export const printCell = (format: Lines['format'], value: Shown): string =>
   format === 'csv' ? csvCell(value) : JSON.stringify(isBare(value) ? value.bare : value)
 
-/** Prints a line whose cells are at hand. */
+/** Prints a line whose cells are available. */
 export const printLine = (format: Lines['format'], names: readonly string[], values: readonly Shown[]): string => {
   const cells = values.map(value => printCell(format, value))
   return format === 'csv' ? cells.join(',') : `{${cells.map((cell, at) => `${JSON.stringify(names[at])}:${cell}`).join(',')}}`

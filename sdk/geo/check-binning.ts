@@ -12,7 +12,7 @@ export const checkBinning = ({ time, depthMetres, groupBy = [], properties = [] 
   const isSpan =
     typeof time === 'string' ? isTimeBin(time) : Number.isSafeInteger(time.everyMs) && time.everyMs >= leastMs && isGeoTime(time.originMs)
   if (!isSpan) throw new Invalid(`time is a named span, or one of at least ${leastMs} whole milliseconds with an origin`)
-  if (depthMetres !== undefined && !(Number.isFinite(depthMetres) && depthMetres > 0)) throw new Invalid('depth is more than 0 metres')
+  if (depthMetres !== undefined && !(Number.isFinite(depthMetres) && depthMetres > 0)) throw new Invalid('depth must be more than 0 metres')
   if (groupBy.length > maxGroups) throw new Invalid(`groupBy: at most ${maxGroups} properties, not ${groupBy.length}`)
   if (properties.length > maxProperties) throw new Invalid(`properties: at most ${maxProperties}, not ${properties.length}`)
 }

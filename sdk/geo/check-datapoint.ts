@@ -69,7 +69,7 @@ export const geometryFault = (geometry: unknown): string | undefined => {
 }
 
 const faultIn = (geometry: unknown, shapes: ReadonlyMap<unknown, Check>, depth: number): string | undefined => {
-  if (!isObject(geometry)) return 'geometry is not an object'
+  if (!isObject(geometry)) return 'geometry must be an object'
   const { type, coordinates, geometries } = geometry
   if (type !== 'GeometryCollection') {
     const check = shapes.get(type)

@@ -58,7 +58,7 @@ export const spansOf = (startMs: number, endMs: number | null, time: GeoBinning[
   if (time === 'all') return [{ fromMs: startMs, toMs: endMs ?? startMs }]
   const spans = [spanAt(startMs, time)]
   for (let last = spans[0]; last && last.toMs < (endMs ?? startMs); last = spans.at(-1)) {
-    if (spans.length === maxBins) throw new Invalid(`A point enters more than ${maxBins} bins: choose longer ones`)
+    if (spans.length === maxBins) throw new Invalid(`A datapoint overlaps more than ${maxBins} bins: use longer ones`)
     spans.push(spanAt(last.toMs, time))
   }
   return time === 'season' ? oneWinter(spans) : spans

@@ -1,3 +1,4 @@
+import type { Ref } from './kind.ts'
 import type { Permission, Verb } from './permission.ts'
 
 /** A role held in a space, with the role's permissions as they are now. */
@@ -25,11 +26,36 @@ export interface CallerUser {
   readonly memberships: readonly Membership[]
   /** Set while the terms of service wait to be accepted: until then nothing goes but what leads there. */
   readonly termsPending?: true
+  /** Set while the server requires a second factor of this account that has none: until then nothing goes but what leads there. */
+  readonly secondFactorPending?: true
+}
+
+/** How a caller gets to what its authentication is too old or too weak for. */
+export interface StepUp {
+  /** By which of these: `password`, `totp`, `passkey`, `recovery-code`, `provider`. Empty for a credential that can never step up. */
+  readonly methods: readonly string[]
+  /** For a person. */
+  readonly message: string
+}
+
+/** The job whose message carried the key that was used. */
+export interface CallerJob {
+  readonly id: string
+  /** The file or dataset that the job is about: the key reaches it and what lies below it. */
+  readonly target: Ref
+  /** Of a job about a file: the dataset it was submitted for, where the key may read and add while the file lies in it. */
+  readonly dataset?: string
+  /** `ExtractorInfo.name` of the extractor that was asked. */
+  readonly extractor: string
+  /** When the key expires. What the key itself submits gets no key that lasts longer. */
+  readonly expires: Date
 }
 
 /** How far a key reaches, within the rights of its user. An absent member limits nothing. */
 export interface KeyLimits {
   readonly verbs?: ReadonlySet<Verb>
+  /** The key of a job: only routes that declare `jobKeys`, and only what that job is about. */
+  readonly job?: CallerJob
   /** Only what is in one of these spaces, and the spaces themselves. Everything else is as if it were not there. */
   readonly spaces?: ReadonlySet<string>
 }
@@ -44,8 +70,12 @@ export interface Caller {
   readonly scope: 'full' | 'extraction'
   /** Id of the API key that was used, if one was. */
   readonly keyId?: string
+  /** Id of the session that was used, if one was. */
+  readonly sessionId?: string
   /** Of a key that reaches less far than its user. Such a caller is never a server admin, and has no account of its own to deal with. */
   readonly limits?: KeyLimits
+  /** Set while what a route declares as `stepUp` is refused. Absent for a caller that has authenticated recently enough. */
+  readonly stepUp?: StepUp
   /** A server admin who asked for it with `superAdmin=true`: passes every permission on every resource. */
   readonly superAdmin: boolean
 }

@@ -4,27 +4,30 @@ const strings = () => s.Array(s.String())
 
 /**
  * What an extractor says of itself: the `extractor_info.json` of Clowder 1.x (reference, extraction §4.3).
- * `process.file` holds media type patterns of exactly two parts such as `image/*`.
+ * `process` holds patterns of media types such as `image/*`, and of what happens to datasets and metadata: see `takesOperation`.
  */
-export const ExtractorInfo = s.Object({
-  name: s.String({ minLength: 1, maxLength: 200 }),
-  version: s.String(),
-  description: s.String(),
-  author: s.String(),
-  contributors: strings(),
-  contexts: s.Unknown(),
-  repository: s.Array(s.Object({ repType: s.String(), repUrl: s.String() })),
-  external_services: strings(),
-  libraries: strings(),
-  bibtex: strings(),
-  maturity: s.String(),
-  defaultLabels: strings(),
-  process: s.Object({
-    dataset: s.Optional(strings()),
-    file: s.Optional(strings()),
-    metadata: s.Optional(strings()),
+export const ExtractorInfo = s.model(
+  'ExtractorInfo',
+  s.Object({
+    name: s.String({ minLength: 1, maxLength: 200 }),
+    version: s.String(),
+    description: s.String(),
+    author: s.String(),
+    contributors: strings(),
+    contexts: s.Unknown(),
+    repository: s.Array(s.Object({ repType: s.String(), repUrl: s.String() })),
+    external_services: strings(),
+    libraries: strings(),
+    bibtex: strings(),
+    maturity: s.String(),
+    defaultLabels: strings(),
+    process: s.Object({
+      dataset: s.Optional(strings()),
+      file: s.Optional(strings()),
+      metadata: s.Optional(strings()),
+    }),
+    categories: strings(),
+    parameters: s.Record(s.String(), s.Unknown()),
   }),
-  categories: strings(),
-  parameters: s.Record(s.String(), s.Unknown()),
-})
+)
 export type ExtractorInfo = s.Static<typeof ExtractorInfo>

@@ -14,6 +14,38 @@ export interface UserProfile {
   readonly pastprojects?: readonly string[]
 }
 
+/** A WebAuthn credential of an account. */
+export interface PasskeyRecord {
+  /** Ours, made from the credential's. */
+  readonly id: string
+  /** Credential id and COSE public key, base64url. */
+  readonly credential: string
+  readonly publicKey: string
+  /** Signature counter as last seen; 0 for authenticators that have none. */
+  readonly counter: number
+  readonly transports: readonly string[]
+  readonly name: string
+  /** Synced between devices. */
+  readonly isBackedUp: boolean
+  readonly created: Time
+  readonly lastUsed: Time | null
+}
+
+/** The second factors of a local account: a TOTP app, passkeys, and codes for who has lost both. */
+export interface SecondFactorRecord {
+  readonly totp: {
+    /** The secret, encrypted. */
+    readonly sealed: string
+    /** The time step of the last code that was accepted: neither it nor an earlier one is accepted again. */
+    readonly lastStep: number
+    readonly created: Time
+    readonly lastUsed: Time | null
+  } | null
+  readonly passkeys: readonly PasskeyRecord[]
+  /** Digests of the recovery codes that are left. */
+  readonly recoveryCodes: readonly string[]
+}
+
 export interface UserRecord {
   /** Lower case, unique. */
   readonly email: string
@@ -34,10 +66,16 @@ export interface UserRecord {
   readonly identities?: readonly string[]
   /** Nobody has checked that the address is theirs: no other provider's identity is linked to this account by it. */
   readonly isEmailUnverified?: true
+  /** When all its sessions were ended at once: keys of jobs that were made before are refused. */
+  readonly signedOutAt?: Time
   /** Groups it belongs to: their memberships count as its own. */
   readonly groups?: readonly string[]
   /** What is written to it by mail. Absent: at once, and only what is meant for this person. */
   readonly notifications?: 'none' | 'direct' | 'hourly' | 'daily'
+  /** Absent while none is enrolled. Holds secrets: never shown. */
+  readonly secondFactor?: SecondFactorRecord
+  /** Its personal data is being erased (`done` null) or was. */
+  readonly erasure?: { readonly requested: Time; readonly heir: string | null; readonly done: Time | null }
 }
 
 /** People who are members of spaces together. */
@@ -64,3 +102,14 @@ export interface RoleRecord {
   readonly description: string
   readonly permissions: readonly string[]
 }
+
+/** What became of somebody's second factors. */
+export type SecondFactorChange =
+  | 'totp-enrolled'
+  | 'totp-removed'
+  | 'passkey-added'
+  | 'passkey-renamed'
+  | 'passkey-removed'
+  | 'recovery-codes-replaced'
+  | 'recovery-code-used'
+  | 'reset'

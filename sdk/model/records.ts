@@ -35,7 +35,7 @@ export const noStatistics: Statistics = { views: 0, downloads: 0, lastViewed: nu
 export type SpaceAccess = 'TRIAL' | 'PRIVATE' | 'PUBLIC'
 /** `DEFAULT` follows the dataset's spaces. */
 export type DatasetAccess = 'PUBLIC' | 'PRIVATE' | 'DEFAULT' | 'TRIAL'
-/** `CREATED` until what was asked of the upload is done. */
+/** `CREATED`: the bytes are durable, and the jobs of the upload are not submitted yet. How far extractors are is said by their runs. */
 export type FileStatus = 'CREATED' | 'UPLOADED' | 'PROCESSED' | 'ARCHIVED' | 'UNKNOWN'
 
 export interface SpaceRecord {
@@ -113,6 +113,16 @@ export interface Place {
   readonly in: string
 }
 
+/** What is known of malware in a file. */
+export interface FileScan {
+  /** `released`: a server admin says that the signature found nothing bad. `skipped`: not scanned, and usable. */
+  readonly state: 'pending' | 'clean' | 'infected' | 'skipped' | 'released'
+  /** Of an infected or released file: what was found. */
+  readonly signature?: string
+  /** Extraction was asked for and waits until the bytes may be used. */
+  readonly extract?: boolean
+}
+
 export interface FileRecord {
   readonly name: string
   /** The name it came with; kept on rename. */
@@ -133,12 +143,12 @@ export interface FileRecord {
   readonly license: License
   readonly tags: readonly Tag[]
   readonly statistics: Statistics
-  /** Jobs of the upload that are not done yet; at none left the status becomes PROCESSED. */
-  readonly pendingJobs: readonly string[]
   /** Of an archived file: the last day, as `2026-01-31`, on which an admin was told that somebody wants it. */
   readonly wantedOn?: string
   /** Of a file that came with an import, until its `file.created` is out: what that will say. */
   readonly untold?: { readonly extract: boolean; readonly key: string | null }
+  /** What is known of malware in it; absent where no scanner ran when it came. */
+  readonly scan?: FileScan
 }
 
 /** One JSON-LD document on a thing. Context and content are kept verbatim. */
@@ -152,6 +162,8 @@ export interface MetadataRecord {
     /** Absolute URLs. */
     readonly extractorId: string | null
     readonly userId: string | null
+    /** Whom the bag that it came in named as its author: text that nobody has verified, and no identity. */
+    readonly attributedTo?: string
   }
   readonly content: Json
   readonly created: Time
@@ -199,6 +211,8 @@ export interface PreviewRecord {
   readonly extractor: string
   readonly metadata: Readonly<Record<string, Json>>
   readonly author: string | null
+  /** The job whose key uploaded it. */
+  readonly job?: string
   readonly created: Time
 }
 
@@ -209,5 +223,7 @@ export interface ThumbnailRecord {
   readonly filename: string
   readonly target: Ref | null
   readonly author: string | null
+  /** The job whose key uploaded it. */
+  readonly job?: string
   readonly created: Time
 }

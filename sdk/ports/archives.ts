@@ -20,6 +20,13 @@ export interface Archive {
   readonly fileBytes: number
 }
 
+/** A small generated member of an archive. */
+export interface ArchiveMember {
+  /** Relative, with `/` between its parts. */
+  readonly path: string
+  readonly bytes: Buffer
+}
+
 /**
  * Many files as one ZIP: stored, ZIP64 where needed, names kept but safe and unique in their folder. Whoever calls has checked the right to
  * download. A file whose bytes are missing or damaged breaks the download off; it is never left out.
@@ -29,5 +36,7 @@ export interface Archives {
   ofDatasets(ids: readonly string[], filename: string): Promise<Archive>
   /** Files at places of the caller's choice. */
   ofFiles(files: Iterable<FileInArchive> | AsyncIterable<FileInArchive>, filename: string): Promise<Archive>
+  /** Generated members, each made when it is written: of unknown length, without ranges. */
+  ofMembers(members: AsyncIterable<ArchiveMember>, filename: string): Bytes
 }
 export const Archives = port<Archives>('archives')

@@ -1,5 +1,7 @@
 import type { Caller } from '../model/caller.ts'
+import type { Ref } from '../model/kind.ts'
 import { contributions, port } from '../port.ts'
+import type { Job } from './transport.ts'
 
 /** Someone whose identity a provider vouches for. Never a session and never a right. */
 export interface VerifiedIdentity {
@@ -24,7 +26,7 @@ export interface SignInSite {
   readonly label: string
   /**
    * Where to send the browser, which shall come back to `callback`, and what this browser alone must remember, in secret, until it does.
-   * Rejects with `Unavailable` while the site is away.
+   * Rejects with `Unavailable` while the site is unavailable.
    */
   redirect(callback: string): Promise<{ readonly url: string; readonly kept: string }>
   /**
@@ -62,24 +64,73 @@ export interface Credentials {
 /** Turns credentials into a caller, once per request. */
 export interface Callers {
   /**
-   * Nothing sent: anonymous. Anything wrong, unknown, expired or revoked: `NotSignedIn`, never a silent fall-back to anonymous.
-   * Too many wrong tries: `TooMany`. Revocation and suspension count within a second on every kernel.
+   * The first that is right, in the order session, Basic, X-API-Key, `key`, Bearer. Nothing sent: anonymous. None is right: `WrongCredentials`,
+   * `SecondFactorRequired`, or `TooMany` after too many wrong tries, each of which is counted, also beside a right one. A right one of an account that
+   * may not be used: `NotSignedIn`. Revocation and suspension count within a second on every kernel.
    */
   identify(credentials: Credentials): Promise<Caller>
 }
 export const Callers = port<Callers>('callers')
 
-/** API keys that the system itself needs. */
+/** Keys of jobs: what the message of a job carries so that its extractor can act for the user, on what the job is about. */
 export interface Keys {
   /**
-   * The user's `_extraction_key`, made when there is none: what a job message carries so that an extractor can act for the user
-   * with scope `extraction`. The same text until the user revokes it. `NotFound` for an unknown user.
+   * A key for this job alone: signed, not stored, safe in a URL. It reaches the job's target and the dataset that the message names, with the rights of
+   * the user at the time of use, until it expires or the job has ended. `NotFound` for an unknown user; undefined for nobody's job
+   * where no service key (`commKey`) is configured.
    */
-  extractionKeyOf(userId: string): Promise<string>
-  /** The key that belongs to nobody (`commKey`): what the message of nobody's job carries. Undefined when none is configured. */
-  serviceKey(): string | undefined
+  jobKey(job: Pick<Job, 'id' | 'target' | 'user' | 'message'>): Promise<string | undefined>
+  /** True of a key in a waiting message that has expired, or is none of a job: one that was sent before jobs had keys. */
+  isOutdated(key: string): boolean
 }
 export const Keys = port<Keys>('keys')
+
+/** What a job's key needs to know of the job: where it stands now. */
+export interface JobFacts {
+  readonly target: Ref
+  /** In whose name it runs; null for nobody's. */
+  readonly user: string | null
+  /** `ExtractorInfo.name`. */
+  readonly extractor: string
+  /** `ended`: done or failed. A failed job that is submitted again is `open` again. */
+  readonly state: 'open' | 'ended' | 'cancelled'
+  /** When this server heard of the end. */
+  readonly endedAt?: Date
+  /** No key of it is valid from then on, whatever expiry the key itself names. */
+  readonly keysUntil?: Date
+}
+
+/** The records of jobs, one read each: contributed by the plugin that keeps them. */
+export interface JobRecords {
+  /** Undefined for a job that is not known, or not any more. */
+  factsOf(jobId: string): Promise<JobFacts | undefined>
+}
+export const JobRecords = contributions<JobRecords>('jobRecords')
+
+/** Which credential something was made with, so that it can end with it. Holds no secret. */
+export interface CredentialRef {
+  readonly user: string
+  /** Id of the API key. */
+  readonly key?: string
+  /** Id of the session. */
+  readonly session?: string
+  /** Fits the password that the account had then. */
+  readonly stamp: string
+  /** Made in superadmin mode: counts while the account is a server admin. */
+  readonly superAdmin: boolean
+}
+
+/** Things that act for somebody later, and end with the credential they were made with. */
+export interface CredentialRefs {
+  /** Of who asks; `NotSignedIn` for nobody in particular. */
+  of(caller: Caller): Promise<CredentialRef>
+  /**
+   * The rights of the credential now. Undefined once the key or session has ended, the password is another one, or the account may not be used. Read
+   * again each time, so that it holds for every kernel.
+   */
+  callerOf(ref: CredentialRef): Promise<Caller | undefined>
+}
+export const CredentialRefs = port<CredentialRefs>('credentialRefs')
 
 /** Counts who knocks at a door where no password is shown, for all kernels together. */
 export interface Knocks {

@@ -32,7 +32,7 @@ export interface PutOptions {
 /**
  * Bytes under keys that the store makes. Nothing half-written is ever visible, and a put that was answered survives a power cut.
  *
- * When the store is away calls reject with `Unavailable` within 10 s; when it is full with `NoSpace`, and nothing is kept.
+ * When the store is unavailable calls reject with `Unavailable` within 10 s; when it is full with `NoSpace`, and nothing is kept.
  */
 export interface BlobStore {
   /**
@@ -120,3 +120,12 @@ export interface BlobOwner {
   owned(keys: readonly string[]): Promise<ReadonlySet<string>>
 }
 export const BlobOwners = contributions<BlobOwner>('blobOwners')
+
+/** Hears of stored bytes that turned out to be damaged, and marks what is made of them. */
+export interface DamageReports {
+  /** `found`: by somebody who wanted them, or by the regular check. Never rejects; told again of the same bytes it does nothing. */
+  damaged(key: string, found: 'read' | 'scrub'): Promise<void>
+  /** Opens bytes and reports when that, or reading them later, fails with `CorruptContent`. */
+  open(key: string, get: () => Promise<Readable | undefined>): Promise<Readable | undefined>
+}
+export const DamageReports = port<DamageReports>('damageReports')

@@ -3,7 +3,7 @@ import { Conflict, Problem } from '../problem.ts'
 /** Why a guarded change was refused. */
 export type Refusal = 'exists' | 'revision' | 'guard' | 'absent'
 
-/** A commit whose condition did not hold. Nothing was changed and no event recorded; the caller decides anew. */
+/** A commit whose condition did not hold. Nothing was changed and no event recorded; the caller decides again. */
 export class CommitConflict extends Conflict {
   readonly reason: Refusal
 

@@ -24,7 +24,7 @@ export interface Bin {
   /** To the trash, or for good where there is none or the thing lies in it. Rights are the caller's to check. Absent: `NotFound`. */
   discard(id: string, actor: string | undefined): Promise<void>
 }
-export const Bins = contributions<Bin>('bins')
+export const TrashHandlers = contributions<Bin>('bins')
 
 /** What somebody might want to follow as well (reference, api-platform §1). */
 export interface Recommendation {
@@ -44,7 +44,7 @@ export const Recommenders = contributions<Recommender>('recommenders')
 export interface ContentCount {
   /** What is counted: `collection`, `dataset`, `folder`, `file`. */
   readonly kind: Kind
-  /** Live ones, counted up to `upTo`; unless said, all of them, at most a minute ago where there are more than 10,000. 0 in what cannot hold any. */
+  /** Live ones, counted up to `upTo`; by default, all of them, at most a minute ago where there are more than 10,000. 0 in what cannot hold any. */
   countIn(container: Ref, upTo?: number): Promise<number>
 }
 export const ContentCounts = contributions<ContentCount>('contentCounts')
@@ -75,7 +75,10 @@ export interface Searchable {
   describe(ids: readonly string[]): Promise<ReadonlyMap<string, SearchDocument>>
   /** Every id, for a rebuild. */
   all(): AsyncIterable<string>
-  /** The items of a search answer in v1's shape, by id. Ids the caller may not see were taken out before. */
+  /**
+   * The items of a search answer in v1's shape, by id. Ids the caller may not see were taken out before; what is in the trash is left out here,
+   * for its author too: the index may be behind.
+   */
   present(ids: readonly string[], caller: Caller): Promise<ReadonlyMap<string, Readonly<Record<string, unknown>>>>
 }
 export const Searchables = contributions<Searchable>('searchables')

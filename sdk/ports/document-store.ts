@@ -110,11 +110,13 @@ export interface Find {
    * conditions that no index covers. Absent: a page is only short when it is the last.
    */
   readonly patience?: number
+  /** At least 1. A page ends early, with `next`, once its documents have so many characters of JSON; it has at least one. No more than that is read at once. */
+  readonly maxCharacters?: number
 }
 
 export interface Page<T> {
   readonly items: readonly T[]
-  /** Present when there may be more. A page with it is full, unless `patience` ended it. */
+  /** Present when there may be more. A page with it is full, unless `patience` or `maxCharacters` ended it. */
   readonly next?: After
 }
 
@@ -148,7 +150,7 @@ export type Committed<T extends object> =
  * Documents, each changed atomically together with the events that say what the change means.
  *
  * Every promise here resolves only when the change is durable (power cut included) and visible to every later read.
- * No call waits longer than the configured time-out: then, and when the server behind it is away, it rejects with
+ * No call waits longer than the configured time-out: then, and when the server behind it is unavailable, it rejects with
  * `Unavailable`; with `NoSpace` when the disk is full. Documents that are returned are copies nobody else holds.
  * Ids are 1 to 200 characters without control characters; another one makes an insert throw `Invalid`.
  */

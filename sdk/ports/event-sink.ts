@@ -12,7 +12,7 @@ export interface SinkRecord {
 
 /** Where such facts go, such as an exchange of a broker. */
 export interface EventSink {
-  /** Resolves when the next hop has confirmed them; `Unavailable` while it is away. At most 1,000, sent in this order. */
+  /** Resolves when the next hop has confirmed them; `Unavailable` while it is unavailable. At most 1,000, sent in this order. */
   publish(records: readonly SinkRecord[]): Promise<void>
 }
 export const EventSinks = contributions<EventSink>('eventSinks')

@@ -44,6 +44,22 @@ export interface ExtractorOutput {
 export type Extract = (input: ExtractorInput) => Promise<ExtractorOutput>
 
 /**
+ * What an extractor needs beyond reading its input, its own package and `node_modules`, and writing into its output folder. All of it is refused
+ * otherwise, and what is declared here is shown to the operator. See `plugins/transport/queue/README.md` for what holds on which system.
+ */
+export interface ExtractorNeeds {
+  /** Loads native addons (`.node` files), its own or of a library such as sharp. Node's permission model does not hold their code. */
+  readonly nativeAddons?: boolean
+  /** Starts programs that are installed on the server. Node's permission model does not hold them. */
+  readonly childProcesses?: boolean
+  /** Opens sockets, looks up names. */
+  readonly network?: boolean
+  readonly workerThreads?: boolean
+  /** Absolute paths of more files and folders to read, such as models. */
+  readonly readPaths?: readonly string[]
+}
+
+/**
  * An extractor that Pounce runs itself. A class that is contributed keeps no state: `module` is loaded in a child
  * process with limits, and crashes, loops and leaks there end that run alone.
  */
@@ -55,5 +71,7 @@ export interface Extractor {
   readonly timeoutMs: number
   /** Upper bound of the JavaScript heap of a run. */
   readonly memoryMb: number
+  /** Absent: nothing. */
+  readonly needs?: ExtractorNeeds
 }
 export const Extractors = contributions<Extractor>('extractors')

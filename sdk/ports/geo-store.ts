@@ -72,7 +72,7 @@ export interface GeoFilter {
   readonly attributes?: readonly GeoAttribute[]
 }
 
-/** By start or by stream and start; then by id, all in the same direction. Ascending by start unless said. */
+/** By start or by stream and start; then by id, all in the same direction. Ascending by start by default. */
 export interface GeoSort {
   readonly by: 'start' | 'stream'
   readonly order: 'ascending' | 'descending'

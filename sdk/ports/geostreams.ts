@@ -13,7 +13,7 @@ export interface GeoListing {
   readonly areas?: readonly GeoArea[]
 }
 
-/** A page of a list of sensors or streams: by name, then id, unless said; 1 to 1,000 of them. It may be short, and even empty, and yet have a next one. */
+/** A page of a list of sensors or streams: by name, then id, by default; 1 to 1,000 of them. It may be short, and even empty, and yet have a next one. */
 export interface GeoListPage {
   readonly sort?: { readonly by: 'name' | 'id'; readonly order: 'ascending' | 'descending' }
   /** `next` of a page, or `geoAfter` of any sensor or stream. */

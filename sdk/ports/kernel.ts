@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
+import type { Class } from '../port.ts'
 import { contributions, port } from '../port.ts'
-import type { Class } from '../wire.ts'
 
 /** The time. Tests set it. */
 export interface Clock {
@@ -36,7 +36,10 @@ export const Metrics = port<Metrics>('metrics')
 
 /** The only door to outside addresses: http(s), public addresses unless allow-listed, each redirect and DNS answer checked again. */
 export interface Fetch {
-  /** Rejects with `Unreachable` when the other server is away, too slow or redirects without end; `Forbidden` and `Invalid` for an address that is not asked. */
+  /**
+   * Rejects with `Unreachable` when the other server is unreachable, is too slow or redirects without end, and for a name that leads to an address that is not
+   * public: callers must not learn which names an inner network has. `Forbidden` for a numeric address that is not public, `Invalid` for what cannot be fetched.
+   */
   get(
     url: string,
     options: {

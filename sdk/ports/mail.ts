@@ -21,10 +21,11 @@ export const isMailAddress = (text: string): boolean => text.length <= maxAddres
  * Every Mailer checks this before anything is sent, so that text of people cannot become headers or further recipients.
  */
 export const checkMail = ({ to, subject, text }: Mail): void => {
-  if (to.length === 0 || to.length > maxRecipients) throw new Invalid(`A mail has 1 to ${maxRecipients} recipients, not ${to.length}`)
-  if (!to.every(isMailAddress)) throw new Invalid('A recipient is not a bare e-mail address')
+  if (to.length === 0 || to.length > maxRecipients)
+    throw new Invalid(`An email must have 1 to ${maxRecipients} recipients, not ${to.length}`)
+  if (!to.every(isMailAddress)) throw new Invalid('A recipient is not a plain email address')
   if (subject.length > maxSubjectLength || /[\p{Cc}\u2028\u2029]/u.test(subject)) {
-    throw new Invalid(`The subject of a mail is one line of at most ${maxSubjectLength} characters without control characters`)
+    throw new Invalid(`The subject of an email must be one line of at most ${maxSubjectLength} characters without control characters`)
   }
-  if (text.includes('\0')) throw new Invalid('The text of a mail has no null characters')
+  if (text.includes('\0')) throw new Invalid('The text of an email must not contain null characters')
 }

@@ -24,12 +24,25 @@ export interface Parked {
   readonly parkedAt: string
 }
 
+/** A consumer that was declared once and is not now, such as a handler of a plugin that is not loaded. Its events are kept. */
+export interface AbsentConsumer {
+  readonly consumer: string
+  /** How many events are kept for it, counted up to 10,000; parked ones are not counted. */
+  readonly waiting: number
+  /** When the oldest of them was committed, ISO 8601; null when none waits. */
+  readonly oldest: string | null
+}
+
 /**
  * Events that commits left for consumers: at least once each, in commit order per subject as long as nothing fails.
- * An event is kept until every consumer that was declared for its type when it was committed has settled it.
+ * An event is kept until every consumer that was declared for its type when it was committed has settled it, or was forgotten. Consumers
+ * that were declared once and are not now go on getting events, so that nothing is lost while a plugin is not loaded.
  */
 export interface Outbox {
-  /** Who consumes what from now on. Called by the kernel at start, before the first commit. Twice with the same list is no error. */
+  /**
+   * Who consumes what from now on. Called by the kernel at start, before the first commit. Twice with the same list is no error.
+   * Who is not named any more becomes absent.
+   */
   declareConsumers(consumers: readonly Consumer[]): Promise<void>
   /**
    * Up to `limit` due events for a consumer, oldest first, leased for `leaseMs`: nobody else gets them until then, nor later events of
@@ -52,7 +65,11 @@ export interface Outbox {
   parked(options: { readonly limit: number }): Promise<readonly Parked[]>
   /** Makes a parked event due again with its attempts back at 0, or drops it. */
   settleParked(consumer: string, eventId: string, how: 'retry' | 'drop'): Promise<void>
-  /** How many events wait, per consumer, counted up to 100,000; parked ones are not counted. */
+  /** Consumers that are declared nowhere now, by name. */
+  absent(): Promise<readonly AbsentConsumer[]>
+  /** Drops an absent consumer and all that is kept for it, parked events included. An unknown one is no error; one that is declared is a `Conflict`. */
+  forget(consumer: string): Promise<void>
+  /** How many events wait, per declared consumer, counted up to 100,000; parked ones are not counted. */
   waiting(): Promise<Readonly<Record<string, number>>>
   /** Calls back soon after a commit left events; a hint only, for consumers still poll. Returns how to stop. */
   onCommitted(listener: () => void): () => void

@@ -6,18 +6,27 @@ import type { Where } from './document-store.ts'
 
 /**
  * `yes`; `no`: the caller may see the thing but not do this; `unseen`: the thing does not exist for this caller
- * (unknown, malformed id, or invisible: nobody can tell which).
+ * (unknown, malformed id, or invisible: nobody can tell which); `frozen`: the caller could do this, were the thing not in the trash.
  */
-export type Verdict = 'yes' | 'no' | 'unseen'
+export type Verdict = 'yes' | 'no' | 'unseen' | 'frozen'
+
+/**
+ * What becomes of a thing in the trash: a trashed dataset or collection, or what hangs on nothing else. `readable`: whoever sees it there may do this, for it
+ * only reads. `frozen`: nobody may, because it changes the thing, or because trash does not count. By default the permission tells: View* and
+ * DownloadFiles read; DeleteDataset and DeleteCollection purge and restore; every other one is `frozen`.
+ */
+export type TrashRule = 'readable' | 'frozen'
 
 /** Who may what, decided in one place. Every answer is about now: nothing is remembered between requests. */
 export interface Policy {
   /** Rights without a particular resource: yes for every active signed-in caller (v1), and for reading on a public server. */
   can(caller: Caller, permission: Permission): Verdict
   /** Rights on one thing. Derived things ask their parent. */
-  canOn(caller: Caller, permission: Permission, ref: Ref): Promise<Verdict>
+  canOn(caller: Caller, permission: Permission, ref: Ref, trash?: TrashRule): Promise<Verdict>
   /** The same for many of one kind, with one read per batch of 1,000; ids without a verdict `yes` are left out. */
-  allowed(caller: Caller, permission: Permission, kind: Kind, ids: readonly string[]): Promise<ReadonlySet<string>>
+  allowed(caller: Caller, permission: Permission, kind: Kind, ids: readonly string[], trash?: TrashRule): Promise<ReadonlySet<string>>
+  /** Whether a thing lies in the trash, for whoever asks: work in the background leaves it as it is. */
+  isInTrash(ref: Ref): Promise<boolean>
   /**
    * What the caller may see of records that have the fields of `Rights` (spaces, author, isPublic), as a condition for
    * lists; `'all'` when there is nothing to hold back and `'nothing'` when nothing can be seen. With a permission other than
@@ -28,7 +37,7 @@ export interface Policy {
   searchScope(caller: Caller): SearchScope
   /**
    * The rules that led to the verdict, for people: `["role Editor in space 5f… holds EditDataset"]`. What hangs on what is named as far as `reader`, who
-   * is told this (the caller unless said), may see it.
+   * is told this (the caller by default), may see it.
    */
   explain(caller: Caller, permission: Permission, ref?: Ref, reader?: Caller): Promise<{ verdict: Verdict; because: readonly string[] }>
   /** True when only signed-in people may read (`POUNCE_ACCESS__PRIVATE=true`). */
@@ -59,6 +68,8 @@ export interface Rights {
   /** Readable by everybody, also on a private server. */
   readonly isPublic: boolean
   readonly state: LifeState
+  /** Of derived files: the job whose key uploaded it. That key reaches it before it is attached to anything. */
+  readonly job?: string
   /** Ask these instead: yes if any of them says yes. A file's datasets, a preview's file. */
   readonly parents?: readonly Ref[]
 }

@@ -113,7 +113,7 @@ export interface NewFile {
   readonly license?: License
   readonly tags?: readonly Tag[]
   readonly thumbnail?: string
-  /** Of something older that is imported; now unless said. */
+  /** Of something older that is imported; now by default. */
   readonly created?: Time
   /** The bytes belong to another record as well: they stay when this one cannot be made. */
   readonly isShared?: boolean
@@ -143,8 +143,6 @@ export interface Files extends Records<FileRecord> {
   countIn(datasetOrFolder: string): Promise<number>
   /** All files of a dataset wherever they lie, read while you iterate. */
   ofDataset(dataset: string): AsyncIterable<FileRecord & Stored>
-  /** What an upload waits for: at none left the file becomes PROCESSED. Idempotent. */
-  jobsChanged(id: string, change: { readonly add?: readonly string[]; readonly done?: readonly string[] }): Promise<void>
 }
 export const Files = port<Files>('files')
 
@@ -175,6 +173,8 @@ export interface FileIntake {
   requireTarget(caller: Caller, target: IntakeTarget): Promise<void>
   /** The same without the caller's rights, for a dataset whose rights the route has checked. */
   requirePlace(target: IntakeTarget): Promise<void>
+  /** Refuses what exceeds a quota of the caller or of the target's spaces as things are now; `admit` decides. */
+  requireRoom(caller: Caller, target: IntakeTarget, amount: { readonly bytes: number; readonly files: number }): Promise<void>
   /**
    * Makes all of them files, in the order given, or none: then their bytes are removed too, save those of which it is not known whether a
    * record names them. The target's rights are the caller's to check (`requireTarget`).

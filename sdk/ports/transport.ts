@@ -11,7 +11,7 @@ export interface Job {
   readonly queue: string
   /** The file or dataset to work on. */
   readonly target: Ref
-  /** In whose name it runs; null for nobody's. A distributed transport adds this user's extraction key to the message when it sends it. */
+  /** In whose name it runs; null for nobody's. A distributed transport adds the job's key (`Keys.jobKey`) to the message when it sends it. */
   readonly user: string | null
   /**
    * The message as extractors read it (reference, extraction §2), without its `secretKey`: keys are not kept in jobs. Its `jobid` (which
@@ -65,7 +65,7 @@ export interface QueueFacts {
   readonly running: number
   /** How many extractors listen, 0 when none. */
   readonly consumers: number
-  /** Jobs put aside after too many failures. */
+  /** Jobs dead-lettered after too many failures. */
   readonly dead: number
 }
 
@@ -90,7 +90,7 @@ export interface BusListener {
 
 /** What only a bus that outside extractors share can tell. Each answer is at most five minutes old. */
 export interface Bus {
-  /** Queues bound to the exchange in a way that takes this routing key (reference, extraction §1.4, legacy). None while the broker is away. */
+  /** Queues bound to the exchange in a way that takes this routing key (reference, extraction §1.4, legacy). None while the broker is unavailable. */
   boundTo(routingKey: string): Promise<readonly string[]>
   /** At most 1,000, by queue. */
   listeners(): Promise<readonly BusListener[]>

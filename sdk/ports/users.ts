@@ -58,8 +58,8 @@ export interface Users extends Records<UserRecord> {
   countPeople(space: string, upTo: number): Promise<number>
   /** Who belongs to a group, by id. */
   inGroup(group: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<UserRecord & Stored>>
-  /** Address of a person's picture; it can give their e-mail away, so it is for those who may see that. */
-  avatarOf(user: UserRecord): string
+  /** Address of a person's picture. Undefined for one who is nobody in particular, and for readers who may not look at the account. */
+  avatarOf(user: UserRecord | undefined): string
   roles(): Promise<readonly (RoleRecord & Stored)[]>
 }
 export const Users = port<Users>('users')

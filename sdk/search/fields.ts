@@ -30,7 +30,7 @@ export const comparingOf = (operator: string): Comparing | undefined => operator
 export function compareField(field: string, is: Comparing, values: readonly Value[], at = 0): SearchQuery {
   const isRange = is !== 'contains' && is !== 'equals' && is !== 'differs'
   if (isRange && texts.includes(field))
-    throw refusal(at, `${field} is text, and cannot be compared with < and >; metadata of that name is metadata.${field}`)
+    throw refusal(at, `${field} is text and cannot be compared with < and >; a metadata field of that name is metadata.${field}`)
   if (field === 'created') for (const value of values) mustBeTime(value, at)
   return { op: 'field', field, is, values }
 }
@@ -43,7 +43,7 @@ export function fieldContains(field: string, text: string, at = 0): SearchQuery 
     .split('|')
     .map(wildcards)
     .filter(value => value.trim() !== '')
-  if (values.length === 0) throw refusal(at, `There is no value for ${field}`)
+  if (values.length === 0) throw refusal(at, `Missing value for ${field}`)
   return compareField(field, 'contains', values, at)
 }
 

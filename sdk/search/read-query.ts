@@ -59,7 +59,7 @@ const plain = ({ is, text }: ParsedAtom): string => (is === 'bare' ? text.replac
 
 function comparison({ field: written, operator, values, at }: Comparison): SearchQuery {
   const field = plain(written).trim()
-  if (field === '') throw refusal(at, 'There is no field before the operator')
+  if (field === '') throw refusal(at, 'Missing field before the operator')
   if (written.is === 'bare' && (field === 'exists' || field === 'missing')) return presence(field, operator, values, at)
   const is = comparingOf(operator) ?? 'contains'
   if (is === 'contains') return oneOf(together(field, values))

@@ -14,7 +14,7 @@ export function readRegex(source: string, at = 0): Regex {
   try {
     new RegexAutomaton(regex)
   } catch (error) {
-    if (error instanceof TooComplex) throw refusal(at, `${error.message}; make it simpler`)
+    if (error instanceof TooComplex) throw refusal(at, `${error.message}; simplify it`)
     throw error
   }
   return regex

@@ -71,7 +71,7 @@ class Machine {
 
   /** A new state, reached freely from these. */
   #state(...from: readonly number[]): number {
-    if (this.steps.length >= mostSteps) throw new TooComplex('The expression has too many parts')
+    if (this.steps.length >= mostSteps) throw new TooComplex('The regular expression has too many parts')
     const state = this.steps.push([]) - 1
     this.free.push([])
     for (const each of from) this.#free(each, state)
@@ -115,7 +115,7 @@ export class RegexAutomaton {
       const key = closed.join(' ')
       const old = known.get(key)
       if (old !== undefined) return old
-      if (known.size >= regexLimits.states) throw new TooComplex('The expression has too many ways to go on')
+      if (known.size >= regexLimits.states) throw new TooComplex('The regular expression has too many alternatives')
       known.set(key, known.size)
       waiting.push(closed)
       return known.size - 1
@@ -125,7 +125,7 @@ export class RegexAutomaton {
       const states = waiting[at] ?? []
       const steps = states.flatMap(state => machine.steps[state] ?? [])
       work += (steps.length + 1) * this.#classes.length
-      if (work > mostWork) throw new TooComplex('The expression has too many ways to go on')
+      if (work > mostWork) throw new TooComplex('The regular expression has too many alternatives')
       this.#isEnd.push(states.includes(machine.end))
       this.#moves.push(this.#classes.map(point => stateOf(steps.filter(step => takes(step, point)).map(({ to }) => to))))
     }

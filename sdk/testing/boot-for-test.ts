@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import type { Plugin } from '../plugin.ts'
-import type { Contributions, Port } from '../port.ts'
+import type { Contributions, Token } from '../port.ts'
 import { Clock, type Command, Commands } from '../ports/kernel.ts'
 import { Users } from '../ports/users.ts'
 
@@ -38,11 +38,11 @@ export interface TestServer {
   readonly folder: string
   /** A server admin with an API key. Throws where no plugin keeps accounts. */
   readonly admin: { readonly id: string; readonly email: string; readonly password: string; readonly key: string }
-  /** What is behind a port. */
-  get<T>(port: Port<T>): T
+  /** What is behind a port, or the instance of a plugin's class. */
+  get<T>(token: Token<T>): T
   /** Calls the API with a key; without one, as nobody. */
   as(key?: string): TestFetch
-  /** Resolves when no event waits any more; rejects after `limitMs` (10 s), naming what waits and what was put aside. */
+  /** Resolves when no event waits any more; rejects after `limitMs` (60 s), naming what waits and what was dead-lettered. */
   drained(limitMs?: number): Promise<void>
   /** Runs one piece of periodic work now: `resources.files/sweep`. */
   runPeriodic(name: string): Promise<void>
@@ -52,10 +52,10 @@ export interface TestServer {
   stop(): Promise<void>
 }
 
-/** The parts of `core/kernel.ts` and `core/config.ts` that are used here. */
+/** The parts of `core/boot.ts` and `core/kernel/config.ts` that are used here. */
 interface Kernel {
   readonly address: { readonly url: string } | undefined
-  get<T>(port: Port<T>): T
+  get<T>(token: Token<T>): T
   start(): Promise<void>
   stop(): Promise<void>
   drained(limitMs?: number): Promise<void>
@@ -64,6 +64,7 @@ interface Kernel {
 interface Core {
   loadConfig(sources: Readonly<Record<string, unknown>>): Promise<unknown>
   bootKernel(config: unknown, options: Readonly<Record<string, unknown>>): Promise<Kernel>
+  checkAnswers(): void
 }
 
 /**
@@ -71,16 +72,16 @@ interface Core {
  * neither the compiler nor a bundler follows it.
  */
 const core = async (): Promise<Core> => {
-  const [config, kernel] = await Promise.all(
-    ['config', 'kernel'].map(name => import(new URL(`../../core/${name}.ts`, import.meta.url).href) as Promise<Partial<Core>>),
+  const [config, kernel, check] = await Promise.all(
+    ['kernel/config', 'boot', 'http/testing/answer-check'].map(
+      name => import(new URL(`../../core/${name}.ts`, import.meta.url).href) as Promise<Partial<Core>>,
+    ),
   )
-  return { ...config, ...kernel } as Core
+  return { ...config, ...kernel, ...check } as Core
 }
 
-const defaultPlugins = async (): Promise<readonly PluginChoice[]> => {
-  const text = await readFile(new URL('../../config/default.json', import.meta.url), 'utf8')
-  return (JSON.parse(text) as { readonly plugins: readonly PluginChoice[] }).plugins
-}
+const shippedDefaults = async (): Promise<{ readonly plugins: readonly PluginChoice[]; readonly basePlugins: readonly string[] }> =>
+  JSON.parse(await readFile(new URL('../../config/default.json', import.meta.url), 'utf8'))
 
 const account = { email: 'admin@example.org', password: 'correct-horse-battery' }
 
@@ -110,30 +111,40 @@ const fetchOf =
  * in a database named after its folder. The databases stay, so that is a server for tests alone.
  */
 const chosenStore = ({ plugins, env }: BootOptions, folder: string): Readonly<Record<string, string>> => {
-  if (process.env['POUNCE_TEST_STORE'] !== 'mongodb' || plugins !== undefined || env?.['POUNCE_USE'] !== undefined) return {}
+  if (process.env['POUNCE_TEST_STORE'] !== 'mongodb' || plugins !== undefined || env?.['POUNCE_REPLACE_PLUGINS'] !== undefined) return {}
   return {
-    POUNCE_USE: 'documents.mongodb',
+    POUNCE_REPLACE_PLUGINS: 'documents.mongodb',
     POUNCE_DOCUMENTS__MONGODB__URI: process.env['POUNCE_TEST_MONGODB_URL'] ?? '',
     POUNCE_DOCUMENTS__MONGODB__DATABASE: basename(folder).toLowerCase(),
   }
 }
 
-/** Boots a real kernel: temp folder, free port, silent log (`POUNCE_TEST_LOG=debug` shows it), answers checked against their declarations. */
+/**
+ * Boots a real kernel: temp folder, free port, silent log (`POUNCE_TEST_LOG=debug` shows it). Every answer is compared with what its route declares;
+ * one that differs is thrown where nobody catches it.
+ */
 export const bootForTest = async (options: BootOptions = {}): Promise<TestServer> => {
-  const { loadConfig, bootKernel } = await core()
+  const { loadConfig, bootKernel, checkAnswers } = await core()
+  checkAnswers()
   const isOwnFolder = options.folder === undefined
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'pounce-test-')))
-  const plugins = [...(options.plugins ?? (await defaultPlugins())), ...(options.also ?? [])]
+  const shipped = await shippedDefaults()
+  const plugins = [...(options.plugins ?? shipped.plugins), ...(options.also ?? [])]
   const { http, ...settings } = (options.config ?? {}) as { readonly http?: object }
   const boot = async (): Promise<Kernel> => {
     const config = await loadConfig({
-      defaults: { data: folder, admin: account, log: { level: process.env['POUNCE_TEST_LOG'] ?? 'silent' } },
+      defaults: {
+        basePlugins: shipped.basePlugins,
+        data: folder,
+        admin: account,
+        log: { level: process.env['POUNCE_TEST_LOG'] ?? 'silent' },
+      },
       plugins,
       environment: { ...chosenStore(options, folder), ...options.env },
       settings: { ...settings, http: { host: '127.0.0.1', port: 0, ...http } },
     })
     const overrides = { ...options.overrides, ...(options.clock ? { [Clock]: options.clock } : {}) }
-    const kernel = await bootKernel(config, { overrides, checkResponses: true })
+    const kernel = await bootKernel(config, { overrides })
     await kernel.start()
     return kernel
   }
@@ -165,9 +176,9 @@ export const bootForTest = async (options: BootOptions = {}): Promise<TestServer
       if (!admin) throw new Error('There is no admin: no plugin that runs here keeps accounts and keys')
       return admin
     },
-    get: port => current().get(port),
+    get: token => current().get(token),
     as: key => fetchOf(urlNow, key),
-    drained: limitMs => current().drained(limitMs),
+    drained: (limitMs = 60_000) => current().drained(limitMs),
     runPeriodic: name => current().runPeriodic(name),
     restart: async () => {
       await current().stop()

@@ -210,6 +210,32 @@ function pagesUnderChange(test: TestFn, open: Open): void {
     }
   })
 
+  test('a page ends once its documents have enough characters, with one at least, and the next one goes on there', async t => {
+    const store = await open(t)
+    const sizes = [10, 3000, 3000, 10, 10, 10, 9000, 10]
+    for (const [n, size] of sizes.entries()) {
+      const insert = { id: `a${n}`, state: 'live', name: 'x'.repeat(size), created: `2018-01-01T00:00:0${n}.000Z` } as const
+      await store.commit({ insert, into: notes })
+    }
+    const query: Find = {
+      using: 'byCreated',
+      where: eq('state', 'live'),
+      sort: { by: 'created', order: 'ascending' },
+      limit: 4,
+      maxCharacters: 5000,
+    }
+    const pages: string[][] = []
+    let after: After | undefined
+    do {
+      const page = await store.find(notes, after ? { ...query, after } : query)
+      if (page.items.length > 0) pages.push(page.items.map(({ id }) => id))
+      after = page.next
+    } while (after)
+    t.deepEqual(pages, [['a0', 'a1', 'a2'], ['a3', 'a4', 'a5', 'a6'], ['a7']])
+    t.is((await store.find(notes, { ...query, maxCharacters: 1 })).items.length, 1)
+    await t.throwsAsync(store.find(notes, { ...query, maxCharacters: 0 }), { instanceOf: RangeError })
+  })
+
   test('texts are cut into pieces only so far, and tell', async t => {
     const store = await open(t)
     await store.commit({ insert: { id: 'a', state: 'live', name: `${'long '.repeat(50)}END` }, into: notes })

@@ -53,7 +53,7 @@ const program = `
 `
 
 /**
- * Runs an extractor on one file after the other, in a process with the heap it asks for and the right to write below `folder` only: neither
+ * Runs an extractor on one file after the other, in a process with the heap and the needs that it declares and the right to write below `folder` only: neither
  * its input nor anything else can be changed. Rejects when that process dies, or has not ended after `limitMs`.
  */
 export async function runExtractorApart(
@@ -66,8 +66,15 @@ export async function runExtractorApart(
   const task = join(below, 'task.json')
   const runs = cases.map((each, at) => ({ ...each, outputFolder: join(below, `output-${at}`) }))
   await writeFile(task, JSON.stringify({ module: extractor.module.href, cases: runs, result }))
+  const { memoryMb, needs = {} } = extractor
   const rights = ['--permission', '--allow-fs-read=*', `--allow-fs-write=${join(below, '*')}`]
-  const more = ['--allow-addons', '--allow-worker', '--allow-child-process', '--no-warnings', `--max-old-space-size=${extractor.memoryMb}`]
+  const more = [
+    '--no-warnings',
+    `--max-old-space-size=${memoryMb}`,
+    ...(needs.nativeAddons ? ['--allow-addons'] : []),
+    ...(needs.workerThreads ? ['--allow-worker'] : []),
+    ...(needs.childProcesses ? ['--allow-child-process'] : []),
+  ]
   await promisify(execFile)(process.execPath, [...rights, ...more, '--input-type=module', '-e', program, '--', task], {
     cwd: below,
     env: { PATH: process.env['PATH'], HOME: below, TMPDIR: below },

@@ -1,7 +1,7 @@
 import type { TestFn } from 'ava'
 
 /** The real servers that tests can be given, by what they speak; each address comes from `POUNCE_TEST_<NAME>_URL`. */
-export type LiveServer = 'MONGODB' | 'S3' | 'ELASTICSEARCH' | 'RABBITMQ' | 'RABBITMQ_MANAGEMENT' | 'LDAP' | 'OIDC' | 'POSTGIS'
+export type LiveServer = 'MONGODB' | 'S3' | 'ELASTICSEARCH' | 'RABBITMQ' | 'RABBITMQ_MANAGEMENT' | 'LDAP' | 'OIDC' | 'POSTGIS' | 'CLAMAV'
 
 /** Tests of a real server. */
 export interface LiveTests {

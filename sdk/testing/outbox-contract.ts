@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import type { ExecutionContext, TestFn } from 'ava'
 import { type EventType, event, type NewEvent } from '../events.ts'
 import type { Collection, DocumentStore } from '../ports/document-store.ts'
@@ -28,6 +29,13 @@ const created = (n: number) => about('dataset.created', n)
 const changed = (n: number) => about('dataset.updated', n)
 const subjects = (deliveries: readonly Delivery[]): readonly string[] => deliveries.map(delivery => delivery.event.subject.id)
 const idsOf = (deliveries: readonly Delivery[]): readonly string[] => deliveries.map(delivery => delivery.event.id)
+
+/** A store may take a moment to dead-letter what nobody claims. */
+const eventuallyEqual = async <T>(t: ExecutionContext, look: () => Promise<T>, expected: T): Promise<void> => {
+  for (const until = performance.now() + 30_000; performance.now() < until; await turn())
+    if (JSON.stringify(await look()) === JSON.stringify(expected)) break
+  t.deepEqual(await look(), expected)
+}
 
 /** Every promise of `Outbox`. */
 export function outboxContract(test: TestFn, make: MakeDocumentStore): void {
@@ -264,7 +272,7 @@ function consumers(test: TestFn, open: Open): void {
     t.is((await outbox.waiting())['test/all'], 1)
   })
 
-  test('a new consumer hears what comes from now on; one that is gone is forgotten', async t => {
+  test('a new consumer hears what comes from now on', async t => {
     const { outbox, leave, claim } = await open(t)
     await leave(created(1))
     await outbox.declareConsumers([
@@ -275,6 +283,62 @@ function consumers(test: TestFn, open: Open): void {
     t.deepEqual(await outbox.waiting(), { 'test/all': 2, 'test/late': 1 })
     t.deepEqual(subjects(await claim('test/late')), ['d2'])
     t.deepEqual(subjects(await claim('test/all')), ['d1', 'd2'])
+  })
+
+  const onlyAll = [{ name: 'test/all', types: '*' }] as const
+  const both = [...onlyAll, { name: 'test/created', types: ['dataset.created', 'file.created'] }] as const
+
+  test('events of a consumer that is absent are kept until it is back, those that come meanwhile included', async t => {
+    const { outbox, clock, leave, claim } = await open(t)
+    const at = clock.now().toISOString()
+    for (const n of [1, 2]) await leave(created(n), changed(n))
+    const [first = ''] = idsOf(await claim('test/created', 1))
+    await outbox.done('test/created', [first])
+    await outbox.declareConsumers(onlyAll)
+    await t.throwsAsync(claim('test/created'))
+    clock.advance(1000)
+    await leave(created(3), changed(3))
+    await outbox.done('test/all', idsOf(await claim('test/all')))
+    await eventuallyEqual(t, () => outbox.absent(), [{ consumer: 'test/created', waiting: 2, oldest: at }])
+    t.deepEqual(await outbox.waiting(), { 'test/all': 0 })
+    await outbox.declareConsumers(both)
+    t.deepEqual(await outbox.absent(), [])
+    t.deepEqual(subjects(await claim('test/created')), ['d2', 'd3'])
+    t.deepEqual(subjects(await claim('test/all')), [])
+  })
+
+  test('what failed for an absent consumer is kept, and parked events of it can be settled', async t => {
+    const { outbox, leave, claim } = await open(t)
+    for (const n of [1, 2, 3]) await leave(created(n))
+    const [one = '', two = '', three = ''] = idsOf(await claim('test/created'))
+    await outbox.failed('test/created', one, { error: 'away', retryInMs: 0 })
+    for (const id of [two, three]) await outbox.failed('test/created', id, { error: 'bad', park: true })
+    await outbox.declareConsumers(onlyAll)
+    await outbox.done('test/all', idsOf(await claim('test/all')))
+    t.like((await outbox.absent())[0], { waiting: 1 })
+    await outbox.settleParked('test/created', two, 'retry')
+    await outbox.settleParked('test/created', three, 'drop')
+    t.like((await outbox.absent())[0], { waiting: 2 })
+    t.deepEqual(await outbox.parked({ limit: 10 }), [])
+    await outbox.declareConsumers(both)
+    t.deepEqual(subjects(await claim('test/created')).toSorted(), ['d1', 'd2'])
+  })
+
+  test('a forgotten consumer is new when it comes back; one that is declared cannot be forgotten', async t => {
+    const { outbox, leave, claim } = await open(t)
+    for (const n of [1, 2]) await leave(created(n))
+    const [first = ''] = idsOf(await claim('test/created', 1))
+    await outbox.failed('test/created', first, { error: 'bad', park: true })
+    await t.throwsAsync(outbox.forget('test/created'), { name: 'Conflict' })
+    await outbox.declareConsumers(onlyAll)
+    await outbox.forget('test/created')
+    await outbox.forget('test/created')
+    t.deepEqual([await outbox.absent(), await outbox.parked({ limit: 10 })], [[], []])
+    await leave(created(3))
+    await outbox.declareConsumers(both)
+    await leave(created(4))
+    t.deepEqual(subjects(await claim('test/created')), ['d4'])
+    t.deepEqual(subjects(await claim('test/all')), ['d1', 'd2', 'd3', 'd4'])
   })
 
   test('a consumer gets what was committed for it although it has other types now', async t => {

@@ -35,9 +35,13 @@ export const jobFor = (n: number, changes: Partial<Job> = {}): Job => ({
   ...changes,
 })
 
-/** Waits for something that nobody announces. */
-export async function eventually(condition: () => Promise<boolean> | boolean): Promise<void> {
-  while (!(await condition())) await pause(10)
+/** Waits for something that nobody announces; throws when it does not come in time. */
+export async function eventually(condition: () => Promise<boolean> | boolean, withinMs = 60_000): Promise<void> {
+  const end = performance.now() + withinMs
+  while (!(await condition())) {
+    if (performance.now() > end) throw new Error(`What was waited for did not come within ${withinMs} ms: ${condition}`)
+    await pause(10)
+  }
 }
 
 /** Ids of the jobs that are pending for a target, in their order. */

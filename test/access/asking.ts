@@ -1,39 +1,38 @@
 import test, { type ExecutionContext } from 'ava'
+import { isFullRun } from 'pounce/sdk/testing'
 import { dice } from '../support/dice.ts'
 import type { Cell } from './cell.ts'
 import { noteCounts } from './counts.ts'
 import { type Counts, newCounts, runDeeds, runRefusals } from './matrix.ts'
-import type { Mode } from './oracle/verdicts.ts'
+import type { Mode } from './oracle/letters.ts'
 import type { MatrixRoute } from './routes.ts'
 import { sendings } from './sent.ts'
 import { makeWorld } from './world.ts'
 
-/** All cells are asked with `POUNCE_TEST_MATRIX=full`; otherwise all about one thing, and some of those about two. */
-const isFull = process.env['POUNCE_TEST_MATRIX'] === 'full'
-
-/** One in so many is asked of what is left out at times. */
-const pairsLeftOut = 10
-const deedsLeftOut = 6
+/** One in so many is asked of what is left out at times; a full run asks all. */
+const thingsLeftOut = 3
+const pairsLeftOut = 20
+const deedsLeftOut = 16
 
 const sampled = (seed: number) => {
   const random = dice(seed)
   const done = new Set<string>()
   return {
     refusal: ({ slots, at }: Cell): boolean => {
-      if (isFull || slots.length < 2) return true
+      if (isFullRun || slots.length === 0) return true
       const stands = new Set(Object.values(at))
       // What an unknown id is answered is kept: hidden things are compared with it.
-      const isCompared = stands.has('unknown') && (stands.has('own') || stands.has('lab'))
-      return stands.size === 1 || isCompared || random.oneIn(pairsLeftOut)
+      const isCompared = stands.has('unknown') && (stands.size === 1 || stands.has('own') || stands.has('lab'))
+      return isCompared || random.oneIn(stands.size === 1 ? thingsLeftOut : pairsLeftOut)
     },
     deed: ({ route, caller }: Cell): boolean => {
       const pair = `${route.name} ${caller}`
-      if (isFull || !done.has(route.name)) {
+      if (isFullRun || !done.has(route.name)) {
         done.add(route.name)
         done.add(pair)
         return true
       }
-      return !done.has(pair) ? random.oneIn(2) && done.add(pair) !== undefined : random.oneIn(deedsLeftOut)
+      return !done.has(pair) ? random.oneIn(12) && done.add(pair) !== undefined : random.oneIn(deedsLeftOut)
     },
   }
 }
@@ -57,9 +56,9 @@ export const matrixTests = (mode: Mode, part: number, parts: number, isAsked: (r
     await runRefusals(world, counts, routes, keep.refusal)
     await runDeeds(world, counts, routes, keep.deed)
     // Of a sample not every route has to have met what belongs together.
-    const undone = routes.filter(({ name }) => isFull && !counts.done.has(name) && sendings[name]?.neverHere === undefined)
+    const undone = routes.filter(({ name }) => isFullRun && !counts.done.has(name) && sendings[name]?.neverHere === undefined)
     counts.disagreements.push(...undone.map(({ name }) => `${name} never succeeded: its request proves nothing`))
-    if (isFull) await noteCounts(`${mode} ${part + 1}/${parts}`, counts)
+    if (isFullRun) await noteCounts(`${mode} ${part + 1}/${parts}`, counts)
     report(t, mode, counts, seed)
   })
 }

@@ -4,12 +4,20 @@ export const columns = [
   ...['readOnly', 'serverAdmin', 'superAdmin', 'extractor', 'readKey', 'otherSpaceKey'],
 ] as const
 
-/** Refused whatever they ask for, but on the few routes that `standing` names. */
-export const outcasts = ['inactive', 'revoked', 'unknownKey', 'termsPending'] as const
+/** Refused whatever they ask for, but on the few routes of `oracle/open-routes.ts`. */
+export const outcasts = ['inactive', 'termsPending'] as const
+
+/** Credentials that prove nothing: answered as nobody. */
+export const wrongCredentials = ['revoked', 'unknownKey'] as const
+
+/** Keys of jobs that the Admin of `lab` submitted: on the file there, and on the dataset. What they reach is a table of its own. */
+export const jobKeys = ['fileJobKey', 'datasetJobKey'] as const
 
 export type Column = (typeof columns)[number]
 export type Outcast = (typeof outcasts)[number]
-export type CallerName = Column | Outcast
+export type WrongCredentials = (typeof wrongCredentials)[number]
+export type JobKeyCaller = (typeof jobKeys)[number]
+export type CallerName = Column | Outcast | WrongCredentials | JobKeyCaller
 
 /** Whose account a caller's own things are of. */
 export const accountOf = {
@@ -26,8 +34,10 @@ export const accountOf = {
   extractor: 'spaceAdmin',
   readKey: 'spaceAdmin',
   otherSpaceKey: 'spaceAdmin',
+  fileJobKey: 'spaceAdmin',
+  datasetJobKey: 'spaceAdmin',
   inactive: 'inactive',
-  revoked: 'spaceAdmin',
+  revoked: undefined,
   unknownKey: undefined,
   termsPending: 'termsPending',
 } as const satisfies Readonly<Record<CallerName, string | undefined>>

@@ -78,7 +78,7 @@ export const plantMembers = async ({ server, tokens, people }: Parts, space: str
   if (!isPrivate) await post(other.call, `/api/spaces/${space}/request`, { message: tokens.mint('own request.message', 'own') })
   const group = await ok<{ id: string }>(server.as(server.admin.key)('/api/groups', { method: 'POST', json: { name: 'a group' } }))
   await post(server.as(server.admin.key), `/api/groups/${group.id}/members`, { users: [viewer.id] })
-  await post(ann.call, `/api/spaces/${space}/groups/${group.id}`, { role: 'Viewer' }, 'PUT')
+  await post(server.as(server.admin.key), `/api/spaces/${space}/groups/${group.id}?superAdmin=true`, { role: 'Viewer' }, 'PUT')
   return { invitation: String(invitation?.id) }
 }
 

@@ -89,7 +89,7 @@ export const makeCanaryWorld = async (isPrivate: boolean, stopAfter: (stop: () =
   const places = await plantSpace(planter('restricted'), 'private')
   const space = String(places['space'])
   const rolesandusers = { Editor: `${editor.id},${former.id},${pam.id}`, Viewer: viewer.id }
-  await post(ann.call, `/api/spaces/${space}/updateUsers`, { rolesandusers })
+  await post(server.as(server.admin.key), `/api/spaces/${space}/updateUsers?superAdmin=true`, { rolesandusers })
   const into = { space, collection: String(places['collection']) }
   const restricted = {
     ...{ ...places, ...(await plantDataset(planter('restricted', 'bytes'), 'private', into)) },

@@ -1,8 +1,11 @@
-import { type CallerName, type Column, columns, outcasts } from './callers.ts'
+import { type CallerName, type Column, columns, type JobKeyCaller, jobKeys, type Outcast, outcasts, wrongCredentials } from './callers.ts'
+import { isJobKey, jobLetter, refusalOfRequest, takesJobKeys } from './oracle/job-keys.ts'
+import type { Letter, Mode } from './oracle/letters.ts'
 import { type Need, needs, readNeeds } from './oracle/needs.ts'
-import { isOpenTo } from './oracle/open-routes.ts'
-import { rightOf } from './oracle/rights.ts'
-import { isOutcast, type Letter, type Mode, onNothing, onThing, standing } from './oracle/verdicts.ts'
+import { isBlindToCallers, isOpenTo, standing } from './oracle/open-routes.ts'
+import { looks } from './oracle/roles.ts'
+import { isTrashed } from './oracle/trash.ts'
+import { isAbsent, onNothing, onThing } from './oracle/verdicts.ts'
 import { type MatrixRoute, suggestedNeeds } from './routes.ts'
 import type { ThingKind } from './things.ts'
 import { type State, states } from './world.ts'
@@ -18,14 +21,16 @@ export type Standing = Readonly<Record<string, State>>
 
 /** What the oracle expects. */
 export interface Expected {
-  /** `y` done, `e` perhaps, `b` whatever, else refused. */
-  readonly letter: 'y' | 'e' | 'b' | 'refused'
+  /** `y` done, `b` whatever, else refused. */
+  readonly letter: 'y' | 'b' | 'refused'
   /** Letters of the conditions that do not hold. */
   readonly because: readonly Letter[]
   /** Slots that are as if they were not there, when nothing else stands in the way. */
   readonly unseen: readonly string[]
   /** Refused for one of a batch: an answer of success will do as long as nothing is done. */
   readonly isQuiet: boolean
+  /** Something of it lies in the trash: a conflict is then no word about what was sent. */
+  readonly isInTrash: boolean
 }
 
 export const needsOf = (route: MatrixRoute): string => needs[route.name] ?? suggestedNeeds(route)
@@ -38,12 +43,21 @@ export const slotsOf = (route: MatrixRoute): readonly Slot[] => {
   return [...found.values()]
 }
 
+/** Things of several people, or of several datasets, are asked beside their like, and beside what is one's own or the lab's. */
+const madeOfSeveral: ReadonlySet<State> = new Set(['trashedShared', 'halfTrashed'])
+
+const isPair = (one: State, other: State): boolean =>
+  one === other || [one, other].some(each => each === 'own' || each === 'lab') || ![one, other].some(each => madeOfSeveral.has(each))
+
 /** How the things of a request may stand: all pairs of two, and of more each by itself beside things that are one's own or the lab's. */
 export const standingsOf = (slots: readonly Slot[]): readonly Standing[] => {
   const [first, second, ...more] = slots
   if (first === undefined) return [{}]
   if (second === undefined) return states.map(state => ({ [first.parameter]: state }))
-  if (more.length === 0) return states.flatMap(one => states.map(other => ({ [first.parameter]: one, [second.parameter]: other })))
+  if (more.length === 0)
+    return states.flatMap(one =>
+      states.filter(other => isPair(one, other)).map(other => ({ [first.parameter]: one, [second.parameter]: other })),
+    )
   const all = (state: State): Record<string, State> => Object.fromEntries(slots.map(({ parameter }) => [parameter, state]))
   const varied = slots.flatMap(({ parameter }) =>
     (['own', 'lab'] as const).flatMap(base => states.map(state => ({ ...all(base), [parameter]: state }))),
@@ -51,62 +65,80 @@ export const standingsOf = (slots: readonly Slot[]): readonly Standing[] => {
   return [...new Map([...varied, ...states.map(all)].map(each => [JSON.stringify(each), each])).values()]
 }
 
-export const callerNames: readonly CallerName[] = [...columns, ...outcasts]
+export const callerNames: readonly CallerName[] = [...columns, ...outcasts, ...wrongCredentials, ...jobKeys]
 
 /** True of a route that only looks. */
 export const isReading = ({ declaration: { method, effects } }: MatrixRoute): boolean => method === 'GET' && effects === undefined
 
-const absent: ReadonlySet<string> = new Set(['deleted', 'unknown', 'other', 'malformed'])
-
-const partLetter = (state: State, reference: State | undefined): Letter => (state === reference && !absent.has(state) ? 'y' : 'x')
+const partLetter = (state: State, reference: State | undefined): Letter => (state === reference && !isAbsent(state) ? 'y' : 'x')
 
 const letterOf = (
   mode: Mode,
-  caller: Column,
-  need: Need,
+  caller: Column | JobKeyCaller,
+  { right, by, kind, parameter }: Need,
   at: Standing,
   first: string | undefined,
-  isReading: boolean,
-): Letter | 'b' | undefined => {
-  const { right: word, kind, parameter } = need
-  const right = rightOf(word) ?? word
-  if (parameter === undefined || kind === undefined) return onNothing(mode, caller, right === 'signedIn' && !isReading ? 'acting' : right)
+  route: MatrixRoute,
+): Letter | undefined => {
+  if (kind === undefined || parameter === undefined) return isJobKey(caller) ? 'y' : onNothing(mode, caller, right, isReading(route))
   const state = at[parameter]
   if (state === undefined) return undefined
-  if (right === 'blind') return 'b'
-  if (right === 'known') return absent.has(state) ? 'x' : 'y'
   if (right === 'part') return partLetter(state, first === undefined ? undefined : at[first])
-  return onThing(mode, caller, right, state, kind === 'mail' ? 'user' : kind)
+  if (isJobKey(caller)) return jobLetter(caller, right, kind, state)
+  if (right === 'blind') return 'b'
+  if (right === 'known') return isAbsent(state) ? 'x' : 'y'
+  // A download is counted, and only looks all the same.
+  const isLooking = isReading(route) || (route.declaration.method === 'GET' && looks(right))
+  return onThing(mode, caller, right, by, { kind, state }, isLooking)
 }
 
-const rank = (letter: Letter | 'b' | undefined): number =>
-  letter === 'y' ? 3 : letter === 'e' || letter === 'b' ? 2 : letter === undefined ? 0 : 1
+/** Of what will do the best; of refusals that which tells most. */
+const rank = (letter: Letter | undefined): number => (letter === undefined ? 0 : ['f', 'b', 'y'].indexOf(letter) + 2)
+
+const isOutcast = (caller: CallerName): caller is Outcast => outcasts.some(name => name === caller)
+
+const isWrong = (caller: CallerName): caller is (typeof wrongCredentials)[number] => wrongCredentials.some(name => name === caller)
+
+/** True of callers to whom it makes no difference whose things they ask about. */
+export const isAlikeTo = (caller: CallerName): boolean => isOutcast(caller) || isWrong(caller)
 
 /** What the oracle says of a request; a text when it says nothing, with the reason. */
 export const expectation = (mode: Mode, route: MatrixRoute, caller: CallerName, at: Standing): Expected | string => {
-  if (isOutcast(caller)) {
-    if (isOpenTo(caller, route.name)) return { letter: 'b', because: [], unseen: [], isQuiet: false }
-    return { letter: 'refused', because: [standing[caller]], unseen: [], isQuiet: false }
+  const slots = slotsOf(route)
+  const isInTrash = slots.some(({ kind, parameter }) => isTrashed({ kind, state: at[parameter] ?? '' }))
+  const common = { unseen: [], isQuiet: false, isInTrash }
+  if (isWrong(caller)) {
+    // What nobody in particular gets, and 401 where that is refused or not there.
+    const expected = expectation(mode, route, 'anonymous', at)
+    return typeof expected === 'string' || expected.letter !== 'refused' ? expected : { ...expected, because: ['a'], unseen: [] }
   }
-  const read = readNeeds(needsOf(route))
-  const [first] = slotsOf(route)
+  if (isOutcast(caller)) {
+    if (isOpenTo(caller, route.name)) return { ...common, letter: 'b', because: [] }
+    return { ...common, letter: 'refused', because: [standing[caller]] }
+  }
+  if (isJobKey(caller) && !takesJobKeys(route.name))
+    return isBlindToCallers(route.name) ? { ...common, letter: 'b', because: [] } : { ...common, letter: 'refused', because: ['n'] }
+  const [first] = slots
   const because: Letter[] = []
   const unseen: string[] = []
   let isQuiet = true
   let letter: Expected['letter'] = 'y'
-  for (const group of read) {
-    const letters = group.map(need => [need, letterOf(mode, caller, need, at, first?.parameter, isReading(route))] as const)
+  for (const group of readNeeds(needsOf(route))) {
+    const letters = group.map(need => [need, letterOf(mode, caller, need, at, first?.parameter, route)] as const)
     const [best] = letters.toSorted(([, one], [, other]) => rank(other) - rank(one))
     if (best === undefined || best[1] === undefined) return `no place in the oracle for ${group.map(({ right }) => right).join(' | ')}`
     const [need, said] = best
     if (said === 'y') continue
-    if (said === 'e' || said === 'b') letter = letter === 'y' ? said : letter
+    if (said === 'b') letter = 'b'
     else {
       because.push(said)
       if ((said === 'u' || said === 'v') && need.parameter !== undefined) unseen.push(need.parameter)
       isQuiet &&= need.isEach
     }
   }
-  if (because.length === 0) return { letter, because, unseen, isQuiet: false }
-  return { letter: 'refused', because, unseen: because.every(each => each === 'u' || each === 'v') ? [...new Set(unseen)] : [], isQuiet }
+  const other = isJobKey(caller) ? refusalOfRequest(route.name) : undefined
+  if (other !== undefined && because.length === 0) return { ...common, letter: 'refused', because: [other] }
+  if (because.length === 0) return { ...common, letter, because }
+  const isAllUnseen = because.every(each => each === 'u' || each === 'v')
+  return { letter: 'refused', because, unseen: isAllUnseen ? [...new Set(unseen)] : [], isQuiet, isInTrash }
 }

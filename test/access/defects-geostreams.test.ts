@@ -1,5 +1,5 @@
 import test from 'ava'
-import { type Defect, defectTests, inPolicy, inRights, inRoute } from './defects.ts'
+import { type Defect, defectTests, inPolicy, inRight, inRights, inRoute } from './defects.ts'
 import { makeWorld } from './world.ts'
 
 const closed = await makeWorld('closed')
@@ -9,7 +9,7 @@ test.after.always(() => closed.stop())
 const defects: Readonly<Record<string, Defect>> = {
   'readings are for everybody though the server says no': {
     who: 'anonymous',
-    put: inRoute('getSensor', () => ({ permission: 'anyone', of: undefined })),
+    put: inRoute('getSensor', () => ({ permission: 'anyone' })),
     routes: ['getSensor'],
   },
   'a stream does not ask its sensor': {
@@ -27,7 +27,7 @@ const defects: Readonly<Record<string, Defect>> = {
   },
   'a change of a sensor takes only the right to look': {
     who: 'viewer',
-    put: inRoute('updateSensor', () => ({ permission: 'ViewGeoStream' })),
+    put: inRight('updateSensor', { right: 'ViewGeoStream' }),
     routes: ['updateSensor'],
   },
   'nobody looks whose stream it is that readings are added to': {
@@ -37,7 +37,7 @@ const defects: Readonly<Record<string, Defect>> = {
   },
   'whoever may delete a reading may delete all': {
     who: 'editor',
-    put: inRoute('dropGeostreams', () => ({ permission: 'DeleteGeoStream' })),
+    put: inRight('dropGeostreams', { right: 'DeleteGeoStream', unscoped: 'A defect.' }),
     routes: ['dropGeostreams'],
   },
 }

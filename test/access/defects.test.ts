@@ -1,10 +1,26 @@
 import test from 'ava'
-import type { Caller } from 'pounce/sdk'
-import { type Defect, defectTests, inCaller, inPolicy, inRights, inRoute, inUser, lettingIn, telling, without } from './defects.ts'
+import { type Caller, ref } from 'pounce/sdk'
+import {
+  type Defect,
+  defectTests,
+  inCaller,
+  inPolicy,
+  inRight,
+  inRights,
+  inRoute,
+  inUser,
+  lettingIn,
+  shuttingOut,
+  telling,
+  without,
+} from './defects.ts'
 import { makeWorld } from './world.ts'
 
 const worlds = { private: await makeWorld('private'), public: await makeWorld('public') }
 test.after.always(() => Promise.all(Object.values(worlds).map(world => world.stop())))
+
+/** The caller as if the key were one of the account, for extractors. */
+const withoutJob = ({ limits: _job, ...caller }: Caller): Caller => caller
 
 /** Those that let something be changed come last, and each of them lets in one caller alone: what is spoilt for that one is not for the next. */
 const defects: Readonly<Record<string, Defect>> = {
@@ -38,6 +54,7 @@ const defects: Readonly<Record<string, Defect>> = {
   },
   'inactive accounts are let in': { who: 'inactive', put: lettingIn('inactive'), routes: ['getDataset'] },
   'a revoked key is as good as before': { who: 'revoked', put: lettingIn('revoked'), routes: ['getDataset'] },
+  'a wrong key shuts out of what is public': { who: 'unknownKey', mode: 'public', put: shuttingOut('unknownKey'), routes: ['getDataset'] },
   'nobody asks for the terms of service': {
     who: 'termsPending',
     put: inUser(() => ({ termsPending: undefined }) as never),
@@ -54,6 +71,16 @@ const defects: Readonly<Record<string, Defect>> = {
     routes: ['listKeys', 'getKey'],
   },
   'a key held to a space reaches all': { who: 'otherSpaceKey', put: without('spaces'), routes: ['getFileInfo'] },
+  'the key of a job ignores its target': {
+    who: 'fileJobKey',
+    put: inPolicy(policy => ({ canOn: (caller, permission, ref) => policy.canOn(withoutJob(caller), permission, ref) })),
+    routes: ['getDataset'],
+  },
+  'the key of a job reaches every list': {
+    who: 'datasetJobKey',
+    put: inRoute('listDatasets', () => ({ jobKeys: 'allowed' })),
+    routes: ['listDatasets'],
+  },
   'private mode is forgotten in one list': {
     who: 'anonymous',
     put: inRoute('listDatasets', () => ({ permission: 'anyone' })),
@@ -66,7 +93,7 @@ const defects: Readonly<Record<string, Defect>> = {
   },
   'a derived thing does not ask its parent': {
     who: 'stranger',
-    put: inRoute('getPreviewInfo', () => ({ of: undefined, permission: 'signedIn' })),
+    put: inRoute('getPreviewInfo', () => ({ permission: 'signedIn' })),
     routes: ['getPreviewInfo'],
   },
   'a hidden thing is forbidden, not absent': {
@@ -81,12 +108,12 @@ const defects: Readonly<Record<string, Defect>> = {
   },
   'the answer about a hidden thing tells that there is one': {
     who: 'stranger',
-    put: inRoute('getDatasetTags', ({ handle }) => ({ of: undefined, permission: 'anyone', handle: telling(handle) })),
+    put: inRoute('getDatasetTags', ({ handle }) => ({ permission: 'anyone', handle: telling(handle) })),
     routes: ['getDatasetTags'],
   },
   'a route of a space is open to all who see it': {
     who: 'viewer',
-    put: inRoute('getSpaceExtractors', () => ({ permission: 'ViewSpace' })),
+    put: inRight('getSpaceExtractors', { right: 'ViewSpace' }),
     routes: ['getSpaceExtractors'],
   },
   'an admin route is open to everybody who is signed in': {
@@ -97,12 +124,12 @@ const defects: Readonly<Record<string, Defect>> = {
   'on a public server everybody may download': {
     who: 'stranger',
     mode: 'public',
-    put: inRoute('downloadDatasetFolder', () => ({ permission: 'ViewDataset' })),
+    put: inRight('downloadDatasetFolder', { right: 'ViewDataset' }),
     routes: ['downloadDatasetFolder'],
   },
   'a wrong id is not answered like an unknown one': {
     who: 'stranger',
-    put: inRoute('getCollection', () => ({ of: ({ id }: { id: string }) => ({ kind: id.startsWith('f') ? 'space' : 'collection', id }) })),
+    put: inRight('getCollection', { on: ({ id }: { id: string }) => ({ kind: id.startsWith('f') ? 'space' : 'collection', id }) }),
     routes: ['getCollection'],
   },
   'accounts that only read may write': {
@@ -113,22 +140,22 @@ const defects: Readonly<Record<string, Defect>> = {
   'a key that only reads writes': { who: 'readKey', put: without('verbs'), routes: ['describeFile'] },
   'a change takes only the right to look': {
     who: 'viewer',
-    put: inRoute('describeCollection', () => ({ permission: 'ViewCollection' })),
+    put: inRight('describeCollection', { right: 'ViewCollection' }),
     routes: ['describeCollection'],
   },
   'a right is checked on nothing in particular': {
     who: 'stranger',
-    put: inRoute('describeDataset', () => ({ of: undefined })),
+    put: inRight('describeDataset', { on: undefined, unscoped: 'A defect.' }),
     routes: ['describeDataset'],
   },
   'one of two ids is checked twice': {
     who: 'editor',
-    put: inRoute('addDatasetToCollection', ({ of }) => ({ also: [{ permission: 'ViewCollection', of }] })),
+    put: inRoute('addDatasetToCollection', () => ({ alsoRequires: [{ right: 'ViewCollection', on: ref('collection', 'id') }] })),
     routes: ['addDatasetToCollection'],
   },
   'what is attached is not checked': {
     who: 'viewer',
-    put: inRoute('attachFileToDataset', () => ({ also: [] })),
+    put: inRoute('attachFileToDataset', () => ({ alsoRequires: [] })),
     routes: ['attachFileToDataset'],
   },
   'only the first id of a batch is checked': {
@@ -146,9 +173,14 @@ const defects: Readonly<Record<string, Defect>> = {
     }),
     routes: ['attachFilesToDataset'],
   },
+  'the key of a job renames what it is about': {
+    who: 'datasetJobKey',
+    put: inRoute('renameDataset', () => ({ jobKeys: 'allowed' })),
+    routes: ['renameDataset'],
+  },
   'one end of a move is not checked': {
     who: 'stranger',
-    put: inRoute('moveFolder', () => ({ of: ({ id }: { id: string }) => ({ kind: 'dataset', id }) })),
+    put: inRight('moveFolder', { on: ref('dataset', 'id') }),
     routes: ['moveFolder'],
   },
 }

@@ -1,10 +1,10 @@
 import type { TestFn } from 'ava'
-import { type Caller, Callers, type Credentials, NotFound, Policy, type Ref, RightsOf } from 'pounce/sdk'
-import type { CallerName } from './callers.ts'
+import { type Caller, Callers, type Credentials, NotFound, NotSignedIn, type Permission, Policy, type Ref, RightsOf } from 'pounce/sdk'
+import type { CallerName, WrongCredentials } from './callers.ts'
 import { newCounts, runRefusals } from './matrix.ts'
-import type { Mode } from './oracle/verdicts.ts'
+import type { Mode } from './oracle/letters.ts'
 import type { MatrixRoute } from './routes.ts'
-import type { World } from './world.ts'
+import { newTrash, type World } from './world.ts'
 
 type Declaration = MatrixRoute['declaration']
 
@@ -28,6 +28,10 @@ export const inRoute =
     if (!route) throw new Error(`There is no route ${name}`)
     return changed(route.declaration, members(route.declaration, world))
   }
+
+/** Another right than a route's, on another resource, or on none. */
+export const inRight = (name: string, members: { readonly right?: Permission; readonly on?: unknown; readonly unscoped?: string }) =>
+  inRoute(name, ({ permission }) => ({ permission: { ...(permission as object), ...members } }))
 
 export const inCaller =
   (members: (caller: Caller) => Partial<Caller>) =>
@@ -81,8 +85,34 @@ export const lettingIn =
     return changed(callers, { identify: (sent: Credentials) => identify.call(callers, changedKey(sent)) })
   }
 
+/** A credential that proves nothing shuts out of what nobody needs one for. */
+export const shuttingOut =
+  (wrong: WrongCredentials) =>
+  (world: World): Undo => {
+    const callers = world.server.get(Callers)
+    const { identify } = callers
+    const bad = world.credentials.get(wrong)?.headers['x-api-key']
+    return changed(callers, {
+      identify: async (sent: Credentials) => {
+        if (sent.headerKey === bad) throw new NotSignedIn()
+        return identify.call(callers, sent)
+      },
+    })
+  }
+
 export const without = (name: 'verbs' | 'spaces') =>
   inCaller(({ limits }) => (limits ? { limits: Object.fromEntries(Object.entries(limits).filter(([limit]) => limit !== name)) } : {}))
+
+/** Another verdict of the policy on what lies in the trash. */
+export const inTrash =
+  (verdictOn: (permission: string, ref: Ref) => Awaited<ReturnType<Policy['canOn']>> | undefined) => (world: World) => {
+    const ids = new Set([world.standing['trashed'], world.standing['trashedShared']].flatMap(found => Object.values(found ?? {})))
+    const put = inPolicy(policy => ({
+      canOn: async (caller, permission, ref) =>
+        (ids.has(ref.id) ? verdictOn(permission, ref) : undefined) ?? policy.canOn(caller, permission, ref),
+    }))
+    return put(world)
+  }
 
 /** A handler whose answer about a hidden dataset is other than that about none. */
 export const telling =
@@ -105,6 +135,8 @@ export interface Defect {
   /** Who gets further than they should. */
   readonly who: CallerName
   readonly put: (world: World) => Undo
+  /** It lets something in the trash be changed: that is asked of things that nothing else is asked of. */
+  readonly isInTrash?: true
   /** Routes that are asked. */
   readonly routes: readonly string[]
 }
@@ -124,10 +156,11 @@ export const defectTests = (
   usual: Mode,
   defects: Readonly<Record<string, Defect>>,
 ): void => {
-  for (const [title, { mode = usual, who, put, routes }] of Object.entries(defects))
+  for (const [title, { mode = usual, who, put, isInTrash, routes }] of Object.entries(defects))
     test.serial(`a defect is found: ${title}`, async t => {
-      const world = worlds[mode]
-      if (!world) throw new Error(`There is no ${mode} world`)
+      const usualWorld = worlds[mode]
+      if (!usualWorld) throw new Error(`There is no ${mode} world`)
+      const world = isInTrash ? { ...usualWorld, standing: { ...usualWorld.standing, ...(await newTrash(usualWorld)) } } : usualWorld
       t.deepEqual(await disagreementsOn(world, routes, who), [], 'without the defect')
       const undo = put(world)
       try {

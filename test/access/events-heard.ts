@@ -9,6 +9,6 @@ export const eventsHeard = (): { readonly plugin: Plugin; readonly heard: readon
     }
   }
   wire(MatrixEar)
-  const plugin = definePlugin({ id: 'test.events', summary: 'Hears all events.', handlers: [onBatch('*', MatrixEar)] })
+  const plugin = definePlugin({ id: 'test.events', summary: 'Hears all events.', handlers: [onBatch('*', MatrixEar, 'matrix-ear')] })
   return { plugin, heard }
 }

@@ -2,8 +2,11 @@ import { Files } from 'pounce/sdk'
 import { ok } from '../support/scene.ts'
 import { accountOf } from './callers.ts'
 import { type Cell, idOf } from './cell.ts'
+import { isJobKey } from './oracle/job-keys.ts'
 import type { ThingKind, Things } from './things.ts'
-import { isFrozen, type State, type World } from './world.ts'
+import { type Credentials, type Ids, isFrozen, jobKey, newHalfTrash, type State, sharedTrash, type World } from './world.ts'
+
+type FreshIds = Readonly<Record<string, string | undefined>>
 
 /** Kinds whose fresh one needs a space of its own. */
 const spacious: ReadonlySet<ThingKind> = new Set(['space', 'logo', 'logoPath', 'definition'])
@@ -46,13 +49,29 @@ const thingsIn = async (world: World, state: State, { caller, slots }: Cell): Pr
   }
 }
 
-/** Ids for the slots of a cell, of things that nothing else is asked of. */
-export const freshThings = async (world: World, cell: Cell): Promise<Readonly<Record<string, string | undefined>>> => {
+/** Ids of what several people, or several datasets, have to do with. */
+const trashedIn = async (world: World, { slots, at }: Cell): Promise<ReadonlyMap<State, Ids>> => {
+  const kinds = slots.map(({ kind }) => kind)
+  const found = new Map<State, Ids>()
+  const stands = Object.values(at)
+  if (stands.includes('trashedShared')) found.set('trashedShared', await sharedTrash(world, kinds))
+  if (stands.includes('halfTrashed')) found.set('halfTrashed', await newHalfTrash(world, kinds))
+  return found
+}
+
+/** Ids for the slots of a cell, of things that nothing else is asked of, and how a caller shows who they are whose key is made for these things. */
+export const freshThings = async (world: World, cell: Cell): Promise<{ readonly ids: FreshIds; readonly credentials?: Credentials }> => {
   const byState = new Map<State, Things | undefined>()
+  const inTrash = await trashedIn(world, cell)
   const ids: Record<string, string | undefined> = {}
   const seen = new Set<string>()
   for (const { kind, parameter } of cell.slots) {
     const state = cell.at[parameter] ?? 'unknown'
+    const given = inTrash.get(state)
+    if (given) {
+      ids[parameter] = given[kind]
+      continue
+    }
     // Two of one kind are two things: a move from a place to itself proves little.
     const again = `${state} ${kind}`
     const isSecond = seen.has(again)
@@ -65,5 +84,10 @@ export const freshThings = async (world: World, cell: Cell): Promise<Readonly<Re
     if (isSecond && state === 'trashed') await things?.throwAway()
   }
   await byState.get('trashed')?.throwAway()
-  return ids
+  const lab = byState.get('lab')
+  if (!isJobKey(cell.caller)) return { ids }
+  // Made now: another cell may have signed its person out everywhere, which ends the keys of jobs of before.
+  const about = lab ? { file: await lab.of('file'), dataset: await lab.of('dataset') } : (world.standing['lab'] ?? {})
+  const key = await jobKey(world.server, world.people.spaceAdmin, about, cell.caller)
+  return { ids, credentials: { headers: { 'x-api-key': key }, query: '' } }
 }

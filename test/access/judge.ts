@@ -1,5 +1,5 @@
 import type { Expected } from './cells.ts'
-import type { Letter } from './oracle/verdicts.ts'
+import type { Letter } from './oracle/letters.ts'
 import type { Sending } from './sent.ts'
 import type { Got } from './wire.ts'
 
@@ -8,14 +8,14 @@ const aboutContent: ReadonlySet<number> = new Set([400, 409, 410, 412, 413, 415,
 
 const statuses: Readonly<Record<Letter, (got: Got) => boolean>> = {
   y: isDone,
-  e: isDone,
+  b: () => true,
   n: ({ status, text }) => status === 403 && !text.includes('terms-not-accepted'),
   u: ({ status }) => status === 404,
   a: ({ status }) => status === 401,
   v: ({ status }) => status === 401 || status === 404,
   t: ({ status, text }) => status === 403 && text.includes('terms-not-accepted'),
+  f: ({ status }) => status === 409,
   x: ({ status }) => status >= 400 && status < 500,
-  '.': () => true,
 }
 
 function isDone({ status }: Got): boolean {
@@ -26,18 +26,19 @@ export const isSuccess = isDone
 
 /** What is wrong with an answer; undefined when it is as the oracle says. */
 export const faultOf = (expected: Expected, got: Got, { answers = [], neverHere }: Sending, isMixed: boolean): string | undefined => {
-  const { letter, because, isQuiet } = expected
+  const { letter, because, isQuiet, isInTrash } = expected
   const { status, text } = got
   const said = `${status} ${text.slice(0, 160)}`
   if (status >= 500 && !(status === 503 && neverHere !== undefined)) return `answered ${said}`
   if (letter === 'refused') {
     if (isQuiet && isDone(got)) return undefined
     // Things that do not belong together may be found out before rights are looked at.
-    if (isMixed && status === 404 && because.includes('n')) return undefined
+    if (isMixed && status === 404 && because.some(each => each === 'n' || each === 'f')) return undefined
     return because.some(each => statuses[each](got)) ? undefined : `refused with ${because.join('')} expected, got ${said}`
   }
-  if (letter === 'b' || isDone(got) || aboutContent.has(status) || answers.includes(status)) return undefined
-  const isAboutOther = status === 404 && (letter === 'e' || isMixed || neverHere !== undefined || !text.includes('"not-found"'))
+  const isAboutContent = aboutContent.has(status) && !(isInTrash && status === 409)
+  if (letter === 'b' || isDone(got) || isAboutContent || answers.includes(status)) return undefined
+  const isAboutOther = status === 404 && (isMixed || neverHere !== undefined || !text.includes('"not-found"'))
   const isOff = neverHere !== undefined && (status === 503 || status === 403)
   return isAboutOther || isOff ? undefined : `allowed, got ${said}`
 }

@@ -1,6 +1,7 @@
 import { accountOf, type CallerName } from './callers.ts'
 import type { Cell } from './cell.ts'
 import { needsOf } from './cells.ts'
+import { isJobKey } from './oracle/job-keys.ts'
 import type { ThingKind } from './things.ts'
 import type { World } from './world.ts'
 
@@ -9,6 +10,9 @@ const kept: readonly ThingKind[] = ['space', 'collection', 'dataset', 'folder', 
 
 const known = new WeakMap<World, Map<CallerName, ReadonlyMap<string, string>>>()
 
+const isOutsideLab = (caller: CallerName): boolean =>
+  accountOf[caller] === undefined || ['stranger', 'serverAdmin', 'otherSpaceKey'].includes(caller)
+
 /** Ids of what a caller may not see, with a word for each. */
 const hiddenFrom = (world: World, caller: CallerName): ReadonlyMap<string, string> => {
   const byCaller = known.get(world) ?? new Map<CallerName, ReadonlyMap<string, string>>()
@@ -16,8 +20,8 @@ const hiddenFrom = (world: World, caller: CallerName): ReadonlyMap<string, strin
   const found = byCaller.get(caller)
   if (found) return found
   const hidden = new Map<string, string>()
-  const hide = (state: string): void => {
-    for (const kind of kept) {
+  const hide = (state: string, kinds = kept): void => {
+    for (const kind of kinds) {
       const id = world.standing[state]?.[kind]
       if (id !== undefined) hidden.set(id, `${kind} of ${state}`)
     }
@@ -25,10 +29,12 @@ const hiddenFrom = (world: World, caller: CallerName): ReadonlyMap<string, strin
   const account = accountOf[caller]
   if (caller !== 'superAdmin') {
     if (account !== 'author') hide('trashed')
+    if (account !== 'author') hide('trashedShared', account === 'editor' ? ['dataset', 'folder'] : kept)
+    if (isJobKey(caller)) for (const state of ['own', 'archived', 'halfTrashed', 'shown', 'foreign', account ?? '']) hide(state)
     if (world.mode !== 'public') {
       hide('foreign')
       for (const other of new Set(Object.values(accountOf))) if (other !== undefined && other !== account) hide(other)
-      if (caller === 'anonymous' || caller === 'stranger' || caller === 'serverAdmin' || caller === 'otherSpaceKey') hide('lab')
+      if (isOutsideLab(caller)) for (const state of ['lab', 'halfTrashed']) hide(state)
     }
   }
   // Whoever did it may be told so.
@@ -62,8 +68,7 @@ const numberIn = ({ mode, standing }: World, route: string, caller: CallerName, 
   const kind = numberedLists[route]
   if (kind === undefined || mode !== 'closed' || caller === 'superAdmin') return undefined
   const own = accountOf[caller]
-  const isOutside = ['anonymous', 'stranger', 'serverAdmin', 'otherSpaceKey'].includes(caller)
-  const hidden = ['foreign', 'deleted', ...(isOutside ? ['lab'] : []), ...Object.values(accountOf).filter(name => name !== own)]
+  const hidden = ['foreign', 'deleted', ...(isOutsideLab(caller) ? ['lab'] : []), ...Object.values(accountOf).filter(name => name !== own)]
   const numbers = new Map(hidden.map(state => [standing[state ?? '']?.[kind], `${kind} of ${state}`]))
   for (const [, number = ''] of text.matchAll(/[{,]"id":(\d+)/g)) if (numbers.has(number)) return numbers.get(number)
   return undefined

@@ -4,11 +4,10 @@ import { eachOf } from '../support/killed-server.ts'
 import { until } from '../support/until.ts'
 import { accountOf } from './callers.ts'
 import { type Cell, idOf } from './cell.ts'
-import { callerNames, expectation, isReading, type Standing, slotsOf, standingsOf } from './cells.ts'
+import { callerNames, expectation, isAlikeTo, isReading, type Standing, slotsOf, standingsOf } from './cells.ts'
 import { freshThings } from './fresh.ts'
 import { faultOf, isSuccess, sameAnswer } from './judge.ts'
 import { leakIn } from './leaks.ts'
-import { isOutcast } from './oracle/verdicts.ts'
 import { isProp, newProp } from './props.ts'
 import { type Filling, requestOf } from './requests.ts'
 import type { MatrixRoute } from './routes.ts'
@@ -41,7 +40,7 @@ export const cellsOf = (world: World, route: MatrixRoute): { readonly cells: rea
     if (!world.credentials.has(caller)) continue
     for (const at of standingsOf(slots)) {
       // Whoever is not let in is not, whatever it is about: all things of one state at a time will do.
-      if (isOutcast(caller) && new Set(Object.values(at)).size > 1) continue
+      if (isAlikeTo(caller) && new Set(Object.values(at)).size > 1) continue
       if (skips.some(state => Object.values(at).includes(state as State))) continue
       if (slots.some(({ kind, parameter }) => idOf(world, kind, at[parameter] ?? 'unknown', caller) === undefined)) continue
       const expected = expectation(world.mode, route, caller, at)
@@ -62,9 +61,9 @@ const fillingOf =
   name =>
     name.startsWith('$') ? ids[name.slice(1)] : props.get(name.slice(1))
 
-const ask = async (world: World, cell: Cell, filling: Filling): Promise<Got> => {
+const ask = async (world: World, cell: Cell, filling: Filling, own = world.credentials.get(cell.caller)): Promise<Got> => {
   const sent = requestOf(cell.route, cell.address, filling, () => bag)
-  const { headers, query } = world.credentials.get(cell.caller) ?? { headers: {}, query: '' }
+  const { headers, query } = own ?? { headers: {}, query: '' }
   const path = query === '' ? sent.path : `${sent.path}${sent.path.includes('?') ? '&' : '?'}${query}`
   return world.send({ ...sent, path, headers: { ...sent.headers, ...headers, 'x-forwarded-for': nextAddress() } })
 }
@@ -168,7 +167,7 @@ const changedBy = async (world: World, batch: readonly MatrixRoute[], keep: (cel
 }
 
 /** What is noted whatever is asked: tries with wrong credentials, ends of sessions, refusals and superadmin mode. */
-const aside: readonly string[] = ['users.tries', 'users.sessions', 'audit']
+const aside: readonly string[] = ['users.tries', 'users.sessions', 'audit', 'audit.chains']
 
 const stored = async ({ server, heard }: World): Promise<Readonly<Record<string, readonly string[]>>> => {
   const documents = Object.entries(await fingerprint(server)).filter(([name]) => !aside.includes(name))
@@ -232,8 +231,8 @@ export const runDeeds = async (
   const cells = routes.flatMap(route => cellsOf(world, route).cells.filter(cell => isDeed(cell) && keep(cell)))
   const isLast = ({ route }: Cell): boolean => sendings[route.name]?.isLast === true
   const done = async (cell: Cell): Promise<void> => {
-    const ids = await freshThings(world, cell)
-    const got = await ask(world, cell, fillingOf(ids, await propsFor(world, cell)))
+    const { ids, credentials } = await freshThings(world, cell)
+    const got = await ask(world, cell, fillingOf(ids, await propsFor(world, cell)), credentials)
     counts.deeds += 1
     judge(world, counts, cell, got)
   }

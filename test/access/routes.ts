@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import { geoNumberOf, isRoute, type Plugin, type Route } from 'pounce/sdk'
-import { loadPlugins } from '../../core/plugins.ts'
+import { geoNumberOf, isRoute, type Plugin, type Reference, type Route } from 'pounce/sdk'
+import { loadPlugins } from '../../core/kernel/plugins.ts'
 
 /** A route of the product, with every address under which it answers. */
 export interface MatrixRoute {
@@ -36,16 +36,16 @@ export const membersOf = (schema: unknown): readonly string[] =>
   Object.keys((schema as { readonly properties?: object } | undefined)?.properties ?? {})
 
 /** `DownloadFiles dataset=id`, from what a declaration checks: asked with the names of its parameters for their values. */
-export const suggestedNeeds = ({ declaration: { permission, of, also = [], params, query } }: MatrixRoute): string => {
+export const suggestedNeeds = ({ declaration: { permission, alsoRequires = [], params, query } }: MatrixRoute): string => {
   const names = [...membersOf(params), ...membersOf(query)]
   const input = Object.fromEntries(names.map(name => [name, name]))
   // What has a small number on the wire is found by no name.
   const numbers = Object.fromEntries(names.map((name, at) => [name, String(at + 1)]))
-  const named = (ref: NonNullable<typeof of>) =>
-    [ref(input)]
+  const named = (on: Reference<unknown>) =>
+    [on(input)]
       .flat()
-      .map(({ kind, id }, at) => ({ kind, id: id === 'none' ? names[geoNumberOf(String([ref(numbers)].flat()[at]?.id)) - 1] : id }))
-  const needOf = (right: string, ref: typeof of): readonly string[] =>
-    ref === undefined ? [right] : named(ref).map(({ kind, id }) => `${right} ${kind}=${id}`)
-  return [...needOf(permission, of), ...also.flatMap(check => needOf(check.permission, check.of))].join('; ')
+      .map(({ kind, id }, at) => ({ kind, id: id === 'none' ? names[geoNumberOf(String([on(numbers)].flat()[at]?.id)) - 1] : id }))
+  const { right, on } = typeof permission === 'object' ? permission : { right: permission }
+  const needOf = (need: string, where: Reference<unknown>): readonly string[] => named(where).map(({ kind, id }) => `${need} ${kind}=${id}`)
+  return [...(on ? needOf(right, on) : [right]), ...alsoRequires.flatMap(further => needOf(further.right, further.on))].join('; ')
 }

@@ -37,6 +37,32 @@ const sensors = { sensors: 's', sensor: 's', parameters: 'p', parameter: 'p' }
 const proxied: Sending = { with: { key: 'nothing', path: 'x' }, neverHere: 'no server is configured behind the proxy' }
 const archiving: Sending = { neverHere: 'no archiver is configured' }
 
+const registration = { id: 'AA', rawId: 'AA', type: 'public-key', response: { clientDataJSON: 'AA', attestationObject: 'AA' } }
+const assertion = {
+  id: 'AA',
+  rawId: 'AA',
+  type: 'public-key',
+  response: { clientDataJSON: 'AA', authenticatorData: 'AA', signature: 'AA' },
+}
+const noFactor = { neverHere: 'nobody has a second factor' }
+
+/** Second factors: accounts of the matrix ask with keys, which show none. */
+const factorSendings: Readonly<Record<string, Sending>> = {
+  finishLogin: { body: { challenge: 'm', code: '000000' }, answers: [401], ...noFactor },
+  loginWithPasskey: { body: { challenge: 'm', passkey: assertion }, answers: [401], ...noFactor },
+  stepUp: { body: { password: 'm' }, answers: [403], neverHere: 'nobody has a session' },
+  beginPasskeyStepUp: noFactor,
+  beginTotp: { body: {}, neverHere: 'no password is sent' },
+  beginPasskey: { body: {}, neverHere: 'no password is sent' },
+  confirmTotp: { body: { enrolment: 'm', code: '000000' }, neverHere: 'a code shows what an app knows' },
+  addPasskey: { body: { enrolment: 'm', name: 'm', passkey: registration }, neverHere: 'there is no authenticator' },
+  removeTotp: { answers: [400, 409], ...noFactor },
+  replaceRecoveryCodes: noFactor,
+  renamePasskey: { with: { passkey: 'f'.repeat(24) }, body: { name: 'm' }, ...noFactor },
+  removePasskey: { with: { passkey: 'f'.repeat(24) }, ...noFactor },
+  resetSecondFactors: { with: { id: '@person' } },
+}
+
 /** By route. What is not here is made from the declaration alone. */
 export const sendings: Readonly<Record<string, Sending>> = {
   ...geostreamSendings,
@@ -64,6 +90,14 @@ export const sendings: Readonly<Record<string, Sending>> = {
   withdrawSpaceRequest: { neverHere: 'nobody asked' },
   deleteSession: { with: { id: 'f'.repeat(24) }, neverHere: 'nobody has a session' },
   changePassword: { body: { oldPassword: '@password', newPassword: '@password' }, answers: [401, 403], neverHere: 'the password stays' },
+  ...factorSendings,
+  exportPersonalData: { answers: [429] },
+  erasePersonalData: { with: { heir: '$id' }, neverHere: 'an account that was its own heir stays, and is needed' },
+  getQuota: { with: { kind: 'user', id: '@person' } },
+  setQuota: { with: { kind: 'user', id: '@person' }, body: { maxBytes: null, maxFiles: null } },
+  getAvatar: { with: { picture: 'AB-3' } },
+  deleteQuarantined: { with: { id: 'f'.repeat(24) }, neverHere: 'no scanner runs' },
+  releaseQuarantined: { with: { id: 'f'.repeat(24) }, neverHere: 'no scanner runs' },
   getRole: { with: { id: '@role' } },
   createRole: { body: { name: '#', permissions: ['ViewSpace'] } },
   updateRole: { with: { id: '@role' }, body: { description: 'm' } },
@@ -73,7 +107,7 @@ export const sendings: Readonly<Record<string, Sending>> = {
   signUp: { body: { email: '#@example.org' }, answers: [403], neverHere: 'signing up may be switched off' },
   askForReset: { body: { email: '#@example.org' } },
   ...Object.fromEntries(
-    ['getSignUp', 'getReset', 'finishSignUp', 'finishReset'].map(name => [
+    ['getSignUp', 'getReset', 'finishSignUp', 'finishReset', 'getIdentityLink', 'confirmIdentityLink'].map(name => [
       name,
       {
         with: { token: 'x'.repeat(43) },
@@ -110,6 +144,8 @@ export const sendings: Readonly<Record<string, Sending>> = {
   uploadUrlsToDataset: { body: { fileurl: 'http://192.0.2.1/x' }, neverHere: 'nothing outside is fetched' },
   bulkRemoveFiles: { body: { fileIds: ['$file'] } },
   getFileByLink: { with: { link: '@link' } },
+  revokeFileLink: { with: { link: 'f'.repeat(24) }, answers: [404], neverHere: 'nobody has a link of this id' },
+  revokeOwnLink: { with: { link: 'f'.repeat(24) }, neverHere: 'nobody has a link of this id' },
   appendToUpload: { headers: { ...tus, 'upload-offset': '0', 'content-type': 'application/offset+octet-stream' } },
   beginUpload: {
     headers: { ...tus, 'upload-length': '9', 'upload-metadata': 'filename bQ==,dataset ~$dataset' },
@@ -173,7 +209,7 @@ export const sendings: Readonly<Record<string, Sending>> = {
   mentionInComment: { with: { resourceType: 'file', commenterId: '@self' } },
   uploadThumbnail: { bytes: 'picture' },
   attachTile: { with: { tile: '@tile', level: '3' }, body: {} },
-  getTile: { with: { folder: '$folder_files', level: '3', filename: '0_0.png' }, neverHere: 'the preview has no tiles' },
+  getTile: { with: { folder: '$folder_files', level: '3', filename: '0_0.png' }, answers: [401], neverHere: 'the preview has no tiles' },
   deleteExtractor: { with: { name: '@extractor' } },
   getExtractor: { with: { name: 'pounce.digest' } },
   getExtractorMetrics: { with: { name: 'pounce.digest' } },

@@ -47,12 +47,12 @@ export class Things {
   }
 
   /** Into the trash, what can go there. Twice is for good. */
-  async throwAway(): Promise<void> {
+  async throwAway(by: TestFetch = this.#place.call): Promise<void> {
     for (const [kind, path] of [
       ['dataset', 'datasets'],
       ['collection', 'collections'],
     ] as const)
-      if (this.#made.has(kind)) await post(this.#place.call, `/api/${path}/${await this.of(kind)}`, undefined, 'DELETE')
+      if (this.#made.has(kind)) await post(by, `/api/${path}/${await this.of(kind)}`, undefined, 'DELETE')
   }
 
   async #make(kind: ThingKind): Promise<string> {

@@ -1,16 +1,29 @@
-import { Files, type Plugin, Users } from 'pounce/sdk'
+import { Files, Keys, type Plugin, Users } from 'pounce/sdk'
 import { bootForTest, type TestFetch, type TestServer } from 'pounce/sdk/testing'
 import { newKey, newPerson, type Person } from '../support/people.ts'
 import { ok } from '../support/scene.ts'
-import { accountOf, type CallerName, frozen } from './callers.ts'
+import { accountOf, type CallerName, frozen, type JobKeyCaller } from './callers.ts'
 import { eventsHeard } from './events-heard.ts'
-import type { Mode } from './oracle/verdicts.ts'
+import type { Mode } from './oracle/letters.ts'
 import { type MatrixRoute, matrixPlugins, routesOf } from './routes.ts'
 import { type ThingKind, Things, thingKinds } from './things.ts'
 import { openWire, type Wire } from './wire.ts'
 
-/** Where a thing stands, as seen by who asks. */
-export const states = ['own', 'lab', 'archived', 'foreign', 'shown', 'trashed', 'deleted', 'unknown', 'other', 'malformed'] as const
+/** Where a thing stands, as seen by who asks. `trashedShared`: in a dataset that its author threw away lies what an editor put there. `halfTrashed`: in one like it, and in a live one. */
+export const states = [
+  'own',
+  'lab',
+  'archived',
+  'foreign',
+  'shown',
+  'trashed',
+  'trashedShared',
+  'halfTrashed',
+  'deleted',
+  'unknown',
+  'other',
+  'malformed',
+] as const
 export type State = (typeof states)[number]
 
 /** Ids of the standing things of one state, by kind. */
@@ -41,15 +54,16 @@ export interface World {
   readonly heard: readonly string[]
   /** Gives the members of `lab` the same roles in another space. */
   letIn(space: string): Promise<void>
-  /** Things by that person, for that space or none, that are not made yet. */
-  things(who: Name, space?: string): Things
+  /** Things by that person, for that space or none, that are not made yet but for the given ones. */
+  things(who: Name, space?: string, given?: Ids): Things
   stop(): Promise<void>
 }
 
 const settings = (mode: Mode) => ({
   http: { trustedProxies: 1 },
   access: { private: mode !== 'public', policy: { makeGeostreamsPublicReadable: mode !== 'closed' } },
-  resources: { users: { failuresPerAddress: 100_000 } },
+  // Built-in extractors end the jobs whose keys ask.
+  resources: { users: { failuresPerAddress: 100_000, jobKeyGraceMinutes: 1440 } },
 })
 
 const post = (call: TestFetch, path: string, json?: unknown, method = 'POST') =>
@@ -86,11 +100,11 @@ export const makeWorld = async (mode: Mode, replaced: readonly Plugin[] = []): P
   const update = { name: 'shown', description: '', timetolive: '24', enabled: false, access: 'PUBLIC' }
   await post(people.owner.call, `/api/spaces/${spaces.shown}/update`, update)
 
-  const things = (who: Name, space?: string): Things => {
+  const things: World['things'] = (who, space, given = {}) => {
     const { call, id, email } = people[who]
     return new Things(
       { call, user: id, asSuperAdmin, isShown: space === spaces.shown, ...(space === undefined ? {} : { space }) },
-      { user: id, mail: email },
+      { user: id, mail: email, ...given },
     )
   }
   const standing = await furnish(server, people, spaces, things)
@@ -108,7 +122,7 @@ export const makeWorld = async (mode: Mode, replaced: readonly Plugin[] = []): P
     letIn,
     things,
     send: wire.send,
-    credentials: await credentialsOf(server, people),
+    credentials: await credentialsOf(server, people, standing['lab'] ?? {}),
     async stop() {
       wire.close()
       await server.stop()
@@ -132,6 +146,48 @@ const lasting = ['space', 'vocabulary', 'term', 'definition', 'upload', 'logo', 
 /** Kinds that go for good at once, and are never archived. */
 const measured = ['sensor', 'stream', 'datapoint'] as const
 
+const ofFiles = ['file', 'section', 'preview', 'thumbnail', 'metadata', 'comment'] as const
+
+/** What an editor can put into a dataset. */
+const contributed = ['folder', ...ofFiles] as const
+
+/** A dataset of the author in the trash, and what an editor had put there; all of it or the kinds that are named. */
+export const sharedTrash = async (
+  { people, spaces, things }: Pick<World, 'people' | 'spaces' | 'things'>,
+  kinds: readonly ThingKind[] = contributed,
+): Promise<Ids> => {
+  const dataset = await things('author', spaces.lab).of('dataset')
+  const put = things('editor', spaces.lab, { dataset })
+  const ids: Partial<Record<ThingKind, string>> = { dataset }
+  for (const kind of contributed) if (kinds.includes(kind)) ids[kind] = await put.of(kind)
+  await put.throwAway(people.author.call)
+  return ids
+}
+
+/** What hangs on a file that lies in a dataset in the trash and in a live one; all of it or the kinds that are named. */
+export const newHalfTrash = async (
+  { people: { author }, spaces, things }: Pick<World, 'people' | 'spaces' | 'things'>,
+  kinds: readonly ThingKind[] = ofFiles,
+): Promise<Ids> => {
+  const binned = things('author', spaces.lab)
+  const ids: Partial<Record<ThingKind, string>> = {}
+  for (const kind of ofFiles) if (kind === 'file' || kinds.includes(kind)) ids[kind] = await binned.of(kind)
+  const other = await things('author', spaces.lab).of('dataset')
+  await post(author.call, `/api/datasets/${other}/files/${ids.file}`)
+  await binned.throwAway()
+  return ids
+}
+
+/** One thing of each kind that goes into the trash, by state. */
+export const newTrash = async (
+  world: Pick<World, 'people' | 'spaces' | 'things'>,
+): Promise<Readonly<Record<'trashed' | 'trashedShared', Ids>>> => {
+  const binned = world.things('author', world.spaces.lab)
+  const trashed = without(await allOf(binned), ...lasting, ...measured)
+  await binned.throwAway()
+  return { trashed, trashedShared: await sharedTrash(world) }
+}
+
 /** One thing of each kind by state; those of one's own are by account. */
 const furnish = async (
   server: TestServer,
@@ -147,16 +203,15 @@ const furnish = async (
   await server.get(Files).change(String(archived.file), { set: { status: 'ARCHIVED' } }, [])
   const foreign = { ...(await allOf(things('owner', spaces.foreign))), user: people.other.id, mail: people.other.email }
   const shown = without(await allOf(things('owner', spaces.shown)), 'user', 'mail', 'upload')
-  const binned = things('author', spaces.lab)
-  const trashed = without(await allOf(binned), ...lasting, ...measured)
-  await binned.throwAway()
+  const { trashed, trashedShared } = await newTrash({ people, spaces, things })
+  const halfTrashed = await newHalfTrash({ people, spaces, things })
   const gone = things('author')
   const deleted = without(await allOf(gone), ...lasting.slice(1))
   await gone.throwAway()
   await gone.throwAway()
   await post(people.author.call, `/api/spaces/${deleted.space}`, undefined, 'DELETE')
   await post(people.author.call, `/api/geostreams/sensors/${deleted.sensor}`, undefined, 'DELETE')
-  return { ...own, lab, archived, foreign, shown, trashed, deleted }
+  return { ...own, lab, archived, foreign, shown, trashed, trashedShared, halfTrashed, deleted }
 }
 
 /** Accounts lose what they must not have once their things are made. */
@@ -171,7 +226,26 @@ const shutOut = async (server: TestServer, people: Readonly<Record<Name, Person>
   await server.drained(30_000)
 }
 
-const credentialsOf = async (server: TestServer, people: Readonly<Record<Name, Person>>): Promise<ReadonlyMap<CallerName, Credentials>> => {
+/** The key of a job on a file, or on its dataset, that somebody submits now. */
+export const jobKey = async (
+  server: TestServer,
+  { id: user, call }: Person,
+  { file, dataset }: Ids,
+  caller: JobKeyCaller,
+): Promise<string> => {
+  const target =
+    caller === 'fileJobKey' ? ({ kind: 'file', id: String(file) } as const) : ({ kind: 'dataset', id: String(dataset) } as const)
+  const json = { extractor: 'pounce.digest' }
+  const { job_id: id } = await ok<{ job_id: string }>(call(`/api/${target.kind}s/${target.id}/extractions`, { method: 'POST', json }))
+  const key = await server.get(Keys).jobKey({ id, target, user, message: { datasetId: dataset } })
+  return String(key)
+}
+
+const credentialsOf = async (
+  server: TestServer,
+  people: Readonly<Record<Name, Person>>,
+  lab: Ids,
+): Promise<ReadonlyMap<CallerName, Credentials>> => {
   const by = (key: string, query = ''): Credentials => ({ headers: { 'x-api-key': key }, query })
   const { email, password, call } = people.spaceAdmin
   const keyOf = (query: string): Promise<string> => newKey(server, email, password, query)
@@ -190,6 +264,8 @@ const credentialsOf = async (server: TestServer, people: Readonly<Record<Name, P
     ['unknownKey', by('unknown')],
     ['readKey', by(await keyOf('name=reading&verbs=read'))],
     ['otherSpaceKey', by(await keyOf(`name=elsewhere&spaces=${elsewhere.id}`))],
+    ['fileJobKey', by(await jobKey(server, people.spaceAdmin, lab, 'fileJobKey'))],
+    ['datasetJobKey', by(await jobKey(server, people.spaceAdmin, lab, 'datasetJobKey'))],
   ])
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
 import { Mailer, Unavailable, Users } from 'pounce/sdk'
-import { bootForTest, FixedClock, MemoryMailer, type TestServer } from 'pounce/sdk/testing'
+import { bootForTest, FixedClock, MemoryMailer, type TestServer, unlike } from 'pounce/sdk/testing'
 import { lastToken, mailsTo, tokenIn } from '../support/mails.ts'
 import { basic } from '../support/people.ts'
 import { refusal } from '../support/scene.ts'
@@ -133,26 +133,13 @@ test('whether an address is known shows neither in the answer nor in what it cos
     return [got.status, await got.text(), [...got.headers.keys()].toSorted()]
   }
   t.deepEqual(await answer('stranger@example.org'), await answer(server.admin.email))
-  const [known, unknown]: [number[], number[]] = [[], []]
   const sender = await bootForTest({
     plugins,
     overrides: { [Mailer]: new MemoryMailer() },
     config: { auth: { local: { linksPerAddress: 1000, linksPerNetwork: 1000 } } },
   })
   t.teardown(() => sender.stop())
-  for (let at = 0; at < 60; at += 1)
-    for (const [email, times] of [
-      [sender.admin.email, known],
-      ['unknown@example.org', unknown],
-    ] as const) {
-      const from = performance.now()
-      await asked(email, sender)
-      times.push(performance.now() - from)
-    }
-  const median = (times: number[]) => times.toSorted((a, b) => a - b)[30]!
-  const [one, other] = [median(known), median(unknown)]
-  t.log(`known ${one.toFixed(2)} ms, unknown ${other.toFixed(2)} ms`)
-  t.true(Math.max(one, other) < 1.8 * Math.min(one, other) + 2, `${one} and ${other} ms`)
+  t.is(await unlike({ known: () => asked(sender.admin.email, sender), unknown: () => asked('unknown@example.org', sender) }), undefined)
 })
 
 test('who has an account already is told so, with a link that sets another password', async t => {
@@ -175,7 +162,7 @@ test('who signs in elsewhere is told so and gets no link', async t => {
   for (const path of ['/api/signup', '/api/password/reset']) {
     t.is((await post(path, { email: 'ldap@example.org' })).status, 200)
     const mail = (await mailsTo(server, mailer, 'ldap@example.org')).at(-1)
-    t.regex(mail?.text ?? '', /signs in through ldap/)
+    t.regex(mail?.text ?? '', /signs in with ldap/)
     t.notRegex(mail?.text ?? '', /token=/)
   }
 })
@@ -287,16 +274,16 @@ test('a link is good for as long as the configuration says, and then forgotten',
   t.is(await timed.get(Users).byEmail('slow@example.org'), undefined)
 })
 
-test('a link waits while the mail server is away, and one that was sent twice works either way', async t => {
+test('a link waits while the mail server is unavailable, and one that was sent twice works either way', async t => {
   const mails = new MemoryMailer()
   let tries = 0
   const shaky = {
     async send(mail: Parameters<MemoryMailer['send']>[0]) {
       tries += 1
-      if (tries === 1) throw new Unavailable('the mail server is away')
+      if (tries === 1) throw new Unavailable('the mail server is unavailable')
       await mails.send(mail)
       // It took the mail, and broke off before it said so.
-      if (tries === 2) throw new Unavailable('the mail server is away')
+      if (tries === 2) throw new Unavailable('the mail server is unavailable')
     },
   }
   const away = await bootForTest({ t, plugins, overrides: { [Mailer]: shaky } })

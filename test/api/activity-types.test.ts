@@ -2,7 +2,7 @@ import test from 'ava'
 import { Spaces, Users } from 'pounce/sdk'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 import { ok, upload } from '../support/scene.ts'
-import { letIn, newCollection, newDataset, newSpace, type Somebody, somebody } from '../support/spaces-and-people.ts'
+import { letIn, meet, newCollection, newDataset, newSpace, type Somebody, somebody } from '../support/spaces-and-people.ts'
 
 /** All types of the reference (api-platform §6, "Activity feed"). */
 const reference: readonly string[] = [
@@ -25,7 +25,7 @@ const reference: readonly string[] = [
 const withoutRoute: Readonly<Record<string, string>> = {
   set_note_file: 'v1 sets notes on a web page alone; no route of the reference does',
   download_file:
-    'a download is counted on the file and told to the event sink: a line for each would double what it writes (decision 0137)',
+    'a download is counted on the file and told to the event sink: a line for each would double what it writes (decision 0028)',
 }
 
 let server: TestServer
@@ -35,6 +35,7 @@ let bob: Somebody
 test.before(async () => {
   server = await bootForTest({ config: { access: { private: true } } })
   ;[ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
+  await meet(server, ann, bob)
 })
 test.after.always(() => server?.stop())
 

@@ -2,7 +2,7 @@ import test from 'ava'
 import { type AnyEvent, definePlugin, onBatch, Spaces } from 'pounce/sdk'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 import { feedEvents } from '../../plugins/resources/activity/feed.ts'
-import { Activity } from '../../plugins/resources/activity/stored-activity.ts'
+import { StoredActivity } from '../../plugins/resources/activity/stored-activity.ts'
 import { newFolder, ok, unknownId, upload } from '../support/scene.ts'
 import {
   letIn,
@@ -39,7 +39,11 @@ class Listen {
     heard.push(...events)
   }
 }
-const listener = definePlugin({ id: 'test.listener', summary: 'Hears what the feed hears.', handlers: [onBatch(feedEvents, Listen)] })
+const listener = definePlugin({
+  id: 'test.listener',
+  summary: 'Hears what the feed hears.',
+  handlers: [onBatch(feedEvents, Listen, 'listen')],
+})
 const plugins = [...recordPlugins, 'resources.sections', 'resources.tags', 'resources.comments', 'resources.activity']
 const server = await bootForTest({ plugins, also: [listener], config: { access: { private: true } } })
 test.after.always(() => server.stop())
@@ -90,7 +94,7 @@ test('the feed tells what one did, in the words of Clowder 1.x, newest first', a
   ])
   for (const { user, created } of lines) {
     t.like(user, { id: bob.id, email: bob.email })
-    t.regex(user.avatarURL, /^https:\/\/www\.gravatar\.com\/avatar\/[0-9a-f]{32}/)
+    t.regex(user.avatarURL, /\/api\/avatars\/[^/]+-\d+$/)
     t.regex(created, / UTC \d{4}$/)
   }
   const eve = await somebody(server, 'eve')
@@ -110,7 +114,7 @@ test('a file that is gone before the feed is written keeps its name in it', asyn
     },
     { type: 'tags.removed', subject: { kind: 'file', id: 'a'.repeat(24) }, data: { tags: ['x'] }, id: '3'.repeat(24) },
   ].map((event, at) => ({ ...event, actor: bob.id, at: new Date(Date.now() + at).toISOString() }) as AnyEvent)
-  const activity = server.get(Activity)
+  const activity = server.get(StoredActivity)
   await activity.handleAll(events.slice(0, 1))
   t.false(
     (await feedOf(bob)).some(line => line.event_type === 'add_tags_file'),
@@ -132,8 +136,8 @@ test('events that come again, in any order, change nothing', async t => {
   await bob.remove(`/api/files/${await upload(bob.call, dataset)}`)
   const before = await feedOf(bob)
   const own = heard.filter(({ actor }) => actor === bob.id)
-  await server.get(Activity).handleAll(own.toReversed())
-  for (const event of own) await server.get(Activity).handleAll([event])
+  await server.get(StoredActivity).handleAll(own.toReversed())
+  for (const event of own) await server.get(StoredActivity).handleAll([event])
   t.deepEqual(await feedOf(bob), before)
 })
 

@@ -15,7 +15,7 @@ test('an admin sees whether mails get out', async t => {
   const server = await bootForTest({ t, also: ['mail.smtp'], config: { mail: { smtp } } })
   const admin = server.as(server.admin.key)
   const answer = await ok(admin('/api/admin/mail/test', test1))
-  t.deepEqual(answer, { status: 'success', sent: true, to: server.admin.email, message: 'The mail server has taken the mail' })
+  t.deepEqual(answer, { status: 'success', sent: true, to: server.admin.email, message: 'The mail server accepted the email' })
   t.deepEqual(taken[0]?.to, [server.admin.email])
   await server.drained()
   const lines = await ok<{ type: string; actor: { id: string } }[]>(admin('/api/admin/audit?type=admin.testMail'))
@@ -28,8 +28,8 @@ test('an admin sees whether mails get out', async t => {
   t.is((await server.as()('/api/admin/mail/test', test1)).status, 401)
 })
 
-test('a mail server that is away or refuses is told of in its own words', async t => {
-  let failure: Error = new Unavailable('The mail server cannot be reached', { cause: new Error('connect ECONNREFUSED 192.0.2.1:25') })
+test('a mail server that is unavailable or refuses is told of in its own words', async t => {
+  let failure: Error = new Unavailable('The mail server is unreachable', { cause: new Error('connect ECONNREFUSED 192.0.2.1:25') })
   const failing: Mailer = {
     send: async () => {
       throw failure
@@ -40,7 +40,7 @@ test('a mail server that is away or refuses is told of in its own words', async 
   t.deepEqual(await call(), {
     status: 503,
     code: 'unavailable',
-    message: 'The mail server cannot be reached: connect ECONNREFUSED 192.0.2.1:25',
+    message: 'The mail server is unreachable: connect ECONNREFUSED 192.0.2.1:25',
   })
   failure = new Error('550 No such\r\nuser')
   t.deepEqual(await call(), { status: 502, code: 'mail-untaken', message: '550 No such user' })

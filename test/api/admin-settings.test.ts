@@ -60,7 +60,7 @@ test.serial('what is wrong is refused and changes nothing', async t => {
   t.like(await refusal(post('/api/admin/configuration', { theme: 'none.css', displayName: 'X' })), {
     status: 400,
     code: 'invalid',
-    message: 'There is no theme none.css; choose among simplex.min.css, bootstrap.min.css',
+    message: 'Unknown theme none.css; available: simplex.min.css, bootstrap.min.css',
   })
   const wrong: readonly (readonly [string, unknown])[] = [
     ['/api/admin/configuration', { displayName: 1 }],
@@ -90,7 +90,7 @@ test.serial('what is wrong is refused and changes nothing', async t => {
   t.deepEqual(await shown(), before)
 })
 
-test.serial('other terms have to be accepted anew by all but who wrote them', async t => {
+test.serial('other terms have to be accepted again by all but who wrote them', async t => {
   const users = server.get(Users)
   const accepts = async (id: string) => {
     await server.drained()
@@ -146,12 +146,12 @@ test.serial('letters are for people, and for so many an hour', async t => {
   t.is(mailer.sent.filter(({ subject }) => subject.includes('spam')).length, 5)
 })
 
-test('a letter waits while the mail server is away', async t => {
+test('a letter waits while the mail server is unavailable', async t => {
   const tried: string[] = []
   const flaky: Mailer = {
     send: async ({ subject }) => {
       tried.push(subject)
-      if (tried.length === 1) throw new Unavailable('The mail server is away')
+      if (tried.length === 1) throw new Unavailable('The mail server is unavailable')
     },
   }
   const other = await bootForTest({ t, overrides: { [Mailer]: flaky } })

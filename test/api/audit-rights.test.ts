@@ -38,7 +38,7 @@ test.serial('groups: who belongs to them and where they count', async t => {
   const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
   const space = await newSpace(ann, 'Pond')
   const group = await idOf(admin.post('/api/groups', { name: 'Pond people', description: '' }))
-  await admin.post(`/api/groups/${group}/members`, { users: [bob.id] })
+  await admin.post(`/api/groups/${group}/members`, { users: [bob.id, ann.id] })
   await ann.put(`/api/spaces/${space}/groups/${group}`, { role: 'Viewer' })
   await ann.remove(`/api/spaces/${space}/groups/${group}`)
   await admin.remove(`/api/groups/${group}`)

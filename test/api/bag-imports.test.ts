@@ -5,8 +5,8 @@ import { bootForTest } from 'pounce/sdk/testing'
 import { downloaded, newFolder, unzip, uploadBytes } from '../support/archives.ts'
 import { bagFiles, bagZip, importBag, v1Bag, zipOf } from '../support/bags.ts'
 import { idsOf } from '../support/calls.ts'
+import { extracted } from '../support/extracted.ts'
 import { newDataset, type Somebody, somebody } from '../support/spaces-and-people.ts'
-import { until } from '../support/until.ts'
 
 const server = await bootForTest()
 test.after.always(() => server.stop())
@@ -75,7 +75,7 @@ test('what was imported is extracted, found and told of like an upload', async t
   const ann = await somebody(server)
   const { id } = await importBag(ann, bagZip({ 'quoll.txt': 'a marsupial' }))
   const [file] = await filesOf(id)
-  await until('the extraction to end', async () => (await server.get(Files).get(file?.id ?? ''))?.status === 'PROCESSED')
+  await extracted(ann.call, file?.id ?? '')
   await server.drained()
   const results = (await ann.get('/api/search?query=quoll')).body as { results: { id: string }[] }
   t.true(

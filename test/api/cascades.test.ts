@@ -4,14 +4,14 @@ import { bootForTest } from 'pounce/sdk/testing'
 import { files as fileRecords } from '../../plugins/resources/files/collection.ts'
 import { relations } from '../../plugins/resources/relations/collection.ts'
 import { callsOf, idOf, idsOf } from '../support/calls.ts'
+import { extracted } from '../support/extracted.ts'
 import { newDataset, newFolder, upload } from '../support/scene.ts'
 import { letIn, newSpace, somebody } from '../support/spaces-and-people.ts'
-import { until } from '../support/until.ts'
 
 const server = await bootForTest()
 const [ann, bob] = [await somebody(server, 'ann'), await somebody(server, 'bob')]
 test.after.always(() => server.stop())
-// Asked for each time: a test starts the server anew.
+// Asked for each time: a test restarts the server.
 const files = () => server.get(Files)
 const removed = async (dataset: string): Promise<void> => {
   for (let n = 0; n < 2; n++) await ann.remove(`/api/datasets/${dataset}`)
@@ -25,7 +25,7 @@ test('everything that hangs on a dataset goes with it', async t => {
   const file = await upload(ann.call, dataset, 'wombat', 'wombat.txt', { query: `folder_id=${folder}` })
   const shared = await upload(ann.call, dataset, 'shared', 'shared.txt')
   await ann.post(`/api/datasets/${other}/files/${shared}`)
-  await until('the extraction to end', async () => (await files().get(file))?.status === 'PROCESSED')
+  await extracted(ann.call, file)
   const blob = (await files().get(file))?.blob ?? ''
   for (const [kind, id] of [
     ['files', file],

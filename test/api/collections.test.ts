@@ -31,7 +31,7 @@ test('a collection is made and shown by itself and in lists, in their different 
   const one = await single(ann, id)
   t.regex(
     one['author'] ?? '',
-    new RegExp(`^MiniUser\\(${ann.id},Ann Number \\d+,https://www.gravatar.com/avatar/.*,Some\\(${ann.email.toLowerCase()}\\)\\)$`),
+    new RegExp(`^MiniUser\\(${ann.id},Ann Number \\d+,http://[^,]*/api/avatars/AN-\\d+,Some\\(${ann.email.toLowerCase()}\\)\\)$`),
   )
   t.like(one, {
     id,

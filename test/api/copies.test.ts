@@ -1,8 +1,9 @@
 import test from 'ava'
 import { BlobStore, Counters, Datasets, Files } from 'pounce/sdk'
 import { bootForTest } from 'pounce/sdk/testing'
-import { DatasetCopies } from '../../plugins/resources/dataset-files/copies.ts'
+import { DatasetCopies } from '../../plugins/resources/dataset-files/dataset-copies.ts'
 import { callsOf, idsOf } from '../support/calls.ts'
+import { extracted } from '../support/extracted.ts'
 import { newDataset, newFolder, upload, uploadData } from '../support/scene.ts'
 import { letIn, newSpace, somebody } from '../support/spaces-and-people.ts'
 import { until } from '../support/until.ts'
@@ -97,7 +98,7 @@ test('a copy has thumbnails of its own, which outlive the original', async t => 
   await letIn(ann, space, 'Viewer', bob)
   const file = await uploadData(ann.call, dataset, 'picture.png', 'image/png')
   await until('the thumbnail', async () => (await datasets.get(dataset))?.thumbnail)
-  await until('the extraction to end', async () => (await files.get(file))?.status === 'PROCESSED')
+  await extracted(ann.call, file)
   await server.drained(60_000)
   const before = (await files.get(file))?.thumbnail
   const id = await copied(dataset, space)
@@ -176,5 +177,6 @@ test('only the author copies a dataset, into a space where they may add', async 
     t.is((await copy(ann, from.dataset, wrong)).status, 404)
   }
   await ann.remove(`/api/datasets/${from.dataset}`)
+  t.is((await copy(bob, from.dataset, mine)).status, 404)
   t.is((await copy(ann, from.dataset, mine)).status, 409)
 })

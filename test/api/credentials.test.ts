@@ -12,7 +12,7 @@ let cookie: string
 
 test.before(async () => {
   const users = { failuresPerAccount: 1000, failuresPerAddress: 100_000, wrongKeysPerAddress: 100_000 }
-  server = await bootForTest({ plugins, config: { resources: { users } } })
+  server = await bootForTest({ plugins, config: { http: { allowedHosts: ['*'] }, resources: { users } } })
   ann = await newPerson(server, 'ann')
   bob = await newPerson(server, 'bob')
   cookie = await signIn(server, ann.email, ann.password)
@@ -99,38 +99,63 @@ test('the right ones open every place but that of tokens, and each only its own'
   t.is(await places['X-API-Key']!(server.admin.password), 401)
 })
 
-test('a wrong credential is refused where nobody in particular would be let in', async t => {
+test('a wrong credential does no harm where nobody in particular would be let in', async t => {
   const open = `/api/users/${ann.id}`
-  t.is((await raw(open, [])).status, 200)
+  const absent = `/api/users/${'f'.repeat(24)}`
+  const shown = await raw(open, [])
+  t.is((await raw(absent, [])).status, 404)
   for (const lines of [
-    [['X-API-Key', 'wrong']],
+    [['X-API-Key', 'None']],
     [['Authorization', 'Bearer wrong']],
     [['Authorization', 'Negotiate abc']],
     [['Authorization', basic(ann.email, 'wrong')]],
+    [['Authorization', basic('None', 'None')]],
     [['Cookie', 'pounce_session=wrong']],
-  ] as const)
-    t.is((await raw(open, lines)).status, 401, lines[0].join(': '))
-  t.is((await raw(`${open}?key=wrong`, [])).status, 401)
+  ] as const) {
+    const answer = await raw(open, lines)
+    t.deepEqual([answer.status, answer.text], [200, shown.text], lines[0].join(': '))
+    t.is((await raw(absent, lines)).status, 401, lines[0].join(': '))
+  }
+  t.is((await raw(`${open}?key=None`, [])).status, 200)
+  t.is((await raw(`${absent}?key=None`, [])).status, 401)
 })
 
-test('of two credentials at once the first counts, by place: session, password, header, query, token', async t => {
-  const idOf = ({ text }: Answer) => (JSON.parse(text) as { id: string }).id
+const idOf = ({ text }: Answer) => (JSON.parse(text) as { id: string }).id
+
+test('of several right credentials the first counts, by place: session, password, header, query', async t => {
   const session = ['Cookie', cookie] as const
   const password = ['Authorization', basic(bob.email, bob.password)] as const
   t.is(idOf(await raw('/api/me', [session, password])), ann.id)
   t.is(idOf(await raw('/api/me', [password, ['X-API-Key', ann.key]])), bob.id)
   t.is(idOf(await raw(`/api/me?key=${ann.key}`, [['X-API-Key', bob.key]])), bob.id)
-  t.is(idOf(await raw(`/api/me?key=${ann.key}`, [['Authorization', 'Bearer junk']])), ann.id)
-  t.is((await raw(`/api/me?key=${ann.key}`, [['X-API-Key', 'wrong']])).status, 401)
-  t.is(
-    (
-      await raw('/api/me', [
-        ['Authorization', basic(bob.email, 'wrong')],
-        ['X-API-Key', ann.key],
-      ])
-    ).status,
-    401,
-  )
+  t.is(idOf(await raw(`/api/me?key=${ann.key}`, [password])), bob.id)
+})
+
+test('a wrong credential gives way to a right one in a later place', async t => {
+  const wrong = {
+    session: ['Cookie', 'pounce_session=wrong'],
+    password: ['Authorization', basic(bob.email, 'wrong')],
+    nobody: ['Authorization', basic('None', 'None')],
+    junk: ['Authorization', 'Bearer junk'],
+    header: ['X-API-Key', 'None'],
+  } as const
+  const byQuery = `/api/me?key=${ann.key}`
+  for (const line of Object.values(wrong)) t.is(idOf(await raw(byQuery, [line])), ann.id, line.join(': '))
+  t.is(idOf(await raw(byQuery, [wrong.session, wrong.nobody, wrong.header])), ann.id)
+  t.is(idOf(await raw('/api/me?key=None', [wrong.nobody, ['X-API-Key', ann.key]])), ann.id)
+  t.is(idOf(await raw('/api/me?key=None', [wrong.session, ['Authorization', basic(bob.email, bob.password)]])), bob.id)
+  t.is((await raw('/api/me?key=None', [wrong.session, wrong.nobody, wrong.header])).status, 401)
+  const twice = [wrong.nobody, ['Authorization', basic(bob.email, bob.password)]] as const
+  t.is(idOf(await raw(byQuery, twice)), ann.id)
+})
+
+test('an account that may not be used is refused also beside a right key', async t => {
+  const idle = await newPerson(server, 'idle')
+  await server.get(Users).change(idle.id, { set: { status: 'Inactive' } }, [])
+  const password = ['Authorization', basic(idle.email, idle.password)] as const
+  const answer = await raw(`/api/users/${ann.id}`, [password, ['X-API-Key', ann.key]])
+  t.is(answer.status, 401)
+  t.regex(answer.text, /not activated/)
 })
 
 test('two different credentials in one place are none', async t => {

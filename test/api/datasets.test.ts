@@ -156,7 +156,19 @@ test('a license is taken with its short texts written out', async t => {
   for (const key of Object.keys(license)) {
     t.is((await ann.post(`/api/datasets/${id}/license`, { ...license, [key]: undefined })).status, 400, key)
   }
-  t.is((await ann.post(`/api/datasets/${id}/license`, { ...license, licenseType: 'mine' })).status, 400)
+  t.is((await ann.post(`/api/datasets/${id}/license`, { ...license, licenseType: 'x'.repeat(501) })).status, 400)
+  for (const [allowDownload, isAllowed] of [
+    ['True', true],
+    ['False', false],
+    ['true', true],
+    ['false', false],
+    [true, true],
+    [false, false],
+  ] as const) {
+    const sent = { ...license, licenseType: 'CC BY 4.0', allowDownload }
+    t.deepEqual((await ann.post(`/api/datasets/${id}/license`, sent)).body, ok)
+    t.like((await recordOf(id))?.license, { type: 'CC BY 4.0', allowDownload: isAllowed })
+  }
 })
 
 test('who may read follows the access and the spaces', async t => {
@@ -296,7 +308,9 @@ test('lists go by title, date and direction', async t => {
   t.deepEqual(await list('when=b'), made)
   t.deepEqual(await list('date=2001-03-01T01:00:00.000%2B01:00&when=b'), made.slice(0, 2))
   t.deepEqual(await list('date=2001-03-01T01:00:00.000+0100&when=b'), made.slice(0, 2))
-  for (const wrong of ['2001-03-01', 'Wed Jun 20 11:40:25 UTC 2018', '2001-13-01T00:00:00.000Z', '2001-03-01T00:00:00.000', '0']) {
+  for (const early of ['2001-03-01', '2001-03-01 00:00:00', '2001-03-01T00:00:00.000'])
+    t.deepEqual(await list(`date=${early}&when=b`), made.slice(0, 2))
+  for (const wrong of ['2001-03-32', 'Wed Jun 20 11:40:25 UTC 2018', '2001-13-01T00:00:00.000Z', '2001-03-01T00:00:00.', '0']) {
     const { status, body } = await ann.get(`/api/datasets?date=${encodeURIComponent(wrong)}`)
     t.is(status, 400)
     t.regex(String((body as { message: string }).message), /2018-06-20T11:40:25\.000Z/)

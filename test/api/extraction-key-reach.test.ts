@@ -1,19 +1,32 @@
-import test from 'ava'
+import test, { type ExecutionContext } from 'ava'
+import { Keys } from 'pounce/sdk'
 import { declaredRoutes, fill } from '../support/declared-routes.ts'
 import { changes, fingerprint } from '../support/fingerprint.ts'
 import { type Furnished, furnished } from '../support/furnished.ts'
 import { newKey } from '../support/people.ts'
+import { ok } from '../support/scene.ts'
 
 let world: Furnished
-let key: string
+/** One for extractors that a person made, and one of a job. */
+let keys: readonly string[]
 
 test.before(async () => {
   world = await furnished()
   const { server } = world
   // Of a server admin: what the key may not do is the key's own limit, not that of the account.
-  key = await newKey(server, server.admin.email, server.admin.password, 'name=extractor&scope=extraction')
+  keys = [await newKey(server, server.admin.email, server.admin.password, 'name=extractor&scope=extraction'), await keyOfJob(world)]
 })
 test.after.always(() => world?.server.stop())
+
+const keyOfJob = async ({ server, ids }: Furnished): Promise<string> => {
+  const asAdmin = server.as(server.admin.key)
+  const target = { kind: 'dataset', id: String(ids['dataset']) } as const
+  const json = { extractor: 'pounce.digest' }
+  const asked = asAdmin(`/api/datasets/${target.id}/extractions?superAdmin=true`, { method: 'POST', json })
+  const { job_id: id } = await ok<{ job_id: string }>(asked)
+  await server.drained()
+  return String(await server.get(Keys).jobKey({ id, target, user: server.admin.id, message: {} }))
+}
 
 /** Routes about accounts, credentials, roles, membership and the installation. Following gives no right to anything. */
 const ruling =
@@ -26,7 +39,7 @@ test('a key that is handed to extractors changes no key, account, role, membersh
   )
   const before = await fingerprint(server)
   const done: string[] = []
-  for (const { method, path, query, body, permission } of routes) {
+  for (const [key, { method, path, query, body, permission }] of keys.flatMap(each => routes.map(route => [each, route] as const))) {
     const needed = query
       .filter(({ required }) => required)
       .map(({ name, schema }): [string, string] => [name, String(schema.enum?.[0] ?? ids['user'])])
@@ -51,6 +64,10 @@ test('a key that is handed to extractors changes no key, account, role, membersh
 })
 
 test('a key that is handed to extractors has no superadmin mode, on no way of asking for it', async t => {
+  for (const key of keys) await hasNoSuperAdminMode(t, key)
+})
+
+const hasNoSuperAdminMode = async (t: ExecutionContext, key: string): Promise<void> => {
   const { server } = world
   for (const init of [{}, { headers: { cookie: 'superAdmin=true' } }])
     for (const path of [
@@ -63,4 +80,4 @@ test('a key that is handed to extractors has no superadmin mode, on no way of as
   const { ids } = world
   t.is((await server.as(key)(`/api/spaces/${ids['space']}?superAdmin=true`, { method: 'DELETE' })).status, 403)
   t.is((await server.as(key)(`/api/datasets/${ids['dataset']}?superAdmin=true`, { method: 'DELETE' })).status, 403)
-})
+}

@@ -93,7 +93,7 @@ test.serial('admins see what was asked lately, what waits, what failed, and the 
   }
 })
 
-test.serial('a job that was put aside runs again when an admin says so', async t => {
+test.serial('a job that was dead-lettered runs again when an admin says so', async t => {
   const file = await newFile()
   const job = await ask(file)
   const rerun = (id: string, call = admin) => call(`/api/extractions/jobs/${id}/rerun`, { method: 'POST' })
@@ -110,7 +110,7 @@ test.serial('a job that was put aside runs again when an admin says so', async t
   t.like(await refusal(rerun(unknownId)), { status: 404 })
 })
 
-test.serial('a job of one of our own extractors that was put aside runs again as well', async t => {
+test.serial('a job of one of our own extractors that was dead-lettered runs again as well', async t => {
   const file = await upload(ann.call, await newDataset(ann.call), 'this is no picture', 'broken.png', { type: 'image/png', query: '' })
   const failed = (): Promise<{ file_id: string; job_id: string; messages: unknown[] }[]> => ok(admin('/api/extractions/failed'))
   const ofImage = async () => (await failed()).find(run => run.file_id === file)
@@ -239,7 +239,7 @@ test.serial('archiving is asked of the archive extractor: for a file, or for all
   }
 })
 
-test.serial('a dataset is archived although the transport is away at first', async t => {
+test.serial('a dataset is archived although the transport is unavailable at first', async t => {
   const dataset = await newDataset(ann.call)
   const files = [await upload(ann.call, dataset, 'x', 'a.txt'), await upload(ann.call, dataset, 'x', 'b.txt')]
   const before = bus.to('o.archive').length

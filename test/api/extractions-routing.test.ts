@@ -1,8 +1,8 @@
 import test from 'ava'
 import { Files, type Job, Unavailable } from 'pounce/sdk'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
-import { Choices } from '../../plugins/resources/extractions/stored-choices.ts'
-import { WakingExtractors } from '../../plugins/resources/extractions/waking.ts'
+import { EnabledExtractors } from '../../plugins/resources/extractions/enabled-extractors.ts'
+import { ExtractionTriggers } from '../../plugins/resources/extractions/extraction-triggers.ts'
 import { extractorInfo } from '../support/extractor-info.ts'
 import { FakeBus } from '../support/fake-bus.ts'
 import { newPerson, type Person } from '../support/people.ts'
@@ -163,7 +163,7 @@ test.serial('what a space chose is forgotten with it', async t => {
   await ok(ann.call(`/api/spaces/${space}/extractors`, { method: 'PUT', json: { enabled: ['t.first'], disabled: [] } }))
   await ok(ann.call(`/api/spaces/${space}`, { method: 'DELETE' }))
   await server.drained()
-  t.deepEqual(await server.get(Choices).ofSpace(space), { enabled: [], disabled: [] })
+  t.deepEqual(await server.get(EnabledExtractors).ofSpace(space), { enabled: [], disabled: [] })
 })
 
 test.serial('queues bound in the old way are asked, whatever is enabled', async t => {
@@ -197,13 +197,14 @@ test.serial('an event that comes twice asks nothing new, and nothing again once 
   await server.drained()
   const file = await server.get(Files).get(id)
   const jobs = bus.to('t.once')
-  const again = async () => (await server.get(WakingExtractors).uploaded(file!, dataset, ann.id)).filter(({ queue }) => queue === 't.once')
+  const again = async () =>
+    (await server.get(ExtractionTriggers).uploaded(file!, dataset, ann.id)).filter(({ queue }) => queue === 't.once')
   t.deepEqual(await again(), jobs)
   await bus.tell(jobs[0]!, 'StatusMessage.done: Done processing.')
   t.deepEqual(await again(), jobs.slice(1))
 })
 
-test.serial('uploads go on while the transport is away, and their jobs come when it is back', async t => {
+test.serial('uploads go on while the transport is unavailable, and their jobs come when it is back', async t => {
   await introduce('t.later', { file: ['image/x-later'] })
   const dataset = await newDataset(ann.call)
   bus.fault = new Unavailable('away')
@@ -223,7 +224,7 @@ test.serial('uploads go on while the transport is away, and their jobs come when
 test.serial('choices that are made side by side are all kept', async t => {
   const names = Array.from({ length: 8 }, (_, n) => `t.beside${n}`)
   for (const name of names) await bus.introduce(extractorInfo(name))
-  await Promise.all(names.map(name => server.get(Choices).enable(name)))
+  await Promise.all(names.map(name => server.get(EnabledExtractors).enable(name)))
   const enabled = await enabledNow()
   t.deepEqual(
     names.filter(name => !enabled.includes(name)),

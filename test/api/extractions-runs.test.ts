@@ -226,7 +226,7 @@ test('at most a hundred runs are listed, and jobs that are not done beside them'
 
 test.serial('a job that cannot be handed over ends at once: its run does not wait for ever', async t => {
   const file = await newFile()
-  bus.fault = new Unavailable('The store is away')
+  bus.fault = new Unavailable('The store is unavailable')
   t.like(await refusal(ask('files', file, { extractor: 'm.any' })), { status: 503 })
   bus.fault = undefined
   t.deepEqual(await statusOf(file), { 'm.any': 'StatusMessage.error: The job could not be handed over.', Status: 'Done' })

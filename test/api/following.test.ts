@@ -2,7 +2,7 @@ import test from 'ava'
 import { bootForTest } from 'pounce/sdk/testing'
 import { callsOf } from '../support/calls.ts'
 import { formWith, ok } from '../support/scene.ts'
-import { newCollection, newDataset, newSpace, recordPlugins, type Somebody, somebody } from '../support/spaces-and-people.ts'
+import { meet, newCollection, newDataset, newSpace, recordPlugins, type Somebody, somebody } from '../support/spaces-and-people.ts'
 
 const options = { plugins: [...recordPlugins, 'resources.following'] }
 const server = await bootForTest({ ...options, config: { access: { private: true } } })
@@ -21,6 +21,7 @@ const newFile = async ({ call }: Somebody): Promise<string> =>
 test('following recommends what others who follow the same follow most, as far as one may see it', async t => {
   const [ann, bob, cat, dan] = [await somebody(server), await somebody(server), await somebody(server), await somebody(server, 'Dan')]
   const space = await newSpace(ann)
+  await meet(server, ann, bob, cat, dan)
   const members = [bob, cat, dan].map(({ id }) => id).join(',')
   await ann.post(`/api/spaces/${space}/updateUsers`, { rolesandusers: { Viewer: members } })
   const dataset = await newDataset(ann, { name: 'popular', space: [space] })
@@ -48,6 +49,7 @@ test('following recommends what others who follow the same follow most, as far a
 test('at most ten things are recommended, and none that the caller follows or is', async t => {
   const [ann, bob] = [await somebody(server), await somebody(server)]
   const space = await newSpace(ann)
+  await meet(server, ann, bob)
   await ann.post(`/api/spaces/${space}/updateUsers`, { rolesandusers: { Viewer: bob.id } })
   const sets: string[] = []
   for (let n = 0; n < 12; n++) sets.push(await newDataset(ann, { name: `set ${n}`, space: [space] }))

@@ -14,7 +14,7 @@ let modified: string
 const word = 'zqforbiddenx'
 
 test.before(async () => {
-  server = await bootForTest({ config: { access: { private: true } } })
+  server = await bootForTest({ config: { access: { private: true }, http: { allowedHosts: ['*'] } } })
   ann = await newPerson(server, 'ann')
   eve = await newPerson(server, 'eve')
   dataset = await newDataset(ann.call, { name: word })
@@ -173,16 +173,7 @@ test('links come from the configured address, whatever host a request names', as
 test('no other spelling of a path leads to what it names', async t => {
   const id = `files/${file}`
   const spellings = [
-    ...[
-      `/api/datasets/../${id}`,
-      `/api/./${id}`,
-      `//api/${id}`,
-      `/api//${id}`,
-      `/api/${id}/`,
-      `/api/${id}/.`,
-      `/api/${id}.`,
-      `/api/${id}..`,
-    ],
+    ...[`/api/datasets/../${id}`, `/api/./${id}`, `//api/${id}`, `/api//${id}`, `/api/${id}/.`, `/api/${id}.`, `/api/${id}..`],
     ...[
       `/API/${id}`,
       `/Api/FILES/${file}`,
@@ -212,4 +203,13 @@ test('no other spelling of a path leads to what it names', async t => {
     // Nor does it help the owner: one thing has one address.
     if (!spelling.startsWith('/api/version?')) t.true((await raw(spelling, ann.key)).status >= 400, spelling)
   }
+})
+
+test('a slash at the end leads to the address without it, whoever asks and whatever is there', async t => {
+  for (const key of [ann.key, eve.key, undefined])
+    for (const id of [file, 'f'.repeat(24)]) {
+      const { status, headers, text } = await raw(`/api/files/${id}/`, key)
+      t.deepEqual([status, headers.location], [301, `/api/files/${id}`])
+      t.notRegex(text, new RegExp(word))
+    }
 })

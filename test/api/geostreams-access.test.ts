@@ -51,8 +51,8 @@ test('where geostreams are not for everybody, one sees those of ones spaces and 
   const caller = await callerOf(bob)
   t.deepEqual(await server.get(Streams).chosen(caller, {}), [streams.shared])
   t.deepEqual(await server.get(Streams).chosen(caller, { sources: ['station'] }), [streams.shared])
-  await t.throwsAsync(server.get(Streams).chosen(caller, { stream: streams.own }), { message: /no stream/ })
-  await t.throwsAsync(server.get(Streams).chosen(caller, { sensor: sensors.own }), { message: /no sensor/ })
+  await t.throwsAsync(server.get(Streams).chosen(caller, { stream: streams.own }), { message: /^Stream not found/ })
+  await t.throwsAsync(server.get(Streams).chosen(caller, { sensor: sensors.own }), { message: /^Sensor not found/ })
 })
 
 const callerOf = async ({ id }: Somebody) => {

@@ -84,7 +84,7 @@ const rows = async (rest: string, call = ann): Promise<readonly Row[]> => {
   return body as readonly Row[]
 }
 
-/** What the server tells of an entry that was summed up by hand. */
+/** What the server tells of an entry that was summed up manually. */
 const toldOf = ({ depth, label, date, depth_code, sources, doubles, array }: NaiveEntry) => ({
   ...{ depth, label, date, depth_code, sources },
   ...(doubles.length > 0
@@ -116,7 +116,7 @@ const compare = (t: ExecutionContext, told: readonly Row[], kind: string, depth:
 }
 
 for (const kind of ['decade', 'lustrum', 'year', 'semi', 'season', 'month', 'week', 'day'])
-  test(`readings of all sensors by ${kind} and depth are what adding up by hand gives`, async t => {
+  test(`readings of all sensors by ${kind} and depth are what a manual sum gives`, async t => {
     compare(t, await rows(`${kind}/5`), kind, 5, ['busy', 'long', 'short'])
   })
 
@@ -253,9 +253,9 @@ const wrong: readonly (readonly [rest: string, word: string])[] = [
   ['day/1?raw=perhaps', 'raw'],
   ['day/1?origin=yesterday', 'origin'],
   ['day/1?aggregates=median', 'aggregates'],
-  ['day/1?window_start=2017-01-01', 'window_start'],
+  ['day/1?window_start=2017-01-32', 'window_start'],
   ['day/1?window_start=2017-01-02T00:00:00Z&window_end=2017-01-01T00:00:00Z', 'window_end'],
-  ['day/1?since=2017-01-02T00:00:00', 'since'],
+  ['day/1?since=2017-01-02T00:00:', 'since'],
   ['day/1?since=2017-01-02T00:00:00Z&until=2017-01-01T00:00:00Z', 'until'],
   ['day/1?semi=winter', 'semi'],
   ['day/1?geocode=1,2', 'geocode'],
@@ -302,7 +302,7 @@ test('a store that goes away is 503 before the first bytes, and ends the connect
     override async *bins(query: Parameters<MemoryGeoStore['bins']>[0]): AsyncGenerator<readonly GeoBin[]> {
       let given = 0
       for await (const piece of super.bins(query)) {
-        if (given === this.pieces) throw new Unavailable('The points are away')
+        if (given === this.pieces) throw new Unavailable('The points are unavailable')
         given += 1
         yield piece
       }

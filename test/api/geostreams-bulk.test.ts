@@ -131,7 +131,7 @@ const badLines: readonly (readonly [title: string, line: string | Buffer, field:
   ['no geometry', JSON.stringify(point(1, { geometry: null })), 'geometry'],
   ['no properties', JSON.stringify(point(1, { properties: undefined })), 'properties'],
   ['properties of too many characters', withProperties(`{"a":"${'x'.repeat(70_000)}"}`), 'properties'],
-  ['a start without zone', JSON.stringify(point(1, { start_time: '2020-01-01T00:00:00' })), 'start_time'],
+  ['a start that is none', JSON.stringify(point(1, { start_time: '2020-01-01T00:00:' })), 'start_time'],
   ['an end before its start', JSON.stringify(point(5, { end_time: at(4) })), 'end_time'],
   ['no type', JSON.stringify(point(1, { type: undefined })), 'type'],
   ['a stream that is not there', JSON.stringify(point(1, { stream_id: '88888888' })), 'stream_id'],
@@ -248,7 +248,7 @@ test('a key that is held to a space adds to what is in it', async t => {
   t.is((await send(ndjson(point(1)), undefined, `?stream_id=${inside}`, editor.key)).status, 200)
 })
 
-test.serial('a store that is away answers 503 and leaves nothing of the batch; what went before stays and is told', async t => {
+test.serial('a store that is unavailable answers 503 and leaves nothing of the batch; what went before stays and is told', async t => {
   const own = await stream()
   store.faults = [new Unavailable('away')]
   const first = await ann.post(bulk, { datapoints: points(10), stream_id: own })
@@ -263,7 +263,7 @@ test.serial('a store that is away answers 503 and leaves nothing of the batch; w
   store.before = undefined
   t.is(status, 507)
   t.like(body, { inserted: 2000, refused: 0, code: 'no-space' })
-  t.is((body as { message?: string }).message, 'The server has no space left. 2000 datapoints had been stored and stay')
+  t.is((body as { message?: string }).message, 'No storage space left. 2000 datapoints were stored before the error')
   t.is(await countOf(own), 2000)
   t.deepEqual((await server.get(Streams).get(streamIdOf(own)))?.parameters, ['n'])
 })

@@ -228,7 +228,7 @@ test('the streams of a sensor are listed by name, or it is said that there are n
   t.deepEqual((await nobody.get(nextOf(page) ?? '')).body, expected.slice(1))
 })
 
-test('properties are joined, a place is replaced and found anew, and something must be changed', async t => {
+test('properties are joined, a place is replaced and found again, and something must be changed', async t => {
   const sensor = await newSensor(ann, { properties: { a: 1, b: { c: 2 }, type: { id: 'old' } }, geometry: pointAt(70, -60) })
   const put = (json: object) => ann.put(`${G}/sensors/${sensor}`, json)
   t.like((await put({ properties: { b: { d: 3 }, type: { id: 'new' } } })).body as object, {

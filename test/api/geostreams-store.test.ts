@@ -20,12 +20,12 @@ class FarGeoStore extends MemoryGeoStore {
   removals = 0
 
   override statistics(streams: readonly number[]) {
-    return this.isAway ? Promise.reject(new Unavailable('The points are away')) : super.statistics(streams)
+    return this.isAway ? Promise.reject(new Unavailable('The points are unavailable')) : super.statistics(streams)
   }
 
   override remove(what: Parameters<GeoStore['remove']>[0]) {
     this.removals += 1
-    return this.isAway ? Promise.reject(new Unavailable('The points are away')) : super.remove(what)
+    return this.isAway ? Promise.reject(new Unavailable('The points are unavailable')) : super.remove(what)
   }
 }
 
@@ -112,7 +112,7 @@ test('readings of more than 10,000 streams are counted, but not chosen by somebo
   t.deepEqual(await server.get(Streams).chosen(caller, { stream: first }), [first])
 })
 
-test('sensors and streams are in an index that is built anew', async t => {
+test('sensors and streams are in an index that is rebuilt', async t => {
   const server = await bootForTest({ t })
   const admin = callsOf(server.as(server.admin.key))
   await newStream(admin, await newSensor(admin, { name: 'phoenix tower' }), { name: 'phoenix ash' })

@@ -18,7 +18,7 @@ test.before(async () => {
   ;[ann, bob, cid] = [await somebody(server, 'ann'), await somebody(server, 'bob'), await somebody(server, 'cid')]
   space = await newSpace(ann, 'Of a group')
   group = await idOf(admin.post('/api/groups', { name: 'readers' }))
-  await ann.put(`/api/spaces/${space}/groups/${group}`, { role: 'Viewer' })
+  await admin.put(`/api/spaces/${space}/groups/${group}?superAdmin=true`, { role: 'Viewer' })
   await admin.post(`/api/groups/${group}/members`, { users: [bob.id] })
   dataset = await newDataset(ann, { name: 'zephyrous dataset', space: [space] })
   collection = await newCollection(ann, { space })

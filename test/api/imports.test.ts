@@ -2,8 +2,8 @@ import test from 'ava'
 import { BlobStore, Counters, Datasets, Files, Folders, MetadataDocuments } from 'pounce/sdk'
 import { bootForTest, FixedClock } from 'pounce/sdk/testing'
 import { callsOf, idsOf } from '../support/calls.ts'
+import { extracted } from '../support/extracted.ts'
 import { newSpace, somebody } from '../support/spaces-and-people.ts'
-import { until } from '../support/until.ts'
 
 const clock = new FixedClock()
 const server = await bootForTest({ clock })
@@ -77,7 +77,7 @@ test.serial('a file that asked for extraction gets it when its dataset is shown'
   await server.drained()
   t.is((await files.get(file))?.status, 'CREATED')
   await datasets.reveal(dataset)
-  await until('the extraction to end', async () => (await files.get(file))?.status === 'PROCESSED')
+  await extracted(ann.call, file)
   t.not(((await ann.get(`/api/files/${file}/listpreviews`)).body as readonly unknown[]).length, 0)
 })
 
@@ -92,8 +92,8 @@ test.serial('an import that is dropped leaves nothing, and counts nowhere', asyn
     t.is(await gone, undefined)
   t.deepEqual((await metadata.of({ kind: 'file', id: file })).items, [])
   t.deepEqual(await server.get(Counters).instance(), before)
-  await t.throwsAsync(datasets.reveal(dataset), { message: /dataset/ })
-  await t.throwsAsync(datasets.stillImporting(dataset), { message: /dataset/ })
+  await t.throwsAsync(datasets.reveal(dataset), { message: /^Dataset not found/ })
+  await t.throwsAsync(datasets.stillImporting(dataset), { message: /^Dataset not found/ })
 })
 
 test.serial('what is shown is not dropped any more', async t => {

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { BlobStore } from 'pounce/sdk'
 import { bootForTest, type TestFetch } from 'pounce/sdk/testing'
-import { Orphans } from '../../plugins/blobs/sweep/orphan-sweep.ts'
+import { OrphanSweep } from '../../plugins/blobs/sweep/orphan-sweep.ts'
 import { callsOf, nextOf } from '../support/calls.ts'
 import { letIn, newSpace, recordPlugins, somebody } from '../support/spaces-and-people.ts'
 
@@ -68,7 +68,7 @@ test('a logo takes the place of the one before it and keeps its id; the old byte
   const [one, two] = [await put(ann.call, `user-${ann.id}`, 'face'), await put(ann.call, `user-${ann.id}`, 'face', png('longer'))]
   t.is(one.id, two.id)
   t.deepEqual(Buffer.from(await (await ann.call(`/api/logos/${one.id}/blob`)).arrayBuffer()), png('longer'))
-  await server.get(Orphans).sweep({ graceMs: -1 })
+  await server.get(OrphanSweep).sweep({ graceMs: -1 })
   t.is((await ann.call(`/api/logos/${one.id}/blob`)).status, 200)
 })
 

@@ -34,20 +34,7 @@ const decided = [
     'downloads',
   ],
   ...['blob', 'path', 'filepath', 'storageKey', 'sizeBytes', 'length', 'sha256', 'contentType', 'passwordHash', 'hash', 'key', 'provider'],
-  ...[
-    'datasetCount',
-    'counts',
-    'requests',
-    'source',
-    'thumbnail',
-    'pendingJobs',
-    'revoked',
-    'extractor',
-    'dataset',
-    'file',
-    'target',
-    'parent',
-  ],
+  ...['datasetCount', 'counts', 'requests', 'source', 'thumbnail', 'revoked', 'extractor', 'dataset', 'file', 'target', 'parent'],
 ]
 
 /** What a route makes free with: sent members are content there, kept as they came. */

@@ -28,7 +28,7 @@ const fetch: Fetch = {
   async get(url, { headers }) {
     asked.push({ url, headers })
     const [status, text] = words[url] ?? [200, '[]']
-    if (url.endsWith('away')) throw new Unreachable('it is away')
+    if (url.endsWith('away')) throw new Unreachable('it is unavailable')
     return { status, contentType: 'application/json', body: Readable.from([Buffer.from(text)]), url }
   },
   async below() {

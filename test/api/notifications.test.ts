@@ -12,13 +12,13 @@ const task = 'resources.notifications/ask-digests'
 class Flaky extends MemoryMailer {
   isAway = false
   override async send(mail: Parameters<Mailer['send']>[0]): Promise<void> {
-    if (this.isAway) throw new Unavailable('The mail server is away')
+    if (this.isAway) throw new Unavailable('The mail server is unavailable')
     await super.send(mail)
   }
 }
 
 const [clock, mailer] = [new FixedClock(), new Flaky()]
-const config = { access: { private: true }, resources: { notifications: { mostLines: 3 } } }
+const config = { access: { private: true }, resources: { notifications: { maxLines: 3 } } }
 const server = await bootForTest({ clock, overrides: { [Mailer]: mailer }, config })
 test.after.always(() => server.stop())
 

@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
-import { loadConfig } from '../../core/config.ts'
+import { loadConfig } from '../../core/kernel/config.ts'
 import { declaredRoutes } from '../support/declared-routes.ts'
 
 let server: TestServer

@@ -13,7 +13,7 @@ test('groups of a provider have the roles that the settings say, as long as they
   const admin = first.as(first.admin.key)
   const spaceNamed = async (name: string): Promise<string> =>
     ((await (await admin('/api/spaces', { method: 'POST', json: { name, description: name } })).json()) as { id: string }).id
-  const [shared, other, byHand] = [await spaceNamed('shared'), await spaceNamed('other'), await spaceNamed('by hand')]
+  const [shared, other, byHand] = [await spaceNamed('shared'), await spaceNamed('other'), await spaceNamed('manual')]
   await first.stop()
 
   const line = (group: string, space: string, role: string) => ({ provider: 'uni', group, space, role })

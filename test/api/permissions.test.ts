@@ -41,7 +41,7 @@ test('one learns why one may not change what one may look at', async t => {
     resource: onShared,
     verdict: 'no',
     because: [
-      `the caller did not make dataset ${shared}`,
+      `the caller did not create dataset ${shared}`,
       `role Viewer in space ${lab} (Soil lab) does not hold EditDataset`,
       `ViewDataset is held, so dataset ${shared} is seen`,
     ],
@@ -104,12 +104,9 @@ test('a mistyped permission or type is told with the nearest name', async t => {
     const { status, body } = await explain(bob, query)
     return [status, (body as { message: string }).message]
   }
-  t.deepEqual(await message({ permission: 'EditDatset' }), [400, 'There is no permission EditDatset (did you mean EditDataset?)'])
+  t.deepEqual(await message({ permission: 'EditDatset' }), [400, 'Unknown permission EditDatset (did you mean EditDataset?)'])
   t.is((await message({ permission: 'EditDataset', type: 'datasets', id: shared }))[0], 400)
-  t.deepEqual(await message({ permission: 'EditDataset', type: 'dataset' }), [
-    400,
-    'type and id name a thing together: send both or neither',
-  ])
+  t.deepEqual(await message({ permission: 'EditDataset', type: 'dataset' }), [400, 'type and id must be sent together'])
 })
 
 test('a limited key is told how far it reaches', async t => {

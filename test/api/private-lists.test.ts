@@ -1,5 +1,4 @@
 import test from 'ava'
-import { Keys } from 'pounce/sdk'
 import { bootForTest } from 'pounce/sdk/testing'
 import { allIds, callsOf, idsOf } from '../support/calls.ts'
 import { refusal } from '../support/people.ts'
@@ -90,7 +89,8 @@ test('what an extraction key or a ReadOnly account may not do, being the author 
   const space = await newSpace(ann)
   const [dataset, collection] = [await newDataset(ann, { space: [space] }), await newCollection(ann, { space })]
   await ann.post(`/api/collections/${collection}/datasets/${dataset}`)
-  const key = callsOf(server.as(await server.get(Keys).extractionKeyOf(ann.id)))
+  const { key: made } = (await ann.post('/api/users/keys?name=extractor&scope=extraction')).body as { key: string }
+  const key = callsOf(server.as(made))
   const tries = [
     (by: typeof ann.get) => by(`/api/spaces/${space}/removeDataset/${dataset}`),
     (by: typeof ann.get) => by(`/api/spaces/${space}/removeCollection/${collection}?removeDatasets=false`),

@@ -1,5 +1,8 @@
+import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse, request as send } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import test, { type ExecutionContext } from 'ava'
 import { Users } from 'pounce/sdk'
@@ -78,8 +81,14 @@ test.before(async () => {
     bare: `http://127.0.0.1:${port}`,
     secret: `http://me:pass%20word@127.0.0.1:${port}/base/`,
     away: 'http://127.0.0.1:1/',
+    plain: `http://me:pass@127.0.0.1:${port}/base`,
+    closed: `http://me:pass@127.0.0.1:${port}/base`,
   }
-  server = await bootForTest({ config: { resources: { proxy: { endpoints, maxAnswerMiB: 2, maxRequestMiB: 1, silenceSeconds: 1 } } } })
+  const all = { methods: ['GET', 'POST', 'PUT', 'DELETE'] }
+  const rules = { geo: all, bare: all, secret: all, closed: { ...all, who: 'serverAdmin' } }
+  server = await bootForTest({
+    config: { resources: { proxy: { endpoints, rules, maxAnswerMiB: 2, maxRequestMiB: 1, silenceSeconds: 1 } } },
+  })
   ann = await newPerson(server, 'ann')
 })
 test.after.always(async () => {
@@ -130,7 +139,7 @@ test.serial('hostile paths never leave the prefix', async t => {
     ...['/host/x', '//', 'a//b', '%2f%2fhost', 'a%00', '%0d%0aX:%20y', '%', '%zz'],
   ]
   for (const path of paths) {
-    // Written by hand: fetch would tidy the path.
+    // Written manually: fetch would tidy the path.
     const status = await new Promise<number>((resolve, reject) => {
       const { hostname, port: to } = new URL(server.url)
       const asked = send({ hostname, port: to, path: `/api/proxy/geo/${path}`, headers: { 'x-api-key': ann.key } }, answer => {
@@ -159,6 +168,56 @@ test.serial('unknown names, and people who may not', async t => {
   await server.get(Users).change(reader.id, { set: { status: 'ReadOnly' } }, [])
   t.is((await reader.call('/api/proxy/geo/x')).status, 200)
   t.is((await reader.call('/api/proxy/geo/x', { method: 'POST', body: 'x' })).status, 403)
+})
+
+test.serial('without a rule a service takes GET only, whoever asks', async t => {
+  t.is((await ann.call('/api/proxy/plain/x')).status, 200)
+  t.is((await ann.call('/api/proxy/plain/x', { method: 'HEAD' })).status, 200)
+  const before = seen.length
+  for (const method of ['POST', 'PUT', 'DELETE'])
+    for (const call of [ann.call, server.as(server.admin.key)])
+      t.like(await refusal(call('/api/proxy/plain/x', { method, body: 'x' })), { status: 405, code: 'method-not-allowed' }, method)
+  t.is(seen.length, before)
+})
+
+test.serial('a rule names who may use a service: server admins, or roles of one space', async t => {
+  const admin = server.as(server.admin.key)
+  t.like(await refusal(ann.call('/api/proxy/closed/x')), { status: 403, message: 'The service closed is for server admins' })
+  t.is((await admin('/api/proxy/closed/x', { method: 'POST', body: 'x' })).status, 200)
+  const endpoints = { geo: `http://me:pass@127.0.0.1:${port}/base` }
+  const rule = { methods: ['GET', 'POST'], who: 'members', space: '5f9d88b4e4b0c0a5d0a5b0aa' }
+  await t.throwsAsync(bootForTest({ t, config: { resources: { proxy: { endpoints, rules: { geo: { who: 'members' } } } } } }), {
+    message: /rules\.geo\.space/,
+  })
+  await t.throwsAsync(bootForTest({ t, config: { resources: { proxy: { endpoints, rules: { other: rule } } } } }), {
+    message: /rules\.other/,
+  })
+})
+
+test('a role opens a service in the space of the rule only', async t => {
+  const folder = await mkdtemp(join(tmpdir(), 'pounce-proxy-'))
+  t.teardown(() => rm(folder, { recursive: true }))
+  const first = await bootForTest({ folder })
+  const [bob, eve] = [await newPerson(first, 'bob'), await newPerson(first, 'eve')]
+  const spaceOf = async ({ call }: Person) =>
+    ((await (await call('/api/spaces', { method: 'POST', json: { name: 'Station', description: '' } })).json()) as { id: string }).id
+  const space = await spaceOf(bob)
+  await spaceOf(eve)
+  await first.stop()
+  const endpoints = { geo: `http://me:pass@127.0.0.1:${port}/base` }
+  const rules = { geo: { methods: ['GET', 'POST'], who: 'members', space, roles: ['Admin'] } }
+  const second = await bootForTest({ t, folder, config: { resources: { proxy: { endpoints, rules } } } })
+  const asking = (key: string) => second.as(key)('/api/proxy/geo/x', { method: 'POST', body: 'x' })
+  t.is((await asking(bob.key)).status, 200)
+  t.like(await refusal(asking(eve.key)), { status: 403, message: 'The service geo is for members of a space with the role Admin' })
+  t.is((await asking(second.admin.key)).status, 200)
+  const elsewhere = await newKey(
+    second,
+    bob.email,
+    bob.password,
+    `name=elsewhere&spaces=${await spaceOf({ ...bob, call: second.as(bob.key) })}`,
+  )
+  t.is((await asking(elsewhere)).status, 403)
 })
 
 test.serial('only type, length, body and disposition come back, and nothing runs in a browser', async t => {

@@ -230,7 +230,7 @@ test.serial('times of metrics include their ends, those of storage do not', asyn
   t.deepEqual(await idsOf(`storage/spaces/${space}?since=${at}`), [])
   const made = (await server.get(Datasets).get(dataset))?.created ?? ''
   t.deepEqual(await idsOf(`metrics/datasets?until=${encodeURIComponent(made)}`), [dataset])
-  for (const path of ['metrics/files?since=yesterday', 'storage/spaces?until=2020', 'metrics/extractors?since=x', 'storage/users?since='])
+  for (const path of ['metrics/files?since=yesterday', 'storage/spaces?until=20200', 'metrics/extractors?since=x', 'storage/users?since='])
     t.like(await refusal(admin(`/api/reports/${path}`)), { status: 400, code: 'invalid' }, path)
 })
 
@@ -287,4 +287,11 @@ test.serial('HEAD tells of a report without making it', async t => {
   t.is(answer.status, 200)
   t.is(answer.headers.get('content-disposition'), 'attachment; filename="FileMetrics.csv"')
   t.is(await answer.text(), '')
+})
+
+test('every row of the table of everything has every column, as JSON too', async t => {
+  const [, head = ''] = heads['metrics'] ?? []
+  const rows = JSON.parse((await report('metrics?format=json')).text) as readonly Row[]
+  t.deepEqual([...new Set(rows.map(({ type }) => type))], ['collection', 'dataset', 'file'])
+  for (const row of rows) t.is(Object.keys(row).join(), head)
 })

@@ -99,7 +99,7 @@ test('it can be asked as a parameter, as JSON, and with others', async t => {
 test('what contains anything, or fits an expression, cannot be asked', async t => {
   for (const query of ['exists:contains', 'missing:contains', 'contains:*', 'contains:/5f/', 'NOT (a OR exists:contains)']) {
     const { status, message } = await refusal(ann.call(`/api/search?query=${written(query)}`))
-    t.deepEqual([status, message.slice(0, 32)], [400, 'contains takes the id of a thing'], query)
+    t.deepEqual([status, message.slice(0, 37)], [400, 'contains must be the id of a resource'], query)
   }
   t.is((await ann.call(`/api/search?query=${written('contains>{deep}')}`)).status, 400)
   t.is((await ann.call('/api/search?field=contains')).status, 400)
@@ -151,5 +151,5 @@ test('as many ids as a query has conditions can be asked for, and not more', asy
   t.is(await found(`contains:${many(500)}`), 'field lake')
   t.is(await found(many(500), ann, '&field=contains'), 'field lake')
   for (const query of [`query=${written(`contains:${many(501)}`)}`, `field=contains&query=${written(many(501))}`])
-    t.like(await refusal(ann.call(`/api/search?${query}`)), { status: 400, message: 'The query has 501 conditions; it can have 500' })
+    t.like(await refusal(ann.call(`/api/search?${query}`)), { status: 400, message: 'The query has 501 conditions; the maximum is 500' })
 })

@@ -196,7 +196,7 @@ test('the JSON form is refused when it is none', async t => {
   ]
   for (const query of wrong) t.is((await byJson(query)).status, 400, JSON.stringify(query))
   t.is((await byJson([], '&grouping=NOR')).status, 400)
-  t.regex((await refusal(byJson([item('depth', '~', 1)]))).message, /Item 1 .* there are : /)
+  t.regex((await refusal(byJson([item('depth', '~', 1)]))).message, /Item 1 .* available: : /)
 })
 
 test('whoever is not signed in may ask for everything, and gets what a public server shows', async t => {
@@ -209,4 +209,14 @@ test('whoever is not signed in may ask for everything, and gets what a public se
     t.is(answer.status, 200)
     t.is(((await answer.json()) as Result).count, count, query)
   }
+})
+
+test('a query has at most 20 patterns, in words and as JSON', async t => {
+  const globs = Array.from({ length: 189 }, (_, n) => `*q${n}*z*`)
+  const refused = await refusal(ann.call(`/api/search?query=${encodeURIComponent(globs.join(' OR '))}`))
+  t.is(refused.status, 400)
+  t.regex(refused.message, /has 189 patterns; the maximum is 20\. Use whole words/)
+  const items = globs.slice(0, 30).map(glob => ({ field_key: 'name', operator: ':', field_value: glob }))
+  t.is((await ann.call(`/api/search/json?grouping=OR&query=${encodeURIComponent(JSON.stringify(items))}`)).status, 400)
+  t.is((await ann.call(`/api/search?query=${encodeURIComponent(globs.slice(0, 20).join(' OR '))}`)).status, 200)
 })

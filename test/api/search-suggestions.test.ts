@@ -91,7 +91,7 @@ const ended = (person: Person, path: string): Promise<Progress> =>
     ({ state }) => state === 'done' || state === 'failed',
   )
 
-test.serial('one thing is indexed anew, with what is in it, and says how far it is', async t => {
+test.serial('one thing is reindexed, with what is in it, and says how far it is', async t => {
   const admin = server.as(server.admin.key)
   await ok(admin('/api/deleteindex', { method: 'POST' }))
   const count = async (): Promise<number> => (await get<{ count: number }>(ann, '/api/search?query=')).count

@@ -2,6 +2,7 @@ import test from 'ava'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 import { newPerson, type Person } from '../support/people.ts'
 import { newDataset, newFolder, ok, refusal, upload } from '../support/scene.ts'
+import { meet } from '../support/spaces-and-people.ts'
 
 interface Result {
   readonly results: readonly { readonly id: string; readonly name: string; readonly resource_type: string }[]
@@ -22,6 +23,7 @@ test.before(async () => {
   server = await bootForTest({ config: { access: { private: true } } })
   ann = await newPerson(server, 'ann')
   eve = await newPerson(server, 'eve')
+  await meet(server, ann, eve)
 })
 test.after.always(() => server?.stop())
 
@@ -179,7 +181,7 @@ test('characters of query languages are only text', async t => {
   t.deepEqual(await names(asked("o'neill")), ["O'Neill (draft) -final"])
 })
 
-test('the index can be emptied and built anew by a server admin only', async t => {
+test('the index can be emptied and rebuilt by a server admin only', async t => {
   const other = await bootForTest({ t })
   const admin = other.as(other.admin.key)
   const bob = await newPerson(other, 'bob')

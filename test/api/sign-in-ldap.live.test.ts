@@ -43,7 +43,7 @@ live('the password of the directory makes an account at first and opens it later
   t.is((await server.as()('/api/me', { headers: basic })).status, 401)
 })
 
-live('a local account is opened by the directory only when its addresses are trusted', async t => {
+live('a local account is not opened by the directory for its address, trusted or not', async t => {
   const { email, password } = await newPerson(url('LDAP'), 'a good password')
   const wary = await boot(t)
   const local = { email, firstName: 'Local', lastName: 'Person', status: 'Active', password: 'the local password' } as const
@@ -53,7 +53,8 @@ live('a local account is opened by the directory only when its addresses are tru
   t.is((await login(wary, email, 'the local password')).body.id, id)
   const trusting = await boot(t, { trustsEmail: true })
   const trusted = await trusting.get(Users).create(local)
-  t.is((await login(trusting, email, password)).body.id, trusted.id)
+  t.is((await login(trusting, email, password)).status, 401)
+  t.is((await trusting.get(Users).get(trusted.id))?.identities, undefined)
   t.is((await login(trusting, email, 'the local password')).body.id, trusted.id)
 })
 

@@ -13,7 +13,8 @@ const version = { 'tus-resumable': '1.0.0' }
 const type = { 'content-type': 'application/offset+octet-stream' }
 
 test.before(async () => {
-  server = await bootForTest({ config: { resources: { uploads: { partBytes: 65_536, maxOpen: 20, maxBytes: 10_000_000 } } } })
+  const http = { allowedOrigins: ['https://app.example.org'] }
+  server = await bootForTest({ config: { http, resources: { uploads: { partBytes: 65_536, maxOpen: 20, maxBytes: 10_000_000 } } } })
   ann = await newPerson(server, 'ann')
   bob = await newPerson(server, 'bob')
   dataset = await newDataset(ann.call)
@@ -64,6 +65,16 @@ const bytesOf = async (id: string, call = ann.call): Promise<Buffer> =>
 const idIn = (path: string): string => path.split('/').at(-1) ?? ''
 
 const data = (length: number): Buffer<ArrayBuffer> => Buffer.from(Uint8Array.from(randomBytes(length)))
+
+test('a page of an allowed origin may send and read the headers of the protocol', async t => {
+  const headers = { origin: 'https://app.example.org', 'access-control-request-method': 'POST' }
+  const preflight = await server.as()('/api/uploads', { method: 'OPTIONS', headers })
+  const names = (header: string): readonly string[] => preflight.headers.get(header)?.split(', ') ?? []
+  for (const name of ['Content-Type', 'X-API-Key', 'Tus-Resumable', 'Upload-Offset', 'Upload-Checksum', 'Upload-Defer-Length'])
+    t.true(names('access-control-allow-headers').includes(name), name)
+  for (const name of ['Location', 'Retry-After', 'Tus-Resumable', 'Tus-Extension', 'Upload-Offset', 'Upload-Expires'])
+    t.true(names('access-control-expose-headers').includes(name), name)
+})
 
 test('an upload in pieces becomes a file like any other, under its own id', async t => {
   const bytes = data(200_000)
@@ -211,7 +222,7 @@ test.serial('what no upload can begin with is refused, saying why', async t => {
       400,
       /UTF-8/,
     ],
-    ['one key twice', begin(1, { headers: { 'upload-metadata': 'filename YQ==,filename YQ==' } }), 400, /twice/],
+    ['one key twice', begin(1, { headers: { 'upload-metadata': 'filename YQ==,filename YQ==' } }), 400, /duplicate key/],
     ['no name', begin(1, { headers: { 'upload-metadata': '' } }), 400, /filename/],
     ['dots', begin(1, { about: { filename: '..' } }), 400, /file name/],
     ['a path', begin(1, { about: { filename: '../../etc/passwd' } }), 400, /file name/],
@@ -223,10 +234,10 @@ test.serial('what no upload can begin with is refused, saying why', async t => {
     ['an odd word', begin(1, { about: { showPreviews: 'Never' } }), 400, /showPreviews/],
     ['an odd digest', begin(1, { about: { sha256: 'abc' } }), 400, /sha256/],
     ['a dataset that is no id', begin(1, { about: { dataset: 'x' } }), 400, /dataset/],
-    ['an unknown dataset', begin(1, { about: { dataset: unknownId } }), 404, /dataset/],
-    ['an unknown folder', begin(1, { about: { folder: unknownId } }), 404, /folder/],
+    ['an unknown dataset', begin(1, { about: { dataset: unknownId } }), 404, /Dataset not found/],
+    ['an unknown folder', begin(1, { about: { folder: unknownId } }), 404, /Folder not found/],
     ['a folder without a dataset', begin(1, { about: { dataset: '', folder: unknownId } }), 400, /folder/],
-    ['somebody else’s dataset', begin(1, { call: bob.call }), 403, /dataset/],
+    ['somebody else’s dataset', begin(1, { call: bob.call }), 403, /AddResourceToDataset|AddFile/],
     ['an odd checksum', begin(1, { headers: { 'upload-checksum': 'crc32 AAAA' } }), 400, /Checksum/],
     ['bytes of another type', begin(1, { body: data(1), headers: { 'content-type': 'text/plain' } }), 415, /offset/],
     ['a header of 20 kB', begin(1, { about: { filename: 'x', note: 'y'.repeat(20_000) } }), 431, /headers/],

@@ -50,7 +50,7 @@ const uploading = (test: TestFn): void => {
 }
 
 const asking = (test: TestFn): void => {
-  test.serial('an extractor runs by hand on a file and on a dataset, with parameters', async t => {
+  test.serial('an extractor runs manually on a file and on a dataset, with parameters', async t => {
     await world.start('echo')
     await world.known('test.echo')
     const dataset = await newDataset(world.ann.call)

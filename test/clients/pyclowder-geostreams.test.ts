@@ -98,7 +98,7 @@ const refusals = async (t: ExecutionContext, session: Session): Promise<void> =>
   t.is(await status('create_sensor', 'x', { type: 'Point', coordinates: [40, 100] }, kind, 'r'), 400)
   t.is(await status('create_stream', 'x', 999_999_999, here), 404)
   t.is(await status('create_datapoint', 999_999_999, here, at, at), 404)
-  t.is(await status('create_datapoint', stream, here, '2017-01-25 09:33', at), 400)
+  t.is(await status('create_datapoint', stream, here, 'yesterday', at), 400)
   t.is(await status('create_datapoint', stream, here, at, '2017-01-25T09:33:01-06:00'), 400)
   const headers = { authorization: basic(person.email, person.password) }
   const counts = async () => (await server.as()('/api/geostreams/counts', { headers })).json()

@@ -2,7 +2,7 @@ import { readFile, rm } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import test, { type ExecutionContext } from 'ava'
 import { callsOf } from '../support/calls.ts'
-import { until } from '../support/until.ts'
+import { extracted } from '../support/extracted.ts'
 import { type Group, pyclowderTests, type Session } from './pyclowder-session.ts'
 
 type Item = Readonly<Record<string, unknown>> & { readonly id: string }
@@ -61,17 +61,15 @@ const files = async (t: ExecutionContext, { call, get, outcome }: Session): Prom
   t.is((await outcome('files.download_metadata', unknownId)).status, 404)
 }
 
-const extractions = async (t: ExecutionContext, { call, get }: Session): Promise<void> => {
+const extractions = async (t: ExecutionContext, { call, get, person }: Session): Promise<void> => {
   const collection = await call<string>('collections.create_empty', 'Many', '')
   const dataset = await call<string>('datasets.create_empty', 'Worked on', '', collection)
   const file = await call<string>('files.upload_to_dataset', dataset, data('empty.bin'))
-  const look = () => get<Item>(`/api/files/${file}/metadata`)
-  await until('the upload to be worked on', look, ({ ['status']: status }) => status === 'PROCESSED')
+  await extracted(person.call, file)
   const runs = async () => (await get<Item[]>(`/api/files/${file}/extractions`)).length
   const before = await runs()
   await call('files.submit_extractions_by_dataset', dataset, 'pounce.digest')
   t.is(await runs(), before + 1)
-  await until('that to be done', look, ({ ['status']: status }) => status === 'PROCESSED')
   await call('files.submit_extractions_by_collection', collection, 'pounce.digest', '.bin')
   t.is(await runs(), before + 2)
 }

@@ -3,6 +3,7 @@ import { readFile, rm } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import test from 'ava'
 import { bootForTest } from 'pounce/sdk/testing'
+import { extracted } from '../support/extracted.ts'
 import { newPerson } from '../support/people.ts'
 import { installPyclowder, type Outcome, Pyclowder } from './pyclowder.ts'
 
@@ -53,15 +54,6 @@ const get = async <T>(path: string): Promise<T> => (await (await running().perso
 const ids = (items: readonly Item[]): string[] => items.map(({ id }) => id).sort()
 
 const newFile = async (name: string): Promise<string> => call('files.upload_to_dataset', await newDataset(`for ${name}`), data(name))
-
-/** Waits until the extractors that the upload woke are done. */
-const processed = async (file: string): Promise<void> => {
-  const limit = Date.now() + 60_000
-  while ((await get<Item>(`/api/files/${file}/metadata`))['status'] !== 'PROCESSED') {
-    if (Date.now() > limit) throw new Error(`The file ${file} is not processed after a minute`)
-    await new Promise(resolve => setTimeout(resolve, 50))
-  }
-}
 
 pyclowderTest(`a dataset is made, described and deleted${why}`, async t => {
   const dataset = await newDataset('Plots')
@@ -137,7 +129,7 @@ pyclowderTest(`metadata of a file is written and read beside what extractors fou
   const [own, ...others] = await call<Metadata[]>('files.download_metadata', file, 'test.words')
   t.deepEqual(others, [])
   t.deepEqual(own?.content, { words: 7 })
-  await processed(file)
+  await extracted(running().person.call, file, 60_000)
   const names = (await call<Metadata[]>('files.download_metadata', file)).map(({ agent }) => agent['name'])
   t.true(names.includes('test.words'))
   t.true(names.includes('pounce.digest'))
@@ -159,22 +151,26 @@ pyclowderTest(`a preview and a thumbnail are uploaded and shown${why}`, async t 
   t.is(of?.previews[0]?.['pv_id'], preview)
   const thumbnail = await call<string>('files.upload_thumbnail', file, data('picture.png'))
   t.is((await call<Item>('files.download_info', file))['thumbnail'], thumbnail)
-  t.is((await running().person.call(`/api/thumbnails/${thumbnail}/blob`)).status, 200)
+  const picture = await running().person.call(`/api/thumbnails/${thumbnail}/blob`)
+  t.deepEqual([picture.status, picture.headers.get('content-type')], [200, 'image/png'])
 })
 
-pyclowderTest(`a preview without a type of its own is taken${why}`, async t => {
-  const preview = await call<string>('files.upload_preview', await newFile('empty.bin'), data('picture.png'))
-  t.is((await running().person.call(`/api/previews/${preview}`)).status, 200)
+pyclowderTest(`a preview without a type of its own has that of its name and is listed${why}`, async t => {
+  const file = await newFile('empty.bin')
+  const preview = await call<string>('files.upload_preview', file, data('picture.png'))
+  t.is((await running().person.call(`/api/previews/${preview}`)).headers.get('content-type'), 'image/png')
+  const [of] = await get<readonly { readonly previews: readonly Readonly<Record<string, unknown>>[] }[]>(`/api/files/${file}/getPreviews`)
+  t.like(of?.previews[0], { pv_id: preview, pv_contenttype: 'image/png' })
 })
 
 pyclowderTest(`an extractor runs on a file when it is asked for${why}`, async t => {
   const file = await newFile('stations.csv')
-  await processed(file)
+  await extracted(running().person.call, file, 60_000)
   const before = await call<Metadata[]>('files.download_metadata', file, 'pounce.digest')
   const answer = await call<Item>('files.submit_extraction', file, 'pounce.digest')
   t.is(answer['status'], 'OK')
   t.regex(String(answer['job_id']), /^[0-9a-f]{24}$/)
-  await processed(file)
+  await extracted(running().person.call, file, 60_000)
   const [after] = await call<Metadata[]>('files.download_metadata', file, 'pounce.digest')
   t.is(
     after?.content['sha256'],

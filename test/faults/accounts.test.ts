@@ -58,7 +58,7 @@ for (const [title, when] of [
     }
 
     for (let at = 1; ; at += 1 + random.int(9)) {
-      gate.arm(at, when, () => new Unavailable('The store is away'))
+      gate.arm(at, when, () => new Unavailable('The store is unavailable'))
       await t.notThrowsAsync(
         walk(`n${at}@example.org`).catch(error => Promise.reject(new Error(`call ${at}, ${gate.failed}`, { cause: error }))),
       )

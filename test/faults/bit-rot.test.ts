@@ -2,24 +2,13 @@ import { open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { bootForTest, type TestFetch } from 'pounce/sdk/testing'
+import { damage } from '../support/damage.ts'
 import { newDataset, refusal, upload } from '../support/scene.ts'
 
 const setUp = async (t: ExecutionContext) => {
   const server = await bootForTest({ t })
   const call = server.as(server.admin.key)
   return { server, call, dataset: await newDataset(call) }
-}
-
-/** Changes one byte of the only file below a folder of the byte store. */
-const damage = async (folder: string, below: string, at: number): Promise<void> => {
-  const names = (await readdir(join(folder, 'blobs', below), { recursive: true, withFileTypes: true })).filter(entry => entry.isFile())
-  const [only] = names
-  if (!only || names.length !== 1) throw new Error(`${names.length} files below ${below}`)
-  const file = await open(join(only.parentPath, only.name), 'r+')
-  const byte = Buffer.alloc(1)
-  await file.read(byte, 0, 1, at)
-  await file.write(Buffer.from([byte.readUInt8() ^ 1]), 0, 1, at)
-  await file.close()
 }
 
 /** What came of a download: the bytes, or how it was refused or cut. */

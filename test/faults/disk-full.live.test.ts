@@ -82,15 +82,13 @@ live(
     await ok(call('/readyz'))
     await ok(call('/api/search?query=full0'))
 
-    const before = performance.now()
     await rm(ballast)
     await until(
       'writes to be taken again',
       () => put(9999, 1000),
       ({ status }) => status === 200,
-      10_000,
+      60_000,
     )
-    t.log(`writes were taken after ${Math.round(performance.now() - before)} ms`)
     await drained(call)
     await intact()
     const hits = async () =>

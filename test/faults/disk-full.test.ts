@@ -35,7 +35,7 @@ const setUp = async (t: ExecutionContext, options: { disk?: Disk; maxSizeMiB?: n
 const isFull = async (t: ExecutionContext, answer: Response): Promise<void> => {
   const { message, requestId, ...body } = (await answer.json()) as Record<string, unknown>
   t.deepEqual([answer.status, body], [507, { status: 'error', code: 'no-space' }])
-  t.regex(String(message), /no space/)
+  t.regex(String(message), /^No storage space left/)
   t.is(typeof requestId, 'string')
   t.true(Number(answer.headers.get('retry-after')) > 0)
 }

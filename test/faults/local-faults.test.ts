@@ -10,7 +10,7 @@ import { drained, until } from '../support/until.ts'
 const faultyPlugin = fileURLToPath(new URL('./faulty-plugin', import.meta.url))
 const poisoned = { consumer: 'test.faulty-plugin/poisoned-tags', type: 'tags.added', attempts: 5 }
 
-test('an event whose handler fails five times is put aside, for everybody to see, and holds nothing up', async t => {
+test('an event whose handler fails five times is dead-lettered, for everybody to see, and holds nothing up', async t => {
   const folder = await dataFolder(t)
   const clock = new FixedClock(new Date().toISOString())
   const server = await bootForTest({ t, folder, clock, also: [faultyPlugin] })
@@ -28,7 +28,7 @@ test('an event whose handler fails five times is put aside, for everybody to see
   )
   const status = () => ok<{ ready: boolean; waiting: number; parked: number }>(call('/readyz'))
   await until(
-    'the event to be put aside',
+    'the event to be dead-lettered',
     () => {
       // The next try falls due.
       clock.advance(60_000)
@@ -70,7 +70,7 @@ test('what a plugin throws where nobody catches ends neither the server nor a re
   t.deepEqual(await refusal(call('/api/faults/cause/throw')), {
     status: 500,
     code: 'internal',
-    message: 'Something went wrong on the server. The request id names it in the log',
+    message: 'Internal server error. Find the request id in the server log',
   })
   for (const early of ['/api/faults/bytes/0', '/api/faults/rows/2']) t.is((await refusal(call(early))).status, 500, early)
   for (const cut of ['/api/faults/bytes/3', '/api/faults/rows/100000'])

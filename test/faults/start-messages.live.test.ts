@@ -26,7 +26,7 @@ const refuses = async (t: ExecutionContext, settings: Settings, message: RegExp)
   t.false(/\\n\s+at /.test(err), err)
 }
 
-const mongodb = (uri: string): Settings => ({ POUNCE_USE: 'documents.mongodb', POUNCE_DOCUMENTS__MONGODB__URI: uri })
+const mongodb = (uri: string): Settings => ({ POUNCE_REPLACE_PLUGINS: 'documents.mongodb', POUNCE_DOCUMENTS__MONGODB__URI: uri })
 
 liveStore('a wrong address, account or kind of database is refused by the name of its setting', async t => {
   const setting = /^documents\.mongodb did not start: documents\.mongodb\.uri: /
@@ -40,25 +40,25 @@ liveStore('a wrong address, account or kind of database is refused by the name o
 
 liveS3('a missing bucket, wrong keys or a wrong address of the bytes is refused by the name of its setting', async t => {
   const right = {
-    POUNCE_USE: 'blobs.s3',
+    POUNCE_REPLACE_PLUGINS: 'blobs.s3',
     POUNCE_BLOBS__S3__ENDPOINT: url('S3'),
     POUNCE_BLOBS__S3__BUCKET: 'pounce-was-never-made',
     POUNCE_BLOBS__S3__ACCESS_KEY_ID: process.env['POUNCE_TEST_S3_KEY'] ?? 'testkey',
     POUNCE_BLOBS__S3__SECRET_ACCESS_KEY: process.env['POUNCE_TEST_S3_SECRET'] ?? 'testsecret',
   }
   await Promise.all([
-    refuses(t, right, /blobs\.s3\.bucket: there is no bucket "pounce-was-never-made"; create it, or set blobs\.s3\.createBucket/),
+    refuses(t, right, /blobs\.s3\.bucket: bucket "pounce-was-never-made" does not exist; create it, or set blobs\.s3\.createBucket/),
     refuses(t, { ...right, POUNCE_BLOBS__S3__ACCESS_KEY_ID: 'nobody' }, /blobs\.s3\.accessKeyId: /),
     refuses(t, { ...right, POUNCE_BLOBS__S3__SECRET_ACCESS_KEY: secret }, /blobs\.s3\.secretAccessKey: /),
   ])
   await Promise.all([
-    refuses(t, { ...right, POUNCE_BLOBS__S3__ENDPOINT: `http://${nowhere}` }, /blobs\.s3\.endpoint: .*cannot be reached/),
-    refuses(t, { POUNCE_USE: 'blobs.s3' }, /blobs\.s3\.bucket: name the bucket/),
+    refuses(t, { ...right, POUNCE_BLOBS__S3__ENDPOINT: `http://${nowhere}` }, /blobs\.s3\.endpoint: .*is unreachable/),
+    refuses(t, { POUNCE_REPLACE_PLUGINS: 'blobs.s3' }, /blobs\.s3\.bucket is required/),
   ])
 })
 
 const rabbitmq = (uri: string): Settings => ({
-  POUNCE_USE: 'transport.rabbitmq,resources.event-sink',
+  POUNCE_REPLACE_PLUGINS: 'transport.rabbitmq,resources.event-sink',
   POUNCE_TRANSPORT__RABBITMQ__URI: uri,
   POUNCE_TRANSPORT__RABBITMQ__MANAGEMENT_URL: url('RABBITMQ_MANAGEMENT'),
 })
@@ -69,13 +69,13 @@ liveBroker('a vhost that is not there and an account that may not are refused by
   const account = new URL(url('RABBITMQ'))
   account.password = secret
   await Promise.all([
-    refuses(t, rabbitmq(vhost.href), /transport\.rabbitmq\.uri: the broker refuses the vhost no-such-vhost/),
+    refuses(t, rabbitmq(vhost.href), /transport\.rabbitmq\.uri: the broker rejects the vhost no-such-vhost/),
     refuses(t, rabbitmq(account.href), /transport\.rabbitmq\.uri: /),
     refuses(t, rabbitmq(`http://me:${secret}@${nowhere}/`), /transport\.rabbitmq\.uri/),
   ])
 })
 
-/** Starts although something is away, says so once with a warning, and is ready. */
+/** Starts although something is unavailable, says so once with a warning, and is ready. */
 const startsWithout = async (t: ExecutionContext, plugin: string, settings: Settings): Promise<void> => {
   const starting = startChild(await dataFolder(t), settings)
   t.teardown(async () => {
@@ -95,7 +95,7 @@ const startsWithout = async (t: ExecutionContext, plugin: string, settings: Sett
 }
 
 live('search and the broker may be away at the start: that is a warning', async t => {
-  const search = { POUNCE_USE: 'search.elasticsearch', POUNCE_SEARCH__ELASTICSEARCH__NODES: `http://${nowhere}` }
+  const search = { POUNCE_REPLACE_PLUGINS: 'search.elasticsearch', POUNCE_SEARCH__ELASTICSEARCH__NODES: `http://${nowhere}` }
   await Promise.all([
     startsWithout(t, 'search.elasticsearch', {
       ...search,
@@ -111,7 +111,7 @@ test('a folder that cannot be written is refused by name, for all that is kept o
   const file = join(folder, 'file')
   await writeFile(file, '')
   await Promise.all([
-    refuses(t, { POUNCE_DATA: file }, /The data folder .*file cannot be made/),
+    refuses(t, { POUNCE_DATA: file }, /The data folder .*file cannot be created/),
     refuses(t, { POUNCE_DOCUMENTS__SQLITE__FOLDER: join(file, 'documents') }, /documents\.sqlite/),
     refuses(t, { POUNCE_BLOBS__DISK__FOLDER: join(file, 'blobs') }, /blobs\.disk/),
   ])

@@ -18,15 +18,13 @@ test('a server that is told to stop says so at once, lets a slow upload finish, 
     async () => (await call('/readyz')).status,
     status => status === 200,
   )
-  const before = performance.now()
   server.signal('SIGTERM')
+  // While the upload lasts, which is not sent to its end until later.
   await until(
     'the server to say that it stops',
     async () => (await call('/readyz')).status,
     status => status === 503,
-    2_000,
   )
-  t.true(performance.now() - before < 1_000)
   // Whoever does not know yet is served while the upload lasts, on connections that end with their answer.
   const listing = await call(`/api/datasets/${dataset}/files`)
   t.deepEqual([listing.status, listing.headers.get('connection'), await listing.json()], [200, 'close', []])
@@ -43,13 +41,12 @@ test('a server that is told to stop says so at once, lets a slow upload finish, 
   t.is((await (await again.as(key)(`/api/files/${id}/blob`)).arrayBuffer()).byteLength, 2 * half.length)
 })
 
-test('a server without work to finish stops within a moment', async t => {
-  const server = await childServer(t, await dataFolder(t))
+test('a server without work to finish stops at once, also with a connection open', async t => {
+  // The connection of this request stays open, for an hour if the stop waits for it.
+  const server = await childServer(t, await dataFolder(t), { POUNCE_HTTP__KEEP_ALIVE_TIMEOUT_MS: '3600000' })
   await server.as()('/healthz')
-  const before = performance.now()
   server.signal('SIGTERM')
   t.is((await server.ended).code, 0)
-  t.true(performance.now() - before < 5_000)
 })
 
 test('a second server on one data folder refuses to start, naming the first, which goes on', async t => {

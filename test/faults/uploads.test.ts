@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava'
 import { type BlobStore, type DocumentStore, Unavailable } from 'pounce/sdk'
 import { bootForTest } from 'pounce/sdk/testing'
-import { Orphans } from '../../plugins/blobs/sweep/orphan-sweep.ts'
+import { OrphanSweep } from '../../plugins/blobs/sweep/orphan-sweep.ts'
 import { files } from '../../plugins/resources/files/collection.ts'
 import { parts, uploads } from '../../plugins/resources/uploads/collections.ts'
 import { dice } from '../support/dice.ts'
@@ -37,7 +37,7 @@ const halves = async ({ server, documents, blobs }: Scene): Promise<readonly str
   for await (const { id, blob } of documents.walk(files)) await look(`file ${id}`, blob)
   for await (const { id, blob } of documents.walk(parts)) await look(`part ${id}`, blob)
   // Not as the periodic work, whose own turn must not take the bytes of an upload under way.
-  await server.get(Orphans).sweep({ graceMs: 0 })
+  await server.get(OrphanSweep).sweep({ graceMs: 0 })
   for await (const { key } of blobs.list()) if (!named.has(key)) found.push(`${key} belongs to nobody`)
   return found
 }
@@ -47,7 +47,7 @@ const ways = [
   ['a call whose answer is lost', 'after'],
 ] as const
 
-const fault = () => new Unavailable('A store is away')
+const fault = () => new Unavailable('A store is unavailable')
 
 const threeFiles = (): FormData => {
   const form = new FormData()

@@ -27,7 +27,7 @@ export class SeveralKernels {
   /** Starts `count` kernels at the same time on servers that hold nothing yet. */
   static async begin(t: Ending, url: Url, count: number, more: Settings = {}, use: readonly string[] = []): Promise<SeveralKernels> {
     const { settings } = await placesOn(t, url, parts)
-    const all = { ...settings, POUNCE_USE: [...parts, ...use].join(','), ...more }
+    const all = { ...settings, POUNCE_REPLACE_PLUGINS: [...parts, ...use].join(','), ...more }
     const kernels = new SeveralKernels(t, await dataFolder(t), all)
     await Promise.all(Array.from({ length: count }, (_, n) => kernels.start(n)))
     kernels.#key = await adminKey(kernels.at(0))

@@ -31,7 +31,7 @@ const kindOf = (bytes: Buffer): string =>
 /** What extractors do with what arrives. */
 const extracting = (test: TestFn): void => {
   test.serial('every file becomes PROCESSED', async t => {
-    for (const { name } of shipment) await job.processed(name)
+    for (const { name } of shipment) await job.extracted(name)
     await job.drained()
     for (const { data, name, type } of shipment) {
       const bytes = await dataFile(data)
@@ -214,7 +214,7 @@ const moving = (test: TestFn): void => {
     job.files.set('big.raw', id)
     t.like(await job.info('big.raw'), { size: String(bigBytes), sha256: sent })
     // An extractor is sent the same bytes: what a download holds is seen when that is over.
-    await job.processed('big.raw', 60_000)
+    await job.extracted('big.raw', 60_000)
     t.like(await job.found('big.raw', 'pounce.digest'), { sha256: sent, sizeBytes: bigBytes })
     const down = await peakDuring(
       job.rss,

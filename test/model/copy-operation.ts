@@ -57,8 +57,8 @@ export const copyDataset = async (world: World, step: Step): Promise<void> => {
     ['AddResourceToSpace', space],
     ['ViewDataset', original],
   ]
-  const rule = () => (original.author !== who ? 403 : original.isTrashed ? 409 : undefined)
-  const call = { method: 'POST', path: `/api/datasets/${original.id}/copyDatasetToSpace/${space.id}` }
+  const rule = () => (original.author !== who ? 403 : undefined)
+  const call = { method: 'POST', path: `/api/datasets/${original.id}/copyDatasetToSpace/${space.id}`, trash: 'readable' } as const
   const done = await attempt(world, who, call, checks, rule)
   if (!done) return
   await world.server.drained()

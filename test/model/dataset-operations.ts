@@ -67,7 +67,7 @@ const emptyDatasetTrash = async (world: World, step: Step): Promise<void> => {
 const detachAndDelete = async (world: World, step: Step): Promise<void> => {
   const dataset = pick(world.state.datasets, step.a)
   if (!dataset) return
-  const call = { method: 'POST', path: `/api/datasets/${dataset.id}/detachdelete` }
+  const call = { method: 'POST', path: `/api/datasets/${dataset.id}/detachdelete`, trash: 'frozen' } as const
   if (!(await attempt(world, actorOf(step, dataset), call, [['DeleteDataset', dataset]]))) return
   for (const file of world.state.files) file.places = file.places.filter(one => one.dataset !== dataset || one.folder !== undefined)
   world.state.removeDataset(dataset)

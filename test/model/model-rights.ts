@@ -1,5 +1,5 @@
 /**
- * Who may do what, written anew from the rules of the reference: what the product answers is held against this, so nothing of the
+ * Who may do what, written again from the rules of the reference: what the product answers is held against this, so nothing of the
  * product is used here.
  */
 
@@ -70,6 +70,11 @@ const viewOf: Readonly<Record<Kind, string>> = {
   file: 'ViewFile',
 }
 
+/** What a role still gives in the trash: to purge the thing as a whole, and to restore it. */
+const purging: Readonly<Partial<Record<Kind, string>>> = { dataset: 'DeleteDataset', collection: 'DeleteCollection' }
+
+export const isPurging = (permission: string, { kind }: AnyThing): boolean => purging[kind] === permission
+
 const isPublic = (thing: Space | Collection | Dataset): boolean => {
   if (thing.kind === 'space') return thing.access === 'PUBLIC'
   if (thing.kind === 'dataset' && thing.access !== 'DEFAULT') return thing.access === 'PUBLIC'
@@ -105,10 +110,15 @@ export class Rights {
     if (person === thing.author) return true
     if (thing.kind === 'file') return datasetsOf(thing).some(dataset => this.may(person, permission, dataset))
     const spaces = thing.kind === 'space' ? [thing] : [...thing.spaces]
-    const isForRoles = !isTrashed(thing) || permission.startsWith('Delete')
+    const isForRoles = !isTrashed(thing) || isPurging(permission, thing)
     const held = spaces.flatMap(space => (space.isGone ? [] : (space.members.get(person) ?? [])))
     if (isForRoles && held.some(role => roleHolds(role, permission))) return true
     return !isTrashed(thing) && permission.startsWith('View') && (!this.isPrivate || isPublic(thing))
+  }
+
+  /** Whether whoever may do this is told that the thing is in the trash, where nothing is changed. */
+  isFrozen(person: Person, permission: string, thing: AnyThing): boolean {
+    return this.may(person, permission, thing) && isOutOfSight(thing) && this.may(person, viewOf[thing.kind], thing)
   }
 
   /** In the lists of what one may look at. */

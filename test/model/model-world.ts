@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { TestFetch, TestServer } from 'pounce/sdk/testing'
-import { type AnyThing, exists, type Person, people, type Rights } from './model-rights.ts'
+import { type AnyThing, exists, isOutOfSight, isPurging, type Person, people, type Rights } from './model-rights.ts'
 import { State } from './model-state.ts'
 
 /** What happens next, in numbers, so that a sequence from which others were left out still means something. */
@@ -77,13 +77,17 @@ export interface Call {
   readonly path: string
   readonly json?: unknown
   readonly body?: FormData
+  /** `frozen`: although the right is one to purge, the route does more. `readable`: it only reads what it names. */
+  readonly trash?: 'frozen' | 'readable'
 }
 
-const refusals = (world: World, who: Person, checks: readonly Check[]): readonly number[] =>
+const refusals = (world: World, who: Person, checks: readonly Check[], trash: Call['trash']): readonly number[] =>
   checks.flatMap(check => {
     if (check === 'signedIn') return who === 'nobody' ? [401] : []
     const [permission, thing] = check
-    if (world.rights.may(who, permission, thing)) return []
+    const isOpen = trash === 'readable' || !isOutOfSight(thing) || (trash === undefined && isPurging(permission, thing))
+    if (!isOpen && world.rights.isFrozen(who, permission, thing)) return [409]
+    if (isOpen && world.rights.may(who, permission, thing)) return []
     // What is checked on a thing here belongs to routes that change something; only rights to view are named as such.
     return [world.rights.refusal(who, permission, thing, permission.startsWith('View'))]
   })
@@ -95,11 +99,11 @@ const refusals = (world: World, who: Person, checks: readonly Check[]): readonly
 export const attempt = async (
   world: World,
   who: Person,
-  { method, path, json, body }: Call,
+  { method, path, json, body, trash }: Call,
   checks: readonly Check[],
   rule: () => number | undefined = () => undefined,
 ): Promise<Response | undefined> => {
-  const expected = refusals(world, who, checks)
+  const expected = refusals(world, who, checks, trash)
   const answer = await world.calls[who](path, { method, ...(json === undefined ? {} : { json }), ...(body ? { body } : {}) })
   world.story.push(`${who} ${method} ${path} ${json === undefined ? '' : JSON.stringify(json)} → ${answer.status}`)
   const forbidden = expected.length > 0 ? expected : [rule() ?? 200]
@@ -111,8 +115,10 @@ export const attempt = async (
 }
 
 /** The refusal of a right that a rule asks for after the checks; undefined for one who has it. */
-export const refused = ({ rights }: World, who: Person, permission: string, thing: AnyThing): number | undefined =>
-  rights.may(who, permission, thing) ? undefined : rights.refusal(who, permission, thing, false)
+export const refused = ({ rights }: World, who: Person, permission: string, thing: AnyThing): number | undefined => {
+  if (rights.isFrozen(who, permission, thing)) return 409
+  return rights.may(who, permission, thing) ? undefined : rights.refusal(who, permission, thing, false)
+}
 
 /** Whoever made a thing may take it out of what it is in; others need the right on that. */
 export const takingOut = (world: World, who: Person, permission: string, container: AnyThing, thing: AnyThing): number | undefined =>

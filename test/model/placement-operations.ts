@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Dataset, File, Folder } from './model-rights.ts'
+import { type Dataset, type File, type Folder, isOutOfSight } from './model-rights.ts'
 import { actorOf, attempt, type Check, pick, refused, type Step, type World } from './model-world.ts'
 
 const placeIn = (file: File, dataset: Dataset, folder: Folder | undefined): boolean =>
@@ -89,7 +89,7 @@ const removeSeveral = async (world: World, step: Step): Promise<void> => {
   const who = actorOf(step, files[0])
   if (files.length === 0) return
   const wanted: Record<string, string[]> = { deleted: [], 'not found': [], 'error deleting': [], 'no permission': [] }
-  const allowed = files.filter(file => world.rights.may(who, 'DeleteFile', file))
+  const allowed = files.filter(file => world.rights.may(who, 'DeleteFile', file) && !isOutOfSight(file))
   for (const file of files) {
     const outcome = allowed.includes(file) ? 'deleted' : world.rights.may(who, 'ViewFile', file) ? 'no permission' : 'not found'
     wanted[outcome]?.push(file.id)

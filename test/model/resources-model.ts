@@ -3,6 +3,7 @@ import type { ExecutionContext, TestFn } from 'ava'
 import fc from 'fast-check'
 import { type BootOptions, bootForTest, type TestServer } from 'pounce/sdk/testing'
 import { newPerson } from '../support/people.ts'
+import { meet } from '../support/spaces-and-people.ts'
 import { until } from '../support/until.ts'
 import { collectionOperations } from './collection-operations.ts'
 import { compare, compareArchives, countsOf } from './compare.ts'
@@ -92,6 +93,7 @@ const play = async (world: World, steps: readonly Step[]): Promise<void> => {
 const explore = async (t: ExecutionContext, server: TestServer, rights: Rights): Promise<void> => {
   const { minutes, steps, seed } = effort()
   const people = await everybody(server)
+  await meet(server, people.ann, people.bob, people.cyd)
   let played = 0
   let requests = 0
   let done = 0

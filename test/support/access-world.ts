@@ -126,7 +126,8 @@ export const makeAccessWorld = async (isPrivate: boolean): Promise<AccessWorld> 
     Editor: id('editor', 'author'),
     Admin: id('owner', 'spaceAdmin', 'readOnlyAdmin'),
   }
-  await post(person('owner').call, `/api/spaces/${space}/updateUsers`, { rolesandusers })
+  // On a private server the owner may not look at these people yet, and so not add them by id.
+  await post(server.as(server.admin.key), `/api/spaces/${space}/updateUsers?superAdmin=true`, { rolesandusers })
   const collection = await idIn(
     await post(call, '/api/collections', { name: `${privateWord} collection`, description: privateWord, space }),
   )

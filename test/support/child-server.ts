@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { TestFetch } from 'pounce/sdk/testing'
 import { startFlags } from '../../scripts/start-flags.ts'
+import { checkingFlags, throwFaults } from './child-faults.ts'
 import { basic } from './people.ts'
 
 const main = fileURLToPath(new URL('../../core/main.js', import.meta.url))
@@ -51,14 +52,20 @@ const launch = (folder: string, settings: Settings, ...words: readonly string[])
     POUNCE_DATA: folder,
     POUNCE_HTTP__PORT: '0',
     POUNCE_LOG__LEVEL: 'warn',
+    // On a slow machine any request may be one.
+    POUNCE_HTTP__SLOW_REQUEST_MS: '3600000',
     POUNCE_ADMIN__EMAIL: childAdmin.email,
     POUNCE_ADMIN__PASSWORD: childAdmin.password,
     ...settings,
   }
-  const child = spawn(process.execPath, [...startFlags, '--disable-warning=ExperimentalWarning', main, '--json', ...words], {
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const child = spawn(
+    process.execPath,
+    [...startFlags, ...checkingFlags, '--disable-warning=ExperimentalWarning', main, '--json', ...words],
+    {
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  )
   let out = ''
   let err = ''
   child.stdout.on('data', (text: Buffer) => {
@@ -68,7 +75,10 @@ const launch = (folder: string, settings: Settings, ...words: readonly string[])
   child.stderr.on('data', (text: Buffer) => {
     err += text
   })
-  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, out, err }))
+  const ended = once(child, 'close').then(([code]) => {
+    throwFaults(err)
+    return { code: code as number | null, out, err }
+  })
   return { child, ended }
 }
 

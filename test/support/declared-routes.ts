@@ -1,4 +1,5 @@
 import type { TestServer } from 'pounce/sdk/testing'
+import { resolved } from './resolved-document.ts'
 
 /** As much of a JSON Schema as is read here. */
 export interface Schema {
@@ -45,8 +46,8 @@ interface Operation {
 }
 
 /** All routes of a server, aliases included. */
-export const declaredRoutes = async (server: TestServer): Promise<readonly DeclaredRoute[]> => {
-  const { paths } = (await (await server.as()('/openapi.json')).json()) as {
+export const declaredRoutes = async (server: Pick<TestServer, 'as'>): Promise<readonly DeclaredRoute[]> => {
+  const { paths } = resolved((await (await server.as()('/openapi.json')).json()) as object) as {
     readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
   }
   return Object.entries(paths).flatMap(([path, item]) =>
@@ -75,6 +76,7 @@ const kinds: Readonly<Record<string, string>> = {
   previews: 'preview',
   thumbnails: 'thumbnail',
   users: 'user',
+  quotas: 'user',
   groups: 'group',
   roles: 'role',
   invitations: 'invitation',

@@ -2,6 +2,7 @@ import {
   type BusListener,
   definePlugin,
   type Job,
+  type JobResult,
   type JobStatus,
   type Plugin,
   provide,
@@ -96,7 +97,7 @@ export class FakeBus implements Transport {
     await this.#heard.heartbeat({ queue, info, isBuiltIn: false, ...(owner === undefined ? {} : { owner }) })
   }
 
-  /** An extractor tells of a job, in this second unless said. */
+  /** An extractor tells of a job, in this second by default. */
   async tell(job: Job, status: string, about: Partial<JobStatus> = {}): Promise<void> {
     const at = new Date(Math.floor(Date.now() / 1000) * 1000)
     await this.#heard.status({ jobId: job.id, targetId: job.target.id, extractor: job.queue, status, at, ...about })
@@ -106,6 +107,16 @@ export class FakeBus implements Transport {
   async tellOld(job: Job, status: string): Promise<void> {
     const at = new Date(Math.floor(Date.now() / 1000) * 1000)
     await this.#heard.status({ targetId: job.target.id, extractor: job.queue, status, at })
+  }
+
+  /** What a job would work on, were the bus a transport that runs it. */
+  input({ target }: Job) {
+    return this.#heard.input(target)
+  }
+
+  /** What such a transport hands back. */
+  result(result: JobResult): Promise<void> {
+    return this.#heard.result(result)
   }
 
   get #heard(): TransportListener {

@@ -109,6 +109,9 @@ export const furnish = async ({ call, id: user }: Person): Promise<Ids> => {
     job,
     user,
     to: dataset,
+    kind: 'user',
+    // Nobody has one here: the id is well formed, and bodies are refused before it is looked up.
+    passkey: dataset,
   }
 }
 

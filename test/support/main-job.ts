@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { adminKey, type ChildServer, type StartingServer, startChild } from './child-server.ts'
+import { extracted } from './extracted.ts'
 import { basic } from './people.ts'
 import { newDataset, newFolder, ok, upload } from './scene.ts'
-import { drained, until } from './until.ts'
+import { drained } from './until.ts'
 
 /** What is uploaded: a file of `test/data`, its name on the server, its type, and the folder. An archive gets another type than it is sent as. */
 export const shipment = [
@@ -129,13 +130,8 @@ export class MainJob {
     return ok(this.call(`/api/files/${this.id(name)}/metadata`))
   }
 
-  async processed(name: string, limitMs?: number): Promise<void> {
-    await until(
-      `${name} to be PROCESSED`,
-      () => this.info(name),
-      ({ status }) => status === 'PROCESSED',
-      limitMs,
-    )
+  async extracted(name: string, limitMs?: number): Promise<void> {
+    await extracted(this.call, this.id(name), limitMs)
   }
 
   drained(): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Datapoint, Json } from 'pounce/sdk'
 
-/** Adding up by hand: slow, and with nothing of what the server has for it. */
+/** Adding up manually: slow, and with nothing of what the server has for it. */
 
 const months = 'January February March April May June July August September October November December'.split(' ')
 const two = (value: number): string => `${value}`.padStart(2, '0')

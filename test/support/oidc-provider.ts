@@ -1,9 +1,9 @@
 import type { Log, SignInSite } from 'pounce/sdk'
 import { silent } from 'pounce/sdk/testing'
-import { GuardedFetch } from '../../core/outbound-fetch.ts'
 import type { OidcConfig } from '../../plugins/auth/oidc/config.ts'
 import { Issuers } from '../../plugins/auth/oidc/issuers.ts'
 import { OidcAccounts } from '../../plugins/auth/oidc/oidc-accounts.ts'
+import { GuardedFetch } from '../../plugins/net/fetch/guarded-fetch.ts'
 
 type Provider = OidcConfig['providers'][string]
 
@@ -39,7 +39,7 @@ export const oidcWith = async (
     ]),
   )
   const config: OidcConfig = { providers: whole, algorithms: ['RS256', 'ES256'], timeoutMs: 10_000, refetchKeysAfterMs: 0, ...settings }
-  const issuers = new Issuers(config, new GuardedFetch(), log)
+  const issuers = new Issuers(config, new GuardedFetch({ allow: [] }), log)
   await issuers.start()
   const accounts = new OidcAccounts(issuers, log)
   return { accounts, site: accounts.sites[0] as SignInSite }

@@ -8,6 +8,8 @@ export interface Person {
   readonly key: string
   /** Calls the API with the key. */
   readonly call: TestFetch
+  /** Calls the API as the server admin. */
+  readonly asAdmin: TestFetch
 }
 
 let made = 0
@@ -22,7 +24,7 @@ export const newPerson = async (server: TestServer, name = 'person'): Promise<Pe
   if (answer.status !== 200) throw new Error(await answer.text())
   const { id } = (await answer.json()) as { id: string }
   const key = await newKey(server, email, password)
-  return { id, email, password, key, call: server.as(key) }
+  return { id, email, password, key, call: server.as(key), asAdmin: server.as(server.admin.key) }
 }
 
 /** The value of an `Authorization` header. */

@@ -83,9 +83,9 @@ export const placesOn = async (
   if (parts.includes('documents.mongodb')) t.teardown(() => dropDatabase(url('MONGODB'), name))
   if (parts.includes('geo.postgis')) t.teardown(() => dropSchema(url('POSTGIS'), schema))
   if (parts.includes('search.elasticsearch')) t.teardown(() => dropIndexes(url('ELASTICSEARCH'), name))
-  const settings = Object.assign(use.length === 0 ? {} : { POUNCE_USE: use.join(',') }, ...parts.map(part => all[part]())) as Record<
-    string,
-    string
-  >
+  const settings = Object.assign(
+    use.length === 0 ? {} : { POUNCE_REPLACE_PLUGINS: use.join(',') },
+    ...parts.map(part => all[part]()),
+  ) as Record<string, string>
   return { settings, ...(broker === undefined ? {} : { broker }) }
 }

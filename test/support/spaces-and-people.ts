@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto'
+import { Users } from 'pounce/sdk'
 import type { TestServer } from 'pounce/sdk/testing'
 import { type Calls, callsOf, idOf } from './calls.ts'
 import { newPerson, type Person } from './people.ts'
@@ -10,11 +12,23 @@ export const somebody = async (server: TestServer, name?: string): Promise<Someb
   return { ...person, ...callsOf(person.call) }
 }
 
-/** Makes people members of a space, all in one role. */
+/** Makes people members of a space, all in one role: whom the owner may not see, a server admin lets in before. */
 export const letIn = async (owner: Calls, space: string, role: string, ...people: readonly Person[]): Promise<void> => {
+  for (const { id, asAdmin } of people) {
+    if ((await owner.get(`/api/users/${id}`)).status === 200) continue
+    await asAdmin(`/api/spaces/${space}/members/${id}?superAdmin=true`, { method: 'PUT', json: { role } })
+  }
   const rolesandusers = { [role]: people.map(person => person.id).join(',') }
   const { status, body } = await owner.post(`/api/spaces/${space}/updateUsers`, { rolesandusers })
   if (status !== 200) throw new Error(JSON.stringify(body))
+}
+
+/** Has people see each other on a private server, without a word to anybody: they share a space that nobody looks at. */
+export const meet = async (server: TestServer, ...people: readonly { readonly id: string }[]): Promise<void> => {
+  const users = server.get(Users)
+  const role = (await users.roles()).find(({ name }) => name === 'Viewer')?.id ?? ''
+  const space = randomBytes(12).toString('hex')
+  for (const { id } of people) await users.change(id, { addToSet: { memberships: [{ space, role }] } }, [])
 }
 
 /** Verifies a space as the server admin and makes it public. */

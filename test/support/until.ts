@@ -17,9 +17,9 @@ export const until = async <T>(
   }
 }
 
-/** Resolves when the server's outbox is empty, as its admin sees it; rejects when something was put aside. */
+/** Resolves when the server's outbox is empty, as its admin sees it; rejects when something was dead-lettered. */
 export const drained = async (call: (path: string) => Promise<Response>, limitMs = 30_000): Promise<void> => {
   const look = async () => (await (await call('/readyz')).json()) as { readonly waiting?: number; readonly parked?: number }
   const { parked } = await until('the outbox to be empty', look, seen => seen.waiting === 0, limitMs)
-  if (parked !== 0) throw new Error(`${parked} events were put aside`)
+  if (parked !== 0) throw new Error(`${parked} events were dead-lettered`)
 }

@@ -4,12 +4,12 @@ import {
   type Caller,
   type Callers,
   type Credentials,
-  NotSignedIn,
   type Permission,
   type Policy,
   type Ref,
   readingPermissions,
   type Verdict,
+  WrongCredentials,
 } from 'pounce/sdk'
 
 /** Ids that mean something to the policy of these tests. */
@@ -45,7 +45,7 @@ export const callers: Callers = {
   async identify({ headerKey, queryKey, bearer, basic, session, wantsSuperAdmin }: Credentials) {
     const name = headerKey ?? queryKey ?? bearer ?? (basic?.password === 'secret' ? basic.email : undefined)
     const found = session === 'fresh' ? user('Active', { via: 'session' }) : accounts.get(name ?? '')
-    if (!found) throw new NotSignedIn()
+    if (!found) throw new WrongCredentials()
     return { ...found, superAdmin: wantsSuperAdmin && found.user?.status === 'Admin' }
   },
 }

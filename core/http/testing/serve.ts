@@ -1,10 +1,11 @@
 import type { ExecutionContext } from 'ava'
 import type { Callers, Installation, Metrics, Policy, Route } from 'pounce/sdk'
 import { silent } from 'pounce/sdk/testing'
-import { Container } from '../../container.ts'
+import { Container } from '../../kernel/container.ts'
 import { type HttpConfig, httpConfig } from '../config.ts'
 import { createHttp } from '../create-http.ts'
 import type { Http, HttpOptions } from '../types.ts'
+import { checkAnswers } from './answer-check.ts'
 
 /** What a test may set. */
 export interface ServeOptions {
@@ -28,20 +29,23 @@ const installation: Installation = {
   admins: [],
 }
 
-/** Everything a server is made of, with quiet surroundings. */
+/** What a schema of settings gives when nothing is set. */
+export const defaultsOf = (schema: unknown): unknown => {
+  const { properties, default: value } = schema as { readonly properties?: Readonly<Record<string, unknown>>; readonly default?: unknown }
+  if (!properties) return value
+  return Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, defaultsOf(each)]))
+}
+
+/** Everything a server is made of, with quiet services. */
 export const httpOptions = (routes: Readonly<Record<string, Route>>, given: ServeOptions = {}): HttpOptions => {
   let last = 0
-  const defaults = Object.fromEntries(
-    Object.entries(httpConfig.properties).map(([name, schema]) => [name, (schema as { default?: unknown }).default]),
-  )
   return {
     routes: Object.entries(routes).map(([name, route]) => ({ plugin: 'resources.test', name, route, needs: {} })),
-    config: { ...(defaults as HttpConfig), port: 0, ...given.config },
+    config: { ...(defaultsOf(httpConfig) as HttpConfig), port: 0, ...given.config },
     log: silent,
     metrics,
     ids: { next: () => (last++).toString(16).padStart(24, '0') },
     readiness: async () => ({ ready: true, plugins: [{ id: 'resources.test', ok: true }] }),
-    checkResponses: true,
     installation,
     openScope: values => new Container(new Map(), []).requestScope(values),
     ...(given.policy ? { policy: given.policy } : {}),
@@ -50,12 +54,13 @@ export const httpOptions = (routes: Readonly<Record<string, Route>>, given: Serv
   }
 }
 
-/** A listening server of these routes that ends with the test. */
+/** A listening server of these routes, whose answers are checked, that ends with the test. */
 export const serve = async (
   t: ExecutionContext,
   routes: Readonly<Record<string, Route>>,
   given: ServeOptions = {},
 ): Promise<{ url: string; port: number; http: Http }> => {
+  checkAnswers()
   const http = createHttp(httpOptions(routes, given))
   const { url, port } = await http.listen()
   t.teardown(() => http.drain(0))

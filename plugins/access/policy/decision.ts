@@ -1,23 +1,41 @@
-import { anonymous, type Caller, type Permission, type Ref, type Verdict } from 'pounce/sdk'
-import { Asker } from './asker.ts'
+import { anonymous, type Caller, type Kind, type Permission, type Ref, type TrashRule, type Verdict, verbOf } from 'pounce/sdk'
+import { CallerRoles } from './caller-roles.ts'
+import type { JobKeyScope } from './job-key-scope.ts'
 import type { Mode } from './mode.ts'
 import { viewPermission } from './permission-sets.ts'
 import type { RightsGraph, Step } from './rights-graph.ts'
-import { type Ground, groundOn, isShutOut } from './rules.ts'
+import { barred, type Ground, groundOn, isPurging, isShutOut } from './rules.ts'
+
+const trashRule = (permission: Permission, kind: Kind): TrashRule =>
+  verbOf[permission] === 'read' || isPurging(permission, kind) ? 'readable' : 'frozen'
 
 /** One caller's rights on what a graph holds. */
 export class Decision {
   readonly graph: RightsGraph
-  readonly asker: Asker
+  readonly asker: CallerRoles
+  readonly #job: JobKeyScope | undefined
 
-  constructor(mode: Mode, graph: RightsGraph, caller: Caller) {
+  /** `job` says how far the key of a job reaches; of other callers there is none. */
+  constructor(mode: Mode, graph: RightsGraph, caller: Caller, job?: JobKeyScope) {
     this.graph = graph
-    this.asker = new Asker(mode, caller)
+    this.asker = new CallerRoles(mode, caller)
+    this.#job = job
   }
 
-  verdict(permission: Permission, ref: Ref): Verdict {
+  verdict(permission: Permission, ref: Ref, trash = trashRule(permission, ref.kind)): Verdict {
     if (!this.graph.exists(ref) || !this.isWithin(ref)) return 'unseen'
-    if (this.ground(permission, ref)) return 'yes'
+    const isHeld = this.#isIncluded(permission, ref) && this.ground(permission, ref) !== undefined
+    if (trash === 'frozen' && this.graph.isInTrash(ref)) return this.#inTrash(permission, ref, isHeld)
+    if (isHeld) return 'yes'
+    return this.sees(permission, ref) ? 'no' : 'unseen'
+  }
+
+  #inTrash(permission: Permission, ref: Ref, isHeld: boolean): Verdict {
+    const isSeen = this.ground(viewPermission[ref.kind], ref) !== undefined
+    if (isHeld && isSeen) return 'frozen'
+    // What a job is about is known to who holds its key: an extractor that comes too late learns why.
+    const isLate = this.#job !== undefined && this.#isIncluded(permission, ref) && barred(this.asker.caller, permission) === undefined
+    if (isLate) return 'frozen'
     return this.sees(permission, ref) ? 'no' : 'unseen'
   }
 
@@ -25,22 +43,27 @@ export class Decision {
   ground(permission: Permission, ref: Ref, asker = this.asker): { readonly ground: Ground; readonly step: Step } | undefined {
     for (const step of this.graph.above(ref)) {
       if (!this.graph.exists(step.ref)) continue
-      const ground = groundOn(asker, permission, step.ref.kind, step.rights)
+      const ground = groundOn(asker, permission, step)
       if (ground) return { ground, step }
     }
     return undefined
   }
 
-  /** False only of what a key that is limited to spaces does not reach: neither in one of them, nor hanging on something that is. */
+  /** False only of what a limited key does not reach at all: neither in one of its spaces, nor hanging on something that is; nothing of the key's job. */
   isWithin(ref: Ref): boolean {
+    if (!this.#isIncluded(viewPermission[ref.kind], ref)) return false
     if (this.asker.caller.limits?.spaces === undefined) return true
     return this.graph.above(ref).some(step => this.graph.exists(step.ref) && this.asker.reaches(step.rights.spaces))
+  }
+
+  #isIncluded(permission: Permission, ref: Ref): boolean {
+    return this.asker.caller.limits?.job === undefined || this.#job?.includes(permission, ref, this.graph) === true
   }
 
   /** Whether somebody who was refused the permission may know that the thing is there. */
   sees(permission: Permission, ref: Ref): boolean {
     const view = viewPermission[ref.kind]
-    if (isShutOut(this.asker.caller)) return this.ground(view, ref, new Asker(this.asker.mode, anonymous)) !== undefined
+    if (isShutOut(this.asker.caller)) return this.ground(view, ref, new CallerRoles(this.asker.mode, anonymous)) !== undefined
     return view !== permission && this.ground(view, ref) !== undefined
   }
 }

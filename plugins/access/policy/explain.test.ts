@@ -8,6 +8,7 @@ const policy = policyOn(
   sourcesOf({
     'file:file': { author: idOf('uploader'), parents: [dataset] },
     'file:orphan': { parents: [{ kind: 'dataset', id: idOf('gone') }] },
+    'file:binned': { parents: [{ kind: 'dataset', id: idOf('bin') }] },
     'dataset:data': { spaces: [idOf('lab')] },
     'dataset:bin': { spaces: [idOf('lab')], state: 'trashed' },
   }),
@@ -25,9 +26,9 @@ test('a refusal says what each rule found missing, and whether the thing can be 
   t.deepEqual(await policy.explain(cast['viewer']!, 'EditFile', file), {
     verdict: 'no',
     because: [
-      `the caller did not make file ${file.id}`,
+      `the caller did not create file ${file.id}`,
       `file ${file.id} belongs to dataset ${dataset.id}, which is asked`,
-      `the caller did not make dataset ${dataset.id}`,
+      `the caller did not create dataset ${dataset.id}`,
       `role Viewer in space ${idOf('lab')} does not hold EditFile`,
       `ViewFile is held, so file ${file.id} is seen`,
     ],
@@ -36,18 +37,31 @@ test('a refusal says what each rule found missing, and whether the thing can be 
   t.deepEqual(await policy.explain(cast['viewer']!, 'ViewDataset', bin), {
     verdict: 'unseen',
     because: [
-      `the caller did not make dataset ${bin.id}`,
-      `dataset ${bin.id} is trashed, where roles give only the right to delete`,
+      `the caller did not create dataset ${bin.id}`,
+      `dataset ${bin.id} is trashed, where roles give only the right to purge or restore it, and nothing on what belongs to it`,
       `role Viewer in space ${idOf('lab')} holds ViewDataset`,
       `ViewDataset is not held, so it is as if there were no dataset ${bin.id}`,
     ],
   })
   t.deepEqual((await policy.explain(cast['stranger']!, 'ViewDataset', dataset)).because, [
-    `the caller did not make dataset ${dataset.id}`,
+    `the caller did not create dataset ${dataset.id}`,
     `the caller has no role in a space that dataset ${dataset.id} is in`,
     `dataset ${dataset.id} is not public, and the server is private`,
     `ViewDataset is not held, so it is as if there were no dataset ${dataset.id}`,
   ])
+})
+
+test('what is frozen in the trash is told with the right that would count outside of it', async t => {
+  const bin = { kind: 'dataset', id: idOf('bin') } as const
+  t.deepEqual(await policy.explain(cast['author']!, 'EditDataset', bin), {
+    verdict: 'frozen',
+    because: [`the caller made dataset ${bin.id}`, `dataset ${bin.id} is in the trash, where nobody changes anything: restore it first`],
+  })
+  const binned = { kind: 'file', id: idOf('binned') } as const
+  t.is(
+    (await policy.explain(cast['superAdmin']!, 'DeleteFile', binned)).because.at(-1),
+    `file ${binned.id} is in the trash, where nobody changes anything: restore what it belongs to first`,
+  )
 })
 
 test('a role that a group holds is told with the group', async t => {

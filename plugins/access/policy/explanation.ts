@@ -1,9 +1,9 @@
-import { type Membership, type Permission, type Ref, readingPermissions, type Verdict } from 'pounce/sdk'
+import { type LifeState, type Membership, type Permission, type Ref, readingPermissions, type Verdict } from 'pounce/sdk'
 import type { Decision } from './decision.ts'
 import { isReading } from './mode.ts'
 import { viewPermission } from './permission-sets.ts'
 import type { Step } from './rights-graph.ts'
-import { barred, type Ground } from './rules.ts'
+import { barred, type Ground, isPurgeable } from './rules.ts'
 
 /** Why a decision is as it is, as sentences for people, in the order in which the rules were tried. */
 export class Explanation {
@@ -23,6 +23,7 @@ export class Explanation {
       return { verdict, because: [graph.of(ref) ? `all that ${name(ref)} belongs to is gone` : `there is no ${name(ref)}`] }
     }
     if (verdict === 'yes') return { verdict, because: this.#granted(permission, ref) }
+    if (verdict === 'frozen') return { verdict, because: [...this.#granted(permission, ref), frozen(ref)] }
     return { verdict, because: [...this.#refused(permission, ref), this.#sight(verdict, ref)] }
   }
 
@@ -38,9 +39,16 @@ export class Explanation {
     const { asker, graph } = this.#decision
     const bar = barred(asker.caller, permission)
     if (bar !== undefined) return [bar]
-    if (!this.#decision.isWithin(ref)) return [`${name(ref)} is in none of the spaces that the key is limited to`]
+    if (!this.#decision.isWithin(ref)) return [this.#beyond(ref)]
     const steps = graph.above(ref).filter(step => graph.exists(step.ref) && (step.ref === ref || this.#isShown(step.ref)))
     return steps.flatMap(step => [...this.#wayTo(step).slice(-1), ...this.#lacks(permission, step)])
+  }
+
+  #beyond(ref: Ref): string {
+    const isOfJob = this.#decision.asker.caller.limits?.job !== undefined
+    return isOfJob
+      ? `${name(ref)} is not what the job of the key is about`
+      : `${name(ref)} is in none of the spaces that the key is limited to`
   }
 
   /** What each rule found missing on one thing. */
@@ -48,8 +56,8 @@ export class Explanation {
     const { asker } = this.#decision
     const { mode, caller } = asker
     const isOnItsOwn = rights.parents === undefined || rights.parents.length === 0
-    const made = caller.user && rights.author !== '' ? [`the caller did not make ${name(ref)}`] : []
-    const life = rights.state === 'live' ? [] : [`${name(ref)} is ${rights.state}, where roles give only the right to delete`]
+    const made = caller.user && rights.author !== '' ? [`the caller did not create ${name(ref)}`] : []
+    const life = rights.state === 'live' ? [] : [`${name(ref)} is ${rights.state}, where ${leftOf(rights.state)}`]
     const roles =
       caller.user && ref.kind !== 'user' && (rights.spaces.length > 0 || isOnItsOwn) ? this.#roles(permission, ref, rights.spaces) : []
     const isToRead = isReading(mode, permission) && isOnItsOwn && rights.state === 'live'
@@ -84,6 +92,12 @@ export class Explanation {
   }
 }
 
+const frozen = (ref: Ref): string =>
+  `${name(ref)} is in the trash, where nobody changes anything: restore ${isPurgeable(ref.kind) ? 'it' : 'what it belongs to'} first`
+
+const leftOf = (state: LifeState): string =>
+  state === 'trashed' ? 'roles give only the right to purge or restore it, and nothing on what belongs to it' : 'roles give nothing'
+
 const name = (ref: Ref): string => `${ref.kind} ${ref.id}`
 
 const roleOf = ({ roleName, role, space, group }: Membership): string =>
@@ -94,7 +108,7 @@ const sentence = (ground: Ground, permission: Permission, thing: string): string
     case 'superadmin':
       return 'superadmin mode is on'
     case 'author':
-      return `the caller made ${thing}`
+      return `the caller created ${thing}`
     case 'administrator':
       return 'the caller is a server admin'
     case 'service':

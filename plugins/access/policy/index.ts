@@ -3,7 +3,7 @@ import { config, ResourcePolicy } from './resource-policy.ts'
 
 export const plugin = definePlugin({
   id: 'access.policy',
-  summary: 'Who may do what: rights from authorship, roles in spaces and public flags.',
+  summary: 'Authorization: rights from authorship, space roles and public flags.',
   config,
   provides: [provide(Policy, ResourcePolicy)],
 })

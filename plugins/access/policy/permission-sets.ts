@@ -4,8 +4,8 @@ import { type Kind, type Permission, readingPermissions } from 'pounce/sdk'
 export const readOnlyPermissions: ReadonlySet<Permission> = new Set<Permission>([...readingPermissions, 'DownloadFiles'])
 
 /**
- * What extractors do: read, download, annotate, upload and build below what they were given. No Delete*, no spaces of their own,
- * no accounts. What DownloadFiles, EditFile … reach is still bounded by the rights of the user behind the key.
+ * What extractors do: the permissions of the routes that pyclowder and extractors call (reference, extraction §5.2, §8, §9; api-data, tier C),
+ * without those that delete. No spaces of their own, no accounts. What DownloadFiles, EditFile … reach is still bounded by the rights of the user behind the key.
  */
 export const extractionPermissions: ReadonlySet<Permission> = new Set<Permission>([
   ...readOnlyPermissions,
@@ -19,18 +19,31 @@ export const extractionPermissions: ReadonlySet<Permission> = new Set<Permission
   'AddResourceToCollection',
   'AddResourceToSpace',
   'AddMetadata',
-  'EditMetadata',
   'AddTag',
-  'AddComment',
   'CreatePreview',
-  'MultimediaIndexDocument',
   'CreateSection',
   'EditSection',
-  'CreateSensor',
   'AddGeoStream',
-  'AddDatapoints',
-  'CreateRelation',
-  'ViewRelation',
+])
+
+/** What the key of a job may do in the dataset that holds its file, and to what lies there: read, and add. */
+export const jobAddingPermissions: ReadonlySet<Permission> = new Set<Permission>([
+  ...readOnlyPermissions,
+  'AddFile',
+  'AddResourceToDataset',
+  'AddMetadata',
+  'AddTag',
+  'CreatePreview',
+  'CreateSection',
+  'EditSection',
+])
+
+/** What it may do to its target and what lies below: besides that, submit extractions, and say that files are archived, which takes these. No other route takes them from such a key. */
+export const jobPermissions: ReadonlySet<Permission> = new Set<Permission>([
+  ...jobAddingPermissions,
+  'EditFile',
+  'EditDataset',
+  'ArchiveFile',
 ])
 
 /**

@@ -1,6 +1,7 @@
 import test from 'ava'
 import fc from 'fast-check'
 import { type Caller, type Kind, matcher, type Permission, type Ref, type SearchScope, type Stored } from 'pounce/sdk'
+import { usualOrFull } from 'pounce/sdk/testing'
 import { idOf, policyOn, sourcesOf } from './testing-fixtures/cast.ts'
 import { NaivePolicy, type NaiveWorld } from './testing-fixtures/naive-policy.ts'
 import { anyCaller, anyMode, anyWorld, somePermissions } from './testing-fixtures/random-worlds.ts'
@@ -27,7 +28,7 @@ test('a verdict is what the sentences of the reference say, and a list of many s
         throw new Error(`${permission} on ${ref.kind} is explained wrongly`)
     }
   })
-  await t.notThrowsAsync(fc.assert(property, { numRuns: 1500 }))
+  await t.notThrowsAsync(fc.assert(property, { numRuns: usualOrFull(400, 1500) }))
 })
 
 interface Listed {
@@ -50,7 +51,7 @@ test('a list shows exactly the live things on which the caller holds the permiss
       return isListed === (naive.verdict(caller, permission, ref) === 'yes')
     })
   })
-  await t.notThrowsAsync(async () => fc.assert(property, { numRuns: 3000 }))
+  await t.notThrowsAsync(async () => fc.assert(property, { numRuns: usualOrFull(800, 3000) }))
 })
 
 const viewing = { dataset: 'ViewDataset', collection: 'ViewCollection' } as const satisfies Partial<Record<Kind, Permission>>
@@ -73,5 +74,5 @@ test('a search counts exactly the live things that their own view permission let
         return isInScope(scope, listed) === (naive.verdict(caller, permission, listed.ref) === 'yes')
       })
   })
-  await t.notThrowsAsync(async () => fc.assert(property, { numRuns: 3000 }))
+  await t.notThrowsAsync(async () => fc.assert(property, { numRuns: usualOrFull(800, 3000) }))
 })

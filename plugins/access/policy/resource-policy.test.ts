@@ -1,5 +1,5 @@
 import test from 'ava'
-import type { Kind, Permission, Ref, Verdict } from 'pounce/sdk'
+import type { Caller, Kind, Permission, Ref, Verdict } from 'pounce/sdk'
 import { cast, idOf, member, policyOn, someone, sourcesOf, type World } from './testing-fixtures/cast.ts'
 
 const lab = [idOf('lab')]
@@ -15,6 +15,10 @@ const world: World = {
   'dataset:building': { spaces: lab, isPublic: true, state: 'importing' },
   'file:inPlain': { author: idOf('uploader'), parents: [dataset('plain')] },
   'file:inTrash': { author: idOf('uploader'), parents: [dataset('trashed')] },
+  'file:alsoInTrash': { author: idOf('uploader'), parents: [dataset('trashed'), dataset('removed')] },
+  'preview:inTrash': { author: '', parents: [{ kind: 'file', id: idOf('inTrash') }] },
+  'comment:inTrash': { author: idOf('stranger'), parents: [dataset('trashed')] },
+  'collection:trashed': { spaces: lab, state: 'trashed' },
   'file:inBoth': { author: idOf('uploader'), parents: [dataset('trashed'), dataset('plain')] },
   'file:orphan': { author: idOf('author'), parents: [dataset('removed')] },
   'file:alone': { author: idOf('author'), parents: [] },
@@ -23,7 +27,7 @@ const world: World = {
   'user:author': { author: idOf('author'), spaces: lab },
 }
 
-/** y: yes, n: may see but not do, u: unseen. A column for each of the cast, in its order. */
+/** y: yes, n: may see but not do, u: unseen, f: in the trash and frozen there. A column for each of the cast, in its order. */
 type Row = readonly [mode: 'public' | 'private', thing: string, permission: Permission, verdicts: string]
 
 //  anonymous stranger viewer editor | spaceAdmin author readOnly inactive | serverAdmin superAdmin authorsExtractor service
@@ -40,7 +44,11 @@ const table: readonly Row[] = [
   ['private', 'dataset:homeless', 'ViewDataset', 'uuuu uyuu uyyy'],
   ['private', 'dataset:homeless', 'DeleteDataset', 'uuuu uyuu uynn'],
   ['private', 'dataset:trashed', 'ViewDataset', 'uuuu uyuu uyyu'],
-  ['private', 'dataset:trashed', 'EditDataset', 'uuuu uyuu uyyu'],
+  ['private', 'dataset:trashed', 'EditDataset', 'uuuu ufuu uffu'],
+  ['private', 'dataset:trashed', 'DeleteTag', 'uuuu ufuu ufnu'],
+  ['private', 'dataset:trashed', 'DownloadFiles', 'uuuu uyuu uyyu'],
+  ['private', 'collection:trashed', 'DeleteCollection', 'uuuu yyuu uynu'],
+  ['private', 'collection:trashed', 'DeleteDataset', 'uuuu ufuu ufnu'],
   ['private', 'dataset:trashed', 'DeleteDataset', 'uuuu yyuu uynu'],
   ['private', 'dataset:building', 'ViewDataset', 'uuuu uyuu uyyu'],
   ['private', 'dataset:building', 'DeleteDataset', 'uuuu uyuu uynu'],
@@ -48,7 +56,14 @@ const table: readonly Row[] = [
   ['private', 'file:inPlain', 'ViewFile', 'uuyy yyyu uyyy'],
   ['private', 'file:inPlain', 'DeleteFile', 'uunn yynu uynn'],
   ['private', 'file:inTrash', 'ViewFile', 'uuuu uyuu uyyu'],
-  ['private', 'file:inTrash', 'DeleteFile', 'uuuu yyuu uynu'],
+  ['private', 'file:inTrash', 'DeleteFile', 'uuuu ufuu ufnu'],
+  ['private', 'file:inTrash', 'DeleteDataset', 'uuuu ufuu ufnu'],
+  ['private', 'file:inTrash', 'DownloadFiles', 'uuuu uyuu uyyu'],
+  ['private', 'file:alsoInTrash', 'EditFile', 'uuuu ufuu uffu'],
+  ['private', 'preview:inTrash', 'DeleteFile', 'uuuu ufuu ufnu'],
+  ['private', 'comment:inTrash', 'ViewComments', 'uyuu uyuu uyyu'],
+  ['private', 'comment:inTrash', 'EditComment', 'ufuu ufuu ufnu'],
+  ['private', 'file:inBoth', 'EditFile', 'uuny yynu uyyy'],
   ['private', 'file:inBoth', 'ViewFile', 'uuyy yyyu uyyy'],
   ['private', 'file:orphan', 'ViewFile', 'uuuu uuuu uuuu'],
   ['private', 'file:alone', 'ViewFile', 'uuuu uyuu uyyy'],
@@ -82,7 +97,7 @@ const table: readonly Row[] = [
   ['public', 'user:author', 'EditUser', 'nnnn nynn yynn'],
 ]
 
-const letters: Readonly<Record<string, Verdict>> = { y: 'yes', n: 'no', u: 'unseen' }
+const letters: Readonly<Record<string, Verdict>> = { y: 'yes', n: 'no', u: 'unseen', f: 'frozen' }
 const refOf = (thing: string): Ref => {
   const [kind = '', name = ''] = thing.split(':')
   return { kind: kind as Kind, id: idOf(name) }
@@ -117,6 +132,41 @@ for (const [mode, permission, verdicts] of everywhere)
     const given = Object.values(cast).map(caller => policy.can(caller, permission)[0])
     t.is(given.join(''), verdicts.replaceAll(' ', ''))
   })
+
+test('who asks may say whether a deed changes a thing in the trash, whatever right it takes', async t => {
+  const policy = policyOn(sourcesOf(world), { isPrivate: true })
+  const asked = (caller: string, permission: Permission, trash: 'readable' | 'frozen') =>
+    policy.canOn(cast[caller]!, permission, dataset('trashed'), trash)
+  t.is(await asked('author', 'EditDataset', 'readable'), 'yes')
+  t.is(await asked('author', 'ViewDataset', 'frozen'), 'frozen')
+  t.is(await asked('author', 'DeleteDataset', 'frozen'), 'frozen')
+  t.is(await asked('spaceAdmin', 'DeleteDataset', 'frozen'), 'unseen')
+  t.is(await asked('spaceAdmin', 'EditDataset', 'readable'), 'unseen')
+  const author = cast['author']!
+  const both = [idOf('plain'), idOf('trashed')]
+  t.deepEqual([...(await policy.allowed(author, 'ViewDataset', 'dataset', both))], both)
+  t.deepEqual([...(await policy.allowed(author, 'ViewDataset', 'dataset', both, 'frozen'))], [idOf('plain')])
+})
+
+test('the key of a job learns that what it is about is in the trash, and reads nothing there that its person may not', async t => {
+  const policy = policyOn(sourcesOf(world), { isPrivate: true })
+  const target = { kind: 'file', id: idOf('inTrash') } as const
+  const job = { id: 'job', target, dataset: idOf('trashed') }
+  const late: Caller = { ...cast['editor']!, via: 'key', scope: 'extraction', limits: { job } as never }
+  t.is(await policy.canOn(late, 'AddMetadata', target), 'frozen')
+  t.is(await policy.canOn(late, 'ViewFile', target), 'unseen')
+  t.is(await policy.canOn(late, 'DeleteFile', target), 'unseen')
+  t.is(await policy.canOn(late, 'AddMetadata', { kind: 'collection', id: idOf('trashed') }), 'unseen')
+})
+
+test('what lies in the trash lies there for everybody, and what also hangs on something live does not', async t => {
+  const policy = policyOn(sourcesOf(world))
+  const isThere = (thing: string) => policy.isInTrash(refOf(thing))
+  for (const thing of ['dataset:trashed', 'file:inTrash', 'file:alsoInTrash', 'preview:inTrash']) t.true(await isThere(thing), thing)
+  for (const thing of ['dataset:plain', 'file:inBoth', 'file:alone', 'file:orphan', 'dataset:building', 'file:none']) {
+    t.false(await isThere(thing), thing)
+  }
+})
 
 test('a malformed id is answered like an unknown one and never reaches the store', async t => {
   const reads = { count: 0 }
@@ -194,20 +244,18 @@ test('a failing store is an error, not a refusal', async t => {
   await t.throwsAsync(policyOn({ all: () => [broken] }).canOn(cast['author']!, 'ViewDataset', dataset('plain')), { message: 'away' })
 })
 
-test('a verdict on a dataset costs less than a tenth of a millisecond', async t => {
+test('a verdict on a dataset reads it once, and nothing else', async t => {
   const rights = { author: idOf('author'), spaces: lab, isPublic: false, state: 'live' } as const
-  const policy = policyOn({ all: () => [{ kind: 'dataset', rightsOf: async ids => new Map([[ids[0]!, rights]]) }] }, { isPrivate: true })
+  const read: (readonly string[])[] = []
+  const rightsOf = async (ids: readonly string[]) => {
+    read.push(ids)
+    return new Map([[ids[0]!, rights]])
+  }
+  const policy = policyOn({ all: () => [{ kind: 'dataset', rightsOf }] }, { isPrivate: true })
   const busy = someone(
     'busy',
     Array.from({ length: 300 }, (_, at) => member(`s${at}`, 'Viewer')),
   )
-  const batches: number[] = []
-  for (let batch = 0; batch < 20; batch += 1) {
-    const startedAt = performance.now()
-    for (let turn = 0; turn < 100; turn += 1) await policy.canOn(busy, 'ViewDataset', dataset('plain'))
-    batches.push((performance.now() - startedAt) / 100)
-  }
-  // The best batch: the others were held up by what else the machine does.
-  t.log(`${(Math.min(...batches) * 1000).toFixed(1)} µs`)
-  t.true(Math.min(...batches) < 0.1)
+  await policy.canOn(busy, 'ViewDataset', dataset('plain'))
+  t.deepEqual(read, [[dataset('plain').id]])
 })

@@ -1,6 +1,7 @@
 import {
   and,
   type Caller,
+  type CallerJob,
   type Contributions,
   configPort,
   eq,
@@ -15,12 +16,14 @@ import {
   RightsOf,
   type SearchScope,
   s,
+  type TrashRule,
   type Verdict,
   type Where,
   wire,
 } from 'pounce/sdk'
 import { Decision } from './decision.ts'
 import { Explanation } from './explanation.ts'
+import { JobKeyScope } from './job-key-scope.ts'
 import { isOpen, isReading, type Mode } from './mode.ts'
 import { extractionPermissions, placedPermissions, viewPermission } from './permission-sets.ts'
 import { RightsReader } from './rights-graph.ts'
@@ -28,8 +31,11 @@ import { barred, spacesHeld } from './rules.ts'
 import { searchable, searchedSpaces } from './searched-spaces.ts'
 
 export const config = s.Object({
-  allowAnonymousDownload: s.Boolean({ default: false, description: 'Whoever may look at a file may also download it, signed in or not' }),
-  makeGeostreamsPublicReadable: s.Boolean({ default: true, description: 'Anybody may read geostreams, on a private server too' }),
+  allowAnonymousDownload: s.Boolean({
+    default: false,
+    description: 'Anyone who may view a file may download it, anonymous callers included',
+  }),
+  makeGeostreamsPublicReadable: s.Boolean({ default: true, description: 'Anyone may read geostreams, on a private server too' }),
 })
 type Settings = s.Static<typeof config>
 
@@ -53,20 +59,30 @@ export class ResourcePolicy implements Policy {
     return this.#withoutResource(caller, permission).verdict
   }
 
-  async canOn(caller: Caller, permission: Permission, ref: Ref): Promise<Verdict> {
-    const graph = await this.#reader.read(ref.kind, [ref.id])
-    return new Decision(this.#mode, graph, caller).verdict(permission, ref)
+  async canOn(caller: Caller, permission: Permission, ref: Ref, trash?: TrashRule): Promise<Verdict> {
+    return (await this.#decision(caller, ref.kind, [ref.id])).verdict(permission, ref, trash)
   }
 
-  async allowed(caller: Caller, permission: Permission, kind: Kind, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  async allowed(
+    caller: Caller,
+    permission: Permission,
+    kind: Kind,
+    ids: readonly string[],
+    trash?: TrashRule,
+  ): Promise<ReadonlySet<string>> {
     if (ids.length === 0) return new Set()
-    const graph = await this.#reader.read(kind, ids)
-    const decision = new Decision(this.#mode, graph, caller)
-    return new Set(ids.filter(id => decision.verdict(permission, { kind, id }) === 'yes'))
+    const decision = await this.#decision(caller, kind, ids)
+    return new Set(ids.filter(id => decision.verdict(permission, { kind, id }, trash) === 'yes'))
+  }
+
+  async isInTrash(ref: Ref): Promise<boolean> {
+    return (await this.#reader.read(ref.kind, [ref.id])).isInTrash(ref)
   }
 
   visibleTo(caller: Caller, permission: Permission): Where | 'all' | 'nothing' {
     if (barred(caller, permission)) return 'nothing'
+    // Such a key sees single things and what hangs on them, never a list of everything.
+    if (caller.limits?.job) return 'nothing'
     const held = this.#heldBy(caller, permission)
     const limit = caller.limits?.spaces
     if (limit === undefined || held === 'nothing') return held
@@ -95,6 +111,7 @@ export class ResourcePolicy implements Policy {
   searchScope(caller: Caller): SearchScope {
     if (searchable.every(({ permission }) => barred(caller, permission) !== undefined))
       return { all: false, spaces: [], includePublic: false }
+    if (caller.limits?.job) return { all: false, spaces: [], includePublic: false }
     const limit = caller.limits?.spaces
     if (isSuperAdmin(caller) || !this.isPrivate || caller.via === 'service') {
       return limit === undefined ? { all: true } : { all: false, spaces: [...limit], includePublic: false }
@@ -117,11 +134,20 @@ export class ResourcePolicy implements Policy {
       const { verdict, because } = this.#withoutResource(caller, permission)
       return { verdict, because: [because] }
     }
-    const graph = await this.#reader.read(ref.kind, [ref.id])
-    const seen = new Decision(this.#mode, graph, reader)
+    const seen = await this.#decision(reader, ref.kind, [ref.id])
     const isShown = (each: Ref): boolean =>
       (each.kind === ref.kind && each.id === ref.id) || seen.verdict(viewPermission[each.kind], each) === 'yes'
-    return new Explanation(new Decision(this.#mode, graph, caller), isShown).of(permission, ref)
+    return new Explanation(await this.#decision(caller, ref.kind, [ref.id]), isShown).of(permission, ref)
+  }
+
+  async #decision(caller: Caller, kind: Kind, ids: readonly string[]): Promise<Decision> {
+    const graph = await this.#reader.read(kind, ids)
+    const job = caller.limits?.job
+    return new Decision(this.#mode, graph, caller, job && (await this.#reachOf(job)))
+  }
+
+  async #reachOf(job: CallerJob): Promise<JobKeyScope> {
+    return new JobKeyScope(job, await this.#reader.read('file', job.dataset === undefined ? [] : [job.target.id]))
   }
 
   #withoutResource(caller: Caller, permission: Permission): { verdict: Verdict; because: string } {

@@ -46,6 +46,21 @@ export class RightsGraph {
     return steps
   }
 
+  /** True of a thing that is trashed itself, or hangs on what is in the trash and on nothing else. */
+  isInTrash(ref: Ref): boolean {
+    if (!this.exists(ref)) return false
+    const open: Ref[] = [ref]
+    const seen = new Set<string>()
+    for (const each of open) {
+      const rights = this.of(each)
+      if (!rights || rights.state === 'trashed' || seen.has(keyOf(each))) continue
+      if (isTop(rights)) return false
+      seen.add(keyOf(each))
+      open.push(...(rights.parents ?? []))
+    }
+    return true
+  }
+
   /** False for a thing without a record, and for one that hangs only on things that do not exist: the cascade has not come there yet. */
   exists(ref: Ref): boolean {
     const key = keyOf(ref)

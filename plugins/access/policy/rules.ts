@@ -10,9 +10,10 @@ import {
   readingPermissions,
   verbOf,
 } from 'pounce/sdk'
-import type { Asker } from './asker.ts'
+import type { CallerRoles } from './caller-roles.ts'
 import { isOpen, isReading, type Mode, roleHolds } from './mode.ts'
-import { extractionPermissions, readOnlyPermissions } from './permission-sets.ts'
+import { extractionPermissions, jobPermissions, readOnlyPermissions } from './permission-sets.ts'
+import type { Step } from './rights-graph.ts'
 
 /** Why a caller has a right on one thing. */
 export type Ground =
@@ -56,7 +57,9 @@ export const barred = (caller: Caller, permission: Permission): string | undefin
   const status = caller.user?.status
   if (status === 'Inactive') return 'Account is not activated'
   if (status === 'ReadOnly' && !readOnlyPermissions.has(permission)) return 'Account is ReadOnly'
-  if (caller.scope === 'extraction' && !extractionPermissions.has(permission)) return `An extraction key does not hold ${permission}`
+  if (caller.limits?.job) {
+    if (!jobPermissions.has(permission)) return `The key of a job does not hold ${permission}`
+  } else if (caller.scope === 'extraction' && !extractionPermissions.has(permission)) return `An extraction key does not hold ${permission}`
   return caller.limits && beyondVerbs(caller.limits, permission)
 }
 
@@ -64,10 +67,19 @@ export const barred = (caller: Caller, permission: Permission): string | undefin
 export const spacesHeld = (mode: Mode, { user }: Caller, permission: Permission): ReadonlySet<string> =>
   new Set(user?.memberships.filter(held => roleHolds(mode, held, permission)).map(held => held.space))
 
-/** True when roles in spaces count for this permission on a thing in this state. */
-const rolesCount = (permission: Permission, kind: Kind, state: Rights['state']): boolean => {
+/** The right to delete a thing that can be in the trash for good, and to take it back from there. */
+const purgingPermission: Readonly<Partial<Record<Kind, Permission>>> = { dataset: 'DeleteDataset', collection: 'DeleteCollection' }
+
+/** True of kinds that go to the trash as a whole. */
+export const isPurgeable = (kind: Kind): boolean => purgingPermission[kind] !== undefined
+
+/** True of what is done to a trashed thing as a whole. */
+export const isPurging = (permission: Permission, kind: Kind): boolean => purgingPermission[kind] === permission
+
+/** True when roles in spaces count for this permission on a thing in this state, or on what lies below it. */
+const rolesCount = (permission: Permission, kind: Kind, state: Rights['state'], isBelow: boolean): boolean => {
   if (state === 'importing') return false
-  if (state === 'trashed') return permission.startsWith('Delete')
+  if (state === 'trashed') return !isBelow && isPurging(permission, kind)
   // EditUser in a space is about its members, not about their accounts (reference, api-platform §5: "allow self or admin").
   return kind !== 'user' || readingPermissions.has(permission)
 }
@@ -76,7 +88,7 @@ const rolesCount = (permission: Permission, kind: Kind, state: Rights['state']):
  * The first rule that gives the caller the permission on a thing that exists, from what the thing says of itself.
  * A thing with parents is public, open or served only through them.
  */
-export const groundOn = (asker: Asker, permission: Permission, kind: Kind, rights: Rights): Ground | undefined => {
+export const groundOn = (asker: CallerRoles, permission: Permission, { ref: { kind }, rights, below }: Step): Ground | undefined => {
   const { caller, mode } = asker
   if (barred(caller, permission)) return undefined
   if (isSuperAdmin(caller)) return grounds.superadmin
@@ -84,7 +96,7 @@ export const groundOn = (asker: Asker, permission: Permission, kind: Kind, right
   if (kind === 'user' && caller.limits && !readingPermissions.has(permission)) return undefined
   if (caller.user !== undefined && caller.user.id === rights.author) return grounds.author
   if (kind === 'user' && isServerAdmin(caller)) return grounds.administrator
-  const membership = rolesCount(permission, kind, rights.state) ? asker.roleIn(rights.spaces, permission) : undefined
+  const membership = rolesCount(permission, kind, rights.state, below !== undefined) ? asker.roleIn(rights.spaces, permission) : undefined
   if (membership) return { rule: 'role', membership }
   if (rights.state !== 'live' || (rights.parents !== undefined && rights.parents.length > 0)) return undefined
   if (caller.via === 'service') return grounds.service

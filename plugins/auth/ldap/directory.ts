@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import type { Client } from 'ldapts'
-import { Invalid, Log, Problem, port, Unavailable, wire } from 'pounce/sdk'
+import { Invalid, Log, Problem, Unavailable, wire } from 'pounce/sdk'
 import { Config, type LdapConfig } from './config.ts'
 
 type Library = typeof import('ldapts')
@@ -11,10 +11,10 @@ const maxConnections = 100
 
 /** Refuses settings that cannot work, with a message that names the setting. */
 const checkConfig = ({ url, baseDn, bindDn, bindPassword }: LdapConfig): void => {
-  if (url === undefined) throw new Invalid('auth.ldap.url: name the directory, such as `ldaps://ldap.example.org`')
-  if (baseDn === undefined) throw new Invalid('auth.ldap.baseDn: say where people are looked for, such as `ou=people,dc=example,dc=org`')
+  if (url === undefined) throw new Invalid('auth.ldap.url is required, such as `ldaps://ldap.example.org`')
+  if (baseDn === undefined) throw new Invalid('auth.ldap.baseDn is required, such as `ou=people,dc=example,dc=org`')
   if ((bindDn === undefined) !== (bindPassword === undefined))
-    throw new Invalid('auth.ldap.bindDn and auth.ldap.bindPassword belong together: set both, or none when anybody may look people up')
+    throw new Invalid('auth.ldap.bindDn and auth.ldap.bindPassword must be set together; set neither for an anonymous bind')
 }
 
 /** The way to the directory: a connection for each sign-in, which changes whom the connection speaks for. */
@@ -46,10 +46,10 @@ export class Directory {
     await this.withConnection(async () => undefined)
   }
 
-  /** Makes a connection that speaks for `bindDn`, and closes it afterwards. Rejects with `Unavailable` when the directory is away or does not know us. */
+  /** Makes a connection that speaks for `bindDn`, and closes it afterwards. Rejects with `Unavailable` when the directory is unavailable or does not know us. */
   async withConnection<T>(work: (client: Client, library: Library) => Promise<T>): Promise<T> {
     if (!this.#library) throw new Error('auth.ldap was not started')
-    if (this.#open >= maxConnections) throw new Unavailable('Too many people are signing in right now')
+    if (this.#open >= maxConnections) throw new Unavailable('Too many concurrent sign-ins')
     this.#open += 1
     const client = this.#connect(this.#library)
     try {
@@ -57,11 +57,11 @@ export class Directory {
       return await work(client, this.#library)
     } catch (error) {
       if (error instanceof Problem) throw error
-      this.#log.error('The directory did not answer as it should', { cause: error })
-      throw new Unavailable('The directory of accounts cannot be reached', { cause: error })
+      this.#log.error('Unexpected response from the LDAP directory', { cause: error })
+      throw new Unavailable('The LDAP directory is unreachable', { cause: error })
     } finally {
       this.#open -= 1
-      await client.unbind().catch((error: unknown) => this.#log.debug('A connection to the directory was closed already', { cause: error }))
+      await client.unbind().catch((error: unknown) => this.#log.debug('An LDAP connection was already closed', { cause: error }))
     }
   }
 
@@ -73,7 +73,7 @@ export class Directory {
       timeout: timeoutMs,
       connectTimeout: timeoutMs,
       ...(url.startsWith('ldaps:') ? { tlsOptions: this.#tls() } : {}),
-      // The library connects anew by itself, and a new connection is neither encrypted nor does it speak for anybody.
+      // The library connects again by itself, and a new connection is neither encrypted nor does it speak for anybody.
       createConnection: ((...options: Parameters<typeof connect>) => {
         if (!isFirst) throw new Unavailable('The directory closed the connection')
         isFirst = false
@@ -91,11 +91,9 @@ export class Directory {
     if (url.startsWith('ldap:') && startTls) await client.startTLS(this.#tls())
     await client.bind(bindDn, bindPassword).catch((error: unknown) => {
       if (!(error instanceof InvalidCredentialsError)) throw error
-      this.#log.error('The directory does not take auth.ldap.bindDn and auth.ldap.bindPassword')
-      throw new Unavailable('The directory of accounts cannot be asked', { cause: error })
+      this.#log.error('The LDAP directory rejects auth.ldap.bindDn and auth.ldap.bindPassword')
+      throw new Unavailable('The LDAP directory rejected the search', { cause: error })
     })
   }
 }
 wire(Directory, Config, Log)
-
-export const LdapDirectory = port<Directory>('auth.ldap.directory')

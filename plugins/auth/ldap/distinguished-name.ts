@@ -1,6 +1,7 @@
 /** A DN in one form, for comparing: directories do not mind case, nor blanks around `,` and `=`. */
 export const plainDn = (dn: string): string =>
   dn
-    .trim()
     .toLowerCase()
-    .replace(/\s*([,=+])\s*/g, '$1')
+    .split(/([,=+])/)
+    .map(part => part.trim())
+    .join('')

@@ -5,7 +5,7 @@ import { createServer as createTlsServer } from 'node:tls'
 import test, { type ExecutionContext } from 'ava'
 import { Unavailable } from 'pounce/sdk'
 import { liveTests, passwordProviderContract } from 'pounce/sdk/testing'
-import { keptLog, tempFolder } from '../../../core/testing-fixtures/boot.ts'
+import { keptLog, tempFolder } from '../../../core/kernel/fixtures/boot.ts'
 import { certificateFor } from '../../../test/support/certificate.ts'
 import { flakyProxy } from '../../../test/support/flaky-proxy.ts'
 import { accountsOf, newGroup, newPerson, newReferral, newUnit, root } from './test-directory.ts'
@@ -74,7 +74,7 @@ live('a name that two entries answer to, and an entry without an address, open n
   t.is(lines.length, 2)
 })
 
-live('a directory that is away, silent or does not know us is no wrong password', async t => {
+live('a directory that is unavailable, silent or does not know us is no wrong password', async t => {
   const { email, password } = await newPerson(url('LDAP'), 'a good password')
   const { provider: unknown, directory } = await accountsOf(url('LDAP'), { bindPassword: 'wrong' })
   await t.throwsAsync(unknown.password(email, password), { instanceOf: Unavailable })

@@ -1,7 +1,7 @@
 import type { Client, Entry } from 'ldapts'
 import { type AuthProvider, Log, type VerifiedIdentity, wire } from 'pounce/sdk'
 import { Config, type LdapConfig } from './config.ts'
-import { type Directory, LdapDirectory } from './directory.ts'
+import { Directory } from './directory.ts'
 import { plainDn } from './distinguished-name.ts'
 import { fillFilter } from './fill-filter.ts'
 
@@ -74,7 +74,7 @@ export class LdapAccounts implements AuthProvider {
         if (error instanceof SizeLimitExceededError) return { searchEntries: [] }
         throw error
       })
-    if (searchEntries.length > 1) this.#log.warn('Two entries of the directory answer to one name: nobody can sign in by it', { login })
+    if (searchEntries.length > 1) this.#log.warn('Several LDAP entries match one login name; sign-in refused', { login })
     return searchEntries.length === 1 ? searchEntries[0] : undefined
   }
 
@@ -113,7 +113,7 @@ export class LdapAccounts implements AuthProvider {
     const subject = idOf(entry, idAttribute)
     const [email] = valuesOf(entry, emailAttribute)
     if (email === undefined || !subject) {
-      this.#log.warn('An entry of the directory has no e-mail address, or not the attribute that names it: its owner cannot sign in', {
+      this.#log.warn('An LDAP entry has no email address or no id attribute; sign-in refused', {
         entry: entry.dn,
         attributes: [emailAttribute, idAttribute],
       })
@@ -124,4 +124,4 @@ export class LdapAccounts implements AuthProvider {
     return { provider: this.id, subject, email, isEmailVerified: trustsEmail, firstName, lastName, groups }
   }
 }
-wire(LdapAccounts, Config, LdapDirectory, Log)
+wire(LdapAccounts, Config, Directory, Log)

@@ -1,6 +1,6 @@
 import { type StatusPart, wire } from 'pounce/sdk'
 import { Config, type LdapConfig } from './config.ts'
-import { type Directory, LdapDirectory } from './directory.ts'
+import { Directory } from './directory.ts'
 
 /** Whether the directory answers, for the status page. */
 export class LdapStatus implements StatusPart {
@@ -17,4 +17,4 @@ export class LdapStatus implements StatusPart {
     await this.#directory.health()
   }
 }
-wire(LdapStatus, Config, LdapDirectory)
+wire(LdapStatus, Config, Directory)

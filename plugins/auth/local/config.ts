@@ -4,32 +4,32 @@ const page = (preset: string) =>
   s.String({
     default: preset,
     pattern: '^/[^\\s?#]*$',
-    description: 'Path below the base URL to which its mail leads, with `?token=`; a page of a web interface, or the door of the API',
+    description: 'Path of the web page that emailed links lead to, with `?token=`, relative to the base URL',
   })
 
 export const config = s.Object({
-  signUp: s.Boolean({ default: true, description: 'People may make an account by a link that is sent to their e-mail address' }),
+  signUp: s.Boolean({ default: true, description: 'Allow sign-up by an emailed link' }),
   registerThroughAdmins: s.Boolean({
     default: true,
-    description: 'An account that somebody signs up for waits until a server admin activates it',
+    description: 'New accounts need approval by a server admin',
   }),
   linkHours: s.Integer({
     default: 24,
     minimum: 1,
     maximum: 720,
-    description: 'For so long a link that was sent by mail can be used, once',
+    description: 'Lifetime of an emailed link, in hours; it works once',
   }),
   linksPerAddress: s.Integer({
     default: 5,
     minimum: 1,
     maximum: 1000,
-    description: 'How often in 15 minutes a link may be asked for with one e-mail address',
+    description: 'Maximum number of links requested per email address in 15 minutes',
   }),
   linksPerNetwork: s.Integer({
     default: 30,
     minimum: 1,
     maximum: 100_000,
-    description: 'How often in 15 minutes links may be asked for, and wrong ones tried, from one network',
+    description: 'Maximum number of links requested, and of wrong links tried, per network in 15 minutes',
   }),
   signUpPage: page('/api/signup/finish'),
   resetPage: page('/api/password/reset/finish'),

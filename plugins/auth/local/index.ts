@@ -1,27 +1,22 @@
-import { AuthProviders, definePlugin, on, provide, SignUpWays } from 'pounce/sdk'
+import { AuthProviders, definePlugin, on, PersonalDataSources, provide, SignUpWays } from 'pounce/sdk'
 import { links } from './collections.ts'
 import { config } from './config.ts'
 import { InvitedSignUps } from './invited.ts'
-import { Linked, LinkedAccounts } from './linked-accounts.ts'
 import { LocalAccounts } from './local-accounts.ts'
-import { Links, MailLinks } from './mail-links.ts'
+import { MailLinks } from './mail-links.ts'
+import { PersonalMailLinks } from './personal-data.ts'
 import * as routes from './routes.ts'
-import { SendLink } from './send-link.ts'
+import { SendMailLink } from './send-mail-link.ts'
 
 const hourMs = 3_600_000
 
 export const plugin = definePlugin({
   id: 'auth.local',
-  summary: 'Accounts with a password that this server keeps: signing up, signing in, setting another password.',
+  summary: 'Accounts with a local password: sign-up, sign-in and password reset.',
   config,
-  provides: [
-    provide(AuthProviders, LocalAccounts),
-    provide(Links, MailLinks),
-    provide(Linked, LinkedAccounts),
-    provide(SignUpWays, InvitedSignUps),
-  ],
+  provides: [provide(AuthProviders, LocalAccounts), provide(SignUpWays, InvitedSignUps), provide(PersonalDataSources, PersonalMailLinks)],
   routes,
   collections: [links],
-  handlers: [on('account-link.requested', SendLink)],
+  handlers: [on('account-link.requested', SendMailLink, 'send-link')],
   periodic: [{ name: 'forget-links', everyMs: hourMs, task: MailLinks }],
 })

@@ -1,6 +1,6 @@
 import { configPort, Installation, type SignUpWay, wire } from 'pounce/sdk'
 import { config, type Settings } from './config.ts'
-import { Links, type MailLinks } from './mail-links.ts'
+import { MailLinks } from './mail-links.ts'
 
 /** Lets people who are invited sign up with the mail that invites them. */
 export class InvitedSignUps implements SignUpWay {
@@ -19,4 +19,4 @@ export class InvitedSignUps implements SignUpWay {
     return signUp ? `${this.#installation.baseUrl}${signUpPage}?token=${await this.#links.make(email, days)}` : undefined
   }
 }
-wire(InvitedSignUps, configPort(config), Links, Installation)
+wire(InvitedSignUps, configPort(config), MailLinks, Installation)

@@ -1,19 +1,6 @@
-import {
-  CommitConflict,
-  configPort,
-  eq,
-  event,
-  Forbidden,
-  Passwords,
-  port,
-  type Stored,
-  Taken,
-  type UserRecord,
-  Users,
-  wire,
-} from 'pounce/sdk'
+import { CommitConflict, configPort, eq, event, Forbidden, Passwords, type Stored, Taken, type UserRecord, Users, wire } from 'pounce/sdk'
 import { config, type Settings } from './config.ts'
-import { Links, type MailLinks, stampOf } from './mail-links.ts'
+import { MailLinks, stampOf } from './mail-links.ts'
 
 /** What somebody who signs up says of themselves. */
 export interface NewAccount {
@@ -38,7 +25,7 @@ export class LinkedAccounts {
 
   /** `Forbidden` where nobody signs up by themselves. */
   requireSignUp(): void {
-    if (!this.#settings.signUp) throw new Forbidden('Nobody signs up here by themselves; a server admin makes accounts')
+    if (!this.#settings.signUp) throw new Forbidden('Sign-up is disabled; a server admin creates accounts')
   }
 
   /** Makes the account of a link, which is spent with that; of two who come at once one gets it. */
@@ -81,7 +68,4 @@ export class LinkedAccounts {
     return { link, user }
   }
 }
-wire(LinkedAccounts, configPort(config), Links, Users)
-
-/** Inside this plugin: what links are for. */
-export const Linked = port<LinkedAccounts>('local.linked')
+wire(LinkedAccounts, configPort(config), MailLinks, Users)

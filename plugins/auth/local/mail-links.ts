@@ -9,7 +9,6 @@ import {
   Forbidden,
   Ids,
   Knocks,
-  port,
   range,
   removeFound,
   type Stored,
@@ -102,7 +101,7 @@ export class MailLinks {
 
   async refuse(address: string, cause?: unknown): Promise<never> {
     await this.#knocks.knock('wrong link', { address }, { perNetwork: this.#settings.linksPerNetwork })
-    throw new Forbidden('This link is not valid any more; ask for another one', cause === undefined ? {} : { cause })
+    throw new Forbidden('This link is no longer valid; request a new one', cause === undefined ? {} : { cause })
   }
 
   /** From now on the link opens nothing. Twice is no error. */
@@ -128,6 +127,3 @@ export class MailLinks {
   }
 }
 wire(MailLinks, configPort(config), DocumentStore, Knocks, Ids, Clock)
-
-/** Inside this plugin: the links. */
-export const Links = port<MailLinks>('local.links')

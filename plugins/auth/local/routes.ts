@@ -1,28 +1,28 @@
 import { checkedEmail, Forbidden, Invalid, isMailAddress, routesFor, s, TooMany, Unavailable } from 'pounce/sdk'
-import { Linked } from './linked-accounts.ts'
-import { Links } from './mail-links.ts'
+import { LinkedAccounts } from './linked-accounts.ts'
+import { MailLinks } from './mail-links.ts'
 
-const route = routesFor('users', { links: Links, linked: Linked })
+const route = routesFor('users', { links: MailLinks, linked: LinkedAccounts })
 
 const quiet = { 'cache-control': 'no-store' }
 const wish = s.Object({ email: s.String({ minLength: 3, maxLength: 254 }) })
-const token = s.String({ minLength: 1, maxLength: 200, description: 'From the link in the mail' })
+const token = s.String({ minLength: 1, maxLength: 200, description: 'Token of the emailed link' })
 const password = s.String({ maxLength: 4000, description: '8 to 1,000 characters' })
 const Opened = s.Object({ email: s.String(), expires: s.String({ description: 'ISO 8601, UTC' }) })
 
 /** Text that mail can be sent to, in the form in which accounts have it. */
 const mailAddress = (text: string): string => {
   const email = checkedEmail(text)
-  if (!isMailAddress(email)) throw new Invalid('email must be an address such as ada@example.org')
+  if (!isMailAddress(email)) throw new Invalid('email must be an email address such as ada@example.org')
   return email
 }
 
 export const signUp = route({
   method: 'POST',
   path: '/api/signup',
-  summary: 'Ask for a link by mail with which to make an account',
+  summary: 'Request a sign-up link by email',
   description:
-    'The answer is the same whether there is an account for the address or not; then the mail says so. An addition to Clowder 1.x, which has this on its web pages only.',
+    'The response does not reveal whether the address has an account; the email does. An addition to Clowder 1.x, which has this on web pages only.',
   permission: 'anyone',
   ignoresCredentials: true,
   body: wish,
@@ -38,8 +38,8 @@ export const signUp = route({
 export const getSignUp = route({
   method: 'GET',
   path: '/api/signup/finish',
-  summary: 'What a link to sign up is for',
-  description: 'Looking at it does not use it up.',
+  summary: 'Show the sign-up form of an emailed link',
+  description: 'Does not use up the link.',
   permission: 'anyone',
   ignoresCredentials: true,
   query: s.Object({ token }),
@@ -55,18 +55,21 @@ export const getSignUp = route({
 export const finishSignUp = route({
   method: 'POST',
   path: '/api/signup/finish',
-  summary: 'Make an account with a link that came by mail',
+  summary: 'Complete sign-up with an emailed link',
   description:
-    'Works once. Where admins approve accounts (`registerThroughAdmins`), the new one is not active until then, and they are told. Signing in comes after.',
+    'Works once. If new accounts need approval (`registerThroughAdmins`), the account is inactive until an admin approves it, and the admins are notified. Sign in afterwards.',
   permission: 'anyone',
   ignoresCredentials: true,
-  body: s.Object({
-    token,
-    firstName: s.line(200),
-    lastName: s.line(200),
-    password,
-    acceptTerms: s.Optional(s.Boolean({ description: 'Accepts the terms of service (`GET /api/configuration`) at once' })),
-  }),
+  body: s.model(
+    'SignUp',
+    s.Object({
+      token,
+      firstName: s.line(200),
+      lastName: s.line(200),
+      password,
+      acceptTerms: s.Optional(s.Boolean({ description: 'Accept the terms of service (`GET /api/configuration`) as well' })),
+    }),
+  ),
   responses: { 200: s.Object({ id: s.id(), isActive: s.Boolean() }) },
   throws: [Invalid, Forbidden, TooMany, Unavailable],
   async handle({ body, address }, { linked }) {
@@ -79,8 +82,8 @@ export const finishSignUp = route({
 export const askForReset = route({
   method: 'POST',
   path: '/api/password/reset',
-  summary: 'Ask for a link by mail with which to set another password',
-  description: 'The answer is the same whether there is an account for the address or not.',
+  summary: 'Request a password reset link by email',
+  description: 'The response does not reveal whether the address has an account.',
   permission: 'anyone',
   ignoresCredentials: true,
   body: wish,
@@ -95,8 +98,8 @@ export const askForReset = route({
 export const getReset = route({
   method: 'GET',
   path: '/api/password/reset/finish',
-  summary: 'Whose password a link sets',
-  description: 'Looking at it does not use it up.',
+  summary: 'Show the password reset form of an emailed link',
+  description: 'Does not use up the link.',
   permission: 'anyone',
   ignoresCredentials: true,
   query: s.Object({ token }),
@@ -111,12 +114,15 @@ export const getReset = route({
 export const finishReset = route({
   method: 'POST',
   path: '/api/password/reset/finish',
-  summary: 'Set another password with a link that came by mail',
+  summary: 'Reset the password with an emailed link',
   description:
-    'Works once. Ends all sessions of the account and every other such link; keys stay unless `revokeKeys` is true. A mail tells the owner.',
+    'Works once. Ends all sessions of the account and invalidates its other reset links; API keys stay valid unless `revokeKeys` is true. The owner is notified by email.',
   permission: 'anyone',
   ignoresCredentials: true,
-  body: s.Object({ token, password, revokeKeys: s.Optional(s.Boolean({ description: 'All API keys of the account end as well' })) }),
+  body: s.model(
+    'PasswordReset',
+    s.Object({ token, password, revokeKeys: s.Optional(s.Boolean({ description: 'Also revoke all API keys of the account' })) }),
+  ),
   responses: { 200: s.success() },
   throws: [Invalid, Forbidden, TooMany, Unavailable],
   async handle({ body, address }, { linked }) {

@@ -1,44 +1,44 @@
 import { configPort, s } from 'pounce/sdk'
 
-const claim = (name: string, holds: string) => s.String({ default: name, minLength: 1, description: `Claim that holds ${holds}` })
+const claim = (name: string, holds: string) => s.String({ default: name, minLength: 1, description: `Claim with ${holds}` })
 
 const provider = s.Object({
-  label: s.String({ minLength: 1, maxLength: 100, description: 'What people read who choose where to sign in' }),
+  label: s.String({ minLength: 1, maxLength: 100, description: 'Label on the sign-in page' }),
   issuer: s.String({
     pattern: '^https?://[^\\s?#@]+$',
-    description: 'Address of the provider as it writes it itself; plain http on this machine only',
+    description: 'Issuer URL of the provider, exactly as the provider states it; plain http on this machine only',
   }),
-  clientId: s.String({ minLength: 1, description: 'Who we are at the provider' }),
-  clientSecret: s.Optional(s.String({ minLength: 1, secret: true, description: 'Belongs to `clientId`. Default: a public client' })),
+  clientId: s.String({ minLength: 1, description: 'OAuth client id' }),
+  clientSecret: s.Optional(s.String({ minLength: 1, secret: true, description: 'OAuth client secret. Default: a public client' })),
   clientAuthentication: s.Union([s.Literal('basic'), s.Literal('post')], {
     default: 'basic',
-    description: 'How the secret is sent: in a header, or in the body',
+    description: 'How the client secret is sent: in a header or in the body',
   }),
-  scopes: s.Array(s.String({ pattern: '^\\S+$' }), { default: ['openid', 'profile', 'email'], description: 'What is asked for' }),
+  scopes: s.Array(s.String({ pattern: '^\\S+$' }), { default: ['openid', 'profile', 'email'], description: 'OAuth scopes to request' }),
   parameters: s.Record(s.String(), s.String(), {
     default: {},
-    description: 'Sent along when a browser is sent to the provider, such as `selected_idp`',
+    description: 'Extra parameters of the authorization request, such as `selected_idp`',
   }),
   alsoAt: s.Array(s.String({ pattern: '^https?://[^\\s/?#@]+$' }), {
     default: [],
-    description: 'Further servers on which the provider may have its endpoints, such as `https://oauth2.googleapis.com`',
+    description: 'Other servers that may host endpoints of the provider, such as `https://oauth2.googleapis.com`',
   }),
-  emailClaim: claim('email', 'the e-mail address; the same with `_verified` says whether it was checked'),
+  emailClaim: claim('email', 'the email address; the claim with the suffix `_verified` says whether it is verified'),
   firstNameClaim: claim('given_name', 'the first name'),
   lastNameClaim: claim('family_name', 'the last name'),
-  groupsClaim: claim('groups', 'the groups of a person; dots lead into objects, such as `realm_access.roles`'),
+  groupsClaim: claim('groups', 'the groups of a person; a dot is a path into objects, such as `realm_access.roles`'),
   onlyGroups: s.Array(s.String({ minLength: 1 }), {
     default: [],
-    description: 'Only members of one of these groups may sign in. Default: everybody',
+    description: 'Only members of one of these groups may sign in. Default: everyone',
   }),
   trustsEmail: s.Boolean({
     default: false,
-    description: 'Every e-mail address of the provider was checked, though it does not say so of each',
+    description: 'All email addresses of the provider are verified, even without the claim `email_verified`',
   }),
   audience: s.Optional(
     s.String({
       minLength: 1,
-      description: 'Programs may send access tokens of the provider that are meant for this audience. Default: none',
+      description: 'Accept access tokens of the provider with this audience as API credentials. Default: none',
     }),
   ),
 })
@@ -47,18 +47,18 @@ export const config = s.Object({
   providers: s.Record(s.String(), provider, {
     default: {},
     description:
-      'Where people can sign in, any number. The name (lower-case letters, digits and dashes) is part of addresses, and what accounts remember: never change it',
+      'Sign-in providers by name. The name (lower-case letters, digits and dashes) is part of URLs and stored in accounts: never change it',
   }),
   algorithms: s.Array(s.String({ pattern: '^([RPE]S(256|384|512)|EdDSA|Ed25519)$' }), {
     default: ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'],
     minItems: 1,
-    description: 'How tokens may be signed: with keys that the provider publishes, never with a shared secret',
+    description: 'Accepted signature algorithms of tokens: with keys published by the provider, never with a shared secret',
   }),
-  timeoutMs: s.Integer({ default: 5000, minimum: 100, description: 'How long a provider may take for one answer' }),
+  timeoutMs: s.Integer({ default: 5000, minimum: 100, description: 'Response timeout of a provider, in milliseconds' }),
   refetchKeysAfterMs: s.Integer({
     default: 10_000,
     minimum: 0,
-    description: 'Keys of a provider that are not known are looked for at most this often',
+    description: "Minimum interval between fetches of a provider's keys for an unknown key id, in milliseconds",
   }),
 })
 export type OidcConfig = s.Static<typeof config>

@@ -38,7 +38,7 @@ export const fetchAt =
         headers: { 'content-type': answer.contentType },
       })
     } catch (cause) {
-      throw new Unavailable(`${origin} does not answer as it should`, { cause })
+      throw new Unavailable(`Unexpected response from ${origin}`, { cause })
     }
   }
 

@@ -1,12 +1,11 @@
 import { AuthProviders, definePlugin, provide, StatusParts } from 'pounce/sdk'
 import { config } from './config.ts'
-import { Issuers, OidcIssuers } from './issuers.ts'
 import { OidcAccounts } from './oidc-accounts.ts'
 import { OidcStatus } from './oidc-status.ts'
 
 export const plugin = definePlugin({
   id: 'auth.oidc',
-  summary: 'Accounts of OpenID Connect providers, such as an institution, CILogon or ORCID.',
+  summary: 'Sign-in with OpenID Connect providers, such as an institution, CILogon or ORCID.',
   config,
-  provides: [provide(OidcIssuers, Issuers), provide(AuthProviders, OidcAccounts), provide(StatusParts, OidcStatus)],
+  provides: [provide(AuthProviders, OidcAccounts), provide(StatusParts, OidcStatus)],
 })

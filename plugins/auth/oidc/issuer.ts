@@ -11,7 +11,7 @@ export interface Libraries {
 }
 
 const hourMs = 3_600_000
-/** A provider that is away is not asked by everybody who comes along. */
+/** A provider that is unavailable is not asked by everybody who comes along. */
 const restMs = 3000
 /** Clocks differ. */
 const toleranceSeconds = 30
@@ -42,7 +42,7 @@ export class Issuer {
     this.#fetch = fetchAt(fetch, origins, limits.timeoutMs)
   }
 
-  /** Where the endpoints are and who we are there. Rejects with `Unavailable` while the provider is away. */
+  /** Where the endpoints are and who we are there. Rejects with `Unavailable` while the provider is unavailable. */
   async configuration(): Promise<Configuration> {
     return (await this.#discovered()).configuration
   }
@@ -65,20 +65,20 @@ export class Issuer {
       return typeof payload.sub === 'string' && payload.sub !== '' && payload.sub.length <= 255 ? payload : undefined
     } catch (error) {
       if (!(error instanceof jose.errors.JOSEError)) throw error
-      this.#log.debug('a token was refused', { provider: this.provider.name, reason: reasonOf(error) })
+      this.#log.debug('token rejected', { provider: this.provider.name, reason: reasonOf(error) })
       return undefined
     }
   }
 
   /** Answers with `Unavailable` whatever goes wrong for another reason than what was sent. */
   unavailable(cause: unknown): Unavailable {
-    this.#log.error(`The provider ${this.provider.name} does not answer as it should`, { reason: reasonOf(cause) })
-    return new Unavailable(`${this.provider.label} cannot be reached; try again later, or sign in another way`, { cause })
+    this.#log.error(`Unexpected response from the provider ${this.provider.name}`, { reason: reasonOf(cause) })
+    return new Unavailable(`${this.provider.label} is unreachable; try again later, or sign in another way`, { cause })
   }
 
   async #discovered(): Promise<Discovered> {
     if (this.#known && this.#known.until > performance.now()) return this.#known
-    if (this.#restUntil > performance.now()) return this.#orKnown(new Unavailable(`${this.provider.label} cannot be reached right now`))
+    if (this.#restUntil > performance.now()) return this.#orKnown(new Unavailable(`${this.provider.label} is unreachable`))
     this.#asking ??= this.#discover().finally(() => {
       this.#asking = undefined
     })
@@ -113,7 +113,7 @@ export class Issuer {
         },
       )
       const { jwks_uri: address } = configuration.serverMetadata()
-      if (address === undefined) throw new Unavailable('the provider does not say where its keys are')
+      if (address === undefined) throw new Unavailable('the provider publishes no jwks_uri')
       const keys = jose.createRemoteJWKSet(new URL(address), {
         [jose.customFetch]: this.#fetchKeys,
         timeoutDuration: this.#limits.timeoutMs + 1000,
@@ -126,9 +126,9 @@ export class Issuer {
     }
   }
 
-  /** Tokens that are forged must not become as many requests while the provider is away. */
+  /** Tokens that are forged must not become as many requests while the provider is unavailable. */
   readonly #fetchKeys: LibraryFetch = (address, asked) => {
-    if (this.#restUntil > performance.now()) return Promise.reject(new Unavailable('the provider did not answer just now'))
+    if (this.#restUntil > performance.now()) return Promise.reject(new Unavailable('the last request to the provider failed'))
     return this.#fetch(address, asked)
   }
 
@@ -140,8 +140,7 @@ export class Issuer {
         return await keys(header, token)
       } catch (error) {
         if ([JWKSNoMatchingKey, JWKSMultipleMatchingKeys, JOSENotSupported].some(kind => error instanceof kind)) throw error
-        if (this.#restUntil > performance.now())
-          throw new Unavailable(`${this.provider.label} cannot be reached right now`, { cause: error })
+        if (this.#restUntil > performance.now()) throw new Unavailable(`${this.provider.label} is unreachable`, { cause: error })
         this.#restUntil = performance.now() + restMs
         throw this.unavailable(error)
       }

@@ -1,4 +1,4 @@
-import { Fetch, Invalid, Log, port, wire } from 'pounce/sdk'
+import { Fetch, Invalid, Log, wire } from 'pounce/sdk'
 import { Config, type OidcConfig, type ProviderConfig } from './config.ts'
 import { Issuer, type Libraries } from './issuer.ts'
 
@@ -13,7 +13,7 @@ const checkProviders = (providers: readonly ProviderConfig[]): void => {
     if (!/^[a-z][a-z0-9-]{0,39}$/.test(name)) throw new Invalid(`${setting}: a name has up to 40 lower-case letters, digits and dashes`)
     if (takenNames.has(name)) throw new Invalid(`${setting}: ${name} means something else already; choose another name`)
     for (const address of [issuer, ...alsoAt]) {
-      if (!URL.canParse(address)) throw new Invalid(`${setting}: ${address} is no address`)
+      if (!URL.canParse(address)) throw new Invalid(`${setting}: ${address} is not a URL`)
       const { protocol, hostname } = new URL(address)
       if (protocol !== 'https:' && !loopback.test(hostname)) throw new Invalid(`${setting}: ${address} must begin with https://`)
     }
@@ -47,5 +47,3 @@ export class Issuers {
   }
 }
 wire(Issuers, Config, Fetch, Log)
-
-export const OidcIssuers = port<Issuers>('auth.oidc.issuers')

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { Unavailable } from 'pounce/sdk'
 import { bearerProviderContract } from 'pounce/sdk/testing'
-import { keptLog } from '../../../core/testing-fixtures/boot.ts'
+import { keptLog } from '../../../core/kernel/fixtures/boot.ts'
 import { Browser } from '../../../test/support/browser.ts'
 import { fakeIssuer } from '../../../test/support/fake-issuer.ts'
 import { callback, oidcWith } from '../../../test/support/oidc-provider.ts'
@@ -65,7 +65,7 @@ test('forged tokens make the provider be asked for its keys now and then only', 
   t.is(issuer.asked.filter(path => path === '/keys').length, 1)
 })
 
-test('while the provider is away tokens of known keys go on, and forged ones do not knock at its door', async t => {
+test('while the provider is unavailable tokens of known keys go on, and forged ones do not knock at its door', async t => {
   const issuer = await fakeIssuer(t)
   const { accounts } = await oidcWith({ uni: { issuer: issuer.url, audience } })
   t.truthy(await accounts.bearer(await issuer.token({ sub: 'ada', aud: audience })))
@@ -102,7 +102,7 @@ test('what is logged holds neither tokens nor what they say', async t => {
     t.false(JSON.stringify(lines).includes(secret))
 })
 
-test('a provider that is away says nothing about its tokens', async t => {
+test('a provider that is unavailable says nothing about its tokens', async t => {
   const issuer = await fakeIssuer(t)
   const { accounts } = await oidcWith({ uni: { issuer: issuer.url, audience } })
   const token = await issuer.token({ sub: 'ada', aud: audience })

@@ -1,7 +1,7 @@
-import { type AuthProvider, Log, type SignInSite, type VerifiedIdentity, wire } from 'pounce/sdk'
+import { type AuthProvider, defaultJsonLimits, Log, Problem, parseJson, type SignInSite, type VerifiedIdentity, wire } from 'pounce/sdk'
 import { identityOf } from './claims.ts'
-import { type Issuers, OidcIssuers } from './issuers.ts'
-import { OidcSite } from './oidc-site.ts'
+import { Issuers } from './issuers.ts'
+import { OidcProvider } from './oidc-provider.ts'
 
 const maxTokenLength = 16_000
 
@@ -18,7 +18,7 @@ export class OidcAccounts implements AuthProvider {
   }
 
   get sites(): readonly SignInSite[] {
-    this.#sites ??= this.#issuers.all().map(issuer => new OidcSite(issuer, this.#log))
+    this.#sites ??= this.#issuers.all().map(issuer => new OidcProvider(issuer, this.#log))
     return this.#sites
   }
 
@@ -35,7 +35,7 @@ export class OidcAccounts implements AuthProvider {
     return undefined
   }
 }
-wire(OidcAccounts, OidcIssuers, Log)
+wire(OidcAccounts, Issuers, Log)
 
 const plain = (address: string): string => address.replace(/\/$/, '')
 
@@ -43,10 +43,10 @@ const plain = (address: string): string => address.replace(/\/$/, '')
 const issuerIn = (token: string): string | undefined => {
   if (token.length > maxTokenLength || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return undefined
   try {
-    const { iss } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8')) as { readonly iss?: unknown }
+    const { iss } = parseJson(Buffer.from(token.split('.')[1] ?? '', 'base64url'), defaultJsonLimits) as { readonly iss?: unknown }
     return typeof iss === 'string' ? iss : undefined
   } catch (error) {
-    if (error instanceof SyntaxError || error instanceof TypeError) return undefined
+    if (error instanceof Problem || error instanceof TypeError) return undefined
     throw error
   }
 }

@@ -1,5 +1,5 @@
 import { type StatusPart, wire } from 'pounce/sdk'
-import { type Issuers, OidcIssuers } from './issuers.ts'
+import { Issuers } from './issuers.ts'
 
 /** Whether the providers answer, for the status page. */
 export class OidcStatus implements StatusPart {
@@ -18,4 +18,4 @@ export class OidcStatus implements StatusPart {
     await Promise.all(this.#issuers.all().map(issuer => issuer.configuration()))
   }
 }
-wire(OidcStatus, OidcIssuers)
+wire(OidcStatus, Issuers)

@@ -2,8 +2,8 @@ import type { FileHandle } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { crc32 } from 'node:zlib'
 import { type ByteRange, CorruptContent } from 'pounce/sdk'
-import { blockBytes } from './block-sums.ts'
 import { asProblem, readFully } from './disk.ts'
+import { blockBytes } from './disk-block-checksums.ts'
 import { mostBytes, type Transfers } from './transfers.ts'
 
 /** What a stream reads, and what it checks it against. */

@@ -1,4 +1,4 @@
-import { blockBytes } from './block-sums.ts'
+import { blockBytes } from './disk-block-checksums.ts'
 
 /** The polynomial of CRC-32 with its bits the other way round, as in `zlib.crc32`. */
 const polynomial = 0xedb88320

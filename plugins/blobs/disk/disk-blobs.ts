@@ -19,12 +19,12 @@ import {
 import { parseKey } from './blob-key.ts'
 import { checkRange } from './check-range.ts'
 import { asProblem, type Disk, realDisk } from './disk.ts'
-import { FileBlobs } from './file-blobs.ts'
 import type { FileWriter } from './file-writer.ts'
 import { SegmentBlobs, smallBytes } from './segment-blobs.ts'
+import { SingleFileBlobs } from './single-file-blobs.ts'
 
 export const config = s.Object({
-  folder: s.Optional(s.String({ minLength: 1, description: 'Where the bytes are kept. Default: `blobs` in the data folder' })),
+  folder: s.Optional(s.String({ minLength: 1, description: 'Folder of the file contents. Default: `blobs` in the data folder' })),
 })
 const Config = configPort(config)
 
@@ -33,14 +33,14 @@ export class DiskBlobs implements BlobStore {
   readonly #folder: string
   readonly #temporaryFolder: string
   readonly #clock: Clock
-  readonly #big: FileBlobs
+  readonly #big: SingleFileBlobs
   readonly #small: SegmentBlobs
 
   constructor({ folder }: s.Static<typeof config>, installation: Installation, clock: Clock, log: Log, disk: Disk = realDisk) {
     this.#folder = folder ?? join(installation.dataFolder, 'blobs')
     this.#temporaryFolder = join(this.#folder, 'tmp')
     this.#clock = clock
-    this.#big = new FileBlobs(this.#folder, this.#temporaryFolder, disk, log)
+    this.#big = new SingleFileBlobs(this.#folder, this.#temporaryFolder, disk, log)
     this.#small = new SegmentBlobs(join(this.#folder, 'segments'), this.#temporaryFolder, disk, log)
   }
 

@@ -66,6 +66,6 @@ const away = new Set(['EIO', 'EROFS', 'EACCES', 'EPERM', 'ENOENT', 'ENOTDIR', 'E
 export function asProblem(error: unknown): unknown {
   if (error instanceof Problem) return error
   if (full.has(codeOf(error))) return new NoSpace(undefined, { cause: error })
-  if (away.has(codeOf(error))) return new Unavailable('The disk that keeps the bytes does not answer as it should', { cause: error })
+  if (away.has(codeOf(error))) return new Unavailable('The disk of the blob store is not working', { cause: error })
   return error
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type FileHandle, open, rm } from 'node:fs/promises'
-import { BlockSums, blockBytes } from './block-sums.ts'
 import { type Disk, writeAll } from './disk.ts'
+import { blockBytes, DiskBlockChecksums } from './disk-block-checksums.ts'
 import type { Transfers } from './transfers.ts'
 
 /** What was written. */
@@ -19,7 +19,7 @@ export class FileWriter {
   readonly #disk: Disk
   readonly #transfers: Transfers
   readonly #hash = createHash('sha256')
-  readonly #sums = new BlockSums()
+  readonly #sums = new DiskBlockChecksums()
   #gathered: Uint8Array[] = []
   #gatheredBytes = 0
   #position = 0

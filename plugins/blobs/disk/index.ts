@@ -4,7 +4,7 @@ import { DiskStatus } from './disk-status.ts'
 
 export const plugin = definePlugin({
   id: 'blobs.disk',
-  summary: 'Keeps the bytes of files on a local disk, with a checksum of every block.',
+  summary: 'File contents on a local disk, with a checksum for every block.',
   config,
   provides: [provide(BlobStore, DiskBlobs), provide(StatusParts, DiskStatus)],
 })

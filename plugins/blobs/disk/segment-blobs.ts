@@ -87,7 +87,7 @@ export class SegmentBlobs {
     const live: Stretch[] = []
     for await (const stretch of walkSegment(file, end)) {
       if (stretch.state === 'live') live.push(stretch)
-      if (stretch.state === 'damaged') this.#log.warn('part of a segment is damaged', { segment, offset: stretch.offset })
+      if (stretch.state === 'damaged') this.#log.warn('a segment is partly damaged', { segment, offset: stretch.offset })
     }
     return live
   }
@@ -116,7 +116,7 @@ export class SegmentBlobs {
     for await (const stretch of walkSegment(file, size)) last = stretch
     if (last?.state !== 'damaged') return
     await file.truncate(last.offset)
-    this.#log.info('cut off an entry that a crash left unfinished', { segment, offset: last.offset })
+    this.#log.info('truncated an entry left incomplete by a crash', { segment, offset: last.offset })
   }
 }
 

@@ -41,7 +41,7 @@ export class SegmentFiles {
     }
   }
 
-  /** The file of this segment was replaced or deleted: the next reader opens it anew. */
+  /** The file of this segment was replaced or deleted: the next reader reopens it. */
   async retire(segment: string): Promise<void> {
     const entry = this.#open.get(segment)
     if (!entry) return

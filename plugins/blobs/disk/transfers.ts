@@ -1,4 +1,4 @@
-import { blockBytes } from './block-sums.ts'
+import { blockBytes } from './disk-block-checksums.ts'
 
 const budgetBytes = 64 * 1024 * 1024
 /** No transfer moves more at a time. */

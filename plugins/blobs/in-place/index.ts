@@ -1,14 +1,14 @@
 import { BlobStore, definePlugin, InPlaceFiles, provide } from 'pounce/sdk'
-import { config, Folders, ListedFolders } from './listed-folders.ts'
+import { InPlaceBlobStore } from './in-place-blob-store.ts'
+import { config } from './listed-folders.ts'
 import { RegisteredFiles } from './registered-files.ts'
 import { registrations } from './registrations.ts'
-import { WithFilesInPlace } from './with-files-in-place.ts'
 
 export const plugin = definePlugin({
   id: 'blobs.in-place',
-  summary: 'Files in folders of the server that are used where they lie, beside the bytes that the store keeps itself.',
+  summary: 'Files in server folders that are registered in place, in addition to the blob store.',
   config,
-  provides: [provide(Folders, ListedFolders), provide(InPlaceFiles, RegisteredFiles), provide(BlobStore, WithFilesInPlace)],
+  provides: [provide(InPlaceFiles, RegisteredFiles), provide(BlobStore, InPlaceBlobStore)],
   wraps: [BlobStore],
   collections: [registrations],
 })

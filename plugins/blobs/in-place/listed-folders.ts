@@ -1,20 +1,18 @@
 import { constants } from 'node:fs'
 import { type FileHandle, open, realpath } from 'node:fs/promises'
 import { isAbsolute, relative, sep } from 'node:path'
-import { CorruptContent, configPort, Invalid, port, s, wire } from 'pounce/sdk'
+import { CorruptContent, configPort, Invalid, s, wire } from 'pounce/sdk'
 
 export const config = s.Object({
   folders: s.Array(s.String({ minLength: 1, pattern: '^/' }), {
     default: [],
     description:
-      'Folders of this machine whose files may be added where they lie, by path (`filesystem.sourcepaths` in Clowder 1.x). Absolute; ' +
-      'whoever may upload may then read every regular file in them',
+      'Folders of this machine whose files may be registered in place by path (`filesystem.sourcepaths` in Clowder 1.x). Absolute paths; anyone who may upload can then read every regular file in them',
   }),
 })
 const Config = configPort(config)
 
-const refusal = (cause?: unknown): Invalid =>
-  new Invalid('There is no regular file with this path inside a folder that this server takes files from', { cause })
+const refusal = (cause?: unknown): Invalid => new Invalid('No regular file with this path in a folder of blobs.in-place.folders', { cause })
 
 /** Opening must neither follow a link at the end nor wait for the other end of a pipe. */
 const openingFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
@@ -63,9 +61,9 @@ export class ListedFolders {
       if (file.path === path) return file
       await file.handle.close()
     } catch (cause) {
-      throw new CorruptContent('The file that was registered is not at its place any more', { cause })
+      throw new CorruptContent('The registered file is missing', { cause })
     }
-    throw new CorruptContent('The file that was registered is not at its place any more')
+    throw new CorruptContent('The registered file is missing')
   }
 
   async #allowed(path: string): Promise<string> {
@@ -82,5 +80,3 @@ export class ListedFolders {
   }
 }
 wire(ListedFolders, Config)
-
-export const Folders = port<ListedFolders>('in-place.folders')

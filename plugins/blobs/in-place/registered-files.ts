@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { type BlobFacts, Clock, Conflict, DocumentStore, Ids, type InPlaceFiles, wire } from 'pounce/sdk'
-import { Folders, type ListedFolders } from './listed-folders.ts'
+import { ListedFolders } from './listed-folders.ts'
 import { keyOf, registrations } from './registrations.ts'
 
 /** Registers files of this machine by path. */
@@ -31,7 +31,7 @@ export class RegisteredFiles implements InPlaceFiles {
     }
   }
 }
-wire(RegisteredFiles, Folders, DocumentStore, Ids, Clock)
+wire(RegisteredFiles, ListedFolders, DocumentStore, Ids, Clock)
 
 const readWhole = async (handle: FileHandle, signal: AbortSignal | undefined) => {
   const before = await handle.stat({ bigint: true })
@@ -47,7 +47,7 @@ const readWhole = async (handle: FileHandle, signal: AbortSignal | undefined) =>
   }
   const after = await handle.stat({ bigint: true })
   if (after.mtimeNs !== before.mtimeNs || after.size !== BigInt(sizeBytes)) {
-    throw new Conflict('The file was being changed while it was read: register it when it is complete')
+    throw new Conflict('The file changed while it was read: register it when it is complete')
   }
   return { sizeBytes, sha256: hash.digest('hex'), modifiedNs: String(after.mtimeNs) }
 }

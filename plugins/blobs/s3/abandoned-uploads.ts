@@ -1,29 +1,29 @@
 import { Clock, Log, wire } from 'pounce/sdk'
-import { Connection, type S3Connection } from './connection.ts'
+import { BucketObjects } from './bucket-objects.ts'
+import { S3Connection } from './connection.ts'
+import { MultipartUploads } from './multipart-uploads.ts'
 import { parseKey, sumsNameOf } from './object-names.ts'
-import { Objects } from './objects.ts'
-import { Uploads } from './uploads.ts'
 
 /** An upload that is under way sends parts all the time. */
 const abandonedMs = 24 * 60 * 60 * 1000
 
 /** Aborts multipart uploads that a crash left, which S3 keeps, and bills, for ever. Only those of this installation's names. */
 export class AbandonedUploads {
-  readonly #objects: Objects
-  readonly #uploads: Uploads
+  readonly #objects: BucketObjects
+  readonly #uploads: MultipartUploads
   readonly #clock: Clock
   readonly #log: Log
 
   constructor(connection: S3Connection, clock: Clock, log: Log) {
-    this.#objects = new Objects(connection)
-    this.#uploads = new Uploads(connection)
+    this.#objects = new BucketObjects(connection)
+    this.#uploads = new MultipartUploads(connection)
     this.#clock = clock
     this.#log = log
   }
 
   async run(signal: AbortSignal): Promise<void> {
     const aborted = await this.sweep(signal)
-    if (aborted > 0) this.#log.info('uploads to S3 that were never finished were removed', { aborted })
+    if (aborted > 0) this.#log.info('abandoned multipart uploads deleted from S3', { aborted })
   }
 
   /** How many it aborted. */
@@ -42,4 +42,4 @@ export class AbandonedUploads {
     return aborted
   }
 }
-wire(AbandonedUploads, Connection, Clock, Log)
+wire(AbandonedUploads, S3Connection, Clock, Log)

@@ -1,18 +1,18 @@
 import type { Readable } from 'node:stream'
 import { type BlobFacts, type ByteRange, CorruptContent, Invalid, Unavailable } from 'pounce/sdk'
-import { decodeSums } from './block-sums.ts'
+import type { BucketObjects, OpenObject, Stretch } from './bucket-objects.ts'
 import { CheckedBody } from './checked-body.ts'
 import { blockAt } from './layout.ts'
+import { EmbeddedChecksums, SidecarChecksums, type SumsSource } from './object-checksums.ts'
 import { type ParsedKey, parseKey, sumsNameOf } from './object-names.ts'
-import { KnownSums, StoredSums, type SumsSource } from './object-sums.ts'
-import type { Objects, OpenObject, Stretch } from './objects.ts'
+import { decodeSums } from './s3-block-checksums.ts'
 import { decodeSumsHeader, headerBytes } from './sums-file.ts'
 
 /** Reads blobs, and never a byte of them that was not checked. */
 export class BlobReader {
-  readonly #objects: Objects
+  readonly #objects: BucketObjects
 
-  constructor(objects: Objects) {
+  constructor(objects: BucketObjects) {
     this.#objects = objects
   }
 
@@ -20,7 +20,7 @@ export class BlobReader {
     const key = parseKey(text)
     if (!key) return undefined
     const stretch = range && wholeBlocks(range)
-    const stored = key.shape === 'p' ? new StoredSums(this.#objects, sumsNameOf(key), text) : undefined
+    const stored = key.shape === 'p' ? new SidecarChecksums(this.#objects, sumsNameOf(key), text) : undefined
     stored?.prepare(blockAt(range?.start ?? 0).index)
     const object = await this.#objects.open(text, stretch)
     if (!object) return undefined
@@ -49,7 +49,7 @@ export class BlobReader {
     const { start, end } = range ?? { start: 0, end: totalBytes - 1 }
     const reopen = async (begin: number): Promise<Readable> => {
       const again = await this.#objects.open(key, { begin, ...(range ? { last: lastOf(range) } : {}) })
-      if (!again) throw new Unavailable('The bytes were removed while they were being read')
+      if (!again) throw new Unavailable('The bytes were deleted while they were read')
       return again.body
     }
     return new CheckedBody({ key, body, reopen, sums, totalBytes, start, end })
@@ -72,7 +72,7 @@ function wholeBlocks(range: ByteRange): Stretch {
 
 function sumsOf(key: string, { sums, sha256 }: OpenObject['metadata']): SumsSource {
   if (sums === undefined && sha256 === undefined) throw damaged(key)
-  return new KnownSums(decodeSums(Buffer.from(sums ?? '', 'base64')), key)
+  return new EmbeddedChecksums(decodeSums(Buffer.from(sums ?? '', 'base64')), key)
 }
 
-const damaged = (key: string): CorruptContent => new CorruptContent('What is known of the stored bytes is damaged', { details: { key } })
+const damaged = (key: string): CorruptContent => new CorruptContent('The metadata of the stored bytes is damaged', { details: { key } })

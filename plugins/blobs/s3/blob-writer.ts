@@ -1,23 +1,23 @@
 import type { Readable } from 'node:stream'
 import { type BlobFacts, type Clock, type Log, type PutOptions, Unavailable } from 'pounce/sdk'
-import { encodeSums } from './block-sums.ts'
+import type { BucketObjects } from './bucket-objects.ts'
 import { MemoryBudget } from './memory-budget.ts'
 import { MultipartPut } from './multipart-put.ts'
+import type { MultipartUploads } from './multipart-uploads.ts'
 import { newKey, type ParsedKey, parseKey, sumsNameOf } from './object-names.ts'
-import type { Objects } from './objects.ts'
 import { PartBuffer } from './part-buffer.ts'
 import { bytesPayload } from './payload.ts'
 import { type Received, receive } from './receive.ts'
+import { encodeSums } from './s3-block-checksums.ts'
 import { encodeSumsFile } from './sums-file.ts'
-import type { Uploads } from './uploads.ts'
 
 /** What all uploads together hold in memory; the rest waits in files. */
 const budgetBytes = 96 * 1024 * 1024
 
 /** What the writer works with. */
 export interface WriterParts {
-  readonly objects: Objects
-  readonly uploads: Uploads
+  readonly objects: BucketObjects
+  readonly uploads: MultipartUploads
   /** For parts that find no room in memory. */
   readonly folder: string
   readonly clock: Clock
@@ -136,10 +136,10 @@ export class BlobWriter {
     await this.#parts.objects.remove(sumsNameOf(parsed(key)))
   }
 
-  /** Nobody waits for it while the server is away: the sweep of abandoned uploads and that of orphans take what stays. */
+  /** Nobody waits for it while the server is unavailable: the sweep of abandoned uploads and that of orphans take what stays. */
   async #clear(failure: unknown, work: () => Promise<void>): Promise<void> {
     const cleared = work().catch((error: unknown) => {
-      this.#parts.log.info('an upload that failed left something in the bucket, which a sweep will remove', { error })
+      this.#parts.log.info('failed to clean up an upload in the bucket; a sweep will delete it', { error })
     })
     this.#cleaning.add(cleared)
     const done = cleared.finally(() => this.#cleaning.delete(cleared))

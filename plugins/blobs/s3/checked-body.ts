@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { crc32 } from 'node:zlib'
 import { CorruptContent, Unavailable } from 'pounce/sdk'
 import { blockAt } from './layout.ts'
-import type { SumsSource } from './object-sums.ts'
+import type { SumsSource } from './object-checksums.ts'
 import { usualIdleMs } from './patience.ts'
 import { asProblem } from './s3-problems.ts'
 
@@ -104,12 +104,12 @@ export class CheckedBody extends Readable {
 
   async #chunk(): Promise<Uint8Array> {
     const silent = (): void => {
-      this.#body.destroy(new Unavailable(`The place where the bytes of files are kept was silent for ${this.#idleMs / 1000} s`))
+      this.#body.destroy(new Unavailable(`No response from the blob store for ${this.#idleMs / 1000} s`))
     }
     const timer = setTimeout(silent, this.#idleMs)
     try {
       const { done, value } = await this.#chunks.next()
-      if (done) throw new Unavailable('The place where the bytes of files are kept ended in the middle of them')
+      if (done) throw new Unavailable('The blob store ended the response early')
       return value
     } finally {
       clearTimeout(timer)

@@ -1,5 +1,5 @@
 import type { S3Client } from '@aws-sdk/client-s3'
-import { Invalid, Log, port, wire } from 'pounce/sdk'
+import { Invalid, Log, wire } from 'pounce/sdk'
 import { connect } from './connect.ts'
 import { type Patience, patiently } from './patience.ts'
 import { Config, type S3Config } from './s3-config.ts'
@@ -33,9 +33,9 @@ export class S3Connection {
   /** Loads the SDK and finds out whether bytes can be kept; else rejects with a message that names the setting. */
   async start(): Promise<void> {
     const { bucket, prefix, publicEndpoint, accessKeyId, secretAccessKey } = this.#config
-    if (bucket === undefined) throw new Invalid('blobs.s3.bucket: name the bucket that the bytes of files are kept in')
+    if (bucket === undefined) throw new Invalid('blobs.s3.bucket is required')
     if ((accessKeyId === undefined) !== (secretAccessKey === undefined))
-      throw new Invalid('blobs.s3.accessKeyId and blobs.s3.secretAccessKey belong together: set both, or none to use the AWS environment')
+      throw new Invalid('blobs.s3.accessKeyId and blobs.s3.secretAccessKey must be set together; set neither to use the AWS environment')
     const sdk = await import('@aws-sdk/client-s3')
     this.#wire = { sdk, client: connect(sdk, this.#config, this.#log), bucket, prefix }
     if (publicEndpoint !== undefined) this.#publicClient = connect(sdk, this.#config, this.#log, publicEndpoint)
@@ -72,5 +72,3 @@ export class S3Connection {
   }
 }
 wire(S3Connection, Config, Log)
-
-export const Connection = port<S3Connection>('blobs.s3.connection')

@@ -1,9 +1,9 @@
+import type { MultipartUploads, SentPart, Upload } from './multipart-uploads.ts'
 import type { PartBuffer } from './part-buffer.ts'
-import type { SentPart, Upload, Uploads } from './uploads.ts'
 
 /** An object that is sent part by part: the next part may be filled while one is being sent. */
 export class MultipartPut {
-  readonly #uploads: Uploads
+  readonly #uploads: MultipartUploads
   readonly #upload: Upload
   readonly #failed: (error: unknown) => void
   readonly #controller = new AbortController()
@@ -12,7 +12,7 @@ export class MultipartPut {
   #number = 0
 
   /** `failed` hears of a part that could not be sent at once, so that nobody goes on waiting for the source. */
-  constructor(uploads: Uploads, upload: Upload, failed: (error: unknown) => void) {
+  constructor(uploads: MultipartUploads, upload: Upload, failed: (error: unknown) => void) {
     this.#uploads = uploads
     this.#upload = upload
     this.#failed = failed
@@ -43,7 +43,7 @@ export class MultipartPut {
 
   /** Stops sending and has what was sent thrown away. */
   async abort(): Promise<void> {
-    this.#controller.abort(new Error('the upload was given up'))
+    this.#controller.abort(new Error('the upload was aborted'))
     await this.#sending.catch(() => undefined)
     await this.#uploads.abort(this.#upload)
   }

@@ -50,7 +50,7 @@ test('a part that becomes too long for memory goes into a file, whatever room th
   await part.dispose()
 })
 
-test('a part that needs a file and cannot have one says that the place is away', async t => {
+test('a part that needs a file and cannot have one says that the place is unavailable', async t => {
   const part = new PartBuffer(new MemoryBudget(0), '/nowhere/at/all')
   await t.throwsAsync(part.add(testBytes(10)), { instanceOf: Unavailable })
   await part.dispose()

@@ -15,7 +15,7 @@ export interface Patience {
   readonly signal?: AbortSignal | undefined
 }
 
-/** With the time in which another try may begin, below the 10 s in which a store that is away must say so. */
+/** With the time in which another try may begin, below the 10 s in which a store that is unavailable must say so. */
 export const usualIdleMs = 7000
 const retryWithinMs = 2000
 const firstPauseMs = 50
@@ -39,7 +39,7 @@ export async function patiently<T>(call: Try<T>, { idleMs = usualIdleMs, tries =
 async function once<T>(call: Try<T>, idleMs: number, outer?: AbortSignal): Promise<T> {
   outer?.throwIfAborted()
   const controller = new AbortController()
-  const silent = new Unavailable(`The place where the bytes of files are kept was silent for ${idleMs / 1000} s`)
+  const silent = new Unavailable(`No response from the blob store for ${idleMs / 1000} s`)
   const giveUp = (): void => controller.abort(silent)
   const stop = (): void => controller.abort(outer?.reason)
   const timer = setTimeout(giveUp, idleMs)

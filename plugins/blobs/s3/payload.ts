@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { Readable } from 'node:stream'
 
-/** What is sent as one request: opened anew for each try. */
+/** What is sent as one request: reopened for each try. */
 export interface Payload {
   readonly sizeBytes: number
   /** Hex. */

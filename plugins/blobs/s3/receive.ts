@@ -1,8 +1,8 @@
 import { createHash, type Hash } from 'node:crypto'
 import { Invalid, type PutOptions, TooLarge } from 'pounce/sdk'
-import { BlockSums } from './block-sums.ts'
 import { partBytes } from './layout.ts'
 import type { PartBuffer } from './part-buffer.ts'
+import { S3BlockChecksums } from './s3-block-checksums.ts'
 
 /** What is known when all bytes have come. */
 export interface Received {
@@ -28,7 +28,7 @@ export async function receive(
   { newPart, send }: Receiving,
 ): Promise<Received> {
   const whole = createHash('sha256')
-  const sums = new BlockSums()
+  const sums = new S3BlockChecksums()
   let sizeBytes = 0
   let number = 1
   let part = newPart()
@@ -61,7 +61,7 @@ export async function receive(
 
 function lengthOf(number: number): number {
   const length = partBytes(number)
-  if (length === undefined) throw new TooLarge('The bytes are more than S3 can keep as one object')
+  if (length === undefined) throw new TooLarge('The file is larger than the maximum size of an S3 object')
   return length
 }
 

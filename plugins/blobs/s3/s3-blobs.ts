@@ -16,12 +16,12 @@ import {
 } from 'pounce/sdk'
 import { BlobReader } from './blob-reader.ts'
 import { BlobWriter } from './blob-writer.ts'
-import { Connection, type S3Connection } from './connection.ts'
+import { BucketObjects } from './bucket-objects.ts'
+import { S3Connection } from './connection.ts'
+import { MultipartUploads } from './multipart-uploads.ts'
 import { parseKey, sumsNameOf } from './object-names.ts'
-import { Objects } from './objects.ts'
 import { signedAddress } from './presign.ts'
 import { Config, type S3Config } from './s3-config.ts'
-import { Uploads } from './uploads.ts'
 
 /** Bytes in a bucket. See the README for the layout and its limits. */
 export class S3Blobs implements BlobStore {
@@ -29,7 +29,7 @@ export class S3Blobs implements BlobStore {
   readonly #place: Pick<S3Config, 'endpoint' | 'region' | 'bucket' | 'prefix'>
   readonly #connection: S3Connection
   readonly #folder: string
-  readonly #objects: Objects
+  readonly #objects: BucketObjects
   readonly #reader: BlobReader
   readonly #writer: BlobWriter
 
@@ -38,9 +38,9 @@ export class S3Blobs implements BlobStore {
     this.#place = config
     this.#connection = connection
     this.#folder = join(installation.dataFolder, 's3')
-    this.#objects = new Objects(connection)
+    this.#objects = new BucketObjects(connection)
     this.#reader = new BlobReader(this.#objects)
-    this.#writer = new BlobWriter({ objects: this.#objects, uploads: new Uploads(connection), folder: this.#folder, clock, log })
+    this.#writer = new BlobWriter({ objects: this.#objects, uploads: new MultipartUploads(connection), folder: this.#folder, clock, log })
   }
 
   async start(): Promise<void> {
@@ -88,4 +88,4 @@ export class S3Blobs implements BlobStore {
         if (parseKey(name)) yield { key: name, sizeBytes, modified }
   }
 }
-wire(S3Blobs, Config, Connection, Installation, Clock, Log)
+wire(S3Blobs, Config, S3Connection, Installation, Clock, Log)

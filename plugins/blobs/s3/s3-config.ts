@@ -1,33 +1,37 @@
 import { configPort, s } from 'pounce/sdk'
 
 export const config = s.Object({
-  bucket: s.Optional(s.String({ minLength: 1, description: 'The bucket that bytes are kept in. Needed' })),
-  createBucket: s.Boolean({ default: false, description: 'Make the bucket at the start when it is not there' }),
+  bucket: s.Optional(s.String({ minLength: 1, description: 'Name of the bucket. Required' })),
+  createBucket: s.Boolean({ default: false, description: 'Create the bucket at startup if it does not exist' }),
   prefix: s.String({
     default: '',
     pattern: '^([A-Za-z0-9._-]+/)*$',
-    description: 'What the names of all objects begin with, such as `pounce/`, when others use the bucket too',
+    description: 'Prefix of all object keys, such as `pounce/`, for a shared bucket',
   }),
-  endpoint: s.Optional(s.String({ pattern: '^https?://', description: 'Address of a server other than AWS, such as `http://minio:9000`' })),
+  endpoint: s.Optional(
+    s.String({ pattern: '^https?://', description: 'Endpoint of an S3-compatible server, such as `http://minio:9000`. Default: AWS' }),
+  ),
   region: s.Optional(
-    s.String({ minLength: 1, description: 'Default: that of `AWS_REGION` or the AWS profile; `us-east-1` when there is an endpoint' }),
+    s.String({ minLength: 1, description: 'Region. Default: `AWS_REGION` or the region of the AWS profile; `us-east-1` with an endpoint' }),
   ),
   pathStyle: s.Optional(
-    s.Boolean({ description: 'Name the bucket in the path of addresses instead of the host. Default: true when there is an endpoint' }),
+    s.Boolean({
+      description: 'Path-style addressing: the bucket is in the path of the URL, not in the host. Default: true with an endpoint',
+    }),
   ),
   accessKeyId: s.Optional(
-    s.String({ minLength: 1, description: 'Default: what the AWS environment says (variables `AWS_…`, profile, role of the machine)' }),
+    s.String({ minLength: 1, description: 'Access key id. Default: the AWS environment (variables `AWS_…`, profile, instance role)' }),
   ),
-  secretAccessKey: s.Optional(s.String({ minLength: 1, secret: true, description: 'Belongs to `accessKeyId`' })),
-  sessionToken: s.Optional(s.String({ minLength: 1, secret: true, description: 'Belongs to a temporary `accessKeyId`' })),
+  secretAccessKey: s.Optional(s.String({ minLength: 1, secret: true, description: 'Secret of `accessKeyId`' })),
+  sessionToken: s.Optional(s.String({ minLength: 1, secret: true, description: 'Session token of a temporary `accessKeyId`' })),
   redirectAbove: s.Optional(
     s.Integer({
       minimum: 0,
-      description: 'Downloads of more than this many bytes are redirected to a signed address of the bucket. Default: never',
+      description: 'Size above which downloads are redirected to a presigned URL, in bytes. Default: never',
     }),
   ),
   publicEndpoint: s.Optional(
-    s.String({ pattern: '^https?://', description: 'Address of the server as browsers reach it, for redirects. Default: `endpoint`' }),
+    s.String({ pattern: '^https?://', description: 'Endpoint that browsers can reach, for redirects. Default: `endpoint`' }),
   ),
 })
 export type S3Config = s.Static<typeof config>

@@ -38,5 +38,5 @@ export function asProblem(error: unknown): unknown {
   const isOfS3 = failure.$metadata !== undefined || failure.code !== undefined || failure.name === 'TimeoutError'
   if (!isOfS3 || codeOf(error).startsWith('ERR_INVALID')) return error
   if (isFull(error)) return new NoSpace(undefined, { cause: error })
-  return new Unavailable('The place where the bytes of files are kept cannot be reached', { cause: error })
+  return new Unavailable('The blob store is unreachable', { cause: error })
 }

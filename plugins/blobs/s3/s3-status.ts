@@ -1,5 +1,5 @@
 import { maskedUri, type StatusPart, wire } from 'pounce/sdk'
-import { Connection, type S3Connection } from './connection.ts'
+import { S3Connection } from './connection.ts'
 import { Config, type S3Config } from './s3-config.ts'
 
 /** Where the bytes lie, for the status page. */
@@ -19,4 +19,4 @@ export class S3Status implements StatusPart {
     return { region: await this.#connection.wire.client.config.region() }
   }
 }
-wire(S3Status, Config, Connection)
+wire(S3Status, Config, S3Connection)

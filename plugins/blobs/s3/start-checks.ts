@@ -21,7 +21,7 @@ export async function checkBucket({ sdk, client, bucket, prefix }: Wire, config:
     if (!config.createBucket || codeOf(rootOf(error)) !== 'NoSuchBucket') throw error
     const make: Send = abortSignal => client.send(new sdk.CreateBucketCommand({ Bucket: bucket }), { abortSignal })
     await trying('make it', make).then(
-      () => log.info('the bucket was made', { bucket }),
+      () => log.info('bucket created', { bucket }),
       (failed: unknown) => {
         // Another kernel that starts at the same time was quicker.
         if (codeOf(rootOf(failed)) !== 'BucketAlreadyOwnedByYou') throw failed
@@ -41,9 +41,9 @@ const fixed: Readonly<Record<string, string>> = {
   InvalidAccessKeyId: 'blobs.s3.accessKeyId: the server does not know this access key',
   SignatureDoesNotMatch: 'blobs.s3.secretAccessKey: it is not the secret of blobs.s3.accessKeyId',
   CredentialsProviderError:
-    'blobs.s3.accessKeyId: there are no credentials; set it and blobs.s3.secretAccessKey, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
+    'blobs.s3.accessKeyId: no credentials found; set it and blobs.s3.secretAccessKey, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
   ExpiredToken: 'blobs.s3.sessionToken: it has expired',
-  InvalidToken: 'blobs.s3.sessionToken: the server does not take it',
+  InvalidToken: 'blobs.s3.sessionToken: rejected by the server',
   RequestTimeTooSkewed: 'blobs.s3.endpoint: its clock and the one of this machine differ too much',
   AuthorizationHeaderMalformed: 'blobs.s3.region: it is not the region of the bucket',
   PermanentRedirect: 'blobs.s3.region: it is not the region of the bucket',
@@ -57,12 +57,12 @@ function wordsOf(error: unknown, what: string, bucket: string, { endpoint, creat
   if (words !== undefined) return words
   const name = JSON.stringify(bucket)
   if (code === 'NoSuchBucket' || (statusOf(root) === 404 && !createBucket))
-    return `blobs.s3.bucket: there is no bucket ${name}; create it, or set blobs.s3.createBucket to true`
-  if (code === 'InvalidBucketName') return `blobs.s3.bucket: ${name} is no name that a bucket can have`
+    return `blobs.s3.bucket: bucket ${name} does not exist; create it, or set blobs.s3.createBucket to true`
+  if (code === 'InvalidBucketName') return `blobs.s3.bucket: ${name} is not a valid bucket name`
   if (statusOf(root) === 403) return `blobs.s3.bucket: the credentials may not ${what}, the bucket ${name}`
   const message = root instanceof Error ? root.message : String(root)
   if (message.startsWith('Region is missing')) return 'blobs.s3.region: set it, or AWS_REGION'
   const where = endpoint === undefined ? 'AWS' : new URL(endpoint).origin
-  if (statusOf(root) === undefined && error instanceof Unavailable) return `blobs.s3.endpoint: ${where} cannot be reached: ${message}`
+  if (statusOf(root) === undefined && error instanceof Unavailable) return `blobs.s3.endpoint: ${where} is unreachable: ${message}`
   return `blobs.s3.bucket: the server at ${where} did not let us ${what}, the bucket ${name}: ${code} ${message}`
 }

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import { encodeSums } from './block-sums.ts'
+import { encodeSums } from './s3-block-checksums.ts'
 
 const magic = 'pounce-1'
 /** What comes before the sums. */

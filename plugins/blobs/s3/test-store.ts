@@ -3,18 +3,18 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { FixedClock, silent } from 'pounce/sdk/testing'
+import { BucketObjects } from './bucket-objects.ts'
 import { S3Connection } from './connection.ts'
-import { Objects } from './objects.ts'
+import { MultipartUploads } from './multipart-uploads.ts'
 import { S3Blobs } from './s3-blobs.ts'
 import type { S3Config } from './s3-config.ts'
-import { Uploads } from './uploads.ts'
 
 /** A store of a test, and what is behind it. */
 export interface TestStore {
   readonly store: S3Blobs
   readonly connection: S3Connection
-  readonly objects: Objects
-  readonly uploads: Uploads
+  readonly objects: BucketObjects
+  readonly uploads: MultipartUploads
   readonly config: S3Config
   readonly clock: FixedClock
 }
@@ -66,12 +66,12 @@ export async function startedStore(t: { teardown(fn: () => Promise<void>): void 
     connection.dispose()
     await rm(folder, { recursive: true, force: true })
   })
-  return { store, connection, objects: new Objects(connection), uploads: new Uploads(connection), config, clock }
+  return { store, connection, objects: new BucketObjects(connection), uploads: new MultipartUploads(connection), config, clock }
 }
 
 async function removeBucket(connection: S3Connection): Promise<void> {
-  const objects = new Objects(connection)
-  const uploads = new Uploads(connection)
+  const objects = new BucketObjects(connection)
+  const uploads = new MultipartUploads(connection)
   for await (const upload of uploads.list('')) await uploads.abort(upload)
   for await (const { name } of objects.list('')) await objects.remove(name)
   const { sdk, client, bucket } = connection.wire

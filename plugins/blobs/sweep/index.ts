@@ -1,12 +1,12 @@
 import { Commands, definePlugin, onBatch, provide } from 'pounce/sdk'
-import { config, OrphanSweep, Orphans, SweepCommand } from './orphan-sweep.ts'
-import { RemoveBytes } from './remove-bytes.ts'
+import { DeleteUnreferencedBlobs } from './delete-unreferenced-blobs.ts'
+import { config, OrphanSweep, SweepCommand } from './orphan-sweep.ts'
 
 export const plugin = definePlugin({
   id: 'blobs.sweep',
-  summary: 'Removes bytes that no record names: at once when their record goes, by a sweep when a crash left them.',
+  summary: 'Deletes unreferenced file contents: at once when their record is deleted, or by a sweep after a crash.',
   config,
-  provides: [provide(Orphans, OrphanSweep), provide(Commands, SweepCommand)],
-  handlers: [onBatch(['file.removed', 'preview.removed'], RemoveBytes)],
+  provides: [provide(Commands, SweepCommand)],
+  handlers: [onBatch(['file.removed', 'preview.removed'], DeleteUnreferencedBlobs, 'remove-bytes')],
   periodic: [{ name: 'orphans', everyMs: 6 * 60 * 60 * 1000, task: OrphanSweep }],
 })

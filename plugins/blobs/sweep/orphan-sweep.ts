@@ -10,13 +10,12 @@ import {
   Invalid,
   Log,
   Metrics,
-  port,
   s,
   wire,
 } from 'pounce/sdk'
 
 export const config = s.Object({
-  graceHours: s.Number({ default: 24, minimum: 0, description: 'Bytes without a record are removed when they are this old, in hours' }),
+  graceHours: s.Number({ default: 24, minimum: 0, description: 'Minimum age of unreferenced bytes before they are deleted, in hours' }),
 })
 const Config = configPort(config)
 
@@ -59,7 +58,7 @@ export class OrphanSweep {
 
   async run(signal: AbortSignal): Promise<void> {
     const { seen, removed, removedBytes } = await this.sweep({ signal })
-    if (removed > 0) this.#log.info('bytes without a record were removed', { seen, removed, removedBytes })
+    if (removed > 0) this.#log.info('unreferenced bytes deleted', { seen, removed, removedBytes })
   }
 
   async sweep(
@@ -102,13 +101,11 @@ export class OrphanSweep {
 }
 wire(OrphanSweep, Config, BlobStore, BlobOwners, Clock, Log, Metrics)
 
-export const Orphans = port<OrphanSweep>('blobs.orphans')
-
 /** `pounce blobs sweep`. */
 export class SweepCommand implements Command {
   readonly name = 'blobs sweep'
-  readonly summary = 'Remove stored bytes that no record names'
-  readonly options = [{ name: 'grace-hours', summary: 'Keep those younger than this many hours', takesValue: true }]
+  readonly summary = 'Delete unreferenced bytes from the blob store'
+  readonly options = [{ name: 'grace-hours', summary: 'Keep bytes younger than this many hours', takesValue: true }]
   #sweep: OrphanSweep
 
   constructor(sweep: OrphanSweep) {
@@ -129,4 +126,4 @@ export class SweepCommand implements Command {
     return { ...report }
   }
 }
-wire(SweepCommand, Orphans)
+wire(SweepCommand, OrphanSweep)

@@ -1,5 +1,5 @@
 import { type Change, keysOf } from 'pounce/sdk'
-import { collectionOf, idOf } from './writer.ts'
+import { collectionOf, idOf } from './mongodb-writer.ts'
 
 /** At most so many changes are sent side by side. */
 const most = 64

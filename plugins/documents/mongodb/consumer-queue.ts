@@ -1,5 +1,5 @@
 import type { AnyEvent, Delivery } from 'pounce/sdk'
-import { subjectOf } from './deliveries.ts'
+import { subjectOf } from './pending-deliveries.ts'
 
 /** An event in memory that this kernel holds for a consumer. */
 export interface Held {

@@ -1,6 +1,6 @@
-import type { Consumer } from 'pounce/sdk'
-import type { Deliveries } from './deliveries.ts'
-import type { Server } from './server.ts'
+import { type AbsentConsumer, Conflict, type Consumer } from 'pounce/sdk'
+import type { MongodbConnection } from './mongodb-connection.ts'
+import type { PendingDeliveries } from './pending-deliveries.ts'
 
 interface Kept {
   readonly _id: string
@@ -9,18 +9,18 @@ interface Kept {
   readonly at: number
 }
 
-/** A consumer that no kernel has had for so long is forgotten, and what waits for it. */
-const forgottenAfterMs = 600_000
+/** A consumer that no kernel has had for so long is absent; kernels say every 5 s that they have theirs. */
+const absentAfterMs = 60_000
 
 /** Who consumes what: this kernel's consumers and those that other kernels have, for each keeps events for all. */
 export class Consumers {
-  readonly #server: Server
-  readonly #deliveries: Deliveries
+  readonly #server: MongodbConnection
+  readonly #deliveries: PendingDeliveries
   #own: readonly Consumer[] = []
   #others: readonly Consumer[] = []
   readonly #audiences = new Map<string, readonly string[]>()
 
-  constructor(server: Server, deliveries: Deliveries) {
+  constructor(server: MongodbConnection, deliveries: PendingDeliveries) {
     this.#server = server
     this.#deliveries = deliveries
   }
@@ -43,7 +43,7 @@ export class Consumers {
     await this.refresh(now)
   }
 
-  /** Says that this kernel's consumers are there, hears of the others', and forgets those that are gone. */
+  /** Says that this kernel's consumers are there, and hears of the others'. Those that no kernel has go on getting events. */
   async refresh(now: number): Promise<void> {
     const changes = this.#own.map(({ name, types }) => ({
       updateOne: { filter: { _id: name }, update: { $set: { types: types === '*' ? types : [...types], at: now } }, upsert: true },
@@ -51,15 +51,36 @@ export class Consumers {
     if (changes.length > 0) await this.#server.use(() => this.#kept().bulkWrite(changes, { ordered: false }))
     const kept = await this.#server.use(() => this.#kept().find({}).toArray())
     const isOwn = ({ _id }: Kept): boolean => this.#own.some(({ name }) => name === _id)
-    const others = kept.filter(one => !isOwn(one))
-    this.#others = others.filter(({ at }) => at > 0).map(({ _id, types }) => ({ name: _id, types }))
+    this.#others = kept.filter(one => !isOwn(one)).map(({ _id, types }) => ({ name: _id, types }))
     this.#audiences.clear()
-    for (const { _id, at } of others.filter(one => one.at < now - forgottenAfterMs)) await this.#forget(_id, at)
   }
 
-  async #forget(name: string, at: number): Promise<void> {
-    const { deletedCount } = await this.#server.use(() => this.#kept().deleteOne({ _id: name, at }))
-    if (deletedCount > 0) await this.#deliveries.forget(name)
+  /** This kernel ends: who else has its consumers says so within 5 s. */
+  async leave(): Promise<void> {
+    const names = this.#own.map(({ name }) => name)
+    if (names.length > 0) await this.#server.use(() => this.#kept().updateMany({ _id: { $in: names } }, { $set: { at: 0 } }))
+  }
+
+  /** Those that no kernel has now, also forgotten ones for which an event came late. */
+  async absent(now: number): Promise<readonly AbsentConsumer[]> {
+    const [kept, waitedFor] = await Promise.all([this.#server.use(() => this.#kept().find({}).toArray()), this.#deliveries.consumers()])
+    const present = new Set([
+      ...this.#own.map(({ name }) => name),
+      ...kept.filter(({ at }) => at >= now - absentAfterMs).map(({ _id }) => _id),
+    ])
+    const names = [...new Set([...kept.map(({ _id }) => _id), ...waitedFor])].filter(name => !present.has(name)).sort()
+    return Promise.all(names.map(async consumer => ({ consumer, ...(await this.#deliveries.kept(consumer)) })))
+  }
+
+  /** Forgets one that no kernel has, and what waits for it. */
+  async forget(name: string, now: number): Promise<void> {
+    const isOwn = this.#own.some(one => one.name === name)
+    const isElsewhere = (await this.#server.use(() => this.#kept().countDocuments({ _id: name, at: { $gte: now - absentAfterMs } }))) > 0
+    if (isOwn || isElsewhere) throw new Conflict(`The consumer ${name} is loaded: its events are handled`)
+    await this.#server.use(() => this.#kept().deleteOne({ _id: name }))
+    await this.#deliveries.forget(name)
+    this.#others = this.#others.filter(one => one.name !== name)
+    this.#audiences.clear()
   }
 
   #kept() {

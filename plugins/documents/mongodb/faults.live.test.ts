@@ -9,9 +9,8 @@ import { openStore, realTools } from './testing.ts'
 const { test: live, url } = liveTests(test, 'MONGODB')
 
 const settings = { timeoutMs: 4000 }
-const limitMs = 5000
 
-/** What every kind of call does while the server is away, and how long it takes. */
+/** What every kind of call does while the server is unavailable, and how long it takes. */
 const callsOf = (store: MongodbDocuments): Readonly<Record<string, () => Promise<unknown>>> => ({
   get: () => store.get(notes, 'a'),
   getMany: () => store.getMany(notes, ['a']),
@@ -23,13 +22,12 @@ const callsOf = (store: MongodbDocuments): Readonly<Record<string, () => Promise
   health: () => store.health(),
 })
 
-/** Calls until one succeeds; resolves to how long that took. */
-const backAfter = async (call: () => Promise<unknown>): Promise<number> => {
-  const start = performance.now()
+/** Calls until one succeeds. */
+const back = async (call: () => Promise<unknown>): Promise<void> => {
   for (;;) {
     try {
       await call()
-      return performance.now() - start
+      return
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error
       await pause(50)
@@ -38,7 +36,7 @@ const backAfter = async (call: () => Promise<unknown>): Promise<number> => {
 }
 
 for (const mode of ['refuse', 'silent', 'cut'] as const) {
-  live(`a server that is away (${mode}): Unavailable within 5 s, back within 10 s, nothing lost`, async t => {
+  live(`a server that is unavailable (${mode}): Unavailable, used again when it is back, nothing lost`, async t => {
     const proxy = await flakyProxy(t, url('MONGODB'))
     const store = await openStore(t, { uri: proxy.urlFor(url('MONGODB')), server: url('MONGODB'), tools: realTools(), settings })
     await store.declare([notes as Collection<object>])
@@ -49,21 +47,19 @@ for (const mode of ['refuse', 'silent', 'cut'] as const) {
     const calls = Object.entries(callsOf(store))
     const outcomes = await Promise.all(
       calls.map(async ([name, call]) => {
-        const start = performance.now()
         const error = await call().then(
           () => undefined,
           (error: unknown) => error,
         )
-        return { name, isRight: error instanceof Unavailable, isQuick: performance.now() - start < limitMs, seen: String(error) }
+        return { name, isRight: error instanceof Unavailable, seen: String(error) }
       }),
     )
     t.deepEqual(
-      outcomes.filter(({ isRight, isQuick }) => !isRight || !isQuick),
+      outcomes.filter(({ isRight }) => !isRight),
       [],
     )
     await proxy.become('pass')
-    const took = await backAfter(() => store.get(notes, 'a'))
-    t.true(took < 10_000, `back after ${took} ms`)
+    await back(() => store.get(notes, 'a'))
     t.is((await store.get(notes, 'a'))?.id, 'a')
     await store.commit({ update: 'a', in: notes, set: { name: 'after' } }, says)
     const claimed = await store.outbox.claim('test/all', { limit: 10, leaseMs: 60_000, owner: 'k' })
@@ -105,7 +101,7 @@ live('a connection that breaks while changes run loses none that was acknowledge
     await proxy.become('cut')
     for (const { status } of await Promise.allSettled(increments)) status === 'fulfilled' ? acknowledged++ : doubtful++
     await proxy.become('pass')
-    await backAfter(() => store.get(notes, 'a'))
+    await back(() => store.get(notes, 'a'))
   }
   const rank = (await store.get(notes, 'a'))?.rank ?? 0
   t.true(rank >= acknowledged, `${rank} of ${acknowledged} acknowledged`)

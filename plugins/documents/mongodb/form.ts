@@ -7,7 +7,7 @@ export interface Kept {
   readonly _id: string
   /** Revision. */
   readonly r?: number
-  /** Made anew by each insert, so that a document is told from one of the same id and revision that it replaced. */
+  /** Created by each insert, so that a document is told from one of the same id and revision that it replaced. */
   readonly b?: string
   /** The document as JSON text. */
   readonly d?: string
@@ -40,7 +40,7 @@ export interface Form {
   /** Indexed paths and whether each may hold an array. */
   readonly paths: ReadonlyMap<string, boolean>
   readonly unique: readonly (readonly [name: string, index: Index])[]
-  /** Names what documents must hold for these indexes; another one means that they must be filled anew. */
+  /** Names what documents must hold for these indexes; another one means that they must be filled again. */
   readonly filling: string
 }
 

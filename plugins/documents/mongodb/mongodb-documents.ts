@@ -6,6 +6,7 @@ import {
   type DocumentStore,
   type Find,
   Ids,
+  KeyedMutex,
   type Lines,
   Log,
   linesOf,
@@ -18,14 +19,13 @@ import {
   wire,
 } from 'pounce/sdk'
 import { batchesOf } from './batches.ts'
-import { Catalog } from './catalog.ts'
+import { MongodbCatalog } from './mongodb-catalog.ts'
+import { MongodbConnection } from './mongodb-connection.ts'
 import { MongodbOutbox } from './mongodb-outbox.ts'
-import { type Count, Reader } from './reader.ts'
-import { Server } from './server.ts'
+import { type Count, MongodbReader } from './mongodb-reader.ts'
+import { collectionOf, idOf, MongodbWriter } from './mongodb-writer.ts'
 import { Config, config, type Settings } from './settings.ts'
 import { encodeText } from './text-keys.ts'
-import { Turns } from './turns.ts'
-import { collectionOf, idOf, Writer } from './writer.ts'
 
 interface Item {
   readonly change: Change
@@ -37,19 +37,19 @@ export { config }
 /** Documents in MongoDB, one conditional write for each commit, with its events inside the document until they are handed on. */
 export class MongodbDocuments implements DocumentStore {
   readonly outbox: Outbox
-  readonly #server: Server
-  readonly #catalog: Catalog
-  readonly #writer: Writer
-  readonly #reader: Reader
+  readonly #server: MongodbConnection
+  readonly #catalog: MongodbCatalog
+  readonly #writer: MongodbWriter
+  readonly #reader: MongodbReader
   readonly #outbox: MongodbOutbox
   readonly #metrics: Metrics
-  readonly #turns = new Turns()
+  readonly #mutex = new KeyedMutex()
 
   constructor(settings: Settings, ids: Ids, clock: Clock, log: Log, metrics: Metrics) {
-    this.#server = new Server(settings)
-    this.#catalog = new Catalog(this.#server)
-    this.#writer = new Writer(this.#server, this.#catalog)
-    this.#reader = new Reader(this.#server, from => this.#catalog.formOf(from), settings.readTimeoutMs)
+    this.#server = new MongodbConnection(settings)
+    this.#catalog = new MongodbCatalog(this.#server)
+    this.#writer = new MongodbWriter(this.#server, this.#catalog)
+    this.#reader = new MongodbReader(this.#server, from => this.#catalog.formOf(from), settings.readTimeoutMs)
     this.#outbox = new MongodbOutbox({ server: this.#server, catalog: this.#catalog, ids, clock, log })
     this.outbox = this.#outbox
     this.#metrics = metrics
@@ -67,7 +67,7 @@ export class MongodbDocuments implements DocumentStore {
   /** Ends what is under way, then disconnects. Later calls reject with `Unavailable`. */
   async dispose(): Promise<void> {
     if (!this.#server.isOpen) return
-    await this.#turns.ended()
+    await this.#mutex.ended()
     try {
       await this.#outbox.dispose()
     } finally {
@@ -142,8 +142,8 @@ export class MongodbDocuments implements DocumentStore {
     const isTombstone = 'tombstone' in change
     const make = () => (isTombstone ? [...this.#outbox.make(events), this.#outbox.tombstoneMark()] : this.#outbox.make(events))
     return this.#server.within(isOver =>
-      this.#turns.take(`${collection}/${id}`, async () => {
-        if (isOver()) throw new Unavailable('The document store is too slow')
+      this.#mutex.use(`${collection}/${id}`, async () => {
+        if (isOver()) throw new Unavailable('The document store timed out')
         const start = performance.now()
         const { document, left, isGone } = await this.#writer.write(change, make)
         this.#metrics.observe('documents_commit_seconds', (performance.now() - start) / 1000)

@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto'
-import type { AnyEvent, Clock, Consumer, Delivery, Ids, Log, NewEvent, Outbox, Parked } from 'pounce/sdk'
-import type { Catalog } from './catalog.ts'
-import { Claiming, eventOf, holdMs } from './claiming.ts'
+import type { AbsentConsumer, AnyEvent, Clock, Consumer, Delivery, Ids, Log, NewEvent, Outbox, Parked } from 'pounce/sdk'
+import { AcknowledgedEvents } from './acknowledged-events.ts'
+import { CommitNotifier } from './commit-notifier.ts'
 import { ConsumerQueue } from './consumer-queue.ts'
 import { Consumers } from './consumers.ts'
-import { Deliveries, subjectOf } from './deliveries.ts'
+import { EventClaims, eventOf, holdMs } from './event-claims.ts'
+import { EventRelay, type Fresh, patienceMs } from './event-relay.ts'
 import type { KeptEvent } from './form.ts'
-import { type Fresh, Handover, patienceMs } from './handover.ts'
-import { News } from './news.ts'
-import type { Server } from './server.ts'
-import { Settled } from './settled.ts'
+import type { MongodbCatalog } from './mongodb-catalog.ts'
+import type { MongodbConnection } from './mongodb-connection.ts'
+import { PendingDeliveries, subjectOf } from './pending-deliveries.ts'
+import { RepeatingTask } from './repeating-task.ts'
 import { sweep } from './sweep.ts'
-import { Upkeep } from './upkeep.ts'
 
 const upkeepMs = 5000
 /** Without a renewal for so long what is held may have been taken by others. */
@@ -21,8 +21,8 @@ const idleMs = 5000
 
 /** What the outbox works with. */
 export interface OutboxWiring {
-  readonly server: Server
-  readonly catalog: Catalog
+  readonly server: MongodbConnection
+  readonly catalog: MongodbCatalog
   readonly ids: Ids
   readonly clock: Clock
   readonly log: Log
@@ -41,24 +41,24 @@ interface Place {
  */
 export class MongodbOutbox implements Outbox {
   readonly #wiring: OutboxWiring
-  readonly #deliveries: Deliveries
+  readonly #deliveries: PendingDeliveries
   readonly #consumers: Consumers
-  readonly #settled: Settled
-  readonly #handover: Handover
-  readonly #claiming: Claiming
+  readonly #settled: AcknowledgedEvents
+  readonly #handover: EventRelay
+  readonly #claiming: EventClaims
   readonly #queues = new Map<string, ConsumerQueue>()
-  readonly #news: News
+  readonly #news: CommitNotifier
   #me = randomUUID()
   #renewedAt = performance.now()
-  readonly #upkeep: Upkeep
+  readonly #upkeep: RepeatingTask
 
   constructor(wiring: OutboxWiring) {
     this.#wiring = wiring
     const { server, log } = wiring
-    this.#deliveries = new Deliveries(server)
+    this.#deliveries = new PendingDeliveries(server)
     this.#consumers = new Consumers(server, this.#deliveries)
-    this.#settled = new Settled(server)
-    this.#handover = new Handover({
+    this.#settled = new AcknowledgedEvents(server)
+    this.#handover = new EventRelay({
       server,
       log,
       deliveries: this.#deliveries,
@@ -66,9 +66,9 @@ export class MongodbOutbox implements Outbox {
       describe: (fresh, consumer) => this.#describe(fresh, consumer),
       now: () => this.#now(),
     })
-    this.#claiming = new Claiming(this.#deliveries, this.#handover)
-    this.#news = new News(log)
-    this.#upkeep = new Upkeep(() => this.#keepUp(), upkeepMs, log)
+    this.#claiming = new EventClaims(this.#deliveries, this.#handover)
+    this.#news = new CommitNotifier(log)
+    this.#upkeep = new RepeatingTask(() => this.#keepUp(), upkeepMs, log)
   }
 
   async start(): Promise<void> {
@@ -90,6 +90,7 @@ export class MongodbOutbox implements Outbox {
     await this.#handover.flush()
     await this.#deliveries.release(this.#me)
     await this.#settled.tidy()
+    await this.#consumers.leave()
   }
 
   #now(): number {
@@ -140,7 +141,7 @@ export class MongodbOutbox implements Outbox {
     return queue.offer(event)
   }
 
-  #describe(fresh: Fresh, consumer: string): ReturnType<ConstructorParameters<typeof Handover>[0]['describe']> {
+  #describe(fresh: Fresh, consumer: string): ReturnType<ConstructorParameters<typeof EventRelay>[0]['describe']> {
     const queue = this.#queues.get(consumer)
     if (!queue?.holds(fresh.id)) return { tries: 0 }
     const attempt = queue.attemptOf(fresh.id)
@@ -152,7 +153,7 @@ export class MongodbOutbox implements Outbox {
     { limit, leaseMs }: { readonly limit: number; readonly leaseMs: number; readonly owner: string },
   ): Promise<readonly Delivery[]> {
     const queue = this.#queues.get(name)
-    if (queue === undefined) throw new Error(`No consumer ${name} was declared`)
+    if (queue === undefined) throw new Error(`Consumer ${name} is not declared`)
     this.#fence()
     return this.#claiming.claim(queue, { limit, leaseMs, now: this.#now(), me: this.#me })
   }
@@ -206,6 +207,15 @@ export class MongodbOutbox implements Outbox {
     return Object.fromEntries(names.map((name, at) => [name, counts[at] ?? 0]))
   }
 
+  absent(): Promise<readonly AbsentConsumer[]> {
+    return this.#consumers.absent(this.#now())
+  }
+
+  async forget(name: string): Promise<void> {
+    await this.#handover.flush()
+    await this.#consumers.forget(name, this.#now())
+  }
+
   onCommitted(listener: () => void): () => void {
     return this.#news.listen(listener)
   }
@@ -213,7 +223,7 @@ export class MongodbOutbox implements Outbox {
   /** After a long silence of the server others may have what is held here, so it is given up. */
   #fence(): void {
     if (performance.now() - this.#renewedAt < fenceMs) return
-    this.#wiring.log.warn('Leases of events could not be renewed in time; the events are claimed anew')
+    this.#wiring.log.warn('Event leases expired before renewal; the events are claimed again')
     this.#me = randomUUID()
     this.#renewedAt = performance.now()
     this.#handover.clear()
@@ -233,7 +243,7 @@ export class MongodbOutbox implements Outbox {
     const tools = { server, catalog, deliveries: this.#deliveries, settled: this.#settled, isHeld: (id: string) => this.#handover.has(id) }
     const found = await sweep(tools, this.#now())
     if (found === 0) return this.#settled.tidyOld(this.#now())
-    this.#wiring.log.info('Events that were left behind are handed on', { events: found })
+    this.#wiring.log.info('Stale events redelivered', { events: found })
     for (const queue of this.#queues.values()) queue.leave()
     this.#news.tell()
   }

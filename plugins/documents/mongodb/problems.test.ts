@@ -1,12 +1,12 @@
 import test from 'ava'
 import { MongoNetworkError, MongoServerError, MongoServerSelectionError } from 'mongodb'
 import { NoSpace, TooLarge, Unavailable } from 'pounce/sdk'
+import { refusalOf } from './mongodb-connection.ts'
 import { problemOf } from './problems.ts'
-import { refusalOf } from './server.ts'
 
 const refused = (code: number, message = 'no') => new MongoServerError({ ok: 0, code, errmsg: message })
 
-test('errors of a server that is away, too slow or not the primary are Unavailable', t => {
+test('errors of a server that is unavailable, too slow or not the primary are Unavailable', t => {
   const errors = [
     new MongoNetworkError('connection closed'),
     refused(10107, 'not primary'),
@@ -42,7 +42,7 @@ test('a start that is refused names the setting and never the password', t => {
       new MongoNetworkError(`connect ECONNREFUSED, as ${uri} says`),
       /^documents\.mongodb\.uri: no server can be used at db\.example\.org:27017/,
     ],
-    [new Error(`Invalid connection string "${uri}", s3cr@t/pw`), /^documents\.mongodb\.uri: this address cannot be used/],
+    [new Error(`Invalid connection string "${uri}", s3cr@t/pw`), /^documents\.mongodb\.uri: invalid connection string/],
   ]
   for (const [error, words] of cases) {
     const { message } = refusalOf(error, uri, 'pounce')

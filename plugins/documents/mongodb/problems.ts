@@ -41,14 +41,14 @@ export const isDenied = (error: unknown): boolean => codes.denied.has(codeOf(err
 /** True of a key that somebody else has. */
 export const isDuplicate = (error: unknown): boolean => codeOf(error) === 11000
 
-/** What a caller is told: `Unavailable` when the server is away or too slow, `NoSpace` for a full disk, `TooLarge` for a document that MongoDB cannot hold. */
+/** What a caller is told: `Unavailable` when the server is unavailable or too slow, `NoSpace` for a full disk, `TooLarge` for a document that MongoDB cannot hold. */
 export const problemOf = (error: unknown): Error => {
   const cause = isFailure(error) ? error : new Error(String(error))
   const code = codeOf(error) ?? 0
   if (codes.noSpace.has(code) || /no space left|out of disk space/i.test(cause.message)) return new NoSpace(undefined, { cause })
   if (codes.tooLarge.has(code) || /^document is larger than the maximum size|BSONObj(?:ect)?TooLarge|BSONObj size/.test(cause.message)) {
-    return new TooLarge('The record is larger than the document store can hold (16 MiB)', { cause })
+    return new TooLarge('The record exceeds the maximum document size (16 MiB)', { cause })
   }
-  if (isAway(error) || isDenied(error)) return new Unavailable('The document store cannot be read or written at the moment', { cause })
+  if (isAway(error) || isDenied(error)) return new Unavailable('The document store is unavailable', { cause })
   return cause
 }

@@ -1,9 +1,9 @@
 import type { AnyEvent } from 'pounce/sdk'
-import type { Catalog } from './catalog.ts'
-import { type Deliveries, idOf, type NewDelivery, subjectOf } from './deliveries.ts'
+import type { AcknowledgedEvents } from './acknowledged-events.ts'
 import type { Kept, KeptEvent } from './form.ts'
-import type { Server } from './server.ts'
-import type { Settled } from './settled.ts'
+import type { MongodbCatalog } from './mongodb-catalog.ts'
+import type { MongodbConnection } from './mongodb-connection.ts'
+import { idOf, type NewDelivery, type PendingDeliveries, subjectOf } from './pending-deliveries.ts'
 
 /** Events of this age were left behind by a kernel that died, or whose commit was answered by nobody. */
 const ageMs = 20_000
@@ -20,10 +20,10 @@ const deliveriesOf = ({ id, e, to }: KeptEvent, settled: ReadonlySet<string>): r
 /** Takes events out of documents that nobody handed on. Those that `isHeld` are being handed on here. Returns how many it found. */
 export const sweep = async (
   tools: {
-    readonly server: Server
-    readonly catalog: Catalog
-    readonly deliveries: Deliveries
-    readonly settled: Settled
+    readonly server: MongodbConnection
+    readonly catalog: MongodbCatalog
+    readonly deliveries: PendingDeliveries
+    readonly settled: AcknowledgedEvents
     readonly isHeld: (id: string) => boolean
   },
   now: number,

@@ -2,7 +2,7 @@ import { type Find, matcher } from 'pounce/sdk'
 import type { Connection } from 'pounce/sdk/sqlite'
 import { effortOf } from './effort.ts'
 import { plansOf } from './planner.ts'
-import { countRows, type Place, rowsOf } from './stream.ts'
+import { countRows, documentText, type Place, rowsOf } from './stream.ts'
 import type { Table } from './table.ts'
 
 /** What `count` takes. */
@@ -33,7 +33,8 @@ export const countFitting = (db: Connection, table: Table, { using, where, upTo 
         if (seen.has(id)) continue
         if (mayRepeat) seen.add(id)
         if (left <= 0) return undefined
-        const text = row.at(-1) as string
+        const text = documentText(db, table, row)
+        if (text === undefined) continue
         left -= effortOf(text)
         if (fits(JSON.parse(text)) && ++count === upTo) return count
       }

@@ -54,7 +54,7 @@ class Cursor {
 }
 
 /** Rows of several streams in their common order, each document once. */
-export class Merged {
+export class MergedCursor {
   #cursors: Cursor[]
   #compare: (a: Row, b: Row) => number
 

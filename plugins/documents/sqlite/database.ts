@@ -1,5 +1,5 @@
 import { Unavailable } from 'pounce/sdk'
-import { Connection, type Opening } from 'pounce/sdk/sqlite'
+import { Connection, type Opening, replaceInDoubt } from 'pounce/sdk/sqlite'
 import { isBroken, problemOf } from './problems.ts'
 
 /** The form of the file that this program writes. */
@@ -11,7 +11,7 @@ export class Database {
   #connection: Connection | undefined
   #isOpen = false
   #isBroken = false
-  /** Called when the file was opened anew: what the last connection was said to have failed to write may be there after all. */
+  /** Called when the file was reopened: what the last connection was said to have failed to write may be there after all. */
   onReopened: () => void = () => undefined
 
   constructor(opening: Opening) {
@@ -30,7 +30,7 @@ export class Database {
     if (found < version) connection.exec(`PRAGMA user_version=${version}`)
   }
 
-  /** The connection; opened anew when the last one broke. Throws `Unavailable` once the database is closed. */
+  /** The connection; reopened when the last one broke. Throws `Unavailable` once the database is closed. */
   connection(): Connection {
     if (!this.#isOpen) throw new Unavailable('The document store is not open')
     if (this.#isBroken) this.#reopen()
@@ -38,9 +38,14 @@ export class Database {
     return this.#connection
   }
 
+  /** A transaction whose COMMIT failed is made sure to be undone before anything is read from or written to the new connection. */
   #reopen(): void {
-    this.#drop()
-    this.#connection = new Connection(this.#opening)
+    const broken = this.#connection
+    if (broken?.isInDoubt) this.#connection = replaceInDoubt(broken, this.#opening)
+    else {
+      this.#drop()
+      this.#connection = new Connection(this.#opening)
+    }
     this.#isBroken = false
     try {
       this.onReopened()
@@ -60,13 +65,27 @@ export class Database {
     }
   }
 
-  /** Takes note of an error; after some of them the next call opens the file anew, which recovers it from its log. */
+  /** Takes note of an error; after some of them the next call reopens the file, which recovers it from its log. */
   failed(error: unknown): void {
     this.#isBroken ||= isBroken(error)
   }
 
   get isBroken(): boolean {
     return this.#isBroken
+  }
+
+  /** What callers are told of a transaction that failed: after one that broke the connection the file is reopened first, so that it is known whether it was kept. */
+  outcomeOf(error: unknown): Error {
+    this.failed(error)
+    const isInDoubt = this.#connection?.isInDoubt === true
+    if (!this.#isBroken || !isInDoubt) return problemOf(error)
+    try {
+      this.connection()
+      return new Unavailable('The change could not be made durable and was rolled back; try again', { cause: error })
+    } catch (cause) {
+      const message = 'The change could not be made durable, and the document store cannot be reopened: it may have been stored'
+      return new Unavailable(message, { cause })
+    }
   }
 
   #drop(): void {

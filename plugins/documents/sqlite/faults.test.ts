@@ -67,7 +67,7 @@ test('commits of one turn share a transaction', async t => {
   t.deepEqual(transactions, [200, 256, 256, 88])
 })
 
-test('after an error that leaves the file in doubt the work is refused and the file opened anew', async t => {
+test('after an error that leaves the file in doubt the work is refused and the file reopened', async t => {
   const folder = await testFolder(t)
   const database = new Database({ file: `${folder}/x.db`, readOnly: false, cacheMiB: 1, maxSizeMiB: 0 })
   database.open()

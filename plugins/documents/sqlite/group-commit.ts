@@ -1,6 +1,6 @@
 import { Unavailable } from 'pounce/sdk'
 import type { Database } from './database.ts'
-import { isDatabaseError, problemOf } from './problems.ts'
+import { isDatabaseError } from './problems.ts'
 
 /** What one caller wants written. */
 export interface Work {
@@ -78,10 +78,14 @@ export class GroupCommit {
     } catch (error) {
       this.#database.failed(error)
       if (works.length > 1 && !this.#database.isBroken) for (const work of works) this.#write([work])
-      else for (const work of works) work.refuse(problemOf(error))
+      else this.#refuse(works, this.#database.outcomeOf(error))
       return
     }
     for (const answer of answers) answer()
+  }
+
+  #refuse(works: readonly Work[], problem: Error): void {
+    for (const work of works) work.refuse(problem)
   }
 }
 

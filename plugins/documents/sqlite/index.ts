@@ -3,7 +3,7 @@ import { config, SqliteDocuments } from './sqlite-documents.ts'
 
 export const plugin = definePlugin({
   id: 'documents.sqlite',
-  summary: 'Documents in one SQLite file of the data folder, with durable group commits.',
+  summary: 'Documents in one SQLite file in the data folder, with durable group commits.',
   config,
   isLocal: true,
   provides: [provide(DocumentStore, SqliteDocuments)],

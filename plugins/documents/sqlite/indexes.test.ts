@@ -60,7 +60,7 @@ test('the filling of an index goes on after an interruption', async t => {
   t.is(await second.count(indexed, { using: 'bySpace', where: eq('spaces', 's1'), upTo: 9999 }), 1333)
 })
 
-test('an index that is no longer declared is gone; one defined otherwise is made anew', async t => {
+test('an index that is no longer declared is gone; one defined otherwise is recreated', async t => {
   const store = await openStore(t)
   await store.declare([bare])
   await fill(store, 1000)

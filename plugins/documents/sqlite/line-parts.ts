@@ -1,6 +1,6 @@
 import { betweenLines, type Find, type Lines } from 'pounce/sdk'
 import type { Connection } from 'pounce/sdk/sqlite'
-import { LineMaker } from './line-maker.ts'
+import { RowFormatter } from './row-formatter.ts'
 import { type ScanPlace, scanPart } from './scanning.ts'
 import type { Table } from './table.ts'
 
@@ -29,16 +29,16 @@ const scanParts = 4
 /** Reports whose makers are kept. */
 const mostReports = 8
 
-const makers = new WeakMap<Connection, Map<string, LineMaker>>()
+const makers = new WeakMap<Connection, Map<string, RowFormatter>>()
 
-const makerOf = (db: Connection, { report, lines, others }: LineQuery): LineMaker => {
-  const known = makers.get(db) ?? new Map<string, LineMaker>()
+const makerOf = (db: Connection, { report, lines, others }: LineQuery): RowFormatter => {
+  const known = makers.get(db) ?? new Map<string, RowFormatter>()
   makers.set(db, known)
   const found = (collection: string, id: string): unknown => {
     const row = db.get(`SELECT doc FROM ${others[collection]} WHERE id = ?`, id)
     return row && JSON.parse(row[0] as string)
   }
-  const maker = known.get(report) ?? new LineMaker(lines, found)
+  const maker = known.get(report) ?? new RowFormatter(lines, found)
   known.delete(report)
   known.set(report, maker)
   for (const oldest of known.keys()) if (known.size > mostReports) known.delete(oldest)

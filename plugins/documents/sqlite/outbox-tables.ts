@@ -2,15 +2,34 @@ import type { AnyEvent, Consumer, Parked } from 'pounce/sdk'
 import type { Connection } from 'pounce/sdk/sqlite'
 import { OutboxConsumer } from './outbox-consumer.ts'
 
-/** The outbox's tables. `audience` lists the ids of the consumers that were declared for the event's type. */
-export const outboxDefinitions = `
-CREATE TABLE IF NOT EXISTS outbox_consumers(id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, low TEXT NOT NULL);
+/**
+ * The outbox's tables. `audience` lists the ids of the consumers that were declared for the event's type. `absent` is 1 of a consumer that is not
+ * declared now: its events stay, whoever else has passed them.
+ */
+const outboxDefinitions = `
+CREATE TABLE IF NOT EXISTS outbox_consumers(id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, low TEXT NOT NULL,
+  types TEXT NOT NULL DEFAULT '[]', absent INTEGER NOT NULL DEFAULT 0);
 CREATE TABLE IF NOT EXISTS outbox_events(id TEXT PRIMARY KEY, audience TEXT NOT NULL, event TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS outbox_passed(consumer INTEGER, event TEXT, PRIMARY KEY(consumer, event)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS outbox_failed(
   event TEXT, consumer INTEGER, attempts INTEGER NOT NULL, due REAL NOT NULL, error TEXT NOT NULL, parked_at TEXT,
   PRIMARY KEY(event, consumer)) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS outbox_parked ON outbox_failed(parked_at) WHERE parked_at IS NOT NULL;`
+
+/** Makes the tables, and brings those of older versions up to date. */
+export const prepareTables = (db: Connection): void => {
+  db.exec(outboxDefinitions)
+  const columns = db.all("SELECT name FROM pragma_table_info('outbox_consumers')").map(([name]) => name)
+  if (!columns.includes('types')) db.exec("ALTER TABLE outbox_consumers ADD COLUMN types TEXT NOT NULL DEFAULT '[]'")
+  if (!columns.includes('absent')) db.exec('ALTER TABLE outbox_consumers ADD COLUMN absent INTEGER NOT NULL DEFAULT 0')
+  db.exec('CREATE INDEX IF NOT EXISTS outbox_absent ON outbox_consumers(low) WHERE absent = 1')
+}
+
+/** True in SQL of an event that nobody has to see any more, when all declared consumers have passed it. */
+const isSpent = `NOT EXISTS (SELECT 1 FROM outbox_failed WHERE event = outbox_events.id)
+  AND NOT EXISTS (SELECT 1 FROM outbox_consumers c WHERE c.absent = 1 AND c.low <= outbox_events.id
+    AND outbox_events.audience LIKE '%,' || c.id || ',%'
+    AND NOT EXISTS (SELECT 1 FROM outbox_passed WHERE consumer = c.id AND event = outbox_events.id))`
 
 /** A failure as stored; `parkedAt` is null while it will be tried again. */
 export interface Failure {
@@ -87,7 +106,7 @@ export const writeFailure = (db: Connection, { consumer, event, attempts, due, e
 export const removeFailure = (db: Connection, consumer: number, event: string, prunedTo: string): void => {
   db.run('DELETE FROM outbox_failed WHERE event = ? AND consumer = ?', event, consumer)
   if (event >= prunedTo) return
-  db.run('DELETE FROM outbox_events WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM outbox_failed WHERE event = ?1)', event)
+  db.run(`DELETE FROM outbox_events WHERE id = ? AND ${isSpent}`, event)
 }
 
 export const retriesOf = (db: Connection, consumer: number): readonly { event: string; attempts: number; due: number }[] =>
@@ -112,30 +131,38 @@ export const readParked = (db: Connection, limit: number): readonly Parked[] => 
   }))
 }
 
-/** Drops events in `[from, to)` that no failure names. */
+/** Drops events in `[from, to)` that no failure names and no absent consumer has still to see. */
 export const pruneEvents = (db: Connection, from: string, to: string): void => {
-  const sql =
-    'DELETE FROM outbox_events WHERE id >= ? AND id < ? AND NOT EXISTS (SELECT 1 FROM outbox_failed WHERE event = outbox_events.id)'
-  db.run(sql, from, to)
+  db.run(`DELETE FROM outbox_events WHERE id >= ? AND id < ? AND ${isSpent}`, from, to)
 }
 
-const forgetConsumer = (db: Connection, id: number): void => {
+/** Drops a consumer and its failures; its events go when they are pruned. */
+export const forgetConsumer = (db: Connection, id: number): void => {
   db.run('DELETE FROM outbox_consumers WHERE id = ?', id)
   db.run('DELETE FROM outbox_passed WHERE consumer = ?', id)
   db.run('DELETE FROM outbox_failed WHERE consumer = ?', id)
 }
 
-/** Makes the consumers that are new, standing at `end`, and forgets those that are not named. */
-export const declareConsumers = (db: Connection, consumers: readonly Consumer[], end: string): Map<string, OutboxConsumer> => {
-  const known = new Map(
-    db.all('SELECT name, id, low FROM outbox_consumers').map(([name, id, low]) => [name, { id: Number(id), low: String(low) }]),
-  )
-  for (const [name, { id }] of known) if (!consumers.some(consumer => consumer.name === name)) forgetConsumer(db, id)
+const typesOf = (text: unknown): readonly string[] | '*' => JSON.parse(String(text)) as readonly string[] | '*'
+
+/** Makes the consumers that are new, standing at `end`; those that are not named are absent. */
+export const declareConsumers = (
+  db: Connection,
+  consumers: readonly Consumer[],
+  end: string,
+): { readonly declared: Map<string, OutboxConsumer>; readonly absent: Map<string, OutboxConsumer> } => {
+  const known = new Map(db.all('SELECT name, id, low, types FROM outbox_consumers').map(row => [String(row[0]), row]))
   const declared = new Map<string, OutboxConsumer>()
   for (const { name, types } of consumers) {
-    const before = known.get(name)
-    const id = before?.id ?? db.insert('INSERT INTO outbox_consumers(name, low) VALUES (?, ?)', name, end)
-    declared.set(name, new OutboxConsumer(id, name, types, before?.low ?? end))
+    const [, id = db.insert('INSERT INTO outbox_consumers(name, low) VALUES (?, ?)', name, end), low = end] = known.get(name) ?? []
+    db.run('UPDATE outbox_consumers SET types = ?, absent = 0 WHERE id = ?', JSON.stringify(types), Number(id))
+    declared.set(name, new OutboxConsumer(Number(id), name, types, String(low)))
+    known.delete(name)
   }
-  return declared
+  const absent = new Map<string, OutboxConsumer>()
+  for (const [name, [, id, low, types]] of known) {
+    db.run('UPDATE outbox_consumers SET absent = 1 WHERE id = ?', Number(id))
+    absent.set(name, new OutboxConsumer(Number(id), name, typesOf(types), String(low)))
+  }
+  return { declared, absent }
 }

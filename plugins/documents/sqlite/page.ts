@@ -1,10 +1,10 @@
 import { type After, type Find, matcher, type Stored } from 'pounce/sdk'
 import type { Connection, Row } from 'pounce/sdk/sqlite'
-import { Merged } from './cursor.ts'
+import { MergedCursor } from './cursor.ts'
 import { effortOf } from './effort.ts'
 import { decode, encode } from './keys.ts'
 import { type Plan, plansOf } from './planner.ts'
-import { countRows, type Place } from './stream.ts'
+import { countRows, documentText, type Place, textAt } from './stream.ts'
 import type { Table } from './table.ts'
 
 /** Documents and their texts, in order. */
@@ -12,12 +12,6 @@ export interface Found {
   readonly documents: readonly Stored[]
   readonly texts: readonly string[]
   readonly next?: After
-}
-
-/** Text of a row's document, which may have gone since the row was read. */
-const textOf = (db: Connection, table: Table, row: Row, hasText: boolean): string | undefined => {
-  if (hasText) return row.at(-1) as string
-  return db.get(`SELECT doc FROM ${table.table} WHERE r = ?`, row.at(-1) as number)?.[0] as string | undefined
 }
 
 /** The most effort that a walk is worth, see `effortOf`. */
@@ -46,20 +40,23 @@ const readPage = (db: Connection, table: Table, plan: Plan, query: Find, effort:
   const hasText = plan.streams.length === 1 && plan.isOrdered
   const isDescending = query.sort?.order === 'descending'
   const reading = { db, table, isDescending, documents: hasText, first, most: Math.max(first, 256) }
-  const merged = new Merged(plan.streams, reading, placeOf(query.after))
+  const merged = new MergedCursor(plan.streams, reading, placeOf(query.after))
   const documents: Stored[] = []
   const texts: string[] = []
   let left = effort
+  let characters = query.maxCharacters ?? Number.POSITIVE_INFINITY
   let patience = insteadOf > 0 ? Number.POSITIVE_INFINITY : (query.patience ?? Number.POSITIVE_INFINITY)
   for (let examined = 1; left > 0; examined++) {
     const row = merged.next()
     if (row === undefined) return { documents, texts }
-    const text = textOf(db, table, row, hasText)
+    const text = hasText ? documentText(db, table, row) : textAt(db, table, row.at(-1) as number)
     if (text === undefined) continue
     const document = JSON.parse(text) as Stored
     if (fits(document)) {
       documents.push(document)
-      if (texts.push(text) === query.limit) return merged.isEnd ? { documents, texts } : { documents, texts, next: afterOf(row, query) }
+      characters -= text.length
+      if (texts.push(text) === query.limit || characters <= 0)
+        return merged.isEnd ? { documents, texts } : { documents, texts, next: afterOf(row, query) }
     } else {
       left -= effortOf(text)
       if (--patience <= 0) return merged.isEnd ? { documents, texts } : { documents, texts, next: afterOf(row, query) }

@@ -61,7 +61,7 @@ const streamsOf = (
   }
 }
 
-/** All documents by id. Made anew each time: a shape remembers its statements, which name the table of one collection. */
+/** All documents by id. Created each time: a shape remembers its statements, which name the table of one collection. */
 const byId = (): Plan => ({
   streams: [{ shape: { index: undefined, fixed: 0, bounds: undefined, order: [], repeats: false }, fixed: [] }],
   isOrdered: true,

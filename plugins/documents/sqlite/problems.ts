@@ -18,7 +18,7 @@ export const problemOf = (error: unknown): Error => {
     case codes.readOnly:
     case codes.ioError:
     case codes.cannotOpen:
-      return new Unavailable('The document store cannot be read or written at the moment', { cause })
+      return new Unavailable('The document store is unavailable', { cause })
     default:
       return cause
   }

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { AskedThread } from 'pounce/sdk'
+import { WorkerClient } from 'pounce/sdk'
 import type { Opening } from 'pounce/sdk/sqlite'
 import type { Query, Results } from './queries.ts'
 
@@ -9,12 +9,12 @@ const resourceLimits = { maxYoungGenerationSizeMb: 6 }
 
 /** A thread with a read-only connection of its own, for reads that would hold up the main thread. */
 export class ReaderThread {
-  readonly #thread: AskedThread<Query>
+  readonly #thread: WorkerClient<Query>
 
   constructor(opening: Opening, timeoutMs: number) {
     const workerData = { ...opening, readOnly: true, cacheMiB: Math.min(opening.cacheMiB, cacheMiB) }
     const start = (): Worker => new Worker(new URL('./reader-worker.ts', import.meta.url), { workerData, resourceLimits })
-    this.#thread = new AskedThread({ start, timeoutMs, name: 'The reader of the document store' })
+    this.#thread = new WorkerClient({ start, timeoutMs, name: 'The reader of the document store' })
   }
 
   /** Rejects with `Unavailable` after the time-out, waiting included, when the thread dies, and once it is closed. */

@@ -4,7 +4,7 @@ import type { Bounds } from './constraints.ts'
 import { effortOf } from './effort.ts'
 import { compareColumns, encode } from './keys.ts'
 import { streamsInOrder } from './planner.ts'
-import { type Place, rowsOf, type Stream } from './stream.ts'
+import { documentText, type Place, rowsOf, type Stream } from './stream.ts'
 import type { Table } from './table.ts'
 
 /** Where a scan in the order of its index stands. */
@@ -69,7 +69,8 @@ const readPiece = (
   const texts: string[] = []
   let effort = 0
   for (const row of rows) {
-    const text = row.at(-1) as string
+    const text = documentText(db, table, row)
+    if (text === undefined) continue
     const document: unknown = JSON.parse(text)
     if (fits(document) && isFirst(streams, stream, row, document)) texts.push(text)
     else effort += effortOf(text)

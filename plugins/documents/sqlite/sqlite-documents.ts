@@ -22,28 +22,32 @@ import {
   Unavailable,
   wire,
 } from 'pounce/sdk'
-import { Catalog } from './catalog.ts'
 import { Database } from './database.ts'
 import { GroupCommit } from './group-commit.ts'
-import { LineReader } from './line-reader.ts'
-import { Reader } from './reader.ts'
 import { ReaderThread } from './reader-thread.ts'
+import { RowReader } from './row-reader.ts'
+import { SqliteCatalog } from './sqlite-catalog.ts'
 import { SqliteOutbox } from './sqlite-outbox.ts'
+import { SqliteReader } from './sqlite-reader.ts'
 import { collectionOf, planChange } from './writer.ts'
 
 export const config = s.Object({
-  folder: s.Optional(s.String({ description: 'Folder of the database file; default: `documents` in the data folder' })),
-  cacheMiB: s.Integer({ default: 32, minimum: 1, maximum: 65_536, description: 'Memory for pages of the file, in MiB' }),
+  folder: s.Optional(s.String({ description: 'Folder of the database file. Default: `documents` in the data folder' })),
+  cacheMiB: s.Integer({ default: 32, minimum: 1, maximum: 65_536, description: 'Page cache size, in MiB' }),
   maxSizeMiB: s.Integer({
     default: 0,
     minimum: 0,
-    description: 'The file never grows beyond this many MiB; writes then fail as on a full disk. 0: no limit',
+    description: 'Maximum size of the database file, in MiB; writes then fail as on a full disk. 0: no limit',
   }),
-  inlineRows: s.Integer({ default: 2000, minimum: 1, description: 'Rows that a query may read in vain before a reader thread takes over' }),
+  inlineRows: s.Integer({
+    default: 2000,
+    minimum: 1,
+    description: 'Maximum number of rows that a query may scan without a match before it moves to a reader thread',
+  }),
   readTimeoutMs: s.Integer({
     default: 30_000,
     minimum: 100,
-    description: 'A query of the reader thread is given up after this many milliseconds',
+    description: 'Timeout of a query in the reader thread, in milliseconds',
   }),
 })
 const Config = configPort(config)
@@ -57,10 +61,10 @@ export class SqliteDocuments implements DocumentStore {
   #folder: string
   #database: Database
   #commits: GroupCommit
-  #catalog: Catalog
+  #catalog: SqliteCatalog
   #outbox: SqliteOutbox
-  #reader: Reader
-  #lineReader: LineReader
+  #reader: SqliteReader
+  #lineReader: RowReader
   #threads: readonly ReaderThread[]
   #isOpen = false
 
@@ -73,13 +77,13 @@ export class SqliteDocuments implements DocumentStore {
       metrics.observe('documents_transaction_seconds', seconds)
       metrics.count('documents_commits', {}, pieces)
     })
-    this.#catalog = new Catalog(this.#database)
+    this.#catalog = new SqliteCatalog(this.#database)
     this.#outbox = new SqliteOutbox({ database: this.#database, commits: this.#commits, ids, clock, log })
     this.outbox = this.#outbox
     const thread = new ReaderThread(opening, readTimeoutMs)
     this.#threads = [thread, new ReaderThread(opening, readTimeoutMs)]
-    this.#reader = new Reader(this.#database, this.#catalog, thread, inlineRows)
-    this.#lineReader = new LineReader(this.#database, this.#catalog, this.#threads)
+    this.#reader = new SqliteReader(this.#database, this.#catalog, thread, inlineRows)
+    this.#lineReader = new RowReader(this.#database, this.#catalog, this.#threads)
   }
 
   async start(): Promise<void> {
@@ -108,7 +112,7 @@ export class SqliteDocuments implements DocumentStore {
     }
   }
 
-  #open(): Reader {
+  #open(): SqliteReader {
     if (!this.#isOpen) throw new Unavailable('The document store is not open')
     return this.#reader
   }

@@ -1,10 +1,13 @@
-import type { AnyEvent, Consumer, Delivery, NewEvent, Outbox, Parked } from 'pounce/sdk'
+import type { AbsentConsumer, AnyEvent, Consumer, Delivery, NewEvent, Outbox, Parked } from 'pounce/sdk'
+import { Conflict } from 'pounce/sdk'
 import type { Connection } from 'pounce/sdk/sqlite'
+import { absentOf } from './absent-consumers.ts'
+import { AckWork, type Ledger, type Outcome } from './ack-work.ts'
+import { change, settlingParked } from './outbox-changes.ts'
 import type { OutboxConsumer } from './outbox-consumer.ts'
 import { loadMore, resume } from './outbox-loading.ts'
 import * as tables from './outbox-tables.ts'
 import type { OutboxWiring } from './outbox-wiring.ts'
-import { type Ledger, type Outcome, Settlement } from './settlement.ts'
 
 const countedTo = 100_000
 
@@ -15,9 +18,10 @@ const countedTo = 100_000
 export class SqliteOutbox implements Outbox {
   #wiring: OutboxWiring
   #consumers = new Map<string, OutboxConsumer>()
+  #absent = new Map<string, OutboxConsumer>()
   #audiences = new Map<string, string>()
   #listeners = new Set<() => void>()
-  #settlements = new Map<string, Settlement>()
+  #settlements = new Map<string, AckWork>()
   #last = ''
   /** The newest event that is durable: those of the open transaction lie beyond it, and nobody has passed them. */
   #announced = ''
@@ -30,7 +34,7 @@ export class SqliteOutbox implements Outbox {
 
   load(): void {
     this.#wiring.database.use(db => {
-      db.transaction(() => db.exec(tables.outboxDefinitions))
+      db.transaction(() => tables.prepareTables(db))
       this.#takeNote(tables.newestMark(db))
     })
   }
@@ -44,13 +48,14 @@ export class SqliteOutbox implements Outbox {
   }
 
   #declare(db: Connection, consumers: readonly Consumer[]): void {
-    const declared = db.transaction(() => tables.declareConsumers(db, consumers, this.#end()))
+    const { declared, absent } = db.transaction(() => tables.declareConsumers(db, consumers, this.#end()))
     for (const consumer of declared.values()) resume(db, consumer, this.#consumers.get(consumer.name))
     this.#consumers = declared
+    this.#absent = absent
     this.#audiences.clear()
   }
 
-  /** Reads everything anew: events of a commit that was said to have failed may be there, and so may what settled others. */
+  /** Reads everything again: events of a commit that was said to have failed may be there, and so may what settled others. */
   #reload(): void {
     const db = this.#wiring.database.connection()
     this.#takeNote(tables.newestMark(db))
@@ -95,7 +100,7 @@ export class SqliteOutbox implements Outbox {
   #audienceOf(type: string): string {
     let audience = this.#audiences.get(type)
     if (audience === undefined) {
-      const ids = [...this.#consumers.values()].filter(consumer => consumer.hears(type)).map(consumer => consumer.id)
+      const ids = [...this.#consumers.values(), ...this.#absent.values()].flatMap(consumer => (consumer.hears(type) ? [consumer.id] : []))
       audience = ids.length === 0 ? '' : `,${ids.join(',')},`
       this.#audiences.set(type, audience)
     }
@@ -131,7 +136,7 @@ export class SqliteOutbox implements Outbox {
     { limit, leaseMs }: { readonly limit: number; readonly leaseMs: number; readonly owner: string },
   ): Promise<readonly Delivery[]> {
     const consumer = this.#consumers.get(name)
-    if (consumer === undefined) throw new Error(`No consumer ${name} was declared`)
+    if (consumer === undefined) throw new Error(`Consumer ${name} is not declared`)
     const now = this.#wiring.clock.now().getTime()
     consumer.expire(now)
     const retries = this.#wiring.database.use(db => {
@@ -166,7 +171,7 @@ export class SqliteOutbox implements Outbox {
     if (!this.#consumers.has(name) || outcomes.length === 0) return
     let settlement = this.#settlements.get(name)
     if (settlement === undefined) {
-      settlement = new Settlement(name, this.#ledger)
+      settlement = new AckWork(name, this.#ledger)
       this.#settlements.set(name, settlement)
       const settled = settlement.add(outcomes)
       this.#wiring.commits.add(settlement)
@@ -203,35 +208,32 @@ export class SqliteOutbox implements Outbox {
   }
 
   settleParked(name: string, eventId: string, how: 'retry' | 'drop'): Promise<void> {
-    const consumer = this.#consumers.get(name)
+    const consumer = this.#consumers.get(name) ?? this.#absent.get(name)
     if (consumer === undefined) return Promise.resolve()
     const { database, commits, clock } = this.#wiring
-    return new Promise((resolve, reject) => {
-      commits.add({
-        refuse: reject,
-        plan: () => {
-          const db = database.connection()
-          const applies = tables.isParked(db, consumer.id, eventId)
-          const due = clock.now().getTime()
-          const retried = { consumer: consumer.id, event: eventId, attempts: 0, due, error: '', parkedAt: null }
-          return {
-            write: () => {
-              if (!applies) return
-              if (how === 'drop') tables.removeFailure(db, consumer.id, eventId, this.#prunedTo)
-              else tables.writeFailure(db, retried)
-            },
-            finish: () => {
-              if (applies && how === 'retry') {
-                consumer.retries.set(eventId, { attempts: 0, due })
-                consumer.waiting++
-                this.#news()
-              }
-              resolve()
-            },
-          }
-        },
-      })
-    })
+    const tools = { db: database.connection(), due: clock.now().getTime(), prunedTo: () => this.#prunedTo, news: () => this.#news() }
+    return change(commits, () => settlingParked(tools, consumer, eventId, how))
+  }
+
+  async absent(): Promise<readonly AbsentConsumer[]> {
+    return this.#wiring.database.use(db => [...this.#absent.values()].map(consumer => absentOf(db, consumer)))
+  }
+
+  async forget(name: string): Promise<void> {
+    if (this.#consumers.has(name)) throw new Conflict(`The consumer ${name} is loaded: its events are handled`)
+    const absent = this.#absent.get(name)
+    if (absent === undefined) return
+    const db = this.#wiring.database.connection()
+    await change(this.#wiring.commits, () => ({
+      write: () => {
+        tables.forgetConsumer(db, absent.id)
+        tables.pruneEvents(db, '', this.#prunedTo)
+      },
+      finish: () => {
+        this.#absent.delete(name)
+        this.#audiences.clear()
+      },
+    }))
   }
 
   async waiting(): Promise<Readonly<Record<string, number>>> {

@@ -40,11 +40,11 @@ export interface Piece {
   readonly after: Place | undefined
   readonly isDescending: boolean
   readonly limit: number
-  /** Each row ends with the document's text. */
+  /** Each row ends with the document's text, or with null where that is large: so a piece holds large ones only when they are wanted. */
   readonly documents: boolean
 }
 
-/** A bare parameter here would have SQLite prepare the statement anew at each call (measured: 5 µs each), for it looks at a limit's value. */
+/** A bare parameter here would have SQLite prepare the statement again at each call (measured: 5 µs each), for it looks at a limit's value. */
 const bound = '?+0'
 
 /** Order columns that have no fixed value: those that statements compare and sort by. */
@@ -65,10 +65,16 @@ const conditions = (shape: Shape, { lower, upper, after, isDescending }: Omit<Va
 const isFolded = ({ repeats, index, fixed, order }: Shape): boolean =>
   repeats && index !== undefined && order.length < index.index.on.length - fixed
 
+/** Bytes of a text that is read along with its row. */
+const largeText = 64 * 1024
+
+/** SQLite knows the length of a text in bytes without reading it. */
+const smallText = (column: string): string => `CASE WHEN octet_length(${column}) <= ${largeText} THEN ${column} END`
+
 const writeSql = (table: Table, shape: Shape, variant: Variant): string => {
   const { index, order } = shape
   const wanted = [...order.map(column => `x.k${column}`), 'x.id', 'x.r']
-  if (variant.documents) wanted.push(index ? 'd.doc' : 'x.doc')
+  if (variant.documents) wanted.push(smallText(index ? 'd.doc' : 'x.doc'))
   const join = variant.documents && index ? ` CROSS JOIN ${table.table} d ON d.r = x.r` : ''
   const direction = variant.isDescending ? ' DESC' : ''
   const ordered = [...freeColumns(shape).map(column => `x.k${column}${direction}`), `x.id${direction}`]
@@ -130,6 +136,16 @@ export const rowsOf = (db: Connection, table: Table, stream: Stream, { after, is
   const row = db.get(sql, ...values)
   return row ? [row] : []
 }
+
+/** The document of a row that was read with documents; undefined when it has gone since. */
+export const documentText = (db: Connection, table: Table, row: Row): string | undefined => {
+  const text = row.at(-1) as string | null
+  return text ?? textAt(db, table, row.at(-2) as number)
+}
+
+/** The document at a row number of the table; undefined when it has gone. */
+export const textAt = (db: Connection, table: Table, at: number): string | undefined =>
+  db.get(`SELECT doc FROM ${table.table} WHERE r = ?`, at)?.[0] as string | undefined
 
 /** How many entries a stream has, up to a number. */
 export const countRows = (db: Connection, table: Table, { shape, fixed }: Stream, upTo: number): number => {

@@ -36,18 +36,28 @@ const checkUnique = (db: Connection, table: Table, keys: readonly (readonly Key[
   }
 }
 
-const takenMessage = ({ on }: Index, key: Key): string => `${on.map((path, at) => `${path} ${key[at]}`).join(', ')} is taken`
+const takenMessage = ({ on }: Index, key: Key): string => `${on.map((path, at) => `${path} ${key[at]}`).join(', ')} is already in use`
+
+/** Characters of a document of which no more than is needed is done at a time. */
+const largeText = 256 * 1024
+
+/** The members of a document that indexes look at, as they are stored. */
+const keyedPart = ({ indexes }: Table, document: object): unknown => {
+  const roots = new Set(indexes.flatMap(({ index }) => index.on.map(path => path.split('.')[0]?.replace(/~$/, ''))))
+  return JSON.parse(JSON.stringify(Object.fromEntries(Object.entries(document).filter(([name]) => roots.has(name)))))
+}
 
 const planInsert = (db: Connection, table: Table, input: object & { readonly id: string }): Planned => {
   checkId(input.id)
   if (find(db, table, input.id)) throw new CommitConflict('exists', `${table.collection} already has ${input.id}`)
   const { id, revision: _, ...rest } = input as Stored
   const text = JSON.stringify({ id, revision: 1, ...rest })
-  const document = JSON.parse(text) as Stored
-  const keys = allKeys(table, document)
+  // Nearly everybody would throw the copy of a large document away.
+  const copy = text.length > largeText ? undefined : (JSON.parse(text) as Stored)
+  const keys = allKeys(table, copy ?? keyedPart(table, input))
   checkUnique(db, table, keys, id)
   return {
-    document,
+    document: copy ?? ({ id, revision: 1, ...rest } as Stored),
     write() {
       const row = db.insert(`INSERT INTO ${table.table}(id, doc) VALUES (?, ?)`, id, text)
       for (const [at, index] of table.indexes.entries()) addEntries(db, index, keys[at] ?? [], id, row)

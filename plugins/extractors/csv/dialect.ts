@@ -23,7 +23,7 @@ export async function readDialect(path: string, contentType: string): Promise<Di
   const head = buffer.subarray(0, bytesRead)
   const encoding = encodingOf(head)
   const text = new TextDecoder(encoding).decode(head)
-  if (text.includes('\0')) throw new Error('The file is no table of text: it holds binary data.')
+  if (text.includes('\0')) throw new Error('The file is not a text table: it contains binary data.')
   return { encoding, ...shapeOf(text, contentType) }
 }
 

@@ -7,10 +7,10 @@ import { tablePage } from './table-page.ts'
 
 /** Describes a table of any length and shows its first rows. Throws when there is no table in the file. */
 export async function extract(input: ExtractorInput): Promise<ExtractorOutput> {
-  if (input.sizeBytes === 0) throw new Error('The file is empty: there is no table in it.')
+  if (input.sizeBytes === 0) throw new Error('The file is empty.')
   const dialect = await readDialect(input.path, input.contentType)
   const table = await readTable(input, dialect)
-  if (table.columnCount === 0) throw new Error(`There is no table in the file${table.problems.length > 0 ? `: ${table.problems[0]}` : '.'}`)
+  if (table.columnCount === 0) throw new Error(`No table found in the file${table.problems.length > 0 ? `: ${table.problems[0]}` : '.'}`)
   await writeFile(join(input.outputFolder, 'table.html'), tablePage(table))
   return {
     metadata: {

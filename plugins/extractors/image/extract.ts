@@ -11,7 +11,7 @@ const mostChannels = 4
  * Throws when the bytes are damaged or claim too many pixels; an image format that cannot be read here is skipped.
  */
 export async function extract(input: ExtractorInput): Promise<ExtractorOutput> {
-  if (input.sizeBytes === 0) throw new Error('The file is empty: there is no image in it.')
+  if (input.sizeBytes === 0) throw new Error('The file is empty.')
   const loaded = await loadSharp()
   if ('missing' in loaded) return { skipped: loaded.missing }
   const image = await openImage(loaded.sharp, input)

@@ -1,10 +1,11 @@
-import type { Extractor, ExtractorInfo } from 'pounce/sdk'
+import type { Extractor, ExtractorInfo, ExtractorNeeds } from 'pounce/sdk'
 
 /** Images: what they are, when and where they were taken, and how they look. */
 export class ImageExtractor implements Extractor {
   readonly module = new URL('./extract.ts', import.meta.url)
   readonly timeoutMs = 2 * 60_000
   readonly memoryMb = 256
+  readonly needs: ExtractorNeeds = { nativeAddons: true }
   readonly info: ExtractorInfo = {
     name: 'pounce.image',
     version: '1.0.0',

@@ -73,7 +73,7 @@ export function readable(error: unknown, input: ExtractorInput): Error {
   const said = error instanceof Error ? error.message : String(error)
   const reason = said.replaceAll(input.path, input.filename).replace(/\s+/g, ' ').trim()
   if (reason.includes('pixel limit')) {
-    return new Error(`The image claims more than ${mostPixels / 1e6} million pixels, too many to be drawn here.`, { cause: error })
+    return new Error(`The image exceeds the maximum of ${mostPixels / 1e6} million pixels.`, { cause: error })
   }
-  return new Error(`The image cannot be read, it may be damaged or cut short: ${reason}`, { cause: error })
+  return new Error(`The image cannot be read; it may be damaged or truncated: ${reason}`, { cause: error })
 }

@@ -159,12 +159,16 @@ const tone = (change: (wav: Buffer) => void) => async () => {
 }
 for (const [name, content, message] of [
   ['an empty file', async () => Buffer.alloc(0), /file is empty/],
-  ['a WAV file without sound', tone(wav => wav.write('junk', 36)), /no data part/],
-  ['a WAV file without format', tone(wav => wav.write('junk', 12)), /does not say how its sound is written/],
-  ['a WAV file of no channels', tone(wav => wav.writeUInt16LE(0, 22)), /no channels/],
-  ['a WAV file of nothing a second', tone(wav => wav.writeUInt32LE(0, 28)), /no channels or no samples/],
-  ['a WAV file whose format part is longer than it', tone(wav => wav.writeUInt32LE(0xfffffff0, 16)), /no data part/],
-  ['a WAV file cut in its header', async () => (await readFile(testFile('tone.wav'))).subarray(0, 30), /cut short in its header/],
+  ['a WAV file without sound', tone(wav => wav.write('junk', 36)), /no data chunk/],
+  ['a WAV file without format', tone(wav => wav.write('junk', 12)), /no fmt chunk/],
+  ['a WAV file of zero channels', tone(wav => wav.writeUInt16LE(0, 22)), /zero channels/],
+  ['a WAV file of nothing a second', tone(wav => wav.writeUInt32LE(0, 28)), /zero channels or a sample rate of zero/],
+  ['a WAV file whose format part is longer than it', tone(wav => wav.writeUInt32LE(0xfffffff0, 16)), /no data chunk/],
+  [
+    'a WAV file cut in its header',
+    async () => (await readFile(testFile('tone.wav'))).subarray(0, 30),
+    /header of the WAV file is truncated/,
+  ],
 ] as const) {
   test(`${name} is an error for a person`, async t => {
     await t.throwsAsync(runExtractor(t, withoutFfprobe, await temporaryFile(t, 'hostile.wav', await content())), { message })

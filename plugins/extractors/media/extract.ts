@@ -11,7 +11,7 @@ export const extract = (input: ExtractorInput): Promise<ExtractorOutput> => desc
 
 /** `extract` with a program of the caller's choice in place of ffprobe. */
 export async function describeMedia(input: ExtractorInput, command: string): Promise<ExtractorOutput> {
-  if (input.sizeBytes === 0) throw new Error('The file is empty: there is no sound or picture in it.')
+  if (input.sizeBytes === 0) throw new Error('The file is empty.')
   const head = await readHead(input.path)
   // TypeScript is often taken for an MPEG transport stream by its extension, and playlists are text, too.
   if (isUtf8(head) && !head.includes(0)) return { skipped: 'The file holds text, not audio or video.' }

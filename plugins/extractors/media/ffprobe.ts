@@ -20,10 +20,12 @@ export async function ffprobe(input: ExtractorInput, command: string): Promise<M
   const options = { timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: 8 << 20, signal: input.signal } as const
   try {
     const { stdout } = await promisify(execFile)(command, flags, options)
+    // Not by the reader of the SDK: values of the SDK load what the process of an extractor may not use.
     return factsOf(JSON.parse(stdout))
   } catch (error) {
     if (input.signal.aborted || !(error instanceof Error)) throw error
-    if ('code' in error && error.code === 'ENOENT') return undefined
+    // EACCES is what the system says when a folder of PATH cannot be entered and no other has the program.
+    if ('code' in error && (error.code === 'ENOENT' || error.code === 'EACCES')) return undefined
     if ('killed' in error && error.killed) throw new Error(`ffprobe did not finish within ${timeoutMs / 1000} s.`, { cause: error })
     const said = 'stderr' in error && typeof error.stderr === 'string' ? error.stderr : error.message
     throw new Error(`The file cannot be read as audio or video: ${reasonIn(said, input)}`, { cause: error })

@@ -1,10 +1,11 @@
-import type { Extractor, ExtractorInfo } from 'pounce/sdk'
+import type { Extractor, ExtractorInfo, ExtractorNeeds } from 'pounce/sdk'
 
 /** Audio and video: how long they last and what they are made of. */
 export class MediaExtractor implements Extractor {
   readonly module = new URL('./extract.ts', import.meta.url)
   readonly timeoutMs = 2 * 60_000
   readonly memoryMb = 128
+  readonly needs: ExtractorNeeds = { childProcesses: true }
   readonly info: ExtractorInfo = {
     name: 'pounce.media',
     version: '1.0.0',

@@ -19,23 +19,23 @@ export async function readWav(path: string, sizeBytes: number): Promise<MediaFac
     if (name === 'data') return factsOf(format, claimed, sizeBytes - at - 8)
     at += 8 + claimed + (claimed % 2)
   }
-  throw new Error('The WAV file holds no sound: it has no data part.')
+  throw new Error('The WAV file has no data chunk.')
 }
 
 async function bytesAt(file: FileHandle, at: number, length: number): Promise<Buffer> {
   const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, at)
-  if (bytesRead < length) throw new Error('The WAV file is cut short in its header.')
+  if (bytesRead < length) throw new Error('The header of the WAV file is truncated.')
   return buffer
 }
 
 function factsOf(format: Buffer | undefined, claimedBytes: number, presentBytes: number): MediaFacts {
-  if (!format || format.length < 16) throw new Error('The WAV file does not say how its sound is written.')
+  if (!format || format.length < 16) throw new Error('The WAV file has no fmt chunk.')
   const channels = format.readUInt16LE(2)
   const sampleRate = format.readUInt32LE(4)
   const bytesPerSecond = format.readUInt32LE(8)
   const bitsPerSample = format.readUInt16LE(14)
   if (channels === 0 || sampleRate === 0 || bytesPerSecond === 0)
-    throw new Error('The WAV file claims to have no channels or no samples a second.')
+    throw new Error('The WAV file has zero channels or a sample rate of zero.')
   const isOpenEnded = claimedBytes === 0 || claimedBytes === 0xffffffff
   const bytes = isOpenEnded ? presentBytes : Math.min(claimedBytes, presentBytes)
   const durationSeconds = Math.round((bytes / bytesPerSecond) * 1e6) / 1e6

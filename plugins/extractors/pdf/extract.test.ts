@@ -104,11 +104,11 @@ test('damage to the pages is named and leaves the rest', async t => {
 const encrypted = `/Encrypt << /Filter /Standard /V 1 /R 2 /Length 40 /P -4 /O <${'a1'.repeat(32)}> /U <${'b2'.repeat(32)}> >> /ID [<00> <00>]`
 const hostile: readonly (readonly [string, () => Uint8Array | Promise<Uint8Array>, RegExp])[] = [
   ['an empty file', () => new Uint8Array(), /file is empty/],
-  ['text called PDF', () => Buffer.from('this is no document at all'), /no PDF or is damaged beyond repair/],
-  ['a header with nothing behind it', () => Buffer.from('%PDF-1.7\n'), /no PDF or is damaged beyond repair/],
-  ['a document cut off in its first page', async () => (await readFile(testFile('paper.pdf'))).subarray(0, 150), /damaged beyond repair/],
+  ['text called PDF', () => Buffer.from('this is no document at all'), /not a PDF or is damaged/],
+  ['a header with nothing behind it', () => Buffer.from('%PDF-1.7\n'), /not a PDF or is damaged/],
+  ['a document cut off in its first page', async () => (await readFile(testFile('paper.pdf'))).subarray(0, 150), /is damaged/],
   ['a document with a password', () => pdf({ ...paper, trailer: encrypted }), /protected by a password/],
-  ['random bytes', () => Buffer.from(Array.from({ length: 5000 }, (_, at) => (at * 7919 + (at >> 3)) % 256)), /damaged beyond repair/],
+  ['random bytes', () => Buffer.from(Array.from({ length: 5000 }, (_, at) => (at * 7919 + (at >> 3)) % 256)), /is damaged/],
 ]
 
 for (const [name, bytes, message] of hostile) {

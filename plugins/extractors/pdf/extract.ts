@@ -14,7 +14,7 @@ const mostMetadataTextBytes = 100_000
  * password; a first page that cannot be drawn leaves the text standing.
  */
 export async function extract(input: ExtractorInput): Promise<ExtractorOutput> {
-  if (input.sizeBytes === 0) throw new Error('The file is empty: there is no PDF in it.')
+  if (input.sizeBytes === 0) throw new Error('The file is empty.')
   if (input.sizeBytes > mostFileBytes) return { skipped: `PDFs above ${mostFileBytes >> 20} MiB are not read.` }
   const damage: unknown[] = []
   const collect = (reason: unknown) => damage.push(reason)

@@ -33,9 +33,9 @@ export type PdfDocument = Awaited<ReturnType<typeof openPdf>>
 function readable(error: unknown): Error {
   const { name, message } = error instanceof Error ? error : new Error(String(error))
   if (name === 'PasswordException') {
-    return new Error('The PDF is protected by a password, so neither its text nor its pages can be read.', { cause: error })
+    return new Error('The PDF is protected by a password and cannot be read.', { cause: error })
   }
-  return new Error(`The file is no PDF or is damaged beyond repair: ${message}`, { cause: error })
+  return new Error(`The file is not a PDF or is damaged: ${message}`, { cause: error })
 }
 
 /** The text without the control characters that no database or page wants; line breaks and tabs stay. */

@@ -1,10 +1,11 @@
-import type { Extractor, ExtractorInfo } from 'pounce/sdk'
+import type { Extractor, ExtractorInfo, ExtractorNeeds } from 'pounce/sdk'
 
 /** PDF documents: what they say and how their first page looks. */
 export class PdfExtractor implements Extractor {
   readonly module = new URL('./extract.ts', import.meta.url)
   readonly timeoutMs = 4 * 60_000
   readonly memoryMb = 768
+  readonly needs: ExtractorNeeds = { nativeAddons: true }
   readonly info: ExtractorInfo = {
     name: 'pounce.pdf',
     version: '1.0.0',

@@ -76,7 +76,7 @@ test('an empty file has no lines and no preview', async t => {
 
 test('binary data called text is skipped', async t => {
   const run = await runExtractor(t, extract, testFile('picture.png'), plain)
-  t.is(run.skipped, 'The file is not text as text/plain says: it holds binary data.')
+  t.is(run.skipped, 'The file is not text as text/plain says: it contains binary data.')
 })
 
 test('JSON 200,000 deep is counted like any text', async t => {

@@ -10,7 +10,7 @@ const previewCharacters = 64 << 10
 /** Counts a text of any size and shows its beginning. Bytes that are no text are skipped. */
 export async function extract(input: ExtractorInput): Promise<ExtractorOutput> {
   const guess = await guessEncoding(input.path)
-  if (!guess) return { skipped: `The file is not text as ${input.contentType} says: it holds binary data.` }
+  if (!guess) return { skipped: `The file is not text as ${input.contentType} says: it contains binary data.` }
   const { encoding, counts, beginning, isGuess } = await readAs(guess.encoding, input)
   const metadata = {
     encoding: encoding === 'windows-1252' ? encoding : encoding.toUpperCase(),

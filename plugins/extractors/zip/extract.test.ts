@@ -106,7 +106,7 @@ const hostile: readonly (readonly [string, () => Uint8Array | Promise<Uint8Array
 for (const [name, content] of hostile) {
   test(`${name} is an error for a person`, async t => {
     const path = await temporaryFile(t, 'hostile.zip', await content())
-    await t.throwsAsync(runExtractor(t, extract, path), { message: /no ZIP archive, or its directory is damaged or cut short: / })
+    await t.throwsAsync(runExtractor(t, extract, path), { message: /not a ZIP archive, or its directory is damaged or truncated: / })
   })
 }
 

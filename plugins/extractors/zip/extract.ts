@@ -9,14 +9,14 @@ const mostListed = 200
 
 /** Lists a ZIP archive from its directory. Throws when there is none or when it is damaged. */
 export async function extract(input: ExtractorInput): Promise<ExtractorOutput> {
-  if (input.sizeBytes === 0) throw new Error('The file is empty: there is no archive in it.')
+  if (input.sizeBytes === 0) throw new Error('The file is empty.')
   try {
     const archive = await openPromise(input.path, { decodeStrings: false, validateEntrySizes: false })
     return await list(archive, input)
   } catch (error) {
     if (input.signal.aborted) throw error
     const reason = error instanceof Error ? error.message : String(error)
-    throw new Error(`The file is no ZIP archive, or its directory is damaged or cut short: ${reason}`, { cause: error })
+    throw new Error(`The file is not a ZIP archive, or its directory is damaged or truncated: ${reason}`, { cause: error })
   }
 }
 

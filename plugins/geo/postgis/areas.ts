@@ -1,5 +1,5 @@
 import type { GeoArea, GeoBox, GeoPosition } from 'pounce/sdk'
-import type { Binds } from './binds.ts'
+import type { SqlParameters } from './sql-parameters.ts'
 import { toWkb } from './wkb.ts'
 
 /** Metres of a degree of latitude, a little less than it has, so that boxes come out larger. */
@@ -54,7 +54,7 @@ const ringOf = ([west, south, east, north]: GeoBox): readonly GeoPosition[] => [
   [west, south],
 ]
 
-const shapeOf = (rings: readonly (readonly GeoPosition[])[], binds: Binds): string =>
+const shapeOf = (rings: readonly (readonly GeoPosition[])[], binds: SqlParameters): string =>
   binds.add(toWkb({ type: 'Polygon', coordinates: rings.map(ring => ring.map(([x = 0, y = 0]) => [x, y])) }), 'geometry')
 
 /** Distance 0 rather than `ST_Intersects`, which fails with an error over shapes that cross themselves. */
@@ -64,7 +64,7 @@ const touching = (shape: string): string => `ST_DWithin(shape, ${shape}, 0)`
  * Points are measured over the ground. Of other shapes the place that is nearest on a map that is flat around the centre, and places along them that
  * lie close enough to each other for circles that are too large for such a map.
  */
-const inCircle = ({ longitude, latitude, radiusMetres }: Extract<GeoArea, { circle: object }>['circle'], binds: Binds): string => {
+const inCircle = ({ longitude, latitude, radiusMetres }: Extract<GeoArea, { circle: object }>['circle'], binds: SqlParameters): string => {
   const centre = binds.add(toWkb({ type: 'Point', coordinates: [longitude, latitude] }), 'geometry')
   const radius = binds.add(radiusMetres, 'float8')
   const narrow = binds.add(Math.cos(radians(latitude)), 'float8')
@@ -76,12 +76,12 @@ const inCircle = ({ longitude, latitude, radiusMetres }: Extract<GeoArea, { circ
 }
 
 /** The condition that a shape touches one of these areas, borders included; `isIndexed` when the index over shapes may be used for it. */
-export const areasCondition = (areas: readonly GeoArea[], isIndexed: boolean, binds: Binds): string => {
+export const areasCondition = (areas: readonly GeoArea[], isIndexed: boolean, binds: SqlParameters): string => {
   const condition = `(${areas.map(area => areaCondition(area, binds)).join(' or ')})`
   return isIndexed ? condition : `${condition} is true`
 }
 
-const areaCondition = (area: GeoArea, binds: Binds): string => {
+const areaCondition = (area: GeoArea, binds: SqlParameters): string => {
   const boxes = boxesOf(area).map(box => ({ box, shape: shapeOf([ringOf(box)], binds) }))
   if ('box' in area) return `(${boxes.map(({ shape }) => `shape && ${shape} and ${touching(shape)}`).join(' or ')})`
   const isNear = `(${boxes.map(({ shape }) => `shape && ${shape}`).join(' or ')})`

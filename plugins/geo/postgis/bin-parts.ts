@@ -1,7 +1,7 @@
 import type { GeoBinning } from 'pounce/sdk'
-import type { Binds } from './binds.ts'
 import { conditionsOf, type Narrowed, streamsCondition } from './conditions.ts'
 import type { Spans } from './spans.ts'
+import type { SqlParameters } from './sql-parameters.ts'
 
 /** What is summed up: points of a filter, by the numbers that have these names, or by all that there are. */
 export interface Asked {
@@ -34,7 +34,13 @@ const timesOf = (spans: Spans | undefined): string => {
 }
 
 /** One row for each point that fits, or for each of its values when `from` says so. */
-const pointsStatement = ({ filter, binning }: Asked, spans: Spans | undefined, chosen: string, from: string, binds: Binds): string => {
+const pointsStatement = (
+  { filter, binning }: Asked,
+  spans: Spans | undefined,
+  chosen: string,
+  from: string,
+  binds: SqlParameters,
+): string => {
   const { depthMetres, groupBy = [] } = binning
   const step = depthMetres === undefined ? undefined : binds.add(depthMetres, 'float8')
   const depth = step === undefined ? 'null::float8' : `${step} * ceil(coalesce(altitude, 0) / ${step}) + 0`
@@ -58,13 +64,13 @@ const wholeTime: typeof sums = [
 ]
 
 /** To look at the kind of each value is a fifth of all work, and mostly for nothing: of the streams it is known which names ever had other values. */
-const numberIn = (value: string, name: string, { streams }: Narrowed, binds: Binds): string => {
+const numberIn = (value: string, name: string, { streams }: Narrowed, binds: SqlParameters): string => {
   const own = streams ? ` where ${streamsCondition(streams, binds)}` : ''
   const isAlways = `(select bool_and(not coalesce(${name} = any(others), true)) from streams${own})`
   return `case when ${isAlways} or jsonb_typeof(${value}) = 'number' then ${value}::numeric end`
 }
 
-const valuesFrom = ({ properties }: GeoBinning, binds: Binds): string => {
+const valuesFrom = ({ properties }: GeoBinning, binds: SqlParameters): string => {
   if (!properties) return ' cross join lateral jsonb_each(properties) as e (property, value)'
   const names = binds.texts([...new Set(properties)])
   return ` cross join unnest(${names}) as e (property) cross join lateral (select properties -> property as value) v`
@@ -74,7 +80,7 @@ const valuesFrom = ({ properties }: GeoBinning, binds: Binds): string => {
  * By stream, property, depth and groups the sums of those points that enter the same spans: a column says which is the first, another how many more.
  * Without spans the columns are the whole time.
  */
-export const partsStatement = (asked: Asked, spans: Spans | undefined, binds: Binds): string => {
+export const partsStatement = (asked: Asked, spans: Spans | undefined, binds: SqlParameters): string => {
   const { binning, filter, names } = asked
   const keys = ['stream', ...(spans ? ['first', 'more'] : []), 'depth', ...groupsOf(binning)].join(', ')
   const columns = spans ? sums : [...wholeTime, ...sums]

@@ -1,17 +1,17 @@
 import type { GeoBin, GeoBinning } from 'pounce/sdk'
 import { type Asked, groupsOf, partsStatement } from './bin-parts.ts'
-import { Binds, type Statement } from './binds.ts'
 import type { Source } from './pieces.ts'
-import type { Row } from './server.ts'
+import type { Row } from './postgis-connection.ts'
 import { type Spans, spansOf } from './spans.ts'
+import { SqlParameters, type Statement } from './sql-parameters.ts'
 
 const maxBins = 10_000
 /** So that some ten thousand sums are looked up rather than sorted. */
 const memoryMiB = 32
-const reason = `A point enters more than ${maxBins} bins: choose longer ones`
+const reason = `A datapoint overlaps more than ${maxBins} bins: use longer ones`
 
 /** Each span `n` of its own. Few points enter several, so few sums are to be spread. */
-const spread = (parts: string, spans: Spans, keys: readonly string[], binds: Binds): string => {
+const spread = (parts: string, spans: Spans, keys: readonly string[], binds: SqlParameters): string => {
   const limited = `case when more >= ${maxBins} then refuse(${binds.add(reason, 'text')}) else more end`
   const each = `select *, first + later as n from (${parts}) parts cross join lateral generate_series(0::bigint, ${limited}) later`
   const where = spans.condition === undefined ? '' : ` where ${spans.condition}`
@@ -25,7 +25,7 @@ export const binsSource = (asked: Asked): Source => ({
   isQuickAtFirst: false,
   memoryMiB,
   statement: (after, limit): Statement => {
-    const binds = new Binds()
+    const binds = new SqlParameters()
     const spans = spansOf(asked.binning.time, binds)
     const groups = groupsOf(asked.binning)
     const keys = ['depth', ...groups]
@@ -40,7 +40,7 @@ export const binsSource = (asked: Asked): Source => ({
 })
 
 /** Later in the order: nulls come first. */
-const afterCondition = (row: Row, groups: readonly string[], binds: Binds): string => {
+const afterCondition = (row: Row, groups: readonly string[], binds: SqlParameters): string => {
   const [stream, property, from, , depth, ...rest] = row
   const left = ['stream', 'property collate "C"', 'from_ms', 'coalesce(depth, 0)']
   const right = [binds.add(stream, 'bigint'), binds.add(property, 'text'), binds.add(from, 'bigint'), binds.add(depth ?? 0, 'float8')]

@@ -1,6 +1,6 @@
 import type { GeoAttribute, GeoFilter } from 'pounce/sdk'
 import { areasCondition } from './areas.ts'
-import type { Binds } from './binds.ts'
+import type { SqlParameters } from './sql-parameters.ts'
 
 const dayMs = 86_400_000
 
@@ -17,7 +17,7 @@ export const monthOf = (ms: string): string => {
 }
 
 /** Two runs of months around the year meet when one begins within the other. */
-const monthsCondition = ({ from, to }: NonNullable<GeoFilter['months']>, binds: Binds): string => {
+const monthsCondition = ({ from, to }: NonNullable<GeoFilter['months']>, binds: SqlParameters): string => {
   const [first, last] = [monthOf('start_ms'), monthOf('coalesce(end_ms, start_ms)')]
   const wanted = binds.add(from - 1, 'int')
   const length = binds.add((to - from + 12) % 12, 'int')
@@ -26,7 +26,7 @@ const monthsCondition = ({ from, to }: NonNullable<GeoFilter['months']>, binds: 
 }
 
 /** As a member of an object: by itself an array would contain what is no array. */
-const attributeCondition = ({ key, contains }: GeoAttribute, binds: Binds): string => {
+const attributeCondition = ({ key, contains }: GeoAttribute, binds: SqlParameters): string => {
   if (contains === undefined) return `properties ? ${binds.add(key, 'text')}`
   return `properties @> ${binds.add(JSON.stringify(Object.fromEntries([[key, contains]])), 'jsonb')}`
 }
@@ -40,7 +40,7 @@ export interface Narrowed extends GeoFilter {
 }
 
 /** What holds of the points that fit, but for their streams. */
-export const conditionsOf = (filter: Narrowed, binds: Binds): readonly string[] => {
+export const conditionsOf = (filter: Narrowed, binds: SqlParameters): readonly string[] => {
   const { areas, areShapesNear = false, fromMs, beforeMs, untilMs, months, attributes } = filter
   const found: string[] = []
   if (fromMs !== undefined) found.push(`start_ms >= ${binds.add(fromMs, 'bigint')}`)
@@ -57,5 +57,5 @@ export const conditionsOf = (filter: Narrowed, binds: Binds): readonly string[] 
 }
 
 /** What holds of points in one of these streams. */
-export const streamsCondition = (streams: readonly number[], binds: Binds): string =>
+export const streamsCondition = (streams: readonly number[], binds: SqlParameters): string =>
   streams.length === 1 ? `stream = ${binds.add(streams[0], 'bigint')}` : `stream = any(${binds.numbers(streams)})`

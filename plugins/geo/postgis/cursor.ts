@@ -1,5 +1,5 @@
-import type { Statement } from './binds.ts'
-import type { Row, Server, Session } from './server.ts'
+import type { PostgisConnection, Row, Session } from './postgis-connection.ts'
+import type { Statement } from './sql-parameters.ts'
 
 /** How long a cursor keeps its connection, and what the server may use for it. */
 interface Limits {
@@ -21,7 +21,7 @@ export class Cursor {
     this.#idleMs = idleMs
   }
 
-  static async open(server: Server, { text, values }: Statement, { idleMs, memoryMiB }: Limits): Promise<Cursor> {
+  static async open(server: PostgisConnection, { text, values }: Statement, { idleMs, memoryMiB }: Limits): Promise<Cursor> {
     const session = await server.session()
     try {
       await session.run(`begin read only${memoryMiB === undefined ? '' : `; set local work_mem = '${memoryMiB}MB'`}`)

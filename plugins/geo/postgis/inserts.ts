@@ -1,7 +1,7 @@
 import { altitudeOf, checkDatapoint, type Datapoint, Invalid, type PointInserted } from 'pounce/sdk'
-import { textArray } from './binds.ts'
 import { patiently } from './patiently.ts'
-import type { Server } from './server.ts'
+import type { PostgisConnection } from './postgis-connection.ts'
+import { textArray } from './sql-parameters.ts'
 import { toWkb } from './wkb.ts'
 
 const maxInserted = 5000
@@ -114,7 +114,7 @@ function* batchesOf(points: readonly Datapoint[], report: PointInserted[]): Iter
 }
 
 /** Inserts what can be, and tells what became of each point. */
-export const insertPoints = async (server: Server, points: readonly Datapoint[]): Promise<readonly PointInserted[]> => {
+export const insertPoints = async (server: PostgisConnection, points: readonly Datapoint[]): Promise<readonly PointInserted[]> => {
   if (points.length > maxInserted) throw new Invalid(`At most ${maxInserted} points at once, not ${points.length}`)
   const report: PointInserted[] = []
   for (const batch of batchesOf(points, report)) {

@@ -1,6 +1,6 @@
-import type { Statement } from './binds.ts'
 import { Cursor } from './cursor.ts'
-import type { Row, Server } from './server.ts'
+import type { PostgisConnection, Row } from './postgis-connection.ts'
+import type { Statement } from './sql-parameters.ts'
 
 /** What is read: rows in a total order. */
 export interface Source {
@@ -15,7 +15,7 @@ export interface Source {
 const size = 2000
 const nothing = (): void => undefined
 
-/** How many readers keep a connection at once; others ask anew for each piece, so that there is always one left for short calls. */
+/** How many readers keep a connection at once; others ask again for each piece, so that there is always one left for short calls. */
 export class Cursors {
   readonly #most: number
   #open = 0
@@ -37,7 +37,7 @@ export class Cursors {
 
 /** Reads on where it was, with a cursor or without. */
 class Reading {
-  readonly #server: Server
+  readonly #server: PostgisConnection
   readonly #source: Source
   readonly #cursors: Cursors
   readonly #idleMs: number
@@ -45,7 +45,7 @@ class Reading {
   #last: Row | undefined
   #isOver = false
 
-  constructor(server: Server, source: Source, cursors: Cursors, idleMs: number) {
+  constructor(server: PostgisConnection, source: Source, cursors: Cursors, idleMs: number) {
     this.#server = server
     this.#source = source
     this.#cursors = cursors
@@ -91,7 +91,12 @@ class Reading {
 }
 
 /** The rows of a source in pieces, one of them ahead. Leaving the loop gives back what it held. */
-export async function* piecesOf(server: Server, source: Source, cursors: Cursors, idleMs: number): AsyncGenerator<readonly Row[]> {
+export async function* piecesOf(
+  server: PostgisConnection,
+  source: Source,
+  cursors: Cursors,
+  idleMs: number,
+): AsyncGenerator<readonly Row[]> {
   const reading = new Reading(server, source, cursors, idleMs)
   try {
     let ahead: Promise<readonly Row[]> | undefined = reading.next()

@@ -14,11 +14,11 @@ import {
 import { binOf, binsSource } from './bins.ts'
 import { insertPoints } from './inserts.ts'
 import { Cursors, piecesOf, type Source } from './pieces.ts'
+import { PostgisConnection } from './postgis-connection.ts'
 import { namesToSum } from './property-names.ts'
 import { ascending, countStatement, narrowed, pointsStatement } from './queries.ts'
 import { removePoints } from './removals.ts'
 import { PointReader, pointText } from './rows.ts'
-import { Server } from './server.ts'
 import { Config, config, type Settings } from './settings.ts'
 import { readStatistics } from './statistics.ts'
 
@@ -26,12 +26,12 @@ export { config }
 
 /** Datapoints in PostgreSQL with PostGIS: one table of points, and one of what is known of each stream, kept by the statement that inserts. */
 export class PostgisPoints implements GeoStore {
-  readonly #server: Server
+  readonly #server: PostgisConnection
   readonly #cursors: Cursors
   readonly #idleMs: number
 
   constructor(settings: Settings) {
-    this.#server = new Server(settings)
+    this.#server = new PostgisConnection(settings)
     this.#cursors = new Cursors(settings.poolSize)
     this.#idleMs = settings.cursorIdleMs
   }

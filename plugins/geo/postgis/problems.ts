@@ -32,16 +32,16 @@ export const isDenied = (error: unknown): boolean => denied.test(stateOf(error) 
 /** True of a transaction that was chosen to end so that another can go on; trying again is right. */
 export const isDeadlock = (error: unknown): boolean => /^40(?:P01|001)$/.test(stateOf(error) ?? '')
 
-/** What a caller is told: `Unavailable` when the server is away or too slow, `NoSpace` for a full disk. */
+/** What a caller is told: `Unavailable` when the server is unavailable or too slow, `NoSpace` for a full disk. */
 export const problemOf = (error: unknown): Error => {
   if (error instanceof Problem) return error
   const cause = error instanceof Error ? error : new Error(String(error))
   const state = stateOf(error)
   if (state === '53100' || /no space left on device/i.test(cause.message)) return new NoSpace(undefined, { cause })
-  if (state === '57014') return new Unavailable('The store of datapoints took too long over this: ask for less at a time', { cause })
+  if (state === '57014') return new Unavailable('The query of the datapoint store timed out: request less data', { cause })
   // Raised by our own function, and by sums beyond what a number holds.
   if (state === 'GEO01') return new Invalid(cause.message, { cause })
-  if (state === '22003') return new Invalid('The numbers that fit are too large or too small to be summed up', { cause })
-  if (isAway(error) || isDenied(error)) return new Unavailable('The store of datapoints cannot be read or written at the moment', { cause })
+  if (state === '22003') return new Invalid('The matching numbers are too large or too small to aggregate', { cause })
+  if (isAway(error) || isDenied(error)) return new Unavailable('The datapoint store is unavailable', { cause })
   return cause
 }

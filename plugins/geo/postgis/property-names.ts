@@ -1,14 +1,14 @@
 import type { GeoBinning } from 'pounce/sdk'
-import { Binds } from './binds.ts'
 import { type Narrowed, streamsCondition } from './conditions.ts'
-import type { Server } from './server.ts'
+import type { PostgisConnection } from './postgis-connection.ts'
+import { SqlParameters } from './sql-parameters.ts'
 
 /** Of more names it is cheaper to look at what each point has than to look for each of them in it. */
 const most = 16
 
 /** The names of all properties that are to be summed up; undefined when they are many. */
 export const namesToSum = async (
-  server: Server,
+  server: PostgisConnection,
   { streams }: Narrowed,
   { properties }: GeoBinning,
 ): Promise<readonly string[] | undefined> => {
@@ -16,7 +16,7 @@ export const namesToSum = async (
     const wanted = [...new Set(properties)]
     return wanted.length <= most ? wanted : undefined
   }
-  const binds = new Binds()
+  const binds = new SqlParameters()
   const own = streams ? ` where ${streamsCondition(streams, binds)}` : ''
   const text = `select distinct n.name from streams s cross join unnest(s.names) as n (name)${own} limit ${most + 1}`
   const names = (await server.query(text, binds.values)).map(([name]) => name ?? '')

@@ -1,9 +1,9 @@
 import { checkGeoFilter, type GeoAfter, type GeoFilter, type GeoSort } from 'pounce/sdk'
 import { boxesOf } from './areas.ts'
-import { Binds, type Statement } from './binds.ts'
 import { conditionsOf, type Narrowed, streamsCondition } from './conditions.ts'
+import type { PostgisConnection } from './postgis-connection.ts'
 import { pointColumns, pointText } from './rows.ts'
-import type { Server } from './server.ts'
+import { SqlParameters, type Statement } from './sql-parameters.ts'
 
 /** More streams than this are not looked for by their boxes, and not each by itself. */
 const most = { candidates: 1000, apart: 100 }
@@ -12,12 +12,12 @@ const most = { candidates: 1000, apart: 100 }
 const nearby = 2
 
 /** The filter with the streams that can have points that fit; undefined when none can. */
-export const narrowed = async (server: Server, filter: GeoFilter): Promise<Narrowed | undefined> => {
+export const narrowed = async (server: PostgisConnection, filter: GeoFilter): Promise<Narrowed | undefined> => {
   checkGeoFilter(filter)
   const { streams, areas } = filter
   if (streams?.length === 0) return undefined
   if (!areas) return filter
-  const binds = new Binds()
+  const binds = new SqlParameters()
   const boxes = areas.flatMap(boxesOf)
   const places = boxes.map(([west, south, east, north]) => {
     const [w, s, e, n] = [west, south, east, north].map(degrees => binds.add(degrees, 'float8'))
@@ -38,7 +38,7 @@ export const narrowed = async (server: Server, filter: GeoFilter): Promise<Narro
 
 const columnsOf = (by: GeoSort['by']): readonly string[] => (by === 'stream' ? ['stream', 'start_ms', 'id'] : ['start_ms', 'id'])
 
-const afterCondition = ({ by, order }: GeoSort, after: GeoAfter, binds: Binds): string => {
+const afterCondition = ({ by, order }: GeoSort, after: GeoAfter, binds: SqlParameters): string => {
   const { id, stream, startMs } = after
   const values = (by === 'stream' ? [stream, startMs, id] : [startMs, id]).map(value => binds.add(value, 'bigint'))
   return `(${columnsOf(by).join(', ')}) ${order === 'ascending' ? '>' : '<'} (${values.join(', ')})`
@@ -48,7 +48,7 @@ export const ascending: GeoSort = { by: 'start', order: 'ascending' }
 
 /** Points that fit, in order, perhaps after one of them, perhaps so many. */
 export const pointsStatement = (filter: Narrowed, sort: GeoSort, after?: GeoAfter, limit?: number): Statement => {
-  const binds = new Binds()
+  const binds = new SqlParameters()
   const { streams } = filter
   const conditions = [...conditionsOf(filter, binds), ...(after ? [afterCondition(sort, after, binds)] : [])]
   const order = `order by ${columnsOf(sort.by)
@@ -71,7 +71,7 @@ export const pointsStatement = (filter: Narrowed, sort: GeoSort, after?: GeoAfte
 
 /** How many points fit, up to a number. */
 export const countStatement = (filter: Narrowed, upTo: number): Statement => {
-  const binds = new Binds()
+  const binds = new SqlParameters()
   const { streams } = filter
   const conditions = conditionsOf(filter, binds)
   const own = streams ? [streamsCondition(streams, binds)] : []

@@ -1,7 +1,7 @@
 import { checkGeoIds } from 'pounce/sdk'
-import { Binds } from './binds.ts'
 import { patiently } from './patiently.ts'
-import type { Run, Server } from './server.ts'
+import type { PostgisConnection, Run } from './postgis-connection.ts'
+import { SqlParameters } from './sql-parameters.ts'
 
 const atOnce = 5000
 
@@ -14,7 +14,7 @@ const removeSome = async (run: Run, chosen: string, list: string): Promise<numbe
   const gone = await run(removing, [list])
   if (gone.length === 0) return 0
   const counts = gone.map(([stream, count]) => [Number(stream), Number(count)] as const)
-  const binds = new Binds()
+  const binds = new SqlParameters()
   const streams = binds.numbers(counts.map(([stream]) => stream))
   const lists = [...binds.values, `{${counts.map(([, count]) => count).join(',')}}`]
   await run(`select from streams where stream = any(${streams}) order by stream for update`, binds.values)
@@ -28,7 +28,7 @@ const removeSome = async (run: Run, chosen: string, list: string): Promise<numbe
 
 /** Removes points, a few thousand at a time, and tells how many there were. */
 export const removePoints = async (
-  server: Server,
+  server: PostgisConnection,
   what: { readonly ids: readonly number[] } | { readonly streams: readonly number[] },
 ): Promise<number> => {
   if ('ids' in what) checkGeoIds(what.ids, 'ids', 1000)

@@ -1,5 +1,5 @@
 import type { Datapoint, Geometry } from 'pounce/sdk'
-import type { Row } from './server.ts'
+import type { Row } from './postgis-connection.ts'
 import { fromWkb } from './wkb.ts'
 
 /** Columns of a point that its text is made of. */

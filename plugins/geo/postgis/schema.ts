@@ -1,5 +1,5 @@
 import type { Client } from 'pg'
-import { Refusal } from './url.ts'
+import { PostgisUnusable } from './url.ts'
 
 /** What the server is, and how connections to it are set up. */
 export interface Prepared {
@@ -66,7 +66,7 @@ const extensionOf = async (client: Client): Promise<{ readonly version: string; 
   const text = `select e.extversion || ' ' || n.nspname from pg_extension e join pg_namespace n on n.oid = e.extnamespace where e.extname = 'postgis'`
   const found = await single(client, text)
   if (found === undefined)
-    throw new Refusal('this database has no PostGIS: let somebody who may do so run "create extension postgis;" in it')
+    throw new PostgisUnusable('PostGIS is not installed in this database: run "create extension postgis;" as a privileged user')
   const space = found.indexOf(' ')
   return { version: found.slice(0, space), home: found.slice(space + 1) }
 }
@@ -74,12 +74,12 @@ const extensionOf = async (client: Client): Promise<{ readonly version: string; 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
 /**
- * Makes the schema and its tables, or completes those of an older version, one kernel at a time and all or nothing. Throws `Refusal` when PostGIS
+ * Makes the schema and its tables, or completes those of an older version, one kernel at a time and all or nothing. Throws `PostgisUnusable` when PostGIS
  * is missing, or when a newer version was here.
  */
 export const prepare = async (client: Client, schema: string): Promise<Prepared> => {
   if ((await single(client, `select current_setting('server_encoding')`)) !== 'UTF8')
-    throw new Refusal('the encoding of this database is not UTF8')
+    throw new PostgisUnusable('the encoding of this database must be UTF8')
   const { version, home } = await extensionOf(client)
   const path = [schema, home, 'public'].map(quoted).join(',')
   // What fails is undone when the connection ends.
@@ -107,8 +107,8 @@ const migrate = async (client: Client, schema: string, path: string): Promise<vo
   }
   const number = Number(await single(client, 'select number from version'))
   if (number > steps.length)
-    throw new Refusal(
-      `the schema ${schema} was made by a newer version of this program (${number}; this one knows ${steps.length}): use that one`,
+    throw new PostgisUnusable(
+      `the schema ${schema} was created by a newer version of this program (${number}; supported: ${steps.length}): use that version`,
     )
   for (const step of steps.slice(number)) await client.query(step)
   if (number < steps.length) await client.query('update version set number = $1', [steps.length])

@@ -1,6 +1,6 @@
 import type { GeoBinning, TimeBin } from 'pounce/sdk'
-import type { Binds } from './binds.ts'
 import { dayOf, floorDivision, monthOf } from './conditions.ts'
+import type { SqlParameters } from './sql-parameters.ts'
 
 /** Spans of time that are numbered: the number of the one that holds a moment, and where the one of a number begins. */
 export interface Spans {
@@ -16,7 +16,7 @@ const monthsIn: Readonly<Partial<Record<TimeBin, number>>> = { month: 1, semi: 6
 /** 29 December 1969 was a Monday. */
 const mondayMs = -3 * dayMs
 
-const even = (everyMs: number, originMs: number, binds: Binds): Spans => {
+const even = (everyMs: number, originMs: number, binds: SqlParameters): Spans => {
   const [every, origin] = [binds.add(everyMs, 'bigint'), binds.add(originMs, 'bigint')]
   return {
     numberAt: ms => floorDivision(`(${ms} - ${origin})`, every),
@@ -26,7 +26,7 @@ const even = (everyMs: number, originMs: number, binds: Binds): Spans => {
 
 const msOf = (timestamp: string): string => `(extract(epoch from ${timestamp})::bigint * 1000)`
 
-const months = (length: number, binds: Binds): Spans => {
+const months = (length: number, binds: SqlParameters): Spans => {
   const each = binds.add(length, 'bigint')
   return {
     numberAt: ms => `(${monthOf(ms)} / ${each})`,
@@ -49,7 +49,7 @@ const seasons: Spans = {
 }
 
 /** The spans of a way to sum up; undefined when there is one only. */
-export const spansOf = (time: GeoBinning['time'], binds: Binds): Spans | undefined => {
+export const spansOf = (time: GeoBinning['time'], binds: SqlParameters): Spans | undefined => {
   if (typeof time !== 'string') return even(time.everyMs, time.originMs, binds)
   const length = lengths[time]
   if (length !== undefined) return even(length, time === 'week' ? mondayMs : 0, binds)

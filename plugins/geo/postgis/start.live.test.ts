@@ -48,13 +48,13 @@ live('a schema of a newer version is refused, and left as it is', async t => {
   const schema = testSchema(t, url('POSTGIS'))
   await (await openStore(t, { url: url('POSTGIS'), schema })).dispose()
   await onServer(url('POSTGIS'), client => client.query(`update ${schema}.version set number = 1000`))
-  await refuses(t, url('POSTGIS'), /^geo\.postgis\.url: the schema pounce_\w+ was made by a newer version/, schema)
+  await refuses(t, url('POSTGIS'), /^geo\.postgis\.url: the schema pounce_\w+ was created by a newer version/, schema)
   const { rows } = await onServer(url('POSTGIS'), client => client.query(`select number from ${schema}.version`))
   t.deepEqual(rows, [{ number: 1000 }])
 })
 
 live('a database without PostGIS is refused with the statement that helps', async t => {
-  await refuses(t, await testDatabase(t), /^geo\.postgis\.url: this database has no PostGIS: .*"create extension postgis;"/)
+  await refuses(t, await testDatabase(t), /^geo\.postgis\.url: PostGIS is not installed in this database: .*"create extension postgis;"/)
 })
 
 live('an extension in a schema of its own, and a schema with a reserved name, are no obstacle', async t => {
@@ -91,7 +91,7 @@ live('a user who may only make schemas is enough, and one who may not is told', 
   const own = new URL(database)
   own.username = role
   own.password = secret
-  await refuses(t, own.href, /^geo\.postgis\.url: the server at .* does not let this user make or use the schema never/)
+  await refuses(t, own.href, /^geo\.postgis\.url: the server at .* does not allow this user to create or use the schema never/)
   await onServer(database, client => client.query(`grant create on database "${name}" to "${role}"`))
   const store = new PostgisPoints({ ...settings, url: own.href, schema: 'mine' })
   await store.start()
@@ -120,10 +120,10 @@ live('an unknown user or database is refused by the name of the setting', async 
 
 test('an address that cannot be used is refused without its password', async t => {
   await refuses(t, `postgres://me:${secret}@127.0.0.1:1/pounce`, /^geo\.postgis\.url: no server can be used at 127\.0\.0\.1:1\/pounce/)
-  await refuses(t, `http://me:${secret}@127.0.0.1:1/pounce`, /^geo\.postgis\.url: this is no address of the form/)
+  await refuses(t, `http://me:${secret}@127.0.0.1:1/pounce`, /^geo\.postgis\.url: expected a URL like/)
   await refuses(t, `postgres://me:${secret}@127.0.0.1:port/pounce`, /^geo\.postgis\.url: /)
   for (const mode of ['no-verify', 'require', 'prefer', 'verify-ca'])
-    await refuses(t, `postgres://me:${secret}@127.0.0.1:1/pounce?sslmode=${mode}`, /^geo\.postgis\.url: sslmode is verify-full/)
+    await refuses(t, `postgres://me:${secret}@127.0.0.1:1/pounce?sslmode=${mode}`, /^geo\.postgis\.url: sslmode must be verify-full/)
 })
 
 live('a server that does not speak TLS is refused when the address asks for it', async t => {

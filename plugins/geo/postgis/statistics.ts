@@ -1,6 +1,6 @@
 import { checkGeoIds, type StreamStatistics } from 'pounce/sdk'
 import { patiently } from './patiently.ts'
-import type { Row, Server } from './server.ts'
+import type { PostgisConnection, Row } from './postgis-connection.ts'
 
 const text = `
 select s.stream, s.count, s.first_start_ms, s.last_end_ms, s.west, s.south, s.east, s.north, s.is_stale,
@@ -16,7 +16,7 @@ const statisticsOf = ([, count, first, last, west, south, east, north, , names]:
 })
 
 /** Looks through the points of a stream of which some were removed. While it has the stream's row, nobody's insert is half told. */
-const refresh = (server: Server, stream: string): Promise<void> =>
+const refresh = (server: PostgisConnection, stream: string): Promise<void> =>
   server.transaction(async run => {
     const stale = await run('select from streams where stream = $1::bigint and is_stale for update', [stream])
     if (stale.length === 0) return
@@ -32,7 +32,10 @@ const refresh = (server: Server, stream: string): Promise<void> =>
   })
 
 /** What is known of streams that have points. */
-export const readStatistics = async (server: Server, streams: readonly number[]): Promise<ReadonlyMap<number, StreamStatistics>> => {
+export const readStatistics = async (
+  server: PostgisConnection,
+  streams: readonly number[],
+): Promise<ReadonlyMap<number, StreamStatistics>> => {
   checkGeoIds(streams, 'streams', 1000)
   if (streams.length === 0) return new Map()
   const read = () => server.query(text, [`{${streams.join(',')}}`], 'statistics')

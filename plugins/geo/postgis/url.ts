@@ -6,7 +6,7 @@ const setting = 'geo.postgis.url'
 const credentialsOf = (url: string): string | undefined => /^[a-z+]+:\/\/(.*)@/s.exec(url)?.[1]
 
 /** Host, port and database of an address, without user, password and parameters. */
-const placeOf = (url: string): string => /^[a-z+]+:\/\/(?:.*@)?([^?]+)/s.exec(url)?.[1] ?? 'the given address'
+const placeOf = (url: string): string => /^[a-z+]+:\/\/(?:.*@)?([^?]+)/s.exec(url)?.[1] ?? 'the given URL'
 
 /** The error's own words, without what is secret in the address. */
 const wordsOf = (error: unknown, url: string): string => {
@@ -18,15 +18,13 @@ const wordsOf = (error: unknown, url: string): string => {
 }
 
 /** A reason of our own why the database cannot be used. */
-export class Refusal extends Error {}
+export class PostgisUnusable extends Error {}
 
-/** The address itself. Throws `Refusal` for one that is none of PostgreSQL's, or that does not look at certificates. */
+/** The address itself. Throws `PostgisUnusable` for one that is none of PostgreSQL's, or that does not look at certificates. */
 export const checkedUrl = (url: string): string => {
-  if (!/^postgres(?:ql)?:\/\//.test(url)) throw new Refusal('this is no address of the form postgres://user:password@host:port/database')
+  if (!/^postgres(?:ql)?:\/\//.test(url)) throw new PostgisUnusable('expected a URL like postgres://user:password@host:port/database')
   if (/[?&]sslmode=(?!disable\b|verify-full\b)/.test(url) || /[?&]uselibpqcompat=/.test(url))
-    throw new Refusal(
-      'sslmode is verify-full, which looks at the certificate (with sslrootcert=FILE for an authority of your own), or disable',
-    )
+    throw new PostgisUnusable('sslmode must be verify-full (with sslrootcert=FILE for a private CA) or disable')
   return url
 }
 
@@ -34,10 +32,10 @@ export const checkedUrl = (url: string): string => {
 export const refusalOf = (error: unknown, url: string, schema: string): Error => {
   const place = placeOf(url)
   const say = (what: string) => new Error(`${setting}: ${what}: ${wordsOf(error, url)}`, { cause: error })
-  if (error instanceof Refusal) return new Error(`${setting}: ${error.message}`)
+  if (error instanceof PostgisUnusable) return new Error(`${setting}: ${error.message}`)
   const state = stateOf(error) ?? ''
   if (state.startsWith('28')) return say(`the server at ${place} refuses this user and password`)
-  if (isDenied(error)) return say(`the server at ${place} does not let this user make or use the schema ${schema}`)
+  if (isDenied(error)) return say(`the server at ${place} does not allow this user to create or use the schema ${schema}`)
   if (isAway(error)) return say(`no server can be used at ${place}`)
   return say(`the database at ${place} cannot be used`)
 }

@@ -1,8 +1,8 @@
 import type { Datapoint, GeoBin, GeoBinning, Geometry, Json } from 'pounce/sdk'
 import { altitudeOf, spansOf, type TimeSpan } from 'pounce/sdk/geo'
-import type { KnownPlaces } from './known-places.ts'
-import type { KnownShapes } from './known-shapes.ts'
+import type { PlaceCache } from './place-cache.ts'
 import { at, type PointRow, startOf } from './rows.ts'
+import type { ShapeCache } from './shape-cache.ts'
 import type { Sink } from './source.ts'
 import { byCodePoint } from './statistics.ts'
 
@@ -41,8 +41,8 @@ export class BinSums implements Sink {
   readonly room = Number.POSITIVE_INFINITY
   readonly #stream: number
   readonly #binning: GeoBinning
-  readonly #shapes: KnownShapes
-  readonly #places: KnownPlaces
+  readonly #shapes: ShapeCache
+  readonly #places: PlaceCache
   readonly #wanted: ReadonlySet<string> | undefined
   readonly #groupBy: readonly string[]
   readonly #buckets = new Map<string, Bucket>()
@@ -51,7 +51,7 @@ export class BinSums implements Sink {
   #span: TimeSpan | undefined
   #last: Bucket | undefined
 
-  constructor(stream: number, binning: GeoBinning, { shapes, places }: { readonly shapes: KnownShapes; readonly places: KnownPlaces }) {
+  constructor(stream: number, binning: GeoBinning, { shapes, places }: { readonly shapes: ShapeCache; readonly places: PlaceCache }) {
     this.#stream = stream
     this.#binning = binning
     this.#shapes = shapes

@@ -14,7 +14,7 @@ export const checkFile = async (file: string): Promise<void> => {
   if (!handle) return
   const { buffer, bytesRead } = await handle.read(Buffer.alloc(100), 0, 100, 0).finally(() => handle.close())
   if (bytesRead === 0) return
-  if (bytesRead < 100 || buffer.toString('latin1', 0, beginning.length) !== beginning) throw new Error(`${file} is no SQLite database`)
+  if (bytesRead < 100 || buffer.toString('latin1', 0, beginning.length) !== beginning) throw new Error(`${file} is not a SQLite database`)
   const form = buffer.readUInt32BE(formAt)
   if (form > fileForm) throw new Error(newerForm(file, form, fileForm))
 }

@@ -26,7 +26,7 @@ export class FileLock {
     } catch (error) {
       db.close()
       if (sqliteCodeOf(error) !== sqliteCodes.busy) throw problemOf(error)
-      throw new Unavailable(`Another process keeps its datapoints in ${file}: where several processes need them, use geo.postgis`, {
+      throw new Unavailable(`${file} is in use by another process: use geo.postgis for several processes`, {
         cause: error,
       })
     }

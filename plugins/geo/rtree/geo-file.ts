@@ -5,14 +5,14 @@ import { Unavailable } from 'pounce/sdk'
 import { Connection, type Opening } from 'pounce/sdk/sqlite'
 import { FileLock } from './file-lock.ts'
 import { problemOf } from './problems.ts'
-import { Reader } from './reader.ts'
+import { RtreeReader } from './rtree-reader.ts'
 import { migrate } from './schema.ts'
 import { isBroken } from './told-errors.ts'
 
 /** The file of points as the main thread has it: made and opened at the first use, read by short queries. */
 export class GeoFile {
   readonly #opening: Opening
-  #opened: Promise<Reader> | undefined
+  #opened: Promise<RtreeReader> | undefined
   #connection: Connection | undefined
   #lock: FileLock | undefined
   #learnt: number | undefined
@@ -22,7 +22,7 @@ export class GeoFile {
   }
 
   /** Does something with the reader and says what its errors mean to callers: see `problemOf`. */
-  async use<T>(epoch: number, work: (reader: Reader) => T): Promise<T> {
+  async use<T>(epoch: number, work: (reader: RtreeReader) => T): Promise<T> {
     try {
       this.#opened ??= this.#open()
       const reader = await this.#opened
@@ -39,12 +39,12 @@ export class GeoFile {
     await this.use(epoch, () => undefined)
   }
 
-  async #learn(reader: Reader, epoch: number): Promise<void> {
+  async #learn(reader: RtreeReader, epoch: number): Promise<void> {
     while (!reader.learn(epoch)) await setImmediate()
     this.#learnt = epoch
   }
 
-  async #open(): Promise<Reader> {
+  async #open(): Promise<RtreeReader> {
     const made = await mkdir(dirname(this.#opening.file), { recursive: true, mode: 0o700 })
     if (made) await makeDurable(dirname(this.#opening.file), dirname(made))
     this.#lock = FileLock.take(this.#opening.file)
@@ -56,7 +56,7 @@ export class GeoFile {
       throw error
     }
     this.#connection = connection
-    return new Reader(connection)
+    return new RtreeReader(connection)
   }
 
   close(): void {

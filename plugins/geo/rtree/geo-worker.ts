@@ -2,11 +2,11 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { Connection } from 'pounce/sdk/sqlite'
 import { buffersOf, type PackedPoints } from './packed-points.ts'
 import type { GeoOpening, Question, ReadQuestion, WriteQuestion } from './questions.ts'
-import { Reader } from './reader.ts'
+import { RtreeReader } from './rtree-reader.ts'
+import { RtreeWriter } from './rtree-writer.ts'
 import type { FromThread, ToThread } from './thread-messages.ts'
 import { isBroken, tell } from './told-errors.ts'
 import type { Turns } from './turns.ts'
-import { Writer } from './writer.ts'
 
 /** A thread that reads or writes. Its tasks take turns of some milliseconds each. */
 
@@ -19,9 +19,9 @@ interface Task {
 
 const opening = workerData as GeoOpening
 const tasks = new Map<number, Task>()
-const writer = opening.readOnly ? undefined : new Writer(opening)
+const writer = opening.readOnly ? undefined : new RtreeWriter(opening)
 let connection: Connection | undefined
-let reader: Reader | undefined
+let reader: RtreeReader | undefined
 let isScheduled = false
 let toldMs = 0
 
@@ -30,9 +30,9 @@ const post = (message: FromThread, handedOver: ArrayBuffer[] = []): void => {
   parentPort?.postMessage(message, handedOver)
 }
 
-const readerNow = (): Reader => {
+const readerNow = (): RtreeReader => {
   connection ??= new Connection(opening)
-  reader ??= new Reader(connection)
+  reader ??= new RtreeReader(connection)
   return reader
 }
 

@@ -3,7 +3,7 @@ import { config, RtreeGeo } from './rtree-geo.ts'
 
 export const plugin = definePlugin({
   id: 'geo.rtree',
-  summary: 'Datapoints of geostreams in one SQLite file of the data folder, with durable group commits and an R*Tree for what moves.',
+  summary: 'Datapoints of geostreams in one SQLite file in the data folder, with durable group commits and an R*Tree for moving sensors.',
   config,
   provides: [provide(GeoStore, RtreeGeo)],
 })

@@ -1,9 +1,9 @@
 import type { GeoBox } from 'pounce/sdk/geo'
 import type { Connection } from 'pounce/sdk/sqlite'
 import { cells, cellsEach, type PackedPoints } from './packed-points.ts'
-import { PlaceBook, type Placed } from './place-book.ts'
+import { type Placed, PlaceIds } from './place-ids.ts'
 import { valueColumns } from './schema.ts'
-import { type Kept, ShapeBook } from './shape-book.ts'
+import { type Kept, ShapeIds } from './shape-ids.ts'
 import type { StreamChanges } from './stream-changes.ts'
 
 const dayMs = 86_400_000
@@ -12,13 +12,13 @@ const noValues: readonly null[] = Array.from({ length: valueColumns }, () => nul
 
 /** What the one connection that writes remembers of places and shapes. */
 export interface Books {
-  readonly places: PlaceBook
-  readonly shapes: ShapeBook
+  readonly places: PlaceIds
+  readonly shapes: ShapeIds
 }
 
 export const openBooks = (db: Connection, placesPerStream: number): Books => ({
-  places: new PlaceBook(db, placesPerStream),
-  shapes: new ShapeBook(db),
+  places: new PlaceIds(db, placesPerStream),
+  shapes: new ShapeIds(db),
 })
 
 /** Inserts points in the open transaction. The answer has 1 for each that is new, 0 for one whose id was there. */

@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises'
 import { Unavailable } from 'pounce/sdk'
 import { buffersOf, type PackedPoints } from './packed-points.ts'
 import { heard } from './problems.ts'
+import type { Inserted } from './rtree-writer.ts'
 import type { TaskThread } from './task-thread.ts'
-import type { Inserted } from './writer.ts'
 
 interface Waiting {
   readonly batch: PackedPoints
@@ -61,7 +61,7 @@ export class InsertQueue {
 }
 
 const settle = ({ resolve, reject }: Waiting, inserted: Inserted | undefined): void => {
-  if (inserted === undefined) reject(new Unavailable('The store of datapoints gave no answer'))
+  if (inserted === undefined) reject(new Unavailable('The datapoint store did not respond'))
   else if ('error' in inserted) reject(heard(inserted.error))
   else resolve(inserted.isNew)
 }

@@ -1,8 +1,8 @@
-import type { KnownPlaces } from './known-places.ts'
-import type { KnownShapes } from './known-shapes.ts'
 import { cells, cellsEach, type PackedPoints, type Shape } from './packed-points.ts'
+import type { PlaceCache } from './place-cache.ts'
 import { at, type PointRow, textLengthOf } from './rows.ts'
 import { valueColumns } from './schema.ts'
+import type { ShapeCache } from './shape-cache.ts'
 import type { Sink } from './source.ts'
 
 /** Characters of texts that a piece has at most, but for its last row. */
@@ -13,8 +13,8 @@ const fewRows = 64
 
 /** Packs rows of points for whoever asked, piece by piece. */
 export class PieceBuilder implements Sink {
-  readonly #shapes: KnownShapes
-  readonly #places: KnownPlaces
+  readonly #shapes: ShapeCache
+  readonly #places: PlaceCache
   readonly #size: number
   /** Where places and shapes stand in the series. */
   readonly #placeAt = new Map<number, number>()
@@ -28,7 +28,7 @@ export class PieceBuilder implements Sink {
   #own: string[] = []
   #length = 0
 
-  constructor(shapes: KnownShapes, places: KnownPlaces, size: number) {
+  constructor(shapes: ShapeCache, places: PlaceCache, size: number) {
     this.#shapes = shapes
     this.#places = places
     this.#size = size

@@ -1,13 +1,13 @@
 import type { GeoAfter, GeoArea, GeoFilter } from 'pounce/sdk'
 import type { Connection } from 'pounce/sdk/sqlite'
 import { boxesOf } from './area-boxes.ts'
-import type { Chosen, KnownPlaces } from './known-places.ts'
-import type { KnownShapes } from './known-shapes.ts'
+import type { Chosen, PlaceCache } from './place-cache.ts'
 import { rowTest } from './row-test.ts'
 import type { Reading } from './scans.ts'
+import type { ShapeCache } from './shape-cache.ts'
 
 /** Thrown where a query may take longer than whoever else waits for this thread should wait. */
-export class TooLong extends Error {}
+export class QueryTooLong extends Error {}
 
 /** How much may be done at once. Threads have no bounds but for what must fit into memory. */
 export interface Bounds {
@@ -29,7 +29,7 @@ export interface Plan {
   readonly streams: ReadonlySet<number> | undefined
   /** Rows of other streams that the R*Tree found, in no order. */
   readonly hits: readonly GeoAfter[]
-  readonly places: KnownPlaces
+  readonly places: PlaceCache
   /** How many streams there are. */
   readonly all: number
   readonly fromMs: number
@@ -41,8 +41,8 @@ export interface Plan {
 
 export interface Known {
   readonly db: Connection
-  readonly shapes: KnownShapes
-  readonly places: KnownPlaces
+  readonly shapes: ShapeCache
+  readonly places: PlaceCache
 }
 
 /** Chooses streams by their places first; whatever moves on is found in the R*Tree, or by walking its stream where that finds too much. */
@@ -50,7 +50,7 @@ export const planFor = (known: Known, filter: GeoFilter, bounds: Bounds): Plan =
   const { db, shapes, places } = known
   const { fromMs = firstMs, beforeMs = lastMs + 1, areas } = filter
   const untilMs = Math.min(beforeMs - 1, filter.untilMs ?? lastMs)
-  if (areas && places.effortOf(areas) > bounds.compared) throw new TooLong()
+  if (areas && places.effortOf(areas) > bounds.compared) throw new QueryTooLong()
   const wanted = filter.streams && new Set(filter.streams)
   const chosen = areas && places.choose(areas)
   const isOpen = ({ stream }: Moving): boolean => !chosen?.streams.has(stream) && wanted?.has(stream) !== false
@@ -74,7 +74,7 @@ const streamsOf = (
   wanted: ReadonlySet<number> | undefined,
   chosen: Chosen | undefined,
   moving: readonly number[],
-  places: KnownPlaces,
+  places: PlaceCache,
 ): ReadonlySet<number> | undefined => {
   if (!chosen) return wanted && new Set([...wanted].filter(stream => places.streams.has(stream)))
   if (chosen.isAll && !wanted) return undefined
@@ -96,7 +96,7 @@ const movingStreams = (db: Connection, areas: readonly GeoArea[], bounds: Bounds
     'SELECT stream, count, west, south, east, north FROM streams INDEXED BY moving_streams WHERE moving > 0 LIMIT ?',
     most,
   )
-  if (!bounds.isFinal && rows.length > bounds.moving) throw new TooLong()
+  if (!bounds.isFinal && rows.length > bounds.moving) throw new QueryTooLong()
   const boxes = areas.flatMap(boxesOf)
   return rows.flatMap(row => {
     const [stream, count, west, south, east, north] = row as [number, number, number, number, number, number]

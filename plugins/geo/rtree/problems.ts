@@ -10,7 +10,7 @@ export const heard = ({ problem, message, stack }: ToldError): Error => {
   return cause
 }
 
-/** What a caller is told: `NoSpace` for a full disk, `Unavailable` for a file that is away, locked or damaged; other errors as they are. */
+/** What a caller is told: `NoSpace` for a full disk, `Unavailable` for a file that is unavailable, locked or damaged; other errors as they are. */
 export const problemOf = (error: unknown): Error => {
   if (error instanceof Problem) return error
   const told = tell(error)

@@ -1,7 +1,7 @@
 import type { Datapoint, GeoAttribute, GeoFilter, Geometry } from 'pounce/sdk'
 import { hasAttribute, overlapsMonths, touches } from 'pounce/sdk/geo'
-import type { KnownShapes } from './known-shapes.ts'
 import { at, type PointRow, startOf } from './rows.ts'
+import type { ShapeCache } from './shape-cache.ts'
 import type { RowTest } from './source.ts'
 
 type Properties = Datapoint['properties']
@@ -18,7 +18,7 @@ const endOf = (row: PointRow): number | null => {
 }
 
 /** A test of rows for exactly what a filter says. Only what the filter has is looked at. */
-export const rowTest = ({ filter, places }: Tested, shapes: KnownShapes): RowTest => {
+export const rowTest = ({ filter, places }: Tested, shapes: ShapeCache): RowTest => {
   const tests = [...timeTests(filter)]
   const { areas, attributes } = filter
   if (areas && places) {
@@ -48,7 +48,7 @@ function* timeTests({ fromMs, beforeMs, untilMs, months }: GeoFilter): Iterable<
 }
 
 /** What is known of all points of a shape, or how to tell from a row. */
-const attributeTest = (attributes: readonly GeoAttribute[], shapes: KnownShapes): RowTest => {
+const attributeTest = (attributes: readonly GeoAttribute[], shapes: ShapeCache): RowTest => {
   const tests: (RowTest | undefined)[] = []
   return row => {
     const shape = row[at.shape] as number

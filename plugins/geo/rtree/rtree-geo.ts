@@ -13,32 +13,32 @@ import {
   wire,
 } from 'pounce/sdk'
 import { checkFile } from './file-check.ts'
-import type { OpenGeo } from './open-geo.ts'
+import type { RtreeConnection } from './rtree-connection.ts'
 
 export const config = s.Object({
-  folder: s.Optional(s.String({ description: 'Folder of the file of datapoints; default: `geo` in the data folder' })),
+  folder: s.Optional(s.String({ description: 'Folder of the datapoints file. Default: `geo` in the data folder' })),
   cacheMiB: s.Integer({
     default: 32,
     minimum: 1,
     maximum: 65_536,
-    description: 'Memory for pages of the file, in MiB, once it is in use; threads have 16 MiB of their own at most',
+    description: 'Page cache size, in MiB, while in use; reader threads have up to 16 MiB each',
   }),
   maxSizeMiB: s.Integer({
     default: 0,
     minimum: 0,
-    description: 'The file never grows beyond this many MiB; datapoints are then refused as on a full disk. 0: no limit',
+    description: 'Maximum size of the file, in MiB; datapoints are then refused as on a full disk. 0: no limit',
   }),
   placesPerStream: s.Integer({
     default: 64,
     minimum: 1,
     maximum: 10_000,
-    description: 'Places that the points of a stream share; those at further places are in the R*Tree',
+    description: 'Number of places per stream that are shared by its datapoints; further places are indexed in the R*Tree',
   }),
   readers: s.Integer({
     default: 2,
     minimum: 1,
     maximum: 16,
-    description: 'Threads for long reads at most; each takes some 25 MB while it is in use',
+    description: 'Maximum number of threads for long reads; each uses about 25 MB while in use',
   }),
 })
 const Config = configPort(config)
@@ -53,8 +53,8 @@ export class RtreeGeo implements GeoStore {
   readonly engine = `SQLite ${process.versions['sqlite'] ?? ''}`.trim()
   readonly #file: string
   readonly #settings: s.Static<typeof config>
-  #inUse: Promise<OpenGeo> | undefined
-  #loaded: OpenGeo | undefined
+  #inUse: Promise<RtreeConnection> | undefined
+  #loaded: RtreeConnection | undefined
   #isOpen = false
 
   constructor(settings: s.Static<typeof config>, installation: Installation) {
@@ -69,7 +69,7 @@ export class RtreeGeo implements GeoStore {
   }
 
   async health(): Promise<void> {
-    if (!this.#isOpen) throw new Unavailable('The store of datapoints is not open')
+    if (!this.#isOpen) throw new Unavailable('The datapoint store is not open')
     if (this.#inUse) await (await this.#inUse).health()
   }
 
@@ -81,17 +81,17 @@ export class RtreeGeo implements GeoStore {
     await (await inUse)?.dispose()
   }
 
-  async #open(): Promise<OpenGeo> {
-    if (!this.#isOpen) throw new Unavailable('The store of datapoints is not open')
+  async #open(): Promise<RtreeConnection> {
+    if (!this.#isOpen) throw new Unavailable('The datapoint store is not open')
     this.#inUse ??= this.#load()
     return this.#inUse
   }
 
-  async #load(): Promise<OpenGeo> {
-    const { OpenGeo } = await import('./open-geo.ts')
+  async #load(): Promise<RtreeConnection> {
+    const { RtreeConnection } = await import('./rtree-connection.ts')
     const { readers, cacheMiB, maxSizeMiB, placesPerStream } = this.#settings
     const opening = { file: this.#file, readOnly: false, cacheMiB, maxSizeMiB, checkpointPages, placesPerStream }
-    this.#loaded = new OpenGeo(opening, readers)
+    this.#loaded = new RtreeConnection(opening, readers)
     return this.#loaded
   }
 

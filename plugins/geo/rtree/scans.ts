@@ -1,13 +1,13 @@
 import type { GeoAfter } from 'pounce/sdk'
 import type { Connection } from 'pounce/sdk/sqlite'
-import type { KnownShapes } from './known-shapes.ts'
 import { columnsWith, idOf, type PointRow, startOf, textLengthOf } from './rows.ts'
+import type { ShapeCache } from './shape-cache.ts'
 import { keyEffort, type Range, type RowTest, type Sink, type Source, seekEffort, textEffort } from './source.ts'
 
 /** What every way to read needs. */
 export interface Reading {
   readonly db: Connection
-  readonly shapes: KnownShapes
+  readonly shapes: ShapeCache
   readonly test: RowTest
 }
 

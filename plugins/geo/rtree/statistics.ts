@@ -1,13 +1,13 @@
 import type { StreamStatistics } from 'pounce/sdk'
 import type { Connection } from 'pounce/sdk/sqlite'
-import { type Known, TooLong } from './plan.ts'
+import { type Known, QueryTooLong } from './plan.ts'
 
 const mostNames = 1000
 
 /** By code point, which is the order of bytes in UTF-8. */
 export const byCodePoint = (one: string, other: string): number => Buffer.compare(Buffer.from(one), Buffer.from(other))
 
-/** What is known of some streams. Throws `TooLong` for one whose own geometries have to be looked at again, unless a box is given. */
+/** What is known of some streams. Throws `QueryTooLong` for one whose own geometries have to be looked at again, unless a box is given. */
 export const statisticsOf = (
   known: Known,
   streams: readonly number[],
@@ -20,7 +20,7 @@ export const statisticsOf = (
     if (row === undefined) continue
     const [count, firstStartMs, lastEndMs, moving, ...rest] = row as [number, number, number | null, number, ...(number | null)[]]
     const own = boxes.get(stream)
-    if (rest[4] === 1 && !own) throw new TooLong()
+    if (rest[4] === 1 && !own) throw new QueryTooLong()
     const box = joinedBox(known.db, stream, moving > 0 ? (own ?? (rest.slice(0, 4) as number[])) : undefined)
     found.set(stream, { count, firstStartMs, lastEndMs, properties: namesOf(known, stream, mostNames), box })
   }

@@ -42,7 +42,7 @@ export class TaskThread {
   /** The first piece of the answer. Rejects with `Unavailable` when the thread dies, and once it is closed. */
   async ask(question: Question, handedOver: ArrayBuffer[] = []): Promise<unknown> {
     for await (const piece of this.pieces(question, handedOver)) return piece
-    throw new Unavailable(`${this.#name} gave no answer`)
+    throw new Unavailable(`${this.#name} did not respond`)
   }
 
   /** The pieces of the answer, each when it is asked for and one ahead. Leaving the loop ends the task. */
@@ -95,7 +95,7 @@ export class TaskThread {
 
   #listen(): void {
     clearTimeout(this.#silence)
-    this.#silence = setTimeout(() => this.#fail(new Unavailable(`${this.#name} does not answer`)), silentMs).unref()
+    this.#silence = setTimeout(() => this.#fail(new Unavailable(`${this.#name} does not respond`)), silentMs).unref()
   }
 
   #made(): Worker {

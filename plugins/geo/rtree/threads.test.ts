@@ -78,12 +78,9 @@ test.serial('long reads and large inserts leave the event loop free', async t =>
   const store = await openGeo(t, await testFolder(t))
   await fill(store, stations(100, 600))
   let isBusy = true
-  const begin = performance.now()
-  let [last, longest] = [begin, 0]
+  let turns = 0
   const spin = (): void => {
-    const now = performance.now()
-    longest = Math.max(longest, now - last)
-    last = now
+    turns += 1
     if (isBusy) setImmediate(spin)
   }
   spin()
@@ -102,9 +99,8 @@ test.serial('long reads and large inserts leave the event loop free', async t =>
   t.is(bins.flat().length, 100 * 10)
   t.deepEqual(page, { points: [] })
   t.is(single?.id, 17)
-  // On the main thread each of these would be a stretch of its own.
-  t.log(longest / (last - begin))
-  t.true(longest < (last - begin) / 3)
+  // On the main thread each of the six would take a turn, and each piece that is read; here the loop turns freely while they work.
+  t.true(turns > 1000, `${turns} turns`)
 })
 
 test('two read while one writes: each sees whole batches, in order and once', async t => {

@@ -17,12 +17,12 @@ export interface ToldError {
 }
 
 const messages = {
-  'no-space': 'The server has no space left; nothing was stored',
-  away: 'The store of datapoints cannot be read or written at the moment',
+  'no-space': 'No storage space left; nothing was stored',
+  away: 'The datapoint store is unavailable',
   damaged: 'The file of datapoints is damaged',
 }
 
-/** What callers are to hear: a full disk, a file that is away, locked or damaged, an argument that is wrong; other errors as they are. */
+/** What callers are to hear: a full disk, a file that is unavailable, locked or damaged, an argument that is wrong; other errors as they are. */
 export const tell = (error: unknown): ToldError => {
   const { message, stack } = error instanceof Error ? error : new Error(String(error))
   const code = codeOf(error)

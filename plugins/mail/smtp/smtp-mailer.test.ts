@@ -2,7 +2,7 @@ import test from 'ava'
 import { Invalid, Unavailable } from 'pounce/sdk'
 import { mailerContract } from 'pounce/sdk/testing'
 import type { SMTPServerOptions } from 'smtp-server'
-import { keptLog } from '../../../core/testing-fixtures/boot.ts'
+import { keptLog } from '../../../core/kernel/fixtures/boot.ts'
 import { MailRefused } from './smtp-problems.ts'
 import { SmtpServer } from './smtp-server.ts'
 import { mailerFor, mailServer } from './test-server.ts'
@@ -32,7 +32,7 @@ test('the message arrives with its words, from the address of the settings', asy
   t.regex(text, /Line one\r\n\.\r\nLine three/)
 })
 
-test('a server that is away, full, busy or silent makes the mail wait', async t => {
+test('a server that is unavailable, full, busy or silent makes the mail wait', async t => {
   const busy: SMTPServerOptions = { onMailFrom: (_address, _session, done) => done(answering(451, 'Try later')) }
   const silentServer: SMTPServerOptions = { onMailFrom: () => undefined }
   for (const options of [busy, silentServer]) {

@@ -1,6 +1,6 @@
 import { checkMail, Log, type Mail, type Mailer, wire } from 'pounce/sdk'
 import { Config, type SmtpConfig } from './config.ts'
-import { Server, type SmtpServer } from './smtp-server.ts'
+import { SmtpServer } from './smtp-server.ts'
 
 /** Hands messages to the mail server. */
 export class SmtpMailer implements Mailer {
@@ -19,7 +19,7 @@ export class SmtpMailer implements Mailer {
     const { to, subject, text } = mail
     const { rejected = [] } = await this.#server.call(transport => transport.sendMail({ from: this.#from, to: [...to], subject, text }))
     // Sending again would reach those who have it a second time, and be refused as well.
-    if (rejected.length > 0) this.#log.warn('The mail server took a mail, but not for every recipient', { refused: rejected, subject })
+    if (rejected.length > 0) this.#log.warn('The mail server rejected some recipients of an email', { refused: rejected, subject })
   }
 }
-wire(SmtpMailer, Config, Server, Log)
+wire(SmtpMailer, Config, SmtpServer, Log)

@@ -22,7 +22,7 @@ export function asProblem(error: unknown): Error {
   // A password that is not taken is for an admin to mend; the mail itself is fine.
   if (isRefusedForGood(responseCode) && code !== 'EAUTH') return new MailRefused(responseCode, { cause: error })
   return new Unavailable(
-    code === 'EAUTH' ? 'The mail server does not take mail.smtp.user and mail.smtp.password' : 'The mail server cannot be reached',
+    code === 'EAUTH' ? 'The mail server rejects mail.smtp.user and mail.smtp.password' : 'The mail server is unreachable',
     { cause: error },
   )
 }

@@ -1,5 +1,5 @@
 import type { Transporter } from 'nodemailer'
-import { checkMail, Invalid, port, wire } from 'pounce/sdk'
+import { checkMail, Invalid, wire } from 'pounce/sdk'
 import { Config, type SmtpConfig } from './config.ts'
 import { asProblem } from './smtp-problems.ts'
 
@@ -8,11 +8,10 @@ const maxConnections = 2
 
 /** Refuses settings that cannot work, with a message that names the setting. */
 const checkConfig = ({ host, from, fromName, user, password }: SmtpConfig): void => {
-  if (host === undefined) throw new Invalid('mail.smtp.host: name the mail server, such as `smtp.example.org`')
-  if (from === undefined) throw new Invalid('mail.smtp.from: say which address mails come from, such as `data@example.org`')
+  if (host === undefined) throw new Invalid('mail.smtp.host is required, such as `smtp.example.org`')
+  if (from === undefined) throw new Invalid('mail.smtp.from is required: the sender address, such as `data@example.org`')
   checkMail({ to: [from], subject: fromName, text: '' })
-  if ((user === undefined) !== (password === undefined))
-    throw new Invalid('mail.smtp.user and mail.smtp.password belong together: set both or none')
+  if ((user === undefined) !== (password === undefined)) throw new Invalid('mail.smtp.user and mail.smtp.password must be set together')
 }
 
 /** A few connections to the mail server, opened when there is something to send and kept while there is. */
@@ -67,5 +66,3 @@ export class SmtpServer {
   }
 }
 wire(SmtpServer, Config)
-
-export const Server = port<SmtpServer>('mail.smtp.server')

@@ -1,6 +1,6 @@
 import { type StatusPart, wire } from 'pounce/sdk'
 import { Config, type SmtpConfig } from './config.ts'
-import { Server, type SmtpServer } from './smtp-server.ts'
+import { SmtpServer } from './smtp-server.ts'
 
 /** Whether the mail server answers, for the status page. */
 export class SmtpStatus implements StatusPart {
@@ -17,4 +17,4 @@ export class SmtpStatus implements StatusPart {
     await this.#server.health()
   }
 }
-wire(SmtpStatus, Config, Server)
+wire(SmtpStatus, Config, SmtpServer)

@@ -14,16 +14,16 @@ const previewer = (name: string, { summary, mediaTypes, onlyPreviews }: Shows): 
 
 /** What comes with Pounce; each has a script of its name in the browser. */
 export const basicPreviewers: readonly Class<Previewer>[] = [
-  previewer('Image', { summary: 'Shows a picture', mediaTypes: ['image/jpeg', 'image/png', 'image/webp', 'image/gif'] }),
+  previewer('Image', { summary: 'Shows an image', mediaTypes: ['image/jpeg', 'image/png', 'image/webp', 'image/gif'] }),
   previewer('PDF', { summary: 'Shows a PDF', mediaTypes: ['application/pdf'] }),
   // In a sandboxed frame, and only what an extractor made of Markdown or a table: never HTML as it was uploaded.
-  previewer('HTML', { summary: 'Shows a formatted text or table', mediaTypes: ['text/html'], onlyPreviews: true }),
-  previewer('Text', { summary: 'Shows a text', mediaTypes: ['text/*', 'application/json', 'application/xml'] }),
+  previewer('HTML', { summary: 'Shows formatted text or a table', mediaTypes: ['text/html'], onlyPreviews: true }),
+  previewer('Text', { summary: 'Shows plain text', mediaTypes: ['text/*', 'application/json', 'application/xml'] }),
   // Deep Zoom: too large to be loaded whole, in the tiles that an extractor made.
-  previewer('Zoom', { summary: 'Shows a large picture piece by piece', mediaTypes: ['application/dzi'], onlyPreviews: true }),
-  previewer('Video', { summary: 'Plays a film', mediaTypes: ['video/mp4', 'video/webm', 'video/ogg'] }),
+  previewer('Zoom', { summary: 'Shows a large image in tiles', mediaTypes: ['application/dzi'], onlyPreviews: true }),
+  previewer('Video', { summary: 'Plays video', mediaTypes: ['video/mp4', 'video/webm', 'video/ogg'] }),
   previewer('Audio', {
-    summary: 'Plays a recording',
+    summary: 'Plays audio',
     mediaTypes: ['audio/mpeg', 'audio/mp4', 'audio/ogg', 'audio/wav', 'audio/x-wav', 'audio/webm', 'audio/flac'],
   }),
 ]

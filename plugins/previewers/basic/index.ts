@@ -3,6 +3,6 @@ import { basicPreviewers } from './basic-previewers.ts'
 
 export const plugin = definePlugin({
   id: 'previewers.basic',
-  summary: 'Shows pictures, texts, tables and PDFs in the browser, and plays films and sound.',
+  summary: 'Shows images, text, tables and PDFs in the browser, and plays video and audio.',
   provides: basicPreviewers.map(previewer => provide(Previewers, previewer)),
 })

@@ -1,10 +1,10 @@
 import { s } from 'pounce/sdk'
 
 export const config = s.Object({
-  disableEvents: s.Boolean({ default: false, description: 'Hides the feed from everybody; it is still written' }),
+  disableEvents: s.Boolean({ default: false, description: 'Hide the activity feed from everyone; events are still recorded' }),
   showCommentOnHomepage: s.Boolean({
     default: false,
-    description: 'The feed also has comments on what one made, and on what is in spaces where one may read comments',
+    description: "Include comments in the activity feed: on the caller's own resources, and in spaces where they may read comments",
   }),
 })
 

@@ -6,7 +6,6 @@ import {
   type Page,
   Policy,
   peopleFor,
-  port,
   ShownPerson,
   type Stored,
   s,
@@ -16,23 +15,26 @@ import {
 } from 'pounce/sdk'
 import type { ActivityRecord } from './activity-lines.ts'
 import { config, type Settings } from './config.ts'
-import { Activity, type StoredActivity } from './stored-activity.ts'
-import { type LineRights, Visibility } from './visible-lines.ts'
+import { FeedVisibility } from './feed-visibility.ts'
+import { StoredActivity } from './stored-activity.ts'
 
 type Line = ActivityRecord & Stored
 
 /** A line as Clowder 1.x has it. */
-export const LineJson = s.Object({
-  id: s.String(),
-  event_type: s.String(),
-  user: ShownPerson,
-  targetuser: s.Optional(ShownPerson),
-  object_id: s.Optional(s.String()),
-  object_name: s.Optional(s.String()),
-  source_id: s.Optional(s.String()),
-  source_name: s.Optional(s.String()),
-  created: s.v1Date(),
-})
+export const LineJson = s.model(
+  'Event',
+  s.Object({
+    id: s.String(),
+    event_type: s.String(),
+    user: ShownPerson,
+    targetuser: s.Optional(ShownPerson),
+    object_id: s.Optional(s.String()),
+    object_name: s.Optional(s.String()),
+    source_id: s.Optional(s.String()),
+    source_name: s.Optional(s.String()),
+    created: s.v1Date(),
+  }),
+)
 type LineJson = s.Static<typeof LineJson>
 
 interface Wanted {
@@ -48,15 +50,15 @@ interface Shown {
 const mostReads = 5
 
 /** Reads pages of the feed and shows them. */
-export class Pages {
+export class FeedPages {
   /** False where the feed is hidden. */
   readonly isShown: boolean
   #activity: StoredActivity
-  #rights: LineRights
+  #rights: FeedVisibility
   #users: Users
   #policy: Policy
 
-  constructor({ disableEvents }: Settings, activity: StoredActivity, rights: LineRights, users: Users, policy: Policy) {
+  constructor({ disableEvents }: Settings, activity: StoredActivity, rights: FeedVisibility, users: Users, policy: Policy) {
     this.isShown = !disableEvents
     this.#activity = activity
     this.#rights = rights
@@ -112,6 +114,4 @@ export class Pages {
     }))
   }
 }
-wire(Pages, configPort(config), Activity, Visibility, Users, Policy)
-
-export const FeedPages = port<Pages>('activity.pages')
+wire(FeedPages, configPort(config), StoredActivity, FeedVisibility, Users, Policy)

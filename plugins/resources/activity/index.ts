@@ -1,26 +1,17 @@
-import { definePlugin, Feed, onBatch, provide } from 'pounce/sdk'
+import { definePlugin, Feed, onBatch, PersonalDataSources, provide } from 'pounce/sdk'
 import { activity } from './activity-lines.ts'
 import { config } from './config.ts'
 import { feedEvents } from './feed.ts'
-import { FeedNews } from './feed-news.ts'
-import { FeedPages, Pages } from './feed-pages.ts'
-import { Things, ThingsNamed } from './feed-things.ts'
+import { FeedDigest } from './feed-digest.ts'
+import { PersonalActivity } from './personal-data.ts'
 import * as routes from './routes.ts'
-import { Activity, StoredActivity } from './stored-activity.ts'
-import { LineRights, Visibility } from './visible-lines.ts'
-
+import { StoredActivity } from './stored-activity.ts'
 export const plugin = definePlugin({
   id: 'resources.activity',
-  summary: 'Activity: who did what, for those who follow it.',
+  summary: 'Activity feed: who did what, for followers.',
   config,
-  provides: [
-    provide(Things, ThingsNamed),
-    provide(Activity, StoredActivity),
-    provide(Visibility, LineRights),
-    provide(FeedPages, Pages),
-    provide(Feed, FeedNews),
-  ],
+  provides: [provide(Feed, FeedDigest), provide(PersonalDataSources, PersonalActivity)],
   routes,
   collections: [activity],
-  handlers: [onBatch(feedEvents, StoredActivity)],
+  handlers: [onBatch(feedEvents, StoredActivity, 'stored-activity')],
 })

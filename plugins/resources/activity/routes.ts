@@ -1,19 +1,19 @@
-import { afterParameter, Clock, Ids, Installation, Invalid, linkToNext, NotFound, one, type Ref, readAfter, routesFor, s } from 'pounce/sdk'
+import { afterParameter, Clock, Ids, Installation, Invalid, linkToNext, NotFound, type Ref, readAfter, ref, routesFor, s } from 'pounce/sdk'
+import { FeedNames } from './feed-names.ts'
 import { FeedPages, LineJson } from './feed-pages.ts'
-import { Things } from './feed-things.ts'
-import { Activity } from './stored-activity.ts'
+import { StoredActivity } from './stored-activity.ts'
 
 const read = routesFor('events', { pages: FeedPages, installation: Installation })
-const onDataset = routesFor('datasets', { activity: Activity, things: Things, ids: Ids, clock: Clock })
+const onDataset = routesFor('datasets', { activity: StoredActivity, things: FeedNames, ids: Ids, clock: Clock })
 
 const feedQuery = s.Object({ limit: s.Integer({ default: 20, minimum: 1, maximum: 200 }), after: afterParameter() })
 
 export const listEvents = read({
   method: 'GET',
   path: '/api/events',
-  summary: 'What happened: own deeds, what concerns the caller, and what they follow; newest first',
+  summary: "List the caller's activity feed, newest first",
   description:
-    'Our own addition: Clowder 1.x shows the feed on its web pages only. Further pages through the `Link` header; a page can be shorter than asked for. 404 where the feed is switched off.',
+    'An addition to Clowder 1.x, which shows the feed on web pages only. Paginated by the `Link` header; a page can be shorter than `limit`. 404 if the feed is disabled.',
   permission: 'signedIn',
   query: feedQuery,
   responses: { 200: s.Array(LineJson) },
@@ -29,11 +29,10 @@ export const listEvents = read({
 export const listDeeds = read({
   method: 'GET',
   path: '/api/users/:id/activity',
-  summary: 'What somebody did, as far as the caller may look at it; newest first',
+  summary: 'List the activity of a user, newest first',
   description:
-    'Our own addition. Further pages through the `Link` header; a page can be shorter than asked for. 404 where the feed is switched off.',
-  permission: 'ViewUser',
-  of: one('user'),
+    'Only what the caller may view. An addition to Clowder 1.x. Paginated by the `Link` header; a page can be shorter than `limit`. 404 if the feed is disabled.',
+  permission: { right: 'ViewUser', on: ref('user', 'id') },
   params: s.Object({ id: s.id() }),
   query: feedQuery,
   responses: { 200: s.Array(LineJson) },
@@ -52,10 +51,9 @@ const plain = { objectName: '', source: null, sourceName: '', target: null, with
 export const addFileEvent = onDataset({
   method: 'POST',
   path: '/api/datasets/:id/addFileEvent',
-  summary: 'Tell the feed that several files were added at once',
-  description: 'For clients that upload file by file. Clowder 1.x let everybody say this of every dataset.',
-  permission: 'AddResourceToDataset',
-  of: one('dataset'),
+  summary: 'Record that several files were added to a dataset',
+  description: 'For clients that upload file by file. Clowder 1.x allowed everyone to report this for any dataset.',
+  permission: { right: 'AddResourceToDataset', on: ref('dataset', 'id') },
   params: s.Object({ id: s.id() }),
   query: s.Object({ inFolder: s.flag(false), fileCount: s.Integer({ minimum: 1, maximum: 1_000_000 }) }),
   responses: { 200: s.String() },

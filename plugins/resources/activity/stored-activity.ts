@@ -13,7 +13,6 @@ import {
   not,
   or,
   type Page,
-  port,
   type Ref,
   requireDone,
   type Stored,
@@ -24,7 +23,7 @@ import {
 import { type ActivityRecord, activity } from './activity-lines.ts'
 import { config, type Settings } from './config.ts'
 import { feedEntryOf, lastNameOf, renames } from './feed.ts'
-import { type FeedThings, Things, type ThingsNamed } from './feed-things.ts'
+import { FeedNames, type FeedThings } from './feed-names.ts'
 
 type Line = ActivityRecord & { readonly id: string }
 
@@ -44,9 +43,9 @@ export interface FeedReader {
 export class StoredActivity implements BatchHandler {
   #areCommentsShown: boolean
   #documents: DocumentStore
-  #things: ThingsNamed
+  #things: FeedNames
 
-  constructor({ showCommentOnHomepage }: Settings, documents: DocumentStore, things: ThingsNamed) {
+  constructor({ showCommentOnHomepage }: Settings, documents: DocumentStore, things: FeedNames) {
     this.#areCommentsShown = showCommentOnHomepage
     this.#documents = documents
     this.#things = things
@@ -145,8 +144,5 @@ export class StoredActivity implements BatchHandler {
     requireDone(await this.#documents.commitEach(items))
   }
 }
-wire(StoredActivity, configPort(config), DocumentStore, Things)
-
-export const Activity = port<StoredActivity>('activity.feed')
-
+wire(StoredActivity, configPort(config), DocumentStore, FeedNames)
 const pair = <T>(key: string, value: T | undefined): (readonly [string, T])[] => (value === undefined ? [] : [[key, value]])

@@ -4,9 +4,14 @@ export const config = s.Object({
   themes: s.Array(s.line(100), {
     default: ['simplex.min.css', 'bootstrap.min.css'],
     minItems: 1,
-    description: 'Names of the themes to choose from; the first is that of a new installation',
+    description: 'Themes to choose from; the first is the default',
   }),
-  displayName: s.String({ default: 'Pounce', maxLength: 200, description: 'What a new installation is called' }),
-  lettersPerHour: s.Integer({ default: 5, minimum: 1, maximum: 1000, description: 'How often one account may write to the server admins' }),
+  displayName: s.String({ default: 'Pounce', maxLength: 200, description: 'Display name of a new installation' }),
+  lettersPerHour: s.Integer({
+    default: 5,
+    minimum: 1,
+    maximum: 1000,
+    description: 'Maximum number of messages to the server admins per account and hour',
+  }),
 })
 export type Settings = s.Static<typeof config>

@@ -1,9 +1,9 @@
-import { definePlugin, on, provide, Site, Sites } from 'pounce/sdk'
-import { AcceptOwnTerms } from './accept-own-terms.ts'
+import { definePlugin, on, PersonalDataSources, provide, Site, Sites } from 'pounce/sdk'
+import { AcceptTermsForAuthor } from './accept-terms-for-author.ts'
+import { DeleteOldAdminMail, SendAdminMail } from './admin-mail.ts'
 import { letters, site } from './collections.ts'
 import { config } from './config.ts'
-import { AdminLetters, ForgetLetters, Letters, SendLetter } from './letters.ts'
-import { MailTest, MailTests } from './mail-test.ts'
+import { PersonalLetters } from './personal-data.ts'
 import * as routes from './routes.ts'
 import * as mailTestRoutes from './routes-mail-test.ts'
 import { StoredSite } from './stored-site.ts'
@@ -12,11 +12,11 @@ const hourMs = 3_600_000
 
 export const plugin = definePlugin({
   id: 'resources.admin',
-  summary: 'What server admins set while the installation runs, and letters to them.',
+  summary: 'Site settings that server admins change at runtime, and messages to server admins.',
   config,
-  provides: [provide(Site, StoredSite), provide(Sites, StoredSite), provide(Letters, AdminLetters), provide(MailTests, MailTest)],
+  provides: [provide(Site, StoredSite), provide(Sites, StoredSite), provide(PersonalDataSources, PersonalLetters)],
   routes: { ...routes, ...mailTestRoutes },
   collections: [site, letters],
-  handlers: [on('site.updated', AcceptOwnTerms), on('letter.written', SendLetter)],
-  periodic: [{ name: 'forget-letters', everyMs: hourMs, task: ForgetLetters }],
+  handlers: [on('site.updated', AcceptTermsForAuthor, 'accept-own-terms'), on('letter.written', SendAdminMail, 'send-letter')],
+  periodic: [{ name: 'forget-letters', everyMs: hourMs, task: DeleteOldAdminMail }],
 })

@@ -5,7 +5,6 @@ import {
   Installation,
   Mailer,
   Problem,
-  port,
   type Site,
   Sites,
   siteName,
@@ -44,10 +43,10 @@ export class MailTest {
     this.#clock = clock
   }
 
-  /** Sends a mail at once. `Unavailable` when the mail server is away, `MailUntaken` when it refuses, each with what it said. */
+  /** Sends a mail at once. `Unavailable` when the mail server is unavailable, `MailUntaken` when it refuses, each with what it said. */
   async send({ email }: CallerUser): Promise<{ readonly sent: boolean; readonly to: string; readonly message: string }> {
     const place = await siteName(this.#sites)
-    const text = `An admin of ${place} asked for this mail at ${this.#clock.now().toISOString()}, to see whether mails get out. They do.\n\n${this.#installation.baseUrl}\n`
+    const text = `An admin of ${place} requested this test email at ${this.#clock.now().toISOString()}. Email delivery works.\n\n${this.#installation.baseUrl}\n`
     try {
       await this.#mailer.send({ to: [email], subject: `[${place}] A test`, text })
     } catch (error) {
@@ -55,10 +54,8 @@ export class MailTest {
       throw error instanceof Unavailable ? new Unavailable(reason, { cause: error }) : new MailUntaken(reason, { cause: error })
     }
     const sent = this.#installation.plugins.some(plugin => plugin.startsWith('mail.'))
-    const message = sent ? 'The mail server has taken the mail' : 'No mail plugin runs: the mail is a line in the log of the server'
+    const message = sent ? 'The mail server accepted the email' : 'No mail plugin runs: the mail is a line in the log of the server'
     return { sent, to: email, message }
   }
 }
 wire(MailTest, Mailer, Sites, Installation, Clock)
-
-export const MailTests = port<MailTest>('admin.mailTest')

@@ -1,22 +1,25 @@
 import { routesFor, s, signedIn, Unavailable } from 'pounce/sdk'
-import { MailTests, MailUntaken } from './mail-test.ts'
+import { MailTest, MailUntaken } from './mail-test.ts'
 
-const testing = routesFor('admin', { tests: MailTests })
+const testing = routesFor('admin', { tests: MailTest })
 
 export const testMail = testing({
   method: 'POST',
   path: '/api/admin/mail/test',
-  summary: 'Send one mail to the calling admin now',
+  summary: 'Send a test email to the calling admin',
   description:
-    'An addition to Clowder 1.x. Waits for the mail server: 200 when it has taken the mail, or when no mail plugin runs (`sent` is false then); else 502 or 503 with what the mail server said.',
+    'An addition to Clowder 1.x. Waits for the mail server: 200 once it accepts the email, or if no mail plugin is loaded (`sent` is then false); otherwise 502 or 503 with the reply of the mail server.',
   permission: 'serverAdmin',
   responses: {
-    200: s.Object({
-      status: s.String(),
-      sent: s.Boolean({ description: 'False when no mail plugin runs, and mails end in the log' }),
-      to: s.String(),
-      message: s.String(),
-    }),
+    200: s.model(
+      'MailTest',
+      s.Object({
+        status: s.String(),
+        sent: s.Boolean({ description: 'False if no mail plugin is loaded and emails are written to the log' }),
+        to: s.String(),
+        message: s.String(),
+      }),
+    ),
   },
   throws: [MailUntaken, Unavailable],
   async handle({ caller }, { tests }) {

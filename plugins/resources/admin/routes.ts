@@ -1,8 +1,8 @@
 import { Forbidden, Invalid, NotSignedIn, routesFor, Site, s, TooMany, Users } from 'pounce/sdk'
-import { acceptOwnTerms } from './accept-own-terms.ts'
-import { Letters } from './letters.ts'
+import { acceptOwnTerms } from './accept-terms-for-author.ts'
+import { AdminMail } from './admin-mail.ts'
 
-const route = routesFor('admin', { site: Site, letters: Letters, users: Users })
+const route = routesFor('admin', { site: Site, letters: AdminMail, users: Users })
 
 const title = () => s.String({ maxLength: 200 })
 const appearance = {
@@ -13,21 +13,24 @@ const appearance = {
 }
 const sensors = { sensors: title(), sensor: title(), parameters: title(), parameter: title() }
 
-const Shown = s.Object({
-  ...appearance,
-  amplitudeApikey: s.String(),
-  ...sensors,
-  tosText: s.String(),
-  tosHtml: s.Boolean(),
-  tosChanged: s.Union([s.String(), s.Null()], { description: 'Since when the terms hold' }),
-})
+const Shown = s.model(
+  'SiteSettings',
+  s.Object({
+    ...appearance,
+    amplitudeApikey: s.String(),
+    ...sensors,
+    tosText: s.String(),
+    tosHtml: s.Boolean(),
+    tosChanged: s.Union([s.String(), s.Null()], { description: 'Date since which the terms apply' }),
+  }),
+)
 
 export const getConfiguration = route({
   method: 'GET',
   path: '/api/admin/configuration',
   aliases: [{ path: '/api/configuration' }],
-  summary: 'Name, theme, welcome and terms of the site',
-  description: 'For everybody, because pages show all of it, the page to sign in included.',
+  summary: "Get the site's name, theme, welcome text and terms",
+  description: 'Public, because all pages show it, the sign-in page included.',
   permission: 'anyone',
   beforeTerms: true,
   responses: { 200: Shown },
@@ -39,23 +42,26 @@ export const getConfiguration = route({
 export const setConfiguration = route({
   method: 'POST',
   path: '/api/admin/configuration',
-  summary: 'Change settings of the site',
+  summary: 'Update site settings',
   description:
-    'What is absent stays, but for `tosHtml`: absent is false, as in Clowder 1.x. An unknown theme is refused. Other terms have to be accepted anew by everybody but the caller.',
+    'Absent members stay unchanged, except `tosHtml`: absent means false, as in Clowder 1.x. An unknown theme is rejected. Changed terms must be accepted again by everyone but the caller.',
   permission: 'serverAdmin',
-  body: s.Object({
-    theme: s.Optional(appearance.theme),
-    displayName: s.Optional(appearance.displayName),
-    welcomeMessage: s.Optional(appearance.welcomeMessage),
-    googleAnalytics: s.Optional(appearance.googleAnalytics),
-    amplitudeApikey: s.Optional(s.String({ maxLength: 1000 })),
-    sensors: s.Optional(sensors.sensors),
-    sensor: s.Optional(sensors.sensor),
-    parameters: s.Optional(sensors.parameters),
-    parameter: s.Optional(sensors.parameter),
-    tosText: s.Optional(s.prose(500_000)),
-    tosHtml: s.Optional(s.Boolean()),
-  }),
+  body: s.model(
+    'SiteSettingsChange',
+    s.Object({
+      theme: s.Optional(appearance.theme),
+      displayName: s.Optional(appearance.displayName),
+      welcomeMessage: s.Optional(appearance.welcomeMessage),
+      googleAnalytics: s.Optional(appearance.googleAnalytics),
+      amplitudeApikey: s.Optional(s.String({ maxLength: 1000 })),
+      sensors: s.Optional(sensors.sensors),
+      sensor: s.Optional(sensors.sensor),
+      parameters: s.Optional(sensors.parameters),
+      parameter: s.Optional(sensors.parameter),
+      tosText: s.Optional(s.prose(500_000)),
+      tosHtml: s.Optional(s.Boolean()),
+    }),
+  ),
   responses: { 200: s.success() },
   throws: [Invalid],
   async handle({ body, caller }, { site, users }) {
@@ -68,9 +74,9 @@ export const setConfiguration = route({
 export const changeAppearance = route({
   method: 'POST',
   path: '/api/changeAppearance',
-  summary: 'Change name, theme and welcome of the site',
+  summary: "Update the site's name, theme and welcome text",
   permission: 'serverAdmin',
-  body: s.Object(appearance),
+  body: s.model('Appearance', s.Object(appearance)),
   responses: { 200: s.success() },
   throws: [Invalid],
   async handle({ body, caller }, { site }) {
@@ -82,9 +88,9 @@ export const changeAppearance = route({
 export const getSensorTitles = route({
   method: 'GET',
   path: '/api/sensors/config',
-  summary: 'What sensors and parameters are called here',
+  summary: 'Get the labels of sensors and parameters',
   permission: 'anyone',
-  responses: { 200: s.Object(sensors) },
+  responses: { 200: s.model('SensorTitles', s.Object(sensors)) },
   async handle(_request, { site }) {
     const { sensors, sensor, parameters, parameter } = await site.settings()
     return { status: 200, body: { sensors, sensor, parameters, parameter } }
@@ -94,9 +100,9 @@ export const getSensorTitles = route({
 export const setSensorTitles = route({
   method: 'POST',
   path: '/api/sensors/config',
-  summary: 'Say what sensors and parameters are called here',
+  summary: 'Set the labels of sensors and parameters',
   permission: 'serverAdmin',
-  body: s.Object(sensors),
+  body: s.model('SensorTitles', s.Object(sensors)),
   responses: { 200: s.success() },
   throws: [Invalid],
   async handle({ body, caller }, { site }) {
@@ -108,8 +114,8 @@ export const setSensorTitles = route({
 export const writeToAdmins = route({
   method: 'POST',
   path: '/api/admin/mail',
-  summary: 'Write to the server admins',
-  description: 'For accounts only, and so many letters an hour (`lettersPerHour`): in Clowder 1.x anybody could send any number.',
+  summary: 'Send an email to the server admins',
+  description: 'Requires an account, and is limited per hour (`lettersPerHour`); in Clowder 1.x anyone could send any number.',
   permission: 'signedIn',
   body: s.Object({
     subject: s.Optional(s.String({ maxLength: 200, pattern: '^[^\\p{Cc}\\u2028\\u2029]*$' })),
@@ -119,7 +125,7 @@ export const writeToAdmins = route({
   throws: [Forbidden, NotSignedIn, TooMany],
   async handle({ body, caller }, { letters }) {
     const { user, scope } = caller
-    if (!user || scope === 'extraction') throw new Forbidden('Only people write to the admins')
+    if (!user || scope === 'extraction') throw new Forbidden('Only user accounts can send messages to the admins')
     await letters.write(user.id, body.subject || 'A message to the admins', body.body ?? '')
     return { status: 200, body: { status: 'success' } }
   },

@@ -60,7 +60,7 @@ export class StoredSite implements Site {
 
   async change(fields: Fields, actor: string | undefined): Promise<SiteSettings> {
     if (fields.theme !== undefined && !this.#themes.includes(fields.theme))
-      throw new Invalid(`There is no theme ${fields.theme}; choose among ${this.#themes.join(', ')}`)
+      throw new Invalid(`Unknown theme ${fields.theme}; available: ${this.#themes.join(', ')}`)
     for (;;) {
       const changed = await this.#write(fields, actor)
       this.#known = undefined

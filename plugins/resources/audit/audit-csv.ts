@@ -3,11 +3,27 @@ import { type Bytes, bare, betweenLines, printLine, type Stored, streamed, type 
 import { shownLines } from './audit-json.ts'
 import type { AuditRecord } from './audit-record.ts'
 
-const columns = ['at', 'type', 'actor', 'actor id', 'user', 'user id', 'subject', 'subject id', 'address', 'count', 'last', 'about']
+const columns = [
+  'at',
+  'type',
+  'actor',
+  'actor id',
+  'user',
+  'user id',
+  'subject',
+  'subject id',
+  'address',
+  'count',
+  'last',
+  'about',
+  'chain',
+  'seq',
+  'hash',
+]
 const batch = 500
 
 async function* rowsOf(users: Users, lines: readonly (AuditRecord & Stored)[]): AsyncGenerator<string> {
-  for (const { at, type, actor, user, subject, address, count, last, about } of await shownLines(users, lines)) {
+  for (const { at, type, actor, user, subject, address, count, last, about, chain } of await shownLines(users, lines)) {
     const people = [actor, user].flatMap(person => [person?.email ?? null, bare(person?.id)])
     const facts = Object.keys(about).length > 0 ? JSON.stringify(about) : null
     yield printLine('csv', columns, [
@@ -20,6 +36,7 @@ async function* rowsOf(users: Users, lines: readonly (AuditRecord & Stored)[]): 
       count,
       bare(last),
       facts,
+      ...(chain ? [bare(chain.id), chain.seq, bare(chain.hash)] : [null, null, null]),
     ])
   }
 }

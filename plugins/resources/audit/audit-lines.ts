@@ -3,7 +3,7 @@ import type { Facts } from './audit-record.ts'
 
 /** What the log says of an event, besides who did it, when and to what. */
 export interface AuditLine {
-  /** The event's own type unless said. */
+  /** The event's own type by default. */
   readonly type?: string
   /** The account it concerns. */
   readonly user?: string
@@ -37,6 +37,10 @@ const lines: Lines = {
   'user.created': ({ subject }) => ({ user: subject.id }),
   'user.updated': updated,
   'user.linked': ({ subject, data: { provider } }) => ({ user: subject.id, about: { provider } }),
+  'user.second-factor-changed': ({ subject, data: { change } }) => ({ user: subject.id, about: { change } }),
+  'user.link-requested': ({ subject, data: { provider } }) => ({ user: subject.id, about: { provider } }),
+  'user.erasure-requested': ({ subject, data: { heir } }) => ({ user: subject.id, about: heir === null ? {} : { heir } }),
+  'user.erased': ({ subject }) => ({ user: subject.id }),
   'user.signed-in': ({ subject, data: { address } }) => ({ user: subject.id, ...(address === undefined ? {} : { address }) }),
   'user.signed-out': ({ subject }) => ({ user: subject.id }),
   'session.ended': ({ subject, data: { session } }) => ({ user: subject.id, about: { session } }),
@@ -59,6 +63,12 @@ const lines: Lines = {
   'group.member-changed': ({ data: { user, change } }) => ({ user, about: { change } }),
   'site.updated': ({ data: { fields } }) => ({ about: { fields } }),
   'extractor.registered': ({ data: { name } }) => ({ about: { name } }),
+  'file.link-created': ({ data: { link, expires } }) => ({ about: { link, expires } }),
+  'file.link-revoked': ({ data: { link, maker } }) => ({ user: maker, about: { link } }),
+  'file.link-used': ({ data: { link, maker, address } }) => ({ user: maker, about: { link }, address }),
+  'file.damaged': ({ data: { found } }) => ({ about: { found } }),
+  'file.repaired': () => ({}),
+  'file.quarantined': ({ data: { signature } }) => ({ about: { signature } }),
   'definition.added': definition,
   'definition.updated': definition,
   'definition.removed': definition,

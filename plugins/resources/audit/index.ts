@@ -1,19 +1,35 @@
-import { AuditTrails, definePlugin, onBatch, provide } from 'pounce/sdk'
+import { AccessTrails, AuditForwarding, AuditTrails, Commands, definePlugin, onBatch, PersonalDataSources, provide } from 'pounce/sdk'
+import { AccessLog } from './access-log.ts'
 import { auditedEvents } from './audit-lines.ts'
-import { audit } from './audit-record.ts'
+import { audit, chains } from './audit-record.ts'
+import { AuditRetention } from './audit-retention.ts'
+import { AnchorChains } from './chain-anchors.ts'
 import { config } from './config.ts'
+import { AuditForwarder } from './forwarder.ts'
+import { PersonalAudit } from './personal-data.ts'
 import * as routes from './routes.ts'
-import { AuditLog, ForgetAudit, StoredAudit } from './stored-audit.ts'
+import { StoredAudit } from './stored-audit.ts'
+import { VerifyCommand } from './verify-command.ts'
 
+const minuteMs = 60_000
 const hourMs = 3_600_000
 
 export const plugin = definePlugin({
   id: 'resources.audit',
-  summary: 'Audit log: what admins and credentials did.',
+  summary: 'Audit log: actions of admins, use of credentials, and reads.',
   config,
-  provides: [provide(AuditLog, StoredAudit), provide(AuditTrails, StoredAudit)],
+  provides: [
+    provide(AuditTrails, StoredAudit),
+    provide(AccessTrails, AccessLog),
+    provide(AuditForwarding, AuditForwarder),
+    provide(Commands, VerifyCommand),
+    provide(PersonalDataSources, PersonalAudit),
+  ],
   routes,
-  collections: [audit],
-  handlers: [onBatch(auditedEvents, StoredAudit)],
-  periodic: [{ name: 'forget', everyMs: hourMs, task: ForgetAudit }],
+  collections: [audit, chains],
+  handlers: [onBatch(auditedEvents, StoredAudit, 'stored-audit')],
+  periodic: [
+    { name: 'forget', everyMs: hourMs, task: AuditRetention },
+    { name: 'anchor', everyMs: 10 * minuteMs, task: AnchorChains },
+  ],
 })

@@ -11,7 +11,8 @@ const groupsOf = (address: string): readonly string[] => {
 
 /** The network that an address is in: the first 24 bits of IPv4, the first 48 of IPv6; null of what is no address. */
 export const networkOf = (address: string): string | null => {
-  const plain = address.replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.)/i, '')
+  const [unscoped = ''] = address.split('%', 1)
+  const plain = unscoped.replace(/^::ffff:(?=\d+\.)/i, '')
   if (isIPv4(plain)) return plain.replace(/\.\d+$/, '.0/24')
   return isIPv6(plain) ? `${groupsOf(plain).slice(0, 3).join(':')}::/48` : null
 }

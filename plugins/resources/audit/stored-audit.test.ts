@@ -1,22 +1,33 @@
 import test, { type ExecutionContext } from 'ava'
 import { type AnyEvent, type Collection, eq } from 'pounce/sdk'
-import { countingIds, FixedClock } from 'pounce/sdk/testing'
+import { countingIds, FixedClock, silent } from 'pounce/sdk/testing'
 import { openStore } from '../../documents/sqlite/testing.ts'
 import { auditLineOf } from './audit-lines.ts'
-import { type AuditRecord, audit } from './audit-record.ts'
+import { type AuditRecord, audit, chains } from './audit-record.ts'
+import { AuditRetention } from './audit-retention.ts'
+import { ChainWriter } from './chain-writer.ts'
+import type { Settings } from './config.ts'
 import { StoredAudit } from './stored-audit.ts'
 
-const settings = { keptDays: 400, addresses: 'network', countedMinutes: 15 } as const
+const settings: Settings = {
+  ...{ keptDays: 400, addresses: 'network', countedMinutes: 15, reads: 'downloads', maxPendingReads: 10 },
+  whenReadsCannotBeRecorded: 'refuse',
+}
+const receivers = { all: () => [] }
+/** Lines of the log about itself. */
+const isOwn = ({ type }: AuditRecord): boolean => type.startsWith('audit.')
 const dayMs = 86_400_000
 const user = '0000000000000000000000aa'
 
-const opened = async (t: ExecutionContext, given: Partial<typeof settings> = {}) => {
+const opened = async (t: ExecutionContext, given: Partial<Settings> = {}) => {
   const documents = await openStore(t)
-  await documents.declare([audit as Collection<object>])
-  const clock = new FixedClock()
-  const log = new StoredAudit({ ...settings, ...given }, documents, countingIds(), clock)
-  const lines = async (): Promise<readonly AuditRecord[]> => (await log.page({}, { limit: 500 })).items
-  return { documents, clock, log, lines }
+  await documents.declare([audit as Collection<object>, chains as Collection<object>])
+  const [clock, ids] = [new FixedClock(), countingIds()]
+  const chain = new ChainWriter(documents, ids, clock, receivers, silent)
+  const log = new StoredAudit({ ...settings, ...given }, documents, ids, clock, chain)
+  const forget = new AuditRetention({ ...settings, ...given }, documents, chain, clock)
+  const lines = async (): Promise<readonly AuditRecord[]> => (await log.page({}, { limit: 500 })).items.filter(line => !isOwn(line))
+  return { documents, clock, chain, log, forget, lines }
 }
 
 const signedIn = (id: string): AnyEvent => ({
@@ -53,15 +64,15 @@ test('many tries at once are counted, each once, by account and network', async 
 })
 
 test('what is too old goes, and the rest stays, however much there is', async t => {
-  const { log, lines, clock, documents } = await opened(t)
+  const { log, forget, lines, clock, documents } = await opened(t)
   await Promise.all(Array.from({ length: 450 }, () => log.note({ type: 'superadmin.used', actor: user })))
   clock.advance(399 * dayMs)
   await log.note({ type: 'superadmin.used', actor: user })
   const never = new AbortController().signal
-  await log.sweep(never)
-  t.is(await documents.count(audit, { using: 'byAt', upTo: 1000 }), 451)
+  await forget.run(never)
+  t.is(await documents.count(audit, { using: 'byAt', upTo: 1000 }), 453, 'with the first lines of two chains')
   clock.advance(2 * dayMs)
-  await log.sweep(never)
+  await forget.run(never)
   t.is((await lines()).length, 1)
 })
 
@@ -82,8 +93,8 @@ test('addresses are kept as the settings say', async t => {
     ['network', '2001:db8:0::/48'],
     ['none', null],
   ] as const) {
-    const { documents } = await opened(t)
-    const log = new StoredAudit({ ...settings, addresses }, documents, countingIds(), new FixedClock())
+    const { documents, chain } = await opened(t)
+    const log = new StoredAudit({ ...settings, addresses }, documents, countingIds(), new FixedClock(), chain)
     await log.note({ type: 'admin.testMail', address: '2001:db8::1' })
     t.is((await documents.find(audit, { using: 'byType', where: eq('type', 'admin.testMail'), limit: 1 })).items[0]?.address, kept)
   }

@@ -11,23 +11,21 @@ import {
   configPort,
   DocumentStore,
   eq,
+  exists,
   type Find,
   Ids,
   type Page,
-  port,
   range,
-  removeFound,
-  requireDone,
   type Stored,
   type Where,
   wire,
 } from 'pounce/sdk'
 import { auditLineOf } from './audit-lines.ts'
-import { type AuditRecord, audit } from './audit-record.ts'
+import { type AuditContent, type AuditRecord, audit } from './audit-record.ts'
+import { ChainWriter } from './chain-writer.ts'
 import { config, type Settings } from './config.ts'
 import { keptAddress, networkOf } from './kept-address.ts'
 
-const dayMs = 86_400_000
 /** Lines that are looked at in vain before a page ends. */
 const patience = 2000
 
@@ -47,12 +45,14 @@ export class StoredAudit implements AuditTrail, BatchHandler {
   #documents: DocumentStore
   #ids: Ids
   #clock: Clock
+  #chain: ChainWriter
 
-  constructor(settings: Settings, documents: DocumentStore, ids: Ids, clock: Clock) {
+  constructor(settings: Settings, documents: DocumentStore, ids: Ids, clock: Clock, chain: ChainWriter) {
     this.#settings = settings
     this.#documents = documents
     this.#ids = ids
     this.#clock = clock
+    this.#chain = chain
   }
 
   /** A line has the id of its event, so that a repeat adds none. */
@@ -62,16 +62,16 @@ export class StoredAudit implements AuditTrail, BatchHandler {
       if (!line) return []
       const { type = event.type, user = null, about = {}, address } = line
       const { id, at, actor = null, subject } = event
-      return [{ id, at, type, actor, user, subject, about, address: this.#kept(address), count: 1, last: at }]
+      return [{ id, at, type, actor, user, subject, about, address: this.#kept(address), count: 1, last: at, hasFreshId: false }]
     })
-    if (lines.length > 0) requireDone(await this.#documents.commitEach(lines.map(insert => ({ change: { insert, into: audit } }))))
+    await this.#chain.append(lines)
   }
 
   async note({ type, actor, user, subject, about = {}, address, isCounted }: AuditNote): Promise<void> {
     const at = this.#clock.now().toISOString()
     const line = { at, type, actor: actor ?? null, user: user ?? null, subject: subject ?? null, about, address: this.#kept(address) }
     if (isCounted) return this.#count({ ...line, count: 1, last: at }, address)
-    await this.#documents.commit({ insert: { id: this.#ids.next(), ...line, count: 1, last: at }, into: audit })
+    await this.#chain.append([{ id: this.#ids.next(), ...line, count: 1, last: at, hasFreshId: true }])
   }
 
   /** Newest first. A page can be short, with a `next`, when many lines had to be passed over. */
@@ -84,28 +84,29 @@ export class StoredAudit implements AuditTrail, BatchHandler {
     return this.#documents.scan(audit, this.#find(query))
   }
 
-  /** Takes away what is too old. */
-  async sweep(signal: AbortSignal): Promise<void> {
-    const before = new Date(this.#clock.now().getTime() - this.#settings.keptDays * dayMs).toISOString()
-    const where = range('at', { lt: before })
-    await removeFound(this.#documents, audit, { using: 'byAt', where, signal })
-  }
-
   /** One line for each type, account and network in a stretch of time. */
-  async #count(line: AuditRecord, address = ''): Promise<void> {
-    const stretch = Math.floor(Date.parse(line.at) / (this.#settings.countedMinutes * 60_000))
+  async #count(line: AuditContent, address = ''): Promise<void> {
+    const stretchMs = this.#settings.countedMinutes * 60_000
+    const stretch = Math.floor(Date.parse(line.at) / stretchMs)
     const id = createHash('sha256')
       .update(JSON.stringify([line.type, line.user, line.about, networkOf(address), stretch]))
       .digest('hex')
       .slice(0, 24)
-    const change = { update: id, in: audit, inc: { count: 1 }, set: { last: line.at } }
+    if (await this.#increment(id, line.at)) return
+    const openUntil = new Date((stretch + 1) * stretchMs).toISOString()
+    const [isAdded] = await this.#chain.append([{ id, ...line, isCounted: true, openUntil, hasFreshId: false }])
+    if (isAdded || (await this.#increment(id, line.at))) return
+    await this.#chain.append([{ id: this.#ids.next(), ...line, hasFreshId: true }])
+  }
+
+  /** False when there is no such line, or its count is fixed. */
+  async #increment(id: string, at: string): Promise<boolean> {
     try {
-      await this.#documents.commit(change)
+      await this.#documents.commit({ update: id, in: audit, where: exists('openUntil'), inc: { count: 1 }, set: { last: at } })
+      return true
     } catch (error) {
-      if (!(error instanceof CommitConflict && error.reason === 'absent')) throw error
-      const [made] = await this.#documents.commitEach([{ change: { insert: { id, ...line }, into: audit } }])
-      if (made?.ok === false && !(made.error instanceof CommitConflict)) throw made.error
-      if (made?.ok === false) await this.#documents.commit(change)
+      if (error instanceof CommitConflict) return false
+      throw error
     }
   }
 
@@ -124,20 +125,4 @@ export class StoredAudit implements AuditTrail, BatchHandler {
     return { using, where: and(...where), sort: { by: 'at', order: 'descending' } }
   }
 }
-wire(StoredAudit, configPort(config), DocumentStore, Ids, Clock)
-
-export const AuditLog = port<StoredAudit>('audit.log')
-
-/** Takes away what is too old, now and then. */
-export class ForgetAudit {
-  #log: StoredAudit
-
-  constructor(log: StoredAudit) {
-    this.#log = log
-  }
-
-  async run(signal: AbortSignal): Promise<void> {
-    await this.#log.sweep(signal)
-  }
-}
-wire(ForgetAudit, AuditLog)
+wire(StoredAudit, configPort(config), DocumentStore, Ids, Clock, ChainWriter)

@@ -27,7 +27,7 @@ export interface BagContents {
 
 const placeOf = (path: string): { readonly folders: readonly string[]; readonly name: string } => {
   const parts = path.split('/').slice(1)
-  if (parts.length > deepest + 1) throw new Invalid(`${JSON.stringify(path)} lies deeper than ${deepest} folders`)
+  if (parts.length > deepest + 1) throw new Invalid(`${JSON.stringify(path)} is nested deeper than ${deepest} folders`)
   const long = parts.find(part => part.length > longestName)
   if (long !== undefined) throw new Invalid(`${JSON.stringify(path)} has a name of more than ${longestName} characters`)
   return { folders: parts.slice(0, -1), name: parts.at(-1) ?? '' }
@@ -37,11 +37,14 @@ const placeOf = (path: string): { readonly folders: readonly string[]; readonly 
 const foldersOf = (paths: Iterable<readonly string[]>): readonly (readonly string[])[] => {
   const found = new Map<string, readonly string[]>()
   for (const path of paths) {
-    for (let length = 1; length <= path.length; length++) {
-      const folder = path.slice(0, length)
+    const above: (readonly [string, readonly string[]])[] = []
+    // What is above a folder that is known is known: nothing is gone through once for each file in it.
+    for (let folder = path; folder.length > 0; folder = folder.slice(0, -1)) {
       const key = folder.join('/')
-      if (!found.has(key)) found.set(key, folder)
+      if (found.has(key)) break
+      above.push([key, folder])
     }
+    for (const [key, folder] of above.toReversed()) found.set(key, folder)
   }
   return [...found.values()]
 }

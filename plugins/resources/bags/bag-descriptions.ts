@@ -1,9 +1,9 @@
-import { Invalid, type License, requireTame } from 'pounce/sdk'
+import { Invalid, type License, msOfTime } from 'pounce/sdk'
 import type { ReceivedBag } from './received-bag.ts'
+import { infoLimits, readJson, type SidecarBudget } from './sidecars.ts'
 import { elementsNamed, readXml, type XmlElement, XmlFault } from './xml-reader.ts'
 
 const mostXmlBytes = 4 * 1024 * 1024
-const mostInfoBytes = 1024 * 1024
 const mostCreators = 1000
 const mostTags = 1000
 
@@ -28,21 +28,8 @@ export interface FileDescription {
 
 type Info = Readonly<Record<string, unknown>>
 
-/** JSON of a bag, checked as if it had been posted. */
-export const readJson = async (bag: ReceivedBag, path: string, mostBytes?: number): Promise<unknown> => {
-  const text = (await bag.text(path, mostBytes)) ?? 'null'
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch (error) {
-    throw new Invalid(`${path} is no JSON: ${error instanceof Error ? error.message : ''}`, { cause: error })
-  }
-  requireTame(value, path)
-  return value
-}
-
-const readInfo = async (bag: ReceivedBag, path: string | undefined): Promise<Info> => {
-  const value = path === undefined ? {} : await readJson(bag, path, mostInfoBytes)
+const readInfo = async (bag: ReceivedBag, path: string | undefined, budget: SidecarBudget): Promise<Info> => {
+  const value = path === undefined ? {} : await readJson(bag, path, infoLimits, budget)
   return typeof value === 'object' && value !== null ? (value as Info) : {}
 }
 
@@ -51,11 +38,11 @@ const readDescribing = async (bag: ReceivedBag, path: string): Promise<XmlElemen
   const text = await bag.text(path, mostXmlBytes)
   if (text === undefined) return undefined
   try {
-    return readXml(text)
+    return await readXml(text)
   } catch (error) {
     if (!(error instanceof XmlFault)) throw error
     if (bag.isV1 && !error.isForbidden) return undefined
-    throw new Invalid(`${path} is refused: ${error.message}`, { cause: error })
+    throw new Invalid(`${path} is invalid: ${error.message}`, { cause: error })
   }
 }
 
@@ -93,7 +80,7 @@ const licenseOf = (given: unknown): License | undefined => {
   if (typeof given !== 'object' || given === null) return undefined
   const { licenseText, rightsHolder, licenseType, licenseUrl, allowDownload } = given as Info
   const holder = line(rightsHolder, 500)
-  const type = /^license[123]$/.test(String(licenseType)) ? String(licenseType) : (types[holder] ?? 'license1')
+  const type = line(licenseType, 500) || (types[holder] ?? 'license1')
   return {
     type,
     url: line(licenseUrl, 2000),
@@ -114,11 +101,16 @@ const tagsIn = (clowder: XmlElement | undefined): readonly string[] => {
 }
 
 /** From `metadata/datacite.xml` as v1 reads it; what is not there, or only there, from the JSON, from `bag-info.txt`, from the bag's folder. */
-export const describeDataset = async (bag: ReceivedBag, infoPath: string | undefined, archiveName: string): Promise<DatasetDescription> => {
+export const describeDataset = async (
+  bag: ReceivedBag,
+  infoPath: string | undefined,
+  archiveName: string,
+  budget: SidecarBudget,
+): Promise<DatasetDescription> => {
   const [datacite, clowder, info] = [
     await readDescribing(bag, 'metadata/datacite.xml'),
     await readDescribing(bag, 'metadata/clowder.xml'),
-    await readInfo(bag, infoPath),
+    await readInfo(bag, infoPath, budget),
   ]
   const names = [
     texts(datacite, 'title').at(-1),
@@ -140,7 +132,7 @@ export const describeDataset = async (bag: ReceivedBag, infoPath: string | undef
 
 /** A date of `Date.toString` in Java, or ISO 8601, that is not to come. */
 const dateOf = (given: unknown): string | undefined => {
-  const time = typeof given === 'string' ? Date.parse(given) : Number.NaN
+  const time = typeof given === 'string' ? (msOfTime(given) ?? Date.parse(given)) : Number.NaN
   return Number.isNaN(time) || time > Date.now() || time < 0 ? undefined : new Date(time).toISOString()
 }
 
@@ -148,8 +140,8 @@ const isFileName = (name: unknown): name is string =>
   typeof name === 'string' && name.length <= 255 && name.isWellFormed() && /^(?!\.{1,2}$)[^\u0000-\u001f\u007f/\\]+$/.test(name)
 
 /** From `X_info.json`, if there is one. */
-export const describeFile = async (bag: ReceivedBag, infoPath: string | undefined): Promise<FileDescription> => {
-  const info = await readInfo(bag, infoPath)
+export const describeFile = async (bag: ReceivedBag, infoPath: string | undefined, budget: SidecarBudget): Promise<FileDescription> => {
+  const info = await readInfo(bag, infoPath, budget)
   const { filename, contentType } = info
   return {
     name: isFileName(filename) ? filename : undefined,

@@ -8,20 +8,19 @@ import {
   Files,
   Folders,
   Ids,
-  Installation,
   Log,
   MetadataDocuments,
+  mediaTypeOf,
   type NewMetadata,
-  port,
   streamed,
   type Tag,
   wire,
 } from 'pounce/sdk'
 import { type BagContents, type BagFile, contentsOf } from './bag-contents.ts'
 import { type DatasetDescription, describeDataset, describeFile } from './bag-descriptions.ts'
-import { metadataIn, type Receiver } from './bag-metadata.ts'
-import { typeOf } from './media-types.ts'
+import { metadataIn } from './bag-metadata.ts'
 import type { ReceivedBag } from './received-bag.ts'
+import { SidecarBudget } from './sidecars.ts'
 
 const smallBytes = 64 * 1024
 const filesAtOnce = 8
@@ -41,7 +40,7 @@ interface Building {
   readonly dataset: string
   readonly bag: ReceivedBag
   readonly order: BagOrder
-  readonly receiver: Receiver
+  readonly budget: SidecarBudget
   /** Ids of folders by their path. */
   readonly folders: ReadonlyMap<string, string>
 }
@@ -53,7 +52,6 @@ export class BagImport {
   #files: Files
   #metadata: MetadataDocuments
   #blobs: BlobStore
-  #installation: Installation
   #ids: Ids
   #clock: Clock
   #log: Log
@@ -64,7 +62,6 @@ export class BagImport {
     files: Files,
     metadata: MetadataDocuments,
     blobs: BlobStore,
-    installation: Installation,
     ids: Ids,
     clock: Clock,
     log: Log,
@@ -74,7 +71,6 @@ export class BagImport {
     this.#files = files
     this.#metadata = metadata
     this.#blobs = blobs
-    this.#installation = installation
     this.#ids = ids
     this.#clock = clock
     this.#log = log
@@ -83,15 +79,16 @@ export class BagImport {
   /** The id of the new dataset, which is private to its importer. What is wrong with the bag is `Invalid`, and leaves nothing. */
   async import(bag: ReceivedBag, order: BagOrder): Promise<string> {
     const contents = contentsOf(bag)
-    const description = await describeDataset(bag, contents.info, order.archiveName)
+    const budget = new SidecarBudget(contents.files.length)
+    const description = await describeDataset(bag, contents.info, order.archiveName, budget)
     const { id } = await this.#datasets.create(this.#newDataset(description, order.user))
     const signOfLife = setInterval(() => {
       this.#datasets
         .stillImporting(id)
-        .catch((error: unknown) => this.#log.warn('an import could not say that it goes on', { dataset: id, error }))
+        .catch((error: unknown) => this.#log.warn('failed to renew the lease of an import', { dataset: id, error }))
     }, signOfLifeMs)
     try {
-      await this.#build(id, bag, contents, order)
+      await this.#build(id, bag, contents, order, budget)
       await this.#datasets.reveal(id)
       return id
     } catch (error) {
@@ -110,13 +107,12 @@ export class BagImport {
     }
   }
 
-  async #build(dataset: string, bag: ReceivedBag, contents: BagContents, order: BagOrder): Promise<void> {
-    const receiver = { user: order.user, baseUrl: this.#installation.baseUrl }
-    await this.#addAll(await metadataIn(bag, contents.metadata, { kind: 'dataset', id: dataset }, receiver))
+  async #build(dataset: string, bag: ReceivedBag, contents: BagContents, order: BagOrder, budget: SidecarBudget): Promise<void> {
+    await this.#addAll(await metadataIn(bag, contents.metadata, { kind: 'dataset', id: dataset }, order.user, budget))
     const folders = await this.#makeFolders(dataset, contents.folders, order.user)
     const failed = new AbortController()
     const signal = AbortSignal.any([order.signal, failed.signal])
-    const building = { dataset, bag, order: { ...order, signal }, receiver, folders }
+    const building = { dataset, bag, order: { ...order, signal }, budget, folders }
     const waiting = contents.files[Symbol.iterator]()
     const work = async (): Promise<void> => {
       try {
@@ -144,15 +140,16 @@ export class BagImport {
   }
 
   async #makeFile({ path, folders, name: entryName, info, metadata }: BagFile, building: Building): Promise<void> {
-    const { bag, order, dataset, receiver } = building
+    const { bag, order, dataset, budget } = building
     order.signal.throwIfAborted()
-    const { name = entryName, contentType, created, license, tags, description } = await describeFile(bag, info)
+    const { name = entryName, contentType, created, license, tags, description } = await describeFile(bag, info, budget)
     const folder = building.folders.get(folders.join('/'))
-    const { key: blob, sizeBytes, sha256 } = await this.#store(bag, path, order.signal)
+    const bytes = await this.#store(bag, path, order.signal)
+    const { key: blob, sizeBytes, sha256 } = bytes
     // From here on the bytes are those of the record, or its maker's to remove.
     const { id } = await this.#files.create({
       ...{ name: name.normalize('NFC'), blob, sizeBytes, sha256, dataset, description, isImporting: true, extract: true },
-      contentType: contentType ?? (await typeOf(name)),
+      contentType: await mediaTypeOf(this.#blobs, { name, bytes, ...(contentType === undefined ? {} : { contentType }) }),
       author: order.user.id,
       tags: this.#tagsOf(tags, order.user),
       ...(folder === undefined ? {} : { folder }),
@@ -160,7 +157,7 @@ export class BagImport {
       ...(created === undefined ? {} : { created }),
       ...(license ? { license } : {}),
     })
-    await this.#addAll(await metadataIn(bag, metadata, { kind: 'file', id }, receiver))
+    await this.#addAll(await metadataIn(bag, metadata, { kind: 'file', id }, order.user, budget))
   }
 
   async #store(bag: ReceivedBag, path: string, signal: AbortSignal): Promise<BlobFacts> {
@@ -182,10 +179,8 @@ export class BagImport {
     try {
       await this.#datasets.drop(id)
     } catch (error) {
-      this.#log.warn('an import that failed is taken back later', { dataset: id, error })
+      this.#log.warn('failed to roll back an import; it will be rolled back later', { dataset: id, error })
     }
   }
 }
-wire(BagImport, Datasets, Folders, Files, MetadataDocuments, BlobStore, Installation, Ids, Clock, Log)
-
-export const BagImporting = port<BagImport>('bags.import')
+wire(BagImport, Datasets, Folders, Files, MetadataDocuments, BlobStore, Ids, Clock, Log)

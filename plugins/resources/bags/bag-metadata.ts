@@ -1,13 +1,6 @@
-import { type CallerUser, Invalid, type Json, type MetadataRecord, type NewMetadata, type Ref } from 'pounce/sdk'
-import { readJson } from './bag-descriptions.ts'
+import { accountsNamedBy, type CallerUser, Invalid, type Json, type MetadataRecord, msOfTime, type NewMetadata, type Ref } from 'pounce/sdk'
 import type { ReceivedBag } from './received-bag.ts'
-
-/** Whose the documents become, and where they come to. */
-export interface Receiver {
-  readonly user: CallerUser
-  /** Address of this installation: agents that are its own people are known again. */
-  readonly baseUrl: string
-}
+import { metadataLimits, readJson, type SidecarBudget } from './sidecars.ts'
 
 type Given = Readonly<Record<string, unknown>>
 
@@ -15,33 +8,36 @@ const isObject = (value: unknown): value is Given => typeof value === 'object' &
 const isAddress = (value: unknown): value is string =>
   typeof value === 'string' && /^https?:\/\/[^/]/i.test(value) && URL.canParse(value) && value.length <= 2000
 
-/** The agent is kept as it is; a document without one was made by whoever imports it. */
-const agentOf = (agent: unknown, { user, baseUrl }: Receiver): MetadataRecord['agent'] => {
-  if (!isObject(agent)) return { kind: 'user', name: user.fullName, extractorId: null, userId: user.id }
-  const { name, extractor_id: extractor, user_id: person } = agent
+/** An extractor is kept as it is. Whatever person a bag names, nobody has verified it: the author is who imports it, the person is noted as text. */
+const agentOf = (agent: unknown, user: CallerUser): MetadataRecord['agent'] => {
+  const importer = { kind: 'user', name: user.fullName, extractorId: null, userId: user.id } as const
+  if (!isObject(agent)) return importer
+  const { name, extractor_id: extractor, user_id: person, attributed_to: before } = agent
   const called = typeof name === 'string' && name !== '' ? name.slice(0, 500) : undefined
   if (isAddress(extractor)) return { kind: 'extractor', name: called ?? extractor, extractorId: extractor, userId: null }
-  const own = isAddress(person) && person.startsWith(`${baseUrl}/api/users/`) ? /\/([0-9a-f]{24})$/.exec(person)?.[1] : undefined
-  return { kind: 'user', name: called ?? 'Unknown', extractorId: null, userId: own ?? (isAddress(person) ? person : null) }
+  const isImporter = isAddress(person) && accountsNamedBy(person).ids.includes(user.id)
+  const address = isAddress(person) ? `<${person}>` : ''
+  const said = isImporter ? before : `${called ?? ''} ${address}`.trim()
+  return { ...importer, ...(typeof said === 'string' && said !== '' ? { attributedTo: said.slice(0, 3000) } : {}) }
 }
 
 const createdOf = (given: unknown): { readonly created?: string } => {
-  const time = typeof given === 'string' ? Date.parse(given.replace(/^(\d{4}-\d{2}-\d{2}) /, '$1T')) : Number.NaN
-  return Number.isNaN(time) ? {} : { created: new Date(time).toISOString() }
+  const ms = typeof given === 'string' ? (msOfTime(given) ?? Date.parse(given)) : Number.NaN
+  return Number.isNaN(ms) ? {} : { created: new Date(ms).toISOString() }
 }
 
 /** A document as v1 and we write it, or any JSON that somebody put there in its place. */
-const documentOf = (given: unknown, path: string, target: Ref, receiver: Receiver): NewMetadata => {
+const documentOf = (given: unknown, path: string, target: Ref, user: CallerUser): NewMetadata => {
   if (!isObject(given)) throw new Invalid(`${path}: a metadata document must be a JSON object`)
   const { '@context': context, agent, content, created_at: createdAt, ...rest } = given
   const said = typeof content === 'object' && content !== null ? content : rest
   return {
     target,
     ...(typeof context === 'string' || (typeof context === 'object' && context !== null) ? { context: context as Json } : {}),
-    agent: agentOf(agent, receiver),
+    agent: agentOf(agent, user),
     content: said as Json,
     ...createdOf(createdAt),
-    author: receiver.user.id,
+    author: user.id,
     isImporting: true,
   }
 }
@@ -51,10 +47,12 @@ export const metadataIn = async (
   bag: ReceivedBag,
   path: string | undefined,
   target: Ref,
-  receiver: Receiver,
+  user: CallerUser,
+  budget: SidecarBudget,
 ): Promise<readonly NewMetadata[]> => {
   if (path === undefined) return []
-  const value = await readJson(bag, path)
-  const documents = Array.isArray(value) ? value : [value]
-  return documents.toReversed().map(document => documentOf(document, path, target, receiver))
+  const value = await readJson(bag, path, metadataLimits, budget)
+  const documents: readonly unknown[] = Array.isArray(value) ? value : [value]
+  budget.takeDocuments(documents.length, path)
+  return documents.toReversed().map(document => documentOf(document, path, target, user))
 }

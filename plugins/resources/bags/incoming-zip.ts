@@ -38,7 +38,7 @@ export class IncomingZip {
       directory.finish()
       return new IncomingZip(zip, directory)
     } catch (error) {
-      throw blamed(error, 'This is no ZIP archive, or its directory is damaged')
+      throw blamed(error, 'Not a ZIP archive, or its directory is damaged')
     }
   }
 
@@ -58,7 +58,7 @@ export class IncomingZip {
     } finally {
       stream?.destroy()
     }
-    if (crc !== entry.crc32) throw new Invalid(`${what}: its bytes are not those that its checksum was taken of`)
+    if (crc !== entry.crc32) throw new Invalid(`${what}: checksum mismatch`)
   }
 
   /** The whole of a small entry; `Invalid` beyond `mostBytes`. */

@@ -1,10 +1,15 @@
 import { createHash, type Hash } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
 import { Invalid } from 'pounce/sdk'
 import type { IncomingZip } from './incoming-zip.ts'
 import { algorithms, decode, meanings, readLabels, readManifest } from './tag-files.ts'
 import type { ZipFileEntry } from './zip-directory.ts'
 
-const mostTagBytes = 64 * 1024 * 1024
+/** A line of a manifest of SHA-512 has 131 characters and a path; there are at most 100,000. */
+const maxManifestBytes = 32 * 1024 * 1024
+const maxTagBytes = 4 * 1024 * 1024
+const maxLabelBytes = 1024 * 1024
+const linesBetweenBreaks = 1000
 
 /** Digests that the bytes of a file must have, by algorithm. */
 export type Digests = ReadonlyMap<string, string>
@@ -17,6 +22,8 @@ interface Found {
   /** v1 exchanges bagit.txt and bag-info.txt, miscounts its payload, and lists of its tag files what is not in them. */
   readonly isV1: boolean
 }
+
+const shown = (path: string): string => JSON.stringify(path.length > 300 ? `${path.slice(0, 300)}…` : path)
 
 /** A bag in a ZIP: its files with paths inside the bag, and what its manifests say of them. */
 export class ReceivedBag {
@@ -49,12 +56,13 @@ export class ReceivedBag {
     await bag.#refuseFetching()
     const names = await bag.#readManifests('manifest-', found.version)
     if (!found.isV1) {
-      if (names.length === 0) throw new Invalid(`The bag has no manifest that can be checked: one of ${algorithms.join(', ')} is needed`)
+      if (names.length === 0)
+        throw new Invalid(`The bag has no manifest with a supported algorithm: one of ${algorithms.join(', ')} is required`)
       for (const path of bag.payload)
-        if (!bag.#digests.has(path)) throw new Invalid(`${JSON.stringify(path)} is in the payload, but in no manifest`)
+        if (!bag.#digests.has(path)) throw new Invalid(`${JSON.stringify(path)} is in the payload but not in a manifest`)
       bag.#checkOxum()
       await bag.#readManifests('tagmanifest-', found.version)
-      for (const path of bag.#digests.keys()) if (!path.startsWith('data/')) await bag.text(path)
+      for (const path of bag.#digests.keys()) if (!path.startsWith('data/')) await bag.#verify(path)
     }
     return bag
   }
@@ -89,11 +97,16 @@ export class ReceivedBag {
   }
 
   /** The whole of a tag file or description, checked like all others. Undefined when there is none. */
-  async text(path: string, mostBytes = mostTagBytes): Promise<string | undefined> {
+  async text(path: string, mostBytes = maxTagBytes): Promise<string | undefined> {
     if (!this.#files.has(path)) return undefined
     if (this.sizeOf(path) > mostBytes) throw new Invalid(`${path} has more than ${mostBytes} bytes`)
     const chunks = await Array.fromAsync(this.read(path))
     return decode(Buffer.concat(chunks), path.startsWith('data/') ? 'utf-8' : this.#encoding, path)
+  }
+
+  async #verify(path: string): Promise<void> {
+    // Reading to the end is what verifies.
+    for await (const _ of this.read(path));
   }
 
   #file(path: string): ZipFileEntry {
@@ -104,8 +117,7 @@ export class ReceivedBag {
 
   async #refuseFetching(): Promise<void> {
     const fetch = await this.text('fetch.txt')
-    if (fetch !== undefined && fetch.trim() !== '')
-      throw new Invalid('fetch.txt names files that are elsewhere. Nothing is ever fetched: send a bag that is complete')
+    if (fetch !== undefined && fetch.trim() !== '') throw new Invalid('fetch.txt is not supported: send a complete bag')
   }
 
   /** Notes what the manifests of a kind say; their names. A file that is listed must be there. */
@@ -114,16 +126,26 @@ export class ReceivedBag {
     for (const name of this.#files.keys()) {
       const algorithm = name.startsWith(kind) && name.endsWith('.txt') ? name.slice(kind.length, -4).toLowerCase() : ''
       if (!algorithms.includes(algorithm)) continue
+      if (read.some(each => each.toLowerCase() === name.toLowerCase()))
+        throw new Invalid(`The bag has ${name} twice, in upper and lower case`)
       read.push(name)
-      for (const { path: written, digest } of readManifest((await this.text(name)) ?? '', name)) {
-        const path = meanings(written, version).find(meant => this.#files.has(meant)) ?? this.#differentlyEncoded(written)
-        if (path === undefined) throw new Invalid(`${name} lists ${JSON.stringify(written)}, which is not in the bag`)
-        const known = this.#digests.get(path) ?? new Map<string, string>()
-        known.set(algorithm, digest)
-        this.#digests.set(path, known)
-      }
+      await this.#readManifest(name, algorithm, version)
     }
     return read
+  }
+
+  async #readManifest(name: string, algorithm: string, version: string): Promise<void> {
+    let lines = 0
+    for (const { path: written, digest } of readManifest((await this.text(name, maxManifestBytes)) ?? '', name)) {
+      const path = meanings(written, version).find(meant => this.#files.has(meant)) ?? this.#differentlyEncoded(written)
+      if (path === undefined) throw new Invalid(`${name} lists ${shown(written)}, which is not in the bag`)
+      const known = this.#digests.get(path) ?? new Map<string, string>()
+      // Otherwise a line that is there a million times would cost as much as a million files.
+      if (known.has(algorithm)) throw new Invalid(`${name} lists ${shown(written)} twice`)
+      known.set(algorithm, digest)
+      this.#digests.set(path, known)
+      if (++lines % linesBetweenBreaks === 0) await setImmediate()
+    }
   }
 
   /** Some systems write accents apart from their letters; the manifest may have been written on another one than the archive. */
@@ -153,19 +175,19 @@ export class ReceivedBag {
 
 const verify = (path: string, { name, digest, hash }: { readonly name: string; readonly digest: string; readonly hash: Hash }): void => {
   const actual = hash.digest('hex')
-  if (actual !== digest) throw new Invalid(`The ${name} of ${JSON.stringify(path)} is ${actual}, not ${digest} as its manifest says`)
+  if (actual !== digest) throw new Invalid(`The ${name} of ${JSON.stringify(path)} is ${actual}, but its manifest has ${digest}`)
 }
 
 /** Where the bag is: at the top of the archive, or in a folder of it. */
 const find = async (zip: IncomingZip): Promise<Found> => {
   const paths = [...zip.directory.files.keys()]
   const root = rootOf(paths, 'bagit.txt') ?? rootOf(paths, 'metadata/datacite.xml')
-  if (root === undefined) throw new Invalid('This is no bag: there is no bagit.txt')
+  if (root === undefined) throw new Invalid('Not a bag: bagit.txt is missing')
   const outside = paths.find(path => !path.startsWith(root) && !path.startsWith('__MACOSX/'))
-  if (outside !== undefined) throw new Invalid(`${JSON.stringify(outside)} lies outside the bag, which is in ${JSON.stringify(root)}`)
+  if (outside !== undefined) throw new Invalid(`${JSON.stringify(outside)} is outside of the bag in ${JSON.stringify(root)}`)
   const labels = async (name: string) => {
     const file = zip.directory.files.get(root + name)
-    return file ? readLabels(decode(await zip.small(file, mostTagBytes), 'utf-8', name)) : new Map<string, string>()
+    return file ? readLabels(decode(await zip.small(file, maxLabelBytes), 'utf-8', name)) : new Map<string, string>()
   }
   const [declaration, info] = [await labels('bagit.txt'), await labels('bag-info.txt')]
   const isExchanged = !declaration.has('bagit-version') && info.has('bagit-version')
@@ -188,7 +210,7 @@ const rootOf = (paths: readonly string[], name: string): string | undefined => {
   const found = roots.filter((_, at) => depths[at] === highest)
   if (found.length > 1)
     throw new Invalid(
-      `There are several bags in the archive: ${found
+      `The archive contains several bags: ${found
         .slice(0, 5)
         .map(root => JSON.stringify(root))
         .join(', ')}`,

@@ -1,21 +1,21 @@
-import { demandPlaced, Forbidden, Invalid, multipart, NoSpace, routesFor, s } from 'pounce/sdk'
-import { BagTaking } from './bag-desk.ts'
+import { Forbidden, Invalid, multipart, NoSpace, requirePlaced, routesFor, s } from 'pounce/sdk'
+import { BagUploads } from './bag-uploads.ts'
 
-const route = routesFor('datasets', { desk: BagTaking })
+const route = routesFor('datasets', { desk: BagUploads })
 
 export const createDatasetFromBag = route({
   method: 'POST',
   path: '/api/datasets/createfrombag',
-  summary: 'Make a private dataset of a BagIt bag in a ZIP',
+  summary: 'Create a dataset from a BagIt bag',
   description:
-    'Takes our own bags, those of Clowder 1.x, and any valid bag: folders, files, their dates, types, licenses and descriptions, tags, creators, and metadata with its agents and contexts. Checksums are verified. ' +
-    'The dataset is seen when it is whole; a bag that is refused leaves nothing, and the message says which entry is wrong and why. Extractors are asked as for uploads. Nothing that `fetch.txt` names is ever fetched.',
-  permission: 'CreateDataset',
+    'Accepts bags of Pounce, of Clowder 1.x, and any valid bag: folders, files, their dates, types, licenses and descriptions, tags, creators, and metadata with its agents and contexts. Checksums are verified. The dataset becomes visible once it is complete; a rejected bag leaves nothing, and the message names the invalid entry and the reason. Extractors are triggered as for uploads. Entries of `fetch.txt` are never fetched.',
+  permission: { right: 'CreateDataset', unscoped: 'A bag becomes a new dataset of the caller; there is none yet to check.' },
+  cost: 'import',
   body: multipart('A part with a file whose name ends in .zip'),
   responses: { 200: s.text() },
   throws: [Invalid, NoSpace, Forbidden],
   async handle({ body, caller, signal }, { desk }) {
-    demandPlaced(caller, false)
+    requirePlaced(caller, false)
     return { status: 200, body: `Created dataset ${await desk.take(body, caller, signal)}` }
   },
 })

@@ -7,8 +7,9 @@ export const readLabels = (text: string): ReadonlyMap<string, string> => {
     .replace(/\r\n?/g, '\n')
     .replace(/\n[ \t]+/g, ' ')
     .split('\n')) {
-    const [, label, value] = /^([^:]+?)\s*:\s*(.*?)\s*$/.exec(line) ?? []
-    if (label !== undefined && value !== undefined && !labels.has(label.toLowerCase())) labels.set(label.toLowerCase(), value)
+    const colon = line.indexOf(':')
+    const label = line.slice(0, Math.max(0, colon)).trimEnd().toLowerCase()
+    if (label !== '' && !labels.has(label)) labels.set(label, line.slice(colon + 1).trim())
   }
   return labels
 }
@@ -24,19 +25,28 @@ export interface Listed {
   readonly digest: string
 }
 
-/** The lines of a manifest. `Invalid` for one that is none. */
-export const readManifest = (text: string, name: string): readonly Listed[] =>
-  text
-    .replace(/^\ufeff/, '')
-    .split(/\r\n|\r|\n/)
-    .filter(line => line.trim() !== '')
-    .map(line => {
-      const [, digest, path] = /^([0-9a-fA-F]{32,128})[ \t]+(.+)$/.exec(line) ?? []
-      if (digest === undefined || path === undefined) {
-        throw new Invalid(`${name}: the line ${JSON.stringify(line.slice(0, 200))} is no digest and path`)
-      }
-      return { path, digest: digest.toLowerCase() }
-    })
+/** The lines of a manifest, one by one, so that whoever finds a fault in one need not read the others. `Invalid` for one that is none. */
+export function* readManifest(text: string, name: string): Generator<Listed> {
+  for (const line of linesOf(text)) {
+    if (line.trim() === '') continue
+    const gap = line.search(/[ \t]/)
+    const [digest, path] = gap === -1 ? ['', ''] : [line.slice(0, gap), line.slice(gap).replace(/^[ \t]+/, '')]
+    if (!/^[0-9a-fA-F]{32,128}$/.test(digest) || path === '') {
+      throw new Invalid(`${name}: the line ${JSON.stringify(line.slice(0, 200))} is not a digest and a path`)
+    }
+    yield { path, digest: digest.toLowerCase() }
+  }
+}
+
+/** What stands between line ends of any of the three kinds. */
+function* linesOf(text: string): Generator<string> {
+  let start = text.startsWith('\ufeff') ? 1 : 0
+  for (const { index } of text.matchAll(/[\r\n]/g)) {
+    yield text.slice(start, index)
+    start = index + 1
+  }
+  yield text.slice(start)
+}
 
 /** Paths that a manifest may mean by what it says, the likeliest first. `%` is written as `%25` from BagIt 1.0 on; md5sum writes `*` before names. */
 export const meanings = (written: string, version: string): readonly string[] => {
@@ -63,6 +73,6 @@ const decoderOf = (encoding: string) => {
   try {
     return new TextDecoder(encoding, { fatal: true })
   } catch (error) {
-    throw new Invalid(`bagit.txt: there is no encoding ${JSON.stringify(encoding.slice(0, 100))}`, { cause: error })
+    throw new Invalid(`bagit.txt: unknown encoding ${JSON.stringify(encoding.slice(0, 100))}`, { cause: error })
   }
 }

@@ -3,6 +3,10 @@ import type { Entry } from 'yauzl'
 
 const mostEntries = 100_000
 const mostPathBytes = 8192
+/** 100 folders of a dataset, and where in the archive the bag is. */
+const maxDepth = 120
+/** So many folders may be there by paths alone, and one more for each entry. */
+const maxImpliedFolders = 1000
 const bombRatio = 100
 const bombBytes = 100 * 1024 * 1024
 const unix = { mask: 0o170000, file: 0o100000, folder: 0o040000, none: 0 }
@@ -25,18 +29,22 @@ export interface ZipDirectory {
 const shown = (name: string): string => JSON.stringify(name.length > 300 ? `${name.slice(0, 300)}…` : name)
 
 const refuse = (name: string, reason: string): never => {
-  throw new Invalid(`The archive is refused: the entry ${shown(name)} ${reason}`)
+  throw new Invalid(`Invalid archive: the entry ${shown(name)} ${reason}`)
 }
+
+const refuseBoth = (path: string): never => refuse(path, 'is a file, and a folder')
 
 /** The name as a path; v1 writes two slashes where one is meant. */
 const pathOf = (name: string): string => {
   if (/[\u0000-\u001f\u007f]/.test(name)) refuse(name, 'has control characters in its name')
-  if (!name.isWellFormed()) refuse(name, 'has a name that is no Unicode text')
+  if (!name.isWellFormed()) refuse(name, 'has a name that is not Unicode text')
   if (name.includes('\\')) refuse(name, 'has a backslash in its name')
   if (name.startsWith('/') || /^[A-Za-z]:/.test(name)) refuse(name, 'has an absolute path')
   if (Buffer.byteLength(name) > mostPathBytes) refuse(name, `has a path of more than ${mostPathBytes} bytes`)
   const path = name.replace(/\/{2,}/g, '/')
-  if (path.split('/').some(part => part === '..' || part === '.')) refuse(name, 'leads out of its folder')
+  const parts = path.split('/')
+  if (parts.some(part => part === '..' || part === '.')) refuse(name, 'leads out of its folder')
+  if (parts.length > maxDepth) refuse(name, `is nested deeper than ${maxDepth} folders`)
   return path
 }
 
@@ -55,7 +63,7 @@ const checkKind = (entry: Entry, name: string): void => {
 
 const checkRatio = (what: string, unpacked: number, packed: number): void => {
   if (unpacked <= bombBytes || unpacked <= packed * bombRatio) return
-  throw new Invalid(`The archive is refused: ${what} would unpack to more than ${bombRatio} times its size`)
+  throw new Invalid(`Invalid archive: ${what} would unpack to more than ${bombRatio} times its size`)
 }
 
 /** Reads entries one by one and refuses what could do harm, naming the entry. */
@@ -63,6 +71,8 @@ export class ZipDirectoryReader implements ZipDirectory {
   readonly files = new Map<string, ZipFileEntry>()
   readonly folders = new Set<string>()
   readonly #archiveBytes: number
+  /** All folders, also those that only paths of others go through. */
+  readonly #allFolders = new Set<string>()
   #count = 0
   #packedBytes = 0
   #unpackedBytes = 0
@@ -74,15 +84,18 @@ export class ZipDirectoryReader implements ZipDirectory {
   /** The name is as the entry has it, whatever it looks like. */
   add(entry: Entry, name: string): void {
     this.#count += 1
-    if (this.#count > mostEntries) throw new Invalid(`The archive is refused: it has more than ${mostEntries} entries`)
+    this.#checkCount()
     const path = pathOf(name)
     if (path === '' || path === '/') refuse(name, 'has no name')
     checkKind(entry, name)
     if (path.endsWith('/')) {
       this.folders.add(path.slice(0, -1))
+      this.#addFolders(path.slice(0, -1))
       return
     }
     if (this.files.has(path)) refuse(name, 'is there twice')
+    if (this.#allFolders.has(path)) refuseBoth(path)
+    this.#addFolders(path.slice(0, Math.max(0, path.lastIndexOf('/'))))
     this.#packedBytes += entry.compressedSize
     this.#unpackedBytes += entry.uncompressedSize
     checkRatio(`the entry ${shown(name)}`, entry.uncompressedSize, entry.compressedSize)
@@ -92,14 +105,35 @@ export class ZipDirectoryReader implements ZipDirectory {
   /** What only all entries together show. */
   finish(): void {
     if (this.#packedBytes > this.#archiveBytes) {
-      throw new Invalid('The archive is refused: its entries claim more bytes than it has, so they overlap or lie')
+      throw new Invalid('Invalid archive: its entries overlap')
     }
     checkRatio('it', this.#unpackedBytes, this.#archiveBytes)
-    for (const path of [...this.files.keys(), ...this.folders]) {
-      for (let slash = path.lastIndexOf('/'); slash > 0; slash = path.lastIndexOf('/', slash - 1)) {
-        if (this.files.has(path.slice(0, slash))) refuse(path.slice(0, slash), 'is a file, and a folder with something in it')
-      }
+    if (this.#impliedFolders > this.#count + maxImpliedFolders) {
+      throw new Invalid(`Invalid archive: too many folders (${this.#allFolders.size}) for its ${this.#count} entries`)
     }
-    for (const path of this.folders) if (this.files.has(path)) refuse(path, 'is a file and a folder')
+  }
+
+  get #impliedFolders(): number {
+    return this.#allFolders.size - this.folders.size
+  }
+
+  /** Folders that only paths name are made like any other, so they count like any other. */
+  #checkCount(): void {
+    if (this.#count + this.#impliedFolders > mostEntries) {
+      throw new Invalid(`Invalid archive: more than ${mostEntries} entries and folders`)
+    }
+  }
+
+  /** A folder and all that it is in. What is above a known one is known. */
+  #addFolders(path: string): void {
+    for (
+      let folder = path;
+      folder !== '' && !this.#allFolders.has(folder);
+      folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/')))
+    ) {
+      if (this.files.has(folder)) refuseBoth(folder)
+      this.#allFolders.add(folder)
+    }
+    this.#checkCount()
   }
 }

@@ -11,7 +11,7 @@ import {
   whichHold,
   wire,
 } from 'pounce/sdk'
-import { CollectionListings, type CollectionLists } from './collection-lists.ts'
+import { CollectionLists } from './collection-lists.ts'
 
 /** Collections in the tree: at the top of a space, in a collection, and at the root those of the caller that are in neither. */
 export class CollectionBranch implements TreeBranch {
@@ -37,4 +37,4 @@ export class CollectionBranch implements TreeBranch {
     return { items: nodes, ...(next ? { next } : {}) }
   }
 }
-wire(CollectionBranch, CollectionListings, ContentCounts)
+wire(CollectionBranch, CollectionLists, ContentCounts)

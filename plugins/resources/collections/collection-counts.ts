@@ -1,4 +1,4 @@
-import { and, type ContentCount, DocumentStore, eq, KeptCounts, type Ref, wire } from 'pounce/sdk'
+import { and, CachedCounts, type ContentCount, DocumentStore, eq, type Ref, wire } from 'pounce/sdk'
 import { collections } from './collection.ts'
 
 const live = eq('state', 'live')
@@ -9,7 +9,7 @@ const inCollection = (id: string) => ({ using: 'byParent', where: and(live, eq('
 export class CollectionCounts implements ContentCount {
   readonly kind = 'collection'
   #documents: DocumentStore
-  #kept = new KeptCounts()
+  #kept = new CachedCounts()
 
   constructor(documents: DocumentStore) {
     this.#documents = documents

@@ -1,17 +1,19 @@
-import { createHash } from 'node:crypto'
 import { fullNameOf, s, type UserRecord } from 'pounce/sdk'
 import type { Collected } from './collection.ts'
 
 /** A collection in lists. */
-export const CollectionItem = s.Object({
-  id: s.String(),
-  collectionname: s.String(),
-  description: s.String(),
-  created: s.v1Date(),
-  thumbnail: s.Union([s.String(), s.Null()]),
-  authorId: s.String(),
-  resource_type: s.String(),
-})
+export const CollectionItem = s.model(
+  'Collection',
+  s.Object({
+    id: s.String(),
+    collectionname: s.String(),
+    description: s.String(),
+    created: s.v1Date(),
+    thumbnail: s.Union([s.String(), s.Null()]),
+    authorId: s.String(),
+    resource_type: s.String(),
+  }),
+)
 
 export const toCollectionItem = (one: Collected): s.Static<typeof CollectionItem> => ({
   id: one.id,
@@ -24,23 +26,28 @@ export const toCollectionItem = (one: Collected): s.Static<typeof CollectionItem
 })
 
 /** A collection by itself: as in v1 every value is text, and lists look like Scala's. */
-export const SingleCollection = s.Object({
-  id: s.String(),
-  name: s.String(),
-  description: s.String(),
-  created: s.v1Date(),
-  author: s.String({ description: '`MiniUser(<id>,<name>,<avatar>,Some(<e-mail>))`' }),
-  root_flag: s.String({ description: '`true` when it stands at the top of a space' }),
-  child_collection_ids: s.String({ description: '`List(id1, id2)`' }),
-  parent_collection_ids: s.String(),
-  childCollectionsCount: s.String(),
-  datasetCount: s.String(),
-  spaces: s.String(),
-})
+export const SingleCollection = s.model(
+  'CollectionDetails',
+  s.Object({
+    id: s.String(),
+    name: s.String(),
+    description: s.String(),
+    created: s.v1Date(),
+    author: s.String({ description: '`MiniUser(<id>,<name>,<avatar>,Some(<e-mail>))`' }),
+    root_flag: s.String({ description: '`true` for a root collection of a space' }),
+    child_collection_ids: s.String({ description: '`List(id1, id2)`' }),
+    parent_collection_ids: s.String(),
+    childCollectionsCount: s.String(),
+    datasetCount: s.String(),
+    spaces: s.String(),
+  }),
+)
 
 /** What is known around a collection. */
 export interface Surroundings {
   readonly author: UserRecord | undefined
+  /** The address of the author's picture. */
+  readonly avatar: string
   readonly children: readonly string[]
   readonly parents: readonly string[]
   readonly childCount: number
@@ -49,9 +56,8 @@ export interface Surroundings {
 
 const listText = (ids: readonly string[]): string => `List(${ids.join(', ')})`
 
-const authorText = (id: string, user: UserRecord | undefined): string => {
+const authorText = (id: string, user: UserRecord | undefined, avatar: string): string => {
   if (!user) return `MiniUser(${id},,,None)`
-  const avatar = `https://www.gravatar.com/avatar/${createHash('md5').update(user.email).digest('hex')}?s=256&d=identicon`
   return `MiniUser(${id},${fullNameOf(user)},${avatar},Some(${user.email}))`
 }
 
@@ -60,7 +66,7 @@ export const toSingleCollection = (one: Collected, around: Surroundings): s.Stat
   name: one.name,
   description: one.description,
   created: s.toV1Date(one.created),
-  author: authorText(one.author, around.author),
+  author: authorText(one.author, around.author, around.avatar),
   root_flag: String(one.rootSpaces.length > 0),
   child_collection_ids: listText(around.children),
   parent_collection_ids: listText(around.parents),

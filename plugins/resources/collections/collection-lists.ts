@@ -12,7 +12,6 @@ import {
   or,
   type Page,
   Policy,
-  port,
   RightsOf,
   type TreeParent,
   type Visible,
@@ -20,7 +19,7 @@ import {
   wire,
 } from 'pounce/sdk'
 import { type Collected, collections } from './collection.ts'
-import { type CollectionTree, CollectionTrees } from './collection-tree.ts'
+import { CollectionTree } from './collection-tree.ts'
 
 const all = ['byCreated', 'bySpace', 'byAuthor', 'byPublic']
 const top = ['topByCreated', 'topBySpace', 'topByAuthor', 'topByPublic']
@@ -139,6 +138,4 @@ export class CollectionLists {
     return listPage({ documents: this.#documents, from: collections, using, where: [...where, ...conditionsOf(visible)] }, query)
   }
 }
-wire(CollectionLists, DocumentStore, Policy, CollectionTrees, RightsOf)
-
-export const CollectionListings = port<CollectionLists>('collections.lists')
+wire(CollectionLists, DocumentStore, Policy, CollectionTree, RightsOf)

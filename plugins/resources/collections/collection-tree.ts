@@ -4,11 +4,11 @@ import {
   DocumentStore,
   event,
   Invalid,
+  Mutex,
   type NewEvent,
   NotFound,
-  port,
-  rewrite,
   Spaces,
+  updateWithRetry,
   wire,
 } from 'pounce/sdk'
 import { type Collected, collections } from './collection.ts'
@@ -23,7 +23,7 @@ const without = (ids: readonly string[], id: string): readonly string[] => ids.f
 export class CollectionTree {
   #documents: DocumentStore
   #spaces: Spaces
-  #turn: Promise<unknown> = Promise.resolve()
+  readonly #mutex = new Mutex()
 
   constructor(documents: DocumentStore, spaces: Spaces) {
     this.#documents = documents
@@ -68,21 +68,16 @@ export class CollectionTree {
    * that of two that exclude each other one wins; against other kernels it looks again afterwards, and the event's handler once more.
    */
   addChild(parent: string, child: string, actor: string | undefined): Promise<void> {
-    const added = this.#turn.then(() => this.#addChild(parent, child, actor))
-    this.#turn = added.then(
-      () => undefined,
-      () => undefined,
-    )
-    return added
+    return this.#mutex.use(() => this.#addChild(parent, child, actor))
   }
 
   async #addChild(parent: string, child: string, actor: string | undefined): Promise<void> {
-    if (parent === child) throw new Invalid('A collection cannot be below itself')
-    if (await this.isBelow(parent, child)) throw new Conflict('The collection contains the one that it should be put into')
+    if (parent === child) throw new Invalid('A collection cannot contain itself')
+    if (await this.isBelow(parent, child)) throw new Conflict('Cycle: the collection contains the target collection')
     const above = await this.#documents.get(collections, parent)
     if (!above) throw new NotFound('collection')
     await this.#change(child, now => {
-      if (above.state === 'trashed' || now.state === 'trashed') throw new Conflict('A collection in the trash has to be restored first')
+      if (above.state === 'trashed' || now.state === 'trashed') throw new Conflict('Restore the collection from the trash first')
       if (now.parents.includes(parent)) return { events: [] }
       const joined = above.spaces.filter(space => !now.spaces.includes(space))
       const attached = event('collection.attached', { kind: 'collection', id: child }, { other: { kind: 'collection', id: parent } }, actor)
@@ -92,7 +87,7 @@ export class CollectionTree {
         events: [attached, ...joined.map(space => this.#inSpace('collection.attached', child, space, actor))],
       }
     })
-    if (await this.breakCircle(parent, child)) throw new Conflict('Another change at the same moment put the one into the other; try again')
+    if (await this.breakCircle(parent, child)) throw new Conflict('A concurrent change would create a cycle; try again')
   }
 
   /** Takes an edge out again that turned out to close a circle; says whether it did. */
@@ -128,7 +123,7 @@ export class CollectionTree {
       const next = new Set(level.slice(1000))
       for (const { parents } of found.values()) for (const parent of parents) if (!seen.has(parent)) next.add(parent)
       for (const parent of next) seen.add(parent)
-      if (seen.size > mostAbove) throw new Conflict(`More than ${mostAbove} collections lie above this one`)
+      if (seen.size > mostAbove) throw new Conflict(`The collection has more than ${mostAbove} ancestors`)
       level = [...next]
     }
     return seen
@@ -138,7 +133,7 @@ export class CollectionTree {
   async amongBelow(some: readonly Collected[], above: string): Promise<ReadonlySet<string>> {
     const parentsOf = new Map(some.map(one => [one.id, one.parents]))
     for (let level = unknownParents(parentsOf); level.length > 0; level = unknownParents(parentsOf)) {
-      if (parentsOf.size > mostAbove) throw new Conflict(`More than ${mostAbove} collections lie above these`)
+      if (parentsOf.size > mostAbove) throw new Conflict(`The collections have more than ${mostAbove} ancestors`)
       const found = await this.#documents.getMany(collections, level.slice(0, 1000))
       for (const id of level.slice(0, 1000)) parentsOf.set(id, found.get(id)?.parents ?? [])
     }
@@ -157,7 +152,7 @@ export class CollectionTree {
 
   /** Rewrites a record and all that follows from its places. Nothing changed: no commit, no event. */
   async #change(id: string, next: (now: Collected) => Promise<Placed> | Placed): Promise<Collected> {
-    const changed = await rewrite(this.#documents, collections, { kind: 'collection', id }, async now => {
+    const changed = await updateWithRetry(this.#documents, collections, { kind: 'collection', id }, async now => {
       const { events, ...placed } = await next(now)
       const { parents, spaces, rootSpaces } = { parents: now.parents, spaces: now.spaces, rootSpaces: now.rootSpaces, ...placed }
       if (parents.length > mostPlaces || spaces.length > mostPlaces)
@@ -194,9 +189,6 @@ export class CollectionTree {
   }
 }
 wire(CollectionTree, DocumentStore, Spaces)
-
-export const CollectionTrees = port<CollectionTree>('collections.tree')
-
 const unknownParents = (parentsOf: ReadonlyMap<string, readonly string[]>): readonly string[] => [
   ...new Set([...parentsOf.values()].flat().filter(id => !parentsOf.has(id))),
 ]

@@ -1,7 +1,7 @@
-import { type Caller, type ContentCount, ContentCounts, type Contributions, port, type s, Users, wire } from 'pounce/sdk'
+import { type Caller, type ContentCount, ContentCounts, type Contributions, type s, Users, wire } from 'pounce/sdk'
 import type { Collected } from './collection.ts'
 import { type SingleCollection, toSingleCollection } from './collection-json.ts'
-import { CollectionListings, type CollectionLists } from './collection-lists.ts'
+import { CollectionLists } from './collection-lists.ts'
 
 /** Shows collections by themselves, with what is around them as far as the caller may see it. */
 export class CollectionViews {
@@ -29,6 +29,7 @@ export class CollectionViews {
       views.push(
         toSingleCollection(one, {
           author: authors.get(one.author),
+          avatar: this.#users.avatarOf(authors.get(one.author)),
           children: children.items.map(child => child.id),
           parents: parents.map(parent => parent.id),
           childCount: children.next ? await this.count('collection', 'collection', one.id) : children.items.length,
@@ -45,6 +46,4 @@ export class CollectionViews {
     return (await counter?.countIn({ kind: container, id })) ?? 0
   }
 }
-wire(CollectionViews, Users, CollectionListings, ContentCounts)
-
-export const CollectionShown = port<CollectionViews>('collections.views')
+wire(CollectionViews, Users, CollectionLists, ContentCounts)

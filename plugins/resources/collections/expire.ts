@@ -9,15 +9,15 @@ import {
   whichHold,
   wire,
 } from 'pounce/sdk'
-import { type CollectionLife, CollectionLifes } from './collection-life.ts'
-import { type CollectionTree, CollectionTrees } from './collection-tree.ts'
+import { CollectionService } from './collection-service.ts'
+import { CollectionTree } from './collection-tree.ts'
 import { holding } from './handlers.ts'
 
 /** Empty collections older than the time to live of their space leave it, and go to the trash when it is the only one. */
 export class ExpireCollections {
   #documents: DocumentStore
   #spaces: Spaces
-  #life: CollectionLife
+  #life: CollectionService
   #tree: CollectionTree
   #counts: Contributions<ContentCount>
   #clock: Clock
@@ -25,7 +25,7 @@ export class ExpireCollections {
   constructor(
     documents: DocumentStore,
     spaces: Spaces,
-    life: CollectionLife,
+    life: CollectionService,
     tree: CollectionTree,
     counts: Contributions<ContentCount>,
     clock: Clock,
@@ -50,4 +50,4 @@ export class ExpireCollections {
     }
   }
 }
-wire(ExpireCollections, DocumentStore, Spaces, CollectionLifes, CollectionTrees, ContentCounts, Clock)
+wire(ExpireCollections, DocumentStore, Spaces, CollectionService, CollectionTree, ContentCounts, Clock)

@@ -1,6 +1,6 @@
 import { and, DocumentStore, eq, type StoredEvent, wire } from 'pounce/sdk'
 import { allStates, type Collected, collections } from './collection.ts'
-import { type CollectionTree, CollectionTrees } from './collection-tree.ts'
+import { CollectionTree } from './collection-tree.ts'
 
 const batch = 200
 const oldestFirst = { by: 'created', order: 'ascending' } as const
@@ -27,7 +27,7 @@ const untilNone = async (documents: DocumentStore, field: Field, id: string, wor
 }
 
 /** A space that is gone holds no collections. */
-export class LeaveSpace {
+export class DetachCollectionsOnSpaceRemoved {
   #documents: DocumentStore
   #tree: CollectionTree
 
@@ -40,10 +40,10 @@ export class LeaveSpace {
     await untilNone(this.#documents, 'spaces', subject.id, one => this.#tree.leaveSpace(one.id, subject.id, { actor }))
   }
 }
-wire(LeaveSpace, DocumentStore, CollectionTrees)
+wire(DetachCollectionsOnSpaceRemoved, DocumentStore, CollectionTree)
 
 /** A space that becomes public, or ceases to be, takes its collections along. */
-export class FollowAccess {
+export class UpdateCollectionAccessOnSpaceUpdated {
   #documents: DocumentStore
   #tree: CollectionTree
 
@@ -57,10 +57,10 @@ export class FollowAccess {
     for await (const one of holding(this.#documents, 'spaces', subject.id)) await this.#tree.settle(one.id, actor)
   }
 }
-wire(FollowAccess, DocumentStore, CollectionTrees)
+wire(UpdateCollectionAccessOnSpaceUpdated, DocumentStore, CollectionTree)
 
 /** A collection that is gone holds no collections. */
-export class LeaveParent {
+export class DetachCollectionsOnParentRemoved {
   #documents: DocumentStore
   #tree: CollectionTree
 
@@ -73,10 +73,10 @@ export class LeaveParent {
     await untilNone(this.#documents, 'parents', subject.id, one => this.#tree.removeChild(subject.id, one.id, actor))
   }
 }
-wire(LeaveParent, DocumentStore, CollectionTrees)
+wire(DetachCollectionsOnParentRemoved, DocumentStore, CollectionTree)
 
 /** What is below a collection enters and leaves spaces with it; each child states its own event, so the whole tree follows. */
-export class FollowParent {
+export class UpdateSpacesOnParentChanged {
   #documents: DocumentStore
   #tree: CollectionTree
 
@@ -104,4 +104,4 @@ export class FollowParent {
     return ![...parents.values()].some(parent => parent.spaces.includes(space))
   }
 }
-wire(FollowParent, DocumentStore, CollectionTrees)
+wire(UpdateSpacesOnParentChanged, DocumentStore, CollectionTree)

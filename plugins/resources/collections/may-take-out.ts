@@ -1,4 +1,4 @@
-import { type Caller, demand, type Permission, type Policy, type Ref } from 'pounce/sdk'
+import { authorize, type Caller, type Permission, type Policy, type Ref } from 'pounce/sdk'
 import type { Collected } from './collection.ts'
 
 /** Whoever made a thing may take it out of what it is in; everybody else needs the right on the container. */
@@ -11,5 +11,5 @@ export const mayTakeOut = async (
 ): Promise<void> => {
   // The author's own right is asked for too: it is what a ReadOnly account and an extraction key do not hold.
   const isOwn = author === caller.user?.id && (await policy.canOn(caller, 'DeleteCollection', { kind: 'collection', id })) === 'yes'
-  if (!isOwn) await demand(policy, caller, permission, container)
+  if (!isOwn) await authorize(policy, caller, permission, container)
 }

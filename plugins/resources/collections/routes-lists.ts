@@ -1,10 +1,10 @@
-import { answerList, Installation, Invalid, type ListQuery, listParameters, NotFound, one, routesFor, s } from 'pounce/sdk'
+import { answerList, Installation, Invalid, type ListQuery, listParameters, NotFound, ref, routesFor, s } from 'pounce/sdk'
 import type { Collected } from './collection.ts'
 import { CollectionItem, SingleCollection, toCollectionItem } from './collection-json.ts'
-import { CollectionListings } from './collection-lists.ts'
-import { CollectionShown } from './collection-views.ts'
+import { CollectionLists } from './collection-lists.ts'
+import { CollectionViews } from './collection-views.ts'
 
-const route = routesFor('collections', { lists: CollectionListings, views: CollectionShown, installation: Installation })
+const route = routesFor('collections', { lists: CollectionLists, views: CollectionViews, installation: Installation })
 const query = s.Object(listParameters)
 const { after } = listParameters
 const hundred = s.Object({ limit: s.Integer({ default: 100, minimum: 0 }), after })
@@ -17,7 +17,7 @@ export const listCollections = route({
   method: 'GET',
   path: '/api/collections',
   aliases: [{ path: '/api/collections/list' }],
-  summary: 'Collections at the top that the caller may see, newest first',
+  summary: 'List top-level collections, newest first',
   permission: 'reader',
   query,
   responses: items,
@@ -31,7 +31,8 @@ export const listCollections = route({
 export const listEditableCollections = route({
   method: 'GET',
   path: '/api/collections/canEdit',
-  summary: 'Collections, also inside others, that the caller may add to or change',
+  summary: 'List collections the caller may edit',
+  description: 'Includes collections that are in other collections.',
   permission: 'reader',
   query,
   responses: items,
@@ -45,11 +46,10 @@ export const listEditableCollections = route({
 export const listPossibleParents = route({
   method: 'GET',
   path: '/api/collections/possibleParents',
-  summary: 'Collections that a collection could be put into',
+  summary: 'List possible parent collections of a collection',
   description:
-    'Editable ones that share a space with it, if it is in any; neither itself nor what is above or below it. A page may hold fewer than `limit`.',
-  permission: 'ViewCollection',
-  of: ({ currentCollectionId: id }) => ({ kind: 'collection', id }),
+    'Editable collections that share a space with the collection, if it is in any; not itself, its ancestors or its descendants. A page can be shorter than `limit`.',
+  permission: { right: 'ViewCollection', on: ref('collection', 'currentCollectionId') },
   query: s.Object({ ...listParameters, currentCollectionId: s.id() }),
   responses: items,
   throws: [Invalid, NotFound],
@@ -62,10 +62,9 @@ export const listPossibleParents = route({
 export const listPossibleParentsOfDataset = route({
   method: 'GET',
   path: '/api/collections/datasetPossibleParents/:dataset',
-  summary: 'Collections that a dataset could be put into',
-  description: 'Editable ones that share a space with it, if it is in any.',
-  permission: 'ViewDataset',
-  of: one('dataset', 'dataset'),
+  summary: 'List possible parent collections of a dataset',
+  description: 'Editable collections that share a space with the dataset, if it is in any.',
+  permission: { right: 'ViewDataset', on: ref('dataset', 'dataset') },
   params: s.Object({ dataset: s.id() }),
   query,
   responses: items,
@@ -79,8 +78,9 @@ export const listPossibleParentsOfDataset = route({
 export const listRootCollections = route({
   method: 'GET',
   path: '/api/collections/rootCollections',
-  summary: 'Collections at the top of a space, of the newest 100 at the top',
-  permission: 'ViewCollection',
+  summary: 'List root collections of all spaces',
+  description: 'Those of the newest 100 top-level collections that are root collections of a space.',
+  permission: { right: 'ViewCollection', unscoped: 'The list holds only collections that the caller may see.' },
   responses: singles,
   async handle({ caller }, { lists, views }) {
     const { items } = await lists.topLevel(caller, { limit: 100 })
@@ -92,8 +92,8 @@ export const listRootCollections = route({
 export const listTopLevelCollections = route({
   method: 'GET',
   path: '/api/collections/topLevelCollections',
-  summary: 'Collections at the top that the caller may see, in full',
-  permission: 'ViewCollection',
+  summary: 'List top-level collections in full',
+  permission: { right: 'ViewCollection', unscoped: 'The list holds only collections that the caller may see.' },
   query: hundred,
   responses: singles,
   throws: [Invalid],
@@ -107,9 +107,9 @@ export const listTopLevelCollections = route({
 export const listAllCollections = route({
   method: 'GET',
   path: '/api/collections/allCollections',
-  summary: "The caller's own collections and those of the caller's spaces, in full",
-  description: '`showAll=true`: all that the caller may see. Nobody in particular gets an empty list.',
-  permission: 'ViewCollection',
+  summary: "List the caller's collections and those of their spaces",
+  description: '`showAll=true`: all collections that the caller may view. Anonymous callers get an empty list.',
+  permission: { right: 'ViewCollection', unscoped: 'The list holds only collections that the caller may see.' },
   query: s.Object({ limit: s.Integer({ default: 0, minimum: 0 }), showAll: s.flag(false), after }),
   responses: singles,
   throws: [Invalid],
@@ -120,12 +120,11 @@ export const listAllCollections = route({
   },
 })
 
-export const listSpaceCollections = routesFor('spaces', { lists: CollectionListings, installation: Installation })({
+export const listSpaceCollections = routesFor('spaces', { lists: CollectionLists, installation: Installation })({
   method: 'GET',
   path: '/api/spaces/:id/collections',
-  summary: 'Collections at the top of a space',
-  permission: 'ViewSpace',
-  of: one('space'),
+  summary: 'List root collections of a space',
+  permission: { right: 'ViewSpace', on: ref('space', 'id') },
   params: s.Object({ id: s.id() }),
   query: s.Object({ limit: s.Integer({ default: 0, minimum: 0 }), after }),
   responses: items,

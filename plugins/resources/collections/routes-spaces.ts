@@ -1,11 +1,11 @@
-import { Collections, demand, Forbidden, Invalid, NotFound, one, Policy, routesFor, s } from 'pounce/sdk'
+import { authorize, Collections, Forbidden, Invalid, NotFound, Policy, ref, routesFor, s } from 'pounce/sdk'
 import { SingleCollection } from './collection-json.ts'
-import { CollectionListings } from './collection-lists.ts'
-import { CollectionTrees } from './collection-tree.ts'
-import { CollectionShown } from './collection-views.ts'
+import { CollectionLists } from './collection-lists.ts'
+import { CollectionTree } from './collection-tree.ts'
+import { CollectionViews } from './collection-views.ts'
 import { mayTakeOut } from './may-take-out.ts'
 
-const needs = { collections: Collections, lists: CollectionListings, tree: CollectionTrees, views: CollectionShown, policy: Policy }
+const needs = { collections: Collections, lists: CollectionLists, tree: CollectionTree, views: CollectionViews, policy: Policy }
 const ofSpaces = routesFor('spaces', needs)
 const route = routesFor('collections', needs)
 const inSpace = s.Object({ id: s.id(), collection: s.id() })
@@ -14,11 +14,10 @@ const atSpace = s.Object({ id: s.id(), space: s.id() })
 export const addCollectionToSpace = ofSpaces({
   method: 'POST',
   path: '/api/spaces/:id/addCollectionToSpace/:collection',
-  summary: 'Put a collection of your own into a space',
-  description: 'It stands at the top there. What is below it follows in the background.',
-  permission: 'AddResourceToSpace',
-  of: one('space'),
-  also: [{ permission: 'ViewCollection', of: one('collection', 'collection') }],
+  summary: 'Add a collection to a space',
+  description: 'It becomes a root collection of the space. Its descendants are added in the background.',
+  permission: { right: 'AddResourceToSpace', on: ref('space', 'id') },
+  alsoRequires: [{ right: 'ViewCollection', on: ref('collection', 'collection') }],
   params: inSpace,
   responses: { 200: s.Object({ collectionInSpace: s.String() }) },
   throws: [NotFound, Forbidden],
@@ -34,14 +33,14 @@ export const addCollectionToSpace = ofSpaces({
 export const removeCollectionFromSpace = ofSpaces({
   method: 'POST',
   path: '/api/spaces/:id/removeCollection/:collection',
-  summary: 'Take a collection out of a space',
+  summary: 'Remove a collection from a space',
   description:
-    'Takes the right to remove from the space, or being the author of the collection. `removeDatasets=true` takes its datasets out as well, unless another collection of the space holds them; that needs the right on the space.',
+    'Requires the right to remove from the space, or being the author of the collection. `removeDatasets=true` also removes its datasets, unless another collection of the space contains them; this requires the right on the space.',
   permission: 'signedIn',
   limitedKeys: 'allowed',
-  also: [
-    { permission: 'ViewSpace', of: one('space') },
-    { permission: 'ViewCollection', of: one('collection', 'collection') },
+  alsoRequires: [
+    { right: 'ViewSpace', on: ref('space', 'id') },
+    { right: 'ViewCollection', on: ref('collection', 'collection') },
   ],
   params: inSpace,
   query: s.Object({ removeDatasets: s.Boolean() }),
@@ -51,9 +50,9 @@ export const removeCollectionFromSpace = ofSpaces({
     const space = { kind: 'space', id: params.id } as const
     const found = await collections.get(params.collection)
     if (!found?.spaces.includes(params.id)) throw new NotFound('collection')
-    if (query.removeDatasets) await demand(policy, caller, 'RemoveResourceFromSpace', space)
+    if (query.removeDatasets) await authorize(policy, caller, 'RemoveResourceFromSpace', space)
     else await mayTakeOut(policy, caller, 'RemoveResourceFromSpace', space, found)
-    if (await lists.hasParentIn(found, params.id)) throw new Invalid('The collection is in the space through a collection above it')
+    if (await lists.hasParentIn(found, params.id)) throw new Invalid('The collection is in the space through a parent collection')
     await tree.leaveSpace(found.id, params.id, { withDatasets: query.removeDatasets, actor: caller.user?.id })
     return { status: 200, body: 'success' }
   },
@@ -62,10 +61,10 @@ export const removeCollectionFromSpace = ofSpaces({
 export const removeFromSpaceAllowed = route({
   method: 'GET',
   path: '/api/collections/:id/removeFromSpaceAllowed/:space',
-  summary: 'Whether a collection could be taken out of a space: no collection above it is there',
-  permission: 'AddResourceToSpace',
-  of: one('space', 'space'),
-  also: [{ permission: 'ViewCollection', of: one('collection') }],
+  summary: 'Check whether a collection can be removed from a space',
+  description: 'False if one of its parents is in the space.',
+  permission: { right: 'AddResourceToSpace', on: ref('space', 'space') },
+  alsoRequires: [{ right: 'ViewCollection', on: ref('collection', 'id') }],
   params: atSpace,
   responses: { 200: s.Boolean() },
   throws: [NotFound],
@@ -79,10 +78,10 @@ export const removeFromSpaceAllowed = route({
 export const setRootFlag = route({
   method: 'POST',
   path: '/api/collections/:id/rootFlag/:space',
-  summary: 'Show a collection at the top of a space that it is in',
-  permission: 'AddResourceToSpace',
-  of: one('space', 'space'),
-  also: [{ permission: 'ViewCollection', of: one('collection') }],
+  summary: 'Set the root flag of a collection in a space',
+  description: 'A root collection is listed at the top level of a space that it is in.',
+  permission: { right: 'AddResourceToSpace', on: ref('space', 'space') },
+  alsoRequires: [{ right: 'ViewCollection', on: ref('collection', 'id') }],
   params: atSpace,
   responses: { 200: SingleCollection },
   throws: [NotFound, Invalid],
@@ -95,10 +94,10 @@ export const setRootFlag = route({
 export const unsetRootFlag = route({
   method: 'POST',
   path: '/api/collections/:id/unsetRootFlag/:space',
-  summary: 'Show a collection in a space only inside the collections above it',
-  permission: 'AddResourceToSpace',
-  of: one('space', 'space'),
-  also: [{ permission: 'ViewCollection', of: one('collection') }],
+  summary: 'Clear the root flag of a collection in a space',
+  description: 'The collection stays in the space, but is listed only below its parents.',
+  permission: { right: 'AddResourceToSpace', on: ref('space', 'space') },
+  alsoRequires: [{ right: 'ViewCollection', on: ref('collection', 'id') }],
   params: atSpace,
   responses: { 200: SingleCollection },
   throws: [NotFound, Invalid],

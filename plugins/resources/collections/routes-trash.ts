@@ -1,13 +1,13 @@
-import { Installation, Invalid, linkToNext, listParameters, NotFound, one, Policy, routesFor, s, signedIn } from 'pounce/sdk'
+import { Installation, Invalid, linkToNext, listParameters, NotFound, Policy, ref, routesFor, s, signedIn } from 'pounce/sdk'
 import { SingleCollection } from './collection-json.ts'
-import { CollectionLifes } from './collection-life.ts'
-import { CollectionTrashes } from './collection-trash.ts'
-import { CollectionShown } from './collection-views.ts'
+import { CollectionService } from './collection-service.ts'
+import { CollectionTrash } from './collection-trash.ts'
+import { CollectionViews } from './collection-views.ts'
 
 const route = routesFor('collections', {
-  life: CollectionLifes,
-  trash: CollectionTrashes,
-  views: CollectionShown,
+  life: CollectionService,
+  trash: CollectionTrash,
+  views: CollectionViews,
   installation: Installation,
   policy: Policy,
 })
@@ -16,8 +16,8 @@ const { limit, after } = listParameters
 export const listCollectionTrash = route({
   method: 'GET',
   path: '/api/collections/listTrash',
-  summary: "The caller's collections in the trash",
-  description: 'The longest there are kept by `limit` and shown last, as in Clowder 1.x.',
+  summary: "List the caller's collections in the trash",
+  description: 'Sorted by the time of deletion; `limit` keeps the oldest and lists them last, as in Clowder 1.x.',
   permission: 'reader',
   query: s.Object({ limit, after }),
   responses: { 200: s.Array(SingleCollection) },
@@ -35,8 +35,8 @@ export const listCollectionTrash = route({
 export const emptyCollectionTrash = route({
   method: 'DELETE',
   path: '/api/collections/emptyTrash',
-  summary: "Delete the caller's collections in the trash",
-  permission: 'DeleteCollection',
+  summary: "Empty the caller's collection trash",
+  permission: { right: 'DeleteCollection', unscoped: "Empties the trash of the caller; nobody else's collections are in it." },
   responses: { 200: s.String() },
   async handle({ caller }, { trash }) {
     await trash.empty(signedIn(caller).id)
@@ -47,7 +47,7 @@ export const emptyCollectionTrash = route({
 export const clearOldCollectionsTrash = route({
   method: 'DELETE',
   path: '/api/collections/clearOldCollectionsTrash',
-  summary: 'Delete what has been in the trash of anybody for some days',
+  summary: "Delete old collections from all users' trash",
   permission: 'serverAdmin',
   query: s.Object({ days: s.Integer({ default: 30, minimum: 0, maximum: 100_000 }) }),
   responses: { 200: s.String() },
@@ -61,9 +61,9 @@ export const clearOldCollectionsTrash = route({
 export const restoreCollection = route({
   method: 'PUT',
   path: '/api/collections/restore/:id',
-  summary: 'Take a collection back from the trash',
-  permission: 'DeleteCollection',
-  of: one('collection'),
+  summary: 'Restore a collection from the trash',
+  permission: { right: 'DeleteCollection', on: ref('collection', 'id') },
+  inTrash: 'allowed',
   params: s.Object({ id: s.id() }),
   responses: { 200: s.success() },
   throws: [NotFound],

@@ -8,23 +8,23 @@ import {
   type ListQuery,
   listParameters,
   NotFound,
-  one,
   Policy,
+  ref,
   routesFor,
   s,
 } from 'pounce/sdk'
 import type { Collected } from './collection.ts'
 import { SingleCollection } from './collection-json.ts'
-import { CollectionListings } from './collection-lists.ts'
-import { CollectionTrees } from './collection-tree.ts'
-import { CollectionShown } from './collection-views.ts'
+import { CollectionLists } from './collection-lists.ts'
+import { CollectionTree } from './collection-tree.ts'
+import { CollectionViews } from './collection-views.ts'
 import { mayTakeOut } from './may-take-out.ts'
 
 const route = routesFor('collections', {
   collections: Collections,
-  lists: CollectionListings,
-  views: CollectionShown,
-  tree: CollectionTrees,
+  lists: CollectionLists,
+  views: CollectionViews,
+  tree: CollectionTree,
   policy: Policy,
   installation: Installation,
 })
@@ -35,12 +35,11 @@ const page = s.Object({ limit: s.Integer({ default: 0, minimum: 0 }), after: lis
 export const addSubCollection = route({
   method: 'POST',
   path: '/api/collections/:id/addSubCollection/:child',
-  summary: 'Put a collection into another one',
+  summary: 'Add a collection to a parent collection',
   description:
-    'It joins the spaces of its parent, and so does what is below it: into further spaces only its owner may bring it. Circles are refused.',
-  permission: 'AddResourceToCollection',
-  of: one('collection'),
-  also: [{ permission: 'EditCollection', of: one('collection', 'child') }],
+    'The collection and its descendants are added to the spaces of the parent; only the owner may add it to further spaces. Cycles are rejected.',
+  permission: { right: 'AddResourceToCollection', on: ref('collection', 'id') },
+  alsoRequires: [{ right: 'EditCollection', on: ref('collection', 'child') }],
   params: pair,
   responses: { 200: SingleCollection },
   throws: [NotFound, Conflict, Invalid, Forbidden],
@@ -49,7 +48,7 @@ export const addSubCollection = route({
     if (!parent || !child) throw new NotFound('collection')
     const isShared = parent.spaces.some(space => !child.spaces.includes(space))
     if (isShared && child.author !== caller.user?.id && !caller.superAdmin) {
-      throw new Forbidden('Only its owner may bring a collection into further spaces')
+      throw new Forbidden('Only the owner of a collection may add it to further spaces')
     }
     await tree.addChild(params.id, params.child, caller.user?.id)
     return { status: 200, body: await views.single(caller, parent) }
@@ -59,11 +58,11 @@ export const addSubCollection = route({
 export const removeSubCollection = route({
   method: 'POST',
   path: '/api/collections/:id/removeSubCollection/:child',
-  summary: 'Take a collection out of another one',
-  description: 'Takes the right to remove from the parent, or being the author of the child. The child stays in its spaces.',
+  summary: 'Remove a collection from a parent collection',
+  description: 'Requires the right to remove from the parent, or being the author of the child. The child stays in its spaces.',
   permission: 'signedIn',
   limitedKeys: 'allowed',
-  also: [{ permission: 'ViewCollection', of: ({ id, child }) => [id, child].map(id => ({ kind: 'collection' as const, id })) }],
+  alsoRequires: [{ right: 'ViewCollection', on: ({ id, child }) => [id, child].map(id => ({ kind: 'collection' as const, id })) }],
   params: pair,
   responses: { 200: s.success() },
   throws: [NotFound, Forbidden],
@@ -79,9 +78,8 @@ export const removeSubCollection = route({
 export const getChildCollectionIds = route({
   method: 'GET',
   path: '/api/collections/:id/getChildCollectionIds',
-  summary: 'Ids of the collections right inside a collection',
-  permission: 'ViewCollection',
-  of: one('collection'),
+  summary: 'List the ids of child collections',
+  permission: { right: 'ViewCollection', on: ref('collection', 'id') },
   params,
   query: page,
   responses: { 200: s.list(s.String()) },
@@ -96,9 +94,8 @@ export const getChildCollectionIds = route({
 export const getParentCollectionIds = route({
   method: 'GET',
   path: '/api/collections/:id/getParentCollectionIds',
-  summary: 'Ids of the collections that a collection is in',
-  permission: 'ViewCollection',
-  of: one('collection'),
+  summary: 'List the ids of parent collections',
+  permission: { right: 'ViewCollection', on: ref('collection', 'id') },
   params,
   responses: { 200: s.Array(s.String()) },
   throws: [NotFound],
@@ -111,9 +108,8 @@ export const getParentCollectionIds = route({
 export const getChildCollections = route({
   method: 'GET',
   path: '/api/collections/:id/getChildCollections',
-  summary: 'The collections right inside a collection',
-  permission: 'ViewCollection',
-  of: one('collection'),
+  summary: 'List child collections',
+  permission: { right: 'ViewCollection', on: ref('collection', 'id') },
   params,
   query: page,
   responses: { 200: s.list(SingleCollection) },
@@ -128,9 +124,8 @@ export const getChildCollections = route({
 export const getParentCollections = route({
   method: 'GET',
   path: '/api/collections/:id/getParentCollections',
-  summary: 'The collections that a collection is in',
-  permission: 'ViewCollection',
-  of: one('collection'),
+  summary: 'List parent collections',
+  permission: { right: 'ViewCollection', on: ref('collection', 'id') },
   params,
   responses: { 200: s.Array(SingleCollection) },
   throws: [NotFound],

@@ -1,15 +1,15 @@
 import {
+  authorize,
   Collections,
-  demand,
-  demandPlaced,
   event,
   FollowAnswer,
   follow,
   Invalid,
   NotFound,
-  one,
   Policy,
   Recommenders,
+  ref,
+  requirePlaced,
   routesFor,
   s,
   signedIn,
@@ -17,13 +17,13 @@ import {
   unfollow,
 } from 'pounce/sdk'
 import { SingleCollection } from './collection-json.ts'
-import { CollectionLifes } from './collection-life.ts'
-import { CollectionShown } from './collection-views.ts'
+import { CollectionService } from './collection-service.ts'
+import { CollectionViews } from './collection-views.ts'
 
 const route = routesFor('collections', {
   collections: Collections,
-  life: CollectionLifes,
-  views: CollectionShown,
+  life: CollectionService,
+  views: CollectionViews,
   policy: Policy,
   users: Users,
   recommenders: Recommenders,
@@ -33,23 +33,26 @@ const named = {
   name: s.line(),
   description: s.prose(),
 }
-const space = s.Optional(s.String({ description: 'Id of a space to put it into; `default` is none' }))
+const space = s.Optional(s.String({ description: 'Id of a space to add it to; `default` means none' }))
 const spaceIn = (given: string | undefined): string | undefined => (given === '' || given === 'default' ? undefined : given)
 
 export const createCollection = route({
   method: 'POST',
   path: '/api/collections',
-  summary: 'Make a collection',
-  description: 'In a space it stands at the top.',
-  permission: 'CreateCollection',
-  body: s.Object({ name: named.name, description: s.Optional(named.description), space }),
+  summary: 'Create a collection',
+  description: 'In a space it is a root collection.',
+  permission: {
+    right: 'CreateCollection',
+    unscoped: 'The collection is new; the handler checks AddResourceToSpace on the space that the body names.',
+  },
+  body: s.model('NewCollection', s.Object({ name: named.name, description: s.Optional(named.description), space })),
   responses: { 200: s.Object({ id: s.String() }) },
   throws: [Invalid, NotFound],
   async handle({ body, caller }, { life, policy }) {
     const author = signedIn(caller).id
     const space = spaceIn(body.space)
-    demandPlaced(caller, space !== undefined)
-    if (space !== undefined) await demand(policy, caller, 'AddResourceToSpace', { kind: 'space', id: space })
+    requirePlaced(caller, space !== undefined)
+    if (space !== undefined) await authorize(policy, caller, 'AddResourceToSpace', { kind: 'space', id: space })
     const { id } = await life.create({ name: body.name, description: body.description ?? '', author, space })
     return { status: 200, body: { id } }
   },
@@ -58,25 +61,31 @@ export const createCollection = route({
 export const createCollectionWithParent = route({
   method: 'POST',
   path: '/api/collections/newCollectionWithParent',
-  summary: 'Make a collection inside another one',
-  description: 'It joins the spaces of its parent.',
-  permission: 'CreateCollection',
-  body: s.Object({
-    name: named.name,
-    description: s.Optional(named.description),
-    space,
-    parentId: s.Union([s.String(), s.Array(s.String(), { minItems: 1, maxItems: 1 })], {
-      description: 'Id of the parent; as text, or as the only element of a list as pyclowder sends it',
+  summary: 'Create a collection in a parent collection',
+  description: 'It is added to the spaces of its parent.',
+  permission: {
+    right: 'CreateCollection',
+    unscoped: 'The collection is new; the handler checks the rights on the parent and the space that the body names.',
+  },
+  body: s.model(
+    'NewChildCollection',
+    s.Object({
+      name: named.name,
+      description: s.Optional(named.description),
+      space,
+      parentId: s.Union([s.String(), s.Array(s.String(), { minItems: 1, maxItems: 1 })], {
+        description: 'Id of the parent, as text or as the only element of a list as pyclowder sends it',
+      }),
     }),
-  }),
+  ),
   responses: { 200: s.Object({ id: s.String() }) },
   throws: [Invalid, NotFound],
   async handle({ body, caller }, { life, policy }) {
     const author = signedIn(caller).id
     const parent = typeof body.parentId === 'string' ? body.parentId : body.parentId[0]
     const space = spaceIn(body.space)
-    await demand(policy, caller, 'AddResourceToCollection', { kind: 'collection', id: parent ?? '' })
-    if (space !== undefined) await demand(policy, caller, 'AddResourceToSpace', { kind: 'space', id: space })
+    await authorize(policy, caller, 'AddResourceToCollection', { kind: 'collection', id: parent ?? '' })
+    if (space !== undefined) await authorize(policy, caller, 'AddResourceToSpace', { kind: 'space', id: space })
     const { id } = await life.create({ name: body.name, description: body.description ?? '', author, space, parent })
     return { status: 200, body: { id } }
   },
@@ -85,10 +94,9 @@ export const createCollectionWithParent = route({
 export const getCollection = route({
   method: 'GET',
   path: '/api/collections/:id',
-  summary: 'One collection',
+  summary: 'Get a collection',
   description: 'All values are text, as in Clowder 1.x.',
-  permission: 'ViewCollection',
-  of: one('collection'),
+  permission: { right: 'ViewCollection', on: ref('collection', 'id') },
   params,
   responses: { 200: SingleCollection },
   throws: [NotFound],
@@ -104,9 +112,10 @@ export const deleteCollection = route({
   path: '/api/collections/:id',
   aliases: [{ method: 'POST', path: '/api/collections/:id/remove' }],
   summary: 'Delete a collection',
-  description: 'A live one goes to the trash first, unless `useTrash` is off; deleting it there deletes it. What is in it stays.',
-  permission: 'DeleteCollection',
-  of: one('collection'),
+  description:
+    'Moves a collection to the trash, unless `useTrash` is off; deleting it from the trash deletes it permanently. Its contents are kept.',
+  permission: { right: 'DeleteCollection', on: ref('collection', 'id') },
+  inTrash: 'allowed',
   params,
   responses: { 200: s.success() },
   throws: [NotFound],
@@ -120,8 +129,7 @@ export const renameCollection = route({
   method: 'PUT',
   path: '/api/collections/:id/title',
   summary: 'Rename a collection',
-  permission: 'EditCollection',
-  of: one('collection'),
+  permission: { right: 'EditCollection', on: ref('collection', 'id') },
   params,
   body: s.Object({ name: named.name }),
   responses: { 200: s.success() },
@@ -136,9 +144,8 @@ export const renameCollection = route({
 export const describeCollection = route({
   method: 'PUT',
   path: '/api/collections/:id/description',
-  summary: "Change a collection's description",
-  permission: 'EditCollection',
-  of: one('collection'),
+  summary: 'Update the description of a collection',
+  permission: { right: 'EditCollection', on: ref('collection', 'id') },
   params,
   body: s.Object({ description: named.description }),
   responses: { 200: s.success() },
@@ -155,7 +162,7 @@ export const followCollection = route({
   path: '/api/collections/:id/follow',
   summary: 'Follow a collection',
   permission: 'signedIn',
-  also: [{ permission: 'ViewCollection', of: one('collection') }],
+  alsoRequires: [{ right: 'ViewCollection', on: ref('collection', 'id') }],
   params,
   responses: { 200: FollowAnswer },
   throws: [NotFound],
@@ -167,7 +174,7 @@ export const followCollection = route({
 export const unfollowCollection = route({
   method: 'POST',
   path: '/api/collections/:id/unfollow',
-  summary: 'Stop following a collection',
+  summary: 'Unfollow a collection',
   permission: 'signedIn',
   params,
   responses: { 200: s.success() },

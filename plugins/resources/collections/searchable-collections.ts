@@ -28,7 +28,7 @@ export class SearchableCollections implements Searchable {
 
   async present(ids: readonly string[], _caller: Caller): Promise<ReadonlyMap<string, Readonly<Record<string, unknown>>>> {
     const found = await this.#documents.getMany(collections, ids)
-    return new Map([...found].map(([id, one]) => [id, toCollectionItem(one)]))
+    return new Map([...found].filter(([, { state }]) => state === 'live').map(([id, one]) => [id, toCollectionItem(one)]))
   }
 }
 wire(SearchableCollections, DocumentStore, Users)

@@ -14,7 +14,7 @@ import {
   wire,
 } from 'pounce/sdk'
 import { collections } from './collection.ts'
-import { type CollectionTree, CollectionTrees } from './collection-tree.ts'
+import { CollectionTree } from './collection-tree.ts'
 
 const structure = /^(parents|spaces|rootSpaces)(\.|$)/
 
@@ -51,4 +51,4 @@ export class StoredCollections implements Collections {
     return paths.some(path => structure.test(path)) ? this.#tree.settle(id) : changed
   }
 }
-wire(StoredCollections, DocumentStore, CollectionTrees)
+wire(StoredCollections, DocumentStore, CollectionTree)

@@ -2,16 +2,19 @@ import { type Caller, type Policy, peopleFor, ShownPerson, s, type Users } from 
 import type { Comment } from './stored-comments.ts'
 
 /** A comment as Clowder 1.x keeps it; replies name the comment above them. */
-export const CommentJson = s.Object({
-  id: s.String(),
-  text: s.String(),
-  author: ShownPerson,
-  comment_id: s.Union([s.String({ description: 'The comment that this one answers' }), s.Null()]),
-  file_id: s.Optional(s.String()),
-  dataset_id: s.Optional(s.String()),
-  section_id: s.Optional(s.String()),
-  posted: s.v1Date(),
-})
+export const CommentJson = s.model(
+  'Comment',
+  s.Object({
+    id: s.String(),
+    text: s.String(),
+    author: ShownPerson,
+    comment_id: s.Union([s.String({ description: 'The comment that this one replies to' }), s.Null()]),
+    file_id: s.Optional(s.String()),
+    dataset_id: s.Optional(s.String()),
+    section_id: s.Optional(s.String()),
+    posted: s.v1Date(),
+  }),
+)
 export type CommentJson = s.Static<typeof CommentJson>
 
 /** Shows comments to a caller. */

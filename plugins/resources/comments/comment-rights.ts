@@ -1,6 +1,6 @@
 import { DocumentStore, type Rights, type RightsOf, wire } from 'pounce/sdk'
 import { comments } from './collection.ts'
-import { CommentDesk, type StoredComments } from './stored-comments.ts'
+import { StoredComments } from './stored-comments.ts'
 
 /** A comment has the rights of what it is about; who wrote it owns it. A reply to what is gone is gone. */
 export class CommentRights implements RightsOf {
@@ -21,4 +21,4 @@ export class CommentRights implements RightsOf {
     )
   }
 }
-wire(CommentRights, DocumentStore, CommentDesk)
+wire(CommentRights, DocumentStore, StoredComments)

@@ -1,9 +1,9 @@
 import { type AnyEvent, type BatchHandler, Datasets, Files, type Kind, type Records, Sections, type StoredEvent, wire } from 'pounce/sdk'
-import { MentionDesk, type Mentions } from './mentions.ts'
-import { CommentDesk, type StoredComments } from './stored-comments.ts'
+import { Mentions } from './mentions.ts'
+import { StoredComments } from './stored-comments.ts'
 
 /** Comments go with what they are about, and what is kept of mentions. */
-export class FollowTarget implements BatchHandler {
+export class DeleteCommentsOnTargetRemoved implements BatchHandler {
   #comments: StoredComments
   #mentions: Mentions
 
@@ -17,10 +17,10 @@ export class FollowTarget implements BatchHandler {
     await this.#mentions.removeAllOf(events.map(({ subject }) => subject.id))
   }
 }
-wire(FollowTarget, CommentDesk, MentionDesk)
+wire(DeleteCommentsOnTargetRemoved, StoredComments, Mentions)
 
 /** Replies go with the comment they answer. */
-export class FollowParent {
+export class DeleteRepliesOnParentRemoved {
   #comments: StoredComments
 
   constructor(comments: StoredComments) {
@@ -31,10 +31,10 @@ export class FollowParent {
     await this.#comments.removeReplies(subject.id, actor)
   }
 }
-wire(FollowParent, CommentDesk)
+wire(DeleteRepliesOnParentRemoved, StoredComments)
 
 /** A comment that was written while what it is about, or answers, went has nobody else to take it away. */
-export class DropOrphan {
+export class DeleteOrphanedComment {
   #comments: StoredComments
   #about: Partial<Record<Kind, Records<object>>>
 
@@ -50,10 +50,10 @@ export class DropOrphan {
     if (!isThere || (await this.#comments.standing([comment])).length === 0) await this.#comments.remove([comment], actor)
   }
 }
-wire(DropOrphan, CommentDesk, Files, Sections, Datasets)
+wire(DeleteOrphanedComment, StoredComments, Files, Sections, Datasets)
 
 /** Tells people whom a comment speaks to, also when it was edited to do so. */
-export class TellMentioned {
+export class NotifyMentionedUsers {
   #comments: StoredComments
   #mentions: Mentions
 
@@ -67,4 +67,4 @@ export class TellMentioned {
     if (comment) await this.#mentions.tellAll(comment)
   }
 }
-wire(TellMentioned, CommentDesk, MentionDesk)
+wire(NotifyMentionedUsers, StoredComments, Mentions)

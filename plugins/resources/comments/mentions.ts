@@ -6,7 +6,6 @@ import {
   event,
   isIn,
   Policy,
-  port,
   type Ref,
   removeFound,
   Sections,
@@ -100,5 +99,3 @@ export class Mentions {
   }
 }
 wire(Mentions, DocumentStore, Users, Sections, Policy)
-
-export const MentionDesk = port<Mentions>('comments.mentions')

@@ -6,22 +6,29 @@ import {
   type Kind,
   linkToNext,
   NotFound,
-  one,
   Policy,
   Problem,
   pageOf,
   type Ref,
+  ref,
   routesFor,
   s,
   signedIn,
   Users,
 } from 'pounce/sdk'
+import { CommentEdits, textOf } from './comment-edits.ts'
 import { CommentJson, showComments } from './comment-json.ts'
-import { MentionDesk } from './mentions.ts'
-import { CommentDesk } from './stored-comments.ts'
-import { Threads, textOf } from './thread.ts'
+import { Mentions } from './mentions.ts'
+import { StoredComments } from './stored-comments.ts'
 
-const needs = { comments: CommentDesk, threads: Threads, mentions: MentionDesk, users: Users, policy: Policy, installation: Installation }
+const needs = {
+  comments: StoredComments,
+  threads: CommentEdits,
+  mentions: Mentions,
+  users: Users,
+  policy: Policy,
+  installation: Installation,
+}
 const route = routesFor('comments', needs)
 
 const params = s.Object({ id: s.id() })
@@ -33,17 +40,17 @@ const addTo = (kind: 'file' | 'dataset' | 'section', path: string) =>
   route({
     method: 'POST',
     path,
-    summary: `Comment on a ${kind}; the answer is the comment's id`,
-    description: 'Who is spoken to by `@Full Name` or `@their@address` is told, by a line in their feed and by mail, if they may see it.',
-    permission: 'AddComment',
-    of: one(kind),
+    summary: `Comment on a ${kind}`,
+    description:
+      'Returns the id of the comment. Users mentioned by `@Full Name` or `@their@address` who may view it are notified in their feed and by email.',
+    permission: { right: 'AddComment', on: ref(kind, 'id') },
     params,
     body: s.Object({ text: s.Optional(s.prose()) }),
     responses: { 200: s.text() },
     throws: [Invalid, NotFound],
     async handle({ params, body, caller }, { comments }) {
       const text = body.text?.trim()
-      if (!text) throw new Problem(statusWithoutText[kind], 'no-text', 'text is missing: say what the comment is')
+      if (!text) throw new Problem(statusWithoutText[kind], 'no-text', 'text is missing: the text of the comment')
       const comment = await comments.add({ kind, id: params.id }, text, caller.user?.id)
       return { status: 200, body: comment.id }
     },
@@ -52,10 +59,9 @@ const addTo = (kind: 'file' | 'dataset' | 'section', path: string) =>
 export const replyToComment = route({
   method: 'POST',
   path: '/api/comment/:id',
-  summary: "Answer a comment; the answer is the reply's id",
-  description: 'The reply is about what the comment is about.',
-  permission: 'AddComment',
-  of: one('comment'),
+  summary: 'Reply to a comment',
+  description: 'Returns the id of the reply, which belongs to the same resource as the comment.',
+  permission: { right: 'AddComment', on: ref('comment', 'id') },
   params,
   body: s.Object({ text: s.prose() }),
   responses: { 200: s.text() },
@@ -68,10 +74,9 @@ export const replyToComment = route({
 export const editComment = route({
   method: 'POST',
   path: '/api/comment/:id/editComment',
-  summary: 'Say something else in a comment',
-  description: 'Its author alone may do this.',
-  permission: 'EditComment',
-  of: one('comment'),
+  summary: 'Edit a comment',
+  description: 'Only for the author.',
+  permission: { right: 'EditComment', on: ref('comment', 'id') },
   params,
   body: s.Object({ commentText: s.prose() }),
   responses: { 200: s.success() },
@@ -85,10 +90,9 @@ export const editComment = route({
 export const removeComment = route({
   method: 'DELETE',
   path: '/api/comment/:id/removeComment',
-  summary: 'Take a comment away, and all replies to it',
-  description: 'Its author alone may do this, as in Clowder 1.x. The body, which Clowder 1.x insists on, is not read.',
-  permission: 'DeleteComment',
-  of: one('comment'),
+  summary: 'Delete a comment and its replies',
+  description: 'Only for the author, as in Clowder 1.x. The body, which Clowder 1.x requires, is ignored.',
+  permission: { right: 'DeleteComment', on: ref('comment', 'id') },
   params,
   body: s.Optional(s.Unknown()),
   responses: { 200: s.success() },
@@ -103,11 +107,10 @@ const listOf = (kind: Kind, plural: string) =>
   route({
     method: 'GET',
     path: `/api/${plural}/:id/comments`,
-    summary: `The comments on a ${kind}, oldest first`,
+    summary: `List the comments on a ${kind}, oldest first`,
     description:
-      'Our own addition: Clowder 1.x had no route that reads comments. Replies stand among them and name the comment they answer. The `Link` header leads to the next page.',
-    permission: 'ViewComments',
-    of: one(kind),
+      'An addition to Clowder 1.x, which has no route to read comments. Replies are included and name the comment they reply to. Paginated by the `Link` header.',
+    permission: { right: 'ViewComments', on: ref(kind, 'id') },
     params,
     query: s.Object({
       limit: s.Integer({ default: 100, minimum: 1, maximum: 1000 }),
@@ -137,12 +140,11 @@ const resource = ({ resourceType, resourceID }: { resourceType: 'file' | 'datase
 export const mentionInComment = route({
   method: 'POST',
   path: '/api/comment/mention',
-  summary: 'Tell someone that a comment mentions them',
+  summary: 'Notify a user mentioned in a comment',
   description:
-    'For clients that look for the `@` themselves; the comment they posted before does the same, and the person is told once. The line is in the feed of the person mentioned, who must be able to see the resource. `resourceName` has no effect: the feed says what the resource is called.',
-  permission: 'AddComment',
-  of: resource,
-  also: [{ permission: 'ViewUser', of: ({ userID }) => ({ kind: 'user', id: userID }) }],
+    'For clients that detect mentions (`@`) themselves; posting the comment does the same, and the user is notified once. The entry is in the feed of the mentioned user, who must be able to view the resource. `resourceName` has no effect: the feed shows the name of the resource.',
+  permission: { right: 'AddComment', on: resource },
+  alsoRequires: [{ right: 'ViewUser', on: ref('user', 'userID') }],
   query: s.Object({
     userID: s.id(),
     resourceID: s.id(),
@@ -154,13 +156,13 @@ export const mentionInComment = route({
   throws: [Invalid, NotFound],
   async handle({ query, caller }, { comments, mentions, users }) {
     const by = signedIn(caller).id
-    if (by !== query.commenterId) throw new Invalid('commenterId must be the id of who sends this')
+    if (by !== query.commenterId) throw new Invalid('commenterId must be the id of the caller')
     const user = await users.get(query.userID)
     if (!user) throw new NotFound('user')
     const target = resource(query)
     const comment = (await comments.latestOf(target, by))?.id ?? null
     const isTold = await mentions.tell({ user, by, target, comment })
-    if (!isTold) throw new Invalid(`This person may not see the ${target.kind}, so they are not told`)
+    if (!isTold) throw new Invalid(`This user may not view the ${target.kind} and is not notified`)
     return { status: 200, body: `Mention event added to user id ${query.userID}'s feed` }
   },
 })

@@ -1,3 +1,5 @@
+import { trimEnd } from 'pounce/sdk'
+
 /** Whom a text speaks to: an address, or words that may be a name, the longest reading first. */
 export type SpokenTo = { readonly email: string } | { readonly words: readonly string[] }
 
@@ -12,8 +14,9 @@ const nameWords = /^([\p{L}\p{N}][\p{L}\p{M}\p{N}.'’-]*)((?: +[\p{L}\p{N}][\p{
 /** Finds `@ann@example.org` and `@Ann Lovelace` in what somebody wrote; the first 20. */
 export const spokenTo = (text: string): readonly SpokenTo[] => {
   const found: SpokenTo[] = []
-  for (const { index } of text.normalize('NFC').matchAll(sign)) {
-    const rest = text.normalize('NFC').slice(index + 1, index + 400)
+  const normal = text.normalize('NFC')
+  for (const { index } of normal.matchAll(sign)) {
+    const rest = normal.slice(index + 1, index + 400)
     const email = address.exec(rest)?.[1]
     const words = nameWords.exec(rest)?.[0].split(/ +/).slice(0, mostWords)
     if (email) found.push({ email })
@@ -28,10 +31,7 @@ export const namesIn = (words: readonly string[]): readonly (readonly [firstName
   const names: (readonly [string, string])[] = []
   for (let length = words.length; length > 1; length -= 1)
     for (let first = 1; first < length; first += 1) {
-      const last = words
-        .slice(first, length)
-        .join(' ')
-        .replace(/[.'’-]+$/u, '')
+      const last = trimEnd(words.slice(first, length).join(' '), ".'’-")
       names.push([words.slice(0, first).join(' '), last])
     }
   return names

@@ -12,12 +12,11 @@ import {
   isIn,
   NotFound,
   type Page,
-  port,
   type Ref,
   removeFound,
   requireDone,
-  rewrite,
   type Stored,
+  updateWithRetry,
   wire,
 } from 'pounce/sdk'
 import { comments } from './collection.ts'
@@ -41,7 +40,7 @@ export class StoredComments implements Comments {
 
   async add(target: Ref, text: string, author: string | undefined, to?: Comment): Promise<Comment> {
     const above = to ? [...to.above, to.id] : []
-    if (above.length > deepest) throw new Invalid(`Replies can be ${deepest} deep: answer a comment further up`)
+    if (above.length > deepest) throw new Invalid(`Replies can be nested ${deepest} levels deep: reply to a comment further up`)
     const id = this.#ids.next()
     const posted = this.#clock.now().toISOString()
     const comment = { target, parent: to?.id ?? null, above, author: author ?? anonymousUserId, text, posted }
@@ -58,7 +57,7 @@ export class StoredComments implements Comments {
   }
 
   async edit(id: string, text: string, actor: string | undefined): Promise<void> {
-    await rewrite(this.#documents, comments, { kind: 'comment', id }, ({ target }) => ({
+    await updateWithRetry(this.#documents, comments, { kind: 'comment', id }, ({ target }) => ({
       set: { text },
       events: [event('comment.updated', { kind: 'comment', id }, { target }, actor)],
     }))
@@ -116,6 +115,3 @@ export class StoredComments implements Comments {
 wire(StoredComments, DocumentStore, Ids, Clock)
 
 const removed = ({ id, target }: Comment, actor: string | undefined) => event('comment.removed', { kind: 'comment', id }, { target }, actor)
-
-/** What this plugin uses besides `Comments`. */
-export const CommentDesk = port<StoredComments>('comments.desk')

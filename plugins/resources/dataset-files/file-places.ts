@@ -11,7 +11,6 @@ import {
   type NewEvent,
   NotFound,
   type Place,
-  port,
   type Stored,
   wire,
 } from 'pounce/sdk'
@@ -141,7 +140,7 @@ export class FilePlaces {
         if (!(error instanceof CommitConflict)) throw error
       }
     }
-    throw new Conflict('Too many changes of this file at once; try again')
+    throw new Conflict('Too many concurrent changes of this file; try again')
   }
 
   /** A dataset without a thumbnail takes that of a file that comes in, and so do its collections. */
@@ -158,8 +157,6 @@ export class FilePlaces {
   }
 }
 wire(FilePlaces, Files, Folders, Datasets, Collections)
-
-export const DatasetFilePlaces = port<FilePlaces>('dataset-files.places')
 
 interface Replaced {
   readonly places: readonly Place[]

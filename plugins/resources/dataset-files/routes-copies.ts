@@ -1,20 +1,19 @@
-import { Conflict, Datasets, Forbidden, NotFound, one, routesFor, s, signedIn } from 'pounce/sdk'
-import { DatasetCopies } from './copies.ts'
+import { Conflict, Datasets, Forbidden, NotFound, ref, routesFor, s, signedIn, TooLarge } from 'pounce/sdk'
+import { DatasetCopies } from './dataset-copies.ts'
 
 const route = routesFor('datasets', { datasets: Datasets, copies: DatasetCopies })
 
 export const copyDatasetToSpace = route({
   method: 'POST',
   path: '/api/datasets/:id/copyDatasetToSpace/:space',
-  summary: 'Copy a dataset of your own into a space',
+  summary: 'Copy a dataset to a space',
   description:
-    'Folders, files and what extractors found. The copies of files share the bytes of the originals and outlive them; each copy is related to its original. The answer comes when the copy is whole; before, nobody sees it.',
-  permission: 'AddResourceToSpace',
-  of: one('space', 'space'),
-  also: [{ permission: 'ViewDataset', of: one('dataset') }],
+    'Copies folders, files and extracted metadata. Copied files share the bytes of the originals and outlive them; each copy is related to its original. The response is sent when the copy is complete; it is not visible before.',
+  permission: { right: 'AddResourceToSpace', on: ref('space', 'space') },
+  alsoRequires: [{ right: 'ViewDataset', on: ref('dataset', 'id') }],
   params: s.Object({ id: s.id(), space: s.id() }),
   responses: { 200: s.Object({ newDatasetId: s.String() }) },
-  throws: [NotFound, Forbidden, Conflict],
+  throws: [NotFound, Forbidden, Conflict, TooLarge],
   async handle({ params, caller, signal }, { datasets, copies }) {
     const { id } = signedIn(caller)
     if ((await datasets.get(params.id))?.author !== id && !caller.superAdmin)

@@ -1,18 +1,17 @@
-import { Conflict, Folders, Forbidden, NotFound, one, routesFor, s } from 'pounce/sdk'
-import { DatasetFilePlaces, placeOf } from './file-places.ts'
+import { Conflict, Folders, Forbidden, NotFound, ref, routesFor, s } from 'pounce/sdk'
+import { FilePlaces, placeOf } from './file-places.ts'
 
-const route = routesFor('datasets', { places: DatasetFilePlaces, folders: Folders })
+const route = routesFor('datasets', { places: FilePlaces, folders: Folders })
 const params = s.Object({ dataset: s.id(), file: s.id() })
 const done = { status: 200 as const, body: { status: 'success' } }
 
 export const attachFileToDataset = route({
   method: 'POST',
   path: '/api/datasets/:dataset/files/:file',
-  summary: 'Put a file that is there already into the root of a dataset',
-  description: 'It stays where it was as well. Takes the right to add to the dataset and the right to edit the file.',
-  permission: 'AddResourceToDataset',
-  of: one('dataset', 'dataset'),
-  also: [{ permission: 'EditFile', of: one('file', 'file') }],
+  summary: 'Attach an existing file to a dataset',
+  description: 'The file also stays in its other datasets. Requires the right to add to the dataset and the right to edit the file.',
+  permission: { right: 'AddResourceToDataset', on: ref('dataset', 'dataset') },
+  alsoRequires: [{ right: 'EditFile', on: ref('file', 'file') }],
   params,
   responses: { 200: s.success() },
   throws: [NotFound, Conflict],
@@ -25,10 +24,9 @@ export const attachFileToDataset = route({
 export const detachFileFromDataset = route({
   method: 'DELETE',
   path: '/api/datasets/:dataset/:file',
-  summary: 'Take a file out of a dataset; the file survives',
-  description: 'A file that is not in the dataset is no error.',
-  permission: 'CreateDataset',
-  of: one('dataset', 'dataset'),
+  summary: 'Detach a file from a dataset',
+  description: 'The file itself is kept. No error if the file is not in the dataset.',
+  permission: { right: 'CreateDataset', on: ref('dataset', 'dataset') },
   params,
   responses: { 200: s.success() },
   throws: [NotFound],
@@ -41,9 +39,8 @@ export const detachFileFromDataset = route({
 export const detachFileFromDatasetByPost = route({
   method: 'POST',
   path: '/api/datasets/:dataset/filesRemove/:file/:ignoreNotFound',
-  summary: 'Take a file out of a dataset (old spelling); the file survives',
-  permission: 'CreateDataset',
-  of: one('dataset', 'dataset'),
+  summary: 'Detach a file from a dataset (old path)',
+  permission: { right: 'CreateDataset', on: ref('dataset', 'dataset') },
   params: s.Object({ dataset: s.id(), file: s.id(), ignoreNotFound: s.String({ pattern: '^([Tt]rue|[Ff]alse)$' }) }),
   responses: { 200: s.success() },
   throws: [NotFound],
@@ -57,12 +54,11 @@ export const detachFileFromDatasetByPost = route({
 export const moveFileBetweenDatasets = route({
   method: 'POST',
   path: '/api/datasets/:dataset/moveBetweenDatasets/:to/:file',
-  summary: 'Move a file from one dataset to another',
+  summary: 'Move a file to another dataset',
   description:
-    'Takes the right to add to both datasets and the right to edit the file. From root to root, unless `fromFolder` or `toFolder` names a folder: they are our own addition.',
-  permission: 'AddResourceToDataset',
-  of: ({ dataset, to }) => [dataset, to].map(id => ({ kind: 'dataset' as const, id })),
-  also: [{ permission: 'EditFile', of: one('file', 'file') }],
+    'Requires the right to add to both datasets and the right to edit the file. From root to root, unless `fromFolder` or `toFolder` (additions to Clowder 1.x) names a folder.',
+  permission: { right: 'AddResourceToDataset', on: ({ dataset, to }) => [dataset, to].map(id => ({ kind: 'dataset' as const, id })) },
+  alsoRequires: [{ right: 'EditFile', on: ref('file', 'file') }],
   params: s.Object({ dataset: s.id(), to: s.id(), file: s.id() }),
   query: s.Object({ fromFolder: s.Optional(s.id()), toFolder: s.Optional(s.id()) }),
   responses: { 200: s.success() },
@@ -77,13 +73,12 @@ export const moveFileToFolder = route({
   method: 'POST',
   path: '/api/datasets/:dataset/moveFile/:toFolder/:file',
   summary: 'Move a file into a folder of its dataset',
-  description: 'From the root, unless `folderId` names the folder that it is in. Takes the right to add to the dataset.',
-  permission: 'AddResourceToDataset',
-  of: one('dataset', 'dataset'),
-  also: [{ permission: 'ViewFile', of: one('file', 'file') }],
+  description: 'From the root, unless `folderId` names its current folder. Requires the right to add to the dataset.',
+  permission: { right: 'AddResourceToDataset', on: ref('dataset', 'dataset') },
+  alsoRequires: [{ right: 'ViewFile', on: ref('file', 'file') }],
   params: s.Object({ dataset: s.id(), toFolder: s.id(), file: s.id() }),
   body: s.Object({ folderId: s.Optional(s.String({ maxLength: 100 })) }),
-  responses: { 200: s.Object({ status: s.String(), fileName: s.String(), folderName: s.String() }) },
+  responses: { 200: s.model('FileMove', s.Object({ status: s.String(), fileName: s.String(), folderName: s.String() })) },
   throws: [NotFound, Conflict],
   async handle({ params: { dataset, toFolder, file }, body, caller }, { places, folders }) {
     const moved = await places.move(file, placeOf(dataset, body.folderId || undefined), placeOf(dataset, toFolder), caller.user?.id)
@@ -95,10 +90,9 @@ export const moveFileToFolder = route({
 export const moveFileToRoot = route({
   method: 'POST',
   path: '/api/datasets/:dataset/moveToDataset/:fromFolder/:file',
-  summary: 'Move a file out of a folder into the root of its dataset',
-  permission: 'AddResourceToDataset',
-  of: one('dataset', 'dataset'),
-  also: [{ permission: 'ViewFile', of: one('file', 'file') }],
+  summary: 'Move a file from a folder to the root of its dataset',
+  permission: { right: 'AddResourceToDataset', on: ref('dataset', 'dataset') },
+  alsoRequires: [{ right: 'ViewFile', on: ref('file', 'file') }],
   params: s.Object({ dataset: s.id(), fromFolder: s.id(), file: s.id() }),
   responses: { 200: s.Object({ status: s.String(), fileName: s.String() }) },
   throws: [NotFound, Conflict],

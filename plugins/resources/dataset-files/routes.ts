@@ -1,10 +1,10 @@
-import { Invalid, NotFound, one, routesFor, s, signedIn } from 'pounce/sdk'
-import { DatasetCreation } from './creation.ts'
+import { Invalid, NotFound, ref, routesFor, s, signedIn } from 'pounce/sdk'
+import { DatasetCreation } from './dataset-creation.ts'
 
 const route = routesFor('datasets', { creation: DatasetCreation })
 const made = { 200: s.Object({ id: s.String() }) }
-const oneOrMore = s.Optional(s.Union([s.String(), s.Array(s.String(), { maxItems: 1000 })], { description: 'Ids; `default` is none' }))
-const existingfiles = s.String({ maxLength: 25_000, description: 'Ids of files, joined by commas' })
+const oneOrMore = s.Optional(s.Union([s.String(), s.Array(s.String(), { maxItems: 1000 })], { description: 'Ids; `default` means none' }))
+const existingfiles = s.String({ maxLength: 25_000, description: 'Ids of existing files, separated by commas' })
 
 const idsOf = (given: string | readonly string[] | undefined): readonly string[] => {
   const ids = typeof given === 'string' ? [given] : (given ?? [])
@@ -16,17 +16,23 @@ const joinedIds = (given: string | undefined): readonly string[] => idsOf((given
 export const createEmptyDataset = route({
   method: 'POST',
   path: '/api/datasets/createempty',
-  summary: 'Make a dataset',
-  description: 'In spaces and collections if asked for, and with files that are there already; each of them takes its own right.',
-  permission: 'CreateDataset',
-  body: s.Object({
-    name: s.line(),
-    description: s.Optional(s.prose()),
-    space: oneOrMore,
-    collection: oneOrMore,
-    access: s.Optional(s.Union([s.Literal('PUBLIC'), s.Literal('PRIVATE'), s.Literal('DEFAULT')])),
-    existingfiles: s.Optional(existingfiles),
-  }),
+  summary: 'Create a dataset',
+  description: 'Optionally in spaces and collections, and with existing files; each requires its own right.',
+  permission: {
+    right: 'CreateDataset',
+    unscoped: 'The dataset is new; the handler checks the rights on the spaces, collections and files that the body names.',
+  },
+  body: s.model(
+    'NewDataset',
+    s.Object({
+      name: s.line(),
+      description: s.Optional(s.prose()),
+      space: oneOrMore,
+      collection: oneOrMore,
+      access: s.Optional(s.Union([s.Literal('PUBLIC'), s.Literal('PRIVATE'), s.Literal('DEFAULT')])),
+      existingfiles: s.Optional(existingfiles),
+    }),
+  ),
   responses: made,
   throws: [Invalid, NotFound],
   async handle({ body, caller }, { creation }) {
@@ -45,9 +51,15 @@ export const createEmptyDataset = route({
 export const createDataset = route({
   method: 'POST',
   path: '/api/datasets',
-  summary: 'Make a private dataset of a file',
-  permission: 'CreateDataset',
-  body: s.Object({ name: s.line(), file_id: s.String(), description: s.Optional(s.prose()), space: s.Optional(s.String()) }),
+  summary: 'Create a private dataset from an existing file',
+  permission: {
+    right: 'CreateDataset',
+    unscoped: 'The dataset is new; the handler checks the rights on the file and the spaces that the body names.',
+  },
+  body: s.model(
+    'NewDatasetOfFile',
+    s.Object({ name: s.line(), file_id: s.String(), description: s.Optional(s.prose()), space: s.Optional(s.String()) }),
+  ),
   responses: made,
   throws: [Invalid, NotFound],
   async handle({ body: { name, description = '', space, file_id: file }, caller }, { creation }) {
@@ -59,8 +71,11 @@ export const createDataset = route({
 export const attachFilesToDataset = route({
   method: 'POST',
   path: '/api/datasets/attachmultiple',
-  summary: 'Put files that are there already into the root of a dataset',
-  permission: 'AddResourceToDataset',
+  summary: 'Attach several existing files to a dataset',
+  permission: {
+    right: 'AddResourceToDataset',
+    unscoped: 'The body names the dataset and the files; the handler checks AddResourceToDataset and EditFile on them.',
+  },
   body: s.Object({ datasetid: s.String(), existingfiles }),
   responses: made,
   throws: [Invalid, NotFound],
@@ -73,10 +88,9 @@ export const attachFilesToDataset = route({
 export const detachAndDeleteDataset = route({
   method: 'POST',
   path: '/api/datasets/:id/detachdelete',
-  summary: 'Delete a dataset for good and keep the files in its root',
-  description: 'Files in folders go, unless they lie elsewhere too.',
-  permission: 'DeleteDataset',
-  of: one('dataset'),
+  summary: 'Delete a dataset permanently but keep its root files',
+  description: 'Files in folders are deleted, unless they are in other datasets as well.',
+  permission: { right: 'DeleteDataset', on: ref('dataset', 'id') },
   params: s.Object({ id: s.id() }),
   responses: { 200: s.success() },
   throws: [NotFound],

@@ -24,7 +24,7 @@ export class AbandonedImports {
       if (signal.aborted) return
       if (modified >= before) continue
       await this.#datasets.drop(id)
-      this.#log.info('an import that broke off was taken back', { dataset: id })
+      this.#log.info('interrupted import rolled back', { dataset: id })
     }
   }
 }

@@ -13,7 +13,7 @@ import {
   wire,
 } from 'pounce/sdk'
 import type { Dataset } from './collection.ts'
-import { DatasetListings, type DatasetLists } from './dataset-lists.ts'
+import { DatasetLists } from './dataset-lists.ts'
 
 /** Datasets in the tree: in a collection, in a space but in no collection of it, and at the root those of the caller that are in neither. */
 export class DatasetBranch implements TreeBranch {
@@ -60,4 +60,4 @@ export class DatasetBranch implements TreeBranch {
     return datasets.filter(dataset => !dataset.collections.some(id => inSpace.has(id)))
   }
 }
-wire(DatasetBranch, DatasetListings, Collections, ContentCounts)
+wire(DatasetBranch, DatasetLists, Collections, ContentCounts)

@@ -1,4 +1,4 @@
-import { and, type ContentCount, DocumentStore, eq, KeptCounts, port, type Ref, wire } from 'pounce/sdk'
+import { and, CachedCounts, type ContentCount, DocumentStore, eq, type Ref, wire } from 'pounce/sdk'
 import { datasets } from './collection.ts'
 
 const live = eq('state', 'live')
@@ -9,7 +9,7 @@ const inCollection = (id: string) => ({ using: 'byCollection', where: and(live, 
 export class DatasetCounts implements ContentCount {
   readonly kind = 'dataset'
   #documents: DocumentStore
-  #kept = new KeptCounts()
+  #kept = new CachedCounts()
 
   constructor(documents: DocumentStore) {
     this.#documents = documents
@@ -23,5 +23,3 @@ export class DatasetCounts implements ContentCount {
   }
 }
 wire(DatasetCounts, DocumentStore)
-
-export const DatasetTallies = port<DatasetCounts>('datasets.counts')

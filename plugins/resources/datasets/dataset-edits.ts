@@ -1,4 +1,4 @@
-import { type DatasetRecord, Datasets, DocumentStore, event, Invalid, port, rewrite, wire } from 'pounce/sdk'
+import { type DatasetRecord, Datasets, DocumentStore, event, Invalid, updateWithRetry, wire } from 'pounce/sdk'
 import { datasets } from './collection.ts'
 
 const mostCreators = 1000
@@ -25,7 +25,7 @@ export class DatasetEdits {
   async addCreator(id: string, creator: string, actor: string | undefined): Promise<void> {
     await this.#rearrange(id, actor, creators => {
       if (creators.includes(creator)) return creators
-      if (creators.length >= mostCreators) throw new Invalid(`A dataset can have ${mostCreators} creators at most`)
+      if (creators.length >= mostCreators) throw new Invalid(`A dataset can have at most ${mostCreators} creators`)
       return [...creators, creator]
     })
   }
@@ -45,7 +45,7 @@ export class DatasetEdits {
 
   async #rearrange(id: string, actor: string | undefined, next: (creators: readonly string[]) => readonly string[]): Promise<void> {
     const updated = event('dataset.updated', { kind: 'dataset', id }, { fields: ['creators'] }, actor)
-    await rewrite(this.#documents, datasets, { kind: 'dataset', id }, now => {
+    await updateWithRetry(this.#documents, datasets, { kind: 'dataset', id }, now => {
       const creators = next(now.creators)
       const isSame = creators.length === now.creators.length && creators.every((creator, at) => creator === now.creators[at])
       return isSame ? undefined : { set: { creators }, events: [updated] }
@@ -53,5 +53,3 @@ export class DatasetEdits {
   }
 }
 wire(DatasetEdits, DocumentStore, Datasets)
-
-export const DatasetEditing = port<DatasetEdits>('datasets.edits')

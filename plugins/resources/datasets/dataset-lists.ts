@@ -12,7 +12,6 @@ import {
   not,
   type Page,
   Policy,
-  port,
   type TreeParent,
   type Visible,
   type Where,
@@ -92,5 +91,3 @@ export class DatasetLists {
   }
 }
 wire(DatasetLists, DocumentStore, Policy)
-
-export const DatasetListings = port<DatasetLists>('datasets.lists')

@@ -7,10 +7,9 @@ import {
   event,
   Invalid,
   type NewEvent,
-  port,
   type Ref,
-  rewrite,
   Spaces,
+  updateWithRetry,
   wire,
 } from 'pounce/sdk'
 import { type Dataset, datasets } from './collection.ts'
@@ -39,7 +38,7 @@ export class DatasetPlaces {
     return this.#change(id, now => {
       if (now[field].includes(container.id)) return undefined
       if (now.state === 'trashed') throw new Conflict('This dataset is in the trash; restore it first')
-      if (now[field].length >= mostPlaces) throw new Invalid(`A dataset can be in ${mostPlaces} ${field} at most`)
+      if (now[field].length >= mostPlaces) throw new Invalid(`A dataset can be in at most ${mostPlaces} ${field}`)
       return { set: { [field]: [...now[field], container.id] }, events: [attached] }
     })
   }
@@ -57,7 +56,7 @@ export class DatasetPlaces {
   /** Who may read it. A dataset on trial keeps its access: `Conflict`. */
   async setAccess(id: string, access: DatasetAccess, actor: string | undefined): Promise<Dataset> {
     return this.#change(id, now => {
-      if (now.access === 'TRIAL') throw new Conflict('This dataset is on trial until its space has been verified')
+      if (now.access === 'TRIAL') throw new Conflict('This dataset is on trial until its space is verified')
       return now.access === access ? undefined : { set: { access }, events: [this.#updated(id, 'access', actor)] }
     })
   }
@@ -96,7 +95,7 @@ export class DatasetPlaces {
   }
 
   async #change(id: string, next: (now: Dataset) => Promise<Placed | undefined> | Placed | undefined): Promise<Dataset> {
-    const changed = await rewrite(this.#documents, datasets, { kind: 'dataset', id }, async now => {
+    const changed = await updateWithRetry(this.#documents, datasets, { kind: 'dataset', id }, async now => {
       const placed = await next(now)
       if (!placed) return undefined
       const isPublic = await this.isPublic({ ...now, ...placed.set })
@@ -120,8 +119,6 @@ export class DatasetPlaces {
   }
 }
 wire(DatasetPlaces, DocumentStore, Spaces, Clock)
-
-export const DatasetPlacing = port<DatasetPlaces>('datasets.places')
 
 interface Placed {
   readonly set: Partial<Places>

@@ -10,7 +10,6 @@ import {
   event,
   Log,
   NotFound,
-  port,
   s,
   Trash,
   trashSettings,
@@ -25,7 +24,7 @@ export const config = s.Object({
   trial: s.Boolean({
     default: false,
     description:
-      'A new dataset is on trial, thus not public whatever its author says, until it is in a space that is not (verifySpaces of Clowder 1.x)',
+      'New datasets are on trial, and so not public whatever their access level, until they are in a space that is not (verifySpaces of Clowder 1.x)',
   }),
 })
 export const Config = configPort(config)
@@ -79,5 +78,3 @@ export class DatasetTrash extends Trash<DatasetRecord> implements Bin {
   }
 }
 wire(DatasetTrash, Config, DocumentStore, Datasets, Clock, Log)
-
-export const DatasetTrashes = port<DatasetTrash>('datasets.trash')

@@ -1,7 +1,7 @@
 import { and, Clock, DocumentStore, eq, Spaces, type StoredEvent, wire } from 'pounce/sdk'
 import { datasets } from './collection.ts'
-import { type DatasetPlaces, DatasetPlacing } from './dataset-places.ts'
-import { type DatasetTrash, DatasetTrashes } from './dataset-trash.ts'
+import { DatasetPlaces } from './dataset-places.ts'
+import { DatasetTrash } from './dataset-trash.ts'
 
 /** Datasets that were not changed within the time to live of their space leave it, and go to the trash when it is the only one. */
 export class ExpireDatasets {
@@ -33,4 +33,4 @@ export class ExpireDatasets {
     }
   }
 }
-wire(ExpireDatasets, DocumentStore, Spaces, DatasetPlacing, DatasetTrashes, Clock)
+wire(ExpireDatasets, DocumentStore, Spaces, DatasetPlaces, DatasetTrash, Clock)

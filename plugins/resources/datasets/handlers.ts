@@ -1,6 +1,6 @@
 import { and, Collections, DocumentStore, eq, type Ref, Spaces, type StoredEvent, wire } from 'pounce/sdk'
 import { allStates, type Dataset, datasets } from './collection.ts'
-import { type DatasetPlaces, DatasetPlacing } from './dataset-places.ts'
+import { DatasetPlaces } from './dataset-places.ts'
 
 const batch = 200
 const oldestFirst = { by: 'created', order: 'ascending' } as const
@@ -34,7 +34,7 @@ const leaveAll = async (
 }
 
 /** A space that is gone holds no datasets. */
-export class LeaveSpace {
+export class DetachDatasetsOnSpaceRemoved {
   #documents: DocumentStore
   #places: DatasetPlaces
 
@@ -47,10 +47,10 @@ export class LeaveSpace {
     await leaveAll(this.#documents, this.#places, { kind: 'space', id: subject.id }, actor)
   }
 }
-wire(LeaveSpace, DocumentStore, DatasetPlacing)
+wire(DetachDatasetsOnSpaceRemoved, DocumentStore, DatasetPlaces)
 
 /** A collection that is gone holds no datasets. */
-export class LeaveCollection {
+export class DetachDatasetsOnCollectionRemoved {
   #documents: DocumentStore
   #places: DatasetPlaces
 
@@ -63,10 +63,10 @@ export class LeaveCollection {
     await leaveAll(this.#documents, this.#places, { kind: 'collection', id: subject.id }, actor)
   }
 }
-wire(LeaveCollection, DocumentStore, DatasetPlacing)
+wire(DetachDatasetsOnCollectionRemoved, DocumentStore, DatasetPlaces)
 
 /** A space that becomes public, ceases to be, or is verified, takes its datasets along. */
-export class FollowAccess {
+export class UpdateDatasetAccessOnSpaceUpdated {
   #documents: DocumentStore
   #places: DatasetPlaces
   #spaces: Spaces
@@ -86,10 +86,10 @@ export class FollowAccess {
     }
   }
 }
-wire(FollowAccess, DocumentStore, DatasetPlacing, Spaces)
+wire(UpdateDatasetAccessOnSpaceUpdated, DocumentStore, DatasetPlaces, Spaces)
 
 /** Datasets leave a space with their collection when that was asked for, unless another collection of the space holds them. */
-export class FollowCollection {
+export class DetachDatasetsOnCollectionDetached {
   #documents: DocumentStore
   #places: DatasetPlaces
   #collections: Collections
@@ -110,4 +110,4 @@ export class FollowCollection {
     }
   }
 }
-wire(FollowCollection, DocumentStore, DatasetPlacing, Collections)
+wire(DetachDatasetsOnCollectionDetached, DocumentStore, DatasetPlaces, Collections)

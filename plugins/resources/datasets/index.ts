@@ -1,28 +1,31 @@
 import {
-  Bins,
   ContentCounts,
   clearTrashEveryMs,
   Datasets,
   definePlugin,
   on,
+  PersonalDataSources,
   provide,
   ReportSources,
   RightsOf,
   Searchables,
+  TrashHandlers,
   TreeBranches,
 } from 'pounce/sdk'
 import { AbandonedImports } from './abandoned-imports.ts'
 import { datasets } from './collection.ts'
 import { DatasetBranch } from './dataset-branch.ts'
-import { DatasetCounts, DatasetTallies } from './dataset-counts.ts'
-import { DatasetEditing, DatasetEdits } from './dataset-edits.ts'
-import { DatasetListings, DatasetLists } from './dataset-lists.ts'
-import { DatasetPlaces, DatasetPlacing } from './dataset-places.ts'
+import { DatasetCounts } from './dataset-counts.ts'
 import { DatasetRights } from './dataset-rights.ts'
-import { config, DatasetTrash, DatasetTrashes } from './dataset-trash.ts'
+import { config, DatasetTrash } from './dataset-trash.ts'
 import { ExpireDatasets } from './expire.ts'
-import { FollowAccess, FollowCollection, LeaveCollection, LeaveSpace } from './handlers.ts'
-import { FileMoveTargets, MoveTargets } from './move-targets.ts'
+import {
+  DetachDatasetsOnCollectionDetached,
+  DetachDatasetsOnCollectionRemoved,
+  DetachDatasetsOnSpaceRemoved,
+  UpdateDatasetAccessOnSpaceUpdated,
+} from './handlers.ts'
+import { PersonalDatasets } from './personal-data.ts'
 import { DatasetSource } from './report-source.ts'
 import * as routes from './routes.ts'
 import * as editRoutes from './routes-edit.ts'
@@ -37,27 +40,22 @@ export const plugin = definePlugin({
   config,
   provides: [
     provide(Datasets, StoredDatasets),
-    provide(DatasetPlacing, DatasetPlaces),
-    provide(DatasetEditing, DatasetEdits),
-    provide(DatasetListings, DatasetLists),
-    provide(DatasetTrashes, DatasetTrash),
-    provide(FileMoveTargets, MoveTargets),
-    provide(Bins, DatasetTrash),
-    provide(DatasetTallies, DatasetCounts),
+    provide(TrashHandlers, DatasetTrash),
     provide(TreeBranches, DatasetBranch),
     provide(RightsOf, DatasetRights),
     provide(Searchables, SearchableDatasets),
     provide(ContentCounts, DatasetCounts),
     provide(ReportSources, DatasetSource),
+    provide(PersonalDataSources, PersonalDatasets),
   ],
   routes: { ...routes, ...editRoutes, ...placeRoutes, ...trashRoutes },
   collections: [datasets],
   handlers: [
-    on('space.removed', LeaveSpace),
-    on('space.updated', FollowAccess),
-    on('space.expiry-due', ExpireDatasets),
-    on('collection.removed', LeaveCollection),
-    on('collection.detached', FollowCollection),
+    on('space.removed', DetachDatasetsOnSpaceRemoved, 'leave-space'),
+    on('space.updated', UpdateDatasetAccessOnSpaceUpdated, 'follow-access'),
+    on('space.expiry-due', ExpireDatasets, 'expire-datasets'),
+    on('collection.removed', DetachDatasetsOnCollectionRemoved, 'leave-collection'),
+    on('collection.detached', DetachDatasetsOnCollectionDetached, 'follow-collection'),
   ],
   periodic: [
     { name: 'abandoned-imports', everyMs: 10 * 60 * 1000, task: AbandonedImports },

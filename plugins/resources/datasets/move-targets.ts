@@ -1,12 +1,12 @@
-import { type Caller, type Contributions, configPort, DocumentStore, type ListQuery, type Page, port, RightsOf, s, wire } from 'pounce/sdk'
+import { type Caller, type Contributions, configPort, DocumentStore, type ListQuery, type Page, RightsOf, s, wire } from 'pounce/sdk'
 import { type Dataset, datasets } from './collection.ts'
-import { DatasetListings, type DatasetLists } from './dataset-lists.ts'
+import { DatasetLists } from './dataset-lists.ts'
 
 /** Settings of this class; the plugin's are made of all its classes'. */
 export const targetConfig = s.Object({
   datasetFileWithinSpace: s.Boolean({
     default: false,
-    description: 'Files are offered only datasets that are in one of their spaces when they are to be moved',
+    description: "Offer only datasets in one of the file's spaces as targets when a file is moved",
   }),
 })
 
@@ -42,6 +42,4 @@ export class MoveTargets {
     return [...new Set([...found.values()].flatMap(({ spaces }) => spaces))]
   }
 }
-wire(MoveTargets, configPort(targetConfig), DocumentStore, DatasetListings, RightsOf)
-
-export const FileMoveTargets = port<MoveTargets>('datasets.move-targets')
+wire(MoveTargets, configPort(targetConfig), DocumentStore, DatasetLists, RightsOf)

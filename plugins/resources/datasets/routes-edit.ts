@@ -1,8 +1,8 @@
-import { Conflict, Invalid, LicenseBody, NotFound, one, routesFor, s, toLicense } from 'pounce/sdk'
-import { DatasetEditing } from './dataset-edits.ts'
-import { DatasetPlacing } from './dataset-places.ts'
+import { Conflict, Invalid, LicenseBody, NotFound, ref, routesFor, s, toLicense } from 'pounce/sdk'
+import { DatasetEdits } from './dataset-edits.ts'
+import { DatasetPlaces } from './dataset-places.ts'
 
-const route = routesFor('datasets', { edits: DatasetEditing, places: DatasetPlacing })
+const route = routesFor('datasets', { edits: DatasetEdits, places: DatasetPlaces })
 const params = s.Object({ id: s.id() })
 const done = { status: 200 as const, body: { status: 'success' } }
 const creator = s.line(300)
@@ -11,8 +11,7 @@ export const renameDataset = route({
   method: 'PUT',
   path: '/api/datasets/:id/title',
   summary: 'Rename a dataset',
-  permission: 'EditDataset',
-  of: one('dataset'),
+  permission: { right: 'EditDataset', on: ref('dataset', 'id') },
   params,
   body: s.Object({ name: s.line() }),
   responses: { 200: s.success() },
@@ -26,9 +25,8 @@ export const renameDataset = route({
 export const describeDataset = route({
   method: 'PUT',
   path: '/api/datasets/:id/description',
-  summary: "Change a dataset's description",
-  permission: 'EditDataset',
-  of: one('dataset'),
+  summary: 'Update the description of a dataset',
+  permission: { right: 'EditDataset', on: ref('dataset', 'id') },
   params,
   body: s.Object({ description: s.prose() }),
   responses: { 200: s.success() },
@@ -42,9 +40,8 @@ export const describeDataset = route({
 export const editDataset = route({
   method: 'POST',
   path: '/api/datasets/:id/editing',
-  summary: 'Change name and description of a dataset at once',
-  permission: 'EditDataset',
-  of: one('dataset'),
+  summary: 'Update the name and description of a dataset',
+  permission: { right: 'EditDataset', on: ref('dataset', 'id') },
   params,
   body: s.Object({ name: s.line(), description: s.prose() }),
   responses: { 200: s.success() },
@@ -58,9 +55,8 @@ export const editDataset = route({
 export const addDatasetCreator = route({
   method: 'POST',
   path: '/api/datasets/:id/creator',
-  summary: 'Append a creator',
-  permission: 'EditDataset',
-  of: one('dataset'),
+  summary: 'Add a creator to a dataset',
+  permission: { right: 'EditDataset', on: ref('dataset', 'id') },
   params,
   body: s.Object({ creator }),
   responses: { 200: s.success() },
@@ -74,9 +70,8 @@ export const addDatasetCreator = route({
 export const removeDatasetCreator = route({
   method: 'DELETE',
   path: '/api/datasets/:id/creator/remove',
-  summary: 'Remove a creator',
-  permission: 'EditDataset',
-  of: one('dataset'),
+  summary: 'Remove a creator from a dataset',
+  permission: { right: 'EditDataset', on: ref('dataset', 'id') },
   params,
   query: s.Object({ creator }),
   responses: { 200: s.success() },
@@ -90,11 +85,10 @@ export const removeDatasetCreator = route({
 export const moveDatasetCreator = route({
   method: 'PUT',
   path: '/api/datasets/:id/creator/reorder',
-  summary: 'Move a creator to another position',
-  permission: 'EditDataset',
-  of: one('dataset'),
+  summary: 'Reorder the creators of a dataset',
+  permission: { right: 'EditDataset', on: ref('dataset', 'id') },
   params,
-  query: s.Object({ creator, newPos: s.Integer({ minimum: 0, description: '0 is the first' }) }),
+  query: s.Object({ creator, newPos: s.Integer({ minimum: 0, description: 'New position; 0 is the first' }) }),
   responses: { 200: s.success() },
   throws: [NotFound, Invalid],
   async handle({ params, query, caller }, { edits }) {
@@ -106,10 +100,9 @@ export const moveDatasetCreator = route({
 export const licenseDataset = route({
   method: 'POST',
   path: '/api/datasets/:id/license',
-  summary: 'Say under which license a dataset is',
-  description: 'Short texts such as `by-nc-sa` are written out.',
-  permission: 'EditLicense',
-  of: one('dataset'),
+  summary: 'Set the license of a dataset',
+  description: 'Short names such as `by-nc-sa` are expanded.',
+  permission: { right: 'EditLicense', on: ref('dataset', 'id') },
   params,
   body: LicenseBody,
   responses: { 200: s.success() },
@@ -125,10 +118,9 @@ const access = s.Optional(s.Union([s.Literal('PUBLIC'), s.Literal('PRIVATE'), s.
 export const setDatasetAccess = route({
   method: 'PUT',
   path: '/api/datasets/:id/access',
-  summary: 'Say who may read a dataset',
-  description: 'As `access`, or as `aceess` like Clowder 1.x spells it; PRIVATE when neither is given. DEFAULT follows the spaces.',
-  permission: 'PublicDataset',
-  of: one('dataset'),
+  summary: 'Set the access level of a dataset',
+  description: 'Given as `access`, or as `aceess` as Clowder 1.x spells it; PRIVATE by default. DEFAULT follows the spaces.',
+  permission: { right: 'PublicDataset', on: ref('dataset', 'id') },
   params,
   query: s.Object({ access, aceess: access }),
   responses: { 200: s.success() },

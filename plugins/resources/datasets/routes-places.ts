@@ -9,23 +9,23 @@ import {
   type ListQuery,
   listParameters,
   NotFound,
-  one,
   Policy,
+  ref,
   routesFor,
   type Stored,
   s,
 } from 'pounce/sdk'
-import { DatasetTallies } from './dataset-counts.ts'
+import { DatasetCounts } from './dataset-counts.ts'
 import { DatasetItem, toDatasetItem } from './dataset-json.ts'
-import { DatasetListings } from './dataset-lists.ts'
-import { type DatasetPlaces, DatasetPlacing } from './dataset-places.ts'
+import { DatasetLists } from './dataset-lists.ts'
+import { DatasetPlaces } from './dataset-places.ts'
 import { mayTakeOut } from './may-take-out.ts'
 
 const needs = {
   datasets: Datasets,
-  lists: DatasetListings,
-  places: DatasetPlacing,
-  counts: DatasetTallies,
+  lists: DatasetLists,
+  places: DatasetPlaces,
+  counts: DatasetCounts,
   policy: Policy,
   installation: Installation,
 }
@@ -34,7 +34,7 @@ const ofCollections = routesFor('collections', needs)
 const params = s.Object({ id: s.id() })
 const pair = s.Object({ id: s.id(), dataset: s.id() })
 const page = s.Object({
-  limit: s.Integer({ default: 0, minimum: 0, description: '0: all' }),
+  limit: s.Integer({ default: 0, minimum: 0, description: '0: no limit' }),
   after: listParameters.after,
 })
 
@@ -49,9 +49,8 @@ const existing = async (datasets: Datasets, id: string): Promise<DatasetRecord &
 export const listSpaceDatasets = ofSpaces({
   method: 'GET',
   path: '/api/spaces/:id/datasets',
-  summary: 'The datasets in a space that the caller may see, newest first',
-  permission: 'ViewSpace',
-  of: one('space'),
+  summary: 'List the datasets of a space, newest first',
+  permission: { right: 'ViewSpace', on: ref('space', 'id') },
   params,
   query: page,
   responses: { 200: s.list(DatasetItem) },
@@ -65,10 +64,9 @@ export const listSpaceDatasets = ofSpaces({
 export const addDatasetToSpace = ofSpaces({
   method: 'POST',
   path: '/api/spaces/:id/addDatasetToSpace/:dataset',
-  summary: 'Put a dataset of your own into a space',
-  permission: 'AddResourceToSpace',
-  of: one('space'),
-  also: [{ permission: 'ViewDataset', of: one('dataset', 'dataset') }],
+  summary: 'Add a dataset to a space',
+  permission: { right: 'AddResourceToSpace', on: ref('space', 'id') },
+  alsoRequires: [{ right: 'ViewDataset', on: ref('dataset', 'dataset') }],
   params: pair,
   responses: { 200: s.Object({ datasetsInSpace: s.String() }) },
   throws: [NotFound, Forbidden],
@@ -83,13 +81,13 @@ export const addDatasetToSpace = ofSpaces({
 export const removeDatasetFromSpace = ofSpaces({
   method: 'POST',
   path: '/api/spaces/:id/removeDataset/:dataset',
-  summary: 'Take a dataset out of a space',
-  description: 'Takes the right to remove from the space, or being the author of the dataset.',
+  summary: 'Remove a dataset from a space',
+  description: 'Requires the right to remove from the space, or being the author of the dataset.',
   permission: 'signedIn',
   limitedKeys: 'allowed',
-  also: [
-    { permission: 'ViewSpace', of: one('space') },
-    { permission: 'ViewDataset', of: one('dataset', 'dataset') },
+  alsoRequires: [
+    { right: 'ViewSpace', on: ref('space', 'id') },
+    { right: 'ViewDataset', on: ref('dataset', 'dataset') },
   ],
   params: pair,
   responses: { 200: s.Object({ isTrial: s.String() }) },
@@ -108,9 +106,8 @@ export const listCollectionDatasets = ofCollections({
   method: 'GET',
   path: '/api/collections/:id/datasets',
   aliases: [{ path: '/api/collections/:id/getDatasets' }],
-  summary: 'The datasets in a collection that the caller may see, newest first',
-  permission: 'ViewCollection',
-  of: one('collection'),
+  summary: 'List the datasets of a collection, newest first',
+  permission: { right: 'ViewCollection', on: ref('collection', 'id') },
   params,
   query: page,
   responses: { 200: s.list(DatasetItem) },
@@ -124,10 +121,9 @@ export const listCollectionDatasets = ofCollections({
 export const addDatasetToCollection = ofCollections({
   method: 'POST',
   path: '/api/collections/:id/datasets/:dataset',
-  summary: 'Put a dataset into a collection',
-  permission: 'AddResourceToCollection',
-  of: one('collection'),
-  also: [{ permission: 'ViewDataset', of: one('dataset', 'dataset') }],
+  summary: 'Add a dataset to a collection',
+  permission: { right: 'AddResourceToCollection', on: ref('collection', 'id') },
+  alsoRequires: [{ right: 'ViewDataset', on: ref('dataset', 'dataset') }],
   params: pair,
   responses: { 200: s.Object({ datasetsInCollection: s.Integer() }) },
   throws: [NotFound, Forbidden],
@@ -159,18 +155,18 @@ const leaveCollection = async (
 }
 
 const bothSeen = [
-  { permission: 'ViewCollection', of: one('collection') },
-  { permission: 'ViewDataset', of: one('dataset', 'dataset') },
+  { right: 'ViewCollection', on: ref('collection', 'id') },
+  { right: 'ViewDataset', on: ref('dataset', 'dataset') },
 ] as const
 
 export const removeDatasetFromCollection = ofCollections({
   method: 'DELETE',
   path: '/api/collections/:id/datasets/:dataset',
-  summary: 'Take a dataset out of a collection',
-  description: 'Takes the right to remove from the collection, or being the author of the dataset.',
+  summary: 'Remove a dataset from a collection',
+  description: 'Requires the right to remove from the collection, or being the author of the dataset.',
   permission: 'signedIn',
   limitedKeys: 'allowed',
-  also: bothSeen,
+  alsoRequires: bothSeen,
   params: pair,
   query: s.Object({ ignoreNotFound: s.flag(true) }),
   responses: { 200: s.success() },
@@ -183,10 +179,10 @@ export const removeDatasetFromCollection = ofCollections({
 export const removeDatasetFromCollectionByPost = ofCollections({
   method: 'POST',
   path: '/api/collections/:id/datasetsRemove/:dataset/:ignoreNotFound',
-  summary: 'Take a dataset out of a collection (old spelling)',
+  summary: 'Remove a dataset from a collection (old path)',
   permission: 'signedIn',
   limitedKeys: 'allowed',
-  also: bothSeen,
+  alsoRequires: bothSeen,
   params: s.Object({ id: s.id(), dataset: s.id(), ignoreNotFound: s.String({ pattern: '^([Tt]rue|[Ff]alse)$' }) }),
   responses: { 200: s.success() },
   throws: [NotFound, Forbidden],

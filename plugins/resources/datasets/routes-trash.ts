@@ -1,15 +1,15 @@
-import { Installation, Invalid, linkToNext, listParameters, NotFound, one, routesFor, s, signedIn } from 'pounce/sdk'
+import { Installation, Invalid, linkToNext, listParameters, NotFound, ref, routesFor, s, signedIn } from 'pounce/sdk'
 import { DatasetItem, toDatasetItem } from './dataset-json.ts'
-import { DatasetTrashes } from './dataset-trash.ts'
+import { DatasetTrash } from './dataset-trash.ts'
 
-const route = routesFor('datasets', { trash: DatasetTrashes, installation: Installation })
+const route = routesFor('datasets', { trash: DatasetTrash, installation: Installation })
 const { limit, after } = listParameters
 
 export const listDatasetTrash = route({
   method: 'GET',
   path: '/api/datasets/listTrash',
-  summary: "The caller's datasets in the trash",
-  description: 'The longest there are kept by `limit` and shown last, as in Clowder 1.x.',
+  summary: "List the caller's datasets in the trash",
+  description: 'Sorted by the time of deletion; `limit` keeps the oldest and lists them last, as in Clowder 1.x.',
   permission: 'signedIn',
   query: s.Object({ limit, after }),
   responses: { 200: s.Array(DatasetItem) },
@@ -24,8 +24,8 @@ export const listDatasetTrash = route({
 export const emptyDatasetTrash = route({
   method: 'DELETE',
   path: '/api/datasets/emptyTrash',
-  summary: "Delete the caller's datasets in the trash",
-  permission: 'DeleteDataset',
+  summary: "Empty the caller's dataset trash",
+  permission: { right: 'DeleteDataset', unscoped: "Empties the trash of the caller; nobody else's datasets are in it." },
   responses: { 200: s.String() },
   async handle({ caller }, { trash }) {
     await trash.empty(signedIn(caller).id)
@@ -36,7 +36,7 @@ export const emptyDatasetTrash = route({
 export const clearOldDatasetsTrash = route({
   method: 'DELETE',
   path: '/api/datasets/clearOldDatasetsTrash',
-  summary: 'Delete what has been in the trash of anybody for some days',
+  summary: "Delete old datasets from all users' trash",
   permission: 'serverAdmin',
   query: s.Object({ days: s.Integer({ default: 30, minimum: 0, maximum: 100_000 }) }),
   responses: { 200: s.String() },
@@ -50,9 +50,9 @@ export const clearOldDatasetsTrash = route({
 export const restoreDataset = route({
   method: 'PUT',
   path: '/api/datasets/restore/:id',
-  summary: 'Take a dataset back from the trash',
-  permission: 'DeleteDataset',
-  of: one('dataset'),
+  summary: 'Restore a dataset from the trash',
+  permission: { right: 'DeleteDataset', on: ref('dataset', 'id') },
+  inTrash: 'allowed',
   params: s.Object({ id: s.id() }),
   responses: { 200: s.success() },
   throws: [NotFound],

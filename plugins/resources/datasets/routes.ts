@@ -8,9 +8,9 @@ import {
   type ListQuery,
   listParameters,
   NotFound,
-  one,
   Policy,
   Recommenders,
+  ref,
   routesFor,
   s,
   Users,
@@ -18,15 +18,15 @@ import {
 } from 'pounce/sdk'
 import type { Dataset } from './collection.ts'
 import { DatasetItem, toDatasetItem } from './dataset-json.ts'
-import { DatasetListings } from './dataset-lists.ts'
-import { DatasetTrashes } from './dataset-trash.ts'
-import { FileMoveTargets } from './move-targets.ts'
+import { DatasetLists } from './dataset-lists.ts'
+import { DatasetTrash } from './dataset-trash.ts'
+import { MoveTargets } from './move-targets.ts'
 
 const route = routesFor('datasets', {
   datasets: Datasets,
-  lists: DatasetListings,
-  targets: FileMoveTargets,
-  trash: DatasetTrashes,
+  lists: DatasetLists,
+  targets: MoveTargets,
+  trash: DatasetTrash,
   users: Users,
   recommenders: Recommenders,
   policy: Policy,
@@ -41,7 +41,7 @@ const show = (items: readonly Dataset[]) => items.map(toDatasetItem)
 export const listDatasets = route({
   method: 'GET',
   path: '/api/datasets',
-  summary: 'The datasets that the caller may see, newest first',
+  summary: 'List datasets, newest first',
   permission: 'reader',
   query,
   responses: items,
@@ -55,7 +55,7 @@ export const listDatasets = route({
 export const listEditableDatasets = route({
   method: 'GET',
   path: '/api/datasets/canEdit',
-  summary: 'The datasets that the caller may add to or change, newest first',
+  summary: 'List datasets the caller may edit, newest first',
   permission: 'reader',
   query,
   responses: items,
@@ -69,10 +69,9 @@ export const listEditableDatasets = route({
 export const listMoveTargets = route({
   method: 'GET',
   path: '/api/datasets/moveFileToDataset',
-  summary: 'The datasets that a file could be moved to: those that the caller may add to, newest first',
-  description: 'Only those in one of its spaces where `datasetFileWithinSpace` is set.',
-  permission: 'ViewFile',
-  of: one('file', 'file_id'),
+  summary: 'List datasets that a file can be moved to, newest first',
+  description: "Datasets that the caller may add to; only those in one of the file's spaces if `datasetFileWithinSpace` is set.",
+  permission: { right: 'ViewFile', on: ref('file', 'file_id') },
   query: s.Object({ ...listParameters, file_id: s.id() }),
   responses: items,
   throws: [Invalid, NotFound],
@@ -85,9 +84,8 @@ export const listMoveTargets = route({
 export const listDatasetsOutsideCollection = route({
   method: 'GET',
   path: '/api/datasets/listOutsideCollection/:collection',
-  summary: 'The datasets that the caller may see and that are not in a collection',
-  permission: 'ViewCollection',
-  of: one('collection', 'collection'),
+  summary: 'List datasets that are not in a collection',
+  permission: { right: 'ViewCollection', on: ref('collection', 'collection') },
   params: s.Object({ collection: s.id() }),
   query,
   responses: items,
@@ -101,9 +99,9 @@ export const listDatasetsOutsideCollection = route({
 export const getDataset = route({
   method: 'GET',
   path: '/api/datasets/:id',
-  summary: 'One dataset',
-  permission: 'ViewDataset',
-  of: one('dataset'),
+  summary: 'Get a dataset',
+  permission: { right: 'ViewDataset', on: ref('dataset', 'id') },
+  jobKeys: 'allowed',
   params,
   responses: { 200: DatasetItem },
   throws: [NotFound],
@@ -119,9 +117,9 @@ export const deleteDataset = route({
   path: '/api/datasets/:id',
   summary: 'Delete a dataset',
   description:
-    'A live one goes to the trash first, unless `useTrash` is off; deleting it there deletes it. Folders, files that lie nowhere else and what hangs on them follow in the background and are out of sight at once.',
-  permission: 'DeleteDataset',
-  of: one('dataset'),
+    'Moves a dataset to the trash, unless `useTrash` is off; deleting it from the trash deletes it permanently. Its folders, files that are in no other dataset, and everything attached to them are hidden at once and deleted in the background.',
+  permission: { right: 'DeleteDataset', on: ref('dataset', 'id') },
+  inTrash: 'allowed',
   params,
   responses: { 200: s.success() },
   throws: [NotFound],
@@ -136,7 +134,7 @@ export const followDataset = route({
   path: '/api/datasets/:id/follow',
   summary: 'Follow a dataset',
   permission: 'signedIn',
-  also: [{ permission: 'ViewDataset', of: one('dataset') }],
+  alsoRequires: [{ right: 'ViewDataset', on: ref('dataset', 'id') }],
   params,
   responses: { 200: FollowAnswer },
   throws: [NotFound],
@@ -148,7 +146,7 @@ export const followDataset = route({
 export const unfollowDataset = route({
   method: 'POST',
   path: '/api/datasets/:id/unfollow',
-  summary: 'Stop following a dataset',
+  summary: 'Unfollow a dataset',
   permission: 'signedIn',
   params,
   responses: { 200: s.success() },

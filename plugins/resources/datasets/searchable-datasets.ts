@@ -29,7 +29,7 @@ export class SearchableDatasets implements Searchable {
 
   async present(ids: readonly string[], _caller: Caller): Promise<ReadonlyMap<string, Readonly<Record<string, unknown>>>> {
     const found = await this.#documents.getMany(datasets, ids)
-    return new Map([...found].map(([id, dataset]) => [id, toDatasetItem(dataset)]))
+    return new Map([...found].filter(([, { state }]) => state === 'live').map(([id, dataset]) => [id, toDatasetItem(dataset)]))
   }
 }
 wire(SearchableDatasets, DocumentStore, Users)

@@ -15,14 +15,14 @@ import {
   orNotFound,
   ownLicense,
   type Page,
-  rewrite,
   type s,
   type Update,
+  updateWithRetry,
   type Where,
   wire,
 } from 'pounce/sdk'
 import { type Dataset, datasets } from './collection.ts'
-import { type DatasetPlaces, DatasetPlacing } from './dataset-places.ts'
+import { DatasetPlaces } from './dataset-places.ts'
 import { Config, type config } from './dataset-trash.ts'
 
 const deciding = /^(access|spaces)(\.|$)/
@@ -105,7 +105,7 @@ export class StoredDatasets implements Datasets {
   }
 
   async reveal(id: string, besides: readonly NewEvent[] = []): Promise<Dataset> {
-    const revealed = await rewrite(this.#documents, datasets, { kind: 'dataset', id }, now => {
+    const revealed = await updateWithRetry(this.#documents, datasets, { kind: 'dataset', id }, now => {
       if (now.state !== 'importing') return undefined
       const at = this.#clock.now().toISOString()
       const imported = event('dataset.imported', { kind: 'dataset', id }, {}, now.author)
@@ -153,4 +153,4 @@ const unlessConflict = async (commit: Promise<unknown>): Promise<void> => {
   }
 }
 
-wire(StoredDatasets, Config, DocumentStore, DatasetPlacing, Ids, Clock)
+wire(StoredDatasets, Config, DocumentStore, DatasetPlaces, Ids, Clock)

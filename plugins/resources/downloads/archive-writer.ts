@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
-import { type Archive, BlobStore, type Bytes, CorruptContent, port, streamed, wire } from 'pounce/sdk'
+import { type Archive, BlobStore, type Bytes, CorruptContent, DamageReports, streamed, wire } from 'pounce/sdk'
+import type { ArchiveFolder, ShelvedFile } from './archive-folder.ts'
 import { layout, plainNaming } from './layout.ts'
-import type { Shelf, ShelvedFile } from './shelf.ts'
-import { KnownZip } from './zip.ts'
+import { ZipWithKnownLength } from './zip.ts'
 import type { ZipEntry } from './zip-members.ts'
 
 /** Changes whenever the same files make other bytes than before. */
@@ -43,13 +43,15 @@ class FileEntry implements ZipEntry {
 /** Makes ZIPs of what was put on shelves, while they are sent. */
 export class ArchiveWriter {
   #blobs: BlobStore
+  #damage: DamageReports
 
-  constructor(blobs: BlobStore) {
+  constructor(blobs: BlobStore, damage: DamageReports) {
     this.#blobs = blobs
+    this.#damage = damage
   }
 
   /** The files and nothing else; `notes` are texts at the top, by name. */
-  async plain(top: Shelf, filename: string, notes: ReadonlyMap<string, string> = new Map()): Promise<Archive> {
+  async plain(top: ArchiveFolder, filename: string, notes: ReadonlyMap<string, string> = new Map()): Promise<Archive> {
     const entries: ZipEntry[] = [...notes].map(([path, text]) => noteEntry(path, Buffer.from(text)))
     const digest = createHash('sha256').update(formatVersion)
     for (const text of notes.values()) digest.update(text)
@@ -61,7 +63,7 @@ export class ArchiveWriter {
       entries.push(this.entryOf(path, file))
       digest.update(`${path}\0${file.blob}\0${file.sizeBytes}\0${file.modified}\n`)
     }
-    const archive = new KnownZip(entries)
+    const archive = new ZipWithKnownLength(entries)
     const { sizeBytes } = archive
     const etag = digest.digest('base64url')
     return { bytes: zipBytes(filename, range => archive.pieces(range), { sizeBytes, etag }), ...top.counts }
@@ -73,8 +75,8 @@ export class ArchiveWriter {
 
   /** `CorruptContent` when they are gone: an archive never leaves a file out silently. */
   async bytesOf({ id, blob }: ShelvedFile): Promise<Readable> {
-    const bytes = await this.#blobs.get(blob)
-    if (!bytes) throw new CorruptContent(undefined, { cause: new Error(`the bytes ${blob} of file ${id} are gone`) })
+    const bytes = await this.#damage.open(blob, () => this.#blobs.get(blob))
+    if (!bytes) throw new CorruptContent(undefined, { cause: new Error(`the bytes ${blob} of file ${id} are missing`) })
     return bytes
   }
 
@@ -83,10 +85,7 @@ export class ArchiveWriter {
     return this.#blobs.crc32?.(blob)
   }
 }
-wire(ArchiveWriter, BlobStore)
-
-export const ArchiveWriting = port<ArchiveWriter>('downloads.writer')
-
+wire(ArchiveWriter, BlobStore, DamageReports)
 /** The time of texts that were made for the archive: they have none of their own that would stay. */
 export const noTime = new Date(Date.UTC(1980, 0, 1))
 

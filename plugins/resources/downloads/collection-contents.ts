@@ -1,6 +1,6 @@
-import { type Caller, type CollectionRecord, Collections, type DatasetRecord, Datasets, Policy, port, type Stored, wire } from 'pounce/sdk'
-import { ArchiveContents, type Contents, each } from './contents.ts'
-import { Shelf } from './shelf.ts'
+import { type Caller, type CollectionRecord, Collections, type DatasetRecord, Datasets, Policy, type Stored, wire } from 'pounce/sdk'
+import { ArchiveContents, each } from './archive-contents.ts'
+import { ArchiveFolder } from './archive-folder.ts'
 
 type Collected = CollectionRecord & Stored
 type Dataset = DatasetRecord & Stored
@@ -9,7 +9,7 @@ const pageSize = 1000
 
 /** What of a collection its downloader may have. */
 export interface CollectionContents {
-  readonly top: Shelf
+  readonly top: ArchiveFolder
   readonly collections: readonly Collected[]
   readonly datasets: readonly Dataset[]
   /** Datasets that the downloader may see but not download. Those that they may not see are not spoken of. */
@@ -17,13 +17,13 @@ export interface CollectionContents {
 }
 
 /** Finds what goes into the archive of a collection. */
-export class CollectionShelves {
+export class CollectionArchiveContents {
   #collections: Collections
   #datasets: Datasets
-  #contents: Contents
+  #contents: ArchiveContents
   #policy: Policy
 
-  constructor(collections: Collections, datasets: Datasets, contents: Contents, policy: Policy) {
+  constructor(collections: Collections, datasets: Datasets, contents: ArchiveContents, policy: Policy) {
     this.#collections = collections
     this.#datasets = datasets
     this.#contents = contents
@@ -32,7 +32,7 @@ export class CollectionShelves {
 
   /** A collection that is reached by several ways stands where it was reached first, by the shortest. */
   async of(caller: Caller, collection: Collected): Promise<CollectionContents> {
-    const top = new Shelf('collection', collection.id, collection.name)
+    const top = new ArchiveFolder('collection', collection.id, collection.name)
     const seen = new Set([collection.id])
     const collections: Collected[] = [collection]
     const datasets = new Map<string, Dataset>()
@@ -48,7 +48,7 @@ export class CollectionShelves {
         if (seen.has(child.id)) continue
         seen.add(child.id)
         collections.push(child)
-        const below = new Shelf('collection', child.id, child.name)
+        const below = new ArchiveFolder('collection', child.id, child.name)
         shelf.shelves.push(below)
         waiting.push(below)
       }
@@ -90,6 +90,4 @@ export class CollectionShelves {
     return allowed
   }
 }
-wire(CollectionShelves, Collections, Datasets, ArchiveContents, Policy)
-
-export const CollectionShelving = port<CollectionShelves>('downloads.collections')
+wire(CollectionArchiveContents, Collections, Datasets, ArchiveContents, Policy)

@@ -7,16 +7,15 @@ import {
   Datasets,
   type FileRecord,
   NotFound,
-  port,
   type Stored,
   wire,
 } from 'pounce/sdk'
-import { type ArchiveWriter, ArchiveWriting } from './archive-writer.ts'
-import { type Bags, BagWriting } from './bags.ts'
-import { type CollectionShelves, CollectionShelving } from './collection-contents.ts'
-import { ArchiveContents, type Contents } from './contents.ts'
-import type { Shelf } from './shelf.ts'
-import { BagSubjecting, type BagSubjects } from './subjects.ts'
+import { ArchiveContents } from './archive-contents.ts'
+import type { ArchiveFolder } from './archive-folder.ts'
+import { ArchiveWriter } from './archive-writer.ts'
+import { BagWriter } from './bag-writer.ts'
+import { CollectionArchiveContents } from './collection-contents.ts'
+import { BagSubjects } from './subjects.ts'
 
 type Dataset = DatasetRecord & Stored
 
@@ -30,19 +29,19 @@ export interface Wish {
 export class DatasetDownloads {
   #datasets: Datasets
   #collections: Collections
-  #contents: Contents
-  #shelves: CollectionShelves
+  #contents: ArchiveContents
+  #shelves: CollectionArchiveContents
   #writer: ArchiveWriter
-  #bags: Bags
+  #bags: BagWriter
   #subjects: BagSubjects
 
   constructor(
     datasets: Datasets,
     collections: Collections,
-    contents: Contents,
-    shelves: CollectionShelves,
+    contents: ArchiveContents,
+    shelves: CollectionArchiveContents,
     writer: ArchiveWriter,
-    bags: Bags,
+    bags: BagWriter,
     subjects: BagSubjects,
   ) {
     this.#datasets = datasets
@@ -94,7 +93,7 @@ export class DatasetDownloads {
     return this.#bags.bag({ top, subject, others: byId, leftOut: note, filename }).bytes
   }
 
-  async #archive(dataset: Dataset, top: Shelf, filename: string, { caller, bagit }: Wish): Promise<Archive> {
+  async #archive(dataset: Dataset, top: ArchiveFolder, filename: string, { caller, bagit }: Wish): Promise<Archive> {
     if (!bagit) return this.#writer.plain(top, filename)
     return this.#bags.bag({ top, subject: await this.#subjects.of(caller, 'dataset', dataset), filename })
   }
@@ -105,10 +104,7 @@ export class DatasetDownloads {
     return dataset
   }
 }
-wire(DatasetDownloads, Datasets, Collections, ArchiveContents, CollectionShelving, ArchiveWriting, BagWriting, BagSubjecting)
-
-export const DatasetDownloading = port<DatasetDownloads>('downloads.datasets')
-
+wire(DatasetDownloads, Datasets, Collections, ArchiveContents, CollectionArchiveContents, ArchiveWriter, BagWriter, BagSubjects)
 const noteOf = (leftOut: readonly Dataset[]): string =>
   [
     'These datasets are part of the collection, and you may see but not download them:',

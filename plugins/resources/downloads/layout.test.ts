@@ -1,21 +1,21 @@
 import test from 'ava'
+import { ArchiveFolder } from './archive-folder.ts'
 import { layout, type Naming, plainNaming } from './layout.ts'
 import { safeName } from './safe-name.ts'
-import { Shelf } from './shelf.ts'
 
 interface Files {
   readonly [name: string]: Files | string
 }
 
 /** A shelf of what is written as `{ folder: { file: '' } }`; ids are counted, and a name may carry further ones: `a.txt|1`. */
-const shelfOf = (content: Files, top = new Shelf('top')): Shelf => {
+const shelfOf = (content: Files, top = new ArchiveFolder('top')): ArchiveFolder => {
   let count = 0
-  const fill = (shelf: Shelf, files: Files): Shelf => {
+  const fill = (shelf: ArchiveFolder, files: Files): ArchiveFolder => {
     for (const [written, below] of Object.entries(files)) {
       const [name = ''] = written.split('|')
       const id = `${++count}`
       if (typeof below === 'string') shelf.files.push({ id, name, blob: '', sha256: '', sizeBytes: 0, modified: 0 })
-      else shelf.shelves.push(fill(new Shelf('folder', id, name), below))
+      else shelf.shelves.push(fill(new ArchiveFolder('folder', id, name), below))
     }
     return shelf
   }
@@ -92,7 +92,7 @@ test('names that files claim besides their own are nobody else’s', t => {
   t.deepEqual(paths({ a: '', 'a_info.json': '', b: '', '_info.json': '' }, naming), ['_info_4.json', 'a_1', 'a_info_2.json', 'b'])
 })
 
-test('folders too deep to be unpacked begin anew at the top', t => {
+test('folders too deep to be unpacked start again at the top', t => {
   let content: Files = { 'deepest.txt': '' }
   for (let depth = 0; depth < 40; depth++) content = { ['観'.repeat(80)]: content }
   const [path = ''] = paths(content)

@@ -1,5 +1,5 @@
+import type { ArchiveFolder, ShelvedFile } from './archive-folder.ts'
 import { folded, nameWithId, safeName } from './safe-name.ts'
-import type { Shelf, ShelvedFile } from './shelf.ts'
 
 /** What decides about the names in an archive. */
 export interface Naming {
@@ -8,7 +8,7 @@ export interface Naming {
   /** What the form of the archive asks of names that are safe otherwise. */
   cleaned?(name: string): string
   /** Names beside the files of a shelf that are used otherwise. */
-  reserved(shelf: Shelf): readonly string[]
+  reserved(shelf: ArchiveFolder): readonly string[]
   /** Endings with which a file claims further names beside its own. */
   readonly endings: readonly string[]
 }
@@ -17,7 +17,7 @@ export interface Naming {
 export const plainNaming: Naming = { maxBytes: 255, reserved: () => [], endings: [] }
 
 /** A shelf, or a file on it, with its whole path; that of a shelf ends in a slash, but for the top, which has none. */
-export type Laid = { readonly path: string; readonly shelf: Shelf } | { readonly path: string; readonly file: ShelvedFile }
+export type Laid = { readonly path: string; readonly shelf: ArchiveFolder } | { readonly path: string; readonly file: ShelvedFile }
 
 /** A path may not be longer than a ZIP can say, nor than a system can open. */
 const longestPath = 3000
@@ -68,8 +68,8 @@ const inOrder = <T>(things: readonly T[], names: readonly string[]): readonly (r
  * Files of one name in one folder all become `name_<id>.ext`, folders of one name all `name_<id>`, and a file named like a folder beside it
  * gives way. Names that differ by case alone count as one.
  */
-export function* layout(top: Shelf, naming: Naming): Generator<Laid> {
-  const waiting: { readonly shelf: Shelf; readonly path: string }[] = [{ shelf: top, path: '' }]
+export function* layout(top: ArchiveFolder, naming: Naming): Generator<Laid> {
+  const waiting: { readonly shelf: ArchiveFolder; readonly path: string }[] = [{ shelf: top, path: '' }]
   for (let next = waiting.pop(); next; next = waiting.pop()) {
     const { shelf, path } = next
     yield { shelf, path }
@@ -82,6 +82,6 @@ export function* layout(top: Shelf, naming: Naming): Generator<Laid> {
   }
 }
 
-/** Folders that lie too deep to be unpacked begin anew at the top, under their id. */
-const pathBelow = (path: string, name: string, { id }: Shelf): string =>
+/** Folders that lie too deep to be unpacked start again at the top, under their id. */
+const pathBelow = (path: string, name: string, { id }: ArchiveFolder): string =>
   Buffer.byteLength(path) + Buffer.byteLength(name) > longestPath ? `_${id}/` : `${path}${name}/`

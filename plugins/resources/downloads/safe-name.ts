@@ -1,3 +1,5 @@
+import { trimEnd } from 'pounce/sdk'
+
 const plain = /^[A-Za-z0-9_(][\w ()+,=@.-]{0,98}$/
 /** Slashes of either kind, control characters, line separators, and what turns the direction of writing. */
 const harmful = /[/\\\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g
@@ -33,11 +35,9 @@ const shortened = (name: string, maxBytes: number): string => {
 export const safeName = (name: string, maxBytes: number): string => {
   const last = name.charCodeAt(name.length - 1)
   if (plain.test(name) && last !== 46 && last !== 32 && !device.test(name)) return shortened(name, maxBytes)
-  const safe = name
-    .toWellFormed()
-    .replace(harmful, '_')
-    .replace(drive, '$1_')
-    .replace(/[. ]+$/, end => '_'.repeat(end.length))
+  const harmless = name.toWellFormed().replace(harmful, '_').replace(drive, '$1_')
+  const safe = trimEnd(harmless, '. ')
+    .padEnd(harmless.length, '_')
     .replace(device, found => `_${found}`)
   return shortened(safe === '' ? '_' : safe, maxBytes)
 }

@@ -3,7 +3,6 @@ import {
   type CollectionRecord,
   type DatasetRecord,
   Policy,
-  port,
   Spaces,
   type Stored,
   type UserRecord,
@@ -51,9 +50,6 @@ export class BagSubjects {
   }
 }
 wire(BagSubjects, Users, Spaces, Policy)
-
-export const BagSubjecting = port<BagSubjects>('downloads.subjects')
-
 const batchSize = 1000
 
 const inBatches = async <T>(

@@ -81,7 +81,7 @@ const begun = (entry: ZipEntry): ReadEntry => {
 }
 
 /** Puts small pieces together, and counts what has passed. */
-export class Pieces {
+export class ChunkMerger {
   /** Bytes since the beginning. */
   at: number
   #held: Buffer[] = []
@@ -113,7 +113,7 @@ export class Pieces {
 }
 
 /** The header, bytes and descriptor of an entry too large to be held. Returns the checksum. */
-async function* largeMember(entry: ZipEntry, member: ZipMember, pieces: Pieces): AsyncGenerator<Buffer, number> {
+async function* largeMember(entry: ZipEntry, member: ZipMember, pieces: ChunkMerger): AsyncGenerator<Buffer, number> {
   pieces.add(localHeader(member, 0))
   yield pieces.take()
   const opened = await entry.open()
@@ -135,7 +135,7 @@ async function* largeMember(entry: ZipEntry, member: ZipMember, pieces: Pieces):
 /** The records and bytes of entries one after the other; `written` hears of each when it has passed. */
 export async function* zipMembers(
   entries: ZipEntries,
-  pieces: Pieces,
+  pieces: ChunkMerger,
   written: (member: ZipMember, crc: number, offset: number) => void,
 ): AsyncGenerator<Buffer> {
   for await (const { entry, bytes: reading } of readAhead(entries)) {

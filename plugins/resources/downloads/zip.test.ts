@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers'
 import { crc32 } from 'node:zlib'
 import test from 'ava'
 import { type Entry, fromBuffer, type ZipFile } from 'yauzl'
-import { KnownZip, zip } from './zip.ts'
+import { ZipWithKnownLength, zip } from './zip.ts'
 import type { ZipEntry } from './zip-members.ts'
 
 const entry = (path: string, bytes: Buffer, more: Partial<ZipEntry> = {}): ZipEntry => ({
@@ -15,11 +15,11 @@ const entry = (path: string, bytes: Buffer, more: Partial<ZipEntry> = {}): ZipEn
   ...more,
 })
 
-const zipLength = (entries: readonly ZipEntry[]): number => new KnownZip(entries).sizeBytes
+const zipLength = (entries: readonly ZipEntry[]): number => new ZipWithKnownLength(entries).sizeBytes
 
 /** Written in both ways, which give the same bytes. */
 const written = async (entries: readonly ZipEntry[]): Promise<Buffer> => {
-  const [along, known] = [await buffer(zip(entries)), await buffer(new KnownZip(entries).pieces())]
+  const [along, known] = [await buffer(zip(entries)), await buffer(new ZipWithKnownLength(entries).pieces())]
   if (!along.equals(known)) throw new Error('what is written along differs from what was known before')
   return known
 }
@@ -185,7 +185,7 @@ test('a part of an archive is the same bytes as in the whole', async t => {
   const places = Array.from({ length: 100 }, () => [randomInt(whole.length), randomInt(whole.length)].sort((a, b) => a - b))
   const last = whole.length - 1
   for (const [start = 0, end = 0] of [[0, 0], [0, last], [last, last], [150_000, last], [last - 22, last], ...places]) {
-    const part = await buffer(new KnownZip(entries).pieces({ start, end }))
+    const part = await buffer(new ZipWithKnownLength(entries).pieces({ start, end }))
     t.true(part.equals(whole.subarray(start, end + 1)), `${start}-${end}`)
   }
 })
@@ -200,7 +200,7 @@ test('a part before the directory opens nothing but what it is made of', async t
       },
     }),
   )
-  const part = await buffer(new KnownZip(watched).pieces({ start: 150_000, end: 150_009 }))
+  const part = await buffer(new ZipWithKnownLength(watched).pieces({ start: 150_000, end: 150_009 }))
   t.is(part.length, 10)
   t.deepEqual(opened, ['b'])
 })
@@ -220,7 +220,7 @@ test('what comes before a part is not read where its checksum is told', async t 
   const whole = await written(entries)
   opened.length = 0
   const start = 250_000
-  const rest = await buffer(new KnownZip(entries).pieces({ start, end: whole.length - 1 }))
+  const rest = await buffer(new ZipWithKnownLength(entries).pieces({ start, end: whole.length - 1 }))
   t.true(rest.equals(whole.subarray(start)))
   t.deepEqual(opened, ['c'])
   for (const member of await membersOf(whole)) t.is((await bytesOf(whole, member)).length, 100_000)

@@ -1,6 +1,6 @@
 import type { ByteRange } from 'pounce/sdk'
 import { ahead } from './ahead.ts'
-import { aheadMembers, checksumOf, memberOf, Pieces, type ZipEntries, type ZipEntry, zipMembers } from './zip-members.ts'
+import { aheadMembers, ChunkMerger, checksumOf, memberOf, type ZipEntries, type ZipEntry, zipMembers } from './zip-members.ts'
 import { descriptorLength, directoryEntry, directoryEntryLength, end, endLength, localHeaderLength } from './zip-records.ts'
 
 /**
@@ -9,8 +9,8 @@ import { descriptorLength, directoryEntry, directoryEntryLength, end, endLength,
  */
 export async function* zip(entries: ZipEntries): AsyncGenerator<Buffer> {
   const directory: Buffer[] = []
-  const listed = new Pieces()
-  const pieces = new Pieces()
+  const listed = new ChunkMerger()
+  const pieces = new ChunkMerger()
   let count = 0
   yield* zipMembers(entries, pieces, (member, crc, offset) => {
     count += 1
@@ -28,7 +28,7 @@ export async function* zip(entries: ZipEntries): AsyncGenerator<Buffer> {
 }
 
 /** A ZIP of entries that are all known: its length is known before a byte of them has been read, and any part of it can be made by itself. */
-export class KnownZip {
+export class ZipWithKnownLength {
   readonly sizeBytes: number
   readonly #entries: readonly ZipEntry[]
   /** Where each member begins; at last where the directory does. */
@@ -72,7 +72,7 @@ export class KnownZip {
   }
 
   async *#from(first: number, behind: number, withDirectory = true): AsyncGenerator<Buffer> {
-    const pieces = new Pieces(this.#offsets[first])
+    const pieces = new ChunkMerger(this.#offsets[first])
     let index = first
     yield* zipMembers(this.#entriesFrom(first, behind), pieces, (_member, crc) => {
       this.#checksums[index] = crc

@@ -1,9 +1,9 @@
 import { definePlugin, onBatch } from 'pounce/sdk'
+import { SendToSinks } from './send-to-sinks.ts'
 import { sinkEvents } from './sink-records.ts'
-import { TellSinks } from './tell-sinks.ts'
 
 export const plugin = definePlugin({
   id: 'resources.event-sink',
-  summary: 'Event sink: tells those who count and bill what was uploaded, downloaded and extracted.',
-  handlers: [onBatch(sinkEvents, TellSinks)],
+  summary: 'Event sink: publishes uploads, downloads and extractions for usage statistics and billing.',
+  handlers: [onBatch(sinkEvents, SendToSinks, 'tell-sinks')],
 })

@@ -5,22 +5,23 @@ import {
   event,
   type FileRecord,
   Files,
+  Forbidden,
   Ids,
   Invalid,
   type Json,
-  port,
   type Stored,
   type StoredEvent,
   type s,
   wire,
 } from 'pounce/sdk'
-import { type Asking, AskingRuns, type Order } from './asking.ts'
-import { AllTransports, type Carriers } from './carriers.ts'
 import { type ArchivalRecord, archivals } from './collections.ts'
 import { Config, type config } from './config.ts'
+import { JobFactory, type Order } from './job-factory.ts'
 import { derivedId } from './job-message.ts'
+import { StoredExtractions } from './stored-extractions.ts'
 import type { Extractor } from './stored-extractors.ts'
-import { type Submission, Submissions } from './submission.ts'
+import { Submission } from './submission.ts'
+import { TransportRouter } from './transport-router.ts'
 
 type File = FileRecord & Stored
 export type Operation = ArchivalRecord['operation']
@@ -34,8 +35,9 @@ export class Archival {
   #documents: DocumentStore
   #files: Files
   #submissions: Submission
-  #asking: Asking
-  #carriers: Carriers
+  #asking: JobFactory
+  #carriers: TransportRouter
+  #extractions: StoredExtractions
   #ids: Ids
   #clock: Clock
 
@@ -44,8 +46,9 @@ export class Archival {
     documents: DocumentStore,
     files: Files,
     submissions: Submission,
-    asking: Asking,
-    carriers: Carriers,
+    asking: JobFactory,
+    carriers: TransportRouter,
+    extractions: StoredExtractions,
     ids: Ids,
     clock: Clock,
   ) {
@@ -55,6 +58,7 @@ export class Archival {
     this.#submissions = submissions
     this.#asking = asking
     this.#carriers = carriers
+    this.#extractions = extractions
     this.#ids = ids
     this.#clock = clock
   }
@@ -70,6 +74,12 @@ export class Archival {
       event('file.updated', subject, { fields: ['status'] }, actor),
       event(operation === 'archive' ? 'file.archived' : 'file.unarchived', subject, { sizeBytes: file.sizeBytes }, actor),
     ])
+  }
+
+  /** `Forbidden` for a job other than one to archive: any extractor could otherwise say that a file has gone. */
+  async requireArchiving(job: string): Promise<void> {
+    if ((await this.#extractions.get(job))?.trigger !== 'archive')
+      throw new Forbidden('Only a job of the archive extractor can mark a file as archived or unarchived')
   }
 
   /** Asks the archive extractor for one file, whatever the file's status. */
@@ -125,18 +135,13 @@ export class Archival {
       return await this.#submissions.usable({ extractor: this.#archiveExtractor, parameters: {}, user })
     } catch (error) {
       if (!(error instanceof Invalid)) throw error
-      throw new Conflict(
-        `The archive extractor ${this.#archiveExtractor} has not registered here: start it, or name another one in the settings`,
-        {
-          cause: error,
-        },
-      )
+      throw new Conflict(`The archive extractor ${this.#archiveExtractor} is not registered: start it, or configure another one`, {
+        cause: error,
+      })
     }
   }
 }
-wire(Archival, Config, DocumentStore, Files, Submissions, AskingRuns, AllTransports, Ids, Clock)
-
-export const Archive = port<Archival>('extractions.archive')
+wire(Archival, Config, DocumentStore, Files, Submission, JobFactory, TransportRouter, StoredExtractions, Ids, Clock)
 
 /** Carries out wishes to archive whole datasets. */
 export class ArchiveDataset {
@@ -150,4 +155,4 @@ export class ArchiveDataset {
     await this.#archive.carryOut(request)
   }
 }
-wire(ArchiveDataset, Archive)
+wire(ArchiveDataset, Archival)

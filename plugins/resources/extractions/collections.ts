@@ -19,6 +19,7 @@ export interface ExtractorRecord {
 export const extractors = collection<ExtractorRecord>('extractors', {
   byIdentity: { on: ['identity'], unique: true },
   byName: { on: ['name'] },
+  byOwner: { on: ['owner'] },
 })
 
 /** Which extractors run by themselves: everywhere (under the id `global`, where nothing is disabled), or in the space of the id. */
@@ -61,6 +62,10 @@ export interface ExtractionRecord {
   readonly lines: readonly StatusLine[]
   readonly start: Time
   readonly end: Time | null
+  /** When this server heard that it is over; `end` is what the extractor's clock said. Null while it is open. */
+  readonly endHeard?: Time | null
+  /** No key of the job is valid from then on: the key with which it was submitted is not, either. */
+  readonly keysUntil?: Time
   readonly trigger: Trigger
   /** Extractors whose metadata led to this run, the first one first: none of them is woken by what comes of it. */
   readonly chain: readonly string[]

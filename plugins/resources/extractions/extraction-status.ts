@@ -1,4 +1,4 @@
-import { s } from 'pounce/sdk'
+import { type FileRecord, s } from 'pounce/sdk'
 import type { Run } from './stored-extractions.ts'
 
 /** The newest run of each extractor on a thing. */
@@ -12,29 +12,36 @@ export const newestByExtractor = (newestFirst: readonly Run[]): ReadonlyMap<stri
 export const isBeingProcessed = (newestFirst: readonly Run[]): boolean =>
   [...newestByExtractor(newestFirst).values()].some(run => run.state === 'open')
 
+/** As `isBeingProcessed`, and true of a file whose upload is about to submit its jobs. */
+export const isFileBusy = ({ status }: Pick<FileRecord, 'status'>, newestFirst: readonly Run[]): boolean =>
+  status === 'CREATED' || isBeingProcessed(newestFirst)
+
 /** The word that stands for all runs of a file, as v1 puts it. `inputTypes`: main media types that are bound on a bus in the old way. */
-export const statusWord = (newestFirst: readonly Run[], contentType: string, inputTypes: readonly string[]): string => {
-  if (isBeingProcessed(newestFirst)) return 'Processing'
+export const statusWord = (file: FileRecord, newestFirst: readonly Run[], inputTypes: readonly string[]): string => {
+  if (isFileBusy(file, newestFirst)) return 'Processing'
   if (newestFirst.length > 0) return 'Done'
-  return inputTypes.includes(contentType.split('/')[0] ?? '')
+  return inputTypes.includes(file.contentType.split('/')[0] ?? '')
     ? 'Required Extractor is either busy or is not currently running. Try after some time.'
     : 'No Extractor Available. Request is not queued.'
 }
 
 /** A run with its news. */
-export const ShownRun = s.Object({
-  id: s.String({ description: 'The `msgid` and `jobid` of its message, for cancelling' }),
-  job_id: s.String(),
-  extractor_id: s.String(),
-  status: s.String(),
-  start: s.v1Date(),
-  end: s.Union([s.v1Date(), s.Null()]),
-  user_id: s.Union([s.String(), s.Null()]),
-  messages: s.Array(s.Object({ status: s.String(), at: s.v1Date() })),
-})
+export const ShownRun = s.model(
+  'Extraction',
+  s.Object({
+    id: s.String({ description: 'The `msgid` and `jobid` of its message, used for cancelling' }),
+    job_id: s.String(),
+    extractor_id: s.String(),
+    status: s.String(),
+    start: s.v1Date(),
+    end: s.Union([s.v1Date(), s.Null()]),
+    user_id: s.Union([s.String(), s.Null()]),
+    messages: s.Array(s.Object({ status: s.String(), at: s.v1Date() })),
+  }),
+)
 
 /** A run among those of many things: `file_id` is the dataset's id for a run on a dataset, as in v1. */
-export const ListedRun = s.Intersect([s.Object({ file_id: s.String(), resource_type: s.String() }), ShownRun])
+export const ListedRun = s.model('ListedExtraction', s.Intersect([s.Object({ file_id: s.String(), resource_type: s.String() }), ShownRun]))
 
 export const showRun = ({ id, extractor, status, start, end, user, lines }: Run): s.Static<typeof ShownRun> => ({
   id: id,

@@ -1,6 +1,5 @@
-import { type ExtractorInfo, Invalid, requireTame } from 'pounce/sdk'
+import { assertSafeJson, type ExtractorInfo, Invalid } from 'pounce/sdk'
 
-const longestDocument = 200_000
 const mostLabels = 50
 
 /** What an extractor says of itself: its document, and the key that makes it private. */
@@ -62,15 +61,19 @@ const keyIn = (value: unknown): string | null => {
  * Reads an `extractor_info.json`. What v1 requires must be there; the rest takes its default when it is absent or of another type,
  * as v1 does, so that old documents still register. `key` is stronger than `unique_key` in the document.
  */
-export const readExtractorInfo = (raw: unknown, key?: string): Said => {
+export const readExtractorInfo = (raw: unknown, maxBytes: number, key?: string): Said => {
   if (!isObject(raw))
     return refuse({ obj: fault('error.expected.jsobject') }, 'An extractor registers with a JSON object, its extractor_info.json')
-  requireTame(raw, 'extractor_info')
+  assertSafeJson(raw, 'extractor_info')
   const faults = faultsOf(raw)
   const wrong = Object.keys(faults).map(path => path.slice('obj.'.length))
   if (wrong.length > 0) refuse(faults, `${wrong.join(', ')}: missing, or of another type. An extractor_info.json needs them`)
-  if (JSON.stringify(raw).length > longestDocument)
-    refuse({ obj: fault('error.maxLength') }, `The document is longer than ${longestDocument} characters`)
+  const bytes = Buffer.byteLength(JSON.stringify(raw))
+  if (bytes > maxBytes)
+    refuse(
+      { obj: fault('error.maxLength') },
+      `The document has ${bytes} bytes; it can have ${maxBytes}. Put long descriptions and schemas at an address and name that`,
+    )
   requireName(textIn(raw['name']))
   const process = isObject(raw['process']) ? raw['process'] : {}
   const info: ExtractorInfo = {

@@ -1,47 +1,72 @@
-import { type AnyEvent, type BatchHandler, DocumentStore, Files, type Job, namedBy, type Ref, type StoredEvent, wire } from 'pounce/sdk'
-import { AllTransports, type Carriers } from './carriers.ts'
+import {
+  type AnyEvent,
+  type BatchHandler,
+  CommitConflict,
+  DocumentStore,
+  eq,
+  event,
+  Files,
+  type Job,
+  NotFound,
+  namedBy,
+  type Ref,
+  type StoredEvent,
+  wire,
+} from 'pounce/sdk'
 import { extractions } from './collections.ts'
-import { Choices, type StoredChoices } from './stored-choices.ts'
-import { Extractions, type StoredExtractions, type Target } from './stored-extractions.ts'
-import { type Waking, WakingExtractors } from './waking.ts'
+import { EnabledExtractors } from './enabled-extractors.ts'
+import { ExtractionTriggers } from './extraction-triggers.ts'
+import { StoredExtractions, type Target } from './stored-extractions.ts'
+import { TransportRouter } from './transport-router.ts'
 
 /** As many jobs as a transport takes at once. */
 const batch = 1000
 
-const publish = async (carriers: Carriers, jobs: readonly Job[]): Promise<void> => {
+const publish = async (carriers: TransportRouter, jobs: readonly Job[]): Promise<void> => {
   for (let at = 0; at < jobs.length; at += batch) await carriers.publish(jobs.slice(at, at + batch))
 }
 
-/** A new file in a dataset wakes the extractors that take its media type. */
-export class WakeExtractors {
+/** A new file in a dataset wakes the extractors that take its media type, after its scan for malware where one is due. */
+export class EnqueueJobsOnFileCreated {
   #files: Files
-  #waking: Waking
-  #carriers: Carriers
+  #waking: ExtractionTriggers
+  #carriers: TransportRouter
 
-  constructor(files: Files, waking: Waking, carriers: Carriers) {
+  constructor(files: Files, waking: ExtractionTriggers, carriers: TransportRouter) {
     this.#files = files
     this.#waking = waking
     this.#carriers = carriers
   }
 
-  async handle({ subject, actor, data }: StoredEvent<'file.created'>): Promise<void> {
-    const file = data.extract && data.dataset !== null ? await this.#files.get(subject.id) : undefined
-    if (!file || data.dataset === null) return
-    const jobs = await this.#waking.uploaded(file, data.dataset, actor)
-    // Extractors elsewhere may be away for hours: as in v1, the file does not wait for them.
-    const here = jobs.filter(({ queue, target }) => target.kind === 'file' && this.#carriers.runsHere(queue))
-    await this.#files.jobsChanged(file.id, { add: here.map(job => job.id) })
+  async handle({ subject, actor, data }: StoredEvent<'file.created' | 'file.scanned'>): Promise<void> {
+    // `file.scanned` follows once the bytes may be used, and `file.quarantined` otherwise.
+    if ('awaitsScan' in data && data.awaitsScan) return
+    const file = data.extract ? await this.#files.get(subject.id) : undefined
+    if (!file) return
+    const jobs = data.dataset === null ? [] : await this.#waking.uploaded(file, data.dataset, actor)
+    // The runs are recorded, and this event has them published however often that fails: the file does not wait for a bus that is unavailable.
+    if (file.status === 'CREATED') await this.#submitted(file.id)
     await publish(this.#carriers, jobs)
   }
+
+  async #submitted(id: string): Promise<void> {
+    const change = { set: { status: 'PROCESSED' }, where: eq('status', 'CREATED') }
+    try {
+      await this.#files.change(id, change, [event('file.updated', { kind: 'file', id }, { fields: ['status'] })])
+    } catch (error) {
+      // Archived, in quarantine, or gone meanwhile.
+      if (!(error instanceof CommitConflict || error instanceof NotFound)) throw error
+    }
+  }
 }
-wire(WakeExtractors, Files, WakingExtractors, AllTransports)
+wire(EnqueueJobsOnFileCreated, Files, ExtractionTriggers, TransportRouter)
 
 /** A file that leaves datasets wakes the extractors that want to know. */
-export class WakeOnRemoval implements BatchHandler {
-  #waking: Waking
-  #carriers: Carriers
+export class EnqueueJobsOnFileRemoved implements BatchHandler {
+  #waking: ExtractionTriggers
+  #carriers: TransportRouter
 
-  constructor(waking: Waking, carriers: Carriers) {
+  constructor(waking: ExtractionTriggers, carriers: TransportRouter) {
     this.#waking = waking
     this.#carriers = carriers
   }
@@ -55,16 +80,16 @@ export class WakeOnRemoval implements BatchHandler {
     }
   }
 }
-wire(WakeOnRemoval, WakingExtractors, AllTransports)
+wire(EnqueueJobsOnFileRemoved, ExtractionTriggers, TransportRouter)
 
 const isTarget = (ref: Ref): ref is Target => ref.kind === 'file' || ref.kind === 'dataset'
 
 /** Metadata that comes or goes wakes the extractors that want to know: few, so that hardly any event gives work. */
-export class WakeOnMetadata implements BatchHandler {
-  #waking: Waking
-  #carriers: Carriers
+export class EnqueueJobsOnMetadataChanged implements BatchHandler {
+  #waking: ExtractionTriggers
+  #carriers: TransportRouter
 
-  constructor(waking: Waking, carriers: Carriers) {
+  constructor(waking: ExtractionTriggers, carriers: TransportRouter) {
     this.#waking = waking
     this.#carriers = carriers
   }
@@ -79,29 +104,10 @@ export class WakeOnMetadata implements BatchHandler {
     }
   }
 }
-wire(WakeOnMetadata, WakingExtractors, AllTransports)
-
-/** When the last run of an upload has ended, the file is PROCESSED. */
-export class FinishUpload {
-  #files: Files
-  #extractions: StoredExtractions
-
-  constructor(files: Files, extractions: StoredExtractions) {
-    this.#files = files
-    this.#extractions = extractions
-  }
-
-  async handle({ subject, data: { target } }: StoredEvent<'extraction.status'>): Promise<void> {
-    const run = await this.#extractions.get(subject.id)
-    if (run && run.state !== 'open' && run.trigger === 'upload' && target.kind === 'file') {
-      await this.#files.jobsChanged(target.id, { done: [run.id] })
-    }
-  }
-}
-wire(FinishUpload, Files, Extractions)
+wire(EnqueueJobsOnMetadataChanged, ExtractionTriggers, TransportRouter)
 
 /** Runs are forgotten with what they ran on. */
-export class FollowTarget implements BatchHandler {
+export class DeleteRunsOnTargetRemoved implements BatchHandler {
   #documents: DocumentStore
   #extractions: StoredExtractions
 
@@ -116,13 +122,13 @@ export class FollowTarget implements BatchHandler {
     for (const { subject } of events) if (run.has(subject.id)) await this.#extractions.forget(subject)
   }
 }
-wire(FollowTarget, DocumentStore, Extractions)
+wire(DeleteRunsOnTargetRemoved, DocumentStore, StoredExtractions)
 
 /** What a space said of extractors is forgotten with it. */
-export class FollowSpace {
-  #choices: StoredChoices
+export class DeleteExtractorChoicesOnSpaceRemoved {
+  #choices: EnabledExtractors
 
-  constructor(choices: StoredChoices) {
+  constructor(choices: EnabledExtractors) {
     this.#choices = choices
   }
 
@@ -130,4 +136,4 @@ export class FollowSpace {
     await this.#choices.forget(subject.id)
   }
 }
-wire(FollowSpace, Choices)
+wire(DeleteExtractorChoicesOnSpaceRemoved, EnabledExtractors)

@@ -18,7 +18,7 @@ export const derivedId = (...parts: readonly string[]): string => createHash('sh
 /** `application/vnd.ms-excel` → `application.vnd_ms-excel`: dots first, then the slash (reference, extraction §1.3). */
 const asKey = (contentType: string): string => contentType.replaceAll('.', '_').replaceAll('/', '.')
 
-/** Routing keys of the bodies; legacy bindings are compared with them. */
+/** Routing keys of the bodies; patterns of extractors and legacy bindings are compared with them. */
 export const routingKeys = {
   fileCreated: (contentType: string): string => `clowder.file.${asKey(contentType)}`,
   datasetFile: (what: 'added' | 'removed'): string => `clowder.dataset.file.${what}`,

@@ -2,7 +2,7 @@ import { DocumentStore, type ReportedRun, type ReportedRuns, range, wire } from 
 import { extractions } from './collections.ts'
 
 /** The runs that are kept, for reports. */
-export class KeptRuns implements ReportedRuns {
+export class StoredRunReports implements ReportedRuns {
   #documents: DocumentStore
 
   constructor(documents: DocumentStore) {
@@ -15,4 +15,4 @@ export class KeptRuns implements ReportedRuns {
     return this.#documents.scan(extractions, { using: 'byStart', ...where })
   }
 }
-wire(KeptRuns, DocumentStore)
+wire(StoredRunReports, DocumentStore)

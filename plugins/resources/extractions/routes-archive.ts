@@ -1,7 +1,7 @@
-import { Conflict, Files, NotFound, one, routesFor, s } from 'pounce/sdk'
-import { Archive, type Operation } from './archival.ts'
+import { Conflict, Files, Forbidden, NotFound, ref, routesFor, s } from 'pounce/sdk'
+import { Archival, type Operation } from './archival.ts'
 
-const route = routesFor('files', { archive: Archive, files: Files })
+const route = routesFor('files', { archive: Archival, files: Files })
 const params = s.Object({ id: s.id() })
 const ok = { status: 200, body: { status: 'success' } } as const
 const wish = s.Object({ parameters: s.Optional(s.Record(s.String(), s.Unknown())) })
@@ -10,15 +10,16 @@ const movedRoute = (operation: Operation) =>
   route({
     method: 'POST',
     path: `/api/files/:id/${operation}`,
-    summary: operation === 'archive' ? 'Say that a file is in the archive' : 'Say that a file is back from the archive',
+    summary: operation === 'archive' ? 'Mark a file as archived' : 'Mark a file as unarchived',
     description:
-      'What the archive extractor calls when it has moved the bytes; this moves none. The status becomes ARCHIVED, or PROCESSED again.',
-    permission: 'ArchiveFile',
-    of: one('file'),
+      'Called by the archive extractor after it has moved the bytes; this route moves none. The status becomes ARCHIVED, or PROCESSED again.',
+    permission: { right: 'ArchiveFile', on: ref('file', 'id') },
+    jobKeys: 'allowed',
     params,
     responses: { 200: s.success() },
-    throws: [NotFound],
+    throws: [Forbidden, NotFound],
     async handle({ params, caller }, { archive, files }) {
+      if (caller.limits?.job) await archive.requireArchiving(caller.limits.job.id)
       const file = await files.get(params.id)
       if (!file) throw new NotFound('file')
       await archive.moved(file, operation, caller.user?.id)
@@ -33,11 +34,10 @@ const askRoute = (operation: Operation, verb: string) =>
   route({
     method: 'POST',
     path: `/api/files/:id/${verb}`,
-    summary: operation === 'archive' ? 'Ask for a file to be archived' : 'Ask for a file to be brought back from the archive',
+    summary: operation === 'archive' ? 'Request archival of a file' : 'Request unarchival of a file',
     description:
-      'Runs the archive extractor with `operation` among its parameters, whatever the status of the file. 409 when that extractor has not registered.',
-    permission: 'ArchiveFile',
-    of: one('file'),
+      'Runs the archive extractor with `operation` among its parameters, whatever the status of the file. 409 if that extractor is not registered.',
+    permission: { right: 'ArchiveFile', on: ref('file', 'id') },
     params,
     body: wish,
     responses: { 200: s.success() },
@@ -57,11 +57,9 @@ const queueRoute = (operation: Operation, verb: string) =>
   route({
     method: 'POST',
     path: `/api/datasets/:id/${verb}`,
-    summary:
-      operation === 'archive' ? 'Ask for all files of a dataset to be archived' : 'Ask for all files of a dataset to be brought back',
-    description: 'Those in folders too, in the background. 409 when the archive extractor has not registered.',
-    permission: 'ArchiveDataset',
-    of: one('dataset'),
+    summary: operation === 'archive' ? 'Request archival of all files of a dataset' : 'Request unarchival of all files of a dataset',
+    description: 'Files in folders included, in the background. 409 if the archive extractor is not registered.',
+    permission: { right: 'ArchiveDataset', on: ref('dataset', 'id') },
     params,
     body: wish,
     responses: { 200: s.success() },

@@ -1,26 +1,28 @@
-import { Invalid, NotFound, one, routesFor, s } from 'pounce/sdk'
-import { Choices } from './stored-choices.ts'
-import { KnownExtractors, type StoredExtractors } from './stored-extractors.ts'
+import { Invalid, NotFound, ref, routesFor, s } from 'pounce/sdk'
+import { EnabledExtractors } from './enabled-extractors.ts'
+import { StoredExtractors } from './stored-extractors.ts'
 
-const route = routesFor('extractors', { choices: Choices, extractors: KnownExtractors })
+const route = routesFor('extractors', { choices: EnabledExtractors, extractors: StoredExtractors })
 const names = s.Array(s.String({ minLength: 1, maxLength: 200 }), { maxItems: 1000 })
 const Enabled = s.Object({ enabled: names })
-const Choice = s.Object({ enabled: names, disabled: names })
+const Choice = s.model('ExtractorSelection', s.Object({ enabled: names, disabled: names }))
 
 const once = (list: readonly string[]): string[] => [...new Set(list)].sort()
 
 /** A name nobody has registered is most likely a slip; one that was chosen before may stay, for its extractor can come back. */
 const requireKnown = async (extractors: StoredExtractors, wanted: readonly string[], before: readonly string[]): Promise<void> => {
-  const known = new Set((await extractors.all()).filter(({ key }) => key === null).map(({ name }) => name))
+  const known = new Set<string>()
+  for await (const { key, name } of extractors.all()) if (key === null) known.add(name)
   const unknown = wanted.find(name => !known.has(name) && !before.includes(name))
-  if (unknown !== undefined) throw new Invalid(`There is no public extractor named ${unknown}: /api/extractors lists those that are known`)
+  if (unknown !== undefined) throw new Invalid(`Unknown public extractor ${unknown}: see /api/extractors`)
 }
 
 export const getEnabledExtractors = route({
   method: 'GET',
   path: '/api/extractors/enabled',
-  summary: 'The extractors that run by themselves, unless a space says otherwise',
-  description: 'Our own addition: v1 has this on a page for admins only.',
+  summary: 'List the extractors enabled by default',
+  description:
+    'Extractors that run automatically, unless a space overrides it. An addition to Clowder 1.x, which has this on an admin page only.',
   permission: 'serverAdmin',
   responses: { 200: Enabled },
   async handle(_request, { choices }) {
@@ -31,8 +33,8 @@ export const getEnabledExtractors = route({
 export const setEnabledExtractors = route({
   method: 'POST',
   path: '/api/extractors/enabled',
-  summary: 'Say which extractors run by themselves',
-  description: 'Replaces the list whole, those that Pounce runs itself included. Our own addition.',
+  summary: 'Set the extractors enabled by default',
+  description: 'Replaces the whole list, built-in extractors included. An addition to Clowder 1.x.',
   permission: 'serverAdmin',
   body: Enabled,
   responses: { 200: Enabled },
@@ -48,10 +50,9 @@ export const setEnabledExtractors = route({
 export const getSpaceExtractors = route({
   method: 'GET',
   path: '/api/spaces/:id/extractors',
-  summary: 'The extractors that a space has enabled or disabled',
-  description: 'One in neither list is as in the whole installation. Our own addition.',
-  permission: 'EditSpace',
-  of: one('space'),
+  summary: 'List the extractors enabled or disabled in a space',
+  description: 'Extractors in neither list follow the default of the installation. An addition to Clowder 1.x.',
+  permission: { right: 'EditSpace', on: ref('space', 'id') },
   params: s.Object({ id: s.id() }),
   responses: { 200: Choice },
   throws: [NotFound],
@@ -64,11 +65,10 @@ export const getSpaceExtractors = route({
 export const setSpaceExtractors = route({
   method: 'PUT',
   path: '/api/spaces/:id/extractors',
-  summary: 'Say which extractors run by themselves, and which do not, in a space',
+  summary: 'Enable or disable extractors in a space',
   description:
-    'Replaces both lists. For a dataset in several spaces, enabled in one is stronger than disabled in another. Our own addition.',
-  permission: 'EditSpace',
-  of: one('space'),
+    'Replaces both lists. For a dataset in several spaces, enabled in one overrides disabled in another. An addition to Clowder 1.x.',
+  permission: { right: 'EditSpace', on: ref('space', 'id') },
   params: s.Object({ id: s.id() }),
   body: Choice,
   responses: { 200: Choice },
@@ -76,7 +76,7 @@ export const setSpaceExtractors = route({
   async handle({ params, body }, { choices, extractors }) {
     const choice = { enabled: once(body.enabled), disabled: once(body.disabled) }
     const both = choice.enabled.find(name => choice.disabled.includes(name))
-    if (both !== undefined) throw new Invalid(`${both} is in enabled and in disabled: it can be in one of them`)
+    if (both !== undefined) throw new Invalid(`${both} is in both enabled and disabled`)
     const before = await choices.ofSpace(params.id)
     await requireKnown(extractors, [...choice.enabled, ...choice.disabled], [...before.enabled, ...before.disabled])
     await choices.setOfSpace(params.id, choice)

@@ -1,41 +1,56 @@
-import { Forbidden, Invalid, isServerAdmin, NotFound, routesFor, s, Users } from 'pounce/sdk'
-import { readExtractorInfo } from './extractor-info.ts'
+import { Conflict, Forbidden, Invalid, isServerAdmin, NotFound, routesFor, s, Users } from 'pounce/sdk'
 import { ShownExtractor, showExtractor } from './extractor-json.ts'
-import { type Extractor, KnownExtractors, mayUse, queueOf } from './stored-extractors.ts'
+import { type Extractor, mayUse, queueOf, StoredExtractors } from './stored-extractors.ts'
 
-const route = routesFor('extractors', { extractors: KnownExtractors, users: Users })
+const route = routesFor('extractors', { extractors: StoredExtractors, users: Users })
 const name = s.String({ minLength: 1, maxLength: 200 })
 const extractor_key = s.Optional(s.String({ maxLength: 100, description: 'The key of a private extractor' }))
+
+/** How v1 refuses here, and what every problem says besides. */
+const refusal = <const T extends s.TSchema>(message: T) =>
+  s.Object({ status: s.Literal('KO'), message, reason: s.Optional(s.String()), code: s.String(), requestId: s.String() })
+const Faults = s.Record(s.String(), s.Array(s.Object({ msg: s.String(), args: s.Array(s.Unknown()) })), {
+  description: 'Validation errors per member, such as `obj.name`',
+})
+
 const categories = s.Optional(s.repeated(s.String({ maxLength: 100 })))
 
-const inCategories = (all: readonly Extractor[], wanted: readonly string[] | undefined): readonly Extractor[] => {
+async function* inCategories(all: AsyncIterable<Extractor>, wanted: readonly string[] | undefined): AsyncGenerator<Extractor> {
   const upper = wanted?.map(category => category.toUpperCase())
-  return upper ? all.filter(({ info }) => info.categories.some(category => upper.includes(category.toUpperCase()))) : all
+  for await (const extractor of all) {
+    if (!upper || extractor.info.categories.some(category => upper.includes(category.toUpperCase()))) yield extractor
+  }
+}
+
+async function* shownOf(all: AsyncIterable<Extractor>): AsyncGenerator<s.Static<typeof ShownExtractor>> {
+  for await (const extractor of all) yield showExtractor(extractor)
 }
 
 export const listExtractors = route({
   method: 'GET',
   path: '/api/extractors',
-  summary: 'The extractors that are known, by name',
+  summary: 'List extractors by name',
   description:
-    'Public ones, and the private ones that were given to you. `categories` (any case, may be repeated) keeps those that have one of them; `space` is ignored, as in v1.',
+    'Public extractors, and private ones shared with you. `categories` (case-insensitive, repeatable) filters by category; `space` is ignored, as in v1.',
   permission: 'signedIn',
+  jobKeys: 'allowed',
+  cost: 'export',
   query: s.Object({ categories, space: s.Optional(s.String({ maxLength: 100 })) }),
-  responses: { 200: s.Array(ShownExtractor) },
+  responses: { 200: s.rows(ShownExtractor) },
   async handle({ query, caller }, { extractors }) {
-    const all = await extractors.visibleTo(caller.user?.id)
-    return { status: 200, body: inCategories(all, query.categories).map(showExtractor) }
+    return { status: 200, body: shownOf(inCategories(extractors.visibleTo(caller.user?.id), query.categories)) }
   },
 })
 
 export const getExtractor = route({
   method: 'GET',
   path: '/api/extractors/:name',
-  summary: 'One extractor',
+  summary: 'Get an extractor',
   permission: 'signedIn',
+  jobKeys: 'allowed',
   params: s.Object({ name }),
   query: s.Object({ extractor_key }),
-  responses: { 200: ShownExtractor },
+  responses: { 200: ShownExtractor, 404: refusal(s.String()) },
   throws: [NotFound],
   async handle({ params, query, caller }, { extractors }) {
     const extractor = await extractors.behind(queueOf(params.name, query.extractor_key))
@@ -49,25 +64,31 @@ export const getExtractor = route({
 export const registerExtractor = route({
   method: 'POST',
   path: '/api/extractors',
-  summary: 'Register an extractor, or a new version of it',
+  summary: 'Register or update an extractor',
   description:
-    'The body is its extractor_info.json. Registering does not make it run by itself. With `extractor_key` it is private to the account whose e-mail is `user`. An extractor that somebody else registered, or that Pounce runs itself, is theirs to change.',
+    'The body is its extractor_info.json. Registration does not enable it. With `extractor_key` it is private to the account with the email `user`. An extractor registered by another user, or built in, cannot be changed.',
   permission: 'signedIn',
+  jobKeys: 'allowed',
+  cost: 'import',
   query: s.Object({
     extractor_key,
-    user: s.Optional(s.String({ maxLength: 320, description: 'E-mail of the owner of a private extractor' })),
+    user: s.Optional(s.String({ maxLength: 320, description: 'Email of the owner of a private extractor' })),
   }),
   body: s.Record(s.String(), s.Unknown()),
-  responses: { 200: s.Object({ status: s.Literal('OK'), message: s.String() }) },
-  throws: [Invalid, Forbidden],
+  responses: { 200: s.Object({ status: s.Literal('OK'), message: s.String() }), 400: refusal(Faults) },
+  throws: [Invalid, Forbidden, Conflict],
   async handle({ body, query, caller }, { extractors, users }) {
-    const said = readExtractorInfo(body, query.extractor_key)
+    const said = extractors.read(body, query.extractor_key)
     const isAdmin = isServerAdmin(caller)
+    const { job } = caller.limits ?? {}
+    if (job && job.extractor !== said.info.name)
+      throw new Forbidden(`The key of a job of ${job.extractor} cannot register another extractor`)
     let user = caller.user?.id
     if (said.key !== null) {
       const owner = query.user === undefined ? undefined : await users.byEmail(query.user)
-      if (!owner) throw new Invalid('An extractor with a key needs user, the e-mail of an account that it belongs to')
-      if (!isAdmin && owner.id !== user) throw new Forbidden('Only an admin can register a private extractor for somebody else')
+      // One answer for an address that somebody else has and one that nobody has.
+      if (!owner || (!isAdmin && owner.id !== user))
+        throw new Invalid('An extractor with a key requires user, your own email; an admin may name any account')
       user = owner.id
     }
     const id = await extractors.register(said, { via: 'http', user, isAdmin })
@@ -78,8 +99,8 @@ export const registerExtractor = route({
 export const deleteExtractor = route({
   method: 'DELETE',
   path: '/api/extractions/:name/delete',
-  summary: 'Forget an extractor',
-  description: 'It comes back when it registers again. One that is not known is no error.',
+  summary: 'Delete an extractor',
+  description: 'It reappears when it registers again. No error if it is unknown.',
   permission: 'serverAdmin',
   params: s.Object({ name }),
   query: s.Object({ extractor_key }),
@@ -93,12 +114,15 @@ export const deleteExtractor = route({
 export const listExtractorNames = route({
   method: 'GET',
   path: '/api/extractions/extractors_names',
-  summary: 'The names of the extractors that are known',
+  summary: 'List the names of extractors',
   permission: 'signedIn',
+  jobKeys: 'allowed',
+  cost: 'export',
   query: s.Object({ categories }),
   responses: { 200: s.Object({ Extractors: s.Array(s.String()) }) },
   async handle({ query, caller }, { extractors }) {
-    const all = inCategories(await extractors.visibleTo(caller.user?.id), query.categories)
-    return { status: 200, body: { Extractors: all.map(extractor => extractor.name) } }
+    const names: string[] = []
+    for await (const { name } of inCategories(extractors.visibleTo(caller.user?.id), query.categories)) names.push(name)
+    return { status: 200, body: { Extractors: names } }
   },
 })

@@ -5,36 +5,42 @@ import {
   Ids,
   Installation,
   NotFound,
-  one,
   type PreviewRecord,
   Previews,
+  ref,
   routesFor,
   type Stored,
   s,
   type Tag,
 } from 'pounce/sdk'
-import { AllTransports } from './carriers.ts'
 import { statusWord } from './extraction-status.ts'
-import { Extractions } from './stored-extractions.ts'
-import { Submissions } from './submission.ts'
-import { WakingExtractors } from './waking.ts'
+import { ExtractionTriggers } from './extraction-triggers.ts'
+import { StoredExtractions } from './stored-extractions.ts'
+import { Submission } from './submission.ts'
+import { TransportRouter } from './transport-router.ts'
 
 const route = routesFor('extractions', {
   files: Files,
   previews: Previews,
-  extractions: Extractions,
-  carriers: AllTransports,
-  waking: WakingExtractors,
-  submissions: Submissions,
+  extractions: StoredExtractions,
+  carriers: TransportRouter,
+  waking: ExtractionTriggers,
+  submissions: Submission,
   ids: Ids,
   installation: Installation,
 })
 
-const TagsBy = s.Object({ extractor_id: s.Optional(s.String()), userId: s.Optional(s.String()), values: s.Array(s.String()) })
-const PreviewsBy = s.Object({
-  extractor_id: s.String(),
-  values: s.Array(s.Object({ preview_id: s.String(), contentType: s.String(), url: s.String() })),
-})
+const TagsBy = s.model(
+  'TagsByExtractor',
+  s.Object({ extractor_id: s.Optional(s.String()), userId: s.Optional(s.String()), values: s.Array(s.String()) }),
+)
+const PreviewsBy = s.model(
+  'PreviewsByExtractor',
+  s.Object({
+    extractor_id: s.String(),
+    values: s.Array(s.Object({ preview_id: s.String(), contentType: s.String(), url: s.String() })),
+  }),
+)
 const found = {
   file_id: s.String(),
   filename: s.String(),
@@ -68,12 +74,11 @@ const findings = async (file: FileRecord & Stored, previews: Previews, baseUrl: 
 export const getExtractedMetadata = route({
   method: 'GET',
   path: '/api/files/:id/extracted_metadata',
-  summary: 'What extractors and people found in a file: tags and previews, by who made them',
-  description: '`versus descriptors url` names an address of an older service that is not here.',
-  permission: 'ViewMetadata',
-  of: one('file'),
+  summary: 'List the extracted tags and previews of a file',
+  description: '`versus descriptors url` is the URL of a legacy service that is not part of this server.',
+  permission: { right: 'ViewMetadata', on: ref('file', 'id') },
   params: s.Object({ id: s.id() }),
-  responses: { 200: s.Object(found) },
+  responses: { 200: s.model('ExtractedMetadata', s.Object(found)) },
   throws: [NotFound],
   async handle({ params }, { files, previews, installation }) {
     const file = await files.get(params.id)
@@ -85,17 +90,16 @@ export const getExtractedMetadata = route({
 export const getExtractionMetadata = route({
   method: 'GET',
   path: '/api/extractions/:id/metadata',
-  summary: 'What was found in a file, and how far its extractors are',
-  permission: 'ViewFile',
-  of: one('file'),
+  summary: 'Get the metadata and extraction status of a file',
+  permission: { right: 'ViewFile', on: ref('file', 'id') },
   params: s.Object({ id: s.id() }),
-  responses: { 200: s.Object({ ...found, Status: s.String() }) },
+  responses: { 200: s.model('ExtractedMetadataAndStatus', s.Object({ ...found, Status: s.String() })) },
   throws: [NotFound],
   async handle({ params }, { files, previews, extractions, carriers, installation }) {
     const file = await files.get(params.id)
     if (!file) throw new NotFound('file')
     const { items } = await extractions.of(file)
-    const Status = statusWord(items, file.contentType, await carriers.inputTypes())
+    const Status = statusWord(file, items, await carriers.inputTypes())
     return { status: 200, body: { ...(await findings(file, previews, installation.baseUrl)), Status } }
   },
 })
@@ -103,11 +107,10 @@ export const getExtractionMetadata = route({
 export const announceFileset = route({
   method: 'POST',
   path: '/api/datasets/:id/filesetUploadEvent',
-  summary: 'Say that several files came into a dataset at once',
+  summary: 'Report a multi-file upload to a dataset',
   description:
-    'Wakes the extractors that process `files.added`, once for all of them. Files that are not in the dataset are left out. At most 1,000.',
-  permission: 'AddResourceToDataset',
-  of: one('dataset'),
+    'Triggers the extractors that process `files.added`, once for all files. Files that are not in the dataset are skipped. At most 1,000 files.',
+  permission: { right: 'AddResourceToDataset', on: ref('dataset', 'id') },
   params: s.Object({ id: s.id() }),
   query: s.Object({ fileids: s.Optional(s.repeated(s.String({ maxLength: 100 }))) }),
   responses: { 200: s.Literal('added new event') },

@@ -1,19 +1,25 @@
 import { Conflict, Invalid, NotFound, routesFor, s } from 'pounce/sdk'
-import { type Label, Labels } from './stored-labels.ts'
+import { type Label, StoredLabels } from './stored-labels.ts'
 
-const route = routesFor('extractors', { labels: Labels })
+const route = routesFor('extractors', { labels: StoredLabels })
 
-const body = s.Object({
-  name: s.String({ minLength: 1, maxLength: 200, pattern: '^[^\\u0000-\\u001f\\u007f]*\\S[^\\u0000-\\u001f\\u007f]*$' }),
-  category: s.Optional(s.String({ maxLength: 200 })),
-  extractors: s.Array(s.String({ minLength: 1, maxLength: 200 }), { maxItems: 1000 }),
-})
-const ShownLabel = s.Object({
-  id: s.String(),
-  name: s.String(),
-  category: s.Union([s.String(), s.Null()]),
-  extractors: s.Array(s.String()),
-})
+const body = s.model(
+  'NewExtractorLabel',
+  s.Object({
+    name: s.String({ minLength: 1, maxLength: 200, pattern: '^(?=\\s*\\S)[^\\u0000-\\u001f\\u007f]*$' }),
+    category: s.Optional(s.String({ maxLength: 200 })),
+    extractors: s.Array(s.String({ minLength: 1, maxLength: 200 }), { maxItems: 1000 }),
+  }),
+)
+const ShownLabel = s.model(
+  'ExtractorLabel',
+  s.Object({
+    id: s.String(),
+    name: s.String(),
+    category: s.Union([s.String(), s.Null()]),
+    extractors: s.Array(s.String()),
+  }),
+)
 const params = s.Object({ label: s.String({ maxLength: 100 }) })
 
 const show = ({ id, name, category, extractors }: Label): s.Static<typeof ShownLabel> => ({
@@ -31,8 +37,9 @@ const read = ({ name, category, extractors }: s.Static<typeof body>) => ({
 export const listExtractorLabels = route({
   method: 'GET',
   path: '/api/extractors/labels',
-  summary: 'The labels of extractors, by name',
-  description: 'Our own addition: v1 shows them on its pages only. Those that extractors name when they register are among them.',
+  summary: 'List extractor labels by name',
+  description:
+    'An addition to Clowder 1.x, which shows them on web pages only. Includes labels that extractors declare when they register.',
   permission: 'signedIn',
   responses: { 200: s.Array(ShownLabel) },
   async handle(_request, { labels }) {
@@ -43,7 +50,7 @@ export const listExtractorLabels = route({
 export const createExtractorLabel = route({
   method: 'POST',
   path: '/api/extractors/labels',
-  summary: 'Make a label for extractors',
+  summary: 'Create an extractor label',
   permission: 'serverAdmin',
   body,
   responses: { 200: ShownLabel },
@@ -56,7 +63,7 @@ export const createExtractorLabel = route({
 export const updateExtractorLabel = route({
   method: 'PUT',
   path: '/api/extractors/labels/:label',
-  summary: 'Change a label of extractors',
+  summary: 'Update an extractor label',
   permission: 'serverAdmin',
   params,
   body,
@@ -70,7 +77,7 @@ export const updateExtractorLabel = route({
 export const deleteExtractorLabel = route({
   method: 'DELETE',
   path: '/api/extractors/labels/:label',
-  summary: 'Remove a label of extractors',
+  summary: 'Delete an extractor label',
   permission: 'serverAdmin',
   params,
   responses: { 200: ShownLabel },

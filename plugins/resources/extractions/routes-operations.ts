@@ -1,17 +1,17 @@
-import { Conflict, Files, isServerAdmin, NotFound, Policy, routesFor, s } from 'pounce/sdk'
-import { AllTransports, type Carriers } from './carriers.ts'
+import { Conflict, Files, InTrash, isServerAdmin, NotFound, Policy, routesFor, s } from 'pounce/sdk'
 import { ListedRun, listRun } from './extraction-status.ts'
-import { Extractions } from './stored-extractions.ts'
-import { KnownExtractors, mayUse } from './stored-extractors.ts'
-import { Submissions } from './submission.ts'
-import { UsageOfExtractors } from './usage.ts'
+import { StoredExtractions } from './stored-extractions.ts'
+import { mayUse, StoredExtractors } from './stored-extractors.ts'
+import { Submission } from './submission.ts'
+import { TransportRouter } from './transport-router.ts'
+import { ExtractorUsage } from './usage.ts'
 
 const route = routesFor('extractions', {
-  extractions: Extractions,
-  extractors: KnownExtractors,
-  submissions: Submissions,
-  carriers: AllTransports,
-  usage: UsageOfExtractors,
+  extractions: StoredExtractions,
+  extractors: StoredExtractors,
+  submissions: Submission,
+  carriers: TransportRouter,
+  usage: ExtractorUsage,
   files: Files,
   policy: Policy,
 })
@@ -22,7 +22,7 @@ const runs = s.Array(ListedRun)
 export const listNewestExtractions = route({
   method: 'GET',
   path: '/api/extractions',
-  summary: 'The newest 100 runs of all',
+  summary: 'List the latest 100 extractions',
   description: 'What v1 shows on its page `/admin/extractions`.',
   permission: 'serverAdmin',
   responses: { 200: runs },
@@ -34,8 +34,8 @@ export const listNewestExtractions = route({
 export const listPendingExtractions = route({
   method: 'GET',
   path: '/api/extractions/pending',
-  summary: 'The newest 100 runs that are not over',
-  description: 'Our own addition.',
+  summary: 'List the latest 100 pending extractions',
+  description: 'An addition to Clowder 1.x.',
   permission: 'serverAdmin',
   responses: { 200: runs },
   async handle(_request, { extractions }) {
@@ -46,9 +46,9 @@ export const listPendingExtractions = route({
 export const listFailedExtractions = route({
   method: 'GET',
   path: '/api/extractions/failed',
-  summary: 'The newest 100 runs that failed',
+  summary: 'List the latest 100 failed extractions',
   description:
-    'Our own addition. Those whose job was put aside can run again, also those put aside because the server ended during them too often.',
+    'An addition to Clowder 1.x. Jobs that are dead letters can be rerun, including those that were interrupted by a server stop too often.',
   permission: 'serverAdmin',
   responses: { 200: runs },
   async handle(_request, { extractions }) {
@@ -59,13 +59,15 @@ export const listFailedExtractions = route({
 export const rerunExtraction = route({
   method: 'POST',
   path: '/api/extractions/jobs/:job/rerun',
-  summary: 'Have a job that was put aside run again',
-  description: 'Our own addition. 409 when no such job is put aside, or its run did not fail.',
+  summary: 'Rerun a failed extraction job',
+  description: 'An addition to Clowder 1.x. 409 if the job is not a dead letter, or its extraction did not fail.',
   permission: 'serverAdmin',
   params: s.Object({ job: s.id() }),
   responses: { 200: s.Object({ status: s.Literal('OK'), job_id: s.String() }) },
-  throws: [NotFound, Conflict],
-  async handle({ params }, { submissions }) {
+  throws: [NotFound, Conflict, InTrash],
+  async handle({ params }, { submissions, extractions, policy }) {
+    const target = (await extractions.get(params.job))?.target
+    if (target && (await policy.isInTrash(target))) throw new InTrash(target.kind)
     await submissions.rerun(params.job)
     return { status: 200, body: { status: 'OK' as const, job_id: params.job } }
   },
@@ -74,11 +76,17 @@ export const rerunExtraction = route({
 export const listQueues = route({
   method: 'GET',
   path: '/api/extractions/queues',
-  summary: 'The queues of extractors: what waits, runs and was put aside, and how many listen',
-  description: 'Our own addition. At most 1,000 of each transport, by name.',
+  summary: 'List the job queues of extractors',
+  description:
+    'Waiting and running jobs, dead letters and consumers. An addition to Clowder 1.x. At most 1,000 queues per transport, by name.',
   permission: 'serverAdmin',
   responses: {
-    200: s.Array(s.Object({ queue: s.String(), waiting: s.Integer(), running: s.Integer(), consumers: s.Integer(), dead: s.Integer() })),
+    200: s.Array(
+      s.model(
+        'Queue',
+        s.Object({ queue: s.String(), waiting: s.Integer(), running: s.Integer(), consumers: s.Integer(), dead: s.Integer() }),
+      ),
+    ),
   },
   async handle(_request, { carriers }) {
     return { status: 200, body: [...(await carriers.queues())] }
@@ -90,20 +98,23 @@ const Pace = s.Object({ seconds: s.Union([s.Number(), s.Null()]), runs: s.Intege
 export const getExtractorMetrics = route({
   method: 'GET',
   path: '/api/extractors/:name/metrics',
-  summary: 'How much an extractor is used, and how long it takes',
+  summary: 'Get usage metrics of an extractor',
   description:
-    'What v1 shows on its page `/extractors/{name}/metrics`: mean seconds from SUBMITTED to DONE of the newest ten runs of a day and of a month, and how many were asked for. For server admins also by whom.',
+    'What v1 shows on its page `/extractors/{name}/metrics`: mean seconds from SUBMITTED to DONE of the latest ten extractions of a day and of a month, and the number of requests. For server admins also by user.',
   permission: 'signedIn',
   params: s.Object({ name: s.String({ minLength: 1, maxLength: 300, description: 'A name, or `private.<key>.<name>`' }) }),
   responses: {
-    200: s.Object({
-      extractor: s.String(),
-      last_day: Pace,
-      last_month: Pace,
-      jobs_last_7_days: s.Integer(),
-      jobs_last_month: s.Integer(),
-      by_user: s.Optional(s.Array(s.Object({ user_id: s.Union([s.String(), s.Null()]), jobs: s.Integer(), last_job_time: s.v1Date() }))),
-    }),
+    200: s.model(
+      'ExtractorMetrics',
+      s.Object({
+        extractor: s.String(),
+        last_day: Pace,
+        last_month: Pace,
+        jobs_last_7_days: s.Integer(),
+        jobs_last_month: s.Integer(),
+        by_user: s.Optional(s.Array(s.Object({ user_id: s.Union([s.String(), s.Null()]), jobs: s.Integer(), last_job_time: s.v1Date() }))),
+      }),
+    ),
   },
   throws: [NotFound],
   async handle({ params, caller }, { extractors, usage }) {
@@ -116,12 +127,12 @@ export const getExtractorMetrics = route({
   },
 })
 
-const listenersOf = async (carriers: Carriers) => (await Promise.all(carriers.buses().map(bus => bus.listeners()))).flat()
+const listenersOf = async (carriers: TransportRouter) => (await Promise.all(carriers.buses().map(bus => bus.listeners()))).flat()
 
 export const listExtractorServers = route({
   method: 'GET',
   path: '/api/extractions/servers_ips',
-  summary: 'The addresses from which extractors listen to the bus',
+  summary: 'List the IP addresses of connected extractors',
   permission: 'signedIn',
   responses: { 200: s.Object({ Servers: s.Array(s.String()) }) },
   async handle(_request, { carriers }) {
@@ -132,7 +143,7 @@ export const listExtractorServers = route({
 export const listInputTypes = route({
   method: 'GET',
   path: '/api/extractions/supported_input_types',
-  summary: 'The main media types that are bound on the bus in the old way',
+  summary: 'List the media types bound to extractors',
   permission: 'signedIn',
   responses: { 200: s.Object({ InputTypes: s.Array(s.String()) }) },
   async handle(_request, { carriers }) {
@@ -143,10 +154,10 @@ export const listInputTypes = route({
 export const listExtractorDetails = route({
   method: 'GET',
   path: '/api/extractions/extractors_details',
-  summary: 'Who listens to which queue of the bus, and from where',
-  description: 'Private queues are left out but for server admins: their names hold keys.',
+  summary: 'List connected extractors with their queues and IPs',
+  description: 'Private queues are shown to server admins only, because their names contain keys.',
   permission: 'signedIn',
-  responses: { 200: s.Array(s.Object({ ip: s.String(), extractor_name: s.String(), count: s.Integer() })) },
+  responses: { 200: s.Array(s.model('ExtractorInstances', s.Object({ ip: s.String(), extractor_name: s.String(), count: s.Integer() }))) },
   async handle({ caller }, { carriers }) {
     const all = (await listenersOf(carriers)).filter(({ queue }) => isServerAdmin(caller) || !queue.includes('private.'))
     return { status: 200, body: all.map(({ address, queue, count }) => ({ ip: address, extractor_name: queue, count })) }
@@ -156,23 +167,26 @@ export const listExtractorDetails = route({
 export const listExtractionRequests = route({
   method: 'GET',
   path: '/api/extractions/requests',
-  summary: 'The files on which extractors were asked to run lately, with who was asked',
+  summary: 'List recent extraction requests',
   description:
-    'From the newest 1,000 runs, files that you may see. v1 shows everybody’s to everybody; here it takes a server admin. Addresses of clients are not kept: `clientIP` is empty.',
+    "Files that you may view, from the latest 1,000 extractions. v1 shows everyone's requests to everyone; here this requires a server admin. Client addresses are not stored: `clientIP` is empty.",
   permission: 'serverAdmin',
   responses: {
     200: s.Array(
-      s.Object({
-        clientIP: s.String(),
-        fileid: s.String(),
-        filename: s.String(),
-        fileType: s.String(),
-        filesize: s.Integer(),
-        uploadDate: s.Integer({ description: 'Milliseconds since 1970' }),
-        extractors: s.Array(s.String()),
-        startTime: s.v1Date(),
-        endTime: s.Union([s.v1Date(), s.Null()]),
-      }),
+      s.model(
+        'ExtractionLogEntry',
+        s.Object({
+          clientIP: s.String(),
+          fileid: s.String(),
+          filename: s.String(),
+          fileType: s.String(),
+          filesize: s.Integer(),
+          uploadDate: s.Integer({ description: 'Milliseconds since 1970' }),
+          extractors: s.Array(s.String()),
+          startTime: s.v1Date(),
+          endTime: s.Union([s.v1Date(), s.Null()]),
+        }),
+      ),
     ),
   },
   async handle({ caller }, { extractions, files, policy }) {

@@ -1,36 +1,24 @@
-import { Datasets, type ExtractorInfo, port, wire } from 'pounce/sdk'
-import { AllTransports, type Carriers } from './carriers.ts'
-import { takes, takesOperation } from './matching.ts'
-import { Choices, type StoredChoices } from './stored-choices.ts'
-import { KnownExtractors, type StoredExtractors } from './stored-extractors.ts'
+import { Datasets, type ExtractorInfo, takesOperation, wire } from 'pounce/sdk'
+import { EnabledExtractors } from './enabled-extractors.ts'
+import { StoredExtractors } from './stored-extractors.ts'
+import { TransportRouter } from './transport-router.ts'
 
 /** What happened, as far as it decides who is asked. */
 export interface Happening {
-  /** True of an extractor that says it processes this. */
-  readonly isFor: (process: ExtractorInfo['process']) => boolean
-  /** What bindings of old extractors are compared with. */
+  /** Of the message's body: what patterns of extractors, and bindings of old ones, are compared with. */
   readonly routingKey: string
   /** The dataset whose spaces have a say; undefined where only the list for all counts. */
   readonly dataset: string | undefined
 }
 
-/** A new file of this media type. */
-export const forFile =
-  (mediaType: string) =>
-  ({ file = [] }: ExtractorInfo['process']): boolean =>
-    file.some(pattern => takes(pattern, mediaType))
+type Process = ExtractorInfo['process']
 
-/** Something that happened to a dataset: `file.added`, `files.added`, `file.removed`. */
-export const forDataset =
-  (operation: string) =>
-  ({ dataset = [] }: ExtractorInfo['process']): boolean =>
-    dataset.some(pattern => takesOperation(pattern, operation))
-
-/** Something that happened to metadata: `added.file`, `removed.dataset` … */
-export const forMetadata =
-  (operation: string) =>
-  ({ metadata = [] }: ExtractorInfo['process']): boolean =>
-    metadata.some(pattern => takesOperation(pattern, operation))
+/** Whether an extractor says that it processes this: `clowder.dataset.file.added` is `file.added` among those for datasets. */
+const processes = (process: Process, routingKey: string): boolean => {
+  const [, kind, ...operation] = routingKey.split('.')
+  const patterns = kind === 'file' || kind === 'dataset' || kind === 'metadata' ? process[kind] : undefined
+  return patterns?.some(pattern => takesOperation(pattern, operation.join('.'))) ?? false
+}
 
 /** How long a choice that was made on another kernel may stay unheard. */
 const freshMs = 1000
@@ -38,20 +26,20 @@ const freshMs = 1000
 interface Snapshot {
   readonly at: number
   readonly changes: number
-  readonly open: readonly { readonly name: string; readonly process: ExtractorInfo['process'] }[]
+  readonly open: readonly { readonly name: string; readonly process: Process }[]
   readonly enabled: ReadonlySet<string>
 }
 
 /** Decides which queues are asked when something happens (reference, extraction §1.4). Private extractors never are. */
 export class Routing {
   #extractors: StoredExtractors
-  #choices: StoredChoices
-  #carriers: Carriers
+  #choices: EnabledExtractors
+  #carriers: TransportRouter
   #datasets: Datasets
   #snapshot: Promise<Snapshot> | undefined
   #known: Snapshot | undefined
 
-  constructor(extractors: StoredExtractors, choices: StoredChoices, carriers: Carriers, datasets: Datasets) {
+  constructor(extractors: StoredExtractors, choices: EnabledExtractors, carriers: TransportRouter, datasets: Datasets) {
     this.#extractors = extractors
     this.#choices = choices
     this.#carriers = carriers
@@ -59,9 +47,9 @@ export class Routing {
   }
 
   /** (Enabled for all, less those disabled in any space of the dataset), those enabled in any of them, and queues bound as in the old days; by name. */
-  async queuesFor({ isFor, routingKey, dataset }: Happening): Promise<readonly string[]> {
+  async queuesFor({ routingKey, dataset }: Happening): Promise<readonly string[]> {
     const { open, enabled } = await this.#now()
-    const matching = new Set(open.filter(({ process }) => isFor(process)).map(({ name }) => name))
+    const matching = new Set(open.filter(({ process }) => processes(process, routingKey)).map(({ name }) => name))
     const queues = new Set<string>()
     if (matching.size > 0) {
       const spaces = dataset === undefined ? [] : ((await this.#datasets.get(dataset))?.spaces ?? [])
@@ -76,8 +64,8 @@ export class Routing {
   }
 
   /** False when nobody can be asked, in whatever dataset it happens: spares looking further. */
-  async mayAsk({ isFor }: Pick<Happening, 'isFor'>): Promise<boolean> {
-    return this.#carriers.buses().length > 0 || (await this.#now()).open.some(({ process }) => isFor(process))
+  async mayAsk({ routingKey }: Pick<Happening, 'routingKey'>): Promise<boolean> {
+    return this.#carriers.buses().length > 0 || (await this.#now()).open.some(({ process }) => processes(process, routingKey))
   }
 
   get #changes(): number {
@@ -96,13 +84,12 @@ export class Routing {
   async #read(): Promise<Snapshot> {
     // Taken first: a change while this reads makes it stale at once.
     const [at, changes] = [performance.now(), this.#changes]
-    const [all, enabled] = await Promise.all([this.#extractors.all(), this.#choices.enabled()])
-    const open = all.filter(({ key }) => key === null).map(({ name, info }) => ({ name, process: info.process }))
+    const enabled = await this.#choices.enabled()
+    const open: { readonly name: string; readonly process: Process }[] = []
+    for await (const { key, name, info } of this.#extractors.all()) if (key === null) open.push({ name, process: info.process })
     const snapshot = { at, changes, open, enabled: new Set(enabled) }
     this.#known = snapshot
     return snapshot
   }
 }
-wire(Routing, KnownExtractors, Choices, AllTransports, Datasets)
-
-export const Routes = port<Routing>('extractions.routing')
+wire(Routing, StoredExtractors, EnabledExtractors, TransportRouter, Datasets)

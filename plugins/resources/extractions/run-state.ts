@@ -26,7 +26,7 @@ const isError = ({ status }: StatusLine): boolean => status.includes('StatusMess
 
 const roundStart = (lines: readonly StatusLine[]): number => lines.findLastIndex(({ status }) => status === submitted)
 
-/** The lines with one more at its place in time; undefined when it is there already. What came before the run was asked for anew stays in front. */
+/** The lines with one more at its place in time; undefined when it is there already. What came before the run was asked for again stays in front. */
 export const withLine = (lines: readonly StatusLine[], line: StatusLine): readonly StatusLine[] | undefined => {
   const start = Math.max(roundStart(lines), 0)
   const round = lines.slice(start)

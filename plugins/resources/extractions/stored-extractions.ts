@@ -9,7 +9,6 @@ import {
   type JobStatus,
   type Kind,
   type Page,
-  port,
   type Ref,
   range,
   removeFound,
@@ -20,7 +19,7 @@ import { type ExtractionRecord, extractions, type RunState, type StatusLine } fr
 import { outcomeOf, submitted, tidyStatus, withLine } from './run-state.ts'
 
 export type Run = ExtractionRecord & Stored
-export type NewRun = Pick<ExtractionRecord, 'target' | 'extractor' | 'queue' | 'user' | 'trigger' | 'chain'>
+export type NewRun = Pick<ExtractionRecord, 'target' | 'extractor' | 'queue' | 'user' | 'trigger' | 'chain' | 'keysUntil'>
 
 const newestFirst = { by: 'start', order: 'descending' } as const
 
@@ -38,7 +37,7 @@ export class StoredExtractions {
     return this.#documents.get(extractions, id)
   }
 
-  /** The newest runs on a thing, newest first; a thousand unless said. */
+  /** The newest runs on a thing, newest first; a thousand by default. */
   of(target: { readonly id: string }, limit = 1000): Promise<Page<Run>> {
     return this.#documents.find(extractions, { using: 'byTarget', where: eq('target.id', target.id), sort: newestFirst, limit })
   }
@@ -97,7 +96,7 @@ export class StoredExtractions {
     await this.#add(id, { status, at: this.#clock.now().toISOString() })
   }
 
-  /** A failed run is to run anew. Nothing changes when there was news since `run` was read. */
+  /** A failed run is to run again. Nothing changes when there was news since `run` was read. */
   async reopened(run: Run): Promise<void> {
     const line = { status: submitted, at: this.#clock.now().toISOString() }
     await this.#write(run, [...run.lines, line].slice(-100))
@@ -123,11 +122,21 @@ export class StoredExtractions {
     }
   }
 
+  #endHeard({ state, end, endHeard }: Run, next: RunState): string | null {
+    if (next === 'open') return null
+    return state === 'open' ? this.#clock.now().toISOString() : (endHeard ?? end)
+  }
+
   async #write(run: Run, lines: readonly StatusLine[]): Promise<boolean> {
     const outcome = outcomeOf(lines)
     const isOver = outcome.state !== 'open' && outcome.state !== run.state
     const news = event('extraction.status', { kind: 'job', id: run.id }, { target: run.target, extractor: run.extractor })
-    const change = { update: run.id, in: extractions, where: eq('revision', run.revision), set: { ...outcome, lines } } as const
+    const change = {
+      update: run.id,
+      in: extractions,
+      where: eq('revision', run.revision),
+      set: { ...outcome, lines, endHeard: this.#endHeard(run, outcome.state) },
+    } as const
     try {
       await this.#documents.commit(change, isOver ? [news] : [])
       return true
@@ -138,8 +147,5 @@ export class StoredExtractions {
   }
 }
 wire(StoredExtractions, DocumentStore, Clock)
-
-export const Extractions = port<StoredExtractions>('extractions.runs')
-
 /** A thing that runs are asked on. */
 export type Target = Ref & { readonly kind: 'file' | 'dataset' }

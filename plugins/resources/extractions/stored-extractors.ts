@@ -9,16 +9,18 @@ import {
   Forbidden,
   Ids,
   type NewEvent,
-  port,
   type Stored,
+  type s,
   Taken,
   wire,
 } from 'pounce/sdk'
 import { type ExtractorRecord, extractors } from './collections.ts'
-import type { Said } from './extractor-info.ts'
-import { Choices, type StoredChoices } from './stored-choices.ts'
-import { Labels, type StoredLabels } from './stored-labels.ts'
+import { Config, type config } from './config.ts'
+import { EnabledExtractors } from './enabled-extractors.ts'
+import { readExtractorInfo, type Said } from './extractor-info.ts'
+import { StoredLabels } from './stored-labels.ts'
 
+type Limits = Pick<s.Static<typeof config>, 'maxDocumentBytes' | 'maxPerOwner'>
 export type Extractor = ExtractorRecord & Stored
 
 /** Who registers: a person over HTTP, an extractor on the bus, or Pounce for one of its own. */
@@ -31,6 +33,7 @@ export interface Registrar {
 
 /** Bounds what a flood of made-up extractors can do. */
 const mostExtractors = 1000
+const pageSize = 20
 
 /** The queue of an extractor, which is also what tells it from others. */
 export const queueOf = (name: string, key: string | null | undefined): string => (key == null ? name : `private.${key}.${name}`)
@@ -42,13 +45,15 @@ export const mayUse = ({ key, permissions }: ExtractorRecord, user: string | und
 /** The extractors that are known. */
 export class StoredExtractors {
   #documents: DocumentStore
-  #choices: StoredChoices
+  #choices: EnabledExtractors
   #labels: StoredLabels
   #ids: Ids
   #clock: Clock
+  #limits: Limits
   #changes = 0
 
-  constructor(documents: DocumentStore, choices: StoredChoices, labels: StoredLabels, ids: Ids, clock: Clock) {
+  constructor(documents: DocumentStore, choices: EnabledExtractors, labels: StoredLabels, ids: Ids, clock: Clock, limits: Limits) {
+    this.#limits = limits
     this.#documents = documents
     this.#choices = choices
     this.#labels = labels
@@ -61,15 +66,20 @@ export class StoredExtractors {
     return this.#changes
   }
 
-  /** By name, at most 1,000, private ones included. */
-  async all(): Promise<readonly Extractor[]> {
-    const query = { using: 'byName', sort: { by: 'name', order: 'ascending' }, limit: mostExtractors } as const
-    return (await this.#documents.find(extractors, query)).items
+  /** By name, private ones included. Documents are large: no more than a page of them is in memory. */
+  async *all(): AsyncGenerator<Extractor> {
+    const query = { using: 'byName', sort: { by: 'name', order: 'ascending' }, limit: pageSize } as const
+    let page = await this.#documents.find(extractors, query)
+    yield* page.items
+    while (page.next) {
+      page = await this.#documents.find(extractors, { ...query, after: page.next })
+      yield* page.items
+    }
   }
 
   /** Those that somebody may know of, by name. */
-  async visibleTo(user: string | undefined): Promise<readonly Extractor[]> {
-    return (await this.all()).filter(extractor => mayUse(extractor, user))
+  async *visibleTo(user: string | undefined): AsyncGenerator<Extractor> {
+    for await (const extractor of this.all()) if (mayUse(extractor, user)) yield extractor
   }
 
   /** By queue: the name, or `private.<key>.<name>`. */
@@ -106,11 +116,24 @@ export class StoredExtractors {
     this.#changes++
   }
 
+  /** What an extractor says of itself; `Invalid` when that is wrong or too long. */
+  read(raw: unknown, key?: string): Said {
+    return readExtractorInfo(raw, this.#limits.maxDocumentBytes, key)
+  }
+
+  async #requireRoom({ via, user, isAdmin }: Registrar): Promise<void> {
+    if (via !== 'http' || isAdmin || user === undefined) return
+    const { maxPerOwner } = this.#limits
+    const own = await this.#documents.count(extractors, { using: 'byOwner', where: eq('owner', user), upTo: maxPerOwner })
+    if (own >= maxPerOwner) throw new Conflict(`You have already registered ${own} extractors; an admin can delete some, or register more`)
+  }
+
   async #insert(said: Said, by: Registrar): Promise<string> {
     const { info, key } = said
     const isBuiltIn = by.via === 'builtIn'
+    await this.#requireRoom(by)
     if ((await this.#documents.count(extractors, { using: 'byName', upTo: mostExtractors })) >= mostExtractors) {
-      throw new Conflict(`No more than ${mostExtractors} extractors can be known; an admin can remove some`)
+      throw new Conflict(`Maximum of ${mostExtractors} extractors reached; an admin can delete some`)
     }
     // Enabled first: a crash in between leaves an extractor that is new at the next start.
     if (isBuiltIn) await this.#choices.enable(info.name)
@@ -141,10 +164,7 @@ export class StoredExtractors {
     return this.#clock.now().toISOString()
   }
 }
-wire(StoredExtractors, DocumentStore, Choices, Labels, Ids, Clock)
-
-export const KnownExtractors = port<StoredExtractors>('extractions.extractors')
-
+wire(StoredExtractors, DocumentStore, EnabledExtractors, StoredLabels, Ids, Clock, Config)
 const registered = (id: string, { info }: Said, { via, user }: Registrar): NewEvent =>
   event('extractor.registered', { kind: 'extractor', id }, { name: info.name }, via === 'http' ? user : undefined)
 
@@ -157,5 +177,5 @@ const requireOwn = (known: Extractor, { via, user, isAdmin }: Registrar): void =
   const isOwn = known.owner !== null && known.owner === user
   const mayChange = via === 'bus' ? known.key === null || isOwn : isAdmin || isOwn
   if (known.isBuiltIn ? isAdmin && via === 'http' : mayChange) return
-  throw new Forbidden(`The extractor ${known.name} was registered by somebody else, who alone can change it`)
+  throw new Forbidden(`The extractor ${known.name} was registered by another user, who alone can change it`)
 }

@@ -1,4 +1,4 @@
-import { CommitConflict, Conflict, DocumentStore, eq, Ids, NotFound, port, type Stored, Taken, wire } from 'pounce/sdk'
+import { CommitConflict, Conflict, DocumentStore, eq, Ids, NotFound, type Stored, Taken, wire } from 'pounce/sdk'
 import { type LabelRecord, labels } from './collections.ts'
 
 export type Label = LabelRecord & Stored
@@ -23,7 +23,7 @@ export class StoredLabels {
   /** `Conflict` when the name is in use. */
   async create(label: LabelRecord): Promise<Label> {
     if ((await this.#documents.count(labels, { using: 'byName', upTo: mostLabels })) >= mostLabels) {
-      throw new Conflict(`No more than ${mostLabels} labels can be kept; remove some`)
+      throw new Conflict(`Maximum of ${mostLabels} labels reached; delete some`)
     }
     return named(label.name, this.#documents.commit({ insert: { id: this.#ids.next(), ...label }, into: labels }))
   }
@@ -63,13 +63,10 @@ export class StoredLabels {
   }
 }
 wire(StoredLabels, DocumentStore, Ids)
-
-export const Labels = port<StoredLabels>('extractions.labels')
-
 const named = async (name: string, commit: Promise<Label>): Promise<Label> => {
   try {
     return await commit
   } catch (error) {
-    throw error instanceof Taken ? new Conflict(`There is a label ${name} already`, { cause: error }) : error
+    throw error instanceof Taken ? new Conflict(`Label ${name} already exists`, { cause: error }) : error
   }
 }

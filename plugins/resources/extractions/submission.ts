@@ -6,20 +6,21 @@ import {
   Files,
   Ids,
   Invalid,
+  isUsable,
   type Job,
   Log,
   NotFound,
-  port,
+  requireUsable,
   type Stored,
   wire,
 } from 'pounce/sdk'
-import { type Asking, AskingRuns, type Order } from './asking.ts'
-import { AllTransports, type Carriers } from './carriers.ts'
 import type { Trigger } from './collections.ts'
+import { JobFactory, type Order } from './job-factory.ts'
 import { datasetSubmitted, fileSubmitted } from './job-message.ts'
 import { cancelWords } from './run-state.ts'
-import { Extractions, type Run, type StoredExtractions, type Target } from './stored-extractions.ts'
-import { type Extractor, KnownExtractors, mayUse, type StoredExtractors } from './stored-extractors.ts'
+import { type Run, StoredExtractions, type Target } from './stored-extractions.ts'
+import { type Extractor, mayUse, StoredExtractors } from './stored-extractors.ts'
+import { TransportRouter } from './transport-router.ts'
 
 /** As long as v1 looks for a message. */
 const cancelPatienceMs = 500
@@ -32,30 +33,35 @@ export interface Wish {
   readonly extractor: string | undefined
   readonly parameters: Readonly<Record<string, unknown>>
   readonly user: string | undefined
+  /** As in `Order`. */
+  readonly keysUntil?: Date | undefined
 }
 
+/** A file has its bytes before it has a record: CREATED says only that the jobs of its upload are not submitted yet. */
+const isReady = ({ status }: File): boolean => status === 'PROCESSED' || status === 'CREATED'
+
 const requireReady = (file: File): void => {
-  if (file.status === 'PROCESSED') return
+  if (isReady(file)) return
   const message = 'File is not ready. Please wait and try again.'
   throw new Conflict(message, { details: { msg: message } })
 }
 
 /** Asks extractors to run because somebody says so, and takes that back. */
 export class Submission {
-  #asking: Asking
+  #asking: JobFactory
   #extractions: StoredExtractions
   #extractors: StoredExtractors
   #files: Files
-  #carriers: Carriers
+  #carriers: TransportRouter
   #ids: Ids
   #log: Log
 
   constructor(
-    asking: Asking,
+    asking: JobFactory,
     extractions: StoredExtractions,
     extractors: StoredExtractors,
     files: Files,
-    carriers: Carriers,
+    carriers: TransportRouter,
     ids: Ids,
     log: Log,
   ) {
@@ -68,16 +74,18 @@ export class Submission {
     this.#log = log
   }
 
-  /** Resolves to the job's id. `Conflict` until what the upload asked for is done. */
+  /** Resolves to the job's id. `Conflict` for an archived file, and for one that waits for its scan. */
   async ofFile(file: File, wish: Wish): Promise<string> {
+    requireUsable(file)
     requireReady(file)
     return this.#ask(this.fileOrder(file, await this.usable(wish), wish, 'manual'))
   }
 
   async ofDataset(dataset: DatasetRecord & Stored, wish: Wish): Promise<string> {
     const { identity: queue, name: extractor } = await this.usable(wish)
-    const { parameters, user } = wish
+    const { parameters, user, keysUntil } = wish
     return this.#ask({
+      keysUntil,
       id: this.#ids.next(),
       queue,
       extractor,
@@ -93,7 +101,7 @@ export class Submission {
   async ofSelected(dataset: string, files: readonly string[], wish: Wish): Promise<Readonly<Record<string, string>>> {
     const extractor = await this.usable(wish)
     const known = [...(await this.#files.getMany(files)).values()]
-    const ready = known.filter(({ status, places }) => status === 'PROCESSED' && places.some(place => place.dataset === dataset))
+    const ready = known.filter(file => isUsable(file) && isReady(file) && file.places.some(place => place.dataset === dataset))
     const orders = ready.map(file => this.fileOrder(file, extractor, wish, 'manual', dataset))
     await this.send(orders)
     return Object.fromEntries(orders.map(({ id, target }) => [target.id, id]))
@@ -101,17 +109,18 @@ export class Submission {
 
   /** The extractor somebody names, when it is known and theirs to use. */
   async usable({ extractor, user }: Wish): Promise<Extractor> {
-    if (extractor === undefined) throw new Invalid('extractor is missing: name the extractor to run, as listed at /api/extractors')
+    if (extractor === undefined) throw new Invalid('extractor is missing: an extractor listed at /api/extractors')
     const known = await this.#extractors.behind(extractor)
     if (known && mayUse(known, user)) return known
-    throw new Invalid(`There is no extractor named ${extractor}: /api/extractors lists those that are known`, {
+    throw new Invalid(`Unknown extractor ${extractor}: see /api/extractors`, {
       details: { request: 'unknown extractor' },
     })
   }
 
   fileOrder(file: File, { identity: queue, name }: Extractor, wish: Wish, trigger: Trigger, dataset = file.places[0]?.dataset): Order {
-    const { parameters, user } = wish
+    const { parameters, user, keysUntil } = wish
     return {
+      keysUntil,
       id: this.#ids.next(),
       queue,
       extractor: name,
@@ -151,19 +160,19 @@ export class Submission {
     }
     const run = await this.#runOn(target, id)
     if (run.queue !== extractor && run.extractor !== extractor) {
-      throw new Invalid(`This run is one of ${run.extractor}, not of ${extractor}`)
+      throw new Invalid(`This extraction is of ${run.extractor}, not of ${extractor}`)
     }
     if (run.state !== 'open') return
     await this.#extractions.noted(run.id, cancelWords.requested)
     await Promise.race([this.#takeBack(run), pause(cancelPatienceMs, undefined, { ref: false })])
   }
 
-  /** Has a run that failed and was put aside run anew. */
+  /** Has a run that failed and was dead-lettered run again. */
   async rerun(id: string): Promise<void> {
     const run = await this.#extractions.get(id)
     if (!run) throw new NotFound('extraction')
     if (run.state !== 'failed' || !(await this.#carriers.revive(id))) {
-      throw new Conflict('No job is put aside under this id: only one that failed and is still kept can run again')
+      throw new Conflict('No dead letter with this job id: only a failed job that is still stored can be rerun')
     }
     await this.#extractions.reopened(run)
   }
@@ -186,7 +195,7 @@ export class Submission {
       const isGone = outcome === 'cancelled' || (outcome === 'unknown' && !this.#carriers.isOnBus(queue))
       await this.#extractions.noted(id, isGone ? cancelWords.success : cancelWords.failed)
     } catch (error) {
-      this.#log.warn('a run could not be taken back', { job: id, error })
+      this.#log.warn('failed to cancel an extraction', { job: id, error })
       await this.#giveUp(id, cancelWords.failed)
     }
   }
@@ -195,10 +204,8 @@ export class Submission {
     try {
       await this.#extractions.noted(id, status)
     } catch (error) {
-      this.#log.warn('what came of a run could not be noted', { job: id, status, error })
+      this.#log.warn('failed to record the result of an extraction', { job: id, status, error })
     }
   }
 }
-wire(Submission, AskingRuns, Extractions, KnownExtractors, Files, AllTransports, Ids, Log)
-
-export const Submissions = port<Submission>('extractions.submissions')
+wire(Submission, JobFactory, StoredExtractions, StoredExtractors, Files, TransportRouter, Ids, Log)

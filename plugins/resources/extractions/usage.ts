@@ -1,6 +1,6 @@
-import { Clock, port, wire } from 'pounce/sdk'
+import { Clock, wire } from 'pounce/sdk'
 import type { Run } from './stored-extractions.ts'
-import { Extractions, type StoredExtractions } from './stored-extractions.ts'
+import { StoredExtractions } from './stored-extractions.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
 const fewNewest = 10
@@ -61,6 +61,4 @@ export class ExtractorUsage {
     }
   }
 }
-wire(ExtractorUsage, Extractions, Clock)
-
-export const UsageOfExtractors = port<ExtractorUsage>('extractions.usage')
+wire(ExtractorUsage, StoredExtractions, Clock)

@@ -1,5 +1,5 @@
-import { type Caller, type FileRecord, Files, Log, Policy, port, type Stored, s, wire } from 'pounce/sdk'
-import { FileRemoval, type Removal } from './removal.ts'
+import { type Caller, type FileRecord, Files, Log, Policy, type Stored, s, wire } from 'pounce/sdk'
+import { FileRemoval } from './file-removal.ts'
 
 /** What became of each file that was to be deleted. */
 export interface BulkRemoved {
@@ -14,10 +14,10 @@ type Outcome = keyof BulkRemoved
 export class BulkRemoval {
   #files: Files
   #policy: Policy
-  #removal: Removal
+  #removal: FileRemoval
   #log: Log
 
-  constructor(files: Files, policy: Policy, removal: Removal, log: Log) {
+  constructor(files: Files, policy: Policy, removal: FileRemoval, log: Log) {
     this.#files = files
     this.#policy = policy
     this.#removal = removal
@@ -47,11 +47,9 @@ export class BulkRemoval {
       await this.#removal.remove(file, caller.user?.id)
       return 'deleted'
     } catch (error) {
-      this.#log.warn('one of many files could not be deleted', { file: file.id, error })
+      this.#log.warn('failed to delete one of several files', { file: file.id, error })
       return 'error deleting'
     }
   }
 }
 wire(BulkRemoval, Files, Policy, FileRemoval, Log)
-
-export const FileBulkRemoval = port<BulkRemoval>('files.bulk-removal')

@@ -1,6 +1,7 @@
 import {
   type Clock,
   CommitConflict,
+  type Contributions,
   type DocumentStore,
   event,
   type FileCopy,
@@ -8,16 +9,18 @@ import {
   type Ids,
   type NewEvent,
   noStatistics,
+  type StorageQuota,
   type Stored,
 } from 'pounce/sdk'
 import { files } from './collection.ts'
-import type { Removal } from './removal.ts'
+import type { FileRemoval } from './file-removal.ts'
 
 type File = FileRecord & Stored
 
 interface Tools {
   readonly documents: DocumentStore
-  readonly removal: Removal
+  readonly removal: FileRemoval
+  readonly quotas: Contributions<StorageQuota>
   readonly ids: Ids
   readonly clock: Clock
 }
@@ -27,18 +30,23 @@ interface Tools {
  * copy is durable: while it is there, whoever looked for owners of the bytes has found one at any time. The copy of one that has gone goes too.
  */
 export const copyFiles = async (
-  { documents, removal, ids, clock }: Tools,
+  { documents, removal, quotas, ids, clock }: Tools,
   originals: readonly File[],
   { author, placesOf }: FileCopy,
 ): Promise<ReadonlyMap<string, string>> => {
   const now = clock.now().toISOString()
   const made = originals.map(original => ({ original, id: ids.next() }))
+  const datasets = [...new Set(originals.flatMap(original => placesOf(original).map(({ dataset }) => dataset)))]
+  const sizes = made.map(({ original: { sizeBytes }, id }) => ({ id, sizeBytes }))
+  for (const quota of quotas.all()) await quota.reserve({ author, datasets }, sizes)
   const done = await documents.commitEach(
     made.map(({ original, id }) => ({
       change: { insert: { id, ...copyOf(original), author, created: now, places: placesOf(original) }, into: files },
       events: eventsOf(id, original, author),
     })),
   )
+  const notMade = made.filter((_, at) => done[at]?.ok === false).map(({ id }) => id)
+  if (notMade.length > 0) for (const quota of quotas.all()) await quota.release(notMade)
   const failed = done.find(result => !result.ok)
   if (failed && !failed.ok) throw failed.error
   const left = await documents.getMany(
@@ -55,12 +63,13 @@ export const copyFiles = async (
 }
 
 const copyOf = (original: File): Omit<FileRecord, 'author' | 'created' | 'places'> => {
-  const { name, originalName, description, contentType, sizeBytes, sha256, blob, status, thumbnail, showPreviews, license, tags } = original
+  const { name, originalName, description, contentType, sizeBytes, sha256, blob, status, thumbnail, showPreviews, license, tags, scan } =
+    original
   return {
     ...{ name, originalName, description, contentType, sizeBytes, sha256, blob, thumbnail, showPreviews, license, tags },
+    ...(scan ? { scan: { ...scan, extract: false } } : {}),
     status: status === 'ARCHIVED' ? 'ARCHIVED' : 'PROCESSED',
     statistics: noStatistics,
-    pendingJobs: [],
     untold: { extract: false, key: null },
   }
 }

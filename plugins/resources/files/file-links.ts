@@ -1,90 +1,200 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import {
+  type After,
   type AnyEvent,
+  and,
   type BatchHandler,
   type Caller,
   Clock,
+  CommitConflict,
+  type CredentialRef,
+  CredentialRefs,
   collection,
   DocumentStore,
+  eq,
+  event,
   type FileRecord,
   Files,
   Forbidden,
   isIn,
+  Log,
+  type NewEvent,
+  type Page,
   Policy,
-  port,
   range,
   removeFound,
   type Stored,
-  signedIn,
+  type StoredEvent,
   type Time,
-  Users,
   wire,
 } from 'pounce/sdk'
+import { Config, type Settings } from './stored-files.ts'
 
-/** A link by which anybody can download a file for a while. Like a key it is known by its hash only, which is the record's id. */
+/** A link by which anybody can download a file for a while. Like a key it is known by its hash only, with whose start its id begins. */
 interface LinkRecord {
   readonly file: string
   readonly maker: string
   readonly created: Time
   readonly expires: Time
+  /** Absent from links of versions that did not bind them to a credential: they open nothing. */
+  readonly hash?: string
+  readonly credential?: CredentialRef
+  /** Accurate to a minute. */
+  readonly lastUsed?: Time | null
+  /** A digest of the address from which it was used last. */
+  readonly lastFrom?: string
 }
-export const fileLinks = collection<LinkRecord>('files.links', { byFile: { on: ['file'] }, byExpires: { on: ['expires'] } })
+export type FileLink = LinkRecord & Stored
+export const fileLinks = collection<LinkRecord>('files.links', {
+  byFile: { on: ['file'] },
+  byFileCreated: { on: ['file', 'created'] },
+  byMakerCreated: { on: ['maker', 'created'] },
+  byExpires: { on: ['expires'] },
+})
 
-const lifeMs = 7 * 86_400_000
-const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex')
+type Window = { readonly after?: After; readonly limit: number }
+/** Whose links, or to what. */
+export type LinksOf = { readonly maker: string } | { readonly file: string }
 
-/** Makes links to files and follows them. A link is good for as long as whoever made it could download and edit the file themselves. */
-export class Links implements BatchHandler {
-  #documents: DocumentStore
-  #files: Files
-  #users: Users
-  #policy: Policy
-  #clock: Clock
+const dayMs = 86_400_000
+const useEveryMs = 60_000
+const needed = ['EditFile', 'DownloadFiles'] as const
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+const isSame = (one: string, other: string): boolean => one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other))
+const newest = { by: 'created', order: 'descending' } as const
 
-  constructor(documents: DocumentStore, files: Files, users: Users, policy: Policy, clock: Clock) {
+const queryOf = (of: LinksOf) =>
+  'maker' in of
+    ? ({ using: 'byMakerCreated', where: eq('maker', of.maker) } as const)
+    : ({ using: 'byFileCreated', where: eq('file', of.file) } as const)
+
+const revoked = ({ id, file, maker }: FileLink, actor: string | undefined): NewEvent =>
+  event('file.link-revoked', { kind: 'file', id: file }, { link: id, maker }, actor)
+
+/** Links to files. A link has the rights of the credential that made it, as they are when it is followed, and ends with it. */
+export class FileLinks implements BatchHandler {
+  readonly #lifeMs: number
+  readonly #documents: DocumentStore
+  readonly #files: Files
+  readonly #credentials: CredentialRefs
+  readonly #policy: Policy
+  readonly #clock: Clock
+  readonly #log: Log
+
+  constructor(
+    { linkDays }: Settings,
+    documents: DocumentStore,
+    files: Files,
+    credentials: CredentialRefs,
+    policy: Policy,
+    clock: Clock,
+    log: Log,
+  ) {
+    this.#lifeMs = linkDays * dayMs
     this.#documents = documents
     this.#files = files
-    this.#users = users
+    this.#credentials = credentials
     this.#policy = policy
     this.#clock = clock
+    this.#log = log
   }
 
-  /** The token is told once and kept nowhere. `Forbidden` for keys of extractors: a link would outlive them. */
-  async make(caller: Caller, file: string): Promise<{ readonly token: string; readonly expires: Date }> {
-    if (caller.scope === 'extraction') throw new Forbidden('The key of an extractor makes no links')
+  /** The token is told once and kept nowhere. `Forbidden` for keys of extractors. */
+  async make(caller: Caller, file: string): Promise<{ readonly id: string; readonly token: string; readonly expires: Date }> {
+    if (caller.scope === 'extraction') throw new Forbidden('The key of an extractor cannot create links')
+    const credential = await this.#credentials.of(caller)
     const now = this.#clock.now()
-    const [token, expires] = [randomBytes(24).toString('base64url'), new Date(now.getTime() + lifeMs)]
-    const link = { file, maker: signedIn(caller).id, created: now.toISOString(), expires: expires.toISOString() }
-    await this.#documents.commit({ insert: { id: hashOf(token), ...link }, into: fileLinks })
-    return { token, expires }
+    const [token, expires] = [randomBytes(24).toString('base64url'), new Date(now.getTime() + this.#lifeMs)]
+    const hash = sha256(token)
+    const id = hash.slice(0, 24)
+    const [created, ends, maker] = [now.toISOString(), expires.toISOString(), credential.user]
+    const link: LinkRecord = { file, maker, created, expires: ends, hash, credential, lastUsed: null }
+    const made = event('file.link-created', { kind: 'file', id: file }, { link: id, expires: ends }, maker)
+    await this.#documents.commit({ insert: { id, ...link }, into: fileLinks }, [made])
+    return { id, token, expires }
   }
 
-  /** The file behind a link; undefined when there is none, it has ended, or its maker has lost the right. */
-  async follow(token: string): Promise<(FileRecord & Stored) | undefined> {
-    const link = await this.#documents.get(fileLinks, hashOf(token))
-    if (!link || link.expires <= this.#clock.now().toISOString()) return undefined
-    const [file, maker] = await Promise.all([this.#files.get(link.file), this.#users.get(link.maker)])
-    if (!file || !maker) return undefined
-    const caller = await this.#users.callerOf(maker)
-    const ref = { kind: 'file', id: file.id } as const
-    for (const permission of ['EditFile', 'DownloadFiles'] as const) {
-      if ((await this.#policy.canOn(caller, permission, ref)) !== 'yes') return undefined
+  /** Link and file behind a token; undefined when there is none, it has ended, or its maker could not download and edit the file now. */
+  async follow(token: string): Promise<{ readonly link: FileLink; readonly file: FileRecord & Stored } | undefined> {
+    const hash = sha256(token)
+    const link = await this.#documents.get(fileLinks, hash.slice(0, 24))
+    if (!link?.hash || !isSame(link.hash, hash)) return undefined
+    const caller = await this.#makerOf(link)
+    const file = caller && (await this.#files.get(link.file))
+    if (!caller || !file) return undefined
+    for (const permission of needed)
+      if ((await this.#policy.canOn(caller, permission, { kind: 'file', id: file.id })) !== 'yes') return undefined
+    return { link, file }
+  }
+
+  /** Notes a use. A note that fails is no reason to refuse the download. */
+  used({ id, file, maker, lastUsed, lastFrom }: FileLink, address: string): void {
+    const [now, from] = [this.#clock.now(), sha256(`${id}\n${address}`).slice(0, 16)]
+    const isNoted = from === lastFrom && lastUsed && now.getTime() - Date.parse(lastUsed) < useEveryMs
+    if (isNoted) return
+    const used = event('file.link-used', { kind: 'file', id: file }, { link: id, maker, address })
+    const update = { update: id, in: fileLinks, set: { lastUsed: now.toISOString(), lastFrom: from } }
+    this.#documents.commit(update, [used]).catch((error: unknown) => {
+      if (!(error instanceof CommitConflict)) this.#log.warn('failed to record the use of a link', { link: id, error })
+    })
+  }
+
+  /** Those that still open something, as far as that depends on their makers; the newest first. */
+  async list(of: LinksOf, window: Window): Promise<Page<FileLink>> {
+    const page = await this.#documents.find(fileLinks, { ...queryOf(of), sort: newest, ...window })
+    const open = await Promise.all(page.items.map(async link => ((await this.#makerOf(link)) ? [link] : [])))
+    return { ...page, items: open.flat() }
+  }
+
+  /** False when there is none of this id among those. */
+  async revoke(id: string, of: LinksOf, actor: string | undefined): Promise<boolean> {
+    const link = await this.#documents.get(fileLinks, id)
+    if (!link || !('maker' in of ? link.maker === of.maker : link.file === of.file)) return false
+    try {
+      await this.#documents.commit({ tombstone: id, in: fileLinks }, [revoked(link, actor)])
+      return true
+    } catch (error) {
+      if (error instanceof CommitConflict) return false
+      throw error
     }
-    return file
+  }
+
+  async revokeAll(of: LinksOf, actor: string | undefined, madeBy?: Time): Promise<void> {
+    const { using, where } = queryOf(of)
+    const older = madeBy === undefined ? where : and(where, range('created', { lte: madeBy }))
+    await removeFound(this.#documents, fileLinks, { using, where: older, events: link => [revoked(link, actor)] })
   }
 
   /** Links go with their files. */
   async handleAll(events: readonly AnyEvent[]): Promise<void> {
-    const gone = events.map(({ subject }) => subject.id)
-    await removeFound(this.#documents, fileLinks, { using: 'byFile', where: isIn('file', gone) })
+    const files = events.map(({ subject }) => subject.id)
+    await removeFound(this.#documents, fileLinks, { using: 'byFile', where: isIn('file', files) })
   }
 
-  /** Takes away what has ended. */
+  /** Removes those that have ended. */
   async run(): Promise<void> {
     const where = range('expires', { lt: this.#clock.now().toISOString() })
     await removeFound(this.#documents, fileLinks, { using: 'byExpires', where })
   }
-}
-wire(Links, DocumentStore, Files, Users, Policy, Clock)
 
-export const FileLinks = port<Links>('files.file-links')
+  async #makerOf({ credential, expires }: FileLink): Promise<Caller | undefined> {
+    if (!credential || expires <= this.#clock.now().toISOString()) return undefined
+    return this.#credentials.callerOf(credential)
+  }
+}
+wire(FileLinks, Config, DocumentStore, Files, CredentialRefs, Policy, Clock, Log)
+
+/** An account that was suspended, or has another password, leaves no links behind: they do not come back with it. */
+export class RevokeLinksOnUserUpdated {
+  readonly #links: FileLinks
+
+  constructor(links: FileLinks) {
+    this.#links = links
+  }
+
+  async handle({ subject: { id: maker }, actor, at, data: { fields, status } }: StoredEvent<'user.updated'>): Promise<void> {
+    const isOver = status === 'Inactive' || fields.includes('password') || fields.includes('keys')
+    if (isOver) await this.#links.revokeAll({ maker }, actor, at)
+  }
+}
+wire(RevokeLinksOnUserUpdated, FileLinks)

@@ -1,5 +1,5 @@
 import { type FileRecord, Files, Folders, type Place, type Stored, type StoredEvent, wire } from 'pounce/sdk'
-import { FileRemoval, type Removal } from './removal.ts'
+import { FileRemoval } from './file-removal.ts'
 
 type File = FileRecord & Stored
 
@@ -7,12 +7,12 @@ type File = FileRecord & Stored
 const batch = 100
 
 /** A dataset that goes takes the files with it that lie nowhere else. */
-export class LeaveDataset {
+export class DetachFilesOnDatasetRemoved {
   #files: Files
   #folders: Folders
-  #removal: Removal
+  #removal: FileRemoval
 
-  constructor(files: Files, folders: Folders, removal: Removal) {
+  constructor(files: Files, folders: Folders, removal: FileRemoval) {
     this.#files = files
     this.#folders = folders
     this.#removal = removal
@@ -37,14 +37,14 @@ export class LeaveDataset {
     await this.#removal.leaveAll(some, isInside, actor)
   }
 }
-wire(LeaveDataset, Files, Folders, FileRemoval)
+wire(DetachFilesOnDatasetRemoved, Files, Folders, FileRemoval)
 
 /** A folder that goes takes its files with it; those in folders below hear of their own folder. */
-export class LeaveFolder {
+export class DetachFilesOnFolderRemoved {
   #files: Files
-  #removal: Removal
+  #removal: FileRemoval
 
-  constructor(files: Files, removal: Removal) {
+  constructor(files: Files, removal: FileRemoval) {
     this.#files = files
     this.#removal = removal
   }
@@ -57,4 +57,4 @@ export class LeaveFolder {
     }
   }
 }
-wire(LeaveFolder, Files, FileRemoval)
+wire(DetachFilesOnFolderRemoved, Files, FileRemoval)

@@ -1,74 +1,94 @@
 import {
   BlobOwners,
+  Commands,
+  DamageReports,
   definePlugin,
   FileIntake,
   Files,
   on,
   onBatch,
+  PersonalDataSources,
   provide,
   ReportSources,
   RightsOf,
   Searchables,
   TreeBranches,
 } from 'pounce/sdk'
-import { BulkRemoval, FileBulkRemoval } from './bulk-removal.ts'
 import { files } from './collection.ts'
-import { Downloads, FileDownloads } from './downloads.ts'
+import { EnqueueImportedFiles } from './enqueue-imported-files.ts'
 import { FileBlobs } from './file-blobs.ts'
 import { FileBranch } from './file-branch.ts'
-import { FileLinks, fileLinks, Links } from './file-links.ts'
+import { DeleteDamageOnFileRemoved, damagedFiles, FileDamage } from './file-damage.ts'
+import { FileLinks, fileLinks, RevokeLinksOnUserUpdated } from './file-links.ts'
+import { NotifyAdminsOfArchivedFileRequest, NotifyAdminsOfDamage, NotifyOfQuarantine } from './file-notifications.ts'
+import { quarantinedFiles } from './file-quarantine.ts'
+import { FileRecorder } from './file-recorder.ts'
 import { FileRights } from './file-rights.ts'
-import { LeaveDataset, LeaveFolder } from './handlers.ts'
-import { FileListing, Listing } from './listing.ts'
-import { Members, SpaceMembers } from './members.ts'
-import { FollowFolder, SettlePlaces } from './place-changes.ts'
-import { FileRemoval, Removal } from './removal.ts'
+import { DetachFilesOnDatasetRemoved, DetachFilesOnFolderRemoved } from './handlers.ts'
+import { PersonalFiles, PersonalLinks } from './personal-data.ts'
+import { DetachRemovedPlaces, UpdatePlacesOnFolderMoved } from './place-changes.ts'
 import { FileSource } from './report-source.ts'
 import * as routes from './routes.ts'
 import * as bulkRoutes from './routes-bulk.ts'
 import * as followRoutes from './routes-follow.ts'
+import * as linkRoutes from './routes-links.ts'
+import * as quarantineRoutes from './routes-quarantine.ts'
 import * as sharingRoutes from './routes-sharing.ts'
 import * as uploadRoutes from './routes-upload.ts'
 import * as urlRoutes from './routes-upload-url.ts'
+import { DeleteQuarantineOnFileRemoved, RescanCommand, ScanNewFile } from './scan-files.ts'
+import { DamageDoctor, Scrub, ScrubCommand, scrubs } from './scrub.ts'
 import { SearchableFiles } from './searchable-files.ts'
 import { config, StoredFiles } from './stored-files.ts'
-import { TellAdmins } from './tell-admins.ts'
-import { TellImported } from './tell-imported.ts'
-import { Upload, Uploads } from './upload.ts'
-import { UrlUpload, UrlUploads } from './upload-by-url.ts'
-import { Intake } from './upload-intake.ts'
 
 export const plugin = definePlugin({
   id: 'resources.files',
-  summary: 'Files: bytes with a name, a type and a place in datasets and folders.',
+  summary: 'Files: contents with a name, a type and a place in datasets and folders.',
   config,
   provides: [
     provide(Files, StoredFiles),
-    provide(FileDownloads, Downloads),
-    provide(FileListing, Listing),
-    provide(FileRemoval, Removal),
-    provide(FileBulkRemoval, BulkRemoval),
-    provide(FileLinks, Links),
-    provide(Members, SpaceMembers),
-    provide(FileIntake, Intake),
-    provide(Uploads, Upload),
-    provide(UrlUploads, UrlUpload),
+    provide(DamageReports, FileDamage),
+    provide(Commands, ScrubCommand),
+    provide(Commands, DamageDoctor),
+    provide(Commands, RescanCommand),
+    provide(FileIntake, FileRecorder),
     provide(RightsOf, FileRights),
     provide(Searchables, SearchableFiles),
     provide(BlobOwners, FileBlobs),
     provide(TreeBranches, FileBranch),
     provide(ReportSources, FileSource),
+    provide(PersonalDataSources, PersonalFiles),
+    provide(PersonalDataSources, PersonalLinks),
   ],
-  routes: { ...routes, ...followRoutes, ...uploadRoutes, ...urlRoutes, ...bulkRoutes, ...sharingRoutes },
-  collections: [files, fileLinks],
+  routes: {
+    ...routes,
+    ...followRoutes,
+    ...uploadRoutes,
+    ...urlRoutes,
+    ...bulkRoutes,
+    ...sharingRoutes,
+    ...linkRoutes,
+    ...quarantineRoutes,
+  },
+  collections: [files, fileLinks, damagedFiles, scrubs, quarantinedFiles],
+  migrations: new URL('./migrations/', import.meta.url),
   handlers: [
-    on('dataset.removed', LeaveDataset),
-    on('folder.removed', LeaveFolder),
-    on('dataset.imported', TellImported),
-    on('folder.moved', FollowFolder),
-    on(['file.attached', 'file.moved'], SettlePlaces),
-    onBatch(['file.removed'], Links),
-    on('file.wanted-from-archive', TellAdmins),
+    on('dataset.removed', DetachFilesOnDatasetRemoved, 'leave-dataset'),
+    on('folder.removed', DetachFilesOnFolderRemoved, 'leave-folder'),
+    on('dataset.imported', EnqueueImportedFiles, 'tell-imported'),
+    on('folder.moved', UpdatePlacesOnFolderMoved, 'follow-folder'),
+    on(['file.attached', 'file.moved'], DetachRemovedPlaces, 'settle-places'),
+    onBatch(['file.removed'], FileLinks, 'links'),
+    on('user.updated', RevokeLinksOnUserUpdated, 'end-links'),
+    on('file.wanted-from-archive', NotifyAdminsOfArchivedFileRequest, 'tell-admins'),
+    on('file.damaged', NotifyAdminsOfDamage, 'tell-damage'),
+    onBatch(['file.removed'], DeleteDamageOnFileRemoved, 'forget-damage'),
+    on('file.scan-due', ScanNewFile, 'scan-new-file'),
+    on('file.quarantined', NotifyOfQuarantine, 'tell-quarantine'),
+    onBatch(['file.removed'], DeleteQuarantineOnFileRemoved, 'leave-quarantine'),
   ],
-  periodic: [{ name: 'ended-links', everyMs: 24 * 60 * 60 * 1000, task: Links }],
+  periodic: [
+    { name: 'ended-links', everyMs: 24 * 60 * 60 * 1000, task: FileLinks },
+    { name: 'scrub', everyMs: 60 * 60 * 1000, task: Scrub },
+  ],
 })

@@ -5,10 +5,8 @@ import {
   type FileRecord,
   fullNameOf,
   identityProviderOf,
-  nobodysPicture,
   Policy,
   personContext,
-  port,
   type Stored,
   s,
   type UserRecord,
@@ -17,22 +15,25 @@ import {
 } from 'pounce/sdk'
 
 /** A person with rights on a thing (reference, api-data §6b). */
-export const MemberJson = s.Object({
-  '@context': s.Record(s.String(), s.String()),
-  id: s.String(),
-  firstName: s.String(),
-  lastName: s.String(),
-  fullName: s.String(),
-  email: s.Union([s.String(), s.Null()], { description: 'Null for those who may not look at the account' }),
-  avatar: s.String(),
-  identityProvider: s.String(),
-})
+export const MemberJson = s.model(
+  'Member',
+  s.Object({
+    '@context': s.Record(s.String(), s.String()),
+    id: s.String(),
+    firstName: s.String(),
+    lastName: s.String(),
+    fullName: s.String(),
+    email: s.Union([s.String(), s.Null()], { description: 'Null for callers who may not view the account' }),
+    avatar: s.String(),
+    identityProvider: s.String(),
+  }),
+)
 type MemberJson = s.Static<typeof MemberJson>
 
 const pageSize = 200
 
 /** Lists the people in the spaces of files and datasets. */
-export class SpaceMembers {
+export class FileSpaceMembers {
   #users: Users
   #datasets: Datasets
   #policy: Policy
@@ -83,12 +84,10 @@ export class SpaceMembers {
     return some.map(user => {
       const { id, firstName, lastName } = user
       const isKnown = known.has(id)
-      const avatar = isKnown ? this.#users.avatarOf(user) : nobodysPicture
+      const avatar = this.#users.avatarOf(isKnown ? user : undefined)
       const shown = { id, firstName, lastName, fullName: fullNameOf(user), email: isKnown ? user.email : null, avatar }
       return { '@context': personContext, ...shown, identityProvider: identityProviderOf(user, isKnown) }
     })
   }
 }
-wire(SpaceMembers, Users, Datasets, Policy)
-
-export const Members = port<SpaceMembers>('files.members')
+wire(FileSpaceMembers, Users, Datasets, Policy)

@@ -61,7 +61,7 @@ const replace = async (
 }
 
 /** Files go where their folder goes: they are in the dataset that it is in. */
-export class FollowFolder {
+export class UpdatePlacesOnFolderMoved {
   #documents: DocumentStore
   #files: Files
   #folders: Folders
@@ -87,10 +87,10 @@ export class FollowFolder {
     } while (after)
   }
 }
-wire(FollowFolder, DocumentStore, Files, Folders)
+wire(UpdatePlacesOnFolderMoved, DocumentStore, Files, Folders)
 
 /** A place that went away at the moment when a file came there is no place of it. The file survives, if need be in no dataset. */
-export class SettlePlaces {
+export class DetachRemovedPlaces {
   #documents: DocumentStore
   #files: Files
   #folders: Folders
@@ -119,4 +119,4 @@ export class SettlePlaces {
     }
   }
 }
-wire(SettlePlaces, DocumentStore, Files, Folders, Datasets)
+wire(DetachRemovedPlaces, DocumentStore, Files, Folders, Datasets)

@@ -1,21 +1,24 @@
 import { Invalid, routesFor, s } from 'pounce/sdk'
-import { FileBulkRemoval } from './bulk-removal.ts'
+import { BulkRemoval } from './bulk-removal.ts'
 
-const route = routesFor('files', { removal: FileBulkRemoval })
+const route = routesFor('files', { removal: BulkRemoval })
 const ids = s.Array(s.String({ maxLength: 100 }), { minItems: 1, maxItems: 1000 })
 const outcome = {
-  200: s.Object({
-    deleted: s.Array(s.String()),
-    'not found': s.Array(s.String()),
-    'error deleting': s.Array(s.String()),
-    'no permission': s.Array(s.String()),
-  }),
+  200: s.model(
+    'FileRemoval',
+    s.Object({
+      deleted: s.Array(s.String()),
+      'not found': s.Array(s.String()),
+      'error deleting': s.Array(s.String()),
+      'no permission': s.Array(s.String()),
+    }),
+  ),
 }
 
 export const bulkRemoveFiles = route({
   method: 'POST',
   path: '/api/files/bulkRemove',
-  summary: 'Delete many files and say of each what became of it',
+  summary: 'Delete several files',
   permission: 'signedIn',
   limitedKeys: 'allowed',
   body: s.Object({ fileIds: ids }),
@@ -29,9 +32,8 @@ export const bulkRemoveFiles = route({
 export const bulkRemoveFilesByGet = route({
   method: 'GET',
   path: '/api/files/bulkRemove',
-  summary: 'Delete many files (old spelling)',
-  description:
-    'Only with a key or another credential that a program sends, never by the cookie of a browser. Ids joined by commas, or repeated.',
+  summary: 'Delete several files (old path)',
+  description: 'Only with a key or another explicit credential, never with a browser cookie. Ids separated by commas, or repeated.',
   permission: 'signedIn',
   limitedKeys: 'allowed',
   neverByCookie: true,
@@ -44,7 +46,7 @@ export const bulkRemoveFilesByGet = route({
       .flatMap(text => text.split(','))
       .map(id => id.trim())
       .filter(id => id !== '')
-    if (named.length === 0 || named.length > 1000) throw new Invalid('fileIds must name 1 to 1,000 files')
+    if (named.length === 0 || named.length > 1000) throw new Invalid('fileIds must have 1 to 1,000 ids')
     return { status: 200, body: await removal.remove(caller, named) }
   },
 })

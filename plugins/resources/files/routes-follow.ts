@@ -1,4 +1,4 @@
-import { FollowAnswer, follow, NotFound, one, Policy, Recommenders, routesFor, s, Users, unfollow } from 'pounce/sdk'
+import { FollowAnswer, follow, NotFound, Policy, Recommenders, ref, routesFor, s, Users, unfollow } from 'pounce/sdk'
 
 const route = routesFor('files', { users: Users, recommenders: Recommenders, policy: Policy })
 const params = s.Object({ id: s.id() })
@@ -9,7 +9,7 @@ export const followFile = route({
   path: '/api/files/:id/follow',
   summary: 'Follow a file',
   permission: 'signedIn',
-  also: [{ permission: 'ViewFile', of: one('file') }],
+  alsoRequires: [{ right: 'ViewFile', on: ref('file', 'id') }],
   params,
   responses: { 200: FollowAnswer },
   throws: [NotFound],
@@ -21,7 +21,7 @@ export const followFile = route({
 export const unfollowFile = route({
   method: 'POST',
   path: '/api/files/:id/unfollow',
-  summary: 'Stop following a file',
+  summary: 'Unfollow a file',
   permission: 'signedIn',
   params,
   responses: { 200: s.success() },

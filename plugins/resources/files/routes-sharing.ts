@@ -1,9 +1,7 @@
-import { type Bytes, event, Files, Forbidden, Installation, Invalid, LicenseBody, NotFound, one, routesFor, s, toLicense } from 'pounce/sdk'
-import { FileDownloads } from './downloads.ts'
-import { FileLinks } from './file-links.ts'
-import { MemberJson, Members } from './members.ts'
+import { event, Files, Invalid, LicenseBody, NotFound, ref, routesFor, s, toLicense } from 'pounce/sdk'
+import { FileSpaceMembers, MemberJson } from './members.ts'
 
-const needs = { files: Files, downloads: FileDownloads, links: FileLinks, members: Members, installation: Installation }
+const needs = { files: Files, members: FileSpaceMembers }
 const route = routesFor('files', needs)
 const onDataset = routesFor('datasets', needs)
 const params = s.Object({ id: s.id() })
@@ -11,11 +9,10 @@ const params = s.Object({ id: s.id() })
 export const licenseFile = route({
   method: 'POST',
   path: '/api/files/:id/license',
-  summary: 'Say under which license a file is',
+  summary: 'Set the license of a file',
   description:
-    'Short texts such as `by-nc-sa` are written out. A license that lets everybody download does so for all who may look at the file.',
-  permission: 'EditLicense',
-  of: one('file'),
+    'Short names such as `by-nc-sa` are expanded. A license that allows everyone to download applies to all who may view the file.',
+  permission: { right: 'EditLicense', on: ref('file', 'id') },
   params,
   body: LicenseBody,
   responses: { 200: s.success() },
@@ -30,10 +27,9 @@ export const licenseFile = route({
 export const listFileUsers = route({
   method: 'GET',
   path: '/api/files/:id/users',
-  summary: 'The people in the spaces of a file',
-  description: 'Members of the spaces that its datasets are in, each once; an empty list when there are none.',
-  permission: 'ViewFile',
-  of: one('file'),
+  summary: "List the members of a file's spaces",
+  description: 'Members of the spaces of its datasets, each once; an empty list if there are none.',
+  permission: { right: 'ViewFile', on: ref('file', 'id') },
   params,
   responses: { 200: s.rows(MemberJson) },
   throws: [NotFound],
@@ -47,51 +43,13 @@ export const listFileUsers = route({
 export const listDatasetUsers = onDataset({
   method: 'GET',
   path: '/api/datasets/:id/users',
-  summary: 'The people in the spaces of a dataset',
-  description: 'Each once; an empty list when there are none.',
-  permission: 'ViewDataset',
-  of: one('dataset'),
+  summary: "List the members of a dataset's spaces",
+  description: 'Each once; an empty list if there are none.',
+  permission: { right: 'ViewDataset', on: ref('dataset', 'id') },
   params,
   responses: { 200: s.rows(MemberJson) },
   throws: [NotFound],
   async handle({ params, caller }, { members }) {
     return { status: 200, body: members.ofDatasets(caller, [params.id]) }
-  },
-})
-
-export const createFileLink = route({
-  method: 'POST',
-  path: '/files/:id/links',
-  summary: 'Make a link by which anybody can download a file for seven days',
-  description: 'It ends sooner with the file, and with the right of whoever made it to edit and download the file. It is shown this once.',
-  permission: 'EditFile',
-  of: one('file'),
-  also: [{ permission: 'DownloadFiles', of: one('file') }],
-  params,
-  responses: { 200: s.Object({ link: s.String(), expire: s.v1Date() }) },
-  throws: [NotFound, Forbidden],
-  async handle({ params, caller }, { links, installation }) {
-    const { token, expires } = await links.make(caller, params.id)
-    return { status: 200, body: { link: `${installation.baseUrl}/files/links/${token}`, expire: s.toV1Date(expires) } }
-  },
-})
-
-export const getFileByLink = route({
-  method: 'GET',
-  path: '/files/links/:link',
-  summary: "A file's bytes, by a link that somebody made",
-  permission: 'anyone',
-  ignoresCredentials: true,
-  params: s.Object({ link: s.String({ maxLength: 200 }) }),
-  responses: { 200: s.bytes<Bytes>() },
-  throws: [NotFound],
-  effects: 'counts the download',
-  answersHead: true,
-  async handle({ params, isHead, headers }, { links, downloads }) {
-    const file = await links.follow(params.link)
-    if (!file) throw new NotFound('link')
-    const isWhole = headers.range === undefined
-    if (!isHead) downloads.count(file, undefined, { isTracked: isWhole || headers.range?.startsWith('bytes=0-') === true, isWhole })
-    return { status: 200, body: downloads.bytesOf(file) }
   },
 })

@@ -1,33 +1,36 @@
-import { Forbidden, Invalid, NotFound, one, routesFor, s, Unreachable } from 'pounce/sdk'
+import { Forbidden, Invalid, NotFound, ref, routesFor, s, Unreachable } from 'pounce/sdk'
 import { FileItem, toFileItem } from './file-json.ts'
-import { type Outcome, UrlUploads } from './upload-by-url.ts'
+import { type Outcome, UrlUpload } from './upload-by-url.ts'
 
-const needs = { urls: UrlUploads }
+const needs = { urls: UrlUpload }
 const onDataset = routesFor('datasets', needs)
 const onExtraction = routesFor('extractions', needs)
 
 const address = s.Optional(s.String({ maxLength: 4000 }))
-const Source = s.Object({
-  fileurl: s.Optional(s.String({ maxLength: 4000, description: 'http or https. `weburl` and `url` say the same, in this order' })),
-  weburl: address,
-  url: address,
-  path: s.Optional(s.String({ maxLength: 4000, description: 'A file in a folder of the server, instead of an address' })),
-  md: s.Optional(s.json()),
-  metadata: s.Optional(s.json()),
-})
+const Source = s.model(
+  'UploadSource',
+  s.Object({
+    fileurl: s.Optional(s.String({ maxLength: 4000, description: 'http or https URL. `weburl` and `url` are synonyms, in this order' })),
+    weburl: address,
+    url: address,
+    path: s.Optional(s.String({ maxLength: 4000, description: 'Path of a file in a server folder, instead of a URL' })),
+    md: s.Optional(s.json()),
+    metadata: s.Optional(s.json()),
+  }),
+)
 const Sources = s.Union([Source, s.Array(Source, { maxItems: 1000 })])
 
-const Failure = s.Object({ url: s.String(), code: s.String(), message: s.String() })
+const Failure = s.model('UploadFailure', s.Object({ url: s.String(), code: s.String(), message: s.String() }))
 const result = s.Union([s.Object({ id: s.String() }), s.Object({ ids: s.Array(FileItem), failed: s.Optional(s.Array(Failure)) })], {
   description:
-    'One address: the id of its file. Several: a description of each file, and in `failed` each address of which none was made, with the reason.',
+    'One URL: the id of its file. Several: a description of each file, and in `failed` each URL without a file, with the reason.',
 })
 
 const about =
-  'Only public http and https addresses are fetched, unless the configuration lists others (`outbound.allow`), and each redirect is checked again. ' +
-  'An address that is away, too slow or answers with anything but 200 is a 422 with the code `unreachable-source`: the request is right and so is ' +
-  'this server, but what it names cannot be had. One that may not be asked is 403. Of several addresses those that can be had become files; ' +
-  'the request fails, with the first reason, only when none can.'
+  'Only public http and https URLs are fetched, unless the configuration allows others (`outbound.allow`); redirects are checked too. ' +
+  'A URL that is unreachable, times out or does not answer 200 gives 422 with the code `unreachable-source`. ' +
+  'A URL that is not allowed gives 403. Of several URLs, those that can be fetched become files; ' +
+  'the request fails, with the first reason, only if none can.'
 
 const answer = (outcomes: readonly Outcome[]) => {
   const files = outcomes.flatMap(outcome => ('file' in outcome ? [outcome.file] : []))
@@ -42,13 +45,14 @@ const answer = (outcomes: readonly Outcome[]) => {
 export const uploadUrlsToDataset = onDataset({
   method: 'POST',
   path: '/api/datasets/:id/urls',
-  summary: 'Have files fetched from addresses into a dataset',
-  description: `Each file gets its address as metadata (\`source\`), besides what \`md\` or \`metadata\` holds. ${about}`,
-  permission: 'AddResourceToDataset',
-  of: one('dataset'),
+  summary: 'Add files to a dataset from URLs',
+  description: `Each file gets its URL as metadata (\`source\`), in addition to \`md\` or \`metadata\`. ${about}`,
+  permission: { right: 'AddResourceToDataset', on: ref('dataset', 'id') },
+  cost: 'fetch',
   params: s.Object({ id: s.id() }),
   body: Sources,
   maxBodyBytes: 10 * 1024 * 1024,
+  isLong: true,
   responses: { 200: result },
   throws: [Invalid, Forbidden, NotFound, Unreachable],
   async handle({ params, body, caller, signal }, { urls }) {
@@ -60,10 +64,12 @@ export const uploadUrlsToDataset = onDataset({
 export const uploadByUrl = onExtraction({
   method: 'POST',
   path: '/api/extractions/upload_url',
-  summary: 'Have a file fetched from an address',
-  description: `It lies in no dataset, and only you see it until it is attached to one. ${about}`,
-  permission: 'AddFile',
+  summary: 'Upload a file from a URL',
+  description: `The file is in no dataset, and only you can see it until it is attached to one. ${about}`,
+  permission: { right: 'AddFile', unscoped: "The file is new, in no dataset, and its uploader's alone." },
+  cost: 'fetch',
   body: Sources,
+  isLong: true,
   responses: { 200: result },
   throws: [Invalid, Forbidden, Unreachable],
   async handle({ body, caller, signal }, { urls }) {

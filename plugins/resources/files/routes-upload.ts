@@ -1,18 +1,18 @@
-import { type Caller, type FileRecord, multipart, one, type Parts, routesFor, type Stored, s } from 'pounce/sdk'
+import { type FileRecord, multipart, type Parts, type Request, ref, routesFor, type Stored, s } from 'pounce/sdk'
 import { FileItem, toFileItem } from './file-json.ts'
-import { type Upload, type UploadOptions, Uploads } from './upload.ts'
+import { Upload, type UploadOptions } from './upload.ts'
 
-const route = routesFor('files', { uploads: Uploads })
+const route = routesFor('files', { uploads: Upload })
 
 const body = multipart(
-  'One or more file parts under any field name. A text field named like a file (or like its part, with an `@context`) that holds a JSON object becomes metadata of that file. ' +
-    'A text field `file` with `{"path": …, "md": {…}, "dataset": id}` takes a file from a folder of the server (`blobs.in-place.folders`) where it lies. ' +
-    'A text field `multiple` that is `true` keeps the files out of the feed: the client tells of them by `addFileEvent`.',
+  'One or more file parts under any field name. A text field with the name of a file (or of its part, with an `@context`) and a JSON object as value becomes metadata of that file. ' +
+    'A text field `file` with `{"path": …, "md": {…}, "dataset": id}` registers a file of a server folder (`blobs.in-place.folders`) in place. ' +
+    'A text field `multiple` that is `true` omits the files from the activity feed: the client reports them by `addFileEvent`.',
 )
 const options = {
   showPreviews: s.Union([s.Literal('DatasetLevel'), s.Literal('FileLevel'), s.Literal('None')], { default: 'DatasetLevel' }),
-  originalZipFile: s.String({ default: '', maxLength: 500, description: 'Taken for Clowder 1.x clients; without effect, as there' }),
-  flags: s.String({ default: '', maxLength: 500, description: 'Taken for Clowder 1.x clients; without effect, as there' }),
+  originalZipFile: s.String({ default: '', maxLength: 500, description: 'Accepted for Clowder 1.x clients; no effect, as there' }),
+  flags: s.String({ default: '', maxLength: 500, description: 'Accepted for Clowder 1.x clients; no effect, as there' }),
 }
 const inDataset = { ...options, extract: s.flag(true), folder_id: s.Optional(s.id()) }
 const result = s.Union([s.Object({ id: s.String() }), s.Object({ ids: s.Array(FileItem) })], {
@@ -24,20 +24,21 @@ const answer = (files: readonly (FileRecord & Stored)[]) => {
   return { status: 200 as const, body: first && files.length === 1 ? { id: first.id } : { ids: files.map(toFileItem) } }
 }
 
-type Asked = { readonly body: Parts; readonly caller: Caller; readonly signal: AbortSignal }
+type Asked = Pick<Request<undefined, undefined, undefined>, 'caller' | 'signal' | 'headers'> & { readonly body: Parts }
 
-const take = async (uploads: Upload, { body: parts, caller, signal }: Asked, asked: UploadOptions) =>
-  answer(await uploads.take(parts, caller, asked, signal))
+const take = async (uploads: Upload, { body: parts, caller, signal, headers }: Asked, asked: UploadOptions) => {
+  const bodyBytes = Number(headers['content-length'] ?? 0)
+  return answer(await uploads.take(parts, caller, { ...asked, bodyBytes }, signal))
+}
 
 export const uploadToDataset = route({
   method: 'POST',
   path: '/api/uploadToDataset/:id',
   summary: 'Upload files to a dataset',
   description:
-    'Answers when bytes and records are durable; all files are taken or none. Extractors that match are asked unless `extract=false`. ' +
-    'A file without a type of its own is known by its ending; a ZIP archive is named after what is in it (`multi/files-zipped`, `model/obj-zipped` …).',
-  permission: 'AddResourceToDataset',
-  of: one('dataset'),
+    'The response is sent when bytes and records are durable; either all files are stored or none. Matching extractors are triggered unless `extract=false`. The type of a file without one is derived from its extension; a ZIP archive gets a type by its content (`multi/files-zipped`, `model/obj-zipped` …).',
+  permission: { right: 'AddResourceToDataset', on: ref('dataset', 'id') },
+  jobKeys: 'allowed',
   params: s.Object({ id: s.id() }),
   query: s.Object(inDataset),
   body,
@@ -52,8 +53,7 @@ export const addFilesToDataset = route({
   method: 'POST',
   path: '/api/datasets/:id/files',
   summary: 'Upload files to the root of a dataset',
-  permission: 'AddResourceToDataset',
-  of: one('dataset'),
+  permission: { right: 'AddResourceToDataset', on: ref('dataset', 'id') },
   params: s.Object({ id: s.id() }),
   body,
   responses: { 200: result },
@@ -65,9 +65,13 @@ export const addFilesToDataset = route({
 export const uploadFilesToDataset = route({
   method: 'POST',
   path: '/api/files/uploadToDataset',
-  summary: 'Upload files, naming the dataset and folder by fields or query',
+  summary: 'Upload files to a dataset or folder given by fields',
   description: 'The right to add to the dataset is checked as soon as the dataset is known.',
-  permission: 'AddFile',
+  permission: {
+    right: 'AddFile',
+    unscoped: 'The dataset may be named by a field of the body; the upload checks AddResourceToDataset on it.',
+  },
+  jobKeys: 'allowed',
   query: s.Object({ ...inDataset, dataset_id: s.Optional(s.id()) }),
   body,
   responses: { 200: result },
@@ -81,9 +85,9 @@ export const uploadFile = route({
   method: 'POST',
   path: '/api/files',
   aliases: [{ path: '/api/extractions/upload_file' }],
-  summary: 'Upload files that lie in no dataset',
-  description: 'Only the uploader can see them until they are attached to a dataset.',
-  permission: 'AddFile',
+  summary: 'Upload files without a dataset',
+  description: 'Only the uploader can see the files until they are attached to a dataset.',
+  permission: { right: 'AddFile', unscoped: "The file is new, in no dataset, and its uploader's alone." },
   query: s.Object({ ...options, extract: s.flag(true) }),
   body,
   responses: { 200: result },

@@ -7,15 +7,17 @@ import {
   Forbidden,
   Invalid,
   NotFound,
-  one,
+  Quarantined,
+  ref,
   routesFor,
+  ScanPending,
   type Stored,
   s,
 } from 'pounce/sdk'
-import { FileDownloads } from './downloads.ts'
+import { FileDownloads } from './file-downloads.ts'
 import { FileInfo, ListedFile, maySeePaths, toFileInfo } from './file-json.ts'
-import { FileListing } from './listing.ts'
-import { FileRemoval } from './removal.ts'
+import { FileListing } from './file-listing.ts'
+import { FileRemoval } from './file-removal.ts'
 
 const route = routesFor('files', { files: Files, datasets: Datasets, downloads: FileDownloads, listing: FileListing, removal: FileRemoval })
 const params = s.Object({ id: s.id() })
@@ -35,22 +37,21 @@ export const getFile = route({
   method: 'GET',
   path: '/api/files/:id',
   aliases: [{ path: '/api/files/:id/blob' }, { path: '/files/:id/blob' }],
-  summary: "A file's bytes",
+  summary: 'Download a file',
   description:
-    'Takes the permission DownloadFiles, unless the license lets everybody who sees the file have it. ' +
-    'Ranges, conditional requests and `Repr-Digest`. Counted as a download unless `tracking=false` or a later part is asked for. ' +
-    'Where the store is set up so, a plain GET of a large file is redirected (302) to an address of the store that is good for 15 minutes.',
-  permission: 'ViewFile',
-  of: one('file'),
+    'Requires DownloadFiles, unless the license allows download for everyone who may view the file. Supports ranges, conditional requests and `Repr-Digest`. Counted as a download unless `tracking=false` or a later range is requested. If a malware scanner is loaded, a new file answers 409 `scan-pending` until it is scanned, and 403 `quarantined` if malware was found. If the blob store is configured for it, a plain GET of a large file is redirected (302) to a URL of the store that is valid for 15 minutes.',
+  permission: { right: 'ViewFile', on: ref('file', 'id') },
+  jobKeys: 'allowed',
   params,
   query: s.Object({ tracking: s.flag(true) }),
   responses: { 200: s.bytes<Bytes>() },
-  throws: [NotFound, Forbidden],
+  throws: [NotFound, Forbidden, ScanPending, Quarantined],
   effects: 'counts the download',
+  inTrash: 'allowed',
   answersHead: true,
   async handle({ params, query, isHead, headers, caller }, { files, downloads }) {
     const file = await existing(files, params.id)
-    await downloads.demand(file, caller)
+    await downloads.authorize(file, caller)
     const isStart = headers.range === undefined || headers.range.startsWith('bytes=0-')
     const isWhole = headers.range === undefined
     if (!isHead) {
@@ -64,10 +65,10 @@ export const getFile = route({
 export const getFileInfo = route({
   method: 'GET',
   path: '/api/files/:id/metadata',
-  summary: 'What is known of a file: name, type, size, status …',
-  description: 'Not its metadata: that is `/api/files/:id/metadata.jsonld`. All values are text, as in Clowder 1.x.',
-  permission: 'ViewFile',
-  of: one('file'),
+  summary: 'Get the name, type, size and status of a file',
+  description: 'For user metadata see `/api/files/:id/metadata.jsonld`. All values are text, as in Clowder 1.x.',
+  permission: { right: 'ViewFile', on: ref('file', 'id') },
+  jobKeys: 'allowed',
   params,
   responses: { 200: FileInfo },
   throws: [NotFound],
@@ -75,18 +76,18 @@ export const getFileInfo = route({
     const file = await existing(files, params.id)
     const [first] = await listing.pathsOf(file, caller)
     const path = `/${first?.folders.join('/') ?? ''}`
-    return { status: 200, body: toFileInfo(file, path, maySeePaths(caller) ? await downloads.placeOf(file) : {}) }
+    const place = maySeePaths(caller) ? await downloads.placeOf(file) : {}
+    return { status: 200, body: toFileInfo(file, path, { place, damaged: await downloads.damagedSince(file) }) }
   },
 })
 
 export const getFilePaths = route({
   method: 'GET',
   path: '/api/files/:id/paths',
-  summary: 'Where a file lies',
+  summary: 'List the paths of a file',
   description:
-    'The first list names all datasets that hold the file in their root; each further one a dataset and the folders down to the file. Datasets that the caller may not look at are left out.',
-  permission: 'ViewFile',
-  of: one('file'),
+    'The first list has all datasets with the file in their root; each further list has a dataset and the folders down to the file. Datasets that the caller may not view are omitted.',
+  permission: { right: 'ViewFile', on: ref('file', 'id') },
   params,
   responses: { 200: s.Object({ paths: s.Array(s.Array(s.String())) }) },
   throws: [NotFound],
@@ -105,8 +106,7 @@ export const renameFile = route({
   method: 'PUT',
   path: '/api/files/:id/filename',
   summary: 'Rename a file',
-  permission: 'EditFile',
-  of: one('file'),
+  permission: { right: 'EditFile', on: ref('file', 'id') },
   params,
   body: s.Object({ name: s.filename() }),
   responses: { 200: s.success() },
@@ -121,9 +121,8 @@ export const renameFile = route({
 export const describeFile = route({
   method: 'PUT',
   path: '/api/files/:id/updateDescription',
-  summary: "Change a file's description",
-  permission: 'EditFile',
-  of: one('file'),
+  summary: 'Update the description of a file',
+  permission: { right: 'EditFile', on: ref('file', 'id') },
   params,
   body: s.Object({ description: s.prose() }),
   responses: { 200: s.success() },
@@ -139,10 +138,10 @@ export const deleteFile = route({
   method: 'DELETE',
   path: '/api/files/:id',
   aliases: [{ method: 'POST', path: '/api/files/:id/remove' }],
-  summary: 'Delete a file with everything derived from it',
-  description: 'Gone for every reader when this answers; previews, metadata, comments and at last the bytes follow in the background.',
-  permission: 'DeleteFile',
-  of: one('file'),
+  summary: 'Delete a file',
+  description:
+    'Hidden from all readers when the response is sent; previews, metadata, comments and finally the bytes are deleted in the background.',
+  permission: { right: 'DeleteFile', on: ref('file', 'id') },
   params,
   responses: { 200: s.success() },
   throws: [NotFound],
@@ -156,12 +155,12 @@ export const listDatasetFiles = route({
   method: 'GET',
   path: '/api/datasets/:id/files',
   aliases: [{ path: '/api/datasets/:id/listAllFiles' }],
-  summary: 'All files of a dataset, those in its root first',
-  description: 'Written row by row, so any number of files may come; `max` stops earlier.',
-  permission: 'ViewDataset',
-  of: one('dataset'),
+  summary: 'List the files of a dataset',
+  description: 'Files in the root first. Streamed row by row, so there is no limit; `max` stops earlier.',
+  permission: { right: 'ViewDataset', on: ref('dataset', 'id') },
+  jobKeys: 'allowed',
   params,
-  query: s.Object({ max: s.Integer({ default: -1, description: 'At most so many; -1 for all' }) }),
+  query: s.Object({ max: s.Integer({ default: -1, description: 'Maximum number of files; -1: no limit' }) }),
   responses: { 200: s.rows(ListedFile) },
   throws: [NotFound],
   async handle({ params, query, caller }, { listing }) {
@@ -173,10 +172,10 @@ export const listDatasetFiles = route({
 export const listRootFiles = route({
   method: 'GET',
   path: '/api/datasets/:id/listFiles',
-  summary: 'The files in the root of a dataset, or how many they are',
-  description: 'With `count=true` the answer is a bare number, counted up to 100,000.',
-  permission: 'ViewDataset',
-  of: one('dataset'),
+  summary: 'List or count the files in the root of a dataset',
+  description: 'With `count=true` the response is a bare number, counted up to 100,000.',
+  permission: { right: 'ViewDataset', on: ref('dataset', 'id') },
+  jobKeys: 'allowed',
   params,
   query: s.Object({ count: s.flag(false) }),
   responses: { 200: RowsOrCount },

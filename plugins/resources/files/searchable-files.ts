@@ -1,5 +1,6 @@
 import {
   type Caller,
+  type DatasetRecord,
   Datasets,
   DocumentStore,
   type FileRecord,
@@ -16,6 +17,10 @@ import { files } from './collection.ts'
 import { toFileItem } from './file-json.ts'
 
 type File = FileRecord & Stored
+type Holder = DatasetRecord & Stored
+
+/** Most that a store reads at once. */
+const readTogether = 1000
 
 /** Files for the search index. A file has the rights of its datasets, and is listed while one of them is live. */
 export class SearchableFiles implements Searchable {
@@ -34,15 +39,12 @@ export class SearchableFiles implements Searchable {
 
   async describe(ids: readonly string[]): Promise<ReadonlyMap<string, SearchDocument>> {
     const found = [...(await this.#files.getMany(ids)).values()]
-    const datasets = await this.#datasets.getMany(
-      [...new Set(found.flatMap(file => file.places.map(place => place.dataset)))].slice(0, 1000),
-    )
+    const datasets = await this.#datasetsOf(found)
     const authors = await this.#users.getMany([...new Set(found.map(file => file.author))])
     return new Map(
       found.map(file => {
-        const holders = file.places.flatMap(place => datasets.get(place.dataset) ?? [])
         const author = authors.get(file.author)
-        return [file.id, describe(file, holders, author)]
+        return [file.id, describe(file, holdersOf(file, datasets), author)]
       }),
     )
   }
@@ -52,22 +54,33 @@ export class SearchableFiles implements Searchable {
   }
 
   async present(ids: readonly string[], _caller: Caller): Promise<ReadonlyMap<string, Readonly<Record<string, unknown>>>> {
-    return new Map([...(await this.#files.getMany(ids))].map(([id, file]) => [id, toFileItem(file)]))
+    const found = [...(await this.#files.getMany(ids)).values()]
+    const datasets = await this.#datasetsOf(found)
+    const listed = found.filter(file => isListed(file, holdersOf(file, datasets)))
+    return new Map(listed.map(file => [file.id, toFileItem(file)]))
+  }
+
+  async #datasetsOf(found: readonly File[]): Promise<ReadonlyMap<string, Holder>> {
+    const ids = [...new Set(found.flatMap(({ places }) => places.map(({ dataset }) => dataset)))]
+    const datasets = new Map<string, Holder>()
+    for (let at = 0; at < ids.length; at += readTogether) {
+      for (const [id, dataset] of await this.#datasets.getMany(ids.slice(at, at + readTogether))) datasets.set(id, dataset)
+    }
+    return datasets
   }
 }
 wire(SearchableFiles, DocumentStore, Files, Datasets, Users)
 
-type Holder = {
-  readonly id: string
-  readonly author: string
-  readonly spaces: readonly string[]
-  readonly collections: readonly string[]
-  readonly isPublic: boolean
-  readonly state: string
-}
+const holdersOf = ({ places }: File, datasets: ReadonlyMap<string, Holder>): readonly Holder[] =>
+  places.flatMap(({ dataset }) => datasets.get(dataset) ?? [])
+
+const isLive = ({ state }: Holder): boolean => state === 'live'
+
+/** One without a place is its author's own; others are in the trash with the last of their datasets. */
+const isListed = ({ places }: File, holders: readonly Holder[]): boolean => places.length === 0 || holders.some(isLive)
 
 const describe = (file: File, holders: readonly Holder[], author: UserRecord | undefined): SearchDocument => {
-  const live = holders.filter(holder => holder.state === 'live')
+  const live = holders.filter(isLive)
   const spaces = [...new Set(live.flatMap(holder => holder.spaces))]
   const places = file.places.flatMap(place => (place.folder === null ? [place.dataset] : [place.dataset, place.folder]))
   return {
@@ -88,6 +101,6 @@ const describe = (file: File, holders: readonly Holder[], author: UserRecord | u
     childOf: [...new Set([...places, ...spaces, ...live.flatMap(holder => holder.collections)])],
     spaces: [...new Set([...spaces, ...live.map(holder => holder.author)])],
     isPublic: live.some(holder => holder.isPublic),
-    isListed: file.places.length === 0 || live.length > 0,
+    isListed: isListed(file, holders),
   }
 }

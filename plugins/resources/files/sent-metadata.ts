@@ -1,4 +1,4 @@
-import { Invalid, type Json, requireTame } from 'pounce/sdk'
+import { assertSafeJson, defaultJsonLimits, Invalid, type Json, NotJson, parseJson } from 'pounce/sdk'
 
 /** A JSON-LD document that came beside a file. */
 export interface SentMetadata {
@@ -10,22 +10,23 @@ type JsonObject = Readonly<Record<string, Json>>
 
 const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The JSON object that a text is; undefined when it is none. */
-export const jsonObjectIn = (text: string | undefined): JsonObject | undefined => {
+/** The JSON object that a text is; undefined when it is none. `whole` begins the messages of what is refused. */
+export const jsonObjectIn = (text: string | undefined, whole: string): JsonObject | undefined => {
   if (text === undefined) return undefined
   try {
-    const value: unknown = JSON.parse(text)
+    const value = parseJson(text, defaultJsonLimits, whole)
     return isObject(value) ? value : undefined
-  } catch {
-    // no JSON: what that means is the caller's to say
-    return undefined
+  } catch (error) {
+    // No JSON: what that means is the caller's to say.
+    if (error instanceof NotJson) return undefined
+    throw error
   }
 }
 
 /** Splits the context off a document that came beside a file. `whole` begins the messages of `Invalid`: `The field a.txt`. */
 export const metadataFrom = (document: unknown, whole: string): SentMetadata => {
-  if (!isObject(document)) throw new Invalid(`${whole} must hold a JSON object: the metadata of the file`)
-  requireTame(document, whole)
+  if (!isObject(document)) throw new Invalid(`${whole} must be a JSON object: the metadata of the file`)
+  assertSafeJson(document, whole)
   const { '@context': context, ...content } = document
   if (context === undefined) return { content }
   if (typeof context !== 'string' && (typeof context !== 'object' || context === null)) {
@@ -44,13 +45,13 @@ export const sentMetadata = (
 ): SentMetadata | undefined => {
   const named = fields.get(file.name)
   // Some clients name the part like the file: then a plain text beside it is a plain text.
-  if (named !== undefined && (file.name !== file.field || jsonObjectIn(named))) {
-    const document = jsonObjectIn(named)
+  if (named !== undefined && (file.name !== file.field || jsonObjectIn(named, `The field ${file.name}`))) {
+    const document = jsonObjectIn(named, `The field ${file.name}`)
     return metadataFrom(document, `The field ${file.name}`)
   }
   const fielded = fields.get(file.field)
-  const document = jsonObjectIn(fielded)
+  const document = jsonObjectIn(fielded, `The field ${file.field}`)
   if (document && '@context' in document) return metadataFrom(document, `The field ${file.field}`)
-  if (!document && fielded?.includes('"@context"')) throw new Invalid(`The field ${file.field} is not the JSON object that it seems to be`)
+  if (!document && fielded?.includes('"@context"')) throw new Invalid(`The field ${file.field} is not a valid JSON object`)
   return undefined
 }

@@ -3,6 +3,7 @@ import {
   BlobStore,
   Clock,
   CommitConflict,
+  type Contributions,
   changedNothing,
   configPort,
   Datasets,
@@ -15,6 +16,8 @@ import {
   Folders,
   Ids,
   Log,
+  type MalwareScan,
+  MalwareScanners,
   type NewEvent,
   type NewFile,
   NotFound,
@@ -22,6 +25,8 @@ import {
   ownLicense,
   type Page,
   type Place,
+  type StorageQuota,
+  StorageQuotas,
   type Stored,
   s,
   type Update,
@@ -30,16 +35,31 @@ import {
 } from 'pounce/sdk'
 import { files } from './collection.ts'
 import { copyFiles } from './file-copies.ts'
-import { FileRemoval, type Removal } from './removal.ts'
+import { FileRemoval } from './file-removal.ts'
+import { scanDue } from './scan-files.ts'
 
 export const config = s.Object({
-  maxNameLength: s.Integer({ default: 255, minimum: 1, maximum: 1000, description: 'Longest file name that is accepted, in characters' }),
+  maxNameLength: s.Integer({ default: 255, minimum: 1, maximum: 1000, description: 'Maximum length of a file name, in characters' }),
   maxUrlBytes: s.Integer({
     default: 1_099_511_627_776,
     minimum: 1,
-    description: 'Largest file that is fetched from an address, in bytes',
+    description: 'Maximum size of a file fetched from a URL, in bytes',
   }),
+  scrubDays: s.Integer({
+    default: 7,
+    minimum: 0,
+    maximum: 3650,
+    description: 'Interval between verifications of the checksums of all stored files, in days; 0: never',
+  }),
+  scrubMiBPerSecond: s.Integer({
+    default: 32,
+    minimum: 1,
+    maximum: 100_000,
+    description: 'Maximum read rate of the checksum verification, in MiB per second',
+  }),
+  linkDays: s.Integer({ default: 7, minimum: 1, maximum: 365, description: 'Lifetime of a download link, in days' }),
 })
+export type Settings = s.Static<typeof config>
 export const Config = configPort(config)
 
 /** Bounds what one count may cost. */
@@ -54,9 +74,11 @@ export class StoredFiles implements Files {
   #blobs: BlobStore
   #datasets: Datasets
   #folders: Folders
-  #removal: Removal
+  #removal: FileRemoval
+  #quotas: Contributions<StorageQuota>
   #ids: Ids
   #clock: Clock
+  #scanners: Contributions<MalwareScan>
   #log: Log
 
   constructor(
@@ -64,9 +86,11 @@ export class StoredFiles implements Files {
     blobs: BlobStore,
     datasets: Datasets,
     folders: Folders,
-    removal: Removal,
+    removal: FileRemoval,
+    quotas: Contributions<StorageQuota>,
     ids: Ids,
     clock: Clock,
+    scanners: Contributions<MalwareScan>,
     log: Log,
   ) {
     this.#documents = documents
@@ -74,8 +98,10 @@ export class StoredFiles implements Files {
     this.#datasets = datasets
     this.#folders = folders
     this.#removal = removal
+    this.#quotas = quotas
     this.#ids = ids
     this.#clock = clock
+    this.#scanners = scanners
     this.#log = log
   }
 
@@ -115,7 +141,7 @@ export class StoredFiles implements Files {
       license: file.license ?? ownLicense,
       tags: file.tags ?? [],
       statistics: noStatistics,
-      pendingJobs: [],
+      ...(this.#scanners.all().length > 0 ? { scan: { state: 'pending', ...(file.extract ? { extract: true } : {}) } } : {}),
     }
     const { extract, keyId: key = null, isImporting = false } = file
     const about = {
@@ -125,18 +151,26 @@ export class StoredFiles implements Files {
       extract,
       key,
       ...(file.isToldApart ? { isToldApart: true } : {}),
+      ...(record.scan ? { awaitsScan: true } : {}),
     }
-    const created = event('file.created', { kind: 'file', id }, about, file.author)
+    const created = [event('file.created', { kind: 'file', id }, about, file.author), ...scanDue({ id, ...record })]
     // A copy gets a thumbnail of its own from who keeps them: that of the original has the rights of the original.
     const { thumbnail } = file
     const borrowed =
       thumbnail === undefined ? [] : [event('thumbnail.attached', { kind: 'thumbnail', id: thumbnail }, { target: { kind: 'file', id } })]
     const insert = { id, ...record, ...(isImporting ? { untold: { extract, key } } : {}) }
+    // What was sent is reserved at its intake, all of one upload together.
+    const counted = isImporting ? this.#quotas.all() : []
+    const to = { author: file.author, datasets: file.dataset === undefined ? [] : [file.dataset] }
     let made: FileRecord & Stored
     try {
-      made = await this.#documents.commit({ insert, into: files }, isImporting ? borrowed : [created, ...borrowed])
+      for (const quota of counted) await quota.reserve(to, [{ id, sizeBytes: file.sizeBytes }])
+      made = await this.#documents.commit({ insert, into: files }, isImporting ? borrowed : [...created, ...borrowed])
     } catch (error) {
-      if (changedNothing(error) && !file.isShared) await this.#discard(file.blob)
+      if (changedNothing(error)) {
+        for (const quota of counted) await quota.release([id])
+        if (!file.isShared) await this.#discard(file.blob)
+      }
       throw error
     }
     await this.#mustBeSomewhere(made, file)
@@ -153,7 +187,11 @@ export class StoredFiles implements Files {
   }
 
   copy(some: readonly (FileRecord & Stored)[], as: FileCopy): Promise<ReadonlyMap<string, string>> {
-    return copyFiles({ documents: this.#documents, removal: this.#removal, ids: this.#ids, clock: this.#clock }, some, as)
+    return copyFiles(
+      { documents: this.#documents, removal: this.#removal, quotas: this.#quotas, ids: this.#ids, clock: this.#clock },
+      some,
+      as,
+    )
   }
 
   in(datasetOrFolder: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<FileRecord & Stored>> {
@@ -177,35 +215,12 @@ export class StoredFiles implements Files {
     })
   }
 
-  async jobsChanged(id: string, change: { readonly add?: readonly string[]; readonly done?: readonly string[] }): Promise<void> {
-    const { add = [], done = [] } = change
-    const file = await this.#documents.get(files, id)
-    if (!file) return
-    const pending = new Set([...file.pendingJobs, ...add].filter(job => !done.includes(job)))
-    const isFinished = pending.size === 0 && file.status === 'CREATED'
-    if (!isFinished && pending.size === file.pendingJobs.length && file.pendingJobs.every(job => pending.has(job))) return
-    try {
-      await this.#documents.commit(
-        {
-          update: id,
-          in: files,
-          where: eq('revision', file.revision),
-          set: { pendingJobs: [...pending], ...(isFinished ? { status: 'PROCESSED' } : {}) },
-        },
-        isFinished ? [event('file.updated', { kind: 'file', id }, { fields: ['status'] })] : [],
-      )
-    } catch (error) {
-      if (!(error instanceof CommitConflict)) throw error
-      if (error.reason !== 'absent') await this.jobsChanged(id, change)
-    }
-  }
-
   async #discard(blob: string): Promise<void> {
     try {
       await this.#blobs.remove(blob)
     } catch (error) {
-      this.#log.warn('bytes of a refused upload stay until the next sweep', { blob, error })
+      this.#log.warn('failed to delete the bytes of a rejected upload; the next sweep will', { blob, error })
     }
   }
 }
-wire(StoredFiles, DocumentStore, BlobStore, Datasets, Folders, FileRemoval, Ids, Clock, Log)
+wire(StoredFiles, DocumentStore, BlobStore, Datasets, Folders, FileRemoval, StorageQuotas, Ids, Clock, MalwareScanners, Log)

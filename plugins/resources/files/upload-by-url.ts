@@ -3,7 +3,6 @@ import {
   BlobStore,
   type Caller,
   type Contributions,
-  demandPlaced,
   Fetch,
   FileIntake,
   type FileRecord,
@@ -13,7 +12,7 @@ import {
   Invalid,
   Log,
   Problem,
-  port,
+  requirePlaced,
   type Stored,
   type s,
   Unreachable,
@@ -76,7 +75,7 @@ export class UrlUpload {
     target: IntakeTarget & { readonly extract: boolean },
     signal: AbortSignal,
   ): Promise<readonly Outcome[]> {
-    demandPlaced(caller, target.dataset !== undefined)
+    requirePlaced(caller, target.dataset !== undefined)
     await this.#intake.requirePlace(target)
     const asked = sources.flatMap(source => {
       const url = source.fileurl ?? source.weburl ?? source.url
@@ -85,11 +84,12 @@ export class UrlUpload {
       if (url === undefined && source.path === undefined) return []
       return [{ url, path: source.path ?? '', sent: sent === undefined ? [] : [metadataFrom(sent, 'md')] }]
     })
-    if (asked.length === 0) throw new Invalid('No files uploaded: name an address in fileurl')
+    if (asked.length === 0) throw new Invalid('No files uploaded: give a URL in fileurl')
     const outcomes: Outcome[] = []
     for (const { url, path, sent } of asked) {
       try {
-        const incoming = url === undefined ? await fileInPlace(this.#inPlace, this.#intake, path, signal) : await this.#load(url, signal)
+        const incoming =
+          url === undefined ? await fileInPlace(this.#inPlace, this.#intake, path, signal) : await this.#load(url, caller, target, signal)
         const metadata = [...(url === undefined ? [] : [{ context: sourceContext, content: { source: url } }]), ...sent]
         await this.#requireStill(incoming, caller, target)
         const [file] = await this.#intake.admit([{ ...incoming, metadata }], caller, target)
@@ -102,15 +102,16 @@ export class UrlUpload {
     return outcomes
   }
 
-  async #load(url: string, signal: AbortSignal): Promise<IncomingFile> {
-    if (!URL.canParse(url) || !/^https?:/i.test(url)) throw new Invalid('fileurl must be an http or https address')
+  async #load(url: string, caller: Caller, target: IntakeTarget, signal: AbortSignal): Promise<IncomingFile> {
+    if (!URL.canParse(url) || !/^https?:/i.test(url)) throw new Invalid('fileurl must be an http or https URL')
     const answer = await this.#fetch.get(url, { maxBytes: this.#maxBytes, timeoutMs: allOfItMs, silenceMs })
     const { body, contentType } = answer
     if (answer.status !== 200) {
       body.destroy()
-      throw new Unreachable(`The address answered with ${answer.status}, not with a file`)
+      throw new Unreachable(`The URL answered ${answer.status} instead of a file`)
     }
     const name = this.#nameFor([url, answer.url], answer)
+    await this.#requireRoom(answer, caller, target)
     return { name, contentType, bytes: await this.#blobs.put(body, { signal }) }
   }
 
@@ -123,19 +124,29 @@ export class UrlUpload {
     }
   }
 
+  async #requireRoom(
+    { body, sizeBytes = 1 }: { readonly body: Readable; readonly sizeBytes?: number },
+    caller: Caller,
+    target: IntakeTarget,
+  ) {
+    try {
+      await this.#intake.requireRoom(caller, target, { bytes: sizeBytes, files: 1 })
+    } catch (error) {
+      body.destroy()
+      throw error
+    }
+  }
+
   /** Fetching may have taken hours, in which rights and datasets can go. */
   async #requireStill({ bytes }: IncomingFile, caller: Caller, target: IntakeTarget): Promise<void> {
     try {
       await this.#intake.requireTarget(caller, target)
     } catch (error) {
       await this.#blobs.remove(bytes.key).catch((cause: unknown) => {
-        this.#log.warn('bytes of a refused upload stay until the next sweep', { blob: bytes.key, error: cause })
+        this.#log.warn('failed to delete the bytes of a rejected upload; the next sweep will', { blob: bytes.key, error: cause })
       })
       throw error
     }
   }
 }
 wire(UrlUpload, Config, Fetch, BlobStore, FileIntake, InPlaceFiles, Log)
-
-/** The one place where addresses become files. */
-export const UrlUploads = port<UrlUpload>('files.url-uploads')

@@ -9,6 +9,6 @@ export const fileInPlace = async (
   signal: AbortSignal,
 ): Promise<IncomingFile> => {
   const [place] = places.all()
-  if (!place) throw new Invalid('This server takes no files by path')
+  if (!place) throw new Invalid('Files cannot be registered by path on this server')
   return { name: intake.nameOf(path.split('/').at(-1) ?? ''), bytes: await place.register(path, signal) }
 }

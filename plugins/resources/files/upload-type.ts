@@ -1,7 +1,5 @@
-import type { BlobFacts, BlobStore } from 'pounce/sdk'
+import { type BlobFacts, type BlobStore, mediaTypeOf } from 'pounce/sdk'
 import { zipNames } from './upload-zip-names.ts'
-
-const unknownType = 'application/octet-stream'
 
 /** What an archive is called by the first name in it that says something (Clowder 1.x, fileutils/FilesUtils). */
 const zipped: readonly (readonly [sign: RegExp, type: string])[] = [
@@ -12,13 +10,6 @@ const zipped: readonly (readonly [sign: RegExp, type: string])[] = [
   [/__slides/i, 'multi/video-presentation-zipped'],
 ]
 
-const declaredType = async (declared: string | undefined, name: string): Promise<string> => {
-  const type = declared?.split(';')[0]?.trim().toLowerCase() ?? ''
-  if (/^[\w.+-]+\/[\w.+-]+$/.test(type) && type !== unknownType) return type
-  const { lookup } = await import('mime-types')
-  return lookup(name) || unknownType
-}
-
 const zippedType = (names: readonly string[]): string => {
   for (const name of names) {
     const [, type] = name.endsWith('/') ? [] : (zipped.find(([sign]) => sign.test(name)) ?? [])
@@ -28,14 +19,15 @@ const zippedType = (names: readonly string[]): string => {
 }
 
 /**
- * The media type of stored bytes: as declared, else by the ending of the name. An archive is called after what is in it; only its list of names
- * is read, of which no more than the first megabyte counts. One that cannot be read stays `application/zip`.
+ * The media type of a file, without parameters. An archive is called after what is in it; only its list of names is read, of which no more
+ * than the first megabyte counts. One that cannot be read stays `application/zip`.
  */
-export const mediaTypeOf = async (
+export const fileTypeOf = async (
   blobs: BlobStore,
   { name, contentType, bytes }: { readonly name: string; readonly contentType?: string; readonly bytes: BlobFacts },
 ): Promise<string> => {
-  const type = await declaredType(contentType, name)
+  const declared = contentType?.split(';')[0]?.trim().toLowerCase()
+  const type = await mediaTypeOf(blobs, { name, bytes, ...(declared === undefined ? {} : { contentType: declared }) })
   if (!/^application\/(?:x-)?zip(?:-compressed)?$/.test(type)) return type
   const names = await zipNames(blobs, bytes)
   return names === undefined ? type : zippedType(names)

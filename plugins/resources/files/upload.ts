@@ -2,7 +2,6 @@ import {
   BlobStore,
   type Caller,
   type Contributions,
-  demandPlaced,
   type FieldPart,
   FileIntake,
   type FilePart,
@@ -13,7 +12,7 @@ import {
   Invalid,
   Log,
   type Parts,
-  port,
+  requirePlaced,
   type Stored,
   TooLarge,
   wire,
@@ -30,6 +29,8 @@ export interface UploadOptions {
   readonly folder?: string | undefined
   readonly extract: boolean
   readonly showPreviews: FileRecord['showPreviews']
+  /** The length of the whole body, where it was announced. */
+  readonly bodyBytes?: number | undefined
 }
 
 interface Received extends IncomingFile {
@@ -48,8 +49,8 @@ class Fields {
 
   add({ field, value }: FieldPart): void {
     this.#bytes += Buffer.byteLength(field) + Buffer.byteLength(value)
-    if (this.#bytes > maxFieldsBytes) throw new TooLarge(`The fields of a form must be at most ${maxFieldsBytes} bytes together`)
-    const document = field === 'file' ? jsonObjectIn(value) : undefined
+    if (this.#bytes > maxFieldsBytes) throw new TooLarge(`The fields of a form must be at most ${maxFieldsBytes} bytes in total`)
+    const document = field === 'file' ? jsonObjectIn(value, 'The field file') : undefined
     if (document && 'path' in document) this.references.push(document)
     else this.byName.set(field, value)
   }
@@ -84,6 +85,9 @@ export class Upload {
   /** The new files in the order they came; at least one. */
   async take(parts: Parts, caller: Caller, options: UploadOptions, signal: AbortSignal): Promise<readonly (FileRecord & Stored)[]> {
     await this.#require(options, options, caller)
+    // Besides the files a body holds fields and the headers of parts; `admit` counts exactly.
+    const bytes = Math.max(1, (options.bodyBytes ?? 0) - maxFieldsBytes)
+    await this.#intake.requireRoom(caller, options, { bytes, files: 1 })
     const received: Received[] = []
     let isHandedOver = false
     try {
@@ -119,7 +123,7 @@ export class Upload {
   /** The right to what the path names was checked by the route. */
   async #require(target: IntakeTarget, { dataset, mustNameDataset }: UploadOptions, caller: Caller): Promise<void> {
     if (target.dataset === undefined && mustNameDataset) return
-    demandPlaced(caller, target.dataset !== undefined)
+    requirePlaced(caller, target.dataset !== undefined)
     if (target.dataset === dataset && !mustNameDataset) await this.#intake.requirePlace(target)
     else await this.#intake.requireTarget(caller, target)
   }
@@ -128,8 +132,8 @@ export class Upload {
     const { byName } = fields
     const referred = fields.referredDataset()
     const dataset = options.dataset ?? (options.mustNameDataset ? byName.get('dataset_id') : undefined) ?? referred
-    if (options.mustNameDataset && dataset === undefined) throw new Invalid('dataset_id is missing: name the dataset to add to')
-    if (referred !== undefined && referred !== dataset) throw new Invalid('The field file names another dataset than the request')
+    if (options.mustNameDataset && dataset === undefined) throw new Invalid('dataset_id is missing: the id of the target dataset')
+    if (referred !== undefined && referred !== dataset) throw new Invalid('The field file names a different dataset than the request')
     return { dataset, folder: options.folder ?? byName.get('folder_id') }
   }
 
@@ -149,12 +153,9 @@ export class Upload {
       try {
         await this.#blobs.remove(bytes.key)
       } catch (error) {
-        this.#log.warn('bytes of a broken upload stay until the next sweep', { blob: bytes.key, error })
+        this.#log.warn('failed to delete the bytes of an interrupted upload; the next sweep will', { blob: bytes.key, error })
       }
     }
   }
 }
 wire(Upload, BlobStore, FileIntake, InPlaceFiles, Log)
-
-/** The one place where multipart bodies become files. */
-export const Uploads = port<Upload>('files.uploads')

@@ -17,7 +17,7 @@ export const withDisplayName = async <T>(
       if (!(error instanceof Taken)) throw error
     }
   }
-  throw new Conflict('Too many folders of this name are being made at once; try again')
+  throw new Conflict('Too many folders of this name are created concurrently; try again')
 }
 
 const freeName = async (documents: DocumentStore, parent: string, name: string, round: number): Promise<string> => {

@@ -5,9 +5,9 @@ import {
   eq,
   event,
   Invalid,
+  Mutex,
   type NewEvent,
   NotFound,
-  port,
   type Ref,
   requireDone,
   type StoredEvent,
@@ -15,7 +15,7 @@ import {
 } from 'pounce/sdk'
 import { type Folder, folders } from './collection.ts'
 import { withDisplayName } from './display-names.ts'
-import { type FolderPlace, type FolderPlaces, Places } from './folder-places.ts'
+import { type FolderPlace, FolderPlaces } from './folder-places.ts'
 
 const tries = 20
 const batch = 200
@@ -27,7 +27,7 @@ const batch = 200
 export class FolderMoves {
   #documents: DocumentStore
   #places: FolderPlaces
-  #turn: Promise<unknown> = Promise.resolve()
+  readonly #mutex = new Mutex()
 
   constructor(documents: DocumentStore, places: FolderPlaces) {
     this.#documents = documents
@@ -39,12 +39,7 @@ export class FolderMoves {
    * it looks again afterwards, and the event's handler once more. `NotFound` when the folder left its dataset meanwhile.
    */
   move(folder: Folder, to: FolderPlace, actor: string | undefined): Promise<Folder> {
-    const moved = this.#turn.then(() => this.#move(folder, to, actor))
-    this.#turn = moved.then(
-      () => undefined,
-      () => undefined,
-    )
-    return moved
+    return this.#mutex.use(() => this.#move(folder, to, actor))
   }
 
   async #move(asked: Folder, to: FolderPlace, actor: string | undefined): Promise<Folder> {
@@ -52,7 +47,7 @@ export class FolderMoves {
       const now = await this.#documents.get(folders, asked.id)
       if (now?.dataset !== asked.dataset) throw new NotFound('folder')
       await this.#places.mustTake(to, await this.#places.levelsBelow(now.id))
-      if (await this.#places.isInside(to, now.id)) throw new Invalid('A folder cannot be moved into itself or into a folder below it')
+      if (await this.#places.isInside(to, now.id)) throw new Invalid('A folder cannot be moved into itself or one of its subfolders')
       if (now.parent.id === to.parent.id) return now
       const moved = await this.#put(now, to, actor)
       if (!moved) continue
@@ -60,9 +55,9 @@ export class FolderMoves {
       await this.#putBack(moved, now)
       // It came there just before the place was deleted, and went with it.
       if (!(await this.#documents.get(folders, moved.id))) return moved
-      throw new Conflict('Another change at the same moment took the place away; try again')
+      throw new Conflict('The target was changed concurrently; try again')
     }
-    throw new Conflict('Too many changes of this folder at once; try again')
+    throw new Conflict('Too many concurrent changes of this folder; try again')
   }
 
   /** Undefined when the folder was changed since it was read. */
@@ -123,6 +118,4 @@ export class FolderMoves {
     if (some.length > 0) yield some
   }
 }
-wire(FolderMoves, DocumentStore, Places)
-
-export const FolderMoving = port<FolderMoves>('folders.moving')
+wire(FolderMoves, DocumentStore, FolderPlaces)

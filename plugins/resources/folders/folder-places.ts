@@ -1,4 +1,4 @@
-import { Conflict, Datasets, DocumentStore, type FolderRecord, Invalid, isIn, NotFound, port, s, wire } from 'pounce/sdk'
+import { Conflict, Datasets, DocumentStore, type FolderRecord, Invalid, isIn, NotFound, s, wire } from 'pounce/sdk'
 import { chainsTo } from './chains.ts'
 import { type Folder, folders } from './collection.ts'
 
@@ -34,7 +34,7 @@ export class FolderPlaces {
     }
     const above = await this.#above(parent.id)
     if (above?.at(-1)?.dataset !== dataset) throw new NotFound('folder')
-    if (above.length + levelsBelow >= deepest) throw new Invalid(`Folders can be nested ${deepest} deep at most`)
+    if (above.length + levelsBelow >= deepest) throw new Invalid(`Folders can be nested at most ${deepest} levels deep`)
   }
 
   /** Whether a place is the folder itself or somewhere below it. */
@@ -64,5 +64,3 @@ export class FolderPlaces {
   }
 }
 wire(FolderPlaces, DocumentStore, Datasets)
-
-export const Places = port<FolderPlaces>('folders.places')

@@ -1,4 +1,4 @@
-import { DocumentStore, event, Folders, NotFound, orNotFound, port, s, wire } from 'pounce/sdk'
+import { DocumentStore, event, Folders, NotFound, orNotFound, s, wire } from 'pounce/sdk'
 import { type Folder, folders } from './collection.ts'
 import { withDisplayName } from './display-names.ts'
 
@@ -36,5 +36,3 @@ export class FolderTree {
   }
 }
 wire(FolderTree, DocumentStore, Folders)
-
-export const FolderTrees = port<FolderTree>('folders.tree')

@@ -20,7 +20,7 @@ const removeThose = async (
 }
 
 /** A folder that goes takes the folders in it with it; each says so, and takes its own. */
-export class LeaveParent {
+export class DeleteSubfoldersOnFolderRemoved {
   #documents: DocumentStore
 
   constructor(documents: DocumentStore) {
@@ -39,10 +39,10 @@ export class LeaveParent {
     }
   }
 }
-wire(LeaveParent, DocumentStore)
+wire(DeleteSubfoldersOnFolderRemoved, DocumentStore)
 
 /** A dataset that goes takes its folders with it, without a word for each: whoever cares hears of the dataset. Those on their way to another one stay. */
-export class LeaveDataset {
+export class DeleteFoldersOnDatasetRemoved {
   #documents: DocumentStore
   #folders: Folders
 
@@ -68,4 +68,4 @@ export class LeaveDataset {
     await removeThose(this.#documents, staying, 'dataset', () => [])
   }
 }
-wire(LeaveDataset, DocumentStore, Folders)
+wire(DeleteFoldersOnDatasetRemoved, DocumentStore, Folders)

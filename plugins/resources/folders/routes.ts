@@ -1,25 +1,28 @@
-import { Conflict, Folders, Invalid, NotFound, one, routesFor, s, signedIn } from 'pounce/sdk'
+import { Conflict, Folders, Invalid, NotFound, ref, routesFor, s, signedIn } from 'pounce/sdk'
 import type { Folder } from './collection.ts'
-import { FolderMoving } from './folder-moves.ts'
-import { FolderTrees } from './folder-tree.ts'
+import { FolderMoves } from './folder-moves.ts'
+import { FolderTree } from './folder-tree.ts'
 
-const route = routesFor('folders', { folders: Folders, tree: FolderTrees, moves: FolderMoving })
+const route = routesFor('folders', { folders: Folders, tree: FolderTree, moves: FolderMoves })
 const params = s.Object({ id: s.id() })
 const pair = s.Object({ id: s.id(), folder: s.id() })
 const name = s.filename()
 
-const FolderItem = s.Object({
-  id: s.String(),
-  name: s.String(),
-  parentDatasetID: s.String(),
-  parentId: s.String(),
-  parentType: s.String(),
-  files: s.String({ description: 'Ids joined by commas' }),
-  folders: s.String({ description: 'Ids joined by commas' }),
-  created: s.v1Date(),
-})
+const FolderItem = s.model(
+  'Folder',
+  s.Object({
+    id: s.String(),
+    name: s.String(),
+    parentDatasetID: s.String(),
+    parentId: s.String(),
+    parentType: s.String(),
+    files: s.String({ description: 'Ids, separated by commas' }),
+    folders: s.String({ description: 'Ids, separated by commas' }),
+    created: s.v1Date(),
+  }),
+)
 
-const ListedFolder = s.Object({ id: s.String(), name: s.String({ description: 'The path of display names: `/a/b`' }) })
+const ListedFolder = s.model('ListedFolder', s.Object({ id: s.String(), name: s.String({ description: 'Path of display names: `/a/b`' }) }))
 
 const batch = 500
 
@@ -44,16 +47,19 @@ async function* withPaths(folders: Folders, dataset: string): AsyncIterable<s.St
 export const createFolder = route({
   method: 'POST',
   path: '/api/datasets/:id/newFolder',
-  summary: 'Make a folder in a dataset or in one of its folders',
-  description: 'A name that is taken there is kept and shown as `name (1)` and so on.',
-  permission: 'AddResourceToDataset',
-  of: one('dataset'),
+  summary: 'Create a folder',
+  description: 'In a dataset or in one of its folders. A duplicate name is shown as `name (1)` and so on.',
+  permission: { right: 'AddResourceToDataset', on: ref('dataset', 'id') },
+  jobKeys: 'allowed',
   params,
-  body: s.Object({
-    name,
-    parentId: s.String({ description: 'Id of the dataset, or of a folder in it' }),
-    parentType: s.Union([s.Literal('dataset'), s.Literal('folder')]),
-  }),
+  body: s.model(
+    'NewFolder',
+    s.Object({
+      name,
+      parentId: s.String({ description: 'Id of the dataset, or of a folder in it' }),
+      parentType: s.Union([s.Literal('dataset'), s.Literal('folder')]),
+    }),
+  ),
   responses: { 200: FolderItem },
   throws: [NotFound, Invalid, Conflict],
   async handle({ params, body, caller }, { folders }) {
@@ -78,10 +84,10 @@ export const createFolder = route({
 export const listFolders = route({
   method: 'GET',
   path: '/api/datasets/:id/folders',
-  summary: 'All folders of a dataset with their paths',
-  description: 'Takes the right to add to the dataset, as in Clowder 1.x.',
-  permission: 'AddResourceToDataset',
-  of: one('dataset'),
+  summary: 'List the folders of a dataset with their paths',
+  description: 'Requires the right to add to the dataset, as in Clowder 1.x.',
+  permission: { right: 'AddResourceToDataset', on: ref('dataset', 'id') },
+  jobKeys: 'allowed',
   params,
   responses: { 200: s.rows(ListedFolder) },
   throws: [NotFound],
@@ -94,11 +100,10 @@ export const renameFolder = route({
   method: 'PUT',
   path: '/api/datasets/:id/updateName/:folder',
   summary: 'Rename a folder',
-  permission: 'AddResourceToDataset',
-  of: one('dataset'),
+  permission: { right: 'AddResourceToDataset', on: ref('dataset', 'id') },
   params: pair,
   body: s.Object({ name }),
-  responses: { 200: s.Object({ status: s.String(), newname: s.String({ description: 'As it is shown' }) }) },
+  responses: { 200: s.Object({ status: s.String(), newname: s.String({ description: 'Display name' }) }) },
   throws: [NotFound, Invalid, Conflict],
   async handle({ params, body, caller }, { tree }) {
     const folder = await tree.inDataset(params.id, params.folder)
@@ -114,21 +119,25 @@ const left = ({ id, to }: { readonly id: string; readonly to?: string | undefine
 export const moveFolder = route({
   method: 'POST',
   path: '/api/datasets/:id/moveFolder/:folder',
-  summary: 'Move a folder with all that is in it, within its dataset or to another one',
+  summary: 'Move a folder',
   description:
-    'An addition to Clowder 1.x. To the root, unless `into` names a folder. The folder itself is there when this answers; what is below it becomes part of another dataset level by level soon after: until a file has followed, it is reached with the rights of the dataset it comes from. Leaving a dataset takes the rights to remove from it and to edit its files.',
-  permission: 'AddResourceToDataset',
-  of: ({ id, to }) => [...new Set([id, to ?? id])].map(dataset => ({ kind: 'dataset' as const, id: dataset })),
-  also: [
-    { permission: 'RemoveResourceFromDataset', of: left },
-    { permission: 'EditFile', of: left },
+    'Within its dataset or to another one. An addition to Clowder 1.x. To the root, unless `into` names a folder. The folder itself is moved when the response is sent; its contents follow level by level in the background: until a file is moved, the rights of its old dataset apply. Leaving a dataset requires the rights to remove from it and to edit its files.',
+  permission: {
+    right: 'AddResourceToDataset',
+    on: ({ id, to }) => [...new Set([id, to ?? id])].map(dataset => ({ kind: 'dataset' as const, id: dataset })),
+  },
+  alsoRequires: [
+    { right: 'RemoveResourceFromDataset', on: left },
+    { right: 'EditFile', on: left },
   ],
   params: pair,
   query: s.Object({
     to: s.Optional(s.id()),
     into: s.Optional(s.id()),
   }),
-  responses: { 200: s.Object({ status: s.String(), folderId: s.String(), newname: s.String({ description: 'As it is shown' }) }) },
+  responses: {
+    200: s.model('FolderMove', s.Object({ status: s.String(), folderId: s.String(), newname: s.String({ description: 'Display name' }) })),
+  },
   throws: [NotFound, Invalid, Conflict],
   async handle({ params, query, caller }, { tree, moves }) {
     const folder = await tree.inDataset(params.id, params.folder)
@@ -142,10 +151,9 @@ export const moveFolder = route({
 export const deleteFolder = route({
   method: 'DELETE',
   path: '/api/datasets/:id/deleteFolder/:folder',
-  summary: 'Delete a folder with all that is in it',
-  description: 'Files that lie elsewhere too survive there.',
-  permission: 'RemoveResourceFromDataset',
-  of: one('dataset'),
+  summary: 'Delete a folder and its contents',
+  description: 'Files that are in other places too are kept there.',
+  permission: { right: 'RemoveResourceFromDataset', on: ref('dataset', 'id') },
   params: pair,
   responses: { 200: s.Object({ status: s.String(), folderId: s.String() }) },
   throws: [NotFound],

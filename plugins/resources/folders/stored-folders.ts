@@ -21,7 +21,7 @@ import {
 import { chainsTo } from './chains.ts'
 import { type Folder, folders } from './collection.ts'
 import { withDisplayName } from './display-names.ts'
-import { type FolderPlaces, Places } from './folder-places.ts'
+import { FolderPlaces } from './folder-places.ts'
 
 /** Folders in the document store. */
 export class StoredFolders implements Folders {
@@ -89,4 +89,4 @@ export class StoredFolders implements Folders {
     return parent.kind === 'dataset' || (await this.get(parent.id)) !== undefined
   }
 }
-wire(StoredFolders, DocumentStore, Datasets, Places, Ids, Clock)
+wire(StoredFolders, DocumentStore, Datasets, FolderPlaces, Ids, Clock)

@@ -1,10 +1,12 @@
 import { definePlugin, onBatch, provide, Recommenders } from 'pounce/sdk'
-import { CoFollowed } from './co-followed.ts'
-import { ForgetGone } from './forget-gone.ts'
+import { DeleteFollowsOnTargetRemoved } from './delete-follows-on-target-removed.ts'
+import { FollowRecommendations } from './follow-recommendations.ts'
 
 export const plugin = definePlugin({
   id: 'resources.following',
-  summary: 'Following: what those who follow a thing follow besides is recommended.',
-  provides: [provide(Recommenders, CoFollowed)],
-  handlers: [onBatch(['file.removed', 'dataset.removed', 'collection.removed', 'space.removed'], ForgetGone)],
+  summary: 'Following: recommends what other followers of a resource follow.',
+  provides: [provide(Recommenders, FollowRecommendations)],
+  handlers: [
+    onBatch(['file.removed', 'dataset.removed', 'collection.removed', 'space.removed'], DeleteFollowsOnTargetRemoved, 'forget-gone'),
+  ],
 })

@@ -1,4 +1,4 @@
-import { type GeoArea, Invalid, s } from 'pounce/sdk'
+import { defaultJsonLimits, type GeoArea, Invalid, parseJson, s } from 'pounce/sdk'
 import { checkGeoFilter, maxRadiusMetres } from 'pounce/sdk/geo'
 
 /** Query parameters that name an area (reference, api-platform §13 "Area"). Spread into a route's `query`. */
@@ -13,7 +13,7 @@ export const areaParameters = {
   geojson: s.Optional(
     s.String({
       maxLength: 60_000,
-      description: 'GeoJSON of a Polygon or MultiPolygon, alone or in features and collections; goes before `geocode`',
+      description: 'GeoJSON of a Polygon or MultiPolygon, alone or in features and collections; takes precedence over `geocode`',
     }),
   ),
 }
@@ -21,12 +21,12 @@ export const areaParameters = {
 const rightGeocode =
   'geocode takes latitude,longitude,radius in kilometres (3 numbers), the south-western and the north-eastern corner of a box (4), or a polygon of latitude,longitude pairs (6 and more)'
 
-const number = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i
+const number = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,3})?$/i
 
 const numbersIn = (text: string): readonly number[] => {
   const parts = text.split(',').map(part => part.trim())
   const wrong = parts.find(part => !number.test(part))
-  if (wrong !== undefined) throw new Invalid(`geocode has ${JSON.stringify(wrong.slice(0, 40))} where a number is due: ${rightGeocode}`)
+  if (wrong !== undefined) throw new Invalid(`geocode has ${JSON.stringify(wrong.slice(0, 40))} instead of a number: ${rightGeocode}`)
   return parts.map(Number)
 }
 
@@ -39,13 +39,13 @@ const checkNumbers = (numbers: readonly number[]): void => {
   const [latitude = 0, longitude = 0, third = 0, fourth = 0] = numbers
   const isPlace = isWithin(latitude, -90, 90) && isWithin(longitude, -180, 180)
   if (length === 3 && !isPlace)
-    throw new Invalid('geocode: the centre of a circle is latitude,longitude in degrees, -90 to 90 and -180 to 180')
+    throw new Invalid('geocode: the centre of a circle must be latitude,longitude in degrees, -90 to 90 and -180 to 180')
   if (length === 3 && !isWithin(third, 0, maxRadiusKilometres))
-    throw new Invalid(`geocode: the radius of a circle is 0 to ${maxRadiusKilometres} kilometres`)
+    throw new Invalid(`geocode: the radius of a circle must be 0 to ${maxRadiusKilometres} kilometres`)
   if (length === 4 && !(isPlace && isWithin(third, -90, 90) && isWithin(fourth, -180, 180)))
-    throw new Invalid('geocode: the corners of a box are latitude,longitude,latitude,longitude in degrees, -90 to 90 and -180 to 180')
+    throw new Invalid('geocode: the corners of a box must be latitude,longitude,latitude,longitude in degrees, -90 to 90 and -180 to 180')
   if (length === 4 && latitude > third)
-    throw new Invalid('geocode: the first corner of a box is its south-western one, and is north of the second')
+    throw new Invalid('geocode: the first corner of a box must be its south-western one, but is north of the second')
 }
 
 const areaOf = (numbers: readonly number[]): GeoArea => {
@@ -60,14 +60,6 @@ const areaOf = (numbers: readonly number[]): GeoArea => {
 const closed = (ring: readonly (readonly number[])[]): readonly (readonly number[])[] => {
   const [first, last] = [ring[0], ring.at(-1)]
   return first && String(first) !== String(last) ? [...ring, first] : ring
-}
-
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch (cause) {
-    throw new Invalid('geojson is not JSON', { cause })
-  }
 }
 
 const rightGeojson = 'geojson takes a Polygon or MultiPolygon, alone or in features and collections'
@@ -110,7 +102,7 @@ export const readAreas = ({
   readonly geocode?: string
   readonly geojson?: string
 }): readonly GeoArea[] | undefined => {
-  if (geojson !== undefined && geojson !== '') return checked(polygonsIn(parsed(geojson)), 'geojson')
+  if (geojson !== undefined && geojson !== '') return checked(polygonsIn(parseJson(geojson, defaultJsonLimits, 'geojson')), 'geojson')
   if (geocode === undefined || geocode === '') return undefined
   const numbers = numbersIn(geocode)
   checkNumbers(numbers)

@@ -3,28 +3,28 @@ import { s } from 'pounce/sdk'
 export const config = s.Object({
   latitudeFirst: s.Boolean({
     default: false,
-    description: 'Points of single streams and datapoints are sent as latitude, longitude, altitude, as Clowder 1.x takes them',
+    description: 'Send the coordinates of single streams and datapoints as latitude, longitude, altitude, as Clowder 1.x does',
   }),
   anybodyMayAdd: s.Boolean({
     default: false,
-    description: 'Every active account may add streams and datapoints to any sensor, as in Clowder 1.x',
+    description: 'Any active account may add streams and datapoints to any sensor, as in Clowder 1.x',
   }),
-  csvSeparator: s.String({ default: '|', minLength: 1, maxLength: 10, description: 'Stands between nested names in headers of CSV' }),
+  csvSeparator: s.String({ default: '|', minLength: 1, maxLength: 10, description: 'Separator of nested property names in CSV headers' }),
   csvHidePrefix: s.Boolean({
     default: true,
-    description: 'Headers of CSV have the last of nested names only, as long as no two columns would be called the same',
+    description: 'Use only the last part of nested property names in CSV headers, unless two columns would get the same name',
   }),
   csvIgnore: s.Array(s.String({ maxLength: 1000 }), {
     default: ['type', 'geometry|type'],
-    description: 'What CSV leaves out, by the whole of its nested names, such as `properties|site`',
+    description: 'Properties to omit from CSV, by their full nested name, such as `properties|site`',
   }),
   cacheMaxMiB: s.Integer({
     default: 0,
     minimum: 0,
     maximum: 1_048_576,
-    description: 'Answers about readings that are kept until a reading comes or goes, in MiB altogether; 0: none are kept',
+    description: 'Size of the answer cache, in MiB; answers are cached until a datapoint is added or deleted. 0: no cache',
   }),
-  userAgreement: s.String({ default: '', maxLength: 100_000, description: 'Shown by clients before they show readings' }),
+  userAgreement: s.String({ default: '', maxLength: 100_000, description: 'User agreement that clients show before they show datapoints' }),
 })
 
 /** Checked settings of this plugin. */

@@ -1,11 +1,24 @@
-import { type GeoAttribute, type GeoFilter, Invalid, type Json, NotFound, requireTame, type StreamChoice, s } from 'pounce/sdk'
+import {
+  defaultJsonLimits,
+  type GeoAttribute,
+  type GeoFilter,
+  Invalid,
+  type Json,
+  NotFound,
+  NotJson,
+  parseJson,
+  readTime,
+  type StreamChoice,
+  s,
+} from 'pounce/sdk'
 import { checkGeoFilter } from 'pounce/sdk/geo'
 import { areaParameters, readAreas } from './area.ts'
 import { numberOf } from './input.ts'
-import { readTime } from './times.ts'
 
 const time = (description: string) =>
-  s.Optional(s.String({ maxLength: 60, description: `${description} (ISO 8601 with its zone, a blank for the T allowed)` }))
+  s.Optional(
+    s.String({ maxLength: 60, description: `${description} (such as \`2017-03-31\` or \`2017-03-31T12:00:00Z\`; UTC without a zone)` }),
+  )
 
 /** Query parameters that choose readings (reference, api-platform §13). Spread into a route's `query`. */
 export const datapointParameters = {
@@ -15,19 +28,19 @@ export const datapointParameters = {
   stream_id: s.Optional(s.String({ maxLength: 20, description: 'Number of a stream' })),
   sensor_id: s.Optional(s.String({ maxLength: 20, description: 'Number of a sensor' })),
   sources: s.Optional(
-    s.repeated(s.String({ maxLength: 500, description: 'Readings of sensors whose `properties.type.id` is this, or one of several' })),
+    s.repeated(s.String({ maxLength: 500, description: 'Datapoints of sensors with one of these values of `properties.type.id`' })),
   ),
   attributes: s.Optional(
     s.repeated(
       s.String({
         maxLength: 10_000,
         description:
-          'Readings that have one of these properties; with names alone, only these properties and `source` are told. With a colon, `site:A1` or `{"site":"A1"}`: readings whose property contains the value, which is JSON or else text',
+          'Datapoints with one of these properties; with names only, just these properties and `source` are returned. With a colon, `site:A1` or `{"site":"A1"}`: datapoints whose property contains the value, which is JSON or text',
       }),
     ),
   ),
   semi: s.Optional(
-    s.String({ maxLength: 20, description: '`spring`: readings of January to June of any year; `summer`: of July to December' }),
+    s.String({ maxLength: 20, description: '`spring`: datapoints of January to June of any year; `summer`: of July to December' }),
   ),
 }
 
@@ -68,16 +81,16 @@ const halves: Readonly<Record<string, GeoFilter['months']>> = { spring: { from: 
 const monthsOf = (semi: string): NonNullable<GeoFilter['months']> => {
   const name = semi.toLowerCase()
   const months = Object.hasOwn(halves, name) ? halves[name] : undefined
-  if (!months) throw new Invalid('semi is spring or summer')
+  if (!months) throw new Invalid('semi must be spring or summer')
   return months
 }
 
 /** As JSON, or else as the text that it is. */
 const matched = (text: string): Json => {
   try {
-    return JSON.parse(text) as Json
+    return parseJson(text, defaultJsonLimits, 'The value of an attribute') as Json
   } catch (error) {
-    if (error instanceof SyntaxError) return text
+    if (error instanceof NotJson) return text
     throw error
   }
 }
@@ -87,7 +100,7 @@ const memberOf = (text: string): GeoAttribute => {
   const value = matched(text)
   const members = typeof value === 'object' && value !== null ? Object.entries(value) : []
   const [member] = members
-  if (!member || members.length > 1) throw new Invalid('attributes: JSON is an object of one member, such as {"site":"A1"}')
+  if (!member || members.length > 1) throw new Invalid('attributes: JSON must be an object with one member, such as {"site":"A1"}')
   return { key: member[0], contains: member[1] }
 }
 
@@ -98,12 +111,7 @@ const attributeOf = (text: string): GeoAttribute => {
   return { key: text.slice(0, colon), contains: matched(text.slice(colon + 1)) }
 }
 
-const attributesOf = (texts: readonly string[]): readonly GeoAttribute[] =>
-  texts.map(text => {
-    const attribute = attributeOf(text)
-    requireTame(attribute.contains, 'The value of an attribute')
-    return attribute
-  })
+const attributesOf = (texts: readonly string[]): readonly GeoAttribute[] => texts.map(attributeOf)
 
 /** Reads the parameters; `Invalid` names the one that is wrong, `NotFound` the stream or sensor that is no number. */
 export const readDatapointQuestion = (query: DatapointParameters): DatapointQuestion => {

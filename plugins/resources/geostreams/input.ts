@@ -79,7 +79,7 @@ const swapped = (sent: Sent): Sent => {
  * single streams and datapoints.
  */
 export const readGeometry = (sent: unknown, { latitudeFirst = false }: { readonly latitudeFirst?: boolean } = {}): Geometry => {
-  if (!isObject(sent)) throw new Invalid('geometry is not an object')
+  if (!isObject(sent)) throw new Invalid('geometry must be an object')
   const plain = bare(sent)
   const given = latitudeFirst ? swapped(plain) : plain
   const fault = geometryFault(given)

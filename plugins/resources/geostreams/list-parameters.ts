@@ -5,7 +5,7 @@ export const namedListParameters = {
   limit: s.Integer({
     default: 0,
     minimum: 0,
-    description: 'At most so many, and a link to the next ones; more than 1,000 give 1,000, and 0, or none, gives all as in Clowder 1.x',
+    description: 'Page size, with a link to the next page; values above 1,000 are reduced to 1,000; 0 or absent: all, as in Clowder 1.x',
   }),
   after: afterParameter(600),
 }

@@ -1,23 +1,22 @@
 import { configPort, NotFound, routesFor, Sites, s } from 'pounce/sdk'
 import { config } from './config.ts'
-import { Counting } from './geo-counts.ts'
+import { GeostreamCounts } from './geostream-counts.ts'
 import { sensorRef, streamRef } from './input.ts'
-import { SensorLifes } from './sensors/sensor-life.ts'
+import { SensorService } from './sensors/sensor-service.ts'
 import { ok, updated } from './statuses.ts'
 
-const route = routesFor('geostreams', { counts: Counting, life: SensorLifes, sites: Sites, settings: configPort(config) })
-const params = s.Object({ id: s.String({ maxLength: 40, description: 'Its number' }) })
+const route = routesFor('geostreams', { counts: GeostreamCounts, life: SensorService, sites: Sites, settings: configPort(config) })
+const params = s.Object({ id: s.String({ maxLength: 40, description: 'Number of the sensor or stream' }) })
 
-const isCurrent = 'What is told of readings is always current, so nothing is done: it is there for clients of Clowder 1.x.'
+const isCurrent = 'Statistics are always current, so this route does nothing. It exists for clients of Clowder 1.x.'
 const done = async () => ({ status: 200, body: { status: 'updated' } }) as const
 
 export const refreshSensor = route({
   method: 'GET',
   path: '/api/geostreams/sensors/:id/update',
-  summary: 'Would bring the statistics of a sensor up to date',
+  summary: 'Update the statistics of a sensor (no effect)',
   description: isCurrent,
-  permission: 'AddGeoStream',
-  of: ({ id }) => sensorRef(id),
+  permission: { right: 'AddGeoStream', on: ({ id }) => sensorRef(id) },
   params,
   responses: updated,
   throws: [NotFound],
@@ -27,9 +26,9 @@ export const refreshSensor = route({
 export const refreshSensors = route({
   method: 'GET',
   path: '/api/geostreams/sensors/update',
-  summary: 'Would bring the statistics of all sensors up to date',
+  summary: 'Update the statistics of all sensors (no effect)',
   description: isCurrent,
-  permission: 'serverAdmin',
+  permission: { right: 'AddGeoStream', unscoped: 'Changes nothing and shows nothing: counts are always current.' },
   responses: updated,
   handle: done,
 })
@@ -37,10 +36,9 @@ export const refreshSensors = route({
 export const refreshStream = route({
   method: 'GET',
   path: '/api/geostreams/streams/:id/update',
-  summary: 'Would bring the statistics of a stream up to date',
+  summary: 'Update the statistics of a stream (no effect)',
   description: isCurrent,
-  permission: 'AddGeoStream',
-  of: ({ id }) => streamRef(id),
+  permission: { right: 'AddGeoStream', on: ({ id }) => streamRef(id) },
   params,
   responses: updated,
   throws: [NotFound],
@@ -50,9 +48,9 @@ export const refreshStream = route({
 export const refreshStreams = route({
   method: 'GET',
   path: '/api/geostreams/streams/update',
-  summary: 'Would bring the statistics of all streams up to date',
+  summary: 'Update the statistics of all streams (no effect)',
   description: isCurrent,
-  permission: 'serverAdmin',
+  permission: { right: 'AddGeoStream', unscoped: 'Changes nothing and shows nothing: counts are always current.' },
   responses: updated,
   handle: done,
 })
@@ -60,11 +58,11 @@ export const refreshStreams = route({
 export const countGeostreams = route({
   method: 'GET',
   path: '/api/geostreams/counts',
-  summary: 'How many sensors, streams and readings the caller may see',
+  summary: 'Count sensors, streams and datapoints',
   description:
-    'Sensors and streams are counted up to a million; readings exactly where there are at most 10,000 streams, else up to a million, or, for somebody who may not see all, those of the first 10,000 streams.',
-  permission: 'ViewGeoStream',
-  responses: { 200: s.Object({ sensors: s.Integer(), streams: s.Integer(), datapoints: s.Integer() }) },
+    'Sensors and streams are counted up to a million; datapoints exactly if there are at most 10,000 streams, otherwise up to a million or, for callers who may not view all, those of the first 10,000 streams.',
+  permission: { right: 'ViewGeoStream', unscoped: 'Counts only what the caller may see.' },
+  responses: { 200: s.model('GeostreamCounts', s.Object({ sensors: s.Integer(), streams: s.Integer(), datapoints: s.Integer() })) },
   async handle({ caller }, { counts }) {
     return { status: 200, body: await counts.of(caller) }
   },
@@ -73,17 +71,20 @@ export const countGeostreams = route({
 export const getGeostreamsConfig = route({
   method: 'GET',
   path: '/api/geostreams/config',
-  summary: 'What clients call sensors and what is measured, and the user agreement',
-  description: 'The titles are those that server admins set (`/api/sensors/config`).',
-  permission: 'ViewGeoStream',
+  summary: 'Get the geostreams labels and user agreement',
+  description: 'The labels are set by server admins (`/api/sensors/config`).',
+  permission: { right: 'ViewGeoStream', unscoped: 'The titles and the user agreement belong to the installation, not to a sensor.' },
   responses: {
-    200: s.Object({
-      userAgreement: s.String(),
-      sensorsTitle: s.String(),
-      sensorTitle: s.String(),
-      parametersTitle: s.String(),
-      parameterTitle: s.String(),
-    }),
+    200: s.model(
+      'GeostreamSettings',
+      s.Object({
+        userAgreement: s.String(),
+        sensorsTitle: s.String(),
+        sensorTitle: s.String(),
+        parametersTitle: s.String(),
+        parameterTitle: s.String(),
+      }),
+    ),
   },
   async handle(_request, { sites, settings: { userAgreement } }) {
     const site = await sites.all()[0]?.settings()
@@ -96,9 +97,9 @@ export const getGeostreamsConfig = route({
 export const dropGeostreams = route({
   method: 'DELETE',
   path: '/api/geostreams/dropall',
-  summary: 'Delete all sensors with their streams and readings',
+  summary: 'Delete all sensors, streams and datapoints',
   description:
-    'For server admins; in Clowder 1.x everybody could. Streams and readings go in the background. Cut short, it goes on when called again.',
+    'For server admins; in Clowder 1.x for everyone. Streams and datapoints are deleted in the background. If interrupted, it continues when called again.',
   permission: 'serverAdmin',
   responses: ok,
   async handle({ caller, signal }, { life }) {

@@ -1,4 +1,4 @@
-import { and, DocumentStore, eq, type GeoListPage, GeoStore, geoNumberOf, isIn, port, type StreamStatistics, wire } from 'pounce/sdk'
+import { and, DocumentStore, eq, type GeoListPage, GeoStore, geoNumberOf, isIn, type StreamStatistics, wire } from 'pounce/sdk'
 import { streams } from './collections.ts'
 import { eachPage } from './listing.ts'
 import type { SensorStatistics } from './sensors/sensor-json.ts'
@@ -59,5 +59,3 @@ export class ReadingStatistics {
   }
 }
 wire(ReadingStatistics, DocumentStore, GeoStore)
-
-export const Statistics = port<ReadingStatistics>('geostreams.statistics')

@@ -7,14 +7,14 @@ export const config = s.Object({
         pattern: '^[a-z0-9][a-z0-9-]{0,63}$',
         description: '`ldap`, or the name of an OpenID provider',
       }),
-      group: s.String({ minLength: 1, maxLength: 1000, description: 'The group as the provider names it, compared exactly' }),
+      group: s.String({ minLength: 1, maxLength: 1000, description: 'Name of the group at the provider, compared exactly' }),
       space: s.String({ pattern: '^[0-9a-f]{24}$', description: 'Id of the space' }),
       role: s.String({ minLength: 1, maxLength: 200, description: 'Name of the role, such as `Editor`' }),
     }),
     {
       default: [],
       description:
-        'Which role the members of a group of a directory or an OpenID provider have in a space. Looked at when the server starts; who is in a group, at each sign-in',
+        'Roles of directory or OpenID groups in spaces. The setting is read at startup; group membership is read at each sign-in',
     },
   ),
 })

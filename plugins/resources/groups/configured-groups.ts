@@ -9,16 +9,15 @@ import {
   isIn,
   Log,
   type NewEvent,
-  port,
-  rewrite,
   type Stored,
   Taken,
   Users,
+  updateWithRetry,
   wire,
 } from 'pounce/sdk'
 import { groups } from './collection.ts'
 import { Config, type GroupSettings } from './config.ts'
-import { AllGroups, type StoredGroups } from './stored-groups.ts'
+import { StoredGroups } from './stored-groups.ts'
 
 type Group = GroupRecord & Stored
 type Line = GroupSettings['roles'][number]
@@ -59,7 +58,7 @@ export class ConfiguredGroups {
     for (const line of this.#lines) {
       const role = roles.find(({ name }) => name.toLowerCase() === line.role.toLowerCase())
       const [, before = []] = wanted.get(nameOf(line)) ?? []
-      if (!role) this.#log.error('resources.groups.roles names a role that there is not: nobody is given it', { role: line.role })
+      if (!role) this.#log.error('resources.groups.roles names an unknown role; ignored', { role: line.role })
       const others = before.filter(({ space }) => space !== line.space)
       wanted.set(nameOf(line), [line, role ? [...others, { space: line.space, role: role.id }] : before])
     }
@@ -78,14 +77,14 @@ export class ConfiguredGroups {
     } catch (error) {
       if (!(error instanceof Taken)) throw error
       if (error.index !== 'byName') return this.#found({ provider, group } as Line)
-      this.#log.error('resources.groups.roles names a group whose name another group has: nobody is given its roles', { provider, group })
+      this.#log.error('resources.groups.roles names a group whose name is already in use; ignored', { provider, group })
       return undefined
     }
   }
 
-  /** What was given by hand, in other spaces, stays. */
+  /** What was given manually, in other spaces, stays. */
   async #give(id: string, given: Memberships): Promise<void> {
-    await rewrite(this.#documents, groups, { kind: 'group', id }, now => {
+    await updateWithRetry(this.#documents, groups, { kind: 'group', id }, now => {
       const spaces = given.map(({ space }) => space)
       const kept = now.memberships.filter(({ space }) => !spaces.includes(space) && !now.configured?.includes(space))
       const memberships = [...kept, ...given]
@@ -95,10 +94,7 @@ export class ConfiguredGroups {
     })
   }
 }
-wire(ConfiguredGroups, Config, DocumentStore, AllGroups, Users, Log)
-
-export const GroupsOfSettings = port<ConfiguredGroups>('groups.ofSettings')
-
+wire(ConfiguredGroups, Config, DocumentStore, StoredGroups, Users, Log)
 /** What a group's new list of memberships means for spaces. */
 const changes = ({ id, memberships: before }: Group, after: Memberships): NewEvent[] =>
   [...new Set([...before, ...after].map(({ space }) => space))].flatMap(space => {

@@ -1,12 +1,12 @@
 import { type After, Groups, type StoredEvent, wire } from 'pounce/sdk'
-import { GroupMembers, type MembersOfGroups } from './members-of-groups.ts'
-import { AllGroups, type StoredGroups } from './stored-groups.ts'
+import { GroupMembers } from './group-members.ts'
+import { StoredGroups } from './stored-groups.ts'
 
 /** Nobody belongs to a group that is gone. */
-export class EmptyGroup {
-  #members: MembersOfGroups
+export class DeleteMembershipsOnGroupRemoved {
+  #members: GroupMembers
 
-  constructor(members: MembersOfGroups) {
+  constructor(members: GroupMembers) {
     this.#members = members
   }
 
@@ -14,10 +14,10 @@ export class EmptyGroup {
     await this.#members.release(subject.id)
   }
 }
-wire(EmptyGroup, GroupMembers)
+wire(DeleteMembershipsOnGroupRemoved, GroupMembers)
 
 /** No group is a member of a space that is gone. */
-export class LeaveSpace {
+export class DetachGroupsOnSpaceRemoved {
   #groups: Groups
 
   constructor(groups: Groups) {
@@ -33,10 +33,10 @@ export class LeaveSpace {
     } while (after)
   }
 }
-wire(LeaveSpace, Groups)
+wire(DetachGroupsOnSpaceRemoved, Groups)
 
 /** Groups that held a role that is gone hold its successor. */
-export class FollowRole {
+export class ReplaceGroupRoleOnRoleRemoved {
   #groups: StoredGroups
 
   constructor(groups: StoredGroups) {
@@ -47,4 +47,4 @@ export class FollowRole {
     await this.#groups.handOver(subject.id, data.successor)
   }
 }
-wire(FollowRole, AllGroups)
+wire(ReplaceGroupRoleOnRoleRemoved, StoredGroups)

@@ -1,26 +1,25 @@
-import { definePlugin, Groups, KnownGroups, on, provide } from 'pounce/sdk'
+import { definePlugin, Groups, KnownGroups, on, PersonalDataSources, provide } from 'pounce/sdk'
 import { groups } from './collection.ts'
 import { config } from './config.ts'
-import { ConfiguredGroups, GroupsOfSettings } from './configured-groups.ts'
-import { EmptyGroup, FollowRole, LeaveSpace } from './handlers.ts'
-import { GroupMembers, MembersOfGroups } from './members-of-groups.ts'
+import { ConfiguredGroups } from './configured-groups.ts'
+import { DeleteMembershipsOnGroupRemoved, DetachGroupsOnSpaceRemoved, ReplaceGroupRoleOnRoleRemoved } from './handlers.ts'
+import { PersonalGroups } from './personal-data.ts'
 import * as groupRoutes from './routes-groups.ts'
 import * as memberRoutes from './routes-members.ts'
 import * as spaceRoutes from './routes-spaces.ts'
-import { AllGroups, StoredGroups } from './stored-groups.ts'
+import { StoredGroups } from './stored-groups.ts'
 
 export const plugin = definePlugin({
   id: 'resources.groups',
-  summary: 'Groups of people, of this server or of a directory, which hold roles in spaces as people do.',
+  summary: 'Groups of users, local or from a directory, with roles in spaces.',
   config,
-  provides: [
-    provide(GroupMembers, MembersOfGroups),
-    provide(AllGroups, StoredGroups),
-    provide(Groups, StoredGroups),
-    provide(KnownGroups, StoredGroups),
-    provide(GroupsOfSettings, ConfiguredGroups),
-  ],
+  provides: [provide(Groups, StoredGroups), provide(KnownGroups, StoredGroups), provide(PersonalDataSources, PersonalGroups)],
+  services: [ConfiguredGroups],
   routes: { ...groupRoutes, ...memberRoutes, ...spaceRoutes },
   collections: [groups],
-  handlers: [on('group.removed', EmptyGroup), on('space.removed', LeaveSpace), on('role.removed', FollowRole)],
+  handlers: [
+    on('group.removed', DeleteMembershipsOnGroupRemoved, 'empty-group'),
+    on('space.removed', DetachGroupsOnSpaceRemoved, 'leave-space'),
+    on('role.removed', ReplaceGroupRoleOnRoleRemoved, 'follow-role'),
+  ],
 })

@@ -16,20 +16,23 @@ import {
   s,
   signedIn,
 } from 'pounce/sdk'
-import { AllGroups } from './stored-groups.ts'
+import { StoredGroups } from './stored-groups.ts'
 
-const route = routesFor('groups', { groups: AllGroups, installation: Installation })
+const route = routesFor('groups', { groups: StoredGroups, installation: Installation })
 const params = s.Object({ id: s.id() })
 
-const GroupJson = s.Object({
-  id: s.id(),
-  name: s.String(),
-  description: s.String(),
-  source: s.String({ description: '`local`, or the provider that says at each sign-in who belongs to it' }),
-  created: s.v1Date(),
-  external: s.Optional(s.Union([s.String(), s.Null()], { description: 'Its name at the provider; only server admins see it' })),
-  spaces: s.Optional(s.Integer({ description: 'How many spaces it is a member of; only server admins see it' })),
-})
+const GroupJson = s.model(
+  'Group',
+  s.Object({
+    id: s.id(),
+    name: s.String(),
+    description: s.String(),
+    source: s.String({ description: '`local`, or the provider that determines the members at each sign-in' }),
+    created: s.v1Date(),
+    external: s.Optional(s.Union([s.String(), s.Null()], { description: 'Name at the provider; visible to server admins only' })),
+    spaces: s.Optional(s.Integer({ description: 'Number of spaces it is a member of; visible to server admins only' })),
+  }),
+)
 
 const shown = ({ id, name, description, source, created, external, memberships }: GroupRecord & Stored, caller: Caller) => ({
   ...{ id, name, description, source, created: s.toV1Date(created) },
@@ -39,9 +42,8 @@ const shown = ({ id, name, description, source, created, external, memberships }
 export const listGroups = route({
   method: 'GET',
   path: '/api/groups',
-  summary: 'The groups of people, by name',
-  description:
-    'An addition to Clowder 1.x. Whoever has an account may know what groups there are, not who is in them, nor where they are members.',
+  summary: 'List groups by name',
+  description: 'An addition to Clowder 1.x. Any user may list groups, but not their members or spaces.',
   permission: 'signedIn',
   query: s.Object({ limit: s.Integer({ default: 100, minimum: 1, maximum: 1000 }), after: afterParameter(1000) }),
   responses: { 200: s.Array(GroupJson) },
@@ -56,7 +58,7 @@ export const listGroups = route({
 export const getGroup = route({
   method: 'GET',
   path: '/api/groups/:id',
-  summary: 'One group of people',
+  summary: 'Get a group',
   permission: 'signedIn',
   params,
   responses: { 200: GroupJson },
@@ -71,16 +73,20 @@ export const getGroup = route({
 export const createGroup = route({
   method: 'POST',
   path: '/api/groups',
-  summary: 'Make a group of people',
-  description:
-    'With `source` and `external` it is a group of a directory or identity provider: people are put into it, and taken out, at each sign-in there.',
+  summary: 'Create a group',
+  description: 'With `source` and `external` it is a group of a directory or identity provider: members are updated at each sign-in there.',
   permission: 'serverAdmin',
-  body: s.Object({
-    name: s.line(200),
-    description: s.Optional(s.prose(2000)),
-    source: s.Optional(s.String({ pattern: '^[a-z0-9][a-z0-9-]{0,63}$', description: '`local`, or the id of a provider such as `ldap`' })),
-    external: s.Optional(s.line(1000)),
-  }),
+  body: s.model(
+    'NewGroup',
+    s.Object({
+      name: s.line(200),
+      description: s.Optional(s.prose(2000)),
+      source: s.Optional(
+        s.String({ pattern: '^[a-z0-9][a-z0-9-]{0,63}$', description: '`local`, or the id of a provider such as `ldap`' }),
+      ),
+      external: s.Optional(s.line(1000)),
+    }),
+  ),
   responses: { 200: s.Object({ id: s.id() }) },
   throws: [Invalid, Conflict],
   async handle({ body: { name, description = '', source = localSource, external = null }, caller }, { groups }) {
@@ -92,8 +98,8 @@ export const createGroup = route({
 export const updateGroup = route({
   method: 'PUT',
   path: '/api/groups/:id',
-  summary: 'Change name and description of a group',
-  description: 'What is absent stays.',
+  summary: 'Update the name and description of a group',
+  description: 'Absent members stay unchanged.',
   permission: 'serverAdmin',
   params,
   body: s.Object({ name: s.Optional(s.line(200)), description: s.Optional(s.prose(2000)) }),
@@ -109,7 +115,7 @@ export const deleteGroup = route({
   method: 'DELETE',
   path: '/api/groups/:id',
   summary: 'Delete a group',
-  description: 'Its members lose what they were given by it.',
+  description: 'Its members lose the rights they have through it.',
   permission: 'serverAdmin',
   params,
   responses: { 200: s.success() },

@@ -14,11 +14,11 @@ import {
   signedIn,
   Users,
 } from 'pounce/sdk'
-import { GroupMembers } from './members-of-groups.ts'
-import { AllGroups } from './stored-groups.ts'
+import { GroupMembers } from './group-members.ts'
+import { StoredGroups } from './stored-groups.ts'
 
 const route = routesFor('groups', {
-  groups: AllGroups,
+  groups: StoredGroups,
   members: GroupMembers,
   users: Users,
   policy: Policy,
@@ -29,8 +29,8 @@ const params = s.Object({ id: s.id() })
 export const listGroupMembers = route({
   method: 'GET',
   path: '/api/groups/:id/members',
-  summary: 'Who belongs to a group',
-  description: 'For server admins and for those who are in it.',
+  summary: 'List the members of a group',
+  description: 'For server admins and members of the group.',
   permission: 'signedIn',
   params,
   query: s.Object({ limit: s.Integer({ default: 100, minimum: 1, maximum: 1000 }), after: afterParameter() }),
@@ -40,8 +40,8 @@ export const listGroupMembers = route({
     if (!(await groups.get(id))) throw new NotFound('group')
     const me = await users.get(signedIn(caller).id)
     if (!isServerAdmin(caller) && !me?.groups?.includes(id))
-      throw new Forbidden('Only server admins and its members may know who is in a group')
-    if (after !== undefined && !s.isId(after)) throw new Invalid('after is not one that a Link header gave out')
+      throw new Forbidden('Only server admins and members may list the members of a group')
+    if (after !== undefined && !s.isId(after)) throw new Invalid('after must be a cursor from a Link header')
     const page = await users.inGroup(id, { limit, ...(after === undefined ? {} : { after: [after] }) })
     const ids = page.items.map(user => user.id)
     const person = await peopleFor(users, policy, caller, ids)
@@ -52,8 +52,8 @@ export const listGroupMembers = route({
 export const addGroupMembers = route({
   method: 'POST',
   path: '/api/groups/:id/members',
-  summary: 'Put people into a local group',
-  description: 'Nothing is changed when one of them does not exist. Who is in it already stays.',
+  summary: 'Add members to a local group',
+  description: 'If one of the users does not exist, nothing changes. Existing members are kept.',
   permission: 'serverAdmin',
   params,
   body: s.Object({ users: s.Array(s.id(), { minItems: 1, maxItems: 1000 }) }),
@@ -70,7 +70,7 @@ export const addGroupMembers = route({
 export const removeGroupMember = route({
   method: 'DELETE',
   path: '/api/groups/:id/members/:user',
-  summary: 'Take somebody out of a local group',
+  summary: 'Remove a member from a local group',
   permission: 'serverAdmin',
   params: s.Object({ id: s.id(), user: s.id() }),
   responses: { 200: s.success() },

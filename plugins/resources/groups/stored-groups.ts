@@ -15,16 +15,15 @@ import {
   NotFound,
   orNotFound,
   type Page,
-  port,
-  rewrite,
   type Stored,
   type Update,
+  updateWithRetry,
   type Where,
   wire,
 } from 'pounce/sdk'
+import { CachedGroups } from './cached-groups.ts'
 import { groups } from './collection.ts'
-import { LiveGroups } from './live-groups.ts'
-import { GroupMembers, type MembersOfGroups } from './members-of-groups.ts'
+import { GroupMembers } from './group-members.ts'
 
 type Group = GroupRecord & Stored
 const maxMemberships = 10_000
@@ -36,17 +35,17 @@ export type NewGroup = Pick<GroupRecord, 'name' | 'description' | 'source' | 'ex
 /** Groups in the document store. */
 export class StoredGroups implements Groups {
   #documents: DocumentStore
-  #members: MembersOfGroups
+  #members: GroupMembers
   #ids: Ids
   #clock: Clock
-  #live: LiveGroups
+  #live: CachedGroups
 
-  constructor(documents: DocumentStore, members: MembersOfGroups, ids: Ids, clock: Clock) {
+  constructor(documents: DocumentStore, members: GroupMembers, ids: Ids, clock: Clock) {
     this.#documents = documents
     this.#members = members
     this.#ids = ids
     this.#clock = clock
-    this.#live = new LiveGroups(documents)
+    this.#live = new CachedGroups(documents)
   }
 
   get(id: string): Promise<Group | undefined> {
@@ -89,7 +88,7 @@ export class StoredGroups implements Groups {
           },
           events: [],
         })
-        await rewrite(this.#documents, groups, { kind: 'group', id }, next).catch(unlessGone)
+        await updateWithRetry(this.#documents, groups, { kind: 'group', id }, next).catch(unlessGone)
         this.#live.forget(id)
       }
     }
@@ -98,7 +97,7 @@ export class StoredGroups implements Groups {
   /** `Taken` when the name, or the name at the provider, is in use. */
   async create({ name, description, source, external, author }: NewGroup): Promise<Group> {
     if ((source === localSource) !== (external === null))
-      throw new Invalid('A group of a provider has the name that it has there; a local group has none')
+      throw new Invalid('external is required for the group of a provider, and not allowed for a local group')
     const id = this.#ids.next()
     const record = { name: plain(name), description, source, external, author, created: this.#clock.now().toISOString(), memberships: [] }
     return this.#documents.commit({ insert: { id, ...record }, into: groups }, [event('group.created', { kind: 'group', id }, {}, author)])
@@ -116,7 +115,7 @@ export class StoredGroups implements Groups {
     { name, description }: { readonly name?: string | undefined; readonly description?: string | undefined },
     actor: string | undefined,
   ): Promise<void> {
-    await rewrite(this.#documents, groups, { kind: 'group', id }, now => {
+    await updateWithRetry(this.#documents, groups, { kind: 'group', id }, now => {
       const set = { name: name === undefined ? now.name : plain(name), description: description ?? now.description }
       const fields = (['name', 'description'] as const).filter(field => set[field] !== now[field])
       if (fields.length === 0) return undefined
@@ -134,7 +133,7 @@ export class StoredGroups implements Groups {
   }
 
   async setMembership(id: string, space: string, role: string | undefined, actor?: string): Promise<void> {
-    await rewrite(this.#documents, groups, { kind: 'group', id }, now => {
+    await updateWithRetry(this.#documents, groups, { kind: 'group', id }, now => {
       const held = now.memberships.find(membership => membership.space === space)
       if (held?.role === role) return undefined
       const others = now.memberships.filter(membership => membership.space !== space)
@@ -168,9 +167,6 @@ const unlessGone = (error: unknown): undefined => {
 
 const plain = (typed: string): string => {
   const name = typed.normalize('NFC').trim()
-  if (name === '') throw new Invalid('The name of a group has to have a character that is not blank')
+  if (name === '') throw new Invalid('The name of a group must not be blank')
   return name
 }
-
-/** Inside this plugin: the groups. */
-export const AllGroups = port<StoredGroups>('groups.all')

@@ -4,7 +4,7 @@ import { MongoClient } from 'mongodb'
 import { Spaces, Users } from 'pounce/sdk'
 import { bootForTest, liveTests, type TestServer } from 'pounce/sdk/testing'
 import { callsOf, idOf } from '../../../test/support/calls.ts'
-import { newSpace, recordPlugins, type Somebody, somebody } from '../../../test/support/spaces-and-people.ts'
+import { meet, newSpace, recordPlugins, type Somebody, somebody } from '../../../test/support/spaces-and-people.ts'
 import { until } from '../../../test/support/until.ts'
 
 const { test: live, url } = liveTests(test, 'MONGODB')
@@ -29,6 +29,7 @@ test.before(async () => {
   other = await boot()
   ann = await somebody(one, 'ann')
   bob = await somebody(one, 'bob')
+  await meet(one, ann, bob)
 })
 test.after.always(async () => {
   await one?.stop()
@@ -53,7 +54,7 @@ live('what a group is given and loses on one kernel counts on the other', async 
   const space = await newSpace(ann)
   const path = `/api/spaces/${space}`
   const group = await idOf(admin().post('/api/groups', { name: 'both kernels' }))
-  await admin().post(`/api/groups/${group}/members`, { users: [bob.id] })
+  await admin().post(`/api/groups/${group}/members`, { users: [ann.id, bob.id] })
   t.is((await other.as(bob.key)(path)).status, 404)
   await ann.put(`${path}/groups/${group}`, { role: 'Viewer' })
   t.is(await becomes(200, path), 200)

@@ -1,15 +1,15 @@
 import { afterParameter, Installation, Invalid, linkToNext, pageOf, readNamedAfter, routesFor, s } from 'pounce/sdk'
-import { Names } from './known-names.ts'
+import { InstitutionNames } from './institution-names.ts'
 
-const route = routesFor('users', { names: Names, installation: Installation })
+const route = routesFor('users', { names: InstitutionNames, installation: Installation })
 const name = s.line(200)
 
 export const addInstitution = route({
   method: 'POST',
   path: '/api/institutions/addinstitution',
-  summary: 'Add an institution that people can name in their profiles',
-  description: 'Anybody with an active account may. One that is there already, whatever its case, is no error.',
-  permission: 'EditUser',
+  summary: 'Add an institution for user profiles',
+  description: 'For any active account. An existing name, ignoring case, is no error.',
+  permission: { right: 'EditUser', unscoped: 'The list of institutions belongs to the installation.' },
   query: s.Object({ institution: name }),
   responses: { 200: s.String() },
   throws: [Invalid],
@@ -22,9 +22,9 @@ export const addInstitution = route({
 export const addProject = route({
   method: 'POST',
   path: '/api/projects/addproject',
-  summary: 'Add a project that people can name in their profiles',
-  description: 'Anybody with an active account may. One that is there already, whatever its case, is no error.',
-  permission: 'EditUser',
+  summary: 'Add a project for user profiles',
+  description: 'For any active account. An existing name, ignoring case, is no error.',
+  permission: { right: 'EditUser', unscoped: 'The list of projects belongs to the installation.' },
   query: s.Object({ project: name }),
   responses: { 200: s.String() },
   throws: [Invalid],
@@ -38,7 +38,7 @@ const listOf = (list: 'institutions' | 'projects') =>
   route({
     method: 'GET',
     path: `/api/${list}`,
-    summary: `The ${list} that were added, by name`,
+    summary: `List ${list} by name`,
     description: 'An addition to Clowder 1.x.',
     permission: 'signedIn',
     query: s.Object({ limit: s.Integer({ default: 1000, minimum: 1, maximum: 1000 }), after: afterParameter(1000) }),

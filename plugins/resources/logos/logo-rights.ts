@@ -1,4 +1,4 @@
-import { type Caller, demand, Forbidden, isServerAdmin, type Permission, Policy, port, type Ref, s, wire } from 'pounce/sdk'
+import { authorize, type Caller, Forbidden, isServerAdmin, type Permission, Policy, type Ref, s, wire } from 'pounce/sdk'
 
 /** What a logo's path stands for; undefined for one that stands for nothing. */
 const ownerOf = (path: string): Ref | 'everybody' | undefined => {
@@ -24,8 +24,8 @@ export class LogoRights {
   /** Refuses those who may not change the logos of a path. */
   async mustChange(caller: Caller, path: string): Promise<void> {
     const owner = ownerOf(path)
-    if (owner === undefined) throw new Forbidden('The path of a logo is GLOBAL, space-<id> or user-<id>')
-    if (owner !== 'everybody') return demand(this.#policy, caller, permissions[owner.kind]?.changing ?? 'EditUser', owner)
+    if (owner === undefined) throw new Forbidden('The path of a logo must be GLOBAL, space-<id> or user-<id>')
+    if (owner !== 'everybody') return authorize(this.#policy, caller, permissions[owner.kind]?.changing ?? 'EditUser', owner)
     if (!isServerAdmin(caller)) throw new Forbidden('Only a server admin may change the logos of the installation')
   }
 
@@ -37,5 +37,3 @@ export class LogoRights {
   }
 }
 wire(LogoRights, Policy)
-
-export const LogoAccess = port<LogoRights>('logos.access')

@@ -1,17 +1,12 @@
-import { Invalid } from 'pounce/sdk'
+import { Invalid, typeOfBytes } from 'pounce/sdk'
 
-const starts: readonly (readonly [contentType: string, at: number, bytes: Buffer])[] = [
-  ['image/png', 0, Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])],
-  ['image/jpeg', 0, Buffer.from([0xff, 0xd8, 0xff])],
-  ['image/gif', 0, Buffer.from('GIF8')],
-  ['image/webp', 8, Buffer.from('WEBP')],
-]
+const pictures: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])
 
 /** The type of a picture as its bytes say it, whatever its sender says. `Invalid` for anything but PNG, JPEG, GIF and WebP: SVG can hold scripts. */
 export const typeOfPicture = (bytes: Buffer): string => {
-  const found = starts.find(([, at, start]) => bytes.subarray(at, at + start.length).equals(start))
-  if (!found) throw new Invalid('image has to be a PNG, JPEG, GIF or WebP picture')
-  return found[0]
+  const found = typeOfBytes(bytes)
+  if (found === undefined || !pictures.has(found)) throw new Invalid('image must be a PNG, JPEG, GIF or WebP image')
+  return found
 }
 
 /** What is shown where a logo is wanted and there is none. */

@@ -1,15 +1,15 @@
 import { type Bytes, type Caller, NotFound, routesFor, s, streamed } from 'pounce/sdk'
 import { type Named, type Resolved, seen } from './found-logo.ts'
-import { LogoAccess } from './logo-rights.ts'
+import { LogoRights } from './logo-rights.ts'
 import { standIn } from './pictures.ts'
-import { Logos } from './stored-logos.ts'
+import { StoredLogos } from './stored-logos.ts'
 
-const route = routesFor('logos', { logos: Logos, access: LogoAccess })
+const route = routesFor('logos', { logos: StoredLogos, access: LogoRights })
 const wanted = s.Object({
   default: s.Optional(
     s.String({
       pattern: '^[A-Za-z0-9_./-]{1,200}$',
-      description: 'Any name of a file: where there is no logo the picture that this server stands in with is sent, never another file',
+      description: 'Any file name: if there is no logo, the default image of this server is sent, never another file',
     }),
   ),
 })
@@ -28,7 +28,7 @@ const picture = async (resolved: Resolved, caller: Caller, named: Named, isDefau
 export const getLogoPicture = route({
   method: 'GET',
   path: '/api/logos/:id/blob',
-  summary: "A logo's picture",
+  summary: 'Get the image of a logo',
   permission: 'anyone',
   params: s.Object({ id: s.id() }),
   query: wanted,
@@ -42,7 +42,7 @@ export const getLogoPicture = route({
 export const getLogoPictureAt = route({
   method: 'GET',
   path: '/api/logos/:path/:name/blob',
-  summary: 'The picture of the logo of a path and name',
+  summary: 'Get the image of a logo by path and name',
   permission: 'anyone',
   params: s.Object({ path: s.String({ maxLength: 100 }), name: s.String({ maxLength: 100 }) }),
   query: wanted,

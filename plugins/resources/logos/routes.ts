@@ -19,24 +19,27 @@ import {
 import type { Logo } from './collection.ts'
 import { config } from './config.ts'
 import { changeable, existing } from './found-logo.ts'
-import { LogoAccess } from './logo-rights.ts'
+import { LogoRights } from './logo-rights.ts'
 import { readLogo } from './sent-logo.ts'
-import { Logos } from './stored-logos.ts'
+import { StoredLogos } from './stored-logos.ts'
 
-const needs = { logos: Logos, access: LogoAccess }
+const needs = { logos: StoredLogos, access: LogoRights }
 const route = routesFor('logos', needs)
 const params = s.Object({ id: s.id() })
 const place = s.Object({ path: s.String({ maxLength: 100 }), name: s.String({ maxLength: 100 }) })
-const LogoItem = s.Object({
-  id: s.String(),
-  length: s.Integer(),
-  path: s.String({ description: '`GLOBAL`, `space-<id>` or `user-<id>`' }),
-  name: s.String(),
-  'content-type': s.String(),
-  created: s.v1Date(),
-  author: s.String(),
-  showText: s.Boolean({ description: 'Whether the name is shown beside it' }),
-})
+const LogoItem = s.model(
+  'Logo',
+  s.Object({
+    id: s.String(),
+    length: s.Integer(),
+    path: s.String({ description: '`GLOBAL`, `space-<id>` or `user-<id>`' }),
+    name: s.String(),
+    'content-type': s.String(),
+    created: s.v1Date(),
+    author: s.String(),
+    showText: s.Boolean({ description: 'Whether the name is shown beside it' }),
+  }),
+)
 const shown = s.Object({ showText: s.Boolean() })
 
 const toItem = (logo: Logo & Stored): s.Static<typeof LogoItem> => ({
@@ -56,7 +59,7 @@ const gone = { status: 204, body: undefined } as const
 export const listLogos = routesFor('logos', { ...needs, installation: Installation })({
   method: 'GET',
   path: '/api/logos',
-  summary: 'Logos of a path, of a name, or all that the caller may see',
+  summary: 'List logos',
   permission: 'signedIn',
   query: s.Object({
     path: s.Optional(s.String({ maxLength: 100 })),
@@ -79,9 +82,9 @@ export const listLogos = routesFor('logos', { ...needs, installation: Installati
 export const putLogo = routesFor('logos', { ...needs, config: configPort(config) })({
   method: 'POST',
   path: '/api/logos',
-  summary: 'Upload a logo, in the place of one of the same path and name',
+  summary: 'Upload or replace a logo',
   description:
-    'For the path `GLOBAL` it takes a server admin, for `space-<id>` the right to edit the space, for `user-<id>` the right to edit the account. PNG, JPEG, GIF or WebP.',
+    'The path `GLOBAL` requires a server admin, `space-<id>` the right to edit the space, `user-<id>` the right to edit the account. Replaces a logo of the same path and name. PNG, JPEG, GIF or WebP.',
   permission: 'signedIn',
   body: multipart('Text fields `path` and `name`, optionally `showText`, and the file part `image`', 20),
   responses: { 200: LogoItem },
@@ -96,8 +99,8 @@ export const putLogo = routesFor('logos', { ...needs, config: configPort(config)
 export const getLogo = route({
   method: 'GET',
   path: '/api/logos/:id',
-  summary: 'What is known of a logo',
-  description: "The installation's own for everybody; those of a space or person for who may see these.",
+  summary: 'Get a logo',
+  description: 'Logos of the installation are public; those of a space or user are visible to those who may view it.',
   permission: 'anyone',
   params,
   responses: { 200: LogoItem },
@@ -110,7 +113,7 @@ export const getLogo = route({
 export const getLogoAt = route({
   method: 'GET',
   path: '/api/logos/:path/:name',
-  summary: 'What is known of the logo of a path and name',
+  summary: 'Get a logo by path and name',
   permission: 'anyone',
   params: place,
   responses: { 200: LogoItem },
@@ -123,7 +126,7 @@ export const getLogoAt = route({
 export const changeLogo = route({
   method: 'PUT',
   path: '/api/logos/:id',
-  summary: 'Say whether the name is shown beside a logo',
+  summary: "Set whether a logo's name is shown",
   permission: 'signedIn',
   params,
   body: shown,
@@ -138,7 +141,7 @@ export const changeLogo = route({
 export const changeLogoAt = route({
   method: 'PUT',
   path: '/api/logos/:path/:name',
-  summary: 'Say whether the name is shown beside the logo of a path and name',
+  summary: "Set whether a logo's name is shown, by path and name",
   permission: 'signedIn',
   params: place,
   body: shown,
@@ -167,7 +170,7 @@ export const deleteLogo = route({
 export const deleteLogoAt = route({
   method: 'DELETE',
   path: '/api/logos/:path/:name',
-  summary: 'Delete the logo of a path and name',
+  summary: 'Delete a logo by path and name',
   permission: 'signedIn',
   params: place,
   responses: { 204: s.empty() },

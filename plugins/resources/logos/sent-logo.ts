@@ -14,7 +14,7 @@ const nameIn = (fields: ReadonlyMap<string, string>, field: 'name' | 'path'): st
   const text = fields.get(field)
   // Under this name its address would be that of another logo's picture.
   if (text === undefined || !pattern.test(text) || text === 'blob')
-    throw new Invalid(`${field} is missing or wrong: a text field of 1 to 100 characters without slashes, and not blob`)
+    throw new Invalid(`${field} is missing or invalid: a text field of 1 to 100 characters without slashes, and not blob`)
   return text
 }
 
@@ -30,15 +30,15 @@ export const readLogo = async (parts: Parts, maxBytes: number): Promise<SentLogo
       let length = 0
       for await (const piece of part.stream as AsyncIterable<Buffer>) {
         length += piece.length
-        if (length > maxBytes) throw new TooLarge(`A logo has at most ${maxBytes} bytes`)
+        if (length > maxBytes) throw new TooLarge(`A logo must be at most ${maxBytes} bytes`)
         pieces.push(piece)
       }
       picture = Buffer.concat(pieces)
     }
   }
   const [path, name] = [nameIn(fields, 'path'), nameIn(fields, 'name')]
-  if (!picture) throw new Invalid('image is missing: a file part with the picture')
+  if (!picture) throw new Invalid('image is missing: a file part with the image')
   const showText = fields.get('showText') ?? 'true'
-  if (showText !== 'true' && showText !== 'false') throw new Invalid('showText has to be true or false')
+  if (showText !== 'true' && showText !== 'false') throw new Invalid('showText must be true or false')
   return { path, name, showText: showText === 'true', picture }
 }

@@ -12,7 +12,6 @@ import {
   Log,
   NotFound,
   type Page,
-  port,
   type Stored,
   Taken,
   wire,
@@ -115,14 +114,14 @@ export class StoredLogos {
       await this.#dropBytes(gone.blob)
     } catch (error) {
       if (!(error instanceof CommitConflict)) throw error
-      this.#log.debug('a logo was gone already', { id, blob })
+      this.#log.debug('logo already deleted', { id, blob })
     }
   }
 
   show({ blob, sizeBytes, sha256, contentType, created }: StoredLogo): Bytes {
     const open: Bytes['open'] = async range => {
       const stream = await this.#blobs.get(blob, range)
-      if (!stream) throw new NotFound('logo', { cause: new Error(`the bytes ${blob} are gone`) })
+      if (!stream) throw new NotFound('logo', { cause: new Error(`the bytes ${blob} are missing`) })
       return stream
     }
     return { open, sizeBytes, sha256, contentType, inline: true, lastModified: new Date(created) }
@@ -132,13 +131,11 @@ export class StoredLogos {
     try {
       await this.#blobs.remove(blob)
     } catch (error) {
-      this.#log.warn('bytes of a logo stay until the next sweep', { blob, error })
+      this.#log.warn('failed to delete the bytes of a logo; the next sweep will', { blob, error })
     }
   }
 }
 wire(StoredLogos, DocumentStore, BlobStore, Ids, Clock, Log)
-
-export const Logos = port<StoredLogos>('logos.stored')
 
 /** Which stored bytes belong to logos. */
 export class LogoBlobs implements BlobOwner {

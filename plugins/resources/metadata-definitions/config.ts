@@ -4,18 +4,18 @@ export const config = s.Object({
   validate: s.Union([s.Literal('people'), s.Literal('off')], {
     default: 'people',
     description:
-      '`people`: what people add must be what the definition of the field takes; `off`: nothing is checked, as in Clowder 1.x. Extractors are never checked',
+      'Validation of metadata against its definition: `people` validates what people add; `off` validates nothing, as in Clowder 1.x. Metadata of extractors is never validated',
   }),
   uriPrefix: s.String({
     default: '',
     maxLength: 500,
     description:
-      'What the address of a definition without one begins with (metadata.uri.prefix of Clowder 1.x); empty: the address of this server and /metadata',
+      'Prefix of the generated URI of a definition (metadata.uri.prefix of Clowder 1.x); empty: the base URL of this server and /metadata',
   }),
   fetchFrom: s.Array(s.String({ maxLength: 500 }), {
     default: [],
     description:
-      'Addresses below which lists of words may be fetched for people who fill in forms, such as https://vocabulary.example.org/api/. The lists of this server need none',
+      'URL prefixes that lists of terms may be fetched from, such as https://vocabulary.example.org/api/. Lists of this server are always allowed',
   }),
 })
 

@@ -1,9 +1,9 @@
 import { Invalid, type Json, type MetadataCheck, type Ref, StandardVocabularies, wire } from 'pounce/sdk'
 import { everywhere } from './collection.ts'
 import { Config, type Settings } from './config.ts'
-import { type DefinitionWords, ListWords } from './definition-words.ts'
-import { type SpacesOf, SpacesOfThings } from './spaces-of.ts'
-import { type Definition, Definitions, type StoredDefinitions } from './stored-definitions.ts'
+import { DefinitionTerms } from './definition-terms.ts'
+import { SpacesOf } from './spaces-of.ts'
+import { type Definition, StoredDefinitions } from './stored-definitions.ts'
 import { type Expectation, expectationOf, fits } from './value-checks.ts'
 
 type Members = Readonly<Record<string, Json>>
@@ -25,14 +25,14 @@ export class DefinitionCheck implements MetadataCheck {
   #isOff: boolean
   #definitions: StoredDefinitions
   #spaces: SpacesOf
-  #words: DefinitionWords
+  #words: DefinitionTerms
   #vocabularies: StandardVocabularies
 
   constructor(
     { validate }: Settings,
     definitions: StoredDefinitions,
     spaces: SpacesOf,
-    words: DefinitionWords,
+    words: DefinitionTerms,
     vocabularies: StandardVocabularies,
   ) {
     this.#isOff = validate === 'off'
@@ -44,10 +44,12 @@ export class DefinitionCheck implements MetadataCheck {
 
   async check(target: Ref, content: Json): Promise<void> {
     if (this.#isOff) return
-    const fields = Map.groupBy(fieldsOf(content), ({ label }) => label)
-    const labels = [...fields.keys()].filter(label => label.length <= 500)
+    const objects = objectsIn(content)
+    const labels = labelsOf(objects)
     const scopes = async (): Promise<readonly string[]> => [everywhere, ...(await this.#spaces.of(target))]
-    const found = labels.length > mostAsked ? await this.#among(fields, await scopes()) : await this.#definitions.labelled(labels, scopes)
+    const asked = [...labels].filter(label => label.length <= 500)
+    const found = asked.length > mostAsked ? await this.#among(labels, await scopes()) : await this.#definitions.labelled(asked, scopes)
+    const fields = fieldsOf(objects, new Set(found.map(({ label }) => label)))
     for (const [label, all] of Map.groupBy(found, definition => definition.label)) {
       const takes = await Promise.all(nearest(all).map(definition => this.#expectationOf(definition)))
       for (const field of fields.get(label) ?? []) requireFit(field, nearest(all), takes)
@@ -55,9 +57,9 @@ export class DefinitionCheck implements MetadataCheck {
   }
 
   /** Of a document with very many fields: the definitions are fewer, so they are gone through. */
-  async #among(fields: ReadonlyMap<string, unknown>, scopes: readonly string[]): Promise<readonly Definition[]> {
+  async #among(labels: ReadonlySet<string>, scopes: readonly string[]): Promise<readonly Definition[]> {
     const found: Definition[] = []
-    for await (const definition of this.#definitions.in(...scopes)) if (fields.has(definition.label)) found.push(definition)
+    for await (const definition of this.#definitions.in(...scopes)) if (labels.has(definition.label)) found.push(definition)
     return found
   }
 
@@ -77,7 +79,7 @@ export class DefinitionCheck implements MetadataCheck {
     }
   }
 }
-wire(DefinitionCheck, Config, Definitions, SpacesOfThings, ListWords, StandardVocabularies)
+wire(DefinitionCheck, Config, StoredDefinitions, SpacesOf, DefinitionTerms, StandardVocabularies)
 
 /** Spaces may define a field differently: what one of them takes is right, and what one of them does not check too. */
 const requireFit = (
@@ -91,14 +93,27 @@ const requireFit = (
   if (!definition || !expectation) return
   const { label: name, uri, type } = definition
   throw new Invalid(
-    `${label} must be ${expectation.what}, such as ${expectation.example}: so says the metadata definition ${name} (${uri}) of type ${type}`,
+    `${label} must be ${expectation.what}, such as ${expectation.example} (metadata definition ${name}, ${uri}, of type ${type})`,
   )
 }
 
-const fieldsOf = (content: Json): readonly Field[] =>
-  (Array.isArray(content) ? (content as readonly Json[]) : [content])
-    .filter(isMembers)
-    .flatMap(beside => Object.entries(beside).map(([label, value]) => ({ label, value, beside })))
+const objectsIn = (content: Json): readonly Members[] =>
+  (Array.isArray(content) ? (content as readonly Json[]) : [content]).filter(isMembers)
+
+const labelsOf = (objects: readonly Members[]): ReadonlySet<string> => {
+  const labels = new Set<string>()
+  for (const object of objects) for (const label of Object.keys(object)) labels.add(label)
+  return labels
+}
+
+/** The fields of these labels: a document may have very many others. */
+const fieldsOf = (objects: readonly Members[], labels: ReadonlySet<string>): ReadonlyMap<string, readonly Field[]> => {
+  const fields = new Map<string, Field[]>([...labels].map(label => [label, []]))
+  if (labels.size === 0) return fields
+  for (const beside of objects)
+    for (const label of Object.keys(beside)) fields.get(label)?.push({ label, value: beside[label] ?? null, beside })
+  return fields
+}
 
 /** What a space says of a field counts before what the installation says. */
 const nearest = (all: readonly Definition[]): readonly Definition[] => {

@@ -2,51 +2,56 @@ import { Invalid, type Stored, s } from 'pounce/sdk'
 import { type DefinitionRecord, everywhere } from './collection.ts'
 
 /** A definition as Clowder 1.x has it. `spaceId` is absent for one of the whole installation. */
-export const DefinitionJson = s.Object({
-  id: s.String(),
-  spaceId: s.Optional(s.String()),
-  json: s.Object({
-    label: s.String(),
-    uri: s.String(),
-    type: s.String(),
-    description: s.Optional(s.String()),
-    definitions_url: s.Optional(s.String()),
-    query_parameter: s.Optional(s.String()),
+export const DefinitionJson = s.model(
+  'MetadataDefinition',
+  s.Object({
+    id: s.String(),
+    spaceId: s.Optional(s.String()),
+    json: s.Object({
+      label: s.String(),
+      uri: s.String(),
+      type: s.String(),
+      description: s.Optional(s.String()),
+      definitions_url: s.Optional(s.String()),
+      query_parameter: s.Optional(s.String()),
+    }),
   }),
-})
+)
 type DefinitionJson = s.Static<typeof DefinitionJson>
 
 const uriForm = /^(?:(?:https?|urn|info|ark|doi|hdl|tag):[^\s\p{Cc}<>"]+|[\w./#-]*(?::[\w./#-]+)?)$/u
 const addressForm = /^(?:https?:\/\/[^\s\p{Cc}]+|\/api\/standardvocab\/[0-9a-f]{24}\/terms)?$/u
 
 /** What a client says of a definition. */
-export const NewDefinition = s.Object({
-  label: s.line(500),
-  type: s.line(100),
-  uri: s.Optional(
-    s.String({
-      maxLength: 2000,
-      description:
-        'What the field means: an address (http, https, urn, doi …) or a short name such as `dc:title`; made from the label when it is empty or absent',
-    }),
-  ),
-  description: s.Optional(s.prose()),
-  definitions_url: s.Optional(
-    s.String({
-      maxLength: 2000,
-      description: 'Where the words of a list are: an http or https address, or `/api/standardvocab/<id>/terms`',
-    }),
-  ),
-  query_parameter: s.Optional(s.String({ maxLength: 200, pattern: '^[^\\u0000-\\u001f\\u007f]*$' })),
-})
+export const NewDefinition = s.model(
+  'NewMetadataDefinition',
+  s.Object({
+    label: s.line(500),
+    type: s.line(100),
+    uri: s.Optional(
+      s.String({
+        maxLength: 2000,
+        description:
+          'Meaning of the field: a URI (http, https, urn, doi …) or a short name such as `dc:title`; derived from the label if empty or absent',
+      }),
+    ),
+    description: s.Optional(s.prose()),
+    definitions_url: s.Optional(
+      s.String({
+        maxLength: 2000,
+        description: 'URL of the list of terms: an http or https URL, or `/api/standardvocab/<id>/terms`',
+      }),
+    ),
+    query_parameter: s.Optional(s.String({ maxLength: 200, pattern: '^[^\\u0000-\\u001f\\u007f]*$' })),
+  }),
+)
 export type NewDefinition = s.Static<typeof NewDefinition>
 
 /** Throws `Invalid` for addresses that are none, or that a page could not safely link to. */
 export const requireAddresses = ({ uri = '', definitions_url = '' }: NewDefinition): void => {
-  if (!uriForm.test(uri))
-    throw new Invalid('uri must be an address that begins with http:, https:, urn: or doi:, or a name such as dc:title')
+  if (!uriForm.test(uri)) throw new Invalid('uri must begin with http:, https:, urn: or doi:, or be a name such as dc:title')
   if (!addressForm.test(definitions_url)) {
-    throw new Invalid('definitions_url must be an http or https address, or /api/standardvocab/<id>/terms with the id of a vocabulary')
+    throw new Invalid('definitions_url must be an http or https URL, or /api/standardvocab/<id>/terms with the id of a vocabulary')
   }
 }
 

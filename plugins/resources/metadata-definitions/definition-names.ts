@@ -1,6 +1,6 @@
 import { type Caller, type MetadataNaming, wire } from 'pounce/sdk'
 import { everywhere } from './collection.ts'
-import { Definitions, type StoredDefinitions } from './stored-definitions.ts'
+import { StoredDefinitions } from './stored-definitions.ts'
 
 const mostRead = 5000
 
@@ -30,4 +30,4 @@ export class DefinitionNames implements MetadataNaming {
     return [...names]
   }
 }
-wire(DefinitionNames, Definitions)
+wire(DefinitionNames, StoredDefinitions)

@@ -1,8 +1,8 @@
 import test from 'ava'
 import { DocumentStore, event, type SpaceRecord, Spaces, type Stored, type StoredEvent } from 'pounce/sdk'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
-import { CopyToSpaces, DropWithSpace } from './handlers.ts'
-import { Definitions } from './stored-definitions.ts'
+import { CopyDefinitionToSpaces, DeleteDefinitionsOnSpaceRemoved } from './handlers.ts'
+import { StoredDefinitions } from './stored-definitions.ts'
 
 let server: TestServer
 test.before(async () => {
@@ -15,13 +15,13 @@ const newSpace = async (name: string): Promise<string> => {
   const answer = await server.as(server.admin.key)('/api/spaces', { method: 'POST', json: { name, description: '' } })
   return ((await answer.json()) as { id: string }).id
 }
-/** An event as it comes from the outbox, made by hand so that it can come again. */
+/** An event as it comes from the outbox, made manually so that it can come again. */
 const again = <T extends 'definition.added' | 'space.removed'>(made: ReturnType<typeof event<T>>): StoredEvent<T> => ({
   ...made,
   id: 'e'.repeat(24),
   at: '2026-01-01T00:00:00.000Z',
 })
-const inScope = (scope: string) => Array.fromAsync(server.get(Definitions).in(scope))
+const inScope = (scope: string) => Array.fromAsync(server.get(StoredDefinitions).in(scope))
 
 /** Spaces as they are, and one that went after it was read. */
 const spacesAnd = (spaces: Spaces, more: string): Spaces =>
@@ -39,10 +39,10 @@ const spacesAnd = (spaces: Spaces, more: string): Spaces =>
 
 test('an event that comes again makes no second copy, and no copy for a space that went meanwhile', async t => {
   const spaces = [await newSpace('one'), await newSpace('two')]
-  await server.get(Definitions).add('global', { label: 'copied', type: 'string', uri: 'urn:copied' }, server.admin.id)
+  await server.get(StoredDefinitions).add('global', { label: 'copied', type: 'string', uri: 'urn:copied' }, server.admin.id)
   const original = (await inScope('global')).find(({ label }) => label === 'copied')
   await server.drained()
-  const copying = new CopyToSpaces(server.get(DocumentStore), spacesAnd(server.get(Spaces), gone))
+  const copying = new CopyDefinitionToSpaces(server.get(DocumentStore), spacesAnd(server.get(Spaces), gone))
   for (let times = 0; times < 2; times++)
     await copying.handle(again(event('definition.added', { kind: 'definition', id: String(original?.id) }, { space: null })))
   for (const space of spaces) t.is((await inScope(space)).filter(({ uri }) => uri === 'urn:copied').length, 1)
@@ -51,7 +51,7 @@ test('an event that comes again makes no second copy, and no copy for a space th
 
 test('a copy that a space has changed stays as it is, and one whose address it has is not made', async t => {
   const space = await newSpace('three')
-  const definitions = server.get(Definitions)
+  const definitions = server.get(StoredDefinitions)
   await definitions.add(space, { label: 'own', type: 'number', uri: 'urn:both' }, server.admin.id)
   await definitions.add('global', { label: 'general', type: 'string', uri: 'urn:both' }, server.admin.id)
   await server.drained()
@@ -63,12 +63,12 @@ test('a copy that a space has changed stays as it is, and one whose address it h
 
 test('a definition that is gone is not copied, and the definitions of a space go once', async t => {
   const documents = server.get(DocumentStore)
-  await new CopyToSpaces(documents, server.get(Spaces)).handle(
+  await new CopyDefinitionToSpaces(documents, server.get(Spaces)).handle(
     again(event('definition.added', { kind: 'definition', id: gone }, { space: null })),
   )
   const space = await newSpace('four')
-  await server.get(Definitions).add(space, { label: 'own', type: 'number', uri: 'urn:own' }, server.admin.id)
-  const dropping = new DropWithSpace(documents)
+  await server.get(StoredDefinitions).add(space, { label: 'own', type: 'number', uri: 'urn:own' }, server.admin.id)
+  const dropping = new DeleteDefinitionsOnSpaceRemoved(documents)
   for (let times = 0; times < 2; times++)
     await dropping.handle(again(event('space.removed', { kind: 'space', id: space }, { name: 'four' })))
   t.deepEqual(await inScope(space), [])

@@ -6,7 +6,7 @@ import { requireThere } from './require-there.ts'
 const batch = 200
 
 /** A new definition of the installation becomes one of each space, which may change or drop it. */
-export class CopyToSpaces {
+export class CopyDefinitionToSpaces {
   #documents: DocumentStore
   #spaces: Spaces
 
@@ -41,10 +41,10 @@ export class CopyToSpaces {
     )
   }
 }
-wire(CopyToSpaces, DocumentStore, Spaces)
+wire(CopyDefinitionToSpaces, DocumentStore, Spaces)
 
 /** The definitions of a space go with it. */
-export class DropWithSpace {
+export class DeleteDefinitionsOnSpaceRemoved {
   #documents: DocumentStore
 
   constructor(documents: DocumentStore) {
@@ -55,4 +55,4 @@ export class DropWithSpace {
     await removeFound(this.#documents, definitions, { using: 'byScope', where: eq('scope', subject.id) })
   }
 }
-wire(DropWithSpace, DocumentStore)
+wire(DeleteDefinitionsOnSpaceRemoved, DocumentStore)

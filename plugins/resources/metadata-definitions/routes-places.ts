@@ -1,11 +1,11 @@
-import { Invalid, type Kind, NotFound, one, type Ref, routesFor, s, signedIn } from 'pounce/sdk'
+import { Invalid, type Kind, NotFound, type Ref, ref, routesFor, s, signedIn } from 'pounce/sdk'
 import { everywhere } from './collection.ts'
 import { DefinitionJson, NewDefinition, ok, shown } from './definition-json.ts'
-import { Keeping } from './definition-keeping.ts'
-import { SpacesOfThings } from './spaces-of.ts'
-import { Definitions } from './stored-definitions.ts'
+import { DefinitionService } from './definition-service.ts'
+import { SpacesOf } from './spaces-of.ts'
+import { StoredDefinitions } from './stored-definitions.ts'
 
-const needs = { definitions: Definitions, keeping: Keeping, spaces: SpacesOfThings }
+const needs = { definitions: StoredDefinitions, keeping: DefinitionService, spaces: SpacesOf }
 const ofSpaces = routesFor('spaces', needs)
 
 const params = s.Object({ id: s.id() })
@@ -13,9 +13,8 @@ const params = s.Object({ id: s.id() })
 export const listSpaceDefinitions = ofSpaces({
   method: 'GET',
   path: '/api/spaces/:id/metadata',
-  summary: 'The metadata definitions of a space, by label',
-  permission: 'ViewSpace',
-  of: one('space'),
+  summary: 'List the metadata definitions of a space',
+  permission: { right: 'ViewSpace', on: ref('space', 'id') },
   params,
   responses: { 200: s.rows(DefinitionJson) },
   throws: [NotFound],
@@ -27,10 +26,9 @@ export const listSpaceDefinitions = ofSpaces({
 export const createSpaceDefinition = ofSpaces({
   method: 'POST',
   path: '/api/spaces/:id/metadata',
-  summary: 'Define a metadata field for a space',
-  description: 'One whose address the space has already changes nothing.',
-  permission: 'EditSpace',
-  of: one('space'),
+  summary: 'Add a metadata definition to a space',
+  description: 'A definition whose URI exists in the space already changes nothing.',
+  permission: { right: 'EditSpace', on: ref('space', 'id') },
   params,
   body: NewDefinition,
   responses: { 200: ok() },
@@ -48,10 +46,10 @@ const listFor = (kind: Kind, group: string, path: string) =>
   )({
     method: 'GET',
     path,
-    summary: `The metadata definitions for a ${kind}: those of its spaces, or else those of the installation`,
-    permission: 'AddMetadata',
-    of: one(kind),
-    also: [{ permission: 'ViewSpace', of: ({ space }): readonly Ref[] => (space === undefined ? [] : [{ kind: 'space', id: space }]) }],
+    summary: `List the metadata definitions for a ${kind}`,
+    description: 'Those of its spaces, or else those of the installation.',
+    permission: { right: 'AddMetadata', on: ref(kind, 'id') },
+    alsoRequires: [{ right: 'ViewSpace', on: ({ space }): readonly Ref[] => (space === undefined ? [] : [{ kind: 'space', id: space }]) }],
     params,
     query: s.Object({ space: s.Optional(s.id()) }),
     responses: { 200: s.rows(DefinitionJson) },

@@ -1,20 +1,20 @@
 import { Forbidden, Invalid, NotFound, rawJson, routesFor, s, signedIn, Unreachable } from 'pounce/sdk'
 import { everywhere } from './collection.ts'
 import { DefinitionJson, NewDefinition, ok, shown, toJson } from './definition-json.ts'
-import { Keeping } from './definition-keeping.ts'
 import { spacesOfCaller } from './definition-names.ts'
-import { ListWords } from './definition-words.ts'
-import { type Definition, Definitions } from './stored-definitions.ts'
+import { DefinitionService } from './definition-service.ts'
+import { DefinitionTerms } from './definition-terms.ts'
+import { type Definition, StoredDefinitions } from './stored-definitions.ts'
 
-const route = routesFor('definitions', { definitions: Definitions, keeping: Keeping, words: ListWords })
+const route = routesFor('definitions', { definitions: StoredDefinitions, keeping: DefinitionService, words: DefinitionTerms })
 
 const params = s.Object({ id: s.id() })
 
 export const listDefinitions = route({
   method: 'GET',
   path: '/api/metadata/definitions',
-  summary: 'The metadata definitions of the whole installation, by label',
-  permission: 'ViewDataset',
+  summary: 'List the metadata definitions of the installation',
+  permission: { right: 'ViewDataset', unscoped: 'The definitions listed are those of the installation.' },
   responses: { 200: s.rows(DefinitionJson) },
   async handle(_request, { definitions }) {
     return { status: 200, body: shown(definitions.in(everywhere)) }
@@ -38,8 +38,9 @@ async function* distinct(some: AsyncIterable<Definition>) {
 export const listDistinctDefinitions = route({
   method: 'GET',
   path: '/api/metadata/distinctdefinitions',
-  summary: "The definitions of the installation and of the caller's spaces, those that say the same once",
-  permission: 'ViewDataset',
+  summary: 'List distinct metadata definitions of the caller',
+  description: 'Definitions of the installation and of the spaces of the caller, without duplicates.',
+  permission: { right: 'ViewDataset', unscoped: "The list holds the definitions of the installation and of the caller's own spaces." },
   responses: { 200: s.rows(DefinitionJson) },
   async handle({ caller }, { definitions }) {
     return { status: 200, body: distinct(definitions.in(everywhere, ...spacesOfCaller(caller))) }
@@ -49,8 +50,11 @@ export const listDistinctDefinitions = route({
 export const getDefinition = route({
   method: 'GET',
   path: '/api/metadata/definition/:id',
-  summary: 'One metadata definition',
-  permission: 'AddMetadata',
+  summary: 'Get a metadata definition',
+  permission: {
+    right: 'AddMetadata',
+    unscoped: 'A definition has no rights of its own; the handler checks ViewSpace on the space that it is of.',
+  },
   params,
   responses: { 200: DefinitionJson },
   throws: [NotFound],
@@ -62,10 +66,13 @@ export const getDefinition = route({
 export const getDefinitionWords = route({
   method: 'GET',
   path: '/api/metadata/definitions/:id',
-  summary: 'What is at the definitions_url of a definition: the words of its list',
+  summary: "Get the terms of a metadata definition's list",
   description:
-    'A standard vocabulary of this server is answered from here; other addresses are fetched as far as the setting `fetchFrom` allows, without cookies or keys of the caller, and kept for ten minutes.',
-  permission: 'AddMetadata',
+    'A standard vocabulary of this server is returned directly; other URLs are fetched if the setting `fetchFrom` allows it, without cookies or keys of the caller, and cached for ten minutes.',
+  permission: {
+    right: 'AddMetadata',
+    unscoped: 'A definition has no rights of its own; the handler checks ViewSpace on the space that it is of.',
+  },
   params,
   responses: { 200: s.json() },
   throws: [Forbidden, Invalid, NotFound, Unreachable],
@@ -78,8 +85,8 @@ export const getDefinitionWords = route({
 export const createDefinition = route({
   method: 'POST',
   path: '/api/metadata/definitions',
-  summary: 'Define a metadata field for the whole installation',
-  description: 'Each space gets a copy, in the background. One whose address is there already changes nothing.',
+  summary: 'Add a metadata definition to the installation',
+  description: 'Each space gets a copy, in the background. A definition whose URI exists already changes nothing.',
   permission: 'serverAdmin',
   body: NewDefinition,
   responses: { 200: ok() },
@@ -93,13 +100,19 @@ export const createDefinition = route({
 export const updateDefinition = route({
   method: 'PUT',
   path: '/api/metadata/definitions/:id',
-  summary: 'Change a metadata definition',
+  summary: 'Update a metadata definition',
   description:
-    'One of a space takes EditSpace there, one of the installation a server admin. Clowder 1.x checked nothing when the address was new.',
-  permission: 'EditVocabulary',
+    'A definition of a space requires EditSpace there, one of the installation a server admin. Clowder 1.x checked nothing if the URI was new.',
+  permission: {
+    right: 'EditVocabulary',
+    unscoped: 'A definition has no rights of its own; the handler checks EditSpace on its space, or that a server admin asks.',
+  },
   params,
   query: s.Object({ spaceId: s.Optional(s.id()) }),
-  body: s.Object({ ...NewDefinition.properties, uri: s.String({ ...NewDefinition.properties.uri, minLength: 1 }) }),
+  body: s.model(
+    'MetadataDefinitionChange',
+    s.Object({ ...NewDefinition.properties, uri: s.String({ ...NewDefinition.properties.uri, minLength: 1 }) }),
+  ),
   responses: { 200: ok() },
   throws: [Forbidden, Invalid, NotFound],
   async handle({ params, query, body, caller }, { definitions, keeping }) {
@@ -115,8 +128,11 @@ export const deleteDefinition = route({
   path: '/admin/metadata/definitions/:id',
   aliases: [{ path: '/api/metadata/definitions/:id' }],
   summary: 'Delete a metadata definition',
-  description: 'Rights as for changing it. The copies that spaces have of one of the installation stay; so does metadata that uses it.',
-  permission: 'CreateVocabulary',
+  description: 'Same rights as for updating it. Copies of an installation definition in spaces are kept; so is metadata that uses it.',
+  permission: {
+    right: 'CreateVocabulary',
+    unscoped: 'A definition has no rights of its own; the handler checks EditSpace on its space, or that a server admin asks.',
+  },
   params,
   responses: { 200: ok() },
   throws: [Forbidden, NotFound],

@@ -1,4 +1,4 @@
-import { type Contributions, port, type Ref, RightsOf, wire } from 'pounce/sdk'
+import { type Contributions, type Ref, RightsOf, wire } from 'pounce/sdk'
 
 const mostLevels = 4
 const mostSpaces = 1000
@@ -31,5 +31,3 @@ export class SpacesOf {
   }
 }
 wire(SpacesOf, RightsOf)
-
-export const SpacesOfThings = port<SpacesOf>('definitions.spacesOf')

@@ -9,10 +9,9 @@ import {
   Installation,
   Invalid,
   isIn,
-  port,
-  rewrite,
   type Stored,
   Taken,
+  updateWithRetry,
   wire,
 } from 'pounce/sdk'
 import { type DefinitionRecord, definitions, everywhere } from './collection.ts'
@@ -119,7 +118,7 @@ export class StoredDefinitions {
   /** `NotFound` for one that is gone, `Invalid` when another one of its scope has the address. */
   async change(id: string, definition: NewDefinition, actor: string | undefined): Promise<void> {
     try {
-      await rewrite(this.#documents, definitions, { kind: 'definition', id }, ({ scope }) => ({
+      await updateWithRetry(this.#documents, definitions, { kind: 'definition', id }, ({ scope }) => ({
         set: this.#fieldsOf(scope, definition),
         events: [event('definition.updated', { kind: 'definition', id }, { space: spaceOf(scope) }, actor)],
       }))
@@ -154,5 +153,3 @@ export class StoredDefinitions {
   }
 }
 wire(StoredDefinitions, Config, Installation, DocumentStore, Ids, Clock)
-
-export const Definitions = port<StoredDefinitions>('definitions')

@@ -60,7 +60,7 @@ const expectations: Readonly<Record<string, Expectation>> = {
     what: 'a date, or a date and time, in ISO 8601',
     example: '"2018-06-20T11:40:25Z"',
   },
-  // The list itself is looked at where it is at hand.
+  // The list itself is looked at where it is available.
   list: { fits: isText, what: 'a term of its list', example: '"Precipitation"' },
   listjquery: { fits: isText, what: 'a term of its list', example: '"Precipitation"' },
   listgeocode: {

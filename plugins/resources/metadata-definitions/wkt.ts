@@ -39,7 +39,7 @@ class Words {
 
   next(): string {
     const word = this.#words[this.#at]
-    if (word === undefined) throw new SyntaxError('it ends too early')
+    if (word === undefined) throw new SyntaxError('unexpected end')
     this.#at += 1
     return word.toUpperCase()
   }
@@ -63,14 +63,14 @@ const geometry = (words: Words, nesting: number): void => {
   if (nesting > mostNesting) throw new SyntaxError('it is nested too deeply')
   const [, name = '', glued = ''] = /^([A-Z]+?)(ZM|Z|M)?$/.exec(words.next()) ?? []
   const dimension = glued !== '' ? glued : (['ZM', 'Z', 'M'].find(word => words.takes(word)) ?? '')
-  if (name !== 'GEOMETRYCOLLECTION' && !Object.hasOwn(depths, name)) throw new SyntaxError(`${name} is no geometry`)
+  if (name !== 'GEOMETRYCOLLECTION' && !Object.hasOwn(depths, name)) throw new SyntaxError(`${name} is not a geometry`)
   if (words.takes('EMPTY')) return
   if (name === 'GEOMETRYCOLLECTION') {
     list(words, () => geometry(words, nesting + 1))
     return
   }
   const position = (): void => {
-    if (!sizes[dimension]?.includes(words.numbers())) throw new SyntaxError('a position has the wrong number of numbers')
+    if (!sizes[dimension]?.includes(words.numbers())) throw new SyntaxError('a position has the wrong number of coordinates')
   }
   const nested = (depth: number): void => {
     if (depth > 0) list(words, () => nested(depth - 1))

@@ -1,10 +1,14 @@
-import { type After, Installation, port, type RawJson, type Ref, rawJson, shownMetadata, TooLarge, wire } from 'pounce/sdk'
-import { MetadataDesk, type StoredMetadata } from './stored-metadata.ts'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type After, Installation, type RawJson, type Ref, rawJson, shownMetadata, TooLarge, wire } from 'pounce/sdk'
+import { StoredMetadata } from './stored-metadata.ts'
 
 /** Characters after which a page ends, though it has fewer documents than were asked for. */
 const longestPage = 16 * 1024 * 1024
 /** Characters of an answer that is made at once. */
 const longestAnswer = 64 * 1024 * 1024
+
+/** Characters of a document after which others have their turn. */
+const longText = 256 * 1024
 
 /** Documents as clients read them, in the amounts that they ask for. */
 export class DocumentPages {
@@ -18,7 +22,11 @@ export class DocumentPages {
 
   /** All of a thing as JSON texts, read while you iterate. */
   async *rows(target: Ref, extractor: string | undefined): AsyncIterable<RawJson> {
-    for await (const document of this.#documents.all(target, extractor)) yield rawJson<RawJson>(this.#text(document))
+    for await (const document of this.#documents.all(target, extractor)) {
+      const text = this.#text(document)
+      if (text.length > longText) await nextTurn()
+      yield rawJson<RawJson>(text)
+    }
   }
 
   /** Up to `limit` documents. There is a `next` when there are more. */
@@ -34,6 +42,7 @@ export class DocumentPages {
       const text = this.#text(document)
       texts.push(text)
       length += text.length
+      if (text.length > longText) await nextTurn()
       last = [document.created, document.id]
     }
     return { json: `[${texts.join(',')}]` }
@@ -49,8 +58,9 @@ export class DocumentPages {
         const text = this.#text(document)
         texts.push(text)
         length += text.length
+        if (text.length > longText) await nextTurn()
         if (length > longestAnswer)
-          throw new TooLarge(`These files have more than ${longestAnswer} bytes of metadata together: ask for fewer at once`)
+          throw new TooLarge(`The metadata of these files exceeds ${longestAnswer} bytes in total: request fewer files`)
       }
       members.push(`${JSON.stringify(id)}:[${texts.join(',')}]`)
     }
@@ -61,6 +71,4 @@ export class DocumentPages {
     return JSON.stringify(shownMetadata(document, this.#installation.baseUrl))
   }
 }
-wire(DocumentPages, MetadataDesk, Installation)
-
-export const Pages = port<DocumentPages>('metadata.pages')
+wire(DocumentPages, StoredMetadata, Installation)

@@ -1,41 +1,48 @@
-import { Invalid, type MetadataRecord, s } from 'pounce/sdk'
+import { Invalid, type MetadataRecord, msOfTime, s } from 'pounce/sdk'
 
 /** A context: an address, an object, or a list of both. It is kept, and never fetched. */
 export const Context = s.Union([s.String(), s.Record(s.String(), s.Unknown()), s.Array(s.Unknown(), { maxItems: 100 })])
 
 /** What is said: kept verbatim. */
 export const Content = s.Union([s.Record(s.String(), s.Unknown()), s.Array(s.Unknown())], {
-  description: 'An object or an array, kept verbatim',
+  description: 'An object or an array, stored verbatim',
 })
 
 /** What a client posts (reference, api-data §7). Other members are ignored: the path says what it is attached to. */
-export const PostedDocument = s.Object({
-  '@context': s.Optional(Context),
-  agent: s.Object({
-    '@type': s.String({ minLength: 1, maxLength: 200 }),
-    name: s.Optional(s.String({ maxLength: 500 })),
-    extractor_id: s.Optional(s.Union([s.String({ maxLength: 2000 }), s.Null()])),
-    user_id: s.Optional(s.Union([s.String({ maxLength: 2000 }), s.Null()])),
+export const PostedDocument = s.model(
+  'NewMetadata',
+  s.Object({
+    '@context': s.Optional(Context),
+    agent: s.Object({
+      '@type': s.String({ minLength: 1, maxLength: 200 }),
+      name: s.Optional(s.String({ maxLength: 500 })),
+      extractor_id: s.Optional(s.Union([s.String({ maxLength: 2000 }), s.Null()])),
+      user_id: s.Optional(s.Union([s.String({ maxLength: 2000 }), s.Null()])),
+    }),
+    content: Content,
+    created_at: s.Optional(s.Unknown()),
   }),
-  content: Content,
-  created_at: s.Optional(s.Unknown()),
-})
+)
 export type PostedDocument = s.Static<typeof PostedDocument>
 
 /** What a client reads. `@context` is absent when none was given. */
-export const ShownDocument = s.Object({
-  '@context': s.Optional(Context),
-  id: s.String(),
-  attached_to: s.Object({ resource_type: s.String(), url: s.String() }),
-  created_at: s.v1Date(),
-  agent: s.Object({
-    '@type': s.String(),
-    name: s.String(),
-    extractor_id: s.Optional(s.String()),
-    user_id: s.Optional(s.String()),
+export const ShownDocument = s.model(
+  'Metadata',
+  s.Object({
+    '@context': s.Optional(Context),
+    id: s.String(),
+    attached_to: s.Object({ resource_type: s.String(), url: s.String() }),
+    created_at: s.v1Date(),
+    agent: s.Object({
+      '@type': s.String(),
+      name: s.String(),
+      extractor_id: s.Optional(s.String()),
+      user_id: s.Optional(s.String()),
+      attributed_to: s.Optional(s.String({ description: 'Author named by the imported bag, not verified' })),
+    }),
+    content: s.Unknown(),
   }),
-  content: s.Unknown(),
-})
+)
 
 const url = (text: string, member: string): string => {
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) {
@@ -59,7 +66,6 @@ export const agentOf = ({ agent }: PostedDocument): MetadataRecord['agent'] => {
 
 /** `created_at` when it is a date (a space may stand for the T); otherwise it counts as absent, as in v1. */
 export const createdOf = ({ created_at: given }: PostedDocument): string | undefined => {
-  if (typeof given !== 'string' || !/^\d{4}-\d{2}-\d{2}/.test(given)) return undefined
-  const time = Date.parse(given.replace(' ', 'T'))
-  return Number.isNaN(time) ? undefined : new Date(time).toISOString()
+  const ms = typeof given === 'string' ? msOfTime(given) : undefined
+  return ms === undefined ? undefined : new Date(ms).toISOString()
 }

@@ -1,9 +1,9 @@
 import { Forbidden, Invalid, type Json, NotFound, routesFor, s } from 'pounce/sdk'
 import { baseContext } from './base-context.ts'
 import { Context } from './json-ld.ts'
-import { type ContextRecord, Contexts } from './stored-contexts.ts'
+import { type ContextRecord, StoredContexts } from './stored-contexts.ts'
 
-const route = routesFor('contexts', { contexts: Contexts })
+const route = routesFor('contexts', { contexts: StoredContexts })
 
 const params = s.Object({ id: s.id() })
 const ContextJson = s.Object({ '@context': s.Unknown() })
@@ -16,8 +16,8 @@ const show = (found: ContextRecord | undefined): s.Static<typeof ContextJson> =>
 export const addContext = route({
   method: 'POST',
   path: '/api/contexts',
-  summary: 'Keep a JSON-LD context under a name',
-  permission: 'EditMetadata',
+  summary: 'Create a named JSON-LD context',
+  permission: { right: 'EditMetadata', unscoped: 'The context is new; contexts belong to the installation.' },
   body: s.Object({ context_name: s.line(200), '@context': Context }),
   responses: { 200: s.Object({ id: s.String() }) },
   throws: [Invalid],
@@ -29,8 +29,8 @@ export const addContext = route({
 export const getContext = route({
   method: 'GET',
   path: '/api/contexts/:id',
-  summary: 'One kept context',
-  permission: 'ViewMetadata',
+  summary: 'Get a JSON-LD context',
+  permission: { right: 'ViewMetadata', unscoped: 'Contexts belong to the installation; whoever may read metadata may read them.' },
   params,
   responses: { 200: ContextJson },
   throws: [NotFound],
@@ -42,8 +42,8 @@ export const getContext = route({
 export const getContextByName = route({
   method: 'GET',
   path: '/api/contexts/:name/context.json',
-  summary: 'The kept context of a name; of several the oldest',
-  permission: 'ViewMetadata',
+  summary: 'Get a JSON-LD context by name',
+  permission: { right: 'ViewMetadata', unscoped: 'Contexts belong to the installation; whoever may read metadata may read them.' },
   params: s.Object({ name: s.String({ minLength: 1, maxLength: 200 }) }),
   responses: { 200: ContextJson },
   throws: [NotFound],
@@ -55,9 +55,12 @@ export const getContextByName = route({
 export const removeContext = route({
   method: 'DELETE',
   path: '/api/contexts/:id',
-  summary: 'Remove a kept context',
-  description: 'For who made it, and for server admins; Clowder 1.x let everybody. Documents keep the contexts that they came with.',
-  permission: 'EditMetadata',
+  summary: 'Delete a JSON-LD context',
+  description: 'For its creator and server admins; in Clowder 1.x for everyone. Documents keep their contexts.',
+  permission: {
+    right: 'EditMetadata',
+    unscoped: 'Contexts belong to the installation; the handler refuses all but the maker and server admins.',
+  },
   params,
   responses: { 200: s.text() },
   throws: [Forbidden, NotFound],
@@ -70,7 +73,7 @@ export const removeContext = route({
 export const getBaseContext = route({
   method: 'GET',
   path: '/contexts/metadata.jsonld',
-  summary: 'What the members of a metadata document mean, as a JSON-LD context',
+  summary: 'Get the JSON-LD context of metadata documents',
   permission: 'anyone',
   ignoresCredentials: true,
   responses: { 200: s.Object({ '@context': s.Unknown() }) },

@@ -1,20 +1,20 @@
 import { Forbidden, Invalid, NotFound, Policy, rawJson, routesFor, s, TooLarge } from 'pounce/sdk'
-import { FileAdditions } from './adding-to-files.ts'
-import { Annotations } from './annotating.ts'
-import { Pages } from './document-pages.ts'
+import { BulkFileMetadata } from './bulk-file-metadata.ts'
+import { DocumentPages } from './document-pages.ts'
 import { PostedDocument, ShownDocument } from './json-ld.ts'
+import { MetadataWriter } from './metadata-writer.ts'
 import { metadataBytes } from './routes.ts'
 
-const route = routesFor('metadata', { annotations: Annotations, additions: FileAdditions, pages: Pages, policy: Policy })
+const route = routesFor('metadata', { annotations: MetadataWriter, additions: BulkFileMetadata, pages: DocumentPages, policy: Policy })
 
 const fileIds = () => s.Array(s.String({ maxLength: 100 }), { minItems: 1, maxItems: 1000 })
 
 export const getMetadataOfFiles = route({
   method: 'GET',
   path: '/api/files/metadata.jsonld',
-  summary: 'The JSON-LD documents of several files, by file id',
-  description: 'Files that are not there, or whose metadata the caller may not look at, are left out. Clowder 1.x did not check.',
-  permission: 'ViewMetadata',
+  summary: 'List the metadata documents of several files',
+  description: 'By file id. Files that are missing, or whose metadata the caller may not view, are omitted. Clowder 1.x did not check.',
+  permission: { right: 'ViewMetadata', unscoped: 'Files on which the caller does not hold ViewMetadata are left out of the answer.' },
   query: s.Object({ id: s.repeated(s.String({ maxLength: 100 })) }),
   responses: { 200: s.Record(s.String(), s.Array(ShownDocument)) },
   throws: [Invalid, TooLarge],
@@ -25,21 +25,28 @@ export const getMetadataOfFiles = route({
   },
 })
 
-const Report = s.Object({
-  status: s.Literal('success'),
-  message: s.String(),
-  added: s.Array(s.String()),
-  refused: s.Array(s.Object({ id: s.String(), code: s.String(), message: s.String() })),
-})
+const Report = s.model(
+  'MetadataReport',
+  s.Object({
+    status: s.Literal('success'),
+    message: s.String(),
+    added: s.Array(s.String()),
+    refused: s.Array(s.Object({ id: s.String(), code: s.String(), message: s.String() })),
+  }),
+)
 
 export const addMetadataToFiles = route({
   method: 'POST',
   path: '/api/files/metadata.jsonld',
-  summary: 'Add one JSON-LD document to several files',
+  summary: 'Add a metadata document to several files',
   description:
-    'Each file is checked. When all get it the answer is the text of Clowder 1.x, else a report of those that got it and those that did not; it is a refusal, with the same report, when none does.',
-  permission: 'AddMetadata',
-  body: s.Object({ files: fileIds(), metadata: PostedDocument }),
+    'Rights are checked per file. If all files get it, the response is the text of Clowder 1.x, otherwise a report of successes and failures; if none does, an error with the same report.',
+  permission: {
+    right: 'AddMetadata',
+    unscoped: 'The body names the files; AddMetadata is checked on each of them, and those without it are reported.',
+  },
+  cost: 'metadata',
+  body: s.model('MetadataOfFiles', s.Object({ files: fileIds(), metadata: PostedDocument })),
   maxBodyBytes: metadataBytes,
   responses: { 200: s.Union([s.String(), Report]) },
   throws: [Forbidden, Invalid, NotFound, TooLarge],

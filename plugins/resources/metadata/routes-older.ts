@@ -1,16 +1,17 @@
-import { Invalid, type Json, type Kind, NotFound, one, type RawJson, type Ref, rawJson, routesFor, s } from 'pounce/sdk'
-import { Annotations } from './annotating.ts'
+import { Invalid, type Json, type Kind, NotFound, type RawJson, type Ref, rawJson, ref, routesFor, s } from 'pounce/sdk'
 import { Content } from './json-ld.ts'
+import { MetadataWriter } from './metadata-writer.ts'
 import { metadataBytes } from './routes.ts'
-import { MetadataDesk, type StoredMetadata } from './stored-metadata.ts'
+import { StoredMetadata } from './stored-metadata.ts'
 
-const needs = { annotations: Annotations, documents: MetadataDesk }
+const needs = { annotations: MetadataWriter, documents: StoredMetadata }
 const route = routesFor('metadata', needs)
 
 const params = s.Object({ id: s.id() })
 const about = {
-  description: 'For extractors from before JSON-LD: whatever is sent is the content, in the name of an extractor `deprecatedapi`.',
-  permission: 'AddMetadata',
+  description: 'For extractors from before JSON-LD: the body is stored as content of the extractor `deprecatedapi`.',
+  jobKeys: 'allowed',
+  cost: 'metadata',
   params,
   body: Content,
   maxBodyBytes: metadataBytes,
@@ -21,8 +22,8 @@ export const addPlainFileMetadata = route({
   ...about,
   method: 'POST',
   path: '/api/files/:id/metadata',
-  summary: 'Add metadata to a file, without a word of whose it is',
-  of: one('file'),
+  summary: 'Add metadata to a file without an agent',
+  permission: { right: 'AddMetadata', on: ref('file', 'id') },
   responses: { 200: s.String({ description: 'success' }) },
   async handle({ params, body, caller }, { annotations }) {
     await annotations.add({ kind: 'file', id: params.id }, annotations.unsigned(body as Json, caller))
@@ -34,8 +35,8 @@ export const addPlainDatasetMetadata = route({
   ...about,
   method: 'POST',
   path: '/api/datasets/:id/metadata',
-  summary: 'Add metadata to a dataset, without a word of whose it is',
-  of: one('dataset'),
+  summary: 'Add metadata to a dataset without an agent',
+  permission: { right: 'AddMetadata', on: ref('dataset', 'id') },
   responses: { 200: s.success() },
   async handle({ params, body, caller }, { annotations }) {
     await annotations.add({ kind: 'dataset', id: params.id }, annotations.unsigned(body as Json, caller))
@@ -53,9 +54,9 @@ const technical = (kind: Kind, plural: string) =>
   route({
     method: 'GET',
     path: `/api/${plural}/:id/technicalmetadatajson`,
-    summary: `What extractors say of a ${kind}: the contents of their documents, newest first`,
-    permission: 'ViewMetadata',
-    of: one(kind),
+    summary: `List the extracted metadata of a ${kind}, newest first`,
+    permission: { right: 'ViewMetadata', on: ref(kind, 'id') },
+    jobKeys: 'allowed',
     params,
     responses: { 200: s.rows(s.json()) },
     throws: [NotFound],

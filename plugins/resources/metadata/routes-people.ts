@@ -1,24 +1,24 @@
 import {
-  demand,
+  authorize,
   Installation,
   Invalid,
   type Json,
   type Kind,
   NotFound,
-  one,
   Policy,
   type Ref,
+  ref,
   routesFor,
   s,
   shownMetadata,
 } from 'pounce/sdk'
-import { Annotations } from './annotating.ts'
 import { htmlOf } from './document-html.ts'
 import { Content, Context, ShownDocument } from './json-ld.ts'
+import { MetadataWriter } from './metadata-writer.ts'
 import { metadataBytes } from './routes.ts'
-import { MetadataDesk } from './stored-metadata.ts'
+import { StoredMetadata } from './stored-metadata.ts'
 
-const route = routesFor('metadata', { annotations: Annotations, documents: MetadataDesk, policy: Policy, installation: Installation })
+const route = routesFor('metadata', { annotations: MetadataWriter, documents: StoredMetadata, policy: Policy, installation: Installation })
 
 const params = s.Object({ id: s.id() })
 const kinds: readonly Kind[] = ['file', 'dataset', 'collection', 'space']
@@ -34,23 +34,27 @@ const targetOf = (body: Readonly<Record<string, unknown>>): Ref => {
 export const addOwnMetadata = route({
   method: 'POST',
   path: '/api/metadata.jsonld',
-  summary: 'Say something of a file or dataset in one’s own name',
-  description: 'The answer has the HTML that pages of Clowder 1.x put in, and, as an addition, the document.',
-  permission: 'AddMetadata',
-  body: s.Object({
-    '@context': s.Optional(Context),
-    file_id: s.Optional(s.String({ maxLength: 100 })),
-    dataset_id: s.Optional(s.String({ maxLength: 100 })),
-    collection_id: s.Optional(s.String({ maxLength: 100, description: 'An addition to Clowder 1.x' })),
-    space_id: s.Optional(s.String({ maxLength: 100, description: 'An addition to Clowder 1.x' })),
-    content: Content,
-  }),
+  summary: 'Add metadata to a file or dataset as the caller',
+  description: 'The response has the HTML that pages of Clowder 1.x insert, and, as an addition, the document.',
+  permission: { right: 'AddMetadata', unscoped: 'The body names the resource; the handler checks AddMetadata on it.' },
+  cost: 'metadata',
+  body: s.model(
+    'NewUserMetadata',
+    s.Object({
+      '@context': s.Optional(Context),
+      file_id: s.Optional(s.String({ maxLength: 100 })),
+      dataset_id: s.Optional(s.String({ maxLength: 100 })),
+      collection_id: s.Optional(s.String({ maxLength: 100, description: 'An addition to Clowder 1.x' })),
+      space_id: s.Optional(s.String({ maxLength: 100, description: 'An addition to Clowder 1.x' })),
+      content: Content,
+    }),
+  ),
   maxBodyBytes: metadataBytes,
-  responses: { 200: s.Object({ cards: s.String(), table: s.String(), document: ShownDocument }) },
+  responses: { 200: s.model('UserMetadata', s.Object({ cards: s.String(), table: s.String(), document: ShownDocument })) },
   throws: [Invalid, NotFound],
   async handle({ body, caller }, { annotations, policy, installation }) {
     const target = targetOf(body)
-    await demand(policy, caller, 'AddMetadata', target)
+    await authorize(policy, caller, 'AddMetadata', target)
     const said = annotations.own(body.content as Json, body['@context'] as Json | undefined, caller)
     const document = await annotations.add(target, said)
     const html = htmlOf(document.id, document.agent.name, document.content)
@@ -61,10 +65,9 @@ export const addOwnMetadata = route({
 export const getMetadata = route({
   method: 'GET',
   path: '/api/metadata.jsonld/:id',
-  summary: 'One JSON-LD document',
-  description: 'Our own addition.',
-  permission: 'ViewMetadata',
-  of: one('metadata'),
+  summary: 'Get a metadata document',
+  description: 'An addition to Clowder 1.x.',
+  permission: { right: 'ViewMetadata', on: ref('metadata', 'id') },
   params,
   responses: { 200: ShownDocument },
   throws: [NotFound],
@@ -78,10 +81,9 @@ export const getMetadata = route({
 export const removeMetadata = route({
   method: 'DELETE',
   path: '/api/metadata.jsonld/:id',
-  summary: 'Remove one JSON-LD document',
-  description: 'For who sent it, and for those who may remove metadata of what it is attached to.',
-  permission: 'DeleteMetadata',
-  of: one('metadata'),
+  summary: 'Delete a metadata document',
+  description: 'For its creator, and for users who may delete metadata of the resource.',
+  permission: { right: 'DeleteMetadata', on: ref('metadata', 'id') },
   params,
   responses: { 200: s.Object({ status: s.Literal('ok') }) },
   throws: [NotFound],

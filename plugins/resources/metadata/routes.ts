@@ -6,32 +6,41 @@ import {
   type Kind,
   linkToNext,
   NotFound,
-  one,
   rawJson,
   readAfter,
+  ref,
   routesFor,
   s,
 } from 'pounce/sdk'
-import { Annotations } from './annotating.ts'
-import { Pages } from './document-pages.ts'
+import { DocumentPages } from './document-pages.ts'
 import { PostedDocument, ShownDocument } from './json-ld.ts'
-import { MetadataDesk } from './stored-metadata.ts'
+import { MetadataWriter } from './metadata-writer.ts'
+import { StoredMetadata } from './stored-metadata.ts'
 
-const route = routesFor('metadata', { annotations: Annotations, documents: MetadataDesk, pages: Pages, installation: Installation })
+const route = routesFor('metadata', {
+  annotations: MetadataWriter,
+  documents: StoredMetadata,
+  pages: DocumentPages,
+  installation: Installation,
+})
 
 const params = s.Object({ id: s.id() })
-const extractor = s.Optional(s.String({ maxLength: 500, description: "Only this extractor's: its name, or name/version" }))
+const extractor = s.Optional(s.String({ maxLength: 500, description: 'Filter by extractor: its name, or name/version' }))
 export const metadataBytes = 10 * 1024 * 1024
+
+/** Jobs are about files and datasets. */
+const forJobs = (kind: Kind) => (kind === 'file' || kind === 'dataset' ? ({ jobKeys: 'allowed' } as const) : {})
 
 const addTo = (kind: Kind, plural: string) =>
   route({
     method: 'POST',
     path: `/api/${plural}/:id/metadata.jsonld`,
-    summary: `Add a JSON-LD document to a ${kind}`,
+    summary: `Add a metadata document to a ${kind}`,
     description:
-      'Twice posted is twice kept. An extractor is believed to be who it says; another account of this server may only be named by a server admin. Contexts are stored and never fetched. What people add is held against the metadata definitions.',
-    permission: 'AddMetadata',
-    of: one(kind),
+      'Posting twice stores two documents. The name of an extractor is trusted; another account of this server may only be named by a server admin. Contexts are stored and never fetched. Metadata added by people is validated against the metadata definitions.',
+    permission: { right: 'AddMetadata', on: ref(kind, 'id') },
+    ...forJobs(kind),
+    cost: 'metadata',
     params,
     body: PostedDocument,
     maxBodyBytes: metadataBytes,
@@ -47,10 +56,10 @@ const listOf = (kind: Kind, plural: string) =>
   route({
     method: 'GET',
     path: `/api/${plural}/:id/metadata.jsonld`,
-    summary: `The JSON-LD documents of a ${kind}, newest first`,
-    description: 'All of them, written while they are read; with `limit` a page, whose `Link` header leads to the next.',
-    permission: 'ViewMetadata',
-    of: one(kind),
+    summary: `List the metadata documents of a ${kind}, newest first`,
+    description: 'All of them, streamed; with `limit`, paginated by the `Link` header.',
+    permission: { right: 'ViewMetadata', on: ref(kind, 'id') },
+    ...forJobs(kind),
     params,
     query: s.Object({
       extractor,
@@ -73,13 +82,12 @@ const removeFrom = (kind: Kind, plural: string) =>
   route({
     method: 'DELETE',
     path: `/api/${plural}/:id/metadata.jsonld`,
-    summary: `Remove the JSON-LD documents of a ${kind}`,
-    description: 'Without `extractor` all of them go, those of people too.',
-    permission: 'DeleteMetadata',
-    of: one(kind),
+    summary: `Delete the metadata documents of a ${kind}`,
+    description: 'Without `extractor` all of them, those added by people included.',
+    permission: { right: 'DeleteMetadata', on: ref(kind, 'id') },
     params,
     query: s.Object({ extractor }),
-    responses: { 200: s.Object({ status: s.Literal('success'), count: s.String({ description: 'How many there were, as text' }) }) },
+    responses: { 200: s.Object({ status: s.Literal('success'), count: s.String({ description: 'Number of documents, as text' }) }) },
     throws: [NotFound],
     async handle({ params, query, caller }, { documents }) {
       const count = await documents.removeAll({ kind, id: params.id }, { extractor: query.extractor, actor: caller.user?.id })

@@ -11,7 +11,6 @@ import {
   isServerAdmin,
   type Json,
   NotFound,
-  port,
   type Stored,
   type Time,
   wire,
@@ -65,7 +64,7 @@ export class StoredContexts {
     const context = await this.get(id)
     if (!context) throw new NotFound('context')
     if (context.author !== caller.user?.id && !isServerAdmin(caller)) {
-      throw new Forbidden('You may not remove this context: only who made it, or a server admin, may')
+      throw new Forbidden('Only the creator of this context or a server admin may delete it')
     }
     try {
       await this.#documents.commit({ tombstone: id, in: contexts })
@@ -76,5 +75,3 @@ export class StoredContexts {
   }
 }
 wire(StoredContexts, DocumentStore, Ids, Clock)
-
-export const Contexts = port<StoredContexts>('metadata.contexts')

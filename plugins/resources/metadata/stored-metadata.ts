@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   type After,
   and,
@@ -13,7 +14,6 @@ import {
   type NewMetadata,
   orNotFound,
   type Page,
-  port,
   type Ref,
   type Stored,
   type Where,
@@ -33,10 +33,10 @@ const isBy = (document: MetadataRecord, extractor: string): boolean => {
   return path === extractor || path.startsWith(`${extractor}/`)
 }
 
-/** Documents that are read at once, at first: one may have 10 MiB. */
-const firstPiece = 16
-/** Characters after which a page ends, so that no reader's memory is filled by what people sent. */
+/** Characters after which a page ends, so that no reader's memory is filled by what people sent: one document may have 10 MiB. */
 const pageLength = 4 * 1024 * 1024
+/** Milliseconds of reading after which others have their turn. */
+const longReadMs = 5
 
 /** Metadata in the document store. */
 export class StoredMetadata implements MetadataDocuments {
@@ -71,30 +71,21 @@ export class StoredMetadata implements MetadataDocuments {
     target: Ref,
     { extractor, after, limit = 100 }: { readonly extractor?: string; readonly after?: After; readonly limit?: number } = {},
   ): Promise<Page<Document>> {
-    const items: Document[] = []
-    let next = after
-    let piece = firstPiece
-    for (let [read, length] = [0, 0]; read < limit && length < pageLength; piece *= 2) {
-      const page = await this.#find(target, { limit: Math.min(piece, limit - read), ...(next ? { after: next } : {}) })
-      items.push(...page.items)
-      next = page.next
-      if (!next) break
-      read += page.items.length
-      length += page.items.reduce((sum, { content }) => sum + JSON.stringify(content).length, 0)
-    }
+    const began = performance.now()
+    const { items, next } = await this.#documents.find(metadata, {
+      using: 'byTarget',
+      where: onTarget(target),
+      sort: { by: 'created', order: 'descending' },
+      limit,
+      maxCharacters: pageLength,
+      ...(after ? { after } : {}),
+    })
+    // What follows may take as long as reading did.
+    if (performance.now() - began > longReadMs) await nextTurn()
     return {
       items: extractor === undefined ? items : items.filter(document => isBy(document, extractor)),
       ...(next ? { next } : {}),
     }
-  }
-
-  #find(target: Ref, page: { readonly after?: After; readonly limit: number }): Promise<Page<Document>> {
-    return this.#documents.find(metadata, {
-      using: 'byTarget',
-      where: onTarget(target),
-      sort: { by: 'created', order: 'descending' },
-      ...page,
-    })
   }
 
   /** All documents of a thing, newest first, read while you iterate; `after`: from the one that ended a page on. */
@@ -161,6 +152,3 @@ const removed = (id: string, target: Ref, actor: string | undefined) =>
   event('metadata.removed', { kind: 'metadata', id }, { target }, actor)
 
 const onTarget = (target: Ref): Where => and(eq('target.id', target.id), eq('target.kind', target.kind))
-
-/** What the routes use besides `MetadataDocuments`. */
-export const MetadataDesk = port<StoredMetadata>('metadata.desk')

@@ -1,12 +1,18 @@
 import { s } from 'pounce/sdk'
 
 export const config = s.Object({
-  mostLines: s.Integer({ default: 50, minimum: 1, maximum: 500, description: 'Lines of news in one mail; of more it says that there are' }),
+  maxLines: s.Integer({
+    formerName: 'mostLines',
+    default: 50,
+    minimum: 1,
+    maximum: 500,
+    description: 'Maximum number of lines in one email; a note says if there are more',
+  }),
   settleSeconds: s.Integer({
     default: 60,
     minimum: 0,
     maximum: 3600,
-    description: 'What happened so recently waits for the next mail, for the feed is written a moment after the deed',
+    description: 'Delay before an event is included in a digest, in seconds, because the feed is written shortly after the action',
   }),
 })
 export type Settings = s.Static<typeof config>

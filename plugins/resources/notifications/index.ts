@@ -1,17 +1,19 @@
-import { definePlugin, on } from 'pounce/sdk'
-import { AskDigests } from './ask-digests.ts'
+import { definePlugin, on, PersonalDataSources, provide } from 'pounce/sdk'
 import { config } from './config.ts'
 import { digests } from './digest-record.ts'
-import { KeepDigest } from './keep-digest.ts'
+import { EnqueueDigests } from './enqueue-digests.ts'
+import { PersonalDigests } from './personal-data.ts'
 import { SendDigest } from './send-digest.ts'
+import { UpdateDigestOnUserUpdated } from './update-digest-on-user-updated.ts'
 
 const minuteMs = 60_000
 
 export const plugin = definePlugin({
   id: 'resources.notifications',
-  summary: 'Notifications: mails with what happened, once an hour or a day, for those who want them.',
+  summary: 'Notifications: hourly or daily email digests of activity.',
+  provides: [provide(PersonalDataSources, PersonalDigests)],
   config,
   collections: [digests],
-  handlers: [on('user.updated', KeepDigest), on('digest.due', SendDigest)],
-  periodic: [{ name: 'ask-digests', everyMs: 5 * minuteMs, task: AskDigests }],
+  handlers: [on('user.updated', UpdateDigestOnUserUpdated, 'keep-digest'), on('digest.due', SendDigest, 'send-digest')],
+  periodic: [{ name: 'ask-digests', everyMs: 5 * minuteMs, task: EnqueueDigests }],
 })

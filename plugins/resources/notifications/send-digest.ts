@@ -66,7 +66,7 @@ export class SendDigest {
   async #tell({ id, every, told }: DigestRecord & Stored, until: string): Promise<void> {
     const user = await this.#users.get(id)
     if (!user || !wishOf(user)) return
-    const news = await this.#feed.newsFor(user, { since: told, until, limit: this.#settings.mostLines })
+    const news = await this.#feed.newsFor(user, { since: told, until, limit: this.#settings.maxLines })
     if (news.lines.length === 0) return
     const displayName = await siteName(this.#sites)
     const { subject, text } = digestMail(news, { displayName, every, baseUrl: this.#installation.baseUrl })
@@ -74,7 +74,7 @@ export class SendDigest {
       await this.#mailer.send({ to: [user.email], subject, text })
     } catch (error) {
       if (!isHopeless(error)) throw error
-      this.#log.warn('a mail with news cannot be sent', { user: id, error })
+      this.#log.warn('failed to send a digest', { user: id, error })
     }
   }
 
@@ -93,7 +93,7 @@ export class SendDigest {
       await this.#documents.commit({ update: id, in: digests, where: range('told', { lt: until }), set: { told: until } })
     } catch (error) {
       if (!(error instanceof CommitConflict)) throw error
-      this.#log.debug('a person was told further already', { user: id })
+      this.#log.debug('digest already sent', { user: id })
     }
   }
 }

@@ -1,10 +1,8 @@
-import { definePlugin, provide } from 'pounce/sdk'
-import { Explaining, RightsExplained } from './explaining.ts'
+import { definePlugin } from 'pounce/sdk'
 import * as routes from './routes.ts'
 
 export const plugin = definePlugin({
   id: 'resources.permissions',
-  summary: 'What the rights are, and why somebody has one or not.',
-  provides: [provide(RightsExplained, Explaining)],
+  summary: 'Permissions, and why a user has or lacks one.',
   routes,
 })

@@ -1,4 +1,4 @@
-import { BlobStore, type Bytes, NotFound, port, wire } from 'pounce/sdk'
+import { BlobStore, type Bytes, NotFound, wire } from 'pounce/sdk'
 
 interface Shown {
   readonly blob: string
@@ -20,7 +20,7 @@ export class DerivedBytes {
     return {
       open: async range => {
         const stream = await this.#blobs.get(blob, range)
-        if (!stream) throw new NotFound('preview', { cause: new Error(`the bytes ${blob} are gone`) })
+        if (!stream) throw new NotFound('preview', { cause: new Error(`the bytes ${blob} are missing`) })
         return stream
       },
       sizeBytes,
@@ -32,5 +32,3 @@ export class DerivedBytes {
   }
 }
 wire(DerivedBytes, BlobStore)
-
-export const BytesOf = port<DerivedBytes>('previews.bytes')

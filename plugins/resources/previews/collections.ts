@@ -26,6 +26,8 @@ export interface TileRecord {
   /** `column_row.extension`, as viewers ask for it. */
   readonly filename: string
   readonly author: string | null
+  /** The job whose key uploaded it. */
+  readonly job?: string
   readonly created: Time
   readonly preview: string | null
   readonly level: number | null

@@ -1,13 +1,14 @@
 import { anonymousUserId, DocumentStore, type PreviewRecord, type Rights, type RightsOf, type ThumbnailRecord, wire } from 'pounce/sdk'
 import { previews, thumbnails } from './collections.ts'
 
-const rightsOf = ({ author, target }: PreviewRecord | ThumbnailRecord): Rights => ({
+const rightsOf = ({ author, target, job }: PreviewRecord | ThumbnailRecord): Rights => ({
   // once it shows something, who made it counts no more: rights are those of what it shows, now
   author: target ? '' : (author ?? anonymousUserId),
   spaces: [],
   isPublic: false,
   state: 'live',
   ...(target ? { parents: [target] } : {}),
+  ...(job === undefined ? {} : { job }),
 })
 
 /** A preview has the rights of what it shows; one that shows nothing yet is its maker's. */

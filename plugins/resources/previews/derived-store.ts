@@ -1,6 +1,7 @@
 import {
   type BlobFacts,
   BlobStore,
+  type Caller,
   type Collection,
   CommitConflict,
   changedNothing,
@@ -9,10 +10,10 @@ import {
   Invalid,
   isIn,
   Log,
+  mediaTypeOf,
   type NewEvent,
   type Parts,
   type PreviewRecord,
-  port,
   removeFound,
   requireDone,
   type Stored,
@@ -26,6 +27,12 @@ export interface Received {
   readonly contentType: string
   readonly fields: ReadonlyMap<string, string>
 }
+
+/** Who uploaded a derived file: the account, and the job whose key it used. */
+export const uploaderOf = ({ user, limits }: Caller): { readonly author: string | null; readonly job?: string } => ({
+  author: user?.id ?? null,
+  ...(limits?.job === undefined ? {} : { job: limits.job.id }),
+})
 
 type ShownKind = 'preview' | 'thumbnail'
 type Shown = Pick<PreviewRecord, 'blob' | 'target'>
@@ -54,13 +61,14 @@ export class DerivedStore {
         if (part.kind === 'field') fields.set(part.field, part.value)
         else if (received) part.skip()
         else {
-          const { filename, contentType } = part
-          received = { bytes: await this.#blobs.put(part.stream, { signal }), filename: filename.slice(0, 255), contentType }
+          received = { bytes: await this.#blobs.put(part.stream, { signal }), filename: part.filename, contentType: part.contentType }
         }
       }
       if (!received) throw new Invalid('File not attached: send one file part named File in a multipart/form-data body')
       if (received.bytes.sizeBytes === 0) throw new Invalid('File is empty: send at least one byte')
-      return { ...received, fields }
+      const { bytes, filename, contentType } = received
+      const type = await mediaTypeOf(this.#blobs, { name: filename, contentType, bytes })
+      return { bytes, filename: filename.slice(0, 255), contentType: type, fields }
     } catch (error) {
       if (received) await this.discard(received.bytes.key)
       throw error
@@ -97,11 +105,8 @@ export class DerivedStore {
     try {
       await this.#blobs.remove(blob)
     } catch (error) {
-      this.#log.warn('bytes of a derived file stay until the next sweep', { blob, error })
+      this.#log.warn('failed to delete the bytes of a derived file; the next sweep will', { blob, error })
     }
   }
 }
 wire(DerivedStore, DocumentStore, BlobStore, Log)
-
-/** Inside this plugin. */
-export const Derived = port<DerivedStore>('previews.derived')

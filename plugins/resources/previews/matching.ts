@@ -8,29 +8,31 @@ import {
   Policy,
   type Previewer,
   Previewers,
-  port,
   type Stored,
   s,
   wire,
 } from 'pounce/sdk'
 import type { Preview } from './collections.ts'
-import { PreviewDesk, type StoredPreviews } from './stored-previews.ts'
+import { StoredPreviews } from './stored-previews.ts'
 
 /** What to show and what shows it (reference, api-data §5c). `pv_*` is the preview or the file itself, `p_*` the previewer. */
-export const PreviewMatch = s.Object({
-  file_id: s.String(),
-  previews: s.Array(
-    s.Object({
-      pv_id: s.String(),
-      p_id: s.String(),
-      p_path: s.String(),
-      p_main: s.String(),
-      pv_route: s.String(),
-      pv_contenttype: s.String(),
-      pv_length: s.String(),
-    }),
-  ),
-})
+export const PreviewMatch = s.model(
+  'FilePreviews',
+  s.Object({
+    file_id: s.String(),
+    previews: s.Array(
+      s.Object({
+        pv_id: s.String(),
+        p_id: s.String(),
+        p_path: s.String(),
+        p_main: s.String(),
+        pv_route: s.String(),
+        pv_contenttype: s.String(),
+        pv_length: s.String(),
+      }),
+    ),
+  }),
+)
 type Match = s.Static<typeof PreviewMatch>
 
 const fits = (pattern: string, mediaType: string): boolean => {
@@ -113,8 +115,6 @@ export class PreviewMatching {
     }
   }
 }
-wire(PreviewMatching, Files, PreviewDesk, Previewers, Policy)
+wire(PreviewMatching, Files, StoredPreviews, Previewers, Policy)
 
 const by = ({ id, path, main }: Previewer) => ({ p_id: id, p_path: path, p_main: main })
-
-export const Matching = port<PreviewMatching>('previews.matching')

@@ -1,8 +1,8 @@
-import { Invalid, type Json, NotFound, one, type Permission, type Ref, routesFor, s } from 'pounce/sdk'
-import { AttachDesk } from './attaching.ts'
-import { PreviewDesk } from './stored-previews.ts'
+import { Invalid, type Json, NotFound, type Permission, type Ref, ref, routesFor, s } from 'pounce/sdk'
+import { PreviewAttachment } from './preview-attachment.ts'
+import { StoredPreviews } from './stored-previews.ts'
 
-const route = routesFor('previews', { attaching: AttachDesk, previews: PreviewDesk })
+const route = routesFor('previews', { attaching: PreviewAttachment, previews: StoredPreviews })
 
 const Values = s.Record(s.String(), s.Unknown())
 const params = s.Object({ id: s.id(), preview: s.id() })
@@ -12,9 +12,9 @@ const attachTo = (kind: 'file' | 'collection', permission: Permission) =>
     method: 'POST',
     path: `/api/${kind}s/:id/previews/:preview`,
     summary: `Attach a preview to a ${kind}`,
-    description: `\`extractor_id\` names who made it (\`Other\` when absent); the other members replace its metadata. It takes ${permission} on the ${kind}. When that is not there, a preview that is attached to nothing is deleted.`,
-    permission: 'AddFile',
-    of: one('preview', 'preview'),
+    description: `\`extractor_id\` names the creator (\`Other\` by default); the other members replace its metadata. Requires ${permission} on the ${kind}. If the ${kind} does not exist, an unattached preview is deleted.`,
+    permission: { right: 'AddFile', on: ref('preview', 'preview') },
+    ...(kind === 'file' ? ({ jobKeys: 'allowed' } as const) : {}),
     params,
     body: Values,
     responses: { 200: s.success() },
@@ -38,10 +38,10 @@ const named = (kind: 'file' | 'section', id: Json): Ref => {
 export const describePreview = route({
   method: 'POST',
   path: '/api/previews/:id/metadata',
-  summary: "Replace a preview's metadata",
+  summary: 'Replace the metadata of a preview',
   description: 'A `section_id` or `file_id` among the members attaches the preview to it; null and empty text count as absent.',
-  permission: 'AddFile',
-  of: one('preview'),
+  permission: { right: 'AddFile', on: ref('preview', 'id') },
+  jobKeys: 'allowed',
   params: s.Object({ id: s.id() }),
   body: Values,
   responses: { 200: s.success() },

@@ -5,22 +5,22 @@ import {
   linkToNext,
   multipart,
   NotFound,
-  one,
   type Permission,
   Policy,
   pageOf,
+  ref,
   routesFor,
   s,
 } from 'pounce/sdk'
-import { BytesOf } from './bytes-of.ts'
+import { DerivedBytes } from './bytes-of.ts'
 import { listQuery, seenOf } from './derived-list.ts'
-import { Derived } from './derived-store.ts'
-import { ThumbnailDesk } from './stored-thumbnails.ts'
+import { DerivedStore } from './derived-store.ts'
+import { StoredThumbnails } from './stored-thumbnails.ts'
 
 const route = routesFor('thumbnails', {
-  thumbnails: ThumbnailDesk,
-  derived: Derived,
-  bytes: BytesOf,
+  thumbnails: StoredThumbnails,
+  derived: DerivedStore,
+  bytes: DerivedBytes,
   installation: Installation,
   policy: Policy,
 })
@@ -30,8 +30,9 @@ const params = s.Object({ id: s.id() })
 export const uploadThumbnail = route({
   method: 'POST',
   path: '/api/fileThumbnail',
-  summary: 'Upload a thumbnail, to be attached next',
-  permission: 'CreatePreview',
+  summary: 'Upload a thumbnail',
+  permission: { right: 'CreatePreview', unscoped: "The thumbnail is new, attached to nothing, and its uploader's alone." },
+  jobKeys: 'allowed',
   body: multipart('One file part named `File`', 100),
   responses: { 200: s.Object({ id: s.String() }) },
   throws: [Invalid],
@@ -46,9 +47,9 @@ const attachTo = (kind: 'file' | 'section', permission: Permission, description:
     path: `/api/${kind}s/:id/thumbnails/:thumbnail`,
     summary: `Attach a thumbnail to a ${kind}`,
     description,
-    permission,
-    of: one(kind),
-    also: [{ permission: 'AddFile', of: one('thumbnail', 'thumbnail') }],
+    permission: { right: permission, on: ref(kind, 'id') },
+    jobKeys: 'allowed',
+    alsoRequires: [{ right: 'AddFile', on: ref('thumbnail', 'thumbnail') }],
     params: s.Object({ id: s.id(), thumbnail: s.id() }),
     body: s.Optional(s.Unknown()),
     responses: { 200: s.success() },
@@ -66,9 +67,9 @@ export const getThumbnail = route({
   method: 'GET',
   path: '/api/thumbnails/:id/blob',
   aliases: [{ path: '/api/thumbnails/:id' }],
-  summary: "A thumbnail's picture",
-  permission: 'ViewFile',
-  of: one('thumbnail'),
+  summary: 'Get the image of a thumbnail',
+  permission: { right: 'ViewFile', on: ref('thumbnail', 'id') },
+  jobKeys: 'allowed',
   params,
   responses: { 200: s.bytes<Bytes>() },
   throws: [NotFound],
@@ -83,9 +84,8 @@ export const deleteThumbnail = route({
   method: 'DELETE',
   path: '/api/thumbnails/:id',
   summary: 'Delete a thumbnail',
-  description: 'What showed it shows another one of what is in it, or none. Clowder 1.x let everybody do this who was signed in.',
-  permission: 'EditFile',
-  of: one('thumbnail'),
+  description: 'Resources that show it show another thumbnail of their contents, or none. In Clowder 1.x any signed-in user could do this.',
+  permission: { right: 'EditFile', on: ref('thumbnail', 'id') },
   params,
   responses: { 200: s.success() },
   throws: [NotFound],
@@ -96,20 +96,23 @@ export const deleteThumbnail = route({
   },
 })
 
-const Listed = s.Object({
-  id: s.String(),
-  filename: s.String(),
-  'content-type': s.String(),
-  'date-created': s.v1Date(),
-  size: s.String(),
-})
+const Listed = s.model(
+  'Thumbnail',
+  s.Object({
+    id: s.String(),
+    filename: s.String(),
+    'content-type': s.String(),
+    'date-created': s.v1Date(),
+    size: s.String(),
+  }),
+)
 
 export const listThumbnails = route({
   method: 'GET',
   path: '/api/thumbnails',
-  summary: 'All thumbnails of the server, newest first',
+  summary: 'List all thumbnails, newest first',
   description:
-    'Those that the caller may see: with `superAdmin=true` all of them. Pages, which can be short, through the `Link` header. Clowder 1.x showed them to everybody.',
+    'Thumbnails that the caller may view; with `superAdmin=true` all of them. Paginated by the `Link` header; a page can be shorter than `limit`. In Clowder 1.x for everyone.',
   permission: 'serverAdmin',
   query: listQuery,
   responses: { 200: s.Array(Listed) },

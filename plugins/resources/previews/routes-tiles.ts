@@ -1,9 +1,9 @@
-import { type Bytes, Invalid, multipart, NotFound, one, routesFor, s } from 'pounce/sdk'
-import { BytesOf } from './bytes-of.ts'
-import { Derived } from './derived-store.ts'
-import { TileDesk } from './stored-tiles.ts'
+import { type Bytes, Invalid, multipart, NotFound, ref, routesFor, s } from 'pounce/sdk'
+import { DerivedBytes } from './bytes-of.ts'
+import { DerivedStore } from './derived-store.ts'
+import { StoredTiles } from './stored-tiles.ts'
 
-const route = routesFor('previews', { tiles: TileDesk, derived: Derived, bytes: BytesOf })
+const route = routesFor('previews', { tiles: StoredTiles, derived: DerivedStore, bytes: DerivedBytes })
 
 /** A pyramid of a picture with 2^64 pixels to a side has no more levels. */
 const level = () => s.Integer({ minimum: 0, maximum: 64 })
@@ -11,9 +11,10 @@ const level = () => s.Integer({ minimum: 0, maximum: 64 })
 export const uploadTile = route({
   method: 'POST',
   path: '/api/tiles',
-  summary: 'Upload a tile of a large picture, to be attached next',
-  description: 'The file is named `column_row_anything.jpg`, and kept as `column_row.jpg`.',
-  permission: 'CreatePreview',
+  summary: 'Upload a tile of a large image',
+  description: 'The file name is `column_row_anything.jpg`; it is stored as `column_row.jpg`. Attach the tile afterwards.',
+  permission: { right: 'CreatePreview', unscoped: "The tile is new, in no preview, and its uploader's alone." },
+  jobKeys: 'allowed',
   body: multipart('One file part named `File`', 100),
   responses: { 200: s.Object({ id: s.String() }) },
   throws: [Invalid],
@@ -25,10 +26,10 @@ export const uploadTile = route({
 export const attachTile = route({
   method: 'POST',
   path: '/api/previews/:id/tiles/:tile/:level',
-  summary: 'Put a tile at its place in a preview',
-  description: 'A tile that was at the same place before goes. Tiles that are nowhere yet belong to who sent them.',
-  permission: 'AddFile',
-  of: one('preview'),
+  summary: 'Attach a tile to a preview',
+  description: 'Replaces a tile at the same position. Unattached tiles belong to their uploader.',
+  permission: { right: 'AddFile', on: ref('preview', 'id') },
+  jobKeys: 'allowed',
   params: s.Object({ id: s.id(), tile: s.id(), level: level() }),
   body: s.Record(s.String(), s.Unknown()),
   responses: { 200: s.success() },
@@ -44,10 +45,10 @@ const previewOf = (folder: string): string => folder.slice(0, 24)
 export const getTile = route({
   method: 'GET',
   path: '/api/previews/:folder/:level/:filename',
-  summary: "A tile's picture",
-  description: "The address that Deep Zoom viewers make of a preview's: its id with `_files` behind it, the level, and `column_row.jpg`.",
-  permission: 'ViewFile',
-  of: ({ folder }) => ({ kind: 'preview', id: previewOf(folder) }),
+  summary: 'Get the image of a tile',
+  description: 'The URL that Deep Zoom viewers derive from the preview: its id with the suffix `_files`, the level, and `column_row.jpg`.',
+  permission: { right: 'ViewFile', on: ({ folder }) => ({ kind: 'preview', id: previewOf(folder) }) },
+  jobKeys: 'allowed',
   params: s.Object({ folder: s.String({ pattern: '^[0-9a-f]{24}_files$' }), level: level(), filename: s.filename() }),
   responses: { 200: s.bytes<Bytes>() },
   throws: [NotFound],

@@ -1,30 +1,37 @@
 import {
   type Bytes,
-  demandPlaced,
   Forbidden,
   Installation,
   Invalid,
   linkToNext,
   multipart,
   NotFound,
-  one,
   Policy,
   pageOf,
+  ref,
+  requirePlaced,
   routesFor,
   s,
 } from 'pounce/sdk'
-import { BytesOf } from './bytes-of.ts'
+import { DerivedBytes } from './bytes-of.ts'
 import type { Preview } from './collections.ts'
 import { listQuery, seenOf } from './derived-list.ts'
-import { Derived } from './derived-store.ts'
-import { Matching, PreviewMatch } from './matching.ts'
-import { PreviewDesk, type StoredPreviews } from './stored-previews.ts'
+import { DerivedStore } from './derived-store.ts'
+import { PreviewMatch, PreviewMatching } from './matching.ts'
+import { StoredPreviews } from './stored-previews.ts'
 
-const needs = { previews: PreviewDesk, derived: Derived, matching: Matching, bytes: BytesOf, installation: Installation, policy: Policy }
+const needs = {
+  previews: StoredPreviews,
+  derived: DerivedStore,
+  matching: PreviewMatching,
+  bytes: DerivedBytes,
+  installation: Installation,
+  policy: Policy,
+}
 const route = routesFor('previews', needs)
 
 const params = s.Object({ id: s.id() })
-const Listed = s.Object({ id: s.String(), filename: s.String(), contentType: s.String() })
+const Listed = s.model('Preview', s.Object({ id: s.String(), filename: s.String(), contentType: s.String() }))
 
 const existing = async (previews: StoredPreviews, id: string): Promise<Preview> => {
   const preview = await previews.preview(id)
@@ -35,16 +42,17 @@ const existing = async (previews: StoredPreviews, id: string): Promise<Preview> 
 export const uploadPreview = route({
   method: 'POST',
   path: '/api/previews',
-  summary: 'Upload a preview, to be attached next',
-  permission: 'AddFile',
+  summary: 'Upload a preview',
+  permission: { right: 'AddFile', unscoped: "The preview is new, attached to nothing, and its uploader's alone." },
+  jobKeys: 'allowed',
   description:
-    "A text field `title` names it. XML is taken for a Deep Zoom picture. What is attached to nothing is its maker's alone, and goes after a week.",
-  query: s.Object({ iipKey: s.Optional(s.String({ maxLength: 500, description: 'Of a pyramid that another server holds' })) }),
+    'The text field `title` sets its title. XML is taken as a Deep Zoom image. Attach the preview afterwards: until then it is visible to its uploader only, and it is deleted after a week.',
+  query: s.Object({ iipKey: s.Optional(s.String({ maxLength: 500, description: 'Key of a pyramid on another server' })) }),
   body: multipart('One file part named `File`, and text fields', 100),
   responses: { 200: s.Object({ id: s.String() }) },
   throws: [Invalid, Forbidden],
   async handle({ query, body, caller, signal }, { previews, derived }) {
-    demandPlaced(caller, false)
+    requirePlaced(caller, false)
     return { status: 200, body: { id: await previews.upload(await derived.receive(body, signal), caller, query.iipKey) } }
   },
 })
@@ -52,11 +60,11 @@ export const uploadPreview = route({
 export const getPreviewInfo = route({
   method: 'GET',
   path: '/api/previews/:id/metadata',
-  summary: 'Type and title of a preview',
-  permission: 'ViewFile',
-  of: one('preview'),
+  summary: 'Get the type and title of a preview',
+  permission: { right: 'ViewFile', on: ref('preview', 'id') },
+  jobKeys: 'allowed',
   params,
-  responses: { 200: s.Object({ id: s.String(), contentType: s.String(), title: s.Union([s.String(), s.Null()]) }) },
+  responses: { 200: s.model('PreviewInfo', s.Object({ id: s.String(), contentType: s.String(), title: s.Union([s.String(), s.Null()]) })) },
   throws: [NotFound],
   async handle({ params }, { previews }) {
     const { id, contentType, title } = await existing(previews, params.id)
@@ -67,9 +75,9 @@ export const getPreviewInfo = route({
 export const titlePreview = route({
   method: 'POST',
   path: '/api/previews/:id/title',
-  summary: 'Give a preview a title',
-  permission: 'AddFile',
-  of: one('preview'),
+  summary: 'Set the title of a preview',
+  permission: { right: 'AddFile', on: ref('preview', 'id') },
+  jobKeys: 'allowed',
   params,
   body: s.Object({ title: s.line() }),
   responses: { 200: s.success() },
@@ -83,9 +91,9 @@ export const titlePreview = route({
 export const getPreview = route({
   method: 'GET',
   path: '/api/previews/:id',
-  summary: "A preview's bytes",
-  permission: 'ViewFile',
-  of: one('preview'),
+  summary: 'Download a preview',
+  permission: { right: 'ViewFile', on: ref('preview', 'id') },
+  jobKeys: 'allowed',
   params,
   responses: { 200: s.bytes<Bytes>() },
   throws: [NotFound],
@@ -98,8 +106,7 @@ export const deletePreview = route({
   method: 'DELETE',
   path: '/api/previews/:id',
   summary: 'Delete a preview',
-  permission: 'DeleteFile',
-  of: one('preview'),
+  permission: { right: 'DeleteFile', on: ref('preview', 'id') },
   params,
   responses: { 200: s.success() },
   throws: [NotFound],
@@ -112,9 +119,9 @@ export const deletePreview = route({
 export const listFilePreviews = route({
   method: 'GET',
   path: '/api/files/:id/listpreviews',
-  summary: 'The previews of a file',
-  permission: 'ViewFile',
-  of: one('file'),
+  summary: 'List the previews of a file',
+  permission: { right: 'ViewFile', on: ref('file', 'id') },
+  jobKeys: 'allowed',
   params,
   responses: { 200: s.Array(Listed) },
   throws: [NotFound],
@@ -127,9 +134,9 @@ export const listFilePreviews = route({
 export const getFilePreviews = route({
   method: 'GET',
   path: '/api/files/:id/getPreviews',
-  summary: 'How to show a file: each preview with the previewer that can show it, else the file itself',
-  permission: 'ViewFile',
-  of: one('file'),
+  summary: "List a file's previews with their previewers",
+  description: 'Each preview with the previewer that can show it, or else the file itself.',
+  permission: { right: 'ViewFile', on: ref('file', 'id') },
   params,
   responses: { 200: s.Array(PreviewMatch) },
   throws: [NotFound],
@@ -141,11 +148,9 @@ export const getFilePreviews = route({
 export const getDatasetPreviews = route({
   method: 'GET',
   path: '/api/datasets/:id/getPreviews',
-  summary: 'How to show the files in the root of a dataset',
-  description:
-    'Those that were uploaded to be shown with their dataset (`showPreviews`), by name. Written as they are found, so any number may come.',
-  permission: 'ViewDataset',
-  of: one('dataset'),
+  summary: "List previews of a dataset's files with previewers",
+  description: 'Previews uploaded for their dataset (`showPreviews`), by name. Streamed, so there is no limit.',
+  permission: { right: 'ViewDataset', on: ref('dataset', 'id') },
   params,
   responses: { 200: s.rows(PreviewMatch) },
   throws: [NotFound],
@@ -157,9 +162,9 @@ export const getDatasetPreviews = route({
 export const listPreviews = route({
   method: 'GET',
   path: '/api/previews',
-  summary: 'All previews of the server, newest first',
+  summary: 'List all previews, newest first',
   description:
-    'Those that the caller may see: with `superAdmin=true` all of them. Pages, which can be short, through the `Link` header. Clowder 1.x showed them to everybody.',
+    'Previews that the caller may view; with `superAdmin=true` all of them. Paginated by the `Link` header; a page can be shorter than `limit`. In Clowder 1.x for everyone.',
   permission: 'serverAdmin',
   query: listQuery,
   responses: { 200: s.Array(Listed) },

@@ -13,14 +13,13 @@ import {
   orNotFound,
   type Page,
   type Previews,
-  port,
   type Ref,
-  rewrite,
+  updateWithRetry,
   wire,
 } from 'pounce/sdk'
 import { type Preview, previews } from './collections.ts'
-import { Derived, type DerivedStore, type Received } from './derived-store.ts'
-import { type StoredThumbnails, ThumbnailDesk } from './stored-thumbnails.ts'
+import { DerivedStore, type Received, uploaderOf } from './derived-store.ts'
+import { StoredThumbnails } from './stored-thumbnails.ts'
 
 type By = { readonly extractor: string; readonly author?: string }
 
@@ -82,7 +81,7 @@ export class StoredPreviews implements Previews {
     const title = fields.get('title')?.slice(0, 500) ?? null
     const shown = { filename, title, contentType: contentType === 'application/xml' ? 'application/dzi' : contentType }
     const metadata: Record<string, Json> = iipKey ? { iipKey } : {}
-    const made = { target: null, extractor: 'Other', metadata, author: caller.user?.id ?? null, created: this.#clock.now().toISOString() }
+    const made = { target: null, extractor: 'Other', metadata, ...uploaderOf(caller), created: this.#clock.now().toISOString() }
     await this.#derived.keep(previews, { id, ...shown, ...made, blob: bytes.key, sizeBytes: bytes.sizeBytes }, [])
     return id
   }
@@ -96,7 +95,7 @@ export class StoredPreviews implements Previews {
   ): Promise<void> {
     const set = { target, metadata, ...(extractor === undefined ? {} : { extractor }) }
     const attached = event('preview.attached', { kind: 'preview', id }, { target }, actor)
-    await rewrite(this.#documents, previews, { kind: 'preview', id }, () => ({ set, events: [attached] }))
+    await updateWithRetry(this.#documents, previews, { kind: 'preview', id }, () => ({ set, events: [attached] }))
   }
 
   async describe(id: string, set: { readonly metadata?: Readonly<Record<string, Json>>; readonly title?: string }): Promise<void> {
@@ -114,7 +113,4 @@ export class StoredPreviews implements Previews {
     await this.#thumbnails.removeAllOf(actors)
   }
 }
-wire(StoredPreviews, DocumentStore, Derived, ThumbnailDesk, BlobStore, Ids, Clock)
-
-/** What this plugin uses besides `Previews`. */
-export const PreviewDesk = port<StoredPreviews>('previews.desk')
+wire(StoredPreviews, DocumentStore, DerivedStore, StoredThumbnails, BlobStore, Ids, Clock)

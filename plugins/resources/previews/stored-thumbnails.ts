@@ -12,13 +12,12 @@ import {
   event,
   Ids,
   type Page,
-  port,
   type Ref,
-  rewrite,
+  updateWithRetry,
   wire,
 } from 'pounce/sdk'
 import { type Thumbnail, thumbnails } from './collections.ts'
-import { Derived, type DerivedStore, type Received } from './derived-store.ts'
+import { DerivedStore, type Received, uploaderOf } from './derived-store.ts'
 
 /** Thumbnails: records in the document store, pictures in the blob store. */
 export class StoredThumbnails {
@@ -78,7 +77,7 @@ export class StoredThumbnails {
 
   async upload({ bytes, filename, contentType }: Received, caller: Caller): Promise<string> {
     const id = this.#ids.next()
-    const made = { target: null, author: caller.user?.id ?? null, created: this.#now() }
+    const made = { target: null, ...uploaderOf(caller), created: this.#now() }
     await this.#derived.keep(thumbnails, { id, filename, contentType, ...made, blob: bytes.key, sizeBytes: bytes.sizeBytes }, [])
     return id
   }
@@ -91,7 +90,7 @@ export class StoredThumbnails {
       return
     }
     const attached = event('thumbnail.attached', { kind: 'thumbnail', id }, { target }, actor)
-    await rewrite(this.#documents, thumbnails, { kind: 'thumbnail', id }, () => ({ set: { target }, events: [attached] }))
+    await updateWithRetry(this.#documents, thumbnails, { kind: 'thumbnail', id }, () => ({ set: { target }, events: [attached] }))
   }
 
   /** One that is gone already is no error. */
@@ -113,7 +112,4 @@ export class StoredThumbnails {
     return this.#clock.now().toISOString()
   }
 }
-wire(StoredThumbnails, DocumentStore, Derived, BlobStore, Ids, Clock)
-
-/** What this plugin uses of thumbnails. */
-export const ThumbnailDesk = port<StoredThumbnails>('previews.thumbnails')
+wire(StoredThumbnails, DocumentStore, DerivedStore, BlobStore, Ids, Clock)

@@ -6,15 +6,14 @@ import {
   event,
   Ids,
   NotFound,
-  port,
   removeFound,
   requireDone,
-  rewrite,
   Taken,
+  updateWithRetry,
   wire,
 } from 'pounce/sdk'
 import { previews, type Tile, tiles } from './collections.ts'
-import { Derived, type DerivedStore, type Received } from './derived-store.ts'
+import { DerivedStore, type Received, uploaderOf } from './derived-store.ts'
 
 const tries = 20
 
@@ -22,6 +21,10 @@ const tries = 20
 const storedName = (filename: string): string => filename.replace(/^([^_]+_[^_]+)_.*?(\.\w+)?$/u, '$1$2')
 
 const placeOf = (preview: string, level: number, filename: string): string => `${preview}/${level}/${filename}`
+
+/** Of a key that is limited to spaces no tile is within reach, of a job's key those that it uploaded. */
+const isWithin = ({ limits }: Caller, tile: Tile): boolean =>
+  limits?.spaces === undefined && (limits?.job === undefined || limits.job.id === tile.job)
 
 /** Tiles of previews that are looked at piece by piece: records in the document store, pictures in the blob store. */
 export class StoredTiles {
@@ -39,7 +42,7 @@ export class StoredTiles {
 
   async upload({ bytes, filename, contentType }: Received, caller: Caller): Promise<string> {
     const id = this.#ids.next()
-    const made = { author: caller.user?.id ?? null, created: this.#clock.now().toISOString() }
+    const made = { ...uploaderOf(caller), created: this.#clock.now().toISOString() }
     const shown = { filename: storedName(filename), contentType, blob: bytes.key, sizeBytes: bytes.sizeBytes }
     await this.#derived.keep(tiles, { id, ...shown, ...made, preview: null, level: null, place: null }, [])
     return id
@@ -48,7 +51,7 @@ export class StoredTiles {
   /** A tile that is nowhere yet is its maker's alone, and `NotFound` for everybody else. */
   async uploaded(id: string, caller: Caller): Promise<Tile> {
     const tile = await this.#documents.get(tiles, id)
-    const isOwn = tile?.author === (caller.user?.id ?? null) && caller.via !== 'nothing' && caller.limits?.spaces === undefined
+    const isOwn = tile !== undefined && tile.author === (caller.user?.id ?? null) && caller.via !== 'nothing' && isWithin(caller, tile)
     if (!tile || !(isOwn || caller.superAdmin)) throw new NotFound('tile')
     return tile
   }
@@ -59,7 +62,7 @@ export class StoredTiles {
     const set = { preview, level, place }
     for (let left = tries; ; left -= 1) {
       try {
-        await rewrite(this.#documents, tiles, { kind: 'preview', id }, () => ({ set, events: [] }))
+        await updateWithRetry(this.#documents, tiles, { kind: 'preview', id }, () => ({ set, events: [] }))
         break
       } catch (error) {
         if (!(error instanceof Taken) || left === 0) throw error
@@ -87,10 +90,7 @@ export class StoredTiles {
     return (await this.#documents.find(tiles, { using: 'byPlace', where: eq('place', place), limit: 1 })).items[0]
   }
 }
-wire(StoredTiles, DocumentStore, Derived, Ids, Clock)
+wire(StoredTiles, DocumentStore, DerivedStore, Ids, Clock)
 
 const removed = ({ id, blob }: Tile, actor: string | undefined) =>
   event('preview.removed', { kind: 'preview', id }, { blob, target: null }, actor)
-
-/** What this plugin uses of tiles. */
-export const TileDesk = port<StoredTiles>('previews.tiles')

@@ -1,7 +1,7 @@
 import { type Bytes, byteBody, Forbidden, Invalid, type Request, routesFor, type SentBytes, s, TooLarge, Unavailable } from 'pounce/sdk'
-import { Endpoints, type FixedEndpoints } from './fixed-endpoints.ts'
+import { FixedEndpoints } from './fixed-endpoints.ts'
 
-const route = routesFor('proxy', { endpoints: Endpoints })
+const route = routesFor('proxy', { endpoints: FixedEndpoints })
 
 /** What services answer with. Another status is relayed as the first of its class (RFC 9110, 15): each has to be declared. */
 const relayed = [
@@ -13,15 +13,16 @@ const responses: Readonly<Record<number, ReturnType<typeof s.bytes<Bytes>>>> = O
 )
 const statusOf = (status: number): number => (status in responses ? status : Math.max(200, Math.floor(status / 100) * 100))
 
-const key = s.String({ minLength: 1, maxLength: 100, description: 'The name of the service' })
+const key = s.String({ minLength: 1, maxLength: 100, description: 'Name of the service' })
 const params = s.Object({ key })
-const paramsBelow = s.Object({ key, path: s.String({ maxLength: 8000, description: 'Path below the address of the service' }) })
-const body = byteBody('Whatever the service takes', { isOptional: true })
+const paramsBelow = s.Object({ key, path: s.String({ maxLength: 8000, description: 'Path below the URL of the service' }) })
+const body = byteBody('Any body that the service accepts', { isOptional: true })
 const about = {
-  summary: 'Passes a request on to a service',
+  summary: 'Forward a request to a service',
   description:
-    'Sent on are the method, the path below the service, the query without `key`, `Accept`, and a body with its type. Sent back are status, type, length, body and `Content-Disposition`. Redirects are not followed, credentials are never sent on.',
+    'Forwarded are the method, the path below the service, the query without `key`, `Accept`, and a body with its type. Returned are status, type, length, body and `Content-Disposition`. Redirects are not followed, credentials are never forwarded.',
   permission: 'signedIn',
+  cost: 'fetch',
   responses,
   throws: [Forbidden, Invalid, TooLarge, Unavailable],
 } as const
@@ -30,7 +31,7 @@ const about = {
 const pathBehind = (pathname: string, name: string): string => {
   const marked = `/api/proxy/${encodeURIComponent(name)}`
   const at = pathname.indexOf(marked)
-  if (at < 0) throw new Invalid('The path below the service must have neither . nor ..')
+  if (at < 0) throw new Invalid('The path below the service must not contain . or .. segments')
   return pathname.slice(at + marked.length)
 }
 
@@ -38,7 +39,7 @@ const decoded = (path: string): string => {
   try {
     return decodeURIComponent(path)
   } catch (error) {
-    throw new Invalid('The path has a % that stands for nothing', { cause: error })
+    throw new Invalid('Invalid percent-encoding in the path', { cause: error })
   }
 }
 
@@ -50,11 +51,12 @@ type Asked = Pick<Request<typeof params, undefined, undefined>, 'caller' | 'head
 const disposition = /^(?:attachment|inline)(?:;[\x20-\x7e]{0,500})?$/i
 
 const relay = async (method: string, { params, caller, headers, isHead, signal, url, body }: Asked, endpoints: FixedEndpoints) => {
-  if (caller.scope === 'extraction') throw new Forbidden('Keys of extractors do not open these doors')
-  if (caller.user?.status === 'ReadOnly' && method !== 'GET') throw new Forbidden('The account may only read')
+  if (caller.scope === 'extraction') throw new Forbidden('Keys of extractors cannot use the proxy')
+  if (caller.user?.status === 'ReadOnly' && method !== 'GET') throw new Forbidden('The account is ReadOnly')
+  endpoints.requireAccess(params.key, method, caller)
   const path = pathBehind(url.pathname, params.key)
   // The URL was tidied: had there been dots in the path, it would no longer be the one that was asked for.
-  if (params.path !== undefined && decoded(path) !== `/${params.path}`) throw new Invalid('The path must have neither . nor ..')
+  if (params.path !== undefined && decoded(path) !== `/${params.path}`) throw new Invalid('The path must not contain . or .. segments')
   const answer = await endpoints.send({
     ...{ key: params.key, path, search: url.search, method: isHead ? 'HEAD' : method, signal },
     headers: {

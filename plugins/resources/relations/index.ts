@@ -1,17 +1,22 @@
-import { definePlugin, on, onBatch, provide, RightsOf } from 'pounce/sdk'
+import { definePlugin, on, onBatch, PersonalDataSources, provide, RightsOf } from 'pounce/sdk'
 import { relations } from './collection.ts'
+import { PersonalRelations } from './personal-data.ts'
 import { RelationRights } from './relation-rights.ts'
 import * as routes from './routes.ts'
-import { RelateCopies, Relations, StoredRelations } from './stored-relations.ts'
+import { RelateCopies, StoredRelations } from './stored-relations.ts'
 
 export const plugin = definePlugin({
   id: 'resources.relations',
-  summary: 'Relations between things: what has to do with what.',
-  provides: [provide(Relations, StoredRelations), provide(RightsOf, RelationRights)],
+  summary: 'Relations between resources.',
+  provides: [provide(RightsOf, RelationRights), provide(PersonalDataSources, PersonalRelations)],
   routes,
   collections: [relations],
   handlers: [
-    onBatch(['file.removed', 'dataset.removed', 'collection.removed', 'folder.removed', 'metadata.removed'], StoredRelations),
-    on(['dataset.copied', 'file.copied'], RelateCopies),
+    onBatch(
+      ['file.removed', 'dataset.removed', 'collection.removed', 'folder.removed', 'metadata.removed'],
+      StoredRelations,
+      'stored-relations',
+    ),
+    on(['dataset.copied', 'file.copied'], RelateCopies, 'relate-copies'),
   ],
 })

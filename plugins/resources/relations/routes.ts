@@ -1,20 +1,23 @@
-import { Forbidden, Invalid, NotFound, one, routesFor, type Stored, s } from 'pounce/sdk'
+import { Forbidden, Invalid, NotFound, ref, routesFor, type Stored, s } from 'pounce/sdk'
 import { type RelatedType, type RelationEnd, type RelationRecord, relatedTypes } from './collection.ts'
-import { Relations } from './stored-relations.ts'
+import { StoredRelations } from './stored-relations.ts'
 
-const route = routesFor('relations', { relations: Relations })
+const route = routesFor('relations', { relations: StoredRelations })
 const params = s.Object({ id: s.id() })
 const anId = s.String({ minLength: 1, maxLength: 2000, pattern: '^[^\\u0000-\\u001f\\u007f]+$' })
 const End = s.Object({
   id: anId,
   resourceType: s.String({ maxLength: 100, description: `One of ${relatedTypes.join(', ')}` }),
 })
-const RelationJson = s.Object({
-  id: s.String(),
-  source: s.Object({ id: s.String(), resourceType: s.String() }),
-  target: s.Object({ id: s.String(), resourceType: s.String() }),
-  rdfType: s.Optional(s.String()),
-})
+const RelationJson = s.model(
+  'Relation',
+  s.Object({
+    id: s.String(),
+    source: s.Object({ id: s.String(), resourceType: s.String() }),
+    target: s.Object({ id: s.String(), resourceType: s.String() }),
+    rdfType: s.Optional(s.String()),
+  }),
+)
 
 const toJson = ({ id, source, target, rdfType }: RelationRecord & Stored): s.Static<typeof RelationJson> => ({
   id,
@@ -25,7 +28,7 @@ const toJson = ({ id, source, target, rdfType }: RelationRecord & Stored): s.Sta
 
 const typeOf = (text: string): RelatedType => {
   const known = relatedTypes.find(type => type === text.toLowerCase())
-  if (!known) throw new Invalid(`There is no resource type ${JSON.stringify(text)}; there is ${relatedTypes.join(', ')}`)
+  if (!known) throw new Invalid(`Unknown resource type ${JSON.stringify(text)}; available: ${relatedTypes.join(', ')}`)
   return known
 }
 const endOf = ({ id, resourceType }: s.Static<typeof End>): RelationEnd => ({ id, resourceType: typeOf(resourceType) })
@@ -37,8 +40,9 @@ async function* shown(found: AsyncIterable<RelationRecord & Stored>): AsyncItera
 export const listRelations = route({
   method: 'GET',
   path: '/api/relations',
-  summary: 'All relations whose source or target the caller has the right for',
-  permission: 'ViewRelation',
+  summary: 'List relations',
+  description: 'Relations whose source or target the caller has the right for.',
+  permission: { right: 'ViewRelation', unscoped: 'The list holds only relations of which the caller may see both ends.' },
   responses: { 200: s.rows(RelationJson) },
   async handle({ caller }, { relations }) {
     return { status: 200, body: shown(relations.visible(caller)) }
@@ -48,8 +52,9 @@ export const listRelations = route({
 export const searchRelations = route({
   method: 'GET',
   path: '/api/relations/search',
-  summary: 'Ids of what a thing is related to',
-  permission: 'ViewRelation',
+  summary: 'List the ids of related resources',
+  permission: { right: 'ViewRelation', unscoped: 'The list holds only relations of which the caller may see both ends.' },
+  cost: 'search',
   query: s.Object({ sourceId: anId, sourceType: s.String({ maxLength: 100 }), targetType: s.String({ maxLength: 100 }) }),
   responses: { 200: s.rows(s.String()) },
   throws: [Invalid],
@@ -62,9 +67,8 @@ export const searchRelations = route({
 export const getRelation = route({
   method: 'GET',
   path: '/api/relations/:id',
-  summary: 'One relation',
-  permission: 'ViewRelation',
-  of: one('relation'),
+  summary: 'Get a relation',
+  permission: { right: 'ViewRelation', on: ref('relation', 'id') },
   params,
   responses: { 200: RelationJson },
   throws: [NotFound],
@@ -78,12 +82,15 @@ export const getRelation = route({
 export const createRelation = route({
   method: 'POST',
   path: '/api/relations',
-  summary: 'Relate one thing to another',
+  summary: 'Create a relation',
   description:
-    'Takes the right on source or target, and that both can be seen. An id can be an address of something elsewhere. One that is there already is no error, and its id is not told.',
-  permission: 'CreateRelation',
-  body: s.Object({ source: End, target: End, rdfType: s.Optional(s.String({ maxLength: 2000 })) }),
-  responses: { 200: s.Object({ status: s.String(), message: s.String(), id: s.Optional(s.String()) }) },
+    'Requires the right on source or target, and that both are visible. An id can be an external URL. An existing relation is no error, and its id is not returned.',
+  permission: {
+    right: 'CreateRelation',
+    unscoped: 'The body names both ends; the handler checks CreateRelation on one and that the caller may see the other.',
+  },
+  body: s.model('NewRelation', s.Object({ source: End, target: End, rdfType: s.Optional(s.String({ maxLength: 2000 })) })),
+  responses: { 200: s.model('RelationResult', s.Object({ status: s.String(), message: s.String(), id: s.Optional(s.String()) })) },
   throws: [Invalid, NotFound, Forbidden],
   async handle({ body, caller }, { relations }) {
     const relation = { source: endOf(body.source), target: endOf(body.target), rdfType: body.rdfType ?? null }
@@ -97,9 +104,8 @@ export const createRelation = route({
 export const deleteRelation = route({
   method: 'DELETE',
   path: '/api/relations/:id',
-  summary: 'Take a relation away',
-  permission: 'DeleteRelation',
-  of: one('relation'),
+  summary: 'Delete a relation',
+  permission: { right: 'DeleteRelation', on: ref('relation', 'id') },
   params,
   responses: { 200: s.Object({ status: s.String() }) },
   throws: [NotFound],

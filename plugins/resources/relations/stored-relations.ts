@@ -4,19 +4,19 @@ import {
   type After,
   type AnyEvent,
   and,
+  authorize,
   type BatchHandler,
   type Caller,
   Clock,
   CommitConflict,
   DocumentStore,
-  demand,
   eq,
   Forbidden,
+  InTrash,
   isIn,
   isServerAdmin,
   NotFound,
   Policy,
-  port,
   removeFound,
   type Stored,
   type StoredEvent,
@@ -53,15 +53,16 @@ export class StoredRelations implements BatchHandler {
   /** Takes the right to relate on one end, and that the other one, when it is of this server, can be seen; only a server admin joins two outside things. */
   async mayAdd(caller: Caller, { source, target }: NewRelation): Promise<void> {
     const things = [source, target].flatMap(end => thingOf(end) ?? [])
-    if (things.length === 0 && !isServerAdmin(caller)) throw new Forbidden('One end at least must be a thing of this server')
+    if (things.length === 0 && !isServerAdmin(caller)) throw new Forbidden('The source or the target must be a resource of this server')
     let isAllowed = things.length === 0
     for (const thing of things) {
       const verdict = await this.#policy.canOn(caller, 'CreateRelation', thing)
       if (verdict === 'unseen') throw new NotFound(thing.kind)
+      if (verdict === 'frozen') throw new InTrash(thing.kind)
       if (verdict === 'yes') isAllowed = true
     }
     const [first] = things
-    if (!isAllowed && first) await demand(this.#policy, caller, 'CreateRelation', first)
+    if (!isAllowed && first) await authorize(this.#policy, caller, 'CreateRelation', first)
   }
 
   /** The id of the new relation; undefined when there is such a one already. */
@@ -125,8 +126,6 @@ export class StoredRelations implements BatchHandler {
 }
 wire(StoredRelations, DocumentStore, Policy, Clock)
 
-export const Relations = port<StoredRelations>('relations')
-
 /** A copy is related to what it was copied from, as long as both are there. */
 export class RelateCopies {
   #relations: StoredRelations
@@ -141,4 +140,4 @@ export class RelateCopies {
     if (source && target) await this.#relations.add({ source, target, rdfType: null }, actor)
   }
 }
-wire(RelateCopies, Relations)
+wire(RelateCopies, StoredRelations)

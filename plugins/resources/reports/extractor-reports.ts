@@ -3,7 +3,6 @@ import {
   Datasets,
   type FileRecord,
   Files,
-  port,
   type ReportedRun,
   ReportedRuns,
   type Shown,
@@ -99,5 +98,3 @@ export class ExtractorReports {
   }
 }
 wire(ExtractorReports, ReportedRuns, Users, Files, Datasets)
-
-export const ReportsOfExtractors = port<ExtractorReports>('reports.extractors')

@@ -8,7 +8,6 @@ import {
   DocumentStore,
   fullNameOf,
   type Kind,
-  port,
   type Shown,
   Spaces,
   type Stored,
@@ -17,7 +16,7 @@ import {
   wire,
 } from 'pounce/sdk'
 import { linesFrom, type Report } from './report.ts'
-import { RecordSources, type Sources } from './sources.ts'
+import { Sources } from './sources.ts'
 
 const spaceColumns = ['type', 'id', 'name', 'description', 'creator_id', 'created', 'datasets', 'collections', 'users']
 const userColumns = [
@@ -90,6 +89,4 @@ export class PeopleReports {
     }
   }
 }
-wire(PeopleReports, DocumentStore, RecordSources, Spaces, Users, ContentCounts, Clock)
-
-export const ReportsOfPeople = port<PeopleReports>('reports.people')
+wire(PeopleReports, DocumentStore, Sources, Spaces, Users, ContentCounts, Clock)

@@ -49,4 +49,7 @@ export const collectionColumns = (pointed: Pointed): Columns => [
 
 /** Columns as the file's names and order have them; what the others lack is empty. */
 export const alignedTo = (names: readonly string[], columns: Columns): Columns =>
-  names.map(name => columns.find(column => column.name === (name === 'uploaded/created' ? 'created' : name)) ?? always(name, null))
+  names.map(name => {
+    const column = columns.find(each => each.name === (name === 'uploaded/created' ? 'created' : name))
+    return column ? { ...column, name } : always(name, null)
+  })

@@ -1,7 +1,7 @@
-import { and, DocumentStore, type Kind, type Lines, port, range, wire } from 'pounce/sdk'
+import { and, DocumentStore, type Kind, type Lines, range, wire } from 'pounce/sdk'
 import { alignedTo, collectionColumns, datasetColumns, fileColumns, type Pointed } from './record-columns.ts'
 import type { Format, Report } from './report.ts'
-import { RecordSources, type Sources } from './sources.ts'
+import { Sources } from './sources.ts'
 
 /** A time with both ends, as ISO 8601 text; an absent end is open. */
 export interface Span {
@@ -63,6 +63,4 @@ export class RecordReports {
     }
   }
 }
-wire(RecordReports, DocumentStore, RecordSources)
-
-export const ReportsOfRecords = port<RecordReports>('reports.records')
+wire(RecordReports, DocumentStore, Sources)

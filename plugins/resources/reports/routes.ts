@@ -1,17 +1,29 @@
-import { type Bytes, NotFound, parseListDate, routesFor, Spaces, s } from 'pounce/sdk'
-import { ReportsOfExtractors } from './extractor-reports.ts'
-import { ReportsOfPeople } from './people-reports.ts'
-import { ReportsOfRecords, type Span } from './record-reports.ts'
+import { NotFound, readTime, routesFor, Spaces, s } from 'pounce/sdk'
+import { ExtractorReports } from './extractor-reports.ts'
+import { PeopleReports } from './people-reports.ts'
+import { RecordReports, type Span } from './record-reports.ts'
 import { type Report, reportBytes } from './report.ts'
-import { ReportsOfStorage } from './storage-reports.ts'
-import { ReportsOfUsage } from './usage-reports.ts'
+import {
+  AnyRow,
+  CollectionRow,
+  DatasetRow,
+  FileRow,
+  RunRow,
+  reportOf,
+  SpaceRow,
+  StoredByUserRow,
+  StoredFileRow,
+  UserRow,
+} from './report-rows.ts'
+import { StorageReports } from './storage-reports.ts'
+import { UsageReports } from './usage-reports.ts'
 
 const route = routesFor('reports', {
-  records: ReportsOfRecords,
-  people: ReportsOfPeople,
-  extractors: ReportsOfExtractors,
-  storage: ReportsOfStorage,
-  usage: ReportsOfUsage,
+  records: RecordReports,
+  people: PeopleReports,
+  extractors: ExtractorReports,
+  storage: StorageReports,
+  usage: UsageReports,
   spaces: Spaces,
 })
 
@@ -24,22 +36,20 @@ const form = {
 }
 const time = (description: string) => s.Optional(s.String({ maxLength: 40, description }))
 const span = {
-  since: time('Such as `2018-06-20T11:40:25.000Z`; that instant included'),
-  until: time('Such as `2018-06-20T11:40:25.000Z`; that instant included'),
+  since: time('Such as `2018-06-20T11:40:25.000Z` or `2018-06-20`, UTC without a zone; that instant included'),
+  until: time('Such as `2018-06-20T11:40:25.000Z` or `2018-06-20`, UTC without a zone; that instant included'),
 }
 const openSpan = {
-  since: time('Such as `2018-06-20T11:40:25.000Z`; only what is newer'),
-  until: time('Such as `2018-06-20T11:40:25.000Z`; only what is older'),
+  since: time('Such as `2018-06-20T11:40:25.000Z` or `2018-06-20`, UTC without a zone; only what is newer'),
+  until: time('Such as `2018-06-20T11:40:25.000Z` or `2018-06-20`, UTC without a zone; only what is older'),
 }
 
-/** `throws` are the same for all: a wrong time. */
-const responses = { 200: s.bytes<Bytes>() }
 const csv =
-  'Streamed as CSV (RFC 4180) or JSON. Text with which a spreadsheet would begin a formula gets an apostrophe before it in CSV. What changes meanwhile may or may not be seen.'
+  'Streamed as CSV (RFC 4180) or JSON. In CSV, text that a spreadsheet would read as a formula is prefixed with an apostrophe. Concurrent changes may or may not be included.'
 
 const spanOf = ({ since, until }: Span): Span => ({
-  ...(since === undefined ? {} : { since: parseListDate(since, 'since').toISOString() }),
-  ...(until === undefined ? {} : { until: parseListDate(until, 'until').toISOString() }),
+  ...(since === undefined ? {} : { since: new Date(readTime(since, 'since')).toISOString() }),
+  ...(until === undefined ? {} : { until: new Date(readTime(until, 'until')).toISOString() }),
 })
 
 const answer = (report: Report, format: 'csv' | 'json' | undefined, accept: string | undefined) => {
@@ -50,11 +60,12 @@ const answer = (report: Report, format: 'csv' | 'json' | undefined, accept: stri
 export const reportFiles = route({
   method: 'GET',
   path: '/api/reports/metrics/files',
-  summary: 'Every file: owner, size, how often it was looked at, where it is',
+  summary: 'Report on all files',
   description: csv,
   permission: 'serverAdmin',
+  cost: 'export',
   query: s.Object({ ...span, ...form }),
-  responses,
+  responses: reportOf(FileRow),
   async handle({ query, headers }, { records }) {
     return answer(records.files(spanOf(query)), query.format, headers.accept)
   },
@@ -63,11 +74,12 @@ export const reportFiles = route({
 export const reportDatasets = route({
   method: 'GET',
   path: '/api/reports/metrics/datasets',
-  summary: 'Every dataset outside of the trash: owner, how often it was looked at, where it is',
+  summary: 'Report on all datasets',
   description: csv,
   permission: 'serverAdmin',
+  cost: 'export',
   query: s.Object({ ...span, ...form }),
-  responses,
+  responses: reportOf(DatasetRow),
   async handle({ query, headers }, { records }) {
     return answer(records.datasets(spanOf(query)), query.format, headers.accept)
   },
@@ -76,11 +88,12 @@ export const reportDatasets = route({
 export const reportCollections = route({
   method: 'GET',
   path: '/api/reports/metrics/collections',
-  summary: 'Every collection outside of the trash',
+  summary: 'Report on all collections',
   description: csv,
   permission: 'serverAdmin',
+  cost: 'export',
   query: s.Object(form),
-  responses,
+  responses: reportOf(CollectionRow),
   async handle({ query, headers }, { records }) {
     return answer(records.collections(), query.format, headers.accept)
   },
@@ -89,11 +102,12 @@ export const reportCollections = route({
 export const reportSpaces = route({
   method: 'GET',
   path: '/api/reports/metrics/spaces',
-  summary: 'Every space, with how much is in it',
+  summary: 'Report on all spaces',
   description: csv,
   permission: 'serverAdmin',
+  cost: 'export',
   query: s.Object(form),
-  responses,
+  responses: reportOf(SpaceRow),
   async handle({ query, headers }, { people }) {
     return answer(people.spaces(), query.format, headers.accept)
   },
@@ -102,11 +116,12 @@ export const reportSpaces = route({
 export const reportUsers = route({
   method: 'GET',
   path: '/api/reports/metrics/users',
-  summary: 'Every account, with when it was used last and its spaces',
-  description: `${csv} The first row stands for anonymous use.`,
+  summary: 'Report on all users',
+  description: `${csv} The first row is anonymous use.`,
   permission: 'serverAdmin',
+  cost: 'export',
   query: s.Object(form),
-  responses,
+  responses: reportOf(UserRow),
   async handle({ query, headers }, { people }) {
     return answer(people.users(), query.format, headers.accept)
   },
@@ -115,11 +130,12 @@ export const reportUsers = route({
 export const reportEverything = route({
   method: 'GET',
   path: '/api/reports/metrics',
-  summary: 'Collections, datasets and files in one table',
+  summary: 'Report on all collections, datasets and files',
   description: csv,
   permission: 'serverAdmin',
+  cost: 'export',
   query: s.Object(form),
-  responses,
+  responses: reportOf(AnyRow),
   async handle({ query, headers }, { records }) {
     return answer(records.everything(), query.format, headers.accept)
   },
@@ -128,26 +144,28 @@ export const reportEverything = route({
 export const reportExtractors = route({
   method: 'GET',
   path: '/api/reports/metrics/extractors',
-  summary: 'How long runs of extractors waited and worked',
-  description: `${csv} A row for each phase of a run that took any time: \`queue\` until work began, \`work\` from then to the last news.`,
+  summary: 'Report on extraction wait and run times',
+  description: `${csv} One row per phase of an extraction that took any time: \`queue\` until processing began, \`work\` from then to the last status.`,
   permission: 'serverAdmin',
+  cost: 'export',
   query: s.Object({ ...span, ...form }),
-  responses,
+  responses: reportOf(RunRow),
   async handle({ query, headers }, { extractors }) {
     return answer(extractors.runs(spanOf(query)), query.format, headers.accept)
   },
 })
 
-const aboutStorage = `${csv} Each file once, with the e-mail addresses of those who own and administer its spaces. Files of datasets in the trash take space too, and are told of.`
+const aboutStorage = `${csv} Each file once, with the email addresses of the owners and admins of its spaces. Files of datasets in the trash are included.`
 
 export const reportStorage = route({
   method: 'GET',
   path: '/api/reports/storage/spaces',
-  summary: 'What is stored, in a space or everywhere',
+  summary: 'Report on the storage of all spaces',
   description: aboutStorage,
   permission: 'serverAdmin',
+  cost: 'export',
   query: s.Object({ space: s.Optional(s.String({ maxLength: 24, description: 'Id of a space' })), ...openSpan, ...form }),
-  responses,
+  responses: reportOf(StoredFileRow),
   throws: [NotFound],
   async handle({ query, headers }, { storage, spaces }) {
     const { space } = query
@@ -159,12 +177,13 @@ export const reportStorage = route({
 export const reportStorageOfSpace = route({
   method: 'GET',
   path: '/api/reports/storage/spaces/:id',
-  summary: 'What is stored in a space',
+  summary: 'Report on the storage of a space',
   description: aboutStorage,
   permission: 'serverAdmin',
+  cost: 'export',
   params: s.Object({ id: s.id() }),
   query: s.Object({ ...openSpan, ...form }),
-  responses,
+  responses: reportOf(StoredFileRow),
   throws: [NotFound],
   async handle({ params, query, headers }, { storage, spaces }) {
     if (!(await spaces.get(params.id))) throw new NotFound('space')
@@ -175,11 +194,12 @@ export const reportStorageOfSpace = route({
 export const reportStorageOfUsers = route({
   method: 'GET',
   path: '/api/reports/storage/users',
-  summary: 'How much each person has stored',
-  description: `${csv} Who holds most comes first.`,
+  summary: 'Report on the storage of all users',
+  description: `${csv} Largest usage first.`,
   permission: 'serverAdmin',
+  cost: 'export',
   query: s.Object({ ...openSpan, ...form }),
-  responses,
+  responses: reportOf(StoredByUserRow),
   async handle({ query, headers, signal }, { usage }) {
     return answer(usage.users(spanOf(query), signal), query.format, headers.accept)
   },

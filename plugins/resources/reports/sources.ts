@@ -1,4 +1,4 @@
-import { type Contributions, type Kind, port, type ReportSource, ReportSources, Unavailable, wire } from 'pounce/sdk'
+import { type Contributions, type Kind, type ReportSource, ReportSources, Unavailable, wire } from 'pounce/sdk'
 
 /** Where the records of each kind are. */
 export class Sources {
@@ -11,10 +11,8 @@ export class Sources {
   /** `Unavailable` when no plugin keeps any. */
   of(kind: Kind): ReportSource {
     const found = this.#sources.all().find(source => source.kind === kind)
-    if (!found) throw new Unavailable(`No plugin keeps anything of the kind ${kind}`)
+    if (!found) throw new Unavailable(`No plugin stores resources of the kind ${kind}`)
     return found
   }
 }
 wire(Sources, ReportSources)
-
-export const RecordSources = port<Sources>('reports.sources')

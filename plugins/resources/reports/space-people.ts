@@ -1,4 +1,4 @@
-import { type After, fullNameOf, port, Spaces, type UserRecord, Users, wire } from 'pounce/sdk'
+import { type After, fullNameOf, Spaces, type UserRecord, Users, wire } from 'pounce/sdk'
 
 /** Whose a space is, and who looks after it, by e-mail. */
 export interface SpacePeople {
@@ -13,7 +13,7 @@ const remembered = 5000
 export const personOf = (user: UserRecord | undefined) => ({ name: user ? fullNameOf(user) : '', email: user?.email ?? '' })
 
 /** Finds owners and admins of spaces. */
-export class PeopleOfSpaces {
+export class SpacePeopleReader {
   #spaces: Spaces
   #users: Users
 
@@ -52,6 +52,4 @@ export class PeopleOfSpaces {
     return { owners: owner ? [owner.email] : [], admins }
   }
 }
-wire(PeopleOfSpaces, Spaces, Users)
-
-export const SpacesPeople = port<PeopleOfSpaces>('reports.spacesPeople')
+wire(SpacePeopleReader, Spaces, Users)

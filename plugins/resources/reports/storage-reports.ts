@@ -3,7 +3,6 @@ import {
   type DatasetRecord,
   Datasets,
   type FileRecord,
-  port,
   type Records,
   type Shown,
   type Stored,
@@ -12,10 +11,10 @@ import {
   wire,
 } from 'pounce/sdk'
 import { inBatches } from './batches.ts'
-import { type FilesKept, KeptFiles } from './files-kept.ts'
 import type { Span } from './record-reports.ts'
 import { linesFrom, type Report } from './report.ts'
-import { type PeopleOfSpaces, personOf, SpacesPeople } from './space-people.ts'
+import { personOf, SpacePeopleReader } from './space-people.ts'
+import { StoredFileReport } from './stored-file-report.ts'
 
 type File = FileRecord & Stored
 
@@ -55,12 +54,12 @@ const different = (texts: readonly string[]): readonly string[] => [...new Set(t
 
 /** What lies where: each file with its owner, its parents, and the people who look after its spaces. */
 export class StorageReports {
-  #files: FilesKept
+  #files: StoredFileReport
   #datasets: Datasets
   #users: Users
-  #people: PeopleOfSpaces
+  #people: SpacePeopleReader
 
-  constructor(files: FilesKept, datasets: Datasets, users: Users, people: PeopleOfSpaces) {
+  constructor(files: StoredFileReport, datasets: Datasets, users: Users, people: SpacePeopleReader) {
     this.#files = files
     this.#datasets = datasets
     this.#users = users
@@ -110,6 +109,4 @@ export class StorageReports {
     }
   }
 }
-wire(StorageReports, KeptFiles, Datasets, Users, SpacesPeople)
-
-export const ReportsOfStorage = port<StorageReports>('reports.storage')
+wire(StorageReports, StoredFileReport, Datasets, Users, SpacePeopleReader)

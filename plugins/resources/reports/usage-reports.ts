@@ -1,7 +1,7 @@
-import { DocumentStore, type Lines, port, range, type Shown, Users, wire } from 'pounce/sdk'
+import { DocumentStore, type Lines, range, type Shown, Users, wire } from 'pounce/sdk'
 import type { Span } from './record-reports.ts'
 import { linesFrom, type Report } from './report.ts'
-import { RecordSources, type Sources } from './sources.ts'
+import { Sources } from './sources.ts'
 import { personOf } from './space-people.ts'
 
 const columns = ['type', 'id', 'name', 'email', 'files', 'size_kb']
@@ -70,6 +70,4 @@ export class UsageReports {
     return sums
   }
 }
-wire(UsageReports, DocumentStore, RecordSources, Users)
-
-export const ReportsOfUsage = port<UsageReports>('reports.usage')
+wire(UsageReports, DocumentStore, Sources, Users)

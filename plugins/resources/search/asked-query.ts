@@ -36,6 +36,7 @@ function narrowings({ tag, created, datasetid, collectionid, spaceid, folderid }
 
 /** `2021-04-19`, or with an operator before it. */
 function createdIs(text: string): SearchQuery {
-  const [, operator = ':', value = ''] = /^\s*(==|!=|<=|>=|<|>|=|:)?\s*(.*?)\s*$/s.exec(text) ?? []
-  return compareField('created', comparingOf(operator) ?? 'contains', [value])
+  const trimmed = text.trim()
+  const [operator = ''] = /^(?:==|!=|<=|>=|<|>|=|:)/.exec(trimmed) ?? []
+  return compareField('created', comparingOf(operator || ':') ?? 'contains', [trimmed.slice(operator.length).trim()])
 }

@@ -37,10 +37,10 @@ test('at most 1,000 things are asked for in a query', t => {
   ])
   t.deepEqual(withContainers(readQuery('contains:a'), containers), ids(...many(1000)))
   for (const text of ['contains:b', 'contains:a contains!=a'])
-    t.throws(() => withContainers(readQuery(text), containers), { instanceOf: Invalid, message: /ids; it can have 1000/ }, text)
+    t.throws(() => withContainers(readQuery(text), containers), { instanceOf: Invalid, message: /ids; the maximum is 1000/ }, text)
 })
 
 test('what asks for anything inside is refused', t => {
   for (const text of ['exists:contains', 'missing:contains', 'contains:**', 'contains:x|*', 'contains:/x/'])
-    t.throws(() => contentsIn(readQuery(text)), { instanceOf: Invalid, message: /takes the id of a thing/ }, text)
+    t.throws(() => contentsIn(readQuery(text)), { instanceOf: Invalid, message: /must be the id of a resource/ }, text)
 })

@@ -1,6 +1,7 @@
 import { Invalid, type SearchQuery } from 'pounce/sdk'
 import { isAnything } from 'pounce/sdk/search'
 import { checkQuery } from 'pounce/sdk/search/language'
+import { type FieldCondition, mapField } from './map-field.ts'
 
 /** What things are in, by their ids. */
 export type Containers = ReadonlyMap<string, readonly string[]>
@@ -32,23 +33,13 @@ export function withContainers(query: SearchQuery, containers: Containers): Sear
 
 const canContain: SearchQuery = { op: 'field', field: 'resource_type', is: 'differs', values: ['file', 'sensor', 'stream'] }
 
-function mapContents(query: SearchQuery, replace: (contents: Contents) => SearchQuery): SearchQuery {
-  switch (query.op) {
-    case 'and':
-      return { ...query, all: query.all.map(part => mapContents(part, replace)) }
-    case 'or':
-      return { ...query, any: query.any.map(part => mapContents(part, replace)) }
-    case 'not':
-      return { ...query, not: mapContents(query.not, replace) }
-    default:
-      return 'field' in query && query.field === 'contains' ? replace(contentsOf(query)) : query
-  }
-}
+const mapContents = (query: SearchQuery, replace: (contents: Contents) => SearchQuery): SearchQuery =>
+  mapField(query, 'contains', condition => replace(contentsOf(condition)))
 
-function contentsOf(query: Extract<SearchQuery, { readonly field?: string }>): Contents {
+function contentsOf(query: FieldCondition): Contents {
   if (query.op === 'phrase') return { ids: [query.text.trim()], isNegated: false }
   const isComparable = query.op === 'field' && (query.is === 'contains' || query.is === 'equals' || query.is === 'differs')
   const ids = isComparable ? query.values.map(value => String(value).trim()) : []
-  if (!isComparable || ids.some(isAnything)) throw new Invalid('contains takes the id of a thing: contains:5f1e7c0000a1b2c3d4e5f601')
+  if (!isComparable || ids.some(isAnything)) throw new Invalid('contains must be the id of a resource: contains:5f1e7c0000a1b2c3d4e5f601')
   return { ids, isNegated: query.is === 'differs' }
 }

@@ -1,5 +1,5 @@
 import { type AnyEvent, type EventType, Files, type Ref, type StoredEvent, wire } from 'pounce/sdk'
-import { type Indexing, SearchIndexing } from './indexing.ts'
+import { Indexer } from './indexer.ts'
 
 /** Events after which something must be found differently. Counts of views and downloads are not indexed. */
 export const searchEvents: readonly EventType[] = [
@@ -65,9 +65,9 @@ const aboutOf = (event: AnyEvent): Ref => {
 
 /** Keeps the index up to date with what happens. */
 export class IndexChanges {
-  #indexing: Indexing
+  #indexing: Indexer
 
-  constructor(indexing: Indexing) {
+  constructor(indexing: Indexer) {
     this.#indexing = indexing
   }
 
@@ -84,16 +84,16 @@ export class IndexChanges {
     for (const [kind, ids] of byKind) await this.#indexing.refresh(kind, [...ids])
   }
 }
-wire(IndexChanges, SearchIndexing)
+wire(IndexChanges, Indexer)
 
 const rightsFields = new Set(['access', 'isPublic', 'spaces', 'collections', 'state'])
 
 /** Files have the rights of their datasets: when those change, so does who can find the files. */
 export class IndexContents {
-  #indexing: Indexing
+  #indexing: Indexer
   #files: Files
 
-  constructor(indexing: Indexing, files: Files) {
+  constructor(indexing: Indexer, files: Files) {
     this.#indexing = indexing
     this.#files = files
   }
@@ -112,4 +112,4 @@ export class IndexContents {
     await this.#indexing.refresh('file', batch)
   }
 }
-wire(IndexContents, SearchIndexing, Files)
+wire(IndexContents, Indexer, Files)

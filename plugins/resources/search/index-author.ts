@@ -1,5 +1,5 @@
 import { fullNameOf, SearchIndex, type SearchQuery, type StoredEvent, Users, wire } from 'pounce/sdk'
-import { type Indexing, SearchIndexing } from './indexing.ts'
+import { Indexer } from './indexer.ts'
 
 const named = new Set(['firstName', 'lastName', 'email'])
 const batch = 100
@@ -7,10 +7,10 @@ const batch = 100
 /** Somebody has another name or address: what they made is found by it. Goes on where it was cut off, for what was brought in has the new one. */
 export class IndexAuthor {
   #index: SearchIndex
-  #indexing: Indexing
+  #indexing: Indexer
   #users: Users
 
-  constructor(index: SearchIndex, indexing: Indexing, users: Users) {
+  constructor(index: SearchIndex, indexing: Indexer, users: Users) {
     this.#index = index
     this.#indexing = indexing
     this.#users = users
@@ -37,6 +37,6 @@ export class IndexAuthor {
     }
   }
 }
-wire(IndexAuthor, SearchIndex, SearchIndexing, Users)
+wire(IndexAuthor, SearchIndex, Indexer, Users)
 
 const is = (field: 'creator' | 'email', value: string): SearchQuery => ({ op: 'field', field, is: 'equals', values: [value] })

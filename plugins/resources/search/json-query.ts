@@ -1,34 +1,27 @@
-import { Invalid, type SearchQuery } from 'pounce/sdk'
+import { defaultJsonLimits, Invalid, parseJson, type SearchQuery } from 'pounce/sdk'
 import { checkQuery, compareField, comparingOf, fieldContains, operatorSigns } from 'pounce/sdk/search/language'
 
 const mostItems = 200
 
 /** Reads the JSON form of a query: a list of `{field_key, operator, field_value}`, all of which must fit, or any. `Invalid` names the item that is wrong. */
 export function readJsonQuery(text: string, grouping: 'AND' | 'OR'): SearchQuery {
-  const items = parsed(text)
+  const items = parseJson(text, defaultJsonLimits, 'The query')
   if (!Array.isArray(items))
-    throw new Invalid('The query is a JSON array such as [{"field_key":"metadata.depth","operator":">","field_value":"3"}]')
-  if (items.length > mostItems) throw new Invalid(`The query has ${items.length} items; it can have ${mostItems}`)
+    throw new Invalid('The query must be a JSON array such as [{"field_key":"metadata.depth","operator":">","field_value":"3"}]')
+  if (items.length > mostItems) throw new Invalid(`The query has ${items.length} items; the maximum is ${mostItems}`)
   if (items.length === 0) return { op: 'all' }
   const parts = (items as readonly unknown[]).map((item, at) => toQuery(item, at + 1))
   return checkQuery(grouping === 'OR' ? { op: 'or', any: parts } : { op: 'and', all: parts })
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    throw new Invalid(`The query is no JSON: ${error instanceof Error ? error.message : String(error)}`)
-  }
-}
-
 function toQuery(item: unknown, number: number): SearchQuery {
-  if (typeof item !== 'object' || item === null || Array.isArray(item)) throw new Invalid(`Item ${number} of the query is no JSON object`)
+  if (typeof item !== 'object' || item === null || Array.isArray(item))
+    throw new Invalid(`Item ${number} of the query must be a JSON object`)
   const members = new Map<string, unknown>(Object.entries(item))
   const textOf = (name: string): string => {
     const value = members.get(name) ?? ''
     if (typeof value !== 'string' || value.length > 1000)
-      throw new Invalid(`${name} of item ${number} is no text of at most 1,000 characters`)
+      throw new Invalid(`${name} of item ${number} must be text of at most 1,000 characters`)
     return value.trim()
   }
   const field = textOf('field_key') || [textOf('extractor_key'), textOf('field_leaf_key')].filter(part => part !== '').join('.')
@@ -38,7 +31,7 @@ function toQuery(item: unknown, number: number): SearchQuery {
   const is = comparingOf(operator)
   if (!is)
     throw new Invalid(
-      `Item ${number} of the query has the operator ${operator || '""'}; there are ${operatorSigns.join(' ')} exists missing`,
+      `Item ${number} of the query has the unknown operator ${operator || '""'}; available: ${operatorSigns.join(' ')} exists missing`,
     )
   const value = valueOfItem(members.get('field_value'), number)
   return is === 'contains' ? fieldContains(field, value) : compareField(field, is, [value])
@@ -47,6 +40,6 @@ function toQuery(item: unknown, number: number): SearchQuery {
 function valueOfItem(value: unknown, number: number): string {
   const isPlain = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
   if (!isPlain || String(value).length > 1000)
-    throw new Invalid(`field_value of item ${number} is no text or number of at most 1,000 characters`)
+    throw new Invalid(`field_value of item ${number} must be text of at most 1,000 characters or a number`)
   return String(value)
 }

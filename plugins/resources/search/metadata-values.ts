@@ -6,6 +6,8 @@ const mostValues = 2000
 const mostDepth = 16
 const longestValue = 1000
 const longestText = 100_000
+/** Of a document with very many values most are not even looked at. */
+const mostVisited = 20_000
 
 /** What the metadata of one resource gives to the index. */
 export interface IndexedMetadata {
@@ -25,12 +27,27 @@ export const metadataValues = (documents: readonly MetadataRecord[]): IndexedMet
     if (value.length <= longestValue) values.push({ field, value: typedValue(value) })
     else if (text.length < longestText) text += `${value.slice(0, longestText - text.length)}\n`
   }
+  let visited = 0
+  const isFull = (): boolean => values.length >= mostValues || visited >= mostVisited
+  const walkMembers = (field: string, members: Readonly<Record<string, Json>>, depth: number): void => {
+    for (const key in members) {
+      if (isFull()) return
+      walk(join(field, key), members[key] ?? null, depth)
+    }
+  }
+  const walkItems = (field: string, items: readonly Json[], depth: number): void => {
+    for (const item of items) {
+      if (isFull()) return
+      walk(field, item, depth)
+    }
+  }
   const walk = (field: string, value: Json, depth: number): void => {
-    if (values.length >= mostValues || depth > mostDepth || value === null) return
+    visited += 1
+    if (isFull() || depth > mostDepth || value === null) return
     if (typeof value === 'string') addText(field, value)
     else if (typeof value === 'number' || typeof value === 'boolean') values.push({ field, value })
-    else if (Array.isArray(value)) for (const item of value as readonly Json[]) walk(field, item, depth + 1)
-    else for (const [key, item] of Object.entries(value)) walk(join(field, key), item, depth + 1)
+    else if (Array.isArray(value)) walkItems(field, value as readonly Json[], depth + 1)
+    else walkMembers(field, value as Readonly<Record<string, Json>>, depth + 1)
   }
   for (const document of documents) walk(prefixOf(document), document.content, 0)
   return { values, text }

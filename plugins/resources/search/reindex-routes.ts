@@ -1,21 +1,24 @@
-import { Conflict, type Kind, NotFound, one, type Permission, type Ref, type Request, routesFor, s } from 'pounce/sdk'
-import { Rebuild } from './rebuilding.ts'
-import type { Reindexing } from './reindex-board.ts'
+import { Conflict, type Kind, NotFound, type Permission, type Ref, type Request, ref, routesFor, s } from 'pounce/sdk'
+import { IndexRebuilder } from './index-rebuilder.ts'
+import type { Reindexing } from './reindex-tasks.ts'
 
-const route = routesFor('search', { rebuilding: Rebuild })
+const route = routesFor('search', { rebuilding: IndexRebuilder })
 
 const queued = s.Object({ status: s.String() })
 const time = () => s.Union([s.String(), s.Null()], { description: 'ISO 8601' })
-const progress = s.Object({
-  state: s.Union([s.Literal('never'), s.Literal('queued'), s.Literal('running'), s.Literal('done'), s.Literal('failed')]),
-  count: s.Integer({ description: 'Resources indexed so far' }),
-  total: s.Union([s.Integer(), s.Null()], { description: 'Resources there are; null while they are being counted' }),
-  reason: s.Union([s.String(), s.Null()]),
-  requested: time(),
-  started: time(),
-  ended: time(),
-  problem: s.Union([s.String(), s.Null()], { description: 'Why it failed' }),
-})
+const progress = s.model(
+  'ReindexProgress',
+  s.Object({
+    state: s.Union([s.Literal('never'), s.Literal('queued'), s.Literal('running'), s.Literal('done'), s.Literal('failed')]),
+    count: s.Integer({ description: 'Number of resources indexed so far' }),
+    total: s.Union([s.Integer(), s.Null()], { description: 'Total number of resources; null while counting' }),
+    reason: s.Union([s.String(), s.Null()]),
+    requested: time(),
+    started: time(),
+    ended: time(),
+    problem: s.Union([s.String(), s.Null()], { description: 'Reason of a failure' }),
+  }),
+)
 const never = { state: 'never', count: 0, total: null, reason: null, requested: null, started: null, ended: null, problem: null } as const
 
 const progressOf = (latest: Reindexing | undefined) => {
@@ -27,9 +30,9 @@ const progressOf = (latest: Reindexing | undefined) => {
 export const reindex = route({
   method: 'POST',
   path: '/api/reindex',
-  summary: 'Build the search index anew, in the background',
+  summary: 'Rebuild the search index',
   description:
-    'The old index serves until the new one is complete. One at a time: while one is under way it will do. `GET /api/reindex` tells how far it is.',
+    'Runs in the background. The old index is used until the new one is complete. Only one rebuild at a time: a request during a rebuild joins it. `GET /api/reindex` returns the progress.',
   permission: 'serverAdmin',
   responses: { 200: queued },
   async handle(_request, { rebuilding }) {
@@ -41,7 +44,7 @@ export const reindex = route({
 export const reindexProgress = route({
   method: 'GET',
   path: '/api/reindex',
-  summary: 'How far the search index is being built anew, and how it ended',
+  summary: 'Get the progress of the search index rebuild',
   permission: 'serverAdmin',
   responses: { 200: progress },
   async handle(_request, { rebuilding }) {
@@ -63,15 +66,14 @@ export const deleteIndex = route({
 })
 
 const params = s.Object({ id: s.id() })
-const contents = s.Object({ recursive: s.Boolean({ default: true, description: 'With what is in it' }) })
+const contents = s.Object({ recursive: s.Boolean({ default: true, description: 'Include its contents' }) })
 
 const reindexOf = (kind: Kind, plural: string, permission: Permission) =>
   route({
     method: 'POST',
     path: `/api/${plural}/:id/reindex`,
-    summary: `Bring a ${kind} and what is in it into the search index anew, in the background`,
-    permission,
-    of: one(kind),
+    summary: `Reindex a ${kind}`,
+    permission: { right: permission, on: ref(kind, 'id') },
     params,
     query: contents,
     responses: { 200: queued },
@@ -86,9 +88,8 @@ const progressIn = (kind: Kind, plural: string, permission: Permission) =>
   route({
     method: 'GET',
     path: `/api/${plural}/:id/reindex`,
-    summary: `How far a ${kind} is being indexed anew, and how it ended`,
-    permission,
-    of: one(kind),
+    summary: `Get the progress of reindexing a ${kind}`,
+    permission: { right: permission, on: ref(kind, 'id') },
     params,
     responses: { 200: progress },
     throws: [NotFound],

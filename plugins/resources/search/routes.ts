@@ -1,14 +1,14 @@
 import { Invalid, type Kind, type Request, routesFor, s, Unavailable } from 'pounce/sdk'
-import { type Found, Search } from './searching.ts'
+import { type Found, SearchService } from './search-service.ts'
 
-const route = routesFor('search', { searching: Search })
+const route = routesFor('search', { searching: SearchService })
 
 const text = (maxLength: number) => s.Optional(s.String({ maxLength }))
 const id = () => s.Optional(s.String({ maxLength: 24 }))
 const window = {
   from: s.Optional(s.Integer({ minimum: 0, maximum: 10_000 })),
-  size: s.Integer({ default: 240, minimum: 0, maximum: 1000, description: 'Hits on a page' }),
-  page: s.Optional(s.Integer({ minimum: 0, maximum: 10_000, description: 'Page by number, from 0; `from` goes first' })),
+  size: s.Integer({ default: 240, minimum: 0, maximum: 1000, description: 'Number of hits per page' }),
+  page: s.Optional(s.Integer({ minimum: 0, maximum: 10_000, description: 'Page number, from 0; `from` takes precedence' })),
 }
 const query = s.Object({
   query: s.String({ default: '', maxLength: 10_000, description: 'Words, "phrases", and fields: `depth>=12 tag:leaf created:2021-04-19`' }),
@@ -28,22 +28,28 @@ const query = s.Object({
 })
 const jsonQuery = s.Object({
   query: s.String({ maxLength: 100_000, description: 'JSON: `[{"field_key":"metadata.depth","operator":">=","field_value":"12"}]`' }),
-  grouping: s.Union([s.Literal('AND'), s.Literal('OR')], { default: 'AND', description: 'Whether all items must fit, or any' }),
+  grouping: s.Union([s.Literal('AND'), s.Literal('OR')], { default: 'AND', description: 'Whether all items or any item must match' }),
   ...window,
 })
-const result = s.Object({
-  results: s.Array(s.Record(s.String(), s.Unknown())),
-  count: s.Integer(),
-  size: s.Integer({ description: 'How many came back' }),
-  scanned_size: s.Integer(),
-  from: s.Integer(),
-  total_size: s.Integer({ description: 'Hits before the last check of rights; exact up to 10,000' }),
-  newest_first: s.Optional(s.Boolean({ description: 'Set when there were too many hits to rank' })),
-  first: s.Optional(s.String()),
-  prev: s.Optional(s.String()),
-  next: s.Optional(s.String()),
-  last: s.Optional(s.String()),
-})
+const result = s.model(
+  'SearchResult',
+  s.Object({
+    results: s.Array(s.Record(s.String(), s.Unknown())),
+    count: s.Integer(),
+    size: s.Integer({ description: 'Number of hits on this page' }),
+    scanned_size: s.Integer(),
+    from: s.Integer(),
+    total_size: s.Integer({
+      description:
+        'Number of hits, without those found to be hidden from the caller so far; exact up to 10,000. Use `next` to page, not this',
+    }),
+    newest_first: s.Optional(s.Boolean({ description: 'Set if there were too many hits to rank' })),
+    first: s.Optional(s.String()),
+    prev: s.Optional(s.String()),
+    next: s.Optional(s.String()),
+    last: s.Optional(s.String()),
+  }),
+)
 type Window = { readonly from?: number; readonly size: number; readonly page?: number }
 
 const everyKind: readonly Kind[] = ['file', 'dataset', 'collection', 'sensor', 'stream']
@@ -56,7 +62,7 @@ const sortOf = ({ sort, order }: { readonly sort?: string; readonly order?: stri
 
 const startOf = ({ from, size, page }: Window): number => {
   const start = from ?? (page ?? 0) * size
-  if (start > 10_000) throw new Invalid('Only the first 10,000 hits can be paged through: narrow the query')
+  if (start > 10_000) throw new Invalid('Paging is limited to the first 10,000 hits: narrow the query')
   return start
 }
 
@@ -76,7 +82,7 @@ const linksFor = (url: URL, from: number, size: number, scanned: number, total: 
   }
 }
 
-const pageOf = (url: URL, from: number, size: number, { results, scanned, total, isNewestFirst }: Found) => ({
+const pageOf = (url: URL, from: number, size: number, { results, scanned, total, indexed, isNewestFirst }: Found) => ({
   results: [...results],
   count: results.length,
   size: results.length,
@@ -84,16 +90,17 @@ const pageOf = (url: URL, from: number, size: number, { results, scanned, total,
   from,
   total_size: total,
   ...(isNewestFirst ? { newest_first: true } : {}),
-  ...linksFor(url, from, size, scanned, total),
+  ...linksFor(url, from, size, scanned, indexed),
 })
 
 export const search = route({
   method: 'GET',
   path: '/api/search',
-  summary: 'Search names, descriptions, tags, comments, metadata and texts',
+  summary: 'Search names, descriptions, tags, metadata and text',
   description:
-    'The language is in docs/search.md. A word finds terms that equal it or begin with it; `*` and `?` stand for characters, `/…/` is an expression. Fields: name, description, creator, email, tag, created, created_as, resource_type, content_type, comment, in, contains; any other name is metadata. AND, OR, NOT and parentheses join them. Sorting needs `created`, a number or a date.',
+    'The query language is described in docs/search.md. A word matches terms that equal it or begin with it; `*` and `?` are wildcards, `/…/` is a regular expression. Fields: name, description, creator, email, tag, created, created_as, resource_type, content_type, comment, in, contains; any other name is metadata. AND, OR, NOT and parentheses combine them. Sorting requires `created`, a number or a date.',
   permission: 'reader',
+  cost: 'search',
   query,
   responses: { 200: result },
   throws: [Invalid, Unavailable],
@@ -111,8 +118,9 @@ export const searchByJson = route({
   path: '/api/search/json',
   summary: 'Search by a list of fields, operators and values',
   description:
-    'Operators: `:` (or CONTAINS) `== != < <= > >=`, `exists` and `missing`. The field is `field_key`, or `extractor_key` with `field_leaf_key`. Unlike v1 an unknown operator is refused, and OR does not widen what the caller may see.',
+    'Operators: `:` (or CONTAINS) `== != < <= > >=`, `exists` and `missing`. The field is `field_key`, or `extractor_key` with `field_leaf_key`. Unlike v1, an unknown operator is rejected, and OR does not widen what the caller may view.',
   permission: 'reader',
+  cost: 'search',
   query: jsonQuery,
   responses: { 200: result },
   throws: [Invalid, Unavailable],

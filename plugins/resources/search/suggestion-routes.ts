@@ -1,19 +1,20 @@
 import { Invalid, type Request, routesFor, s, Unavailable } from 'pounce/sdk'
-import { Suggest } from './suggesting.ts'
+import { SuggestionService } from './suggestion-service.ts'
 
-const route = routesFor('search', { suggesting: Suggest })
+const route = routesFor('search', { suggesting: SuggestionService })
 
-const prefix = () => s.String({ default: '', maxLength: 200, description: 'How it begins; case is ignored' })
+const prefix = () => s.String({ default: '', maxLength: 200, description: 'Prefix, ignoring case' })
 const limit = (normally: number, maximum: number) => s.Integer({ default: normally, minimum: 1, maximum })
-const count = () => s.Integer({ description: 'Things the caller may see that have it; exact up to 10,000' })
+const count = () => s.Integer({ description: 'Number of resources with it that the caller may view; exact up to 10,000' })
 
 const fieldsQuery = s.Object({ prefix: prefix(), limit: limit(20, 1000) })
 export const suggestFields = route({
   method: 'GET',
   path: '/api/search/fields',
-  summary: 'Metadata fields to search by, most used first',
-  description: 'A field fits when its path, or a part of it, begins with the prefix.',
+  summary: 'List searchable metadata fields, most used first',
+  description: 'A field matches if its path, or a part of it, begins with the prefix.',
   permission: 'reader',
+  cost: 'search',
   query: fieldsQuery,
   responses: { 200: s.Array(s.Object({ field: s.String(), count: count() })) },
   throws: [Unavailable],
@@ -26,9 +27,10 @@ const valuesQuery = s.Object({ field: s.String({ minLength: 1, maxLength: 1000 }
 export const suggestValues = route({
   method: 'GET',
   path: '/api/search/values',
-  summary: 'Values of a metadata field, or tags, most used first',
-  description: 'The field is a whole path or its end; `tag` gives tags. Texts that differ in case only are one value.',
+  summary: 'List values of a metadata field or tags, most used first',
+  description: 'The field is a full path or its end; `tag` returns tags. Texts that differ only in case are one value.',
   permission: 'reader',
+  cost: 'search',
   query: valuesQuery,
   responses: { 200: s.Array(s.Object({ value: s.Union([s.String(), s.Number()]), count: count() })) },
   throws: [Invalid, Unavailable],
@@ -44,18 +46,19 @@ const tagsQuery = s.Object({
   limit: limit(1000, 10_000),
   kind: s.Optional(
     s.Union([s.Literal('file'), s.Literal('dataset'), s.Literal('collection')], {
-      description: 'Only tags of such things, and only these counted',
+      description: 'Only tags and counts of this kind of resource',
     }),
   ),
 })
 export const listTags = route({
   method: 'GET',
   path: '/api/tags',
-  summary: 'Tags in use, most used first',
-  description: 'Of files (with their sections), datasets and collections that the caller may see; v1 has such a list on web pages only.',
+  summary: 'List tags, most used first',
+  description: 'Of files (with their sections), datasets and collections that the caller may view; v1 has such a list on web pages only.',
   permission: 'reader',
+  cost: 'search',
   query: tagsQuery,
-  responses: { 200: s.Array(s.Object({ name: s.String(), count: count() })) },
+  responses: { 200: s.Array(s.model('Tag', s.Object({ name: s.String(), count: count() }))) },
   throws: [Unavailable],
   async handle({ query, caller }: Request<undefined, typeof tagsQuery, undefined>, { suggesting }) {
     const tags = await suggesting.tags(query.prefix, query.limit, caller, query.kind)
@@ -67,8 +70,10 @@ const filterQuery = s.Object({ filter: s.String({ default: '', maxLength: 200 })
 export const autocompleteMetadataNames = route({
   method: 'GET',
   path: '/api/metadata/autocompletenames',
-  summary: 'Names of metadata fields, as queries write them: those that are defined and those in use',
+  summary: 'Autocomplete names of metadata fields',
+  description: 'Names of defined fields and of fields in use, as queries write them.',
   permission: 'reader',
+  cost: 'search',
   query: filterQuery,
   responses: { 200: s.Array(s.String()) },
   throws: [Unavailable],

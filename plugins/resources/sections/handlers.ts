@@ -1,8 +1,8 @@
 import { type AnyEvent, type BatchHandler, Files, type StoredEvent, wire } from 'pounce/sdk'
-import { SectionDesk, type StoredSections } from './stored-sections.ts'
+import { StoredSections } from './stored-sections.ts'
 
 /** Sections go with their file. */
-export class FollowFile implements BatchHandler {
+export class DeleteSectionsOnFileRemoved implements BatchHandler {
   #sections: StoredSections
 
   constructor(sections: StoredSections) {
@@ -13,10 +13,10 @@ export class FollowFile implements BatchHandler {
     await this.#sections.removeAllOf(new Map(events.map(({ subject, actor }) => [subject.id, actor])))
   }
 }
-wire(FollowFile, SectionDesk)
+wire(DeleteSectionsOnFileRemoved, StoredSections)
 
 /** A section that was made while its file went has nobody else to take it away. */
-export class DropOrphan {
+export class DeleteOrphanedSection {
   #sections: StoredSections
   #files: Files
 
@@ -29,4 +29,4 @@ export class DropOrphan {
     if (!(await this.#files.get(file))) await this.#sections.remove({ id: subject.id, file }, actor)
   }
 }
-wire(DropOrphan, SectionDesk, Files)
+wire(DeleteOrphanedSection, StoredSections, Files)

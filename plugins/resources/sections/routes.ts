@@ -1,23 +1,24 @@
-import { demand, event, Invalid, NotFound, one, Policy, routesFor, s } from 'pounce/sdk'
+import { authorize, event, Invalid, NotFound, Policy, ref, routesFor, s } from 'pounce/sdk'
 import { PostedSection, SectionJson, toSectionJson } from './section-json.ts'
-import { SectionDesk } from './stored-sections.ts'
+import { StoredSections } from './stored-sections.ts'
 
-const route = routesFor('sections', { sections: SectionDesk, policy: Policy })
+const route = routesFor('sections', { sections: StoredSections, policy: Policy })
 const params = s.Object({ id: s.id() })
 
 export const createSection = route({
   method: 'POST',
   path: '/api/sections',
-  summary: 'Make a section: a part of a file',
-  description: 'Members that have no meaning here are kept. Clowder 1.x asked for no right on the file.',
-  permission: 'CreateSection',
+  summary: 'Create a section of a file',
+  description: 'Unknown members are stored. Clowder 1.x required no right on the file.',
+  permission: { right: 'CreateSection', unscoped: 'The body names the file; the handler checks CreateSection on it.' },
+  jobKeys: 'allowed',
   body: PostedSection,
   responses: { 200: s.Object({ id: s.String() }) },
   throws: [Invalid, NotFound],
   async handle({ body, caller }, { sections, policy }) {
     const { file_id: file } = body
-    if (file === undefined) throw new Invalid('No "file_id" specified: name the file that this is a part of')
-    await demand(policy, caller, 'CreateSection', { kind: 'file', id: file })
+    if (file === undefined) throw new Invalid('No "file_id" specified: the file of the section')
+    await authorize(policy, caller, 'CreateSection', { kind: 'file', id: file })
     const { id } = await sections.create(file, body, caller.user?.id)
     return { status: 200, body: { id } }
   },
@@ -26,9 +27,9 @@ export const createSection = route({
 export const getSection = route({
   method: 'GET',
   path: '/api/sections/:id',
-  summary: 'One section',
-  permission: 'ViewSection',
-  of: one('section'),
+  summary: 'Get a section',
+  permission: { right: 'ViewSection', on: ref('section', 'id') },
+  jobKeys: 'allowed',
   params,
   responses: { 200: SectionJson },
   throws: [NotFound],
@@ -43,9 +44,8 @@ export const deleteSection = route({
   method: 'DELETE',
   path: '/api/sections/:id',
   summary: 'Delete a section',
-  description: 'Its previews, thumbnails and comments are gone with it; they are swept away in the background.',
-  permission: 'DeleteSection',
-  of: one('section'),
+  description: 'Its previews, thumbnails and comments are hidden at once and deleted in the background.',
+  permission: { right: 'DeleteSection', on: ref('section', 'id') },
   params,
   responses: { 200: s.success() },
   throws: [NotFound],
@@ -59,9 +59,9 @@ export const deleteSection = route({
 export const describeSection = route({
   method: 'POST',
   path: '/api/sections/:id/description',
-  summary: "Change a section's description",
-  permission: 'EditSection',
-  of: one('section'),
+  summary: 'Update the description of a section',
+  permission: { right: 'EditSection', on: ref('section', 'id') },
+  jobKeys: 'allowed',
   params,
   body: s.Object({ description: s.prose() }),
   responses: { 200: s.success() },
@@ -78,9 +78,9 @@ export const describeSection = route({
 export const listFileSections = route({
   method: 'GET',
   path: '/api/files/:id/sections',
-  summary: 'The ids of the sections of a file, by start time',
-  permission: 'ViewFile',
-  of: one('file'),
+  summary: "List the ids of a file's sections by start time",
+  permission: { right: 'ViewFile', on: ref('file', 'id') },
+  jobKeys: 'allowed',
   params,
   responses: { 200: s.rows(s.String()) },
   throws: [NotFound],

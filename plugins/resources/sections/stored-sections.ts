@@ -9,7 +9,6 @@ import {
   type NewEvent,
   orNotFound,
   type Page,
-  port,
   removeFound,
   requireDone,
   type Sections,
@@ -80,6 +79,3 @@ const removed = ({ id, file }: Pick<Section, 'id' | 'file'>, actor: string | und
   event('section.removed', { kind: 'section', id }, { file }, actor)
 
 const ofFile = (file: string) => ({ using: 'byFile', where: eq('file', file), sort: { by: 'startTime', order: 'ascending' } }) as const
-
-/** What the routes use besides `Sections`. */
-export const SectionDesk = port<StoredSections>('sections.desk')

@@ -1,12 +1,11 @@
-import { definePlugin, provide } from 'pounce/sdk'
+import { definePlugin, PersonalDataSources, provide } from 'pounce/sdk'
 import { selections } from './collection.ts'
+import { PersonalSelection } from './personal-data.ts'
 import * as routes from './routes.ts'
-import { Selecting, Selections } from './selections.ts'
-
 export const plugin = definePlugin({
   id: 'resources.selected',
-  summary: 'Selected datasets: a person picks some and tags, downloads or deletes them at once.',
-  provides: [provide(Selecting, Selections)],
+  summary: 'Selected datasets: select several datasets and tag, download or delete them together.',
+  provides: [provide(PersonalDataSources, PersonalSelection)],
   routes,
   collections: [selections],
 })

@@ -1,16 +1,19 @@
-import { Archives, type Bytes, demand, Invalid, NotFound, Policy, routesFor, s } from 'pounce/sdk'
+import { Archives, authorize, type Bytes, Invalid, NotFound, Policy, Quarantined, routesFor, ScanPending, s } from 'pounce/sdk'
 import { mostSelected } from './collection.ts'
-import { Selecting } from './selections.ts'
+import { Selections } from './selections.ts'
 
-const route = routesFor('selected', { selections: Selecting, policy: Policy, archives: Archives })
+const route = routesFor('selected', { selections: Selections, policy: Policy, archives: Archives })
 const named = s.Object({ dataset: s.String({ maxLength: 100, description: 'Id of a dataset' }) })
 const count = { 200: s.Object({ selected_count: s.Integer() }) }
-const report = s.Object({
-  success: s.String({ description: '`true` when every dataset was dealt with, else `false`' }),
-  datasets: s.Array(
-    s.Object({ id: s.String(), status: s.String({ description: '`done` or `refused`' }), message: s.Optional(s.String()) }),
-  ),
-})
+const report = s.model(
+  'SelectionReport',
+  s.Object({
+    success: s.String({ description: '`true` if every dataset was processed, else `false`' }),
+    datasets: s.Array(
+      s.Object({ id: s.String(), status: s.String({ description: '`done` or `refused`' }), message: s.Optional(s.String()) }),
+    ),
+  }),
+)
 
 const reported = (datasets: readonly { readonly id: string; readonly status: string; readonly message?: string }[]) => ({
   status: 200 as const,
@@ -20,8 +23,8 @@ const reported = (datasets: readonly { readonly id: string; readonly status: str
 export const getSelected = route({
   method: 'GET',
   path: '/api/selected',
-  summary: 'The datasets that the caller has selected',
-  description: 'Those that are there and that the caller may see, in the order in which they were selected.',
+  summary: 'List the selected datasets',
+  description: 'Existing datasets that the caller may view, in order of selection.',
   permission: 'signedIn',
   responses: { 200: s.Array(s.String()) },
   async handle({ caller }, { selections }) {
@@ -33,13 +36,13 @@ export const selectDataset = route({
   method: 'POST',
   path: '/api/selected',
   summary: 'Select a dataset',
-  description: `At most ${mostSelected} at a time. Answers how many are selected then.`,
+  description: `At most ${mostSelected} at a time. Returns the number of selected datasets.`,
   permission: 'signedIn',
   body: named,
   responses: count,
   throws: [Invalid, NotFound],
   async handle({ body, caller }, { selections, policy }) {
-    await demand(policy, caller, 'ViewDataset', { kind: 'dataset', id: body.dataset })
+    await authorize(policy, caller, 'ViewDataset', { kind: 'dataset', id: body.dataset }, 'frozen')
     return { status: 200, body: { selected_count: await selections.add(caller, body.dataset) } }
   },
 })
@@ -47,8 +50,8 @@ export const selectDataset = route({
 export const unselectDataset = route({
   method: 'POST',
   path: '/api/selected/remove',
-  summary: 'Take a dataset out of what is selected',
-  description: 'One that is not selected is no error.',
+  summary: 'Deselect a dataset',
+  description: 'No error if it is not selected.',
   permission: 'signedIn',
   body: named,
   responses: count,
@@ -61,7 +64,7 @@ export const unselectDataset = route({
 export const clearSelected = route({
   method: 'POST',
   path: '/api/selected/clear',
-  summary: 'Select nothing any more',
+  summary: 'Clear the selection',
   permission: 'signedIn',
   responses: { 200: s.Object({ success: s.String() }) },
   async handle({ caller }, { selections }) {
@@ -73,15 +76,15 @@ export const clearSelected = route({
 export const tagSelected = route({
   method: 'POST',
   path: '/api/selected/tag',
-  summary: 'Put tags on every selected dataset',
-  description: 'On those where the caller may; the answer says which were refused and why.',
+  summary: 'Add tags to all selected datasets',
+  description: 'On datasets where the caller has the right; the response lists the refused ones with the reasons.',
   permission: 'signedIn',
   query: s.Object({ tags: s.repeated(s.line(1000)) }),
   responses: { 200: report },
   throws: [Invalid],
   async handle({ query, caller }, { selections }) {
     const names = query.tags.flatMap(tags => tags.split(',')).filter(name => name.trim() !== '')
-    if (names.length === 0) throw new Invalid('tags is missing: at least one tag that is not blank, as tags=a&tags=b or tags=a,b')
+    if (names.length === 0) throw new Invalid('tags is missing: at least one non-blank tag, as tags=a&tags=b or tags=a,b')
     return reported(await selections.tag(caller, names))
   },
 })
@@ -89,11 +92,12 @@ export const tagSelected = route({
 export const downloadSelected = route({
   method: 'GET',
   path: '/api/selected/files',
-  summary: 'The selected datasets as one ZIP, a folder for each',
-  description: 'Those that the caller may download; it takes at least one.',
+  summary: 'Download all selected datasets as a ZIP',
+  description: 'A folder for each dataset that the caller may download; requires at least one.',
   permission: 'signedIn',
-  responses: { 200: s.bytes<Bytes>() },
-  throws: [NotFound],
+  cost: 'archive',
+  responses: { 200: s.bytes<Bytes>({ 'application/zip': s.bytes() }) },
+  throws: [NotFound, ScanPending, Quarantined],
   async handle({ caller }, { selections, archives }) {
     const ids = await selections.downloadable(caller)
     if (ids.length === 0) throw new NotFound('selected dataset')
@@ -105,9 +109,9 @@ export const downloadSelected = route({
 export const deleteSelected = route({
   method: 'DELETE',
   path: '/api/selected/files',
-  summary: 'Delete every selected dataset',
+  summary: 'Delete all selected datasets',
   description:
-    'Those where the caller may, to the trash unless that is off; what is in them follows in the background. The answer says which were refused and why; these stay selected.',
+    'Datasets where the caller has the right, moved to the trash unless it is disabled; their contents follow in the background. The response lists the refused ones with the reasons; these stay selected.',
   permission: 'signedIn',
   responses: { 200: report },
   async handle({ caller }, { selections }) {

@@ -1,6 +1,5 @@
 import {
   type Bin,
-  Bins,
   type Caller,
   CommitConflict,
   type Contributions,
@@ -10,9 +9,9 @@ import {
   type Permission,
   Policy,
   Problem,
-  port,
   signedIn,
   Tags,
+  TrashHandlers,
   wire,
 } from 'pounce/sdk'
 import { mostSelected, selections } from './collection.ts'
@@ -57,7 +56,7 @@ export class Selections {
     for (;;) {
       const held = await this.#held(id)
       if (held.includes(dataset)) return held.length
-      if (held.length >= mostSelected) throw new Invalid(`At most ${mostSelected} datasets can be selected; take some out first`)
+      if (held.length >= mostSelected) throw new Invalid(`At most ${mostSelected} datasets can be selected; deselect some first`)
       try {
         if (await this.#documents.get(selections, id)) {
           const added = { update: id, in: selections, addToSet: { datasets: [dataset] } }
@@ -93,7 +92,7 @@ export class Selections {
   /** Deletes each dataset where the caller may, to the trash where there is one. What is deleted is selected no longer. */
   async discard(caller: Caller): Promise<readonly Outcome[]> {
     const bin = this.#bins.all().find(({ kind }) => kind === 'dataset')
-    if (!bin) throw new Invalid('Datasets cannot be deleted here')
+    if (!bin) throw new Invalid('Deleting datasets is not available')
     const outcomes = await this.#each(caller, 'DeleteDataset', id => bin.discard(id, caller.user?.id))
     const done = outcomes.filter(({ status }) => status === 'done').map(({ id }) => id)
     if (done.length > 0) await this.remove(caller, done)
@@ -118,12 +117,12 @@ export class Selections {
     const outcomes: Outcome[] = []
     for (const id of seen) {
       if (allowed.has(id)) outcomes.push(await outcomeOf(id, work))
-      else outcomes.push({ id, status: 'refused', message: `It takes the permission ${permission} on this dataset` })
+      else outcomes.push({ id, status: 'refused', message: `Permission denied: ${permission} required on this dataset` })
     }
     return outcomes
   }
 }
-wire(Selections, DocumentStore, Datasets, Policy, Tags, Bins)
+wire(Selections, DocumentStore, Datasets, Policy, Tags, TrashHandlers)
 
 /** One that changed or went meanwhile does not stop the others; a fault of the server does. */
 const outcomeOf = async (id: string, work: (id: string) => Promise<void>): Promise<Outcome> => {
@@ -135,5 +134,3 @@ const outcomeOf = async (id: string, work: (id: string) => Promise<void>): Promi
     return { id, status: 'refused', message: error.message }
   }
 }
-
-export const Selecting = port<Selections>('selected.selections')

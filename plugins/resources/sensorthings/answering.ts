@@ -1,14 +1,14 @@
-import { Invalid, NotFound, Problem } from 'pounce/sdk'
-import { Answer } from './answer.ts'
-import { type Asked, OptionReader } from './asked.ts'
+import { defaultJsonLimits, Invalid, NotFound, Problem, parseJson } from 'pounce/sdk'
 import type { Cursor, Entities, Entity } from './entity.ts'
+import { EntityFormatter } from './entity-formatter.ts'
+import { EntityLoader, type Ports } from './entity-loader.ts'
 import type { ParsedOption, ParsedSegment } from './grammar/sensorthings-parser.js'
 import { read } from './parsing.ts'
+import { type Asked, QueryOptionParser } from './query-options.ts'
 import type { Question, SentOptions } from './question.ts'
 import { isSetName, sets } from './sets.ts'
 import { types } from './types.ts'
 import { memberOf, shown, type Value } from './values.ts'
-import { type Ports, World } from './world.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -38,19 +38,19 @@ export const rootOf = (baseUrl: string) => ({
 
 /** `NotFound` for what is not there or not for the caller; `Invalid` for what cannot be asked. */
 export const answerOf = async (ports: Ports, { caller, path, options, extras }: Question): Promise<Json> => {
-  const world = new World(caller, ports)
+  const world = new EntityLoader(caller, ports)
   const place = await placeOf(world, path)
   if (place.is === 'value') {
     mustHaveNone(options)
     return { [place.name]: shown(place.value) }
   }
   const isArray = options.$resultFormat !== undefined
-  const answer = new Answer(world.root, isArray ? [...extras, '$resultFormat=dataArray'] : extras)
+  const answer = new EntityFormatter(world.root, isArray ? [...extras, '$resultFormat=dataArray'] : extras)
   const type = place.is === 'entity' ? place.entity.type : place.entities.type
   const asked = askedOf(ports, place, type, options)
   if (isArray) {
     const isRight = place.is === 'entities' && type.set === 'Observations' && asked.expand.length === 0
-    if (!isRight) throw new Invalid('$resultFormat=dataArray is for lists of Observations without $expand')
+    if (!isRight) throw new Invalid('$resultFormat=dataArray is supported for lists of Observations without $expand only')
     return answer.dataArray(place.entities, asked, place.at)
   }
   if (place.is === 'entity') return answer.one(place.entity, asked)
@@ -59,22 +59,22 @@ export const answerOf = async (ports: Ports, { caller, path, options, extras }: 
 
 /** The bare value of a property: texts as they are, everything else as JSON. */
 export const bareValueOf = async (ports: Ports, { caller, path }: Pick<Question, 'caller' | 'path'>): Promise<string> => {
-  const place = await placeOf(new World(caller, ports), path)
-  if (place.is !== 'value') throw new Invalid('$value follows a property, as in Things(1)/name/$value')
+  const place = await placeOf(new EntityLoader(caller, ports), path)
+  if (place.is !== 'value') throw new Invalid('$value must follow a property, as in Things(1)/name/$value')
   const value = shown(place.value)
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 const askedOf = (ports: Ports, place: Place, type: Entities['type'], options: SentOptions): Asked => {
-  const asked = new OptionReader(() => ports.now()).read(type, parsed(options), { isMany: place.is !== 'entity' })
+  const asked = new QueryOptionParser(() => ports.now()).read(type, parsed(options), { isMany: place.is !== 'entity' })
   if (options.$skiptoken === undefined) return asked
-  if (place.is === 'entity') throw new Invalid('$skiptoken belongs to lists')
+  if (place.is === 'entity') throw new Invalid('$skiptoken is supported for lists only')
   return { ...asked, after: readToken(options.$skiptoken) }
 }
 
 const mustHaveNone = (options: SentOptions): void => {
   const [name] = Object.keys(options)
-  if (name !== undefined) throw new Invalid(`A property takes no ${name}`)
+  if (name !== undefined) throw new Invalid(`${name} is not supported for a property`)
 }
 
 const parsed = ({ $filter, $expand, $orderby, $select, $top, $skip, $count }: SentOptions): readonly ParsedOption[] => {
@@ -92,9 +92,9 @@ const parsed = ({ $filter, $expand, $orderby, $select, $top, $skip, $count }: Se
 }
 
 const readToken = (text: string): Cursor => {
-  const refused = new Invalid('$skiptoken is not one that @iot.nextLink gave out')
+  const refused = new Invalid('$skiptoken must come from @iot.nextLink')
   try {
-    const cursor: unknown = JSON.parse(Buffer.from(text, 'base64url').toString())
+    const cursor = parseJson(Buffer.from(text, 'base64url'), defaultJsonLimits)
     const isRight = Array.isArray(cursor) && cursor.length > 0 && cursor.every(part => typeof part === 'string' || typeof part === 'number')
     if (isRight) return cursor
   } catch {
@@ -104,13 +104,13 @@ const readToken = (text: string): Cursor => {
 }
 
 const noSuch = (name: string): Problem =>
-  new Problem(404, 'not-found', `The path knows no ${name.slice(0, 100)}; /api/sensorthings/v1.1 lists where to begin`)
+  new Problem(404, 'not-found', `Unknown path segment ${name.slice(0, 100)}; see /api/sensorthings/v1.1`)
 
-const placeOf = async (world: World, path: string): Promise<Place> => {
+const placeOf = async (world: EntityLoader, path: string): Promise<Place> => {
   const [name = ''] = path.split(/[(/]/)
   if (!isSetName(name)) throw noSuch(name)
   const [first, ...rest] = read('Path', path, 'The path')
-  if (!first || rest.length >= mostSegments) throw new Invalid(`The path has more than ${mostSegments} parts`)
+  if (!first || rest.length >= mostSegments) throw new Invalid(`The path has more than ${mostSegments} segments`)
   let place = await chosen({ is: 'entities', entities: sets[name](world), at: `${world.root}/${name}` }, first)
   for (const segment of rest) place = await stepTo(world, place, segment)
   return place
@@ -124,7 +124,7 @@ const chosen = async (place: Extract<Place, { is: 'entities' }>, { key }: Parsed
   return { is: 'entity', entity }
 }
 
-const stepTo = async (world: World, place: Place, segment: ParsedSegment): Promise<Place> => {
+const stepTo = async (world: EntityLoader, place: Place, segment: ParsedSegment): Promise<Place> => {
   const { name, key } = segment
   if (place.is === 'entities' && name === '$ref') return { ...place, is: 'references' }
   const inside = place.is === 'value' ? memberOf(place.value, name) : undefined
@@ -137,7 +137,7 @@ const stepTo = async (world: World, place: Place, segment: ParsedSegment): Promi
   const link = Object.hasOwn(type.links, name) ? type.links[name] : undefined
   if (!link) throw noSuch(name)
   if (link.isMany) {
-    const at = `${new Answer(world.root, []).selfLink(entity)}/${name}`
+    const at = `${new EntityFormatter(world.root, []).selfLink(entity)}/${name}`
     return chosen({ is: 'entities', entities: entity.many(name), at }, segment)
   }
   const other = key === null ? await entity.one(name) : undefined

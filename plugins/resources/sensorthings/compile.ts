@@ -1,11 +1,11 @@
-import type { GeoPosition } from 'pounce/sdk'
+import { type GeoPosition, msOfTime } from 'pounce/sdk'
 import { geometryFault } from 'pounce/sdk/geo'
 import type { Entity, EntityType } from './entity.ts'
 import { functions } from './functions.ts'
 import type { ParsedCall, ParsedFilter, ParsedLiteral, ParsedMember, Reckoning } from './grammar/sensorthings-parser.js'
 import { read, refusal } from './parsing.ts'
 import { types } from './types.ts'
-import { clockOf, compare, Duration, durationMs, memberOf, msOf, Place, Span, type Value, type ValueKind } from './values.ts'
+import { clockOf, compare, Duration, durationMs, GeoPlace, memberOf, TimeSpan, type Value, type ValueKind } from './values.ts'
 
 /** Properties, values, comparisons and functions of one filter. */
 const mostTerms = 200
@@ -103,7 +103,7 @@ export class FilterCompiler {
   #literal(literal: ParsedLiteral): Compiled {
     switch (literal.kind) {
       case 'time':
-        return constant('time', new Span(this.#ms(literal.value, literal.at)))
+        return constant('time', new TimeSpan(this.#ms(literal.value, literal.at)))
       case 'span':
         return constant('time', this.#span(literal.value, literal.at))
       case 'time of day':
@@ -121,22 +121,22 @@ export class FilterCompiler {
   }
 
   #ms(text: string, at: number): number {
-    const ms = msOf(text)
+    const ms = msOfTime(text)
     if (ms === undefined) throw refusal(this.#of, at, `there is no time ${text}`)
     return ms
   }
 
-  #span([from, to]: readonly [string, string], at: number): Span {
-    const span = new Span(this.#ms(from, at), this.#ms(to, at))
+  #span([from, to]: readonly [string, string], at: number): TimeSpan {
+    const span = new TimeSpan(this.#ms(from, at), this.#ms(to, at))
     if (span.toMs < span.fromMs) throw refusal(this.#of, at, 'the span ends before it begins')
     return span
   }
 
-  #place(text: string, at: number): Place {
+  #place(text: string, at: number): GeoPlace {
     const geometry = read('Wkt', text, `${this.#of}, geography at position ${at + 1}`)
     const fault = geometryFault(geometry.type === 'Polygon' ? { ...geometry, coordinates: withinEdges(geometry.coordinates) } : geometry)
     if (fault !== undefined) throw refusal(this.#of, at, fault)
-    return new Place(geometry)
+    return new GeoPlace(geometry)
   }
 
   #member({ names, at }: ParsedMember): Compiled {
@@ -170,7 +170,7 @@ export class FilterCompiler {
 
   #call({ name, of, at }: ParsedCall): Compiled {
     const known = name.toLowerCase()
-    if (known === 'now' && of.length === 0) return constant('time', new Span(this.#now()))
+    if (known === 'now' && of.length === 0) return constant('time', new TimeSpan(this.#now()))
     const one = functions.get(known)
     if (one === undefined) throw refusal(this.#of, at, `the function ${name} is not offered, but ${[...functions.keys()].join(', ')}`)
     const { takes, isLastOptional = false, gives, run } = one
@@ -222,8 +222,8 @@ const made = (kind: ValueKind, parts: readonly Compiled[], run: (values: readonl
 })
 
 const isOf = (value: Value, kind: ValueKind | undefined): boolean => {
-  if (kind === 'time') return value instanceof Span
-  if (kind === 'place') return value instanceof Place
+  if (kind === 'time') return value instanceof TimeSpan
+  if (kind === 'place') return value instanceof GeoPlace
   return kind === 'number' ? typeof value === 'number' : typeof value === 'string'
 }
 
@@ -236,10 +236,10 @@ const resultOf = (operator: Reckoning, left: ValueKind, right: ValueKind): Value
 }
 
 const reckon = (operator: Reckoning, one: Value, other: Value): Value => {
-  if (one instanceof Span) {
-    if (other instanceof Span) return new Duration(one.fromMs - other.fromMs)
+  if (one instanceof TimeSpan) {
+    if (other instanceof TimeSpan) return new Duration(one.fromMs - other.fromMs)
     const ms = other instanceof Duration ? other.ms * (operator === 'sub' ? -1 : 1) : Number.NaN
-    return Number.isNaN(ms) ? undefined : new Span(one.fromMs + ms, one.toMs + ms)
+    return Number.isNaN(ms) ? undefined : new TimeSpan(one.fromMs + ms, one.toMs + ms)
   }
   if (typeof one !== 'number' || typeof other !== 'number') return undefined
   const result = { add: one + other, sub: one - other, mul: one * other, div: one / other, mod: one % other }[operator]

@@ -1,5 +1,5 @@
 import type { Datapoint, Geometry, Json, StreamStatistics } from 'pounce/sdk'
-import { Place, Span, type Value } from './values.ts'
+import { GeoPlace, TimeSpan, type Value } from './values.ts'
 
 type Properties = { readonly [key: string]: Json }
 
@@ -55,7 +55,7 @@ export const unitOf = (parameter: string, stream: Properties, sensor: Properties
   unitIn(parameter, stream) ?? unitIn(parameter, sensor) ?? { name: null, symbol: null, definition: null }
 
 /** The smallest geometry that fills a box. */
-export const placeOfBox = ([west, south, east, north]: StreamStatistics['box']): Place => {
+export const placeOfBox = ([west, south, east, north]: StreamStatistics['box']): GeoPlace => {
   const corners = [
     [west, south],
     [east, south],
@@ -63,7 +63,7 @@ export const placeOfBox = ([west, south, east, north]: StreamStatistics['box']):
     [west, north],
     [west, south],
   ]
-  if (west === east && south === north) return new Place({ type: 'Point', coordinates: [west, south] })
+  if (west === east && south === north) return new GeoPlace({ type: 'Point', coordinates: [west, south] })
   const isLine = west === east || south === north
   const line: Geometry = {
     type: 'LineString',
@@ -72,11 +72,11 @@ export const placeOfBox = ([west, south, east, north]: StreamStatistics['box']):
       [east, north],
     ],
   }
-  return new Place(isLine ? line : { type: 'Polygon', coordinates: [corners] })
+  return new GeoPlace(isLine ? line : { type: 'Polygon', coordinates: [corners] })
 }
 
 /** From the first beginning to the last beginning or end. */
 export const spanOf = ({ firstStartMs, lastEndMs }: StreamStatistics, newest: readonly Datapoint[]): Value => {
   const last = newest[0]?.startMs ?? firstStartMs
-  return new Span(firstStartMs, Math.max(firstStartMs, last, lastEndMs ?? last))
+  return new TimeSpan(firstStartMs, Math.max(firstStartMs, last, lastEndMs ?? last))
 }

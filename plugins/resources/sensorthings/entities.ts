@@ -1,12 +1,12 @@
 import { type Datapoint, geoNumberOf, sensorIdOf, streamIdOf } from 'pounce/sdk'
 import { descriptionOf, observationTypeOf, placeOfBox, spanOf, unitOf } from './described.ts'
 import { type Entities, type Entity, type EntityType, type Hints, type Key, these, type Walk } from './entity.ts'
+import type { EntityLoader, Sensor } from './entity-loader.ts'
 import { entity, isNumber, partsOf, steps } from './made.ts'
 import { types } from './types.ts'
-import { Place, Span, type Value } from './values.ts'
+import { GeoPlace, TimeSpan, type Value } from './values.ts'
 import { namesOf, type Observed, seenPoint, walkAllObserved, walkObserved, walkPoints } from './walk-points.ts'
 import { type Measured, type MeasuredScope, parametersOf, walkMeasured, walkSensors } from './walk-records.ts'
-import type { Sensor, World } from './world.ts'
 
 const byId = { by: 'id', isDescending: false }
 const recordWalk = ({ order, ...walk }: Walk) => ({ order: order ?? byId, ...walk })
@@ -18,7 +18,7 @@ const aboutSensor = (sensor: Sensor) => ({
   description: () => descriptionOf(sensor),
 })
 
-export const thingOf = (world: World, sensor: Sensor): Entity =>
+export const thingOf = (world: EntityLoader, sensor: Sensor): Entity =>
   entity({
     type: types.Things,
     key: geoNumberOf(sensor.id),
@@ -30,7 +30,7 @@ export const thingOf = (world: World, sensor: Sensor): Entity =>
     },
   })
 
-export const locationOf = (world: World, sensor: Sensor): Entity =>
+export const locationOf = (world: EntityLoader, sensor: Sensor): Entity =>
   entity({
     type: types.Locations,
     key: geoNumberOf(sensor.id),
@@ -38,12 +38,12 @@ export const locationOf = (world: World, sensor: Sensor): Entity =>
       ...aboutSensor(sensor),
       properties: () => ({}),
       encodingType: () => 'application/geo+json',
-      location: () => new Place(sensor.geometry),
+      location: () => new GeoPlace(sensor.geometry),
     },
     manies: { Things: () => these(types.Things, [thingOf(world, sensor)]), HistoricalLocations: historical },
   })
 
-export const sensorOf = (world: World, sensor: Sensor): Entity =>
+export const sensorOf = (world: EntityLoader, sensor: Sensor): Entity =>
   entity({
     type: types.Sensors,
     key: geoNumberOf(sensor.id),
@@ -57,7 +57,7 @@ export const sensorOf = (world: World, sensor: Sensor): Entity =>
   })
 
 /** Things, Locations or Sensors: three ways to look at sensors. */
-export const sensorEntities = (world: World, type: EntityType, show: (world: World, sensor: Sensor) => Entity): Entities => ({
+export const sensorEntities = (world: EntityLoader, type: EntityType, show: (world: EntityLoader, sensor: Sensor) => Entity): Entities => ({
   type,
   walk: walk => steps(walkSensors(world, recordWalk(walk)), sensor => show(world, sensor)),
   async find(key) {
@@ -67,7 +67,7 @@ export const sensorEntities = (world: World, type: EntityType, show: (world: Wor
   count: upTo => world.ports.sensors.count(world.caller, {}, upTo),
 })
 
-export const propertyOf = (world: World, name: string): Entity =>
+export const propertyOf = (world: EntityLoader, name: string): Entity =>
   entity({
     type: types.ObservedProperties,
     key: name,
@@ -81,7 +81,7 @@ export const propertyOf = (world: World, name: string): Entity =>
   })
 
 /** By code point; of very many streams the first ones count. */
-export const observedProperties = (world: World): Entities => ({
+export const observedProperties = (world: EntityLoader): Entities => ({
   type: types.ObservedProperties,
   async *walk({ order, after }) {
     const names = await parametersOf(world)
@@ -94,7 +94,7 @@ export const observedProperties = (world: World): Entities => ({
   count: async upTo => Math.min(upTo, (await parametersOf(world)).length),
 })
 
-export const datastreamOf = async (world: World, measured: Measured): Promise<Entity> => {
+export const datastreamOf = async (world: EntityLoader, measured: Measured): Promise<Entity> => {
   const { stream, parameter, statistics } = measured
   const [newest, sensor] = await Promise.all([world.newest(stream), world.sensor(stream.sensor)])
   const span = spanOf(statistics, newest)
@@ -127,7 +127,7 @@ const narrower = (scope: MeasuredScope, { thing, parameter }: Hints): MeasuredSc
   ...scope,
 })
 
-export const datastreams = (world: World, scope: MeasuredScope): Entities => ({
+export const datastreams = (world: EntityLoader, scope: MeasuredScope): Entities => ({
   type: types.Datastreams,
   walk: walk => steps(walkMeasured(world, narrower(scope, walk.hints), recordWalk(walk)), measured => datastreamOf(world, measured)),
   async find(key) {
@@ -148,19 +148,19 @@ export const datastreams = (world: World, scope: MeasuredScope): Entities => ({
   },
 })
 
-export const findMeasured = async (world: World, number: number, parameter: string): Promise<Measured | undefined> => {
+export const findMeasured = async (world: EntityLoader, number: number, parameter: string): Promise<Measured | undefined> => {
   const [stream, statistics] = await Promise.all([world.stream(streamIdOf(number)), world.statistics(number)])
   return stream && statistics?.properties.includes(parameter) ? { stream, parameter, statistics } : undefined
 }
 
-export const observationOf = (world: World, { point, parameter }: Observed): Entity =>
+export const observationOf = (world: EntityLoader, { point, parameter }: Observed): Entity =>
   entity({
     type: types.Observations,
     key: `${point.id}:${parameter}`,
     fields: {
       'Datastream/id': () => `${point.stream}:${parameter}`,
-      phenomenonTime: () => new Span(point.startMs, point.endMs),
-      resultTime: () => new Span(point.endMs ?? point.startMs),
+      phenomenonTime: () => new TimeSpan(point.startMs, point.endMs),
+      resultTime: () => new TimeSpan(point.endMs ?? point.startMs),
       result: () => point.properties[parameter],
       parameters: () =>
         Object.fromEntries(Object.entries(point.properties).filter(([name, value]) => isLabel(value) && name !== parameter)),
@@ -178,7 +178,7 @@ export const observationOf = (world: World, { point, parameter }: Observed): Ent
 const isLabel = (value: Value): boolean => typeof value === 'string' || typeof value === 'boolean'
 
 /** Those of one datastream. */
-export const observations = (world: World, measured: Measured): Entities => {
+export const observations = (world: EntityLoader, measured: Measured): Entities => {
   const { stream, parameter, statistics } = measured
   return {
     type: types.Observations,
@@ -197,7 +197,7 @@ export const observations = (world: World, measured: Measured): Entities => {
   }
 }
 
-export const allObservations = (world: World): Entities => ({
+export const allObservations = (world: EntityLoader): Entities => ({
   type: types.Observations,
   async *walk(walk) {
     const { datastream } = walk.hints
@@ -212,13 +212,13 @@ export const allObservations = (world: World): Entities => ({
   },
 })
 
-const findObserved = async (world: World, key: Key): Promise<Observed | undefined> => {
+const findObserved = async (world: EntityLoader, key: Key): Promise<Observed | undefined> => {
   const [number, parameter] = partsOf(key)
   const point = number === undefined ? undefined : await seenPoint(world, number)
   return point && Object.hasOwn(point.properties, parameter) ? { point, parameter } : undefined
 }
 
-export const featureOf = (world: World, point: Datapoint): Entity =>
+export const featureOf = (world: EntityLoader, point: Datapoint): Entity =>
   entity({
     type: types.FeaturesOfInterest,
     key: point.id,
@@ -227,7 +227,7 @@ export const featureOf = (world: World, point: Datapoint): Entity =>
       description: () => `Where datapoint ${point.id} was taken`,
       properties: () => ({}),
       encodingType: () => 'application/geo+json',
-      feature: () => new Place(point.geometry),
+      feature: () => new GeoPlace(point.geometry),
     },
     manies: {
       Observations: () =>
@@ -238,7 +238,7 @@ export const featureOf = (world: World, point: Datapoint): Entity =>
     },
   })
 
-export const features = (world: World): Entities => ({
+export const features = (world: EntityLoader): Entities => ({
   type: types.FeaturesOfInterest,
   walk: walk => steps(walkPoints(world, walk), point => featureOf(world, point)),
   async find(key) {

@@ -102,7 +102,7 @@ export interface Entities {
   count?(upTo: number, mayLook: () => boolean): Promise<number | undefined>
 }
 
-/** Entities that are at hand. */
+/** Entities that are available. */
 export const these = (type: EntityType, entities: readonly Entity[]): Entities => ({
   type,
   async *walk({ after }) {

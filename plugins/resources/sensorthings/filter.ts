@@ -3,7 +3,7 @@ import { checkGeoFilter } from 'pounce/sdk/geo'
 import { type Compiled, FilterCompiler, type Seen } from './compile.ts'
 import type { Entity, EntityType, HintOf, Hints } from './entity.ts'
 import type { Comparing, ParsedCall, ParsedComparison, ParsedFilter, ParsedMember } from './grammar/sensorthings-parser.js'
-import { Place, Span, type Value } from './values.ts'
+import { GeoPlace, TimeSpan, type Value } from './values.ts'
 
 const mirrored: Readonly<Record<Comparing, Comparing>> = { eq: 'eq', ne: 'ne', lt: 'gt', le: 'ge', gt: 'lt', ge: 'le' }
 const nobody: Seen = new Map()
@@ -82,12 +82,12 @@ const ofComparison = ({ operator, left, right }: ParsedComparison, type: EntityT
   const [role, value] = [roleOf(member, type), fixed(other, compiler)]
   if (is === 'eq' && role !== undefined && isKeyed(role) && (typeof value === 'string' || typeof value === 'number'))
     return { [role]: value }
-  return (role === 'start' || role === 'end') && value instanceof Span ? ofTime(is, role, value) : {}
+  return (role === 'start' || role === 'end') && value instanceof TimeSpan ? ofTime(is, role, value) : {}
 }
 
 const isKeyed = (role: HintOf): boolean => role !== 'start' && role !== 'end' && role !== 'place'
 
-const ofTime = (is: Comparing, role: 'start' | 'end', { fromMs, toMs }: Span): Hints => {
+const ofTime = (is: Comparing, role: 'start' | 'end', { fromMs, toMs }: TimeSpan): Hints => {
   switch (is) {
     case 'lt':
     case 'le':
@@ -102,7 +102,7 @@ const ofTime = (is: Comparing, role: 'start' | 'end', { fromMs, toMs }: Span): H
   }
 }
 
-const circleAround = (place: Place, radiusMetres: number): readonly GeoArea[] => {
+const circleAround = (place: GeoPlace, radiusMetres: number): readonly GeoArea[] => {
   const [longitude = 0, latitude = 0] = place.geometry.type === 'Point' ? place.geometry.coordinates : []
   // Somewhat more than asked for: what is near the edge is told apart afterwards.
   const radius = Math.min(Math.max(0, radiusMetres) * 1.02, 20_000_000)
@@ -114,7 +114,7 @@ const ofDistance = ({ name, of: parts }: ParsedCall, metres: Value, type: Entity
   const [member, point] = parts[0]?.is === 'member' ? parts : [parts[1], parts[0]]
   if (!isDistance || member?.is !== 'member' || roleOf(member, type) !== 'place' || typeof metres !== 'number') return {}
   const place = fixed(point, compiler)
-  return place instanceof Place && place.geometry.type === 'Point' ? { areas: circleAround(place, metres) } : {}
+  return place instanceof GeoPlace && place.geometry.type === 'Point' ? { areas: circleAround(place, metres) } : {}
 }
 
 const ofCall = ({ name, of: parts }: ParsedCall, type: EntityType, compiler: FilterCompiler): Hints => {
@@ -122,8 +122,9 @@ const ofCall = ({ name, of: parts }: ParsedCall, type: EntityType, compiler: Fil
   if (member?.is !== 'member') return {}
   const [called, role, value] = [name.toLowerCase(), roleOf(member, type), fixed(other, compiler)]
   const isArea = called === 'st_within' || called === 'st_intersects' || called === 'geo.intersects'
-  if (isArea && role === 'place' && value instanceof Place && value.geometry.type === 'Polygon') return inside(value.geometry.coordinates)
-  if (role !== 'start' || !(value instanceof Span)) return {}
+  if (isArea && role === 'place' && value instanceof GeoPlace && value.geometry.type === 'Polygon')
+    return inside(value.geometry.coordinates)
+  if (role !== 'start' || !(value instanceof TimeSpan)) return {}
   const isFirst = parts[0] === member
   if (called === 'during' && isFirst) return { fromMs: value.fromMs, toMs: value.toMs }
   if (called === 'overlaps') return { toMs: value.toMs, endsFromMs: value.fromMs }

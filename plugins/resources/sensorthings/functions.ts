@@ -1,6 +1,6 @@
 import type { Geometry } from 'pounce/sdk'
 import { metresBetween, positionsOf, touches } from 'pounce/sdk/geo'
-import { Place, Span, type Value, type ValueKind } from './values.ts'
+import { GeoPlace, TimeSpan, type Value, type ValueKind } from './values.ts'
 
 /** A function of filters. Each argument has been found to be of its kind, or has become undefined. */
 export interface FilterFunction {
@@ -34,19 +34,19 @@ const ofTime = (run: (date: Date) => Value, gives: ValueKind = 'number'): Filter
   takes: ['time'],
   gives,
   run: ([time]) => {
-    const date = new Date(time instanceof Span ? time.fromMs : Number.NaN)
+    const date = new Date(time instanceof TimeSpan ? time.fromMs : Number.NaN)
     return Number.isNaN(date.getTime()) ? undefined : run(date)
   },
 })
-const ofTimes = (run: (one: Span, other: Span) => boolean): FilterFunction => ({
+const ofTimes = (run: (one: TimeSpan, other: TimeSpan) => boolean): FilterFunction => ({
   takes: ['time', 'time'],
   gives: 'boolean',
-  run: ([one, other]) => one instanceof Span && other instanceof Span && run(one, other),
+  run: ([one, other]) => one instanceof TimeSpan && other instanceof TimeSpan && run(one, other),
 })
 const ofPlaces = (run: (one: Geometry, other: Geometry) => Value, gives: ValueKind = 'boolean'): FilterFunction => ({
   takes: ['place', 'place'],
   gives,
-  run: ([one, other]) => (one instanceof Place && other instanceof Place ? run(one.geometry, other.geometry) : undefined),
+  run: ([one, other]) => (one instanceof GeoPlace && other instanceof GeoPlace ? run(one.geometry, other.geometry) : undefined),
 })
 
 const meet = (one: Geometry, other: Geometry): boolean => {

@@ -1,8 +1,8 @@
 import { Invalid, NotFound, routesFor, s } from 'pounce/sdk'
 import type { SentOptions } from './question.ts'
-import { SensorThings } from './sensor-things.ts'
+import { SensorThingsService } from './sensor-things.ts'
 
-const route = routesFor('sensorthings', { things: SensorThings })
+const route = routesFor('sensorthings', { things: SensorThingsService })
 
 const longText = (description: string) => s.Optional(s.String({ maxLength: 4000, description }))
 
@@ -11,7 +11,7 @@ const query = s.Object({
   $expand: longText('Links to show inside, such as `Datastreams($expand=Observations($top=1;$orderby=phenomenonTime desc))`'),
   $orderby: longText('`id` or `name`; of Observations `phenomenonTime`; with `asc` or `desc`'),
   $select: longText('Properties to show'),
-  $top: s.Optional(s.Integer({ minimum: 0, description: '100 unless said, at most 1,000' })),
+  $top: s.Optional(s.Integer({ minimum: 0, description: 'Default 100, at most 1,000' })),
   $skip: s.Optional(s.Integer({ minimum: 0, description: 'At most 10,000; follow `@iot.nextLink` to go deeper' })),
   $count: s.Optional(s.Boolean({ description: 'Adds `@iot.count`, counted up to 100,000' })),
   $resultFormat: s.Optional(s.Literal('dataArray', { description: 'Observations as rows, for each Datastream' })),
@@ -25,9 +25,9 @@ const path = (description: string) => s.String({ minLength: 1, maxLength: 4000, 
 const optionsOf = (sent: s.Static<typeof query>, url: URL): SentOptions => {
   const names = [...url.searchParams.keys()].filter(name => name.startsWith('$'))
   const strange = names.find(name => !known.has(name))
-  if (strange !== undefined) throw new Invalid(`${strange.slice(0, 100)} is not offered, but ${[...known].join(', ')}`)
+  if (strange !== undefined) throw new Invalid(`${strange.slice(0, 100)} is not supported; supported: ${[...known].join(', ')}`)
   const twice = names.find((name, at) => names.indexOf(name) !== at)
-  if (twice !== undefined) throw new Invalid(`${twice} is given twice`)
+  if (twice !== undefined) throw new Invalid(`Duplicate option ${twice}`)
   return sent
 }
 
@@ -39,8 +39,8 @@ export const sensorThingsRoot = route({
   path: '/api/sensorthings/v1.1',
   // The standard's examples end with a slash.
   aliases: [{ path: '/api/sensorthings/v1.1/' }],
-  summary: 'The entity sets of OGC SensorThings 1.1',
-  permission: 'ViewGeoStream',
+  summary: 'List the entity sets of OGC SensorThings 1.1',
+  permission: { right: 'ViewGeoStream', unscoped: 'The root names the lists that there are, and nothing that is in them.' },
   responses: {
     200: s.Object({
       value: s.Array(s.Object({ name: s.String(), url: s.String() })),
@@ -53,10 +53,14 @@ export const sensorThingsRoot = route({
 export const getSensorThings = route({
   method: 'GET',
   path: '/api/sensorthings/v1.1/:resource*',
-  summary: 'Entities of OGC SensorThings 1.1',
+  summary: 'Query entities of OGC SensorThings 1.1',
   description:
-    "Sensors are Things; each parameter of a stream is a Datastream, such as `Datastreams('5:nitrate')`; each value of a datapoint is an Observation. Paths as `Things(1)/Datastreams`, `Things(1)/name`, `Things/$ref`. A page may be short, and even empty, and yet have an `@iot.nextLink`.",
-  permission: 'ViewGeoStream',
+    "Sensors are Things; each parameter of a stream is a Datastream, such as `Datastreams('5:nitrate')`; each value of a datapoint is an Observation. Paths such as `Things(1)/Datastreams`, `Things(1)/name`, `Things/$ref`. A page can be short, or even empty, and still have an `@iot.nextLink`.",
+  permission: {
+    right: 'ViewGeoStream',
+    unscoped: 'The path is a query; its answer holds only sensors and streams that the caller may see.',
+  },
+  cost: 'expand',
   params: s.Object({ resource: path("Such as `Things`, `Things(1)`, `Datastreams('5:nitrate')/Observations`") }),
   query,
   responses: { 200: s.Record(s.String(), s.Unknown()) },
@@ -69,7 +73,10 @@ export const getSensorThings = route({
 
 const aboutValue = {
   method: 'GET',
-  permission: 'ViewGeoStream',
+  permission: {
+    right: 'ViewGeoStream',
+    unscoped: 'The path is a query; its answer holds only sensors and streams that the caller may see.',
+  },
   responses: { 200: s.text() },
   throws: [Invalid, NotFound],
 } as const
@@ -79,7 +86,7 @@ const entity = path('Such as `Things(1)`')
 export const getSensorThingsValue = route({
   ...aboutValue,
   path: '/api/sensorthings/v1.1/:entity/:property/$value',
-  summary: 'The bare value of a property',
+  summary: 'Get the raw value of a property',
   params: s.Object({ entity, property }),
   handle: async ({ params, caller }, { things }) => ({
     status: 200,
@@ -90,7 +97,7 @@ export const getSensorThingsValue = route({
 export const getLinkedSensorThingsValue = route({
   ...aboutValue,
   path: '/api/sensorthings/v1.1/:entity/:link/:property/$value',
-  summary: 'The bare value of a property of what an entity links to',
+  summary: 'Get the raw value of a property of a linked entity',
   params: s.Object({ entity, link: path('Such as `Thing`'), property }),
   handle: async ({ params, caller }, { things }) => ({
     status: 200,

@@ -1,6 +1,6 @@
-import { Clock, GeoStore, Installation, Policy, port, Sensors, Streams, wire } from 'pounce/sdk'
+import { Clock, GeoStore, Installation, Policy, Sensors, Streams, wire } from 'pounce/sdk'
+import type { Ports } from './entity-loader.ts'
 import type { Question } from './question.ts'
-import type { Ports } from './world.ts'
 
 /** Loaded by the first who asks: many installations have no geostreams, and all of them start. */
 const answering = () => import('./answering.ts')
@@ -36,5 +36,3 @@ export class SensorThingsService {
   }
 }
 wire(SensorThingsService, Sensors, Streams, GeoStore, Policy, Installation, Clock)
-
-export const SensorThings = port<SensorThingsService>('sensorThings')

@@ -1,15 +1,7 @@
 import test from 'ava'
-import { compare, Duration, durationMs, msOf, Place, Span, shown } from './values.ts'
+import { compare, Duration, durationMs, GeoPlace, shown, TimeSpan } from './values.ts'
 
 const [noon, one, two] = [Date.UTC(2020, 0, 1, 12), Date.UTC(2020, 0, 1, 13), Date.UTC(2020, 0, 1, 14)]
-
-test('a time needs to be one', t => {
-  t.is(msOf('2020-01-01T12:00:00Z'), noon)
-  t.is(msOf('2020-01-01T13:00:00+01:00'), noon)
-  t.is(msOf('2020-01-01T13:00:00 0100'), noon)
-  for (const text of ['2020-02-30T00:00:00Z', '2020-13-01T00:00:00Z', '2020-01-01T25:00:00Z', '2019-02-29T00:00:00+01:00'])
-    t.is(msOf(text), undefined, text)
-})
 
 test('a duration has days and less', t => {
   t.is(durationMs('P1DT2H3M4.5S'), 93_784_500)
@@ -18,15 +10,15 @@ test('a duration has days and less', t => {
 })
 
 test('a span comes before what begins when it ends; an instant before what begins later', t => {
-  const [span, next] = [new Span(noon, one), new Span(one, two)]
+  const [span, next] = [new TimeSpan(noon, one), new TimeSpan(one, two)]
   t.true(compare('lt', span, next))
-  t.true(compare('lt', span, new Span(one)))
-  t.false(compare('lt', new Span(noon), new Span(noon)))
-  t.true(compare('le', new Span(noon), new Span(noon)))
+  t.true(compare('lt', span, new TimeSpan(one)))
+  t.false(compare('lt', new TimeSpan(noon), new TimeSpan(noon)))
+  t.true(compare('le', new TimeSpan(noon), new TimeSpan(noon)))
   t.true(compare('gt', next, span))
-  t.false(compare('gt', new Span(noon, two), span))
-  t.true(compare('eq', span, new Span(noon, one)))
-  t.false(compare('ge', span, new Span(noon, two)))
+  t.false(compare('gt', new TimeSpan(noon, two), span))
+  t.true(compare('eq', span, new TimeSpan(noon, one)))
+  t.false(compare('ge', span, new TimeSpan(noon, two)))
 })
 
 test('values of different kinds differ, and null equals null alone', t => {
@@ -42,8 +34,8 @@ test('values of different kinds differ, and null equals null alone', t => {
 })
 
 test('times and places are shown as the standard has them', t => {
-  t.is(shown(new Span(noon)), '2020-01-01T12:00:00.000Z')
-  t.is(shown(new Span(noon, one)), '2020-01-01T12:00:00.000Z/2020-01-01T13:00:00.000Z')
-  t.deepEqual(shown(new Place({ type: 'Point', coordinates: [1, 2] })), { type: 'Point', coordinates: [1, 2] })
+  t.is(shown(new TimeSpan(noon)), '2020-01-01T12:00:00.000Z')
+  t.is(shown(new TimeSpan(noon, one)), '2020-01-01T12:00:00.000Z/2020-01-01T13:00:00.000Z')
+  t.deepEqual(shown(new GeoPlace({ type: 'Point', coordinates: [1, 2] })), { type: 'Point', coordinates: [1, 2] })
   t.is(shown(undefined), null)
 })

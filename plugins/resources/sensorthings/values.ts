@@ -1,7 +1,7 @@
 import type { Geometry, Json } from 'pounce/sdk'
 
 /** A time, or a span of it. Milliseconds since 1970; an instant ends where it begins. */
-export class Span {
+export class TimeSpan {
   readonly fromMs: number
   readonly toMs: number
 
@@ -32,7 +32,7 @@ export class Duration {
 }
 
 /** A place, wrapped so that it is never taken for other JSON. */
-export class Place {
+export class GeoPlace {
   readonly geometry: Geometry
 
   constructor(geometry: Geometry) {
@@ -41,33 +41,33 @@ export class Place {
 }
 
 /** What a filter reckons with. */
-export type Value = Json | Span | Duration | Place | undefined
+export type Value = Json | TimeSpan | Duration | GeoPlace | undefined
 
 /** What a value can be, as far as it is known before there is one. */
 export type ValueKind = 'text' | 'number' | 'boolean' | 'time' | 'time of day' | 'duration' | 'place' | 'null' | 'any'
 
 /** The member of an object, or of the GeoJSON of a place; undefined where there is none. */
 export const memberOf = (value: Value, name: string): Value => {
-  if (value instanceof Span || value instanceof Duration) return undefined
-  const holder: unknown = value instanceof Place ? value.geometry : value
+  if (value instanceof TimeSpan || value instanceof Duration) return undefined
+  const holder: unknown = value instanceof GeoPlace ? value.geometry : value
   if (typeof holder !== 'object' || holder === null || Array.isArray(holder) || !Object.hasOwn(holder, name)) return undefined
   return (holder as { readonly [key: string]: Json })[name]
 }
 
 /** How an answer shows a value. */
 export const shown = (value: Value): unknown => {
-  if (value instanceof Span) return value.toString()
-  if (value instanceof Place) return value.geometry
+  if (value instanceof TimeSpan) return value.toString()
+  if (value instanceof GeoPlace) return value.geometry
   return value instanceof Duration ? value.ms : (value ?? null)
 }
 
 type Order = 'eq' | 'ne' | 'gt' | 'ge' | 'lt' | 'le'
 
-const isBefore = (one: Span, other: Span): boolean =>
+const isBefore = (one: TimeSpan, other: TimeSpan): boolean =>
   one.toMs < other.fromMs || (one.toMs === other.fromMs && !(one.isInstant && other.isInstant))
 
 /** Spans: one is before another that begins when it ends, or later. */
-const compareSpans = (operator: Order, one: Span, other: Span): boolean => {
+const compareSpans = (operator: Order, one: TimeSpan, other: TimeSpan): boolean => {
   const isSame = one.fromMs === other.fromMs && one.toMs === other.toMs
   switch (operator) {
     case 'eq':
@@ -105,21 +105,11 @@ const compareScalars = (operator: Order, one: number | string | boolean, other: 
 /** Compares; values of different kinds differ, and neither is the larger one. Null is equal to null alone. */
 export const compare = (operator: Order, one: Value, other: Value): boolean => {
   const [left, right] = [one ?? null, other ?? null]
-  if (left instanceof Span && right instanceof Span) return compareSpans(operator, left, right)
+  if (left instanceof TimeSpan && right instanceof TimeSpan) return compareSpans(operator, left, right)
   if (left instanceof Duration && right instanceof Duration) return compareScalars(operator, left.ms, right.ms)
   if (left === null || right === null) return operator === 'ne' ? left !== right : operator === 'eq' && left === right
   if (typeof left === 'object' || typeof right === 'object' || typeof left !== typeof right) return operator === 'ne'
   return compareScalars(operator, left, right)
-}
-
-/** Milliseconds of `2020-04-01T12:00:00Z`; undefined when there is no such time. */
-export const msOf = (text: string): number | undefined => {
-  // A plus sign that was not escaped in a query arrives as a blank.
-  const plain = text.replace(' ', '+').replace(/([+-]\d\d)(\d\d)$/, '$1:$2')
-  const day = new Date(`${plain.slice(0, 10)}T00:00:00Z`)
-  const ms = Date.parse(plain)
-  const isReal = !Number.isNaN(ms) && !Number.isNaN(day.getTime()) && day.toISOString().startsWith(plain.slice(0, 10))
-  return isReal ? ms : undefined
 }
 
 const clockForm = /^(\d\d):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,3})\d*)?)?$/

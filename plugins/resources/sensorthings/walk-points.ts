@@ -1,7 +1,7 @@
 import { type Datapoint, type GeoFilter, type GeoSort, geoNumberOf, Invalid, streamIdOf } from 'pounce/sdk'
 import type { Cursor, Hints, Order } from './entity.ts'
+import { type EntityLoader, sampled } from './entity-loader.ts'
 import type { Looked, Lot, Measured } from './walk-records.ts'
-import { sampled, type World } from './world.ts'
 
 /** One value of a reading. */
 export interface Observed {
@@ -16,12 +16,12 @@ interface PointWalk {
   readonly wanted: number
 }
 
-type After = NonNullable<Parameters<World['find']>[0]['after']>
+type After = NonNullable<Parameters<EntityLoader['find']>[0]['after']>
 
 const readCursor = (cursor: Cursor): After & { readonly parameter?: string } => {
   const [id, stream, startMs, parameter] = cursor
   const isRight = Number.isSafeInteger(id) && Number.isSafeInteger(stream) && Number.isSafeInteger(startMs)
-  if (!isRight || Number(id) < 1 || Number(stream) < 1) throw new Invalid('$skiptoken is not one that @iot.nextLink gave out')
+  if (!isRight || Number(id) < 1 || Number(stream) < 1) throw new Invalid('$skiptoken must come from @iot.nextLink')
   const after = { id: Number(id), stream: Number(stream), startMs: Number(startMs) }
   return typeof parameter === 'string' ? { ...after, parameter } : after
 }
@@ -48,7 +48,7 @@ interface Asked {
 }
 
 /** Reads pages as they are asked for, the first as large as is wanted. */
-async function* paged(world: World, { filter, sort, after, wanted }: Asked): AsyncGenerator<readonly Datapoint[]> {
+async function* paged(world: EntityLoader, { filter, sort, after, wanted }: Asked): AsyncGenerator<readonly Datapoint[]> {
   let next = after
   let limit = Math.max(1, Math.min(wanted, 1000))
   do {
@@ -68,7 +68,7 @@ const withEnds = (hints: Hints, { statistics }: Measured): Hints => {
 }
 
 /** The values of one parameter of one stream, by the beginning of the readings. Readings without it are looked at in vain. */
-export async function* walkObserved(world: World, measured: Measured, walk: PointWalk): AsyncGenerator<Lot<Observed>> {
+export async function* walkObserved(world: EntityLoader, measured: Measured, walk: PointWalk): AsyncGenerator<Lot<Observed>> {
   const { parameter, stream } = measured
   const times = timesOf(withEnds(walk.hints, measured))
   if (times === 'none') return
@@ -76,7 +76,7 @@ export async function* walkObserved(world: World, measured: Measured, walk: Poin
     Object.hasOwn(point.properties, parameter) ? { item: { point, parameter }, cursor: cursorOf(point) } : { cursor: cursorOf(point) }
   let after: After | undefined = walk.after && readCursor(walk.after)
   if (!after && walk.order?.isDescending && Object.keys(times).length === 0) {
-    // The newest readings are at hand, once for all parameters of the stream.
+    // The newest readings are available, once for all parameters of the stream.
     const newest = await world.newest(stream)
     yield newest.map(show)
     if (newest.length < sampled) return
@@ -91,7 +91,7 @@ export async function* walkObserved(world: World, measured: Measured, walk: Poin
 export const namesOf = ({ properties }: Datapoint): readonly string[] => Object.keys(properties).sort()
 
 /** All readings that the caller may see: by stream and beginning, or by beginning when an order is asked for. */
-export async function* walkPoints(world: World, walk: PointWalk): AsyncGenerator<Lot<Datapoint>> {
+export async function* walkPoints(world: EntityLoader, walk: PointWalk): AsyncGenerator<Lot<Datapoint>> {
   const times = timesOf(walk.hints)
   if (times === 'none') return
   const streams = await world.ports.streams.chosen(world.caller, {})
@@ -106,7 +106,7 @@ export async function* walkPoints(world: World, walk: PointWalk): AsyncGenerator
 }
 
 /** A reading of a stream that the caller may see. */
-export const seenPoint = async (world: World, id: number): Promise<Datapoint | undefined> => {
+export const seenPoint = async (world: EntityLoader, id: number): Promise<Datapoint | undefined> => {
   const point = await world.ports.geo.get(id)
   return point && (await world.stream(streamIdOf(point.stream))) ? point : undefined
 }
@@ -118,7 +118,7 @@ const observedIn = ({ item: point, cursor }: Looked<Datapoint>): Lot<Observed> =
 }
 
 /** All values of all readings that the caller may see. */
-export async function* walkAllObserved(world: World, walk: PointWalk): AsyncGenerator<Lot<Observed>> {
+export async function* walkAllObserved(world: EntityLoader, walk: PointWalk): AsyncGenerator<Lot<Observed>> {
   const after = walk.after && readCursor(walk.after)
   const last = after?.parameter
   if (after && last !== undefined) {

@@ -1,6 +1,6 @@
 import { type After, type GeoListing, type GeoListPage, geoAfter, geoNumberOf, Invalid, type Page, type StreamStatistics } from 'pounce/sdk'
 import type { Cursor, Hints, Order } from './entity.ts'
-import type { Sensor, Stream, World } from './world.ts'
+import type { EntityLoader, Sensor, Stream } from './entity-loader.ts'
 
 /** One thing that was looked at, raw. */
 export interface Looked<T> {
@@ -18,7 +18,7 @@ export interface Measured {
   readonly statistics: StreamStatistics
 }
 
-const badCursor = (): Invalid => new Invalid('$skiptoken is not one that @iot.nextLink gave out')
+const badCursor = (): Invalid => new Invalid('$skiptoken must come from @iot.nextLink')
 
 /** The cursor of a sensor or stream: its id and name; of a stream perhaps with the parameter that was last looked at. */
 const readCursor = (cursor: Cursor): { readonly id: string; readonly name: string; readonly parameter?: string } => {
@@ -78,7 +78,7 @@ export interface RecordWalk {
 }
 
 /** Sensors that the caller may see, by id or name. */
-export async function* walkSensors(world: World, { order, hints, after, wanted }: RecordWalk): AsyncGenerator<Lot<Sensor>> {
+export async function* walkSensors(world: EntityLoader, { order, hints, after, wanted }: RecordWalk): AsyncGenerator<Lot<Sensor>> {
   const start = after && geoAfter(sortOf(order).by, readCursor(after))
   const list = (page: GeoListPage) => world.ports.sensors.list(world.caller, listingOf(hints, hints.name), page)
   for await (const { items, cursor } of paged(list, { order, wanted, ...(start ? { after: start } : {}) })) {
@@ -94,7 +94,7 @@ export interface MeasuredScope {
 }
 
 /** Parameters of streams that the caller may see: by the stream's id or name, then by their own. */
-export async function* walkMeasured(world: World, scope: MeasuredScope, walk: RecordWalk): AsyncGenerator<Lot<Measured>> {
+export async function* walkMeasured(world: EntityLoader, scope: MeasuredScope, walk: RecordWalk): AsyncGenerator<Lot<Measured>> {
   const { order, after, wanted } = walk
   const start = after && readCursor(after)
   if (start?.parameter !== undefined) {
@@ -136,7 +136,7 @@ const behind = (
 }
 
 const measuredOf = async (
-  world: World,
+  world: EntityLoader,
   streams: readonly Stream[],
   { parameter: only }: MeasuredScope,
   { isDescending }: Order,
@@ -157,7 +157,7 @@ const measuredOf = async (
 const mostStreams = 10_000
 
 /** What all streams that the caller may see measure, by code point; of the first 10,000 of them. */
-export const parametersOf = async (world: World): Promise<readonly string[]> => {
+export const parametersOf = async (world: EntityLoader): Promise<readonly string[]> => {
   const names = new Set<string>()
   let count = 0
   const list = (page: GeoListPage) => world.ports.streams.list(world.caller, {}, page)

@@ -3,30 +3,29 @@ import { s } from 'pounce/sdk'
 export const config = s.Object({
   verifySpaces: s.Boolean({
     default: true,
-    description: 'A new space is TRIAL, so that nobody can make it public before a server admin has verified it; false: it is PRIVATE',
+    description: 'Create spaces as TRIAL, so that they cannot be public before a server admin verifies them; false: as PRIVATE',
   }),
   enablePublic: s.Boolean({
     default: true,
-    description:
-      'Lists show public spaces to everybody; false, as by default in Clowder 1.x: only to members, and to those who are not signed in',
+    description: 'List public spaces for everyone; false, as by default in Clowder 1.x: only for members and anonymous callers',
   }),
   requestsPerHour: s.Integer({
     default: 20,
     minimum: 1,
     maximum: 10_000,
-    description: 'Spaces that one person can ask to join in an hour',
+    description: 'Maximum number of join requests per user and hour',
   }),
   invitationsPerHour: s.Integer({
     default: 100,
     minimum: 1,
     maximum: 10_000,
-    description: 'People whom one person can invite into spaces in an hour',
+    description: 'Maximum number of invitations per user and hour',
   }),
   invitationDays: s.Integer({
     default: 30,
     minimum: 1,
     maximum: 400,
-    description: 'An invitation that nobody accepts ends after so many days',
+    description: 'Lifetime of an invitation, in days',
   }),
 })
 

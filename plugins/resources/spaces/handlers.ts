@@ -1,14 +1,14 @@
 import { type StoredEvent, wire } from 'pounce/sdk'
-import { type Invitations, SpaceInvitations } from './invitations.ts'
-import { type JoinRequests, Requests } from './join-requests.ts'
-import { type Members, SpaceMembers } from './members.ts'
+import { Invitations } from './invitations.ts'
+import { JoinRequests } from './join-requests.ts'
+import { SpaceMembers } from './space-members.ts'
 
 /** A space that is gone has no members, and nobody is invited into it. */
-export class ReleaseMembers {
-  #members: Members
+export class RemoveMembersOnSpaceRemoved {
+  #members: SpaceMembers
   #invitations: Invitations
 
-  constructor(members: Members, invitations: Invitations) {
+  constructor(members: SpaceMembers, invitations: Invitations) {
     this.#members = members
     this.#invitations = invitations
   }
@@ -18,10 +18,10 @@ export class ReleaseMembers {
     await this.#invitations.release(subject.id)
   }
 }
-wire(ReleaseMembers, SpaceMembers, SpaceInvitations)
+wire(RemoveMembersOnSpaceRemoved, SpaceMembers, Invitations)
 
 /** Who is a member asks no longer to become one. */
-export class ForgetRequest {
+export class DeleteJoinRequestOnMembership {
   #requests: JoinRequests
 
   constructor(requests: JoinRequests) {
@@ -32,10 +32,10 @@ export class ForgetRequest {
     if (change === 'added') await this.#requests.forget(subject.id, user)
   }
 }
-wire(ForgetRequest, Requests)
+wire(DeleteJoinRequestOnMembership, JoinRequests)
 
 /** Who was invited before having an account is a member from the first moment on. */
-export class WelcomeInvited {
+export class AcceptInvitationsOnSignUp {
   #invitations: Invitations
 
   constructor(invitations: Invitations) {
@@ -48,4 +48,4 @@ export class WelcomeInvited {
     if (type === 'user.created' || isAboutAddress) await this.#invitations.welcome(subject.id)
   }
 }
-wire(WelcomeInvited, SpaceInvitations)
+wire(AcceptInvitationsOnSignUp, Invitations)

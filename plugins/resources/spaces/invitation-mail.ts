@@ -15,7 +15,7 @@ import {
   wire,
 } from 'pounce/sdk'
 import { config, type Settings } from './config.ts'
-import { type Invitations, SpaceInvitations } from './invitations.ts'
+import { Invitations } from './invitations.ts'
 import { oneLine } from './space-mail.ts'
 
 /** Writes to those who are invited; after a crash they may get it twice. */
@@ -66,7 +66,7 @@ export class InvitationMail {
       await this.#mailer.send({ to: [found.email], subject: said, text: `${text.join('\n\n')}\n` })
     } catch (error) {
       if (!(error instanceof Invalid)) throw error
-      this.#log.warn('an invitation cannot be written', { invitation: found.id, error })
+      this.#log.warn('failed to compose an invitation', { invitation: found.id, error })
     }
   }
 
@@ -77,4 +77,4 @@ export class InvitationMail {
       : `Sign up to join, within ${this.#days} days:\n\n${link}`
   }
 }
-wire(InvitationMail, configPort(config), SignUpWays, SpaceInvitations, Spaces, Users, Mailer, Installation, Log)
+wire(InvitationMail, configPort(config), SignUpWays, Invitations, Spaces, Users, Mailer, Installation, Log)

@@ -13,7 +13,6 @@ import {
   type Page,
   Policy,
   plainEmail,
-  port,
   range,
   removeFound,
   Spaces,
@@ -24,15 +23,15 @@ import {
   wire,
 } from 'pounce/sdk'
 import { config, type Settings } from './config.ts'
+import { InvitationRateLimit } from './invitation-rate-limit.ts'
 import { type Invitation, type InvitationRecord, invitations } from './invitation-record.ts'
-import { type Members, SpaceMembers } from './members.ts'
-import { type Quota, Quotas } from './quota.ts'
+import { SpaceMembers } from './space-members.ts'
 
 /** What became of one who was invited. */
 export interface Invited {
   readonly email?: string
   readonly userId?: string
-  /** `added`: is a member now; `member`: was one already; `invited`: gets a mail and may accept; `unknown`: no such account; `invalid`: no mail address. */
+  /** `added`: is a member now; `member`: was one already; `invited`: gets a mail and may accept; `unknown`: no such account, or none that the caller may look at; `invalid`: no mail address. */
   readonly status: 'added' | 'member' | 'invited' | 'unknown' | 'invalid'
 }
 
@@ -46,9 +45,9 @@ export class Invitations {
   #documents: DocumentStore
   #users: Users
   #spaces: Spaces
-  #members: Members
+  #members: SpaceMembers
   #policy: Policy
-  #quota: Quota
+  #quota: InvitationRateLimit
   #clock: Clock
 
   constructor(
@@ -56,9 +55,9 @@ export class Invitations {
     documents: DocumentStore,
     users: Users,
     spaces: Spaces,
-    members: Members,
+    members: SpaceMembers,
     policy: Policy,
-    quota: Quota,
+    quota: InvitationRateLimit,
     clock: Clock,
   ) {
     this.#settings = settings
@@ -92,8 +91,9 @@ export class Invitations {
     await this.#quota.take('invite', author, emails.length + userIds.length, this.#settings.invitationsPerHour)
     const invited: Invited[] = []
     const found = await this.#users.getMany(userIds)
+    const seen = await this.#policy.allowed(caller, 'ViewUser', 'user', userIds)
     for (const userId of userIds) {
-      const user = found.get(userId)
+      const user = seen.has(userId) ? found.get(userId) : undefined
       invited.push({ userId, status: user ? await this.#add(user, space, { role, author, message }) : 'unknown' })
     }
     for (const email of emails) {
@@ -231,6 +231,4 @@ export class Invitations {
     return this.#clock.now().toISOString() >= expires
   }
 }
-wire(Invitations, configPort(config), DocumentStore, Users, Spaces, SpaceMembers, Policy, Quotas, Clock)
-
-export const SpaceInvitations = port<Invitations>('spaces.invitations')
+wire(Invitations, configPort(config), DocumentStore, Users, Spaces, SpaceMembers, Policy, InvitationRateLimit, Clock)

@@ -7,16 +7,15 @@ import {
   Invalid,
   type NewEvent,
   NotFound,
-  port,
-  rewrite,
   type SpaceRecord,
   Users,
+  updateWithRetry,
   wire,
 } from 'pounce/sdk'
 import { spaces } from './collection.ts'
 import { config, type Settings } from './config.ts'
-import { type Members, SpaceMembers } from './members.ts'
-import { type Quota, Quotas } from './quota.ts'
+import { InvitationRateLimit } from './invitation-rate-limit.ts'
+import { SpaceMembers } from './space-members.ts'
 
 type Request = SpaceRecord['requests'][number]
 const mostRequests = 1000
@@ -29,11 +28,18 @@ export class JoinRequests {
   #perHour: number
   #documents: DocumentStore
   #users: Users
-  #members: Members
-  #quota: Quota
+  #members: SpaceMembers
+  #quota: InvitationRateLimit
   #clock: Clock
 
-  constructor({ requestsPerHour }: Settings, documents: DocumentStore, users: Users, members: Members, quota: Quota, clock: Clock) {
+  constructor(
+    { requestsPerHour }: Settings,
+    documents: DocumentStore,
+    users: Users,
+    members: SpaceMembers,
+    quota: InvitationRateLimit,
+    clock: Clock,
+  ) {
     this.#perHour = requestsPerHour
     this.#documents = documents
     this.#users = users
@@ -47,11 +53,11 @@ export class JoinRequests {
     const found = await this.#documents.get(spaces, space)
     if (!found) throw new NotFound('space')
     if (found.requests.some(one => one.user === user)) return
-    if (await this.#isMember(space, user)) throw new Invalid('You are a member of this space already')
+    if (await this.#isMember(space, user)) throw new Invalid('You are already a member of this space')
     await this.#quota.take('request', user, 1, this.#perHour)
-    await rewrite(this.#documents, spaces, { kind: 'space', id: space }, ({ requests, author }) => {
+    await updateWithRetry(this.#documents, spaces, { kind: 'space', id: space }, ({ requests, author }) => {
       if (requests.some(one => one.user === user)) return undefined
-      if (requests.length >= mostRequests) throw new Conflict('Too many people wait to join this space already')
+      if (requests.length >= mostRequests) throw new Conflict('This space has too many pending join requests')
       const asked: Request = { user, at: this.#clock.now().toISOString(), ...(message ? { message } : {}) }
       return {
         set: { requests: [...requests, asked] },
@@ -80,7 +86,7 @@ export class JoinRequests {
     const { id } = await this.#members.roleOf(role)
     const subject = { kind: 'space', id: space } as const
     const now = this.#clock.now().toISOString()
-    await rewrite(this.#documents, spaces, subject, ({ requests }) => {
+    await updateWithRetry(this.#documents, spaces, subject, ({ requests }) => {
       this.#mustWait(requests, user)
       return { set: { requests: requests.map(one => (one.user === user ? { ...one, settling: now } : one)) }, events: [] }
     })
@@ -100,7 +106,7 @@ export class JoinRequests {
 
   async #forget(space: string, user: string, actor: string | undefined): Promise<void> {
     const subject = { kind: 'space', id: space } as const
-    await rewrite(this.#documents, spaces, subject, ({ requests }) => {
+    await updateWithRetry(this.#documents, spaces, subject, ({ requests }) => {
       const rest = requests.filter(one => one.user !== user)
       if (rest.length === requests.length) return undefined
       return { set: { requests: rest }, events: [event('space.updated', subject, { fields: ['requests'] }, actor)] }
@@ -111,7 +117,7 @@ export class JoinRequests {
 
   async #take(space: string, user: string, events: () => readonly NewEvent[], actor: string | undefined = user): Promise<void> {
     const subject = { kind: 'space', id: space } as const
-    await rewrite(this.#documents, spaces, subject, ({ requests }) => {
+    await updateWithRetry(this.#documents, spaces, subject, ({ requests }) => {
       this.#mustWait(requests, user)
       const settled = event('space.updated', subject, { fields: ['requests'] }, actor)
       return { set: { requests: requests.filter(one => one.user !== user) }, events: [settled, ...events()] }
@@ -129,6 +135,4 @@ export class JoinRequests {
     return record !== undefined && (await this.#users.membershipsOf(record)).some(held => held.space === space)
   }
 }
-wire(JoinRequests, configPort(config), DocumentStore, Users, SpaceMembers, Quotas, Clock)
-
-export const Requests = port<JoinRequests>('spaces.requests')
+wire(JoinRequests, configPort(config), DocumentStore, Users, SpaceMembers, InvitationRateLimit, Clock)

@@ -8,7 +8,6 @@ import {
   type Page,
   Policy,
   peopleFor,
-  port,
   s,
   Users,
   wire,
@@ -17,14 +16,17 @@ import {
 const Role = s.Object({ id: s.String(), name: s.String() })
 
 /** A member of a space: a person, or a group of people. */
-export const SpaceMember = s.Object({
-  type: s.Union([s.Literal('user'), s.Literal('group')]),
-  id: s.id(),
-  name: s.String(),
-  email: s.Optional(s.String({ description: 'Of a person, for those who may look at the account' })),
-  avatarURL: s.Optional(s.String({ description: 'Of a person' })),
-  role: Role,
-})
+export const SpaceMember = s.model(
+  'SpaceMember',
+  s.Object({
+    type: s.Union([s.Literal('user'), s.Literal('group')]),
+    id: s.id(),
+    name: s.String(),
+    email: s.Optional(s.String({ description: 'For users, to callers who may view the account' })),
+    avatarURL: s.Optional(s.String({ description: 'For users' })),
+    role: Role,
+  }),
+)
 type SpaceMember = s.Static<typeof SpaceMember>
 
 type Window = { readonly after?: After; readonly limit: number }
@@ -44,7 +46,7 @@ export class MemberList {
 
   async page(caller: Caller, space: string, { after, limit }: Window): Promise<Page<SpaceMember>> {
     const [part = groupsFirst, id] = after ?? []
-    if (part !== groupsFirst && part !== thenPeople) throw new Invalid('after is not one that a Link header gave out')
+    if (part !== groupsFirst && part !== thenPeople) throw new Invalid('after must be a cursor from a Link header')
     const names = new Map((await this.#users.roles()).map(role => [role.id, role.name]))
     const roleIn = (memberships: readonly { readonly space: string; readonly role: string }[]) => {
       const role = memberships.find(held => held.space === space)?.role ?? ''
@@ -75,5 +77,3 @@ export class MemberList {
   }
 }
 wire(MemberList, Users, KnownGroups, Policy)
-
-export const SpaceMemberList = port<MemberList>('spaces.memberList')

@@ -4,10 +4,10 @@ import {
   Invalid,
   linkToNext,
   NotFound,
-  one,
   Policy,
   pageOf,
   peopleFor,
+  ref,
   routesFor,
   ShownPerson,
   Spaces,
@@ -17,10 +17,10 @@ import {
   Users,
 } from 'pounce/sdk'
 import type { Invitation } from './invitation-record.ts'
-import { SpaceInvitations } from './invitations.ts'
+import { Invitations } from './invitations.ts'
 
 const route = routesFor('spaces', {
-  invitations: SpaceInvitations,
+  invitations: Invitations,
   users: Users,
   spaces: Spaces,
   policy: Policy,
@@ -39,32 +39,37 @@ const roleOf = async (users: Users, { space, role }: Invitation): Promise<s.Stat
 export const inviteIntoSpace = route({
   method: 'POST',
   path: '/api/spaces/:id/invite',
-  summary: 'Invite people into a space',
+  summary: 'Invite users to a space',
   description:
-    'In Clowder 1.x this is on a web page only. Whoever has an account that the caller may look at is a member at once, and told by mail. Others get a mail, and are members when they sign up with that address, or accept.',
-  permission: 'EditSpace',
-  of: one('space'),
+    'In Clowder 1.x this is on a web page only. A user whom the caller may view becomes a member at once and is notified by email. Others get an email, and become members when they sign up with that address, or accept.',
+  permission: { right: 'EditSpace', on: ref('space', 'id') },
   params,
-  body: s.Object({
-    emails: s.Optional(s.Array(s.String({ minLength: 1, maxLength: 320 }), { maxItems: 100 })),
-    userIds: s.Optional(s.Array(s.id(), { maxItems: 100 })),
-    role: s.String({ default: 'Viewer', maxLength: 100, description: 'Name or id of the role' }),
-    message: s.Optional(s.prose(2000)),
-  }),
+  body: s.model(
+    'NewInvitation',
+    s.Object({
+      emails: s.Optional(s.Array(s.String({ minLength: 1, maxLength: 320 }), { maxItems: 100 })),
+      userIds: s.Optional(s.Array(s.id(), { maxItems: 100 })),
+      role: s.String({ default: 'Viewer', maxLength: 100, description: 'Name or id of the role' }),
+      message: s.Optional(s.prose(2000)),
+    }),
+  ),
   responses: {
     200: s.Array(
-      s.Object({
-        email: s.Optional(s.String()),
-        userId: s.Optional(s.String()),
-        status: s.Union([s.Literal('added'), s.Literal('member'), s.Literal('invited'), s.Literal('unknown'), s.Literal('invalid')], {
-          description: '`member`: was one already, and keeps the role',
+      s.model(
+        'InvitationResult',
+        s.Object({
+          email: s.Optional(s.String()),
+          userId: s.Optional(s.String()),
+          status: s.Union([s.Literal('added'), s.Literal('member'), s.Literal('invited'), s.Literal('unknown'), s.Literal('invalid')], {
+            description: '`member`: already a member; the role is unchanged',
+          }),
         }),
-      }),
+      ),
     ),
   },
   throws: [NotFound, Invalid, TooMany],
   async handle({ params, body: { emails = [], userIds = [], role, message }, caller }, { invitations }) {
-    if (emails.length + userIds.length === 0) throw new Invalid('Name somebody in emails or userIds')
+    if (emails.length + userIds.length === 0) throw new Invalid('emails or userIds is required')
     return { status: 200, body: [...(await invitations.invite(caller, params.id, { emails, userIds, role, message }))] }
   },
 })
@@ -72,13 +77,17 @@ export const inviteIntoSpace = route({
 export const listSpaceInvitations = route({
   method: 'GET',
   path: '/api/spaces/:id/invitations',
-  summary: 'Invitations into a space that nobody has accepted yet, the oldest first',
-  permission: 'EditSpace',
-  of: one('space'),
+  summary: 'List the open invitations of a space, oldest first',
+  permission: { right: 'EditSpace', on: ref('space', 'id') },
   params,
   query: page,
   responses: {
-    200: s.Array(s.Object({ id: s.id(), email: s.String(), role: Role, author: ShownPerson, created: s.v1Date(), expires: s.v1Date() })),
+    200: s.Array(
+      s.model(
+        'Invitation',
+        s.Object({ id: s.id(), email: s.String(), role: Role, author: ShownPerson, created: s.v1Date(), expires: s.v1Date() }),
+      ),
+    ),
   },
   throws: [NotFound, Invalid],
   async handle({ params, query, caller, url }, { invitations, users, policy, installation }) {
@@ -102,9 +111,8 @@ export const listSpaceInvitations = route({
 export const withdrawSpaceInvitation = route({
   method: 'DELETE',
   path: '/api/spaces/:id/invitations/:invitation',
-  summary: 'Take an invitation back',
-  permission: 'EditSpace',
-  of: one('space'),
+  summary: 'Revoke an invitation',
+  permission: { right: 'EditSpace', on: ref('space', 'id') },
   params: s.Object({ id: s.id(), invitation: s.id() }),
   responses: { 200: s.success() },
   throws: [NotFound],
@@ -117,16 +125,19 @@ export const withdrawSpaceInvitation = route({
 export const listOwnInvitations = route({
   method: 'GET',
   path: '/api/invitations',
-  summary: 'Spaces into which one is invited, the oldest invitation first',
+  summary: "List the caller's invitations, oldest first",
   permission: 'signedIn',
   limitedKeys: 'refused',
   query: page,
   responses: {
     200: s.Array(
-      s.Object({
-        ...{ id: s.id(), space: s.Object({ id: s.id(), name: s.String() }), role: Role, message: s.String() },
-        ...{ author: ShownPerson, created: s.v1Date(), expires: s.v1Date() },
-      }),
+      s.model(
+        'ReceivedInvitation',
+        s.Object({
+          ...{ id: s.id(), space: s.Object({ id: s.id(), name: s.String() }), role: Role, message: s.String() },
+          ...{ author: ShownPerson, created: s.v1Date(), expires: s.v1Date() },
+        }),
+      ),
     ),
   },
   throws: [Invalid],
@@ -167,5 +178,5 @@ const answer = (how: 'accepted' | 'declined', verb: 'accept' | 'decline', summar
     },
   })
 
-export const acceptInvitation = answer('accepted', 'accept', 'Join a space into which one is invited')
-export const declineInvitation = answer('declined', 'decline', 'Turn an invitation into a space down')
+export const acceptInvitation = answer('accepted', 'accept', 'Accept an invitation to a space')
+export const declineInvitation = answer('declined', 'decline', 'Decline an invitation to a space')

@@ -5,19 +5,19 @@ import {
   Invalid,
   linkToNext,
   NotFound,
-  one,
   Policy,
   pageOf,
+  ref,
   routesFor,
   s,
   signedIn,
 } from 'pounce/sdk'
-import { SpaceMember, SpaceMemberList } from './member-list.ts'
-import { SpaceMembers } from './members.ts'
+import { MemberList, SpaceMember } from './member-list.ts'
+import { SpaceMembers } from './space-members.ts'
 
 const route = routesFor('spaces', {
   members: SpaceMembers,
-  list: SpaceMemberList,
+  list: MemberList,
   policy: Policy,
   installation: Installation,
 })
@@ -26,22 +26,21 @@ const params = s.Object({ id: s.id() })
 export const updateSpaceUsers = route({
   method: 'POST',
   path: '/api/spaces/:id/updateUsers',
-  summary: 'Say who holds which role in a space',
+  summary: 'Set the members and roles of a space',
   description:
-    'For each role that is named: users that are not listed lose it and leave, listed ones get it. Roles that are not named are left alone. Somebody who can edit the space has to stay.',
-  permission: 'EditSpace',
-  of: one('space'),
+    'For each named role: unlisted users lose it and leave, listed ones get it. Other roles stay unchanged. New members are users whom the caller may view; others are invited by email. At least one user who can edit the space must remain.',
+  permission: { right: 'EditSpace', on: ref('space', 'id') },
   params,
   body: s.Object({
     rolesandusers: s.Record(s.String({ maxLength: 100 }), s.String({ maxLength: 500_000 }), {
-      description: 'Role name → ids of users, joined by commas: `{"Admin": "id,id", "Viewer": ""}`',
+      description: 'Role name → ids of users, separated by commas: `{"Admin": "id,id", "Viewer": ""}`',
       maxProperties: 100,
     }),
   }),
   responses: { 200: s.success() },
   throws: [NotFound, Invalid, Conflict],
   async handle({ params, body, caller }, { members }) {
-    await members.assign(params.id, body.rolesandusers, caller.user?.id)
+    await members.assign(params.id, body.rolesandusers, caller)
     return { status: 200, body: { status: 'success' } }
   },
 })
@@ -49,9 +48,8 @@ export const updateSpaceUsers = route({
 export const removeSpaceUser = route({
   method: 'POST',
   path: '/api/spaces/:id/removeUser',
-  summary: 'Take a member out of a space',
-  permission: 'EditSpace',
-  of: one('space'),
+  summary: 'Remove a member from a space',
+  permission: { right: 'EditSpace', on: ref('space', 'id') },
   params,
   query: s.Object({ removeUser: s.String({ description: "The user's id" }) }),
   responses: { 200: s.success() },
@@ -68,10 +66,9 @@ const member = s.Object({ id: s.id(), user: s.id() })
 export const listSpaceMembers = route({
   method: 'GET',
   path: '/api/spaces/:id/members',
-  summary: 'The members of a space, with their roles',
-  description: 'An addition to Clowder 1.x: groups first, then people. Who is a member through a group alone is not named.',
-  permission: 'ViewSpace',
-  of: one('space'),
+  summary: 'List the members of a space with their roles',
+  description: 'An addition to Clowder 1.x: groups first, then users. Members through a group only are not listed.',
+  permission: { right: 'ViewSpace', on: ref('space', 'id') },
   params,
   query: s.Object({ limit: s.Integer({ default: 100, minimum: 1, maximum: 1000 }), after: afterParameter() }),
   responses: { 200: s.Array(SpaceMember) },
@@ -85,16 +82,16 @@ export const listSpaceMembers = route({
 export const setSpaceMember = route({
   method: 'PUT',
   path: '/api/spaces/:id/members/:user',
-  summary: 'Give somebody a role in a space',
-  description: 'An addition to Clowder 1.x. Somebody who can edit the space has to stay.',
-  permission: 'EditSpace',
-  of: one('space'),
+  summary: 'Set the role of a member of a space',
+  description:
+    'An addition to Clowder 1.x. New members are users whom the caller may view; others are invited by email. At least one user who can edit the space must remain.',
+  permission: { right: 'EditSpace', on: ref('space', 'id') },
   params: member,
   body: roleBody,
   responses: { 200: s.success() },
   throws: [NotFound, Invalid, Conflict],
   async handle({ params: { id, user }, body, caller }, { members }) {
-    await members.setRole(id, user, body.role, caller.user?.id)
+    await members.setRole(id, user, body.role, caller)
     return { status: 200, body: { status: 'success' } }
   },
 })
@@ -102,10 +99,9 @@ export const setSpaceMember = route({
 export const removeSpaceMember = route({
   method: 'DELETE',
   path: '/api/spaces/:id/members/:user',
-  summary: 'Take a member out of a space',
-  description: 'As `removeUser` of Clowder 1.x.',
-  permission: 'EditSpace',
-  of: one('space'),
+  summary: 'Remove a member from a space',
+  description: 'Like `removeUser` of Clowder 1.x.',
+  permission: { right: 'EditSpace', on: ref('space', 'id') },
   params: member,
   responses: { 200: s.success() },
   throws: [NotFound, Invalid, Conflict],
@@ -119,7 +115,7 @@ export const leaveSpace = route({
   method: 'POST',
   path: '/api/spaces/:id/leave',
   summary: 'Leave a space',
-  description: 'An addition to Clowder 1.x. The last who can edit the space cannot leave it.',
+  description: 'An addition to Clowder 1.x. The last user who can edit the space cannot leave it.',
   permission: 'signedIn',
   limitedKeys: 'refused',
   params,

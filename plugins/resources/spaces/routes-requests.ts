@@ -5,10 +5,10 @@ import {
   Invalid,
   linkToNext,
   NotFound,
-  one,
   Policy,
   peopleFor,
   readAfter,
+  ref,
   routesFor,
   ShownPerson,
   s,
@@ -16,19 +16,20 @@ import {
   TooMany,
   Users,
 } from 'pounce/sdk'
-import { Requests } from './join-requests.ts'
+import { JoinRequests } from './join-requests.ts'
 
-const route = routesFor('spaces', { requests: Requests, users: Users, policy: Policy, installation: Installation })
+const route = routesFor('spaces', { requests: JoinRequests, users: Users, policy: Policy, installation: Installation })
 const params = s.Object({ id: s.id() })
 
 export const askToJoinSpace = route({
   method: 'POST',
   path: '/api/spaces/:id/request',
-  summary: 'Ask to join a space',
-  description: 'In Clowder 1.x this is on a web page only. Whoever can edit the space gets a mail. Asking twice is no error.',
+  summary: 'Request to join a space',
+  description:
+    'In Clowder 1.x this is on a web page only. Users who can edit the space are notified by email. Repeating a request is no error.',
   permission: 'signedIn',
   limitedKeys: 'refused',
-  also: [{ permission: 'ViewSpace', of: one('space') }],
+  alsoRequires: [{ right: 'ViewSpace', on: ref('space', 'id') }],
   params,
   body: s.Object({ message: s.Optional(s.prose(2000)) }),
   responses: { 200: s.success() },
@@ -42,7 +43,7 @@ export const askToJoinSpace = route({
 export const withdrawSpaceRequest = route({
   method: 'DELETE',
   path: '/api/spaces/:id/request',
-  summary: 'Ask no longer to join a space',
+  summary: 'Withdraw a request to join a space',
   permission: 'signedIn',
   limitedKeys: 'refused',
   params,
@@ -57,12 +58,13 @@ export const withdrawSpaceRequest = route({
 export const listSpaceRequests = route({
   method: 'GET',
   path: '/api/spaces/:id/requests',
-  summary: 'Who asks to join a space, the first one first',
-  permission: 'EditSpace',
-  of: one('space'),
+  summary: 'List the join requests of a space, oldest first',
+  permission: { right: 'EditSpace', on: ref('space', 'id') },
   params,
   query: s.Object({ limit: s.Integer({ default: 100, minimum: 1, maximum: 1000 }), after: afterParameter() }),
-  responses: { 200: s.Array(s.Object({ user: ShownPerson, created: s.v1Date(), message: s.Optional(s.String()) })) },
+  responses: {
+    200: s.Array(s.model('SpaceRequest', s.Object({ user: ShownPerson, created: s.v1Date(), message: s.Optional(s.String()) }))),
+  },
   throws: [NotFound, Invalid],
   async handle({ params, query: { limit, after }, caller, url }, { requests, users, policy, installation }) {
     const from = after === undefined ? '' : readAfter(after).join('_')
@@ -87,9 +89,8 @@ const keyOf = ({ at, user }: { readonly at: string; readonly user: string }): st
 export const acceptSpaceRequest = route({
   method: 'POST',
   path: '/api/spaces/:id/acceptRequest',
-  summary: 'Let someone in who asked to join a space',
-  permission: 'EditSpace',
-  of: one('space'),
+  summary: 'Accept a request to join a space',
+  permission: { right: 'EditSpace', on: ref('space', 'id') },
   params,
   query: s.Object({ user: s.String(), role: s.String({ default: 'Viewer', maxLength: 100 }) }),
   responses: { 200: s.success() },
@@ -103,9 +104,8 @@ export const acceptSpaceRequest = route({
 export const rejectSpaceRequest = route({
   method: 'POST',
   path: '/api/spaces/:id/rejectRequest',
-  summary: 'Turn someone down who asked to join a space',
-  permission: 'EditSpace',
-  of: one('space'),
+  summary: 'Reject a request to join a space',
+  permission: { right: 'EditSpace', on: ref('space', 'id') },
   params,
   query: s.Object({ user: s.String() }),
   responses: { 200: s.success() },

@@ -8,9 +8,9 @@ import {
   type ListQuery,
   listParameters,
   NotFound,
-  one,
   Policy,
   Recommenders,
+  ref,
   routesFor,
   type SpaceRecord,
   Spaces,
@@ -21,14 +21,14 @@ import {
   unfollow,
 } from 'pounce/sdk'
 import { SpaceItem, toSpaceItem } from './space-json.ts'
-import { SpaceLifes } from './space-life.ts'
-import { SpaceListings } from './space-lists.ts'
+import { SpaceLists } from './space-lists.ts'
+import { SpaceService } from './space-service.ts'
 
 const route = routesFor('spaces', {
   policy: Policy,
   spaces: Spaces,
-  life: SpaceLifes,
-  lists: SpaceListings,
+  life: SpaceService,
+  lists: SpaceLists,
   users: Users,
   recommenders: Recommenders,
   installation: Installation,
@@ -41,8 +41,9 @@ const show = (items: readonly (SpaceRecord & Stored)[]) => items.map(toSpaceItem
 export const listSpaces = route({
   method: 'GET',
   path: '/api/spaces',
-  summary: 'The spaces that concern the caller, newest first',
-  description: 'Public ones, own ones, and those where a role lets the caller look. `superAdmin=true` shows a server admin all.',
+  summary: 'List spaces, newest first',
+  description:
+    'Public spaces, own spaces, and those that the caller may view by a role. `superAdmin=true` lists all spaces to a server admin.',
   permission: 'anyone',
   query,
   responses: { 200: s.list(SpaceItem) },
@@ -56,8 +57,8 @@ export const listSpaces = route({
 export const listEditableSpaces = route({
   method: 'GET',
   path: '/api/spaces/canEdit',
-  summary: 'The spaces where the caller may add things or change the space, newest first',
-  permission: 'reader',
+  summary: 'List spaces the caller may edit, newest first',
+  permission: 'anyone',
   query,
   responses: { 200: s.list(SpaceItem) },
   throws: [Invalid],
@@ -70,9 +71,8 @@ export const listEditableSpaces = route({
 export const getSpace = route({
   method: 'GET',
   path: '/api/spaces/:id',
-  summary: 'One space',
-  permission: 'ViewSpace',
-  of: one('space'),
+  summary: 'Get a space',
+  permission: { right: 'ViewSpace', on: ref('space', 'id') },
   params,
   responses: { 200: SpaceItem },
   throws: [NotFound],
@@ -86,11 +86,11 @@ export const getSpace = route({
 export const createSpace = route({
   method: 'POST',
   path: '/api/spaces',
-  summary: 'Make a space',
+  summary: 'Create a space',
   description:
-    'The caller becomes its author and a member with the role Admin. It is on trial, thus not public, until a server admin verifies it.',
-  permission: 'CreateSpace',
-  body: s.Object({ name: s.line(), description: s.prose() }),
+    'The caller becomes its author and a member with the role Admin. It is on trial, and so not public, until a server admin verifies it.',
+  permission: { right: 'CreateSpace', unscoped: 'The space is new.' },
+  body: s.model('NewSpace', s.Object({ name: s.line(), description: s.prose() })),
   responses: { 200: s.Object({ id: s.String() }) },
   throws: [Invalid],
   async handle({ body, caller }, { life }) {
@@ -103,9 +103,8 @@ export const deleteSpace = route({
   method: 'DELETE',
   path: '/api/spaces/:id',
   summary: 'Delete a space',
-  description: 'What is in it stays, outside of it; its members lose the rights that they had through it.',
-  permission: 'DeleteSpace',
-  of: one('space'),
+  description: 'Its contents are kept outside of the space; its members lose the rights that they had through it.',
+  permission: { right: 'DeleteSpace', on: ref('space', 'id') },
   params,
   responses: { 200: s.success() },
   throws: [NotFound],
@@ -122,18 +121,20 @@ const hours = s.Union([s.String({ pattern: '^[0-9]{1,7}$' }), s.Integer({ minimu
 export const updateSpace = route({
   method: 'POST',
   path: '/api/spaces/:id/update',
-  summary: 'Change name, description, time to live and access of a space',
-  description: 'The access is left alone while the space is on trial.',
-  permission: 'EditSpace',
-  of: one('space'),
+  summary: 'Update a space',
+  description: 'Updates name, description, time to live and access. The access stays unchanged while the space is on trial.',
+  permission: { right: 'EditSpace', on: ref('space', 'id') },
   params,
-  body: s.Object({
-    name: s.line(),
-    description: s.prose(),
-    timetolive: hours,
-    enabled: s.Boolean({ description: 'Whether the time to live counts' }),
-    access: s.Optional(s.Union([s.Literal('PUBLIC'), s.Literal('PRIVATE')])),
-  }),
+  body: s.model(
+    'SpaceChange',
+    s.Object({
+      name: s.line(),
+      description: s.prose(),
+      timetolive: hours,
+      enabled: s.Boolean({ description: 'Whether the time to live is in effect' }),
+      access: s.Optional(s.Union([s.Literal('PUBLIC'), s.Literal('PRIVATE')])),
+    }),
+  ),
   responses: { 200: s.success() },
   throws: [NotFound, Invalid],
   async handle({ params, body: { name, description, timetolive, enabled, access }, caller }, { life }) {
@@ -146,8 +147,8 @@ export const updateSpace = route({
 export const verifySpace = route({
   method: 'PUT',
   path: '/api/spaces/:id/verify',
-  summary: 'End the trial of a space',
-  description: 'It is PRIVATE then, and those who may edit it can make it public. Its datasets on trial become DEFAULT.',
+  summary: 'Verify a space (end its trial)',
+  description: 'It becomes PRIVATE, and users who may edit it can make it public. Its datasets on trial become DEFAULT.',
   permission: 'serverAdmin',
   params,
   responses: { 200: s.success() },
@@ -163,7 +164,7 @@ export const followSpace = route({
   path: '/api/spaces/:id/follow',
   summary: 'Follow a space',
   permission: 'signedIn',
-  also: [{ permission: 'ViewSpace', of: one('space') }],
+  alsoRequires: [{ right: 'ViewSpace', on: ref('space', 'id') }],
   params,
   responses: { 200: FollowAnswer },
   throws: [NotFound],
@@ -175,7 +176,7 @@ export const followSpace = route({
 export const unfollowSpace = route({
   method: 'POST',
   path: '/api/spaces/:id/unfollow',
-  summary: 'Stop following a space',
+  summary: 'Unfollow a space',
   permission: 'signedIn',
   params,
   responses: { 200: s.success() },

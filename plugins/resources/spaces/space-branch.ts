@@ -11,7 +11,7 @@ import {
   whichHold,
   wire,
 } from 'pounce/sdk'
-import { SpaceListings, type SpaceLists } from './space-lists.ts'
+import { SpaceLists } from './space-lists.ts'
 
 /** Spaces in the tree: at the root, those that concern the caller, newest first. */
 export class SpaceBranch implements TreeBranch {
@@ -42,4 +42,4 @@ export class SpaceBranch implements TreeBranch {
     return { items: nodes, ...(next ? { next } : {}) }
   }
 }
-wire(SpaceBranch, SpaceListings, ContentCounts)
+wire(SpaceBranch, SpaceLists, ContentCounts)

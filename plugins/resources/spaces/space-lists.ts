@@ -13,7 +13,6 @@ import {
   or,
   type Page,
   Policy,
-  port,
   type SpaceRecord,
   type Stored,
   type Visible,
@@ -79,5 +78,3 @@ export class SpaceLists {
   }
 }
 wire(SpaceLists, configPort(config), DocumentStore, Policy)
-
-export const SpaceListings = port<SpaceLists>('spaces.lists')

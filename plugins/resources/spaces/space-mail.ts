@@ -71,9 +71,9 @@ export class SpaceMail {
       case 'role':
         return this.#tell(others, `${who} gave you the role ${await this.#roleOf(member, id)} in the space ${name}`, link)
       case 'removed':
-        return this.#tell(others, `${who} took you out of the space ${name}`, link)
+        return this.#tell(others, `${who} removed you from the space ${name}`, link)
       case 'asked':
-        return this.#tell(await editors(), `${fullNameOf(member)} asks to join the space ${name}`, link)
+        return this.#tell(await editors(), `${fullNameOf(member)} requests to join the space ${name}`, link)
       default:
         await this.#tell([member], `Your request to join the space ${name} was ${change}`, link)
         await this.#tell(await editors(), `The request of ${fullNameOf(member)} to join the space ${name} was ${change}`, link)
@@ -122,7 +122,7 @@ export class SpaceMail {
         })
       } catch (error) {
         if (!(error instanceof Invalid)) throw error
-        this.#log.warn('a mail about a space cannot be written', { user: id, error })
+        this.#log.warn('failed to compose an email about a space', { user: id, error })
       }
     }
   }

@@ -3,7 +3,6 @@ import {
   type Extractor,
   Extractors,
   Installation,
-  port,
   SearchIndex,
   type StatusPart,
   StatusParts,
@@ -17,8 +16,8 @@ type Facts = Readonly<Record<string, unknown>>
 /** How long a part may take to answer. */
 const patienceMs = 1000
 
-/** Which parts the installation is made of, in the words of Clowder's status page. A part that is away holds up no answer. */
-export class Parts {
+/** Which parts the installation is made of, in the words of Clowder's status page. A part that is unavailable holds up no answer. */
+export class ComponentStatus {
   #installation: Installation
   #index: SearchIndex
   #transports: Contributions<Transport>
@@ -67,15 +66,13 @@ export class Parts {
     return [...new Set([...this.#extractors.all().map(extractor => extractor.info.name), ...listening])].sort()
   }
 }
-wire(Parts, Installation, SearchIndex, Transports, Extractors, StatusParts)
-
-export const KnownParts = port<Parts>('status.parts')
+wire(ComponentStatus, Installation, SearchIndex, Transports, Extractors, StatusParts)
 
 /** Rejects when it takes longer than anybody waits for a status. */
 export async function inTime<T>(work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${patienceMs} ms`)), patienceMs)
+    timer = setTimeout(() => reject(new Error(`no response within ${patienceMs} ms`)), patienceMs)
   })
   try {
     return await Promise.race([work, limit])

@@ -1,10 +1,10 @@
-import { Counters, port, wire } from 'pounce/sdk'
+import { Counters, wire } from 'pounce/sdk'
 import { inTime } from './known-parts.ts'
 
 type Totals = Awaited<ReturnType<Counters['instance']>>
 
-/** The totals as far as they are known: the last ones that were read while the store is away. */
-export class LastTotals {
+/** The totals as far as they are known: the last ones that were read while the store is unavailable. */
+export class CachedTotals {
   readonly #counters: Counters
   #last: Totals = { spaces: 0, collections: 0, datasets: 0, files: 0, bytes: 0, users: 0 }
 
@@ -17,6 +17,4 @@ export class LastTotals {
     return { ...this.#last }
   }
 }
-wire(LastTotals, Counters)
-
-export const KnownTotals = port<LastTotals>('status.totals')
+wire(CachedTotals, Counters)

@@ -1,14 +1,14 @@
-import { type Caller, Invalid, type Kind, NotFound, one, routesFor, s, type Tag } from 'pounce/sdk'
-import { TagDesk, tidy } from './stored-tags.ts'
+import { type Caller, Invalid, type Kind, NotFound, ref, routesFor, s, type Tag } from 'pounce/sdk'
+import { StoredTags, tidy } from './stored-tags.ts'
 
-const route = routesFor('tags', { tags: TagDesk })
+const route = routesFor('tags', { tags: StoredTags })
 
 const params = s.Object({ id: s.id() })
 const names = s.Union([s.Array(s.prose(1000), { minItems: 1, maxItems: 1000 }), s.prose(100_000)], {
-  description: 'A list, or one text with commas between the tags',
+  description: 'A list, or one text with tags separated by commas',
 })
 const Items = s.Array(s.Object({ id: s.String(), name: s.String() }), {
-  description: 'The tags with their ids, which is what some routes remove by',
+  description: 'Tags with their ids, which some routes remove by',
 })
 const added = s.Object({ status: s.Literal('success'), tags: s.Array(s.Object({ id: s.String(), name: s.String() })) })
 
@@ -20,19 +20,22 @@ const shown = (tags: readonly Tag[]) => ({ tags: tags.map(({ name }) => name), i
 
 const by = (caller: Caller, extractor: string | undefined): { user?: string; extractor?: string } => {
   if (caller.user) return { user: caller.user.id, ...(caller.scope === 'extraction' && extractor ? { extractor } : {}) }
-  if (extractor === undefined) throw new Invalid('extractor_id is missing: with the service key it must say which extractor adds the tags')
+  if (extractor === undefined) throw new Invalid('extractor_id is missing: it is required with the communication key')
   return { extractor }
 }
+
+/** Jobs are about files and datasets, and sections are below. */
+const forJobs = (kind: Kind) => (kind === 'collection' ? {} : ({ jobKeys: 'allowed' } as const))
 
 const addTo = (kind: Kind, plural: string) =>
   route({
     method: 'POST',
     path: `/api/${plural}/:id/tags`,
-    summary: `Put tags on a ${kind}`,
+    summary: `Add tags to a ${kind}`,
     description:
-      'Blanks are tidied, a tag the same person put there before is skipped, empty ones are refused. The answer has those that are new.',
-    permission: 'AddTag',
-    of: one(kind),
+      'Whitespace is normalized, a tag that the same user added before is skipped, empty tags are rejected. The response has the new tags.',
+    permission: { right: 'AddTag', on: ref(kind, 'id') },
+    ...forJobs(kind),
     params,
     body: s.Object({ tags: names, extractor_id: s.Optional(s.String({ minLength: 1, maxLength: 500 })) }),
     responses: { 200: added },
@@ -48,10 +51,9 @@ const removeFrom = (kind: Kind, plural: string) =>
     method: 'DELETE',
     path: `/api/${plural}/:id/tags`,
     aliases: [{ method: 'POST', path: `/api/${plural}/:id/tags/remove` }],
-    summary: `Take tags off a ${kind} by name`,
-    description: 'Whoever put them there. Names that it does not carry are no error.',
-    permission: 'DeleteTag',
-    of: one(kind),
+    summary: `Remove tags from a ${kind} by name`,
+    description: 'Whoever added them. No error if a tag does not exist.',
+    permission: { right: 'DeleteTag', on: ref(kind, 'id') },
     params,
     body: s.Object({ tags: names }),
     responses: { 200: s.success() },
@@ -67,9 +69,8 @@ const removeAllFrom = (kind: Kind, plural: string) =>
   route({
     method: 'POST',
     path: `/api/${plural}/:id/tags/remove_all`,
-    summary: `Take all tags off a ${kind}`,
-    permission: 'DeleteTag',
-    of: one(kind),
+    summary: `Remove all tags from a ${kind}`,
+    permission: { right: 'DeleteTag', on: ref(kind, 'id') },
     params,
     responses: { 200: s.success() },
     throws: [NotFound],
@@ -82,11 +83,11 @@ const removeAllFrom = (kind: Kind, plural: string) =>
 export const getFileTags = route({
   method: 'GET',
   path: '/api/files/:id/tags',
-  summary: 'The tags of a file',
-  permission: 'ViewFile',
-  of: one('file'),
+  summary: 'List the tags of a file',
+  permission: { right: 'ViewFile', on: ref('file', 'id') },
+  jobKeys: 'allowed',
   params,
-  responses: { 200: s.Object({ id: s.String(), filename: s.String(), tags: s.Array(s.String()), items: Items }) },
+  responses: { 200: s.model('FileTags', s.Object({ id: s.String(), filename: s.String(), tags: s.Array(s.String()), items: Items })) },
   throws: [NotFound],
   async handle({ params: { id } }, { tags }) {
     const file = await tags.of({ kind: 'file', id })
@@ -98,11 +99,11 @@ const getFrom = (kind: 'dataset' | 'collection', permission: 'ViewDataset' | 'Vi
   route({
     method: 'GET',
     path: `/api/${kind}s/:id/tags`,
-    summary: `The tags of a ${kind}`,
-    permission,
-    of: one(kind),
+    summary: `List the tags of a ${kind}`,
+    permission: { right: permission, on: ref(kind, 'id') },
+    ...forJobs(kind),
     params,
-    responses: { 200: s.Object({ id: s.String(), name: s.String(), tags: s.Array(s.String()), items: Items }) },
+    responses: { 200: s.model('Tags', s.Object({ id: s.String(), name: s.String(), tags: s.Array(s.String()), items: Items })) },
     throws: [NotFound],
     async handle({ params: { id } }, { tags }) {
       const thing = await tags.of({ kind, id })
@@ -122,10 +123,9 @@ export const removeAllDatasetTags = removeAllFrom('dataset', 'datasets')
 export const removeDatasetTag = route({
   method: 'POST',
   path: '/api/datasets/:id/removeTag',
-  summary: 'Take one tag off a dataset by its id',
-  description: 'One that it does not carry is no error.',
-  permission: 'DeleteTag',
-  of: one('dataset'),
+  summary: 'Remove a tag from a dataset by its id',
+  description: 'No error if the tag does not exist.',
+  permission: { right: 'DeleteTag', on: ref('dataset', 'id') },
   params,
   body: s.Object({ tagId: s.String({ maxLength: 100 }) }),
   responses: { 200: s.Literal('') },
@@ -144,11 +144,11 @@ export const removeAllCollectionTags = removeAllFrom('collection', 'collections'
 export const getSectionTags = route({
   method: 'GET',
   path: '/api/sections/:id/tags',
-  summary: 'The tags of a section',
-  permission: 'ViewSection',
-  of: one('section'),
+  summary: 'List the tags of a section',
+  permission: { right: 'ViewSection', on: ref('section', 'id') },
+  jobKeys: 'allowed',
   params,
-  responses: { 200: s.Object({ id: s.String(), file_id: s.String(), tags: s.Array(s.String()), items: Items }) },
+  responses: { 200: s.model('SectionTags', s.Object({ id: s.String(), file_id: s.String(), tags: s.Array(s.String()), items: Items })) },
   throws: [NotFound],
   async handle({ params: { id } }, { tags }) {
     const section = await tags.of({ kind: 'section', id })
@@ -161,10 +161,9 @@ export const removeSectionTags = route({
   method: 'DELETE',
   path: '/api/sections/:id/tags',
   aliases: [{ method: 'POST', path: '/api/sections/:id/tags/remove' }],
-  summary: 'Take tags off a section by their ids',
-  description: 'Whoever put them there. Sections alone go by ids, as in Clowder 1.x; ids that it does not carry are no error.',
-  permission: 'DeleteTag',
-  of: one('section'),
+  summary: 'Remove tags from a section by their ids',
+  description: 'Whoever added them. Only sections use ids, as in Clowder 1.x. No error if a tag does not exist.',
+  permission: { right: 'DeleteTag', on: ref('section', 'id') },
   params,
   body: s.Object({ tags: s.Array(s.String({ maxLength: 100 }), { minItems: 1, maxItems: 1000 }) }),
   responses: { 200: s.success() },

@@ -10,7 +10,6 @@ import {
   Invalid,
   type Kind,
   NotFound,
-  port,
   type Records,
   type Ref,
   Sections,
@@ -62,7 +61,7 @@ export class StoredTags implements Tags {
 
   async add(target: Ref, names: readonly string[], by: { readonly user?: string; readonly extractor?: string }): Promise<readonly Tag[]> {
     const wanted = [...new Set(names.map(tidy))]
-    if (wanted.includes('')) throw new Invalid('A tag must have 1 to 100 characters that are not blanks')
+    if (wanted.includes('')) throw new Invalid('A tag must have 1 to 100 characters and not be blank')
     const user = by.user ?? null
     const extractor = by.extractor ?? null
     let fresh: readonly Tag[] = []
@@ -70,7 +69,7 @@ export class StoredTags implements Tags {
       const isKnown = (name: string): boolean => tags.some(tag => tag.name === name && tag.user === user && tag.extractor === extractor)
       const created = this.#clock.now().toISOString()
       fresh = wanted.filter(name => !isKnown(name)).map(name => ({ id: this.#ids.next(), name, user, extractor, created }))
-      if (tags.length + fresh.length > maxTags) throw new Invalid(`A ${target.kind} can carry at most ${maxTags} tags`)
+      if (tags.length + fresh.length > maxTags) throw new Invalid(`A ${target.kind} can have at most ${maxTags} tags`)
       const news = event('tags.added', target, { tags: fresh.map(tag => tag.name) }, by.user)
       return { tags: [...tags, ...fresh], events: fresh.length > 0 ? [news] : [] }
     })
@@ -88,7 +87,7 @@ export class StoredTags implements Tags {
 
   #carrier({ kind }: Ref): Records<Tagged> {
     const carrier = this.#carriers[kind]
-    if (!carrier) throw new Invalid(`A ${kind} carries no tags; files, datasets, collections and sections do`)
+    if (!carrier) throw new Invalid(`A ${kind} cannot have tags; files, datasets, collections and sections can`)
     return carrier
   }
 
@@ -111,6 +110,3 @@ export class StoredTags implements Tags {
   }
 }
 wire(StoredTags, Files, Datasets, Collections, Sections, Ids, Clock)
-
-/** What the routes use besides `Tags`. */
-export const TagDesk = port<StoredTags>('tags.desk')

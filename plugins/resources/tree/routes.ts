@@ -1,26 +1,29 @@
 import { afterParameter, Forbidden, Installation, Invalid, linkToNext, NotFound, NotSignedIn, routesFor, s } from 'pounce/sdk'
-import { Tree } from './tree.ts'
+import { ResourceTree } from './tree.ts'
 
-const route = routesFor('tree', { tree: Tree, installation: Installation })
+const route = routesFor('tree', { tree: ResourceTree, installation: Installation })
 
-const Node = s.Object({
-  id: s.String(),
-  name: s.String(),
-  text: s.String(),
-  children: s.Boolean(),
-  type: s.Optional(s.String()),
-  data: s.Record(s.String(), s.Unknown()),
-  icon: s.Optional(s.String()),
-  authorId: s.Optional(s.String()),
-  spaces: s.Optional(s.Array(s.String())),
-})
+const Node = s.model(
+  'TreeNode',
+  s.Object({
+    id: s.String(),
+    name: s.String(),
+    text: s.String(),
+    children: s.Boolean(),
+    type: s.Optional(s.String()),
+    data: s.Record(s.String(), s.Unknown()),
+    icon: s.Optional(s.String()),
+    authorId: s.Optional(s.String()),
+    spaces: s.Optional(s.Array(s.String())),
+  }),
+)
 
 export const getChildrenOfNode = route({
   method: 'GET',
   path: '/api/tree/getChildrenOfNode',
-  summary: 'What lies right below a thing',
+  summary: 'List the children of a tree node',
   description:
-    'Below `root`: the spaces one may see, and own collections and datasets that are in neither space nor collection. Further pages through the `Link` header.',
+    'Below `root`: the spaces that the caller may view, and their own collections and datasets that are in no space or collection. Paginated by the `Link` header.',
   permission: 'reader',
   query: s.Object({
     nodeType: s.Union([s.Literal('root'), s.Literal('space'), s.Literal('collection'), s.Literal('dataset'), s.Literal('folder')]),
@@ -34,7 +37,7 @@ export const getChildrenOfNode = route({
   async handle({ query, caller, url }, { tree, installation }) {
     if (!caller.user) throw new NotSignedIn()
     const { nodeType: kind, nodeId: id, mine, limit, after } = query
-    if (kind !== 'root' && id === undefined) throw new Invalid(`nodeId is missing: the id of the ${kind} to look below`)
+    if (kind !== 'root' && id === undefined) throw new Invalid(`nodeId is missing: the id of the parent ${kind}`)
     const page = await tree.below({ kind, mine, ...(id === undefined ? {} : { id }) }, caller, { limit, ...(after ? { after } : {}) })
     return { status: 200, body: page.nodes, ...linkToNext(installation.baseUrl, url, page, { dated: false }) }
   },

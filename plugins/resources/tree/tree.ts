@@ -2,11 +2,12 @@ import {
   type After,
   type Caller,
   type Contributions,
+  defaultJsonLimits,
   Invalid,
   NotFound,
   type Permission,
   Policy,
-  port,
+  parseJson,
   type TreeBranch,
   TreeBranches,
   type TreeNode,
@@ -51,14 +52,14 @@ interface Cursor {
 
 const readCursor = (text: string): Cursor => {
   try {
-    const { kind, after } = JSON.parse(Buffer.from(text, 'base64url').toString()) as Cursor
+    const { kind, after } = parseJson(Buffer.from(text, 'base64url'), defaultJsonLimits) as Cursor
     if (order.includes(kind) && after === undefined) return { kind }
     if (order.includes(kind) && Array.isArray(after) && after.every(part => part === null || typeof part !== 'object'))
       return { kind, after }
   } catch (error) {
-    throw new Invalid('after must come from the Link header of the page before', { cause: error })
+    throw new Invalid('after must be a cursor from a Link header', { cause: error })
   }
-  throw new Invalid('after must come from the Link header of the page before')
+  throw new Invalid('after must be a cursor from a Link header')
 }
 
 /** Pages of branches that one answer is put together from; what is held elsewhere or not to be seen makes them short. */
@@ -66,7 +67,7 @@ const mostPages = 16
 const pageSize = 250
 
 /** Puts the branches of all resource plugins together, page by page. */
-export class WholeTree {
+export class ResourceTree {
   #branches: Contributions<TreeBranch>
   #policy: Policy
 
@@ -102,9 +103,7 @@ export class WholeTree {
     if ((await this.#policy.canOn(caller, permission, { kind, id })) !== 'yes') throw new NotFound(kind)
   }
 }
-wire(WholeTree, TreeBranches, Policy)
+wire(ResourceTree, TreeBranches, Policy)
 
 const cursor = (kind: TreeNode['kind'], after: After | undefined): string =>
   Buffer.from(JSON.stringify({ kind, after })).toString('base64url')
-
-export const Tree = port<WholeTree>('tree.whole')

@@ -1,26 +1,19 @@
-import { BlobOwners, definePlugin, provide } from 'pounce/sdk'
+import { BlobOwners, definePlugin, PersonalDataSources, provide } from 'pounce/sdk'
 import { parts, uploads } from './collections.ts'
 import { config } from './config.ts'
-import { Expiry } from './expiry.ts'
-import { Finishing, Finishings } from './finishing.ts'
-import { OpenUploads, StoredUploads } from './open-uploads.ts'
 import { PartBlobs } from './part-blobs.ts'
-import { Parts, StoredParts } from './parts.ts'
-import { Receiving, Receivings } from './receiving.ts'
+import { PersonalUploads } from './personal-data.ts'
 import * as routes from './routes.ts'
+import { tusCrossOriginHeaders } from './tus-headers.ts'
+import { UploadExpiry } from './upload-expiry.ts'
 
 export const plugin = definePlugin({
   id: 'resources.uploads',
-  summary: 'Uploads in pieces that go on after an interruption of client, network or server (tus 1.0.0).',
+  summary: 'Resumable uploads that survive interruptions of client, network or server (tus 1.0.0).',
   config,
-  provides: [
-    provide(Parts, StoredParts),
-    provide(OpenUploads, StoredUploads),
-    provide(Finishings, Finishing),
-    provide(Receivings, Receiving),
-    provide(BlobOwners, PartBlobs),
-  ],
+  provides: [provide(BlobOwners, PartBlobs), provide(PersonalDataSources, PersonalUploads)],
   routes,
+  crossOriginHeaders: tusCrossOriginHeaders,
   collections: [uploads, parts],
-  periodic: [{ name: 'expiry', everyMs: 60 * 60 * 1000, task: Expiry }],
+  periodic: [{ name: 'expiry', everyMs: 60 * 60 * 1000, task: UploadExpiry }],
 })

@@ -1,4 +1,4 @@
-import { type FileIntake, type IntakeTarget, Invalid, type Json, requireTame, s } from 'pounce/sdk'
+import { defaultJsonLimits, type FileIntake, type IntakeTarget, Invalid, type Json, parseJson, s } from 'pounce/sdk'
 import type { UploadRecord } from './collections.ts'
 
 /** What a client says of a file before its bytes. */
@@ -10,15 +10,9 @@ export type NewUpload = Pick<
 const shows = ['DatasetLevel', 'FileLevel', 'None'] as const
 
 const documentIn = (text: string): { readonly context?: Json; readonly content: Json } => {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch (cause) {
-    throw new Invalid('Upload-Metadata: metadata is not JSON', { cause })
-  }
+  const value = parseJson(text, defaultJsonLimits, 'Upload-Metadata: metadata')
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new Invalid('Upload-Metadata: metadata must be a JSON object')
-  requireTame(value, 'Upload-Metadata: metadata')
   const { '@context': context, ...content } = value as Readonly<Record<string, Json>>
   if (context === undefined) return { content }
   if (typeof context !== 'string' && (typeof context !== 'object' || context === null)) {

@@ -11,7 +11,6 @@ import {
   Ids,
   NotFound,
   type Page,
-  port,
   range,
   type Stored,
   TooLarge,
@@ -23,8 +22,8 @@ import {
 import { type UploadRecord, uploads } from './collections.ts'
 import { Config, type Settings } from './config.ts'
 import { type NewUpload, targetOf } from './new-upload.ts'
-import { Parts, type StoredParts } from './parts.ts'
-import { Expired } from './problems.ts'
+import { StoredParts } from './parts.ts'
+import { UploadExpired } from './problems.ts'
 
 type Upload = UploadRecord & Stored
 
@@ -56,8 +55,9 @@ export class StoredUploads {
   /** Begins an upload where the caller may put files. */
   async begin(caller: Caller, lengthBytes: number, about: NewUpload, sentMetadata: string): Promise<Upload> {
     const { maxBytes, maxOpen } = this.#settings
-    if (lengthBytes > maxBytes) throw new TooLarge(`A file that comes in pieces must be at most ${maxBytes} bytes`)
+    if (lengthBytes > maxBytes) throw new TooLarge(`A resumable upload must be at most ${maxBytes} bytes`)
     await this.#intake.requireTarget(caller, targetOf(about))
+    await this.#intake.requireRoom(caller, targetOf(about), { bytes: lengthBytes, files: 1 })
     const owner = ownerOf(caller)
     const open = await this.#documents.count(uploads, { using: 'byOwner', where: openOf(owner), upTo: maxOpen })
     if (open === maxOpen) {
@@ -72,11 +72,11 @@ export class StoredUploads {
     return this.#documents.commit({ insert, into: uploads })
   }
 
-  /** An upload of the caller's; anybody else's is `NotFound`, one whose time is over `Expired`. */
+  /** An upload of the caller's; anybody else's is `NotFound`, one whose time is over `UploadExpired`. */
   async get(id: string, caller: Caller): Promise<Upload> {
     const upload = await this.#documents.get(uploads, id)
     if (upload?.owner !== ownerOf(caller)) throw new NotFound('upload')
-    if (upload.expires <= this.#clock.now().toISOString()) throw new Expired()
+    if (upload.expires <= this.#clock.now().toISOString()) throw new UploadExpired()
     return upload
   }
 
@@ -135,6 +135,4 @@ export class StoredUploads {
     return new Date(this.#clock.now().getTime() + hours * hourMs).toISOString()
   }
 }
-wire(StoredUploads, Config, DocumentStore, FileIntake, Parts, Ids, Clock)
-
-export const OpenUploads = port<StoredUploads>('uploads.open')
+wire(StoredUploads, Config, DocumentStore, FileIntake, StoredParts, Ids, Clock)

@@ -8,7 +8,6 @@ import {
   Files,
   Ids,
   Log,
-  port,
   type Stored,
   wire,
   youngGarbage,
@@ -58,12 +57,12 @@ export class StoredParts {
     for (let next = tail; next !== null; ) {
       const part = all.get(next)
       if (part === undefined || part.startByte + part.sizeBytes !== end)
-        throw new CorruptContent('A part of this upload is missing: begin anew')
+        throw new CorruptContent('A part of this upload is missing: start a new upload')
       chain.push(part)
       end = part.startByte
       next = part.previous
     }
-    if (end !== 0) throw new CorruptContent('A part of this upload is missing: begin anew')
+    if (end !== 0) throw new CorruptContent('A part of this upload is missing: start a new upload')
     return chain.reverse()
   }
 
@@ -71,7 +70,7 @@ export class StoredParts {
   async *bytesOf(chain: readonly PartRecord[]): AsyncGenerator<Buffer> {
     for (const { blob } of chain) {
       const stream = await this.#blobs.get(blob)
-      if (!stream) throw new CorruptContent('The bytes of a part of this upload are gone: begin anew')
+      if (!stream) throw new CorruptContent('A part of this upload is missing: start a new upload')
       for await (const chunk of stream) {
         youngGarbage.passed((chunk as Buffer).length)
         yield chunk as Buffer
@@ -112,10 +111,8 @@ export class StoredParts {
     try {
       await this.#blobs.remove(blob)
     } catch (error) {
-      this.#log.warn('bytes of an upload stay until the next sweep', { blob, error })
+      this.#log.warn('failed to delete the bytes of an upload; the next sweep will', { blob, error })
     }
   }
 }
 wire(StoredParts, DocumentStore, BlobStore, Files, Ids, Log)
-
-export const Parts = port<StoredParts>('uploads.parts')

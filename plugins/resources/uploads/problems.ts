@@ -8,22 +8,22 @@ export class OtherVersion extends Problem {
 }
 
 /** 410: an upload that was given up because nothing came for too long. */
-export class Expired extends Problem {
+export class UploadExpired extends Problem {
   constructor() {
-    super(410, 'expired', 'This upload has expired: begin anew')
+    super(410, 'expired', 'This upload has expired: start a new upload')
   }
 }
 
 /** 423: another request goes on with the upload. */
-export class Locked extends Problem {
+export class UploadLocked extends Problem {
   constructor() {
-    super(423, 'locked', 'Another request adds to this upload: ask for its offset and go on from there')
+    super(423, 'locked', 'Another request is writing to this upload: get its offset and continue from there')
   }
 }
 
 /** 460 (tus 1.0.0, Checksum): the bytes are not those that the client sent. */
 export class ChecksumMismatch extends Problem {
-  constructor(message = 'The bytes that came have another checksum than announced; none of them counts') {
+  constructor(message = 'Checksum mismatch; the received bytes were discarded') {
     super(460, 'checksum-mismatch', message)
   }
 }

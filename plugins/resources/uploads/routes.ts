@@ -16,19 +16,25 @@ import {
   TooLarge,
 } from 'pounce/sdk'
 import type { UploadRecord } from './collections.ts'
-import { type Finishing, Finishings } from './finishing.ts'
 import { newUpload } from './new-upload.ts'
-import { OpenUploads } from './open-uploads.ts'
-import { ChecksumMismatch, Expired, Locked, OtherVersion } from './problems.ts'
-import { type Receiving, Receivings } from './receiving.ts'
+import { StoredUploads } from './open-uploads.ts'
+import { ChecksumMismatch, OtherVersion, UploadExpired, UploadLocked } from './problems.ts'
 import { bytesIn, type Checksum, checksumIn, metadataIn, requireTus, tusHeaders } from './tus-headers.ts'
+import { UploadCompletion } from './upload-completion.ts'
 import { toUpload, Upload } from './upload-json.ts'
+import { UploadReceiver } from './upload-receiver.ts'
 
-const needs = { uploads: OpenUploads, receiving: Receivings, finishing: Finishings, intake: FileIntake, installation: Installation }
+const needs = {
+  uploads: StoredUploads,
+  receiving: UploadReceiver,
+  finishing: UploadCompletion,
+  intake: FileIntake,
+  installation: Installation,
+}
 const route = routesFor('uploads', needs)
 const params = s.Object({ id: s.id() })
 const contentType = 'application/offset+octet-stream'
-const protocol = 'A part of the tus protocol 1.0.0 (https://tus.io/protocols/resumable-upload): needs the header `Tus-Resumable: 1.0.0`.'
+const protocol = 'Part of the tus protocol 1.0.0 (https://tus.io/protocols/resumable-upload); requires the header `Tus-Resumable: 1.0.0`.'
 
 type Open = UploadRecord & Stored
 
@@ -42,7 +48,7 @@ const stateHeaders = ({ receivedBytes, lengthBytes, expires, sentMetadata }: Ope
 })
 
 /** An upload whose bytes are all there becomes a file, also when it was interrupted at just that. */
-const finished = async (upload: Open, caller: Caller, finishing: Finishing): Promise<Open> =>
+const finished = async (upload: Open, caller: Caller, finishing: UploadCompletion): Promise<Open> =>
   upload.state === 'open' && upload.receivedBytes === upload.lengthBytes ? finishing.finish(upload, caller) : upload
 
 interface Piece {
@@ -51,7 +57,7 @@ interface Piece {
   readonly checksum: Checksum | undefined
 }
 
-const append = async (upload: Open, { offset, body, checksum }: Piece, receiving: Receiving): Promise<Open> => {
+const append = async (upload: Open, { offset, body, checksum }: Piece, receiving: UploadReceiver): Promise<Open> => {
   // A client that did not hear that it was done asks once more, with nothing left to send.
   const isRepeat = offset === upload.receivedBytes && !body.isPresent
   return isRepeat ? upload : receiving.append(upload, offset, body, checksum)
@@ -60,11 +66,14 @@ const append = async (upload: Open, { offset, body, checksum }: Piece, receiving
 export const beginUpload = route({
   method: 'POST',
   path: '/api/uploads',
-  summary: 'Begin an upload that can be interrupted',
+  summary: 'Create a resumable upload',
   description:
     `${protocol} \`Upload-Metadata\` has \`filename\`, and may have \`filetype\`, \`dataset\`, \`folder\`, \`extract\`, \`showPreviews\`, \`metadata\` (a JSON object) and \`sha256\` (hex, of ` +
-    'the whole). Without a dataset only you see the file. The right to add to the dataset is checked now and when the last byte has come. The id of the upload becomes the id of the file.',
-  permission: 'AddFile',
+    'the whole file). Without a dataset only you can see the file. The right to add to the dataset is checked now and after the last byte. The id of the upload becomes the id of the file.',
+  permission: {
+    right: 'AddFile',
+    unscoped: 'A header names the dataset; the upload checks AddResourceToDataset on it now and at its end.',
+  },
   body: byteBody('Nothing, or the first bytes', { contentType, isOptional: true }),
   responses: { 201: s.empty() },
   throws: [Invalid, NotFound, Conflict, TooLarge, OtherVersion, ChecksumMismatch],
@@ -72,7 +81,7 @@ export const beginUpload = route({
   async handle({ headers, body, caller, url }, { uploads, receiving, finishing, intake }) {
     requireTus(headers)
     const length = bytesIn(headers, 'upload-length')
-    if (length === undefined) throw new Invalid('The header Upload-Length is missing: the length of the file must be known')
+    if (length === undefined) throw new Invalid('The header Upload-Length is missing')
     const sent = String(headers['upload-metadata'] ?? '')
     const about = newUpload(metadataIn(sent), intake)
     const checksum = checksumIn(headers)
@@ -86,15 +95,15 @@ export const appendToUpload = route({
   method: 'PATCH',
   path: '/api/uploads/:id',
   aliases: [{ method: 'POST', path: '/api/uploads/:id' }],
-  summary: 'Go on with an upload',
+  summary: 'Append to an upload',
   description:
-    `${protocol} \`Upload-Offset\` must be the number of bytes that the server has. What came counts even when the connection breaks, unless \`Upload-Checksum\` was sent: then all of it ` +
-    'must have come and be right (else 460). The answer to the last bytes comes when the file is there. POST is for clients that cannot send PATCH (`X-HTTP-Method-Override`).',
-  permission: 'AddFile',
+    `${protocol} \`Upload-Offset\` must be the number of bytes that the server has. Received bytes count even if the connection breaks, unless \`Upload-Checksum\` was sent: then all of them ` +
+    'must arrive and match (otherwise 460). The response to the last bytes is sent when the file is created. POST is for clients that cannot send PATCH (`X-HTTP-Method-Override`).',
+  permission: { right: 'AddFile', unscoped: 'An upload is found by the one who began it only; its end checks AddResourceToDataset.' },
   params,
-  body: byteBody('The bytes from the offset on', { contentType }),
+  body: byteBody('The bytes from the offset', { contentType }),
   responses: { 204: s.empty() },
-  throws: [Invalid, NotFound, Conflict, Expired, TooLarge, OtherVersion, Locked, ChecksumMismatch],
+  throws: [Invalid, NotFound, Conflict, UploadExpired, TooLarge, OtherVersion, UploadLocked, ChecksumMismatch],
   headers: tusHeaders,
   async handle({ params: { id }, headers, body, caller }, { uploads, receiving, finishing }) {
     requireTus(headers)
@@ -109,14 +118,14 @@ export const appendToUpload = route({
 export const getUpload = route({
   method: 'GET',
   path: '/api/uploads/:id',
-  summary: 'How far an upload has come',
+  summary: 'Get the progress of an upload',
   description:
-    'Only for who began it. HEAD is part of the tus protocol and answers by headers. A finished upload tells of its file for a day.',
-  permission: 'AddFile',
+    'Only for its creator. HEAD is part of the tus protocol and answers by headers. The status of a finished upload is kept for a day.',
+  permission: { right: 'AddFile', unscoped: 'An upload is found by the one who began it only.' },
   params,
   responses: { 200: Upload },
-  throws: [NotFound, Expired],
-  effects: 'makes the file of an upload that has all its bytes and was interrupted then',
+  throws: [NotFound, UploadExpired, OtherVersion],
+  effects: 'creates the file of a complete upload that was interrupted',
   answersHead: true,
   headers: tusHeaders,
   async handle({ params: { id }, headers, caller, isHead }, { uploads, finishing }) {
@@ -129,9 +138,9 @@ export const getUpload = route({
 export const listUploads = route({
   method: 'GET',
   path: '/api/uploads',
-  summary: 'Your unfinished uploads, those begun last first',
-  description: 'Further ones through the `Link` header.',
-  permission: 'AddFile',
+  summary: 'List my unfinished uploads, newest first',
+  description: 'Paginated by the `Link` header.',
+  permission: { right: 'AddFile', unscoped: "The list holds the caller's own uploads." },
   query: s.Object({
     limit: s.Integer({ default: 100, minimum: 1, maximum: 1000 }),
     after: afterParameter(),
@@ -148,12 +157,12 @@ export const listUploads = route({
 export const endUpload = route({
   method: 'DELETE',
   path: '/api/uploads/:id',
-  summary: 'Give up an upload',
-  description: `${protocol} What came of it goes away. The file of a finished upload stays.`,
-  permission: 'AddFile',
+  summary: 'Cancel an upload',
+  description: `${protocol} Deletes the received bytes. The file of a finished upload is kept.`,
+  permission: { right: 'AddFile', unscoped: 'An upload is found by the one who began it only.' },
   params,
   responses: { 204: s.empty() },
-  throws: [NotFound, Expired, OtherVersion],
+  throws: [NotFound, UploadExpired, OtherVersion],
   headers: tusHeaders,
   async handle({ params: { id }, headers, caller }, { uploads }) {
     requireTus(headers)

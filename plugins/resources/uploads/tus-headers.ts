@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
-import { Invalid } from 'pounce/sdk'
+import { Invalid, trimEnd } from 'pounce/sdk'
 import { OtherVersion } from './problems.ts'
 
 /** Sent with every answer. */
@@ -11,13 +11,22 @@ export const tusHeaders = {
   'tus-checksum-algorithm': 'sha256,sha1,md5',
 }
 
+/** What a client of tus in a page of another origin sends and reads. */
+export const tusCrossOriginHeaders = {
+  request: ['Tus-Resumable', 'Upload-Length', 'Upload-Offset', 'Upload-Metadata', 'Upload-Checksum', 'Upload-Defer-Length'],
+  response: [
+    ...['Tus-Resumable', 'Tus-Version', 'Tus-Extension', 'Tus-Checksum-Algorithm'],
+    ...['Upload-Offset', 'Upload-Length', 'Upload-Expires', 'Upload-Metadata'],
+  ],
+}
+
 const single = (value: string | readonly string[] | undefined): string | undefined => (typeof value === 'string' ? value : undefined)
 
 /** Throws `OtherVersion` unless the request speaks our version. */
 export const requireTus = (headers: IncomingHttpHeaders): void => {
   if (headers['tus-resumable'] !== '1.0.0') throw new OtherVersion()
   const method = headers['x-http-method-override']
-  if (method !== undefined && method !== 'PATCH') throw new Invalid('X-HTTP-Method-Override can only be PATCH here')
+  if (method !== undefined && method !== 'PATCH') throw new Invalid('X-HTTP-Method-Override must be PATCH')
 }
 
 /** A header that holds a number of bytes; undefined when it is absent. */
@@ -31,7 +40,7 @@ export const bytesIn = (headers: IncomingHttpHeaders, name: 'upload-length' | 'u
 
 const textOf = (key: string, encoded: string): string => {
   const bytes = Buffer.from(encoded, 'base64')
-  const isWhole = bytes.toString('base64').replace(/=+$/, '') === encoded.replace(/=+$/, '')
+  const isWhole = trimEnd(bytes.toString('base64'), '=') === trimEnd(encoded, '=')
   if (!isWhole || !isUtf8(bytes)) throw new Invalid(`The header Upload-Metadata: ${key} must be text in UTF-8, encoded as Base64`)
   return bytes.toString('utf8')
 }
@@ -43,8 +52,8 @@ export const metadataIn = (header: string): ReadonlyMap<string, string> => {
   for (const pair of header.split(',')) {
     const [key = '', encoded = '', ...rest] = pair.trim().split(' ')
     if (!/^[\x21-\x7e]+$/.test(key) || rest.length > 0)
-      throw new Invalid('The header Upload-Metadata must be pairs of a key and a Base64 value, with commas between')
-    if (found.has(key)) throw new Invalid(`The header Upload-Metadata names ${key} twice`)
+      throw new Invalid('The header Upload-Metadata must be comma-separated pairs of a key and a Base64 value')
+    if (found.has(key)) throw new Invalid(`The header Upload-Metadata has a duplicate key ${key}`)
     found.set(key, textOf(key, encoded))
   }
   return found

@@ -2,18 +2,21 @@ import { type Stored, s } from 'pounce/sdk'
 import type { UploadRecord } from './collections.ts'
 
 /** How far an upload has come. Numbers are bytes, times ISO 8601. */
-export const Upload = s.Object({
-  id: s.String(),
-  filename: s.String(),
-  dataset: s.Union([s.String(), s.Null()]),
-  folder: s.Union([s.String(), s.Null()]),
-  length: s.Integer(),
-  received: s.Integer({ description: 'Durable: an interrupted client goes on from here' }),
-  started: s.String(),
-  expires: s.String(),
-  state: s.Union([s.Literal('open'), s.Literal('finished')]),
-  file: s.Union([s.String(), s.Null()], { description: 'The id of the file, once it is there' }),
-})
+export const Upload = s.model(
+  'Upload',
+  s.Object({
+    id: s.String(),
+    filename: s.String(),
+    dataset: s.Union([s.String(), s.Null()]),
+    folder: s.Union([s.String(), s.Null()]),
+    length: s.Integer(),
+    received: s.Integer({ description: 'Durable bytes: an interrupted client continues from here' }),
+    started: s.String(),
+    expires: s.String(),
+    state: s.Union([s.Literal('open'), s.Literal('finished')]),
+    file: s.Union([s.String(), s.Null()], { description: 'Id of the file, once it is created' }),
+  }),
+)
 
 export const toUpload = (upload: UploadRecord & Stored): s.Static<typeof Upload> => ({
   id: upload.id,

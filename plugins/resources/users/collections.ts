@@ -32,8 +32,8 @@ export interface KeyRecord {
   readonly hash: string
   /** The first characters, to tell keys apart. */
   readonly prefix: string
-  /** What an extraction key is derived from, besides the installation's secret. */
-  readonly generation: string | null
+  /** Text in a key that messages carried before jobs had keys of their own: one for everything its user may do. Such a key is refused. */
+  readonly generation?: string | null
   readonly created: Time
   /** Accurate to a minute. */
   readonly lastUsed: Time | null
@@ -44,6 +44,9 @@ export interface KeyRecord {
   readonly expires?: Time
 }
 export const keys = collection<KeyRecord>('users.keys', { byUser: { on: ['user', 'name'], unique: true }, byExpiry: { on: ['expires'] } })
+
+/** How somebody has shown who they are. `provider`: elsewhere, with whatever factors are asked for there. */
+export type SignInMethod = 'password' | 'totp' | 'passkey' | 'recovery-code' | 'provider'
 
 /** A browser that is signed in. Like a key it is known by a hash only. */
 export interface SessionRecord {
@@ -59,6 +62,9 @@ export interface SessionRecord {
   /** The network from which it began, and what the browser said of itself: for the person to tell sessions apart. */
   readonly network?: string
   readonly userAgent?: string
+  /** When its owner authenticated last, and by what. Absent in sessions of older versions: when it began, by password. */
+  readonly authenticated?: Time
+  readonly methods?: readonly SignInMethod[]
 }
 export const sessions = collection<SessionRecord>('users.sessions', { byExpiry: { on: ['expires'] }, byUser: { on: ['user', 'created'] } })
 
@@ -70,8 +76,27 @@ export interface TriesRecord {
 }
 export const tries = collection<TriesRecord>('users.tries', { byEnd: { on: ['until'] } })
 
-/** Single values of this plugin: the installation's secret, the open set-up link. */
-export interface Setting {
-  readonly value: string
+/** An identity of another provider that may open an account once its owner has confirmed it. */
+export interface IdentityLinkRecord {
+  readonly account: string
+  readonly provider: string
+  /** As accounts remember it. */
+  readonly identity: string
+  /** Fits the password that the account had when it was asked for. */
+  readonly stamp: string
+  /** Digests of its secret: one for each try to send it. */
+  readonly secrets: readonly string[]
+  readonly expires: Time
 }
-export const settings = collection<Setting>('users.settings')
+export const identityLinks = collection<IdentityLinkRecord>('users.identity-links', {
+  byAccount: { on: ['account'] },
+  byExpiry: { on: ['expires'] },
+})
+
+/** Single values of this plugin: the installation's secret, the open set-up link. */
+export interface SettingRecord {
+  readonly value: string
+  /** Of the secret: those before it, the latest first, and until when each is still accepted. */
+  readonly previous?: readonly { readonly value: string; readonly until: Time }[]
+}
+export const settings = collection<SettingRecord>('users.settings')

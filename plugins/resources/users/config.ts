@@ -5,54 +5,120 @@ export const config = s.Object({
     s.String({
       minLength: 16,
       secret: true,
-      description: 'A key for extractors that belongs to nobody: reads and annotates everything, administers nothing. None by default',
+      description:
+        'Communication key for extractors, without an account: reads and annotates everything, administers nothing. Default: none',
     }),
   ),
+  previousCommKeys: s.Array(s.String({ minLength: 16 }), {
+    default: [],
+    maxItems: 10,
+    secret: true,
+    description: 'Previous values of `commKey`, still accepted while extractors are updated; remove them afterwards',
+  }),
   secret: s.Optional(
     s.String({
       minLength: 32,
       secret: true,
-      description: 'What extraction keys are derived from; made at the first start when it is not set',
+      description: 'Secret from which the keys of jobs are derived; generated at the first start by default',
     }),
   ),
-  sessionIdleDays: s.Integer({ default: 14, minimum: 1, maximum: 400, description: 'A session that is not used for so many days ends' }),
-  sessionMaxDays: s.Integer({ default: 30, minimum: 1, maximum: 400, description: 'Every session ends after so many days' }),
+  previousSecrets: s.Array(s.String({ minLength: 32 }), {
+    default: [],
+    maxItems: 10,
+    secret: true,
+    description: 'Previous values of `secret`; what they signed stays valid. Remove them afterwards',
+  }),
+  secretOverlapHours: s.Integer({
+    default: 168,
+    minimum: 0,
+    maximum: 8760,
+    description:
+      'Hours for which the previous secret stays valid after `pounce secret rotate`, if `secret` is not set; at least `jobKeyMaxHours` keeps every job key valid',
+  }),
+  maxKeyDays: s.Integer({
+    default: 0,
+    minimum: 0,
+    maximum: 36_500,
+    description: 'Maximum lifetime of an API key, in days from its creation, existing keys included; 0: no limit',
+  }),
+  jobKeyMaxHours: s.Integer({
+    default: 168,
+    minimum: 1,
+    maximum: 8760,
+    description: 'Maximum lifetime of the key of an extraction job, in hours after it was sent; it ends earlier with the job',
+  }),
+  jobKeyGraceMinutes: s.Integer({
+    default: 10,
+    minimum: 0,
+    maximum: 1440,
+    description:
+      "Grace period of a job's key after the end of the job, in minutes, since statuses can overtake the last upload. Keys of cancelled jobs end at once",
+  }),
+  sessionIdleDays: s.Integer({ default: 14, minimum: 1, maximum: 400, description: 'Maximum idle time of a session, in days' }),
+  sessionMaxDays: s.Integer({ default: 30, minimum: 1, maximum: 400, description: 'Maximum lifetime of a session, in days' }),
   failuresPerAccount: s.Integer({
     default: 20,
     minimum: 1,
     maximum: 1000,
-    description: 'Wrong passwords for one account from one address (IPv6: a /64) in 15 minutes before its door is shut to that address',
+    description:
+      'Maximum number of wrong passwords for one account from one address (IPv6: a /64) in 15 minutes; then sign-ins from that address are blocked',
   }),
   failuresPerAccountAnywhere: s.Integer({
     default: 200,
     minimum: 1,
     maximum: 100_000,
     description:
-      'Wrong passwords for one account from everywhere in 15 minutes before only addresses are let on that have signed in to it before',
+      'Maximum number of wrong passwords for one account from all addresses in 15 minutes; then only addresses that have signed in to it before are allowed',
   }),
   failuresPerAddress: s.Integer({
     default: 100,
     minimum: 1,
     maximum: 100_000,
-    description: 'Wrong passwords for all accounts together, and sessions that are over, from one address in 15 minutes',
+    description:
+      'Maximum number of wrong passwords for all accounts, and of expired sessions, from one address in 15 minutes; owners who have signed in from there before are still allowed',
   }),
   wrongKeysPerAddress: s.Integer({
     default: 20,
     minimum: 1,
     maximum: 100_000,
-    description: 'Different wrong keys, tokens and links from one address in 15 minutes; right ones go on working',
+    description: 'Maximum number of different wrong keys, tokens and links from one address in 15 minutes; valid ones still work',
+  }),
+  requireSecondFactor: s.Union([s.Literal('nobody'), s.Literal('admins'), s.Literal('everybody')], {
+    default: 'nobody',
+    description:
+      'Local accounts that need a second factor (TOTP or passkey). Without one they can sign in only to enrol one; API keys still work, except for administration',
+  }),
+  stepUpMinutes: s.Integer({
+    default: 15,
+    minimum: 0,
+    maximum: 1440,
+    description:
+      'Maximum age of the authentication of a session for creating keys, changing the password and administration, in minutes; 0 disables the check',
+  }),
+  stepUpForKeys: s.Union([s.Literal('allowed'), s.Literal('refused')], {
+    default: 'allowed',
+    description: 'Allow API keys and tokens, which cannot reauthenticate, to do what requires a recent authentication of a session',
   }),
   outsideAccounts: s.Union([s.Literal('active'), s.Literal('approval'), s.Literal('none')], {
     default: 'active',
     description:
-      'What people get who sign in through a directory or an OpenID provider for the first time: `active`: an account; `approval`: one that an admin has to activate; `none`: a refusal',
+      'New accounts from a directory or OpenID provider: `active`: created; `approval`: created, pending approval by an admin; `none`: refused',
   }),
   linksByEmail: s.Boolean({
-    default: true,
+    default: false,
     description:
-      'Whoever signs in elsewhere with an e-mail address that was verified there opens the account that has this address already',
+      'Let an identity with a verified email address open an existing account with the same address, once its owner has confirmed that by email; never the account of a server admin',
   }),
-  defaultGravatar: s.String({ default: 'identicon', pattern: '^[a-z]+$', description: 'What Gravatar draws for people without a picture' }),
+  linkPage: s.String({
+    default: '/api/login/link',
+    pattern: '^/[^\\s?#]*$',
+    description: 'Path of the web page that this email leads to, with `?token=`; the page calls `POST /api/login/link`',
+  }),
+  defaultGravatar: s.Optional(
+    s.String({
+      description: 'No effect; accepted for old configurations. Avatars with initials are drawn by this server',
+    }),
+  ),
 })
 
 /** Checked settings of this plugin. */

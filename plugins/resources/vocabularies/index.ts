@@ -1,22 +1,23 @@
-import { definePlugin, on, provide, RightsOf, StandardVocabularies } from 'pounce/sdk'
+import { definePlugin, on, PersonalDataSources, provide, RightsOf, StandardVocabularies } from 'pounce/sdk'
 import { standardVocabularies, vocabularies } from './collections.ts'
+import { PersonalStandardVocabularies, PersonalVocabularies } from './personal-data.ts'
 import * as routes from './routes.ts'
 import * as standardRoutes from './routes-standard.ts'
-import { Standards, StoredStandards } from './stored-standards.ts'
-import { LeaveSpace, StoredVocabularies, Vocabularies } from './stored-vocabularies.ts'
+import { StoredStandards } from './stored-standards.ts'
+import { DetachVocabulariesOnSpaceRemoved } from './stored-vocabularies.ts'
 import { TermRights, VocabularyRights } from './vocabulary-rights.ts'
 
 export const plugin = definePlugin({
   id: 'resources.vocabularies',
-  summary: 'Vocabularies: words that people agree on, as lists for everybody and as terms with units.',
+  summary: 'Vocabularies: shared lists of terms, and terms with units.',
   provides: [
     provide(StandardVocabularies, StoredStandards),
-    provide(Standards, StoredStandards),
-    provide(Vocabularies, StoredVocabularies),
     provide(RightsOf, VocabularyRights),
     provide(RightsOf, TermRights),
+    provide(PersonalDataSources, PersonalStandardVocabularies),
+    provide(PersonalDataSources, PersonalVocabularies),
   ],
   routes: { ...routes, ...standardRoutes },
   collections: [standardVocabularies, vocabularies],
-  handlers: [on('space.removed', LeaveSpace)],
+  handlers: [on('space.removed', DetachVocabulariesOnSpaceRemoved, 'leave-space')],
 })

@@ -1,18 +1,21 @@
 import { Invalid, NotFound, routesFor, type Stored, s, signedIn } from 'pounce/sdk'
 import type { StandardRecord } from './collections.ts'
-import { Standards } from './stored-standards.ts'
+import { StoredStandards } from './stored-standards.ts'
 
-const route = routesFor('standardvocab', { standards: Standards })
+const route = routesFor('standardvocab', { standards: StoredStandards })
 
 const params = s.Object({ id: s.id() })
-const Terms = s.Array(s.String({ maxLength: 1000 }), { maxItems: 10_000, description: 'The words; blanks around them are left out' })
-const StandardJson = s.Object({
-  id: s.String(),
-  created: s.v1Date(),
-  lastModified: s.v1Date(),
-  url: s.String({ description: 'Serves as `definitions_url` of a metadata definition' }),
-  terms: s.Array(s.String()),
-})
+const Terms = s.Array(s.String({ maxLength: 1000 }), { maxItems: 10_000, description: 'Terms; surrounding whitespace is removed' })
+const StandardJson = s.model(
+  'StandardVocabulary',
+  s.Object({
+    id: s.String(),
+    created: s.v1Date(),
+    lastModified: s.v1Date(),
+    url: s.String({ description: 'Usable as `definitions_url` of a metadata definition' }),
+    terms: s.Array(s.String()),
+  }),
+)
 
 const show = ({ id, created, modified, terms }: StandardRecord & Stored): s.Static<typeof StandardJson> => ({
   id,
@@ -29,7 +32,7 @@ async function* shown(lists: AsyncIterable<StandardRecord & Stored>) {
 export const listStandardVocabularies = route({
   method: 'GET',
   path: '/api/standardvocab',
-  summary: 'All standard vocabularies, oldest first',
+  summary: 'List standard vocabularies, oldest first',
   permission: 'signedIn',
   responses: { 200: s.rows(StandardJson) },
   async handle(_request, { standards }) {
@@ -40,8 +43,8 @@ export const listStandardVocabularies = route({
 export const createStandardVocabulary = route({
   method: 'POST',
   path: '/api/standardvocab',
-  summary: 'Make a standard vocabulary: a list of words that everybody shares',
-  permission: 'CreateVocabulary',
+  summary: 'Create a standard vocabulary',
+  permission: { right: 'CreateVocabulary', unscoped: 'The vocabulary is new.' },
   body: Terms,
   responses: { 200: StandardJson },
   throws: [Invalid],
@@ -53,7 +56,7 @@ export const createStandardVocabulary = route({
 export const getStandardVocabulary = route({
   method: 'GET',
   path: '/api/standardvocab/:id',
-  summary: 'One standard vocabulary',
+  summary: 'Get a standard vocabulary',
   permission: 'signedIn',
   params,
   responses: { 200: StandardJson },
@@ -68,7 +71,7 @@ export const getStandardVocabulary = route({
 export const getStandardTerms = route({
   method: 'GET',
   path: '/api/standardvocab/:id/terms',
-  summary: 'The words of a standard vocabulary',
+  summary: 'List the terms of a standard vocabulary',
   permission: 'signedIn',
   params,
   responses: { 200: s.Array(s.String()) },
@@ -83,9 +86,12 @@ export const getStandardTerms = route({
 export const updateStandardVocabulary = route({
   method: 'PUT',
   path: '/api/standardvocab/:id',
-  summary: 'Give a standard vocabulary other words',
-  description: 'The list takes the place of the one before. The lists are shared: whoever may edit vocabularies may edit each of them.',
-  permission: 'EditVocabulary',
+  summary: 'Replace the terms of a standard vocabulary',
+  description: 'Standard vocabularies are shared: users who may edit vocabularies may edit any of them.',
+  permission: {
+    right: 'EditVocabulary',
+    unscoped: 'Standard vocabularies belong to the installation; whoever may edit vocabularies may edit each.',
+  },
   params,
   body: Terms,
   responses: { 200: StandardJson },
@@ -98,8 +104,11 @@ export const updateStandardVocabulary = route({
 export const deleteStandardVocabulary = route({
   method: 'DELETE',
   path: '/api/standardvocab/:id',
-  summary: 'Delete a standard vocabulary; the answer is what it was',
-  permission: 'DeleteVocabulary',
+  summary: 'Delete a standard vocabulary',
+  permission: {
+    right: 'DeleteVocabulary',
+    unscoped: 'Standard vocabularies belong to the installation; whoever may delete vocabularies may delete each.',
+  },
   params,
   responses: { 200: StandardJson },
   throws: [NotFound],

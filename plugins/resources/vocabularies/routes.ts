@@ -1,9 +1,9 @@
-import { Invalid, multipart, NotFound, one, type Parts, routesFor, s, signedIn } from 'pounce/sdk'
+import { Invalid, multipart, NotFound, type Parts, ref, routesFor, s, signedIn } from 'pounce/sdk'
 import type { VocabularyRecord } from './collections.ts'
-import { type NewTerm, Vocabularies } from './stored-vocabularies.ts'
+import { type NewTerm, StoredVocabularies } from './stored-vocabularies.ts'
 import { FullJson, ShortJson, TermJson, toFull, toShort, toTerm } from './vocabulary-json.ts'
 
-const route = routesFor('vocabularies', { vocabularies: Vocabularies })
+const route = routesFor('vocabularies', { vocabularies: StoredVocabularies })
 
 const params = s.Object({ id: s.id() })
 const inSpace = s.Object({ id: s.id(), space: s.id() })
@@ -14,18 +14,21 @@ const Words = {
   tags: commaList(),
   terms: s.Optional(
     s.Array(
-      s.Object({
-        key: s.line(),
-        units: s.Optional(s.prose(500)),
-        default_value: s.Optional(s.prose(1000)),
-        description: s.Optional(s.prose()),
-      }),
+      s.model(
+        'NewVocabularyTerm',
+        s.Object({
+          key: s.line(),
+          units: s.Optional(s.prose(500)),
+          default_value: s.Optional(s.prose(1000)),
+          description: s.Optional(s.prose()),
+        }),
+      ),
       { maxItems: 1000 },
     ),
   ),
 }
-const NewVocabulary = s.Object({ name: s.line(), ...Words })
-const Edited = s.Object({ name: s.Optional(s.line()), ...Words })
+const NewVocabulary = s.model('NewVocabulary', s.Object({ name: s.line(), ...Words }))
+const Edited = s.model('VocabularyChange', s.Object({ name: s.Optional(s.line()), ...Words }))
 
 const termsOf = ({ terms = [] }: s.Static<typeof Edited>): readonly NewTerm[] =>
   terms.map(({ key, units = '', default_value: defaultValue = '', description = '' }) => ({ key, units, defaultValue, description }))
@@ -45,7 +48,7 @@ async function* each<T, U>(some: AsyncIterable<T>, show: (one: T) => U): AsyncIt
 export const listVocabularies = route({
   method: 'GET',
   path: '/api/vocabularies/list',
-  summary: "The caller's own vocabularies, oldest first",
+  summary: "List the caller's vocabularies, oldest first",
   permission: 'signedIn',
   responses: { 200: s.rows(FullJson) },
   async handle({ caller }, { vocabularies }) {
@@ -56,7 +59,7 @@ export const listVocabularies = route({
 export const listOwnVocabularies = route({
   method: 'GET',
   path: '/api/vocabularies/getByAuthor',
-  summary: "The caller's own vocabularies without their terms",
+  summary: "List the caller's vocabularies without their terms",
   permission: 'signedIn',
   responses: { 200: s.rows(ShortJson) },
   async handle({ caller }, { vocabularies }) {
@@ -67,7 +70,7 @@ export const listOwnVocabularies = route({
 export const listPublicVocabularies = route({
   method: 'GET',
   path: '/api/vocabularies/getPublic',
-  summary: 'The vocabularies that are shown to everybody',
+  summary: 'List public vocabularies',
   permission: 'reader',
   responses: { 200: s.rows(FullJson) },
   async handle({ caller }, { vocabularies }) {
@@ -78,7 +81,7 @@ export const listPublicVocabularies = route({
 export const findOwnVocabularies = route({
   method: 'GET',
   path: '/api/vocabularies/:name/getByNameAuthor',
-  summary: "The caller's own vocabularies of a name",
+  summary: "List the caller's vocabularies with a name",
   permission: 'signedIn',
   params: s.Object({ name: s.String({ minLength: 1, maxLength: 500 }) }),
   responses: { 200: s.rows(ShortJson) },
@@ -90,8 +93,8 @@ export const findOwnVocabularies = route({
 export const createVocabulary = route({
   method: 'POST',
   path: '/api/vocabularies/createVocabularyFromJson',
-  summary: 'Make a vocabulary with its terms',
-  permission: 'CreateVocabulary',
+  summary: 'Create a vocabulary with terms',
+  permission: { right: 'CreateVocabulary', unscoped: 'The vocabulary is new.' },
   query: s.Object({ isPublic: s.flag(false) }),
   body: NewVocabulary,
   responses: { 200: s.Object({ id: s.String() }) },
@@ -109,7 +112,7 @@ const fieldsOf = async (parts: Parts): Promise<ReadonlyMap<string, string>> => {
   const fields = new Map<string, string>()
   for await (const part of parts) {
     if (part.kind === 'file') part.skip()
-    else if (part.value.length > longest) throw new Invalid(`${part.field} may have at most ${longest} characters`)
+    else if (part.value.length > longest) throw new Invalid(`${part.field} must be at most ${longest} characters`)
     else fields.set(part.field, part.value.trim())
   }
   return fields
@@ -118,9 +121,9 @@ const fieldsOf = async (parts: Parts): Promise<ReadonlyMap<string, string>> => {
 export const createVocabularyFromForm = route({
   method: 'POST',
   path: '/api/vocabularies/createVocabulary',
-  summary: 'Make a vocabulary without terms from a form',
-  permission: 'CreateVocabulary',
-  body: multipart('the fields name, keys (with commas) and description', 20),
+  summary: 'Create a vocabulary without terms from a form',
+  permission: { right: 'CreateVocabulary', unscoped: 'The vocabulary is new.' },
+  body: multipart('The fields name, keys (comma-separated) and description', 20),
   responses: { 200: s.Object({ id: s.String() }) },
   throws: [Invalid],
   async handle({ body, caller }, { vocabularies }) {
@@ -135,9 +138,8 @@ export const createVocabularyFromForm = route({
 export const getVocabulary = route({
   method: 'GET',
   path: '/api/vocabularies/:id',
-  summary: 'One vocabulary with its terms',
-  permission: 'ViewVocabulary',
-  of: one('vocabulary'),
+  summary: 'Get a vocabulary with its terms',
+  permission: { right: 'ViewVocabulary', on: ref('vocabulary', 'id') },
   params,
   responses: { 200: FullJson },
   throws: [NotFound],
@@ -151,11 +153,9 @@ export const getVocabulary = route({
 export const editVocabulary = route({
   method: 'PUT',
   path: '/api/editVocabulary/:id',
-  summary: 'Say a vocabulary in other words and add terms to it',
-  description:
-    'Terms are added after those that are there. Fields that are left out become empty, but for the name. Clowder 1.x let everybody do this.',
-  permission: 'EditVocabulary',
-  of: one('vocabulary'),
+  summary: 'Update a vocabulary and add terms',
+  description: 'Terms are appended. Omitted fields become empty, except the name. In Clowder 1.x for everyone.',
+  permission: { right: 'EditVocabulary', on: ref('vocabulary', 'id') },
   params,
   body: Edited,
   responses: { 200: s.text() },
@@ -169,10 +169,9 @@ export const editVocabulary = route({
 export const addVocabularyToSpace = route({
   method: 'POST',
   path: '/api/vocabularies/:id/addToSpace/:space',
-  summary: 'Share a vocabulary with a space',
-  permission: 'EditVocabulary',
-  of: one('vocabulary'),
-  also: [{ permission: 'AddResourceToSpace', of: one('space', 'space') }],
+  summary: 'Add a vocabulary to a space',
+  permission: { right: 'EditVocabulary', on: ref('vocabulary', 'id') },
+  alsoRequires: [{ right: 'AddResourceToSpace', on: ref('space', 'space') }],
   params: inSpace,
   responses: { 200: FullJson },
   throws: [Invalid, NotFound],
@@ -185,10 +184,9 @@ export const removeVocabularyFromSpace = route({
   method: 'POST',
   path: '/api/vocabuliaries/:id/removeFromSpace/:space',
   aliases: [{ path: '/api/vocabularies/:id/removeFromSpace/:space' }],
-  summary: 'Take a vocabulary out of a space',
-  description: 'The misspelt address is that of Clowder 1.x.',
-  permission: 'EditVocabulary',
-  of: one('vocabulary'),
+  summary: 'Remove a vocabulary from a space',
+  description: 'The misspelt path is that of Clowder 1.x.',
+  permission: { right: 'EditVocabulary', on: ref('vocabulary', 'id') },
   params: inSpace,
   responses: { 200: FullJson },
   throws: [NotFound],
@@ -204,7 +202,7 @@ async function* termsIn(some: AsyncIterable<VocabularyRecord>) {
 export const listVocabularyTerms = route({
   method: 'GET',
   path: '/api/vocabterms/list',
-  summary: 'The terms of all vocabularies that the caller may look at',
+  summary: 'List the terms of all visible vocabularies',
   permission: 'reader',
   responses: { 200: s.rows(TermJson) },
   async handle({ caller }, { vocabularies }) {
@@ -215,9 +213,8 @@ export const listVocabularyTerms = route({
 export const getVocabularyTerm = route({
   method: 'GET',
   path: '/api/vocabterms/:id',
-  summary: 'One term',
-  permission: 'ViewVocabularyTerm',
-  of: one('term'),
+  summary: 'Get a term',
+  permission: { right: 'ViewVocabularyTerm', on: ref('term', 'id') },
   params,
   responses: { 200: s.Object({ id: s.String(), key: s.String() }) },
   throws: [NotFound],

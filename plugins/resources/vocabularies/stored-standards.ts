@@ -1,22 +1,11 @@
-import {
-  Clock,
-  CommitConflict,
-  DocumentStore,
-  Ids,
-  Invalid,
-  NotFound,
-  port,
-  type StandardVocabularies,
-  type Stored,
-  wire,
-} from 'pounce/sdk'
+import { Clock, CommitConflict, DocumentStore, Ids, Invalid, NotFound, type StandardVocabularies, type Stored, wire } from 'pounce/sdk'
 import { type StandardRecord, standardVocabularies } from './collections.ts'
 
 type Standard = StandardRecord & Stored
 
 const tidied = (terms: readonly string[]): readonly string[] => {
   const words = terms.map(term => term.trim()).filter(term => term !== '')
-  if (words.length === 0) throw new Invalid('Empty terms list is not allowed: send a JSON array with one word or more')
+  if (words.length === 0) throw new Invalid('Empty terms list is not allowed: send a JSON array with at least one term')
   return words
 }
 
@@ -73,6 +62,3 @@ export class StoredStandards implements StandardVocabularies {
   }
 }
 wire(StoredStandards, DocumentStore, Ids, Clock)
-
-/** What the routes use besides `StandardVocabularies`. */
-export const Standards = port<StoredStandards>('vocabularies.standards')

@@ -10,10 +10,9 @@ import {
   Invalid,
   orNotFound,
   Policy,
-  port,
-  rewrite,
   type Stored,
   type StoredEvent,
+  updateWithRetry,
   wire,
 } from 'pounce/sdk'
 import { type Term, type VocabularyRecord, vocabularies } from './collections.ts'
@@ -39,7 +38,7 @@ const wordsOf = (name: string, text: string): readonly string[] => {
     .split(',')
     .map(word => word.trim())
     .filter(word => word !== '')
-  if (words.length > most.words) throw new Invalid(`${name} may hold at most ${most.words} words`)
+  if (words.length > most.words) throw new Invalid(`${name} can have at most ${most.words} words`)
   return words
 }
 
@@ -110,7 +109,7 @@ export class StoredVocabularies {
   async edit(id: string, { terms, ...words }: VocabularyWords): Promise<void> {
     const keys = wordsOf('keys', words.keys)
     const tags = wordsOf('tags', words.tags)
-    await rewrite(this.#documents, vocabularies, { kind: 'vocabulary', id }, now => ({
+    await updateWithRetry(this.#documents, vocabularies, { kind: 'vocabulary', id }, now => ({
       set: {
         name: words.name === '' ? now.name : words.name,
         description: words.description,
@@ -124,7 +123,7 @@ export class StoredVocabularies {
 
   /** `NotFound` for a vocabulary that is not there. */
   async addToSpace(id: string, space: string): Promise<Vocabulary> {
-    return rewrite(this.#documents, vocabularies, { kind: 'vocabulary', id }, ({ spaces }) => {
+    return updateWithRetry(this.#documents, vocabularies, { kind: 'vocabulary', id }, ({ spaces }) => {
       if (spaces.includes(space)) return undefined
       if (spaces.length >= most.spaces) throw new Invalid(`A vocabulary can be in at most ${most.spaces} spaces`)
       return { set: { spaces: [...spaces, space] }, events: [] }
@@ -137,16 +136,14 @@ export class StoredVocabularies {
   }
 
   #withIds(known: readonly Term[], terms: readonly NewTerm[]): readonly Term[] {
-    if (known.length + terms.length > most.terms) throw new Invalid(`A vocabulary may hold at most ${most.terms} terms`)
+    if (known.length + terms.length > most.terms) throw new Invalid(`A vocabulary can have at most ${most.terms} terms`)
     return [...known, ...terms.map(term => ({ id: this.#ids.next(), ...term }))]
   }
 }
 wire(StoredVocabularies, DocumentStore, Policy, Ids, Clock)
 
-export const Vocabularies = port<StoredVocabularies>('vocabularies')
-
 /** Vocabularies leave a space that is gone. */
-export class LeaveSpace {
+export class DetachVocabulariesOnSpaceRemoved {
   #documents: DocumentStore
 
   constructor(documents: DocumentStore) {
@@ -161,4 +158,4 @@ export class LeaveSpace {
     }
   }
 }
-wire(LeaveSpace, DocumentStore)
+wire(DetachVocabulariesOnSpaceRemoved, DocumentStore)

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { IndexChange } from 'pounce/sdk'
+import type { Write } from './bulk-writer.ts'
 import { toWrite } from './entry.ts'
-import type { Write } from './writer.ts'
 
 const mostBytes = 2_000_000
 const mostWrites = 1000

@@ -14,7 +14,7 @@ const afterAll = '\u{10ffff}'
 /** A comparison with the time of creation. Throws `Invalid` when the value is no time. */
 export function createdIs(is: Comparison, value: Value): Clause {
   const span = createdSpan(value)
-  if (!span) throw new Invalid(`created is compared with a date such as 2026-01-31, not with ${String(value).slice(0, 100)}`)
+  if (!span) throw new Invalid(`created must be compared with a date such as 2026-01-31, not with ${String(value).slice(0, 100)}`)
   return { range: { created: inTime(is, span) } }
 }
 

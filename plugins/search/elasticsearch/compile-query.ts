@@ -113,10 +113,10 @@ class QueryCompiler {
   }
 
   #regex({ regex, field }: RegexQuery, isPositive: boolean): Clause {
-    if (field === 'created') throw new Invalid('created is a time and has no words for an expression')
+    if (field === 'created') throw new Invalid('created is a time and does not support regular expressions')
     const expression = toLuceneRegex(regex)
     if (field === 'resource_type') return regexp('kind', expression)
-    if (field !== undefined && isPlace(field)) throw new Invalid(`${field} takes an id, not an expression`)
+    if (field !== undefined && isPlace(field)) throw new Invalid(`${field} must be an id, not a regular expression`)
     const own = field === undefined ? 'any' : isFixedField(field) && fixedFields[field]
     if (own) {
       this.#score(isPositive, each => regexp(each, expression), field === undefined ? undefined : [own])
@@ -135,7 +135,7 @@ class QueryCompiler {
     if (field === 'created') return createdIs(is === 'contains' ? 'equals' : is, value)
     if (isRange(is)) {
       if (isFixedField(field) || isPlace(field))
-        throw new Invalid(`${field} is text; only created and metadata can be compared with more and less`)
+        throw new Invalid(`${field} is text; only created and metadata support comparison operators`)
       return metadataIs(pathKey(metadataPath(field)), is, value)
     }
     if (is === 'contains' && isAnything(String(value).trim())) return exists(field)

@@ -3,7 +3,7 @@ import { Invalid, type Kind, type SearchIndex, type SearchQuery } from 'pounce/s
 import { silent } from 'pounce/sdk/testing'
 import { liveTests } from '../../../sdk/testing/live-server.ts'
 import { everything, field, found, put, request, word } from '../../../sdk/testing/search-documents.ts'
-import { Names } from './names.ts'
+import { IndexNames } from './index-names.ts'
 import { freshIndex, ownPrefix, startedIndex } from './test-index.ts'
 
 const { test: live, url } = liveTests(test, 'ELASTICSEARCH')
@@ -105,7 +105,7 @@ live('an entry that the server refuses is found by its kind, and the others of i
   const prefix = ownPrefix(t, server)
   const errors: unknown[] = []
   const index = await startedIndex(t, server, { index: prefix }, { ...silent, error: (_, fields) => errors.push(fields) })
-  await fetch(`${server}/${new Names(prefix).live}/_settings`, {
+  await fetch(`${server}/${new IndexNames(prefix).live}/_settings`, {
     method: 'PUT',
     headers: { 'content-type': 'application/json' },
     body: '{"index.mapping.nested_objects.limit":2}',

@@ -4,7 +4,7 @@ import { liveTests } from '../../../sdk/testing/live-server.ts'
 import { found, put, request, searchDocument, searchId, streamOf, word } from '../../../sdk/testing/search-documents.ts'
 import { flakyProxy } from '../../../test/support/flaky-proxy.ts'
 import { until } from '../../../test/support/until.ts'
-import { Names } from './names.ts'
+import { IndexNames } from './index-names.ts'
 import { ownPrefix, startedIndex } from './test-index.ts'
 
 const { test: live, url } = liveTests(test, 'ELASTICSEARCH')
@@ -16,7 +16,7 @@ async function kernels(t: ExecutionContext, count: number): Promise<{ readonly a
 }
 
 async function indexesOf(prefix: string): Promise<readonly string[]> {
-  const answer = await fetch(`${url('ELASTICSEARCH')}/${new Names(prefix).all}`)
+  const answer = await fetch(`${url('ELASTICSEARCH')}/${new IndexNames(prefix).all}`)
   return Object.keys((await answer.json()) as object)
 }
 
@@ -33,7 +33,7 @@ live('what one kernel changes while another rebuilds is there after the swap, an
   await two.apply([put(1, { name: 'one' }), put(2, { name: 'two' }), put(3, { name: 'three' })])
   async function* documents(): AsyncGenerator<SearchDocument> {
     yield searchDocument(1, { name: 'one' })
-    await two.apply([{ remove: searchId(1) }, put(2, { name: 'two anew', revision: 2 }), put(4, { name: 'four' })])
+    await two.apply([{ remove: searchId(1) }, put(2, { name: 'two again', revision: 2 }), put(4, { name: 'four' })])
     await two.apply([put(3, { name: 'three', isListed: false })])
     t.deepEqual(await found(one, { op: 'all' }), [2, 4])
     yield searchDocument(2, { name: 'two' })
@@ -42,7 +42,7 @@ live('what one kernel changes while another rebuilds is there after the swap, an
   await one.rebuild(documents())
   for (const index of all) {
     t.deepEqual(await found(index, { op: 'all' }), [2, 4])
-    t.deepEqual(await found(index, word('anew')), [2])
+    t.deepEqual(await found(index, word('again')), [2])
   }
 })
 

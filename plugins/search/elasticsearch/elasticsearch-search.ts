@@ -15,43 +15,43 @@ import {
   type ValueCount,
   wire,
 } from 'pounce/sdk'
-import { ApplyQueue } from './apply-queue.ts'
-import { Indexes } from './indexes.ts'
-import { Names } from './names.ts'
+import { BulkWriteQueue } from './bulk-write-queue.ts'
+import { BulkWriter } from './bulk-writer.ts'
+import { ElasticsearchConnection } from './elasticsearch-connection.ts'
+import { ElasticsearchIndexes } from './elasticsearch-indexes.ts'
+import { IndexNames } from './index-names.ts'
+import { IndexRebuild } from './index-rebuild.ts'
 import { asProblem, statusOf, wrongSetting } from './problems.ts'
-import { Rebuild } from './rebuild.ts'
 import { type LockTimes, lockTimes, RebuildLock } from './rebuild-lock.ts'
 import { runSearch, type SearchAnswer } from './run-search.ts'
-import { Connection, type Server } from './server.ts'
 import { Config, type Settings } from './settings.ts'
 import { type CountAnswer, suggestFields, suggestTags, suggestValues } from './suggestions.ts'
-import { Writer } from './writer.ts'
 
 /** The index on an Elasticsearch server. Works while other kernels use the same one. */
 export class ElasticsearchSearch implements SearchIndex {
   readonly engine = 'elasticsearch'
   readonly #settings: Settings
   readonly #log: Log
-  readonly #names: Names
-  readonly #server: Server
-  readonly #indexes: Indexes
+  readonly #names: IndexNames
+  readonly #server: ElasticsearchConnection
+  readonly #indexes: ElasticsearchIndexes
   readonly #lock: RebuildLock
-  readonly #rebuild: Rebuild
-  readonly #queue: ApplyQueue
+  readonly #rebuild: IndexRebuild
+  readonly #queue: BulkWriteQueue
   #isRebuilding = false
 
-  constructor(settings: Settings, server: Server, log: Log, times: LockTimes = lockTimes) {
+  constructor(settings: Settings, server: ElasticsearchConnection, log: Log, times: LockTimes = lockTimes) {
     this.#settings = settings
     this.#log = log
-    this.#names = new Names(settings.index)
+    this.#names = new IndexNames(settings.index)
     this.#server = server
-    this.#indexes = new Indexes(this.#server, this.#names, settings.shards)
+    this.#indexes = new ElasticsearchIndexes(this.#server, this.#names, settings.shards)
     const refused = (id: string, reason: string): void =>
-      log.error('the search server refuses an entry; it is found by its rights and kind only', { id, reason })
-    const writer = new Writer(this.#server, this.#names, this.#indexes, settings.writeTimeoutMs, refused)
+      log.error('the search server rejected an entry; it is indexed without its text', { id, reason })
+    const writer = new BulkWriter(this.#server, this.#names, this.#indexes, settings.writeTimeoutMs, refused)
     this.#lock = new RebuildLock(this.#server, this.#names, times)
-    this.#rebuild = new Rebuild(this.#indexes, this.#names, writer, this.#lock)
-    this.#queue = new ApplyQueue(changes => writer.write(changes).catch(rethrown), settings.refreshMs)
+    this.#rebuild = new IndexRebuild(this.#indexes, this.#names, writer, this.#lock)
+    this.#queue = new BulkWriteQueue(changes => writer.write(changes).catch(rethrown), settings.refreshMs)
   }
 
   /** Makes the first index, so that searches have one. Not having a server yet is no reason to stop. */
@@ -61,7 +61,7 @@ export class ElasticsearchSearch implements SearchIndex {
     } catch (error) {
       const wrong = wrongSetting(error)
       if (wrong) throw new Error(wrong, { cause: error })
-      this.#log.warn('the search index could not be looked at; it is looked at again with the first request', { error })
+      this.#log.warn('failed to check the search index; retried at the first request', { error })
     }
   }
 
@@ -114,7 +114,7 @@ export class ElasticsearchSearch implements SearchIndex {
     documents: AsyncIterable<SearchDocument>,
     options: { readonly signal?: AbortSignal; progress?(count: number): void } = {},
   ): Promise<{ readonly count: number }> {
-    if (this.#isRebuilding) throw new Conflict('The index is being rebuilt already')
+    if (this.#isRebuilding) throw new Conflict('A rebuild of the index is already running')
     this.#isRebuilding = true
     try {
       return { count: await this.#rebuild.run(documents, options) }
@@ -126,7 +126,7 @@ export class ElasticsearchSearch implements SearchIndex {
   }
 
   async clear(): Promise<void> {
-    if (this.#isRebuilding) throw new Conflict('The index is being rebuilt; it can be emptied when that is done')
+    if (this.#isRebuilding) throw new Conflict('The index cannot be emptied during a rebuild')
     await this.#rebuild.clear().catch(rethrown)
   }
 
@@ -154,7 +154,7 @@ export class ElasticsearchSearch implements SearchIndex {
     const query = { allow_partial_search_results: false }
     const call = { method: 'POST', path, query, body: { ...body, timeout: `${limitMs}ms` }, limitMs, isRepeatable: true } as const
     const answer = (await this.#server.call<T & { readonly timed_out?: boolean }>(call)).body
-    if (answer.timed_out) throw new Unavailable('The search took too long')
+    if (answer.timed_out) throw new Unavailable('The search timed out')
     return answer
   }
 }
@@ -164,7 +164,7 @@ async function inTime(work: Promise<void>, until: number): Promise<void> {
   const ended = new AbortController()
   const limit = pause(Math.max(0, until - performance.now()), true, { signal: ended.signal }).catch(() => false)
   try {
-    if (await Promise.race([work.then(() => false), limit])) throw new Unavailable('The search index is being made')
+    if (await Promise.race([work.then(() => false), limit])) throw new Unavailable('The search index is being created')
   } finally {
     ended.abort()
   }
@@ -175,6 +175,6 @@ function rethrown(error: unknown): never {
 }
 
 function mustBeWithin(name: string, value: number, most: number): void {
-  if (!Number.isInteger(value) || value < 0 || value > most) throw new Invalid(`${name} is ${value}; it can be 0 to ${most}`)
+  if (!Number.isInteger(value) || value < 0 || value > most) throw new Invalid(`${name} must be 0 to ${most}, not ${value}`)
 }
-wire(ElasticsearchSearch, Config, Connection, Log)
+wire(ElasticsearchSearch, Config, ElasticsearchConnection, Log)

@@ -1,5 +1,5 @@
 import { maskedUri, type StatusPart, wire } from 'pounce/sdk'
-import { Connection, type Server } from './server.ts'
+import { ElasticsearchConnection } from './elasticsearch-connection.ts'
 import { Config, type Settings } from './settings.ts'
 
 const limitMs = 1500
@@ -8,9 +8,9 @@ const limitMs = 1500
 export class ElasticsearchStatus implements StatusPart {
   readonly name = 'elasticsearch'
   readonly details: Readonly<Record<string, string>>
-  readonly #server: Server
+  readonly #server: ElasticsearchConnection
 
-  constructor({ nodes, index }: Settings, server: Server) {
+  constructor({ nodes, index }: Settings, server: ElasticsearchConnection) {
     this.#server = server
     this.details = { server: nodes.map(maskedUri).join(', '), index }
   }
@@ -25,4 +25,4 @@ export class ElasticsearchStatus implements StatusPart {
     return { clustername: body.cluster_name, health: body.status }
   }
 }
-wire(ElasticsearchStatus, Config, Connection)
+wire(ElasticsearchStatus, Config, ElasticsearchConnection)

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
 import type { IndexChange, MetadataValue, SearchDocument } from 'pounce/sdk'
 import { comparableText, comparedChars, foldValue, wordsOf, wordsPerValue } from 'pounce/sdk/search'
+import type { Write } from './bulk-writer.ts'
 import { above, endsOf, type FieldType, type FixedField, fixedKey, pathKey, typedKey } from './field-keys.ts'
 import { longestTerm } from './index-form.ts'
-import type { Write } from './writer.ts'
 
 /** No put comes after a removal: its version is above all revisions. */
 const lastVersion = Number.MAX_SAFE_INTEGER

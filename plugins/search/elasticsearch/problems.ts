@@ -43,16 +43,15 @@ function innermost(error: ServerError | undefined): ServerError | undefined {
 /** What an error of the client means to who asked; errors that are not the client's stay as they are. */
 export function asProblem(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof Problem) return error
-  if (isNoAnswer(error)) return new Unavailable('The search server does not answer', { cause: error })
+  if (isNoAnswer(error)) return new Unavailable('The search server does not respond', { cause: error })
   if (error.name === 'ProductNotSupportedError') return new Unavailable('The search server is not Elasticsearch', { cause: error })
   const status = statusOf(error)
   if (status === undefined) return error
   const reason = reasonOf(error)
-  if (/nested depth/.test(reason))
-    return new Invalid('The query is nested too deeply; use fewer parentheses inside each other', { cause: error })
-  if (tooMuch.test(reason)) return new Invalid('The search matches too many words; give more letters', { cause: error })
-  if (awayStatus.has(status)) return new Unavailable('The search server refuses this now', { cause: error })
-  return new Error(`Elasticsearch refused a request: ${reason}`.slice(0, 1000), { cause: error })
+  if (/nested depth/.test(reason)) return new Invalid('The query is nested too deeply; use fewer parentheses', { cause: error })
+  if (tooMuch.test(reason)) return new Invalid('The search matches too many words; use a longer prefix', { cause: error })
+  if (awayStatus.has(status)) return new Unavailable('The search server rejected the request', { cause: error })
+  return new Error(`Elasticsearch rejected a request: ${reason}`.slice(0, 1000), { cause: error })
 }
 
 /** The setting to look at when the server cannot be used at all; undefined when it may just be away. */

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Conflict } from 'pounce/sdk'
-import type { Names } from './names.ts'
+import type { ElasticsearchConnection } from './elasticsearch-connection.ts'
+import type { IndexNames } from './index-names.ts'
 import { statusOf } from './problems.ts'
-import type { Server } from './server.ts'
 
 interface Stamp {
   readonly _seq_no: number
@@ -26,11 +26,11 @@ const limitMs = 8000
  * that is silent takes it over; no clocks are compared.
  */
 export class RebuildLock {
-  readonly #server: Server
+  readonly #server: ElasticsearchConnection
   readonly #path: string
   readonly #times: LockTimes
 
-  constructor(server: Server, names: Names, times: LockTimes) {
+  constructor(server: ElasticsearchConnection, names: IndexNames, times: LockTimes) {
     this.#server = server
     this.#path = `/${names.live}/_doc/${encodeURIComponent(id)}`
     this.#times = times
@@ -45,7 +45,7 @@ export class RebuildLock {
   /** Throws `Conflict` when another kernel rebuilds. */
   async acquire(signal: AbortSignal | undefined): Promise<HeldLock> {
     const found = await this.#read()
-    if (found && (await this.#isAlive(found, signal))) throw new Conflict('The index is being rebuilt already')
+    if (found && (await this.#isAlive(found, signal))) throw new Conflict('A rebuild of the index is already running')
     return new HeldLock(
       await this.#write(found),
       stamp => this.#write(stamp),
@@ -86,7 +86,7 @@ export class RebuildLock {
       return (await this.#server.call<Stamp>({ method: 'PUT', path: this.#path, query, body: { isListed: false }, limitMs })).body
     } catch (error) {
       const status = statusOf(error)
-      if (status === 409 || status === 404) throw new Conflict('The index is being rebuilt by another kernel', { cause: error })
+      if (status === 409 || status === 404) throw new Conflict('Another kernel is rebuilding the index', { cause: error })
       throw error
     }
   }

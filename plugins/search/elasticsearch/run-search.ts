@@ -79,7 +79,7 @@ async function runSorted(request: SearchRequest, query: Clause, by: string, ask:
   const answer = await ask(bodyOf(request, query, [sortByValue(pathKey(metadataPath(by)), order), ...newestFirst]))
   const isKnown = request.from === 0 && isNumber(answer.hits.hits[0]?.sort?.[0])
   if (!isKnown && !(await isSortable(by, ask)))
-    throw new Invalid(`Results can be sorted by score, created, or metadata that is a number or a date; ${by} is none of these`)
+    throw new Invalid(`Results cannot be sorted by ${by}; use score, created, or a metadata field that is a number or a date`)
   return hitsOf(answer)
 }
 

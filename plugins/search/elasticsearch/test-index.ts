@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import type { Log } from 'pounce/sdk'
 import { silent } from 'pounce/sdk/testing'
+import { ElasticsearchConnection } from './elasticsearch-connection.ts'
 import { ElasticsearchSearch } from './elasticsearch-search.ts'
-import { Names } from './names.ts'
-import { Server } from './server.ts'
+import { IndexNames } from './index-names.ts'
 import type { Settings } from './settings.ts'
 
 interface Teardown {
@@ -33,7 +33,7 @@ const defaults = { shards: 1, searchTimeoutMs: 10_000, writeTimeoutMs: 20_000, r
 export function ownPrefix(t: Teardown, url: string): string {
   const index = `test-${randomBytes(6).toString('hex')}`
   const removeAll = async (): Promise<void> => {
-    const answer = await fetch(`${url}/${new Names(index).all}`)
+    const answer = await fetch(`${url}/${new IndexNames(index).all}`)
     const found = Object.keys((await answer.json()) as object)
     if (found.length > 0 && answer.ok) await fetch(`${url}/${found.join(',')}`, { method: 'DELETE' })
   }
@@ -49,7 +49,7 @@ export async function startedIndex(
   log: Log = silent,
 ): Promise<ElasticsearchSearch> {
   const all = { ...defaults, nodes: [url], ...settings }
-  const server = new Server(all, log)
+  const server = new ElasticsearchConnection(all, log)
   const index = new ElasticsearchSearch(all, server, log, { beatMs: 400, staleMs: 4000 })
   t.teardown(async () => {
     await index.dispose()

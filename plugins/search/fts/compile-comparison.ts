@@ -1,7 +1,7 @@
 import { comparableText, createdSpan, readingOf } from 'pounce/sdk/search'
 import { type Condition, nothing, or, type Parameter, type SqlCondition } from './condition.ts'
 import type { FieldType } from './index-entry.ts'
-import { Refused } from './refused.ts'
+import { InvalidQuery } from './invalid-query.ts'
 import { firstRid } from './schema.ts'
 import type { KnownField } from './vocabulary.ts'
 
@@ -30,7 +30,7 @@ export function compileComparison(comparison: Comparison): Condition {
 
 function createdIs({ is, value }: Comparison): SqlCondition {
   const span = createdSpan(value)
-  if (!span) throw new Refused(`created is compared with a date such as 2026-01-31, not with ${String(value).slice(0, 100)}`)
+  if (!span) throw new InvalidQuery(`created must be compared with a date such as 2026-01-31, not with ${String(value).slice(0, 100)}`)
   const { fits, parameters } = inTime(is, firstRid(span.from), firstRid(span.before))
   return { sql: `(${fits.replaceAll('v ', '$rid ')})`, parameters }
 }

@@ -1,7 +1,7 @@
 import { foldValue, patternsOf, pieceFits, type Regex } from 'pounce/sdk/search'
 import { automatonOf } from './compile-words.ts'
 import { anyOf, type Condition, quote } from './condition.ts'
-import { Refused } from './refused.ts'
+import { InvalidQuery } from './invalid-query.ts'
 import { type PlaceField, tokens } from './tokens.ts'
 
 const kinds = [
@@ -24,7 +24,7 @@ export function placeIs(field: PlaceField, value: string, is: 'contains' | 'equa
 export const placePhrase = (field: PlaceField, text: string): Condition => placeIs(field, text.trim(), 'equals')
 
 export function placeRegex(field: PlaceField, regex: Regex): Condition {
-  if (field !== 'resource_type') throw new Refused(`${field} takes an id, not an expression`)
+  if (field !== 'resource_type') throw new InvalidQuery(`${field} must be an id, not a regular expression`)
   const automaton = automatonOf(regex)
   return ofKinds(kind => automaton.fits(kind))
 }

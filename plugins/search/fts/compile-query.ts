@@ -4,7 +4,7 @@ import { compileComparison, type Range } from './compile-comparison.ts'
 import { placeIs, placePhrase, placeRegex } from './compile-place.ts'
 import { phrase, phraseIn, WordCompiler } from './compile-words.ts'
 import { and, anyOf, type Condition, everything, hasId, not, nothing, or, quote } from './condition.ts'
-import { Refused } from './refused.ts'
+import { InvalidQuery } from './invalid-query.ts'
 import { fieldToken, fixedFields, isFixedField, isPlace, tokens } from './tokens.ts'
 import type { KnownField, Vocabulary } from './vocabulary.ts'
 
@@ -89,7 +89,7 @@ class QueryCompiler {
 
   #regex({ regex, field }: RegexQuery, isPositive: boolean): Condition {
     if (field === undefined) return this.#scored(this.#words.regex(regex), isPositive)
-    if (field === 'created') throw new Refused('created is a time and has no words for an expression')
+    if (field === 'created') throw new InvalidQuery('created is a time and does not support regular expressions')
     if (isPlace(field)) return placeRegex(field, regex)
     if (!isFixedField(field)) return { fts: this.#words.regexIn(this.#tokens(field), regex) }
     const { token, column } = fixedFields[field]
@@ -107,7 +107,7 @@ class QueryCompiler {
     if (field === 'created') return compileComparison({ field, fields: [], is: is === 'contains' ? 'equals' : is, value })
     if (isRange(is)) {
       if (isFixedField(field) || isPlace(field))
-        throw new Refused(`${field} is text; only created and metadata can be compared with more and less`)
+        throw new InvalidQuery(`${field} is text; only created and metadata support comparison operators`)
       return compileComparison({ field, fields: this.#fields(field), is, value })
     }
     if (is === 'contains' && isAnything(String(value).trim())) return this.#exists(field)

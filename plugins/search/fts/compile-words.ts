@@ -1,6 +1,6 @@
 import { beginningOf, isAnything, isPattern, patternsOf, type Regex, RegexAutomaton, startOf, TooComplex, wordsOf } from 'pounce/sdk/search'
 import { allOf, anyOf, anyOfMany, quote } from './condition.ts'
-import { Refused } from './refused.ts'
+import { InvalidQuery } from './invalid-query.ts'
 import { tokens } from './tokens.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
@@ -45,7 +45,8 @@ export class WordCompiler {
   /** The same in any of the fields. */
   regexIn(names: readonly string[], regex: Regex): string {
     const words = this.#fitting(regex)
-    if (words.length * names.length > mostPatternTerms) throw new Refused('Too many words match the expression; make it narrower')
+    if (words.length * names.length > mostPatternTerms)
+      throw new InvalidQuery('Too many words match the regular expression; make it narrower')
     return anyOfMany(names.flatMap(name => words.map(word => quote(tokens.word(name, word)))))
   }
 
@@ -72,7 +73,7 @@ export class WordCompiler {
     const begin = isPattern(piece) ? beginningOf(piece) : piece
     if (begin) return anyOf(names.map(name => `${quote(tokens.word(name, begin))} *`))
     const words = this.#vocabulary.matching(piece)
-    if (words.length * names.length > mostPatternTerms) throw new Refused(`Too many words match ${piece}; give more letters`)
+    if (words.length * names.length > mostPatternTerms) throw new InvalidQuery(`Too many words match ${piece}; use a longer prefix`)
     return anyOfMany(names.flatMap(name => words.map(word => quote(tokens.word(name, word)))))
   }
 }
@@ -90,12 +91,12 @@ export function phraseIn(names: readonly string[], text: string): string {
   return words.length === 0 ? nowhere : anyOf(names.map(name => quote(...words.map(word => tokens.word(name, word)))))
 }
 
-/** Makes the automaton; `Refused` when the expression is too complex. */
+/** Makes the automaton; `InvalidQuery` when the expression is too complex. */
 export function automatonOf(regex: Regex): RegexAutomaton {
   try {
     return new RegexAutomaton(regex)
   } catch (error) {
-    if (error instanceof TooComplex) throw new Refused(`${error.message}; make it simpler`)
+    if (error instanceof TooComplex) throw new InvalidQuery(`${error.message}; simplify it`)
     throw error
   }
 }

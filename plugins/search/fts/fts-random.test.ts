@@ -2,6 +2,7 @@ import test from 'ava'
 import fc from 'fast-check'
 import type { SearchQuery, SearchRequest } from 'pounce/sdk'
 import { readRegex } from 'pounce/sdk/search/language'
+import { usualOrFull } from 'pounce/sdk/testing'
 import { corpusScopes, searchCorpus } from '../../../sdk/testing/search-corpus.ts'
 import { searchId, streamOf } from '../../../sdk/testing/search-documents.ts'
 import { SearchOracle } from '../../../sdk/testing/search-oracle.ts'
@@ -171,7 +172,7 @@ test('random queries find what looking at every document finds', async t => {
           (isSorted ? ids : ids.sort()).join() === (isSorted ? expected.ids : [...expected.ids].sort()).join()
         )
       }),
-      { numRuns: Number(process.env['POUNCE_FUZZ_RUNS'] ?? 1000) },
+      { numRuns: Number(process.env['POUNCE_FUZZ_RUNS'] ?? usualOrFull(250, 1000)) },
     ),
   )
   t.true(found > 1000, `${found} hits`)

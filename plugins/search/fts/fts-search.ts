@@ -19,20 +19,21 @@ import {
   type ValueCount,
   wire,
 } from 'pounce/sdk'
-import { Answerer } from './answerer.ts'
-import { ApplyQueue } from './apply-queue.ts'
 import { DamagedIndex } from './damage.ts'
+import { FtsIndexes } from './fts-indexes.ts'
+import { FtsWriteQueue } from './fts-write-queue.ts'
 import type { IndexFile } from './index-file.ts'
-import { Indexes } from './indexes.ts'
+import { isCheap } from './query-cost.ts'
+import { QueryExecutor } from './query-executor.ts'
 import type { Ask, Question } from './questions.ts'
-import { Readers, resultOf } from './readers.ts'
+import { resultOf, SearchThreads } from './search-threads.ts'
 
 export const config = s.Object({
-  timeLimitMs: s.Integer({ default: 2000, minimum: 50, maximum: 60_000, description: 'How long a search may take, in ms' }),
+  timeLimitMs: s.Integer({ default: 2000, minimum: 50, maximum: 60_000, description: 'Timeout of a search, in milliseconds' }),
   threadFrom: s.Integer({
     default: 5000,
     minimum: 0,
-    description: 'In a larger index than this many documents searches run in threads of their own, which take about 25 MB each',
+    description: 'Number of documents above which searches run in threads, which use about 25 MB each',
   }),
 })
 const Config = configPort(config)
@@ -47,19 +48,20 @@ export class FtsSearch implements SearchIndex {
   readonly #timeLimitMs: number
   readonly #threadFrom: number
   readonly #log: Log
-  readonly #indexes: Indexes
-  readonly #readers = new Readers()
-  readonly #here = new Answerer()
-  readonly #queue = new ApplyQueue(changes => this.#indexes.write(changes))
+  readonly #indexes: FtsIndexes
+  readonly #readers = new SearchThreads()
+  readonly #here = new QueryExecutor()
+  readonly #queue = new FtsWriteQueue({ write: changes => this.#indexes.write(changes), sync: () => this.#indexes.sync() })
   #isRebuilding = false
   #isSuspect = false
+  #isClosing = false
   #checked: Promise<void> = Promise.resolve()
 
   constructor({ timeLimitMs, threadFrom }: s.Static<typeof config>, installation: Installation, log: Log) {
     this.#timeLimitMs = timeLimitMs
     this.#threadFrom = threadFrom
     this.#log = log
-    this.#indexes = new Indexes(join(installation.dataFolder, 'search'), log)
+    this.#indexes = new FtsIndexes(join(installation.dataFolder, 'search'), log)
   }
 
   /** Opens the index. After a crash the file is checked in the background. */
@@ -74,6 +76,7 @@ export class FtsSearch implements SearchIndex {
   }
 
   async dispose(): Promise<void> {
+    this.#isClosing = true
     await this.#queue.settled()
     await this.#readers.dispose()
     this.#here.close()
@@ -130,13 +133,13 @@ export class FtsSearch implements SearchIndex {
   }
 
   clear(): Promise<void> {
-    if (this.#isRebuilding) throw new Conflict('The index is being rebuilt; it can be emptied when that is done')
+    if (this.#isRebuilding) throw new Conflict('The index cannot be emptied during a rebuild')
     this.#indexes.empty({ isComplete: true })
     return Promise.resolve()
   }
 
   #claimRebuild(): void {
-    if (this.#isRebuilding) throw new Conflict('The index is being rebuilt already')
+    if (this.#isRebuilding) throw new Conflict('A rebuild of the index is already running')
     this.#isRebuilding = true
   }
 
@@ -184,14 +187,14 @@ export class FtsSearch implements SearchIndex {
     } catch (error) {
       if (!(error instanceof DamagedIndex)) throw error
       this.#indexes.replaceDamaged(path, error)
-      throw new Unavailable('The search index was damaged and is empty until it is rebuilt', { cause: error })
+      throw new Unavailable('The search index was damaged and is empty until rebuilt', { cause: error })
     }
   }
 
-  /** A small index is asked here and now; a large one in another thread. */
+  /** What a small index answers at once is asked here and now; everything else in another thread, where it can be ended. */
   async #askOf(question: Question, limitMs: number): Promise<unknown> {
-    const isLarge = this.#indexes.isLargerThan(this.#threadFrom)
-    return isLarge ? await this.#readers.ask(question, limitMs) : resultOf(this.#here.answer(question))
+    const isQuick = isCheap(question) && !this.#indexes.isLargerThan(this.#threadFrom)
+    return isQuick ? resultOf(this.#here.answer(question)) : await this.#readers.ask(question, limitMs)
   }
 
   async #checkWhole(): Promise<void> {
@@ -199,14 +202,15 @@ export class FtsSearch implements SearchIndex {
     try {
       const isWhole = await this.#askOf({ ask: 'isWhole', path }, checkLimitMs)
       this.#isSuspect = false
-      if (isWhole !== true) this.#indexes.replaceDamaged(path, new DamagedIndex('The check after a crash found damage'))
+      if (isWhole !== true) this.#indexes.replaceDamaged(path, new DamagedIndex('The integrity check after a crash found damage'))
     } catch (error) {
       if (error instanceof DamagedIndex) this.#indexes.replaceDamaged(path, error)
-      else this.#log.warn('the search index could not be checked after a crash', { error })
+      // One that stays suspect is checked at the next start.
+      else if (!this.#isClosing) this.#log.warn('failed to check the search index after a crash', { error })
     }
   }
 }
 function mustBeWithin(name: string, value: number, most: number): void {
-  if (!Number.isInteger(value) || value < 0 || value > most) throw new Invalid(`${name} is ${value}; it can be 0 to ${most}`)
+  if (!Number.isInteger(value) || value < 0 || value > most) throw new Invalid(`${name} must be 0 to ${most}, not ${value}`)
 }
 wire(FtsSearch, Config, Installation, Log)

@@ -1,17 +1,23 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import type { IndexChange, SearchDocument } from 'pounce/sdk'
+import { type IndexChange, type SearchDocument, Unavailable } from 'pounce/sdk'
 import { type FieldType, type IndexEntry, toEntry } from './index-entry.ts'
+import { LogSync } from './log-sync.ts'
 import { columns, firstRid, ridsPerMs, schema, schemaVersion } from './schema.ts'
 
 type Row = Readonly<Record<string, string | number>>
 
 /** So many pieces of work share a transaction while a file is being filled. */
 const filledTogether = 100
+/** Of 4 kB each. */
+const maxSmallPages = 4096
 const knownWordsAtMost = 100_000
 /** What is kept of a document that must not be found: its revision, and nothing to find it by. */
 const unlisted: IndexEntry = { texts: [], values: [], fields: [], manyValued: [], words: new Set() }
 
-/** One index in one database file, as its only writer sees it. Every method is synchronous; writes belong inside `transaction`. */
+/**
+ * One index in one database file, as its only writer sees it. Writes belong inside `transaction`; they are durable after `sync`, whose wait for the
+ * disk is the only one that does not occupy the thread.
+ */
 export class IndexFile {
   readonly path: string
   readonly #db: DatabaseSync
@@ -21,14 +27,16 @@ export class IndexFile {
   #isLarge = false
   #isDurable: boolean
   #inTransaction = 0
+  readonly #log: LogSync
 
   /** Opens or makes the file; one that is not durable is being filled until `seal`. Throws what SQLite throws when it is not a whole index of this version. */
   constructor(path: string, { isDurable }: { readonly isDurable: boolean }) {
     this.path = path
+    this.#log = new LogSync(`${path}-wal`, () => this.#checkpoint())
     this.#isDurable = isDurable
     this.#db = new DatabaseSync(path)
     try {
-      this.#db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${isDurable ? 'FULL' : 'OFF'}; PRAGMA cache_size = -16384`)
+      this.#db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${isDurable ? 'NORMAL' : 'OFF'}; PRAGMA cache_size = -16384`)
       this.#prepareTables()
     } catch (error) {
       this.#db.close()
@@ -36,9 +44,11 @@ export class IndexFile {
     }
   }
 
-  /** True when it holds more than this many documents. */
+  /** True when it holds more than this many documents, or so much of few that looking through it takes time. */
   isLargerThan(documents: number): boolean {
-    this.#isLarge ||= this.#get('SELECT 1 FROM doc LIMIT 1 OFFSET ?', documents) !== undefined
+    this.#isLarge ||=
+      Number(this.#get('PRAGMA page_count')?.['page_count']) > maxSmallPages ||
+      this.#get('SELECT 1 FROM doc LIMIT 1 OFFSET ?', documents) !== undefined
     return this.#isLarge
   }
 
@@ -89,11 +99,27 @@ export class IndexFile {
   seal(): void {
     this.#isDurable = true
     if (this.#db.isTransaction) this.#commit()
-    this.#db.exec('PRAGMA synchronous = FULL; PRAGMA wal_checkpoint(TRUNCATE)')
+    this.#db.exec('PRAGMA synchronous = NORMAL')
+    this.#checkpoint()
+  }
+
+  /**
+   * Resolves when all that was committed before is durable. Throws what the file system or SQLite throws; what was committed since the last
+   * success is then to be written again. One call at a time.
+   */
+  sync(): Promise<void> {
+    return this.#log.sync()
+  }
+
+  /** Copies the whole log into the file, syncs it, and empties the log. */
+  #checkpoint(): void {
+    if (this.#get('PRAGMA wal_checkpoint(TRUNCATE)')?.['busy'] !== 0)
+      throw new Unavailable('The write-ahead log of the search index is in use by a search')
   }
 
   close(): void {
     this.#db.close()
+    this.#log.close()
   }
 
   #put(document: SearchDocument): boolean {
@@ -185,7 +211,7 @@ export class IndexFile {
       })
     }
     const version = this.#get('SELECT value FROM meta WHERE key = ?', 'version')?.['value']
-    if (version !== schemaVersion) throw new Error(`The index has version ${version}, and this program makes version ${schemaVersion}`)
+    if (version !== schemaVersion) throw new Error(`The index has version ${version}, but this program requires version ${schemaVersion}`)
     this.#get('SELECT rowid FROM fts WHERE fts MATCH ? LIMIT 1', '"_all"')
   }
 

@@ -102,7 +102,7 @@ const ways: readonly (readonly [string, (path: string) => Promise<void>])[] = [
   ],
 ]
 for (const [how, spoil] of ways) {
-  test(`an index that was ${how} begins anew, says so, and is rebuilt`, async t => {
+  test(`an index that was ${how} starts again, says so, and is rebuilt`, async t => {
     const { index, folder } = await freshIndex(t)
     await index.rebuild(asStream(300))
     await index.dispose()

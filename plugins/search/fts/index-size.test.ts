@@ -1,5 +1,5 @@
 import test from 'ava'
-import { Invalid, type SearchIndex, type SearchRequest, Unavailable } from 'pounce/sdk'
+import { Invalid, type SearchIndex, type SearchQuery, type SearchRequest, Unavailable } from 'pounce/sdk'
 import { silent } from 'pounce/sdk/testing'
 import { searchDocument, searchId } from '../../../sdk/testing/search-documents.ts'
 import { freshIndex, startedIndex } from './test-index.ts'
@@ -91,7 +91,8 @@ test('a search that takes too long is given up, and the next one is served', asy
   await first.rebuild(many())
   await first.dispose()
   const index = startedIndex(t, folder, silent, { timeLimitMs: 1, threadFrom: 0 })
-  await t.throwsAsync(index.search(request('common')), { instanceOf: Unavailable, message: /too long/ })
+  const slow: SearchQuery = { op: 'or', any: Array.from({ length: 200 }, (_, n) => ({ op: 'word', text: `*q${n}*z*` })) }
+  await t.throwsAsync(index.search({ ...request('common'), query: slow }), { instanceOf: Unavailable, message: /too long/ })
   await index.dispose()
   const patient = startedIndex(t, folder, silent, { timeLimitMs: 60_000, threadFrom: 0 })
   const results = await Promise.all(Array.from({ length: 20 }, () => patient.search(request('rare'))))

@@ -3,7 +3,7 @@ import { config, FtsSearch } from './fts-search.ts'
 
 export const plugin = definePlugin({
   id: 'search.fts',
-  summary: 'Searches names, descriptions, tags, comments, metadata and text with the full-text engine of SQLite.',
+  summary: 'Full-text search with SQLite FTS.',
   config,
   isLocal: true,
   provides: [provide(SearchIndex, FtsSearch)],

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { SearchHits, SearchRequest } from 'pounce/sdk'
 import { type CompiledQuery, compileQuery, metadataPath } from './compile-query.ts'
 import { allOf, anyOf, type Parameter, quote, type Rows, type SqlCondition, split, waysToList } from './condition.ts'
-import { Refused } from './refused.ts'
+import { InvalidQuery } from './invalid-query.ts'
 import { type Limits, permittedBy, rightsInSql, ScopeFunction } from './rights.ts'
 import { rank } from './schema.ts'
 import { fieldToken, isFixedField, isPlace, tokens } from './tokens.ts'
@@ -145,7 +145,7 @@ export class SearchRun {
     const isText = isFixedField(by) || isPlace(by)
     const fields = isText ? [] : this.#vocabulary.fields(metadataPath(by)).filter(({ type }) => type !== 'text')
     if (fields.length === 0)
-      throw new Refused(`Results can be sorted by score, created, or metadata that is a number or a date; ${by} is none of these`)
+      throw new InvalidQuery(`Results cannot be sorted by ${by}; use score, created, or a metadata field that is a number or a date`)
     const ids = fields.map(({ id }) => id)
     const rids = `SELECT ${source.rid} ${source.from}`
     const isFew = this.#isFew(source)

@@ -1,7 +1,8 @@
 import { parentPort } from 'node:worker_threads'
-import { Answerer } from './answerer.ts'
+import { QueryExecutor } from './query-executor.ts'
 import type { Question } from './questions.ts'
 
-const answerer = new Answerer()
+const answerer = new QueryExecutor()
 
 parentPort?.on('message', (question: Question) => parentPort?.postMessage(answerer.answer(question)))
+parentPort?.postMessage('ready')

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { FieldType } from './index-entry.ts'
-import { Refused } from './refused.ts'
+import { InvalidQuery } from './invalid-query.ts'
 
 export interface KnownField {
   readonly id: number
@@ -13,9 +13,9 @@ export interface KnownField {
 export interface Vocabulary {
   /** Words that begin so, at most `limit`. */
   beginningWith(word: string, limit: number): readonly string[]
-  /** Words that fit a pattern of `*` and `?` as a whole. `Refused` when there are too many. */
+  /** Words that fit a pattern of `*` and `?` as a whole. `InvalidQuery` when there are too many. */
   matching(pattern: string): readonly string[]
-  /** Words that begin so and fit. `Refused` when there are too many. */
+  /** Words that begin so and fit. `InvalidQuery` when there are too many. */
   fitting(begin: string, fits: (word: string) => boolean): readonly string[]
   /** Metadata fields whose path is, or ends with, this name. */
   fields(name: string): readonly KnownField[]
@@ -45,7 +45,7 @@ export class StoredVocabulary implements Vocabulary {
     const rows = this.#db
       .prepare('SELECT term FROM word WHERE term >= ? AND term < ? AND term GLOB ? LIMIT ?+0')
       .all(begin, begin + afterAllWords, pattern, mostMatches + 1)
-    if (rows.length > mostMatches) throw new Refused(`Too many words match ${pattern}; give more letters`)
+    if (rows.length > mostMatches) throw new InvalidQuery(`Too many words match ${pattern}; use a longer prefix`)
     return rows.map(({ term }) => String(term))
   }
 
@@ -54,7 +54,7 @@ export class StoredVocabulary implements Vocabulary {
     const all = this.#db.prepare('SELECT term FROM word WHERE term >= ? AND term < ?').iterate(begin, begin + afterAllWords)
     for (const { term } of all) {
       if (!fits(String(term))) continue
-      if (words.length >= mostMatches) throw new Refused('Too many words match the expression; make it narrower')
+      if (words.length >= mostMatches) throw new InvalidQuery('Too many words match the regular expression; make it narrower')
       words.push(String(term))
     }
     return words
@@ -73,7 +73,7 @@ export class StoredVocabulary implements Vocabulary {
     const rows = this.#db
       .prepare(`SELECT id, type, many FROM field WHERE docs > 0 AND ${condition} LIMIT ?+0`)
       .all(...parameters, mostFields + 1)
-    if (rows.length > mostFields) throw new Refused(`Too many metadata fields match ${name}; give more of the path`)
+    if (rows.length > mostFields) throw new InvalidQuery(`Too many metadata fields match ${name}; use a longer path`)
     return rows.map(({ id, type, many }) => ({ id: Number(id), type: type as FieldType, isSingle: many === 0 }))
   }
 }

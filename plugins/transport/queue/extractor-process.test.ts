@@ -5,7 +5,10 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import test, { type ExecutionContext } from 'ava'
 import { silent } from 'pounce/sdk/testing'
-import { ExtractorProcess, type RunLimits } from './extractor-process.ts'
+import { codeOf } from './extractor-code.ts'
+import { ExtractorProcess } from './extractor-process.ts'
+import type { RunLimits } from './messages.ts'
+import { openSandbox } from './open-sandbox.ts'
 import type { RunFailure } from './run-failure.ts'
 
 /** False also of a process that has ended and whose parent has not looked yet. */
@@ -22,7 +25,16 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
 async function setUp(t: ExecutionContext, memoryMb = 64, nativeMemoryMb = 256) {
   const folder = await mkdtemp(join(tmpdir(), 'pounce process, ü-'))
   await writeFile(join(folder, 'input'), 'hello')
-  const worker = await ExtractorProcess.start({ folder: join(folder, 'process'), writable: folder, memoryMb, nativeMemoryMb, log: silent })
+  const worker = await ExtractorProcess.start({
+    folder: join(folder, 'process'),
+    sandbox: await openSandbox({ mode: 'off', firstUid: 64_200, dataFolder: folder, log: silent }),
+    readable: codeOf(new URL('./fixtures/echo.ts', import.meta.url)),
+    needs: { childProcesses: true },
+    memoryMb,
+    nativeMemoryMb,
+    maxOutputBytes: 1_000_000,
+    log: silent,
+  })
   t.teardown(async () => {
     await worker.stop()
     await rm(folder, { recursive: true, force: true })
@@ -37,7 +49,8 @@ async function setUp(t: ExecutionContext, memoryMb = 64, nativeMemoryMb = 256) {
       parameters,
     }
     const request = { module: new URL(`./fixtures/${name}.ts`, import.meta.url).href, input }
-    return worker.run(request, { timeoutMs: 20_000, signal: new AbortController().signal, progress: () => undefined, ...limits })
+    const all = { timeoutMs: 20_000, signal: new AbortController().signal, progress: () => undefined, ...limits }
+    return worker.run(request, all, async text => text)
   }
   return { folder, worker, run }
 }
@@ -83,19 +96,19 @@ test('an endless loop is ended when its time is over', async t => {
 
 test('a full heap ends the process, not the server', async t => {
   const { run } = await setUp(t, 32)
-  const error = await t.throwsAsync<RunFailure>(run('heap-hog'), { message: 'It took more than 32 MiB of memory and was stopped' })
+  const error = await t.throwsAsync<RunFailure>(run('heap-hog'), { message: 'It exceeded 32 MiB of memory and was stopped' })
   t.is(error.kind, 'killed')
 })
 
 test('memory outside the heap is limited too', async t => {
   const { run } = await setUp(t, 32, 200)
-  const error = await t.throwsAsync<RunFailure>(run('buffer-hog'), { message: 'It took more than 232 MiB of memory and was stopped' })
+  const error = await t.throwsAsync<RunFailure>(run('buffer-hog'), { message: 'It exceeded 232 MiB of memory and was stopped' })
   t.is(error.kind, 'killed')
 })
 
 test('a process that exits has been killed, one whose extractor throws has refused', async t => {
   const first = await setUp(t)
-  const exit = await t.throwsAsync<RunFailure>(first.run('exit'), { message: 'Its process ended without a result (exit code 3)' })
+  const exit = await t.throwsAsync<RunFailure>(first.run('exit'), { message: 'Its process exited without a result (exit code 3)' })
   t.is(exit.kind, 'killed')
   const second = await setUp(t)
   const thrown = await t.throwsAsync<RunFailure>(second.run('throw'), { message: /is damaged/ })
@@ -111,13 +124,13 @@ test('an error that nobody catches refuses the run and retires the process', asy
 })
 
 test('an extractor can write nowhere but below the folder it is given', async t => {
-  const { run, folder } = await setUp(t)
+  const { run } = await setUp(t)
   const elsewhere = await mkdtemp(join(tmpdir(), 'pounce-elsewhere-'))
   t.teardown(() => rm(elsewhere, { recursive: true, force: true }))
   const parameters = { path: join(elsewhere, 'file') }
   await t.throwsAsync(run('write', {}, parameters), { message: /permission|restricted/i })
   t.deepEqual(await readdir(elsewhere), [])
-  t.is(await run('write', {}, { path: join(folder, 'file') }), '{}')
+  t.is(await run('write', {}, { path: 'file' }), '{}')
 })
 
 test('a module that is not there, or exports nothing to run, is refused', async t => {

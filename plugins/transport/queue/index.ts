@@ -5,7 +5,7 @@ import { QueueTransport } from './queue-transport.ts'
 
 export const plugin = definePlugin({
   id: 'transport.queue',
-  summary: 'Jobs for extractors, kept in the document store; built-in extractors run in child processes with limits.',
+  summary: 'Extraction jobs in the document store; built-in extractors run in sandboxed child processes with limits.',
   config,
   provides: [provide(Transports, QueueTransport)],
   collections: [jobs],

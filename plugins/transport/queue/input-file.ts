@@ -26,10 +26,8 @@ export async function inputFile(
 ): Promise<string> {
   const local = await blobs.localPath?.(source.blob)
   if (local !== undefined) return local
-  if (source.sizeBytes > maxBytes)
-    throw new RunFailure('refused', `The file has more than ${maxBytes} bytes, which are the most that are copied`)
-  const disk = await statfs(dirname(copyTo))
-  if (disk.bavail * disk.bsize < source.sizeBytes + reserveBytes) throw new RunFailure('fault', 'There is no space for a copy of the file')
+  if (source.sizeBytes > maxBytes) throw new RunFailure('refused', `The file exceeds the maximum of ${maxBytes} bytes for a temporary copy`)
+  await ensureSpaceFor(source.sizeBytes, dirname(copyTo))
   const bytes = await blobs.get(source.blob)
   if (!bytes) throw new RunFailure('refused', 'The stored bytes are missing')
   try {
@@ -41,13 +39,19 @@ export async function inputFile(
   return copyTo
 }
 
+/** Throws a `RunFailure` when the disk of a folder has no room for a copy. */
+export async function ensureSpaceFor(sizeBytes: number, folder: string): Promise<void> {
+  const disk = await statfs(folder)
+  if (disk.bavail * disk.bsize < sizeBytes + reserveBytes) throw new RunFailure('fault', 'No space left for a copy of the file')
+}
+
 /** Fails as soon as more bytes come than the record says. */
 function atMost(sizeBytes: number): Transform {
   let seen = 0
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
       seen += chunk.length
-      if (seen > sizeBytes) done(new RunFailure('refused', 'The stored bytes are more than the file is said to have'))
+      if (seen > sizeBytes) done(new RunFailure('refused', 'The stored bytes exceed the size of the file'))
       else done(null, chunk)
     },
   })

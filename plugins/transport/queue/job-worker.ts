@@ -1,6 +1,6 @@
 import type { Extractor, Log, Metrics } from 'pounce/sdk'
+import { FairQueue } from './fair-queue.ts'
 import type { StoredJob } from './jobs.ts'
-import { Lanes } from './lanes.ts'
 import { Run, type Surroundings } from './run.ts'
 
 const mostCrashes = 5
@@ -11,7 +11,7 @@ export class JobWorker {
   #metrics: Metrics
   #log: Log
   #extractors: ReadonlyMap<string, Extractor>
-  #lanes: Lanes
+  #lanes: FairQueue
   #active = new Map<string, Run>()
   #free: number
   #mostActive: number
@@ -31,7 +31,7 @@ export class JobWorker {
     this.#log = around.log
     this.#free = concurrency
     this.#mostActive = 2 * concurrency + 4
-    this.#lanes = new Lanes([...extractors.keys()], (queue, limit) => around.book.waiting(queue, limit))
+    this.#lanes = new FairQueue([...extractors.keys()], (queue, limit) => around.book.waiting(queue, limit))
     this.#renewal = setInterval(() => void this.#renew(), around.config.leaseMs / 3)
     this.#turn()
   }
@@ -72,7 +72,7 @@ export class JobWorker {
         await this.#fill()
       }
     } catch (error) {
-      this.#log.warn('the jobs could not be read, trying again soon', { error })
+      this.#log.warn('failed to read jobs; will be retried', { error })
     } finally {
       this.#isTurning = false
     }
@@ -141,7 +141,7 @@ export class JobWorker {
       await listener.status({ jobId: job.id, targetId: job.target.id, extractor, status, at: now() })
       return true
     } catch (error) {
-      this.#log.warn('an error was not heard, it is told again', { job: job.id, error })
+      this.#log.warn('failed to report an error; will be retried', { job: job.id, error })
       return false
     }
   }
@@ -153,7 +153,7 @@ export class JobWorker {
     try {
       for (const id of await book.renew(ids, owner, config.leaseMs)) this.#active.get(id)?.lose()
     } catch (error) {
-      this.#log.warn('leases could not be prolonged', { error })
+      this.#log.warn('failed to renew leases', { error })
     }
   }
 }

@@ -2,7 +2,7 @@ import { link, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import { checkOutput } from './output.ts'
+import { takeOutput } from './output.ts'
 import type { RunFailure } from './run-failure.ts'
 
 /** An output folder with a file and a folder in it, and a secret beside it. */
@@ -16,7 +16,8 @@ async function folderOf(t: ExecutionContext): Promise<string> {
   return folder
 }
 
-const check = (folder: string, raw: unknown, maxBytes = 1000) => checkOutput(JSON.stringify(raw), folder, maxBytes)
+const check = (folder: string, raw: unknown, maxOutputBytes = 1000) =>
+  takeOutput(JSON.stringify(raw), { from: folder, to: join(folder, '..', 'taken'), maxOutputBytes })
 const file = (path: unknown) => ({ path, contentType: 'text/plain' })
 
 test('a full result is taken as it is, and nothing else of it', async t => {
@@ -54,7 +55,7 @@ test('results of a wrong shape are refused', async t => {
     { thumbnail: null },
   ]
   for (const raw of wrong) {
-    const error = await t.throwsAsync<RunFailure>(check(folder, raw), { message: /result is not right/ }, JSON.stringify(raw))
+    const error = await t.throwsAsync<RunFailure>(check(folder, raw), { message: /Invalid extractor result/ }, JSON.stringify(raw))
     t.is(error.kind, 'refused')
   }
 })
@@ -73,8 +74,8 @@ test('a file outside the folder, absent, or not a file is refused', async t => {
     '..',
     7,
   ]) {
-    await t.throwsAsync(check(folder, { previews: [file(path)] }), { message: /result is not right/ }, String(path))
-    await t.throwsAsync(check(folder, { thumbnail: file(path) }), { message: /result is not right/ }, String(path))
+    await t.throwsAsync(check(folder, { previews: [file(path)] }), { message: /Invalid extractor result/ }, String(path))
+    await t.throwsAsync(check(folder, { thumbnail: file(path) }), { message: /Invalid extractor result/ }, String(path))
   }
 })
 
@@ -84,7 +85,7 @@ test('no link leads outside', async t => {
   await symlink('..', join(folder, 'up'))
   await link(join(folder, '..', 'secret.txt'), join(folder, 'hard'))
   for (const path of ['soft', 'up/secret.txt', 'hard']) {
-    await t.throwsAsync(check(folder, { previews: [file(path)] }), { message: /result is not right/ }, path)
+    await t.throwsAsync(check(folder, { previews: [file(path)] }), { message: /Invalid extractor result/ }, path)
   }
 })
 
@@ -92,5 +93,5 @@ test('files of more bytes than the limit are refused, all of them counted', asyn
   const folder = await folderOf(t)
   const previews = [file('pages/1.txt'), file('pages/1.txt')]
   t.is((await check(folder, { previews }, 10)).previews?.length, 2)
-  await t.throwsAsync(check(folder, { previews }, 9), { message: /10 bytes, at most 9/ })
+  await t.throwsAsync(check(folder, { previews }, 9), { message: /exceed the remaining 4 bytes/ })
 })

@@ -1,23 +1,35 @@
-import { lstat, realpath } from 'node:fs/promises'
-import { isAbsolute, join, resolve, sep } from 'node:path'
-import type { DerivedFile, ExtractorOutput } from 'pounce/sdk'
+import { constants, createWriteStream } from 'node:fs'
+import { type FileHandle, lstat, mkdir, open, readlink, realpath, writeFile } from 'node:fs/promises'
+import { dirname, isAbsolute, join, resolve, sep } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { type DerivedFile, type ExtractorOutput, type JsonLimits, Problem, parseJson } from 'pounce/sdk'
 import { RunFailure } from './run-failure.ts'
 
 const mostPreviews = 20
+/** What is kept as metadata has the limits of metadata that is sent. */
+const limits: JsonLimits = { maxBytes: 64 * 1024 * 1024, maxDepth: 64, maxMembers: 100_000, maxLeaves: 500_000 }
+const atOnceBytes = 2 ** 20
 const mediaType = /^[a-z0-9][a-z0-9!#$&^_.+-]*\/[a-z0-9][a-z0-9!#$&^_.+-]*(;.*)?$/i
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const isText = (value: unknown): value is string => typeof value === 'string'
 
-const wrong = (what: string): RunFailure => new RunFailure('refused', `The extractor's result is not right: ${what}`)
+const wrong = (what: string): RunFailure => new RunFailure('refused', `Invalid extractor result: ${what}`)
+
+/** Where the files of a result are, where they are copied to under the same names, and how much is taken. */
+export interface TakeOver {
+  readonly from: string
+  readonly to: string
+  readonly maxOutputBytes: number
+}
 
 /**
- * Checks what an extractor process says it has found: nobody may point at a file outside `folder`, not even through a link.
- * Throws a `RunFailure` of kind `refused`.
+ * Checks what an extractor process says it has found, and copies the files that it names: nobody may point at a file outside `from`, not even
+ * through a link, and the process may live on and change what is there. Throws a `RunFailure` of kind `refused`.
  */
-export async function checkOutput(text: string, folder: string, maxOutputBytes: number): Promise<ExtractorOutput> {
-  const raw: unknown = JSON.parse(text)
+export async function takeOutput(text: string, { from, to, maxOutputBytes }: TakeOver): Promise<ExtractorOutput> {
+  const raw = parsed(text)
   if (!isObject(raw)) throw wrong('it is not an object')
   const { metadata, tags, previews, thumbnail, skipped } = raw
   if (metadata !== undefined && !isObject(metadata)) throw wrong('metadata is not an object')
@@ -28,8 +40,9 @@ export async function checkOutput(text: string, folder: string, maxOutputBytes: 
   }
   const files = [...(previews ?? []), ...(thumbnail === undefined ? [] : [thumbnail])]
   let sizeBytes = 0
-  for (const file of files) sizeBytes += await sizeOfDerived(file, folder)
-  if (sizeBytes > maxOutputBytes) throw wrong(`its files have ${sizeBytes} bytes, at most ${maxOutputBytes} are taken`)
+  for (const file of files) {
+    sizeBytes += await takeFile(pathIn(file), { from, to, maxOutputBytes: maxOutputBytes - sizeBytes })
+  }
   return {
     ...(metadata !== undefined && { metadata }),
     ...(tags !== undefined && { tags }),
@@ -39,20 +52,59 @@ export async function checkOutput(text: string, folder: string, maxOutputBytes: 
   }
 }
 
+function parsed(text: string): unknown {
+  try {
+    return parseJson(text, limits, 'it')
+  } catch (error) {
+    if (error instanceof Problem) throw wrong(error.message)
+    throw error
+  }
+}
+
 const plain = ({ path, contentType, title }: DerivedFile): DerivedFile => ({ path, contentType, ...(title !== undefined && { title }) })
 
-async function sizeOfDerived(file: unknown, folder: string): Promise<number> {
+/** The path of a file that is described as it should be. */
+function pathIn(file: unknown): string {
   if (!isObject(file) || !isText(file['path']) || !isText(file['contentType'])) throw wrong('a file has no path or no contentType')
   const { path, contentType, title } = file
   if (!mediaType.test(contentType)) throw wrong('a contentType is not a media type')
   if (title !== undefined && !isText(title)) throw wrong('a title is not a text')
-  const full = resolve(folder, path)
-  if (isAbsolute(path) || !full.startsWith(folder + sep)) throw wrong('a file is outside the output folder')
-  const facts = await lstat(full).catch(() => undefined)
-  if (!facts?.isFile()) throw wrong('a file that it names was not written, or is no regular file')
+  return path
+}
+
+/** Copies one file and gives its length. What is checked is the open file, for its name may lead elsewhere a moment later. */
+async function takeFile(path: string, { from, to, maxOutputBytes }: TakeOver): Promise<number> {
+  const full = resolve(from, path)
+  if (isAbsolute(path) || path.includes('\0') || !full.startsWith(from + sep)) throw wrong('a file is outside the output folder')
+  // Not to wait for the other end of a named pipe.
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+  const missing = 'a file that it names was not written, or is not a regular file'
+  await using file = await open(full, flags).catch(() => {
+    throw wrong(missing)
+  })
+  const facts = await file.stat()
+  if (!facts.isFile()) throw wrong(missing)
   // A link to another name of a foreign file would pass as a regular file.
-  if (facts.nlink > 1 || (await realpath(full)) !== join(await realpath(folder), full.slice(folder.length))) {
-    throw wrong('a file is a link')
-  }
+  if (facts.nlink > 1 || !(await isOpenAt(file, join(await realpath(from), full.slice(from.length))))) throw wrong('a file is a link')
+  if (facts.size > maxOutputBytes) throw wrong(`its files exceed the remaining ${maxOutputBytes} bytes`)
+  const copy = join(to, full.slice(from.length))
+  await mkdir(dirname(copy), { recursive: true })
+  if (facts.size === 0) await writeFile(copy, '')
+  // Not what is written behind the length that was checked.
+  else if (facts.size <= atOnceBytes) await writeFile(copy, await readWhole(file, facts.size))
+  else await pipeline(file.createReadStream({ start: 0, end: facts.size - 1, autoClose: false }), createWriteStream(copy))
   return facts.size
+}
+
+/** Fewer bytes when it has been shortened meanwhile. */
+async function readWhole(file: FileHandle, sizeBytes: number): Promise<Buffer> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(sizeBytes), 0, sizeBytes, 0)
+  return buffer.subarray(0, bytesRead)
+}
+
+/** Whether an open file is the one at a path. Linux knows for sure; elsewhere the path is looked at once more. */
+async function isOpenAt(file: FileHandle, path: string): Promise<boolean> {
+  if (process.platform === 'linux') return (await readlink(`/proc/self/fd/${file.fd}`)) === path
+  const [opened, named] = [await file.stat(), await lstat(path)]
+  return (await realpath(path)) === path && opened.ino === named.ino && opened.dev === named.dev
 }

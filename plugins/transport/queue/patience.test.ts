@@ -19,7 +19,7 @@ test('a call is repeated until it succeeds, as often as tries allow', async t =>
   await t.throwsAsync(patiently(failing(3, new Error('no')), patience), { message: 'no' })
 })
 
-test('waiting for a part that is away costs no try', async t => {
+test('waiting for a part that is unavailable costs no try', async t => {
   t.is(await patiently(failing(6, new Unavailable('away')), { ...patience, tries: 1 }), 7)
 })
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Problem } from 'pounce/sdk'
 
-/** True of an error that says a part is away or full: no job is to blame for it. */
+/** True of an error that says a part is unavailable or full: no job is to blame for it. */
 export const isAway = (error: unknown): boolean => error instanceof Problem && (error.status === 503 || error.status === 507)
 
 /** How long `patiently` goes on. */
@@ -11,14 +11,14 @@ export interface Patience {
   readonly tries: number
   /** Before the second try; doubled for each further one. */
   readonly delayMs: number
-  /** How long to wait for a part that is away. */
+  /** How long to wait for a part that is unavailable. */
   readonly awayMs: number
 }
 
 const longestPauseMs = 5000
 
 /**
- * Calls again until it succeeds. While a part is away that costs no try. Rejects with the last error when patience ends,
+ * Calls again until it succeeds. While a part is unavailable that costs no try. Rejects with the last error when patience ends,
  * or at once with the signal's reason: a call that is under way is then left alone.
  */
 export async function patiently<T>(call: () => Promise<T>, { signal, tries, delayMs, awayMs }: Patience): Promise<T> {

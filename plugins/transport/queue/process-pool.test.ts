@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import test, { type ExecutionContext } from 'ava'
 import type { Extractor } from 'pounce/sdk'
 import { silent } from 'pounce/sdk/testing'
+import { openSandbox } from './open-sandbox.ts'
 import { type PoolOptions, ProcessPool } from './process-pool.ts'
 
 async function setUp(t: ExecutionContext, options: Partial<PoolOptions> = {}) {
@@ -17,7 +18,8 @@ async function setUp(t: ExecutionContext, options: Partial<PoolOptions> = {}) {
     idleMs: 60_000,
     nativeMemoryMb: 256,
     folder,
-    writable: root,
+    maxOutputBytes: 1_000_000,
+    sandbox: openSandbox({ mode: 'off', firstUid: 64_200, dataFolder: root, log: silent }),
     log: silent,
     ...options,
   })
@@ -27,11 +29,12 @@ async function setUp(t: ExecutionContext, options: Partial<PoolOptions> = {}) {
   })
   /** Runs a fixture and gives the id of the process it ran in. */
   const run = async (name = 'echo', memoryMb = 64): Promise<number> => {
-    const extractor = { memoryMb } as Extractor
+    const module = new URL(`./fixtures/${name}.ts`, import.meta.url)
+    const extractor = { memoryMb, module } as Extractor
     const input = { path: join(root, 'input'), filename: 'a', contentType: 'text/plain', sizeBytes: 5, outputFolder: root, parameters: {} }
-    const request = { module: new URL(`./fixtures/${name}.ts`, import.meta.url).href, input }
+    const request = { module: module.href, input }
     const signal = new AbortController().signal
-    const output = await pool.run(extractor, request, { timeoutMs: 20_000, signal, progress: () => undefined })
+    const output = await pool.run(extractor, request, { timeoutMs: 20_000, signal, progress: () => undefined }, async text => text)
     return JSON.parse(output).metadata.pid
   }
   const processes = async (): Promise<number> => (await readdir(folder)).length

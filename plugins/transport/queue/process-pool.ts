@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import type { Extractor, Log } from 'pounce/sdk'
-import { ExtractorProcess, type RunLimits } from './extractor-process.ts'
-import type { RunRequest } from './messages.ts'
+import type { Extractor, ExtractorNeeds, Log } from 'pounce/sdk'
+import { codeOf } from './extractor-code.ts'
+import { ExtractorProcess } from './extractor-process.ts'
+import type { RunLimits, RunRequest } from './messages.ts'
+import type { Sandbox } from './sandbox.ts'
 
 /** How the pool behaves; see the plugin's config. */
 export interface PoolOptions {
@@ -11,38 +13,56 @@ export interface PoolOptions {
   readonly runsPerProcess: number
   readonly idleMs: number
   readonly nativeMemoryMb: number
-  /** Where each process gets its own folder. */
+  readonly maxOutputBytes: number
+  /** What the system holds processes with; being found out perhaps. */
+  readonly sandbox: Promise<Sandbox>
+  /** Where each process gets its own folder, unless the sandbox has another place. */
   readonly folder: string
-  /** The folder below which processes may write. */
-  readonly writable: string
   readonly log: Log
 }
 
+/** What a process is started for: extractors that may do the same can share one. */
+interface Profile {
+  readonly memoryMb: number
+  readonly needs: ExtractorNeeds
+  readonly readable: readonly string[]
+}
+
+const profileOf = ({ memoryMb, needs = {}, module }: Extractor): Profile => ({ memoryMb, needs, readable: codeOf(module) })
+
 interface Idle {
   readonly worker: ExtractorProcess
+  readonly kind: string
   readonly timer: NodeJS.Timeout
 }
 
-/** Extractor processes, started when needed, used again by extractors with the same memory limit, ended when idle. */
+/** Extractor processes, started when needed, used again by extractors with the same limits and rights, ended when idle. */
 export class ProcessPool {
   #options: PoolOptions
   /** Longest idle first. */
   #idle: Idle[] = []
   #busy = new Set<ExtractorProcess>()
+  #profiles = new WeakMap<Extractor, { readonly profile: Profile; readonly kind: string }>()
 
   constructor(options: PoolOptions) {
     this.#options = options
   }
 
-  /** Runs an extractor; see `ExtractorProcess.run`. */
-  async run(extractor: Extractor, request: RunRequest, limits: RunLimits): Promise<string> {
-    const worker = this.#takeIdle(extractor.memoryMb) ?? (await this.#start(extractor.memoryMb))
+  /** Runs an extractor; see `ExtractorProcess.run`. The process has no other run until `takeOver` has ended. */
+  async run<T>(
+    extractor: Extractor,
+    request: RunRequest,
+    limits: RunLimits,
+    takeOver: (output: string, folder: string) => Promise<T>,
+  ): Promise<T> {
+    const { profile, kind } = this.#profileOf(extractor)
+    const worker = this.#takeIdle(kind) ?? (await this.#start(profile))
     this.#busy.add(worker)
     try {
-      return await worker.run(request, limits)
+      return await worker.run(request, limits, takeOver)
     } finally {
       this.#busy.delete(worker)
-      await this.#giveBack(worker)
+      await this.#giveBack(worker, kind)
     }
   }
 
@@ -54,23 +74,34 @@ export class ProcessPool {
     await Promise.all(all.map(worker => worker.stop()))
   }
 
-  #takeIdle(memoryMb: number): ExtractorProcess | undefined {
-    const at = this.#idle.findLastIndex(({ worker }) => worker.memoryMb === memoryMb && worker.isUsable)
+  #profileOf(extractor: Extractor): { readonly profile: Profile; readonly kind: string } {
+    const known = this.#profiles.get(extractor)
+    if (known) return known
+    const profile = profileOf(extractor)
+    const made = { profile, kind: JSON.stringify(profile) }
+    this.#profiles.set(extractor, made)
+    return made
+  }
+
+  #takeIdle(kind: string): ExtractorProcess | undefined {
+    const at = this.#idle.findLastIndex(idle => idle.kind === kind && idle.worker.isUsable)
     const [idle] = at < 0 ? [] : this.#idle.splice(at, 1)
     clearTimeout(idle?.timer)
     return idle?.worker
   }
 
-  async #start(memoryMb: number): Promise<ExtractorProcess> {
-    const { size, folder, writable, nativeMemoryMb, log } = this.#options
+  async #start(profile: Profile): Promise<ExtractorProcess> {
+    const { size, nativeMemoryMb, maxOutputBytes, log } = this.#options
     if (this.#busy.size + this.#idle.length >= size) await this.#drop(this.#idle[0])
-    return ExtractorProcess.start({ folder: join(folder, randomUUID()), writable, memoryMb, nativeMemoryMb, log })
+    const sandbox = await this.#options.sandbox
+    const folder = join(sandbox.folder ?? this.#options.folder, randomUUID())
+    return ExtractorProcess.start({ ...profile, folder, sandbox, nativeMemoryMb, maxOutputBytes, log })
   }
 
-  async #giveBack(worker: ExtractorProcess): Promise<void> {
+  async #giveBack(worker: ExtractorProcess, kind: string): Promise<void> {
     const { runsPerProcess, idleMs } = this.#options
     if (!worker.isUsable || worker.runs >= runsPerProcess || idleMs === 0) return worker.stop()
-    const idle: Idle = { worker, timer: setTimeout(() => void this.#drop(idle), idleMs) }
+    const idle: Idle = { worker, kind, timer: setTimeout(() => void this.#drop(idle), idleMs) }
     this.#idle.push(idle)
   }
 

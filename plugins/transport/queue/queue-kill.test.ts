@@ -15,8 +15,11 @@ async function setUp(t: ExecutionContext) {
   const confirmed = new Set<string>()
   let looping = 0
   let server: ChildProcess | undefined
+  const runners = (): readonly Process[] => runnersBelow(server?.pid ?? -1)
+  let left: readonly Process[] = []
   const kill = async (): Promise<void> => {
     if (!server || server.exitCode !== null || server.signalCode !== null) return
+    left = runners()
     const exited = once(server, 'exit')
     server.kill('SIGKILL')
     await exited
@@ -30,23 +33,47 @@ async function setUp(t: ExecutionContext) {
   }
   t.teardown(async () => {
     await kill()
-    await eventually(() => runnersOf(folder).length === 0)
+    await eventually(() => stillThere(left).length === 0)
     await rm(folder, { recursive: true, force: true, maxRetries: 5 })
   })
   const results = async (): Promise<readonly string[]> =>
     (await readFile(join(folder, 'results'), 'utf8').catch(() => '')).split('\n').filter(line => line !== '')
-  return { folder, confirmed, looping: () => looping, start, kill, results }
+  return { folder, confirmed, looping: () => looping, runners, start, kill, results }
 }
 
-/** Process ids of the living extractor processes that may write below a folder, of those in a given state. */
-function runnersOf(folder: string, state = /^[^Z]/): readonly string[] {
-  const { stdout } = spawnSync('ps', ['-eo', 'pid=,stat=,args='], { encoding: 'utf8', maxBuffer: 1 << 26 })
-  return stdout
-    .split('\n')
-    .map(line => line.trim().split(/\s+/, 2).concat(line))
-    .filter(([, stat = '', line = '']) => state.test(stat) && line.includes(`--allow-fs-write=${folder}`))
-    .map(([pid = '']) => pid)
+interface Process {
+  readonly pid: string
+  readonly parent: string
+  readonly stat: string
+  readonly command: string
 }
+
+const processes = (): readonly Process[] => {
+  const { stdout } = spawnSync('ps', ['-eo', 'pid=,ppid=,stat=,args='], { encoding: 'utf8', maxBuffer: 1 << 26 })
+  return stdout.split('\n').flatMap(line => {
+    const [pid, parent, stat, ...words] = line.trim().split(/\s+/)
+    return pid && parent && stat ? [{ pid, parent, stat, command: words.join(' ') }] : []
+  })
+}
+
+/** The extractor processes that descend from a server: how deep below it they are depends on the sandbox, and so do the folders they name. */
+function runnersBelow(server: number): readonly Process[] {
+  const all = processes()
+  const family = new Set([`${server}`])
+  for (let before = 0; before < family.size; ) {
+    before = family.size
+    for (const { pid, parent } of all) if (family.has(parent)) family.add(pid)
+  }
+  return all.filter(({ pid, stat, command }) => family.has(pid) && !stat.startsWith('Z') && isRunner(command))
+}
+
+const isRunner = (command: string): boolean => /^\S*node .*\/runner\.ts /.test(`${command} `)
+
+/** Those of the processes that live on, though their parents may not. */
+const stillThere = (some: readonly Process[]): readonly string[] =>
+  processes()
+    .filter(({ pid, stat, command }) => !stat.startsWith('Z') && some.some(one => one.pid === pid && one.command === command))
+    .map(({ pid }) => pid)
 
 test('a server that is killed again and again loses no job, and runs few twice', async t => {
   const { folder, confirmed, start, kill, results } = await setUp(t)
@@ -72,11 +99,13 @@ test('a server that is killed again and again loses no job, and runs few twice',
 })
 
 test('a killed server leaves no extractor behind, not even one that loops', async t => {
-  const { folder, looping, start, kill } = await setUp(t)
+  const { looping, runners, start, kill } = await setUp(t)
   start(0, 2, 'loop')
   // One that waits would hear of the end; one that loops never sleeps.
-  await eventually(() => looping() === 2 && runnersOf(folder, /^R/).length === 2)
+  await eventually(() => looping() === 2 && runners().filter(({ stat }) => stat.startsWith('R')).length === 2)
+  const some = runners()
+  t.is(some.length, 2)
   await kill()
-  await eventually(() => runnersOf(folder).length === 0)
-  t.deepEqual(runnersOf(folder), [])
+  await eventually(() => stillThere(some).length === 0)
+  t.deepEqual(stillThere(some), [])
 })

@@ -20,12 +20,14 @@ import {
   wire,
 } from 'pounce/sdk'
 import { Config, type QueueConfig } from './config.ts'
-import { JobBook } from './job-book.ts'
+import { JobRepository } from './job-repository.ts'
 import { JobWorker } from './job-worker.ts'
+import { openSandbox } from './open-sandbox.ts'
 import { patiently } from './patience.ts'
 import { ProcessPool } from './process-pool.ts'
 import { removeFolder } from './remove-folder.ts'
 import type { Surroundings } from './run.ts'
+import type { Sandbox } from './sandbox.ts'
 
 const mostJobs = 1000
 const mostRemembered = 10_000
@@ -40,11 +42,12 @@ export class QueueTransport implements Transport {
   #clock: Clock
   #log: Log
   #metrics: Metrics
-  #book: JobBook
+  #book: JobRepository
   #stopping = new AbortController()
   #listener: TransportListener | undefined
   #worker: JobWorker | undefined
   #pool: ProcessPool | undefined
+  #sandbox: Promise<Sandbox> | undefined
   #announcing: Promise<unknown> = Promise.resolve()
   /** Jobs that ended here lately: a publisher that repeats itself must not run them again. Oldest first. */
   #over = new Set<string>()
@@ -66,7 +69,21 @@ export class QueueTransport implements Transport {
     this.#clock = clock
     this.#log = log
     this.#metrics = metrics
-    this.#book = new JobBook(documents, () => clock.now())
+    this.#book = new JobRepository(documents, () => clock.now())
+  }
+
+  /** Looks what the system can hold extractors with. Only a sandbox that is required is worth waiting for. */
+  async start(): Promise<void> {
+    if (!this.#installation.roles.has('worker')) return
+    const sandbox = this.#openSandbox()
+    if (this.#config.sandbox === 'required') await sandbox
+  }
+
+  /** Resolves to what is open in the sandbox of extractors, when something is. */
+  async health(): Promise<string | undefined> {
+    const sandbox = this.#config.sandbox === 'off' ? undefined : await this.#sandbox
+    if (!sandbox || sandbox.gaps.length === 0) return undefined
+    return `Extractors run without a complete sandbox of the operating system; open: ${sandbox.gaps.join('; ')}`
   }
 
   async publish(jobs: readonly Job[]): Promise<void> {
@@ -86,6 +103,7 @@ export class QueueTransport implements Transport {
     this.#listener = listener
     if (!this.#installation.roles.has('worker')) return
     const extractors = this.#builtIn()
+    for (const [extractor, { needs }] of extractors) if (needs) this.#log.info('Extractor has additional permissions', { extractor, needs })
     await this.#startWorker(listener, extractors)
     this.#announcing = Promise.all([...extractors].map(([queue, { info }]) => this.#announce(listener, queue, info)))
   }
@@ -111,17 +129,19 @@ export class QueueTransport implements Transport {
   }
 
   async dispose(): Promise<void> {
-    this.#stopping.abort(new Error('The transport stops'))
+    this.#stopping.abort(new Error('The transport is stopping'))
     await this.#worker?.dispose()
     await this.#pool?.dispose()
     await this.#announcing
+    const sandbox = await this.#sandbox?.catch(() => undefined)
+    await sandbox?.dispose?.()
   }
 
   #builtIn(): ReadonlyMap<string, Extractor> {
     const byQueue = new Map<string, Extractor>()
     for (const extractor of this.#extractors.all()) {
       const { name } = extractor.info
-      if (byQueue.has(name)) this.#log.warn('two extractors have one name; the first is used', { name })
+      if (byQueue.has(name)) this.#log.warn('duplicate extractor name; the first one is used', { name })
       else byQueue.set(name, extractor)
     }
     return byQueue
@@ -130,13 +150,15 @@ export class QueueTransport implements Transport {
   async #startWorker(listener: TransportListener, extractors: ReadonlyMap<string, Extractor>): Promise<void> {
     const config = this.#config
     const log = this.#log
-    const { concurrency = Math.max(1, availableParallelism() - 1), runsPerProcess, idleMs, nativeMemoryMb } = config
+    const { concurrency = Math.max(1, availableParallelism() - 1), runsPerProcess, idleMs, nativeMemoryMb, maxOutputBytes } = config
     const root = join(this.#installation.dataFolder, 'transport.queue')
     const [processes, runs] = [join(root, 'processes'), join(root, 'runs')]
     const owner = await ownerOf(root)
     // Left by an earlier life that did not end in peace.
     await Promise.all([removeFolder(processes, log), removeFolder(runs, log)])
-    this.#pool = new ProcessPool({ size: concurrency, runsPerProcess, idleMs, nativeMemoryMb, folder: processes, writable: root, log })
+    const sandbox = this.#openSandbox()
+    const limits = { size: concurrency, runsPerProcess, idleMs, nativeMemoryMb, maxOutputBytes }
+    this.#pool = new ProcessPool({ ...limits, sandbox, folder: processes, log })
     const around: Surroundings = {
       book: this.#book,
       blobs: this.#blobs,
@@ -153,12 +175,21 @@ export class QueueTransport implements Transport {
     this.#worker = new JobWorker(extractors, around, this.#metrics, concurrency)
   }
 
+  #openSandbox(): Promise<Sandbox> {
+    const { sandbox: mode, sandboxUid: firstUid } = this.#config
+    const { dataFolder } = this.#installation
+    this.#sandbox ??= openSandbox({ mode, firstUid, dataFolder, log: this.#log })
+    // Whoever waits for it hears of a failure; until somebody does it is no crash.
+    this.#sandbox.catch(() => undefined)
+    return this.#sandbox
+  }
+
   async #announce(listener: TransportListener, queue: string, info: unknown): Promise<void> {
     const patience = { signal: this.#stopping.signal, tries: 5, delayMs: 500, awayMs: Number.POSITIVE_INFINITY }
     try {
       await patiently(() => listener.heartbeat({ queue, info, isBuiltIn: true }), patience)
     } catch (error) {
-      if (!this.#stopping.signal.aborted) this.#log.error('an extractor could not be announced', { queue, error })
+      if (!this.#stopping.signal.aborted) this.#log.error('failed to register a built-in extractor', { queue, error })
     }
   }
 

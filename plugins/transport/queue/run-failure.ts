@@ -13,4 +13,11 @@ export class RunFailure extends Error {
     this.name = 'RunFailure'
     this.kind = kind
   }
+
+  /** The same, with names in place of paths that mean nothing to people and are none of their business. */
+  without(paths: ReadonlyMap<string, string>): RunFailure {
+    let text = this.message
+    for (const [path, name] of paths) text = text.replaceAll(path, name)
+    return new RunFailure(this.kind, text, { cause: this })
+  }
 }

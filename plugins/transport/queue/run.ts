@@ -5,18 +5,18 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type BlobStore, type Extractor, type Log, type TransportListener, Unavailable } from 'pounce/sdk'
 import type { QueueConfig } from './config.ts'
 import { inputFile } from './input-file.ts'
-import type { JobBook } from './job-book.ts'
+import type { JobRepository } from './job-repository.ts'
 import { jobOf, type StoredJob } from './jobs.ts'
-import { checkOutput } from './output.ts'
+import { takeOutput } from './output.ts'
 import { patiently } from './patience.ts'
 import type { ProcessPool } from './process-pool.ts'
 import { removeFolder } from './remove-folder.ts'
-import { StatusLine } from './status-line.ts'
-import { type Verdict, verdictOn } from './verdict.ts'
+import { StatusUpdates } from './status-updates.ts'
+import { isFailure, type Verdict, verdictOn } from './verdict.ts'
 
 /** What all runs of a worker share. */
 export interface Surroundings {
-  readonly book: JobBook
+  readonly book: JobRepository
   readonly blobs: BlobStore
   readonly pool: ProcessPool
   readonly listener: TransportListener
@@ -75,7 +75,7 @@ export class Run {
     if (this.#isDelivering) return 'running'
     this.#interrupt('cancelled')
     const end = await Promise.race([this.ended, pause(cancelWaitMs, 'late' as const, { ref: false })])
-    if (end === 'late') throw new Unavailable('The job was stopped, but that could not be recorded yet')
+    if (end === 'late') throw new Unavailable('The job was stopped, but its status is not recorded yet')
     return end === 'cancelled' ? 'cancelled' : undefined
   }
 
@@ -104,7 +104,7 @@ export class Run {
       return await this.#attempt(job)
     } catch (error) {
       // Nobody holds the job now, so it is found and freed.
-      log.error('a job could not be claimed, or its end not recorded', { job: this.job.id, queue: this.job.queue, error })
+      log.error('failed to claim a job or to record its end', { job: this.job.id, queue: this.job.queue, error })
       return 'lost'
     } finally {
       this.#nowExecuted()
@@ -116,9 +116,9 @@ export class Run {
     const { listener, log, now } = this.#around
     const about = { jobId: job.id, targetId: job.target.id, extractor: this.#extractor.info.name }
     const unheard = (error: unknown): void => {
-      if (this.#interruption === undefined) log.warn('a status line was not heard', { job: job.id, error })
+      if (this.#interruption === undefined) log.warn('failed to report a status', { job: job.id, error })
     }
-    const status = new StatusLine(listener, about, { now, signal: this.#control.signal, unheard })
+    const status = new StatusUpdates(listener, about, { now, signal: this.#control.signal, unheard })
     let verdict: Verdict
     try {
       await this.#work(job, status)
@@ -126,20 +126,22 @@ export class Run {
     } catch (error) {
       const { retryDelayMs } = this.#around.config
       verdict = verdictOn(error, this.#interruption, { job, retryDelayMs, paths: this.#paths() })
-      log.info('a run failed', { job: job.id, queue: job.queue, attempt: job.attempts, end: verdict.end, error })
+      const details = { job: job.id, queue: job.queue, attempt: job.attempts, end: verdict.end, error }
+      if (isFailure(verdict)) log.warn('Extractor failed', details)
+      else log.info('Extraction interrupted', details)
     } finally {
       this.#nowExecuted()
     }
     return this.#settle(job, verdict, status)
   }
 
-  async #work(job: StoredJob, status: StatusLine): Promise<void> {
+  async #work(job: StoredJob, status: StatusUpdates): Promise<void> {
     const { blobs, config, listener, pool } = this.#around
     const { signal } = this.#control
     const once = { signal, tries: 1, delayMs: 200, awayMs }
     status.note('StatusMessage.start: Started processing.')
     const source = await patiently(() => listener.input(job.target), once)
-    if (!source) return this.#skip(status, 'There is nothing to work on any more.')
+    if (!source) return this.#skip(status, 'The resource no longer exists.')
     const outputFolder = join(this.#folder, 'output')
     await mkdir(outputFolder, { recursive: true })
     const limits = { maxBytes: config.maxSpoolBytes, signal }
@@ -149,9 +151,11 @@ export class Run {
     const { module, timeoutMs, info } = this.#extractor
     const input = { path, filename, contentType, sizeBytes, outputFolder, parameters: job.parameters }
     const progress = (message: string): void => status.progress(message)
-    const text = await pool.run(this.#extractor, { module: module.href, input }, { timeoutMs, signal, progress })
+    const runLimits = { timeoutMs, signal, progress }
+    const output = await pool.run(this.#extractor, { module: module.href, input }, runLimits, (text, from) =>
+      takeOutput(text, { from, to: outputFolder, maxOutputBytes: config.maxOutputBytes }),
+    )
     this.#nowExecuted()
-    const output = await checkOutput(text, outputFolder, config.maxOutputBytes)
     signal.throwIfAborted()
     this.#isDelivering = true
     await patiently(() => listener.result({ job: jobOf(job), info, output, outputFolder }), once)
@@ -160,17 +164,18 @@ export class Run {
   }
 
   /** Skipped is said before done, which it is for everybody who waits. */
-  async #skip(status: StatusLine, why: string): Promise<void> {
+  async #skip(status: StatusUpdates, why: string): Promise<void> {
     status.note(`StatusMessage.skip: ${why}`)
     await status.say('DONE')
   }
 
-  async #settle(job: StoredJob, verdict: Verdict, status: StatusLine): Promise<RunEnd> {
+  async #settle(job: StoredJob, verdict: Verdict, status: StatusUpdates): Promise<RunEnd> {
     const { book, owner, stopping, log } = this.#around
     if (verdict.end === 'lost') return 'lost'
     if (verdict.end !== 'done') this.#isDelivering = false
     if (verdict.end === 'waiting' && verdict.status !== undefined) status.note(verdict.status)
-    if (verdict.end === 'dead') await status.say(verdict.status).catch(error => log.warn('an error was not heard', { job: job.id, error }))
+    if (verdict.end === 'dead')
+      await status.say(verdict.status).catch(error => log.warn('failed to report an error', { job: job.id, error }))
     if (verdict.end === 'done' || verdict.end === 'cancelled') this.#around.over(job.id)
     const record = (): Promise<unknown> => {
       if (verdict.end === 'dead') return book.bury(job.id, owner, verdict.error)

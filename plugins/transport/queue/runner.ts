@@ -1,27 +1,41 @@
+import { mkdirSync, rmSync } from 'node:fs'
+import { registerHooks } from 'node:module'
+import { Socket } from 'node:net'
 import { setPriority } from 'node:os'
 import { Worker } from 'node:worker_threads'
-import type { Extract } from 'pounce/sdk'
+import type { Extract, ExtractorNeeds } from 'pounce/sdk'
+import { Channel } from './channel.ts'
+import { lockDown } from './lockdown.ts'
 import { type FromProcess, mostOutputCharacters, progressSentEveryMs, type RunRequest, type ToProcess } from './messages.ts'
 
-// This module is an extractor process: the server forks it and hands it one run after the other.
+// This module is an extractor process: the server starts it and hands it one run after the other.
 
-const send = (message: FromProcess): void => {
-  process.send?.(message)
+/** Newer than its types. */
+interface Droppable {
+  drop(scope: string): void
 }
+
+const [needsText = '{}', server] = process.argv.slice(2)
+const needs = JSON.parse(needsText) as ExtractorNeeds
+const kill = process.kill.bind(process)
+
+const send = (message: FromProcess, sent?: () => void): void => channel.send(message, sent)
 
 /** Ends this process and what it has started (ffprobe …): the server made it the leader of a process group. */
 const endAll = (): void => {
-  process.kill(process.platform === 'win32' ? process.pid : -process.pid, 'SIGKILL')
+  kill(process.platform === 'win32' ? process.pid : 0, 'SIGKILL')
 }
 
-// An extractor in an endless loop never hears of the disconnect, so a thread looks whether the server is still there.
+// An extractor in an endless loop never hears that the server has gone. Where the system does not end it, a thread looks.
 const watch = `
   const { workerData } = require('node:worker_threads')
   setInterval(() => {
-    if (process.ppid !== workerData.server) process.kill(process.platform === 'win32' ? process.pid : -process.pid, 'SIGKILL')
+    if (process.ppid !== workerData.server) process.kill(process.platform === 'win32' ? process.pid : 0, 'SIGKILL')
   }, 500)
 `
-new Worker(watch, { eval: true, workerData: { server: Number(process.argv[2]) } }).unref()
+if (server !== undefined) new Worker(watch, { eval: true, workerData: { server: Number(server) } }).unref()
+// A thread has the rights of the model too, but none of what `lockDown` takes away.
+if (!needs.workerThreads) (process.permission as Partial<Droppable> | undefined)?.drop?.('worker')
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error)) || 'unknown error'
 
@@ -39,6 +53,7 @@ async function run({ module, input }: RunRequest): Promise<void> {
   try {
     const { extract }: { extract?: Extract } = await import(module)
     if (typeof extract !== 'function') throw new Error(`${module} exports no function "extract"`)
+    mkdirSync(input.outputFolder, { mode: 0o700 })
     const output = JSON.stringify((await extract({ ...input, signal: controller.signal, progress })) ?? {})
     if (output.length > mostOutputCharacters) throw new Error(`The result is larger than ${mostOutputCharacters} characters of JSON`)
     send({ type: 'output', output })
@@ -49,13 +64,22 @@ async function run({ module, input }: RunRequest): Promise<void> {
 
 setPriority(10)
 
-process.on('disconnect', endAll)
 process.on('uncaughtException', error => {
   // Whatever runs is in an unknown state: say why, then make way for a fresh process.
-  process.send?.({ type: 'error', message: textOf(error), isLast: true }, () => process.exit(1))
+  send({ type: 'error', message: textOf(error), isLast: true }, () => process.exit(1))
 })
-process.on('message', (message: ToProcess) => {
+
+const hear = (message: ToProcess): void => {
   if (message.type === 'abort') controller.abort()
+  else if (message.type === 'clear') rmSync(message.folder, { recursive: true, force: true })
   else void run(message.request)
+}
+const pipe = new Socket({ fd: 3 })
+pipe.on('close', endAll)
+// An extractor of an installed package finds the SDK of this server, wherever the package lies.
+registerHooks({
+  resolve: (name, context, next) => next(name, /^pounce\/sdk(\/|$)/.test(name) ? { ...context, parentURL: import.meta.url } : context),
 })
+const channel = new Channel(pipe, JSON.parse, message => hear(message as ToProcess), endAll)
+lockDown(needs)
 send({ type: 'ready' })

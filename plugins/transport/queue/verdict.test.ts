@@ -39,8 +39,8 @@ test('ends of the server do not count against the extractor', t => {
   t.is(verdictOn(new RunFailure('killed', 'too long'), undefined, context(4, 3)).end, 'waiting')
 })
 
-test('a part that is away costs no attempt', t => {
-  for (const error of [new Unavailable('the store is away'), new NoSpace()]) {
+test('a part that is unavailable costs no attempt', t => {
+  for (const error of [new Unavailable('the store is unavailable'), new NoSpace()]) {
     const verdict = verdictOn(error, undefined, context(5))
     t.is(verdict.end === 'waiting' && verdict.counts, false)
   }

@@ -16,7 +16,10 @@ export type Verdict =
     }
   | { readonly end: 'dead'; readonly error: string; readonly status: string }
 
-/** Runs that a job may have before it is put aside. Killed thrice is not bad luck; parts of the server get more patience. */
+/** True of the end of a run that failed, and was not only interrupted. */
+export const isFailure = (verdict: Verdict): boolean => verdict.end === 'dead' || (verdict.end === 'waiting' && verdict.counts)
+
+/** Runs that a job may have before it is dead-lettered. Killed thrice is not bad luck; parts of the server get more patience. */
 const mostRuns: Readonly<Record<FailureKind, number>> = { refused: 1, killed: 3, fault: 5 }
 
 const awayDelayMs = 10_000
@@ -46,7 +49,7 @@ export function verdictOn(
 
 function presentable(error: unknown, paths: ReadonlyMap<string, string>): string {
   // Other errors come from inside the server; their text is for the log.
-  let text = error instanceof RunFailure ? error.message : 'The result could not be taken over'
+  let text = error instanceof RunFailure ? error.message : 'The result could not be stored'
   for (const [path, name] of paths) text = text.replaceAll(path, name)
   return text.slice(0, 1000)
 }

@@ -1,6 +1,6 @@
-import { configPort, Installation, Log, port, Unavailable, wire } from 'pounce/sdk'
+import { configPort, Installation, Log, Unavailable, wire } from 'pounce/sdk'
+import { BrokerConnection, isRefusal } from './broker-connection.ts'
 import { config, type RabbitConfig } from './config.ts'
-import { isRefusal, Link } from './link.ts'
 import { textOf } from './text-of.ts'
 
 /**
@@ -8,14 +8,14 @@ import { textOf } from './text-of.ts'
  * acknowledgements must go through all the same.
  */
 export class Broker {
-  readonly publishing: Link
-  readonly listening: Link
+  readonly publishing: BrokerConnection
+  readonly listening: BrokerConnection
   #addresses: Pick<RabbitConfig, 'uri' | 'managementUrl'>
 
   constructor({ uri, managementUrl, timeoutMs, heartbeatSeconds }: RabbitConfig, installation: Installation, log: Log) {
     // The installation has its name once the kernel has read its records.
     const named = (name: string) => () => `pounce ${installation.instance} ${name}`
-    const link = (name: string): Link => new Link({ uri, name: named(name), timeoutMs, heartbeatSeconds }, log)
+    const link = (name: string): BrokerConnection => new BrokerConnection({ uri, name: named(name), timeoutMs, heartbeatSeconds }, log)
     this.#addresses = { uri, ...(managementUrl !== undefined && { managementUrl }) }
     this.publishing = link('publishing')
     this.listening = link('listening')
@@ -29,7 +29,7 @@ export class Broker {
     } catch (error) {
       await this.dispose()
       if (!isRefusal(error)) throw error
-      throw new Error(`transport.rabbitmq.uri: the broker refuses ${this.#refused(error)}`, { cause: error })
+      throw new Error(`transport.rabbitmq.uri: the broker rejects ${this.#refused(error)}`, { cause: error })
     }
   }
 
@@ -42,7 +42,7 @@ export class Broker {
 
   health(): void {
     const trouble = this.publishing.trouble ?? this.listening.trouble
-    if (trouble !== undefined) throw new Unavailable(`Jobs wait: ${trouble}`)
+    if (trouble !== undefined) throw new Unavailable(`Jobs are waiting: ${trouble}`)
   }
 
   async dispose(): Promise<void> {
@@ -51,17 +51,14 @@ export class Broker {
 }
 wire(Broker, configPort(config), Installation, Log)
 
-/** Inside this plugin: the connections. */
-export const BrokerPort = port<Broker>('rabbitmq.broker')
-
 function checkAddresses({ uri, managementUrl }: Pick<RabbitConfig, 'uri' | 'managementUrl'>): void {
-  const wrong = (what: string) => new Error(`transport.rabbitmq.uri: ${what}; it is like amqp://user:password@host:5672/%2f`)
-  if (!URL.canParse(uri)) throw wrong('this is no address')
+  const wrong = (what: string) => new Error(`transport.rabbitmq.uri: ${what}; expected a URI like amqp://user:password@host:5672/%2f`)
+  if (!URL.canParse(uri)) throw wrong('this is not a URL')
   const { protocol, hostname, pathname, username, password } = new URL(uri)
   if (protocol !== 'amqp:' && protocol !== 'amqps:') throw wrong(`it begins with ${protocol}//`)
   if (hostname === '') throw wrong('it names no host')
   if (pathname.slice(1).includes('/')) throw wrong('a slash in the name of a vhost is written %2f')
   if ([username, password, pathname].some(part => /%(?![0-9a-f]{2})/i.test(part))) throw wrong('a percent sign in it is written %25')
   if (managementUrl !== undefined && !(URL.canParse(managementUrl) && /^https?:/.test(managementUrl)))
-    throw new Error('transport.rabbitmq.managementUrl: this is no address; it is like http://host:15672')
+    throw new Error('transport.rabbitmq.managementUrl must be a URL like http://host:15672')
 }

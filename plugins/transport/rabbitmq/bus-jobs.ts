@@ -13,6 +13,8 @@ export interface JobRecord {
   readonly user: Job['user']
   readonly message: Job['message']
   readonly parameters: Job['parameters']
+  /** Its message carries a key of its own. Absent from those that were stored before jobs had keys. */
+  readonly hasOwnKey?: true
   readonly state: JobState
   readonly published: string
   /** `unsent` and `parked`: whoever finds it after this may deal with it. A kernel that does puts it off by its lease first. */

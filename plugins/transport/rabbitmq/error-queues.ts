@@ -1,16 +1,17 @@
 import type { ChannelModel, ConfirmChannel, ConsumeMessage, Options } from 'amqplib'
-import type { Log } from 'pounce/sdk'
-import type { BusBook } from './bus-book.ts'
+import { type Keys, type Log, NotFound, parseJson } from 'pounce/sdk'
+import type { BrokerConnection } from './broker-connection.ts'
 import type { StoredJob } from './bus-jobs.ts'
-import type { Link } from './link.ts'
-import { idsIn } from './message-ids.ts'
+import { idsIn, messageLimits } from './message-ids.ts'
 import { type Search, searchQueue } from './queue-search.ts'
+import type { RabbitJobRepository } from './rabbit-job-repository.ts'
 import { within } from './within.ts'
 
 /** What the error queues need around them. */
 export interface ErrorQueuesParts {
-  readonly book: BusBook
-  readonly link: Link
+  readonly book: RabbitJobRepository
+  readonly link: BrokerConnection
+  readonly keys: Keys
   readonly log: Log
   readonly leaseMs: number
   readonly timeoutMs: number
@@ -20,8 +21,8 @@ const batch = 200
 const againMs = 10_000
 
 /**
- * Puts parked jobs back from `error.<queue>` into their queue, as they lie there. Messages of others stay where they are. A job that is not
- * there any more is sent anew.
+ * Puts parked jobs back from `error.<queue>` into their queue, as they lie there; only the key is recreated where it is out of date, or an admin
+ * asked for the job to run again. Messages of others stay where they are. A job that is not there any more is sent again.
  */
 export class ErrorQueues {
   #parts: ErrorQueuesParts
@@ -40,7 +41,7 @@ export class ErrorQueues {
       try {
         await this.#putBackFrom(model, queue, some)
       } catch (error) {
-        log.warn('jobs stay in their error queue for now', { queue, jobs: some.length, error })
+        log.warn('jobs are kept in their error queue', { queue, jobs: some.length, error })
         for (const job of some) await book.become(job, 'parked', {}, againMs)
       }
     }
@@ -76,14 +77,19 @@ export class ErrorQueues {
           .map(id => left.get(id))
           .find(found => found !== undefined)
         if (!job) continue
-        await publishAgain(channel, queue, message)
+        const content = await withValidKey(this.#parts.keys, job, message.content)
         left.delete(job.id)
+        if (content === undefined) {
+          await this.#parts.book.become(job, 'dead')
+          continue
+        }
+        await publishAgain(channel, queue, message, content)
         // Without its queue it stays aside.
         if (returned.has(job.id)) await this.#parts.book.become(job, 'dead')
         else {
           await this.#parts.book.become(job, 'sent')
           search.take(message)
-          this.#parts.log.info('a job was put back out of its error queue', { jobId: job.id, queue, times: job.putBack })
+          this.#parts.log.info('job requeued from its error queue', { jobId: job.id, queue, times: job.putBack })
         }
       }
     } finally {
@@ -108,8 +114,27 @@ const kept = [
   'appId',
 ] as const
 
-/** Publishes a message as it is, and resolves when the broker has it. */
-function publishAgain(channel: ConfirmChannel, queue: string, { content, properties }: ConsumeMessage): Promise<void> {
+/**
+ * The message with a key that opens something. One that was refused for another reason than its age stays as it is: credentials that were changed stop the
+ * jobs of before until somebody asks for them again. Undefined when there is nobody to make one for.
+ */
+async function withValidKey(keys: Keys, job: StoredJob, content: Buffer): Promise<Buffer | undefined> {
+  const text = content.toString('utf8')
+  const { secretKey: old } = parseJson(text, messageLimits, 'The message') as { readonly secretKey?: unknown }
+  const isAsked = job.putBack === 0
+  if (typeof old !== 'string' || (!isAsked && !keys.isOutdated(old))) return content
+  try {
+    const key = await keys.jobKey(job)
+    // All else stays as the extractor wrote it, numbers that JavaScript cannot hold included.
+    return key === undefined ? undefined : Buffer.from(text.replaceAll(JSON.stringify(old), JSON.stringify(key)))
+  } catch (error) {
+    if (error instanceof NotFound) return undefined
+    throw error
+  }
+}
+
+/** Publishes a message again, and resolves when the broker has it. */
+function publishAgain(channel: ConfirmChannel, queue: string, { properties }: ConsumeMessage, content: Buffer): Promise<void> {
   const given = Object.fromEntries(
     kept.flatMap(name => (properties[name] === undefined ? [] : [[name, properties[name]]])),
   ) as Options.Publish

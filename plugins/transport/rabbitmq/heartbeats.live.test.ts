@@ -80,7 +80,7 @@ live('a malformed heartbeat is one line in the log and nothing else', async t =>
 live('a listener that failed is told again, though the heartbeat does not change', async t => {
   const { listener, beat } = await setUp(t)
   let failures = 2
-  listener.onHeartbeat = () => (failures-- > 0 ? Promise.reject(new Unavailable('the store is away')) : Promise.resolve())
+  listener.onHeartbeat = () => (failures-- > 0 ? Promise.reject(new Unavailable('the store is unavailable')) : Promise.resolve())
   beat({ id: 'a', queue: 'q', extractor_info: info('1') })
   await eventually(() => listener.heartbeats.length === 1)
   t.is(failures, -1)

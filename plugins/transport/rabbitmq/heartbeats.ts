@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ChannelModel } from 'amqplib'
-import { type Heartbeat, type Log, type Metrics, requireTame } from 'pounce/sdk'
-import type { Link, Tenant } from './link.ts'
+import { defaultJsonLimits, type Heartbeat, type Log, type Metrics, parseJson } from 'pounce/sdk'
+import type { BrokerConnection, Tenant } from './broker-connection.ts'
 import { maskKeys } from './mask-keys.ts'
 import { isAway } from './patiently.ts'
 import { textOf } from './text-of.ts'
 
 /** What the heartbeats need around them. */
 export interface HeartbeatsParts {
-  readonly link: Link
+  readonly link: BrokerConnection
   readonly log: Log
   readonly metrics: Metrics
   /** Stores who spoke. */
@@ -21,7 +21,7 @@ const mostBytes = 2 ** 20
 /** Heartbeats remembered, and their characters altogether. */
 const mostKnown = 5000
 const mostCharacters = 32 * 2 ** 20
-/** An unchanged one is handed on again after this, so that an extractor that was removed by hand comes back. */
+/** An unchanged one is handed on again after this, so that an extractor that was removed manually comes back. */
 const freshMs = 600_000
 const mostWaiting = 1000
 const tries = 10
@@ -80,7 +80,8 @@ export class Heartbeats implements Tenant {
     if (since !== undefined && performance.now() - since < freshMs) return
     try {
       const heartbeat = readHeartbeat(content)
-      if (this.#news.size >= mostWaiting && !this.#news.has(heartbeat.queue)) throw new Error(`${mostWaiting} others wait to be registered`)
+      if (this.#news.size >= mostWaiting && !this.#news.has(heartbeat.queue))
+        throw new Error(`${mostWaiting} other registrations are pending`)
       this.#remember(text)
       if (this.#queues.size < mostKnown) this.#queues.add(heartbeat.queue)
       this.#news.set(heartbeat.queue, { heartbeat, text })
@@ -88,7 +89,7 @@ export class Heartbeats implements Tenant {
         this.#telling = undefined
       })
     } catch (error) {
-      this.#parts.log.warn('a heartbeat of an extractor is ignored', { reason: maskKeys(textOf(error)), bytes: content.length })
+      this.#parts.log.warn('extractor heartbeat ignored', { reason: maskKeys(textOf(error)), bytes: content.length })
     }
   }
 
@@ -97,7 +98,7 @@ export class Heartbeats implements Tenant {
     this.#heardOn = model
     const { log, link } = this.#parts
     const channel = await model.createChannel()
-    channel.on('error', error => log.warn('the broker closed the channel of heartbeats', { error }))
+    channel.on('error', error => log.warn('heartbeat channel closed by the broker', { error }))
     channel.on('close', () => link.reset(model, 'the channel of heartbeats was closed'))
     await channel.assertExchange(heartbeatExchange, 'fanout', { durable: true })
     const { queue } = await channel.assertQueue('', { exclusive: true, autoDelete: true, durable: false })
@@ -138,7 +139,7 @@ export class Heartbeats implements Tenant {
       } catch (error) {
         failures += 1
         // Not its queue: that of a private extractor holds its key.
-        this.#parts.log.warn('an extractor could not be registered', { error })
+        this.#parts.log.warn('failed to register an extractor', { error })
         // The next heartbeat, within minutes, is then as good as the first.
         const isGivenUp = !isAway(error) && failures >= tries
         if (isGivenUp) {
@@ -154,13 +155,13 @@ export class Heartbeats implements Tenant {
 /** Reads what an extractor sends to the exchange `extractors` (reference, extraction §4.1). Throws what is wrong with it. */
 function readHeartbeat(content: Buffer): Heartbeat {
   if (content.length > mostBytes) throw new Error(`it has ${content.length} bytes, more than ${mostBytes}`)
-  const body: unknown = JSON.parse(content.toString('utf8'))
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new Error('it is no JSON object')
-  requireTame(body, 'it')
+  const body = parseJson(content, { ...defaultJsonLimits, maxBytes: mostBytes }, 'it')
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new Error('it is not a JSON object')
   const { id, queue, owner, extractor_info: info } = body as Readonly<Record<string, unknown>>
-  if (typeof id !== 'string') throw new Error('its id is no text')
-  if (typeof queue !== 'string' || queue === '' || Buffer.byteLength(queue) > 255) throw new Error('its queue is no name of 1 to 255 bytes')
-  if (typeof info !== 'object' || info === null || Array.isArray(info)) throw new Error('its extractor_info is no object')
-  if (owner !== undefined && owner !== null && typeof owner !== 'string') throw new Error('its owner is no text')
+  if (typeof id !== 'string') throw new Error('its id is not text')
+  if (typeof queue !== 'string' || queue === '' || Buffer.byteLength(queue) > 255)
+    throw new Error('its queue is not a name of 1 to 255 bytes')
+  if (typeof info !== 'object' || info === null || Array.isArray(info)) throw new Error('its extractor_info is not an object')
+  if (owner !== undefined && owner !== null && typeof owner !== 'string') throw new Error('its owner is not text')
   return { queue, info, isBuiltIn: false, ...(owner ? { owner } : {}) }
 }

@@ -13,12 +13,28 @@ const bindings = [
   { queue: 'kind', key: '*.file.image.#' },
 ]
 
-test('a binding takes a routing key when its key is one of four texts', t => {
+test('a binding takes a routing key of its kind when type and subtype fit', t => {
   t.deepEqual(boundQueues(bindings, 'clowder.file.image.jpeg'), ['beyond', 'exact', 'kind', 'sub'])
   t.deepEqual(boundQueues(bindings, 'clowder.file.text.plain'), ['kind', 'other'])
   t.deepEqual(boundQueues(bindings, 'clowder.dataset.file.added'), ['dataset'])
   t.deepEqual(boundQueues(bindings, 'extractors.own'), [])
   t.deepEqual(boundQueues([], 'clowder.file.image.jpeg'), [])
+})
+
+test('a binding key is compared as the pattern that it was made from', t => {
+  const excel = ['*.file.application.vnd.ms-excel', '*.file.application.vnd_ms-excel', '*.file.application.#', '*.file.#'].map(
+    (key, at) => ({
+      queue: `excel${at}`,
+      key,
+    }),
+  )
+  t.deepEqual(
+    boundQueues(excel, 'clowder.file.application.vnd_ms-excel'),
+    excel.map(({ queue }) => queue),
+  )
+  const dataset = [...excel, { queue: 'all', key: '*.dataset.#' }, { queue: 'files', key: '*.dataset.file.#' }]
+  t.deepEqual(boundQueues(dataset, 'clowder.dataset.file.removed'), ['all', 'files'])
+  t.deepEqual(boundQueues(dataset, 'clowder.metadata.added.file'), [])
 })
 
 test('input types are the third fragments', t => {

@@ -1,7 +1,7 @@
 import { Clock, DocumentStore, Log, wire } from 'pounce/sdk'
-import { type Broker, BrokerPort } from './broker.ts'
-import { BusBook } from './bus-book.ts'
+import { Broker } from './broker.ts'
 import { countQueues } from './queue-search.ts'
+import { RabbitJobRepository } from './rabbit-job-repository.ts'
 import { within } from './within.ts'
 
 const timeMs = 30_000
@@ -12,12 +12,12 @@ const timeMs = 30_000
  */
 export class LostQueues {
   #broker: Broker
-  #book: BusBook
+  #book: RabbitJobRepository
   #log: Log
 
   constructor(broker: Broker, documents: DocumentStore, clock: Clock, log: Log) {
     this.#broker = broker
-    this.#book = new BusBook(documents, () => clock.now())
+    this.#book = new RabbitJobRepository(documents, () => clock.now())
     this.#log = log
   }
 
@@ -29,8 +29,8 @@ export class LostQueues {
       if (count || signal.aborted) continue
       const jobs = await this.#book.inQueue('sent', queue)
       for (const job of jobs) await this.#book.become(job, 'unsent')
-      this.#log.warn('a queue is gone from the broker with jobs in it; they are sent again', { queue, jobs: jobs.length })
+      this.#log.warn('queue with jobs is missing on the broker; its jobs are sent again', { queue, jobs: jobs.length })
     }
   }
 }
-wire(LostQueues, BrokerPort, DocumentStore, Clock, Log)
+wire(LostQueues, Broker, DocumentStore, Clock, Log)

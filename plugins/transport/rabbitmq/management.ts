@@ -1,6 +1,9 @@
 import { Buffer } from 'node:buffer'
+import { type JsonLimits, parseJson } from 'pounce/sdk'
 
 const mostBytes = 32 * 2 ** 20
+/** A broker may have very many queues, of some hundred values each. */
+const limits: JsonLimits = { maxBytes: mostBytes, maxDepth: 64, maxMembers: 2_000_000, maxLeaves: 2_000_000 }
 
 /** Where the plugin is. */
 export interface ManagementOptions {
@@ -44,11 +47,11 @@ export class Management {
     let bytes = 0
     for await (const piece of response.body ?? []) {
       bytes += piece.byteLength
-      if (bytes > mostBytes) throw new Error(`its answer to ${path} has more than ${mostBytes} bytes`)
+      if (bytes > mostBytes) throw new Error(`its response to ${path} has more than ${mostBytes} bytes`)
       pieces.push(piece)
     }
-    const list: unknown = JSON.parse(Buffer.concat(pieces).toString('utf8'))
-    if (!Array.isArray(list)) throw new Error(`its answer to ${path} is no list`)
+    const list = parseJson(Buffer.concat(pieces), limits, `its answer to ${path}`)
+    if (!Array.isArray(list)) throw new Error(`its response to ${path} is not a list`)
     return list.filter(item => typeof item === 'object' && item !== null)
   }
 }

@@ -1,7 +1,12 @@
+import { type JsonLimits, parseJson } from 'pounce/sdk'
+
+/** A message may hold a whole document of metadata. */
+export const messageLimits: JsonLimits = { maxBytes: 32 * 1024 * 1024, maxDepth: 100, maxMembers: 200_000, maxLeaves: 1_000_000 }
+
 /** The ids in a job message, none when it cannot be read. */
 export function idsIn(content: Buffer): readonly string[] {
   try {
-    const body: unknown = JSON.parse(content.toString('utf8'))
+    const body = parseJson(content, messageLimits)
     if (typeof body !== 'object' || body === null) return []
     const { msgid, jobid } = body as Readonly<Record<string, unknown>>
     return [msgid, jobid].filter(id => typeof id === 'string')

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { saysWeWereAway } from './our-fault.ts'
+import { saysKeyWasRefused, saysNothing, saysWeWereAway } from './our-fault.ts'
 
 const host = 'https://data.example.org/dm'
 
@@ -24,4 +24,16 @@ test('other failures are the extractor’s own', t => {
   ]
   for (const text of texts) t.false(saysWeWereAway(text, host), text)
   t.false(saysWeWereAway("HTTPConnectionPool(host='x', port=1): Read timed out.", undefined))
+})
+
+test('what pyclowder says when we refused the key of its job, and when it was somebody else', t => {
+  const said = (address: string) => `StatusMessage.error: 401 Client Error: Unauthorized for url: ${address}`
+  t.true(saysKeyWasRefused(said('https://data.example.org/dm/api/files/1/metadata?key=secretKey'), host))
+  t.true(saysKeyWasRefused(said('http://inner:9000/api/files/1?key=secretKey'), host))
+  t.false(saysKeyWasRefused(said('https://elsewhere.example.org/login'), host))
+  t.false(
+    saysKeyWasRefused('StatusMessage.error: 403 Client Error: Forbidden for url: https://data.example.org/dm/api/x?key=secretKey', host),
+  )
+  t.true(saysNothing('StatusMessage.error: Error processing message.'))
+  t.false(saysNothing('StatusMessage.error: Error processing message. Disk full'))
 })

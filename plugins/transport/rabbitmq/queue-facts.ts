@@ -1,7 +1,7 @@
 import type { ChannelModel } from 'amqplib'
 import type { Log, QueueFacts } from 'pounce/sdk'
-import type { BusBook } from './bus-book.ts'
 import { countQueues } from './queue-search.ts'
+import type { RabbitJobRepository } from './rabbit-job-repository.ts'
 import { within } from './within.ts'
 
 const mostQueues = 1000
@@ -9,7 +9,7 @@ const none = { waiting: 0, running: 0, dead: 0 }
 
 /** What is known of queues that have jobs of ours, are bound, or were heard of: from our records, and from the broker while it is there. */
 export async function queueFacts(parts: {
-  readonly book: BusBook
+  readonly book: RabbitJobRepository
   readonly model: ChannelModel | undefined
   readonly alsoNamed: readonly string[]
   readonly timeoutMs: number
@@ -40,7 +40,7 @@ async function countsAtBroker(
   try {
     return await within(countQueues(model, queues, timeoutMs / 2), timeoutMs)
   } catch (error) {
-    log.warn('the broker does not say how many messages wait', { error })
+    log.warn('failed to get queue sizes from the broker', { error })
     return new Map()
   }
 }

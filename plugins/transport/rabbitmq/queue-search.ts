@@ -132,6 +132,6 @@ async function ifThere(channel: Channel, queue: string) {
   } catch (error) {
     // 404: not there. 405: somebody has it for himself alone.
     if (error instanceof Error && 'code' in error && (error.code === 404 || error.code === 405)) return undefined
-    throw new Error(`the queue ${queue} cannot be looked at: ${textOf(error)}`, { cause: error })
+    throw new Error(`the queue ${queue} cannot be read: ${textOf(error)}`, { cause: error })
   }
 }

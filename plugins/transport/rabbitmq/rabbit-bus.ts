@@ -1,7 +1,7 @@
 import type { ChannelModel } from 'amqplib'
 import type { Bus, BusListener, Log } from 'pounce/sdk'
+import type { Tenant } from './broker-connection.ts'
 import { type Binding, boundQueues, inputTypesOf } from './legacy-bindings.ts'
-import type { Tenant } from './link.ts'
 import type { Management } from './management.ts'
 import { textOf } from './text-of.ts'
 
@@ -78,12 +78,9 @@ export class RabbitBus implements Bus, Tenant {
     } catch (error) {
       if (this.#isWarned) return
       this.#isWarned = true
-      this.#log.warn(
-        'the management plugin of the broker does not answer: bindings of old extractors and addresses of listeners are not known',
-        {
-          reason: textOf(error),
-        },
-      )
+      this.#log.warn('broker management plugin unavailable: bindings of old extractors and consumer addresses are unknown', {
+        reason: textOf(error),
+      })
     }
   }
 

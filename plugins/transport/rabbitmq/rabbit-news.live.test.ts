@@ -112,7 +112,7 @@ live('news is acknowledged when the listener has taken it, not before', async t 
   const job = jobFor(1)
   await world.transport.publish([job])
   let failures = 3
-  world.listener.onStatus = () => (failures-- > 0 ? Promise.reject(new Unavailable('the store is away')) : Promise.resolve())
+  world.listener.onStatus = () => (failures-- > 0 ? Promise.reject(new Unavailable('the store is unavailable')) : Promise.resolve())
   world.say(job, 'StatusMessage.start: Started processing.')
   world.say(job, 'StatusMessage.done: Done processing.')
   await eventually(() => world.listener.statuses.length === 2)
@@ -175,7 +175,7 @@ live('a job that its extractor gave up is dead, visible, and runs again when it 
   t.deepEqual(world.listener.saidOf(job), ['StatusMessage.error: Aborting message: the file is broken'])
 })
 
-live('a revived job whose message is gone from the error queue is sent anew', async t => {
+live('a revived job whose message is gone from the error queue is sent again', async t => {
   const world = await setUp(t)
   const job = jobFor(1)
   await world.transport.publish([job])
@@ -201,11 +201,36 @@ live('a job that failed because we could not be reached is put back out of its e
   world.say(job, `StatusMessage.error: ${text}`)
   await eventually(() => world.listener.statuses.length === 1)
   t.deepEqual(world.listener.saidOf(job), [
-    `StatusMessage.retry: The server could not be reached, so the job is put back (1 of 3): ${text.replace('key=abc', 'key=secretKey')}`,
+    `StatusMessage.retry: The server was unreachable, so the job is requeued (1 of 3): ${text.replace('key=abc', 'key=secretKey')}`,
   ])
   await eventually(async () => (await world.broker.channel.checkQueue('some.extractor')).messageCount === 1)
   t.deepEqual((await world.broker.waiting('some.extractor'))[0]?.content, message.content)
   t.is(await stateOf(world, job), 'waiting')
+})
+
+live('a job whose key is out of date, such as one of before jobs had their own, is put back with a new one', async t => {
+  const world = await setUp(t)
+  const job = jobFor(1, { message: { ...jobFor(1).message, host: 'http://localhost:9000' } })
+  await world.transport.publish([job])
+  await eventually(async () => (await world.broker.channel.checkQueue('some.extractor')).messageCount === 1)
+  const message = await world.broker.channel.get('some.extractor')
+  if (!message) throw new Error('no message')
+  // As Python writes it, with a number that JavaScript cannot hold.
+  const before = String(message.content).replace(
+    /"secretKey":"[^"]*"/,
+    '"secretKey": "0123-of-a-person", "retry_count": 10, "size": 90071992547409931',
+  )
+  world.broker.channel.sendToQueue('error.some.extractor', Buffer.from(before), { persistent: true, replyTo: 'clowder.abcdefghij' })
+  world.broker.channel.ack(message)
+  world.say(
+    job,
+    'StatusMessage.error: 401 Client Error: Unauthorized for url: http://localhost:9000/api/files/1/metadata?key=0123-of-a-person',
+  )
+  await eventually(() => world.listener.statuses.length === 1)
+  t.regex(world.listener.saidOf(job)[0] ?? '', /^StatusMessage\.retry: The key of the job was rejected, so the job is requeued \(1 of 3\)/)
+  await eventually(async () => (await world.broker.channel.checkQueue('some.extractor')).messageCount === 1)
+  const after = String((await world.broker.waiting('some.extractor'))[0]?.content)
+  t.is(after, before.replace('0123-of-a-person', `key of ${job.user} for ${job.id}`))
 })
 
 live('the reply queue is made again when somebody deletes it', async t => {

@@ -1,6 +1,6 @@
 import type { ChannelModel, ConfirmChannel } from 'amqplib'
 import { type EventSink, Invalid, Log, type SinkRecord, Unavailable, wire } from 'pounce/sdk'
-import { type Broker, BrokerPort } from './broker.ts'
+import { Broker } from './broker.ts'
 import { Config, type RabbitConfig } from './config.ts'
 import { textOf } from './text-of.ts'
 import { within } from './within.ts'
@@ -24,11 +24,11 @@ export class RabbitSink implements EventSink {
     if (records.length > mostRecords) throw new Invalid(`At most ${mostRecords} records can be published at once, not ${records.length}`)
     if (records.length === 0) return
     const { model, isBlocked } = this.#broker.publishing
-    if (!model || isBlocked) throw new Unavailable('The broker takes nothing for now')
+    if (!model || isBlocked) throw new Unavailable('The broker is blocking publishers')
     try {
       await within(this.#send(model, records), this.#config.timeoutMs)
     } catch (error) {
-      throw new Unavailable(`The broker did not take the records: ${textOf(error)}`, { cause: error })
+      throw new Unavailable(`The broker rejected the records: ${textOf(error)}`, { cause: error })
     }
   }
 
@@ -57,7 +57,7 @@ export class RabbitSink implements EventSink {
   async #declare(model: ChannelModel): Promise<ConfirmChannel> {
     const { exchange, queue } = this.#config.eventSink
     const channel = await model.createConfirmChannel()
-    channel.on('error', error => this.#log.warn('the broker closed the channel of the event sink', { error }))
+    channel.on('error', error => this.#log.warn('event sink channel closed by the broker', { error }))
     channel.on('close', () => {
       this.#open = undefined
     })
@@ -69,4 +69,4 @@ export class RabbitSink implements EventSink {
     return channel
   }
 }
-wire(RabbitSink, Config, BrokerPort, Log)
+wire(RabbitSink, Config, Broker, Log)

@@ -1,5 +1,5 @@
 import { maskedUri, type StatusPart, wire } from 'pounce/sdk'
-import { type Broker, BrokerPort } from './broker.ts'
+import { Broker } from './broker.ts'
 import { Config, type RabbitConfig } from './config.ts'
 
 /** Which broker carries jobs, for the status page. */
@@ -17,4 +17,4 @@ export class RabbitStatus implements StatusPart {
     this.#broker.health()
   }
 }
-wire(RabbitStatus, Config, BrokerPort)
+wire(RabbitStatus, Config, Broker)

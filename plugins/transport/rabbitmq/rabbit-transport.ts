@@ -14,24 +14,23 @@ import {
   type TransportListener,
   wire,
 } from 'pounce/sdk'
-import { type Broker, BrokerPort } from './broker.ts'
-import { BusBook } from './bus-book.ts'
+import { Broker } from './broker.ts'
 import type { StoredJob } from './bus-jobs.ts'
-import { Cancelling } from './cancelling.ts'
 import { Config, type RabbitConfig } from './config.ts'
-import { DoubtfulJobs } from './doubtful-jobs.ts'
+import { DowntimeLog } from './downtime-log.ts'
 import { ErrorQueues } from './error-queues.ts'
 import { Heartbeats, heartbeatExchange } from './heartbeats.ts'
-import { JobKeys } from './job-keys.ts'
-import { JobNews } from './job-news.ts'
+import { JobCancellation } from './job-cancellation.ts'
+import { JobSender } from './job-sender.ts'
+import { JobStatusUpdates } from './job-status-updates.ts'
 import { Management } from './management.ts'
-import { Outages } from './outages.ts'
 import { queueFacts } from './queue-facts.ts'
 import { RabbitBus } from './rabbit-bus.ts'
-import { Recent } from './recent.ts'
+import { RabbitJobRepository } from './rabbit-job-repository.ts'
+import { RecentTexts } from './recent-texts.ts'
 import { Replies } from './replies.ts'
-import { Sender } from './sender.ts'
-import { Sweeping } from './sweeping.ts'
+import { UnconfirmedJobs } from './unconfirmed-jobs.ts'
+import { UnsentJobs } from './unsent-jobs.ts'
 
 const mostJobs = 1000
 const doubtfulSearchMs = 2000
@@ -46,17 +45,17 @@ export class RabbitTransport implements Transport {
   #isWorker: boolean
   #clock: Clock
   #log: Log
-  #book: BusBook
-  #sender: Sender
-  #news: JobNews
+  #book: RabbitJobRepository
+  #sender: JobSender
+  #news: JobStatusUpdates
   #replies: Replies
   #heartbeats: Heartbeats
-  #cancelling: Cancelling
-  #outages: Outages
-  #sweeping: Sweeping
+  #cancelling: JobCancellation
+  #outages: DowntimeLog
+  #sweeping: UnsentJobs
   #listener: TransportListener | undefined
   /** Jobs that ended here lately: a publisher that repeats itself must not run them again. */
-  #over = new Recent(10_000)
+  #over = new RecentTexts(10_000)
 
   constructor(
     config: RabbitConfig,
@@ -68,7 +67,7 @@ export class RabbitTransport implements Transport {
     log: Log,
     metrics: Metrics,
   ) {
-    const { prefetch, mostUnconfirmed, leaseMs, sweepMs, timeoutMs, cancelSearchMs, uri, managementUrl } = config
+    const { prefetch, maxUnconfirmed, leaseMs, sweepMs, timeoutMs, cancelSearchMs, uri, managementUrl } = config
     const { listening, publishing } = broker
     const { roles } = installation
     // The installation has its name once the kernel has read its records.
@@ -79,21 +78,21 @@ export class RabbitTransport implements Transport {
     this.#isWorker = roles.has('worker')
     this.#clock = clock
     this.#log = log
-    this.#book = new BusBook(documents, now)
+    this.#book = new RabbitJobRepository(documents, now)
     const refuse = (job: StoredJob, reason: string) => this.#refuse(job, reason)
-    this.#sender = new Sender({
+    this.#sender = new JobSender({
       link: publishing,
       book: this.#book,
-      keys: new JobKeys(keys),
+      keys,
       log,
       metrics,
       replyTo,
-      mostUnconfirmed,
+      maxUnconfirmed,
       leaseMs,
       refuse,
     })
-    this.#outages = new Outages(documents, roles.has('http'), now, log)
-    this.#news = new JobNews(
+    this.#outages = new DowntimeLog(documents, roles.has('http'), now, log)
+    this.#news = new JobStatusUpdates(
       this.#book,
       at => this.#outages.include(at),
       id => this.#over.add(id),
@@ -102,10 +101,10 @@ export class RabbitTransport implements Transport {
     this.#replies = new Replies({ link: listening, queue: replyTo, prefetch, log, metrics, now, take })
     this.#heartbeats = new Heartbeats({ link: listening, log, metrics, take: heartbeat => this.#heard().heartbeat(heartbeat) })
     this.bus = new RabbitBus(new Management({ uri, managementUrl, timeoutMs }), config.exchange, replyTo, log)
-    this.#cancelling = new Cancelling(this.#book, listening, { searchMs: cancelSearchMs, timeoutMs })
-    const errorQueues = this.#isWorker ? new ErrorQueues({ book: this.#book, link: publishing, log, leaseMs, timeoutMs }) : undefined
-    const doubtful = new DoubtfulJobs({ book: this.#book, link: publishing, log, searchMs: doubtfulSearchMs, timeoutMs })
-    this.#sweeping = new Sweeping({ book: this.#book, sender: this.#sender, doubtful, errorQueues, log, leaseMs, sweepMs })
+    this.#cancelling = new JobCancellation(this.#book, listening, { searchMs: cancelSearchMs, timeoutMs })
+    const errorQueues = this.#isWorker ? new ErrorQueues({ book: this.#book, link: publishing, keys, log, leaseMs, timeoutMs }) : undefined
+    const doubtful = new UnconfirmedJobs({ book: this.#book, link: publishing, log, searchMs: doubtfulSearchMs, timeoutMs })
+    this.#sweeping = new UnsentJobs({ book: this.#book, sender: this.#sender, doubtful, errorQueues, log, leaseMs, sweepMs })
     publishing.serve(this.#sender)
     publishing.serve(this.#sweeping)
   }
@@ -207,7 +206,7 @@ export class RabbitTransport implements Transport {
     if (await this.#book.remove(job.id)) this.#over.add(job.id)
   }
 }
-wire(RabbitTransport, Config, BrokerPort, Installation, DocumentStore, Keys, Clock, Log, Metrics)
+wire(RabbitTransport, Config, Broker, Installation, DocumentStore, Keys, Clock, Log, Metrics)
 
 /** What both sides declare: a broker that is new gets it from whoever comes first. */
 async function declareExchanges(model: ChannelModel, exchange: string): Promise<void> {

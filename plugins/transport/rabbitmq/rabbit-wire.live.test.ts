@@ -24,20 +24,20 @@ live('a job goes to its queue over the default exchange, with the properties and
     { contentType: 'application/json', deliveryMode: 2, replyTo: 'clowder.abcdefghij', messageId: undefined, expiration: undefined },
   )
   t.regex(correlationId, uuid4)
-  t.deepEqual(JSON.parse(String(message?.content)), { ...jobFor(1).message, secretKey: `key of ${jobFor(1).user}` })
+  t.deepEqual(JSON.parse(String(message?.content)), { ...jobFor(1).message, secretKey: `key of ${jobFor(1).user} for ${jobFor(1).id}` })
 })
 
-live('the message of nobody carries the service key; without one the job ends and people are told', async t => {
+live('the message of nobody carries a key of its job, never the service key; without that the job ends and people are told', async t => {
   const broker = await testBroker(t, url)
   await broker.declare('some.extractor')
   const { transport } = await startRabbit(t, { documents: await temporaryDocuments(t), uri: broker.uri })
   await transport.publish([jobFor(2)])
   await eventually(async () => (await broker.channel.checkQueue('some.extractor')).messageCount === 1)
-  t.is(JSON.parse(String((await broker.waiting('some.extractor'))[0]?.content)).secretKey, 'the service key')
+  t.is(JSON.parse(String((await broker.waiting('some.extractor'))[0]?.content)).secretKey, `service key for ${jobFor(2).id}`)
 
   const other = await testBroker(t, url)
   await other.declare('some.extractor')
-  const noKey = { ...keys, serviceKey: () => undefined }
+  const noKey = { ...keys, jobKey: () => Promise.resolve(undefined) }
   const { transport: keyless } = await startRabbit(t, { documents: await temporaryDocuments(t), uri: other.uri, keys: noKey })
   const listener = new TestListener('')
   await keyless.listen(listener)
@@ -61,8 +61,7 @@ live('a queue that is not there ends the job with a status that names it', async
     jobId: lost.id,
     targetId: lost.target.id,
     extractor: 'no.such',
-    status:
-      'StatusMessage.error: There is no queue private.secret1.no.such on the message bus: no extractor of this name has connected to it',
+    status: 'StatusMessage.error: Queue private.secret1.no.such does not exist on the broker: no extractor of this name has connected',
   })
   t.true(at instanceof Date)
   await eventually(async () => (await idsOf(transport, lost.target)).length === 0)

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib'
 import type { JobStatus, Log, Metrics } from 'pounce/sdk'
-import type { Link, Tenant } from './link.ts'
+import type { BrokerConnection, Tenant } from './broker-connection.ts'
 import { maskKeys } from './mask-keys.ts'
 import { patiently } from './patiently.ts'
 import { readReply } from './status-reply.ts'
@@ -9,7 +9,7 @@ import { textOf } from './text-of.ts'
 
 /** What the replies need around them. */
 export interface RepliesParts {
-  readonly link: Link
+  readonly link: BrokerConnection
   /** `clowder.<instance>`, shared by all kernels. */
   queue(): string
   readonly prefetch: number
@@ -37,7 +37,7 @@ export class Replies implements Tenant {
   async up(model: ChannelModel): Promise<void> {
     const { queue, prefetch, log, link } = this.#parts
     const channel = await model.createChannel()
-    channel.on('error', error => log.warn('the broker closed the channel of replies', { error }))
+    channel.on('error', error => log.warn('reply channel closed by the broker', { error }))
     channel.on('close', () => link.reset(model, 'the channel of replies was closed'))
     await channel.assertQueue(queue(), { durable: true })
     await channel.prefetch(prefetch)
@@ -59,7 +59,7 @@ export class Replies implements Tenant {
     this.#consume(model, channel).catch((error: unknown) => this.#parts.link.reset(model, `replies: ${textOf(error)}`))
   }
 
-  /** Takes no more; resolves when those at hand are acknowledged, or after `limitMs`. The others come again. */
+  /** Takes no more; resolves when those in progress are acknowledged, or after `limitMs`. The others come again. */
   async stop(limitMs: number): Promise<void> {
     const late = pause(limitMs)
     const cancelled = this.#consumer === undefined ? undefined : this.#channel?.cancel(this.#consumer)
@@ -85,7 +85,7 @@ export class Replies implements Tenant {
     try {
       status = readReply(message.content, now())
     } catch (error) {
-      log.warn('a reply of an extractor cannot be read and is ignored', {
+      log.warn('invalid extractor reply ignored', {
         // What cannot be parsed is quoted in the error.
         reason: maskKeys(textOf(error)),
         bytes: message.content.length,
@@ -111,7 +111,7 @@ export class Replies implements Tenant {
     } catch (error) {
       if (signal.aborted) return
       // Kept in the queue it would hold up the others without end.
-      this.#parts.log.error('a reply of an extractor could not be taken and is given up', { ...status, error })
+      this.#parts.log.error('failed to process an extractor reply; it is dropped', { ...status, error })
     }
     this.#acknowledge(channel, message)
   }
@@ -121,7 +121,7 @@ export class Replies implements Tenant {
     try {
       channel.ack(message)
     } catch (error) {
-      this.#parts.log.debug('a reply will come again: its channel has just been closed', { error })
+      this.#parts.log.debug('reply will be redelivered: its channel was closed', { error })
     }
   }
 }

@@ -47,8 +47,8 @@ test('a start in odd forms is understood; one that is no date is now', t => {
 test('what cannot be understood is refused with the reason', t => {
   const refused: readonly (readonly [string, RegExp])[] = [
     ['', /JSON/],
-    ['[]', /no JSON object/],
-    ['null', /no JSON object/],
+    ['[]', /not a JSON object/],
+    ['null', /not a JSON object/],
     ['{"extractor_id":"e","status":"s"}', /file_id/],
     ['{"file_id":"f\\n","extractor_id":"e","status":"s"}', /file_id/],
     [`{"file_id":"${'f'.repeat(201)}","extractor_id":"e","status":"s"}`, /file_id/],

@@ -1,4 +1,4 @@
-import { type JobStatus, requireTame } from 'pounce/sdk'
+import { defaultJsonLimits, type JobStatus, parseJson } from 'pounce/sdk'
 import { maskKeys } from './mask-keys.ts'
 
 const mostCharacters = 10_000
@@ -13,9 +13,8 @@ export const meaningOf = (status: string): Meaning =>
 /** What an extractor wrote to the reply queue, read tolerantly (reference, extraction §3.1). Throws what is wrong with it. */
 export function readReply(content: Buffer, now: Date): JobStatus {
   if (content.length > mostBytes) throw new Error(`it has ${content.length} bytes, more than ${mostBytes}`)
-  const body: unknown = JSON.parse(content.toString('utf8'))
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new Error('it is no JSON object')
-  requireTame(body, 'it')
+  const body = parseJson(content, { ...defaultJsonLimits, maxBytes: mostBytes }, 'it')
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new Error('it is not a JSON object')
   const { file_id, extractor_id, status, job_id, start, user_id } = body as Readonly<Record<string, unknown>>
   if (!isName(file_id)) throw new Error('it has no file_id')
   if (!isName(extractor_id)) throw new Error('it has no extractor_id')

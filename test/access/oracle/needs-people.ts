@@ -35,17 +35,48 @@ export const needsOfPeople: Needs = {
   startSignIn: 'anyone',
   finishSignIn: 'anyone',
 
+  getAvatar: 'anyone',
+
+  // quotas
+  getOwnQuota: 'signedIn',
+  getSpaceQuota: 'EditSpace space=id',
+  getQuota: 'serverAdmin',
+  setQuota: 'serverAdmin',
+
+  // second factors
+  finishLogin: 'anyone',
+  beginPasskeyLogin: 'anyone',
+  loginWithPasskey: 'anyone',
+  stepUp: 'account',
+  beginPasskeyStepUp: 'account',
+  getSecondFactors: 'account',
+  beginTotp: 'account',
+  confirmTotp: 'account',
+  removeTotp: 'account',
+  replaceRecoveryCodes: 'account',
+  beginPasskey: 'account',
+  addPasskey: 'account',
+  renamePasskey: 'account',
+  removePasskey: 'account',
+  resetSecondFactors: 'serverAdmin',
+
+  // personal data
+  exportPersonalData: 'EditUser user=id',
+  erasePersonalData: 'EditUser user=id',
+
   // signing up, and new passwords
   signUp: 'anyone',
   getSignUp: 'anyone',
   finishSignUp: 'anyone',
+  getIdentityLink: 'anyone',
+  confirmIdentityLink: 'anyone',
   askForReset: 'anyone',
   getReset: 'anyone',
   finishReset: 'anyone',
 
   // coming into spaces and going out of them
   listSpaceMembers: 'ViewSpace space=id',
-  setSpaceMember: 'EditSpace space=id; known user=user',
+  setSpaceMember: 'EditSpace space=id; ViewUser user=user | part user=user',
   removeSpaceMember: 'EditSpace space=id; known user=user',
   leaveSpace: 'signedIn; blind space=id',
   askToJoinSpace: 'account; ViewSpace space=id',
@@ -68,12 +99,13 @@ export const needsOfPeople: Needs = {
   addGroupMembers: 'serverAdmin',
   removeGroupMember: 'serverAdmin',
   listGroupSpaces: 'serverAdmin',
-  setSpaceGroup: 'EditSpace space=id',
+  setSpaceGroup: 'EditSpace space=id; lettingIn',
   removeSpaceGroup: 'EditSpace space=id',
 
   // the audit log
   listAudit: 'serverAdmin',
   saveAudit: 'serverAdmin',
+  verifyAudit: 'serverAdmin',
   testMail: 'serverAdmin',
 
   updateUser: 'EditUser user=id',
@@ -87,7 +119,7 @@ export const needsOfPeople: Needs = {
   deleteSpace: 'DeleteSpace space=id',
   followSpace: 'signedIn; ViewSpace space=id',
   getSpace: 'ViewSpace space=id',
-  listEditableSpaces: 'reader',
+  listEditableSpaces: 'anyone',
   listSpaces: 'anyone',
   unfollowSpace: 'signedIn; blind space=id',
   updateSpace: 'EditSpace space=id',

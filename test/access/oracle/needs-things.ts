@@ -25,10 +25,10 @@ export const needsOfThings: Needs = {
   getParentCollectionIds: 'ViewCollection collection=id',
   getParentCollections: 'ViewCollection collection=id',
   removeSubCollection:
-    'signedIn; ViewCollection collection=id; ViewCollection collection=child; RemoveResourceFromCollection collection=id | made collection=child',
-  addCollectionToSpace: 'AddResourceToSpace space=id; ViewCollection collection=collection; authored collection=collection',
+    'signedIn; ViewCollection collection=id; ViewCollection collection=child; RemoveResourceFromCollection collection=id | owner:RemoveResourceFromCollection collection=child',
+  addCollectionToSpace: 'AddResourceToSpace space=id; ViewCollection collection=collection; owner:AddResourceToSpace collection=collection',
   removeCollectionFromSpace:
-    'signedIn; ViewSpace space=id; ViewCollection collection=collection; RemoveResourceFromSpace space=id | made collection=collection',
+    'signedIn; ViewSpace space=id; ViewCollection collection=collection; RemoveResourceFromSpace space=id | owner:RemoveResourceFromSpace collection=collection',
   removeFromSpaceAllowed: 'AddResourceToSpace space=space; ViewCollection collection=id',
   setRootFlag: 'AddResourceToSpace space=space; ViewCollection collection=id',
   unsetRootFlag: 'AddResourceToSpace space=space; ViewCollection collection=id',
@@ -54,15 +54,15 @@ export const needsOfThings: Needs = {
   renameDataset: 'EditDataset dataset=id',
   setDatasetAccess: 'PublicDataset dataset=id',
   addDatasetToCollection: 'AddResourceToCollection collection=id; ViewDataset dataset=dataset',
-  addDatasetToSpace: 'AddResourceToSpace space=id; ViewDataset dataset=dataset; authored dataset=dataset',
+  addDatasetToSpace: 'AddResourceToSpace space=id; ViewDataset dataset=dataset; owner:AddResourceToSpace dataset=dataset',
   listCollectionDatasets: 'ViewCollection collection=id',
   listSpaceDatasets: 'ViewSpace space=id',
   removeDatasetFromCollection:
-    'signedIn; ViewCollection collection=id; ViewDataset dataset=dataset; RemoveResourceFromCollection collection=id | made dataset=dataset',
+    'signedIn; ViewCollection collection=id; ViewDataset dataset=dataset; RemoveResourceFromCollection collection=id | owner:RemoveResourceFromCollection dataset=dataset',
   removeDatasetFromCollectionByPost:
-    'signedIn; ViewCollection collection=id; ViewDataset dataset=dataset; RemoveResourceFromCollection collection=id | made dataset=dataset',
+    'signedIn; ViewCollection collection=id; ViewDataset dataset=dataset; RemoveResourceFromCollection collection=id | owner:RemoveResourceFromCollection dataset=dataset',
   removeDatasetFromSpace:
-    'signedIn; ViewSpace space=id; ViewDataset dataset=dataset; RemoveResourceFromSpace space=id | made dataset=dataset',
+    'signedIn; ViewSpace space=id; ViewDataset dataset=dataset; RemoveResourceFromSpace space=id | owner:RemoveResourceFromSpace dataset=dataset',
   clearOldDatasetsTrash: 'serverAdmin',
   emptyDatasetTrash: 'DeleteDataset',
   listDatasetTrash: 'signedIn',
@@ -78,14 +78,14 @@ export const needsOfThings: Needs = {
   attachFilesToDataset: 'AddResourceToDataset; AddResourceToDataset dataset=dataset; EditFile file=first; EditFile file=file',
   createDataset: 'CreateDataset; AddResourceToSpace space=space; EditFile file=file',
   createEmptyDataset: 'CreateDataset; AddResourceToSpace space=space; AddResourceToCollection collection=collection; EditFile file=file',
-  detachAndDeleteDataset: 'DeleteDataset dataset=id',
+  detachAndDeleteDataset: 'live:DeleteDataset dataset=id',
   attachFileToDataset: 'AddResourceToDataset dataset=dataset; EditFile file=file',
   detachFileFromDataset: 'CreateDataset dataset=dataset; each part file=file',
   detachFileFromDatasetByPost: 'CreateDataset dataset=dataset; each part file=file',
   moveFileBetweenDatasets: 'AddResourceToDataset dataset=dataset; AddResourceToDataset dataset=to; EditFile file=file; part file=file',
-  moveFileToFolder: 'AddResourceToDataset dataset=dataset; ViewFile file=file; part folder=toFolder',
-  moveFileToRoot: 'AddResourceToDataset dataset=dataset; ViewFile file=file; part folder=fromFolder',
-  copyDatasetToSpace: 'AddResourceToSpace space=space; ViewDataset dataset=id; authored dataset=id',
+  moveFileToFolder: 'AddResourceToDataset dataset=dataset; ViewFile file=file; part file=file; part folder=toFolder',
+  moveFileToRoot: 'AddResourceToDataset dataset=dataset; ViewFile file=file; part file=file; part folder=fromFolder',
+  copyDatasetToSpace: 'AddResourceToSpace space=space; ViewDataset dataset=id; owner:AddResourceToSpace dataset=id',
   // downloads
   downloadDataset: 'DownloadFiles dataset=id',
   downloadDatasetFolder: 'DownloadFiles dataset=id; part folder=folderId',
@@ -94,5 +94,5 @@ export const needsOfThings: Needs = {
   // bags
   createDatasetFromBag: 'CreateDataset',
   // tree
-  getChildrenOfNode: 'reader; signedIn; ViewDataset dataset=nodeId',
+  getChildrenOfNode: 'signedIn; ViewDataset dataset=nodeId',
 }

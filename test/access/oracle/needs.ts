@@ -3,15 +3,13 @@ import { needsOfGeostreams } from './needs-geostreams.ts'
 import { needsOfPeople } from './needs-people.ts'
 import { needsOfThings } from './needs-things.ts'
 import { needsOfWords } from './needs-words.ts'
+import type { By } from './rights.ts'
 
 /**
  * Route → what it takes, in the order in which it is asked. `signedIn`, `serverAdmin`: a word. `CreateDataset`: a permission, on nothing in
  * particular. `EditFile file=id`: a permission on the file that the parameter `id` names, of the path, the query or the body. `a | b`: either
- * will do. Besides permissions: `made` (whoever made it, and superadmin mode), `authored` (the same, also by a limited key), `written` (whoever made it alone), a kind of right
- * (`edit`), `lookAround` (to look, where a key held to a space has nothing to look at), `part` (must lie in what was named before), `known` (any that there is), `blind`
- * (never looked up: the same answer whether there is one or not), `each` (of a batch: those that may not are left out, or all is refused), `account` (the account
- * itself: never by a key that reaches less far), `anyKey` (`signedIn` by
- * limited keys too), `placed` (as AddFile, by a key held to spaces too).
+ * will do. `owner:P`: P, because one owns it or is in superadmin mode. `author:P`: P, because one is its author and nothing else. `live:P`: P, which in the trash is a change like any other. Besides permissions: the words of `verdicts.ts`, `part` (must lie in what was named before), `known` (any that there is), `blind`
+ * (never looked up: the same answer whether there is one or not), `each` (of a batch: those that may not are left out, or all is refused).
  */
 export type Needs = Readonly<Record<string, string>>
 
@@ -20,6 +18,7 @@ export const needs: Needs = { ...needsOfPeople, ...needsOfThings, ...needsOfFile
 /** One condition: a word or right, and the parameter and kind of the thing that it is about. */
 export interface Need {
   readonly right: string
+  readonly by: By
   readonly kind?: string
   readonly parameter?: string
   readonly isEach: boolean
@@ -31,8 +30,9 @@ export const readNeeds = (text: string): readonly (readonly Need[])[] =>
     all.split('|').map(one => {
       const words = one.trim().split(' ')
       const isEach = words[0] === 'each'
-      const [right = '', about] = isEach ? words.slice(1) : words
+      const [said = '', about] = isEach ? words.slice(1) : words
+      const [right = '', by = 'anybody'] = said.split(':').toReversed() as [string, By?]
       const [kind, parameter] = about?.split('=') ?? []
-      return { right, isEach, ...(kind !== undefined && parameter !== undefined ? { kind, parameter } : {}) }
+      return { right, by, isEach, ...(kind !== undefined && parameter !== undefined ? { kind, parameter } : {}) }
     }),
   )

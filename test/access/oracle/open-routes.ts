@@ -1,4 +1,8 @@
 import type { Outcast } from '../callers.ts'
+import type { Letter } from './letters.ts'
+
+/** Whoever is not let in at all. */
+export const standing: Readonly<Record<Outcast, Letter>> = { inactive: 'a', termsPending: 't' }
 
 /** Routes that never look at who asks: a wrong credential does no harm there. */
 const blindToCallers: ReadonlySet<string> = new Set([
@@ -7,18 +11,29 @@ const blindToCallers: ReadonlySet<string> = new Set([
     'askForReset',
     'finishReset',
     'finishSignUp',
+    'getIdentityLink',
+    'confirmIdentityLink',
     'getReset',
     'getSignUp',
     'signUp',
     'startSignIn',
     'finishSignIn',
     'listSignInProviders',
+    'getAvatar',
+    'finishLogin',
+    'beginPasskeyLogin',
+    'loginWithPasskey',
   ],
 ])
+
+export const isBlindToCallers = (route: string): boolean => blindToCallers.has(route)
 
 /** What goes before the terms of service are accepted: to read them, to accept them, to see who one is. */
 const beforeTerms: ReadonlySet<string> = new Set(['getMe', 'acceptTerms', 'getConfiguration'])
 
+/** The perm code `any` of the reference leaves inactive accounts in; a server may as well refuse them. */
+const openToInactive: ReadonlySet<string> = new Set(['listSpaces', 'getStatus', 'getVersion'])
+
 /** True where somebody who is not let in anywhere is let in. */
 export const isOpenTo = (caller: Outcast, route: string): boolean =>
-  blindToCallers.has(route) || (caller === 'termsPending' && beforeTerms.has(route))
+  blindToCallers.has(route) || (caller === 'termsPending' ? beforeTerms : openToInactive).has(route)

@@ -1,41 +1,108 @@
-/**
- * What the rows of the oracle call the permissions: the kind of right that a permission is. Written down once more, apart from
- * `sdk/model/permission.ts` and the policy: a permission that is not here has no place, and the matrix fails by its name.
- */
-export const rights: Readonly<Record<Right, readonly string[]>> = {
-  look: [
-    ...['ViewSpace', 'ViewDataset', 'ViewCollection', 'ViewFile', 'ViewSection', 'ViewMetadata', 'ViewTags', 'ViewComments'],
-    ...['ViewSensor', 'ViewUser', 'ViewVocabulary', 'ViewVocabularyTerm'],
-  ],
-  read: ['ViewGeoStream'],
-  download: ['DownloadFiles'],
-  relate: ['ViewRelation'],
-  annotate: [
-    ...['AddFile', 'EditFile', 'CreateDataset', 'EditDataset', 'AddResourceToDataset', 'CreateCollection', 'EditCollection'],
-    ...['AddResourceToCollection', 'AddResourceToSpace', 'AddMetadata', 'EditMetadata', 'AddTag', 'AddComment', 'CreatePreview'],
-    ...['CreateSection', 'EditSection', 'CreateRelation', 'MultimediaIndexDocument', 'CreateSensor', 'AddGeoStream', 'AddDatapoints'],
-  ],
-  edit: [
-    ...['CreateSpace', 'RemoveResourceFromSpace', 'PublicDataset', 'RemoveResourceFromDataset', 'ExecuteOnDataset'],
-    ...['RemoveResourceFromCollection', 'EditLicense', 'EditComment', 'CreateVocabulary', 'EditVocabulary', 'CreateVocabularyTerm'],
-    'EditVocabularyTerm',
-  ],
-  remove: [
-    ...['DeleteSection', 'DeleteMetadata', 'DeleteTag', 'DeleteComment', 'DeleteSensor', 'DeleteGeoStream', 'DeleteRelation'],
-    ...['DeleteVocabulary', 'DeleteVocabularyTerm'],
-  ],
-  rule: ['EditSpace', 'PublicSpace', 'EditStagingArea', 'EditUser', 'ArchiveFile', 'ArchiveDataset'],
-  destroy: ['DeleteSpace', 'DeleteDataset', 'DeleteCollection', 'DeleteFile'],
+import type { Column } from '../callers.ts'
+import type { Mode } from './letters.ts'
+import { looks, ofExtractionKeys, ofReadOnlyAccounts, readOnly, roles } from './roles.ts'
+
+/** What there is to know of a caller: the role in the space `lab`, what the account may be, and how far the key reaches. */
+interface Who {
+  readonly role?: ReadonlySet<string>
+  readonly isAnonymous?: true
+  /** Status Admin. */
+  readonly isServerAdmin?: true
+  /** The same with `superAdmin=true`. */
+  readonly isSuperAdmin?: true
+  /** Permissions that the status of the account or the key lets through; all without it. */
+  readonly lets?: (permission: string) => boolean
+  /** A key that is held to a space that is not one of those the states are about. */
+  readonly isElsewhere?: true
 }
 
-/**
- * look: everybody on a public server, and on public things. read: the same, of readings, which a private server may show to everybody too. download: who edits, and accounts that only read. relate: like editing, but it
- * is only looking. annotate: editors, extractors too. edit: editors, no extractors. remove: the same, also from the trash. rule:
- * admins of a space. destroy: the same, also from the trash. own: whoever made it.
- */
-export type Right = 'look' | 'read' | 'download' | 'relate' | 'annotate' | 'edit' | 'remove' | 'rule' | 'destroy'
+/** `author` is in no space: a maker has the rights of a maker alone. The keys are those of `spaceAdmin`. */
+export const callers: Readonly<Record<Column, Who>> = {
+  anonymous: { isAnonymous: true },
+  stranger: {},
+  viewer: { role: roles.viewer },
+  editor: { role: roles.editor },
+  grouped: { role: roles.editor },
+  spaceAdmin: { role: roles.admin },
+  author: {},
+  readOnly: { role: roles.admin, lets: permission => ofReadOnlyAccounts.has(permission) },
+  serverAdmin: { isServerAdmin: true },
+  superAdmin: { isServerAdmin: true, isSuperAdmin: true },
+  extractor: { role: roles.admin, lets: permission => ofExtractionKeys.has(permission) },
+  readKey: { role: roles.admin, lets: looks },
+  otherSpaceKey: { role: roles.admin, lets: looks, isElsewhere: true },
+}
 
-const byPermission = new Map(Object.entries(rights).flatMap(([right, permissions]) => permissions.map(each => [each, right as Right])))
+/** Readings have the rights of their sensor; everybody may look at them while `makeGeostreamsPublicReadable` is on. A public space does not publish them (0032). */
+const readings: ReadonlySet<string> = new Set(['sensor', 'stream', 'datapoint'])
 
-/** The right that a permission is; undefined for one without a place. */
-export const rightOf = (permission: string): Right | undefined => byPermission.get(permission)
+/** The permission without which a thing is as if it were not there. What hangs on a thing has the right of that thing. */
+const looking: Readonly<Record<string, string>> = {
+  space: 'ViewSpace',
+  collection: 'ViewCollection',
+  dataset: 'ViewDataset',
+  folder: 'ViewDataset',
+  file: 'ViewFile',
+  section: 'ViewSection',
+  preview: 'ViewFile',
+  thumbnail: 'ViewFile',
+  metadata: 'ViewMetadata',
+  comment: 'ViewComments',
+  relation: 'ViewRelation',
+  vocabulary: 'ViewVocabulary',
+  term: 'ViewVocabularyTerm',
+  definition: 'ViewSpace',
+  logo: 'ViewSpace',
+  logoPath: 'ViewSpace',
+  sensor: 'ViewGeoStream',
+  stream: 'ViewGeoStream',
+  datapoint: 'ViewGeoStream',
+  user: 'ViewUser',
+  mail: 'ViewUser',
+}
+
+/** A thing, by its kind and where it stands as seen by the caller. */
+export interface Thing {
+  readonly kind: string
+  readonly state: string
+}
+
+const isUser = ({ kind }: Thing): boolean => kind === 'user' || kind === 'mail'
+
+const liesInLab = ({ state }: Thing): boolean => ['lab', 'archived', 'trashed', 'trashedShared', 'halfTrashed'].includes(state)
+
+/** Author of file, dataset, collection, creator of a space, user agent of metadata, the account itself. */
+const owns = (caller: Column, thing: Thing): boolean => thing.state === 'own' || (caller === 'author' && liesInLab(thing))
+
+const isPublic = (mode: Mode, { kind, state }: Thing): boolean =>
+  mode === 'public' || (readings.has(kind) ? mode === 'private' : state === 'shown')
+
+/** True where the role that the caller has in a space of the thing contains the permission. */
+export const holdsByRole = (caller: Column, permission: string, thing: Thing): boolean => {
+  const { role, lets = () => true, isElsewhere } = callers[caller]
+  return isElsewhere !== true && liesInLab(thing) && lets(permission) && role?.has(permission) === true
+}
+
+/** Accounts: oneself, server admins, and to look at them who shares a space (0021). */
+const holdsOnUser = (mode: Mode, caller: Column, permission: string, thing: Thing): boolean => {
+  const { role, isServerAdmin } = callers[caller]
+  if (thing.state === 'own' || isServerAdmin) return true
+  return permission === 'ViewUser' && (mode === 'public' || (thing.state === 'lab' && role !== undefined))
+}
+
+/** `owner`: nobody but owners and superadmin mode. `author`: nobody but the author. `live`: anybody, on what is not in the trash. */
+export type By = 'anybody' | 'owner' | 'author' | 'live'
+
+/** Superadmin and owner: always. Else a role in the thing's spaces, or it is public and the permission READONLY (api-platform §2, resource rules). */
+export const holds = (mode: Mode, caller: Column, permission: string, thing: Thing, by: By = 'anybody'): boolean => {
+  const { isSuperAdmin, isElsewhere, lets = () => true } = callers[caller]
+  if (isElsewhere) return isUser(thing) && thing.state === 'own' && permission === 'ViewUser'
+  if (!lets(permission)) return false
+  if (isUser(thing)) return holdsOnUser(mode, caller, permission, thing)
+  if (owns(caller, thing) || (isSuperAdmin && by !== 'author')) return true
+  if (by === 'owner' || by === 'author') return false
+  return holdsByRole(caller, permission, thing) || (isPublic(mode, thing) && readOnly.has(permission))
+}
+
+/** False where a thing is answered as one that does not exist. */
+export const sees = (mode: Mode, caller: Column, thing: Thing): boolean => holds(mode, caller, looking[thing.kind] ?? '', thing)

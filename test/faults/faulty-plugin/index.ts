@@ -7,5 +7,5 @@ export const plugin = definePlugin({
   id: 'test.faulty-plugin',
   summary: 'Fails wherever it can.',
   routes,
-  handlers: [on('tags.added', PoisonedTags), on('comment.added', LeftBehind)],
+  handlers: [on('tags.added', PoisonedTags, 'poisoned-tags'), on('comment.added', LeftBehind, 'left-behind')],
 })

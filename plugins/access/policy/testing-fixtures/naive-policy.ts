@@ -41,7 +41,11 @@ export class NaivePolicy {
 
   verdict(caller: Caller, permission: Permission, ref: Ref): Verdict {
     if (!this.#isThere(ref) || !this.#isReached(caller, ref)) return 'unseen'
-    if (this.#may(caller, permission, ref)) return 'yes'
+    const mayDo = this.#may(caller, permission, ref)
+    const purges = `Delete${ref.kind}`.toLowerCase() === permission.toLowerCase() && (ref.kind === 'dataset' || ref.kind === 'collection')
+    const isFrozen = this.#isInTrash(ref) && verb(permission) !== 'read' && !purges
+    if (mayDo && isFrozen) return this.#may(caller, viewing[ref.kind] ?? 'ViewFile', ref) ? 'frozen' : 'unseen'
+    if (mayDo) return 'yes'
     const isNobody = caller.user?.status === 'Inactive' || caller.user?.termsPending === true
     const looker: Caller = isNobody ? { via: 'nothing', scope: 'full', superAdmin: false } : caller
     return this.#may(looker, viewing[ref.kind] ?? 'ViewFile', ref) ? 'no' : 'unseen'
@@ -61,6 +65,12 @@ export class NaivePolicy {
   #isThere(ref: Ref): boolean {
     if (!this.#of(ref)) return false
     return this.#parents(ref).length === 0 || this.#parents(ref).some(parent => this.#isThere(parent))
+  }
+
+  /** Trashed, or all that it hangs on lies in the trash. */
+  #isInTrash(ref: Ref): boolean {
+    const above = this.#parents(ref).filter(parent => this.#isThere(parent))
+    return this.#of(ref)?.state === 'trashed' || (above.length > 0 && above.every(parent => this.#isInTrash(parent)))
   }
 
   #isReached(caller: Caller, ref: Ref): boolean {
@@ -86,13 +96,16 @@ export class NaivePolicy {
     return limits?.verbs === undefined || limits.verbs.has(verb(permission))
   }
 
-  #has(caller: Caller, permission: Permission, ref: Ref): boolean {
+  #has(caller: Caller, permission: Permission, ref: Ref, isBelow = false): boolean {
     const rights = this.#of(ref)
     if (!rights || !this.#isThere(ref)) return false
-    return this.#hasOf(caller, permission, ref.kind, rights) || this.#parents(ref).some(parent => this.#has(caller, permission, parent))
+    return (
+      this.#hasOf(caller, permission, ref.kind, rights, isBelow) ||
+      this.#parents(ref).some(parent => this.#has(caller, permission, parent, true))
+    )
   }
 
-  #hasOf(caller: Caller, permission: Permission, kind: Kind, rights: Rights): boolean {
+  #hasOf(caller: Caller, permission: Permission, kind: Kind, rights: Rights, isBelow: boolean): boolean {
     const { user, limits, superAdmin } = caller
     if (superAdmin && limits === undefined) return true
     if (kind === 'user' && limits !== undefined && !looks(permission)) return false
@@ -104,7 +117,8 @@ export class NaivePolicy {
         rights.spaces.includes(held.space) &&
         (held.permissions.has(permission) || (this.#isDownloadOpen && permission === 'DownloadFiles' && held.permissions.has('ViewFile'))),
     )
-    const rolesCount = rights.state === 'live' || (rights.state === 'trashed' && permission.startsWith('Delete'))
+    const ofTrashed = permission === 'DeleteDataset' ? kind === 'dataset' : permission === 'DeleteCollection' && kind === 'collection'
+    const rolesCount = rights.state === 'live' || (rights.state === 'trashed' && ofTrashed && !isBelow)
     if (isRole && rolesCount && (kind !== 'user' || looks(permission))) return true
     if (rights.state !== 'live' || (rights.parents ?? []).length > 0) return false
     if (caller.via === 'service') return true

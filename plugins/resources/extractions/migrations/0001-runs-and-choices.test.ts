@@ -2,8 +2,8 @@ import test from 'ava'
 import { DocumentStore, type JobStatus } from 'pounce/sdk'
 import { bootForTest } from 'pounce/sdk/testing'
 import { extractions, extractors } from '../collections.ts'
-import { Choices } from '../stored-choices.ts'
-import { Extractions } from '../stored-extractions.ts'
+import { EnabledExtractors } from '../enabled-extractors.ts'
+import { StoredExtractions } from '../stored-extractions.ts'
 import { up } from './0001-runs-and-choices.ts'
 
 const at = '2026-01-01T00:00:00.000Z'
@@ -27,7 +27,7 @@ test('records of before keep who is enabled and where runs stand; a second time 
   for (const [id, [status, isFinished]] of Object.entries(statuses))
     await put(extractions, { ...run, id: id.repeat(24), status, isFinished })
   for (let twice = 0; twice < 2; twice++) await up(documents)
-  t.true((await server.get(Choices).enabled()).includes('old.one'))
+  t.true((await server.get(EnabledExtractors).enabled()).includes('old.one'))
   t.like(await documents.get(extractors, 'a'.repeat(24)), { key: null, permissions: [], isBuiltIn: false })
   const states = await documents.getMany(
     extractions,
@@ -42,6 +42,6 @@ test('records of before keep who is enabled and where runs stand; a second time 
     ],
   )
   const news: JobStatus = { jobId: 'b'.repeat(24), targetId: run.target.id, extractor: 'old.one', status: 'done', at: new Date(at) }
-  t.true(await server.get(Extractions).heard(news))
-  t.is((await server.get(Extractions).get('b'.repeat(24)))?.state, 'done')
+  t.true(await server.get(StoredExtractions).heard(news))
+  t.is((await server.get(StoredExtractions).get('b'.repeat(24)))?.state, 'done')
 })

@@ -1,20 +1,24 @@
-import { type Bytes, Forbidden, geoNumberOf, isServerAdmin, NotFound, NotSignedIn, routesFor, Streams, s } from 'pounce/sdk'
+import { Forbidden, geoNumberOf, isServerAdmin, NotFound, NotSignedIn, routesFor, Streams, s } from 'pounce/sdk'
 import { sensorRef, streamRef } from '../input.ts'
 import { eachPage } from '../listing.ts'
-import { Answers } from './answer-cache.ts'
-import { Kept } from './kept-answers.ts'
+import { tableAnswer } from '../table-answer.ts'
+import { ResponseCache } from './response-cache.ts'
+import { StoredResponses } from './stored-responses.ts'
 
-const route = routesFor('geostreams', { answers: Answers, kept: Kept, streams: Streams })
+const route = routesFor('geostreams', { answers: ResponseCache, kept: StoredResponses, streams: Streams })
 
-const Entry = s.Object({ route: s.String(), filesize: s.Integer({ description: 'Bytes' }), created: s.String() })
+const Entry = s.model(
+  'CacheEntry',
+  s.Object({ route: s.String(), filesize: s.Integer({ description: 'Size in bytes' }), created: s.String() }),
+)
 
 export const listCache = route({
   method: 'GET',
   path: '/api/geostreams/cache',
-  summary: 'Answers that are kept',
+  summary: 'List cached geostreams answers',
   description:
-    'By key: the parameters of the question, the size in bytes, and when it was answered. None for those who may not see all streams, and while `cacheMaxMiB` is 0.',
-  permission: 'ViewGeoStream',
+    'By key: the query parameters, the size in bytes, and the time of the answer. Empty for callers who may not view all streams, and while `cacheMaxMiB` is 0.',
+  permission: { right: 'ViewGeoStream', unscoped: 'The list is empty for a caller who may not see all streams.' },
   responses: { 200: s.Object({ files: s.Record(s.String(), Entry), size: s.Integer() }) },
   async handle({ caller }, { answers, kept }) {
     const all = answers.isFor(caller) ? await kept.all() : []
@@ -29,15 +33,16 @@ export const listCache = route({
 export const getCached = route({
   method: 'GET',
   path: '/api/geostreams/cache/:id',
-  summary: 'One answer that is kept, as it was sent',
-  description: 'It may be out of date: who asks the question itself never gets one that is.',
-  permission: 'ViewGeoStream',
+  summary: 'Get a cached geostreams answer',
+  description: 'The cached answer may be stale; querying itself never returns a stale answer.',
+  permission: { right: 'ViewGeoStream', unscoped: 'Cached answers are found only by a caller who may see all streams.' },
+  cost: 'export',
   params: s.Object({ id: s.String({ maxLength: 100 }) }),
-  responses: { 200: s.bytes<Bytes>() },
+  responses: { 200: tableAnswer(s.json(), s.json()) },
   throws: [NotFound],
   async handle({ params, caller }, { answers, kept }) {
     const found = /^[0-9A-F]{32}$/.test(params.id) && answers.isFor(caller) ? await kept.get(params.id) : undefined
-    if (!found) throw new NotFound('kept answer')
+    if (!found) throw new NotFound('cached answer')
     return { status: 200, body: answers.show(found) }
   },
 })
@@ -47,15 +52,17 @@ const named = (sent: string | undefined): sent is string => sent !== undefined &
 export const invalidateCache = route({
   method: 'GET',
   path: '/api/geostreams/cache/invalidate',
-  summary: 'Throw answers away',
+  summary: 'Invalidate cached geostreams answers',
   description:
-    'Those about a sensor or a stream, for who may delete it; all of them, when neither is named, for server admins. Nobody needs it: an answer is never given again when a reading has come or gone.',
-  permission: 'DeleteGeoStream',
-  of: ({ sensor_id, stream_id }) => [
-    ...(named(sensor_id) ? [sensorRef(sensor_id)] : []),
-    ...(named(stream_id) ? [streamRef(stream_id)] : []),
-  ],
-  effects: 'removes answers that are kept',
+    'Answers for a sensor or a stream, for callers who may delete it; all answers, if neither is named, for server admins. Not needed in practice: cached answers are never returned after a datapoint is added or deleted.',
+  permission: {
+    right: 'DeleteGeoStream',
+    on: ({ sensor_id, stream_id }) => [
+      ...(named(sensor_id) ? [sensorRef(sensor_id)] : []),
+      ...(named(stream_id) ? [streamRef(stream_id)] : []),
+    ],
+  },
+  effects: 'deletes cached answers',
   neverByCookie: true,
   query: s.Object({
     sensor_id: s.Optional(s.String({ maxLength: 20, description: 'Number of a sensor' })),
@@ -72,7 +79,7 @@ export const invalidateCache = route({
     } else if (!named(stream_id) && !isServerAdmin(caller)) {
       throw caller.via === 'nothing'
         ? new NotSignedIn()
-        : new Forbidden('Only a server admin may throw all answers away: name a sensor or a stream')
+        : new Forbidden('Only a server admin may invalidate the whole cache: name a sensor or a stream')
     }
     const isAll = !named(sensor_id) && !named(stream_id)
     const files: string[] = []

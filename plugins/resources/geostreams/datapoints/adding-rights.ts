@@ -6,7 +6,6 @@ import {
   NotFound,
   Policy,
   type Problem,
-  port,
   type StreamRecord,
   Streams,
   streamIdOf,
@@ -48,7 +47,7 @@ export class AddingRights {
   /** The stream; throws the refusal. */
   async require(caller: Caller, number: number): Promise<StreamRecord> {
     const may = (await this.of(caller, [number])).get(number)
-    if (!may) throw new Forbidden('You may not do this to the stream')
+    if (!may) throw new Forbidden('Permission denied on the stream')
     if ('problem' in may) throw may.problem
     return may.stream
   }
@@ -59,5 +58,3 @@ export class AddingRights {
   }
 }
 wire(AddingRights, configPort(config), Policy, Streams)
-
-export const MayAddTo = port<AddingRights>('geostreams.adding-rights')

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { Invalid, type SentBytes, TooLarge, Unsupported } from 'pounce/sdk'
 import { numberOf } from '../input.ts'
 import { readBulkJson } from './bulk-json.ts'
-import { Carry } from './carry.ts'
+import { ByteBuffer } from './byte-buffer.ts'
 import { pointLines, type SentPoint } from './point-lines.ts'
 
 /** Points as they were sent, some at a time, and the stream of those that name none. */
@@ -17,11 +17,11 @@ const jsonTypes = /^(?:application\/json|text\/json|application\/[\w.-]+\+json)$
 const lineTypes = /^application\/(?:x-ndjson|ndjson|jsonl|x-jsonlines)$/
 
 const tooLarge = (): TooLarge =>
-  new TooLarge(`At most ${maxJsonBytes} bytes of JSON: send the datapoints as lines (application/x-ndjson), of which any number will do`)
+  new TooLarge(`At most ${maxJsonBytes} bytes of JSON: send more datapoints as newline-delimited JSON (application/x-ndjson)`)
 
 const jsonText = async (body: SentBytes): Promise<string> => {
   if ((body.sizeBytes ?? 0) > maxJsonBytes) throw tooLarge()
-  const carry = new Carry()
+  const carry = new ByteBuffer()
   for await (const chunk of body.open() as AsyncIterable<Buffer>) {
     carry.add(chunk)
     if (carry.length > maxJsonBytes) throw tooLarge()
@@ -47,7 +47,7 @@ const typeOf = (header: string | undefined): string => {
 const streamIn = (sent: unknown): { readonly stream: number } | Record<never, never> => {
   if (sent === undefined || sent === null) return {}
   const stream = typeof sent === 'string' || typeof sent === 'number' ? numberOf(sent) : undefined
-  if (stream === undefined) throw new Invalid('stream_id is the number of a stream, such as "5"')
+  if (stream === undefined) throw new Invalid('stream_id must be the number of a stream, such as "5"')
   return { stream }
 }
 
@@ -56,7 +56,8 @@ export const openBulk = async (body: SentBytes, headers: IncomingHttpHeaders, in
   const type = typeOf(headers['content-type'])
   const named = streamIn(inQuery)
   if (lineTypes.test(type)) return { ...named, points: pointLines(body.open() as AsyncIterable<Buffer>) }
-  if (!jsonTypes.test(type)) throw new Unsupported('Expecting text/json or application/json body, or lines of JSON as application/x-ndjson')
+  if (!jsonTypes.test(type))
+    throw new Unsupported('Expecting text/json or application/json body, or newline-delimited JSON as application/x-ndjson')
   const { points, stream } = readBulkJson(await jsonText(body))
   return { ...named, ...streamIn(stream), points: numbered(points) }
 }

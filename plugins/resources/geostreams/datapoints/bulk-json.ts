@@ -1,4 +1,4 @@
-import { Invalid, TooLarge } from 'pounce/sdk'
+import { defaultJsonLimits, Invalid, NotJson, parseJson, TooLarge } from 'pounce/sdk'
 import { endOfString } from './point-json.ts'
 
 /** What a body of JSON holds: the text of each datapoint, and the stream of all that name none. */
@@ -38,7 +38,7 @@ class BulkText {
         this.#require(':')
         if (name === 'datapoints') {
           if (points) throw new Invalid('The body names datapoints twice')
-          if (!this.#isNext('[')) throw new Invalid('datapoints is an array of datapoints')
+          if (!this.#isNext('[')) throw new Invalid('datapoints must be an array of datapoints')
           points = this.#points()
         } else if (name === 'stream_id') stream = this.#parsed()
         else this.#parsed()
@@ -55,9 +55,7 @@ class BulkText {
     if (!this.#isNext(']')) {
       do {
         if (points.length === maxPoints)
-          throw new TooLarge(
-            `At most ${maxPoints} datapoints in one body of JSON: send them as lines (application/x-ndjson), of which any number will do`,
-          )
+          throw new TooLarge(`At most ${maxPoints} datapoints in a JSON body: send more as newline-delimited JSON (application/x-ndjson)`)
         points.push(this.#value())
       } while (this.#isComma())
     }
@@ -67,10 +65,9 @@ class BulkText {
 
   #parsed(): unknown {
     try {
-      return JSON.parse(this.#value())
+      return parseJson(this.#value(), defaultJsonLimits, 'The body')
     } catch (error) {
-      if (error instanceof Invalid) throw error
-      throw this.#broken(error)
+      throw error instanceof NotJson ? this.#broken(error) : error
     }
   }
 
@@ -125,10 +122,9 @@ class BulkText {
 
   #broken(cause?: unknown): Invalid {
     const isShort = this.#at >= this.#text.length
-    return new Invalid(
-      `The body is not valid JSON: ${isShort ? 'it ends too early' : `something else was expected at character ${this.#at + 1}`}`,
-      { cause },
-    )
+    return new Invalid(`The body is not valid JSON: ${isShort ? 'unexpected end' : `unexpected token at character ${this.#at + 1}`}`, {
+      cause,
+    })
   }
 }
 

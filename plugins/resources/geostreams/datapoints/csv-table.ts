@@ -1,14 +1,14 @@
 import { csvText, type Datapoint, type Geometry, type Json } from 'pounce/sdk'
 import type { Settings } from '../config.ts'
 import { type Branch, branchOf, type Column, type PropertyColumns, restOf, valueAt } from './csv-columns.ts'
-import type { Owner } from './owners.ts'
 import { printTime } from './print-time.ts'
+import type { Owner } from './stream-sensors.ts'
 import type { TextPieces } from './text-pieces.ts'
 
 type CsvSettings = Pick<Settings, 'csvSeparator' | 'csvHidePrefix' | 'csvIgnore'>
 
 /** A text that a spreadsheet reads as a number is no formula. */
-const plainNumber = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
+const plainNumber = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
 /** Texts that need no second look. */
 const harmless = /^[\w ][^"]*$/
 

@@ -1,23 +1,26 @@
 import { type Datapoint, s } from 'pounce/sdk'
-import type { Owner } from './owners.ts'
 import { printTime } from './print-time.ts'
+import type { Owner } from './stream-sensors.ts'
 
 const time = s.String({ description: 'Such as `2017-01-25T15:33:02Z`' })
 const free = s.Record(s.String(), s.Unknown())
 
 /** A datapoint as Clowder 1.x shows it. */
-export const DatapointJson = s.Object({
-  id: s.Integer(),
-  created: time,
-  start_time: time,
-  end_time: s.Union([time, s.Null()]),
-  properties: free,
-  type: s.Literal('Feature'),
-  geometry: free,
-  stream_id: s.String(),
-  sensor_id: s.String(),
-  sensor_name: s.String(),
-})
+export const DatapointJson = s.model(
+  'Datapoint',
+  s.Object({
+    id: s.Integer(),
+    created: time,
+    start_time: time,
+    end_time: s.Union([time, s.Null()]),
+    properties: free,
+    type: s.Literal('Feature'),
+    geometry: free,
+    stream_id: s.String(),
+    sensor_id: s.String(),
+    sensor_name: s.String(),
+  }),
+)
 
 /** One datapoint as it is shown. */
 export const toDatapointJson = (point: Datapoint, owner: Owner): s.Static<typeof DatapointJson> => ({

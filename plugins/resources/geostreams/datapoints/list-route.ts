@@ -1,32 +1,35 @@
 import { type Bytes, configPort, Installation, Invalid, linkToNext, NotFound, routesFor, Streams, s } from 'pounce/sdk'
-import { Answers } from '../cache/answer-cache.ts'
+import { ResponseCache } from '../cache/response-cache.ts'
 import { config } from '../config.ts'
 import { datapointParameters, readDatapointQuestion } from '../datapoint-filter.ts'
-import { HeadsOfCsv } from './csv-head.ts'
+import { tableAnswer } from '../table-answer.ts'
+import { CsvHeaders } from './csv-headers.ts'
 import { CsvTable } from './csv-table.ts'
+import { DatapointJson } from './datapoint-json.ts'
 import { csvBytes, jsonBytes, wholeBytes } from './output.ts'
-import { type Question, Readings, readGeoAfter } from './readings.ts'
+import { type Question, ReadingsStore, readGeoAfter } from './readings.ts'
 
 const route = routesFor('geostreams', {
-  readings: Readings,
+  readings: ReadingsStore,
   streams: Streams,
-  heads: HeadsOfCsv,
-  answers: Answers,
+  heads: CsvHeaders,
+  answers: ResponseCache,
   installation: Installation,
   settings: configPort(config),
 })
 
 const oneOf = <const T extends string>(...values: readonly T[]) => s.Unsafe<T>({ type: 'string', enum: values })
 const mostCounted = 1_000_000_000
+const Count = s.Object({ datapointsLength: s.Integer() })
 
 const query = s.Object({
   ...datapointParameters,
-  onlyCount: s.Boolean({ default: false, description: 'Only how many there are: `{"datapointsLength":3}`' }),
+  onlyCount: s.Boolean({ default: false, description: 'Return only the count: `{"datapointsLength":3}`' }),
   format: s.Optional(oneOf('json', 'geojson', 'csv')),
   sort: s.Optional(oneOf('start_time', 'stream')),
   order: s.Optional(oneOf('asc', 'desc')),
-  limit: s.Optional(s.Integer({ minimum: 1, maximum: 1000, description: 'A page of so many, with a `Link` to the next one; absent: all' })),
-  after: s.Optional(s.String({ maxLength: 60, description: 'From a `Link` header: where the page before this one ended' })),
+  limit: s.Optional(s.Integer({ minimum: 1, maximum: 1000, description: 'Page size, with a `Link` to the next page; absent: all' })),
+  after: s.Optional(s.String({ maxLength: 60, description: 'Cursor from a `Link` header: the end of the previous page' })),
 })
 type Query = s.Static<typeof query>
 
@@ -43,12 +46,13 @@ const sortOf = ({ sort, order }: Query): Question['sort'] => ({
 export const listDatapoints = route({
   method: 'GET',
   path: '/api/geostreams/datapoints',
-  summary: 'Datapoints by place, time, stream, sensor and properties',
+  summary: 'Search datapoints',
   description:
-    'All that fit, streamed: as an array, as GeoJSON, or as CSV. Sorted by their start unless `sort` is `stream`. In CSV texts are quoted as RFC 4180 has it and get an apostrophe where a spreadsheet would take them for a formula; of what is no Point it has the first position.',
-  permission: 'ViewGeoStream',
+    'All matching datapoints, streamed as an array, as GeoJSON, or as CSV. Sorted by start time unless `sort` is `stream`. CSV text is quoted as in RFC 4180 and prefixed with an apostrophe if a spreadsheet would read it as a formula; geometries other than Point are represented by their first position.',
+  permission: { right: 'ViewGeoStream', unscoped: 'The answer holds only datapoints of streams that the caller may see.' },
+  cost: 'export',
   query,
-  responses: { 200: s.bytes<Bytes>() },
+  responses: { 200: tableAnswer(s.Union([s.Array(DatapointJson), Count]), DatapointJson) },
   throws: [Invalid, NotFound],
   async handle({ query, caller, url, isHead }, { readings, streams, heads, answers, installation, settings }) {
     const { choice, filter: asked, shown } = readDatapointQuestion(query)

@@ -1,10 +1,13 @@
+import { countJson, defaultJsonLimits, Problem, parseCounted } from 'pounce/sdk'
 import type { Refused } from './read-point.ts'
 
-const maxDepth = 64
 /** As everywhere in what is sent: `requireTame`. */
 const forbidden: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 
-const [quote, backslash, colon, openBrace, closeBrace, openBracket, closeBracket] = [0x22, 0x5c, 0x3a, 0x7b, 0x7d, 0x5b, 0x5d]
+/** Of its bytes those who read it have a limit of their own. */
+const pointLimits = { ...defaultJsonLimits, maxBytes: 16 * 1024 * 1024 }
+
+const backslash = 0x5c
 
 /** Where the string that begins at `from` has its closing quote; -1 when it has none. */
 export const endOfString = (text: string, from: number): number => {
@@ -14,22 +17,6 @@ export const endOfString = (text: string, from: number): number => {
     if (slashes % 2 === 0) return at
   }
   return -1
-}
-
-/** The names that an object gives, and how deep it goes. The text may be no JSON at all. */
-const surveyed = (text: string): { readonly names: number; readonly depth: number } => {
-  let [names, depth, deepest] = [0, 0, 0]
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at)
-    if (code === quote) {
-      const end = endOfString(text, at)
-      if (end === -1) break
-      at = end
-    } else if (code === colon) names += 1
-    else if (code === openBrace || code === openBracket) deepest = Math.max(deepest, ++depth)
-    else if (code === closeBrace || code === closeBracket) depth -= 1
-  }
-  return { names, depth: deepest }
 }
 
 /** How many names there are; the first forbidden one instead. */
@@ -54,17 +41,15 @@ const namesIn = (value: unknown): number | string => {
   return count
 }
 
-/** Parses the JSON of one datapoint, which nobody has looked at: strictly, no name twice, no prototypes, at most 64 levels. */
+/** Parses the JSON of one datapoint, which nobody has looked at: strictly, no name twice, no prototypes, at most 64 levels. Texts and numbers are for who reads it. */
 export const parsePoint = (text: string): { readonly value: unknown } | Refused => {
-  const { names, depth } = surveyed(text)
-  if (depth > maxDepth) return { message: `It must not be nested deeper than ${maxDepth} levels` }
-  let value: unknown
   try {
-    value = JSON.parse(text)
+    const value = parseCounted(text, pointLimits, 'It')
+    const found = namesIn(value)
+    if (typeof found === 'string') return { message: `It must not have a member named ${found}` }
+    return found === countJson(text).members ? { value } : { message: 'It has the same name twice in one object' }
   } catch (error) {
-    return { message: `It is not valid JSON: ${error instanceof Error ? error.message : String(error)}` }
+    if (error instanceof Problem) return { message: error.message }
+    throw error
   }
-  const found = namesIn(value)
-  if (typeof found === 'string') return { message: `It must not have a member named ${found}` }
-  return found === names ? { value } : { message: 'It has the same name twice in one object' }
 }

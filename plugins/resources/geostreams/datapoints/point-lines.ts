@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { Carry } from './carry.ts'
+import { ByteBuffer } from './byte-buffer.ts'
 import type { Refused } from './read-point.ts'
 
 /** The text of one datapoint, and its place among them, from 1. */
@@ -32,7 +32,7 @@ const textsOf = (bytes: Buffer): readonly (string | Refused)[] =>
  * very end.
  */
 export async function* pointLines(body: AsyncIterable<Buffer>): AsyncGenerator<readonly SentPoint[]> {
-  const carry = new Carry()
+  const carry = new ByteBuffer()
   let line = 0
   let isTooLong = false
   const given = (bytes: Buffer): readonly SentPoint[] =>

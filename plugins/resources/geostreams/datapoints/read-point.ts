@@ -1,6 +1,5 @@
-import { type Datapoint, Invalid } from 'pounce/sdk'
+import { type Datapoint, Invalid, readTime } from 'pounce/sdk'
 import { numberOf, readGeometry, readProperties } from '../input.ts'
-import { readTime } from '../times.ts'
 
 /** What was sent, before it has a number. */
 export type Draft = Pick<Datapoint, 'stream' | 'startMs' | 'endMs' | 'geometry' | 'properties'>
@@ -40,13 +39,13 @@ const streamOf = (sent: unknown, stream: number | undefined): number => {
   if (sent === undefined && stream !== undefined) return stream
   if (isMissing(sent)) throw new Invalid('stream_id is missing')
   const number = typeof sent === 'string' || typeof sent === 'number' ? numberOf(sent) : undefined
-  if (number === undefined) throw new Invalid('stream_id is the number of a stream, such as "5"')
+  if (number === undefined) throw new Invalid('stream_id must be the number of a stream, such as "5"')
   return number
 }
 
 const timeOf = (sent: unknown, field: string): number => {
   if (isMissing(sent)) throw new Invalid(`${field} is missing`)
-  if (typeof sent !== 'string') throw new Invalid(`${field} is a text with a time and its zone, such as 2017-01-25T09:30:00Z`)
+  if (typeof sent !== 'string') throw new Invalid(`${field} must be a time as text, such as 2017-01-25T09:30:00Z`)
   return readTime(sent, field)
 }
 
@@ -57,14 +56,14 @@ const endOf = ({ start_time, end_time }: Readonly<Record<string, unknown>>, star
 }
 
 const requireText = (sent: unknown, field: string): void => {
-  if (typeof sent !== 'string') throw new Invalid(isMissing(sent) ? `${field} is missing` : `${field} is a text, such as Feature`)
+  if (typeof sent !== 'string') throw new Invalid(isMissing(sent) ? `${field} is missing` : `${field} must be text, such as Feature`)
 }
 
 /**
  * Reads a datapoint as Clowder 1.x takes it (reference, api-platform §13). `Invalid`, in words that begin with the member that is wrong.
  */
 export const readPoint = (sent: unknown, { stream, latitudeFirst = false }: PointReading): Draft => {
-  if (!isObject(sent)) throw new Invalid('A datapoint is an object')
+  if (!isObject(sent)) throw new Invalid('A datapoint must be an object')
   const number = streamOf(sent['stream_id'], stream)
   const startMs = timeOf(sent['start_time'], 'start_time')
   const endMs = endOf(sent, startMs)

@@ -1,5 +1,5 @@
-import { type Datapoint, type GeoAfter, type GeoFilter, type GeoSort, GeoStore, Invalid, port, wire } from 'pounce/sdk'
-import { type Owner, type Owners, type OwnersOf, OwnersPort } from './owners.ts'
+import { type Datapoint, type GeoAfter, type GeoFilter, type GeoSort, GeoStore, Invalid, wire } from 'pounce/sdk'
+import { type Owner, type StreamSensors, StreamSensorsFactory } from './stream-sensors.ts'
 
 /** Datapoints with the sensors of their streams. One whose stream has none any more is left out of what is shown. */
 export interface Piece {
@@ -33,16 +33,16 @@ const afterForm = /^(-?\d{1,15})_(\d{1,16})_(\d{1,16})$/
 /** Reads `after` as a `Link` of ours carries it. */
 export const readGeoAfter = (text: string): GeoAfter => {
   const [, startMs, stream, id] = afterForm.exec(text) ?? []
-  if (id === undefined) throw new Invalid('after is not one that a Link header gave out')
+  if (id === undefined) throw new Invalid('after must be a cursor from a Link header')
   return { startMs: Number(startMs), stream: Number(stream), id: Number(id) }
 }
 
 /** Datapoints as they are asked for. */
 export class ReadingsStore {
   readonly geo: GeoStore
-  #owners: OwnersOf
+  #owners: StreamSensorsFactory
 
-  constructor(geo: GeoStore, owners: OwnersOf) {
+  constructor(geo: GeoStore, owners: StreamSensorsFactory) {
     this.geo = geo
     this.#owners = owners
   }
@@ -65,13 +65,11 @@ export class ReadingsStore {
     return owner && { point, owner }
   }
 }
-wire(ReadingsStore, GeoStore, OwnersPort)
-
-export const Readings = port<ReadingsStore>('geostreams.readings')
+wire(ReadingsStore, GeoStore, StreamSensorsFactory)
 
 async function* joined(
   pieces: AsyncIterable<readonly Datapoint[]> | Iterable<readonly Datapoint[]>,
-  owners: Owners,
+  owners: StreamSensors,
 ): AsyncGenerator<Piece> {
   for await (const points of pieces) {
     yield { points, owners: await owners.of(points.map(({ stream }) => stream)) }

@@ -2,10 +2,10 @@ import { configPort, Forbidden, Invalid, NotFound, routesFor, s } from 'pounce/s
 import { config } from '../config.ts'
 import { wireNumber } from '../input.ts'
 import { DatapointJson } from './datapoint-json.ts'
-import { Life } from './datapoint-life.ts'
+import { DatapointService } from './datapoint-service.ts'
 import { readPoint } from './read-point.ts'
 
-const route = routesFor('geostreams', { life: Life, settings: configPort(config) })
+const route = routesFor('geostreams', { life: DatapointService, settings: configPort(config) })
 
 const free = s.Record(s.String(), s.Unknown())
 const time = (description: string) => s.String({ maxLength: 60, description })
@@ -16,17 +16,25 @@ export const createDatapoint = route({
   path: '/api/geostreams/datapoints',
   summary: 'Add a datapoint to a stream',
   description:
-    'Takes the right to add to the sensor of the stream, unless `anybodyMayAdd` is set. Sums and lists show it at once, so `invalidateCache` changes nothing.',
-  permission: 'AddGeoStream',
+    'Requires the right to add to the sensor of the stream, unless `anybodyMayAdd` is set. Aggregates and lists include it at once, so `invalidateCache` has no effect.',
+  permission: {
+    right: 'AddGeoStream',
+    unscoped: 'The body names the stream; the handler checks AddGeoStream on it, which the setting anybodyMayAdd can waive.',
+  },
   query: s.Object({ invalidateCache: s.Optional(s.String({ maxLength: 20 })) }),
-  body: s.Object({
-    start_time: time('ISO 8601 with a zone, such as `2017-01-25T09:33:02-06:00`; a blank for the T and fractions of a second are fine'),
-    end_time: s.Optional(s.Union([time('The same; absent: it has no known end'), s.Null()])),
-    type: s.String({ maxLength: 200, description: '`Feature`' }),
-    geometry: free,
-    properties: free,
-    stream_id: wireNumber('the stream'),
-  }),
+  body: s.model(
+    'NewDatapoint',
+    s.Object({
+      start_time: time(
+        'ISO 8601, such as `2017-01-25T09:33:02-06:00`; UTC without a zone. A blank for the T and fractions of a second are fine',
+      ),
+      end_time: s.Optional(s.Union([time('The same; absent: it has no known end'), s.Null()])),
+      type: s.String({ maxLength: 200, description: '`Feature`' }),
+      geometry: free,
+      properties: free,
+      stream_id: wireNumber('the stream'),
+    }),
+  ),
   responses: { 200: DatapointJson },
   throws: [Invalid, NotFound, Forbidden],
   async handle({ body, caller, log }, { life, settings }) {
@@ -37,8 +45,8 @@ export const createDatapoint = route({
 export const getDatapoint = route({
   method: 'GET',
   path: '/api/geostreams/datapoints/:id',
-  summary: 'One datapoint',
-  permission: 'ViewGeoStream',
+  summary: 'Get a datapoint',
+  permission: { right: 'ViewGeoStream', unscoped: 'A datapoint has no rights of its own; the handler checks ViewGeoStream on its stream.' },
   params,
   responses: { 200: DatapointJson },
   throws: [NotFound],
@@ -51,7 +59,10 @@ export const deleteDatapoint = route({
   method: 'DELETE',
   path: '/api/geostreams/datapoints/:id',
   summary: 'Delete a datapoint',
-  permission: 'DeleteGeoStream',
+  permission: {
+    right: 'DeleteGeoStream',
+    unscoped: 'A datapoint has no rights of its own; the handler checks DeleteGeoStream on its stream.',
+  },
   params,
   responses: { 200: s.Object({ status: s.Literal('ok') }) },
   throws: [NotFound, Forbidden],

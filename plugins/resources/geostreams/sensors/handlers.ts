@@ -5,7 +5,7 @@ import type { Sensor, Stream } from '../records.ts'
 const batch = 200
 
 /** A sensor that is gone has no streams; these tell their readings. */
-export class RemoveStreams {
+export class DeleteStreamsOnSensorRemoved {
   #documents: DocumentStore
 
   constructor(documents: DocumentStore) {
@@ -21,7 +21,7 @@ export class RemoveStreams {
     })
   }
 }
-wire(RemoveStreams, DocumentStore)
+wire(DeleteStreamsOnSensorRemoved, DocumentStore)
 
 const takeOut = async (documents: DocumentStore, { id }: Sensor, gone: readonly string[], actor: string | undefined): Promise<void> => {
   const updated = event('sensor.updated', { kind: 'sensor', id }, { fields: ['spaces'] }, actor)
@@ -33,7 +33,7 @@ const takeOut = async (documents: DocumentStore, { id }: Sensor, gone: readonly 
 }
 
 /** A space that is gone holds no sensors. */
-export class LeaveSpace {
+export class DetachSensorsOnSpaceRemoved {
   #documents: DocumentStore
 
   constructor(documents: DocumentStore) {
@@ -49,10 +49,10 @@ export class LeaveSpace {
     }
   }
 }
-wire(LeaveSpace, DocumentStore)
+wire(DetachSensorsOnSpaceRemoved, DocumentStore)
 
 /** What streams keep of the rights of their sensor, for lists and search, follows it; a sensor that came into a space while that went away leaves it. */
-export class FollowSensor {
+export class UpdateStreamsOnSensorUpdated {
   #documents: DocumentStore
   #spaces: Spaces
 
@@ -84,7 +84,7 @@ export class FollowSensor {
     await bring(this.#documents, some, sensor, actor)
   }
 }
-wire(FollowSensor, DocumentStore, Spaces)
+wire(UpdateStreamsOnSensorUpdated, DocumentStore, Spaces)
 
 const differs = (stream: Stream, { author, spaces }: Sensor): boolean =>
   stream.author !== author || stream.spaces.length !== spaces.length || stream.spaces.some((space, at) => space !== spaces[at])
@@ -104,7 +104,7 @@ const bring = async (
 }
 
 /** A stream that was made while its sensor went away, or changed hands, does as that one. */
-export class SettleStream {
+export class ReconcileNewStream {
   #documents: DocumentStore
 
   constructor(documents: DocumentStore) {
@@ -123,4 +123,4 @@ export class SettleStream {
     requireDone(await this.#documents.commitEach([{ change: { tombstone: id, in: streams }, events: [removed] }]))
   }
 }
-wire(SettleStream, DocumentStore)
+wire(ReconcileNewStream, DocumentStore)

@@ -3,27 +3,31 @@ import { areaParameters, readAreas } from '../area.ts'
 import { readGeometry, readProperties, sensorRef } from '../input.ts'
 import { namedListParameters, namedPage } from '../list-parameters.ts'
 import type { Sensor } from '../records.ts'
-import { Statistics } from '../statistics.ts'
+import { ReadingStatistics } from '../statistics.ts'
 import { ok } from '../statuses.ts'
 import { parametersOf, rangeOf, SensorJson } from './sensor-json.ts'
-import { SensorLifes } from './sensor-life.ts'
-import { SensorViews } from './sensor-view.ts'
+import { SensorService } from './sensor-service.ts'
+import { SensorView } from './sensor-view.ts'
 
 const route = routesFor('geostreams', {
-  ...{ life: SensorLifes, sensors: Sensors, view: SensorViews, statistics: Statistics, installation: Installation },
+  ...{ life: SensorService, sensors: Sensors, view: SensorView, statistics: ReadingStatistics, installation: Installation },
 })
 const params = s.Object({ id: s.String({ maxLength: 40, description: 'Number of a sensor' }) })
 const ofSensor = ({ id }: { readonly id: string }) => sensorRef(id)
 const free = s.Record(s.String(), s.Unknown())
-const spaces = s.Optional(s.Array(s.id(), { maxItems: 100, description: 'Ids of spaces through whose roles people have rights on it' }))
+const spaces = s.Optional(s.Array(s.id(), { maxItems: 100, description: 'Ids of spaces whose roles give rights on it' }))
 
 export const createSensor = route({
   method: 'POST',
   path: '/api/geostreams/sensors',
-  summary: 'Make a sensor',
-  description: 'Coordinates are GeoJSON: longitude, latitude, and perhaps altitude. Putting it into spaces takes the right to add to each.',
-  permission: 'AddGeoStream',
-  body: s.Object({ name: s.line(), type: s.Optional(s.String()), geometry: free, properties: free, spaces }),
+  summary: 'Create a sensor',
+  description:
+    'Coordinates are GeoJSON: longitude, latitude, and optionally altitude. Adding it to spaces requires the right to add to each.',
+  permission: {
+    right: 'AddGeoStream',
+    unscoped: 'The sensor is new; the handler checks AddResourceToSpace on the spaces that the body names.',
+  },
+  body: s.model('NewSensor', s.Object({ name: s.line(), type: s.Optional(s.String()), geometry: free, properties: free, spaces })),
   responses: { 200: SensorJson },
   throws: [Invalid, NotFound, Forbidden],
   async handle({ body, caller }, { life, view }) {
@@ -37,12 +41,13 @@ export const createSensor = route({
 export const listSensors = route({
   method: 'GET',
   path: '/api/geostreams/sensors',
-  summary: 'Sensors by name',
-  description: 'Those that the caller may see. With an area a page may hold fewer than `limit`.',
-  permission: 'ViewGeoStream',
+  summary: 'List or search sensors by name',
+  description: 'Sensors that the caller may view. With an area a page can be shorter than `limit`.',
+  permission: { right: 'ViewGeoStream', unscoped: 'The list holds only sensors that the caller may see.' },
+  cost: 'export',
   query: s.Object({
     ...areaParameters,
-    sensor_name: s.Optional(s.String({ maxLength: 500, description: 'The whole name' })),
+    sensor_name: s.Optional(s.String({ maxLength: 500, description: 'Full name' })),
     ...namedListParameters,
   }),
   responses: { 200: s.list(SensorJson) },
@@ -58,9 +63,8 @@ export const listSensors = route({
 export const getSensor = route({
   method: 'GET',
   path: '/api/geostreams/sensors/:id',
-  summary: 'One sensor',
-  permission: 'ViewGeoStream',
-  of: ofSensor,
+  summary: 'Get a sensor',
+  permission: { right: 'ViewGeoStream', on: ofSensor },
   params,
   responses: { 200: SensorJson },
   throws: [NotFound],
@@ -72,18 +76,17 @@ export const getSensor = route({
 export const updateSensor = route({
   method: 'PUT',
   path: '/api/geostreams/sensors/:id',
-  summary: 'Change the properties, the place or the spaces of a sensor',
+  summary: 'Update a sensor',
   description:
-    'Properties are joined with those it has, member by member; what is absent stays. Putting it into a space takes the right to add to that, and is for whoever made the sensor; taking it out takes that or the right to remove from the space.',
-  permission: 'CreateSensor',
-  of: ofSensor,
+    'Properties are merged member by member; absent members stay unchanged. Adding it to a space requires the right to add to the space and being the creator of the sensor; removing it requires either this or the right to remove from the space.',
+  permission: { right: 'CreateSensor', on: ofSensor },
   params,
-  body: s.Object({ properties: s.Optional(free), geometry: s.Optional(free), spaces }),
+  body: s.model('SensorChange', s.Object({ properties: s.Optional(free), geometry: s.Optional(free), spaces })),
   responses: { 200: SensorJson },
   throws: [Invalid, NotFound, Forbidden],
   async handle({ params, body, caller }, { life, view }) {
     const { properties, geometry, spaces } = body
-    if (!properties && !geometry && !spaces) throw new Invalid('The body has neither properties nor geometry nor spaces')
+    if (!properties && !geometry && !spaces) throw new Invalid('The body must have properties, geometry or spaces')
     const changes = {
       ...(properties ? { properties: readProperties(properties) } : {}),
       ...(geometry ? { geometry: readGeometry(geometry) } : {}),
@@ -97,10 +100,9 @@ export const updateSensor = route({
 export const deleteSensor = route({
   method: 'DELETE',
   path: '/api/geostreams/sensors/:id',
-  summary: 'Delete a sensor with its streams and readings',
-  description: 'They are out of sight at once and go in the background.',
-  permission: 'DeleteGeoStream',
-  of: ofSensor,
+  summary: 'Delete a sensor with its streams and datapoints',
+  description: 'They are hidden at once and deleted in the background.',
+  permission: { right: 'DeleteGeoStream', on: ofSensor },
   params,
   responses: ok,
   throws: [NotFound],
@@ -113,15 +115,17 @@ export const deleteSensor = route({
 export const getSensorStatistics = route({
   method: 'GET',
   path: '/api/geostreams/sensors/:id/stats',
-  summary: 'When the readings of a sensor begin and end, and what they tell',
-  permission: 'ViewGeoStream',
-  of: ofSensor,
+  summary: 'Get the time range and statistics of a sensor',
+  permission: { right: 'ViewGeoStream', on: ofSensor },
   params,
   responses: {
-    200: s.Object({
-      range: s.Object({ min_start_time: s.Union([s.String(), s.Null()]), max_end_time: s.Union([s.String(), s.Null()]) }),
-      parameters: s.Array(s.Union([s.String(), s.Null()])),
-    }),
+    200: s.model(
+      'SensorStatistics',
+      s.Object({
+        range: s.Object({ min_start_time: s.Union([s.String(), s.Null()]), max_end_time: s.Union([s.String(), s.Null()]) }),
+        parameters: s.Array(s.Union([s.String(), s.Null()])),
+      }),
+    ),
   },
   throws: [NotFound],
   async handle({ params }, { sensors, statistics }) {

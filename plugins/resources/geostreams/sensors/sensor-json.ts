@@ -3,20 +3,21 @@ import type { Sensor } from '../records.ts'
 import { showTime } from '../times.ts'
 
 /** A sensor as Clowder 1.x has it; `spaces` is our own. */
-export const SensorJson = s.Object({
-  id: s.Integer(),
-  name: s.String(),
-  created: s.String({ description: 'Such as `2017-01-25T09:30:00Z`' }),
-  type: s.Literal('Feature'),
-  properties: s.Record(s.String(), s.Unknown()),
-  geometry: s.Record(s.String(), s.Unknown(), { description: 'GeoJSON: longitude first' }),
-  min_start_time: s.Union([s.String(), s.Null()]),
-  max_end_time: s.Union([s.String(), s.Null()]),
-  parameters: s.Array(s.Union([s.String(), s.Null()]), { description: 'What its readings tell; `[null]` when there are none' }),
-  spaces: s.Optional(
-    s.Array(s.String(), { description: 'Spaces through whose roles people have rights on it; absent when there are none' }),
-  ),
-})
+export const SensorJson = s.model(
+  'Sensor',
+  s.Object({
+    id: s.Integer(),
+    name: s.String(),
+    created: s.String({ description: 'Such as `2017-01-25T09:30:00Z`' }),
+    type: s.Literal('Feature'),
+    properties: s.Record(s.String(), s.Unknown()),
+    geometry: s.Record(s.String(), s.Unknown(), { description: 'GeoJSON: longitude first' }),
+    min_start_time: s.Union([s.String(), s.Null()]),
+    max_end_time: s.Union([s.String(), s.Null()]),
+    parameters: s.Array(s.Union([s.String(), s.Null()]), { description: 'Parameters of its datapoints; `[null]` if there are none' }),
+    spaces: s.Optional(s.Array(s.String(), { description: 'Spaces whose roles give rights on it; absent if there are none' })),
+  }),
+)
 export type SensorJson = s.Static<typeof SensorJson>
 
 /** What is known of all readings of a sensor. */

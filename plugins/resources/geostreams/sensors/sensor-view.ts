@@ -1,6 +1,6 @@
-import { type Caller, Policy, port, wire } from 'pounce/sdk'
+import { type Caller, Policy, wire } from 'pounce/sdk'
 import type { Sensor } from '../records.ts'
-import { type ReadingStatistics, Statistics } from '../statistics.ts'
+import { ReadingStatistics } from '../statistics.ts'
 import { type SensorJson, type SensorStatistics, toSensorJson } from './sensor-json.ts'
 
 const spacesAtOnce = 1000
@@ -46,6 +46,4 @@ export class SensorView {
     return seen
   }
 }
-wire(SensorView, Statistics, Policy)
-
-export const SensorViews = port<SensorView>('geostreams.sensorView')
+wire(SensorView, ReadingStatistics, Policy)

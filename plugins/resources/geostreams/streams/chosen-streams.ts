@@ -10,7 +10,6 @@ import {
   NotFound,
   type Page,
   Policy,
-  port,
   type Ref,
   type StreamChoice,
   sensorIdOf,
@@ -49,7 +48,7 @@ export class StreamChooser {
     const add = async (sensors?: readonly string[]): Promise<void> => {
       for await (const items of eachPage(page => list(sensors ? { sensors } : {}, page), 1000)) {
         found.push(...items.map(({ id }) => id))
-        if (found.length > mostStreams) throw new Invalid(`More than ${mostStreams} streams: choose sensors or streams`)
+        if (found.length > mostStreams) throw new Invalid(`More than ${mostStreams} streams: filter by sensors or streams`)
       }
     }
     if (sources === undefined) await add(above === undefined ? undefined : [above])
@@ -82,5 +81,3 @@ export class StreamChooser {
   }
 }
 wire(StreamChooser, DocumentStore, Policy)
-
-export const ChosenStreams = port<StreamChooser>('geostreams.chosenStreams')

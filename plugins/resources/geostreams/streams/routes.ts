@@ -20,12 +20,18 @@ import { readGeometry, readProperties, sensorRef, streamRef, wireNumber } from '
 import { namedListParameters, namedPage } from '../list-parameters.ts'
 import { listOrNoData, orNoData } from '../no-data.ts'
 import type { Stream } from '../records.ts'
-import { type ReadingStatistics, Statistics } from '../statistics.ts'
+import { ReadingStatistics } from '../statistics.ts'
 import { ok } from '../statuses.ts'
 import { StreamJson, toStreamJson } from './stream-json.ts'
-import { StreamLifes } from './stream-life.ts'
+import { StreamService } from './stream-service.ts'
 
-const needs = { life: StreamLifes, streams: Streams, statistics: Statistics, settings: configPort(config), installation: Installation }
+const needs = {
+  life: StreamService,
+  streams: Streams,
+  statistics: ReadingStatistics,
+  settings: configPort(config),
+  installation: Installation,
+}
 const route = routesFor('geostreams', needs)
 const number = (what: string) => s.Object({ id: s.String({ maxLength: 40, description: `Number of a ${what}` }) })
 const params = number('stream')
@@ -44,10 +50,16 @@ const shown = async (statistics: ReadingStatistics, stream: Stream): Promise<Str
 export const createStream = route({
   method: 'POST',
   path: '/api/geostreams/streams',
-  summary: 'Make a stream of a sensor',
-  description: 'Takes the right to add to the sensor, unless `anybodyMayAdd` is set.',
-  permission: 'AddGeoStream',
-  body: s.Object({ name: s.line(), type: s.Optional(s.String()), geometry: free, properties: free, sensor_id: wireNumber('the sensor') }),
+  summary: 'Create a stream',
+  description: 'Requires the right to add to the sensor, unless `anybodyMayAdd` is set.',
+  permission: {
+    right: 'AddGeoStream',
+    unscoped: 'The body names the sensor; the handler checks AddGeoStream on it, or ViewGeoStream with the setting anybodyMayAdd.',
+  },
+  body: s.model(
+    'NewStream',
+    s.Object({ name: s.line(), type: s.Optional(s.String()), geometry: free, properties: free, sensor_id: wireNumber('the sensor') }),
+  ),
   responses: { 200: StreamJson },
   throws: [Invalid, NotFound, Forbidden],
   async handle({ body, caller }, { life, settings }) {
@@ -60,7 +72,7 @@ export const createStream = route({
 
 const asked = s.Object({
   ...areaParameters,
-  stream_name: s.Optional(s.String({ maxLength: 500, description: 'The whole name' })),
+  stream_name: s.Optional(s.String({ maxLength: 500, description: 'Full name' })),
   ...namedListParameters,
 })
 
@@ -77,10 +89,11 @@ const listed = async (
 export const listStreams = route({
   method: 'GET',
   path: '/api/geostreams/streams',
-  summary: 'Streams by name',
+  summary: 'List or search streams by name',
   description:
-    'Those that the caller may see; `{"status":"No data found"}` when there are none. With an area a page may hold fewer than `limit`.',
-  permission: 'ViewGeoStream',
+    'Streams that the caller may view; `{"status":"No data found"}` if there are none. With an area a page can be shorter than `limit`.',
+  permission: { right: 'ViewGeoStream', unscoped: 'The list holds only streams that the caller may see.' },
+  cost: 'export',
   query: asked,
   responses: { 200: listOrNoData(StreamJson) },
   throws: [Invalid],
@@ -92,10 +105,10 @@ export const listStreams = route({
 export const searchStreams = route({
   method: 'GET',
   path: '/api/geostreams/stream',
-  summary: 'Streams by name, as pyclowder asks for them',
-  description:
-    'The same as `/api/geostreams/streams`, but that nothing is `[]`, which pyclowder takes for none. Clowder 1.x does not have it.',
-  permission: 'ViewGeoStream',
+  summary: 'List or search streams by name (pyclowder path)',
+  description: 'Like `/api/geostreams/streams`, except that an empty result is `[]`, as pyclowder expects. Not in Clowder 1.x.',
+  permission: { right: 'ViewGeoStream', unscoped: 'The list holds only streams that the caller may see.' },
+  cost: 'export',
   query: asked,
   responses: { 200: s.list(StreamJson) },
   throws: [Invalid],
@@ -105,10 +118,10 @@ export const searchStreams = route({
 export const listSensorStreams = route({
   method: 'GET',
   path: '/api/geostreams/sensors/:id/streams',
-  summary: 'The streams of a sensor by name',
-  description: '`{"status":"No data found"}` when it has none.',
-  permission: 'ViewGeoStream',
-  of: ({ id }) => sensorRef(id),
+  summary: 'List the streams of a sensor by name',
+  description: '`{"status":"No data found"}` if it has none.',
+  permission: { right: 'ViewGeoStream', on: ({ id }) => sensorRef(id) },
+  cost: 'export',
   params: number('sensor'),
   query: s.Object(namedListParameters),
   responses: { 200: listOrNoData(s.Object({ stream_id: s.Integer(), name: s.String() })) },
@@ -124,9 +137,8 @@ export const listSensorStreams = route({
 export const getStream = route({
   method: 'GET',
   path: '/api/geostreams/streams/:id',
-  summary: 'One stream',
-  permission: 'ViewGeoStream',
-  of: ofStream,
+  summary: 'Get a stream',
+  permission: { right: 'ViewGeoStream', on: ofStream },
   params,
   responses: { 200: StreamJson },
   throws: [NotFound],
@@ -140,10 +152,9 @@ export const getStream = route({
 export const updateStream = route({
   method: 'PUT',
   path: '/api/geostreams/streams/:id',
-  summary: 'Change the properties of a stream',
-  description: 'The body is the properties themselves. They are joined with those it has, member by member.',
-  permission: 'CreateSensor',
-  of: ofStream,
+  summary: 'Update the properties of a stream',
+  description: 'The body is the properties object. Properties are merged member by member.',
+  permission: { right: 'CreateSensor', on: ofStream },
   params,
   body: free,
   responses: { 200: StreamJson },
@@ -160,10 +171,9 @@ export const updateStream = route({
 export const deleteStream = route({
   method: 'DELETE',
   path: '/api/geostreams/streams/:id',
-  summary: 'Delete a stream with its readings',
-  description: 'They are out of sight at once and go in the background.',
-  permission: 'DeleteGeoStream',
-  of: ofStream,
+  summary: 'Delete a stream with its datapoints',
+  description: 'They are hidden at once and deleted in the background.',
+  permission: { right: 'DeleteGeoStream', on: ofStream },
   params,
   responses: ok,
   throws: [NotFound],

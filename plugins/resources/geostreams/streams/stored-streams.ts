@@ -19,7 +19,7 @@ import {
 import { streams } from '../collections.ts'
 import { countGeo, type GeoSource, listGeo, seenBy } from '../listing.ts'
 import { type Stream, withDerived } from '../records.ts'
-import { ChosenStreams, type StreamChooser } from './chosen-streams.ts'
+import { StreamChooser } from './chosen-streams.ts'
 
 type Listing = GeoListing & { readonly sensors?: readonly string[] }
 
@@ -71,4 +71,4 @@ export class StoredStreams implements Streams {
     return sensors ? { ...source, more: { where: isIn('sensor', sensors), byName: 'bySensor', byAge: 'ageBySensor' } } : source
   }
 }
-wire(StoredStreams, DocumentStore, Policy, ChosenStreams)
+wire(StoredStreams, DocumentStore, Policy, StreamChooser)

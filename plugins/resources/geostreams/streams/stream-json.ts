@@ -3,18 +3,21 @@ import type { Stream } from '../records.ts'
 import { showTime } from '../times.ts'
 
 /** A stream as Clowder 1.x has it. */
-export const StreamJson = s.Object({
-  id: s.Integer(),
-  name: s.String(),
-  created: s.String({ description: 'Such as `2017-01-25T09:30:00Z`' }),
-  type: s.Literal('Feature'),
-  properties: s.Record(s.String(), s.Unknown()),
-  geometry: s.Record(s.String(), s.Unknown(), { description: 'GeoJSON: longitude first' }),
-  sensor_id: s.String(),
-  start_time: s.Union([s.String(), s.Null()]),
-  end_time: s.Union([s.String(), s.Null()]),
-  params: s.Union([s.Array(s.String()), s.Null()], { description: 'What its readings tell; null when there are none' }),
-})
+export const StreamJson = s.model(
+  'Stream',
+  s.Object({
+    id: s.Integer(),
+    name: s.String(),
+    created: s.String({ description: 'Such as `2017-01-25T09:30:00Z`' }),
+    type: s.Literal('Feature'),
+    properties: s.Record(s.String(), s.Unknown()),
+    geometry: s.Record(s.String(), s.Unknown(), { description: 'GeoJSON: longitude first' }),
+    sensor_id: s.String(),
+    start_time: s.Union([s.String(), s.Null()]),
+    end_time: s.Union([s.String(), s.Null()]),
+    params: s.Union([s.Array(s.String()), s.Null()], { description: 'Parameters of its datapoints; null if there are none' }),
+  }),
+)
 export type StreamJson = s.Static<typeof StreamJson>
 
 export const toStreamJson = (stream: Stream, statistics: StreamStatistics | undefined): StreamJson => ({

@@ -16,7 +16,7 @@ export interface Sums {
 /** Query parameter of what else to tell. */
 export const aggregateParameter = {
   aggregates: s.Optional(
-    s.repeated(s.String({ maxLength: 100, description: 'Figures to tell besides: count, sum, min, max, mean, with commas or one by one' })),
+    s.repeated(s.String({ maxLength: 100, description: 'Aggregates to return: count, sum, min, max, mean, comma-separated or repeated' })),
   ),
 }
 
@@ -24,7 +24,7 @@ export const aggregateParameter = {
 export const readAggregates = (sent: readonly string[] = []): readonly Aggregate[] => {
   const names = sent.flatMap(text => text.split(',')).map(name => name.trim())
   const wanted = names.filter(name => name !== '').map(name => aggregates.find(each => each === name.toLowerCase()))
-  if (wanted.includes(undefined)) throw new Invalid(`aggregates are ${aggregates.join(', ')}`)
+  if (wanted.includes(undefined)) throw new Invalid(`aggregates must be of ${aggregates.join(', ')}`)
   return aggregates.filter(each => wanted.includes(each))
 }
 
@@ -65,25 +65,28 @@ export const entryJson = (entry: BinEntry, wanted: readonly Aggregate[]): string
 }
 
 /** An entry as the API page has it. */
-export const BinEntryJson = s.Object({
-  depth: s.Number(),
-  label: s.String({ description: 'Such as `2017`, `2017 spring`, `2017 January`, `2017-W04`, `2017-01-25`, `2017-01-25 09`' }),
-  sources: s.Array(s.String()),
-  year: s.Integer(),
-  month: s.Optional(s.Integer()),
-  week: s.Optional(s.Integer()),
-  day: s.Optional(s.Integer()),
-  hour: s.Optional(s.Integer()),
-  minute: s.Optional(s.Integer()),
-  date: s.String({ description: 'A moment about the middle of the span' }),
-  depth_code: s.String(),
-  doubles: s.Optional(s.Array(s.Number())),
-  strings: s.Optional(s.Array(s.String())),
-  average: s.Optional(s.Union([s.Number(), s.Null()])),
-  array: s.Optional(s.Array(s.String({ description: 'JSON of an object' }))),
-  count: s.Integer(),
-  sum: s.Optional(s.Union([s.Number(), s.Null()])),
-  min: s.Optional(s.Number()),
-  max: s.Optional(s.Number()),
-  mean: s.Optional(s.Union([s.Number(), s.Null()])),
-})
+export const BinEntryJson = s.model(
+  'Bin',
+  s.Object({
+    depth: s.Number(),
+    label: s.String({ description: 'Such as `2017`, `2017 spring`, `2017 January`, `2017-W04`, `2017-01-25`, `2017-01-25 09`' }),
+    sources: s.Array(s.String()),
+    year: s.Integer(),
+    month: s.Optional(s.Integer()),
+    week: s.Optional(s.Integer()),
+    day: s.Optional(s.Integer()),
+    hour: s.Optional(s.Integer()),
+    minute: s.Optional(s.Integer()),
+    date: s.String({ description: 'A date near the middle of the bin' }),
+    depth_code: s.String(),
+    doubles: s.Optional(s.Array(s.Number())),
+    strings: s.Optional(s.Array(s.String())),
+    average: s.Optional(s.Union([s.Number(), s.Null()])),
+    array: s.Optional(s.Array(s.String({ description: 'JSON text of an object' }))),
+    count: s.Integer(),
+    sum: s.Optional(s.Union([s.Number(), s.Null()])),
+    min: s.Optional(s.Number()),
+    max: s.Optional(s.Number()),
+    mean: s.Optional(s.Union([s.Number(), s.Null()])),
+  }),
+)

@@ -1,6 +1,6 @@
 import { csvCell } from '../datapoints/csv-table.ts'
 import { type Aggregate, type BinEntry, figuresOf, meanOf } from './bin-entry.ts'
-import type { SensorPart } from './chosen-sensors.ts'
+import type { SensorPart } from './selected-sensors.ts'
 
 /** Entries of one property of one sensor. */
 export interface BinRows {

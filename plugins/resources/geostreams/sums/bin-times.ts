@@ -120,7 +120,7 @@ const longestMs = 400 * 365 * dayMs
 
 const wrongTime = (given: string, name: string): Invalid =>
   new Invalid(
-    `${name}: ${JSON.stringify(given.slice(0, 60))} is no span of time. There are ${kinds.join(', ')}, and lengths such as PT90M, PT6H or P10D (weeks, days, hours, minutes, seconds; from 1 second to 400 years)`,
+    `${name}: ${JSON.stringify(given.slice(0, 60))} is not a valid bin. Valid are ${kinds.join(', ')}, and durations such as PT90M, PT6H or P10D (weeks, days, hours, minutes, seconds; from 1 second to 400 years)`,
   )
 
 /** What a client calls a span: one of Clowder 1.x, a week, or a length as in ISO 8601, counted from `originMs`. `Invalid` lists what there is. */

@@ -16,16 +16,19 @@ export interface FigureRow {
 }
 
 /** The same as the API page has it. */
-export const FigureRowJson = s.Object({
-  id: s.Integer({ description: 'Of the first reading' }),
-  created: s.String(),
-  start_time: s.String({ description: 'When the first one started' }),
-  end_time: s.String({ description: 'When the last one ended, or started if it has no end' }),
-  last_time: s.Optional(s.String({ description: 'Label of the newest span, such as `2017 spring`' })),
-  properties: s.Record(s.String(), s.Unknown()),
-  type: s.Literal('Feature'),
-  geometry: s.Record(s.String(), s.Unknown()),
-  stream_id: s.Array(s.String()),
-  sensor_id: s.String(),
-  sensor_name: s.String(),
-})
+export const FigureRowJson = s.model(
+  'DatapointStatistics',
+  s.Object({
+    id: s.Integer({ description: 'Id of the first datapoint' }),
+    created: s.String(),
+    start_time: s.String({ description: 'Start time of the first datapoint' }),
+    end_time: s.String({ description: 'End time of the last datapoint, or its start time if it has none' }),
+    last_time: s.Optional(s.String({ description: 'Label of the latest bin, such as `2017 spring`' })),
+    properties: s.Record(s.String(), s.Unknown()),
+    type: s.Literal('Feature'),
+    geometry: s.Record(s.String(), s.Unknown()),
+    stream_id: s.Array(s.String()),
+    sensor_id: s.String(),
+    sensor_name: s.String(),
+  }),
+)

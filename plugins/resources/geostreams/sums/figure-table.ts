@@ -22,7 +22,7 @@ export const figureTable = async (
   const columns = new PropertyColumns()
   const all: FigureRow[] = []
   for await (const row of rows) {
-    if (all.push(row) > mostRows) throw new Invalid(`csv holds the sums of at most ${mostRows} sensors: choose sensors, sources or an area`)
+    if (all.push(row) > mostRows) throw new Invalid(`csv returns at most ${mostRows} sensors: filter by sensors, sources or an area`)
     columns.see(row.properties)
   }
   const before = fixed.before.filter(name => name !== 'last_time' || all.some(row => row.last_time !== undefined))

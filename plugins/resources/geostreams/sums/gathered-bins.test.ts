@@ -111,5 +111,5 @@ test('more bins of many streams than memory is for are refused', async t => {
     if (stream >= 8) for (let n = 0; n < 126; n += 1) yield piece
   })
   const streams = Array.from({ length: 10 }, (_, at) => at + 1)
-  await t.throwsAsync(Array.fromAsync(gather(store, streams)), { instanceOf: Invalid, message: /choose longer bins/ })
+  await t.throwsAsync(Array.fromAsync(gather(store, streams)), { instanceOf: Invalid, message: /use longer bins/ })
 })

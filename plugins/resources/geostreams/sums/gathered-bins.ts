@@ -64,7 +64,7 @@ async function* joined(pieces: Pieces): Pieces {
   for await (const piece of pieces) {
     all.push(...piece)
     if (all.length > mostJoined)
-      throw new Invalid(`A sensor with many streams has more than ${mostJoined} bins: choose longer bins, less time, or a stream`)
+      throw new Invalid(`A sensor with many streams has more than ${mostJoined} bins: use longer bins, a shorter period, or one stream`)
   }
   yield all.sort((one, other) => byCodePoint(one.property, other.property) || one.fromMs - other.fromMs)
 }

@@ -67,7 +67,7 @@ export class RawEntries {
         keep(bin, properties[name] ?? null)
         this.#values += 1
         if (this.#values > mostValues)
-          throw new Invalid(`More than ${mostValues} single values of a sensor: choose a stream, less time, or properties by attributes`)
+          throw new Invalid(`More than ${mostValues} distinct values of a sensor: filter by stream or attributes, or use a shorter period`)
       }
   }
 

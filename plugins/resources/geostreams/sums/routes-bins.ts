@@ -1,20 +1,24 @@
-import { type Bytes, Invalid, NotFound, routesFor, s } from 'pounce/sdk'
-import { Answers } from '../cache/answer-cache.ts'
+import { type Bytes, Invalid, NotFound, readTime, routesFor, s } from 'pounce/sdk'
+import { ResponseCache } from '../cache/response-cache.ts'
 import { datapointParameters, readDatapointQuestion } from '../datapoint-filter.ts'
-import { readTime } from '../times.ts'
-import { Bins } from './bin-desk.ts'
+import { tableAnswer } from '../table-answer.ts'
 import { aggregateParameter, BinEntryJson, readAggregates } from './bin-entry.ts'
+import { BinService } from './bin-service.ts'
 import { binTimesOf } from './bin-times.ts'
 import { csvAnswer, formatParameter, jsonAnswer, mediaTypes } from './text-answer.ts'
 import { readWindow, windowParameters, within } from './windows.ts'
 
-const route = routesFor('geostreams', { bins: Bins, answers: Answers })
+const route = routesFor('geostreams', { bins: BinService, answers: ResponseCache })
 
 /** A list whose rows are written as they come. */
-const answer = s.Unsafe<Bytes>({
-  ...s.Array(s.Object({ sensor_name: s.String(), sensor_id: s.String(), properties: s.Record(s.String(), s.Array(BinEntryJson)) })),
-  [s.bodyKind]: 'bytes',
-})
+const answer = tableAnswer(
+  s.Array(
+    s.model(
+      'SensorBins',
+      s.Object({ sensor_name: s.String(), sensor_id: s.String(), properties: s.Record(s.String(), s.Array(BinEntryJson)) }),
+    ),
+  ),
+)
 
 const longestStepMetres = 1e6
 
@@ -22,17 +26,18 @@ const longestStepMetres = 1e6
 const depthOf = (sent: string): number | undefined => {
   const metres = /^\d{1,12}(\.\d{1,12})?$/.test(sent) ? Number(sent) : Number.NaN
   if (!(metres >= 0 && metres <= longestStepMetres))
-    throw new Invalid(`depth is a number of metres, 0 to ${longestStepMetres}; with 0 depths are not told apart`)
+    throw new Invalid(`depth must be a number of metres, 0 to ${longestStepMetres}; 0 ignores depth`)
   return metres === 0 ? undefined : metres
 }
 
 export const binDatapoints = route({
   method: 'GET',
   path: '/api/geostreams/datapoints/bin/:time/:depth',
-  summary: 'Readings summed up by time and depth',
+  summary: 'Aggregate datapoints by time and depth',
   description:
-    '`time` is decade, lustrum, year, semi, season, month, week, day, hour or minute, or a length such as `PT90M`, counted from `origin`; all in UTC. `depth` is a step of altitude in metres: a reading counts at the next multiple at or above its altitude; with 0 depths are not told apart. A reading enters every bin that it overlaps. Late December is winter of its own year. For each sensor, by name, and each property that is a number its bins by date; of a property that is an object `array` has the different values as JSON. `DEPTH_CODE` and `source` of readings group them and are no properties. `raw` adds all numbers and the different texts. As `csv` each bin is a line, without those; as `geojson` each sensor is a feature at its place.',
-  permission: 'ViewGeoStream',
+    '`time` is decade, lustrum, year, semi, season, month, week, day, hour or minute, or a duration such as `PT90M`, counted from `origin`; all in UTC. `depth` is a step of altitude in metres: a datapoint counts at the next multiple at or above its altitude; 0 ignores depth. A datapoint counts in every bin that it overlaps. Late December is winter of its own year. Returns, for each sensor by name and each numeric property, its bins by date; for a property that is an object, `array` has the distinct values as JSON. `DEPTH_CODE` and `source` of datapoints group them and are not properties. `raw` adds all numbers and the distinct texts. As `csv` each bin is a line, without these; as `geojson` each sensor is a feature at its location.',
+  permission: { right: 'ViewGeoStream', unscoped: 'The answer is made of streams that the caller may see.' },
+  cost: 'export',
   params: s.Object({ time: s.String({ maxLength: 60 }), depth: s.String({ maxLength: 30 }) }),
   query: s.Object({
     ...datapointParameters,
@@ -40,9 +45,7 @@ export const binDatapoints = route({
     ...aggregateParameter,
     raw: s.flag(false),
     ...formatParameter,
-    origin: s.Optional(
-      s.String({ maxLength: 60, description: 'Where bins of a length begin to be counted; 1970-01-01T00:00:00Z unless said' }),
-    ),
+    origin: s.Optional(s.String({ maxLength: 60, description: 'Start of the first bin for a duration; default 1970-01-01T00:00:00Z' })),
   }),
   responses: { 200: answer },
   throws: [Invalid, NotFound],

@@ -1,16 +1,23 @@
 import { type Bytes, Clock, configPort, Invalid, NotFound, routesFor, Streams, s } from 'pounce/sdk'
-import { Answers } from '../cache/answer-cache.ts'
+import { ResponseCache } from '../cache/response-cache.ts'
 import { config, type Settings } from '../config.ts'
 import { datapointParameters, readDatapointQuestion } from '../datapoint-filter.ts'
+import { tableAnswer } from '../table-answer.ts'
+import { AverageService } from './average-service.ts'
 import { aggregateParameter, readAggregates } from './bin-entry.ts'
 import { binTimesOf } from './bin-times.ts'
-import { Figures } from './figure-desk.ts'
 import { type FigureRow, FigureRowJson } from './figure-row.ts'
 import { figureTable } from './figure-table.ts'
 import { collectionOf, csvAnswer, type Format, formatParameter, jsonAnswer, listOf, mediaTypes } from './text-answer.ts'
 import { readWindow, windowParameters, within } from './windows.ts'
 
-const route = routesFor('geostreams', { figures: Figures, streams: Streams, answers: Answers, clock: Clock, settings: configPort(config) })
+const route = routesFor('geostreams', {
+  figures: AverageService,
+  streams: Streams,
+  answers: ResponseCache,
+  clock: Clock,
+  settings: configPort(config),
+})
 
 /** Puts the rows together. */
 const write = (rows: AsyncIterable<FigureRow>, format: Format | undefined, settings: Settings): Bytes => {
@@ -24,15 +31,16 @@ async function* printed(rows: AsyncIterable<FigureRow>): AsyncGenerator<string, 
 }
 
 /** Written while it is read. */
-const answer = s.Unsafe<Bytes>({ ...s.Array(FigureRowJson), [s.bodyKind]: 'bytes' })
+const answer = tableAnswer(s.Array(FigureRowJson), FigureRowJson)
 
 export const averageDatapoints = route({
   method: 'GET',
   path: '/api/geostreams/datapoints/averages',
-  summary: 'The average of what each sensor tells',
+  summary: 'Get the averages of each sensor',
   description:
-    'An object for each sensor with readings that fit, by name: its first reading, with averages in the place of numbers, and the first value of each property that is no number. As `csv` each sensor is a line.',
-  permission: 'ViewGeoStream',
+    'An object for each sensor with matching datapoints, by name: its first datapoint, with averages for numbers, and the first value of each other property. As `csv` each sensor is a line.',
+  permission: { right: 'ViewGeoStream', unscoped: 'The answer is made of streams that the caller may see.' },
+  cost: 'export',
   query: s.Object({ ...datapointParameters, ...windowParameters, ...aggregateParameter, ...formatParameter }),
   responses: { 200: answer },
   throws: [Invalid, NotFound],
@@ -63,16 +71,17 @@ const yearsBefore = (ms: number, years: number): number => {
 export const datapointTrends = route({
   method: 'GET',
   path: '/api/geostreams/datapoints/trends',
-  summary: 'How the averages of each sensor changed',
+  summary: 'Get the trends of each sensor',
   description:
-    'As averages; of each property `p` that is a number `p_total_average`, `p_interval_average` of readings that start within the window, and `p_percentage_change` from the one to the other. Null where there is no such number, and where the whole is 0. The window is the last ten years unless said. With `semi` or `binning` also `p_last_average` in the newest span in which the sensor told a number, which is `last_time`.',
-  permission: 'ViewGeoStream',
+    'Like averages; for each numeric property `p` it has `p_total_average`, `p_interval_average` of datapoints that start within the window, and `p_percentage_change` between the two. Null without such a number, and if the total is 0. The default window is the last ten years. With `semi` or `binning` also `p_last_average` of the latest bin with a number of the sensor, which is `last_time`.',
+  permission: { right: 'ViewGeoStream', unscoped: 'The answer is made of streams that the caller may see.' },
+  cost: 'export',
   query: s.Object({
     ...datapointParameters,
     ...windowParameters,
     ...formatParameter,
     binning: s.Optional(
-      s.String({ maxLength: 60, description: 'Spans of which the newest is told, as for bins; `semi` with `semi` unless said' }),
+      s.String({ maxLength: 60, description: 'Bins of which the latest is returned, as for bins; default `semi` with `semi`' }),
     ),
   }),
   responses: { 200: answer },

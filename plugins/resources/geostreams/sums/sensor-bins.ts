@@ -3,9 +3,9 @@ import type { BinEntry } from './bin-entry.ts'
 import { type BinQuestion, isSpecial, noDepthCode, special } from './bin-question.ts'
 import type { BinTimes } from './bin-times.ts'
 import { byCodePoint } from './by-code-point.ts'
-import type { SensorPart } from './chosen-sensors.ts'
 import { gatheredBins } from './gathered-bins.ts'
 import { RawEntries } from './raw-entries.ts'
+import type { SensorPart } from './selected-sensors.ts'
 
 /** Of more properties a store does not tell. */
 const mostNames = 1000

@@ -1,7 +1,7 @@
 import type { Datapoint, GeoBin, GeoFilter, GeoStore, Json } from 'pounce/sdk'
 import { hasAttribute } from 'pounce/sdk/geo'
 import type { Sums } from './bin-entry.ts'
-import type { SensorPart } from './chosen-sensors.ts'
+import type { SensorPart } from './selected-sensors.ts'
 
 type Filter = Omit<GeoFilter, 'streams'>
 

@@ -1,8 +1,8 @@
 import type { GeoFilter, GeoStore } from 'pounce/sdk'
 import { finite, meanOf, type Sums } from './bin-entry.ts'
 import type { BinTimes } from './bin-times.ts'
-import type { SensorPart } from './chosen-sensors.ts'
 import { gatheredBins } from './gathered-bins.ts'
+import type { SensorPart } from './selected-sensors.ts'
 import { numbersOf, type SensorFigures } from './sensor-figures.ts'
 import { type Window, within } from './windows.ts'
 

@@ -1,10 +1,14 @@
-import { type GeoFilter, Invalid, s } from 'pounce/sdk'
-import { readTime } from '../times.ts'
+import { type GeoFilter, Invalid, readTime, s } from 'pounce/sdk'
 
 /** Query parameters of the time that is looked at more closely; both ends belong to it. */
 export const windowParameters = {
-  window_start: s.Optional(s.String({ maxLength: 60, description: 'Readings that start then or later' })),
-  window_end: s.Optional(s.String({ maxLength: 60, description: 'Readings that start then or earlier' })),
+  window_start: s.Optional(
+    s.String({
+      maxLength: 60,
+      description: 'Datapoints that start then or later (such as `2017-03-31` or `2017-03-31T12:00:00Z`; UTC without a zone)',
+    }),
+  ),
+  window_end: s.Optional(s.String({ maxLength: 60, description: 'Datapoints that start then or earlier' })),
 }
 
 /** Both ends included, in milliseconds; undefined: no bound. */

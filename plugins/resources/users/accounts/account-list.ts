@@ -8,7 +8,6 @@ import {
   or,
   overlong,
   type Page,
-  port,
   runsOf,
   type Stored,
   type UserRecord,
@@ -55,6 +54,3 @@ export class AccountDirectory {
   }
 }
 wire(AccountDirectory, DocumentStore)
-
-/** Inside this plugin: the list of accounts for admins. */
-export const Directory = port<AccountDirectory>('users.directory')

@@ -4,7 +4,6 @@ import {
   isMailAddress,
   Log,
   Mailer,
-  port,
   type Site,
   Sites,
   type Stored,
@@ -32,7 +31,7 @@ export class AccountMail {
   /** An address that no mail can have is left out, for asking again would not help. */
   async send(to: readonly User[], subject: string, lines: readonly string[]): Promise<void> {
     const [right, wrong] = [to.filter(({ email }) => isMailAddress(email)), to.filter(({ email }) => !isMailAddress(email))]
-    if (wrong.length > 0) this.#log.warn('accounts have an address that no mail can have', { users: wrong.map(({ id }) => id) })
+    if (wrong.length > 0) this.#log.warn('accounts with an invalid email address', { users: wrong.map(({ id }) => id) })
     if (right.length === 0) return
     const place = `This is about ${await siteName(this.#sites)} at ${this.#installation.baseUrl}/`
     await this.#mailer.send({
@@ -43,6 +42,3 @@ export class AccountMail {
   }
 }
 wire(AccountMail, Mailer, Sites, Installation, Log)
-
-/** Inside this plugin: mails about accounts. */
-export const Post = port<AccountMail>('users.post')

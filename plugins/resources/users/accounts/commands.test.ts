@@ -43,7 +43,7 @@ test('promoting makes a server admin', async t => {
   const { id } = await run('user create', { email: 'rising@example.org' })
   await run('user promote', { email: 'Rising@Example.org' })
   t.is((await server.get(Users).get(String(id)))?.status, 'Admin')
-  await t.throwsAsync(run('user promote', { email: 'unknown@example.org' }), { message: 'There is no account for unknown@example.org' })
+  await t.throwsAsync(run('user promote', { email: 'unknown@example.org' }), { message: 'No account found for unknown@example.org' })
 })
 
 test('another password makes the one before it worthless', async t => {

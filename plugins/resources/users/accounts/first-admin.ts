@@ -7,7 +7,6 @@ import {
   type Greeting,
   Installation,
   Log,
-  port,
   type Stored,
   Taken,
   type UserRecord,
@@ -16,7 +15,7 @@ import {
 } from 'pounce/sdk'
 import { settings } from '../collections.ts'
 import { isSameDigest, newToken, sha256 } from '../keys/secrets.ts'
-import { type AccountOffice, Accounts } from './accounts.ts'
+import { AccountAdministration } from './account-administration.ts'
 
 const id = 'set-up-token'
 
@@ -24,11 +23,11 @@ const id = 'set-up-token'
 export class FirstAdmin implements Greeting {
   #documents: DocumentStore
   #users: Users
-  #accounts: AccountOffice
+  #accounts: AccountAdministration
   #installation: Installation
   #log: Log
 
-  constructor(documents: DocumentStore, users: Users, accounts: AccountOffice, installation: Installation, log: Log) {
+  constructor(documents: DocumentStore, users: Users, accounts: AccountAdministration, installation: Installation, log: Log) {
     this.#documents = documents
     this.#users = users
     this.#accounts = accounts
@@ -40,9 +39,11 @@ export class FirstAdmin implements Greeting {
   async start(): Promise<void> {
     for (const { email, password } of this.#installation.admins) {
       const user = await this.#users.byEmail(email)
-      // A name in the configuration is worth only as much as the proof that an address is its owner's.
-      if (user?.isEmailUnverified)
-        this.#log.warn('an account that should be a server admin has an address that nobody checked', { user: user.id })
+      // A name in the configuration is worth only as much as our own proof that an address is its owner's.
+      if (user && user.status !== 'Admin' && (user.isEmailUnverified || user.provider !== 'userpass'))
+        this.#log.warn('The account of a configured admin is from another provider; promote it with pounce user promote', {
+          user: user.id,
+        })
       else if (user && user.status !== 'Admin') await this.#accounts.setStatus(user.id, 'Admin')
       else if (!user && password !== undefined && !(await this.#accounts.hasAdmin())) await this.#make(email, password)
     }
@@ -64,14 +65,14 @@ export class FirstAdmin implements Greeting {
     token: string,
     account: { readonly email: string; readonly password: string; readonly firstName: string; readonly lastName: string },
   ): Promise<UserRecord & Stored> {
-    if (!(await this.isOpen(token))) throw new Forbidden('This set-up link is not valid any more; start the server again for a new one')
+    if (!(await this.isOpen(token))) throw new Forbidden('This setup link is no longer valid; restart the server for a new one')
     const email = checkedEmail(account.email)
-    if (await this.#users.byEmail(email)) throw new Taken('byEmail', `There is an account for ${email} already`)
+    if (await this.#users.byEmail(email)) throw new Taken('byEmail', `An account for ${email} already exists`)
     const value = sha256(token)
     await this.#take(value)
     try {
       const made = await this.#users.create({ ...account, email, status: 'Admin' })
-      this.#log.info('the first server admin was made', { user: made.id })
+      this.#log.info('first server admin created', { user: made.id })
       return made
     } catch (error) {
       await this.#keep(value)
@@ -99,7 +100,7 @@ export class FirstAdmin implements Greeting {
     try {
       await this.#documents.commit({ tombstone: id, in: settings, where: eq('value', value) })
     } catch (error) {
-      throw error instanceof CommitConflict ? new Forbidden('This set-up link was used meanwhile', { cause: error }) : error
+      throw error instanceof CommitConflict ? new Forbidden('This setup link was already used', { cause: error }) : error
     }
   }
 
@@ -112,7 +113,4 @@ export class FirstAdmin implements Greeting {
     }
   }
 }
-wire(FirstAdmin, DocumentStore, Users, Accounts, Installation, Log)
-
-/** Inside this plugin: how the first admin is made. */
-export const SetUp = port<FirstAdmin>('users.setUp')
+wire(FirstAdmin, DocumentStore, Users, AccountAdministration, Installation, Log)

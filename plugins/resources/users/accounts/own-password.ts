@@ -1,5 +1,17 @@
-import { CommitConflict, Conflict, eq, event, Forbidden, Passwords, port, type Stored, type UserRecord, Users, wire } from 'pounce/sdk'
-import { type AccountSignIn, SignIn } from '../sign-in/sign-in.ts'
+import {
+  CommitConflict,
+  Conflict,
+  eq,
+  event,
+  Forbidden,
+  Passwords,
+  StepUpRequired,
+  type Stored,
+  type UserRecord,
+  Users,
+  wire,
+} from 'pounce/sdk'
+import { AccountSignIn } from '../sign-in/sign-in.ts'
 
 type User = UserRecord & Stored
 
@@ -22,21 +34,20 @@ export class PasswordChange {
     id: string,
     present: string,
     next: string,
-    { revokesKeys, address }: { readonly revokesKeys: boolean; readonly address: string },
+    { revokesKeys, address, isBySession }: { readonly revokesKeys: boolean; readonly address: string; readonly isBySession: boolean },
   ): Promise<User> {
     const user = await this.#users.get(id)
-    if (user?.provider !== 'userpass') throw new Forbidden('This account signs in elsewhere, so this server has no password of it')
+    if (user?.provider !== 'userpass') throw new Forbidden('This account signs in with a provider and has no password here')
+    if (user.secondFactor && !isBySession)
+      throw new StepUpRequired('Changing the password of an account with a second factor requires a session that has used it')
     const { passwordHash } = await this.#signIn.withBasic(user.email, present, address)
     const changed = event('user.updated', { kind: 'user', id }, { fields: revokesKeys ? ['password', 'keys'] : ['password'] }, id)
     const set = { passwordHash: await this.#passwords.hash(next) }
     try {
       return await this.#users.change(id, { set, where: eq('passwordHash', passwordHash) }, [changed])
     } catch (error) {
-      throw error instanceof CommitConflict ? new Conflict('The password was changed meanwhile', { cause: error }) : error
+      throw error instanceof CommitConflict ? new Conflict('The password was changed concurrently', { cause: error }) : error
     }
   }
 }
-wire(PasswordChange, Users, SignIn)
-
-/** Inside this plugin: changing one's own password. */
-export const OwnPassword = port<PasswordChange>('users.ownPassword')
+wire(PasswordChange, Users, AccountSignIn)

@@ -1,26 +1,26 @@
 import { type Bytes, Conflict, Forbidden, Invalid, routesFor, s, streamed, TooMany } from 'pounce/sdk'
-import { Doors, type Throttle } from '../sign-in/throttle.ts'
-import { SetUp } from './first-admin.ts'
+import { LoginThrottle } from '../sign-in/login-throttle.ts'
+import { FirstAdmin } from './first-admin.ts'
 import { setUpHeaders, setUpPage } from './setup-page.ts'
 
-const route = routesFor('users', { setUp: SetUp, doors: Doors })
+const route = routesFor('users', { setUp: FirstAdmin, doors: LoginThrottle })
 
 /** Tokens are guessed like keys, so wrong ones are counted like them. */
-const requireOpen = async (isOpen: boolean, doors: Throttle, address: string): Promise<void> => {
+const requireOpen = async (isOpen: boolean, doors: LoginThrottle, address: string): Promise<void> => {
   if (isOpen) return
   await doors.wrongKey(address)
-  throw new Forbidden('This set-up link is not valid any more; start the server again for a new one')
+  throw new Forbidden('This setup link is no longer valid; restart the server for a new one')
 }
 
 export const getSetUp = route({
   method: 'GET',
   path: '/setup',
-  summary: 'The page on which the first server admin makes an account',
-  description: 'The link with its token is printed when the server starts and nobody administers it.',
+  summary: 'Show the setup page for the first server admin',
+  description: 'The link with its token is printed at startup while there is no server admin.',
   permission: 'anyone',
   ignoresCredentials: true,
   query: s.Object({ token: s.String({ maxLength: 200 }) }),
-  responses: { 200: s.bytes<Bytes>() },
+  responses: { 200: s.bytes<Bytes>({ 'text/html': s.bytes() }) },
   throws: [Forbidden, TooMany],
   async handle({ query, address }, { setUp, doors }) {
     await requireOpen(await setUp.isOpen(query.token), doors, address)
@@ -37,17 +37,20 @@ export const getSetUp = route({
 export const setUpFirstAdmin = route({
   method: 'POST',
   path: '/setup',
-  summary: 'Make the first server admin',
-  description: 'Works once, with the token of the printed link, and only while nobody administers the server.',
+  summary: 'Create the first server admin',
+  description: 'Works once, with the token of the printed link, and only while there is no server admin.',
   permission: 'anyone',
   ignoresCredentials: true,
-  body: s.Object({
-    token: s.String({ maxLength: 200 }),
-    email: s.String({ minLength: 3, maxLength: 320 }),
-    password: s.String({ minLength: 8, maxLength: 1000 }),
-    firstName: s.line(200),
-    lastName: s.line(200),
-  }),
+  body: s.model(
+    'FirstAdmin',
+    s.Object({
+      token: s.String({ maxLength: 200 }),
+      email: s.String({ minLength: 3, maxLength: 320 }),
+      password: s.String({ minLength: 8, maxLength: 1000 }),
+      firstName: s.line(200),
+      lastName: s.line(200),
+    }),
+  ),
   responses: { 200: s.Object({ id: s.id() }) },
   throws: [Invalid, Forbidden, Conflict, TooMany],
   async handle({ body, address }, { setUp, doors }) {

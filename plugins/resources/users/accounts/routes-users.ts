@@ -7,27 +7,27 @@ import {
   Invalid,
   linkToNext,
   NotFound,
-  one,
   Policy,
   pageOf,
   Recommenders,
+  ref,
   routesFor,
   s,
   signedIn,
   Users,
   unfollow,
 } from 'pounce/sdk'
-import { AccountList, Accounts } from './accounts.ts'
-import { People } from './portraits.ts'
-import { ProfileChange, ProfileDesk } from './profiles.ts'
+import { AccountAdministration, AccountList } from './account-administration.ts'
+import { ProfileChange, ProfileEdits } from './profile-edits.ts'
 import { UserJson } from './user-json.ts'
+import { UserViews } from './user-views.ts'
 
 const route = routesFor('users', {
   users: Users,
   recommenders: Recommenders,
-  people: People,
-  accounts: Accounts,
-  profiles: ProfileDesk,
+  people: UserViews,
+  accounts: AccountAdministration,
+  profiles: ProfileEdits,
   installation: Installation,
   policy: Policy,
 })
@@ -36,15 +36,15 @@ const params = s.Object({ id: s.id() })
 export const listUsers = route({
   method: 'GET',
   path: '/api/users',
-  summary: 'All accounts, the oldest first',
+  summary: 'List accounts, oldest first',
   permission: 'serverAdmin',
   query: s.Object({
     limit: s.Integer({
       default: 100,
       minimum: 0,
-      description: 'At most so many; 0, or more than 1,000, gives 1,000 and a link to the rest',
+      description: 'Page size; 0, or values above 1,000, mean 1,000 and a link to the next page',
     }),
-    after: s.Optional(s.String({ maxLength: 200, description: 'From a `Link` header: where the page before this one ended' })),
+    after: s.Optional(s.String({ maxLength: 200, description: 'Cursor from a `Link` header: the end of the previous page' })),
   }),
   responses: { 200: s.Array(UserJson) },
   throws: [Invalid],
@@ -58,15 +58,18 @@ export const listUsers = route({
 export const createUser = route({
   method: 'POST',
   path: '/api/users',
-  summary: 'Make an account',
-  description: 'An addition to Clowder 1.x. Without a password the account cannot sign in until `pounce user passwd` gives it one.',
+  summary: 'Create an account',
+  description: 'An addition to Clowder 1.x. Without a password the account cannot sign in until `pounce user passwd` sets one.',
   permission: 'serverAdmin',
-  body: s.Object({
-    email: s.String({ minLength: 3, maxLength: 320 }),
-    password: s.Optional(s.String({ maxLength: 4000, description: '8 to 1,000 characters' })),
-    firstName: s.line(200),
-    lastName: s.line(200),
-  }),
+  body: s.model(
+    'NewUser',
+    s.Object({
+      email: s.String({ minLength: 3, maxLength: 320 }),
+      password: s.Optional(s.String({ maxLength: 4000, description: '8 to 1,000 characters' })),
+      firstName: s.line(200),
+      lastName: s.line(200),
+    }),
+  ),
   responses: { 200: s.Object({ id: s.id() }) },
   throws: [Invalid, Conflict],
   async handle({ body, caller }, { users }) {
@@ -80,9 +83,8 @@ export const createUser = route({
 export const getUser = route({
   method: 'GET',
   path: '/api/users/:id',
-  summary: 'One account',
-  permission: 'ViewUser',
-  of: one('user'),
+  summary: 'Get an account',
+  permission: { right: 'ViewUser', on: ref('user', 'id') },
   params,
   responses: { 200: UserJson },
   throws: [NotFound],
@@ -96,9 +98,9 @@ export const getUser = route({
 export const getUserByEmail = route({
   method: 'GET',
   path: '/api/users/email/:email',
-  summary: 'The account with an e-mail address',
-  description: 'Only of people whom the caller may look at; an address that nobody has is answered alike.',
-  permission: 'ViewUser',
+  summary: 'Get an account by email address',
+  description: 'Only users whom the caller may view; an unknown address gets the same response.',
+  permission: { right: 'ViewUser', unscoped: 'The path names an address; the handler checks ViewUser on the user who has it.' },
   params: s.Object({ email: s.String({ minLength: 3, maxLength: 320 }) }),
   responses: { 200: UserJson },
   throws: [NotFound],
@@ -112,11 +114,10 @@ export const getUserByEmail = route({
 export const renameUser = route({
   method: 'POST',
   path: '/api/users/:id/updateName',
-  summary: 'Change the name of an account',
+  summary: 'Update the name of an account',
   description:
-    'One may do this to oneself, a server admin to everybody. Names are looked up when shown, so everything shows the new one at once, but for metadata, which keep the name under which they were added; search has it a moment later.',
-  permission: 'EditUser',
-  of: one('user'),
+    'For the user and for server admins. Names are looked up when shown, so everything shows the new one at once, except metadata, which keep the name under which they were added; search is updated a moment later.',
+  permission: { right: 'EditUser', on: ref('user', 'id') },
   params,
   query: s.Object({ firstName: s.line(200), lastName: s.line(200) }),
   responses: { 200: s.success() },
@@ -132,11 +133,10 @@ export const renameUser = route({
 export const updateUser = route({
   method: 'PUT',
   path: '/api/users/:id',
-  summary: 'Change what somebody says of themselves',
+  summary: 'Update a user profile',
   description:
-    'An addition to Clowder 1.x, which has this on its web pages only. One may do this to oneself, a server admin to everybody. What is absent stays; institution and projects are names that were added to the lists.',
-  permission: 'EditUser',
-  of: one('user'),
+    'An addition to Clowder 1.x, which has this on web pages only. For the user and for server admins. Absent members stay unchanged; institution and projects are names from the lists.',
+  permission: { right: 'EditUser', on: ref('user', 'id') },
   params,
   body: ProfileChange,
   responses: { 200: UserJson },
@@ -152,14 +152,14 @@ const followed = ({ followeeUUID }: { followeeUUID: string }) => ({ kind: 'user'
 export const followUser = route({
   method: 'POST',
   path: '/api/users/follow',
-  summary: 'Follow what somebody does',
+  summary: 'Follow a user',
   permission: 'signedIn',
-  also: [{ permission: 'ViewUser', of: followed }],
+  alsoRequires: [{ right: 'ViewUser', on: followed }],
   query: followee,
   responses: { 200: FollowAnswer },
   throws: [Invalid, NotFound],
   async handle({ query, caller }, needs) {
-    if (query.followeeUUID === caller.user?.id) throw new Invalid('Nobody can follow themselves')
+    if (query.followeeUUID === caller.user?.id) throw new Invalid('Users cannot follow themselves')
     return follow(needs, caller, followed(query))
   },
 })
@@ -167,7 +167,7 @@ export const followUser = route({
 export const unfollowUser = route({
   method: 'POST',
   path: '/api/users/unfollow',
-  summary: 'Follow somebody no longer',
+  summary: 'Unfollow a user',
   permission: 'signedIn',
   query: followee,
   responses: { 200: s.success() },
@@ -180,9 +180,9 @@ export const unfollowUser = route({
 export const setStatuses = route({
   method: 'POST',
   path: '/api/admin/users',
-  summary: 'Activate, suspend or promote accounts',
+  summary: 'Update the status of accounts',
   description:
-    'Acts on running sessions and keys at once; each account that changes is told by mail. Nothing is changed when one of the ids is unknown or named twice, or when the caller would lose the rank of admin.',
+    'Takes effect on active sessions and keys at once; each changed account is notified by email. Nothing changes if one of the ids is unknown or repeated, or if the caller would lose the admin status.',
   permission: 'serverAdmin',
   body: AccountList,
   responses: { 200: s.success() },

@@ -22,7 +22,7 @@ form.addEventListener('submit', async event => {
     if (answer.ok) { form.hidden = true; history.replaceState(null, '', location.pathname) }
     said.textContent = answer.ok ? 'Done. You can sign in now.' : (await answer.json()).message
   } catch (error) {
-    said.textContent = 'The server could not be reached.'
+    said.textContent = 'The server is unreachable.'
   }
   form.querySelector('button').disabled = false
 })
@@ -38,7 +38,7 @@ export const setUpPage: string = `<!doctype html>
 <title>Set up Pounce</title>
 <style>${style}</style>
 <h1>Set up Pounce</h1>
-<p>This makes the first account. It administers the server.</p>
+<p>This creates the first account, a server admin.</p>
 <form>
 <label>First name <input name="firstName" required maxlength="200" autocomplete="given-name"></label>
 <label>Last name <input name="lastName" required maxlength="200" autocomplete="family-name"></label>

@@ -3,23 +3,22 @@ import {
   type CallerUser,
   type Contributions,
   fullNameOf,
-  port,
   type Site,
   Sites,
   type Stored,
   type UserRecord,
   wire,
 } from 'pounce/sdk'
-import { Held, type HeldRoles } from '../roles/held-roles.ts'
+import { EffectiveRoles } from '../roles/effective-roles.ts'
 
 type User = UserRecord & Stored
 
 /** What an account may be and do now, for those who send a request and for those who send none. */
-export class AccountStanding {
-  #held: HeldRoles
+export class AccountStatus {
+  #held: EffectiveRoles
   #sites: Contributions<Site>
 
-  constructor(held: HeldRoles, sites: Contributions<Site>) {
+  constructor(held: EffectiveRoles, sites: Contributions<Site>) {
     this.#held = held
     this.#sites = sites
   }
@@ -35,7 +34,4 @@ export class AccountStanding {
     return site === undefined || acceptsTerms(user, await site.settings())
   }
 }
-wire(AccountStanding, Held, Sites)
-
-/** Inside this plugin: what accounts may be and do. */
-export const Standing = port<AccountStanding>('users.standing')
+wire(AccountStatus, EffectiveRoles, Sites)

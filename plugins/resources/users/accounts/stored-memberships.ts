@@ -5,14 +5,13 @@ import {
   Invalid,
   type MembershipChange,
   NotFound,
-  port,
   type Stored,
   type UserRecord,
   type Users,
   wire,
 } from 'pounce/sdk'
 import { users } from '../collections.ts'
-import { Roles, type StoredRoles } from '../roles/stored-roles.ts'
+import { StoredRoles } from '../roles/stored-roles.ts'
 
 type User = UserRecord & Stored
 type Outcome = Awaited<ReturnType<Users['setMembership']>>
@@ -31,7 +30,7 @@ export class StoredMemberships {
   }
 
   async set(id: string, space: string, role: string | undefined, by: MembershipChange): Promise<Outcome> {
-    if (role !== undefined && !(await this.#roles.has(role))) throw new Invalid(`There is no role ${role}`)
+    if (role !== undefined && !(await this.#roles.has(role))) throw new Invalid(`Unknown role ${role}`)
     const outcome = await this.#retried(() => this.#try(id, space, role, by))
     if (role === undefined || outcome === undefined || (await this.#roles.has(role))) return outcome
     // It was removed meanwhile, after those who held it got its successor.
@@ -60,7 +59,7 @@ export class StoredMemberships {
     const held = user.memberships.find(membership => membership.space === space)
     if (held?.role === role || (held && by.onlyNew)) return undefined
     const others = user.memberships.filter(membership => membership.space !== space)
-    if (role !== undefined && others.length >= maxMemberships) throw new Invalid(`Nobody can be in more than ${maxMemberships} spaces`)
+    if (role !== undefined && others.length >= maxMemberships) throw new Invalid(`A user can be in at most ${maxMemberships} spaces`)
     const memberships = role === undefined ? others : [...others, { space, role }]
     const outcome = outcomeOf(held?.role, role)
     const change = outcome === 'added' ? (by.joining ?? outcome) : outcome
@@ -81,12 +80,9 @@ export class StoredMemberships {
     }
   }
 }
-wire(StoredMemberships, DocumentStore, Roles)
+wire(StoredMemberships, DocumentStore, StoredRoles)
 
 const outcomeOf = (held: string | undefined, role: string | undefined): NonNullable<Outcome> => {
   if (role === undefined) return 'removed'
   return held === undefined ? 'added' : 'role'
 }
-
-/** Inside this plugin: the roles that accounts hold. */
-export const Memberships = port<StoredMemberships>('users.memberships')

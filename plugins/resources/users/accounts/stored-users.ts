@@ -5,7 +5,6 @@ import {
   Clock,
   CommitConflict,
   checkedEmail,
-  configPort,
   DocumentStore,
   eq,
   event,
@@ -31,11 +30,10 @@ import {
   wire,
 } from 'pounce/sdk'
 import { users } from '../collections.ts'
-import { config, type Settings } from '../config.ts'
-import { Held, type HeldRoles } from '../roles/held-roles.ts'
-import { Roles, type StoredRoles } from '../roles/stored-roles.ts'
-import { type AccountStanding, Standing } from './standing.ts'
-import { Memberships, type StoredMemberships } from './stored-memberships.ts'
+import { EffectiveRoles } from '../roles/effective-roles.ts'
+import { StoredRoles } from '../roles/stored-roles.ts'
+import { AccountStatus } from './standing.ts'
+import { StoredMemberships } from './stored-memberships.ts'
 import { avatarOf } from './user-json.ts'
 
 type User = UserRecord & Stored
@@ -44,27 +42,24 @@ type User = UserRecord & Stored
 export class StoredUsers implements Users {
   #documents: DocumentStore
   #roles: StoredRoles
-  #held: HeldRoles
+  #held: EffectiveRoles
   #memberships: StoredMemberships
-  #standing: AccountStanding
-  #drawing: string
+  #standing: AccountStatus
   #ids: Ids
   #clock: Clock
   #installation: Installation
   #passwords = new Passwords()
 
   constructor(
-    { defaultGravatar }: Settings,
     documents: DocumentStore,
     roles: StoredRoles,
-    held: HeldRoles,
+    held: EffectiveRoles,
     memberships: StoredMemberships,
-    standing: AccountStanding,
+    standing: AccountStatus,
     ids: Ids,
     clock: Clock,
     installation: Installation,
   ) {
-    this.#drawing = defaultGravatar
     this.#documents = documents
     this.#roles = roles
     this.#held = held
@@ -157,7 +152,7 @@ export class StoredUsers implements Users {
         event('user.created', { kind: 'user', id }, {}, user.actor),
       ])
     } catch (error) {
-      throw error instanceof Taken ? new Taken(error.index, `There is an account for ${email} already`) : error
+      throw error instanceof Taken ? new Taken(error.index, `An account for ${email} already exists`) : error
     }
   }
 
@@ -176,12 +171,12 @@ export class StoredUsers implements Users {
     return { user: await this.#standing.of(user), via: 'session', scope: 'full', superAdmin: false }
   }
 
-  avatarOf(user: UserRecord): string {
-    return avatarOf(user, this.#drawing)
+  avatarOf(user: UserRecord | undefined): string {
+    return avatarOf(user, this.#installation.baseUrl)
   }
 
   setMembership(id: string, space: string, role: string | undefined, by: MembershipChange = {}): ReturnType<Users['setMembership']> {
     return this.#memberships.set(id, space, role, by)
   }
 }
-wire(StoredUsers, configPort(config), DocumentStore, Roles, Held, Memberships, Standing, Ids, Clock, Installation)
+wire(StoredUsers, DocumentStore, StoredRoles, EffectiveRoles, StoredMemberships, AccountStatus, Ids, Clock, Installation)

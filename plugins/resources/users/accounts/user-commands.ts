@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { type Command, event, Invalid, Passwords, type Stored, type UserRecord, Users, wire } from 'pounce/sdk'
-import { type AccountOffice, Accounts } from './accounts.ts'
+import { AccountAdministration } from './account-administration.ts'
 
 type Input = Parameters<Command['run']>[0]
-const emailArgument = [{ name: 'email', summary: 'E-mail of the account' }] as const
+const emailArgument = [{ name: 'email', summary: 'Email of the account' }] as const
 const passwordOption = {
   name: 'password-file',
-  summary: 'File whose first line is the password; without it one is made and printed',
+  summary: 'File whose first line is the password; by default one is generated and printed',
   takesValue: true,
 } as const
 
@@ -26,7 +26,7 @@ const passwordFrom = async (input: Input): Promise<{ readonly password: string; 
 export const namedAccount = async (users: Users, input: Input): Promise<UserRecord & Stored> => {
   const email = input.arguments['email'] ?? ''
   const user = await users.byEmail(email)
-  if (!user) throw new Invalid(`There is no account for ${email}`)
+  if (!user) throw new Invalid(`No account found for ${email}`)
   return user
 }
 
@@ -38,10 +38,10 @@ const option = (input: Input, name: string, otherwise: string): string => {
 /** `pounce user create`. */
 export class CreateUser implements Command {
   readonly name = 'user create'
-  readonly summary = 'Make an account'
+  readonly summary = 'Create an account'
   readonly arguments = emailArgument
   readonly options = [
-    { name: 'first-name', summary: 'First name; the part of the e-mail before the @ unless given', takesValue: true },
+    { name: 'first-name', summary: 'First name; by default the part of the email before the @', takesValue: true },
     { name: 'last-name', summary: 'Last name', takesValue: true },
     { name: 'admin', summary: 'Make a server admin', takesValue: false },
     passwordOption,
@@ -73,9 +73,9 @@ export class PromoteUser implements Command {
   readonly summary = 'Make an account a server admin'
   readonly arguments = emailArgument
   #users: Users
-  #accounts: AccountOffice
+  #accounts: AccountAdministration
 
-  constructor(users: Users, accounts: AccountOffice) {
+  constructor(users: Users, accounts: AccountAdministration) {
     this.#users = users
     this.#accounts = accounts
   }
@@ -86,12 +86,12 @@ export class PromoteUser implements Command {
     return { id, email, status: 'Admin' }
   }
 }
-wire(PromoteUser, Users, Accounts)
+wire(PromoteUser, Users, AccountAdministration)
 
 /** `pounce user passwd`. */
 export class ChangePassword implements Command {
   readonly name = 'user passwd'
-  readonly summary = 'Give an account another password; its sessions end'
+  readonly summary = 'Set the password of an account; its sessions end'
   readonly arguments = emailArgument
   readonly options = [passwordOption]
   #users: Users
@@ -103,7 +103,7 @@ export class ChangePassword implements Command {
 
   async run(input: Input) {
     const { id, email, provider } = await namedAccount(this.#users, input)
-    if (provider !== 'userpass') throw new Invalid(`${email} signs in through ${provider}, so its password is not ours`)
+    if (provider !== 'userpass') throw new Invalid(`${email} signs in with ${provider} and has no password here`)
     const { password, isNew } = await passwordFrom(input)
     const passwordHash = await this.#passwords.hash(password)
     await this.#users.change(id, { set: { passwordHash } }, [event('user.updated', { kind: 'user', id }, { fields: ['password'] })])
@@ -115,10 +115,10 @@ wire(ChangePassword, Users)
 /** `pounce user list`. */
 export class ListUsers implements Command {
   readonly name = 'user list'
-  readonly summary = 'List accounts, the oldest first'
-  #accounts: AccountOffice
+  readonly summary = 'List accounts, oldest first'
+  #accounts: AccountAdministration
 
-  constructor(accounts: AccountOffice) {
+  constructor(accounts: AccountAdministration) {
     this.#accounts = accounts
   }
 
@@ -133,4 +133,4 @@ export class ListUsers implements Command {
     }
   }
 }
-wire(ListUsers, Accounts)
+wire(ListUsers, AccountAdministration)

@@ -1,27 +1,27 @@
 import { type Command, Invalid, Users, wire } from 'pounce/sdk'
 import { namedAccount } from '../accounts/user-commands.ts'
+import { ApiKeys } from './api-keys.ts'
 import { reachFrom } from './key-reach.ts'
-import { type Keyring, KeyStore } from './keyring.ts'
 
 type Input = Parameters<Command['run']>[0]
-const emailArgument = { name: 'email', summary: 'E-mail of the account' } as const
+const emailArgument = { name: 'email', summary: 'Email of the account' } as const
 const nameArgument = { name: 'name', summary: 'Name of the key' } as const
 
 /** `pounce key create`. */
 export class CreateKey implements Command {
   readonly name = 'key create'
-  readonly summary = 'Make an API key and print it, once'
+  readonly summary = 'Create an API key and print it once'
   readonly arguments = [emailArgument, nameArgument]
   readonly options = [
-    { name: 'scope', summary: '`full`, or `extraction` for what extractors do', takesValue: true },
-    { name: 'verbs', summary: 'Only these of read, write, delete and manage, joined by commas', takesValue: true },
-    { name: 'spaces', summary: 'Only what is in these spaces: ids joined by commas', takesValue: true },
-    { name: 'expires', summary: 'Date, such as 2027-06-30, from which on it is refused', takesValue: true },
+    { name: 'scope', summary: '`full`, or `extraction` for the rights of extractors', takesValue: true },
+    { name: 'verbs', summary: 'Limit the key to these verbs: read, write, delete and manage, separated by commas', takesValue: true },
+    { name: 'spaces', summary: 'Limit the key to these spaces: ids separated by commas', takesValue: true },
+    { name: 'expires', summary: 'Expiry date, such as 2027-06-30', takesValue: true },
   ]
   #users: Users
-  #keys: Keyring
+  #keys: ApiKeys
 
-  constructor(users: Users, keys: Keyring) {
+  constructor(users: Users, keys: ApiKeys) {
     this.#users = users
     this.#keys = keys
   }
@@ -35,7 +35,7 @@ export class CreateKey implements Command {
     return { email: user.email, name, ...reach, key }
   }
 }
-wire(CreateKey, Users, KeyStore)
+wire(CreateKey, Users, ApiKeys)
 
 /** `pounce key list`. */
 export class ListKeys implements Command {
@@ -43,9 +43,9 @@ export class ListKeys implements Command {
   readonly summary = 'List the API keys of an account'
   readonly arguments = [emailArgument]
   #users: Users
-  #keys: Keyring
+  #keys: ApiKeys
 
-  constructor(users: Users, keys: Keyring) {
+  constructor(users: Users, keys: ApiKeys) {
     this.#users = users
     this.#keys = keys
   }
@@ -65,7 +65,7 @@ export class ListKeys implements Command {
     }))
   }
 }
-wire(ListKeys, Users, KeyStore)
+wire(ListKeys, Users, ApiKeys)
 
 /** `pounce key revoke`. */
 export class RevokeKey implements Command {
@@ -73,9 +73,9 @@ export class RevokeKey implements Command {
   readonly summary = 'Revoke an API key'
   readonly arguments = [emailArgument, nameArgument]
   #users: Users
-  #keys: Keyring
+  #keys: ApiKeys
 
-  constructor(users: Users, keys: Keyring) {
+  constructor(users: Users, keys: ApiKeys) {
     this.#users = users
     this.#keys = keys
   }
@@ -87,4 +87,4 @@ export class RevokeKey implements Command {
     return { email: user.email, name, revoked: true }
   }
 }
-wire(RevokeKey, Users, KeyStore)
+wire(RevokeKey, Users, ApiKeys)

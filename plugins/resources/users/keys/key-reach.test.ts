@@ -3,7 +3,7 @@ import { Commands } from 'pounce/sdk'
 import { bootForTest, FixedClock, type TestServer } from 'pounce/sdk/testing'
 import { basic, newKey, newPerson, refusal } from '../../../../test/support/people.ts'
 import { letIn, newSpace, recordPlugins, type Somebody, somebody } from '../../../../test/support/spaces-and-people.ts'
-import { KeyStore } from './keyring.ts'
+import { ApiKeys } from './api-keys.ts'
 
 let server: TestServer
 let ada: Somebody
@@ -81,7 +81,7 @@ test('a limited key cannot deal with keys, sessions or the account', async t => 
     t.is((await call('/api/sessions', { method: 'DELETE' })).status, 403)
     t.is((await call(`/api/sessions/${'f'.repeat(24)}`, { method: 'DELETE' })).status, 403)
   }
-  const names = (await server.get(KeyStore).of(ada.id)).map(({ name }) => name)
+  const names = (await server.get(ApiKeys).of(ada.id)).map(({ name }) => name)
   t.true(names.includes('l1'))
   t.false(names.includes('more'))
 })
@@ -123,13 +123,13 @@ test('a key that has expired is refused in these words, and swept away a month l
   t.is((await other.as(key)('/api/me')).status, 200)
   clock.advance(1)
   t.like(await me(), { httpStatus: 401, message: 'The API key has expired' })
-  t.like(await refusal(await other.as()(`/api/users/${person.id}?key=${key}`)), { httpStatus: 401, message: 'The API key has expired' })
+  t.like(await refusal(await other.as()(`/api/me?key=${key}`)), { httpStatus: 401, message: 'The API key has expired' })
   await other.runPeriodic('resources.users/sweep-sessions')
   t.like(await me(), { message: 'The API key has expired' })
   clock.advance(31 * dayMs)
   await other.runPeriodic('resources.users/sweep-sessions')
   t.like(await me(), { httpStatus: 401, message: 'The API key is not valid' })
-  t.is(await other.get(KeyStore).named(person.id, 'brief'), undefined)
+  t.is(await other.get(ApiKeys).named(person.id, 'brief'), undefined)
   t.is((await other.as(person.key)('/api/me')).status, 200)
 })
 
@@ -141,17 +141,17 @@ test('the command line makes the same keys', async t => {
       .find(each => each.name === name)!
   const options = { verbs: 'read', spaces: space, expires: '2099-01-01' }
   const run = (more: object) =>
-    command('key create').run({ arguments: { email: ada.email, name: 'by hand' }, options: { ...options, ...more } }, () => undefined)
-  await t.throwsAsync(run({ verbs: 'all' }), { message: /verbs are/ })
-  await t.throwsAsync(run({ spaces: 'nowhere' }), { message: /spaces are/ })
+    command('key create').run({ arguments: { email: ada.email, name: 'manual' }, options: { ...options, ...more } }, () => undefined)
+  await t.throwsAsync(run({ verbs: 'all' }), { message: /verbs must be/ })
+  await t.throwsAsync(run({ spaces: 'nowhere' }), { message: /spaces must be/ })
   t.like(await run({}), { scope: 'full', verbs: ['read'], spaces: [space], expires: '2099-01-01T00:00:00.000Z' })
-  t.like(await shown('by%20hand'), { verbs: ['read'], spaces: [space] })
+  t.like(await shown('manual'), { verbs: ['read'], spaces: [space] })
   const listed = (await command('key list').run(
     { arguments: { email: ada.email }, options: {} },
     () => undefined,
   )) as unknown as readonly KeyJson[]
   t.like(
-    listed.find(({ name }) => name === 'by hand'),
+    listed.find(({ name }) => name === 'manual'),
     { verbs: ['read'], expires: '2099-01-01T00:00:00.000Z' },
   )
 })

@@ -1,4 +1,4 @@
-import { Invalid, parseListDate, s, type Verb } from 'pounce/sdk'
+import { Invalid, readTime, s, type Verb } from 'pounce/sdk'
 import type { KeyRecord } from '../collections.ts'
 
 /** What a key is for, and for how long. */
@@ -18,18 +18,17 @@ export interface ReachWords {
 
 /** Query parameters that say what a key is for. Spread into a route's `query`. */
 export const reachParameters = {
-  scope: s.Optional(
-    s.Union([s.Literal('full'), s.Literal('extraction')], { description: '`full` unless said (an addition to Clowder 1.x)' }),
-  ),
+  scope: s.Optional(s.Union([s.Literal('full'), s.Literal('extraction')], { description: 'Default `full` (an addition to Clowder 1.x)' })),
   verbs: s.Optional(
-    s.String({ maxLength: 100, description: 'Only these of `read`, `write`, `delete`, `manage`, joined by commas (an addition)' }),
+    s.String({
+      maxLength: 100,
+      description: 'Limit to these verbs: `read`, `write`, `delete`, `manage`, separated by commas (an addition)',
+    }),
   ),
   spaces: s.Optional(
-    s.String({ maxLength: 25 * maxSpaces, description: 'Only what is in these spaces: up to 100 ids, joined by commas (an addition)' }),
+    s.String({ maxLength: 25 * maxSpaces, description: 'Limit to these spaces: up to 100 ids, separated by commas (an addition)' }),
   ),
-  expires: s.Optional(
-    s.String({ maxLength: 40, description: 'Such as `2027-06-30` or `2027-06-30T12:00:00Z`: refused from then on (an addition)' }),
-  ),
+  expires: s.Optional(s.String({ maxLength: 40, description: 'Expiry, such as `2027-06-30` or `2027-06-30T12:00:00Z` (an addition)' })),
 }
 
 /** The ids in `spaces`. */
@@ -38,7 +37,7 @@ export const spacesIn = (text: string | undefined): readonly string[] => (text =
 /** Reads the words; `Invalid` says which is wrong. An empty list of verbs or spaces is a mistake, not everything. */
 export const reachFrom = ({ scope = 'full', verbs: verbText, spaces: spaceText, expires }: ReachWords): Reach => {
   const known = scopes.find(each => each === scope)
-  if (known === undefined) throw new Invalid('scope is full or extraction')
+  if (known === undefined) throw new Invalid('scope must be full or extraction')
   return {
     scope: known,
     ...(verbText === undefined ? {} : { verbs: verbsIn(verbText) }),
@@ -53,16 +52,15 @@ const verbsIn = (text: string): readonly Verb[] => {
   const words = wordsIn(text)
   const found = verbs.filter(verb => words.includes(verb))
   if (found.length === 0 || found.length !== words.length)
-    throw new Invalid('verbs are one or more of read, write, delete and manage, joined by commas')
+    throw new Invalid('verbs must be one or more of read, write, delete and manage, separated by commas')
   return found
 }
 
 const idsIn = (text: string): readonly string[] => {
   const ids = wordsIn(text)
   if (ids.length === 0 || ids.length > maxSpaces || !ids.every(s.isId))
-    throw new Invalid('spaces are one to 100 ids of spaces, joined by commas')
+    throw new Invalid('spaces must be 1 to 100 ids of spaces, separated by commas')
   return ids
 }
 
-const momentOf = (text: string): string =>
-  parseListDate(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text, 'expires').toISOString()
+const momentOf = (text: string): string => new Date(readTime(text, 'expires')).toISOString()

@@ -1,21 +1,24 @@
 import { type Caller, Forbidden, Invalid, NotFound, Problem, routesFor, type Stored, s, signedIn, type UserRecord, Users } from 'pounce/sdk'
 import type { KeyRecord } from '../collections.ts'
+import { ApiKeys } from './api-keys.ts'
 import { reachFrom, reachParameters, spacesIn } from './key-reach.ts'
-import { KeyStore } from './keyring.ts'
 
-const route = routesFor('users', { users: Users, keys: KeyStore })
+const route = routesFor('users', { users: Users, keys: ApiKeys })
 
-const KeyJson = s.Object({
-  name: s.String(),
-  key: s.String({ description: 'The start of the key, the rest masked: the whole is shown once, when the key is made' }),
-  identityId: s.Object({ userId: s.String(), providerId: s.String() }),
-  scope: s.Union([s.Literal('full'), s.Literal('extraction')]),
-  verbs: s.Union([s.Array(s.String()), s.Null()], { description: 'Null: all' }),
-  spaces: s.Union([s.Array(s.id()), s.Null()], { description: 'Null: all' }),
-  created: s.String(),
-  lastUsed: s.Union([s.String(), s.Null()], { description: 'Accurate to a minute' }),
-  expires: s.Union([s.String(), s.Null()], { description: 'Null: never' }),
-})
+const KeyJson = s.model(
+  'ApiKey',
+  s.Object({
+    name: s.String(),
+    key: s.String({ description: 'The start of the key, the rest masked: the full key is shown once, when it is created' }),
+    identityId: s.Object({ userId: s.String(), providerId: s.String() }),
+    scope: s.Union([s.Literal('full'), s.Literal('extraction')]),
+    verbs: s.Union([s.Array(s.String()), s.Null()], { description: 'Null: all' }),
+    spaces: s.Union([s.Array(s.id()), s.Null()], { description: 'Null: all' }),
+    created: s.String(),
+    lastUsed: s.Union([s.String(), s.Null()], { description: 'Accurate to a minute' }),
+    expires: s.Union([s.String(), s.Null()], { description: 'Null: never' }),
+  }),
+)
 
 class NoSuchKey extends Problem {
   constructor(name: string) {
@@ -44,8 +47,8 @@ const account = async (users: Users, caller: Caller): Promise<UserRecord & Store
 export const listKeys = route({
   method: 'GET',
   path: '/api/users/keys',
-  summary: 'My API keys',
-  description: 'Differs from Clowder 1.x: keys are masked, for only their hashes are stored.',
+  summary: 'List my API keys',
+  description: 'Unlike in Clowder 1.x, keys are masked, because only their hashes are stored.',
   permission: 'signedIn',
   limitedKeys: 'refused',
   responses: { 200: s.Array(KeyJson) },
@@ -60,7 +63,7 @@ export const listKeys = route({
 export const getKey = route({
   method: 'GET',
   path: '/api/users/keys/:name',
-  summary: 'One of my API keys, masked',
+  summary: 'Get one of my API keys, masked',
   permission: 'signedIn',
   limitedKeys: 'refused',
   params: s.Object({ name: s.String() }),
@@ -77,14 +80,15 @@ export const getKey = route({
 export const createKey = route({
   method: 'POST',
   path: '/api/users/keys',
-  summary: 'Make an API key',
+  summary: 'Create an API key',
   description:
-    'The only answer that holds the whole key. With scope `extraction` it can do what extractors do and no more; `verbs` and `spaces` hold it to a part of what its owner may.',
+    "The only response with the full key. With scope `extraction` it has only the rights of extractors; `verbs` and `spaces` limit it to a part of its owner's rights.",
   permission: 'signedIn',
   limitedKeys: 'refused',
+  stepUp: true,
   query: s.Object({ name: s.line(200), ...reachParameters }),
-  also: [{ permission: 'ViewSpace', of: ({ spaces }) => spacesIn(spaces).map(id => ({ kind: 'space', id })) }],
-  responses: { 200: s.Object({ name: s.String(), key: s.String({ description: '36 characters' }) }) },
+  alsoRequires: [{ right: 'ViewSpace', on: ({ spaces }) => spacesIn(spaces).map(id => ({ kind: 'space', id })) }],
+  responses: { 200: s.model('NewApiKey', s.Object({ name: s.String(), key: s.String({ description: '36 characters' }) })) },
   throws: [Invalid, Forbidden, NotFound],
   async handle({ query, caller }, { keys }) {
     const { id } = signedIn(caller)
@@ -97,7 +101,7 @@ export const deleteKey = route({
   method: 'DELETE',
   path: '/api/users/keys/:name',
   summary: 'Revoke an API key',
-  description: 'From the answer on the key is refused.',
+  description: 'Takes effect at once.',
   permission: 'signedIn',
   limitedKeys: 'refused',
   params: s.Object({ name: s.String() }),

@@ -1,17 +1,17 @@
 import { Conflict, Invalid, NotFound, type RoleRecord, routesFor, type Stored, s, signedIn, Users } from 'pounce/sdk'
-import { RoleOffices } from './role-office.ts'
+import { RoleAdministration } from './role-administration.ts'
 
-const route = routesFor('roles', { users: Users, office: RoleOffices })
+const route = routesFor('roles', { users: Users, office: RoleAdministration })
 const params = s.Object({ id: s.id() })
-const RoleJson = s.Object({ id: s.id(), name: s.String(), description: s.String(), permissions: s.Array(s.String()) })
-const permissions = () => s.Array(s.String({ maxLength: 100 }), { maxItems: 200, description: 'None give no rights at all' })
+const RoleJson = s.model('Role', s.Object({ id: s.id(), name: s.String(), description: s.String(), permissions: s.Array(s.String()) }))
+const permissions = () => s.Array(s.String({ maxLength: 100 }), { maxItems: 200, description: 'An empty list gives no rights' })
 
 const shown = ({ id, name, description, permissions }: RoleRecord & Stored) => ({ id, name, description, permissions: [...permissions] })
 
 export const listRoles = route({
   method: 'GET',
   path: '/api/roles',
-  summary: 'The roles that people can hold in spaces',
+  summary: 'List the roles for members of spaces',
   permission: 'signedIn',
   responses: { 200: s.Array(RoleJson) },
   async handle(_request, { users }) {
@@ -22,7 +22,7 @@ export const listRoles = route({
 export const getRole = route({
   method: 'GET',
   path: '/api/roles/:id',
-  summary: 'One role',
+  summary: 'Get a role',
   permission: 'signedIn',
   params,
   responses: { 200: RoleJson },
@@ -37,10 +37,10 @@ export const getRole = route({
 export const createRole = route({
   method: 'POST',
   path: '/api/roles',
-  summary: 'Make a role',
-  description: 'In Clowder 1.x roles are made on a web page only.',
+  summary: 'Create a role',
+  description: 'In Clowder 1.x roles are created on a web page only.',
   permission: 'serverAdmin',
-  body: s.Object({ name: s.line(100), description: s.Optional(s.prose(2000)), permissions: permissions() }),
+  body: s.model('NewRole', s.Object({ name: s.line(100), description: s.Optional(s.prose(2000)), permissions: permissions() })),
   responses: { 200: s.Object({ id: s.id() }) },
   throws: [Invalid, Conflict],
   async handle({ body: { name, description = '', permissions }, caller }, { office }) {
@@ -51,12 +51,15 @@ export const createRole = route({
 export const updateRole = route({
   method: 'PUT',
   path: '/api/roles/:id',
-  summary: 'Change a role',
+  summary: 'Update a role',
   description:
-    'What is absent stays; `permissions` replaces all of them, and counts for everybody who holds the role within a second. Viewer, Editor and Admin keep their names, Admin keeps ViewSpace and EditSpace.',
+    'Absent members stay unchanged; `permissions` replaces all of them, and takes effect for everyone with the role within a second. Viewer, Editor and Admin keep their names, Admin keeps ViewSpace and EditSpace.',
   permission: 'serverAdmin',
   params,
-  body: s.Object({ name: s.Optional(s.line(100)), description: s.Optional(s.prose(2000)), permissions: s.Optional(permissions()) }),
+  body: s.model(
+    'RoleChange',
+    s.Object({ name: s.Optional(s.line(100)), description: s.Optional(s.prose(2000)), permissions: s.Optional(permissions()) }),
+  ),
   responses: { 200: s.success() },
   throws: [Invalid, NotFound, Conflict],
   async handle({ params, body, caller }, { office }) {
@@ -69,11 +72,11 @@ export const deleteRole = route({
   method: 'DELETE',
   path: '/api/roles/:id',
   summary: 'Delete a role',
-  description: 'Whoever holds it holds the successor from then on. Viewer, Editor and Admin stay.',
+  description: 'Everyone with the role gets the successor. Viewer, Editor and Admin cannot be deleted.',
   permission: 'serverAdmin',
   params,
   query: s.Object({
-    successor: s.Optional(s.String({ maxLength: 100, description: "The other role's id; needed when anybody holds the role" })),
+    successor: s.Optional(s.String({ maxLength: 100, description: 'Id of the successor; required if the role is in use' })),
   }),
   responses: { 200: s.success() },
   throws: [Invalid, NotFound, Conflict],

@@ -4,7 +4,6 @@ import {
   DocumentStore,
   defaultRoles,
   type Permission,
-  port,
   type RoleRecord,
   type Stored,
   wire,
@@ -133,6 +132,3 @@ const resolved = (byId: ById, id: string): (StoredRole & Stored) | undefined => 
   }
   return role?.successor === undefined && (role || seen.size === 0) ? role : byId.get(roleIds.Viewer)
 }
-
-/** Inside this plugin: the roles. */
-export const Roles = port<StoredRoles>('users.roles')

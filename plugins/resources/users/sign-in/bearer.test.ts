@@ -44,7 +44,11 @@ bearerProviderContract(test, async () => ({
   refused: ['token-forged'],
 }))
 
-test('a token opens the account whose e-mail address the provider has verified', async t => {
+const link = (on: TestServer, id: string) => on.get(Users).change(id, { addToSet: { identities: ['university s1'] } }, [])
+
+test('a token opens the account that its subject is linked to, and none for a verified address alone', async t => {
+  t.is((await withToken(server, 'token-verified')).status, 401)
+  await link(server, ada.id)
   const answer = await withToken(server, 'token-verified')
   t.is(answer.status, 200)
   t.is(((await answer.json()) as { id: string }).id, ada.id)
@@ -58,6 +62,7 @@ test('a token without an address opens the account that its subject is known by,
   const own = await bootForTest({ t, plugins })
   const { id } = await own.get(Users).create({ email: 'ada@example.org', firstName: 'Ada', lastName: 'L', status: 'Active' })
   t.is((await withToken(own, 'token-nameless-ada')).status, 401)
+  await link(own, id)
   t.is((await withToken(own, 'token-verified')).status, 200)
   const answer = await withToken(own, 'token-nameless-ada')
   t.is(((await answer.json()) as { id: string }).id, id)
@@ -83,6 +88,7 @@ test('a forged token is refused', async t => {
 test('a suspended account is not opened by a token either', async t => {
   const own = await bootForTest({ t, plugins })
   const { id } = await own.get(Users).create({ email: 'ada@example.org', firstName: 'Ada', lastName: 'L', status: 'Active' })
+  await link(own, id)
   t.is((await withToken(own, 'token-verified')).status, 200)
   await own.get(Users).change(id, { set: { status: 'Inactive' } }, [])
   t.is((await withToken(own, 'token-verified')).status, 401)

@@ -4,20 +4,26 @@ import {
   type Callers,
   type Credentials,
   configPort,
-  NotSignedIn,
+  isWrongCredential,
+  type Problem,
+  SecondFactorRequired,
   type Stored,
+  TooMany,
   type UserRecord,
   Users,
+  WrongCredentials,
   wire,
 } from 'pounce/sdk'
-import { type AccountStanding, Standing } from '../accounts/standing.ts'
-import type { KeyRecord } from '../collections.ts'
+import { AccountStatus } from '../accounts/standing.ts'
+import type { KeyRecord, SessionRecord } from '../collections.ts'
 import { config, type Settings } from '../config.ts'
-import { type Keyring, KeyStore } from '../keys/keyring.ts'
+import { ApiKeys } from '../keys/api-keys.ts'
+import { JobKeys } from '../keys/job-keys.ts'
 import { isSameDigest, sha256 } from '../keys/secrets.ts'
-import { type AccountSignIn, SignIn, usable } from './sign-in.ts'
-import { Sessions, type StoredSessions } from './stored-sessions.ts'
-import { Doors, type Throttle } from './throttle.ts'
+import { FactorPolicy } from '../second-factor/factor-policy.ts'
+import { LoginThrottle } from './login-throttle.ts'
+import { AccountSignIn, usable } from './sign-in.ts'
+import { StoredSessions } from './stored-sessions.ts'
 
 type User = UserRecord & Stored
 
@@ -25,61 +31,100 @@ const serviceCaller: Caller = { via: 'service', scope: 'extraction', superAdmin:
 
 /** Finds out who sends a request. Account and key are read each time, so a change counts at the next request. */
 export class RequestCallers implements Callers {
-  #serviceKey: string | undefined
+  #serviceKeys: readonly string[]
   #users: Users
-  #standing: AccountStanding
-  #keys: Keyring
+  #standing: AccountStatus
+  #keys: ApiKeys
+  #jobKeys: JobKeys
   #sessions: StoredSessions
   #signIn: AccountSignIn
-  #throttle: Throttle
+  #throttle: LoginThrottle
+  #rules: FactorPolicy
 
   constructor(
-    { commKey }: Settings,
+    { commKey, previousCommKeys }: Settings,
     users: Users,
-    standing: AccountStanding,
-    keys: Keyring,
+    standing: AccountStatus,
+    keys: ApiKeys,
+    jobKeys: JobKeys,
     sessions: StoredSessions,
     signIn: AccountSignIn,
-    throttle: Throttle,
+    throttle: LoginThrottle,
+    rules: FactorPolicy,
   ) {
-    this.#serviceKey = commKey === undefined ? undefined : sha256(commKey)
+    this.#rules = rules
+    this.#serviceKeys = (commKey === undefined ? [] : [commKey, ...previousCommKeys]).map(sha256)
     this.#users = users
     this.#standing = standing
     this.#keys = keys
+    this.#jobKeys = jobKeys
     this.#sessions = sessions
     this.#signIn = signIn
     this.#throttle = throttle
   }
 
   async identify(sent: Credentials): Promise<Caller> {
-    const { session, basic, headerKey, queryKey, bearer, address } = sent
-    const bySession = session === undefined ? undefined : await this.#bySession(session, sent)
-    if (bySession) return bySession
-    if (basic) return this.#callerOf(await this.#signIn.withBasic(basic.email, basic.password, address), 'basic', sent)
-    const key = headerKey ?? queryKey
-    if (key !== undefined) return this.#byKey(key, sent)
-    if (bearer !== undefined) return this.#byBearer(bearer, sent)
-    if (session === undefined) return anonymous
-    await this.#throttle.wrongSession(address, session)
-    throw new NotSignedIn('The session has ended; sign in again')
+    const { session, basic, headerKey, queryKey, bearer } = sent
+    const ways = [
+      session !== undefined && (() => this.#bySession(session, sent)),
+      basic && (() => this.#byBasic(basic, sent)),
+      headerKey !== undefined && (() => this.#byKey(headerKey, sent)),
+      queryKey !== undefined && (() => this.#byKey(queryKey, sent)),
+      bearer !== undefined && (() => this.#byBearer(bearer, sent)),
+    ].filter(way => way !== false && way !== undefined)
+    let refusal: Problem | undefined
+    for (const way of ways) {
+      try {
+        return await way()
+      } catch (error) {
+        if (!isWrongCredential(error)) throw error
+        // How long to wait is worth more than which of several was wrong.
+        if (refusal === undefined || error instanceof TooMany) refusal = error
+      }
+    }
+    if (refusal) throw refusal
+    return anonymous
   }
 
-  /** Undefined for a session that has ended: a program may have sent something better along. */
-  async #bySession(token: string, sent: Credentials): Promise<Caller | undefined> {
+  async #bySession(token: string, sent: Credentials): Promise<Caller> {
     const found = await this.#sessions.find(token)
     const user = found && (await this.#users.get(found.user))
-    return user && this.#sessions.fits(found, user) ? this.#callerOf(usable(user), 'session', sent) : undefined
+    if (!user || !this.#sessions.fits(found, user)) {
+      await this.#throttle.wrongSession(sent.address, token)
+      throw new WrongCredentials('The session has ended; sign in again')
+    }
+    return { ...(await this.#callerOf(usable(user), 'session', sent, { session: found })), sessionId: found.id }
+  }
+
+  async #byBasic({ email, password }: NonNullable<Credentials['basic']>, sent: Credentials): Promise<Caller> {
+    const user = await this.#signIn.withBasic(email, password, sent.address)
+    if (user.secondFactor)
+      throw new SecondFactorRequired('The account has a second factor, so a password alone is not accepted: use an API key')
+    return this.#callerOf(user, 'basic', sent)
   }
 
   async #byKey(shown: string, sent: Credentials): Promise<Caller> {
-    if (this.#serviceKey !== undefined && isSameDigest(sha256(shown), this.#serviceKey)) return serviceCaller
+    if (this.#serviceKeys.some(digest => isSameDigest(sha256(shown), digest))) return serviceCaller
+    if (this.#jobKeys.isOne(shown)) return this.#byJobKey(shown, sent.address)
     const key = await this.#keys.find(shown)
     if (key && this.#keys.hasExpired(key)) return this.#refuse(sent.address, shown, 'The API key has expired')
     const user = key && (await this.#users.get(key.user))
     if (!user) return this.#refuse(sent.address, shown, 'The API key is not valid')
-    const caller = await this.#callerOf(usable(user), 'key', sent, key)
+    const caller = await this.#callerOf(usable(user), 'key', sent, { key })
     await this.#keys.touch(key)
     return caller
+  }
+
+  /** A genuine key that is refused is nobody's guess: extractors that come late are not counted. */
+  async #byJobKey(shown: string, address: string): Promise<Caller> {
+    const found = await this.#jobKeys.verify(shown)
+    if ('refused' in found) {
+      if (found.isForged) await this.#throttle.wrongKey(address, shown)
+      throw new WrongCredentials(found.refused)
+    }
+    const limits = { job: found.job }
+    if (found.user === null) return { ...serviceCaller, limits }
+    return { user: await this.#standing.of(usable(found.user)), via: 'key', scope: 'extraction', limits, superAdmin: false }
   }
 
   async #byBearer(token: string, sent: Credentials): Promise<Caller> {
@@ -89,21 +134,32 @@ export class RequestCallers implements Callers {
 
   async #refuse(address: string, shown: string, message: string): Promise<never> {
     await this.#throttle.wrongKey(address, shown)
-    throw new NotSignedIn(message)
+    throw new WrongCredentials(message)
   }
 
-  async #callerOf(user: User, via: Caller['via'], sent: Credentials, key?: KeyRecord & Stored): Promise<Caller> {
+  async #callerOf(
+    user: User,
+    via: Caller['via'],
+    sent: Credentials,
+    { key, session }: { readonly key?: KeyRecord & Stored; readonly session?: SessionRecord } = {},
+  ): Promise<Caller> {
     const reach = key ? reachOf(key) : everything
     const superAdmin = sent.wantsSuperAdmin && user.status === 'Admin' && reach.scope === 'full' && reach.limits === undefined
-    return { user: await this.#standing.of(user), via, ...reach, superAdmin }
+    const standing = await this.#standing.of(user)
+    const stepUp = this.#rules.stepUpOf(user, via, session)
+    return {
+      user: this.#rules.isPending(user) ? { ...standing, secondFactorPending: true } : standing,
+      ...{ via, ...reach, superAdmin },
+      ...(stepUp ? { stepUp } : {}),
+    }
   }
 }
-wire(RequestCallers, configPort(config), Users, Standing, KeyStore, Sessions, SignIn, Doors)
+wire(RequestCallers, configPort(config), Users, AccountStatus, ApiKeys, JobKeys, StoredSessions, AccountSignIn, LoginThrottle, FactorPolicy)
 
 const everything: Pick<Caller, 'scope' | 'limits'> = { scope: 'full' }
 
 /** What of its user a key stands for. */
-const reachOf = ({ id, scope, verbs, spaces }: KeyRecord & Stored): Pick<Caller, 'scope' | 'keyId' | 'limits'> => {
+export const reachOf = ({ id, scope, verbs, spaces }: KeyRecord & Stored): Pick<Caller, 'scope' | 'keyId' | 'limits'> => {
   if (verbs === undefined && spaces === undefined) return { scope, keyId: id }
   return { scope, keyId: id, limits: { ...(verbs && { verbs: new Set(verbs) }), ...(spaces && { spaces: new Set(spaces) }) } }
 }

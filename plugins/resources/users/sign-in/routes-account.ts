@@ -7,24 +7,27 @@ import {
   NotFound,
   NotSignedIn,
   routesFor,
+  SecondFactorRequired,
   Sites,
   s,
   signedIn,
   TooMany,
   Users,
 } from 'pounce/sdk'
-import { OwnPassword } from '../accounts/own-password.ts'
-import { People } from '../accounts/portraits.ts'
+import { PasswordChange } from '../accounts/own-password.ts'
 import { OwnJson } from '../accounts/user-json.ts'
-import { SignIn } from './sign-in.ts'
-import { Sessions } from './stored-sessions.ts'
+import { UserViews } from '../accounts/user-views.ts'
+import { FactorSignIn } from '../second-factor/factor-sign-in.ts'
+import { AccountSignIn } from './sign-in.ts'
+import { StoredSessions } from './stored-sessions.ts'
 
 const route = routesFor('users', {
   users: Users,
-  people: People,
-  sessions: Sessions,
-  ownPassword: OwnPassword,
-  signIn: SignIn,
+  people: UserViews,
+  sessions: StoredSessions,
+  ownPassword: PasswordChange,
+  signIn: AccountSignIn,
+  secondStep: FactorSignIn,
   clock: Clock,
   sites: Sites,
 })
@@ -32,16 +35,19 @@ const route = routesFor('users', {
 export const login = route({
   method: 'POST',
   path: '/api/login',
-  summary: 'Sign in with e-mail and password',
-  description: 'Answers with the account and the session cookie `pounce_session`. A session that was open in this browser ends.',
+  summary: 'Sign in with email and password',
+  description:
+    'Returns the account and sets the session cookie `pounce_session`. An existing session of this browser ends. For an account with a second factor the response is 401 with the code `second-factor-required`: continue with `POST /api/login/second-factor`.',
   permission: 'anyone',
   ignoresCredentials: true,
   body: s.Object({ email: s.String({ maxLength: 320 }), password: s.String({ maxLength: 4000 }) }),
   responses: { 200: OwnJson },
-  throws: [NotSignedIn, TooMany],
-  async handle({ body, headers, address }, { people, sessions, signIn }) {
+  throws: [NotSignedIn, SecondFactorRequired, TooMany],
+  async handle({ body, headers, address }, { people, sessions, signIn, secondStep }) {
     const user = await signIn.withPassword(body.email, body.password, address)
-    const [cookie, seen] = await Promise.all([sessions.begin(user, { headers, address }), signIn.note(user, address)])
+    const unfinished = await secondStep.challengeFor(user)
+    if (unfinished) throw unfinished
+    const [cookie, seen] = await Promise.all([sessions.begin(user, { headers, address }, ['password']), signIn.note(user, address)])
     return { status: 200, body: await people.ownOf(seen), headers: { 'set-cookie': cookie, 'cache-control': 'no-store' } }
   },
 })
@@ -49,8 +55,8 @@ export const login = route({
 export const logout = route({
   method: 'POST',
   path: '/api/logout',
-  summary: 'End the session of this browser',
-  description: 'No error where there is none.',
+  summary: 'Sign out',
+  description: 'No error without a session.',
   permission: 'anyone',
   ignoresCredentials: true,
   responses: { 200: s.success() },
@@ -67,9 +73,9 @@ const headerText = (text: string): string => text.replace(/[^\u0020-\u007e]+/gu,
 export const getMe = route({
   method: 'GET',
   path: '/api/me',
-  summary: 'Who I am',
+  summary: 'Get my account',
   description:
-    'Also in the headers X-User-ID, X-User-FirstName, X-User-LastName, X-User-FullName and X-User-Email, where characters beyond ASCII are percent-encoded.',
+    'Also in the headers X-User-ID, X-User-FirstName, X-User-LastName, X-User-FullName and X-User-Email, where non-ASCII characters are percent-encoded.',
   permission: 'signedIn',
   limitedKeys: 'allowed',
   beforeTerms: true,
@@ -95,7 +101,7 @@ export const acceptTerms = route({
   path: '/api/users/acceptTerms',
   summary: 'Accept the terms of service',
   description:
-    'Until then everything but this, `GET /api/me`, signing out and reading the terms (`GET /api/configuration`) is refused with the code `terms-not-accepted`, for keys as well. Clowder 1.x has this on its web pages only. Again is no error.',
+    'Until then everything but this, `GET /api/me`, signing out and reading the terms (`GET /api/configuration`) is refused with the code `terms-not-accepted`, for API keys too. Clowder 1.x has this on web pages only. Repeating it is no error.',
   permission: 'signedIn',
   limitedKeys: 'refused',
   beforeTerms: true,
@@ -103,7 +109,7 @@ export const acceptTerms = route({
     tosChanged: s.Optional(
       s.String({
         maxLength: 40,
-        description: 'Of the terms that were read, as `GET /api/configuration` has it: other terms are not accepted unread (409)',
+        description: 'Date of the terms that were read, from `GET /api/configuration`: other terms are not accepted (409)',
       }),
     ),
   }),
@@ -113,7 +119,7 @@ export const acceptTerms = route({
     const { id } = signedIn(caller)
     const settings = await sites.all()[0]?.settings()
     if (settings && body.tosChanged !== undefined && body.tosChanged !== settings.tosChanged)
-      throw new Conflict('These are not the terms of service any more; read them again')
+      throw new Conflict('The terms of service have changed; read them again')
     const accepted = event('user.updated', { kind: 'user', id }, { fields: ['termsAccepted'] }, id)
     await users.change(id, { set: { termsAccepted: clock.now().toISOString() } }, [accepted])
     return { status: 200, body: { status: 'success' } }
@@ -125,20 +131,31 @@ export const changePassword = route({
   path: '/api/password',
   summary: 'Change my password',
   description:
-    'Ends all sessions of the account; the one that asks gets a new cookie. Keys stay unless `revokeKeys` is true. A mail tells the owner. Wrong passwords count as when signing in.',
+    "Ends all sessions of the account; the caller's session gets a new cookie. API keys stay valid unless `revokeKeys` is true. The owner is notified by email. Wrong passwords count as at sign-in.",
   permission: 'signedIn',
   limitedKeys: 'refused',
-  body: s.Object({
-    password: s.String({ maxLength: 4000, description: 'The present one' }),
-    newPassword: s.String({ maxLength: 4000, description: '8 to 1,000 characters' }),
-    revokeKeys: s.Optional(s.Boolean({ description: 'All API keys of the account end as well' })),
-  }),
+  stepUp: true,
+  body: s.model(
+    'PasswordChange',
+    s.Object({
+      password: s.String({ maxLength: 4000, description: 'Current password' }),
+      newPassword: s.String({ maxLength: 4000, description: '8 to 1,000 characters' }),
+      revokeKeys: s.Optional(s.Boolean({ description: 'Also revoke all API keys of the account' })),
+    }),
+  ),
   responses: { 200: s.success() },
   throws: [Invalid, NotSignedIn, Forbidden, Conflict, TooMany],
   async handle({ body, caller, headers, address }, { ownPassword, sessions }) {
     const { password, newPassword, revokeKeys: revokesKeys = false } = body
-    const user = await ownPassword.change(signedIn(caller).id, password, newPassword, { revokesKeys, address })
+    const session = caller.via === 'session' ? await sessions.current(headers.cookie) : undefined
+    const user = await ownPassword.change(signedIn(caller).id, password, newPassword, {
+      revokesKeys,
+      address,
+      isBySession: session !== undefined,
+    })
     const success = { status: 200, body: { status: 'success' } } as const
-    return caller.via === 'session' ? { ...success, headers: { 'set-cookie': await sessions.begin(user, { headers, address }) } } : success
+    if (!session) return success
+    const cookie = await sessions.begin(user, { headers, address }, session.methods ?? ['password'])
+    return { ...success, headers: { 'set-cookie': cookie } }
   },
 })

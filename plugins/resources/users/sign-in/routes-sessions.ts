@@ -1,19 +1,22 @@
 import { Installation, Invalid, linkToNext, NotFound, pageOf, type Request, routesFor, s, signedIn, Users } from 'pounce/sdk'
-import { Sessions } from './stored-sessions.ts'
+import { StoredSessions } from './stored-sessions.ts'
 
-const route = routesFor('sessions', { sessions: Sessions, installation: Installation })
-const ofUsers = routesFor('users', { sessions: Sessions, users: Users })
+const route = routesFor('sessions', { sessions: StoredSessions, installation: Installation })
+const ofUsers = routesFor('users', { sessions: StoredSessions, users: Users })
 const params = s.Object({ id: s.id() })
 
-const SessionJson = s.Object({
-  id: s.id(),
-  created: s.String(),
-  lastUsed: s.String({ description: 'Accurate to a minute' }),
-  expires: s.String(),
-  address: s.String({ description: 'The network from which it began: an address without its last part' }),
-  userAgent: s.String({ description: 'What the browser said of itself' }),
-  isCurrent: s.Boolean({ description: 'True of the session that asks' }),
-})
+const SessionJson = s.model(
+  'Session',
+  s.Object({
+    id: s.id(),
+    created: s.String(),
+    lastUsed: s.String({ description: 'Accurate to a minute' }),
+    expires: s.String(),
+    address: s.String({ description: 'Network of the session: the address without its last part' }),
+    userAgent: s.String({ description: 'User agent of the browser' }),
+    isCurrent: s.Boolean({ description: "True for the caller's session" }),
+  }),
+)
 
 /** The session by whose cookie a request came; undefined for one that came with a key or a password. */
 const currentOf = (
@@ -24,17 +27,17 @@ const currentOf = (
 export const listSessions = route({
   method: 'GET',
   path: '/api/sessions',
-  summary: 'Where I am signed in',
-  description: 'An addition to Clowder 1.x. The newest first.',
+  summary: 'List my sessions',
+  description: 'An addition to Clowder 1.x. Newest first.',
   permission: 'signedIn',
   limitedKeys: 'refused',
   query: s.Object({
     limit: s.Integer({
       default: 100,
       minimum: 0,
-      description: 'At most so many; 0, or more than 1,000, gives 1,000 and a link to the rest',
+      description: 'Page size; 0, or values above 1,000, mean 1,000 and a link to the next page',
     }),
-    after: s.Optional(s.String({ maxLength: 200, description: 'From a `Link` header: where the page before this one ended' })),
+    after: s.Optional(s.String({ maxLength: 200, description: 'Cursor from a `Link` header: the end of the previous page' })),
   }),
   responses: { 200: s.Array(SessionJson) },
   throws: [Invalid],
@@ -59,8 +62,8 @@ export const listSessions = route({
 export const deleteSession = route({
   method: 'DELETE',
   path: '/api/sessions/:id',
-  summary: 'Sign out one of my browsers',
-  description: 'An addition to Clowder 1.x. From the answer on its cookie is refused.',
+  summary: 'End one of my sessions',
+  description: 'An addition to Clowder 1.x. Takes effect at once.',
   permission: 'signedIn',
   limitedKeys: 'refused',
   params,
@@ -76,8 +79,8 @@ export const deleteSession = route({
 export const deleteOtherSessions = route({
   method: 'DELETE',
   path: '/api/sessions',
-  summary: 'Sign out all my other browsers',
-  description: 'An addition to Clowder 1.x. The session that asks goes on; with a key or a password all end.',
+  summary: 'End all my other sessions',
+  description: "An addition to Clowder 1.x. The caller's session continues; with a key or a password all sessions end.",
   permission: 'signedIn',
   limitedKeys: 'refused',
   responses: { 204: s.empty() },
@@ -95,8 +98,8 @@ export const deleteOtherSessions = route({
 export const deleteSessionsOfUser = ofUsers({
   method: 'DELETE',
   path: '/api/users/:id/sessions',
-  summary: 'Sign out somebody everywhere',
-  description: 'An addition to Clowder 1.x. Keys go on: suspend the account to stop these too.',
+  summary: 'End all sessions of a user',
+  description: 'An addition to Clowder 1.x. API keys stay valid: suspend the account to stop these too.',
   permission: 'serverAdmin',
   params,
   responses: { 204: s.empty() },

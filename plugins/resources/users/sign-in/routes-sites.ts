@@ -1,25 +1,34 @@
 import { Installation, Invalid, NotFound, NotSignedIn, routesFor, s, TooMany, Unavailable } from 'pounce/sdk'
 import { localPath } from './local-path.ts'
-import { SignIn } from './sign-in.ts'
-import { Notes } from './sign-in-notes.ts'
-import { Sessions } from './stored-sessions.ts'
-import { Doors } from './throttle.ts'
+import { LoginThrottle } from './login-throttle.ts'
+import { SealedCookies } from './sealed-cookies.ts'
+import { AccountSignIn } from './sign-in.ts'
+import { StoredSessions } from './stored-sessions.ts'
 
-const route = routesFor('users', { signIn: SignIn, notes: Notes, sessions: Sessions, doors: Doors, installation: Installation })
+const route = routesFor('users', {
+  signIn: AccountSignIn,
+  notes: SealedCookies,
+  sessions: StoredSessions,
+  doors: LoginThrottle,
+  installation: Installation,
+})
 const params = s.Object({ provider: s.String({ minLength: 1, maxLength: 64 }) })
 const callbackOf = (baseUrl: string, site: string): string => `${baseUrl}/api/login/${site}/callback`
 
 export const listSignInProviders = route({
   method: 'GET',
   path: '/api/login/providers',
-  summary: 'Ways to sign in',
+  summary: 'List sign-in providers',
   description:
-    'Of kind `password`: POST the e-mail address and the password to `url`. Of kind `site`: send the browser to `url`, with the path to come back to as `returnTo`.',
+    'Of kind `password`: POST the email address and the password to `url`. Of kind `site`: redirect the browser to `url`, with the return path as `returnTo`.',
   permission: 'anyone',
   ignoresCredentials: true,
   responses: {
     200: s.Array(
-      s.Object({ id: s.String(), label: s.String(), kind: s.Union([s.Literal('password'), s.Literal('site')]), url: s.String() }),
+      s.model(
+        'SignInProvider',
+        s.Object({ id: s.String(), label: s.String(), kind: s.Union([s.Literal('password'), s.Literal('site')]), url: s.String() }),
+      ),
     ),
   },
   async handle(_request, { signIn, installation: { baseUrl } }) {
@@ -34,9 +43,9 @@ export const listSignInProviders = route({
 export const startSignIn = route({
   method: 'GET',
   path: '/api/login/:provider',
-  summary: 'Send the browser to a provider to sign in there',
+  summary: 'Redirect to a sign-in provider',
   description:
-    'The cookie `pounce_sign_in` remembers for ten minutes which browser was sent where. Afterwards the browser is sent to `returnTo`, a path of this server.',
+    'The cookie `pounce_sign_in` binds the sign-in to the browser for ten minutes. Afterwards the browser is redirected to `returnTo`, a path of this server.',
   permission: 'anyone',
   ignoresCredentials: true,
   params,
@@ -55,9 +64,9 @@ export const startSignIn = route({
 export const finishSignIn = route({
   method: 'GET',
   path: '/api/login/:provider/callback',
-  summary: 'Come back from a provider and be signed in',
+  summary: 'Complete sign-in with a provider',
   description:
-    'Only for the browser that was sent there, once, within ten minutes. At the first sign-in there is a new account, unless the settings say otherwise; an account that has the e-mail address already is linked when the provider has verified the address.',
+    'Only for the redirected browser, once, within ten minutes. The first sign-in creates an account, unless the settings disallow it; if the email address has an account already, its owner is asked by email, if the settings allow it.',
   permission: 'anyone',
   ignoresCredentials: true,
   effects: 'opens a session',
@@ -69,10 +78,10 @@ export const finishSignIn = route({
     const note = await notes.noteIn(headers.cookie)
     if (note?.site !== site.id) {
       await doors.wrongKey(address)
-      throw new NotSignedIn('Signing in took too long, or began in another browser; begin again')
+      throw new NotSignedIn('The sign-in has expired or was started in another browser; start again')
     }
     const user = await signIn.withReturn(site, new URL(callbackOf(baseUrl, site.id) + url.search), note, address)
-    const cookie = await sessions.begin(user, { headers, address })
+    const cookie = await sessions.begin(user, { headers, address }, ['provider'])
     await signIn.note(user, address)
     return {
       status: 302,

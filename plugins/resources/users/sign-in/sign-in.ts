@@ -10,7 +10,6 @@ import {
   NotFound,
   NotSignedIn,
   plainEmail,
-  port,
   type SignInSite,
   type Stored,
   TooMany,
@@ -18,10 +17,11 @@ import {
   type UserRecord,
   Users,
   type VerifiedIdentity,
+  WrongCredentials,
   wire,
 } from 'pounce/sdk'
-import { Outside, type OutsideAccounts } from './outside-accounts.ts'
-import { Doors, type Throttle } from './throttle.ts'
+import { LoginThrottle } from './login-throttle.ts'
+import { OutsideAccounts } from './outside-accounts.ts'
 
 type User = UserRecord & Stored
 const rememberMs = 30_000
@@ -41,7 +41,7 @@ export class AccountSignIn {
   #groups: Contributions<Groups>
   #users: Users
   #outside: OutsideAccounts
-  #throttle: Throttle
+  #throttle: LoginThrottle
   #clock: Clock
   /** Keys the table of verified passwords, so that it holds nothing that could be tried out elsewhere. */
   #pepper = randomBytes(32)
@@ -54,7 +54,7 @@ export class AccountSignIn {
     groups: Contributions<Groups>,
     users: Users,
     outside: OutsideAccounts,
-    throttle: Throttle,
+    throttle: LoginThrottle,
     clock: Clock,
   ) {
     this.#providers = providers
@@ -89,10 +89,10 @@ export class AccountSignIn {
   async withReturn(site: SignInSite, at: URL, note: { readonly kept: string; readonly name: string }, address: string): Promise<User> {
     try {
       const identity = await site.returned(at, note.kept)
-      if (!identity) throw new NotSignedIn(`${site.label} does not say who you are; sign in again`)
+      if (!identity) throw new NotSignedIn(`${site.label} did not return your identity; sign in again`)
       await this.#useUp(note.name)
       const user = await this.#arrived(identity)
-      if (!user) throw new NotSignedIn(`${site.label} gives no e-mail address of yours that it has checked, so there is no account for you`)
+      if (!user) throw new NotSignedIn(`${site.label} returned no verified email address, so no account was created`)
       return user
     } catch (error) {
       if (error instanceof NotSignedIn) await this.#throttle.wrongKey(address)
@@ -104,7 +104,7 @@ export class AccountSignIn {
     try {
       await this.#throttle.take('sign-in note', note, 1)
     } catch (error) {
-      throw error instanceof TooMany ? new NotSignedIn('This sign-in is over; sign in again', { cause: error }) : error
+      throw error instanceof TooMany ? new NotSignedIn('This sign-in has expired; sign in again', { cause: error }) : error
     }
   }
 
@@ -151,11 +151,13 @@ export class AccountSignIn {
 
   async #verify(providers: readonly AuthProvider[], email: string, password: string, address: string): Promise<User | undefined> {
     // Before anything is read or written: whoever cannot be served soon must cost next to nothing.
-    if (this.#verifying >= maxVerifying) throw new Unavailable('Too many sign-ins are waiting', { retryAfterSeconds: 2 })
+    if (this.#verifying >= maxVerifying) throw new Unavailable('Too many concurrent sign-ins', { retryAfterSeconds: 2 })
     this.#verifying += 1
     try {
       const account = plainEmail(email)
-      return await this.#throttle.tryPassword(account, address, () => this.#vouchedFor(providers, account, password))
+      return await this.#throttle.tryPassword(account, address, () => this.#vouchedFor(providers, account, password), {
+        isAll: user => user.secondFactor === undefined,
+      })
     } finally {
       this.#verifying -= 1
     }
@@ -199,14 +201,10 @@ export class AccountSignIn {
     this.#remembered.set(name, { userId: user.id, passwordHash: user.passwordHash, until: performance.now() + rememberMs })
   }
 }
-wire(AccountSignIn, AuthProviders, KnownGroups, Users, Outside, Doors, Clock)
-
-/** Inside this plugin: signing in. */
-export const SignIn = port<AccountSignIn>('users.signIn')
-
+wire(AccountSignIn, AuthProviders, KnownGroups, Users, OutsideAccounts, LoginThrottle, Clock)
 /** An account that may be used; else the refusal. */
 export const usable = (user: User | undefined): User => {
-  if (!user) throw new NotSignedIn('The e-mail address or the password is wrong')
+  if (!user) throw new WrongCredentials('Wrong email address or password')
   if (user.status === 'Inactive') throw new NotSignedIn('Account is not activated')
   return user
 }

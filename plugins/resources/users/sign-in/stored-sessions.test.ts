@@ -58,9 +58,10 @@ test('signing out ends this session and no other', async t => {
 test('a session that has ended is refused where nothing better is sent along', async t => {
   const person = await newPerson(server, 'stale')
   const stale = 'pounce_session=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'
-  const refused = await byCookie(server, stale)(`/api/users/${person.id}`)
+  const refused = await byCookie(server, stale)('/api/me')
   t.is(refused.status, 401)
   t.is(((await refused.json()) as { message: string }).message, 'The session has ended; sign in again')
+  t.is((await byCookie(server, stale)(`/api/users/${person.id}`)).status, 200, 'as anybody sees it')
   t.is((await byCookie(server, stale)('/api/me', { headers: { 'x-api-key': person.key } })).status, 200)
   t.is((await byCookie(server, stale)('/api/me', { headers: { 'x-api-key': 'wrong' } })).status, 401)
 })
@@ -84,7 +85,7 @@ test('an account that is not active cannot sign in and learns why only with the 
   const login = async (password: string) =>
     refusal(await server.as()('/api/login', { method: 'POST', json: { email: person.email, password } }))
   t.is((await login(person.password))['message'], 'Account is not activated')
-  t.is((await login('wrong password'))['message'], 'The e-mail address or the password is wrong')
+  t.is((await login('wrong password'))['message'], 'Wrong email address or password')
 })
 
 test('a session lasts while it is used, but not for ever, and what is over is swept away', async t => {

@@ -5,35 +5,38 @@ import {
   Clock,
   CommitConflict,
   configPort,
+  cookieIn,
+  cookieName,
   DocumentStore,
   eq,
   event,
   Installation,
   Log,
   type NewEvent,
+  NotSignedIn,
   ne,
+  networkOf,
   type Page,
-  port,
   range,
   removeFound,
   type Stored,
+  sessionCookie,
+  setCookie,
   type UserRecord,
   wire,
 } from 'pounce/sdk'
-import { type SessionRecord, sessions } from '../collections.ts'
+import { type SessionRecord, type SignInMethod, sessions, users } from '../collections.ts'
 import { config, type Settings } from '../config.ts'
 import { idOfHash, isSameDigest, newToken, sha256 } from '../keys/secrets.ts'
-import { networkOf } from './throttle.ts'
 
 type User = UserRecord & Stored
 type Session = SessionRecord & Stored
 const dayMs = 86_400_000
 const touchEveryMs = 60_000
 const maxUserAgent = 200
-const cookieName = 'pounce_session'
 
 /** Ties a session to the password it began with. */
-const stampOf = (user: User): string => sha256(`${user.id}\n${user.passwordHash ?? ''}`).slice(0, 32)
+export const stampOf = (user: User): string => sha256(`${user.id}\n${user.passwordHash ?? ''}`).slice(0, 32)
 
 /** Enough of an address for its owner to know it by: the first three numbers, or a /64. */
 const shortened = (address: string): string => networkOf(address).replace(/\.\d+$/, '.0/24')
@@ -63,7 +66,11 @@ export class StoredSessions {
    * Begins a session for whoever sent the request, and ends the one that was open in this browser. The value of the `Set-Cookie` header
    * that hands out the token: it is made here, whatever the browser sent, and is nowhere else.
    */
-  async begin(user: User, { headers, address }: { readonly headers: IncomingHttpHeaders; readonly address: string }): Promise<string> {
+  async begin(
+    user: User,
+    { headers, address }: { readonly headers: IncomingHttpHeaders; readonly address: string },
+    methods: readonly SignInMethod[],
+  ): Promise<string> {
     const before = this.tokenIn(headers.cookie)
     if (before !== undefined) await this.close(before)
     const token = newToken()
@@ -81,9 +88,28 @@ export class StoredSessions {
       lastUsed: created,
       network: shortened(address),
       userAgent: (headers['user-agent'] ?? '').replace(/[^\u0020-\u007e]/g, '?').slice(0, maxUserAgent),
+      authenticated: created,
+      methods,
     }
     await this.#documents.commit({ insert: { id: idOfHash(hash), ...session }, into: sessions })
     return this.cookie(token)
+  }
+
+  /** Notes that the owner of a session has authenticated again, and says when. */
+  async reauthenticated({ id }: Session, methods: readonly SignInMethod[]): Promise<string> {
+    const authenticated = this.#clock.now().toISOString()
+    try {
+      await this.#documents.commit({ update: id, in: sessions, set: { authenticated, methods } })
+    } catch (error) {
+      throw error instanceof CommitConflict ? new NotSignedIn('The session has ended; sign in again', { cause: error }) : error
+    }
+    return authenticated
+  }
+
+  /** The session that a request belongs to. */
+  async current(cookies: string | undefined): Promise<Session | undefined> {
+    const token = this.tokenIn(cookies)
+    return token === undefined ? undefined : this.find(token)
   }
 
   /** The sessions of a user, the newest first. Those that are over may be among them until they are swept away. */
@@ -107,8 +133,9 @@ export class StoredSessions {
     }
   }
 
-  /** Ends all sessions of a user, but the one of the id `except`. */
+  /** Ends all sessions of a user, but the one of the id `except`, and the keys of their jobs. */
   async revokeAll(user: string, actor: string, except?: string): Promise<void> {
+    await this.#documents.commit({ update: user, in: users, set: { signedOutAt: this.#clock.now().toISOString() } })
     const others = except === undefined ? [] : [ne('id', except)]
     await removeFound(this.#documents, sessions, {
       using: 'byUser',
@@ -130,6 +157,12 @@ export class StoredSessions {
     if (!session || !isSameDigest(session.hash, hash) || this.isOver(session)) return undefined
     await this.#noteUse(session)
     return session
+  }
+
+  /** True of a session that goes on, of this account as it is now. */
+  async isOpen(id: string, user: User): Promise<boolean> {
+    const session = await this.#documents.get(sessions, id)
+    return session?.user === user.id && !this.isOver(session) && this.fits(session, user)
   }
 
   /** False once the password is another one than when the session began. */
@@ -157,13 +190,13 @@ export class StoredSessions {
 
   /** The value of the `Set-Cookie` header that hands out a token, or takes it back. */
   cookie(token: string | undefined): string {
-    const value = token === undefined ? `${cookieName}=; Max-Age=0` : `${cookieName}=${token}; Max-Age=${Math.floor(this.#maxMs / 1000)}`
-    return `${value}; Path=/; HttpOnly; SameSite=Lax${this.#installation.baseUrl.startsWith('https:') ? '; Secure' : ''}`
+    const maxAgeSeconds = token === undefined ? 0 : this.#maxMs / 1000
+    return setCookie(sessionCookie, token ?? '', { maxAgeSeconds, baseUrl: this.#installation.baseUrl })
   }
 
   /** The token in a `Cookie` header. */
   tokenIn(cookies: string | undefined): string | undefined {
-    return cookies?.match(/(?:^|;)\s*pounce_session="?([\w-]+)"?\s*(?:;|$)/)?.[1]
+    return cookieIn(cookies, cookieName(sessionCookie, this.#installation.baseUrl))
   }
 
   isOver(session: SessionRecord): boolean {
@@ -186,11 +219,8 @@ export class StoredSessions {
       const where = session.lastUsed === undefined ? eq('extended', session.extended) : eq('lastUsed', session.lastUsed)
       await this.#documents.commit({ update: session.id, in: sessions, where, set: { lastUsed, ...longer } })
     } catch (error) {
-      if (!(error instanceof CommitConflict)) this.#log.warn('the use of a session was not noted', { user: session.user, error })
+      if (!(error instanceof CommitConflict)) this.#log.warn('failed to record the use of a session', { user: session.user, error })
     }
   }
 }
 wire(StoredSessions, configPort(config), DocumentStore, Clock, Installation, Log)
-
-/** Inside this plugin: the sessions. */
-export const Sessions = port<StoredSessions>('users.sessions')

@@ -1,0 +1,53 @@
+import test from 'ava'
+import { configFor, parseSide } from './sides.ts'
+
+const keepers = ['documents.sqlite', 'documents.mongodb', 'blobs.disk', 'blobs.s3', 'geo.rtree', 'geo.postgis']
+const environment = {
+  POUNCE_REPLACE_PLUGINS: 'documents.mongodb,geo.postgis',
+  POUNCE_GEO__POSTGIS__URL: 'postgres://geo.example.org/pounce',
+  POUNCE_DOCUMENTS__MONGODB__URI: 'mongodb://documents.example.org/',
+}
+
+test('a side names the stores of records and bytes, and perhaps that of points', t => {
+  t.deepEqual(parseSide('sqlite+disk', '--from'), { documents: 'documents.sqlite', blobs: 'blobs.disk' })
+  t.deepEqual(parseSide('mongodb + s3 + postgis', '--to'), { documents: 'documents.mongodb', blobs: 'blobs.s3', points: 'geo.postgis' })
+  for (const text of ['', 'sqlite', '+disk', 'sqlite+', 'sqlite+disk+', 'sqlite+disk+rtree+x'])
+    t.throws(() => parseSide(text, '--from'), { message: /--from .*sqlite\+disk\+rtree/ }, text)
+  t.throws(() => parseSide('sqlite+disk+oracle', '--to'), { message: '--to sqlite+disk+oracle: geo.oracle is not part of this version' })
+})
+
+const runningOn = async (side: string, given: Readonly<Record<string, string>> = environment): Promise<readonly string[]> =>
+  (await configFor(parseSide(side, '--from'), { environment: given })).plugins
+    .map(({ name }) => name)
+    .filter(name => keepers.includes(name))
+
+test('the stores of a side run whatever is configured, and settings of the others are left out', async t => {
+  t.deepEqual((await runningOn('sqlite+disk+rtree')).toSorted(), ['blobs.disk', 'documents.sqlite', 'geo.rtree'])
+  t.deepEqual((await runningOn('mongodb+disk+postgis', { ...environment, POUNCE_REPLACE_PLUGINS: '' })).toSorted(), [
+    'blobs.disk',
+    'documents.mongodb',
+    'geo.postgis',
+  ])
+})
+
+test('points that are not named are where the configuration has them', async t => {
+  t.true((await runningOn('sqlite+disk')).includes('geo.postgis'))
+  t.true((await runningOn('mongodb+disk', { POUNCE_DOCUMENTS__MONGODB__URI: 'mongodb://documents.example.org/' })).includes('geo.rtree'))
+})
+
+test('what keeps no points is refused', async t => {
+  const side = { documents: 'documents.sqlite', blobs: 'blobs.disk', points: 'search.fts' }
+  await t.throwsAsync(configFor(side, { environment: {} }), { message: 'search.fts is not a datapoint store' })
+})
+
+test('the stores of a side have their settings, also where another one is used', async t => {
+  const given = { POUNCE_BLOBS__S3__BUCKET: 'b', POUNCE_BLOBS__DISK__FOLDER: '/x' }
+  const stores = async (side: string, more: Readonly<Record<string, string>> = {}) =>
+    (await configFor(parseSide(side, '--to'), { environment: { ...given, ...more } })).plugins
+  const onDisk = await stores('sqlite+disk', { POUNCE_REPLACE_PLUGINS: 'blobs.s3' })
+  t.deepEqual(onDisk.find(({ name }) => name === 'blobs.disk')?.config, { folder: '/x' })
+  t.false(onDisk.some(({ name }) => name === 'blobs.s3'))
+  const onS3 = await stores('sqlite+s3')
+  t.like(onS3.find(({ name }) => name === 'blobs.s3')?.config, { bucket: 'b' })
+  t.false(onS3.some(({ name }) => name === 'blobs.disk'))
+})

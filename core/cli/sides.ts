@@ -1,0 +1,69 @@
+import { BlobStore, DocumentStore, GeoStore } from 'pounce/sdk'
+import type { PluginChoice } from '../kernel/config/plugin-choice.ts'
+import { type Config, type ConfigSources, loadConfig } from '../kernel/config.ts'
+import { loadPlugins, ownPluginFile, ownPluginIds } from '../kernel/plugins.ts'
+import { StartupError } from '../kernel/startup-error.ts'
+import { environmentWithout, flagsWithout, settingsWithout } from './without.ts'
+
+/** Which plugins keep records, bytes and points. */
+export interface Side {
+  readonly documents: string
+  readonly blobs: string
+  /** Absent: the one that is configured, if any. */
+  readonly points?: string
+}
+
+/** `sqlite+disk` is `documents.sqlite` and `blobs.disk`; with `+rtree` besides `geo.rtree`. */
+export function parseSide(text: string, option: string): Side {
+  const [documents, blobs, points, ...more] = text.split('+').map(part => part.trim())
+  if (!documents || !blobs || points === '' || more.length > 0)
+    throw new StartupError(
+      `${option} ${text}: name the document store and the blob store, such as sqlite+disk or mongodb+s3, and, to migrate datapoints, the datapoint store: sqlite+disk+rtree`,
+    )
+  const side = { documents: `documents.${documents}`, blobs: `blobs.${blobs}`, ...(points ? { points: `geo.${points}` } : {}) }
+  for (const id of Object.values(side))
+    if (ownPluginFile(id) === undefined) throw new StartupError(`${option} ${text}: ${id} is not part of this version`)
+  return side
+}
+
+/** Those of our plugins that keep what the sides name. */
+async function storePlugins(withPoints: boolean): Promise<readonly string[]> {
+  const kinds = withPoints ? /^(documents|blobs|geo)\./ : /^(documents|blobs)\./
+  const loaded = await loadPlugins(
+    ownPluginIds()
+      .filter(id => kinds.test(id))
+      .map(plugin => ({ plugin })),
+  )
+  const stores: readonly string[] = [DocumentStore, BlobStore, GeoStore]
+  return loaded.flatMap(({ plugin }) =>
+    // What only stands in front of a store goes with either side.
+    !plugin.wraps && plugin.provides?.some(({ port }) => stores.includes(port)) ? [plugin.id] : [],
+  )
+}
+
+/** Another choice: some plugins never, others in any case. */
+const chooseInstead = (
+  { requests, used, base }: PluginChoice,
+  { of, these }: { readonly of: readonly string[]; readonly these: readonly string[] },
+): PluginChoice => {
+  const left = requests.filter(({ plugin }) => typeof plugin !== 'string' || !of.includes(plugin))
+  const added = these.filter(id => !left.some(({ plugin }) => plugin === id)).map(plugin => ({ plugin }))
+  const all = [...left, ...added]
+  return { requests: all, used: new Set(all.filter(one => used.has(one) || these.some(id => one.plugin === id))), base }
+}
+
+/** The configuration with the stores of one side, whatever it says otherwise. Settings of other stores are left out. */
+export async function configFor({ documents, blobs, points }: Side, sources: ConfigSources): Promise<Config> {
+  const stores = await storePlugins(points !== undefined)
+  for (const id of [documents, blobs])
+    if (!stores.includes(id)) throw new StartupError(`${id} is neither a document store nor a blob store`)
+  if (points !== undefined && !stores.includes(points)) throw new StartupError(`${points} is not a datapoint store`)
+  const these = [documents, blobs, ...(points === undefined ? [] : [points])]
+  const of = stores.filter(id => !these.includes(id))
+  return loadConfig({
+    ...sources,
+    environment: environmentWithout(sources.environment ?? {}, of),
+    flags: flagsWithout(sources.flags ?? {}, of),
+    overrule: { settings: layer => settingsWithout(layer, of), choice: choice => chooseInstead(choice, { of, these }) },
+  })
+}

@@ -1,0 +1,47 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import test from 'ava'
+import { isRoute } from 'pounce/sdk'
+import { loadPlugins, ownPluginIds } from '../kernel/plugins.ts'
+import { answersOf, contentOf } from './declared-answers.ts'
+import { compileSchema } from './json-schema.ts'
+import { openapiDocument } from './openapi.ts'
+import { registerRoutes } from './register-routes.ts'
+
+const routes = async () => {
+  const loaded = await loadPlugins(ownPluginIds().map(plugin => ({ plugin })))
+  const routes = loaded.flatMap(({ name: plugin, plugin: { routes = {} } }) =>
+    Object.entries(routes).flatMap(([name, route]) => (isRoute(route) ? [{ plugin, name, route, needs: {} }] : [])),
+  )
+  return registerRoutes(routes, true)
+}
+
+test('the routes of all plugins live together, and every schema of theirs compiles strictly', async t => {
+  const all = await routes()
+  t.true(all.length > 100)
+  for (const { plugin, name, declaration, checks } of all) {
+    t.notThrows(() => {
+      // An empty body makes the check compile its schema.
+      checks.body({})
+      for (const answer of Object.values(answersOf(declaration)))
+        for (const schema of [answer, ...Object.values(contentOf(answer))]) compileSchema(schema as never)
+    }, `${name} of ${plugin}`)
+  }
+})
+
+/** What somebody sent in, or another server: of any type. */
+const ofAnyType = new Set([...['getFile', 'getFileByLink', 'getLogoPicture', 'getLogoPictureAt', 'getPreview', 'getThumbnail', 'getTile']])
+
+test('only what was sent in is bytes of any type: what is made for the answer says what it is', async t => {
+  const isAny = (schema: object): boolean => '*/*' in contentOf(schema)
+  const found = (await routes()).filter(({ declaration }) => Object.values(answersOf(declaration)).some(isAny))
+  t.deepEqual(
+    found.flatMap(({ name, group }) => (group === 'proxy' || ofAnyType.has(name) ? [] : [name])),
+    [],
+  )
+})
+
+test('the API of all plugins is valid OpenAPI', async t => {
+  const document = openapiDocument(await routes(), { version: '1.0.0', baseUrl: 'https://data.example.org' })
+  const { valid, errors } = await new Validator().validate(JSON.parse(JSON.stringify(document)))
+  t.true(valid, JSON.stringify(errors))
+})

@@ -1,0 +1,210 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import {
+  anonymous,
+  type Caller,
+  type Callers,
+  type Credentials,
+  cookieIn,
+  cookieName,
+  Forbidden,
+  type Installation,
+  isWrongCredential,
+  Problem,
+  sessionCookie,
+  WrongCredentials,
+} from 'pounce/sdk'
+import { requireEnrolment, requireTerms } from './authorize.ts'
+import type { Middleware, RequestContext } from './request-context.ts'
+import type { RegisteredRoute } from './router.ts'
+
+/** False when a request has nothing that could tell who sends it. */
+const bringsCredentials = ({ req: { headers }, target }: RequestContext): boolean =>
+  headers.cookie !== undefined || headers.authorization !== undefined || headers['x-api-key'] !== undefined || target.key !== undefined
+
+/** What a request tells of its sender before anybody looks it up. */
+export interface Sent {
+  readonly headers: IncomingHttpHeaders
+  readonly query: Readonly<Record<string, string | readonly string[] | undefined>>
+  /** Taken from the query, where nothing else sees it. */
+  readonly queryKey: string | undefined
+  readonly address: string
+  /** The name of the cookie that carries a session. */
+  readonly sessionCookie: string
+  /** How many `Authorization` headers there are; one unless given. */
+  readonly authorizations?: number
+}
+
+/** What was found in a request. */
+export interface Found {
+  /** Undefined when it brought none. */
+  readonly credentials: Credentials | undefined
+  /** Why its `Authorization` header is no credential: a wrong one, which counts when nothing else is right. */
+  readonly unreadable: WrongCredentials | undefined
+}
+
+const nothing: Found = { credentials: undefined, unreadable: undefined }
+
+/** Reads the credentials of a request. */
+export const credentialsOf = ({ headers, query, queryKey, address, sessionCookie, authorizations = 1 }: Sent): Found => {
+  const { cookie, authorization } = headers
+  const headerKey = headers['x-api-key']
+  if (cookie === undefined && authorization === undefined && !headerKey && !queryKey) return nothing
+  const session = cookieIn(cookie, sessionCookie)
+  const wantsSuperAdmin = isYes(query['superAdmin']) || isYes(cookieIn(cookie, 'superAdmin'))
+  const read = authorization ? authorizationOf(authorization, authorizations) : {}
+  const unreadable = typeof read === 'string' ? new WrongCredentials(read) : undefined
+  const found = {
+    ...(session ? { session } : {}),
+    ...(typeof read === 'string' ? {} : read),
+    ...(typeof headerKey === 'string' && headerKey ? { headerKey } : {}),
+    ...(queryKey ? { queryKey } : {}),
+  }
+  return { credentials: Object.keys(found).length === 0 ? undefined : { ...found, wantsSuperAdmin, address }, unreadable }
+}
+
+const isYes = (value: string | readonly string[] | undefined): boolean => value === 'true' || value === 'True'
+
+/** A text says why it cannot be read. */
+const authorizationOf = (text: string, count: number): Pick<Credentials, 'basic' | 'bearer'> | string => {
+  // Node keeps the first of several; a proxy in front may have looked at another one.
+  if (count > 1) return 'There must be one Authorization header'
+  const [, scheme = '', value = ''] = /^(\S+) +(\S+)\s*$/.exec(text) ?? []
+  if (/^bearer$/i.test(scheme)) return { bearer: value }
+  if (!/^basic$/i.test(scheme)) return 'The Authorization header must be Basic or Bearer'
+  const decoded = Buffer.from(value, 'base64').toString('utf8')
+  const colon = decoded.indexOf(':')
+  if (colon < 1) return 'The Authorization header must have an email address and a password'
+  return { basic: { email: decoded.slice(0, colon), password: decoded.slice(colon + 1) } }
+}
+
+/** True of a refusal for who asks, also of one as if the thing were not there; not of one for what a thing is, such as quarantined. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof Problem && (error.status === 401 || error.code === 'forbidden' || error.code === 'not-found')
+
+/** A page of another site tried to use the session of whoever looks at it. */
+class CrossOrigin extends Problem {
+  constructor() {
+    super(
+      403,
+      'cross-origin',
+      'A change with a session cookie must come from a page of this server; programs, and pages of origins in http.allowedOrigins, send an API key',
+    )
+  }
+}
+
+/**
+ * Lets a change on a route that looks at no credentials pass unless a browser says that a page of another site sent it: else that page could
+ * sign its visitors in as somebody else, or out. Programs say nothing of the kind.
+ */
+export const refuseOtherOrigins = (headers: IncomingHttpHeaders, baseUrl: string): void => {
+  if (headers['sec-fetch-site'] ?? headers.origin ?? headers.referer) requireSameOrigin(headers, baseUrl)
+}
+
+/**
+ * Lets a session's change pass only when the browser says that a page of this server sent it; throws a 403 otherwise. Browsers send one of
+ * these headers with every such request, so none at all is refused too.
+ */
+export const requireSameOrigin = (headers: IncomingHttpHeaders, baseUrl: string): void => {
+  const site = headers['sec-fetch-site']
+  if (site === 'same-origin') return
+  if (site !== undefined && site !== 'none') throw new CrossOrigin()
+  const from = originOf(headers.origin ?? headers.referer)
+  const own = originOf(baseUrl)
+  const isOwn = from !== undefined && (from.origin === own?.origin || (from.host === headers.host && !isDowngrade(from, own)))
+  if (!isOwn) throw new CrossOrigin()
+}
+
+/** A page that came unencrypted where the server is encrypted may be anybody's. */
+const isDowngrade = (from: URL, own: URL | undefined): boolean => own?.protocol === 'https:' && from.protocol !== 'https:'
+
+/** Undefined of what is no URL. */
+export const originOf = (text: string | undefined): URL | undefined => (text === undefined ? undefined : (URL.parse(text) ?? undefined))
+
+/** What is known of accounts, and of this server. */
+export interface AuthenticateOptions {
+  /** Absent when no plugin provides it. */
+  readonly callers: Callers | undefined
+  /** Its address may be known only once the server listens. */
+  readonly installation: Pick<Installation, 'baseUrl'>
+}
+
+/**
+ * Finds out who asks. A wrong credential counts as none until something is refused for it: then it is the reason. What changes something by a session
+ * must come from a page of this server.
+ */
+export const authenticate = (options: AuthenticateOptions): Middleware => {
+  const authentication = new Authentication(options)
+  return (context, next) => {
+    const { request } = context.state
+    const pending = authentication.check(request)
+    return pending ? pending.then(() => (request.wrongCredentials ? explained(request, next) : next())) : next()
+  }
+}
+
+const explained = async (request: RequestContext, next: () => Promise<unknown>): Promise<void> => {
+  try {
+    await next()
+  } catch (error) {
+    throw request.wrongCredentials && isRefusal(error) ? request.wrongCredentials : error
+  }
+}
+
+class Authentication {
+  readonly #callers: Callers | undefined
+  readonly #installation: Pick<Installation, 'baseUrl'>
+  readonly #sessionCookie: string
+
+  constructor({ callers, installation }: AuthenticateOptions) {
+    this.#callers = callers
+    this.#installation = installation
+    this.#sessionCookie = cookieName(sessionCookie, installation.baseUrl)
+  }
+
+  /** Undefined when there is nothing to look up. */
+  check(request: RequestContext): Promise<void> | undefined {
+    const route = request.route as RegisteredRoute
+    if (!route.declaration.ignoresCredentials) return bringsCredentials(request) ? this.#identify(request, route) : undefined
+    if (isChange(request)) refuseOtherOrigins(request.req.headers, this.#installation.baseUrl)
+    return undefined
+  }
+
+  async #identify(request: RequestContext, route: RegisteredRoute): Promise<void> {
+    request.caller = await this.#callerOf(request, route)
+    if (request.caller.via !== 'session') return
+    if (route.declaration.neverByCookie)
+      throw new Forbidden('Session cookies are not accepted here: send an API key or Basic authentication')
+    if (isChange(request)) requireSameOrigin(request.req.headers, this.#installation.baseUrl)
+  }
+
+  async #callerOf(request: RequestContext, { isLenient, declaration }: RegisteredRoute): Promise<Caller> {
+    const { headers, headersDistinct } = request.req
+    const { query, key } = request.target
+    const authorizations = headersDistinct['authorization']?.length ?? 0
+    const sessionCookie = this.#sessionCookie
+    const { address } = request
+    const { credentials, unreadable } = credentialsOf({ headers, query, queryKey: key, address, sessionCookie, authorizations })
+    if (credentials?.session !== undefined) request.staleCookie = sessionCookie
+    try {
+      const caller = await this.#lookUp(credentials, unreadable)
+      requireTerms(declaration, caller)
+      requireEnrolment(declaration, caller)
+      request.staleCookie = undefined
+      return caller
+    } catch (error) {
+      if (isWrongCredential(error)) request.wrongCredentials = error
+      else if (!isLenient) throw error
+      return anonymous
+    }
+  }
+
+  async #lookUp(credentials: Credentials | undefined, unreadable: WrongCredentials | undefined): Promise<Caller> {
+    if (!credentials) {
+      if (unreadable) throw unreadable
+      return anonymous
+    }
+    if (!this.#callers) throw new WrongCredentials('Accounts are not available on this server')
+    return this.#callers.identify(credentials)
+  }
+}
+
+const isChange = ({ req: { method } }: RequestContext): boolean => method !== 'GET' && method !== 'HEAD'

@@ -1,0 +1,96 @@
+import { type Problem, s } from 'pounce/sdk'
+import { idPattern, type SchemaShape } from './json-schema.ts'
+import { namesResources } from './route-rights.ts'
+import type { Declaration } from './router.ts'
+
+/** A refusal as existing clients read it. */
+export const problemSchema = s.model(
+  'Problem',
+  s.Object({
+    status: s.Literal('error'),
+    message: s.String({ description: 'Human-readable message: the problem and the remedy' }),
+    code: s.String({ description: 'Stable, machine-readable code' }),
+    requestId: s.String({ description: 'Request id, as in the server log' }),
+  }),
+  { status: 'error', message: 'Dataset not found or not accessible', code: 'not-found', requestId: '3f1c9ab27d' },
+)
+
+/** The same as `application/problem+json`. */
+export const problemDetailsSchema = s.model(
+  'ProblemDetails',
+  s.Object(
+    {
+      type: s.String(),
+      title: s.String(),
+      status: s.Integer(),
+      detail: s.String(),
+      code: s.String(),
+      requestId: s.String(),
+    },
+    { description: 'Problem details (RFC 9457), sent for Accept: application/problem+json' },
+  ),
+  {
+    type: 'about:blank',
+    title: 'Not Found',
+    status: 404,
+    detail: 'Dataset not found or not accessible',
+    code: 'not-found',
+    requestId: '3f1c9ab27d',
+  },
+)
+
+/**
+ * What any address may refuse with: a request that is malformed, too slow, meant for another server or one too many, and what ails the server itself.
+ * OpenAPI calls these the default.
+ */
+export const commonRefusals: ReadonlySet<number> = new Set([400, 408, 421, 429, 431, 500, 503, 507])
+
+/** The refusals of a route by what it declares: of its rights, its input, its class, and the problems that it names. */
+export const refusalsOf = (declaration: Declaration): ReadonlySet<number> => {
+  const { permission, params, query, body, cost, responses, ignoresCredentials, throws = [] } = declaration
+  const found = new Set<number>(throws.map(statusOf))
+  // A wrong credential is refused everywhere, and the terms of service hold for everybody who says who they are.
+  if (permission !== 'anyone' || !ignoresCredentials) found.add(401).add(403)
+  if (params || namesResources(declaration) || namesThings(query)) found.add(404)
+  if (query || body) found.add(400)
+  if (body) found.add(413).add(415)
+  if (cost !== undefined) found.add(429)
+  // What changes meanwhile, or lies in the trash, is not changed.
+  if (isChange(declaration)) found.add(403).add(409)
+  if (isBytes(responses[200])) found.add(403).add(412).add(416)
+  return found
+}
+
+/** The answers of a route without the refusals, by status. Bytes may be asked for in part, and not again when nothing changed. */
+export const answersOf = ({ responses }: Declaration): Readonly<Record<string, SchemaShape>> => {
+  const whole: SchemaShape | undefined = responses[200]
+  if (!whole || !isBytes(whole)) return responses
+  return { 206: whole, 302: s.empty(), 304: s.empty(), ...responses }
+}
+
+/** The media types of an answer with what each holds; nothing of an answer without a body. */
+export const contentOf = (schema: SchemaShape): Readonly<Record<string, SchemaShape>> => {
+  switch (schema['x-body']) {
+    case 'empty':
+      return {}
+    case 'text':
+      return { 'text/plain': schema }
+    case 'bytes':
+      return schema['x-content'] ?? { '*/*': schema }
+    default:
+      return { 'application/json': schema }
+  }
+}
+
+const isBytes = (schema: SchemaShape | undefined): boolean => schema?.['x-body'] === 'bytes'
+
+/** Whether one of the parameters is an id. */
+const namesThings = (query: SchemaShape | undefined): boolean => Object.values(query?.properties ?? {}).some(isOfIds)
+
+const isOfIds = ({ pattern, anyOf = [], items }: SchemaShape): boolean =>
+  pattern === idPattern || anyOf.some(isOfIds) || (items !== undefined && !Array.isArray(items) && isOfIds(items as SchemaShape))
+
+const isChange = ({ method, effects }: Declaration): boolean => method !== 'GET' || effects !== undefined
+
+/** A problem's status is set by its constructor. */
+const statusOf = (problemClass: new (...args: never[]) => Problem): number => Reflect.construct(problemClass, ['']).status

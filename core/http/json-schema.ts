@@ -1,0 +1,190 @@
+import type { Ajv, ErrorObject, ValidateFunction } from 'ajv'
+import type { s } from 'pounce/sdk'
+import { loadAjv } from './lean-modules.ts'
+
+/** The members of a JSON Schema that this program reads. */
+export interface SchemaShape {
+  readonly type?: string | readonly string[]
+  readonly const?: unknown
+  readonly enum?: readonly unknown[]
+  readonly anyOf?: readonly SchemaShape[]
+  readonly oneOf?: readonly SchemaShape[]
+  readonly allOf?: readonly SchemaShape[]
+  readonly properties?: Readonly<Record<string, SchemaShape>>
+  readonly required?: readonly string[]
+  readonly additionalProperties?: boolean | SchemaShape
+  readonly patternProperties?: Readonly<Record<string, SchemaShape>>
+  readonly items?: SchemaShape | readonly SchemaShape[]
+  readonly pattern?: string
+  readonly format?: string
+  readonly description?: string
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly minItems?: number
+  readonly maxItems?: number
+  readonly default?: unknown
+  readonly 'x-body'?: string
+  readonly 'x-content'?: Readonly<Record<string, SchemaShape>>
+}
+
+/** The pattern of `s.id()`. */
+export const idPattern = '^[0-9a-f]{24}$'
+
+/** Every type a value may have; empty when the schema leaves it open. */
+export const typesOf = (schema: SchemaShape): readonly string[] => {
+  if (typeof schema.type === 'string') return [schema.type]
+  if (schema.type) return schema.type
+  const values = 'const' in schema ? [schema.const] : schema.enum
+  if (values) return [...new Set(values.map(value => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value)))]
+  return [...new Set((schema.anyOf ?? schema.oneOf ?? schema.allOf ?? []).flatMap(typesOf))]
+}
+
+/** A time with its offset, such as `2026-01-05T10:00:00Z`. */
+const isDateTime = (text: string): boolean =>
+  /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:[Zz]|[+-]\d\d:?\d\d)$/.test(text) && !Number.isNaN(Date.parse(text))
+
+const options = {
+  strict: true,
+  strictTypes: false,
+  strictTuples: false,
+  strictRequired: false,
+  allowUnionTypes: true,
+  useDefaults: true,
+  verbose: true,
+  // Schemas live as long as the process: the cache by object is enough, ids are not needed.
+  addUsedSchema: false,
+  formats: {
+    binary: true,
+    'date-time': isDateTime,
+    date: /^\d{4}-\d\d-\d\d$/,
+    email: /^[^\s@]{1,64}@[^\s@]{1,255}$/,
+    uri: (text: string) => URL.canParse(text),
+  },
+  keywords: ['secret'],
+} satisfies ConstructorParameters<typeof Ajv>[0]
+
+let made: Ajv | undefined
+const theAjv = (): Ajv => {
+  made ??= new (loadAjv().Ajv)(options)
+  return made
+}
+
+/** Annotations that were met before. ajv does not tell. */
+const known = new Set<string>()
+
+/** Compiles a schema strictly; members named `x-…` are annotations. Throws when the schema itself is wrong. */
+export const compileSchema = (schema: s.TSchema): ValidateFunction => {
+  const ajv = theAjv()
+  for (const name of annotations(schema)) {
+    if (known.has(name)) continue
+    known.add(name)
+    ajv.addKeyword(name)
+  }
+  return ajv.compile(schema)
+}
+
+const annotations = (value: unknown, found = new Set<string>()): ReadonlySet<string> => {
+  if (typeof value !== 'object' || value === null) return found
+  for (const [name, child] of Object.entries(value)) {
+    if (name.startsWith('x-')) found.add(name)
+    annotations(child, found)
+  }
+  return found
+}
+
+/** What is wrong with a value, for the person who sent it: `name must be text of 1 to 500 characters`. */
+export const faultMessage = (errors: readonly ErrorObject[], whole: string): string => {
+  // A union reports the faults of each branch first and itself last.
+  const error = errors.at(-1)
+  if (!error) return `${whole} is not right`
+  const field = fieldOf(error.instancePath)
+  const schema = (error.parentSchema ?? {}) as SchemaShape
+  const at = field || whole
+  switch (error.keyword) {
+    case 'required': {
+      const name = String(error.params['missingProperty'])
+      return `${field ? `${field}.` : ''}${name} is required: ${describe(schema.properties?.[name] ?? {})}`
+    }
+    case 'additionalProperties':
+      return `${field ? `${field}.` : ''}${String(error.params['additionalProperty'])} is not known here`
+    case 'uniqueItems':
+      return `${at} must not name anything twice`
+    default:
+      return `${at} must be ${describe(schema)}`
+  }
+}
+
+/** `/tags/0/name` → `tags[0].name`. */
+const fieldOf = (pointer: string): string =>
+  pointer
+    .split('/')
+    .slice(1)
+    .map(step => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce((path, step) => (/^\d+$/.test(step) ? `${path}[${step}]` : path ? `${path}.${step}` : step), '')
+
+/** What a schema allows, in words. */
+export const describe = (schema: SchemaShape): string => {
+  if ('const' in schema) return JSON.stringify(schema.const)
+  if (schema.enum) return oneOf(schema.enum)
+  const branches = schema.anyOf ?? schema.oneOf
+  if (branches?.every(branch => 'const' in branch)) return oneOf(branches.map(branch => branch.const))
+  if (branches) return [...new Set(branches.map(describe))].join(' or ')
+  if (schema.pattern === idPattern) return 'an id: 24 lower-case hex digits'
+  return plain(schema)
+}
+
+const oneOf = (values: readonly unknown[]): string =>
+  `one of ${values.map(value => (typeof value === 'string' ? value : JSON.stringify(value))).join(', ')}`
+
+const plain = (schema: SchemaShape): string => {
+  switch (schema.type) {
+    case 'string':
+      return `${schema.format ? format(schema.format) : 'text'}${range(schema.minLength, schema.maxLength, 'character')}${pattern(schema)}`
+    case 'integer':
+      return `a whole number${bounds(schema)}`
+    case 'number':
+      return `a number${bounds(schema)}`
+    case 'boolean':
+      return 'true or false'
+    case 'array': {
+      const items = Array.isArray(schema.items) ? undefined : (schema.items as SchemaShape | undefined)
+      return `a list${range(schema.minItems, schema.maxItems, 'item')}${items?.type ? `, each ${describe(items)}` : ''}`
+    }
+    case 'object':
+      return 'an object'
+    case 'null':
+      return 'null'
+    default:
+      return schema.description ?? 'another value'
+  }
+}
+
+const format = (name: string): string =>
+  ({
+    'date-time': 'a time such as 2026-01-05T10:00:00Z',
+    date: 'a date such as 2026-01-05',
+    email: 'an e-mail address',
+    uri: 'a complete address such as https://example.org/',
+  })[name] ?? 'text'
+
+const range = (least: number | undefined, most: number | undefined, unit: string): string => {
+  if (least && most !== undefined) return least === most ? ` of ${count(least, unit)}` : ` of ${least} to ${count(most, unit)}`
+  if (most !== undefined) return ` of at most ${count(most, unit)}`
+  return least ? ` of at least ${count(least, unit)}` : ''
+}
+
+const count = (n: number, unit: string): string => `${n} ${unit}${n === 1 ? '' : 's'}`
+
+const bounds = ({ minimum, maximum }: SchemaShape): string => {
+  if (minimum !== undefined && maximum !== undefined) return ` from ${minimum} to ${maximum}`
+  if (minimum !== undefined) return ` of at least ${minimum}`
+  return maximum === undefined ? '' : ` of at most ${maximum}`
+}
+
+const pattern = ({ pattern: expression, description }: SchemaShape): string => {
+  if (expression === undefined) return ''
+  if (expression.includes('\\u0000')) return ', without control characters'
+  return description ? ` (${description})` : ` that matches ${expression}`
+}

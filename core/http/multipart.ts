@@ -1,0 +1,265 @@
+import { isUtf8 } from 'node:buffer'
+import { Readable } from 'node:stream'
+import type { Dicer } from '@fastify/busboy'
+import { decodeExtended, parse as parseDisposition } from 'content-disposition'
+import { parse as parseContentType } from 'content-type'
+import { type FieldPart, type FilePart, Invalid, TooLarge, Unsupported, youngGarbage } from 'pounce/sdk'
+import { isMediaType } from './headers.ts'
+import { loadBusboy } from './lean-modules.ts'
+import type { RequestContext } from './request-context.ts'
+
+type Part = FilePart | FieldPart
+type RawHeader = Readonly<Record<string, readonly string[] | undefined>>
+
+/** A place in the order of parts; a field takes it before its value is complete. */
+interface Slot {
+  part?: Part
+}
+
+const maxFieldBytes = 1024 * 1024
+const maxHeaderBytes = 16 * 1024
+
+/**
+ * Reads a multipart body as it comes, with back-pressure: no more than a few hundred kilobytes are ever held. What is broken or cut short
+ * ends the iteration and the open file with `Invalid`.
+ */
+export class MultipartReader implements AsyncIterableIterator<Part> {
+  readonly #request: RequestContext
+  readonly #parser: Dicer
+  readonly #maxParts: number
+  readonly #slots: Slot[] = []
+  readonly #files = new Set<PartBytes>()
+  #count = 0
+  #isHeaderDue = false
+  #isFinished = false
+  #isBodyRead = false
+  #isStarted = false
+  #fault: Error | undefined
+  #current: PartBytes | undefined
+  #wake: (() => void) | undefined
+
+  /** Throws `Unsupported` when the body is not multipart. */
+  constructor(request: RequestContext, maxParts: number) {
+    const { type, parameters } = parseContentType(request.req.headers['content-type'] ?? '')
+    const boundary = parameters['boundary']
+    if (type !== 'multipart/form-data') throw new Unsupported('Expecting multipart/form-data body')
+    if (!boundary || boundary.length > 200) throw new Invalid('The Content-Type must name the boundary of the parts')
+    const coding = request.req.headers['content-encoding']
+    if (coding !== undefined && coding !== 'identity')
+      throw new Unsupported('Compressed bodies are not supported: send it without Content-Encoding')
+    this.#request = request
+    this.#maxParts = maxParts
+    this.#parser = new (loadBusboy().Dicer)({ boundary, maxHeaderPairs: 50, maxHeaderSize: maxHeaderBytes } as ConstructorParameters<
+      typeof Dicer
+    >[0])
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  async next(): Promise<IteratorResult<Part, undefined>> {
+    this.#start()
+    // Who asks for the next part is done with this one.
+    this.#current?.destroy()
+    this.#current = undefined
+    for (;;) {
+      if (this.#fault) throw this.#fault
+      if (this.#slots[0]?.part) {
+        const { part } = this.#slots.shift() as Required<Slot>
+        if (part.kind === 'file') this.#current = part.stream as PartBytes
+        return { done: false, value: part }
+      }
+      if (this.#isFinished && this.#isBodyRead && this.#slots.length === 0) return { done: true, value: undefined }
+      await new Promise<void>(resolve => {
+        this.#wake = resolve
+      })
+    }
+  }
+
+  /** A handler that leaves its loop wants no more. */
+  async return(): Promise<IteratorResult<Part, undefined>> {
+    this.#current?.destroy()
+    this.#request.req.unpipe()
+    return { done: true, value: undefined }
+  }
+
+  #start(): void {
+    if (this.#isStarted) return
+    this.#isStarted = true
+    const { req } = this.#request
+    const tooShort = (): void => {
+      if (!this.#isFinished || !this.#isBodyRead) this.#fail(new Invalid('Unexpected end of the body: its last part is incomplete'))
+    }
+    this.#parser.on('part', part => this.#open(part))
+    this.#parser.on('error', tooShort)
+    req.on('end', () => {
+      this.#isBodyRead = true
+      this.#wake?.()
+    })
+    req.on('error', tooShort)
+    req.on('close', () => {
+      if (!req.complete) tooShort()
+    })
+    if (req.destroyed) tooShort()
+    this.#request.invite()
+    req.pipe(this.#parser)
+    req.on('data', (chunk: Buffer) => youngGarbage.passed(chunk.length))
+    // After `pipe`, whose own listener stops the reading: what follows the last part is read and dropped.
+    this.#parser.on('finish', () => {
+      if (this.#isHeaderDue) tooShort()
+      this.#isFinished = true
+      req.resume()
+      this.#wake?.()
+    })
+  }
+
+  #open(source: Readable): void {
+    if (this.#isHeaderDue) this.#fail(new Invalid('A part of the body has no headers'))
+    this.#count += 1
+    if (this.#count > this.#maxParts) this.#fail(new TooLarge(`The body must have at most ${this.#maxParts} parts`))
+    // A part of which nobody wants anything must still pass, or the body stops here.
+    source.on('error', () => undefined)
+    this.#isHeaderDue = true
+    source.on('header', (header: RawHeader) => {
+      this.#isHeaderDue = false
+      if (this.#fault) source.resume()
+      else this.#take(source, header)
+    })
+  }
+
+  #take(source: Readable, raw: RawHeader): void {
+    try {
+      const header = partHeader(raw)
+      if (header.filename === undefined) this.#takeField(source, header)
+      else this.#takeFile(source, header, header.filename)
+    } catch (error) {
+      source.resume()
+      this.#fail(error as Error)
+    }
+  }
+
+  #takeFile(source: Readable, { field, contentType }: PartHeader, filename: string): void {
+    const stream = new PartBytes(source)
+    this.#files.add(stream)
+    stream.once('close', () => this.#files.delete(stream))
+    const skip = (): void => {
+      stream.destroy()
+    }
+    this.#slots.push({ part: { kind: 'file', field, filename, contentType, stream, skip } })
+    this.#wake?.()
+  }
+
+  #takeField(source: Readable, { field }: PartHeader): void {
+    const slot: Slot = {}
+    this.#slots.push(slot)
+    const chunks: Buffer[] = []
+    let size = 0
+    source.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (size <= maxFieldBytes) chunks.push(chunk)
+      else this.#fail(new TooLarge(`The field ${field} must be at most ${maxFieldBytes} bytes`))
+    })
+    source.on('end', () => {
+      const bytes = Buffer.concat(chunks)
+      if (!isUtf8(bytes)) this.#fail(new Invalid(`The field ${field} is not UTF-8`))
+      slot.part = { kind: 'field', field, value: bytes.toString('utf8') }
+      this.#wake?.()
+    })
+  }
+
+  #fail(fault: Error): void {
+    if (this.#fault) return
+    this.#fault = fault
+    this.#request.req.unpipe(this.#parser)
+    for (const file of this.#files) file.destroy(fault)
+    this.#wake?.()
+  }
+}
+
+const ignore = (): void => undefined
+
+/**
+ * The bytes of a part for a handler. The parser's own stream ends as if all were well when a body is cut short, so a handler never sees it:
+ * this one is destroyed with the fault instead.
+ */
+class PartBytes extends Readable {
+  readonly #source: Readable
+
+  constructor(source: Readable) {
+    super({ highWaterMark: 64 * 1024 })
+    this.#source = source
+    source.on('data', (chunk: Buffer) => {
+      if (!this.destroyed && !this.push(chunk)) source.pause()
+    })
+    source.on('end', () => {
+      if (!this.destroyed) this.push(null)
+    })
+    source.on('error', ignore)
+    // A fault may come before anybody listens; who reads gets it all the same.
+    this.on('error', ignore)
+  }
+
+  override _read(): void {
+    this.#source.resume()
+  }
+
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    // The rest of the part must pass so that the body can go on.
+    this.#source.resume()
+    callback(error)
+  }
+}
+
+/** The longest name of a file, in characters. */
+const maxFilename = 255
+const maxFieldName = 200
+
+/** What the header of a part says. */
+interface PartHeader {
+  readonly field: string
+  /** Absent for a plain field. */
+  readonly filename?: string
+  readonly contentType: string
+}
+
+/** Reads a part's header, given as values in Latin-1 (as bytes) by lower-case name. Throws `Invalid`. */
+const partHeader = (header: Readonly<Record<string, readonly string[] | undefined>>): PartHeader => {
+  const disposition = header['content-disposition']?.[0]
+  if (disposition === undefined) throw new Invalid('Each part of the body needs a Content-Disposition header')
+  const { type, parameters } = parseDisposition(quoted(disposition), { extended: false })
+  const { name } = parameters
+  if (type !== 'form-data' || name === undefined)
+    throw new Invalid('Each part of the body needs Content-Disposition: form-data with a name')
+  const field = utf8(name)
+  if (field.length > maxFieldName || /\p{Cc}/u.test(field)) {
+    throw new Invalid(`The name of a part must be at most ${maxFieldName} characters without control characters`)
+  }
+  const declared = header['content-type']?.[0]?.trim()
+  const contentType = declared && isMediaType(declared) ? declared : 'application/octet-stream'
+  const sent = filenameIn(parameters)
+  if (sent === undefined) return declared === 'application/octet-stream' ? { field, contentType, filename: '' } : { field, contentType }
+  return { field, contentType, filename: safeName(sent) }
+}
+
+/** Browsers escape quotes and nothing else: the backslashes in `C:\\report.doc` are meant. */
+const quoted = (disposition: string): string =>
+  disposition.replaceAll(/\\(.?)/g, (all, next: string) => (next === '"' || next === '\\' ? all : `\\\\${next}`))
+
+/** RFC 5987 first, where it can be read: `filename*=UTF-8''na%C3%AFve.txt`. */
+const filenameIn = ({ filename, 'filename*': extended }: Readonly<Record<string, string | undefined>>): string | undefined => {
+  const sent = (extended === undefined ? undefined : decodeExtended(extended)) ?? (filename === undefined ? undefined : utf8(filename))
+  if (sent === undefined && extended !== undefined) throw new Invalid('Invalid encoding of a file name: see RFC 5987')
+  return sent
+}
+
+const utf8 = (bytes: string): string => Buffer.from(bytes, 'latin1').toString('utf8')
+
+/** The last segment of what a browser may have sent as a path. */
+const safeName = (sent: string): string => {
+  const name = sent.split(/[\\/]/).at(-1) ?? ''
+  if (/\p{Cc}/u.test(name)) throw new Invalid('A file name must not contain control characters')
+  if (name.length > maxFilename) throw new Invalid(`A file name must be at most ${maxFilename} characters`)
+  if (name === '.' || name === '..') throw new Invalid(`A file cannot be named ${name}`)
+  return name
+}

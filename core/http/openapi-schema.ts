@@ -1,0 +1,151 @@
+import { s } from 'pounce/sdk'
+import type { SchemaShape } from './json-schema.ts'
+import { exampleOf } from './openapi-example.ts'
+
+/** A schema as OpenAPI 3.0.1 knows it. */
+export type OpenapiSchema = Readonly<Record<string, unknown>>
+
+/** Members that mean the same there and here. */
+const same = [
+  'type',
+  'format',
+  'title',
+  'description',
+  'default',
+  'enum',
+  'pattern',
+  'minLength',
+  'maxLength',
+  'minimum',
+  'maximum',
+  'multipleOf',
+  'minItems',
+  'maxItems',
+  'uniqueItems',
+  'minProperties',
+  'maxProperties',
+  'deprecated',
+  'readOnly',
+  'writeOnly',
+] as const
+
+type Source = SchemaShape & Readonly<Record<string, unknown>>
+
+/**
+ * Turns JSON Schemas into those of OpenAPI 3.0.1, which has no `const`, no lists of types, no `null` type, no patterns of names and no `$defs`:
+ * they become `enum`, `anyOf`, `nullable`, `additionalProperties` and components, which are collected here. Models (`s.model`) are components too.
+ */
+export class OpenapiSchemas {
+  readonly components: Record<string, OpenapiSchema> = {}
+  readonly #models = new Map<string, Source>()
+
+  /** The schema of a value. */
+  of(schema: unknown): OpenapiSchema {
+    const source = (typeof schema === 'object' && schema !== null ? schema : {}) as Source
+    this.#collect(source['$defs'])
+    const ref = source['$ref']
+    if (typeof ref === 'string') return reference(componentName(ref))
+    const name = source[s.modelName]
+    if (typeof name === 'string') return this.#model(name, source)
+    if ('const' in source) return this.of({ ...without(source, 'const'), enum: [source.const] })
+    if (Array.isArray(source.type)) return this.of({ ...without(source, 'type'), anyOf: source.type.map(type => ({ type })) })
+    const branches = source.anyOf ?? source.oneOf
+    if (branches) return this.#union(source, branches)
+    if (source.type === 'null') return { ...kept(without(source, 'type')), nullable: true, enum: [null] }
+    return { ...kept(source), ...typeOfEnum(source), ...bounds(source), ...this.#children(source) }
+  }
+
+  #model(name: string, source: Source): OpenapiSchema {
+    const known = this.#models.get(name)
+    if (known) {
+      if (known !== source && JSON.stringify(known) !== JSON.stringify(source))
+        throw new Error(`Two different schemas are models named ${name}`)
+      return reference(name)
+    }
+    if (name in this.components) throw new Error(`A model and a definition are both named ${name}`)
+    this.#models.set(name, source)
+    this.components[name] = {}
+    const example = exampleOf(source)
+    this.components[name] = { ...this.of(without(source, s.modelName)), ...(example === undefined ? {} : { example }) }
+    return reference(name)
+  }
+
+  #collect(defs: unknown): void {
+    for (const [name, definition] of Object.entries((defs ?? {}) as Record<string, unknown>)) {
+      const component = componentName(name)
+      if (component in this.components) continue
+      this.components[component] = {}
+      this.components[component] = this.of(definition)
+    }
+  }
+
+  #union(source: Source, all: readonly SchemaShape[]): OpenapiSchema {
+    const branches = all.filter(branch => branch.type !== 'null')
+    const nullable = branches.length < all.length ? { nullable: true } : {}
+    const outer = kept(without(source, 'type'))
+    if (branches.every(branch => 'const' in branch)) {
+      const values = branches.map(branch => branch.const)
+      if (new Set(values.map(value => typeof value)).size === 1) return { ...this.of({ enum: values }), ...outer, ...nullable }
+    }
+    const [only] = branches
+    if (only && branches.length === 1) {
+      const inner = this.of(only)
+      const around = { ...outer, ...nullable }
+      // Nothing may stand beside a reference.
+      return '$ref' in inner && Object.keys(around).length > 0 ? { ...around, allOf: [inner] } : { ...inner, ...around }
+    }
+    return { ...outer, anyOf: branches.map(branch => this.of(branch)), ...nullable }
+  }
+
+  #children({ properties, required, items, allOf, additionalProperties, patternProperties, ...rest }: Source): OpenapiSchema {
+    const patterns = Object.values(patternProperties ?? {})
+    const further = patterns.length > 0 ? this.#either(patterns) : additionalProperties
+    const tuple = Array.isArray(items) ? items : (rest['prefixItems'] as readonly SchemaShape[] | undefined)
+    const isArray = rest.type === 'array'
+    // What has a default may be left out, though the types say that it is always there.
+    const needed = required?.filter(name => properties?.[name]?.default === undefined) ?? []
+    return {
+      ...(needed.length > 0 ? { required: needed } : {}),
+      ...(properties
+        ? { properties: Object.fromEntries(Object.entries(properties).map(([name, member]) => [name, this.of(member)])) }
+        : {}),
+      ...(isArray ? { items: tuple ? this.#either(tuple) : this.of(items) } : {}),
+      ...(allOf ? { allOf: allOf.map(part => this.of(part)) } : {}),
+      ...(rest['not'] === undefined ? {} : { not: this.of(rest['not']) }),
+      ...(further === undefined ? {} : { additionalProperties: typeof further === 'boolean' ? further : this.of(further) }),
+    }
+  }
+
+  #either(schemas: readonly unknown[]): OpenapiSchema {
+    return schemas.length === 1 ? this.of(schemas[0]) : { anyOf: schemas.map(each => this.of(each)) }
+  }
+}
+
+const componentName = (ref: string): string => ref.replace(/^.*[/#]/, '').replaceAll(/[^\w.-]/g, '_')
+
+const reference = (name: string): OpenapiSchema => ({ $ref: `#/components/schemas/${name}` })
+
+const without = (source: Source, name: string): Source =>
+  Object.fromEntries(Object.entries(source).filter(([key]) => key !== name)) as Source
+
+const kept = (source: Source): Record<string, unknown> => {
+  const members = same.filter(name => source[name] !== undefined).map(name => [name, source[name]])
+  const [example] = Array.isArray(source['examples']) ? source['examples'] : []
+  return { ...Object.fromEntries(members), ...(example === undefined ? {} : { example }) }
+}
+
+const typeOfEnum = ({ type, enum: values }: Source): Record<string, unknown> => {
+  if (type !== undefined || !values) return {}
+  const types = new Set(values.filter(value => value !== null).map(value => typeof value))
+  const [only] = types
+  return { ...(only && types.size === 1 ? { type: only } : {}), ...(values.includes(null) ? { nullable: true } : {}) }
+}
+
+/** There an exclusive bound is a flag beside the bound. */
+const bounds = (source: Source): Record<string, unknown> => {
+  const { exclusiveMinimum, exclusiveMaximum } = source
+  return {
+    ...(typeof exclusiveMinimum === 'number' ? { minimum: exclusiveMinimum, exclusiveMinimum: true } : {}),
+    ...(typeof exclusiveMaximum === 'number' ? { maximum: exclusiveMaximum, exclusiveMaximum: true } : {}),
+  }
+}

@@ -1,0 +1,241 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import test from 'ava'
+import { type Bytes, byteBody, Conflict, multipart, NotFound, type Route, ref, routesFor, s } from 'pounce/sdk'
+import { Type } from 'typebox'
+import { resolved } from '../../test/support/resolved-document.ts'
+import { createHttp } from './create-http.ts'
+import { OpenapiSchemas } from './openapi-schema.ts'
+import { httpOptions } from './testing/serve.ts'
+
+const route = routesFor('things', {})
+const policy = { isPrivate: false } as never
+
+const nested = Type.Cyclic({ Node: Type.Object({ name: Type.String(), children: Type.Array(Type.Ref('Node')) }) }, 'Node')
+
+const routes: Record<string, Route> = {
+  getThing: route({
+    method: 'GET',
+    path: '/api/things/:id',
+    aliases: [{ path: '/api/thing/:id' }],
+    summary: 'One thing',
+    permission: { right: 'ViewDataset', on: ref('dataset', 'id') },
+    params: s.Object({ id: s.id() }),
+    query: s.Object({
+      limit: s.Integer({ default: 12, minimum: 1 }),
+      since: s.Optional(s.String({ description: 'A date' })),
+      tag: s.repeated(s.String()),
+      order: s.Optional(s.Union([s.Literal('asc'), s.Literal('desc')])),
+    }),
+    responses: {
+      200: s.Object({ id: s.id(), when: s.Union([s.String(), s.Null()]), extra: s.Record(s.String(), s.Number()), tree: nested }),
+    },
+    throws: [NotFound, Conflict],
+    handle: async () => {
+      throw new NotFound('dataset')
+    },
+  }),
+  removeThing: route({
+    method: 'DELETE',
+    path: '/api/things/:thing',
+    summary: 'Removes a thing',
+    permission: { right: 'DeleteDataset', on: ref('dataset', 'thing') },
+    params: s.Object({ thing: s.id() }),
+    responses: { 204: s.empty() },
+    handle: async () => ({ status: 204, body: undefined }),
+  }),
+  sendThings: route({
+    method: 'POST',
+    path: '/api/things',
+    summary: 'Sends files',
+    permission: 'signedIn',
+    body: multipart('One or more files in parts named File'),
+    responses: { 200: s.text() },
+    handle: async () => ({ status: 200, body: 'done' }),
+  }),
+  sendMany: route({
+    method: 'POST',
+    path: '/api/things/many',
+    summary: 'Sends many',
+    permission: 'signedIn',
+    body: byteBody('Lines of JSON, or JSON', { takes: ['application/x-ndjson', 'application/json'] }),
+    responses: { 200: s.text() },
+    handle: async () => ({ status: 200, body: 'done' }),
+  }),
+  changeThing: route({
+    method: 'PUT',
+    path: '/api/things/:id',
+    summary: 'Changes a thing',
+    permission: { right: 'EditDataset', on: ref('dataset', 'id') },
+    params: s.Object({ id: s.id() }),
+    body: s.Object({ name: s.line(), mode: s.String({ default: 'soft' }), pair: s.Tuple([s.Number(), s.Number()]), any: s.json() }),
+    responses: { 200: s.success() },
+    handle: async () => ({ status: 200, body: { status: 'success' } }),
+  }),
+  getBytes: route({
+    method: 'GET',
+    path: '/api/bytes/:rest*',
+    summary: 'Bytes',
+    permission: 'anyone',
+    params: s.Object({ rest: s.String() }),
+    responses: { 200: s.bytes<Bytes>() },
+    handle: async () => {
+      throw new NotFound('file')
+    },
+  }),
+}
+
+interface Operation {
+  readonly operationId: string
+  readonly parameters: readonly { readonly name: string; readonly required?: boolean; readonly schema: object }[]
+  readonly requestBody?: {
+    readonly required?: boolean
+    readonly content: Readonly<Record<string, { readonly schema: Readonly<Record<string, unknown>> }>>
+  }
+  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, unknown>> }>>
+  readonly security?: readonly object[]
+}
+interface Document {
+  readonly openapi: string
+  readonly security: readonly object[]
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+}
+
+const made = async (): Promise<Document> => (await createHttp(httpOptions(routes, { policy })).openapi()) as Document
+
+/** With what is shared in its places. */
+const document = async (): Promise<Document> => resolved(await made())
+
+test('the document is valid OpenAPI 3.0', async t => {
+  const whole = await made()
+  const result = await new Validator().validate(JSON.parse(JSON.stringify(whole)))
+  t.true(result.valid, JSON.stringify(result.errors))
+  t.is(whole.openapi, '3.0.1')
+})
+
+test('operations are named after their exports, aliases after theirs', async t => {
+  const { paths } = await document()
+  t.is(paths['/api/things/{id}']?.['get']?.operationId, 'getThing')
+  t.is(paths['/api/thing/{id}']?.['get']?.operationId, 'getThingAlias1')
+  const ids = Object.values(paths).flatMap(item => Object.values(item).map(each => each.operationId))
+  t.is(new Set(ids).size, ids.length)
+})
+
+test('paths that differ in names of parameters only are one, with the names of the first', async t => {
+  const { paths } = await document()
+  const removal = paths['/api/things/{id}']?.['delete']
+  t.is(removal?.operationId, 'removeThing')
+  t.is(removal?.parameters[0]?.name, 'id')
+  t.false('/api/things/{thing}' in paths)
+})
+
+test('a parameter with a default is optional, a path parameter never', async t => {
+  const parameters = (await document()).paths['/api/things/{id}']?.['get']?.parameters
+  t.deepEqual(
+    parameters?.map(({ name, required = false }) => [name, required]),
+    [
+      ['id', true],
+      ['limit', false],
+      ['since', false],
+      ['tag', true],
+      ['order', false],
+    ],
+  )
+})
+
+test('bodies and answers say how they travel', async t => {
+  const { paths } = await document()
+  t.deepEqual(Object.keys(paths['/api/things']?.['post']?.requestBody?.content ?? {}), ['multipart/form-data'])
+  t.deepEqual(Object.keys(paths['/api/things/many']?.['post']?.requestBody?.content ?? {}), ['application/x-ndjson', 'application/json'])
+  t.deepEqual(Object.keys(paths['/api/things']?.['post']?.responses['200']?.content ?? {}), ['text/plain'])
+  t.is(paths['/api/things/{id}']?.['delete']?.responses['204']?.content, undefined)
+  t.deepEqual(Object.keys(paths['/api/bytes/{rest}']?.['get']?.responses['200']?.content ?? {}), ['*/*'])
+  const body = paths['/api/things/{id}']?.['put']?.requestBody
+  t.true(body?.required)
+  t.deepEqual(body?.content['application/json']?.schema['required'], ['name', 'pair', 'any'])
+})
+
+test('refusals are listed: those a route names and those that follow from its input', async t => {
+  const get = (await document()).paths['/api/things/{id}']?.['get']
+  t.deepEqual(Object.keys(get?.responses ?? {}), ['200', '400', '401', '403', '404', '409', 'default'])
+})
+
+test('what takes an account says no more than the document, what is open offers it', async t => {
+  const { paths, security } = await document()
+  t.true(security.every(each => Object.keys(each).length === 1))
+  t.is(paths['/api/things']?.['post']?.security, undefined)
+  t.true(paths['/api/things/{id}']?.['get']?.security?.some(each => Object.keys(each).length === 0))
+  t.deepEqual(paths['/healthz']?.['get']?.security, [])
+})
+
+test('what many operations have is there once: refusals, and parameters in their most frequent form', async t => {
+  const { paths, components } = await made()
+  t.deepEqual(paths['/api/things/{id}']?.['get']?.responses['404'], { $ref: '#/components/responses/NotFound' } as object)
+  t.deepEqual(paths['/api/things/{id}']?.['put']?.parameters, [{ $ref: '#/components/parameters/path.id' } as never])
+  t.deepEqual(components.parameters?.['path.id'], {
+    name: 'id',
+    in: 'path',
+    required: true,
+    description: 'An id: 24 lower-case hex digits',
+    schema: { type: 'string', pattern: '^[0-9a-f]{24}$' },
+  })
+  t.deepEqual(components.responses?.['NotFound'], {
+    description: 'Not Found',
+    content: {
+      'application/json': { schema: { $ref: '#/components/schemas/Problem' } },
+      'application/problem+json': { schema: { $ref: '#/components/schemas/ProblemDetails' } },
+    },
+  })
+})
+
+test('a model is a component, wherever it is used', t => {
+  const schemas = new OpenapiSchemas()
+  const Leaf = s.model('Leaf', s.Object({ id: s.id(), name: s.String() }), { id: '5b2a1c8e4f0c2d3a6b7e9f10', name: 'Oak' })
+  const reference = { $ref: '#/components/schemas/Leaf' }
+  t.deepEqual(schemas.of(s.Array(Leaf)), { type: 'array', items: reference })
+  t.deepEqual(schemas.of(s.Object({ leaf: s.Optional(Leaf) })), { type: 'object', properties: { leaf: reference } })
+  t.deepEqual(schemas.of(s.Union([Leaf, s.Null()], { description: 'x' })), { description: 'x', nullable: true, allOf: [reference] })
+  t.deepEqual(schemas.components['Leaf'], {
+    type: 'object',
+    required: ['id', 'name'],
+    properties: {
+      id: { type: 'string', pattern: '^[0-9a-f]{24}$', description: 'An id: 24 lower-case hex digits' },
+      name: { type: 'string' },
+    },
+    example: { id: '5b2a1c8e4f0c2d3a6b7e9f10', name: 'Oak' },
+  })
+})
+
+test('a name belongs to one model', t => {
+  const schemas = new OpenapiSchemas()
+  const named = (schema: s.TSchema) => schemas.of(s.model('Leaf', schema))
+  named(s.Object({ id: s.id() }))
+  t.deepEqual(named(s.Object({ id: s.id() })), { $ref: '#/components/schemas/Leaf' })
+  t.throws(() => named(s.Object({ id: s.String() })), { message: 'Two different schemas are models named Leaf' })
+})
+
+test('schemas become what OpenAPI 3.0 knows', t => {
+  const schemas = new OpenapiSchemas()
+  t.deepEqual(schemas.of({ const: 'a' }), { enum: ['a'], type: 'string' })
+  t.deepEqual(schemas.of({ anyOf: [{ const: 'a' }, { const: 'b' }, { type: 'null' }] }), {
+    enum: ['a', 'b'],
+    type: 'string',
+    nullable: true,
+  })
+  t.deepEqual(schemas.of({ type: ['string', 'null'], description: 'x' }), { type: 'string', nullable: true, description: 'x' })
+  t.deepEqual(schemas.of({ type: 'object', patternProperties: { '^.*$': { type: 'number' } } }), {
+    type: 'object',
+    additionalProperties: { type: 'number' },
+  })
+  t.deepEqual(schemas.of({ type: 'integer', exclusiveMinimum: 0, 'x-repeated': true, secret: true }), {
+    type: 'integer',
+    minimum: 0,
+    exclusiveMinimum: true,
+  })
+  t.deepEqual(schemas.of(nested), { $ref: '#/components/schemas/Node' })
+  t.deepEqual(schemas.components['Node'], {
+    type: 'object',
+    required: ['name', 'children'],
+    properties: { name: { type: 'string' }, children: { type: 'array', items: { $ref: '#/components/schemas/Node' } } },
+  })
+})

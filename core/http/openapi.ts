@@ -1,0 +1,182 @@
+import { cookieName, type Installation, readingPermissions, sessionCookie } from 'pounce/sdk'
+import { isByteBody } from './body.ts'
+import { answersOf, contentOf, problemDetailsSchema, problemSchema, refusalsOf } from './declared-answers.ts'
+import type { SchemaShape } from './json-schema.ts'
+import { exampleOf } from './openapi-example.ts'
+import { OpenapiSchemas } from './openapi-schema.ts'
+import { type Members, SharedResponses, shareParameters } from './openapi-shared.ts'
+import { parameterNames, shapeOf } from './register-routes.ts'
+import { rightOf } from './route-rights.ts'
+import type { Address, Declaration, RegisteredRoute } from './router.ts'
+
+const securitySchemes = (baseUrl: string) => ({
+  apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'A key of an account' },
+  apiKeyInQuery: {
+    type: 'apiKey',
+    in: 'query',
+    name: 'key',
+    description: 'API key in the query, as in Clowder 1.x. Prefer the header',
+  },
+  basic: { type: 'http', scheme: 'basic', description: 'Email address and password of a local account' },
+  bearer: { type: 'http', scheme: 'bearer', description: 'A token of a configured OpenID Connect provider' },
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: cookieName(sessionCookie, baseUrl),
+    description: 'The session of a browser. Changes must come from a page of this server',
+  },
+})
+
+const signedIn = ['apiKey', 'apiKeyInQuery', 'basic', 'bearer', 'session'].map(name => ({ [name]: [] }))
+
+/** The OpenAPI 3.0.1 document of routes. Aliases of a route are operations of their own, named after it. */
+export const openapiDocument = (
+  routes: readonly RegisteredRoute[],
+  { version, baseUrl }: Pick<Installation, 'version' | 'baseUrl'>,
+): object => {
+  const schemas = new OpenapiSchemas()
+  for (const problem of [problemSchema, problemDetailsSchema]) schemas.of(problem)
+  const parts = { schemas, responses: new SharedResponses() }
+  const paths = new Paths()
+  for (const route of routes) {
+    route.addresses.forEach((address, at) => {
+      const { item, names } = paths.at(address)
+      item[address.method.toLowerCase()] = operation(route, at, names, parts)
+    })
+  }
+  return {
+    openapi: '3.0.1',
+    info: {
+      title: 'Pounce',
+      version,
+      description:
+        'Research data: spaces, collections, datasets, folders and files, with metadata, extractors and search. Speaks the Clowder 1.x API.',
+      license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
+    },
+    servers: [{ url: baseUrl || '/' }],
+    tags: [...new Set(routes.map(route => route.group))].sort().map(name => ({ name })),
+    // Of every operation that does not say otherwise.
+    security: signedIn,
+    paths: paths.items,
+    components: {
+      schemas: sorted(schemas.components),
+      parameters: sorted(shareParameters(Object.values(paths.items).flatMap(item => Object.values(item) as Members[]))),
+      responses: sorted(parts.responses.components),
+      securitySchemes: securitySchemes(baseUrl),
+    },
+  }
+}
+
+const sorted = <T>(components: Readonly<Record<string, T>>): Readonly<Record<string, T>> =>
+  Object.fromEntries(Object.entries(components).sort(([one], [other]) => (one < other ? -1 : 1)))
+
+interface Parts {
+  readonly schemas: OpenapiSchemas
+  readonly responses: SharedResponses
+}
+
+/** Path items. There, paths that differ in the names of parameters only are the same: the first one's names count. */
+class Paths {
+  readonly items: Record<string, Members> = {}
+  readonly #byShape = new Map<string, { readonly template: string; readonly names: readonly string[] }>()
+
+  at({ path }: Address): { item: Members; names: ReadonlyMap<string, string> } {
+    const shape = shapeOf(path)
+    const own = parameterNames(path)
+    const known = this.#byShape.get(shape) ?? { template: path.replaceAll(/:(\w+)\*?/g, '{$1}'), names: own }
+    this.#byShape.set(shape, known)
+    const item = this.items[known.template] ?? {}
+    this.items[known.template] = item
+    return { item, names: new Map(own.map((name, index) => [name, known.names[index] ?? name])) }
+  }
+}
+
+const operation = (route: RegisteredRoute, alias: number, names: ReadonlyMap<string, string>, parts: Parts): Members => {
+  const { schemas } = parts
+  const { declaration, name, group } = route
+  const { summary, description, effects, permission, body } = declaration
+  const main = `${declaration.method} ${declaration.path}`
+  const about = [description, effects && `Side effect: ${effects}.`, alias > 0 && `Alias of \`${main}\`.`].filter(Boolean).join('\n\n')
+  const own = [...parameters('path', declaration.params, schemas, names), ...parameters('query', declaration.query, schemas)]
+  return {
+    operationId: alias === 0 ? name : `${name}Alias${alias}`,
+    tags: [group],
+    summary,
+    ...(about ? { description: about } : {}),
+    'x-permission': rightOf(declaration) ?? permission,
+    ...(declaration.beforeTerms ? { 'x-before-terms': true } : {}),
+    ...(declaration.beforeEnrolment ? { 'x-before-enrolment': true } : {}),
+    ...(takesStepUp(declaration) ? { 'x-step-up': true } : {}),
+    ...security(declaration),
+    ...(own.length > 0 ? { parameters: own } : {}),
+    ...(body === undefined ? {} : { requestBody: requestBody(body, schemas) }),
+    responses: responses(declaration, parts),
+  }
+}
+
+/** Of a caller who is not in superadmin mode. */
+const takesStepUp = ({ stepUp, permission, method, effects }: Declaration): boolean =>
+  stepUp ?? (permission === 'serverAdmin' && (method !== 'GET' || effects !== undefined))
+
+const security = (declaration: Declaration): Members => {
+  const { permission, ignoresCredentials } = declaration
+  if (ignoresCredentials) return { security: [] }
+  const isOpen = permission === 'anyone' || permission === 'reader' || readingPermissions.has(rightOf(declaration) as never)
+  return isOpen ? { security: [...signedIn, {}] } : {}
+}
+
+const parameters = (
+  place: 'path' | 'query',
+  schema: SchemaShape | undefined,
+  schemas: OpenapiSchemas,
+  names?: ReadonlyMap<string, string>,
+): Members[] => {
+  const { properties = {}, required = [] } = schema ?? {}
+  return Object.entries(properties).map(([name, member]) => {
+    const { description, ...rest } = schemas.of(member)
+    const isRequired = place === 'path' || (required.includes(name) && member.default === undefined)
+    return {
+      name: names?.get(name) ?? name,
+      in: place,
+      ...(isRequired ? { required: true } : {}),
+      ...(description === undefined ? {} : { description }),
+      schema: rest,
+    }
+  })
+}
+
+const requestBody = (body: unknown, schemas: OpenapiSchemas): Members => {
+  if (typeof body === 'object' && body !== null && 'multipart' in body) {
+    const schema = { type: 'object', additionalProperties: { type: 'string', format: 'binary' } }
+    return { required: true, description: String((body as { summary?: unknown }).summary), content: { 'multipart/form-data': { schema } } }
+  }
+  if (isByteBody(body)) {
+    const schema = { type: 'string', format: 'binary' }
+    return {
+      required: !body.isOptional,
+      description: body.summary,
+      content: Object.fromEntries((body.takes ?? [body.contentType ?? 'application/octet-stream']).map(type => [type, { schema }])),
+    }
+  }
+  const schema = schemas.of(body)
+  const example = '$ref' in schema ? undefined : exampleOf(body as SchemaShape)
+  const needed = isNeeded(body as SchemaShape) ? { required: true } : {}
+  return { ...needed, content: { 'application/json': { schema, ...(example === undefined ? {} : { example }) } } }
+}
+
+/** Whether no body at all, which is read as `{}`, will not do. */
+const isNeeded = ({ required, properties }: SchemaShape): boolean =>
+  required?.some(name => properties?.[name]?.default === undefined) ?? false
+
+const responses = (declaration: Declaration, { schemas, responses: shared }: Parts): Members => {
+  const found: Record<string, unknown> = {}
+  const refusals = refusalsOf(declaration)
+  for (const [status, schema] of Object.entries(answersOf(declaration))) {
+    const own = Object.fromEntries(Object.entries(contentOf(schema)).map(([type, each]) => [type, { schema: schemas.of(each) }]))
+    if (refusals.has(Number(status))) found[status] = shared.refusal(status, own)
+    else found[status] = shared.answer(status, own)
+  }
+  for (const status of refusals) found[status] ??= shared.refusal(`${status}`, {})
+  found['default'] = shared.otherRefusal()
+  return found
+}

@@ -1,0 +1,252 @@
+import type { IncomingMessage } from 'node:http'
+import { type Caller, type CostClass, networkOf, TooMany } from 'pounce/sdk'
+import type { BudgetConfig } from './config.ts'
+import type { Middleware, RequestContext } from './request-context.ts'
+import type { RegisteredRoute } from './router.ts'
+
+/** Counted in requests: their time is mostly that of the client or of another server. */
+const counted: ReadonlySet<CostClass> = new Set(['import', 'fetch'])
+
+/** What a class of work is called in refusals. */
+const nouns: Readonly<Record<CostClass, string>> = {
+  search: 'searches',
+  archive: 'downloads of archives',
+  import: 'imports',
+  export: 'exports',
+  fetch: 'requests to other servers',
+  expand: 'requests to SensorThings',
+  metadata: 'large metadata',
+}
+
+/** A request that may do its work. */
+export interface Admission {
+  /** All of the request is here: from now on its time costs. */
+  begin(): void
+  /** The handler is done, though its answer may still be on the way: ends what the request costs. */
+  worked(): void
+  /** The answer is out, or will never be: ends what the request occupies. */
+  release(): void
+}
+
+/** A request as budgets see it. */
+export interface Work {
+  readonly cost: CostClass
+  readonly caller: Caller
+  readonly address: string
+  /** Aborted when the client goes away. */
+  readonly signal: () => AbortSignal
+}
+
+/**
+ * The time that a class of work keeps the server busy, shared among the requests that run at once: a request is charged how far the clock went
+ * meanwhile. So nobody pays for waiting behind others, and all together never pay for more time than passed.
+ */
+class SharedClock {
+  #running = 0
+  #sharedMs = 0
+  #atMs = 0
+
+  enter(nowMs: number): number {
+    this.#advance(nowMs)
+    this.#running += 1
+    return this.#sharedMs
+  }
+
+  leave(nowMs: number): number {
+    this.#advance(nowMs)
+    this.#running -= 1
+    return this.#sharedMs
+  }
+
+  #advance(nowMs: number): void {
+    if (this.#running > 0) this.#sharedMs += (nowMs - this.#atMs) / this.#running
+    this.#atMs = nowMs
+  }
+}
+
+/** A token bucket that may be overdrawn, with places and a line before them: what one caller does of one class of work. */
+class TokenBucket {
+  running = 0
+  readonly waiting: (() => void)[] = []
+  readonly #capacity: number
+  readonly #perMs: number
+  #balance: number
+  #atMs: number
+
+  /** `capacity` comes back within a minute. */
+  constructor(capacity: number, nowMs: number) {
+    this.#capacity = capacity
+    this.#perMs = capacity / 60_000
+    this.#balance = capacity
+    this.#atMs = nowMs
+  }
+
+  get isIdle(): boolean {
+    return this.running === 0 && this.waiting.length === 0
+  }
+
+  /** How long it takes until there is so much to spend; 0 when there is. */
+  waitMs(amount: number, nowMs: number): number {
+    this.#refill(nowMs)
+    return Math.max(0, (amount - this.#balance) / this.#perMs)
+  }
+
+  /** No debt is larger than what comes back within a minute. */
+  spend(amount: number, nowMs: number): void {
+    this.#refill(nowMs)
+    this.#balance = Math.max(-this.#capacity, this.#balance - amount)
+  }
+
+  #refill(nowMs: number): void {
+    this.#balance = Math.min(this.#capacity, this.#balance + (nowMs - this.#atMs) * this.#perMs)
+    this.#atMs = nowMs
+  }
+
+  release(): void {
+    const next = this.waiting.shift()
+    if (next) next()
+    else this.running -= 1
+  }
+}
+
+/**
+ * What each caller may have done of each class of heavy work: so many requests at once, the next ones in line, and so much per minute, which is
+ * paid afterwards by what the work took. Callers are accounts, and addresses of those who are not signed in. Each kernel counts for itself.
+ */
+export class CostLimiter {
+  readonly #config: BudgetConfig
+  readonly #nowMs: () => number
+  /** The longest unseen first. */
+  readonly #buckets = new Map<string, TokenBucket>()
+  readonly #clocks = new Map<CostClass, SharedClock>()
+
+  constructor(config: BudgetConfig, nowMs: () => number = () => performance.now()) {
+    this.#config = config
+    this.#nowMs = nowMs
+  }
+
+  /** True of a body that is too small to count. */
+  isSmall(cost: CostClass, bodyBytes: number | undefined): boolean {
+    return cost === 'metadata' && bodyBytes !== undefined && bodyBytes <= this.#config.smallMetadataBytes
+  }
+
+  /** Resolves when the caller has a place. `TooMany` when its budget is used up, or too many of its requests wait, or for too long. */
+  async admit(work: Work): Promise<Admission> {
+    const { cost } = work
+    const who = accountOf(work.caller)
+    const { maxConcurrent, maxPerMinute } = this.#config[cost][who === undefined ? 'anonymous' : 'account']
+    const bucket = this.#bucket(`${cost} ${who ?? networkOf(work.address)}`, counted.has(cost) ? maxPerMinute : maxPerMinute * 1000)
+    this.#requireBudget(bucket, cost)
+    if (bucket.running < maxConcurrent) bucket.running += 1
+    else await this.#wait(bucket, work, maxConcurrent)
+    try {
+      this.#requireBudget(bucket, cost)
+    } catch (error) {
+      bucket.release()
+      throw error
+    }
+    if (counted.has(cost)) bucket.spend(1, this.#nowMs())
+    return this.#admission(bucket, cost)
+  }
+
+  #requireBudget(bucket: TokenBucket, cost: CostClass): void {
+    const waitMs = bucket.waitMs(1, this.#nowMs())
+    if (waitMs === 0) return
+    const seconds = Math.ceil(waitMs / 1000)
+    throw new TooMany(`Rate limit exceeded for ${nouns[cost]}; retry in ${seconds} s`, seconds)
+  }
+
+  async #wait(bucket: TokenBucket, { cost, signal: signalOf }: Work, maxConcurrent: number): Promise<void> {
+    const refusal = new TooMany(`Too many concurrent ${nouns[cost]} (maximum ${maxConcurrent}); wait until some of them finish`, 1)
+    if (bucket.waiting.length >= this.#config.maxWaiting) throw refusal
+    const turn = Promise.withResolvers<void>()
+    const signal = signalOf()
+    const giveUp = (): void => {
+      const at = bucket.waiting.indexOf(turn.resolve)
+      if (at < 0) return
+      bucket.waiting.splice(at, 1)
+      turn.reject(refusal)
+    }
+    bucket.waiting.push(turn.resolve)
+    const timer = setTimeout(giveUp, this.#config.maxWaitMs)
+    signal.addEventListener('abort', giveUp)
+    try {
+      await turn.promise
+    } finally {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', giveUp)
+    }
+  }
+
+  #admission(bucket: TokenBucket, cost: CostClass): Admission {
+    const clock = this.#clocks.get(cost) ?? new SharedClock()
+    this.#clocks.set(cost, clock)
+    let beganMs: number | undefined
+    let [isWorking, isOut] = [true, false]
+    return {
+      begin: () => {
+        beganMs ??= clock.enter(this.#nowMs())
+      },
+      worked: () => {
+        if (!isWorking) return
+        isWorking = false
+        if (beganMs !== undefined) {
+          const nowMs = this.#nowMs()
+          const tookMs = clock.leave(nowMs) - beganMs
+          if (!counted.has(cost)) bucket.spend(Math.max(0, tookMs - this.#config.freeMs), nowMs)
+        }
+        if (isOut) bucket.release()
+      },
+      release: () => {
+        if (isOut) return
+        isOut = true
+        if (!isWorking) bucket.release()
+      },
+    }
+  }
+
+  #bucket(key: string, capacity: number): TokenBucket {
+    const bucket = this.#buckets.get(key) ?? new TokenBucket(capacity, this.#nowMs())
+    this.#buckets.delete(key)
+    this.#buckets.set(key, bucket)
+    if (this.#buckets.size > this.#config.maxCallers) this.#forget()
+    return bucket
+  }
+
+  /** Whoever has something under way is remembered. */
+  #forget(): void {
+    for (const [key, bucket] of this.#buckets) {
+      if (this.#buckets.size <= this.#config.maxCallers) return
+      if (bucket.isIdle) this.#buckets.delete(key)
+    }
+  }
+}
+
+/** Undefined for those who are counted by their address. */
+const accountOf = ({ user, via }: Caller): string | undefined => (user ? `user ${user.id}` : via === 'service' ? 'service' : undefined)
+
+/** Limits what a caller costs. After the rights, so that no refusal tells more than they do, and before the body, which waits with its sender. */
+export const limitCost =
+  (limiter: CostLimiter): Middleware =>
+  (context, next) => {
+    const { request } = context.state
+    const { cost } = (request.route as RegisteredRoute).declaration
+    return cost === undefined || limiter.isSmall(cost, lengthOf(request.req)) ? next() : limited(limiter, cost, request, next)
+  }
+
+const limited = async (limiter: CostLimiter, cost: CostClass, request: RequestContext, next: () => Promise<unknown>): Promise<void> => {
+  const { caller, address, res } = request
+  const admission = await limiter.admit({ cost, caller, address, signal: () => request.signal })
+  if (res.closed) admission.release()
+  else res.once('close', admission.release)
+  request.admission = admission
+  try {
+    await next()
+  } finally {
+    admission.worked()
+  }
+}
+
+/** Undefined of a body whose length was not announced. */
+const lengthOf = ({ headers }: IncomingMessage): number | undefined =>
+  headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : undefined

@@ -1,0 +1,205 @@
+import { channel } from 'node:diagnostics_channel'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import { isIP } from 'node:net'
+import { parse } from 'node:querystring'
+import type { Middleware as KoaMiddleware } from 'koa'
+import { anonymous, type Caller, type Ids, type Problem } from 'pounce/sdk'
+import { hidden } from '../services/redact-text.ts'
+import type { Admission } from './rate-limits.ts'
+import type { RequestTracker } from './request-tracker.ts'
+import type { AnyReply } from './respond.ts'
+import type { RegisteredRoute } from './router.ts'
+
+type Query = Readonly<Record<string, string | readonly string[] | undefined>>
+type Values = Readonly<Record<string, unknown>>
+
+const none: Readonly<Record<string, never>> = Object.freeze({})
+
+/** Where each request is published as it begins, for code that observes the server from outside. */
+export const requestChannel = channel('pounce.http.request')
+
+/** Koa's middleware here: all that is known of a request is in its `RequestContext`. */
+export type Middleware = KoaMiddleware<{ request: RequestContext }>
+
+/** One request and its response, from the first line to the last byte; each middleware adds what it finds out. */
+export class RequestContext {
+  readonly req: IncomingMessage
+  readonly res: ServerResponse
+  /** Names this request in the answer and in the log. */
+  readonly id: string
+  readonly target: RequestTarget
+  readonly startedMs = performance.now()
+  /** The route that answers, once it is found. */
+  route: RegisteredRoute | undefined
+  /** The parameters in the path, as text. */
+  pathParams: Readonly<Record<string, string>> = none
+  caller: Caller = anonymous
+  params: Values = none
+  query: Values = none
+  /** What the rights are asked on: parameters of path and query together. */
+  input: Values = none
+  /** Of a request whose cost is limited. */
+  admission: Admission | undefined
+  body: unknown
+  /** What the handler answered. */
+  reply: AnyReply | undefined
+  /** True when the middleware of a plugin answered. */
+  isPluginAnswer = false
+  /** Set while the client waits for `100 Continue` before it sends its body. */
+  isContinueDue: boolean
+  /** The headers of the answer, once they are sent. */
+  head: Readonly<Record<string, string | number>> | undefined
+  /** Why none of the credentials that came along is right: the answer where nobody in particular is refused. */
+  wrongCredentials: Problem | undefined
+  /** The name of a session cookie that turned out to be wrong: a 401 takes it away. */
+  staleCookie: string | undefined
+  readonly #trustedProxies: number
+  #address: string | undefined
+  #controller: AbortController | undefined
+  #isAborted = false
+
+  constructor(req: IncomingMessage, res: ServerResponse, id: string, { below, trustedProxies }: RequestContextOptions) {
+    this.req = req
+    this.res = res
+    this.id = id
+    this.target = requestTarget(req.url ?? '/', below)
+    this.#trustedProxies = trustedProxies
+    this.isContinueDue = continueDue.delete(req)
+    const { path, redactedPath, search, key } = this.target
+    // From here on nobody sees a key or token, not even in an error of somebody else's code.
+    if (key !== undefined || redactedPath !== path) req.url = search ? `${redactedPath}?${search}` : redactedPath
+  }
+
+  /** The address of the client, as far as our own proxies vouch for it. */
+  get address(): string {
+    this.#address ??= addressOf(this.req.headers, this.req.socket.remoteAddress, this.#trustedProxies)
+    return this.#address
+  }
+
+  get isHead(): boolean {
+    return this.req.method === 'HEAD'
+  }
+
+  /** Aborted when the client goes away before the answer is complete, or when the server stops. Made when first asked for. */
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController()
+      if (this.#isAborted) this.#controller.abort()
+    }
+    return this.#controller.signal
+  }
+
+  abort(): void {
+    this.#isAborted = true
+    this.#controller?.abort()
+  }
+
+  /** True when the request has a body of which not all bytes came. */
+  get isBodyOpen(): boolean {
+    const { headers, complete } = this.req
+    return !complete && (headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0')
+  }
+
+  /** Tells a waiting client to send its body. */
+  invite(): void {
+    if (!this.isContinueDue) return
+    this.isContinueDue = false
+    this.res.writeContinue()
+  }
+}
+
+/** What the requests of one server have in common. */
+export interface RequestContextOptions {
+  /** What a path is to the routes. */
+  readonly below: (path: string) => string
+  readonly trustedProxies: number
+}
+
+const continueDue = new WeakSet<IncomingMessage>()
+
+/** Marks a request whose client waits for `100 Continue`. */
+export const markContinueDue = (req: IncomingMessage): void => {
+  continueDue.add(req)
+}
+
+/** The address of the other end: the one that the outermost of our own proxies saw, else that of the connection. */
+export const addressOf = (headers: IncomingHttpHeaders, socketAddress: string | undefined, trustedProxies: number): string => {
+  const forwarded = headers['x-forwarded-for']
+  if (trustedProxies > 0 && typeof forwarded === 'string') {
+    const hops = forwarded.split(',')
+    const seen = withoutPort(hops[Math.max(0, hops.length - trustedProxies)]?.trim() ?? '')
+    if (isIP(seen) !== 0) return seen
+  }
+  return socketAddress ?? ''
+}
+
+/** Some proxies add the port, which differs from connection to connection. */
+const withoutPort = (text: string): string => /^\[([^\]]+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text
+
+/** A request's address, with the key taken out so that nothing that is logged or echoed can show it. */
+export interface RequestTarget {
+  readonly path: string
+  /** The path for logs, without what may be a token. */
+  readonly redactedPath: string
+  /** Without the question mark and without any `key`. */
+  readonly search: string
+  readonly query: Query
+  readonly key: string | undefined
+}
+
+/** Takes a request's URL apart. A complete address (as sent to proxies) loses its scheme and host; `below` says what the path is to the routes. */
+export const requestTarget = (url: string, below = (path: string): string => path): RequestTarget => {
+  const target = url.startsWith('/') ? url : url.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?]*/i, '')
+  const mark = target.indexOf('?')
+  if (mark === -1) return { ...pathOf(below(target)), search: '', query: none, key: undefined }
+  const sent = target.slice(mark + 1)
+  // Without a limit of its own, which would drop what is beyond it unseen: the line itself has one.
+  const query = parse(sent, '&', '=', { maxKeys: 0 })
+  const given = query['key']
+  const paths = pathOf(below(target.slice(0, mark)))
+  if (given === undefined) return { ...paths, search: sent, query, key: undefined }
+  return { ...paths, search: withoutKey(sent), query, key: typeof given === 'string' ? given : oneOf(given) }
+}
+
+/** Ids have 24 characters; tokens and keys of ours have 32 or more, however they are escaped. */
+const shortestToken = 32
+
+const pathOf = (sent: string): Pick<RequestTarget, 'path' | 'redactedPath'> => {
+  const path = sent || '/'
+  if (path.length <= shortestToken) return { path, redactedPath: path }
+  const segments = path.split('/').map(segment => (segment.length < shortestToken ? segment : hidden))
+  return { path, redactedPath: segments.join('/') }
+}
+
+/** Two different keys are none: who put the second there, and which counts, cannot be known. */
+const oneOf = (given: readonly string[]): string => [...new Set(given.filter(Boolean))].join(', ')
+
+const withoutKey = (search: string): string =>
+  search
+    .split('&')
+    .filter(pair => parse(pair)['key'] === undefined)
+    .join('&')
+
+/** What the first middleware needs. */
+export interface RequestContexts extends RequestContextOptions {
+  readonly ids: Ids
+  readonly tracker: RequestTracker
+  /** Called with each request as it begins. */
+  readonly observers: readonly ((req: IncomingMessage) => void)[]
+}
+
+/** Makes the context of a request, and takes keys and tokens out of its address before anybody sees it. */
+export const requestContext =
+  (options: RequestContexts): Middleware =>
+  (context, next) => {
+    const request = new RequestContext(context.req, context.res, options.ids.next(), options)
+    context.state.request = request
+    context.originalUrl = context.req.url ?? '/'
+    context.request.originalUrl = context.originalUrl
+    // Responses are written by `ResponseWriter`, which knows how to end a connection early.
+    context.respond = false
+    requestChannel.publish(request)
+    options.tracker.track(request)
+    for (const observe of options.observers) observe(request.req)
+    return next()
+  }

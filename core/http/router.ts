@@ -1,0 +1,240 @@
+import type { Router as KoaRouter } from '@koa/router'
+import type { Method, Route } from 'pounce/sdk'
+import { loadRouter } from './lean-modules.ts'
+import { MethodNotAllowed, NoSuchAddress } from './problems.ts'
+import type { Middleware, RequestContext } from './request-context.ts'
+import type { ResponseWriter } from './response-writer.ts'
+import type { PluginRoute } from './types.ts'
+import { type RouteChecks, routeChecks } from './validate.ts'
+
+/** The declaration of any route. */
+export type Declaration = Route['declaration']
+
+/** A method and a path under which a route answers. */
+export interface Address {
+  readonly method: Method
+  readonly path: string
+}
+
+/** A route of a plugin together with what a request needs of it, worked out once. */
+export class RegisteredRoute {
+  readonly plugin: string
+  readonly name: string
+  readonly group: string
+  readonly declaration: Declaration
+  readonly needs: Readonly<Record<string, unknown>>
+  readonly addresses: readonly Address[]
+  readonly isLenient: boolean
+  #checks: RouteChecks | undefined
+
+  constructor({ plugin, name, route, needs, isLenient = false }: PluginRoute) {
+    this.plugin = plugin
+    this.name = name
+    this.group = route.group
+    this.declaration = route.declaration
+    this.needs = needs
+    this.isLenient = isLenient
+    const { method, path, aliases = [] } = this.declaration
+    this.addresses = [{ method, path }, ...aliases.map(alias => ({ method: alias.method ?? method, path: alias.path }))]
+  }
+
+  /** The compiled schemas. Compiled at the first request: compiling hundreds of routes at start takes seconds. */
+  get checks(): RouteChecks {
+    this.#checks ??= routeChecks(this.declaration)
+    return this.#checks
+  }
+}
+
+/** A route and the values of its path's parameters, decoded. */
+export interface Match {
+  readonly route: RegisteredRoute
+  readonly params: Readonly<Record<string, string>>
+}
+
+/** False of a request that only looks. */
+export const changesSomething = ({ req, isHead }: RequestContext, { effects }: Declaration): boolean =>
+  !isHead && (req.method !== 'GET' || effects !== undefined)
+
+type Layer = ReturnType<KoaRouter['match']>['path'][number]
+
+interface Entry {
+  readonly address: Address
+  readonly route: RegisteredRoute
+}
+
+const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+
+/**
+ * Finds the route of a request without looking at the others: a Map from method, number of segments and the first two literal
+ * segments leads to a router of the few routes that share them. Fixed segments win over parameters, and those over a tail.
+ */
+export class PrefixRouter {
+  #routers = new Map<string, KoaRouter>()
+  #routes = new Map<Layer, RegisteredRoute>()
+
+  constructor(routes: readonly RegisteredRoute[]) {
+    const buckets = new Map<string, Entry[]>()
+    for (const route of routes) {
+      for (const address of route.addresses) {
+        const key = keyOf(address)
+        const bucket = buckets.get(key)
+        if (bucket) bucket.push({ address, route })
+        else buckets.set(key, [{ address, route }])
+      }
+    }
+    for (const [key, entries] of buckets) this.#routers.set(key, this.#routerOf(entries))
+  }
+
+  /** The route that answers, or undefined. */
+  find(method: string, path: string): Match | undefined {
+    const segments = path.split('/')
+    const count = segments.length - 1
+    const first = segments[1] ?? ''
+    const second = count > 1 ? (segments[2] ?? '') : ''
+    return (
+      this.#in(`${method} ${count} ${first}/${second}`, path) ??
+      this.#in(`${method} ${count} ${first}/`, path) ??
+      this.#in(`${method} ${count} /`, path) ??
+      this.#in(`${method} * ${first}/${second}`, path) ??
+      this.#in(`${method} * ${first}/`, path) ??
+      this.#in(`${method} * /`, path)
+    )
+  }
+
+  /** The methods under which a path is known. */
+  methodsOf(path: string): readonly Method[] {
+    return methods.filter(method => this.find(method, path))
+  }
+
+  /** The same for `Allow`. */
+  allowed(path: string): readonly string[] {
+    return this.methodsOf(path).flatMap(method => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+  }
+
+  /** The headers that the routes at a path send with every answer. */
+  headersOf(path: string): Readonly<Record<string, string>> {
+    return Object.assign({}, ...methods.map(method => this.find(method, path)?.route.declaration.headers))
+  }
+
+  #in(key: string, path: string): Match | undefined {
+    const layer = this.#routers.get(key)?.match(path, key.slice(0, key.indexOf(' '))).pathAndMethod[0]
+    const route = layer && this.#routes.get(layer)
+    return layer && route ? { route, params: layer.params(path, layer.captures(path), {}) } : undefined
+  }
+
+  #routerOf(entries: readonly Entry[]): KoaRouter {
+    const Router = loadRouter()
+    const router = new Router({ strict: true, sensitive: true })
+    const sorted = entries.toSorted((one, other) => (rank(one.address.path) < rank(other.address.path) ? -1 : 1))
+    for (const { address, route } of sorted) {
+      const pattern = address.path.replace(/:(\w+)\*$/, '*$1')
+      const layer = router.register(pattern, [address.method], (_context, next) => next())
+      if (!(layer instanceof Router)) this.#routes.set(layer, route)
+    }
+    return router
+  }
+}
+
+/** Sorts fixed segments before parameters and those before tails, from the left. */
+const rank = (path: string): string =>
+  path
+    .split('/')
+    .map(segment => (segment.endsWith('*') ? '3' : segment.includes(':') ? '2' : '1'))
+    .join('')
+
+const keyOf = ({ method, path }: Address): string => {
+  const segments = path.split('/')
+  const literal = (at: number): string => {
+    const segment = segments[at] ?? ''
+    return segment.includes(':') ? '' : segment
+  }
+  const first = literal(1)
+  const count = path.endsWith('*') ? '*' : segments.length - 1
+  return `${method} ${count} ${first}/${first ? literal(2) : ''}`
+}
+
+/** The paths of requests: below which of them the server is, and what a slash at their end means. */
+export class Addresses {
+  readonly #router: PrefixRouter
+  readonly #baseUrl: () => string
+  #known = { url: '', base: '' }
+
+  /** `baseUrl` may be known only once the server listens. */
+  constructor(router: PrefixRouter, baseUrl: () => string) {
+    this.#router = router
+    this.#baseUrl = baseUrl
+  }
+
+  /** The path of the base URL, without a slash at its end: empty for most. */
+  get base(): string {
+    const url = this.#baseUrl()
+    if (url !== this.#known.url) {
+      const path = URL.parse(url)?.pathname ?? ''
+      this.#known = { url, base: path === '/' ? '' : path }
+    }
+    return this.#known.base
+  }
+
+  /** What a path is to the routes: one proxy leaves the path of the base URL on, another takes it away. */
+  below(path: string): string {
+    const { base } = this
+    if (base === '' || !path.startsWith(base)) return path
+    if (path.length === base.length) return '/'
+    const rest = path.slice(base.length)
+    return rest.startsWith('/') && this.#leadsSomewhere(rest) ? rest : path
+  }
+
+  /** The path of a route to which only slashes were added; undefined for any other. */
+  withoutSlash(path: string): string | undefined {
+    if (!path.endsWith('/') || isOfHost(path)) return undefined
+    let end = path.length
+    while (path[end - 1] === '/') end -= 1
+    const route = path.slice(0, end)
+    return route !== '' && this.#router.methodsOf(route).length > 0 ? route : undefined
+  }
+
+  #leadsSomewhere(path: string): boolean {
+    return this.#router.methodsOf(path).length > 0 || this.withoutSlash(path) !== undefined
+  }
+}
+
+/** A browser takes what begins like this for the address of another host. */
+const isOfHost = (path: string): boolean => path[1] === '/' || path[1] === '\\'
+
+/** Finds the route of a request. Throws `NoSuchAddress` and `MethodNotAllowed`; an address with slashes at its end is redirected to that without. */
+export const matchRoute =
+  (router: PrefixRouter, addresses: Addresses, writer: ResponseWriter): Middleware =>
+  (context, next) => {
+    const { request } = context.state
+    const method = request.req.method ?? 'GET'
+    const { path } = request.target
+    const match = find(router, method === 'HEAD' ? 'GET' : method, path)
+    if (!match) return redirect(request, router, addresses, writer)
+    request.route = match.route
+    request.pathParams = match.params
+    const { effects, answersHead } = match.route.declaration
+    if (method === 'HEAD' && effects !== undefined && !answersHead) {
+      throw new MethodNotAllowed(router.allowed(path).filter(name => name !== 'HEAD'))
+    }
+    return next()
+  }
+
+const find = (router: PrefixRouter, method: string, path: string): Match | undefined =>
+  router.find(method, path) ??
+  // The only place where Clowder 1.x takes a slash at the end for the address without it.
+  (path.startsWith('/api/proxy/') && path.endsWith('/') ? router.find(method, path.slice(0, -1)) : undefined)
+
+/** From a path with a slash at its end to that without, as Clowder 1.x does it for GET; 308 lets a client send its body again. */
+const redirect = (request: RequestContext, router: PrefixRouter, addresses: Addresses, writer: ResponseWriter): void => {
+  const { path, search, key } = request.target
+  const known = addresses.withoutSlash(path)
+  if (known === undefined) {
+    const allowed = router.allowed(path)
+    throw allowed.length === 0 ? new NoSuchAddress() : new MethodNotAllowed(allowed)
+  }
+  // It came with the request, and nothing else carries it on.
+  const query = [search, key === undefined ? '' : `key=${encodeURIComponent(key)}`].filter(Boolean).join('&')
+  const location = `${addresses.base}${known}${query ? `?${query}` : ''}`
+  const status = request.req.method === 'GET' || request.isHead ? 301 : 308
+  writer.send(request, status, { location, 'cache-control': 'no-store' }, undefined)
+}

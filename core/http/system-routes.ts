@@ -1,0 +1,218 @@
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { type Bytes, isServerAdmin, NotFound, NotSignedIn, pagePolicy, type Route, rawJson, routesFor, s, streamed } from 'pounce/sdk'
+import type { PluginRoute, ReadinessReport } from './types.ts'
+
+type Scrape = () => Promise<{ readonly contentType: string; readonly text: string }>
+
+/** Answered at once however many requests wait: whoever watches the server asks it. */
+export const healthPath = '/healthz'
+
+/** What the kernel's own routes show. */
+export interface SystemRoutesOptions {
+  readonly readiness: () => Promise<ReadinessReport>
+  readonly isStopping: () => boolean
+  /** The text of the OpenAPI document. */
+  readonly openapi: () => Promise<string>
+  /** Present when `/metrics` is on. */
+  readonly scrape: Scrape | undefined
+  /** Required of whoever asks for `/metrics`; absent when that is for server admins. */
+  readonly metricsToken: string | undefined
+  /** False when a plugin has a page of its own at `/`. */
+  readonly takesRoot: boolean
+  /** The path of the base URL; empty for most. */
+  readonly base: () => string
+}
+
+const route = routesFor('server', {})
+
+const report = s.model(
+  'Readiness',
+  s.Object({
+    ready: s.Boolean(),
+    plugins: s.Optional(s.Array(s.Object({ id: s.String(), ok: s.Boolean(), message: s.Optional(s.String()) }))),
+    waiting: s.Optional(s.Integer()),
+    parked: s.Optional(s.Integer()),
+    absentConsumers: s.Optional(
+      s.Array(s.Object({ consumer: s.String(), waiting: s.Integer(), oldest: s.Union([s.String(), s.Null()]) }), {
+        description: 'Consumers of plugins that are not loaded; their events are kept until `pounce events forget` deletes them',
+      }),
+    ),
+  }),
+)
+
+/** The routes of the kernel itself: health, readiness, measurements and the API's own description. */
+export const systemRoutes = (options: SystemRoutesOptions): readonly PluginRoute[] => {
+  const routes: Record<string, Route> = {
+    getHealth,
+    getReadiness: readinessRoute(options),
+    getOpenapi: openapiRoute(options),
+    getDocs,
+    getDocsFile,
+  }
+  if (options.scrape) routes['getMetrics'] = metricsRoute(options.scrape, options.metricsToken)
+  if (options.takesRoot) routes['getRoot'] = rootRoute(options.base)
+  return Object.entries(routes).map(([name, each]) => ({
+    plugin: 'core',
+    name,
+    route: each,
+    needs: {},
+    isLenient: name === 'getReadiness',
+  }))
+}
+
+const getHealth = route({
+  method: 'GET',
+  path: healthPath,
+  summary: 'Check that the server is running',
+  permission: 'anyone',
+  ignoresCredentials: true,
+  responses: { 200: s.text() },
+  handle: async () => ({ status: 200, body: 'healthy' }),
+})
+
+const readinessRoute = ({ readiness, isStopping }: SystemRoutesOptions): Route =>
+  route({
+    method: 'GET',
+    path: '/readyz',
+    summary: 'Check that the server is ready',
+    description: 'Server admins see each plugin, waiting events, dead letters, and events kept for plugins that are not loaded.',
+    permission: 'anyone',
+    responses: { 200: report, 503: report },
+    async handle({ caller }) {
+      const { ready, plugins, waiting, parked, absent } = await readiness()
+      const isReady = ready && !isStopping()
+      const detail = {
+        plugins: [...plugins],
+        ...(waiting === undefined ? {} : { waiting }),
+        ...(parked === undefined ? {} : { parked }),
+        ...(absent === undefined || absent.length === 0 ? {} : { absentConsumers: absent.map(one => ({ ...one })) }),
+      }
+      return { status: isReady ? 200 : 503, body: { ready: isReady, ...(isServerAdmin(caller) ? detail : {}) } }
+    },
+  })
+
+const openapiRoute = ({ openapi }: SystemRoutesOptions): Route =>
+  route({
+    method: 'GET',
+    path: '/openapi.json',
+    // Where Clowder 1.x has its own.
+    aliases: [{ path: '/swagger.json' }, { path: '/swagger' }],
+    summary: 'Get the OpenAPI document',
+    permission: 'anyone',
+    ignoresCredentials: true,
+    responses: { 200: s.Object({ openapi: s.String() }) },
+    handle: async () => ({ status: 200, body: rawJson(await openapi()) }),
+  })
+
+const metricsRoute = (scrape: Scrape, token: string | undefined): Route =>
+  route({
+    method: 'GET',
+    path: '/metrics',
+    summary: 'Get metrics in Prometheus format',
+    description: 'For server admins; with `metrics.token` set, for anyone who sends it as a bearer token.',
+    // A scraper must get its measurements also while accounts cannot be read.
+    ...(token === undefined ? { permission: 'serverAdmin' } : { permission: 'anyone', ignoresCredentials: true }),
+    responses: { 200: s.text() },
+    throws: [NotSignedIn],
+    async handle({ headers }) {
+      if (token !== undefined && !isSameSecret(String(headers.authorization), `Bearer ${token}`))
+        throw new NotSignedIn('Send the token of the setting metrics.token in the header Authorization: Bearer …')
+      const { contentType, text } = await scrape()
+      return { status: 200, body: text, headers: { 'content-type': contentType } }
+    },
+  })
+
+/** Compares digests, which are of one length, in constant time. */
+const isSameSecret = (one: string, other: string): boolean =>
+  timingSafeEqual(hash('sha256', one, 'buffer'), hash('sha256', other, 'buffer'))
+
+const getDocs = route({
+  method: 'GET',
+  path: '/docs',
+  summary: 'Open the API documentation',
+  permission: 'anyone',
+  ignoresCredentials: true,
+  responses: { 200: s.bytes<Bytes>() },
+  handle: async () => ({ status: 200, ...docsPage() }),
+})
+
+const getDocsFile = route({
+  method: 'GET',
+  path: '/docs/:file',
+  summary: 'Get a file of the API documentation',
+  permission: 'anyone',
+  ignoresCredentials: true,
+  params: s.Object({ file: s.String() }),
+  responses: { 200: s.bytes<Bytes>() },
+  throws: [NotFound],
+  async handle({ params }) {
+    const body = await docsFile(params.file)
+    if (!body) throw new NotFound('file')
+    return { status: 200, body }
+  },
+})
+
+const rootRoute = (base: () => string): Route =>
+  route({
+    method: 'GET',
+    path: '/',
+    summary: 'Redirect to the API documentation',
+    permission: 'anyone',
+    ignoresCredentials: true,
+    responses: { 302: s.empty() },
+    // Without a path of its own a server may still be below one that its proxy takes away.
+    handle: async () => ({ status: 302, body: undefined, headers: { location: base() === '' ? 'docs' : `${base()}/docs` } }),
+  })
+
+const pageWith = (nonce: string): string => `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Pounce API</title>
+<link rel="icon" type="image/png" href="docs/favicon-32x32.png">
+<link rel="stylesheet" href="docs/swagger-ui.css">
+</head>
+<body>
+<div id="api"></div>
+<script nonce="${nonce}" src="docs/swagger-ui-bundle.js"></script>
+<script nonce="${nonce}" src="docs/start.js"></script>
+</body>
+</html>
+`
+
+const script = `SwaggerUIBundle({ url: 'openapi.json', dom_id: '#api', deepLinking: true, docExpansion: 'none', tagsSorter: 'alpha' })
+`
+
+const types = new Map([
+  ['swagger-ui.css', 'text/css; charset=utf-8'],
+  ['swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
+  ['favicon-32x32.png', 'image/png'],
+])
+
+const made = (text: string, contentType: string): Bytes => ({
+  open: () => streamed([Buffer.from(text)]),
+  contentType,
+  isTrusted: true,
+})
+
+/** The page to read and try the API, with the policy that lets its own scripts run. */
+const docsPage = (): { readonly body: Bytes; readonly headers: Readonly<Record<string, string>> } => {
+  const nonce = randomBytes(16).toString('base64')
+  const headers = { 'content-security-policy': pagePolicy({ scripts: [`'nonce-${nonce}'`] }), 'cache-control': 'no-store' }
+  return { body: made(pageWith(nonce), 'text/html; charset=utf-8'), headers }
+}
+
+/** A file of the page; undefined for any other name. */
+const docsFile = async (name: string): Promise<Bytes | undefined> => {
+  if (name === 'start.js') return made(script, 'text/javascript; charset=utf-8')
+  const contentType = types.get(name)
+  if (contentType === undefined) return undefined
+  const path = join(dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json')), name)
+  const { size, mtime } = await stat(path)
+  return { open: range => createReadStream(path, range), sizeBytes: size, lastModified: mtime, contentType, isTrusted: true }
+}

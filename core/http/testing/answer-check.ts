@@ -1,0 +1,80 @@
+import { subscribe } from 'node:diagnostics_channel'
+import type { ServerResponse } from 'node:http'
+import { type RequestContext, requestChannel } from '../request-context.ts'
+import { answerFault } from './answer-fault.ts'
+
+/** Of longer bodies the status and the media type are checked. */
+const maxCheckedBytes = 4 * 1024 * 1024
+
+/** An answer that does not fit what its route declares. */
+export class AnswerFault extends Error {
+  override readonly name = 'AnswerFault'
+}
+
+let isChecking = false
+/** Nobody can catch it and go on: whoever runs the tests hears of it, also where the test expected a failure. */
+let report = (fault: AnswerFault): void => {
+  setImmediate(() => {
+    throw fault
+  })
+}
+
+/**
+ * Checks every answer that this process gives from now on: status, media type and body against the declaration of the route. Each fault is
+ * thrown where nobody catches, or given to `instead`. Twice is no error.
+ */
+export const checkAnswers = (instead?: (fault: AnswerFault) => void): void => {
+  report = instead ?? report
+  if (isChecking) return
+  isChecking = true
+  subscribe(requestChannel.name, request => watch(request as RequestContext))
+}
+
+const watched = new WeakSet<RequestContext>()
+
+/** Checks one answer. */
+export const watch = (request: RequestContext): void => {
+  if (watched.has(request)) return
+  watched.add(request)
+  const { res } = request
+  const { write, end } = res
+  let body: Buffer[] | undefined = []
+  let length = 0
+  const keep = (chunk: unknown, encoding: unknown): void => {
+    if (typeof chunk !== 'string' && !(chunk instanceof Uint8Array)) return
+    // Of other bodies nothing is read but whether there is one.
+    if (length > 0 && !String(request.head?.['content-type']).includes('json')) return
+    const bytes =
+      typeof chunk === 'string'
+        ? Buffer.from(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8')
+        : Buffer.from(chunk)
+    length += bytes.length
+    if (length > maxCheckedBytes) body = undefined
+    else body?.push(bytes)
+  }
+  res.write = function (this: ServerResponse, ...words: Parameters<ServerResponse['write']>) {
+    keep(words[0], words[1])
+    return write.apply(this, words)
+  } as ServerResponse['write']
+  res.end = function (this: ServerResponse, ...words: Parameters<ServerResponse['end']>) {
+    keep(words[0], words[1])
+    if (!res.destroyed) check(request, body && Buffer.concat(body))
+    return end.apply(this, words)
+  } as ServerResponse['end']
+}
+
+const check = ({ req, res, head, route, target, isPluginAnswer }: RequestContext, body: Buffer | undefined): void => {
+  // What the middleware of plugins answers is declared nowhere.
+  if (isPluginAnswer) return
+  const method = req.method ?? 'GET'
+  const sent = { method, status: res.statusCode, headers: head ?? {}, body, declaration: route?.declaration }
+  const fault = answerFault(sent)
+  if (fault === undefined) return
+  const named = route ? ` (${route.name} of ${route.plugin})` : ''
+  const shown = body === undefined ? '' : `: ${body.subarray(0, 500)}`
+  report(
+    new AnswerFault(
+      `${method} ${target.redactedPath}${named} answered ${res.statusCode} differently from what it declares: ${fault}${shown}`,
+    ),
+  )
+}

@@ -1,0 +1,81 @@
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import type { ValidateFunction } from 'ajv'
+import { parse as parseContentType } from 'content-type'
+import { answersOf, commonRefusals, contentOf, problemDetailsSchema, problemSchema, refusalsOf } from '../declared-answers.ts'
+import type { SchemaShape } from '../json-schema.ts'
+import { compileSchema, faultMessage } from '../json-schema.ts'
+import type { Declaration } from '../router.ts'
+
+/** An answer as its client gets it. */
+export interface SentAnswer {
+  readonly method: string
+  readonly status: number
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, unknown>>
+  /** Absent when there was more of it than is checked. */
+  readonly body: Buffer | undefined
+  /** Of the route that answered; absent where there is none at the address. */
+  readonly declaration: Declaration | undefined
+}
+
+/** Refusals where no route has the address, or none with this method. */
+const unrouted: ReadonlySet<number> = new Set([...commonRefusals, 404, 405])
+
+/** From an address with a slash at its end. */
+const slashRedirects: ReadonlySet<number> = new Set([301, 308])
+
+/** What is wrong with an answer by what its route declares; undefined of one that fits. */
+export const answerFault = (answer: SentAnswer): string | undefined => {
+  const { method, status, declaration } = answer
+  if (method === 'OPTIONS' && status === 204) return bodyFault(answer, {})
+  if (!declaration && slashRedirects.has(status)) return bodyFault(answer, {})
+  if (!declaration) return unrouted.has(status) ? problemFault(answer) : `the status ${status} is for routes only`
+  const declared = answersOf(declaration)[status]
+  // A HEAD of a route with effects is refused like an unknown method.
+  const isRefusal = refusalsOf(declaration).has(status) || commonRefusals.has(status) || (method === 'HEAD' && status === 405)
+  if (!declared) return isRefusal ? problemFault(answer) : `the status ${status} is not declared`
+  const fault = bodyFault(answer, contentOf(declared))
+  return fault !== undefined && isRefusal && problemFault(answer) === undefined ? undefined : fault
+}
+
+const problems = { 'application/json': problemSchema, 'application/problem+json': problemDetailsSchema }
+
+const problemFault = (answer: SentAnswer): string | undefined => {
+  const fault = bodyFault(answer, problems as Readonly<Record<string, SchemaShape>>)
+  if (fault !== undefined) return `as a problem, ${fault}`
+  const value = jsonOf(answer) as { readonly requestId?: unknown } | undefined
+  return value && value.requestId !== answer.headers['x-request-id'] ? 'the requestId is not the X-Request-Id' : undefined
+}
+
+const bodyFault = (answer: SentAnswer, content: Readonly<Record<string, SchemaShape>>): string | undefined => {
+  const { method, headers, body } = answer
+  const declared = Object.keys(content)
+  const hasBody = method !== 'HEAD' && body?.length !== 0
+  if (declared.length === 0) return hasBody ? 'it has a body and none is declared' : undefined
+  const { type } = parseContentType(String(headers['content-type'] ?? ''))
+  const schema = content[type] ?? content['*/*']
+  if (!schema) return `its media type is ${type || 'missing'}, not ${declared.join(' or ')}`
+  if (method === 'HEAD' || body === undefined) return undefined
+  if (schema['x-body'] === 'bytes' || schema['x-body'] === 'text') return undefined
+  if (!hasBody) return 'it has no body'
+  const validate = compiled(schema)
+  return validate(jsonOf(answer)) ? undefined : faultMessage(validate.errors ?? [], 'the body')
+}
+
+const jsonOf = ({ method, headers, body }: SentAnswer): unknown => {
+  if (method === 'HEAD' || !body?.length) return undefined
+  const coding = headers['content-encoding']
+  const plain = coding === 'gzip' ? gunzipSync(body) : coding === 'br' ? brotliDecompressSync(body) : body
+  return JSON.parse(plain.toString())
+}
+
+const validators = new WeakMap<SchemaShape, ValidateFunction>()
+
+const compiled = (schema: SchemaShape): ValidateFunction => {
+  const known = validators.get(schema) ?? compileSchema(schema as never)
+  validators.set(schema, known)
+  return known
+}
+
+// Loads the compiler before a server serves, not while its first clients wait.
+for (const schema of Object.values(problems)) compiled(schema as SchemaShape)

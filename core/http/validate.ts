@@ -1,0 +1,225 @@
+import type { ValidateFunction } from 'ajv'
+import { Invalid, NotFound, type s } from 'pounce/sdk'
+import type { Access } from './authorize.ts'
+import { compileSchema, faultMessage, idPattern, type SchemaShape, typesOf } from './json-schema.ts'
+import type { Middleware, RequestContext } from './request-context.ts'
+import { namesResources, refsOf } from './route-rights.ts'
+import type { Declaration, RegisteredRoute } from './router.ts'
+
+/** What was wrong with an input. */
+export interface Fault {
+  readonly message: string
+  /** The name of the member, when it was an id without the form of one. */
+  readonly idName?: string
+}
+
+type Values = Readonly<Record<string, unknown>>
+type Texts = Readonly<Record<string, string | readonly string[] | undefined>>
+
+/** The result of a check: the value as a handler gets it, or what is wrong. */
+export interface Checked<T> {
+  readonly value: T
+  readonly fault?: Fault
+}
+
+/** The compiled schemas of one route. */
+export interface RouteChecks {
+  params(texts: Texts): Checked<Values>
+  query(texts: Texts): Checked<Values>
+  /** Checks and takes away what the schema does not know, in place. */
+  body(value: unknown): Checked<unknown>
+}
+
+const nothing: Values = Object.freeze({})
+
+/** Compiles the schemas of a route, each when it is first used. */
+export const routeChecks = (declaration: Declaration): RouteChecks => ({
+  params: texts(declaration.params),
+  query: texts(declaration.query),
+  body: bodyCheck(declaration.body),
+})
+
+const texts = (schema: s.TSchema | undefined): ((given: Texts) => Checked<Values>) => {
+  if (!schema) return () => ({ value: nothing })
+  const coerce = coercion(schema)
+  const validate = compileSchema(schema)
+  return given => {
+    const value = coerce(given)
+    return validate(value) ? { value } : { value, fault: faultOf(validate) }
+  }
+}
+
+const faultOf = (validate: ValidateFunction): Fault => {
+  const errors = validate.errors ?? []
+  const error = errors.at(-1)
+  const message = faultMessage(errors, 'The request')
+  const isId = error?.keyword === 'pattern' && error.params['pattern'] === idPattern
+  return isId ? { message, idName: error.instancePath.split('/')[1] ?? 'id' } : { message }
+}
+
+const bodyCheck = (body: unknown): ((value: unknown) => Checked<unknown>) => {
+  if (!isSchema(body)) return value => ({ value })
+  let validate: ValidateFunction | undefined
+  let removeUnknown: MemberRemover | undefined
+  return value => {
+    if (!validate) {
+      validate = compileSchema(body)
+      removeUnknown = memberRemover(body as SchemaShape)
+    }
+    if (!validate(value)) return { value, fault: { message: faultMessage(validate.errors ?? [], 'The body') } }
+    removeUnknown?.(value)
+    return { value }
+  }
+}
+
+/** True of a body that is JSON, not parts or bytes. */
+export const isSchema = (body: unknown): body is s.TSchema =>
+  typeof body === 'object' && body !== null && !('multipart' in body) && !('byteBody' in body)
+
+type Raw = Readonly<Record<string, string | readonly string[] | undefined>>
+type Coercer = (text: string) => unknown
+
+const yes = new Set(['true', '1', 'yes', 'on'])
+const no = new Set(['false', '0', 'no', 'off'])
+
+/**
+ * Turns the texts of a path or a query into values of the declared types, as far as they fit: what does not stays text, for the
+ * validation to refuse. Names that are not declared are left out; of a repeated name that is not a list the first counts.
+ */
+const coercion = (schema: SchemaShape): ((raw: Raw) => Record<string, unknown>) => {
+  const members = Object.entries(schema.properties ?? {}).map(([name, member]) => ({ name, ...memberOf(member) }))
+  return raw => {
+    const values: Record<string, unknown> = {}
+    for (const { name, isList, skipsEmpty, coerce } of members) {
+      const given = raw[name]
+      if (given === undefined) continue
+      if (isList) {
+        const texts = typeof given === 'string' ? [given] : given
+        values[name] = texts.map(coerce)
+        continue
+      }
+      const text = typeof given === 'string' ? given : (given[0] ?? '')
+      if (text === '' && skipsEmpty) continue
+      values[name] = coerce(text)
+    }
+    return values
+  }
+}
+
+const memberOf = (schema: SchemaShape): { isList: boolean; skipsEmpty: boolean; coerce: Coercer } => {
+  const types = typesOf(schema)
+  const isList = types.includes('array')
+  const items = Array.isArray(schema.items) ? schema.items[0] : schema.items
+  return {
+    isList,
+    // Forms send fields that were left empty; an empty number or id says as much as none.
+    skipsEmpty: !types.includes('string') || schema.pattern === idPattern,
+    coerce: coercerOf(isList && items ? typesOf(items) : types),
+  }
+}
+
+const coercerOf = (types: readonly string[]): Coercer => {
+  const takesNumber = types.includes('number') || types.includes('integer')
+  const takesBoolean = types.includes('boolean')
+  if (!takesNumber && !takesBoolean) return text => text
+  return text => {
+    if (takesNumber && /^[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text)) return Number(text)
+    const word = text.toLowerCase()
+    if (takesBoolean && yes.has(word)) return true
+    if (takesBoolean && no.has(word)) return false
+    return text
+  }
+}
+
+/** Removes from a value the members that its schema does not name. */
+type MemberRemover = (value: unknown) => void
+
+/**
+ * Makes the function that removes unknown members from a checked body, so that nothing is stored by accident; undefined when there is
+ * nothing to remove. Objects that allow further members (`additionalProperties`, patterns, open schemas) keep them all.
+ */
+const memberRemover = (schema: SchemaShape | undefined): MemberRemover | undefined => {
+  if (!schema) return undefined
+  const branches = branchesOf(schema)
+  const objects = branches.filter(branch => branch.properties)
+  const ofItems = memberRemover(combined(branches.flatMap(branch => (isItemSchema(branch.items) ? [branch.items] : []))))
+  const ofMembers = objects.length > 0 && branches.every(isClosed) ? memberRemoverOf(objects) : undefined
+  if (!ofItems && !ofMembers) return undefined
+  return value => {
+    if (Array.isArray(value)) for (const item of value) ofItems?.(item)
+    else if (typeof value === 'object' && value !== null) ofMembers?.(value)
+  }
+}
+
+const memberRemoverOf = (objects: readonly SchemaShape[]): ((value: object) => void) => {
+  const known = new Map<string, MemberRemover | undefined>()
+  for (const name of new Set(objects.flatMap(branch => Object.keys(branch.properties ?? {})))) {
+    known.set(name, memberRemover(combined(objects.flatMap(branch => branch.properties?.[name] ?? []))))
+  }
+  return value => {
+    const members = value as Record<string, unknown>
+    for (const name of Object.keys(members)) {
+      if (known.has(name)) known.get(name)?.(members[name])
+      else delete members[name]
+    }
+  }
+}
+
+/** All alternatives and parts of a schema, flat: a name known to any of them is known. */
+const branchesOf = (schema: SchemaShape): readonly SchemaShape[] => {
+  const inner = [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])].flatMap(branchesOf)
+  return inner.length > 0 ? (schema.properties ? [schema, ...inner] : inner) : [schema]
+}
+
+const isClosed = (schema: SchemaShape): boolean =>
+  !schema.additionalProperties &&
+  !schema.patternProperties &&
+  (schema.properties !== undefined || (schema.type !== undefined && schema.type !== 'object') || 'const' in schema || 'enum' in schema)
+
+const combined = (schemas: readonly SchemaShape[]): SchemaShape | undefined => (schemas.length > 1 ? { anyOf: schemas } : schemas[0])
+
+const isItemSchema = (items: SchemaShape['items']): items is SchemaShape => items !== undefined && !Array.isArray(items)
+
+/** Checks the parameters of path and query, and gives them their types and defaults. */
+export const validateParameters =
+  (access: Access): Middleware =>
+  (context, next) => {
+    const { request } = context.state
+    const { declaration, checks } = request.route as RegisteredRoute
+    const params = checks.params(request.pathParams)
+    const query = checks.query(request.target.query)
+    request.params = params.value
+    request.query = query.value
+    request.input = namesResources(declaration) ? { ...params.value, ...query.value } : params.value
+    return params.fault || query.fault ? refuse(access, request, params, query) : next()
+  }
+
+/** A wrong input must not tell more than the caller may know, so rights come first as far as the input names things. */
+const refuse = async (access: Access, request: RequestContext, params: Checked<Values>, query: Checked<Values>): Promise<never> => {
+  const { caller, input } = request
+  const { declaration, group } = request.route as RegisteredRoute
+  if (params.fault) {
+    access.requireForWrongInput(declaration, caller, true)
+    throw new NotFound(kindOf(declaration, params.fault.idName ?? 'id', input, group))
+  }
+  const { permission } = declaration
+  const refs = refsOf({ ...declaration, alsoRequires: [] }, input)
+  const named = Object.values(params.value)
+  // Things named by the path are checked; those named by the wrong query cannot be.
+  const known = refs.filter(ref => named.includes(ref.id))
+  if (known.length > 0 && typeof permission === 'object')
+    await access.require({ ...declaration, permission: { right: permission.right, on: () => known }, alsoRequires: [] }, caller, {})
+  else access.requireForWrongInput(declaration, caller)
+  const { idName, message } = query.fault ?? { message: 'The query is not right' }
+  throw idName === undefined ? new Invalid(message) : new NotFound(kindOf(declaration, idName, input))
+}
+
+/** `dataset_id` names a dataset, `space` a space. */
+const kindNamed = (parameter: string): string => parameter.replace(/_?id$/i, '') || 'thing'
+
+/** The kind of thing that a parameter names, by what would be checked of it: a wrong id is answered like one that nobody has. */
+const kindOf = (declaration: Declaration, parameter: string, input: Values, group?: string): string => {
+  const refs = refsOf(declaration, { ...input, [parameter]: parameter })
+  const kind = refs.find(({ id }) => id === parameter)?.kind
+  return kind ?? (parameter === 'id' && group !== undefined ? (refs[0]?.kind ?? group.replace(/s$/, '')) : kindNamed(parameter))
+}

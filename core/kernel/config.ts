@@ -1,0 +1,225 @@
+import { readFile } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { didYouMean, type Plugin } from 'pounce/sdk'
+import { checkPart, type Origin } from './config/check.ts'
+import { coerce } from './config/coerce.ts'
+import { type Environment, fromAliases, fromEnvironment, unknownSetting, usedByAliases } from './config/environment.ts'
+import { type KernelConfig, kernelSchema, type PluginEntry } from './config/kernel-schema.ts'
+import { alsoUse, choosePlugins, inForce, type PluginChoice } from './config/plugin-choice.ts'
+import * as tree from './config/schema-tree.ts'
+import type { NamedPlugin } from './plugin-graph.ts'
+import { absoluteSource, loadPlugins, type PluginRequest } from './plugins.ts'
+import { messageOf, StartupError } from './startup-error.ts'
+
+/** Where settings come from, weakest first. */
+export interface ConfigSources {
+  /** Instead of `config/default.json`. */
+  readonly defaults?: tree.Settings
+  /** Path of a JSON file. */
+  readonly file?: string
+  readonly environment?: Environment
+  /** Dotted names with text, as typed: `{'http.port': '0'}`. */
+  readonly flags?: Readonly<Record<string, string>>
+  /** How flags were written, by dotted name, where that is not `--set`. */
+  readonly flagSpellings?: Readonly<Record<string, string>>
+  /** Above everything else: for tests. */
+  readonly settings?: tree.Settings
+  /** What a command changes whatever the files say: their settings, and which plugins they choose. */
+  readonly overrule?: {
+    readonly settings: (layer: tree.Settings) => tree.Settings
+    readonly choice: (choice: PluginChoice) => PluginChoice
+  }
+  /** Instead of the configured list: for tests. */
+  readonly plugins?: readonly (PluginEntry | Plugin)[]
+}
+
+/** A plugin with its own checked settings. */
+export interface ConfiguredPlugin extends NamedPlugin {
+  readonly config: unknown
+}
+
+/** A checked configuration. */
+export interface Config {
+  readonly kernel: KernelConfig
+  readonly plugins: readonly ConfiguredPlugin[]
+  /** For the log: settings that have no effect. */
+  readonly warnings: readonly string[]
+  /** Everything that is set, with defaults, secrets masked. */
+  print(): tree.Settings
+}
+
+/** One layer before it is known what the plugins allow. */
+interface Layer {
+  readonly source: string
+  readonly settings: tree.Settings
+  /** What relative plugin folders start from. */
+  readonly folder: string
+  readonly typed?: Origin['typed']
+}
+
+const kernelNode = tree.nodeOf(kernelSchema)
+const defaultFile = fileURLToPath(new URL('../../config/default.json', import.meta.url))
+
+const readLayer = async (file: string): Promise<Layer> => {
+  const path = resolve(file)
+  try {
+    const settings = JSON.parse(await readFile(path, 'utf8')) as unknown
+    if (!tree.isSettings(settings)) throw new Error('it is not a JSON object')
+    return { source: file, settings, folder: dirname(path) }
+  } catch (error) {
+    throw new StartupError(`The configuration file ${file} cannot be read: ${messageOf(error)}`, { cause: error })
+  }
+}
+
+const fileLayers = async ({ defaults, file, overrule }: ConfigSources): Promise<Layer[]> =>
+  [
+    defaults ? { source: 'the defaults', settings: defaults, folder: process.cwd() } : await readLayer(defaultFile),
+    ...(file === undefined ? [] : [await readLayer(file)]),
+  ].map(layer => ({ ...layer, settings: overrule ? overrule.settings(layer.settings) : layer.settings }))
+
+const handedOver = (plugins: readonly (PluginEntry | Plugin)[]): readonly PluginRequest[] =>
+  plugins.map(one => {
+    if (typeof one === 'string') return { plugin: absoluteSource(one, process.cwd()) }
+    return 'isPlugin' in one ? { plugin: one } : { ...one, plugin: absoluteSource(one.plugin, process.cwd()) }
+  })
+
+/** Loads what the layers choose. Which settings there are is known only afterwards. */
+const loadChosen = async (sources: ConfigSources, files: readonly Layer[]) => {
+  const { layers } = outsideLayers(sources, tree.mergeParts([{ name: 'kernel', path: [], schema: choiceOnly }]))
+  const known = files.map(layer => ({ ...layer, settings: tree.toPresentNames(layer.settings, choiceOnly, layer.source) }))
+  const configured = choosePlugins([...known, ...layers], sources.plugins && handedOver(sources.plugins))
+  const loaded = await loadPlugins(configured.requests)
+  const wanted = usedByAliases(
+    loaded.map(({ plugin }) => plugin),
+    sources.environment ?? {},
+  )
+  if (wanted.length === 0 && !sources.overrule) return inForce(loaded, configured)
+  const used = alsoUse(
+    configured,
+    wanted.map(plugin => ({ plugin })),
+  )
+  const choice = sources.overrule ? sources.overrule.choice(used) : used
+  return inForce(await loadPlugins(choice.requests), choice)
+}
+
+const choiceOnly: tree.Node = {
+  type: 'object',
+  properties: Object.fromEntries(['plugins', 'replacePlugins', 'basePlugins'].map(name => [name, kernelNode.properties?.[name] ?? {}])),
+}
+
+/** Where a plugin's settings are. */
+const pathOf = ({ name, plugin }: NamedPlugin): readonly string[] => ((name === plugin.id && plugin.configPath) || name).split('.')
+
+const reasonAgainst = (name: string, schema: tree.Node): string => {
+  const { because, candidates } = unknownSetting(name, schema)
+  return because ?? `is not a setting${didYouMean(name, candidates)}`
+}
+
+/** Environment, flags and tests' settings as layers, in this order. */
+const outsideLayers = (sources: ConfigSources, present: tree.Node, plugins: readonly Plugin[] = []) => {
+  const schema = tree.withFormerNames(present)
+  const environment = fromEnvironment(sources.environment ?? {}, schema, name => unknownSetting(name, schema))
+  const nodeAt = (path: readonly string[]) => path.reduce<tree.Node | undefined>((node, key) => node?.properties?.[key], schema)
+  const aliased = fromAliases(plugins, sources.environment ?? {}, path => nodeAt(path) !== undefined)
+  const problems = [...environment.problems]
+  const layers: Layer[] = []
+  const add = (source: string, path: readonly string[], value: unknown, text: string): void => {
+    layers.push({
+      source,
+      settings: tree.toPresentNames(tree.put({}, path, value), present, source),
+      folder: process.cwd(),
+      typed: { name: path.join('.'), text },
+    })
+  }
+  for (const { variable, path, text } of aliased.settings) add(variable, path, coerce(text, nodeAt(path) ?? {}), text)
+  for (const { variable, path, value, text } of environment.settings) add(variable, path, value, text)
+  for (const [name, text] of Object.entries(sources.flags ?? {})) {
+    const node = nodeAt(name.split('.'))
+    if (node) add(sources.flagSpellings?.[name] ?? `--set ${name}`, name.split('.'), coerce(text, node), text)
+    else problems.push(`${name} ${reasonAgainst(name, schema)}`)
+  }
+  if (sources.settings)
+    layers.push({ source: 'the test', settings: tree.toPresentNames(sources.settings, present, 'the test'), folder: process.cwd() })
+  return { layers, problems, warnings: aliased.warnings }
+}
+
+/** A whole kind of plugins may be unknown: then its members say more. */
+const expanded = (name: string, settings: tree.Settings): string[] => {
+  const value = tree.at(settings, name.split('.'))
+  return !name.includes('.') && tree.isSettings(value) && Object.keys(value).length > 0
+    ? Object.keys(value).map(key => `${name}.${key}`)
+    : [name]
+}
+
+const unknownIn = (layer: Layer, schema: tree.Node): string[] =>
+  tree
+    .unknownNames(layer.settings, schema)
+    .flatMap(name => expanded(name, layer.settings))
+    .map(name => `${name} in ${layer.source} ${reasonAgainst(name, schema)}`)
+
+const refuse = (problems: readonly string[]): void => {
+  if (problems.length > 0) throw new StartupError(`Invalid configuration:\n${problems.map(problem => `  - ${problem}`).join('\n')}`)
+}
+
+/** Reads and checks all layers: defaults < file < environment < flags. Loads the plugins on the way, because they say which settings there are. */
+export const loadConfig = async (sources: ConfigSources = {}): Promise<Config> => {
+  const read = await fileLayers(sources)
+  const plugins = await loadChosen(sources, read)
+  const kernelPart: tree.Part = { name: 'kernel', path: [], schema: kernelNode }
+  const pluginParts = plugins.map(one => ({ name: one.name, path: pathOf(one), schema: tree.nodeOf(one.plugin.config) }))
+  const schema = tree.mergeParts([kernelPart, ...pluginParts])
+  const files = read.map(layer => ({ ...layer, settings: tree.toPresentNames(layer.settings, schema, layer.source) }))
+  const outside = outsideLayers(
+    sources,
+    schema,
+    plugins.map(({ plugin }) => plugin),
+  )
+  // The defaults of this version are as they should be; a test sees to that.
+  const set = [...files.slice(sources.defaults ? 0 : 1), ...outside.layers]
+  refuse([...outside.problems, ...[...files, ...outside.layers].flatMap(layer => unknownIn(layer, schema))])
+
+  const merged = [...files, ...outside.layers].reduce<unknown>((below, layer) => tree.overlay(below, layer.settings), {})
+  const originOf = (name: string): Origin | undefined => set.findLast(layer => tree.at(layer.settings, name.split('.')) !== undefined)
+  const touched = set.reduce<unknown>((below, layer) => tree.overlay(below, layer.settings), {})
+  const check = (part: tree.Part) => checkPart(part, tree.at(merged, part.path), tree.at(touched, part.path), originOf)
+
+  const kernel = await check(kernelPart)
+  const own = await Promise.all(pluginParts.map(check))
+  refuse([kernel, ...own].flatMap(({ problems }) => problems))
+  return assemble(
+    kernel.value as KernelConfig,
+    plugins,
+    own.map(({ value }) => value),
+    outside.warnings,
+    schema,
+  )
+}
+
+const assemble = (
+  kernel: KernelConfig,
+  plugins: readonly (NamedPlugin & { readonly request: PluginRequest })[],
+  configs: readonly unknown[],
+  warnings: readonly string[],
+  schema: tree.Node,
+): Config => {
+  const configured = plugins.map(({ name, plugin }, at) => ({ name, plugin, config: Object.freeze(configs[at] ?? {}) }))
+  const listed = plugins.map(({ name, request: { plugin, as } }) =>
+    as === undefined ? (typeof plugin === 'string' ? plugin : name) : { plugin, as },
+  )
+  return {
+    kernel: Object.freeze({ ...kernel, data: resolve(kernel.data) }),
+    plugins: configured,
+    warnings,
+    print: () => {
+      const whole = configured.reduce<tree.Settings>(
+        (settings, one) =>
+          tree.isSettings(one.config) && Object.keys(one.config).length > 0
+            ? tree.put(settings, pathOf(one), tree.overlay(tree.at(settings, pathOf(one)) ?? {}, one.config))
+            : settings,
+        { ...kernel, plugins: listed, data: resolve(kernel.data) } as tree.Settings,
+      )
+      return tree.maskSecrets(whole, schema) as tree.Settings
+    },
+  }
+}

@@ -1,0 +1,101 @@
+import type { ErrorObject, ValidateFunction } from 'ajv'
+import { checkedEmail } from 'pounce/sdk'
+import { describe, type SchemaShape } from '../../http/json-schema.ts'
+import { isSettings, lacksRequired, type Node, type Part, recordOf, withDefaults } from './schema-tree.ts'
+
+/** A part's settings with its defaults, or what is wrong with them. */
+export interface CheckedPart {
+  readonly value: unknown
+  readonly problems: readonly string[]
+}
+
+/** Where a value comes from. */
+export interface Origin {
+  readonly source: string
+  /** The setting and the text that somebody typed for it, where that is all of the source. */
+  readonly typed?: { readonly name: string; readonly text: string } | undefined
+}
+
+/** Of these ajv says that something else is right, but not what. */
+const isChoice = ({ keyword }: ErrorObject): boolean => ['anyOf', 'enum', 'const', 'format'].includes(keyword)
+
+/** As it was typed where that became something else, such as a number. */
+const asTyped = (value: unknown, text: string | undefined): string =>
+  text === undefined || typeof value === 'string' ? JSON.stringify(value) : text
+
+const inWords = (error: ErrorObject, shown: string): string => {
+  if (error.keyword === 'required') return 'is missing and has no default'
+  const rule = isChoice(error) ? `must be ${describe((error.parentSchema ?? {}) as SchemaShape)}` : (error.message ?? 'is wrong')
+  return `${rule} (is ${shown})`
+}
+
+const isSecret = (node: Node, path: readonly string[]): boolean => {
+  let here: Node | undefined = node
+  for (const key of path) {
+    here = here && (here.properties?.[key] ?? here.items ?? recordOf(here))
+    if (here?.secret) return true
+  }
+  return false
+}
+
+/** Only the members that something was given for: compiling the rest would take most of the time of a start. */
+const narrowed = (node: Node, given: unknown): Node => {
+  if (!node.properties || !isSettings(given)) return node
+  const { required: _required, ...rest } = node
+  const touched = Object.entries(node.properties).filter(([key]) => given[key] !== undefined)
+  return { ...rest, properties: Object.fromEntries(touched.map(([key, below]) => [key, narrowed(below, given[key])])) }
+}
+
+const isEmail = (text: string): boolean => {
+  try {
+    return checkedEmail(text) !== ''
+  } catch {
+    return false
+  }
+}
+
+const compile = async (schema: Node): Promise<ValidateFunction> => {
+  const { Ajv } = await import('ajv')
+  const ajv = new Ajv({ strict: true, allErrors: true, allowUnionTypes: true, verbose: true, validateSchema: false })
+  ajv.addVocabulary(['secret', 'formerName'])
+  ajv.addFormat('email', isEmail)
+  return ajv.compile(schema)
+}
+
+const pathOf = (part: Part, error: ErrorObject): string[] => {
+  const inner = error.instancePath.split('/').slice(1)
+  const missing = error.keyword === 'required' ? [String((error.params as { missingProperty: string }).missingProperty)] : []
+  return [...part.path, ...inner, ...missing]
+}
+
+/** Alternatives each complain; the complaint about all of them says enough. */
+const isDetail = (error: ErrorObject): boolean => error.schemaPath.includes('/anyOf/')
+
+/**
+ * Fills in the defaults of a part and checks it. `given` holds what was set by somebody; where that is nothing and nothing is
+ * missing, the defaults stand as they are.
+ */
+export const checkPart = async (
+  part: Part,
+  settings: unknown,
+  given: unknown,
+  originOf: (name: string) => Origin | undefined,
+): Promise<CheckedPart> => {
+  const value = withDefaults(settings, { ...part.schema, default: part.schema.default ?? {} })
+  const isIncomplete = lacksRequired(value, part.schema)
+  const touched = isIncomplete ? part.schema : narrowed(part.schema, given ?? {})
+  if (!isIncomplete && Object.keys(touched.properties ?? {}).length === 0) return { value, problems: [] }
+  const validate = await compile(touched)
+  if (validate(value)) return { value, problems: [] }
+  const problems = (validate.errors ?? [])
+    .filter(error => !isDetail(error))
+    .map(error => {
+      const path = pathOf(part, error)
+      const name = path.join('.')
+      const origin = originOf(name)
+      const text = origin?.typed?.name === name ? origin.typed.text : undefined
+      const shown = isSecret(part.schema, path.slice(part.path.length)) ? '…' : asTyped(error.data, text)
+      return `${name} ${inWords(error, shown)}${origin === undefined ? '' : `, from ${origin.source}`}`
+    })
+  return { value, problems }
+}

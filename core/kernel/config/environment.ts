@@ -1,0 +1,165 @@
+import { readFileSync } from 'node:fs'
+import { type EnvironmentAlias, editDistance, nearest, type Plugin } from 'pounce/sdk'
+import { ownPluginFile } from '../plugins.ts'
+import { messageOf } from '../startup-error.ts'
+import { coerce } from './coerce.ts'
+import { type Node, recordOf, settingNames } from './schema-tree.ts'
+
+/** Environment variables, as `process.env` has them. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** One setting out of the environment. */
+export interface EnvironmentSetting {
+  readonly variable: string
+  readonly path: readonly string[]
+  readonly value: unknown
+  /** What the variable, or the file that it names, holds. */
+  readonly text: string
+}
+
+const prefix = 'POUNCE_'
+/** Read by tests and tools, never settings. */
+const ignored = /^POUNCE_TEST_/i
+
+const canonical = (name: string): string => name.toLowerCase().replace(/[_-]/g, '')
+
+/** `http.baseUrl` is `POUNCE_HTTP__BASE_URL`. */
+export const variableFor = (name: string): string =>
+  prefix +
+  name
+    .split('.')
+    .map(segment =>
+      segment
+        .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+        .replaceAll('-', '_')
+        .toUpperCase(),
+    )
+    .join('__')
+
+/** The setting that a variable's name leads to: dots are `__`, case and single underscores do not count. */
+const find = (segments: readonly string[], root: Node): { readonly path: readonly string[]; readonly node: Node } | undefined => {
+  const path: string[] = []
+  let node = root
+  for (const segment of segments) {
+    const known = Object.entries(node.properties ?? {}).find(([key]) => canonical(key) === canonical(segment))
+    const record = recordOf(node)
+    if (known) {
+      path.push(known[0])
+      node = known[1]
+    } else if (record) {
+      path.push(segment.toLowerCase())
+      node = record
+    } else return undefined
+  }
+  return { path, node }
+}
+
+const segmentsOf = (variable: string): string[] => variable.slice(prefix.length).split('__')
+
+/** A slip of the finger rather than another plugin's setting. */
+const isNear = (variable: string, guess: string | undefined): boolean =>
+  guess !== undefined && editDistance(variable.toUpperCase(), guess) <= 2
+
+const reasonAgainst = (variable: string, root: Node, explain: (name: string) => UnknownSetting): string => {
+  const slip = nearest(variable, settingNames(root).map(variableFor))
+  const { because, candidates } = explain(segmentsOf(variable.toLowerCase()).join('.'))
+  if (because !== undefined && !isNear(variable, slip)) return because
+  const guess = isNear(variable, slip) ? slip : nearest(variable, candidates.map(variableFor))
+  return `is not a setting${guess === undefined ? '' : ` (did you mean ${guess}?)`}`
+}
+
+const readSecret = (file: string): string => readFileSync(file, 'utf8').replace(/\r?\n$/, '')
+
+/**
+ * Settings out of `POUNCE_…` variables; `…_FILE` names a file whose content is the value. What matches no setting is
+ * reported together with the nearest one, and so is a file that cannot be read. `explain` may know more of its dotted name.
+ */
+export const fromEnvironment = (
+  environment: Environment,
+  root: Node,
+  explain: (name: string) => UnknownSetting,
+): { readonly settings: readonly EnvironmentSetting[]; readonly problems: readonly string[] } => {
+  const settings: EnvironmentSetting[] = []
+  const problems: string[] = []
+  for (const [variable, text] of Object.entries(environment)) {
+    if (text === undefined || !variable.toUpperCase().startsWith(prefix) || ignored.test(variable)) continue
+    const whole = find(segmentsOf(variable), root)
+    if (whole) {
+      settings.push({ variable, path: whole.path, value: coerce(text, whole.node), text })
+      continue
+    }
+    const ofFile = /_FILE$/i.test(variable) ? find(segmentsOf(variable.slice(0, -5)), root) : undefined
+    if (!ofFile) {
+      problems.push(`${variable} ${reasonAgainst(variable, root, explain)}`)
+      continue
+    }
+    try {
+      const held = readSecret(text)
+      settings.push({ variable, path: ofFile.path, value: coerce(held, ofFile.node), text: held })
+    } catch (error) {
+      problems.push(`${variable}: ${messageOf(error)}`)
+    }
+  }
+  return { settings, problems }
+}
+
+/** What variables that plugins declare say, in terms of settings. */
+export interface AliasedSettings {
+  readonly settings: readonly { readonly variable: string; readonly path: readonly string[]; readonly text: string }[]
+  readonly warnings: readonly string[]
+}
+
+interface GivenAlias extends EnvironmentAlias {
+  readonly variable: string
+  readonly text: string
+}
+
+const given = (plugins: readonly Plugin[], environment: Environment): readonly GivenAlias[] =>
+  plugins
+    .flatMap(plugin => Object.entries(plugin.environment ?? {}))
+    .flatMap(([variable, alias]) => (environment[variable] ? [{ ...alias, variable, text: environment[variable] }] : []))
+
+/** Plugins that are to run because of what is set. */
+export const usedByAliases = (plugins: readonly Plugin[], environment: Environment): readonly string[] =>
+  given(plugins, environment).flatMap(({ uses = [] }) => uses)
+
+/** Reads the variables that plugins declare. Whatever has no effect is warned about, never dropped in silence. */
+export const fromAliases = (
+  plugins: readonly Plugin[],
+  environment: Environment,
+  hasSetting: (path: readonly string[]) => boolean,
+): AliasedSettings => {
+  const all = given(plugins, environment)
+  const hasEffect = ({ setting }: GivenAlias): boolean => setting !== undefined && hasSetting(setting.split('.'))
+  return {
+    settings: all
+      .filter(hasEffect)
+      .map(({ variable, setting = '', convert, text }) => ({ variable, path: setting.split('.'), text: convert ? convert(text) : text })),
+    warnings: all
+      .filter(one => !hasEffect(one) && !one.defaults?.includes(one.text.toLowerCase()))
+      .map(
+        ({ variable, setting, otherwise }) =>
+          `${variable} has no effect: ${otherwise ?? (setting === undefined ? 'it has no meaning here' : `no plugin that runs has the setting ${setting}`)}`,
+      ),
+  }
+}
+
+/** What is known of a name that is not a setting. */
+export interface UnknownSetting {
+  /** Why it is none, where that is more than a slip. */
+  readonly because?: string
+  /** Settings that may have been meant. */
+  readonly candidates: readonly string[]
+}
+
+/** A name below a plugin of ours means a setting of that plugin, or the plugin does not run. */
+export const unknownSetting = (name: string, schema: Node): UnknownSetting => {
+  const [kind = '', plugin = ''] = name.split('.')
+  const id = `${kind}.${plugin}`
+  const all = settingNames(schema)
+  if (ownPluginFile(id) === undefined) return { candidates: all }
+  const candidates = all.filter(one => one.startsWith(`${id}.`))
+  if (schema.properties?.[kind]?.properties?.[plugin] === undefined)
+    return { because: `belongs to the plugin ${id}, which is in neither "plugins" nor "replacePlugins"`, candidates: all }
+  return candidates.length === 0 ? { because: `is not a setting: the plugin ${id} has none`, candidates } : { candidates }
+}

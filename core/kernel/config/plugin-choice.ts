@@ -1,0 +1,79 @@
+import { takesMany } from 'pounce/sdk'
+import type { NamedPlugin } from '../plugin-graph.ts'
+import { absoluteSource, type PluginRequest } from '../plugins.ts'
+import type { PluginEntry } from './kernel-schema.ts'
+import { isSettings, type Settings } from './schema-tree.ts'
+
+/** Settings from one source, with the folder that relative plugin folders start from. */
+export interface PluginLayer {
+  readonly settings: Settings
+  readonly folder: string
+}
+
+const requestOf = (entry: PluginEntry, from: string): PluginRequest =>
+  typeof entry === 'string' ? { plugin: absoluteSource(entry, from), from } : { ...entry, plugin: absoluteSource(entry.plugin, from), from }
+
+/** A list of `+name` and `-name` changes the list below it; any other list replaces it. */
+const nextPlugins = (below: readonly PluginRequest[], { settings, folder }: PluginLayer): readonly PluginRequest[] => {
+  const listed = settings['plugins']
+  if (!Array.isArray(listed)) return below
+  const entries = listed as readonly PluginEntry[]
+  const isChange = entries.length > 0 && entries.every(entry => typeof entry === 'string' && /^[+-]/.test(entry))
+  if (!isChange) return entries.filter(entry => typeof entry === 'string' || isSettings(entry)).map(entry => requestOf(entry, folder))
+  return (entries as readonly string[]).reduce<readonly PluginRequest[]>((list, entry) => {
+    const changed = requestOf(entry.slice(1), folder)
+    const without = list.filter(one => (one.as ?? one.plugin) !== changed.plugin)
+    return entry.startsWith('+') ? [...without, changed] : without
+  }, below)
+}
+
+/** The entries of the strongest layer that lists plugins under this name. */
+const strongest = (layers: readonly PluginLayer[], name: 'replacePlugins' | 'basePlugins'): readonly PluginRequest[] => {
+  const layer = layers.findLast(({ settings }) => Array.isArray(settings[name]))
+  const entries = (layer?.settings[name] ?? []) as readonly unknown[]
+  return entries.filter(entry => typeof entry === 'string').map(entry => requestOf(entry, layer?.folder ?? ''))
+}
+
+/** What to load: the list, and what is used besides it or in the place of some of it. */
+export interface PluginChoice {
+  readonly requests: readonly PluginRequest[]
+  /** Those that may push others out. */
+  readonly used: ReadonlySet<PluginRequest>
+  /** Those that any other may push out. */
+  readonly base: ReadonlySet<PluginRequest>
+}
+
+/** The same choice with more that is used. */
+export const alsoUse = ({ requests, used, base }: PluginChoice, wanted: readonly PluginRequest[]): PluginChoice => {
+  const named = new Map(
+    wanted.map(one => [one.plugin, requests.find(other => other.plugin === one.plugin && other.as === undefined) ?? one]),
+  )
+  const added = [...named.values()].filter(one => !requests.includes(one))
+  const listed = requests.filter(one => !base.has(one))
+  return { requests: [...listed, ...added, ...base], used: new Set([...used, ...named.values()]), base }
+}
+
+/** Chooses by `plugins`, `replacePlugins` and `basePlugins` of all layers, weakest first. */
+export const choosePlugins = (layers: readonly PluginLayer[], given?: readonly PluginRequest[]): PluginChoice => {
+  const listed = given ?? layers.reduce(nextPlugins, [])
+  const chosen = alsoUse({ requests: listed, used: new Set(), base: new Set() }, strongest(layers, 'replacePlugins'))
+  const isChosen = ({ plugin }: PluginRequest): boolean => chosen.requests.some(one => one.plugin === plugin && one.as === undefined)
+  const base = strongest(layers, 'basePlugins').filter(one => !isChosen(one))
+  return { ...chosen, requests: [...chosen.requests, ...base], base: new Set(base) }
+}
+
+const singlePorts = ({ plugin }: NamedPlugin): readonly string[] =>
+  (plugin.provides ?? []).map(({ port }) => port).filter(port => !takesMany(port))
+
+/** Without the plugins that provide what one of the stronger ones provides. */
+const withoutReplaced = <T extends NamedPlugin>(plugins: readonly T[], isStrong: (one: T) => boolean): readonly T[] => {
+  const taken = new Set(plugins.filter(isStrong).flatMap(singlePorts))
+  return plugins.filter(one => isStrong(one) || !singlePorts(one).some(port => taken.has(port)))
+}
+
+/** Loaded plugins, in the order of the requests, without those whose place another one takes. */
+export const inForce = <T extends NamedPlugin>(loaded: readonly T[], { requests, used, base }: PluginChoice) => {
+  const chosen = loaded.map((one, at) => ({ ...one, request: requests[at] as PluginRequest }))
+  const listed = withoutReplaced(chosen, ({ request }) => used.has(request))
+  return withoutReplaced(listed, ({ request }) => !base.has(request))
+}

@@ -1,0 +1,243 @@
+import { type AnyEvent, type Delivery, type Log, type Metrics, type Outbox, Semaphore } from 'pounce/sdk'
+import { AckBatcher } from './ack-batcher.ts'
+import { backOff, gatherMsAfter, isOutage, type RetryRule, usualRetry } from './retry.ts'
+import { messageOf } from './startup-error.ts'
+import { pause, withTimeLimit } from './time-limit.ts'
+
+/** What a consumer does with events: one by one, or many at once. */
+export type ConsumerWork =
+  | { readonly name: string; readonly handle: (event: AnyEvent) => Promise<void> }
+  | { readonly name: string; readonly handleAll: (events: readonly AnyEvent[]) => Promise<void> }
+
+/** What a loop works with. */
+export interface LoopTools {
+  readonly outbox: Outbox
+  /** Names this kernel in leases. */
+  readonly owner: string
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly retry?: RetryRule
+}
+
+const handlerLimitMs = 300_000
+const leaseMs = handlerLimitMs + 60_000
+const pollMs = 1_000
+const maxBatch = 200
+const maxInFlight = 64
+const maxSubjects = 8
+const stopLimitMs = 10_000
+
+/**
+ * Hands the events of one consumer to its handler. Events of one subject are handled one after the other, in commit order;
+ * different subjects side by side. Failures are tried again later, and dead-lettered after five of them.
+ */
+export class ConsumerLoop {
+  readonly work: ConsumerWork
+  readonly #tools: LoopTools
+  readonly #rule: RetryRule
+  readonly #settler: AckBatcher
+  readonly #stopped = new AbortController()
+  readonly #chains = new Map<string, Promise<() => void>>()
+  /** Tries that a backend's absence made vain, by event: they do not count towards the five. */
+  readonly #excused = new Map<string, number>()
+  #inFlight = 0
+  readonly #subjects = new Semaphore({ max: maxSubjects })
+  #outages = 0
+  #pausedUntil = 0
+  #isWoken = false
+  #wake: () => void = () => undefined
+  #loop: Promise<void> = Promise.resolve()
+
+  constructor(work: ConsumerWork, tools: LoopTools) {
+    this.work = work
+    this.#tools = tools
+    this.#rule = tools.retry ?? usualRetry
+    this.#settler = new AckBatcher(tools.outbox, work.name, tools.log, this.#stopped.signal)
+  }
+
+  /** Events handed out to this loop that are not settled yet. */
+  get inFlight(): number {
+    return this.#inFlight
+  }
+
+  start(): void {
+    this.#loop = this.#run()
+  }
+
+  /** Says that there may be something to do. */
+  wake(): void {
+    this.#isWoken = true
+    this.#wake()
+  }
+
+  /** Takes nothing more and waits for running handlers, at most 10 s; what has not begun is handed back. */
+  async stop(): Promise<void> {
+    this.#stopped.abort()
+    this.#wake()
+    try {
+      await withTimeLimit(Promise.all([this.#loop, ...this.#chains.values()]), stopLimitMs, 'handlers did not end in time')
+    } catch (error) {
+      this.#tools.log.warn('Events released; they will be redelivered', { consumer: this.work.name, error })
+    }
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopped.signal.aborted) {
+      const free = 'handleAll' in this.work ? maxBatch : maxInFlight - this.#inFlight
+      const isPaused = this.#pausedUntil > performance.now()
+      const claimed = free > 0 && !isPaused ? await this.#claim(free) : []
+      if (claimed.length === 0) await this.#rest()
+      else if ('handleAll' in this.work) {
+        const begun = performance.now()
+        await this.#takeBatch(claimed, this.work.handleAll)
+        if (claimed.length < maxBatch) await pause(gatherMsAfter(performance.now() - begun), this.#stopped.signal)
+      } else for (const delivery of claimed) this.#enqueue(delivery, this.work.handle)
+    }
+  }
+
+  async #claim(limit: number): Promise<readonly Delivery[]> {
+    this.#isWoken = false
+    try {
+      return await this.#tools.outbox.claim(this.work.name, { limit, leaseMs, owner: this.#tools.owner })
+    } catch (error) {
+      this.#pauseAll()
+      this.#tools.log.warn('Failed to claim events', { consumer: this.work.name, error })
+      return []
+    }
+  }
+
+  /** Waits for a hint (a commit, a retry that falls due, a free place) or for the next look. */
+  #rest(): Promise<void> {
+    const now = performance.now()
+    const isPaused = this.#pausedUntil > now
+    if ((this.#isWoken && !isPaused && this.#inFlight < maxInFlight) || this.#stopped.signal.aborted) return Promise.resolve()
+    const until = isPaused ? this.#pausedUntil : now + pollMs
+    return new Promise(resolve => {
+      const timer = setTimeout(() => this.#wake(), Math.max(1, until - now)).unref()
+      this.#wake = () => {
+        if (this.#pausedUntil > performance.now() && !this.#stopped.signal.aborted) return
+        clearTimeout(timer)
+        this.#wake = () => undefined
+        resolve()
+      }
+    })
+  }
+
+  #enqueue(delivery: Delivery, handle: (event: AnyEvent) => Promise<void>): void {
+    const { kind, id } = delivery.event.subject
+    const subject = `${kind}/${id}`
+    const claimedAt = performance.now()
+    this.#inFlight += 1
+    const before = this.#chains.get(subject) ?? this.#subjects.acquire()
+    const chain = before.then(async release => {
+      await this.#handleOne(delivery, handle, claimedAt)
+      return release
+    })
+    this.#chains.set(subject, chain)
+    void chain.then(release => {
+      if (this.#chains.get(subject) === chain) {
+        this.#chains.delete(subject)
+        release()
+      }
+    })
+  }
+
+  async #handleOne(delivery: Delivery, handle: (event: AnyEvent) => Promise<void>, claimedAt: number): Promise<void> {
+    const isTooLate = performance.now() - claimedAt > leaseMs - handlerLimitMs
+    if (this.#stopped.signal.aborted || isTooLate || this.#pausedUntil > performance.now()) await this.#handBack(delivery, 0)
+    else {
+      try {
+        await withTimeLimit(handle(delivery.event), handlerLimitMs, 'the handler took longer than 5 minutes')
+        await this.#settled(delivery)
+      } catch (error) {
+        await this.#failed(delivery, error)
+      }
+    }
+    this.#inFlight -= 1
+    // The outbox may have held back later events of this subject, and there is room for more.
+    this.wake()
+  }
+
+  async #takeBatch(deliveries: readonly Delivery[], handleAll: (events: readonly AnyEvent[]) => Promise<void>): Promise<void> {
+    this.#inFlight += deliveries.length
+    await this.#handleBatch(deliveries, handleAll)
+    this.#inFlight -= deliveries.length
+  }
+
+  async #handleBatch(deliveries: readonly Delivery[], handleAll: (events: readonly AnyEvent[]) => Promise<void>): Promise<void> {
+    if (this.#stopped.signal.aborted || this.#pausedUntil > performance.now()) {
+      await Promise.all(deliveries.map(delivery => this.#handBack(delivery, 0)))
+      return
+    }
+    try {
+      const events = deliveries.map(({ event }) => event)
+      await withTimeLimit(handleAll(events), handlerLimitMs, 'the handler took longer than 5 minutes')
+      await Promise.all(deliveries.map(delivery => this.#settled(delivery)))
+    } catch (error) {
+      if (deliveries.length > 1 && !isOutage(error) && deliveries.some(({ attempt }) => attempt > 1)) {
+        // One event spoils the batch: halving finds it, so that the others are not dead-lettered with it.
+        const half = Math.ceil(deliveries.length / 2)
+        await this.#handleBatch(deliveries.slice(0, half), handleAll)
+        await this.#handleBatch(deliveries.slice(half), handleAll)
+      } else await Promise.all(deliveries.map(delivery => this.#failed(delivery, error)))
+    }
+  }
+
+  async #settled({ event }: Delivery): Promise<void> {
+    this.#outages = 0
+    this.#excused.delete(event.id)
+    await this.#settler.done(event.id)
+    this.#tools.metrics.count('events_handled_total', { consumer: this.work.name })
+  }
+
+  async #failed(delivery: Delivery, error: unknown): Promise<void> {
+    const { event, attempt } = delivery
+    const { log, metrics } = this.#tools
+    metrics.count('events_failed_total', { consumer: this.work.name })
+    if (isOutage(error)) {
+      this.#excused.set(event.id, (this.#excused.get(event.id) ?? 0) + 1)
+      log.warn('Backend unavailable; events will be retried', { consumer: this.work.name, event: event.type, error: messageOf(error) })
+      return this.#handBack(delivery, this.#pauseAll(), error)
+    }
+    const failures = attempt - (this.#excused.get(event.id) ?? 0)
+    const about = { consumer: this.work.name, event: event.type, eventId: event.id, subject: event.subject, failures, error }
+    if (failures < this.#rule.tries) {
+      log.warn('Handler failed; the event will be retried', about)
+      return this.#handBack(delivery, backOff(this.#rule, failures), error)
+    }
+    log.error('Handler failed too often; the event is a dead letter', about)
+    this.#excused.delete(event.id)
+    await this.#tell(() => this.#tools.outbox.failed(this.work.name, event.id, { error: messageOf(error).slice(0, 2000), park: true }))
+  }
+
+  #handBack({ event }: Delivery, retryInMs: number, error: unknown = 'handed back'): Promise<void> {
+    setTimeout(() => this.wake(), retryInMs + 1).unref()
+    return this.#tell(() => this.#tools.outbox.failed(this.work.name, event.id, { error: messageOf(error).slice(0, 2000), retryInMs }))
+  }
+
+  /** Goes on while the store is unavailable or full: an event that is never handed back comes again only when its lease ends. */
+  async #tell(outcome: () => Promise<void>): Promise<void> {
+    const { signal } = this.#stopped
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await outcome()
+      } catch (error) {
+        if (tries === 1) this.#tools.log.warn('Failed to release an event', { consumer: this.work.name, error })
+        if (!isOutage(error) || signal.aborted) return
+        await pause(this.#outagePauseMs(tries), signal)
+      }
+    }
+  }
+
+  #pauseAll(): number {
+    if (this.#pausedUntil <= performance.now()) {
+      this.#outages += 1
+      this.#pausedUntil = performance.now() + this.#outagePauseMs(this.#outages)
+    }
+    return Math.ceil(this.#pausedUntil - performance.now())
+  }
+
+  #outagePauseMs(tries: number): number {
+    return backOff({ firstMs: 100, longestMs: this.#rule.outageMs, factor: 2 }, tries)
+  }
+}

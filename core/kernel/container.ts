@@ -1,0 +1,125 @@
+import 'reflect-metadata/lite'
+// Its build for browsers is the same container without the loading of modules by file name, which brings 40 modules more.
+import { type AwilixContainer, asValue, createContainer } from 'awilix/browser'
+import { type Class, type Contributions, isClass, type Log, needsOf, type Plugin, type Port, type Token, takesMany } from 'pounce/sdk'
+import { type DependencyContainer, Lifecycle, container as tsyringe } from 'tsyringe'
+import type { RequestScope } from '../http/types.ts'
+import { classesOf, type PluginNode } from './plugin-graph.ts'
+import { StartupError } from './startup-error.ts'
+
+/** The classes of one plugin, made. */
+export interface BuiltPlugin {
+  readonly name: string
+  readonly plugin: Plugin
+  /** In the order in which they were made: what a class needs comes before it. */
+  readonly instances: readonly object[]
+  /** The instance of one of the plugin's classes. */
+  instanceOf<T>(cls: Class<T>): T
+  /** The instance of one of the plugin's classes, or what is behind a port as the plugin sees it: its own config and log, its own provisions, then all others. */
+  resolve(token: Token<unknown>): unknown
+}
+
+const refuseInnerCircle = (name: string, provisions: ReadonlyMap<string, Class>, cls: Class, path: readonly Class[]): void => {
+  const seenAt = path.indexOf(cls)
+  if (seenAt !== -1) {
+    const circle = [...path.slice(seenAt), cls].map(one => one.name).join(' → ')
+    throw new StartupError(`${name}: circular dependency between classes: ${circle}`)
+  }
+  for (const token of needsOf(cls)) {
+    const provider = isClass(token) ? token : provisions.get(token)
+    if (provider) refuseInnerCircle(name, provisions, provider, [...path, cls])
+  }
+}
+
+/** The kernel's container, and one child of another kind for each plugin. */
+export class Container {
+  readonly #kernel: AwilixContainer = createContainer({ strict: true })
+  readonly #contributed = new Map<string, Map<string, unknown[]>>()
+  readonly #listed: readonly string[]
+  readonly #built: BuiltPlugin[] = []
+
+  /** `listed`: the plugins' names in the order of the config, which is the order of contributions. */
+  constructor(values: ReadonlyMap<string, unknown>, listed: readonly string[]) {
+    this.#listed = listed
+    for (const [port, value] of values) this.#kernel.register(port, asValue(value))
+  }
+
+  /** What is behind a port, or the instance of a plugin's class (of the first copy of the plugin); throws when there is none. */
+  get<T>(token: Token<T>): T {
+    if (isClass(token)) return this.#instanceOf(token) as T
+    const port = token as Port<T>
+    return (takesMany(port) ? this.#contributions(port) : this.#kernel.resolve(port)) as T
+  }
+
+  #instanceOf(cls: Class): unknown {
+    const built = this.#built.find(({ plugin }) => classesOf(plugin).includes(cls))
+    if (!built) throw new Error(`No plugin that is loaded has the class ${cls.name}`)
+    return built.instanceOf(cls)
+  }
+
+  has(port: string): boolean {
+    return this.#kernel.hasRegistration(port)
+  }
+
+  /** A scope that lives as long as one request. */
+  requestScope(values: Readonly<Record<string, unknown>>): RequestScope {
+    const scope = this.#kernel.createScope()
+    for (const [name, value] of Object.entries(values)) scope.register(name, asValue(value))
+    return { resolve: port => scope.resolve(port) }
+  }
+
+  /** Makes a plugin's classes. Constructors keep their arguments and nothing more, so nothing happens in the world yet. */
+  build(planned: PluginNode, own: { readonly config: unknown; readonly log: Log }, replaced: ReadonlySet<string>): BuiltPlugin {
+    const { name, plugin } = planned
+    const child = tsyringe.createChildContainer()
+    const instances: object[] = []
+    this.#registerNeeds(child, planned, own)
+    const provisions = new Map((plugin.provides ?? []).filter(({ port }) => !takesMany(port)).map(({ port, by }) => [port as string, by]))
+    for (const cls of classesOf(plugin)) {
+      refuseInnerCircle(name, provisions, cls, [])
+      const token = cls as new () => object
+      child.register(token, { useClass: token }, { lifecycle: Lifecycle.Singleton })
+      child.afterResolution(token, (_token, made) => instances.push(made as object), { frequency: 'Once' })
+    }
+    for (const [port, by] of provisions)
+      if (replaced.has(port)) child.register(port, { useValue: this.#kernel.resolve(port) })
+      else child.register(port, { useToken: by as new () => object })
+    for (const cls of classesOf(plugin)) child.resolve(cls as new () => object)
+    this.#publish(planned, child, replaced)
+    const built: BuiltPlugin = {
+      name,
+      plugin,
+      instances,
+      instanceOf: cls => child.resolve(cls as never),
+      resolve: token => child.resolve(token as string),
+    }
+    this.#built.push(built)
+    return built
+  }
+
+  #registerNeeds(child: DependencyContainer, planned: PluginNode, own: { readonly config: unknown; readonly log: Log }): void {
+    child.register('config', { useValue: own.config })
+    child.register('log', { useValue: own.log })
+    for (const port of planned.needs) {
+      if (takesMany(port as Port<unknown>)) child.register(port, { useValue: this.#contributions(port) })
+      else if (this.has(port)) child.register(port, { useValue: this.#kernel.resolve(port) })
+    }
+  }
+
+  #publish(planned: PluginNode, child: DependencyContainer, replaced: ReadonlySet<string>): void {
+    for (const { port, by } of planned.provides) {
+      if (takesMany(port as Port<unknown>)) this.#contribute(planned.name, port, child.resolve(by as new () => object))
+      else if (!replaced.has(port)) this.#kernel.register(port, asValue(child.resolve(by as new () => object)))
+    }
+  }
+
+  #contribute(name: string, port: string, one: unknown): void {
+    const byPlugin = this.#contributed.get(port) ?? new Map<string, unknown[]>()
+    this.#contributed.set(port, byPlugin)
+    byPlugin.set(name, [...(byPlugin.get(name) ?? []), one])
+  }
+
+  #contributions(port: string): Contributions<unknown> {
+    return { all: () => this.#listed.flatMap(name => this.#contributed.get(port)?.get(name) ?? []) }
+  }
+}

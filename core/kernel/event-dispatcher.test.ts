@@ -1,0 +1,302 @@
+import { mock } from 'node:test'
+import test, { type ExecutionContext } from 'ava'
+import { type AnyEvent, type Class, type Handler, NoSpace, on, onBatch, Unavailable } from 'pounce/sdk'
+import { systemClock } from '../services/clock.ts'
+import { noMetrics } from '../services/metrics.ts'
+import { consumerName, EventDispatcher, type HandlerInstance } from './event-dispatcher.ts'
+import { keptLog } from './fixtures/boot.ts'
+import { MemoryOutbox } from './fixtures/memory-outbox.ts'
+import { usualRetry } from './retry.ts'
+
+const quick = { ...usualRetry, firstMs: 1, longestMs: 5, outageMs: 5 }
+
+const news = (subject: string, at: number): AnyEvent => ({
+  id: `${subject}-${at}`,
+  type: 'file.updated',
+  subject: { kind: 'file', id: subject },
+  data: { fields: [`${at}`] },
+  at: '2026-01-05T10:00:00.000Z',
+})
+
+class Hear {
+  async handle(): Promise<void> {
+    return
+  }
+}
+
+const oneByOne = (handle: (event: AnyEvent) => Promise<void>, name = 'one'): HandlerInstance => ({
+  plugin: `test.${name}`,
+  subscription: on('file.updated', Hear as Class<Handler<'file.updated'>>, 'hear'),
+  instance: { handle },
+})
+
+const inBatches = (handleAll: (events: readonly AnyEvent[]) => Promise<void>): HandlerInstance => ({
+  plugin: 'test.batch',
+  subscription: onBatch('*', Hear as never, 'hear'),
+  instance: { handleAll },
+})
+
+const dispatching = async (t: ExecutionContext, ...handlers: HandlerInstance[]) => {
+  const outbox = new MemoryOutbox(systemClock)
+  await outbox.declareConsumers(handlers.map(handler => ({ name: consumerName(handler), types: handler.subscription.types })))
+  const { log, lines } = keptLog()
+  const dispatch = new EventDispatcher(handlers, { outbox, log, metrics: noMetrics, retry: quick })
+  t.teardown(() => dispatch.stop())
+  dispatch.start()
+  return { outbox, dispatch, lines }
+}
+
+test('events of one subject are handled in order, one at a time, and different subjects side by side', async t => {
+  const order = new Map<string, string[]>()
+  const running = new Set<string>()
+  let most = 0
+  const { outbox, dispatch } = await dispatching(
+    t,
+    oneByOne(async ({ id, subject }) => {
+      t.false(running.has(subject.id), 'one at a time')
+      running.add(subject.id)
+      most = Math.max(most, running.size)
+      await new Promise(resolve => setImmediate(resolve))
+      running.delete(subject.id)
+      order.set(subject.id, [...(order.get(subject.id) ?? []), id])
+    }),
+  )
+  const subjects = Array.from({ length: 20 }, (_, at) => `s${at}`)
+  outbox.add([0, 1, 2, 3, 4].flatMap(at => subjects.map(subject => news(subject, at))))
+  await dispatch.drained()
+  for (const subject of subjects)
+    t.deepEqual(
+      order.get(subject),
+      [0, 1, 2, 3, 4].map(at => `${subject}-${at}`),
+    )
+  t.true(most > 1 && most <= 8, `${most} side by side`)
+})
+
+test.serial('an event that comes while another one of its subject is handled follows at once', async t => {
+  // Without timers there is no next look.
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.teardown(() => mock.timers.reset())
+  const began = Promise.withResolvers<void>()
+  const goOn = Promise.withResolvers<void>()
+  const followed = Promise.withResolvers<void>()
+  const { outbox } = await dispatching(
+    t,
+    oneByOne(async ({ id }) => {
+      if (id === 's-1') return followed.resolve()
+      began.resolve()
+      await goOn.promise
+    }),
+  )
+  outbox.add([news('s', 0)])
+  await began.promise
+  outbox.add([news('s', 1)])
+  await new Promise(resolve => setImmediate(resolve))
+  goOn.resolve()
+  await t.notThrowsAsync(followed.promise)
+})
+
+test('what is done in one turn is settled in one call', async t => {
+  const { outbox, dispatch } = await dispatching(
+    t,
+    oneByOne(async () => undefined),
+  )
+  outbox.add(Array.from({ length: 60 }, (_, at) => news(`s${at}`, 0)))
+  await dispatch.drained()
+  t.is(outbox.doneCalls.flat().length, 60)
+  t.true(outbox.doneCalls.length <= 10, `${outbox.doneCalls.length} calls`)
+})
+
+test('a failing handler is tried again until it succeeds', async t => {
+  let tries = 0
+  const { outbox, dispatch } = await dispatching(
+    t,
+    oneByOne(async () => {
+      tries += 1
+      if (tries < 4) throw new Error('not yet')
+    }),
+  )
+  outbox.add([news('s', 0)])
+  await dispatch.drained()
+  t.is(tries, 4)
+  t.deepEqual(await outbox.parked({ limit: 10 }), [])
+})
+
+test('an event that fails five times is dead-lettered with its reason, and the others go on', async t => {
+  const seen: string[] = []
+  const { outbox, dispatch, lines } = await dispatching(
+    t,
+    oneByOne(async ({ id, subject }) => {
+      seen.push(id)
+      if (subject.id === 'bad') throw new Error('it is broken')
+    }),
+  )
+  outbox.add([news('bad', 0), news('good', 0)])
+  await dispatch.drained()
+  t.is(seen.filter(id => id === 'bad-0').length, 5)
+  t.true(seen.includes('good-0'))
+  const parked = await outbox.parked({ limit: 10 })
+  t.deepEqual(
+    parked.map(({ event, error, consumer }) => [event.id, error, consumer]),
+    [['bad-0', 'it is broken', 'test.one/hear']],
+  )
+  t.true(lines.some(({ level, message }) => level === 'error' && String(message).includes('dead letter')))
+})
+
+test('a parked event that is retried gets five more tries', async t => {
+  let isBroken = true
+  const { outbox, dispatch } = await dispatching(
+    t,
+    oneByOne(async () => {
+      if (isBroken) throw new Error('broken')
+    }),
+  )
+  outbox.add([news('s', 0)])
+  await dispatch.drained()
+  isBroken = false
+  await outbox.settleParked('test.one/hear', 's-0', 'retry')
+  await dispatch.drained()
+  t.deepEqual(await outbox.parked({ limit: 10 }), [])
+})
+
+test('a backend that is unavailable never dead-letters an event', async t => {
+  let tries = 0
+  const { outbox, dispatch } = await dispatching(
+    t,
+    oneByOne(async () => {
+      tries += 1
+      if (tries <= 12) throw new Unavailable('search is unavailable')
+      if (tries === 13) throw new Error('a hiccup of its own')
+    }),
+  )
+  outbox.add([news('s', 0)])
+  await dispatch.drained()
+  t.is(tries, 14)
+  t.deepEqual(await outbox.parked({ limit: 10 }), [])
+})
+
+test('a batch is at most 200 events, settled in one call', async t => {
+  const sizes: number[] = []
+  const { outbox, dispatch } = await dispatching(
+    t,
+    inBatches(async events => {
+      sizes.push(events.length)
+    }),
+  )
+  outbox.add(Array.from({ length: 450 }, (_, at) => news('s', at)))
+  await dispatch.drained()
+  t.deepEqual(sizes, [200, 200, 50])
+  t.deepEqual(
+    outbox.doneCalls.map(ids => ids.length),
+    [200, 200, 50],
+  )
+})
+
+test('one poisonous event of a batch is dead-lettered alone', async t => {
+  const handled = new Set<string>()
+  const { outbox, dispatch } = await dispatching(
+    t,
+    inBatches(async events => {
+      if (events.some(({ id }) => id === 's-17')) throw new Error('poison')
+      for (const { id } of events) handled.add(id)
+    }),
+  )
+  outbox.add(Array.from({ length: 40 }, (_, at) => news('s', at)))
+  await dispatch.drained()
+  t.is(handled.size, 39)
+  t.deepEqual(
+    (await outbox.parked({ limit: 10 })).map(({ event }) => event.id),
+    ['s-17'],
+  )
+})
+
+test('one consumer that fails does not hold up another', async t => {
+  const heard: string[] = []
+  const { outbox, dispatch } = await dispatching(
+    t,
+    oneByOne(async () => {
+      throw new Error('never')
+    }, 'broken'),
+    oneByOne(async ({ id }) => void heard.push(id), 'well'),
+  )
+  outbox.add([news('s', 0), news('s', 1)])
+  await dispatch.drained()
+  t.deepEqual(heard, ['s-0', 's-1'])
+})
+
+test('a store that is unavailable for a while delays events and loses none', async t => {
+  const heard: string[] = []
+  const { outbox, dispatch } = await dispatching(
+    t,
+    oneByOne(async ({ id }) => void heard.push(id)),
+  )
+  outbox.fault = new Unavailable('the store is unavailable')
+  outbox.add([news('s', 0)])
+  await new Promise(resolve => setImmediate(resolve))
+  outbox.fault = undefined
+  await dispatch.drained()
+  t.deepEqual(heard, ['s-0'])
+})
+
+test('an event that fails while the store is full comes again once there is space, not only when its lease ends', async t => {
+  const heard: string[] = []
+  const { outbox, dispatch } = await dispatching(
+    t,
+    oneByOne(async ({ id }) => {
+      if (outbox.fault === undefined && heard.length > 0) return void heard.push(id)
+      outbox.fault = new NoSpace()
+      heard.push('full')
+      setTimeout(() => {
+        outbox.fault = undefined
+      }, 30)
+      throw outbox.fault
+    }),
+  )
+  outbox.add([news('s', 0)])
+  while (heard.length === 0 || outbox.fault !== undefined) await new Promise(resolve => setImmediate(resolve))
+  await dispatch.drained(5_000)
+  t.deepEqual(heard, ['full', 's-0'])
+})
+
+test('a stop waits for the running handler and hands back what has not begun', async t => {
+  let finish: () => void = () => undefined
+  const began = Promise.withResolvers<void>()
+  const heard: string[] = []
+  const { outbox, dispatch } = await dispatching(
+    t,
+    oneByOne(async ({ id }) => {
+      began.resolve()
+      await new Promise<void>(resolve => {
+        finish = resolve
+      })
+      heard.push(id)
+    }),
+  )
+  outbox.add([news('s', 0), news('s', 1)])
+  await began.promise
+  const stopped = dispatch.stop()
+  finish()
+  await stopped
+  t.deepEqual(heard, ['s-0'])
+  const [next] = await outbox.claim('test.one/hear', { limit: 10, leaseMs: 1000 })
+  t.is(next?.event.id, 's-1')
+})
+
+test('drained gives up after its time, naming who waits and what was dead-lettered', async t => {
+  const { outbox, dispatch } = await dispatching(
+    t,
+    oneByOne(() => new Promise(resolve => t.teardown(() => resolve())), 'slow'),
+    oneByOne(async () => {
+      throw new Error('broken')
+    }, 'broken'),
+  )
+  outbox.add([news('s', 0)])
+  const error = await t.throwsAsync(dispatch.drained(2000))
+  t.regex(error.message, /test\.slow\/hear 1/)
+  t.regex(error.message, /parked: file\.updated for test\.broken\/hear: broken/)
+})
+
+test('a consumer is named by its plugin and its subscription, whatever its class is called', t => {
+  class Renamed extends Hear {}
+  const subscription = on('file.updated', Renamed as Class<Handler<'file.updated'>>, 'index-changes')
+  t.is(consumerName({ plugin: 'resources.search', subscription }), 'resources.search/index-changes')
+})

@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto'
+import { collection } from 'pounce/sdk'
+
+/** The id of a record that is found by name. */
+export const idOfName = (name: string): string => createHash('sha256').update(name).digest('hex').slice(0, 24)
+
+/** The one record about the installation as a whole. */
+export interface MetaRecord {
+  readonly instance: string
+  /** Version of the program that ran last. */
+  readonly version: string
+  /** Ids of the plugins that this installation has known: a migration of a new one is no change to old data. */
+  readonly plugins: readonly string[]
+}
+export const metaRecords = collection<MetaRecord>('kernel.meta')
+
+/** A migration that was applied. */
+export interface MigrationRecord {
+  readonly plugin: string
+  /** The file's name without its ending. */
+  readonly name: string
+  readonly appliedAt: string
+}
+export const migrationRecords = collection<MigrationRecord>('kernel.migrations', { byPlugin: { on: ['plugin'] } })
+
+/** Who may do something. */
+export interface LeaseRecord {
+  readonly name: string
+  /** Null when it was given back. */
+  readonly owner: string | null
+  /** How long it is good for after each change. */
+  readonly forMs: number
+  /** Not to be taken before; ISO 8601. */
+  readonly notBefore: string
+  /** Rises with every owner, so that a late one can be told from the present one. */
+  readonly fence: number
+}
+export const leaseRecords = collection<LeaseRecord>('kernel.leases')
+
+export const kernelCollections = [metaRecords, migrationRecords, leaseRecords]
+
+/** The id of the record of the installation. */
+export const installationId = idOfName('installation')

@@ -1,0 +1,120 @@
+import type { Lifecycle, Log } from 'pounce/sdk'
+import type { BuiltPlugin } from './container.ts'
+import { messageOf, StartupError } from './startup-error.ts'
+import { pause, withTimeLimit } from './time-limit.ts'
+
+/** How one plugin is. */
+export interface PluginHealth {
+  readonly plugin: string
+  readonly ok: boolean
+  /** What is wrong, in the plugin's words. */
+  readonly error?: string
+  /** What an operator should know although it is well. */
+  readonly note?: string
+}
+
+const slowStartMs = 10_000
+/** What a start that was interrupted may still take, so that what it has opened is closed in order. */
+const interruptedStartMs = 500
+const healthLimitMs = 2_000
+const disposeLimitMs = 10_000
+
+const startOf = (instance: object): Lifecycle => instance as Lifecycle
+
+/** Starts plugins one at a time in the order given, and ends them backwards, one at a time, each with a time limit. */
+export class Lifecycles {
+  readonly #log: Log
+  readonly #startTimeoutMs: number
+  readonly #interrupted = new AbortController()
+  readonly #started: { readonly plugin: BuiltPlugin; readonly instances: object[] }[] = []
+
+  constructor(log: Log, startTimeoutMs: number) {
+    this.#log = log
+    this.#startTimeoutMs = startTimeoutMs
+  }
+
+  /** Nothing starts any more, and a start that is under way is given up before long. */
+  interrupt(): void {
+    this.#interrupted.abort()
+  }
+
+  /**
+   * Starts one plugin's classes in the order they were made. A failure names the plugin and keeps the cause; nothing is disposed of here.
+   * A start that is given up goes on unheard: the process has to end.
+   */
+  async start(plugin: BuiltPlugin): Promise<void> {
+    this.#refuseInterrupted()
+    const entry = { plugin, instances: [] as object[] }
+    this.#started.push(entry)
+    for (const instance of plugin.instances) {
+      try {
+        await this.#begin(plugin, instance)
+      } catch (error) {
+        this.#refuseInterrupted()
+        throw new StartupError(`${plugin.name} did not start: ${messageOf(error)}`, { cause: error })
+      }
+      entry.instances.push(instance)
+    }
+    this.#refuseInterrupted()
+  }
+
+  async #begin(plugin: BuiltPlugin, instance: object): Promise<void> {
+    const limitMs = this.#startTimeoutMs
+    const begun = performance.now()
+    const slow = setInterval(() => {
+      const elapsedMs = Math.round(performance.now() - begun)
+      this.#log.warn('Plugin is still starting', { plugin: plugin.name, elapsedMs, startTimeoutMs: limitMs })
+    }, slowStartMs)
+    const settled = new AbortController()
+    try {
+      const started = withTimeLimit(startOf(instance).start?.(), limitMs, `start() took longer than ${limitMs / 1000} s (startTimeoutMs)`)
+      await Promise.race([started, this.#givenUp(settled.signal)])
+    } finally {
+      clearInterval(slow)
+      settled.abort()
+    }
+  }
+
+  async #givenUp(settled: AbortSignal): Promise<void> {
+    const { signal } = this.#interrupted
+    await pause(2 ** 31 - 1, AbortSignal.any([signal, settled]))
+    if (!settled.aborted) await pause(interruptedStartMs, settled)
+    if (!settled.aborted) throw new StartupError('Startup was interrupted')
+  }
+
+  #refuseInterrupted(): void {
+    if (this.#interrupted.signal.aborted) throw new StartupError('Startup was interrupted')
+  }
+
+  /** How every started plugin is now, in the order of start. Never rejects. */
+  async health(): Promise<readonly PluginHealth[]> {
+    return Promise.all(this.#started.map(({ plugin, instances }) => this.#healthOf(plugin, instances)))
+  }
+
+  /** Ends what was started, backwards. A class that fails or takes too long is logged and does not hold up the others. */
+  async stop(): Promise<void> {
+    for (let entry = this.#started.pop(); entry; entry = this.#started.pop())
+      for (const instance of entry.instances.toReversed()) await this.#dispose(entry.plugin, instance)
+  }
+
+  async #healthOf(plugin: BuiltPlugin, instances: readonly object[]): Promise<PluginHealth> {
+    try {
+      const notes: string[] = []
+      for (const instance of instances) {
+        const note = await withTimeLimit(startOf(instance).health?.(), healthLimitMs, `no answer within ${healthLimitMs / 1000} s`)
+        if (typeof note === 'string') notes.push(note)
+      }
+      return { plugin: plugin.name, ok: true, ...(notes.length > 0 && { note: notes.join('; ') }) }
+    } catch (error) {
+      return { plugin: plugin.name, ok: false, error: messageOf(error) }
+    }
+  }
+
+  async #dispose(plugin: BuiltPlugin, instance: object): Promise<void> {
+    try {
+      await withTimeLimit(startOf(instance).dispose?.(), disposeLimitMs, `dispose() took longer than ${disposeLimitMs / 1000} s`)
+    } catch (error) {
+      this.#log.error(`${plugin.name} failed to stop`, { plugin: plugin.name, error })
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import test from 'ava'
+import { type Clock, type DocumentStore, definePlugin } from 'pounce/sdk'
+import { FixedClock } from 'pounce/sdk/testing'
+import { ObjectIds } from '../services/ids.ts'
+import { keptLog } from './fixtures/boot.ts'
+import { MemoryDocuments } from './fixtures/memory-documents.ts'
+import { things } from './fixtures/things.ts'
+import { Leases } from './leases.ts'
+import { Migrations } from './migrations.ts'
+
+const folder = (name: string): URL => new URL(`./fixtures/${name}/`, import.meta.url)
+const pluginWith = (migrations?: URL, id = 'test.things') => definePlugin({ id, summary: 's', ...(migrations ? { migrations } : {}) })
+const none = pluginWith()
+const one = pluginWith(folder('migrations-one'))
+const two = pluginWith(folder('migrations-two'))
+
+const storeAt = (clock: Clock): MemoryDocuments => new MemoryDocuments(clock, new ObjectIds(clock))
+const newStore = (): MemoryDocuments => storeAt(new FixedClock())
+
+const migrationsOn = (documents: DocumentStore, ...plugins: (typeof one)[]): Migrations => {
+  const clock = new FixedClock()
+  const named = plugins.map(plugin => ({ name: plugin.id, plugin }))
+  return new Migrations(named, { documents, clock, log: keptLog().log, leases: new Leases(documents, clock), version: '1.0.0' })
+}
+
+test('a fresh installation applies everything in order and remembers it', async t => {
+  const documents = newStore()
+  const { instance, applied } = await migrationsOn(documents, two).run(false)
+  t.regex(instance, /^[a-z0-9]{10}$/)
+  t.is(applied, 2)
+  t.deepEqual((await documents.get(things, 'one'))?.steps, ['first', 'second'])
+  const again = await migrationsOn(documents, two).run(false)
+  t.deepEqual(again, { instance, applied: 0 })
+})
+
+test('what is pending on an existing installation is refused with both ways out, and applied when allowed', async t => {
+  const documents = newStore()
+  await migrationsOn(documents, one).run(false)
+  const later = migrationsOn(documents, two)
+  const error = await t.throwsAsync(later.run(false))
+  t.regex(error.message, /test\.things\/0002-second-step.*POUNCE_DBUPDATE=1.*pounce migrate up/)
+  t.deepEqual((await documents.get(things, 'one'))?.steps, ['first'])
+  t.is((await later.run(true)).applied, 1)
+  t.deepEqual((await documents.get(things, 'one'))?.steps, ['first', 'second'])
+})
+
+test('a plugin that gains its first migration on an existing installation is pending too', async t => {
+  const documents = newStore()
+  await migrationsOn(documents, none).run(false)
+  await t.throwsAsync(migrationsOn(documents, one).run(false), { message: /Pending migrations: .*0001-first-step/ })
+})
+
+test('a plugin that is new to an existing installation applies its migrations without asking', async t => {
+  const documents = newStore()
+  await migrationsOn(documents, pluginWith(undefined, 'test.other')).run(false)
+  t.is((await migrationsOn(documents, pluginWith(undefined, 'test.other'), one).run(false)).applied, 1)
+})
+
+test('data of a newer version is refused', async t => {
+  const documents = newStore()
+  await migrationsOn(documents, two).run(false)
+  const error = await t.throwsAsync(migrationsOn(documents, one).run(true))
+  t.regex(error.message, /written by a newer version.*test\.things\/0002-second-step/)
+})
+
+test('a migration that fails is named, those before it stay applied, and the next start goes on with it', async t => {
+  const documents = newStore()
+  await documents.commit({ insert: { id: 'fault', steps: [] }, into: things })
+  const migrations = migrationsOn(documents, two)
+  await t.throwsAsync(migrations.run(false), { message: /test\.things\/0002-second-step failed: the second step broke/ })
+  t.deepEqual(
+    (await migrations.status()).map(({ name, state }) => [name, state]),
+    [
+      ['0001-first-step', 'applied'],
+      ['0002-second-step', 'pending'],
+    ],
+  )
+  await documents.commit({ tombstone: 'fault', in: things })
+  t.is((await migrations.run(false)).applied, 1)
+})
+
+test('a start that was killed before the installation was recorded is a fresh one again', async t => {
+  const documents = newStore()
+  const { commit } = documents
+  documents.commit = async (change, events) => {
+    if ('into' in change && change.into.name === 'kernel.meta') throw new Error('killed')
+    return commit.call(documents, change, events) as never
+  }
+  await t.throwsAsync(migrationsOn(documents, two).run(false), { message: 'killed' })
+  documents.commit = commit
+  t.is((await migrationsOn(documents, two).run(false)).applied, 0)
+  t.deepEqual((await documents.get(things, 'one'))?.steps, ['first', 'second'])
+})
+
+test('two kernels that start at once apply each migration once', async t => {
+  const clock = new FixedClock()
+  const documents = storeAt(clock)
+  const runs = await Promise.all([migrationsOn(documents, two).run(false), migrationsOn(documents, two).run(false)])
+  t.is(runs[0]?.instance, runs[1]?.instance)
+  t.is(
+    runs.reduce((sum, { applied }) => sum + applied, 0),
+    2,
+  )
+})
+
+test('a kernel that starts while another one applies everything is not asked to allow it', async t => {
+  const documents = newStore()
+  const { find } = documents
+  documents.find = async (...query) => {
+    const seen = await find.apply(documents, query)
+    documents.find = find
+    await migrationsOn(documents, two).run(false)
+    return seen as never
+  }
+  t.is((await migrationsOn(documents, two).run(false)).applied, 0)
+})

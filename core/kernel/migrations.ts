@@ -1,0 +1,168 @@
+import { randomInt } from 'node:crypto'
+import { readdir } from 'node:fs/promises'
+import { type Clock, type Collection, CommitConflict, type DocumentStore, eq, type Log } from 'pounce/sdk'
+import { idOfName, installationId as metaId, metaRecords, migrationRecords } from './kernel-records.ts'
+import type { Leases } from './leases.ts'
+import type { NamedPlugin } from './plugin-graph.ts'
+import { messageOf, StartupError } from './startup-error.ts'
+import { pause } from './time-limit.ts'
+
+/** A migration and whether it was applied. */
+export interface MigrationState {
+  readonly plugin: string
+  readonly name: string
+  readonly state: 'applied' | 'pending' | 'unknown'
+  readonly appliedAt?: string
+}
+
+const filePattern = /^\d{4}-[a-z0-9-]+\.(?:ts|js)$/
+const leaseMs = 15_000
+const leaseWaitMs = 500
+
+const filesOf = async (folder: URL): Promise<string[]> => (await readdir(folder)).filter(name => filePattern.test(name)).sort()
+
+const letters = 'abcdefghjkmnpqrstuvwxyz23456789'
+
+/** Ten letters and digits that are hard to mistake for each other. */
+const newInstanceName = (): string => Array.from({ length: 10 }, () => letters[randomInt(letters.length)]).join('')
+
+const stem = (file: string): string => file.replace(/\.(ts|js)$/, '')
+
+/** Brings stored records up to what the plugins expect, once and in order, and keeps the installation's own record. */
+export class Migrations {
+  readonly #plugins: readonly NamedPlugin[]
+  readonly #documents: DocumentStore
+  readonly #leases: Leases
+  readonly #clock: Clock
+  readonly #log: Log
+  readonly #version: string
+
+  constructor(
+    plugins: readonly NamedPlugin[],
+    tools: {
+      readonly documents: DocumentStore
+      readonly leases: Leases
+      readonly clock: Clock
+      readonly log: Log
+      readonly version: string
+    },
+  ) {
+    this.#plugins = plugins.filter(({ name, plugin }) => name === plugin.id)
+    this.#documents = tools.documents
+    this.#leases = tools.leases
+    this.#clock = tools.clock
+    this.#log = tools.log
+    this.#version = tools.version
+  }
+
+  /** Every migration of the plugins that run, in the order in which it is or was applied. */
+  async status(): Promise<readonly MigrationState[]> {
+    const states: MigrationState[] = []
+    for (const { plugin } of this.#plugins) {
+      const names = plugin.migrations ? (await filesOf(plugin.migrations)).map(stem) : []
+      const query = { using: 'byPlugin', where: eq('plugin', plugin.id), limit: 1000 }
+      const { items } = await this.#documents.find(migrationRecords, query)
+      const applied = new Map(items.map(({ name, appliedAt }) => [name, appliedAt]))
+      for (const name of [...new Set([...applied.keys(), ...names])].sort()) {
+        const appliedAt = applied.get(name)
+        if (appliedAt === undefined) states.push({ plugin: plugin.id, name, state: 'pending' })
+        else states.push({ plugin: plugin.id, name, state: names.includes(name) ? 'applied' : 'unknown', appliedAt })
+      }
+    }
+    return states
+  }
+
+  /**
+   * Refuses records written by a newer version. Applies what is pending on a fresh installation, for plugins that are new
+   * to it, and when `isAllowed`; otherwise refuses too. Returns the installation's name and how many were applied.
+   */
+  async run(
+    isAllowed: boolean,
+    progress: (message: string) => void = () => undefined,
+  ): Promise<{ readonly instance: string; readonly applied: number }> {
+    // Read first: what this names has been applied, so the states that are read after it say so, whoever applies them meanwhile.
+    const meta = await this.#documents.get(metaRecords, metaId)
+    const states = await this.status()
+    const unknown = states.filter(({ state }) => state === 'unknown')
+    if (unknown.length > 0)
+      throw new StartupError(
+        `The data was written by a newer version; unknown migrations: ${unknown.map(({ plugin, name }) => `${plugin}/${name}`).join(', ')}. Start the newer version, or restore a backup.`,
+      )
+    const pending = states.filter(({ state }) => state === 'pending')
+    const changesOldData = pending.filter(({ plugin }) => meta?.plugins.includes(plugin))
+    if (changesOldData.length > 0 && !isAllowed)
+      throw new StartupError(
+        `Pending migrations: ${changesOldData.map(({ plugin, name }) => `${plugin}/${name}`).join(', ')}. Make a backup, then start with POUNCE_DBUPDATE=1, or run \`pounce migrate up\`.`,
+      )
+    const applied = pending.length > 0 ? await this.#apply(progress) : 0
+    return { instance: await this.#remember(), applied }
+  }
+
+  /** Killed at any point, the next call goes on where it was. */
+  async #apply(progress: (message: string) => void): Promise<number> {
+    const lease = await this.#lease()
+    const held = this.#leases.hold(lease, error => this.#log.warn('Failed to renew the migration lease', { error }))
+    let count = 0
+    try {
+      for (const { plugin, name, state } of await this.status()) {
+        if (state !== 'pending') continue
+        if (held.signal.aborted) throw new StartupError(messageOf(held.signal.reason))
+        progress(`${plugin}/${name}`)
+        await this.#applyOne(plugin, name)
+        count += 1
+      }
+    } finally {
+      held.end()
+      await this.#leases.giveBack(lease)
+    }
+    return count
+  }
+
+  async #applyOne(id: string, name: string): Promise<void> {
+    const folder = this.#plugins.find(({ plugin }) => plugin.id === id)?.plugin.migrations
+    if (!folder) throw new Error(`${id} has no migrations`)
+    const file = (await filesOf(folder)).find(one => stem(one) === name)
+    try {
+      const { up } = (await import(new URL(file ?? name, folder).href)) as { up?: (documents: DocumentStore) => Promise<void> }
+      if (typeof up !== 'function') throw new Error('it does not export a function `up`')
+      await up(this.#documents)
+    } catch (error) {
+      throw new StartupError(`The migration ${id}/${name} failed: ${messageOf(error)}. Nothing after it was applied.`, { cause: error })
+    }
+    const record = { id: idOfName(`${id}/${name}`), plugin: id, name, appliedAt: this.#clock.now().toISOString() }
+    await this.#insert(migrationRecords, record)
+    this.#log.info('Migration applied', { plugin: id, migration: name })
+  }
+
+  async #lease() {
+    const stop = new AbortController().signal
+    for (;;) {
+      const lease = await this.#leases.take('kernel/migrations', leaseMs)
+      if (lease) return lease
+      this.#log.info('Waiting for another kernel to apply migrations')
+      await pause(leaseWaitMs, stop)
+    }
+  }
+
+  async #remember(): Promise<string> {
+    const ids = this.#plugins.map(({ plugin }) => plugin.id)
+    await this.#insert(metaRecords, { id: metaId, instance: newInstanceName(), version: this.#version, plugins: ids })
+    const meta = await this.#documents.get(metaRecords, metaId)
+    if (!meta) throw new Error('The record of the installation cannot be read back')
+    const isNews = meta.version !== this.#version || ids.some(id => !meta.plugins.includes(id))
+    if (isNews) {
+      const change = { update: metaId, in: metaRecords, set: { version: this.#version }, addToSet: { plugins: ids } }
+      await this.#documents.commit(change)
+    }
+    return meta.instance
+  }
+
+  /** Another kernel, or this one before it was killed, may have inserted the same. */
+  async #insert<T extends object>(into: Collection<T>, document: T & { readonly id: string }): Promise<void> {
+    try {
+      await this.#documents.commit({ insert: document, into })
+    } catch (error) {
+      if (!(error instanceof CommitConflict && error.reason === 'exists')) throw error
+    }
+  }
+}

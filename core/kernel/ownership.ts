@@ -1,0 +1,115 @@
+import { didYouMean, eventTypes, type Plugin } from 'pounce/sdk'
+import { consumerName } from './event-dispatcher.ts'
+import { kernelCollections } from './kernel-records.ts'
+import { StartupError } from './startup-error.ts'
+
+/** A plugin under the name that the config gives it. */
+interface NamedPlugin {
+  readonly name: string
+  readonly plugin: Plugin
+}
+
+const kernel = 'the kernel'
+const sdk = 'pounce/sdk'
+const collectionPattern = /^[a-z][a-z0-9-]*(\.[a-z0-9-]+)*$/
+
+/** Who declared a name first. Copies of one plugin are one owner. */
+class Owners {
+  readonly #owners: Map<string, { readonly name: string; readonly plugin?: Plugin }>
+
+  constructor(owner: string, names: readonly string[]) {
+    this.#owners = new Map(names.map(name => [name, { name: owner }]))
+  }
+
+  /** The other owner of a name, if there is one. */
+  claim(name: string, by: NamedPlugin): string | undefined {
+    const owner = this.#owners.get(name)
+    if (owner && owner.plugin !== by.plugin) return owner.name
+    if (!owner) this.#owners.set(name, by)
+    return undefined
+  }
+
+  has(name: string): boolean {
+    return this.#owners.has(name)
+  }
+
+  get names(): Iterable<string> {
+    return this.#owners.keys()
+  }
+}
+
+const refuseCollections = (plugins: readonly NamedPlugin[]): void => {
+  const owners = new Owners(
+    kernel,
+    kernelCollections.map(({ name }) => name),
+  )
+  for (const one of plugins)
+    for (const { name } of one.plugin.collections ?? []) {
+      if (!collectionPattern.test(name))
+        throw new StartupError(
+          `${one.name} declares the collection "${name}": a name consists of lower-case letters, digits and hyphens, in parts joined by dots, such as ${one.name}`,
+        )
+      const other = owners.claim(name, one)
+      if (other !== undefined)
+        throw new StartupError(
+          `${other} and ${one.name} both declare the collection "${name}", which only one plugin can own: rename that of ${one.name}, for instance to "${one.name}.${name.split('.').at(-1)}", or remove the plugin from "plugins"`,
+        )
+    }
+}
+
+const refuseIds = (plugins: readonly NamedPlugin[]): void => {
+  const owners = new Owners(kernel, [])
+  for (const one of plugins) {
+    const other = owners.claim(one.plugin.id, one)
+    if (other !== undefined)
+      throw new StartupError(
+        `${other} and ${one.name} are different plugins that both have the id ${one.plugin.id}: change it in one of them, or remove one from "plugins"`,
+      )
+  }
+}
+
+const refuseTwice = (plugin: string, what: string, names: readonly string[]): void => {
+  const twice = names.find((name, at) => names.indexOf(name) !== at)
+  if (twice !== undefined) throw new StartupError(`${plugin} has two ${what} named ${twice}: rename one of them`)
+}
+
+const refuseEvents = (plugins: readonly NamedPlugin[]): void => {
+  const owners = new Owners(sdk, eventTypes)
+  for (const one of plugins)
+    for (const type of one.plugin.events ?? []) {
+      const other = owners.claim(type, one)
+      if (other !== undefined)
+        throw new StartupError(
+          `${other} and ${one.name} both declare the event type "${type}", which only one plugin can own: rename that of ${one.name}, or remove the plugin from "plugins"`,
+        )
+    }
+  for (const { name, plugin } of plugins)
+    for (const { types, name: consumer } of plugin.handlers ?? [])
+      for (const type of types === '*' ? [] : types)
+        if (!owners.has(type))
+          throw new StartupError(
+            `${name}: the handler ${consumer} consumes the event type "${type}", which no plugin declares${didYouMean(type, owners.names, 0.4)}: correct it, or load the plugin whose definition has it in "events"`,
+          )
+}
+
+/** Refuses plugins that claim what belongs to another one, and handlers of what nobody says. */
+export const refuseForeign = (plugins: readonly NamedPlugin[]): void => {
+  refuseIds(plugins)
+  refuseCollections(plugins)
+  refuseEvents(plugins)
+  for (const { name, plugin } of plugins) {
+    for (const { name: consumer } of plugin.handlers ?? [])
+      if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(consumer))
+        throw new StartupError(`${name}: invalid handler name "${consumer}": use lower-case letters, digits and hyphens`)
+    const consumers = (plugin.handlers ?? []).map(subscription => consumerName({ plugin: name, subscription }))
+    refuseTwice(name, 'handlers', consumers)
+    const back = plugin.formerHandlers?.find(former => consumers.includes(`${name}/${former}`))
+    if (back !== undefined)
+      throw new StartupError(`${name} has a handler ${back} and names it in "formerHandlers": remove it from that list`)
+    refuseTwice(
+      name,
+      'periodic tasks',
+      (plugin.periodic ?? []).map(task => task.name),
+    )
+  }
+}

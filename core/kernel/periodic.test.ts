@@ -1,0 +1,171 @@
+import test, { type ExecutionContext } from 'ava'
+import { FixedClock } from 'pounce/sdk/testing'
+import { until } from '../../test/support/until.ts'
+import { ObjectIds } from '../services/ids.ts'
+import { noMetrics } from '../services/metrics.ts'
+import { keptLog } from './fixtures/boot.ts'
+import { MemoryDocuments } from './fixtures/memory-documents.ts'
+import { idOfName, leaseRecords } from './kernel-records.ts'
+import { Leases } from './leases.ts'
+import { type PeriodicTask, PeriodicWork } from './periodic.ts'
+
+const setUp = () => {
+  const clock = new FixedClock()
+  const documents = new MemoryDocuments(clock, new ObjectIds(clock))
+  return { clock, documents }
+}
+
+test('of two kernels one holds a lease, and the other gets it after the return, or when it has not changed for as long as it is good for', async t => {
+  const { clock, documents } = setUp()
+  let nowMs = 0
+  const [one, two] = [new Leases(documents, clock, () => nowMs), new Leases(documents, clock, () => nowMs)]
+  const held = await one.take('sweep', 1000)
+  t.is(held?.fence, 1)
+  t.is(await two.take('sweep', 1000), undefined)
+  nowMs = 1099
+  t.is(await two.take('sweep', 1000), undefined)
+  t.truthy(held && (await one.renew(held)))
+  nowMs = 2000
+  t.is(await two.take('sweep', 1000), undefined, 'it was renewed: the wait starts again')
+  nowMs = 3100
+  const next = await two.take('sweep', 1000)
+  t.is(next?.fence, 2)
+  t.is(held && (await one.renew(held)), undefined, 'the old owner sees that it was replaced')
+  if (next) await two.giveBack(next)
+  t.is((await one.take('sweep', 1000))?.fence, 3)
+})
+
+test('clocks of machines that differ by years do not matter', async t => {
+  const { clock, documents } = setUp()
+  const late = new FixedClock('2031-01-01T00:00:00.000Z')
+  const [one, two] = [new Leases(documents, clock), new Leases(documents, late)]
+  t.truthy(await one.take('sweep', 1000))
+  t.is(await two.take('sweep', 1000), undefined)
+})
+
+test('whoever was paused longer than the lease is good for is told before anything else', async t => {
+  const { clock, documents } = setUp()
+  let nowMs = 0
+  const leases = new Leases(documents, clock, () => nowMs)
+  const lease = await leases.take('sweep', 60)
+  if (!lease) return t.fail('no lease')
+  const held = leases.hold(lease, () => t.fail('nothing is asked'))
+  t.teardown(() => held.end())
+  const asked = documents.commit
+  documents.commit = () => Promise.reject(new Error('asked'))
+  nowMs = 60
+  await until('the end', () => held.signal.aborted)
+  documents.commit = asked
+  t.is(held.signal.reason.message, 'The lease of sweep was not renewed in time')
+})
+
+test('a renewal that fails is told and does no harm while the next one comes in time; a lease that another has is lost at once', async t => {
+  const { clock, documents } = setUp()
+  const leases = new Leases(documents, clock)
+  const lease = await leases.take('sweep', 3000)
+  if (!lease) return t.fail('no lease')
+  const troubles: unknown[] = []
+  const { commit } = documents
+  documents.commit = () => Promise.reject(new Error('away'))
+  const held = leases.hold({ ...lease, forMs: 3000 }, error => troubles.push(error))
+  t.teardown(() => held.end())
+  await until('a failed renewal', () => troubles.length > 0)
+  t.false(held.signal.aborted)
+  documents.commit = commit
+  await documents.commit({ update: idOfName('sweep'), in: leaseRecords, set: { owner: 'somebody else' } })
+  await until('the end', () => held.signal.aborted)
+  t.is(held.signal.reason.message, 'The lease of sweep was lost')
+})
+
+test('a lease that rests is taken by nobody until its time', async t => {
+  const { clock, documents } = setUp()
+  const leases = new Leases(documents, clock)
+  const held = await leases.take('sweep', 1000)
+  if (held) await leases.giveBack(held, 5000)
+  t.is(await leases.take('sweep', 1000), undefined)
+  clock.advance(5000)
+  t.truthy(await leases.take('sweep', 1000))
+})
+
+test('a hundred tries at once give one lease', async t => {
+  const { clock, documents } = setUp()
+  const tries = await Promise.all(Array.from({ length: 100 }, () => new Leases(documents, clock).take('sweep', 1000)))
+  t.is(tries.filter(one => one !== undefined).length, 1)
+})
+
+const working = (t: ExecutionContext, task: PeriodicTask, { clock, documents } = setUp()) => {
+  const { log, lines } = keptLog()
+  const work = new PeriodicWork([task], new Leases(documents, clock), log, noMetrics)
+  t.teardown(() => work.stop())
+  return { work, lines }
+}
+
+test('two kernels run a task once per interval', async t => {
+  const shared = setUp()
+  let runs = 0
+  const ran = Promise.withResolvers<void>()
+  const task = {
+    name: 'a/sweep',
+    everyMs: 5,
+    run: async () => {
+      runs += 1
+      ran.resolve()
+    },
+  }
+  const [one, two] = [working(t, task, shared), working(t, task, shared)]
+  one.work.start()
+  two.work.start()
+  await ran.promise
+  await Promise.all([one.work.stop(), two.work.stop()])
+  t.is(runs, 1)
+})
+
+test('a failed run is logged and does not end the work', async t => {
+  let runs = 0
+  const twice = Promise.withResolvers<void>()
+  const shared = setUp()
+  const task = {
+    name: 'a/sweep',
+    everyMs: 5,
+    run: async () => {
+      runs += 1
+      shared.clock.advance(10)
+      if (runs === 2) twice.resolve()
+      throw new Error('no')
+    },
+  }
+  const { work, lines } = working(t, task, shared)
+  work.start()
+  const ticking = setInterval(() => shared.clock.advance(10), 1)
+  await twice.promise
+  clearInterval(ticking)
+  await work.stop()
+  t.true(lines.some(({ level, message }) => level === 'error' && String(message).startsWith('a/sweep failed')))
+})
+
+test('a stop aborts the running task and waits for it', async t => {
+  const began = Promise.withResolvers<void>()
+  let hasEnded = false
+  const task = {
+    name: 'a/long',
+    everyMs: 1,
+    run: async (signal: AbortSignal) => {
+      began.resolve()
+      await new Promise(resolve => signal.addEventListener('abort', resolve))
+      hasEnded = true
+    },
+  }
+  const { work } = working(t, task)
+  work.start()
+  await began.promise
+  await work.stop()
+  t.true(hasEnded)
+})
+
+test('a task can be run at once by its name, and an unknown name says which there are', async t => {
+  let runs = 0
+  const { work } = working(t, { name: 'a/sweep', everyMs: 1e6, run: async () => void runs++ })
+  await work.runNow('a/sweep')
+  t.is(runs, 1)
+  await t.throwsAsync(work.runNow('a/swep'), { message: 'Unknown periodic job a/swep; known: a/sweep' })
+})

@@ -1,0 +1,89 @@
+import type { Log, Metrics } from 'pounce/sdk'
+import type { Leases } from './leases.ts'
+import { withTimeLimit } from './time-limit.ts'
+
+/** Work of a plugin that one kernel at a time does now and then. */
+export interface PeriodicTask {
+  /** With the plugin's name in front: `resources.files/sweep`. */
+  readonly name: string
+  readonly everyMs: number
+  run(signal: AbortSignal): Promise<void>
+}
+
+const leaseMs = 15_000
+/** How often a kernel asks whether a long interval has passed on a store that others use too. */
+const longestWaitMs = 60_000
+const firstWaitMs = 5_000
+const stopLimitMs = 10_000
+
+/** Runs each task once per interval, on whichever kernel gets its lease. A failed run is logged and tried at the next turn. */
+export class PeriodicWork {
+  readonly #tasks: readonly PeriodicTask[]
+  readonly #leases: Leases
+  readonly #log: Log
+  readonly #metrics: Metrics
+  readonly #stopped = new AbortController()
+  readonly #timers = new Set<NodeJS.Timeout>()
+  readonly #running = new Set<Promise<void>>()
+
+  constructor(tasks: readonly PeriodicTask[], leases: Leases, log: Log, metrics: Metrics) {
+    this.#tasks = tasks
+    this.#leases = leases
+    this.#log = log
+    this.#metrics = metrics
+  }
+
+  start(): void {
+    for (const task of this.#tasks) this.#schedule(task, Math.min(task.everyMs, firstWaitMs))
+  }
+
+  /** Runs a task now, whether or not its time has come; rejects with what it throws. For tests and commands. */
+  async runNow(name: string): Promise<void> {
+    const task = this.#tasks.find(one => one.name === name)
+    if (!task) throw new Error(`Unknown periodic job ${name}; known: ${this.#tasks.map(one => one.name).join(', ') || 'none'}`)
+    await task.run(this.#stopped.signal)
+  }
+
+  /** Aborts what runs and waits for it, at most 10 s. */
+  async stop(): Promise<void> {
+    this.#stopped.abort()
+    for (const timer of this.#timers) clearTimeout(timer)
+    try {
+      await withTimeLimit(Promise.all(this.#running), stopLimitMs, 'periodic work did not stop in time')
+    } catch (error) {
+      this.#log.error('Periodic job abandoned', { error })
+    }
+  }
+
+  #schedule(task: PeriodicTask, inMs: number): void {
+    if (this.#stopped.signal.aborted) return
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer)
+      const turn = this.#turn(task).finally(() => {
+        this.#running.delete(turn)
+        this.#schedule(task, Math.min(task.everyMs, longestWaitMs))
+      })
+      this.#running.add(turn)
+    }, inMs).unref()
+    this.#timers.add(timer)
+  }
+
+  async #turn(task: PeriodicTask): Promise<void> {
+    try {
+      const lease = await this.#leases.take(task.name, leaseMs)
+      if (!lease) return
+      const held = this.#leases.hold(lease, error => this.#log.warn(`Failed to renew the lease of ${task.name}`, { error }))
+      const began = performance.now()
+      try {
+        await task.run(AbortSignal.any([this.#stopped.signal, held.signal]))
+      } finally {
+        held.end()
+        this.#metrics.observe('periodic_seconds', (performance.now() - began) / 1000, { task: task.name })
+        await this.#leases.giveBack(lease, task.everyMs)
+      }
+    } catch (error) {
+      this.#metrics.count('periodic_failures_total', { task: task.name })
+      this.#log.error(`${task.name} failed; it will be retried at the next interval`, { error })
+    }
+  }
+}

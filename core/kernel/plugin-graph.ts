@@ -1,0 +1,153 @@
+import { behind, type Class, isClass, isRoute, needsOf, type Plugin, type Port, type Token, takesMany } from 'pounce/sdk'
+import { refuseForeign } from './ownership.ts'
+import { StartupError } from './startup-error.ts'
+
+type AnyPort = Port<unknown>
+
+/** A plugin under the name that the config gives it: its id, unless it is loaded a second time. */
+export interface NamedPlugin {
+  readonly name: string
+  readonly plugin: Plugin
+}
+
+/** A class behind a port, with the port's name as others see it. */
+export interface GraphProvision {
+  readonly port: string
+  readonly by: Class
+}
+
+/** A plugin with what it gives and takes. */
+export interface PluginNode extends NamedPlugin {
+  readonly provides: readonly GraphProvision[]
+  /** Ports from outside the plugin. */
+  readonly needs: readonly string[]
+}
+
+/** What to build and start, and in which order. */
+export interface PluginGraph {
+  /** Providers before those that need them; otherwise as the config lists them. */
+  readonly order: readonly PluginNode[]
+  /** As the config lists them. */
+  readonly listed: readonly PluginNode[]
+  /** Which plugin provides a single port. */
+  readonly providers: ReadonlyMap<string, string>
+}
+
+const ownPorts: ReadonlySet<string> = new Set(['config', 'log'])
+
+/** The routes among a plugin's exports, by export name. */
+export const routesOf = (plugin: Plugin) =>
+  Object.entries(plugin.routes ?? {}).flatMap(([name, it]) => (isRoute(it) ? [{ name, route: it }] : []))
+
+/** Every class of a plugin: those that it declares, and whatever classes these need. */
+export const classesOf = (plugin: Plugin): readonly Class[] => {
+  const classes = new Set<Class>()
+  const add = (token: Token<unknown>): void => {
+    if (!isClass(token) || classes.has(token)) return
+    classes.add(token)
+    for (const need of needsOf(token)) add(need)
+  }
+  for (const { by } of plugin.provides ?? []) add(by)
+  for (const service of plugin.services ?? []) add(service)
+  for (const { by } of plugin.handlers ?? []) add(by)
+  for (const { task } of plugin.periodic ?? []) add(task)
+  for (const one of plugin.middleware ?? []) if ('by' in one) add(one.by)
+  for (const { route } of routesOf(plugin)) for (const need of Object.values(route.needs)) add(need)
+  return [...classes]
+}
+
+const needsStore = (plugin: Plugin): boolean =>
+  [plugin.collections, plugin.handlers, plugin.periodic].some(list => (list ?? []).length > 0) || plugin.migrations !== undefined
+
+const wantedBy = (plugin: Plugin): readonly AnyPort[] => [
+  ...[...classesOf(plugin).flatMap(needsOf), ...routesOf(plugin).flatMap(({ route }) => Object.values(route.needs))].filter(
+    (token): token is AnyPort => !isClass(token),
+  ),
+  ...(needsStore(plugin) ? ['documentStore' as AnyPort] : []),
+]
+
+const refuseUnwired = (name: string, plugin: Plugin): void => {
+  for (const cls of classesOf(plugin))
+    if (cls.length !== needsOf(cls).length)
+      throw new StartupError(`${name}: ${cls.name} takes ${cls.length} arguments but wire() names ${needsOf(cls).length} of them`)
+}
+
+/** Ports of a copy are qualified by its name, so that the first one keeps the plain port; a wrapped port is its wrapper's. */
+const provisionsOf = ({ name, plugin }: NamedPlugin, isCopy: boolean, wrapped: ReadonlySet<AnyPort>): GraphProvision[] =>
+  (plugin.provides ?? []).map(({ port, by }) => {
+    if (takesMany(port)) return { port, by }
+    if (isCopy) return { port: `${port}@${name}`, by }
+    return { port: wrapped.has(port) && !plugin.wraps?.includes(port) ? behind(port) : port, by }
+  })
+
+const planOne = (one: NamedPlugin, isCopy: boolean, wrapped: ReadonlySet<AnyPort>): PluginNode => {
+  refuseUnwired(one.name, one.plugin)
+  const own = new Set<string>((one.plugin.provides ?? []).map(({ port }) => port).filter(port => !takesMany(port)))
+  const needs = new Set<string>(wantedBy(one.plugin).filter(port => !own.has(port) && !ownPorts.has(port)))
+  return { ...one, provides: provisionsOf(one, isCopy, wrapped), needs: [...needs] }
+}
+
+const findProviders = (listed: readonly PluginNode[], reserved: ReadonlySet<string>): Map<string, string> => {
+  const providers = new Map<string, string>()
+  for (const { name, provides } of listed)
+    for (const { port } of provides) {
+      if (takesMany(port as AnyPort)) continue
+      if (reserved.has(port) || ownPorts.has(port)) throw new StartupError(`${name} provides ${port}, which is the kernel's own`)
+      const other = providers.get(port)
+      if (other === name) throw new StartupError(`${name} provides ${port} twice`)
+      if (other !== undefined) throw new StartupError(`${other} and ${name} both provide ${port}: remove one of them from "plugins"`)
+      providers.set(port, name)
+    }
+  return providers
+}
+
+const sortByNeed = (listed: readonly PluginNode[], providers: ReadonlyMap<string, string>): PluginNode[] => {
+  const byName = new Map(listed.map(one => [one.name, one]))
+  const order = new Set<PluginNode>()
+  const visit = (one: PluginNode, path: readonly string[]): void => {
+    if (order.has(one)) return
+    const seenAt = path.indexOf(one.name)
+    if (seenAt !== -1) throw new StartupError(`circular dependency between plugins: ${[...path.slice(seenAt), one.name].join(' → ')}`)
+    for (const port of one.needs) {
+      const provider = byName.get(providers.get(port) ?? '')
+      if (provider) visit(provider, [...path, one.name])
+    }
+    order.add(one)
+  }
+  for (const one of listed) visit(one, [])
+  return [...order]
+}
+
+/**
+ * Decides who is built and started when. Refuses two providers of one port, a port nobody provides, circles, and what belongs to another plugin.
+ * `kernelPorts` are provided by the kernel; of those, a plugin may replace only the ones in `replaceable`.
+ */
+export const buildPluginGraph = (
+  plugins: readonly NamedPlugin[],
+  kernelPorts: ReadonlySet<string>,
+  replaceable: ReadonlySet<string> = new Set(),
+): PluginGraph => {
+  refuseForeign(plugins)
+  const seen = new Set<Plugin>()
+  const wrapped = new Set(plugins.flatMap(({ plugin }) => plugin.wraps ?? []))
+  const listed = plugins.map(one => {
+    const planned = planOne(one, seen.has(one.plugin), wrapped)
+    seen.add(one.plugin)
+    return planned
+  })
+  const providers = findProviders(listed, new Set([...kernelPorts].filter(port => !replaceable.has(port))))
+  for (const { name, needs } of listed)
+    for (const port of needs)
+      if (!takesMany(port as AnyPort) && !providers.has(port) && !kernelPorts.has(port))
+        throw new StartupError(`${name} needs ${port}, which no plugin provides`)
+  return { order: sortByNeed(listed, providers), listed, providers }
+}
+
+/** Names of a plugin and of all that it needs. */
+export const neededBy = (plan: PluginGraph, name: string | undefined, found = new Set<string>()): ReadonlySet<string> => {
+  const one = plan.order.find(planned => planned.name === name)
+  if (!one || found.has(one.name)) return found
+  found.add(one.name)
+  for (const port of one.needs) neededBy(plan, plan.providers.get(port), found)
+  return found
+}

@@ -1,0 +1,126 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import { definePlugin, port, provide } from 'pounce/sdk'
+import { loadConfig } from './config.ts'
+import { makeKernel, tempFolder } from './fixtures/boot.ts'
+import { buildPluginGraph } from './plugin-graph.ts'
+import { loadPlugins } from './plugins.ts'
+
+interface Named {
+  readonly name: string
+}
+const Outside = port<Named>('outside')
+
+const source = (id: string) => `
+import { Clock, definePlugin, port, provide, wire } from 'pounce/sdk'
+class Outsider {
+  name = '${id}'
+  clock
+  constructor(clock) { this.clock = clock }
+}
+wire(Outsider, Clock)
+export const plugin = definePlugin({ id: '${id}', summary: 'From outside.', provides: [provide(port('outside'), Outsider)] })
+`
+
+const write = async (path: string, text: string): Promise<void> => {
+  await mkdir(dirname(path), { recursive: true })
+  await writeFile(path, text)
+}
+
+const refused = async (t: ExecutionContext, ...plugins: Parameters<typeof loadPlugins>[0]): Promise<string> =>
+  (await t.throwsAsync(loadPlugins(plugins))).message
+
+test('a plugin in a folder outside the tree gets the SDK of this kernel', async t => {
+  const folder = join(await tempFolder(t), 'outsider')
+  await write(join(folder, 'index.ts'), source('test.outsider'))
+  const [loaded] = await loadPlugins([{ plugin: folder }])
+  t.is(loaded?.name, 'test.outsider')
+  const kernel = await makeKernel(t, [loaded?.plugin ?? definePlugin({ id: 'none', summary: '' })])
+  t.is(kernel.get(Outside).name, 'test.outsider')
+})
+
+test('a folder is found from the configuration file that names it, and a package beside it', async t => {
+  const folder = await tempFolder(t)
+  await write(join(folder, 'mine', 'index.js'), source('test.mine'))
+  await write(
+    join(folder, 'node_modules', 'acme-store', 'package.json'),
+    '{"name": "acme-store", "type": "module", "exports": {"import": "./main.js"}}',
+  )
+  await write(join(folder, 'node_modules', 'acme-store', 'main.js'), source('acme.store'))
+  await write(join(folder, 'pounce.json'), '{"plugins": ["./mine", "acme-store"]}')
+  const config = await loadConfig({ defaults: { plugins: ['blobs.disk'] }, file: join(folder, 'pounce.json') })
+  t.deepEqual(
+    config.plugins.map(({ name }) => name),
+    ['test.mine', 'acme.store'],
+  )
+})
+
+test('a list of plus and minus changes the list below', async t => {
+  const environment = { POUNCE_PLUGINS: '-blobs.disk' }
+  const config = await loadConfig({ defaults: { plugins: ['blobs.disk', 'auth.local'] }, environment })
+  t.deepEqual(
+    config.plugins.map(({ name }) => name),
+    ['auth.local'],
+  )
+  const more = await loadConfig({ defaults: { plugins: ['auth.local'] }, environment: { POUNCE_PLUGINS: '+blobs.disk' } })
+  t.deepEqual(
+    more.plugins.map(({ name }) => name),
+    ['auth.local', 'blobs.disk'],
+  )
+})
+
+test('two copies of a plugin have settings of their own, and the first one keeps the port', async t => {
+  class Store implements Named {
+    readonly name = 'store'
+  }
+  const plugin = definePlugin({ id: 'test.store', summary: 's', provides: [provide(Outside, Store)] })
+  const config = await loadConfig({ defaults: {}, plugins: [plugin] })
+  t.is(config.plugins.length, 1)
+  const copies = await loadPlugins([{ plugin }, { plugin, as: 'test.archive' }])
+  const plan = buildPluginGraph(copies, new Set())
+  t.deepEqual(
+    [...plan.providers],
+    [
+      ['outside', 'test.store'],
+      ['outside@test.archive', 'test.archive'],
+    ],
+  )
+})
+
+test('a plugin that is not there is refused, with one that looks like it', async t => {
+  t.is(await refused(t, { plugin: 'blobs.dsik' }), 'blobs.dsik is not part of this version (did you mean blobs.disk?)')
+  t.is(await refused(t, { plugin: 'transport.carrier-pigeon' }), 'transport.carrier-pigeon is not part of this version')
+  t.regex(await refused(t, { plugin: 'no-such-package-anywhere' }), /neither part of this version nor an installed package/)
+  t.regex(await refused(t, { plugin: '/no/such/folder' }), /The plugin folder \/no\/such\/folder does not exist/)
+})
+
+test('a folder without an entry file and a module without a plugin are refused', async t => {
+  const folder = await tempFolder(t)
+  t.regex(await refused(t, { plugin: folder }), /has no index\.ts or index\.js/)
+  await write(join(folder, 'index.js'), 'export const plugin = {}')
+  t.regex(await refused(t, { plugin: folder }), /does not export `plugin` made by definePlugin/)
+})
+
+test('a module that fails to load is named with its reason', async t => {
+  const folder = await tempFolder(t)
+  await write(join(folder, 'index.js'), 'import "./absent.js"')
+  t.regex(await refused(t, { plugin: folder }), /cannot be loaded: .*absent\.js/)
+})
+
+test('one name twice is refused with how to have two copies', async t => {
+  t.regex(await refused(t, { plugin: 'blobs.disk' }, { plugin: 'blobs.disk' }), /blobs\.disk is listed twice .*"as"/)
+})
+
+test('an id that is of no allowed form, or belongs to a plugin of ours, is refused', async t => {
+  const folder = await tempFolder(t)
+  for (const [at, id] of ['bookmarks', 'Example.Bookmarks', 'example..bookmarks', 'example.bookmarks/x', '__proto__.x'].entries()) {
+    await write(join(folder, `${at}`, 'index.ts'), source(id))
+    const message = await refused(t, { plugin: join(folder, `${at}`) })
+    t.true(message.includes(`/${at} has the id "${id}": an id is two or more parts of lower-case letters`), message)
+  }
+  await write(join(folder, 'disk', 'index.ts'), source('blobs.disk'))
+  t.regex(await refused(t, { plugin: join(folder, 'disk') }), /disk has the id blobs\.disk, which is the id of a plugin of Pounce/)
+  await write(join(folder, 'fine', 'index.ts'), source('test.fine'))
+  t.regex(await refused(t, { plugin: join(folder, 'fine'), as: 'blobs.disk' }), /fine cannot be named blobs\.disk/)
+})

@@ -1,0 +1,153 @@
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { registerHooks } from 'node:module'
+import { isAbsolute, join, relative, resolve } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { didYouMean, type Plugin } from 'pounce/sdk'
+import type { NamedPlugin } from './plugin-graph.ts'
+import { messageOf, StartupError } from './startup-error.ts'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const tree = join(root, 'plugins')
+const idPattern = /^[a-z0-9-]+\.[a-z0-9-]+$/
+
+/** A plugin to load, as the config names it or as a test hands it over. */
+export interface PluginRequest {
+  readonly plugin: string | Plugin
+  readonly as?: string
+  /** The folder from which a package is looked for, before the kernel's own packages. */
+  readonly from?: string
+}
+
+/** Folders that `./` and `../` start from are made absolute while it is known which file or person named them. */
+export const absoluteSource = (source: string, from: string): string => (/^\.\.?(\/|$)/.test(source) ? resolve(from, source) : source)
+
+/** The entry file of a plugin of our own tree, when there is one. */
+export const ownPluginFile = (id: string): string | undefined => {
+  const file = join(tree, ...id.split('.'), 'index.ts')
+  return idPattern.test(id) && existsSync(file) ? file : undefined
+}
+
+const folders = (path: string): string[] =>
+  existsSync(path) ? readdirSync(path, { withFileTypes: true }).flatMap(entry => (entry.isDirectory() ? [entry.name] : [])) : []
+
+/** Ids of all plugins that come with this version. */
+export const ownPluginIds = (): string[] =>
+  folders(tree)
+    .flatMap(kind => folders(join(tree, kind)).map(name => `${kind}.${name}`))
+    .filter(id => ownPluginFile(id) !== undefined)
+    .sort()
+
+const indexOf = (folder: string): string => {
+  if (!existsSync(folder)) throw new StartupError(`The plugin folder ${folder} does not exist`)
+  if (!statSync(folder).isDirectory()) return folder
+  const file = ['index.ts', 'index.js', 'index.mjs'].map(name => join(folder, name)).find(existsSync)
+  if (file === undefined) throw new StartupError(`The plugin folder ${folder} has no index.ts or index.js`)
+  return file
+}
+
+/** Packages that were asked for, and from where. */
+const packages = new Map<string, string>()
+let isHooked = false
+
+/**
+ * A plugin from outside the tree imports `pounce/sdk`. It must get the SDK of this kernel, wherever the plugin lies:
+ * with a second copy its wired classes would be unknown here. And a package may be installed beside the configuration.
+ */
+const hookResolution = (): void => {
+  if (isHooked) return
+  isHooked = true
+  registerHooks({
+    resolve: (specifier, context, next) => {
+      if (specifier === 'pounce/sdk' || specifier.startsWith('pounce/sdk/'))
+        return next(specifier, { ...context, parentURL: import.meta.url })
+      const from = context.parentURL === import.meta.url ? packages.get(specifier) : undefined
+      if (from === undefined) return next(specifier, context)
+      try {
+        return next(specifier, { ...context, parentURL: pathToFileURL(join(from, 'pounce.json')).href })
+      } catch {
+        // Not installed there: the kernel's own packages are next.
+        return next(specifier, context)
+      }
+    },
+  })
+}
+
+const isOutside = (file: string): boolean => {
+  const path = relative(root, file)
+  return path.startsWith('..') || isAbsolute(path)
+}
+
+const urlOf = (source: string, from: string | undefined): string => {
+  const own = ownPluginFile(source)
+  if (own !== undefined) return pathToFileURL(own).href
+  if (isAbsolute(source)) {
+    const file = indexOf(source)
+    if (isOutside(file)) hookResolution()
+    return pathToFileURL(file).href
+  }
+  if (idPattern.test(source) && folders(tree).includes(source.split('.')[0] ?? ''))
+    throw new StartupError(`${source} is not part of this version${didYouMean(source, ownPluginIds(), 0.4)}`)
+  hookResolution()
+  if (from !== undefined) packages.set(source, from)
+  return source
+}
+
+const isPlugin = (value: unknown): value is Plugin =>
+  typeof value === 'object' && value !== null && 'isPlugin' in value && value.isPlugin === true
+
+const isMissing = (error: unknown, source: string): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND' && error.message.includes(`'${source}'`)
+
+const importPlugin = async (source: string, from: string | undefined): Promise<Plugin> => {
+  const url = urlOf(source, from)
+  let module: { readonly plugin?: unknown }
+  try {
+    module = (await import(url)) as { readonly plugin?: unknown }
+  } catch (error) {
+    if (isMissing(error, source))
+      throw new StartupError(
+        `The plugin ${source} is neither part of this version nor an installed package${didYouMean(source, ownPluginIds(), 0.4)}`,
+      )
+    throw new StartupError(`The plugin ${source} cannot be loaded: ${messageOf(error)}`, { cause: error })
+  }
+  if (!isPlugin(module.plugin)) throw new StartupError(`The plugin ${source} does not export \`plugin\` made by definePlugin`)
+  return module.plugin
+}
+
+const namePattern = /^[a-z0-9-]+(\.[a-z0-9-]+)+$/
+
+/** An id of ours means settings, collections and progress of ours. */
+const refuseName = (source: string, plugin: Plugin, name: string, isOwn: boolean): void => {
+  if (typeof plugin.id !== 'string' || !namePattern.test(plugin.id))
+    throw new StartupError(
+      `The plugin ${source} has the id "${plugin.id}": an id is two or more parts of lower-case letters, digits and hyphens, joined by dots, such as example.bookmarks. Change it in definePlugin`,
+    )
+  if (!isOwn && ownPluginFile(plugin.id) !== undefined)
+    throw new StartupError(`The plugin ${source} has the id ${plugin.id}, which is the id of a plugin of Pounce: change it in definePlugin`)
+  if (name !== plugin.id && ownPluginFile(name) !== undefined)
+    throw new StartupError(`The plugin ${source} cannot be named ${name}, the id of a plugin of Pounce: choose another name for "as"`)
+}
+
+const isInTree = (source: string): boolean => ownPluginFile(source) !== undefined || (isAbsolute(source) && !isOutside(source))
+
+const load = async ({ plugin: source, as, from }: PluginRequest): Promise<NamedPlugin> => {
+  const plugin = typeof source === 'string' ? await importPlugin(source, from) : source
+  if (typeof source === 'string' && ownPluginFile(source) !== undefined && plugin.id !== source)
+    throw new StartupError(`The plugin in the folder of ${source} has the id ${plugin.id}`)
+  const name = as ?? plugin.id
+  // What a test hands over may stand in for a plugin of ours.
+  if (typeof source === 'string') refuseName(source, plugin, name, isInTree(source))
+  return { name, plugin }
+}
+
+/** Loads plugins in the order asked for. Two of one name are refused: the second copy of a plugin needs an `as`. */
+export const loadPlugins = async (requests: readonly PluginRequest[]): Promise<readonly NamedPlugin[]> => {
+  const loaded = await Promise.all(requests.map(load))
+  const names = new Set<string>()
+  for (const { name } of loaded) {
+    if (names.has(name))
+      throw new StartupError(`${name} is listed twice in "plugins": give one of them another name, {"plugin": "${name}", "as": "…"}`)
+    names.add(name)
+  }
+  return loaded
+}

@@ -1,6 +1,0 @@
-import test from 'ava'
-import { fetchBelowContract, fetchContract } from 'pounce/sdk/testing'
-import { GuardedFetch } from './outbound-fetch.ts'
-
-fetchContract(test, allow => new GuardedFetch(allow))
-fetchBelowContract(test, allow => new GuardedFetch(allow))

@@ -1,0 +1,53 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'ava'
+import { tempFolder } from '../kernel/fixtures/boot.ts'
+import { lockDataFolder } from './data-lock.ts'
+
+const holder = new URL('../kernel/fixtures/hold-lock.ts', import.meta.url)
+
+/** A process that holds the folder until it is killed. */
+const holdElsewhere = async (folder: string) => {
+  const child = spawn(process.execPath, [holder.pathname, folder], { stdio: ['ignore', 'pipe', 'inherit'] })
+  await once(child.stdout, 'data')
+  return child
+}
+
+test('a locked folder is refused, naming the process, and free again after the release', async t => {
+  const folder = join(await tempFolder(t), 'new', 'data')
+  const lock = await lockDataFolder(folder)
+  await t.throwsAsync(lockDataFolder(folder), { message: new RegExp(`is used by the process ${process.pid}: stop it first`) })
+  await lock.release()
+  await lock.release()
+  await (await lockDataFolder(folder)).release()
+})
+
+test('a folder that another process holds is refused, and free as soon as that process is killed', async t => {
+  const folder = await tempFolder(t)
+  const child = await holdElsewhere(folder)
+  await t.throwsAsync(lockDataFolder(folder), { message: new RegExp(`is used by the process ${child.pid}:`) })
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+  t.is((await readFile(join(folder, 'kernel.pid'), 'utf8')).trim(), String(child.pid))
+  const lock = await lockDataFolder(folder)
+  t.is((await readFile(join(folder, 'kernel.pid'), 'utf8')).trim(), String(process.pid))
+  await lock.release()
+})
+
+test('of many that try at once one gets the folder', async t => {
+  const folder = await tempFolder(t)
+  const tries = await Promise.allSettled(Array.from({ length: 10 }, () => lockDataFolder(folder)))
+  const held = tries.flatMap(one => (one.status === 'fulfilled' ? [one.value] : []))
+  t.is(held.length, 1)
+  await held[0]?.release()
+})
+
+test('a folder that cannot be created is refused with the reason', async t => {
+  const folder = await tempFolder(t)
+  await t.throwsAsync(lockDataFolder(join(folder, 'kernel.lock\0')), { message: /cannot be created/ })
+  const lock = await lockDataFolder(folder)
+  await lock.release()
+  await t.throwsAsync(lockDataFolder(join(folder, 'kernel.lock', 'below-a-file')), { message: /cannot be created: ENOTDIR/ })
+})

@@ -1,0 +1,49 @@
+import { createRequire } from 'node:module'
+import { type Installation, trimEnd } from 'pounce/sdk'
+import type { KernelConfig } from '../kernel/config/kernel-schema.ts'
+
+/** The version in package.json. */
+export const programVersion: string = (createRequire(import.meta.url)('../../package.json') as { version: string }).version
+
+/** What is known of this installation. The instance's name and the address come in during the start. */
+export class InstallationInfo implements Installation {
+  readonly version = programVersion
+  readonly dataFolder: string
+  readonly plugins: readonly string[]
+  readonly roles: ReadonlySet<'http' | 'worker'>
+  readonly isPrivate: boolean
+  readonly admins: Installation['admins']
+  #instance: string | undefined
+  #baseUrl: string
+
+  constructor(config: KernelConfig, plugins: readonly string[]) {
+    const { data, http, roles, access, admin, admins } = config
+    this.dataFolder = data
+    this.plugins = plugins
+    this.roles = new Set(roles)
+    this.isPrivate = access.private
+    this.admins = [
+      ...(admin.email === undefined ? [] : [{ email: admin.email, ...(admin.password === undefined ? {} : { password: admin.password }) }]),
+      ...admins.filter(email => email !== admin.email).map(email => ({ email })),
+    ]
+    this.#baseUrl = trimEnd(http.baseUrl ?? `http://${http.host}:${http.port}`, '/')
+  }
+
+  get instance(): string {
+    if (this.#instance === undefined) throw new Error('The installation id is not known before the kernel has read its records')
+    return this.#instance
+  }
+
+  get baseUrl(): string {
+    return this.#baseUrl
+  }
+
+  named(instance: string): void {
+    this.#instance = instance
+  }
+
+  /** The address it listens on, where no base URL is configured. */
+  reachedAt(url: string): void {
+    this.#baseUrl = trimEnd(url, '/')
+  }
+}

@@ -1,0 +1,67 @@
+import pino, { type DestinationStream, type Logger } from 'pino'
+import type { KernelLog } from '../kernel/kernel-options.ts'
+import { redact } from './redact.ts'
+import { redactText } from './redact-text.ts'
+
+/** Levels, least important first. */
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
+
+type Fields = Readonly<Record<string, unknown>>
+
+class PinoLog implements KernelLog {
+  readonly #pino: Logger
+
+  constructor(logger: Logger) {
+    this.#pino = logger
+  }
+
+  debug(message: string, fields?: Fields): void {
+    if (this.#pino.isLevelEnabled('debug')) this.#pino.debug(redact(fields ?? {}), redactText(message))
+  }
+
+  info(message: string, fields?: Fields): void {
+    if (this.#pino.isLevelEnabled('info')) this.#pino.info(redact(fields ?? {}), redactText(message))
+  }
+
+  warn(message: string, fields?: Fields): void {
+    if (this.#pino.isLevelEnabled('warn')) this.#pino.warn(redact(fields ?? {}), redactText(message))
+  }
+
+  warnOpenly(message: string, fields: Fields): void {
+    this.#pino.warn(fields, message)
+  }
+
+  error(message: string, fields?: Fields): void {
+    if (this.#pino.isLevelEnabled('error')) this.#pino.error(redact(fields ?? {}), redactText(message))
+  }
+
+  with(fields: Fields): KernelLog {
+    return new PinoLog(this.#pino.child(redact(fields) as Record<string, unknown>))
+  }
+}
+
+/** JSON may hold characters that end a line or steer a terminal for some who read it. They stand inside strings only. */
+const escaped = (line: string): string =>
+  line.replace(/[\u007f-\u009f\u2028\u2029]/g, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
+/**
+ * The kernel's log: one JSON object per line, secrets hidden before anything is written.
+ * `pretty` prints lines for people instead. `stream` is standard output by default.
+ */
+export const createLog = (options: {
+  readonly level: LogLevel
+  readonly stream?: DestinationStream
+  readonly pretty?: (line: string) => string
+}): KernelLog => {
+  const { level, pretty } = options
+  const stream = options.stream ?? pino.destination({ dest: 1, sync: true })
+  const destination: DestinationStream = { write: line => stream.write(pretty ? pretty(line) : escaped(line)) }
+  const settings = {
+    level,
+    base: null,
+    messageKey: 'message',
+    timestamp: () => `,"time":"${new Date().toISOString()}"`,
+    formatters: { level: (label: string) => ({ level: label }) },
+  }
+  return new PinoLog(pino(settings, destination))
+}

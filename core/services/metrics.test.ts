@@ -1,0 +1,68 @@
+import test from 'ava'
+import { silent } from 'pounce/sdk/testing'
+import { keptLog } from '../kernel/fixtures/boot.ts'
+import { createMetrics } from './metrics.ts'
+
+test('what is measured can be scraped, with a prefix and labels', async t => {
+  const metrics = await createMetrics(true, silent)
+  metrics.count('requests_total', { route: 'getFile' })
+  metrics.count('requests_total', { route: 'getFile' }, 2)
+  metrics.gauge('queue_length', 7)
+  metrics.observe('request_seconds', 0.02, { route: 'getFile' })
+  const { contentType, text } = (await metrics.scrape?.()) ?? { contentType: '', text: '' }
+  t.regex(contentType, /^text\/plain/)
+  t.regex(text, /pounce_requests_total\{route="getFile"\} 3/)
+  t.regex(text, /pounce_queue_length 7/)
+  t.regex(text, /pounce_request_seconds_bucket\{le="0.025",route="getFile"\} 1/)
+  t.regex(text, /process_cpu_user_seconds_total/)
+})
+
+test('other labels than those of the first use break nothing', async t => {
+  const metrics = await createMetrics(true, silent)
+  metrics.count('odd_total', { one: 'a' })
+  metrics.count('odd_total', { two: 'b' })
+  metrics.count('odd_total')
+  t.regex((await metrics.scrape?.())?.text ?? '', /pounce_odd_total\{one=""\} 2/)
+})
+
+test('without measuring there is nothing to scrape', async t => {
+  const metrics = await createMetrics(false, silent)
+  metrics.count('requests_total')
+  t.is(metrics.scrape, undefined)
+})
+
+test('names that Prometheus does not take are written with underscores, and two that become one are one', async t => {
+  const metrics = await createMetrics(true, silent)
+  metrics.count('odd-name total', { 'label-1': 'a', __proto__x: 'b', le: 'c', '2nd': 'd' })
+  metrics.count('odd_name_total', { label_1: 'a', _proto__x: 'b', le_: 'c', _2nd: 'd' })
+  const text = (await metrics.scrape?.())?.text ?? ''
+  t.regex(text, /^pounce_odd_name_total\{[^}]*\} 2$/m)
+  for (const label of ['label_1="a"', '_proto__x="b"', 'le_="c"', '_2nd="d"']) t.true(text.includes(label), label)
+})
+
+test('what is no amount is not counted, and can still be scraped after', async t => {
+  const metrics = await createMetrics(true, silent)
+  metrics.count('some_total', {}, 2)
+  for (const value of [-1, Number.NaN, Number.POSITIVE_INFINITY]) {
+    metrics.count('some_total', {}, value)
+    metrics.observe('some_seconds', value)
+    metrics.gauge('some_bytes', value)
+  }
+  metrics.gauge('some_bytes', -1)
+  const text = (await metrics.scrape?.())?.text ?? ''
+  t.regex(text, /^pounce_some_total 2$/m)
+  t.regex(text, /^pounce_some_bytes -1$/m)
+})
+
+test('a name that is used for two kinds keeps its first kind; the other is logged once and dropped', async t => {
+  const { log, lines } = keptLog()
+  const metrics = await createMetrics(true, log)
+  for (let turn = 0; turn < 3; turn += 1) {
+    metrics.count('both')
+    metrics.gauge('both', 7)
+    metrics.observe('both', 7)
+  }
+  t.regex((await metrics.scrape?.())?.text ?? '', /^pounce_both 3$/m)
+  t.is(lines.length, 1)
+  t.like(lines[0], { level: 'warn', name: 'both' })
+})

@@ -1,0 +1,104 @@
+import type { Log } from 'pounce/sdk'
+import type { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { KernelMetrics } from '../kernel/kernel-options.ts'
+
+type Labels = Readonly<Record<string, string>>
+
+const nothing = (): void => undefined
+
+/** Measures nothing. */
+export const noMetrics: KernelMetrics = { count: nothing, gauge: nothing, observe: nothing }
+
+const seconds = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60]
+
+type Metric = Counter | Gauge | Histogram
+
+interface Made {
+  readonly metric: Metric
+  readonly labels: readonly string[]
+}
+
+interface Found<M> {
+  readonly metric: M
+  readonly fitting: Record<string, string>
+}
+
+type Make<M extends Metric> = new (options: {
+  name: string
+  help: string
+  labelNames: string[]
+  registers: Registry[]
+  buckets?: number[]
+}) => M
+
+const wordOf = (name: string): string => name.replace(/[^a-zA-Z0-9_]/g, '_')
+
+/** Prometheus keeps names that start with two underscores for itself, and `le` for the buckets of a histogram. */
+const labelOf = (name: string): string => {
+  const word = wordOf(name).replace(/^_*(?=\d)|^__+|^$/, '_')
+  return word === 'le' ? 'le_' : word
+}
+
+/** Plugins from elsewhere may hand over what is no text. */
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : typeof value === 'number' ? `${value}` : '')
+
+/** Names are made to fit and what cannot be measured is left out, for measuring must not break what is measured. */
+class PrometheusMetrics implements KernelMetrics {
+  readonly #client: typeof import('prom-client')
+  readonly #log: Log
+  readonly #registry: Registry
+  readonly #made = new Map<string, Made>()
+  readonly #refused = new Set<string>()
+
+  constructor(client: typeof import('prom-client'), log: Log) {
+    this.#client = client
+    this.#log = log
+    this.#registry = new client.Registry()
+    client.collectDefaultMetrics({ register: this.#registry })
+  }
+
+  count(name: string, labels: Labels = {}, by = 1): void {
+    if (!Number.isFinite(by) || by < 0) return
+    const found = this.#get(name, labels, this.#client.Counter)
+    found?.metric.inc(found.fitting, by)
+  }
+
+  gauge(name: string, value: number, labels: Labels = {}): void {
+    if (!Number.isFinite(value)) return
+    const found = this.#get(name, labels, this.#client.Gauge)
+    found?.metric.set(found.fitting, value)
+  }
+
+  observe(name: string, value: number, labels: Labels = {}): void {
+    if (!Number.isFinite(value)) return
+    const found = this.#get(name, labels, this.#client.Histogram, { buckets: seconds })
+    found?.metric.observe(found.fitting, value)
+  }
+
+  readonly scrape = async () => ({ contentType: this.#registry.contentType, text: await this.#registry.metrics() })
+
+  /** A measurement has the kind and the labels of its first use. Other labels are left out, another kind is dropped. */
+  #get<M extends Metric>(name: string, labels: Labels, Kind: Make<M>, more: { buckets?: number[] } = {}): Found<M> | undefined {
+    const word = `pounce_${wordOf(name)}`
+    const given = new Map(Object.entries(labels).map(([label, value]) => [labelOf(label), textOf(value)]))
+    let made = this.#made.get(word)
+    if (!made) {
+      const labelNames = [...given.keys()]
+      const help = wordOf(name).replaceAll('_', ' ') || word
+      made = { metric: new Kind({ name: word, help, labelNames, registers: [this.#registry], ...more }), labels: labelNames }
+      this.#made.set(word, made)
+    }
+    if (!(made.metric instanceof Kind)) return this.#refuse(name, word)
+    return { metric: made.metric, fitting: Object.fromEntries(made.labels.map(label => [label, given.get(label) ?? ''])) }
+  }
+
+  #refuse(name: string, word: string): undefined {
+    if (this.#refused.has(word)) return
+    this.#refused.add(word)
+    this.#log.warn('Metric dropped: its name is used by a metric of another type', { name })
+  }
+}
+
+/** Measurements for Prometheus, or none; the library is loaded only when they are wanted. `log` hears once of each name that is used wrongly. */
+export const createMetrics = async (isEnabled: boolean, log: Log): Promise<KernelMetrics> =>
+  isEnabled ? new PrometheusMetrics((await import('prom-client')).default, log) : noMetrics

@@ -1,0 +1,128 @@
+import { createHash } from 'node:crypto'
+import type { Readable } from 'node:stream'
+import { type BlobFacts, type BlobStore, CommitConflict, CorruptContent, type DocumentStore, Invalid } from 'pounce/sdk'
+import { type MovedBlob, movedBlobId, movedBlobs } from './migration-record.ts'
+
+/** What blobs are moved with. */
+export interface BlobRoute {
+  readonly from: BlobStore
+  readonly to: BlobStore
+  /** Where it is written down which blob became which: in the target, so that a later run goes on. */
+  readonly documents: DocumentStore
+  /** Records whose bytes are damaged are moved without them instead of ending the move. */
+  readonly skipDamaged: boolean
+}
+
+/** Copies blobs from one store to another, each once, and knows their new keys. */
+export class BlobMigrator {
+  readonly #route: BlobRoute
+  readonly #under = new Map<string, Promise<string>>()
+  /** Of this run. */
+  copied = 0
+  copiedBytes = 0
+  /** Keys of records whose bytes the old store does not have, or not undamaged. */
+  readonly lost = new Set<string>()
+
+  constructor(route: BlobRoute) {
+    this.#route = route
+  }
+
+  get isNeeded(): boolean {
+    return this.#route.from !== this.#route.to
+  }
+
+  /** The key in the new store; the bytes are there when it resolves. `whose` is for the message when they are damaged. */
+  newKey(key: string, whose: string): Promise<string> {
+    if (!this.isNeeded || this.#route.from.liesElsewhere?.(key)) return Promise.resolve(key)
+    const under = this.#under.get(key) ?? this.#move(key, whose).finally(() => this.#under.delete(key))
+    this.#under.set(key, under)
+    return under
+  }
+
+  /** Compares what the new store says of every blob with what was sent there, and reads all of it when asked to. Resolves to how many there are. */
+  async verify(readData: boolean, tell: (count: number) => void): Promise<{ readonly blobs: number; readonly bytes: number }> {
+    const seen = { blobs: 0, bytes: 0 }
+    for await (const blob of this.#route.documents.walk(movedBlobs)) {
+      const facts = await this.#route.to.stat(blob.to)
+      const isThere = facts?.sizeBytes === blob.sizeBytes && facts.sha256 === blob.sha256
+      if (!isThere || (readData && (await this.#digestOf(blob.to)) !== blob.sha256))
+        throw new Invalid(`The bytes ${blob.to} in the target store differ from the source (${blob.from}); the migration is not complete`)
+      seen.blobs += 1
+      seen.bytes += blob.sizeBytes
+      tell(seen.blobs)
+    }
+    return seen
+  }
+
+  async #digestOf(key: string): Promise<string | undefined> {
+    const stream = await this.#route.to.get(key)
+    if (!stream) return undefined
+    const hash = createHash('sha256')
+    for await (const piece of stream) hash.update(piece)
+    return hash.digest('hex')
+  }
+
+  async #move(key: string, whose: string): Promise<string> {
+    const { documents, from, to } = this.#route
+    const known = await documents.get(movedBlobs, movedBlobId(key))
+    if (known) return known.to
+    const facts = await this.#factsOf(key, whose)
+    if (!facts) {
+      // in one and the same document store an earlier run may have written the new key already
+      if (!(await to.stat(key))) this.lost.add(key)
+      return key
+    }
+    const stored = await this.#copy(from, to, facts, whose)
+    if (!stored) return key
+    this.copied += 1
+    this.copiedBytes += stored.sizeBytes
+    return this.#remember({ from: key, to: stored.key, sizeBytes: stored.sizeBytes, sha256: stored.sha256 })
+  }
+
+  async #factsOf(key: string, whose: string): Promise<BlobFacts | undefined> {
+    try {
+      return await this.#route.from.stat(key)
+    } catch (error) {
+      return this.#damaged(error, key, whose)
+    }
+  }
+
+  async #copy(from: BlobStore, to: BlobStore, facts: BlobFacts, whose: string): Promise<BlobFacts | undefined> {
+    let source: Readable | undefined
+    try {
+      source = await from.get(facts.key)
+      if (!source) throw new CorruptContent(`The bytes ${facts.key} were deleted during the migration`)
+      return await to.put(source, { sizeBytes: facts.sizeBytes, sha256: facts.sha256 })
+    } catch (error) {
+      source?.destroy()
+      return this.#damaged(error, facts.key, whose)
+    }
+  }
+
+  #damaged(error: unknown, key: string, whose: string): undefined {
+    // the digest that the old store tells is compared by the new one
+    const isDamage = error instanceof CorruptContent || error instanceof Invalid
+    if (!isDamage) throw error
+    if (!this.#route.skipDamaged)
+      throw new Invalid(
+        `The bytes of ${whose} (${key}) are damaged: ${error.message}. Restore them, delete the record, or migrate it without bytes with --skip-damaged`,
+        { cause: error },
+      )
+    this.lost.add(key)
+    return undefined
+  }
+
+  async #remember(blob: MovedBlob): Promise<string> {
+    const { documents, to } = this.#route
+    const id = movedBlobId(blob.from)
+    try {
+      await documents.commit({ insert: { id, ...blob }, into: movedBlobs })
+      return blob.to
+    } catch (error) {
+      const known = error instanceof CommitConflict && error.reason === 'exists' ? await documents.get(movedBlobs, id) : undefined
+      if (!known) throw error
+      if (known.to !== blob.to) await to.remove(blob.to)
+      return known.to
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import { type BlobPlace, type Change, type Collection, type DocumentStore, eq, type Stored, valueAt } from 'pounce/sdk'
+import type { BlobMigrator } from './blob-migrator.ts'
+import { Fingerprint, sameContent } from './fingerprint.ts'
+
+type Document = Stored & object
+
+/** What documents are moved with. */
+export interface DocumentRoute {
+  readonly from: DocumentStore
+  readonly to: DocumentStore
+  readonly blobs: BlobMigrator
+  readonly places: readonly BlobPlace[]
+}
+
+const batchSize = 200
+/** Files that are copied side by side. */
+const atOnce = 8
+
+/** Hands out what an iterable gives in arrays. */
+async function* batches<T>(items: AsyncIterable<T>): AsyncGenerator<T[]> {
+  let batch: T[] = []
+  for await (const item of items) {
+    batch.push(item)
+    if (batch.length === batchSize) {
+      yield batch
+      batch = []
+    }
+  }
+  if (batch.length > 0) yield batch
+}
+
+/** Makes a collection in the target the same as in the source, with the keys that blobs have there. */
+export class DocumentMigrator {
+  readonly #route: DocumentRoute
+
+  constructor(route: DocumentRoute) {
+    this.#route = route
+  }
+
+  get isNeeded(): boolean {
+    return this.#route.from !== this.#route.to
+  }
+
+  /** Copies what is missing or different, and removes what the source has no more. The second run over what is the same writes nothing. */
+  async move(one: Collection<object>, tell: (count: number) => void): Promise<void> {
+    let count = 0
+    for await (const batch of batches(this.#route.from.walk(one))) {
+      const moved = await this.#allMoved(one, batch)
+      await this.#commit(this.isNeeded ? await this.#differences(one, moved) : this.#newKeys(one, batch, moved))
+      count += batch.length
+      tell(count)
+    }
+    if (this.isNeeded) await this.#removeOthers(one)
+  }
+
+  /** How many documents there are on both sides, and what they hold. */
+  async fingerprints(one: Collection<object>): Promise<{ readonly source: Fingerprint; readonly target: Fingerprint }> {
+    const source = new Fingerprint()
+    for await (const batch of batches(this.#route.from.walk(one)))
+      for (const document of await this.#allMoved(one, batch)) source.add(document)
+    if (!this.isNeeded) return { source, target: source }
+    const target = new Fingerprint()
+    for await (const document of this.#route.to.walk(one)) target.add(document)
+    return { source, target }
+  }
+
+  /** Several at a time; when one fails, the others are waited for all the same, so that nothing goes on behind the end of a run. */
+  async #allMoved(one: Collection<object>, batch: readonly Document[]): Promise<readonly Document[]> {
+    const moved: Document[] = []
+    for (let at = 0; at < batch.length; at += atOnce) {
+      const results = await Promise.allSettled(batch.slice(at, at + atOnce).map(document => this.#moved(one, document)))
+      for (const result of results) {
+        if (result.status === 'rejected') throw result.reason
+        moved.push(result.value)
+      }
+    }
+    return moved
+  }
+
+  async #moved(one: Collection<object>, document: Document): Promise<Document> {
+    let moved = document
+    for (const { field } of this.#placesOf(one)) {
+      const key = valueAt(document, field)
+      if (typeof key !== 'string') continue
+      const newKey = await this.#route.blobs.newKey(key, `${one.name} ${document.id}`)
+      if (newKey !== key) moved = withValue(moved, field.split('.'), newKey) as Document
+    }
+    return moved
+  }
+
+  #placesOf(one: Collection<object>): readonly BlobPlace[] {
+    return this.#route.places.filter(place => place.in.name === one.name)
+  }
+
+  async #differences(one: Collection<object>, documents: readonly Document[]): Promise<Change[]> {
+    const there = await this.#route.to.getMany(
+      one,
+      documents.map(({ id }) => id),
+    )
+    return documents.flatMap(({ revision: _revision, ...document }): Change[] => {
+      const known = there.get(document.id)
+      if (!known) return [{ insert: document, into: one }]
+      return sameContent(known, document) ? [] : [{ replace: { ...document, revision: known.revision }, in: one }]
+    })
+  }
+
+  #newKeys(one: Collection<object>, before: readonly Document[], after: readonly Document[]): Change[] {
+    return before.flatMap((document, at) => {
+      const moved = after[at]
+      if (moved === undefined || moved === document) return []
+      const fields = this.#placesOf(one).map(({ field }) => field)
+      const set = Object.fromEntries(fields.map(field => [field, valueAt(moved, field) as string | null]))
+      return [{ update: document.id, in: one, where: eq('revision', document.revision), set }]
+    })
+  }
+
+  async #removeOthers(one: Collection<object>): Promise<void> {
+    for await (const batch of batches(this.#route.to.walk(one))) {
+      const ids = batch.map(({ id }) => id)
+      const there = await this.#route.from.getMany(one, ids)
+      await this.#commit(ids.filter(id => !there.has(id)).map(id => ({ tombstone: id, in: one })))
+    }
+  }
+
+  async #commit(changes: readonly Change[]): Promise<void> {
+    if (changes.length === 0) return
+    for (const result of await this.#route.to.commitEach(changes.map(change => ({ change })))) if (!result.ok) throw result.error
+  }
+}
+
+function withValue(document: unknown, [name = '', ...rest]: readonly string[], value: string): unknown {
+  const members = document as Readonly<Record<string, unknown>>
+  return { ...members, [name]: rest.length === 0 ? value : withValue(members[name], rest, value) }
+}

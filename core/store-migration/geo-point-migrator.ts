@@ -1,0 +1,138 @@
+import { createHash } from 'node:crypto'
+import { Conflict, type Datapoint, type GeoSort, type GeoStore, Invalid } from 'pounce/sdk'
+import { canonical } from './fingerprint.ts'
+
+/** What points are moved with. */
+export interface PointRoute {
+  readonly from: GeoStore
+  readonly to: GeoStore
+}
+
+/** How many points a store holds, and a digest of all they say. */
+interface Held {
+  readonly count: number
+  readonly digest: string
+}
+
+const byStream: GeoSort = { by: 'stream', order: 'ascending' }
+const insertedAtOnce = 5000
+const removedAtOnce = 1000
+
+/** Below 0 when a point comes before another one, by stream. */
+const compare = (one: Datapoint, other: Datapoint): number => one.stream - other.stream || one.startMs - other.startMs || one.id - other.id
+
+/** All points of a store, one after the other, with a look at the next one. */
+class PointWalk {
+  readonly #pieces: AsyncIterator<readonly Datapoint[]>
+  #piece: readonly Datapoint[] = []
+  #at = 0
+
+  constructor(store: GeoStore) {
+    this.#pieces = store.read({ filter: {}, sort: byStream })[Symbol.asyncIterator]()
+  }
+
+  /** The next point, which stays the next one until `step`; undefined after the last. */
+  async next(): Promise<Datapoint | undefined> {
+    while (this.#at === this.#piece.length) {
+      const { done, value } = await this.#pieces.next()
+      if (done) return undefined
+      this.#piece = value
+      this.#at = 0
+    }
+    return this.#piece[this.#at]
+  }
+
+  step(): void {
+    this.#at += 1
+  }
+
+  async end(): Promise<void> {
+    await this.#pieces.return?.()
+  }
+}
+
+/**
+ * Makes a store of points the same as another one. How far an interrupted run got is seen from the target: both are read in the same order, and
+ * what is there already is passed over.
+ */
+export class GeoPointMigrator {
+  readonly #route: PointRoute
+  /** Of this run. */
+  copied = 0
+
+  constructor(route: PointRoute) {
+    this.#route = route
+  }
+
+  async refuseFull(why: string): Promise<void> {
+    if ((await this.#route.to.count({}, 1)) > 0) throw new Conflict(`The target is not empty: it contains datapoints. ${why}`)
+  }
+
+  /** Copies what is missing or different, and removes what the source has no more. The second run over what is the same writes nothing. */
+  async move(tell: (count: number) => void): Promise<void> {
+    const { from, to } = this.#route
+    const [source, target] = [new PointWalk(from), new PointWalk(to)]
+    let [missing, left]: [Datapoint[], number[]] = [[], []]
+    let seen = 0
+    const flush = async (): Promise<void> => {
+      // A point that says something else under the same id gives way first.
+      if (left.length > 0) await to.remove({ ids: left })
+      await this.#insert(missing)
+      ;[missing, left] = [[], []]
+      tell(seen)
+    }
+    try {
+      for (;;) {
+        const [point, known] = [await source.next(), await target.next()]
+        if (!point && !known) break
+        const order = !known ? -1 : !point ? 1 : compare(point, known)
+        if (order >= 0) target.step()
+        if (order <= 0) {
+          source.step()
+          seen += 1
+        }
+        const isSame = order === 0 && canonical(point) === canonical(known)
+        if (known && order >= 0 && !isSame) left.push(known.id)
+        if (point && order <= 0 && !isSame) missing.push(point)
+        if (missing.length === insertedAtOnce || left.length === removedAtOnce) await flush()
+        else if (seen % insertedAtOnce === 0) tell(seen)
+      }
+      await flush()
+    } finally {
+      await Promise.allSettled([source.end(), target.end()])
+    }
+  }
+
+  /** Reads all points on both sides once more; throws `Invalid` when they differ. Resolves to how many there are. */
+  async compare(tell: (count: number) => void): Promise<number> {
+    const { from, to } = this.#route
+    const [ofSource, ofTarget] = await Promise.allSettled([held(from, tell), held(to, () => undefined)])
+    if (ofSource.status === 'rejected') throw ofSource.reason
+    if (ofTarget.status === 'rejected') throw ofTarget.reason
+    const [source, target] = [ofSource.value, ofTarget.value]
+    if (source.count !== target.count || source.digest !== target.digest)
+      throw new Invalid(
+        `The datapoints differ after the migration: ${source.count} and ${target.count}, ${source.digest} and ${target.digest}. Is a server running on one of the stores? Nothing was switched over`,
+      )
+    return source.count
+  }
+
+  async #insert(points: readonly Datapoint[]): Promise<void> {
+    if (points.length === 0) return
+    for (const [at, result] of (await this.#route.to.insert(points)).entries()) {
+      if (result.status === 'refused') throw new Invalid(`The target store rejects the datapoint ${points[at]?.id}: ${result.reason}`)
+      if (result.status === 'inserted') this.copied += 1
+    }
+  }
+}
+
+const held = async (store: GeoStore, tell: (count: number) => void): Promise<Held> => {
+  const hash = createHash('sha256')
+  let count = 0
+  for await (const piece of store.read({ filter: {}, sort: byStream })) {
+    hash.update(piece.map(point => `${canonical(point)}\n`).join(''))
+    count += piece.length
+    tell(count)
+  }
+  return { count, digest: hash.digest('hex') }
+}

@@ -1,0 +1,122 @@
+import { BlobOwners, BlobStore, Clock, DocumentStore, GeoStore, type Port } from 'pounce/sdk'
+import type { Kernel } from '../kernel/kernel.ts'
+import { messageOf, StartupError } from '../kernel/startup-error.ts'
+import { StoreCopy, type Stores } from './store-copy.ts'
+
+/** Where an installation is kept and where it shall be, as kernels: each call makes one, which is not started. */
+export interface StoreMigration {
+  /** `works`: it does what waits; otherwise it takes no part in any work. */
+  source(options: { readonly works: boolean }): Promise<Kernel>
+  target(): Promise<Kernel>
+  /** Which stores differ between the two. */
+  readonly isOther: { readonly documents: boolean; readonly blobs: boolean; readonly points: boolean }
+  /** Such as `sqlite+disk to mongodb+s3`. */
+  readonly route: string
+  readonly readData: boolean
+  readonly skipDamaged: boolean
+  progress(message: string): void
+}
+
+const drainMs = 10 * 60 * 1000
+const stores: readonly Port<unknown>[] = [DocumentStore, BlobStore]
+
+/** Moves an installation from store to store. The source's data folder is locked meanwhile. */
+export const migrateStores = async (migration: StoreMigration) => {
+  const { documents, blobs } = migration.isOther
+  await drain(migration)
+  const report = await copy(migration)
+  return documents || blobs ? { ...report, search: await rebuildSearch(migration) } : report
+}
+
+/** What waits in the outbox is done first: events are not moved. */
+async function drain({ source, progress }: StoreMigration): Promise<void> {
+  const looking = await source({ works: false })
+  await looking.start({ until: 'store' })
+  let waits: boolean
+  try {
+    if ((await looking.storedInstance()) === undefined)
+      throw new StartupError('No installation found in the source: check the data folder and the database')
+    await refuseOldSchema(looking)
+    waits = Object.values((await looking.outbox?.waiting()) ?? {}).some(count => count > 0)
+    if (!waits) await refuseParked(looking)
+  } finally {
+    await looking.stop()
+  }
+  if (!waits) return
+  progress('work that waits is done first')
+  const working = await source({ works: true })
+  await working.start()
+  try {
+    await working.drained(drainMs)
+    await refuseParked(working)
+  } finally {
+    await working.stop()
+  }
+}
+
+async function refuseOldSchema(kernel: Kernel): Promise<void> {
+  const open = (await kernel.migrations.status()).find(({ state }) => state !== 'applied')
+  if (open) throw new StartupError(`The migration ${open.plugin}/${open.name} is ${open.state}: run \`pounce migrate up\` first`)
+}
+
+async function refuseParked(kernel: Kernel): Promise<void> {
+  if (((await kernel.outbox?.parked({ limit: 1 })) ?? []).length > 0)
+    throw new StartupError('Dead letters cannot be migrated: see `pounce events parked`, then `events retry` or `events drop`')
+  const one = (await kernel.absentConsumers()).find(({ waiting }) => waiting > 0)
+  if (one) throw new StartupError(`${one.kept} for ${one.consumer} and cannot be migrated: ${one.remedy}`)
+}
+
+async function copy({ isOther, route, readData, skipDamaged, progress, ...make }: StoreMigration) {
+  const points = isOther.points ? [GeoStore] : []
+  const source = await make.source({ works: false })
+  const target = await make.target()
+  try {
+    await source.open([...stores, ...points], { lock: true })
+    await target.open([...(isOther.documents ? [DocumentStore] : []), ...(isOther.blobs ? [BlobStore] : []), ...points])
+    const from: Stores = {
+      documents: source.get(DocumentStore),
+      blobs: source.get(BlobStore),
+      ...(isOther.points ? { points: source.get(GeoStore) } : {}),
+    }
+    const to: Stores = {
+      documents: isOther.documents ? target.get(DocumentStore) : from.documents,
+      blobs: isOther.blobs ? target.get(BlobStore) : from.blobs,
+      ...(isOther.points ? { points: target.get(GeoStore) } : {}),
+    }
+    const places = source
+      .get(BlobOwners)
+      .all()
+      .flatMap(owner => owner.places)
+    const instance = await source.storedInstance()
+    const collections = source.lastingCollections
+    const report = await new StoreCopy({
+      ...{ route, from, to, places, clock: source.get(Clock), instance, collections, progress, readData, skipDamaged },
+    }).run()
+    return { ...report, points: report.points ?? whereStay(source) }
+  } finally {
+    await target.stop()
+    await source.stop()
+  }
+}
+
+/** Who did not think of them learns where they are. */
+function whereStay(source: Kernel): string {
+  const keeper = source.plan.providers.get(GeoStore)
+  return keeper === undefined ? 'no store of points' : `stay in ${keeper}`
+}
+
+/** The index is made from the records; when it cannot be made now, everything else is moved all the same. */
+async function rebuildSearch({ target, progress }: StoreMigration): Promise<string> {
+  const kernel = await target()
+  const command = kernel.commands.find(({ name }) => name === 'reindex')
+  if (!command) return 'no search plugin'
+  try {
+    await kernel.start({ until: 'plugins' })
+    const result = await command.run({ arguments: {}, options: {} }, progress)
+    return `rebuilt: ${JSON.stringify(result)}`
+  } catch (error) {
+    return `not rebuilt (${messageOf(error)}); run \`pounce reindex\` with the new stores configured`
+  } finally {
+    await kernel.stop()
+  }
+}

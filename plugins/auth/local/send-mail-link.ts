@@ -1,0 +1,98 @@
+import {
+  type Contributions,
+  configPort,
+  Installation,
+  Mailer,
+  type Site,
+  Sites,
+  type Stored,
+  type StoredEvent,
+  siteName,
+  type UserRecord,
+  Users,
+  wire,
+} from 'pounce/sdk'
+import type { LinkRecord } from './collections.ts'
+import { config, type Settings } from './config.ts'
+import { MailLinks } from './mail-links.ts'
+
+type User = UserRecord & Stored
+type Link = LinkRecord & Stored
+
+interface Letter {
+  readonly subject: string
+  readonly lines: readonly string[]
+}
+
+const notYou = 'If you did not request this, ignore this email.'
+
+/** Sends the link that somebody asked for. The wish is kept before, so an outage of the mail server loses none. */
+export class SendMailLink {
+  #settings: Settings
+  #links: MailLinks
+  #users: Users
+  #mailer: Mailer
+  #sites: Contributions<Site>
+  #installation: Installation
+
+  constructor(settings: Settings, links: MailLinks, users: Users, mailer: Mailer, sites: Contributions<Site>, installation: Installation) {
+    this.#settings = settings
+    this.#links = links
+    this.#users = users
+    this.#mailer = mailer
+    this.#sites = sites
+    this.#installation = installation
+  }
+
+  async handle({ data }: StoredEvent<'account-link.requested'>): Promise<void> {
+    const link = await this.#links.waiting(data.link)
+    if (!link) return
+    const letter = await this.#letterFor(link, await this.#users.byEmail(link.email))
+    if (letter) {
+      const subject = `[${await siteName(this.#sites)}] ${letter.subject}`
+      await this.#mailer.send({ to: [link.email], subject, text: `${letter.lines.join('\n\n')}\n` })
+    }
+    await this.#links.sent(link)
+  }
+
+  /** Nobody who has no account is bothered by those who try to reset its password. */
+  async #letterFor(link: Link, user: User | undefined): Promise<Letter | undefined> {
+    if (!user) return link.asked === 'signUp' ? this.#signUp(link) : undefined
+    if (user.provider !== 'userpass') return this.#elsewhere(user)
+    return link.asked === 'signUp' ? this.#known(link, user) : this.#reset(link, user)
+  }
+
+  async #signUp(link: Link): Promise<Letter> {
+    const address = this.#address(this.#settings.signUpPage, await this.#links.issue(link, 'signUp', undefined))
+    return { subject: 'Finish your sign-up', lines: [`To create your account, go to:`, address, this.#life(), notYou] }
+  }
+
+  async #reset(link: Link, user: User): Promise<Letter> {
+    return { subject: 'Set another password', lines: ['To set another password, go to:', ...(await this.#resetLines(link, user)), notYou] }
+  }
+
+  async #known(link: Link, user: User): Promise<Letter> {
+    const first = 'Someone tried to sign up with this address, but it already has an account.'
+    const lines = [first, 'If you have forgotten its password, set another one here:', ...(await this.#resetLines(link, user)), notYou]
+    return { subject: 'You have an account already', lines }
+  }
+
+  #elsewhere({ provider }: User): Letter {
+    const first = `This address has an account that signs in with ${provider} and has no password here.`
+    return { subject: 'You have an account already', lines: [first, `Sign in here: ${this.#installation.baseUrl}/`, notYou] }
+  }
+
+  async #resetLines(link: Link, user: User): Promise<readonly string[]> {
+    return [this.#address(this.#settings.resetPage, await this.#links.issue(link, 'reset', user)), this.#life()]
+  }
+
+  #address(page: string, token: string): string {
+    return `${this.#installation.baseUrl}${page}?token=${token}`
+  }
+
+  #life(): string {
+    const { linkHours } = this.#settings
+    return `The link works once, for ${linkHours === 1 ? 'one hour' : `${linkHours} hours`}.`
+  }
+}
+wire(SendMailLink, configPort(config), MailLinks, Users, Mailer, Sites, Installation)

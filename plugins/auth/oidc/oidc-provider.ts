@@ -1,0 +1,97 @@
+import type { Configuration, TokenEndpointResponse } from 'openid-client'
+import { type Log, Problem, type SignInSite, type VerifiedIdentity } from 'pounce/sdk'
+import { type Claims, identityOf } from './claims.ts'
+import type { Issuer } from './issuer.ts'
+import { reasonOf } from './reason.ts'
+
+interface Kept {
+  readonly state: string
+  readonly nonce: string
+  readonly codeVerifier: string
+}
+
+/** What a provider answers to a code that it does not take. */
+const refusals: ReadonlySet<string> = new Set(['invalid_grant', 'invalid_request', 'access_denied'])
+
+/** A provider as a place to sign in: authorization code with PKCE, state and nonce (OpenID Connect Core, 3.1; RFC 9700). */
+export class OidcProvider implements SignInSite {
+  readonly id: string
+  readonly label: string
+  readonly #issuer: Issuer
+  readonly #log: Log
+
+  constructor(issuer: Issuer, log: Log) {
+    this.id = issuer.provider.name
+    this.label = issuer.provider.label
+    this.#issuer = issuer
+    this.#log = log
+  }
+
+  async redirect(callback: string): Promise<{ readonly url: string; readonly kept: string }> {
+    const configuration = await this.#issuer.configuration()
+    const { client } = this.#issuer.libraries
+    const { scopes, parameters } = this.#issuer.provider
+    const kept: Kept = { state: client.randomState(), nonce: client.randomNonce(), codeVerifier: client.randomPKCECodeVerifier() }
+    const url = client.buildAuthorizationUrl(configuration, {
+      ...parameters,
+      response_type: 'code',
+      redirect_uri: callback,
+      scope: scopes.join(' '),
+      state: kept.state,
+      nonce: kept.nonce,
+      code_challenge: await client.calculatePKCECodeChallenge(kept.codeVerifier),
+      code_challenge_method: 'S256',
+    })
+    return { url: url.href, kept: JSON.stringify(kept) }
+  }
+
+  async returned(address: URL, keptText: string): Promise<VerifiedIdentity | undefined> {
+    const { state, nonce, codeVerifier } = JSON.parse(keptText) as Kept
+    const configuration = await this.#issuer.configuration()
+    const tokens = await this.#tokens(configuration, address, { state, nonce, codeVerifier })
+    if (tokens?.id_token === undefined) return undefined
+    const claims = await this.#issuer.verified(tokens.id_token, this.#issuer.provider.clientId)
+    if (!claims) return undefined
+    const more = await this.#userInfo(configuration, tokens.access_token, claims)
+    const identity = identityOf(this.#issuer.provider, more ? [claims, more] : [claims])
+    // Of people who have left their last group many providers say nothing any more.
+    return identity && { ...identity, groups: identity.groups ?? [] }
+  }
+
+  async #tokens(configuration: Configuration, address: URL, kept: Kept): Promise<TokenEndpointResponse | undefined> {
+    const { client } = this.#issuer.libraries
+    try {
+      return await client.authorizationCodeGrant(configuration, address, {
+        pkceCodeVerifier: kept.codeVerifier,
+        expectedState: kept.state,
+        expectedNonce: kept.nonce,
+        idTokenExpected: true,
+      })
+    } catch (error) {
+      if (this.#isAway(error)) throw this.#issuer.unavailable(error)
+      this.#log.info('callback from a provider without a valid code', { provider: this.id, reason: reasonOf(error) })
+      return undefined
+    }
+  }
+
+  /** What the ID token leaves out; it may say all there is. */
+  async #userInfo(configuration: Configuration, accessToken: string, claims: Claims): Promise<Claims | undefined> {
+    const { client } = this.#issuer.libraries
+    const { provider } = this.#issuer
+    const isWhole = identityOf(provider, [claims])?.email && Object.hasOwn(claims, provider.groupsClaim)
+    if (isWhole || configuration.serverMetadata().userinfo_endpoint === undefined) return undefined
+    try {
+      return await client.fetchUserInfo(configuration, accessToken, String(claims['sub']))
+    } catch (error) {
+      throw this.#issuer.unavailable(error)
+    }
+  }
+
+  /** True when the provider, or what it knows of us, is at fault, and not what the browser brought. */
+  #isAway(error: unknown): boolean {
+    const { client } = this.#issuer.libraries
+    if (error instanceof client.ResponseBodyError) return !refusals.has(error.error)
+    for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) if (cause instanceof Problem) return true
+    return false
+  }
+}

@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto'
+import type { FileHandle } from 'node:fs/promises'
+import { crc32 } from 'node:zlib'
+import { readFully } from './disk.ts'
+
+/** Checksums are kept for stretches of this length, so that a range or a slow reader needs no more than this in memory. */
+export const blockBytes = 64 * 1024
+
+/** How many blocks that many bytes have. */
+export const blocksOf = (sizeBytes: number): number => Math.ceil(sizeBytes / blockBytes)
+
+/** CRC-32 of each block of bytes that come in pieces of any length. */
+export class DiskBlockChecksums {
+  readonly #sums: number[] = []
+  #current = 0
+  #filled = 0
+
+  update(piece: Uint8Array): void {
+    let rest = piece
+    while (rest.length > 0) {
+      const part = rest.subarray(0, blockBytes - this.#filled)
+      this.#current = crc32(part, this.#current)
+      this.#filled += part.length
+      rest = rest.subarray(part.length)
+      if (this.#filled === blockBytes) this.#endBlock()
+    }
+  }
+
+  /** The sums of all blocks, the last of which may be short. */
+  finish(): Uint32Array {
+    if (this.#filled > 0) this.#endBlock()
+    return Uint32Array.from(this.#sums)
+  }
+
+  #endBlock(): void {
+    this.#sums.push(this.#current)
+    this.#current = 0
+    this.#filled = 0
+  }
+}
+
+/** The sums as a file: four bytes each, little end first, then the CRC-32 of all that. */
+export function encodeSums(sums: Uint32Array): Buffer {
+  const bytes = Buffer.alloc(sums.length * 4 + 4)
+  sums.forEach((sum, at) => {
+    bytes.writeUInt32LE(sum, at * 4)
+  })
+  bytes.writeUInt32LE(crc32(bytes.subarray(0, -4)), sums.length * 4)
+  return bytes
+}
+
+/** Undefined when this is not the file of that many sums as it was written. */
+export function decodeSums(bytes: Buffer, count: number): Uint32Array | undefined {
+  if (bytes.length !== count * 4 + 4 || crc32(bytes.subarray(0, -4)) !== bytes.readUInt32LE(count * 4)) return undefined
+  return Uint32Array.from({ length: count }, (_, at) => bytes.readUInt32LE(at * 4))
+}
+
+/** Reads a whole file for its sums; undefined when it is not what the SHA-256 says. */
+export async function recomputeSums(file: FileHandle, sha256: string): Promise<Uint32Array | undefined> {
+  const whole = createHash('sha256')
+  const sums = new DiskBlockChecksums()
+  const buffer = Buffer.allocUnsafe(16 * blockBytes)
+  let position = 0
+  for (;;) {
+    const piece = buffer.subarray(0, await readFully(file, buffer, position))
+    if (piece.length === 0) break
+    whole.update(piece)
+    sums.update(piece)
+    position += piece.length
+  }
+  return whole.digest('hex') === sha256 ? sums.finish() : undefined
+}

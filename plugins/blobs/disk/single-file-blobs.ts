@@ -1,0 +1,162 @@
+import { randomBytes } from 'node:crypto'
+import { access, type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { type BlobEntry, type BlobFacts, type ByteRange, CorruptContent, type Log } from 'pounce/sdk'
+import { type FileKey, fileName, formatKey, parseKey } from './blob-key.ts'
+import { checkRange } from './check-range.ts'
+import { CheckedStream } from './checked-stream.ts'
+import { combinedCrc } from './combined-crc.ts'
+import { codeOf, type Disk, syncFolder } from './disk.ts'
+import { blocksOf, decodeSums, encodeSums, recomputeSums } from './disk-block-checksums.ts'
+import { FileWriter, type Written } from './file-writer.ts'
+import { Transfers } from './transfers.ts'
+
+/** Blobs that are a file each: `files/<ab>/<name>`, with the checksums of their blocks in `sums/<ab>/<name>`. */
+export class SingleFileBlobs {
+  readonly #files: string
+  readonly #sums: string
+  readonly #temporaryFolder: string
+  readonly #disk: Disk
+  readonly #log: Log
+  readonly #transfers = new Transfers()
+  readonly #knownFolders = new Set<string>()
+
+  constructor(folder: string, temporaryFolder: string, disk: Disk, log: Log) {
+    this.#files = join(folder, 'files')
+    this.#sums = join(folder, 'sums')
+    this.#temporaryFolder = temporaryFolder
+    this.#disk = disk
+    this.#log = log
+  }
+
+  async start(): Promise<void> {
+    await mkdir(this.#files, { recursive: true })
+    await mkdir(this.#sums, { recursive: true })
+  }
+
+  /** A file to write a blob to, out of sight until `keep`. */
+  async begin(): Promise<FileWriter> {
+    return await FileWriter.open(join(this.#temporaryFolder, randomBytes(8).toString('hex')), this.#disk, this.#transfers)
+  }
+
+  /** Gives a finished file its name; it is durable when this resolves. */
+  async keep(temporaryPath: string, written: Written, modified: Date): Promise<BlobFacts> {
+    const { sizeBytes, sha256, sums } = written
+    const key: FileKey = { in: 'file', modified, random: randomBytes(8).toString('hex'), sizeBytes, sha256 }
+    const folder = await this.#folderFor(key)
+    const path = join(folder, fileName(key))
+    await rename(temporaryPath, path)
+    try {
+      await Promise.all([syncFolder(this.#disk, folder), this.#writeSums(key, sums)])
+    } catch (error) {
+      await this.remove(key)
+      throw error
+    }
+    return { key: formatKey(key), sizeBytes, sha256 }
+  }
+
+  async open(key: FileKey, range: ByteRange = { start: 0, end: key.sizeBytes - 1 }): Promise<Readable | undefined> {
+    const file = await this.#openFile(key)
+    if (!file) return undefined
+    try {
+      checkRange(range, key.sizeBytes)
+      const { size } = await file.stat()
+      if (size !== key.sizeBytes) throw damaged(key)
+      const sums = (await this.#readSums(key)) ?? (await this.#repairSums(key, file))
+      return new CheckedStream({ key: formatKey(key), file, sizeBytes: size, sums, range }, this.#transfers)
+    } catch (error) {
+      await file.close()
+      throw error
+    }
+  }
+
+  /** The path of the blob's file, or undefined when there is none. */
+  async find(key: FileKey): Promise<string | undefined> {
+    const path = pathIn(this.#files, key)
+    try {
+      const { size } = await stat(path)
+      if (size !== key.sizeBytes) throw damaged(key)
+      return path
+    } catch (error) {
+      await this.#mustBeAbsent(error)
+      return undefined
+    }
+  }
+
+  /** The CRC-32 of the whole, from those of its blocks; undefined when these are not there. */
+  async crc32(key: FileKey): Promise<number | undefined> {
+    const sums = (await this.find(key)) === undefined ? undefined : await this.#readSums(key)
+    return sums && combinedCrc(sums, key.sizeBytes)
+  }
+
+  async remove(key: FileKey): Promise<void> {
+    await rm(pathIn(this.#sums, key), { force: true })
+    await rm(pathIn(this.#files, key), { force: true })
+  }
+
+  async *list(): AsyncGenerator<BlobEntry> {
+    for (const folder of await readdir(this.#files)) {
+      for (const name of await readdir(join(this.#files, folder))) {
+        const text = `f/${folder}/${name}`
+        const key = parseKey(text)
+        if (key?.in === 'file') yield { key: text, sizeBytes: key.sizeBytes, modified: key.modified }
+      }
+    }
+  }
+
+  async #folderFor(key: FileKey): Promise<string> {
+    const folder = dirname(pathIn(this.#files, key))
+    if (this.#knownFolders.has(folder)) return folder
+    await mkdir(folder, { recursive: true })
+    await syncFolder(this.#disk, this.#files)
+    this.#knownFolders.add(folder)
+    return folder
+  }
+
+  /** The sums can be made again from the bytes, so they are not synced, and a blob is kept without them when they do not fit. */
+  async #writeSums(key: FileKey, sums: Uint32Array): Promise<void> {
+    const path = pathIn(this.#sums, key)
+    try {
+      await mkdir(dirname(path), { recursive: true })
+      await writeFile(path, encodeSums(sums))
+    } catch (error) {
+      this.#log.warn('failed to write the checksums of a blob; they will be written at the next read', { key: formatKey(key), error })
+    }
+  }
+
+  async #readSums(key: FileKey): Promise<Uint32Array | undefined> {
+    try {
+      return decodeSums(await readFile(pathIn(this.#sums, key)), blocksOf(key.sizeBytes))
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return undefined
+      throw error
+    }
+  }
+
+  async #repairSums(key: FileKey, file: FileHandle): Promise<Uint32Array> {
+    const sums = await recomputeSums(file, key.sha256)
+    if (!sums) throw damaged(key)
+    await this.#writeSums(key, sums)
+    return sums
+  }
+
+  async #openFile(key: FileKey): Promise<FileHandle | undefined> {
+    try {
+      return await open(pathIn(this.#files, key), 'r')
+    } catch (error) {
+      await this.#mustBeAbsent(error)
+      return undefined
+    }
+  }
+
+  /** A missing file means an absent blob only while the store itself is there: a disk that is not mounted has no files either. */
+  async #mustBeAbsent(error: unknown): Promise<void> {
+    if (codeOf(error) !== 'ENOENT') throw error
+    await access(this.#files)
+  }
+}
+
+const pathIn = (root: string, key: FileKey): string => join(root, key.random.slice(0, 2), fileName(key))
+
+const damaged = (key: FileKey): CorruptContent => new CorruptContent(undefined, { details: { key: formatKey(key) } })

@@ -1,0 +1,103 @@
+import type { FileHandle } from 'node:fs/promises'
+import type { Readable } from 'node:stream'
+import {
+  type BlobEntry,
+  type BlobFacts,
+  BlobStore,
+  type ByteRange,
+  behind,
+  CommitConflict,
+  DocumentStore,
+  Invalid,
+  type ObjectAddress,
+  type PutOptions,
+  type Stored,
+  type TemporaryUrlOptions,
+  wire,
+} from 'pounce/sdk'
+import { ListedFolders } from './listed-folders.ts'
+import { idIn, type Registration, registrations } from './registrations.ts'
+import { requireUnchanged, VerifiedFileBytes } from './verified-file-bytes.ts'
+
+/** A blob store whose keys may also name registered files. Nothing ever writes to those or removes them. */
+export class InPlaceBlobStore implements BlobStore {
+  readonly #blobs: BlobStore
+  readonly #documents: DocumentStore
+  readonly #folders: ListedFolders
+
+  constructor(blobs: BlobStore, documents: DocumentStore, folders: ListedFolders) {
+    this.#blobs = blobs
+    this.#documents = documents
+    this.#folders = folders
+  }
+
+  put(source: Readable | Uint8Array, options?: PutOptions): Promise<BlobFacts> {
+    return this.#blobs.put(source, options)
+  }
+
+  async get(key: string, range?: ByteRange): Promise<Readable | undefined> {
+    const id = idIn(key)
+    if (id === undefined) return this.#blobs.get(key, range)
+    const file = await this.#documents.get(registrations, id)
+    if (!file) return undefined
+    if (range && (range.start < 0 || range.end < range.start || range.end >= file.sizeBytes)) {
+      throw new Invalid(`The range ${range.start}-${range.end} is not within ${file.sizeBytes} bytes`)
+    }
+    return new VerifiedFileBytes(await this.#opened(file), file, range)
+  }
+
+  async stat(key: string): Promise<BlobFacts | undefined> {
+    const id = idIn(key)
+    if (id === undefined) return this.#blobs.stat(key)
+    const file = await this.#documents.get(registrations, id)
+    return file && { key, sizeBytes: file.sizeBytes, sha256: file.sha256 }
+  }
+
+  async remove(key: string): Promise<void> {
+    const id = idIn(key)
+    if (id === undefined) return this.#blobs.remove(key)
+    try {
+      await this.#documents.commit({ tombstone: id, in: registrations })
+    } catch (error) {
+      if (!(error instanceof CommitConflict)) throw error
+    }
+  }
+
+  list(): AsyncIterable<BlobEntry> {
+    return this.#blobs.list()
+  }
+
+  async localPath(key: string): Promise<string | undefined> {
+    const id = idIn(key)
+    if (id === undefined) return this.#blobs.localPath?.(key)
+    return (await this.#documents.get(registrations, id))?.path
+  }
+
+  async crc32(key: string): Promise<number | undefined> {
+    return idIn(key) === undefined ? this.#blobs.crc32?.(key) : undefined
+  }
+
+  async objectAddress(key: string): Promise<ObjectAddress | undefined> {
+    return idIn(key) === undefined ? this.#blobs.objectAddress?.(key) : undefined
+  }
+
+  async temporaryUrl(key: string, options: TemporaryUrlOptions): Promise<string | undefined> {
+    return idIn(key) === undefined ? this.#blobs.temporaryUrl?.(key, options) : undefined
+  }
+
+  liesElsewhere(key: string): boolean {
+    return idIn(key) !== undefined || (this.#blobs.liesElsewhere?.(key) ?? false)
+  }
+
+  async #opened(file: Registration & Stored): Promise<FileHandle> {
+    const { handle } = await this.#folders.reopen(file.path)
+    try {
+      await requireUnchanged(handle, file)
+      return handle
+    } catch (error) {
+      await handle.close()
+      throw error
+    }
+  }
+}
+wire(InPlaceBlobStore, behind(BlobStore), DocumentStore, ListedFolders)

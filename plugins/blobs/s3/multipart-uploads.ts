@@ -1,0 +1,124 @@
+import type { S3Connection } from './connection.ts'
+import { asBase64, type Payload, signDigest } from './payload.ts'
+import { statusOf } from './s3-problems.ts'
+
+/** A multipart upload that was begun and neither completed nor aborted. */
+export interface Upload {
+  /** Of the object that it will be. */
+  readonly name: string
+  readonly id: string
+  readonly begun: Date
+}
+
+/** A part that the server has. */
+export interface SentPart {
+  readonly number: number
+  readonly etag: string
+  /** Hex. */
+  readonly sha256: string
+}
+
+const completingBytesPerMs = 20_000
+const completingMs = 7000
+
+/** Multipart uploads to the bucket. */
+export class MultipartUploads {
+  readonly #connection: S3Connection
+
+  constructor(connection: S3Connection) {
+    this.#connection = connection
+  }
+
+  async begin(name: string, signal?: AbortSignal): Promise<Upload> {
+    return this.#connection.call(
+      async ({ sdk, client, bucket, prefix }, abortSignal) => {
+        const command = new sdk.CreateMultipartUploadCommand({
+          Bucket: bucket,
+          Key: prefix + name,
+          ContentType: 'application/octet-stream',
+          ChecksumAlgorithm: 'SHA256',
+        })
+        const { UploadId = '' } = await client.send(command, { abortSignal })
+        return { name, id: UploadId, begun: new Date() }
+      },
+      { signal },
+    )
+  }
+
+  async send({ name, id }: Upload, number: number, payload: Payload, signal?: AbortSignal): Promise<SentPart> {
+    return this.#connection.call(
+      async ({ sdk, client, bucket, prefix }, abortSignal, moved) => {
+        const command = new sdk.UploadPartCommand({
+          Bucket: bucket,
+          Key: prefix + name,
+          UploadId: id,
+          PartNumber: number,
+          Body: payload.open(moved),
+          ContentLength: payload.sizeBytes,
+          ChecksumSHA256: asBase64(payload.sha256),
+        })
+        const { ETag = '' } = await client.send(signDigest(command, payload.sha256), { abortSignal })
+        return { number, etag: ETag, sha256: payload.sha256 }
+      },
+      { signal },
+    )
+  }
+
+  /** Makes one object of the parts. Servers that copy them together are given time for it. */
+  async complete({ name, id }: Upload, parts: readonly SentPart[], sizeBytes: number, signal?: AbortSignal): Promise<void> {
+    await this.#connection.call(
+      async ({ sdk, client, bucket, prefix }, abortSignal) => {
+        const command = new sdk.CompleteMultipartUploadCommand({
+          Bucket: bucket,
+          Key: prefix + name,
+          UploadId: id,
+          MultipartUpload: {
+            Parts: parts.map(({ number, etag, sha256 }) => ({ PartNumber: number, ETag: etag, ChecksumSHA256: asBase64(sha256) })),
+          },
+        })
+        await client.send(command, { abortSignal })
+      },
+      { signal, tries: 1, idleMs: completingMs + sizeBytes / completingBytesPerMs },
+    )
+  }
+
+  /** What was sent is thrown away. One that is completed or aborted already is no error. */
+  async abort({ name, id }: Pick<Upload, 'name' | 'id'>): Promise<void> {
+    await this.#connection.call(async ({ sdk, client, bucket, prefix }, abortSignal) => {
+      const command = new sdk.AbortMultipartUploadCommand({ Bucket: bucket, Key: prefix + name, UploadId: id })
+      await client.send(command, { abortSignal }).catch((error: unknown) => {
+        if (statusOf(error) !== 404) throw error
+      })
+    })
+  }
+
+  /** All that are under way, or were left. */
+  async *list(begin: string): AsyncGenerator<Upload> {
+    let marker: { readonly KeyMarker: string; readonly UploadIdMarker: string } | undefined
+    do {
+      const page = await this.#connection.call(({ sdk, client, bucket, prefix }, abortSignal) =>
+        client.send(new sdk.ListMultipartUploadsCommand({ Bucket: bucket, Prefix: prefix + begin, ...marker }), { abortSignal }),
+      )
+      const { prefix } = this.#connection.wire
+      for (const { Key = '', UploadId = '', Initiated = new Date() } of page.Uploads ?? [])
+        yield { name: Key.slice(prefix.length), id: UploadId, begun: Initiated }
+      const { IsTruncated, NextKeyMarker, NextUploadIdMarker } = page
+      marker = IsTruncated && NextKeyMarker ? { KeyMarker: NextKeyMarker, UploadIdMarker: NextUploadIdMarker ?? '' } : undefined
+    } while (marker !== undefined)
+  }
+
+  /** When the newest part came; the beginning when there is none. */
+  async lastMoved({ name, id, begun }: Upload): Promise<Date> {
+    let newest = begun
+    let marker: string | undefined
+    do {
+      const page = await this.#connection.call(({ sdk, client, bucket, prefix }, abortSignal) => {
+        const at = marker === undefined ? {} : { PartNumberMarker: marker }
+        return client.send(new sdk.ListPartsCommand({ Bucket: bucket, Key: prefix + name, UploadId: id, ...at }), { abortSignal })
+      })
+      for (const { LastModified = begun } of page.Parts ?? []) if (LastModified > newest) newest = LastModified
+      marker = page.IsTruncated ? page.NextPartNumberMarker : undefined
+    } while (marker !== undefined)
+    return newest
+  }
+}

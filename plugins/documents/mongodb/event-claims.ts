@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto'
+import type { AnyEvent, Delivery } from 'pounce/sdk'
+import type { ConsumerQueue, Held } from './consumer-queue.ts'
+import type { EventRelay } from './event-relay.ts'
+import type { Kept, PendingDeliveries } from './pending-deliveries.ts'
+
+/** How long a lease lasts on the server unless it is renewed: so long do a dead kernel's events wait. */
+export const holdMs = 20_000
+/** How often what waits elsewhere is looked at when nothing is known to. */
+const lookMs = 1000
+
+/** The event of its stored text; frozen, for several consumers share it. */
+export const eventOf = (text: string): AnyEvent => deepFreeze(JSON.parse(text) as AnyEvent)
+
+const deepFreeze = <T>(value: T): T => {
+  if (typeof value === 'object' && value !== null) for (const member of Object.values(Object.freeze(value))) deepFreeze(member)
+  return value
+}
+
+/** An event that waits elsewhere. */
+interface Candidate {
+  readonly id: string
+  readonly subject: string
+  readonly kept: Kept
+}
+
+/** Hands events out: those that this kernel holds, and those that wait where every kernel can take them. */
+export class EventClaims {
+  readonly #deliveries: PendingDeliveries
+  readonly #handover: EventRelay
+  readonly #turns = new Map<string, Promise<unknown>>()
+
+  constructor(deliveries: PendingDeliveries, handover: EventRelay) {
+    this.#deliveries = deliveries
+    this.#handover = handover
+  }
+
+  /** Who claims for one consumer takes turns, so that a subject's events are not handed to two. */
+  claim(
+    queue: ConsumerQueue,
+    how: { readonly limit: number; readonly leaseMs: number; readonly now: number; readonly me: string },
+  ): Promise<readonly Delivery[]> {
+    const turn = (this.#turns.get(queue.name) ?? Promise.resolve()).then(() => this.#claim(queue, how))
+    this.#turns.set(
+      queue.name,
+      turn.catch(() => undefined),
+    )
+    return turn
+  }
+
+  async #claim(
+    queue: ConsumerQueue,
+    { limit, leaseMs, now, me }: { readonly limit: number; readonly leaseMs: number; readonly now: number; readonly me: string },
+  ): Promise<readonly Delivery[]> {
+    queue.claimedAt = performance.now()
+    queue.expire(now)
+    const isTime = !queue.isLive || queue.isRetryDue(now) || queue.lookAt <= performance.now()
+    const others = isTime ? await this.#look(queue, now, limit, me) : []
+    const chosen = queue.choose(others, limit)
+    const held = chosen.filter((one): one is Held => 'event' in one)
+    const wanted = chosen.filter((one): one is Candidate => 'kept' in one)
+    const taken = wanted.length > 0 ? await this.#take(wanted, now, me) : []
+    const all = taken.length > 0 ? [...held, ...taken].sort((a, b) => (a.id < b.id ? -1 : 1)) : held
+    return queue.lease(all, now + leaseMs)
+  }
+
+  /** What waits elsewhere and may be taken. */
+  async #look(queue: ConsumerQueue, now: number, limit: number, me: string): Promise<readonly Candidate[]> {
+    const { leftElsewhere } = queue
+    await this.#handover.moveOn(this.#handover.idsFor(queue.name).filter(id => !queue.holds(id)))
+    const asked = limit + queue.leasedCount
+    const { fresh, due } = await this.#deliveries.available(queue.name, now, asked, me)
+    queue.lookAt = performance.now() + lookMs
+    if (due.length < asked) queue.retried(now)
+    if (fresh.length < asked && leftElsewhere === queue.leftElsewhere) queue.isLive = true
+    const found = [...fresh, ...due].map(kept => ({ id: kept.o, subject: kept.s, kept }))
+    if (found.length === 0) return found
+    const subjects = [...new Set(found.map(({ subject }) => subject))]
+    const busy = await this.#deliveries.busySubjects(queue.name, subjects, now, me)
+    const free = found.filter(({ id, subject }) => !busy.has(subject) && !queue.holds(id))
+    if (free.length > limit || free.length < found.length) queue.leave()
+    return free
+  }
+
+  async #take(wanted: readonly Candidate[], now: number, me: string): Promise<readonly Held[]> {
+    const lease = { by: me, until: now + holdMs, take: randomUUID() }
+    const got = await this.#deliveries.take(
+      wanted.map(({ kept }) => kept._id),
+      now,
+      lease,
+    )
+    return wanted
+      .filter(({ kept }) => got.has(kept._id))
+      .map(({ id, subject, kept }) => ({ id, subject, event: eventOf(kept.e), attempt: kept.n + 1 }))
+  }
+}

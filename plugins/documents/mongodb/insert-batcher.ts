@@ -1,0 +1,70 @@
+import type { MongoBulkWriteError, WriteError } from 'mongodb'
+import type { Kept } from './form.ts'
+import type { MongodbConnection } from './mongodb-connection.ts'
+import { codeOf } from './problems.ts'
+
+interface Waiting {
+  readonly kept: Kept
+  readonly resolve: () => void
+  readonly reject: (error: unknown) => void
+}
+
+/** So many are sent in one call at most. */
+const most = 100
+
+/** Errors of single documents of a call that was otherwise carried out. */
+const errorsOf = (error: unknown): ReadonlyMap<number, WriteError> | undefined => {
+  if (!(error instanceof Error) || !('writeErrors' in error) || codeOf(error) === undefined) return undefined
+  const { writeErrors, result } = error as MongoBulkWriteError
+  // Then nothing is known to be durable.
+  if (result?.getWriteConcernError()) return undefined
+  const all = Array.isArray(writeErrors) ? writeErrors : [writeErrors]
+  return all.length > 0 ? new Map(all.map(one => [one.index, one])) : undefined
+}
+
+/** Sends the inserts of one turn of the event loop in one call for each collection; each succeeds or fails by itself. */
+export class InsertBatcher {
+  readonly #server: MongodbConnection
+  readonly #waiting = new Map<string, Waiting[]>()
+
+  constructor(server: MongodbConnection) {
+    this.#server = server
+  }
+
+  /** Resolves once the document is durable. */
+  add(collection: string, kept: Kept): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const waiting = this.#waiting.get(collection)
+      if (waiting) waiting.push({ kept, resolve, reject })
+      else {
+        this.#waiting.set(collection, [{ kept, resolve, reject }])
+        setImmediate(() => this.#send(collection))
+      }
+    })
+  }
+
+  #send(collection: string): void {
+    const all = this.#waiting.get(collection) ?? []
+    this.#waiting.delete(collection)
+    for (let at = 0; at < all.length; at += most) void this.#sendSome(collection, all.slice(at, at + most))
+  }
+
+  async #sendSome(collection: string, some: readonly Waiting[]): Promise<void> {
+    const documents = some.map(({ kept }) => kept)
+    try {
+      const [only, ...others] = documents
+      if (only && others.length === 0) await this.#server.use(() => this.#server.collection<Kept>(collection).insertOne(only))
+      else await this.#server.use(() => this.#server.collection<Kept>(collection).insertMany(documents, { ordered: false }))
+      for (const { resolve } of some) resolve()
+    } catch (error) {
+      const errors = errorsOf(error)
+      for (const [at, { resolve, reject }] of some.entries()) {
+        if (errors === undefined) reject(error)
+        else if (errors.has(at)) reject(asError(errors.get(at) as WriteError))
+        else resolve()
+      }
+    }
+  }
+}
+
+const asError = ({ code, errmsg }: WriteError): Error => Object.assign(new Error(errmsg), { code })

@@ -1,0 +1,152 @@
+import type { Document } from 'mongodb'
+import { type Collection, checkCollection, type Index, type Stored, Taken } from 'pounce/sdk'
+import { type Form, fieldOf, formOf, type Kept, memberOf, partsOf, uniqueMember } from './form.ts'
+import type { MongodbConnection } from './mongodb-connection.ts'
+import { codeOf, isDuplicate } from './problems.ts'
+
+/** What a collection's documents were last brought to. */
+interface Described {
+  readonly _id: string
+  /** Every document has the fields that these indexes need: see `Form.filling`. */
+  readonly filled: string
+}
+
+interface IndexSpec {
+  readonly name: string
+  readonly key: Document
+  readonly unique?: boolean
+}
+
+const filledAtOnce = 200
+
+/** Indexes over the same fields are one index, for MongoDB refuses a second. */
+const specOf = ({ on }: Index): IndexSpec => ({
+  name: on.map(memberOf).join(','),
+  key: Object.fromEntries([...on.map(fieldOf), '_id'].map(field => [field, 1])),
+})
+
+const specsOf = (form: Form): readonly IndexSpec[] => {
+  const plain = new Map(Object.values(form.indexes).map(index => [specOf(index).name, specOf(index)]))
+  const unique = form.unique.map(([name, index]) => ({
+    name: uniqueMember(name, index),
+    key: { [`u.${uniqueMember(name, index)}`]: 1 },
+    unique: true,
+  }))
+  return [...plain.values(), ...unique, { name: 'events', key: { 'ev.at': 1 } }]
+}
+
+/** Which collections there are, and the making, filling and dropping of their indexes. */
+export class MongodbCatalog {
+  readonly #server: MongodbConnection
+  readonly #forms = new Map<string, Form>()
+  readonly #written = new Map<string, Form>()
+
+  constructor(server: MongodbConnection) {
+    this.#server = server
+  }
+
+  /** Names of the collections that were declared. */
+  get names(): readonly string[] {
+    return [...this.#forms.keys()]
+  }
+
+  /** Throws for a collection that was not declared. */
+  formOf({ name }: Collection<object>): Form {
+    const form = this.#forms.get(name)
+    if (form === undefined) throw new Error(`Collection ${name} is not declared`)
+    return form
+  }
+
+  /** As `formOf`, also while documents are still being brought to a new form. */
+  formForWriting(collection: Collection<object>): Form {
+    return this.#written.get(collection.name) ?? this.formOf(collection)
+  }
+
+  /**
+   * Makes what is new, drops indexes that are gone, and gives old documents the fields that new indexes need. What an earlier run
+   * did not finish is done again. Throws `Taken` for a new unique index over documents that share a key.
+   */
+  async declare(collections: readonly Collection<object>[]): Promise<void> {
+    for (const collection of collections) checkCollection(collection)
+    const described = await this.#server.use(() => this.#described().find({}).toArray())
+    const filled = new Map(described.map(one => [one._id, one.filled]))
+    for (let at = 0; at < collections.length; at += 8) {
+      const some = collections.slice(at, at + 8).map(formOf)
+      for (const form of some) this.#written.set(form.name, form)
+      await Promise.all(some.map(form => this.#declare(form, filled.get(form.name))))
+      for (const form of some) this.#forms.set(form.name, form)
+    }
+  }
+
+  #described() {
+    return this.#server.collection<Described>('_collections')
+  }
+
+  async #declare(form: Form, filled: string | undefined): Promise<void> {
+    const isFilled = filled === form.filling
+    if (!isFilled) {
+      // Before the filling, for what is filled in need not suit an old unique index.
+      await this.#dropIndexes(form)
+      await this.#fill(form)
+    }
+    await this.#makeIndexes(form)
+    if (isFilled) return
+    await this.#server.use(() => this.#described().updateOne({ _id: form.name }, { $set: { filled: form.filling } }, { upsert: true }))
+  }
+
+  async #makeIndexes(form: Form): Promise<void> {
+    for (const { name, key, ...options } of specsOf(form)) {
+      try {
+        await this.#server.patiently(() => this.#server.collection(form.name).createIndex(key, { name, ...options }))
+      } catch (error) {
+        const index = form.unique.find(one => uniqueMember(...one) === name)
+        if (!isDuplicate(error) || index === undefined) throw error
+        throw new Taken(index[0], `The index ${index[0]} of ${form.name} cannot be unique: two documents share a key`)
+      }
+    }
+  }
+
+  async #dropIndexes(form: Form): Promise<void> {
+    const kept = new Set(specsOf(form).map(({ name }) => name))
+    const there = await this.#server.use(() => this.#server.collection(form.name).indexes()).catch(noneIfNew)
+    for (const { name } of there) {
+      if (name === undefined || name === '_id_' || kept.has(name)) continue
+      await this.#server.patiently(() => this.#server.collection(form.name).dropIndex(name)).catch(unlessGone)
+    }
+  }
+
+  /** Goes over the documents until none is left in an old form: some may be written in it while the first round runs. */
+  async #fill(form: Form): Promise<void> {
+    while ((await this.#fillRound(form)) > 0);
+  }
+
+  async #fillRound(form: Form): Promise<number> {
+    const collection = () => this.#server.collection<Kept>(form.name)
+    let count = 0
+    for (let after = ''; ; ) {
+      const filter = { _id: { $gt: after }, r: { $gt: 0 }, f: { $ne: form.filling } }
+      const options = { projection: { d: 1, r: 1, b: 1 }, sort: { _id: 1 as const }, limit: filledAtOnce }
+      const batch = await this.#server.patiently(() => collection().find(filter, options).toArray())
+      const changes = batch.flatMap(({ _id, d, r, b = '' }) => {
+        if (d === undefined || r === undefined) return []
+        const { f, k, u } = partsOf(form, JSON.parse(d) as Stored, d)
+        return [{ updateOne: { filter: { _id, r, b }, update: { $set: { f, k, u } } } }]
+      })
+      if (changes.length > 0) await this.#server.patiently(() => collection().bulkWrite(changes, { ordered: false }))
+      count += changes.length
+      if (batch.length < filledAtOnce) return count
+      after = batch.at(-1)?._id ?? after
+    }
+  }
+}
+
+/** A collection is made with its first index or document. */
+const noneIfNew = (error: unknown): readonly { readonly name?: string }[] => {
+  if (codeOf(error) === 26) return []
+  throw error
+}
+
+/** Another kernel may have dropped it. */
+const unlessGone = (error: unknown): void => {
+  if (codeOf(error) !== 26 && codeOf(error) !== 27) throw error
+}

@@ -1,0 +1,122 @@
+import type { Collection, Db, Document, MongoClient } from 'mongodb'
+import { Unavailable } from 'pounce/sdk'
+import { codeOf, isAway, isDenied, problemOf } from './problems.ts'
+import type { Settings } from './settings.ts'
+
+const setting = 'documents.mongodb.uri'
+
+/** User and password of an address, as they are written in it; it ends at the last `@`, for a password may hold one by mistake. */
+const credentialsOf = (uri: string): string | undefined => /^[a-z+]+:\/\/(.*)@/s.exec(uri)?.[1]
+
+/** The hosts of an address, without user and password. */
+const hostsOf = (uri: string): string => /^[a-z+]+:\/\/(?:.*@)?([^/?]+)/s.exec(uri)?.[1] ?? 'the given URL'
+
+/** The server's own words. The driver repeats an address that it cannot read, so what is secret in it is taken out. */
+const wordsOf = (error: unknown, uri: string): string => {
+  const text = error instanceof Error ? error.message : String(error)
+  const credentials = credentialsOf(uri)
+  if (credentials === undefined) return text
+  const secrets = [uri, credentials, credentials.slice(credentials.indexOf(':') + 1)].filter(secret => secret !== '')
+  return secrets.reduce((words, secret) => words.replaceAll(secret, '…'), text)
+}
+
+/** Why the server cannot be used, in words that name the setting. */
+export const refusalOf = (error: unknown, uri: string, database: string): Error => {
+  const where = hostsOf(uri)
+  const say = (what: string, cause: unknown = error) => new Error(`${setting}: ${what}: ${wordsOf(cause, uri)}`)
+  if (codeOf(error) === 18) return say(`the server at ${where} refuses this user and password`)
+  if (isDenied(error)) return say(`the server at ${where} does not let this user read and write the database ${database}`)
+  if (error instanceof Unavailable) return say(`no server can be used at ${where}`, error.cause ?? error)
+  if (isAway(error)) return say(`no server can be used at ${where}`)
+  return say('invalid connection string')
+}
+
+/** The connection to the database. Every call ends within the time-out, and its errors are what callers are told. */
+export class MongodbConnection {
+  readonly #settings: Settings
+  #client: MongoClient | undefined
+  #db: Db | undefined
+
+  constructor(settings: Settings) {
+    this.#settings = settings
+  }
+
+  /** Connects and sees that the database can be written. Throws an Error that names the setting. */
+  async open(): Promise<void> {
+    const { uri, database, timeoutMs, poolSize } = this.#settings
+    try {
+      const { MongoClient } = await import('mongodb')
+      this.#client = new MongoClient(uri, {
+        appName: 'pounce',
+        maxPoolSize: poolSize,
+        writeConcern: { w: 'majority', journal: true, wtimeoutMS: timeoutMs },
+        readPreference: 'primary',
+        serverSelectionTimeoutMS: Math.min(3000, timeoutMs),
+        connectTimeoutMS: Math.min(3000, timeoutMs),
+        waitQueueTimeoutMS: timeoutMs,
+        heartbeatFrequencyMS: 2000,
+        ignoreUndefined: true,
+      })
+      this.#db = this.#client.db(database)
+      const probes = this.#db.collection<{ _id: string }>('_probe')
+      await this.#limited(probes.updateOne({ _id: 'start' }, { $set: { at: new Date() } }, { upsert: true }))
+    } catch (error) {
+      await this.close()
+      throw refusalOf(error, uri, database)
+    }
+  }
+
+  async close(): Promise<void> {
+    const client = this.#client
+    this.#client = undefined
+    this.#db = undefined
+    await client?.close()
+  }
+
+  get isOpen(): boolean {
+    return this.#db !== undefined
+  }
+
+  get database(): Db {
+    if (this.#db === undefined) throw new Unavailable('The document store is not open')
+    return this.#db
+  }
+
+  /** A collection of the database. Throws `Unavailable` once the connection is closed. */
+  collection<T extends Document>(name: string): Collection<T> {
+    return this.database.collection<T>(name)
+  }
+
+  /** Waits for the server, no longer than the time-out, and says what its errors mean to callers: see `problemOf`. */
+  async use<R>(work: (database: Db) => Promise<R>): Promise<R> {
+    try {
+      return await this.#limited(work(this.database))
+    } catch (error) {
+      throw problemOf(error)
+    }
+  }
+
+  /** As `use`, for what takes the server as long as it takes, such as making an index. */
+  async patiently<R>(work: (database: Db) => Promise<R>): Promise<R> {
+    try {
+      return await work(this.database)
+    } catch (error) {
+      throw problemOf(error)
+    }
+  }
+
+  /** Waits for a piece of work that may take several calls, no longer than the time-out; `isOver` says when nobody waits any more. */
+  within<R>(work: (isOver: () => boolean) => Promise<R>): Promise<R> {
+    const until = performance.now() + this.#settings.timeoutMs
+    return this.#limited(work(() => performance.now() >= until))
+  }
+
+  #limited<R>(answer: Promise<R>): Promise<R> {
+    const { timeoutMs } = this.#settings
+    return new Promise((resolve, reject) => {
+      const late = () => reject(new Unavailable(`The document store did not answer within ${timeoutMs} ms`))
+      const timer = setTimeout(late, timeoutMs)
+      answer.then(resolve, reject).finally(() => clearTimeout(timer))
+    })
+  }
+}

@@ -1,0 +1,161 @@
+import {
+  type After,
+  type Collection,
+  checkFind,
+  conjunctsOf,
+  type Find,
+  indexesOf,
+  isScalar,
+  matcher,
+  type Page,
+  type Stored,
+  Unavailable,
+  valueAt,
+  type Where,
+} from 'pounce/sdk'
+import { alternativesOf } from './alternatives.ts'
+import { translateAll } from './conditions.ts'
+import { type Form, fieldOf, type Kept } from './form.ts'
+import type { MongodbConnection } from './mongodb-connection.ts'
+import type { Order } from './places.ts'
+import { living, MergedSource, QuerySource, type Reading, type Row } from './query-source.ts'
+import { encode, encodeText } from './text-keys.ts'
+
+/** What `count` takes. */
+export type Count = Pick<Find, 'using' | 'where'> & { readonly upTo: number }
+
+/** How many documents a scan reads at a time. */
+const scanned = 200
+
+const parse = <T>(kept: Kept): (T & Stored) | undefined => (kept.d === undefined ? undefined : (JSON.parse(kept.d) as T & Stored))
+
+/** Answers reads. The server narrows down what it can tell; documents are checked here once more. */
+export class MongodbReader {
+  readonly #server: MongodbConnection
+  readonly #formOf: (collection: Collection<object>) => Form
+  readonly #limitMs: number
+
+  constructor(server: MongodbConnection, formOf: (collection: Collection<object>) => Form, limitMs: number) {
+    this.#server = server
+    this.#formOf = formOf
+    this.#limitMs = limitMs
+  }
+
+  async get<T extends object>(from: Collection<T>, id: string): Promise<(T & Stored) | undefined> {
+    const { name } = this.#formOf(from)
+    const kept = await this.#server.use(() =>
+      this.#server.collection<Kept>(name).findOne({ _id: encodeText(id) }, { projection: { d: 1 } }),
+    )
+    return kept ? parse<T>(kept) : undefined
+  }
+
+  async getMany<T extends object>(from: Collection<T>, ids: readonly string[]): Promise<ReadonlyMap<string, T & Stored>> {
+    if (ids.length > 1000) throw new RangeError('At most 1,000 documents per request')
+    const { name } = this.#formOf(from)
+    const filter = { _id: { $in: ids.map(encodeText) } }
+    const options = { projection: { d: 1 }, batchSize: 1001 }
+    const kept = ids.length === 0 ? [] : await this.#server.use(() => this.#server.collection<Kept>(name).find(filter, options).toArray())
+    const found = kept.map(one => parse<T>(one)).filter(document => document !== undefined)
+    return new Map(found.map(document => [document.id, document]))
+  }
+
+  async find<T extends object>(from: Collection<T>, query: Find): Promise<Page<T & Stored>> {
+    checkFind(from, query)
+    const { sort, after, limit } = query
+    const order: Order = { fields: sort ? [fieldOf(sort.by)] : [], isDescending: sort?.order === 'descending' }
+    const rows = this.#rows(from, alternativesOf(from, query), {
+      order,
+      paths: sort ? [sort.by] : [],
+      after: after?.map(encode),
+      first: limit + 1,
+      maxCharacters: query.maxCharacters,
+    })
+    const fits = matcher(query.where)
+    const items: (T & Stored)[] = []
+    let patience = query.patience ?? Number.POSITIVE_INFINITY
+    let left = query.maxCharacters ?? Number.POSITIVE_INFINITY
+    for await (const { document, characters } of rows) {
+      if (!fits(document)) {
+        if (--patience <= 0) return { items, next: afterOf(document, query) }
+        continue
+      }
+      if (items.length === limit) return { items, next: afterOf(items.at(-1) as Stored, query) }
+      items.push(document as T & Stored)
+      left -= characters
+      if (left <= 0) return { items, next: afterOf(document, query) }
+    }
+    return { items }
+  }
+
+  /** Documents of all alternatives in order, more than fit. */
+  async *#rows(
+    from: Collection<object>,
+    alternatives: readonly (readonly Where[])[],
+    reading: Pick<Reading, 'order' | 'paths' | 'after' | 'first' | 'maxCharacters'>,
+  ): AsyncGenerator<Row> {
+    const form = this.#formOf(from)
+    const until = performance.now() + this.#limitMs
+    const sources = alternatives.map(conditions => {
+      const { filter } = translateAll(form, conditions)
+      return new QuerySource({ server: this.#server, collection: form.name, filter, ...reading })
+    })
+    const merged = new MergedSource(sources, reading.order)
+    for (let row = await merged.next(); row !== undefined; row = await merged.next()) {
+      if (performance.now() > until) throw new Unavailable('The query timed out')
+      yield row
+    }
+  }
+
+  async count<T extends object>(from: Collection<T>, { using, where, upTo }: Count): Promise<number> {
+    const form = this.#formOf(from)
+    indexesOf(from, using)
+    if (!Number.isInteger(upTo) || upTo < 1) throw new RangeError('The limit of a count must be a whole number of at least 1')
+    const conjuncts = conjunctsOf(where)
+    const { filter, isExact } = translateAll(form, conjuncts)
+    if (isExact) {
+      return this.#server.use(() => this.#server.collection<Kept>(form.name).countDocuments(living(filter), { limit: upTo }))
+    }
+    const fits = matcher(where)
+    const order = { fields: [], isDescending: false }
+    let count = 0
+    for await (const { document } of this.#rows(from, [conjuncts], { order, paths: [], after: undefined, first: scanned })) {
+      if (fits(document) && ++count === upTo) break
+    }
+    return count
+  }
+
+  async *walk<T extends object>(from: Collection<T>, after?: string): AsyncGenerator<T & Stored> {
+    const collection = this.#formOf(from).name
+    const place = after === undefined ? undefined : [after]
+    const order = { fields: [], isDescending: false }
+    const source = new QuerySource({ server: this.#server, collection, filter: {}, order, paths: [], after: place, first: scanned })
+    for (await source.fill(); source.row !== undefined; await source.fill()) {
+      const { document } = source.row
+      source.advance()
+      yield document as T & Stored
+    }
+  }
+
+  async *scan<T extends object>(from: Collection<T>, query: Omit<Find, 'limit' | 'after'>): AsyncGenerator<T & Stored> {
+    const { using, where, sort } = query
+    checkFind(from, { ...query, limit: 1 })
+    const form = this.#formOf(from)
+    const [first] = indexesOf(from, using)
+    const paths = sort ? [sort.by] : (first?.on.filter(path => !form.paths.get(path)) ?? [])
+    const order: Order = { fields: paths.map(fieldOf), isDescending: sort?.order === 'descending' }
+    const { filter } = translateAll(form, conjunctsOf(where))
+    const source = new QuerySource({ server: this.#server, collection: form.name, filter, order, paths, after: undefined, first: scanned })
+    const fits = matcher(where)
+    for (await source.fill(); source.row !== undefined; await source.fill()) {
+      const { document } = source.row
+      source.advance()
+      if (fits(document)) yield document as T & Stored
+    }
+  }
+}
+
+const afterOf = (last: Stored, { sort }: Find): After => {
+  if (sort === undefined) return [last.id]
+  const value = valueAt(last, sort.by)
+  return [isScalar(value) ? value : null, last.id]
+}

@@ -1,0 +1,229 @@
+import { randomBytes } from 'node:crypto'
+import { applyUpdate, type Change, type Collection, CommitConflict, checkId, matcher, type Stored, Taken, Unavailable } from 'pounce/sdk'
+import { type Form, freeKeysOf, type Kept, type KeptEvent, partsOf, uniqueMember } from './form.ts'
+import { InsertBatcher } from './insert-batcher.ts'
+import type { MongodbCatalog } from './mongodb-catalog.ts'
+import type { MongodbConnection } from './mongodb-connection.ts'
+import { isDuplicate } from './problems.ts'
+import { encodeText } from './text-keys.ts'
+
+/** A change that was carried out. */
+export interface Written {
+  readonly document: Stored
+  /** Events that are in the document now. */
+  readonly left: readonly KeptEvent[]
+  /** The document is gone; when events are left, its tombstone is still there. */
+  readonly isGone: boolean
+}
+
+/** The collection a change is about. */
+export const collectionOf = (change: Change): Collection<object> => ('insert' in change ? change.into : change.in)
+
+/** Id of the document that a change is about. */
+export const idOf = (change: Change): string => {
+  if ('insert' in change) return change.insert.id
+  if ('replace' in change) return change.replace.id
+  return 'update' in change ? change.update : change.tombstone
+}
+
+type Guarded = Extract<Change, { update: string } | { tombstone: string }>
+
+/** Makes the events of a change again for each try, so that their ids rise with the revisions. A tombstone's end with its mark. */
+export type MakeEvents = () => readonly KeptEvent[]
+
+/** Documents whose newest state is remembered, and their longest text. */
+const remembered = { documents: 500, characters: 32_768 }
+
+interface State {
+  readonly birth: string
+  readonly revision: number
+  readonly text: string
+}
+
+/** How often a change that another kernel was quicker than is tried: each time some change was carried out. */
+const mostTries = 100
+
+/**
+ * Carries out changes, each with one conditional write: a change is worked out here on the document as it was, and applied only while that
+ * has its revision. The last state that was written is remembered, so that the next change of the same document need not read it.
+ */
+export class MongodbWriter {
+  readonly #server: MongodbConnection
+  readonly #catalog: MongodbCatalog
+  readonly #inserts: InsertBatcher
+  readonly #states = new Map<string, State>()
+
+  constructor(server: MongodbConnection, catalog: MongodbCatalog) {
+    this.#server = server
+    this.#catalog = catalog
+    this.#inserts = new InsertBatcher(server)
+  }
+
+  /** Throws what the caller is told. */
+  async write(change: Change, makeEvents: MakeEvents): Promise<Written> {
+    const form = this.#catalog.formForWriting(collectionOf(change))
+    if ('insert' in change) return this.#insert(form, change.insert as Stored, makeEvents())
+    if ('replace' in change) return this.#replace(form, change.replace, makeEvents())
+    return this.#guarded(form, change, makeEvents)
+  }
+
+  async #insert(form: Form, input: Stored, events: readonly KeptEvent[]): Promise<Written> {
+    checkId(input.id)
+    const { id, revision: _, ...rest } = input
+    const text = JSON.stringify({ id, revision: 1, ...rest })
+    const document = JSON.parse(text) as Stored
+    const birth = newBirth()
+    const parts = { ...partsOf(form, document, text), b: birth }
+    for (let isDone = false; !isDone; ) isDone = await this.#insertOnce(form, id, parts, events)
+    this.#remember(form, id, { birth, revision: 1, text })
+    return { document, left: events, isGone: false }
+  }
+
+  /** False when a tombstone that was in the place has gone meanwhile. */
+  async #insertOnce(form: Form, id: string, parts: Omit<Kept, '_id' | 'ev'>, events: readonly KeptEvent[]): Promise<boolean> {
+    try {
+      await this.#inserts.add(form.name, { _id: encodeText(id), ...parts, ev: [...events] })
+      return true
+    } catch (error) {
+      if (!isDuplicate(error)) throw error
+      if (await this.#find(form, id)) throw new CommitConflict('exists', `${form.name} already has ${id}`)
+      const taken = takenBy(form, error)
+      if (taken) throw taken
+    }
+    return this.#replaceTombstone(form, id, parts, events)
+  }
+
+  /** A tombstone stays in its place until its events are handed on; they are kept. False when there is none. */
+  async #replaceTombstone(form: Form, id: string, parts: Omit<Kept, '_id' | 'ev'>, events: readonly KeptEvent[]): Promise<boolean> {
+    const update = { $set: parts, $unset: { gone: true as const }, $push: { ev: { $each: [...events] } } }
+    try {
+      return await this.#update(form, { _id: encodeText(id), gone: true }, update)
+    } catch (error) {
+      throw (isDuplicate(error) && takenBy(form, error)) || error
+    }
+  }
+
+  async #replace(form: Form, input: Stored, events: readonly KeptEvent[]): Promise<Written> {
+    const { id, revision, ...rest } = input
+    const text = JSON.stringify({ id, revision: revision + 1, ...rest })
+    const document = JSON.parse(text) as Stored
+    const isDone = await this.#rewrite(form, { r: revision }, { document, text, events })
+    if (isDone) return { document, left: events, isGone: false }
+    const found = await this.#read(form, id)
+    throw new CommitConflict('revision', `${form.name} ${id} is at revision ${found.revision}, not ${revision}`)
+  }
+
+  async #guarded(form: Form, change: Guarded, makeEvents: MakeEvents): Promise<Written> {
+    const id = idOf(change)
+    const known = this.#states.get(stateKey(form, id))
+    // What is remembered may be old: only success proves that it was not.
+    const first = known && (await this.#attempt(form, change, known, makeEvents).catch(unlessRefused))
+    if (first) return first
+    for (let tries = 1; tries <= mostTries; tries++) {
+      const written = await this.#attempt(form, change, await this.#read(form, id), makeEvents)
+      if (written) return written
+    }
+    throw new Unavailable(`${form.name} ${id} changes too often`)
+  }
+
+  /** Undefined when the document has another revision by now. */
+  async #attempt(form: Form, change: Guarded, { birth, revision, text: old }: State, makeEvents: MakeEvents): Promise<Written | undefined> {
+    const document = JSON.parse(old) as Stored & { revision: number }
+    if (!matcher(change.where)(document)) {
+      throw new CommitConflict('guard', `${form.name} ${document.id} is not in the state this needs`)
+    }
+    if ('tombstone' in change) return this.#remove(form, document, birth, makeEvents())
+    applyUpdate(document, change)
+    document.revision = revision + 1
+    const text = JSON.stringify(document)
+    const left = makeEvents()
+    const isDone = await this.#rewrite(form, { r: revision, b: birth }, { document, text, events: left })
+    if (isDone) this.#remember(form, document.id, { birth, revision: document.revision, text })
+    return isDone ? { document: JSON.parse(text) as Stored, left, isGone: false } : undefined
+  }
+
+  /** False when the document has another revision, or is not there. */
+  async #rewrite(
+    form: Form,
+    state: { readonly r: number; readonly b?: string },
+    { document, text, events }: { readonly document: Stored; readonly text: string; readonly events: readonly KeptEvent[] },
+  ): Promise<boolean> {
+    const parts = partsOf(form, document, text)
+    const update = events.length > 0 ? { $set: parts, $push: { ev: { $each: [...events] } } } : { $set: parts }
+    this.#states.delete(stateKey(form, document.id))
+    try {
+      return await this.#update(form, { _id: encodeText(document.id), ...state }, update)
+    } catch (error) {
+      throw (isDuplicate(error) && takenBy(form, error)) || error
+    }
+  }
+
+  /** Without events to keep the document goes at once; else it stays as a tombstone that no read and no unique key sees. */
+  async #remove(form: Form, document: Stored, birth: string, events: readonly KeptEvent[]): Promise<Written | undefined> {
+    const { id, revision } = document
+    this.#states.delete(stateKey(form, id))
+    const filter = { _id: encodeText(id), r: revision, b: birth }
+    if (events.length === 1) {
+      const { deletedCount } = await this.#server.use(() => this.#collection(form).deleteOne({ ...filter, ev: { $size: 0 } }))
+      if (deletedCount > 0) return { document, left: [], isGone: true }
+    }
+    const set = { gone: true, u: freeKeysOf(form, id) }
+    const update = { $set: set, $unset: { r: true, b: true, f: true, d: true, k: true }, $push: { ev: { $each: [...events] } } }
+    return (await this.#update(form, filter, update)) ? { document, left: events, isGone: true } : undefined
+  }
+
+  async #update(form: Form, filter: object, update: object): Promise<boolean> {
+    const { matchedCount } = await this.#server.use(() => this.#collection(form).updateOne(filter, update))
+    return matchedCount > 0
+  }
+
+  async #read(form: Form, id: string): Promise<State> {
+    const found = await this.#find(form, id)
+    if (found === undefined) throw new CommitConflict('absent', `${form.name} has no ${id}`)
+    return found
+  }
+
+  async #find(form: Form, id: string): Promise<State | undefined> {
+    const options = { projection: { r: 1, b: 1, d: 1 } }
+    const kept = await this.#server.use(() => this.#collection(form).findOne({ _id: encodeText(id) }, options))
+    return kept?.d === undefined || kept.r === undefined ? undefined : { birth: kept.b ?? '', revision: kept.r, text: kept.d }
+  }
+
+  #collection(form: Form) {
+    return this.#server.collection<Kept>(form.name)
+  }
+
+  #remember(form: Form, id: string, state: State): void {
+    const key = stateKey(form, id)
+    this.#states.delete(key)
+    if (state.text.length > remembered.characters) return
+    this.#states.set(key, state)
+    for (const oldest of this.#states.keys()) {
+      if (this.#states.size <= remembered.documents) return
+      this.#states.delete(oldest)
+    }
+  }
+}
+
+const process = randomBytes(6).toString('hex')
+let births = 0
+
+/** Unique among all kernels. */
+const newBirth = (): string => `${process}${(++births).toString(36)}`
+
+const stateKey = ({ name }: Form, id: string): string => `${name}/${id}`
+
+/** A refusal on the ground of what was remembered says nothing; any other error does. */
+const unlessRefused = (error: unknown): undefined => {
+  if (error instanceof CommitConflict || (error instanceof Error && error.name === 'Invalid')) return undefined
+  throw error
+}
+
+/** The unique index that a duplicate key is in; undefined when it is the id. */
+const takenBy = (form: Form, error: unknown): Taken | undefined => {
+  const index = / index: (.+?) dup key: /.exec(error instanceof Error ? error.message : '')?.[1]
+  const found = form.unique.find(one => uniqueMember(...one) === index)
+  if (found === undefined) return undefined
+  const [name, { on }] = found
+  return new Taken(name, `${on.join(', ')} is already in use`)
+}

@@ -1,0 +1,221 @@
+import type { AnyEvent, Parked } from 'pounce/sdk'
+import type { MongodbConnection } from './mongodb-connection.ts'
+import { isDuplicate } from './problems.ts'
+
+/** An event that waits for one consumer, once it has left the document it came with. */
+export interface Kept {
+  /** The event's id, a slash and the consumer. */
+  readonly _id: string
+  /** Consumer. */
+  readonly c: string
+  /** Event id: the order. */
+  readonly o: string
+  /** Subject. */
+  readonly s: string
+  /** The event as JSON text. */
+  readonly e: string
+  /** When it may be taken, in milliseconds: 0 at once; the end of its lease; when a failed one is due; `never` while it is parked. */
+  readonly t: number
+  /** Tries so far. */
+  readonly n: number
+  /** Who leased it; null for nobody. */
+  readonly by: string | null
+  /** What took it, so that of two who tried each knows what it got. */
+  readonly take?: string
+  readonly parkedAt?: string
+  readonly error?: string
+}
+
+/** When a parked event may be taken. */
+export const never = Number.MAX_SAFE_INTEGER
+
+export const subjectOf = ({ subject }: AnyEvent): string => `${subject.kind}/${subject.id}`
+
+/** What is to be stored of an event for one consumer. */
+export interface NewDelivery {
+  readonly consumer: string
+  readonly id: string
+  readonly subject: string
+  readonly text: string
+  readonly tries: number
+  /** Leased until then by this kernel. */
+  readonly lease?: { readonly by: string; readonly until: number }
+}
+
+export const idOf = (event: string, consumer: string): string => `${event}/${consumer}`
+
+const counted = 100_000
+const countedOfAbsent = 10_000
+
+/** Events that wait outside of documents, one record for each consumer that has not dealt with one. */
+export class PendingDeliveries {
+  readonly #server: MongodbConnection
+
+  constructor(server: MongodbConnection) {
+    this.#server = server
+  }
+
+  #kept() {
+    return this.#server.collection<Kept>('_deliveries')
+  }
+
+  async declare(): Promise<void> {
+    const keys = [{ c: 1, t: 1, o: 1 }, { c: 1, s: 1 }, { by: 1 }, { parkedAt: 1 }] as const
+    for (const key of keys) await this.#server.patiently(() => this.#kept().createIndex({ ...key }))
+  }
+
+  /** Those that are there already stay as they are. */
+  async add(deliveries: readonly NewDelivery[]): Promise<void> {
+    for (let at = 0; at < deliveries.length; at += 500) {
+      const some = deliveries.slice(at, at + 500).map(({ consumer, id, subject, text, tries, lease }) => ({
+        _id: idOf(id, consumer),
+        c: consumer,
+        o: id,
+        s: subject,
+        e: text,
+        t: lease?.until ?? 0,
+        n: tries,
+        by: lease?.by ?? null,
+      }))
+      try {
+        await this.#server.use(() => this.#kept().insertMany(some, { ordered: false }))
+      } catch (error) {
+        if (!isDuplicate(error)) throw error
+      }
+    }
+  }
+
+  /** Those of a consumer that may be taken, oldest first, up to a limit of each kind: waiting ones, and those that are due again. */
+  async available(
+    consumer: string,
+    now: number,
+    limit: number,
+    me: string,
+  ): Promise<{ readonly fresh: readonly Kept[]; readonly due: readonly Kept[] }> {
+    const [fresh, due] = await this.#server.use(() =>
+      Promise.all([
+        this.#kept()
+          .find({ c: consumer, t: 0 }, { sort: { o: 1 }, limit })
+          .toArray(),
+        this.#kept()
+          .find({ c: consumer, t: { $gt: 0, $lte: now }, by: { $ne: me } }, { sort: { t: 1 }, limit })
+          .toArray(),
+      ]),
+    )
+    return { fresh, due }
+  }
+
+  /** Subjects of a consumer that others have leased events of. */
+  async busySubjects(consumer: string, subjects: readonly string[], now: number, me: string): Promise<ReadonlySet<string>> {
+    const filter = { c: consumer, s: { $in: [...subjects] }, by: { $nin: [null, me] }, t: { $gt: now, $lt: never } }
+    const found = await this.#server.use(() =>
+      this.#kept()
+        .find(filter, { projection: { s: 1 } })
+        .toArray(),
+    )
+    return new Set(found.map(({ s }) => s))
+  }
+
+  /** Takes a lease of those that are still free; returns the ids of the deliveries it got. */
+  async take(
+    ids: readonly string[],
+    now: number,
+    lease: { readonly by: string; readonly until: number; readonly take: string },
+  ): Promise<ReadonlySet<string>> {
+    const filter = { _id: { $in: [...ids] }, t: { $lte: now } }
+    const { by, until, take } = lease
+    const { modifiedCount } = await this.#server.use(() =>
+      this.#kept().updateMany({ ...filter, by: { $ne: by } }, { $set: { by, t: until, take }, $inc: { n: 1 } }),
+    )
+    if (modifiedCount === ids.length) return new Set(ids)
+    const mine = await this.#server.use(() =>
+      this.#kept()
+        .find({ _id: { $in: [...ids] }, take }, { projection: { _id: 1 } })
+        .toArray(),
+    )
+    return new Set(mine.map(({ _id }) => _id))
+  }
+
+  /** Leases of a kernel go on. */
+  async renew(by: string, until: number): Promise<void> {
+    await this.#server.use(() => this.#kept().updateMany({ by, t: { $gt: 0, $lt: never } }, { $set: { t: until } }))
+  }
+
+  /** Frees all that a kernel has leased. */
+  async release(by: string): Promise<void> {
+    await this.#server.use(() => this.#kept().updateMany({ by }, { $set: { by: null, t: 0 } }))
+  }
+
+  async settle(consumer: string, events: readonly string[]): Promise<void> {
+    if (events.length === 0) return
+    await this.#server.use(() => this.#kept().deleteMany({ _id: { $in: events.map(id => idOf(id, consumer)) } }))
+  }
+
+  async fail(consumer: string, event: string, tries: number, error: string, due: number): Promise<void> {
+    const set = { by: null, t: Math.max(1, due), n: tries, error }
+    await this.#server.use(() => this.#kept().updateOne({ _id: idOf(event, consumer) }, { $set: set }))
+  }
+
+  async park(consumer: string, event: string, tries: number, error: string, parkedAt: string): Promise<void> {
+    const set = { by: null, t: never, n: tries, error, parkedAt }
+    await this.#server.use(() => this.#kept().updateOne({ _id: idOf(event, consumer) }, { $set: set }))
+  }
+
+  /** True when it was parked and is due now. */
+  async retryParked(consumer: string, event: string): Promise<boolean> {
+    const filter = { _id: idOf(event, consumer), t: never }
+    const update = { $set: { t: 0, n: 0, by: null }, $unset: { parkedAt: true as const, error: true as const } }
+    const { matchedCount } = await this.#server.use(() => this.#kept().updateOne(filter, update))
+    return matchedCount > 0
+  }
+
+  async dropParked(consumer: string, event: string): Promise<void> {
+    await this.#server.use(() => this.#kept().deleteOne({ _id: idOf(event, consumer), t: never }))
+  }
+
+  /** Newest first. */
+  async parked(limit: number): Promise<readonly Parked[]> {
+    const options = { sort: { parkedAt: -1, _id: -1 } as const, limit }
+    const found = await this.#server.use(() =>
+      this.#kept()
+        .find({ parkedAt: { $gt: '' } }, options)
+        .toArray(),
+    )
+    return found.map(({ c, e, n, error = '', parkedAt = '' }) => ({
+      event: JSON.parse(e) as AnyEvent,
+      consumer: c,
+      attempts: n,
+      error,
+      parkedAt,
+    }))
+  }
+
+  /** How many wait for a consumer, up to 100,000. */
+  async waiting(consumer: string): Promise<number> {
+    return this.#server.use(() => this.#kept().countDocuments({ c: consumer, t: { $lt: never } }, { limit: counted }))
+  }
+
+  /** Names of the consumers that something waits for, or is parked for. */
+  async consumers(): Promise<readonly string[]> {
+    return this.#server.use(() => this.#kept().distinct('c'))
+  }
+
+  /** How many wait for a consumer that nobody claims for, up to 10,000, and when the oldest of them was committed. */
+  async kept(consumer: string): Promise<{ readonly waiting: number; readonly oldest: string | null }> {
+    const filter = { c: consumer, t: { $lt: never } }
+    const [waiting, first] = await this.#server.use(() =>
+      Promise.all([
+        this.#kept().countDocuments(filter, { limit: countedOfAbsent }),
+        this.#kept()
+          .find(filter, { sort: { t: 1, o: 1 }, limit: 1 })
+          .next(),
+      ]),
+    )
+    return { waiting, oldest: first === null ? null : (JSON.parse(first.e) as AnyEvent).at }
+  }
+
+  /** Drops all that waits for a consumer. */
+  async forget(consumer: string): Promise<void> {
+    await this.#server.patiently(() => this.#kept().deleteMany({ c: consumer }))
+  }
+}

@@ -1,0 +1,133 @@
+import type { Filter } from 'mongodb'
+import { compareScalars, type Scalar, type Stored, valueAt } from 'pounce/sdk'
+import type { Kept } from './form.ts'
+import type { MongodbConnection } from './mongodb-connection.ts'
+import { type Order, type Place, sortOf, stretchesAfter } from './places.ts'
+import { encode } from './text-keys.ts'
+
+/** A document as it is read. */
+export interface Row {
+  readonly document: Stored
+  /** What it is sorted by, encoded; the id last. */
+  readonly place: Place
+  /** Length of its JSON. */
+  readonly characters: number
+}
+
+/** What of which collection is read in which order. */
+export interface Reading {
+  readonly server: MongodbConnection
+  readonly collection: string
+  readonly filter: Filter<Kept>
+  readonly order: Order
+  /** Paths of the order's fields in documents. */
+  readonly paths: readonly string[]
+  readonly after: Place | undefined
+  /** How many are read at first; later pieces grow. */
+  readonly first: number
+  /** A piece ends early once it has so many. */
+  readonly maxCharacters?: number | undefined
+}
+
+const largestPiece = 500
+
+/** Tombstoned documents have no revision. */
+const live: Filter<Kept> = { r: { $gt: 0 } }
+
+/** Documents that are there and fit. */
+export const living = (filter: Filter<Kept>): Filter<Kept> => (Object.keys(filter).length === 0 ? live : { $and: [filter, live] })
+
+const scalarAt = (document: unknown, path: string): Scalar => {
+  const value = valueAt(document, path) ?? null
+  return typeof value === 'object' ? null : encode(value as Scalar)
+}
+
+/** The documents of one query in order, read in pieces by position, so that the server keeps nothing between them. */
+export class QuerySource {
+  readonly #reading: Reading
+  #stretches: readonly Filter<Kept>[]
+  #rows: readonly Row[] = []
+  #at = 0
+  #size: number
+
+  constructor(reading: Reading) {
+    this.#reading = reading
+    this.#stretches = stretchesAfter(reading.order, reading.after)
+    this.#size = reading.first
+  }
+
+  /** The next document, once `fill` has been called for it; undefined at the end. */
+  get row(): Row | undefined {
+    return this.#rows[this.#at]
+  }
+
+  advance(): void {
+    this.#at++
+  }
+
+  /** Reads on when nothing is left of what was read. */
+  async fill(): Promise<void> {
+    while (this.#at >= this.#rows.length && this.#stretches.length > 0) await this.#load()
+  }
+
+  async #load(): Promise<void> {
+    const { server, collection, filter, order, maxCharacters = Number.POSITIVE_INFINITY } = this.#reading
+    const [stretch = {}, ...others] = this.#stretches
+    const limit = this.#size
+    const both = [filter, stretch].filter(part => Object.keys(part).length > 0)
+    const wanted = living(both.length > 1 ? { $and: both } : (both[0] ?? {}))
+    const options = { projection: { d: 1 }, sort: sortOf(order), limit, batchSize: limit + 1 }
+    const rows: Row[] = []
+    let characters = 0
+    await server.use(async () => {
+      // The server sends at most 16 MiB at a time, and the driver asks for more only when these are used up.
+      for await (const kept of server.collection<Kept>(collection).find(wanted, options)) {
+        rows.push(this.#rowOf(kept))
+        characters += rows.at(-1)?.characters ?? 0
+        if (characters >= maxCharacters) break
+      }
+    })
+    this.#rows = rows
+    this.#at = 0
+    this.#size = Math.min(largestPiece, limit * 4)
+    const isEnd = rows.length < limit && characters < maxCharacters
+    this.#stretches = isEnd ? others : stretchesAfter(order, this.#rows.at(-1)?.place)
+  }
+
+  #rowOf({ _id, d }: Kept): Row {
+    const document = JSON.parse(d ?? 'null') as Stored
+    return { document, place: [...this.#reading.paths.map(path => scalarAt(document, path)), _id], characters: d?.length ?? 0 }
+  }
+}
+
+/** The order of places. */
+const compare = (a: Place, b: Place): number => {
+  for (const [at, value] of a.entries()) {
+    const difference = compareScalars(value, b[at] ?? null)
+    if (difference !== 0) return difference
+  }
+  return 0
+}
+
+/** Documents of several sources in their common order, each once. */
+export class MergedSource {
+  readonly #sources: readonly QuerySource[]
+  readonly #sign: number
+
+  constructor(sources: readonly QuerySource[], { isDescending }: Order) {
+    this.#sources = sources
+    this.#sign = isDescending ? -1 : 1
+  }
+
+  /** The next document; undefined at the end. */
+  async next(): Promise<Row | undefined> {
+    await Promise.all(this.#sources.map(source => source.fill()))
+    let first: Row | undefined
+    for (const { row } of this.#sources) {
+      if (row && (first === undefined || this.#sign * compare(row.place, first.place) < 0)) first = row
+    }
+    if (first === undefined) return undefined
+    for (const source of this.#sources) if (source.row && compare(source.row.place, first.place) === 0) source.advance()
+    return first
+  }
+}

@@ -1,0 +1,107 @@
+import type { Connection } from 'pounce/sdk/sqlite'
+import type { Prepared, Work } from './group-commit.ts'
+import type { OutboxConsumer } from './outbox-consumer.ts'
+import * as tables from './outbox-tables.ts'
+
+/** What became of one event. */
+export type Outcome =
+  | { readonly id: string; readonly how: 'done' }
+  | { readonly id: string; readonly how: 'retry'; readonly error: string; readonly due: number }
+  | { readonly id: string; readonly how: 'park'; readonly error: string; readonly at: string }
+
+/** What a settlement asks of the outbox it belongs to. */
+export interface Ledger {
+  connection(): Connection
+  consumer(name: string): OutboxConsumer | undefined
+  /** Id of the newest durable event. */
+  newest(): string
+  prunedTo(): string
+  /** Drops events that all consumers have passed, this one up to `low`; returns up to where. */
+  prune(consumer: OutboxConsumer, low: string): string
+  pruned(to: string): void
+  /** The settlement takes no more outcomes. */
+  begun(name: string): void
+}
+
+/** All that one consumer settles in one turn of the event loop: one piece of work of a transaction. */
+export class AckWork implements Work {
+  #name: string
+  #ledger: Ledger
+  #outcomes = new Map<string, Outcome>()
+  #callers: { resolve(): void; reject(error: Error): void }[] = []
+
+  constructor(name: string, ledger: Ledger) {
+    this.#name = name
+    this.#ledger = ledger
+  }
+
+  /** Resolves once the outcomes are durable. The first outcome of an event counts. */
+  add(outcomes: readonly Outcome[]): Promise<void> {
+    for (const outcome of outcomes) if (!this.#outcomes.has(outcome.id)) this.#outcomes.set(outcome.id, outcome)
+    return new Promise((resolve, reject) => this.#callers.push({ resolve, reject }))
+  }
+
+  plan(): Prepared {
+    this.#ledger.begun(this.#name)
+    const consumer = this.#ledger.consumer(this.#name)
+    if (consumer === undefined) return { write: () => undefined, finish: () => this.#answer() }
+    const outcomes = [...this.#outcomes.values()].filter(({ id }) => this.#waits(consumer, id))
+    const passed = new Set(outcomes.filter(({ id }) => !consumer.retries.has(id)).map(({ id }) => id))
+    const low = consumer.lowAfter(passed, this.#ledger.newest())
+    let pruned = ''
+    return {
+      write: () => {
+        for (const outcome of outcomes) this.#write(consumer, outcome)
+        for (const id of passed) if (id >= low) tables.insertPassed(this.#ledger.connection(), consumer.id, id)
+        if (low > consumer.low) tables.raiseLow(this.#ledger.connection(), consumer.id, low, consumer.passed.size > 0)
+        pruned = this.#ledger.prune(consumer, low)
+      },
+      finish: () => {
+        this.#ledger.pruned(pruned)
+        for (const id of passed) consumer.passed.add(id)
+        for (const outcome of outcomes) remember(consumer, outcome)
+        consumer.raise(low)
+        this.#answer()
+      },
+    }
+  }
+
+  /** True of an event that this consumer has not dealt with; the file is asked about those not yet read from it. */
+  #waits(consumer: OutboxConsumer, id: string): boolean {
+    if (consumer.leases.has(id) || consumer.retries.has(id) || consumer.isPending(id)) return true
+    if (consumer.isLive || id <= consumer.loadedTo || consumer.passed.has(id)) return false
+    return tables.audienceOf(this.#ledger.connection(), id)?.includes(`,${consumer.id},`) ?? false
+  }
+
+  #write(consumer: OutboxConsumer, outcome: Outcome): void {
+    const db = this.#ledger.connection()
+    if (outcome.how === 'done') {
+      if (consumer.retries.has(outcome.id)) tables.removeFailure(db, consumer.id, outcome.id, this.#ledger.prunedTo())
+      return
+    }
+    tables.writeFailure(db, {
+      consumer: consumer.id,
+      event: outcome.id,
+      attempts: consumer.attemptOf(outcome.id),
+      due: outcome.how === 'retry' ? outcome.due : 0,
+      error: outcome.error,
+      parkedAt: outcome.how === 'park' ? outcome.at : null,
+    })
+  }
+
+  #answer(): void {
+    for (const { resolve } of this.#callers) resolve()
+  }
+
+  refuse(error: Error): void {
+    this.#ledger.begun(this.#name)
+    for (const { reject } of this.#callers) reject(error)
+  }
+}
+
+const remember = (consumer: OutboxConsumer, outcome: Outcome): void => {
+  const attempts = consumer.attemptOf(outcome.id)
+  consumer.settle(outcome.id)
+  if (outcome.how === 'retry') consumer.retries.set(outcome.id, { attempts, due: outcome.due })
+  else consumer.waiting--
+}

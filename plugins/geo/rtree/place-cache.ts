@@ -1,0 +1,125 @@
+import type { GeoArea, Geometry } from 'pounce/sdk'
+import { altitudeOf, type GeoBox, touches } from 'pounce/sdk/geo'
+import type { Connection } from 'pounce/sdk/sqlite'
+import { boxesOf } from './area-boxes.ts'
+
+/** Which places an area has, and which streams have points at them. */
+export interface Chosen {
+  readonly places: ReadonlySet<number>
+  readonly streams: ReadonlySet<number>
+  readonly isAll: boolean
+}
+
+interface Choosing {
+  readonly places: Set<number>
+  readonly streams: Set<number>
+  /** How many places it has looked at. */
+  upTo: number
+}
+
+/** Places of fixed points in memory, some 100 bytes each, so that an area chooses its streams without a query. */
+export class PlaceCache {
+  readonly #db: Connection
+  #ids: number[] = []
+  #streams: number[] = []
+  #isPoint: boolean[] = []
+  #longitudes: number[] = []
+  #latitudes: number[] = []
+  /** What it costs to compare all up to each with one position. */
+  #efforts: number[] = []
+  #allStreams = new Set<number>()
+  #choices = new Map<string, Choosing>()
+  #geometries = new Map<number, { readonly text: string; readonly altitude: number }>()
+  #geometryLength = 0
+  #epoch = 0
+
+  constructor(db: Connection) {
+    this.#db = db
+  }
+
+  /** Reads those that came since, at most so many; all of them again when streams were removed meanwhile. True when it has all. */
+  refresh(epoch: number, most = Number.MAX_SAFE_INTEGER): boolean {
+    if (epoch !== this.#epoch) this.#forget(epoch)
+    const sql = 'SELECT id, stream, is_point, west, south, octet_length(geometry) FROM places WHERE id > ? ORDER BY id LIMIT ?'
+    const rows = this.#db.all(sql, this.#ids.at(-1) ?? 0, most)
+    for (const [id, stream, isPoint, west, south, length] of rows) {
+      this.#ids.push(Number(id))
+      this.#streams.push(Number(stream))
+      this.#isPoint.push(isPoint === 1)
+      this.#longitudes.push(Number(west))
+      this.#latitudes.push(Number(south))
+      this.#efforts.push((this.#efforts.at(-1) ?? 0) + (isPoint === 1 ? 1 : Number(length)))
+      this.#allStreams.add(Number(stream))
+    }
+    return rows.length < most
+  }
+
+  #forget(epoch: number): void {
+    this.#epoch = epoch
+    for (const list of [this.#ids, this.#streams, this.#isPoint, this.#longitudes, this.#latitudes, this.#efforts]) list.length = 0
+    this.#allStreams.clear()
+    this.#choices.clear()
+  }
+
+  /** Every stream: the first point of each has a place. */
+  get streams(): ReadonlySet<number> {
+    return this.#allStreams
+  }
+
+  /** How many positions have to be compared with how many to choose these areas. */
+  effortOf(areas: readonly GeoArea[]): number {
+    const upTo = this.#choices.get(JSON.stringify(areas))?.upTo ?? 0
+    const positions = areas.reduce((sum, area) => sum + ('polygon' in area ? area.polygon.flat().length : 4), 0)
+    return positions * ((this.#efforts.at(-1) ?? 0) - (this.#efforts[upTo - 1] ?? 0))
+  }
+
+  choose(areas: readonly GeoArea[]): Chosen {
+    const key = JSON.stringify(areas)
+    const choosing = this.#choices.get(key) ?? { places: new Set(), streams: new Set(), upTo: 0 }
+    this.#choices.delete(key)
+    this.#choices.set(key, choosing)
+    const boxes = choosing.upTo < this.#ids.length ? areas.flatMap(boxesOf) : []
+    for (; choosing.upTo < this.#ids.length; choosing.upTo += 1) {
+      if (this.#isAside(choosing.upTo, boxes) || !areas.some(area => this.#touches(choosing.upTo, area))) continue
+      choosing.places.add(this.#ids[choosing.upTo] as number)
+      choosing.streams.add(this.#streams[choosing.upTo] as number)
+    }
+    if (this.#choices.size > 4) this.#choices.delete(this.#choices.keys().next().value as string)
+    return { places: choosing.places, streams: choosing.streams, isAll: choosing.places.size === this.#ids.length }
+  }
+
+  /** True of most places that an area does not touch, told without making an object for each of them. */
+  #isAside(index: number, boxes: readonly GeoBox[]): boolean {
+    if (!this.#isPoint[index]) return false
+    const longitude = this.#longitudes[index] as number
+    const latitude = this.#latitudes[index] as number
+    for (let at = 0; at < boxes.length; at += 1) {
+      const box = boxes[at] as GeoBox
+      if (longitude >= box[0] && longitude <= box[2] && latitude >= box[1] && latitude <= box[3]) return false
+    }
+    return true
+  }
+
+  #touches(index: number, area: GeoArea): boolean {
+    const place = [this.#longitudes[index] as number, this.#latitudes[index] as number]
+    if (this.#isPoint[index]) return touches({ type: 'Point', coordinates: place }, area)
+    const text = this.geometry(this.#ids[index] as number)?.text
+    return text !== undefined && touches(JSON.parse(text) as Geometry, area)
+  }
+
+  /** Undefined when it is gone with its points. */
+  geometry(place: number): { readonly text: string; readonly altitude: number } | undefined {
+    const known = this.#geometries.get(place)
+    if (known) return known
+    const text = this.#db.get('SELECT geometry FROM places WHERE id = ?', place)?.[0]
+    if (typeof text !== 'string') return undefined
+    this.#geometryLength += text.length
+    if (this.#geometryLength > 4_000_000) {
+      this.#geometries.clear()
+      this.#geometryLength = text.length
+    }
+    const geometry = { text, altitude: altitudeOf(JSON.parse(text) as Geometry) }
+    this.#geometries.set(place, geometry)
+    return geometry
+  }
+}

@@ -1,0 +1,89 @@
+import type { StreamStatistics } from 'pounce/sdk'
+import type { Connection } from 'pounce/sdk/sqlite'
+import { binTurns } from './bin-turns.ts'
+import type { PackedPoints } from './packed-points.ts'
+import { PieceBuilder } from './piece-builder.ts'
+import { PlaceCache } from './place-cache.ts'
+import { type Bounds, type Known, QueryTooLong } from './plan.ts'
+import type { Find, ReadQuestion } from './questions.ts'
+import { rowAt } from './scans.ts'
+import { ShapeCache } from './shape-cache.ts'
+import { statisticsOf } from './statistics.ts'
+import { countOfStreams, countTurns, longBounds, type PackedPage, pageTurns, readTurns, statisticsTurns, type Turns } from './turns.ts'
+
+/** What the main thread may do in one go: some milliseconds at most. */
+const shortBounds: Bounds = { compared: 100_000, moving: 2000, hits: 500, isFinal: false }
+const shortEffort = 10_000
+const longEffort = 10_000
+/** Places: some milliseconds. */
+const learntAtOnce = 5000
+
+/** Reads on one connection. */
+export class RtreeReader {
+  readonly #known: Known
+
+  constructor(db: Connection) {
+    this.#known = { db, places: new PlaceCache(db), shapes: new ShapeCache(db) }
+  }
+
+  /** Runs `work` on one unchanging view of the data, after a look at what came since. */
+  look<T>(epoch: number, work: () => T): T {
+    return this.#known.db.snapshot(() => {
+      this.#known.shapes.refresh()
+      this.#known.places.refresh(epoch)
+      return work()
+    })
+  }
+
+  /** Learns some of the places that it does not know yet; true when it knows all. Whoever has many looks up first, so that no call waits for all of them. */
+  learn(epoch: number): boolean {
+    return this.#known.places.refresh(epoch, learntAtOnce)
+  }
+
+  /** Throws `QueryTooLong` for what belongs into another thread. */
+  shortPage(epoch: number, query: Find): PackedPage {
+    return this.look(epoch, () => {
+      const { value } = pageTurns(this.#known, query, shortBounds, shortEffort).next()
+      if (!value) throw new QueryTooLong()
+      return value
+    })
+  }
+
+  get(epoch: number, id: number): PackedPoints | undefined {
+    return this.look(epoch, () => {
+      const { db, shapes, places } = this.#known
+      const [stream, startMs] = db.get('SELECT stream, start FROM ids WHERE id = ?', id) ?? []
+      if (typeof stream !== 'number' || typeof startMs !== 'number') return undefined
+      const row = rowAt({ db, shapes, test: () => true }, { stream, startMs, id })
+      const builder = new PieceBuilder(shapes, places, 1)
+      if (row) builder.add(row)
+      return builder.take()
+    })
+  }
+
+  /** Throws `QueryTooLong` when a box has to be found again. */
+  statistics(epoch: number, streams: readonly number[]): ReadonlyMap<number, StreamStatistics> {
+    return this.look(epoch, () => statisticsOf(this.#known, streams))
+  }
+
+  /** How many points some streams have, or all. */
+  countOf(epoch: number, streams: ReadonlySet<number> | undefined): number {
+    return this.look(epoch, () => countOfStreams(this.#known, streams))
+  }
+
+  /** What takes longer, in turns. Each of them is to be run by `look`. */
+  turns(question: ReadQuestion): Turns<unknown> {
+    switch (question.ask) {
+      case 'find':
+        return pageTurns(this.#known, question.query, longBounds, longEffort)
+      case 'read':
+        return readTurns(this.#known, question)
+      case 'count':
+        return countTurns(this.#known, question)
+      case 'bins':
+        return binTurns(this.#known, question)
+      case 'statistics':
+        return statisticsTurns(this.#known, question)
+    }
+  }
+}

@@ -1,0 +1,126 @@
+import { Connection, replaceInDoubt } from 'pounce/sdk/sqlite'
+import { type Books, insertPoints, openBooks } from './insert-points.ts'
+import type { PackedPoints } from './packed-points.ts'
+import type { GeoOpening, WriteQuestion } from './questions.ts'
+import { type Removed, removeFirst, removeIds, settleBox } from './remove-points.ts'
+import { StreamChanges } from './stream-changes.ts'
+import { isBroken, type ToldError, tell } from './told-errors.ts'
+import type { Turns } from './turns.ts'
+
+/** What became of one caller's points: 1 for each that is new, 0 for one that was there. */
+export type Inserted = { readonly isNew: Uint8Array } | { readonly error: ToldError }
+
+/** Points of a stream that are removed in one transaction. */
+const removedAtOnce = 1000
+
+/** The one connection that writes, and what it remembers. */
+export class RtreeWriter {
+  readonly #opening: GeoOpening
+  #db: Connection | undefined
+  #books: Books | undefined
+
+  constructor(opening: GeoOpening) {
+    this.#opening = opening
+  }
+
+  turns(question: WriteQuestion): Turns<unknown> {
+    if (question.ask === 'insert') return this.#insert(question.batches)
+    if (question.ask === 'settle') return this.#settle(question)
+    return this.#remove(question)
+  }
+
+  close(): void {
+    this.#db?.close()
+    this.#forget()
+  }
+
+  #forget(): void {
+    this.#db = undefined
+    this.#books = undefined
+  }
+
+  /** Whatever goes wrong undoes all of it, also what is remembered; after an error that leaves the file in doubt it is reopened. */
+  #transaction<T>(work: (db: Connection, books: Books) => T): T {
+    const db = this.#usable()
+    try {
+      return db.transaction(() => {
+        this.#books ??= openBooks(db, this.#opening.placesPerStream)
+        return work(db, this.#books)
+      })
+    } catch (error) {
+      this.#books = undefined
+      if (isBroken(error)) this.#leave(db)
+      throw error
+    }
+  }
+
+  #usable(): Connection {
+    if (this.#db?.isInDoubt) this.#db = replaceInDoubt(this.#db, this.#opening)
+    this.#db ??= new Connection(this.#opening)
+    return this.#db
+  }
+
+  /** One whose COMMIT failed is replaced before the caller hears of it; while that fails too it is kept, and nothing is written. */
+  #leave(db: Connection): void {
+    if (!db.isInDoubt) {
+      this.close()
+      return
+    }
+    try {
+      this.#usable()
+    } catch {
+      // The next task tries again, and tells its error.
+    }
+  }
+
+  /** All of it shares one transaction; when that fails each has its own, so that one which does not fit takes none of the others with it. */
+  *#insert(batches: readonly PackedPoints[]): Turns<readonly Inserted[]> {
+    try {
+      yield this.#insertAll(batches)
+    } catch (error) {
+      // A lock or a broken disk is there for the others too, and they would wait for it one after the other.
+      if (batches.length === 1 || tell(error).problem === 'unavailable') throw error
+      yield batches.map(batch => {
+        try {
+          return this.#insertAll([batch])[0] as Inserted
+        } catch (cause) {
+          return { error: tell(cause) }
+        }
+      })
+    }
+  }
+
+  #insertAll(batches: readonly PackedPoints[]): readonly Inserted[] {
+    return this.#transaction((db, books) => {
+      const changes = new StreamChanges()
+      const inserted = batches.map(batch => ({ isNew: insertPoints(db, books, batch, changes) }))
+      changes.write(db)
+      return inserted
+    })
+  }
+
+  *#remove(what: Extract<WriteQuestion, { ask: 'remove' }>): Turns<Removed> {
+    if ('ids' in what) {
+      yield this.#transaction((db, books) => removeIds(db, books, what.ids))
+      return
+    }
+    let [count, gone] = [0, 0]
+    for (const stream of what.streams) {
+      for (let removed = 1; removed > 0; ) {
+        const one = this.#transaction((db, books) => removeFirst(db, books, stream, removedAtOnce))
+        removed = one.count
+        count += one.count
+        gone += one.gone
+        if (removed > 0) yield undefined
+      }
+    }
+    yield { count, gone }
+  }
+
+  *#settle({ boxes }: Extract<WriteQuestion, { ask: 'settle' }>): Turns<null> {
+    this.#transaction(db => {
+      for (const box of boxes) settleBox(db, box)
+    })
+    yield null
+  }
+}

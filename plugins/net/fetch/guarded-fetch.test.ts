@@ -1,0 +1,138 @@
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import test, { type ExecutionContext } from 'ava'
+import { Unreachable } from 'pounce/sdk'
+import { AllowedAddresses } from './allowed-addresses.ts'
+import { GuardedFetch } from './guarded-fetch.ts'
+
+const limits = { maxBytes: 1000, timeoutMs: 5000 }
+
+const serve = async (t: ExecutionContext, listener: RequestListener): Promise<string> => {
+  const server = createServer(listener)
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+test('addresses that are not public are refused, however they are written', t => {
+  const allowed = new AllowedAddresses([])
+  const inside = ['127.0.0.1', '10.1.2.3', '169.254.169.254', '192.168.0.1', '100.64.0.1', '0.0.0.0', '::1', '::', 'fe80::1', 'fd00::1']
+  for (const address of [...inside, '::ffff:10.0.0.1', '::ffff:7f00:1', '64:ff9b::a00:1', '2002:a00:1::', '255.255.255.255', 'ff02::1'])
+    t.false(allowed.has('example.org', address), address)
+  for (const address of ['93.184.216.34', '2606:2800:220:1:248:1893:25c8:1946', '8.8.8.8'])
+    t.true(allowed.has('example.org', address), address)
+})
+
+test('what is no address is refused, also where a host is listed by address', t => {
+  for (const address of ['', 'nonsense', '8.8.8', '8.8.8.8.8', '::g', '010.0.0.1'])
+    t.false(new AllowedAddresses(['10.1.2.3']).has('example.org', address), address)
+})
+
+test('the ends of special networks are refused, and the addresses beside them are not', t => {
+  const allowed = new AllowedAddresses([])
+  for (const address of ['100.64.0.0', '100.127.255.255', '172.31.255.255', '198.19.255.255', '::ffff:0:0:0', 'fe80::1%lo', 'febf:ffff::'])
+    t.false(allowed.has('example.org', address), address)
+  for (const address of ['100.63.255.255', '100.128.0.0', '172.32.0.0', '198.20.0.0', '223.255.255.255', '2003::1', '::ffff:8.8.8.8'])
+    t.true(allowed.has('example.org', address), address)
+})
+
+test('listed hosts and networks may be reached', t => {
+  const allowed = new AllowedAddresses(['files.example.org', '10.1.0.0/16', '::1'])
+  t.true(allowed.has('Files.Example.org', '192.168.0.1'))
+  t.true(allowed.has('x', '10.1.2.3'))
+  t.true(allowed.has('x', '::1'))
+  t.false(allowed.has('x', '10.2.0.1'))
+})
+
+test('a private address is refused before anything is sent, also behind a name or a redirect', async t => {
+  let asked = 0
+  const inner = await serve(t, (_, response) => {
+    asked += 1
+    response.end('secret')
+  })
+  const guarded = new GuardedFetch({ allow: [] })
+  await t.throwsAsync(guarded.get(inner, limits), { message: /not a public address/ })
+  await t.throwsAsync(guarded.get(inner.replace('127.0.0.1', '2130706433'), limits), { message: /not a public address/ })
+  await t.throwsAsync(guarded.get(inner.replace('127.0.0.1', '[::ffff:127.0.0.1]'), limits), { message: /not a public address/ })
+  const outer = await serve(t, (_, response) => response.writeHead(302, { location: inner.replace('127.0.0.1', '127.0.0.2') }).end())
+  await t.throwsAsync(new GuardedFetch({ allow: ['127.0.0.1'] }).get(outer, limits), { message: /127\.0\.0\.2 is not a public address/ })
+  t.is(asked, 0)
+})
+
+test('a name of the inner network is refused with the words of a name that does not exist', async t => {
+  let asked = 0
+  const inner = await serve(t, (_, response) => {
+    asked += 1
+    response.end('secret')
+  })
+  const { port } = new URL(inner)
+  const told: string[] = []
+  for (const host of ['localhost', 'nowhere.invalid']) {
+    const error = await t.throwsAsync(new GuardedFetch({ allow: [] }).get(`http://${host}:${port}/`, limits), { instanceOf: Unreachable })
+    told.push(JSON.stringify([error?.name, error?.message.replaceAll(host, 'HOST')]))
+  }
+  t.is(new Set(told).size, 1, told.join())
+  t.is(asked, 0)
+})
+
+test('only http and https without credentials are fetched', async t => {
+  const guarded = new GuardedFetch({ allow: [] })
+  for (const address of ['file:///etc/passwd', 'ftp://example.org/x', 'http://user:pass@example.org/', 'nonsense'])
+    await t.throwsAsync(guarded.get(address, limits), { message: /Only http|user name|Invalid URL/ }, address)
+})
+
+test('an answer comes with its type, length and address after redirects', async t => {
+  const base = await serve(t, (request, response) => {
+    if (request.url === '/old') response.writeHead(301, { location: '/new' }).end()
+    else response.writeHead(200, { 'content-type': 'text/plain', 'content-length': 5 }).end('hello')
+  })
+  const answer = await new GuardedFetch({ allow: ['127.0.0.1'] }).get(`${base}/old`, limits)
+  t.like(answer, { status: 200, contentType: 'text/plain', sizeBytes: 5, url: `${base}/new` })
+  t.is((await buffer(answer.body)).toString(), 'hello')
+})
+
+test('headers do not follow a redirect to another origin', async t => {
+  let seen: string | undefined
+  const other = await serve(t, (request, response) => {
+    seen = request.headers['x-token'] as string | undefined
+    response.end()
+  })
+  const base = await serve(t, (_, response) => response.writeHead(307, { location: other }).end())
+  const answer = await new GuardedFetch({ allow: ['127.0.0.1'] }).get(base, { ...limits, headers: { 'x-token': 'abc' } })
+  await buffer(answer.body)
+  t.is(seen, undefined)
+})
+
+test('more bytes than allowed end the answer, declared or not', async t => {
+  const base = await serve(t, (request, response) => {
+    if (request.url === '/declared') response.writeHead(200, { 'content-length': 5000 }).end(Buffer.alloc(5000))
+    else {
+      response.write(Buffer.alloc(2500))
+      response.end(Buffer.alloc(2500))
+    }
+  })
+  const guarded = new GuardedFetch({ allow: ['127.0.0.1'] })
+  await t.throwsAsync(guarded.get(`${base}/declared`, limits), { message: /has 5000 bytes; the limit is 1000/ })
+  const { body } = await guarded.get(`${base}/chunked`, limits)
+  await t.throwsAsync(buffer(body), { message: /longer than 1000 bytes/ })
+})
+
+test('endless redirects, silence and a broken answer end with an error', async t => {
+  const base = await serve(t, (request, response) => {
+    if (request.url === '/loop') response.writeHead(302, { location: '/loop' }).end()
+    if (request.url === '/cut') {
+      response.writeHead(200, { 'content-length': 100 }).write('half')
+      setImmediate(() => response.destroy())
+    }
+  })
+  const guarded = new GuardedFetch({ allow: ['127.0.0.1'] })
+  await t.throwsAsync(guarded.get(`${base}/loop`, limits), { message: /redirects more than 5 times/ })
+  await t.throwsAsync(guarded.get(`${base}/silent`, { ...limits, timeoutMs: 200 }), { message: /timed out/ })
+  const { body } = await guarded.get(`${base}/cut`, limits)
+  await t.throwsAsync(buffer(body), { message: /was interrupted/ })
+  await t.throwsAsync(guarded.get('http://127.0.0.1:1/', limits), { message: /is unreachable/ })
+})

@@ -1,0 +1,160 @@
+import { lookup as resolveName } from 'node:dns'
+import type { ClientRequest, IncomingMessage } from 'node:http'
+import { isIP, type LookupFunction } from 'node:net'
+import { pipeline } from 'node:stream'
+import { configPort, type Fetch, Forbidden, Invalid, Problem, s, TooLarge, Unreachable, wire } from 'pounce/sdk'
+import { addressBelow } from './address-below.ts'
+import { AllowedAddresses } from './allowed-addresses.ts'
+import { counting, limited, Patience } from './patience.ts'
+
+type Options = Parameters<Fetch['get']>[1]
+type Answer = Awaited<ReturnType<Fetch['get']>>
+
+const maxRedirects = 5
+const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+
+const bare = (host: string): string => host.replace(/^\[|\]$/g, '')
+
+const refused = (host: string): Forbidden => new Forbidden(`${host} is not a public address and not allowed by outbound.allow`)
+
+export const config = s.Object({
+  allow: s.Array(s.String(), {
+    default: [],
+    description: 'Hosts (`files.example.org`) and networks (`10.1.0.0/16`) that may be fetched although they are not public',
+  }),
+})
+const Config = configPort(config)
+
+/** The only door to other servers. What a name resolves to is checked, and the checked address is the one connected to. */
+export class GuardedFetch implements Fetch {
+  readonly #allowed: AllowedAddresses
+
+  constructor({ allow }: { readonly allow: readonly string[] }) {
+    this.#allowed = new AllowedAddresses(allow)
+  }
+
+  async get(address: string, options: Options): ReturnType<Fetch['get']> {
+    let url = this.#checked(address)
+    const until = Date.now() + options.timeoutMs
+    for (let hop = 0; hop <= maxRedirects; hop++) {
+      const headers = url.origin === new URL(address).origin ? (options.headers ?? {}) : {}
+      const { answer, patience } = await this.#ask(url, headers, until, options.silenceMs)
+      const status = answer.statusCode ?? 0
+      if (!redirects.has(status) || answer.headers.location === undefined) {
+        return answered(answer, url, options.maxBytes, patience)
+      }
+      patience.end()
+      answer.destroy()
+      url = this.#checked(answer.headers.location, url)
+    }
+    throw new Unreachable(`${address} redirects more than ${maxRedirects} times`)
+  }
+
+  async below(server: string, where: Parameters<Fetch['below']>[1], options: Parameters<Fetch['below']>[2]): ReturnType<Fetch['below']> {
+    const url = addressBelow(server, where.path, where.search)
+    const { username, password } = new URL(server)
+    const basic = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64')
+    const headers = { ...options.headers, ...(username === '' && password === '' ? {} : { authorization: `Basic ${basic}` }) }
+    const { answer, patience } = await sent(url, { ...options, headers })
+    return answered(answer, url, options.method === 'HEAD' ? Number.POSITIVE_INFINITY : options.maxBytes, patience)
+  }
+
+  #checked(address: string, base?: URL): URL {
+    if (!URL.canParse(address, base?.href)) throw new Invalid('Invalid URL')
+    const url = new URL(address, base)
+    if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new Invalid('Only http and https URLs can be fetched')
+    if (url.username !== '' || url.password !== '') throw new Invalid('URLs with a user name or password cannot be fetched')
+    const host = bare(url.hostname)
+    if (isIP(host) !== 0 && !this.#allowed.has(host, host)) throw refused(host)
+    return url
+  }
+
+  readonly #lookup: LookupFunction = (hostname, options, callback) => {
+    resolveName(hostname, { ...options, all: true }, (error, addresses) => {
+      if (error) return callback(error, '', 0)
+      const usable = addresses.filter(({ address }) => this.#allowed.has(hostname, address))
+      const [first] = usable
+      // One private address among public ones is how rebinding looks: the whole name is refused, like one that does not exist: the difference would
+      // tell which names the inner network has.
+      if (!first || usable.length < addresses.length) return callback(refused(hostname), '', 0)
+      if (options.all) callback(null, usable)
+      else callback(null, first.address, first.family)
+    })
+  }
+
+  #ask(url: URL, headers: Readonly<Record<string, string>>, untilMs: number, silenceMs: number | undefined): Promise<Asked> {
+    const timeoutMs = untilMs - Date.now()
+    return sent(url, { method: 'GET', headers, timeoutMs, silenceMs, lookup: this.#lookup })
+  }
+}
+
+wire(GuardedFetch, Config)
+
+interface Asked {
+  readonly answer: IncomingMessage
+  readonly patience: Patience
+}
+
+interface Sending {
+  readonly method: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly timeoutMs: number
+  readonly silenceMs?: number | undefined
+  readonly lookup?: LookupFunction
+  readonly signal?: AbortSignal | undefined
+  readonly body?: Parameters<Fetch['below']>[2]['body']
+}
+
+const sent = (url: URL, { method, headers, timeoutMs, silenceMs, lookup, signal, body }: Sending): Promise<Asked> =>
+  new Promise((resolve, reject) => {
+    // Asked for here, because an ES import of either would load Node's own fetch at each start.
+    const { request: send } = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http')
+    const length = body?.sizeBytes === undefined ? {} : { 'content-length': body.sizeBytes }
+    const request: ClientRequest = send(url, {
+      method,
+      headers: { ...headers, ...length, 'accept-encoding': 'identity' },
+      ...(lookup ? { lookup } : {}),
+      ...(signal ? { signal } : {}),
+      agent: false,
+    })
+    const patience = new Patience(Date.now() + timeoutMs, silenceMs, () =>
+      request.destroy(new Unreachable(`Request to ${url.host} timed out`)),
+    )
+    request.on('response', answer => resolve({ answer, patience }))
+    let cause: Error | undefined
+    request.on('error', error => {
+      patience.end()
+      const reason = cause ?? error
+      const isAnswer = reason instanceof Problem && !(reason instanceof Forbidden)
+      reject(isAnswer ? reason : new Unreachable(`${url.host} is unreachable or has no public address`, { cause: reason }))
+    })
+    if (!body) {
+      request.end()
+      return
+    }
+    const counter = counting(body.maxBytes, patience, `The body must be at most ${body.maxBytes} bytes`)
+    const fails = (error: Error): void => {
+      cause ??= error
+    }
+    body.stream.once('error', fails)
+    counter.once('error', fails)
+    // Whatever ends it is told by the request, unless an answer came before all was sent: then the body no longer matters.
+    pipeline(body.stream, counter, request, () => undefined)
+  })
+
+const answered = (answer: IncomingMessage, url: URL, maxBytes: number, patience: Patience): Answer => {
+  const length = Number(answer.headers['content-length'] ?? Number.NaN)
+  if (length > maxBytes) {
+    patience.end()
+    answer.destroy()
+    throw new TooLarge(`The response has ${length} bytes; the limit is ${maxBytes}`)
+  }
+  return {
+    status: answer.statusCode ?? 0,
+    contentType: answer.headers['content-type'] ?? 'application/octet-stream',
+    ...(Number.isNaN(length) ? {} : { sizeBytes: length }),
+    ...(answer.headers['content-disposition'] === undefined ? {} : { disposition: answer.headers['content-disposition'] }),
+    body: limited(answer, maxBytes, patience),
+    url: url.href,
+  }
+}

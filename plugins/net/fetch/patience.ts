@@ -1,0 +1,50 @@
+import type { IncomingMessage } from 'node:http'
+import { type Readable, Transform } from 'node:stream'
+import { TooLarge, Unreachable, youngGarbage } from 'pounce/sdk'
+
+/** The two clocks of one request: for all of it, and for silence. */
+export class Patience {
+  readonly #whole: NodeJS.Timeout
+  readonly #silence: NodeJS.Timeout | undefined
+
+  constructor(untilMs: number, silenceMs: number | undefined, giveUp: () => void) {
+    this.#whole = setTimeout(giveUp, Math.max(1, untilMs - Date.now()))
+    this.#silence = silenceMs === undefined ? undefined : setTimeout(giveUp, silenceMs)
+  }
+
+  /** Something came. */
+  heard(): void {
+    this.#silence?.refresh()
+  }
+
+  end(): void {
+    clearTimeout(this.#whole)
+    clearTimeout(this.#silence)
+  }
+}
+
+/** Counts bytes and fails beyond a limit. */
+export const counting = (maxBytes: number, patience: Patience, tooLong: string): Transform => {
+  let seen = 0
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      seen += chunk.length
+      patience.heard()
+      youngGarbage.passed(chunk.length)
+      if (seen > maxBytes) done(new TooLarge(tooLong))
+      else done(null, chunk)
+    },
+  })
+}
+
+/** The body of an answer: it ends with an error beyond a limit, or when it breaks off. */
+export const limited = (source: IncomingMessage, maxBytes: number, patience: Patience): Readable => {
+  const counter = counting(maxBytes, patience, `The answer is longer than ${maxBytes} bytes`)
+  counter.on('close', () => {
+    patience.end()
+    source.destroy()
+  })
+  source.on('error', error => counter.destroy(new Unreachable(`The answer broke off: ${error.message}`, { cause: error })))
+  source.on('aborted', () => counter.destroy(new Unreachable('The response was interrupted')))
+  return source.pipe(counter)
+}

@@ -1,0 +1,73 @@
+import {
+  type After,
+  configPort,
+  type Feed,
+  type FeedLine,
+  type FeedThing,
+  fullNameOf,
+  type Ref,
+  type Stored,
+  type UserRecord,
+  Users,
+  wire,
+} from 'pounce/sdk'
+import type { ActivityRecord } from './activity-lines.ts'
+import { config, type Settings } from './config.ts'
+import { FeedVisibility } from './feed-visibility.ts'
+import { StoredActivity } from './stored-activity.ts'
+
+type Line = ActivityRecord & Stored
+
+const pageSize = 200
+/** Lines that the reader may not see, or has done, are passed over, but not without end. */
+const mostReads = 10
+/** Comes after every id. */
+const afterAll = 'g'
+
+const thing = (ref: Ref | null, name: string): FeedThing | null => ref && { ...ref, name }
+
+/** The feed for those who bring it to people, by the same rule as on the page. */
+export class FeedDigest implements Feed {
+  #isShown: boolean
+  #activity: StoredActivity
+  #rights: FeedVisibility
+  #users: Users
+
+  constructor({ disableEvents }: Settings, activity: StoredActivity, rights: FeedVisibility, users: Users) {
+    this.#isShown = !disableEvents
+    this.#activity = activity
+    this.#rights = rights
+    this.#users = users
+  }
+
+  async newsFor(
+    user: UserRecord & Stored,
+    { since, until, limit }: Parameters<Feed['newsFor']>[1],
+  ): Promise<{ readonly lines: readonly FeedLine[]; readonly isCut: boolean }> {
+    if (!this.#isShown) return { lines: [], isCut: false }
+    const caller = await this.#users.callerOf(user)
+    const spaces = (caller.user?.memberships ?? []).filter(({ permissions }) => permissions.has('ViewComments')).map(({ space }) => space)
+    const { id, followed } = user
+    const found: Line[] = []
+    let next: After | undefined = [until, afterAll]
+    for (let reads = 0; reads < mostReads && next && found.length <= limit; reads += 1) {
+      const page = await this.#activity.feedOf({ id, followed, spaces }, { limit: pageSize, after: next })
+      const fresh = page.items.filter(({ at }) => at > since)
+      const news = fresh.filter(line => line.user !== id && line.target !== id)
+      found.push(...(await this.#rights.visible(caller, news)))
+      next = fresh.length < page.items.length ? undefined : page.next
+    }
+    const isCut = found.length > limit || next !== undefined
+    return { lines: await this.#named(found.slice(0, limit)), isCut: isCut && found.length > 0 }
+  }
+
+  async #named(lines: readonly Line[]): Promise<readonly FeedLine[]> {
+    const people = await this.#users.getMany([...new Set(lines.map(line => line.user))])
+    return lines.map(({ id, at, type, user, object, objectName, source, sourceName }) => {
+      const person = people.get(user)
+      const who = person ? fullNameOf(person) : ''
+      return { id, at, type, who, object: thing(object, objectName), source: thing(source, sourceName) }
+    })
+  }
+}
+wire(FeedDigest, configPort(config), StoredActivity, FeedVisibility, Users)

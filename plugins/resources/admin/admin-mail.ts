@@ -1,0 +1,98 @@
+import {
+  Clock,
+  CommitConflict,
+  type Contributions,
+  configPort,
+  DocumentStore,
+  event,
+  fullNameOf,
+  Mailer,
+  range,
+  removeFound,
+  type Site,
+  Sites,
+  type StoredEvent,
+  siteName,
+  TooMany,
+  Users,
+  wire,
+} from 'pounce/sdk'
+import { letters } from './collections.ts'
+import { config, type Settings } from './config.ts'
+
+const hourMs = 3_600_000
+const keptMs = 24 * hourMs
+
+/** What people write to the server admins. It is kept before it is sent, so that no outage of the mail server loses it. */
+export class AdminMail {
+  #perHour: number
+  #documents: DocumentStore
+  #clock: Clock
+
+  constructor({ lettersPerHour }: Pick<Settings, 'lettersPerHour'>, documents: DocumentStore, clock: Clock) {
+    this.#perHour = lettersPerHour
+    this.#documents = documents
+    this.#clock = clock
+  }
+
+  /** `TooMany` for more letters in an hour than allowed, whichever kernels they reach. */
+  async write(user: string, subject: string, body: string): Promise<void> {
+    const now = this.#clock.now()
+    const hour = Math.floor(now.getTime() / hourMs)
+    for (let number = 0; number < this.#perHour; number++) {
+      const id = `${user}-${hour}-${number}`
+      const insert = { id, user, subject, body, at: now.toISOString(), isSent: false }
+      try {
+        await this.#documents.commit({ insert, into: letters }, [event('letter.written', { kind: 'user', id: user }, { letter: id }, user)])
+        return
+      } catch (error) {
+        if (!(error instanceof CommitConflict)) throw error
+      }
+    }
+    throw new TooMany('Too many messages to the admins; try again later', Math.ceil(((hour + 1) * hourMs - now.getTime()) / 1000))
+  }
+}
+wire(AdminMail, configPort(config), DocumentStore, Clock)
+
+/** Sends a letter to all server admins. */
+export class SendAdminMail {
+  #documents: DocumentStore
+  #users: Users
+  #mailer: Mailer
+  #sites: Contributions<Site>
+
+  constructor(documents: DocumentStore, users: Users, mailer: Mailer, sites: Contributions<Site>) {
+    this.#documents = documents
+    this.#users = users
+    this.#mailer = mailer
+    this.#sites = sites
+  }
+
+  async handle({ data }: StoredEvent<'letter.written'>): Promise<void> {
+    const letter = await this.#documents.get(letters, data.letter)
+    const to = (await this.#users.admins()).map(({ email }) => email)
+    if (!letter || letter.isSent || to.length === 0) return
+    const [author, place] = await Promise.all([this.#users.get(letter.user), siteName(this.#sites)])
+    const from = author ? `${fullNameOf(author)} (${author.email})` : 'A deleted account'
+    await this.#mailer.send({ to, subject: `[${place}] ${letter.subject}`, text: `${from} wrote at ${letter.at}:\n\n${letter.body}\n` })
+    await this.#documents.commit({ update: letter.id, in: letters, set: { isSent: true } })
+  }
+}
+wire(SendAdminMail, DocumentStore, Users, Mailer, Sites)
+
+/** Forgets letters after a day; by then each was sent or given up. */
+export class DeleteOldAdminMail {
+  #documents: DocumentStore
+  #clock: Clock
+
+  constructor(documents: DocumentStore, clock: Clock) {
+    this.#documents = documents
+    this.#clock = clock
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const before = new Date(this.#clock.now().getTime() - keptMs).toISOString()
+    await removeFound(this.#documents, letters, { using: 'byAt', where: range('at', { lt: before }), signal })
+  }
+}
+wire(DeleteOldAdminMail, DocumentStore, Clock)

@@ -1,0 +1,171 @@
+import {
+  type AccessNote,
+  type AccessOutcome,
+  type AccessTrail,
+  anonymous,
+  Clock,
+  configPort,
+  Ids,
+  type Kind,
+  Log,
+  type Permission,
+  Policy,
+  type Ref,
+  Unavailable,
+  wire,
+} from 'pounce/sdk'
+import { ChainWriter, type NewLine, ownLine } from './chain-writer.ts'
+import { config, type Settings } from './config.ts'
+import { keptAddress } from './kept-address.ts'
+
+const flushMs = 1000
+const maxRetryMs = 30_000
+const maxBatch = 200
+/** Things that one line names at most. */
+const maxNamed = 20
+/** Their bytes take this permission besides that to see them. */
+const downloadable: ReadonlySet<Kind> = new Set<Kind>(['file', 'folder', 'dataset', 'collection'])
+
+interface Waiting {
+  readonly line: NewLine
+  readonly subjects: readonly Ref[]
+  readonly permissions: readonly Permission[]
+}
+
+/**
+ * Records reads of what not everybody may read. Lines are collected and written once a second, so that no read waits for the store; each read holds a place
+ * in a bounded buffer from its beginning on.
+ */
+export class AccessLog implements AccessTrail {
+  readonly reads: Settings['reads']
+  readonly #settings: Settings
+  readonly #chain: ChainWriter
+  readonly #policy: Policy
+  readonly #ids: Ids
+  readonly #clock: Clock
+  readonly #log: Log
+  #waiting: Waiting[] = []
+  #open = 0
+  #lost = 0
+  #timer: NodeJS.Timeout | undefined
+  #flushing: Promise<void> | undefined
+  #retryMs = flushMs
+
+  constructor(settings: Settings, chain: ChainWriter, policy: Policy, ids: Ids, clock: Clock, log: Log) {
+    this.reads = settings.reads
+    this.#settings = settings
+    this.#chain = chain
+    this.#policy = policy
+    this.#ids = ids
+    this.#clock = clock
+    this.#log = log
+  }
+
+  begin(access: AccessNote): (outcome: AccessOutcome) => void {
+    if (this.#open >= this.#settings.maxPendingReads) {
+      if (this.#settings.whenReadsCannotBeRecorded === 'refuse')
+        throw new Unavailable('The audit log is unavailable, and reads must be recorded')
+      this.#lost += 1
+      return () => undefined
+    }
+    this.#open += 1
+    const at = this.#clock.now().toISOString()
+    return outcome => this.#add(access, at, outcome)
+  }
+
+  /** Resolves when all lines of reads that have ended are durable. */
+  async flush(): Promise<void> {
+    while (this.#waiting.length > 0 || this.#flushing) await this.#flush()
+  }
+
+  async dispose(): Promise<void> {
+    clearTimeout(this.#timer)
+    try {
+      await this.flush()
+    } catch (error) {
+      this.#log.error('Reads were not recorded in the audit log', { lines: this.#waiting.length, error })
+    }
+  }
+
+  #add({ caller, subjects, permission, isDownload, ...access }: AccessNote, at: string, outcome: AccessOutcome): void {
+    const [subject, ...others] = subjects
+    const { status, bytes, range, isComplete } = outcome
+    const about = {
+      ...{ operation: access.operation, method: access.method, path: access.path, requestId: access.requestId, via: caller.via },
+      ...(caller.keyId !== undefined && { key: caller.keyId }),
+      ...(caller.sessionId !== undefined && { session: caller.sessionId }),
+      ...(others.length > 0 && { things: others.slice(0, maxNamed).map(({ kind, id }) => `${kind} ${id}`) }),
+      ...(range !== undefined && { range }),
+      ...{ status, bytes, outcome: isComplete ? 'complete' : 'broken off' },
+    }
+    const line: NewLine = {
+      ...ownLine(this.#ids.next(), at, isDownload ? 'access.download' : 'access.read', about),
+      actor: caller.user?.id ?? null,
+      subject: subject ?? null,
+      address: keptAddress(access.address, this.#settings.addresses),
+    }
+    const needsDownload = isDownload && subjects.some(({ kind }) => downloadable.has(kind))
+    const permissions = new Set([...(permission ? [permission] : []), ...(needsDownload ? (['DownloadFiles'] as const) : [])])
+    this.#waiting.push({ line, subjects, permissions: [...permissions] })
+    if (this.#waiting.length >= maxBatch && this.#retryMs === flushMs) this.#schedule(0)
+    else this.#schedule(this.#retryMs)
+  }
+
+  #schedule(inMs: number): void {
+    if (this.#flushing) return
+    if (this.#timer && inMs > 0) return
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      this.#flush().catch((error: unknown) => {
+        this.#retryMs = Math.min(this.#retryMs * 2, maxRetryMs)
+        this.#log.warn('Failed to write audit log entries of reads; they will be retried', { lines: this.#waiting.length, error })
+        this.#schedule(this.#retryMs)
+      })
+    }, inMs).unref()
+  }
+
+  #flush(): Promise<void> {
+    this.#flushing ??= this.#write().finally(() => {
+      this.#flushing = undefined
+      if (this.#waiting.length > 0) this.#schedule(this.#retryMs)
+    })
+    return this.#flushing
+  }
+
+  async #write(): Promise<void> {
+    const some = this.#waiting.slice(0, maxBatch)
+    const kept = await this.#private(some)
+    const lost = this.#lost
+    const lines = kept.map(({ line }) => line)
+    if (lost > 0) lines.push(ownLine(this.#ids.next(), this.#clock.now().toISOString(), 'access.lost', { reads: lost }))
+    await this.#chain.append(lines)
+    this.#waiting = this.#waiting.slice(some.length)
+    this.#open -= some.length
+    this.#lost -= lost
+    this.#retryMs = flushMs
+  }
+
+  /** Those of which not everybody may read all things. */
+  async #private(some: readonly Waiting[]): Promise<readonly Waiting[]> {
+    const asked = new Map<string, { readonly permission: Permission; readonly kind: Kind; readonly ids: Set<string> }>()
+    for (const { subjects, permissions } of some)
+      for (const permission of permissions)
+        for (const { kind, id } of subjects) {
+          const name = `${permission} ${kind}`
+          const known = asked.get(name) ?? { permission, kind, ids: new Set<string>() }
+          asked.set(name, known)
+          known.ids.add(id)
+        }
+    const open = new Set<string>()
+    for (const [name, { permission, kind, ids }] of asked)
+      for (const id of await this.#policy.allowed(anonymous, permission, kind, [...ids])) open.add(`${name} ${id}`)
+    return some.filter(
+      ({ subjects, permissions }) =>
+        subjects.length === 0 ||
+        permissions.length === 0 ||
+        permissions.some(permission => subjects.some(({ kind, id }) => !open.has(`${permission} ${kind} ${id}`))),
+    )
+  }
+}
+wire(AccessLog, configPort(config), ChainWriter, Policy, Ids, Clock, Log)

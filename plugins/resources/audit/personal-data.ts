@@ -1,0 +1,23 @@
+import { eq, or, personalRecords } from 'pounce/sdk'
+import { audit } from './audit-record.ts'
+
+/** Lines of the audit log. They outlive the account until their retention ends: they are kept as evidence, and name people by account id. */
+export const PersonalAudit = personalRecords({
+  name: 'audit',
+  summary: 'Audit log entries about your account and your actions. They are kept until their retention ends.',
+  in: audit,
+  find: ({ id }) => ({ using: ['byUser', 'byActor'], where: or(eq('user', id), eq('actor', id)) }),
+  isOf: ({ user, actor }, { id }) => user === id || actor === id,
+  show: ({ at, type, actor, user, subject, about, address, count, last }, { id }) => ({
+    at,
+    type,
+    subject,
+    byYou: actor === id,
+    aboutYou: user === id,
+    ...(user === id ? { about } : {}),
+    // Somebody else's address is nothing about this person.
+    ...(actor === id || actor === null ? { address } : {}),
+    count,
+    last,
+  }),
+})

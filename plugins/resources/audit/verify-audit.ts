@@ -1,0 +1,144 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type DocumentStore, eq, type Stored } from 'pounce/sdk'
+import { type AuditRecord, audit, type Facts } from './audit-record.ts'
+import { ChainCheck, type Claims, type Fault, noClaims } from './chain-check.ts'
+import { type ChainPoint, isChained, parsePoint } from './chain-hash.ts'
+
+const maxFaults = 100
+const maxHeadsShown = 100
+const batch = 200
+
+/** What a verification found. */
+export interface Verification {
+  readonly isIntact: boolean
+  /** Lines in chains. */
+  readonly lines: number
+  readonly chains: number
+  /** Lines of versions without chains, which nothing protects; `until` is when the last of them was written. */
+  readonly unchained: { readonly lines: number; readonly until: string | null }
+  /** The first ones; `faultCount` counts all. */
+  readonly faults: readonly Fault[]
+  readonly faultCount: number
+  /** The last lines of the newest chains: kept elsewhere they show later that nothing was cut off. */
+  readonly heads: readonly ChainPoint[]
+}
+
+interface Gathered {
+  readonly heads: Map<number, string>
+  forgotten: ChainPoint | undefined
+  abandoned: number
+}
+
+const pointsOf = (fact: Facts[string] | undefined): readonly ChainPoint[] =>
+  Array.isArray(fact) ? fact.flatMap((text: string) => parsePoint(text) ?? []) : []
+
+/** What lines say of other lines, by chain. */
+const claimsOf = async (documents: DocumentStore): Promise<ReadonlyMap<string, Gathered>> => {
+  const found = new Map<string, Gathered>()
+  const of = (chain: string): Gathered => {
+    const known = found.get(chain) ?? { heads: new Map(), forgotten: undefined, abandoned: noClaims.abandoned }
+    found.set(chain, known)
+    return known
+  }
+  for (const type of ['audit.anchor', 'audit.chain-opened', 'audit.forgotten'])
+    for await (const { about } of documents.scan(audit, { using: 'byType', where: eq('type', type) })) {
+      const { heads, abandoned, chain, seq, hash } = about
+      for (const point of pointsOf(heads)) of(point.chain).heads.set(point.seq, point.hash)
+      for (const point of pointsOf(abandoned)) of(point.chain).abandoned = Math.min(point.seq, of(point.chain).abandoned)
+      if (typeof chain !== 'string' || typeof seq !== 'number' || typeof hash !== 'string') continue
+      if (seq > (of(chain).forgotten?.seq ?? 0)) of(chain).forgotten = { chain, seq, hash }
+    }
+  return found
+}
+
+/** Reads the whole log, and finds lines that were changed, removed, inserted or reordered since they were written. */
+export class AuditVerifier {
+  readonly #documents: DocumentStore
+  readonly #faults: Fault[] = []
+  #faultCount = 0
+  #lines = 0
+  #unchained = 0
+  #until: string | null = null
+  readonly #heads: ChainPoint[] = []
+  #counted: (AuditRecord & Stored)[] = []
+
+  constructor(documents: DocumentStore) {
+    this.#documents = documents
+  }
+
+  async verify({ signal, progress }: { readonly signal?: AbortSignal; progress?(lines: number): void } = {}): Promise<Verification> {
+    const claims = await claimsOf(this.#documents)
+    const seen = new Set<string>()
+    let check: ChainCheck | undefined
+    let chain: string | undefined
+    for await (const line of this.#documents.scan(audit, { using: 'byChain' })) {
+      if (!isChained(line)) {
+        this.#passUnchained(line)
+        continue
+      }
+      if (line.chain !== chain) {
+        this.#end(check)
+        chain = line.chain
+        seen.add(chain)
+        check = this.#checkOf(chain, claims.get(chain))
+      }
+      check?.next(line)
+      this.#lines += 1
+      if (line.type === 'audit.counted') await this.#passCounted(line)
+      if (this.#lines % batch !== 0) continue
+      signal?.throwIfAborted()
+      progress?.(this.#lines)
+      await nextTurn()
+    }
+    this.#end(check)
+    await this.#checkCounts()
+    for (const [gone, claimed] of claims) if (!seen.has(gone)) this.#checkOf(gone, claimed).end()
+    return {
+      ...{ isIntact: this.#faultCount === 0, lines: this.#lines, chains: seen.size },
+      unchained: { lines: this.#unchained, until: this.#until },
+      ...{ faults: this.#faults, faultCount: this.#faultCount, heads: this.#heads.slice(-maxHeadsShown) },
+    }
+  }
+
+  #checkOf(chain: string, claims: Claims = noClaims): ChainCheck {
+    return new ChainCheck(chain, claims, fault => this.#report(fault))
+  }
+
+  #end(check: ChainCheck | undefined): void {
+    check?.end()
+    if (!check?.head) return
+    const { chain, seq, hash } = check.head
+    this.#heads.push({ chain, seq, hash })
+  }
+
+  #report(fault: Fault): void {
+    this.#faultCount += 1
+    if (this.#faults.length < maxFaults) this.#faults.push(fault)
+  }
+
+  #passUnchained({ at, chain, seq = 0, id }: AuditRecord & Stored): void {
+    this.#unchained += 1
+    if (this.#until === null || at > this.#until) this.#until = at
+    if (chain !== undefined) this.#report({ fault: 'changed', chain, seq, id, detail: 'The line has lost its place in the chain' })
+  }
+
+  async #passCounted(line: AuditRecord & Stored): Promise<void> {
+    this.#counted.push(line)
+    if (this.#counted.length >= batch) await this.#checkCounts()
+  }
+
+  /** Counts are no part of a line's hash while they grow; a later line fixed them. */
+  async #checkCounts(): Promise<void> {
+    const lines = await this.#documents.getMany(
+      audit,
+      this.#counted.map(({ about }) => String(about['line'])),
+    )
+    for (const { about } of this.#counted) {
+      const line = lines.get(String(about['line']))
+      if (!line || (line.count === about['count'] && line.last === about['last'])) continue
+      const { id, chain = '', seq = 0 } = line
+      this.#report({ fault: 'changed', chain, seq, id, detail: 'The count of the line is not the one that was fixed' })
+    }
+    this.#counted = []
+  }
+}

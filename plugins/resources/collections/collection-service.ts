@@ -1,0 +1,107 @@
+import { Clock, type CollectionRecord, CommitConflict, DocumentStore, eq, event, Ids, NotFound, wire } from 'pounce/sdk'
+import { type Collected, collections } from './collection.ts'
+import { CollectionTree } from './collection-tree.ts'
+import { Config, type Settings } from './config.ts'
+
+export interface NewCollection {
+  readonly name: string
+  readonly description: string
+  readonly author: string
+  readonly space?: string | undefined
+  /** The new one joins its spaces. */
+  readonly parent?: string | undefined
+}
+
+/** Makes collections, moves them to the trash and back, and removes them. */
+export class CollectionService {
+  #useTrash: boolean
+  #documents: DocumentStore
+  #tree: CollectionTree
+  #ids: Ids
+  #clock: Clock
+
+  constructor({ useTrash }: Settings, documents: DocumentStore, tree: CollectionTree, ids: Ids, clock: Clock) {
+    this.#useTrash = useTrash
+    this.#documents = documents
+    this.#tree = tree
+    this.#ids = ids
+    this.#clock = clock
+  }
+
+  /** Rights on space and parent are the caller's to check. */
+  async create({ name, description, author, space, parent }: NewCollection): Promise<Collected> {
+    const id = this.#ids.next()
+    const subject = { kind: 'collection', id } as const
+    const above = parent === undefined ? undefined : await this.#documents.get(collections, parent)
+    if (parent !== undefined && !above) throw new NotFound('collection')
+    const rootSpaces = space === undefined ? [] : [space]
+    const spaces = [...new Set([...rootSpaces, ...(above?.spaces ?? [])])]
+    const record: CollectionRecord = {
+      name,
+      description,
+      author,
+      created: this.#clock.now().toISOString(),
+      parents: parent === undefined ? [] : [parent],
+      spaces,
+      rootSpaces,
+      thumbnail: null,
+      isPublic: await this.#tree.isPublicIn(spaces),
+      isTopLevel: parent === undefined || rootSpaces.length > 0,
+      tags: [],
+      state: 'live',
+      trashedAt: null,
+    }
+    const into = [
+      ...(parent === undefined ? [] : [{ kind: 'collection', id: parent } as const]),
+      ...spaces.map(id => ({ kind: 'space', id }) as const),
+    ]
+    const made = await this.#documents.commit({ insert: { id, ...record }, into: collections }, [
+      event('collection.created', subject, {}, author),
+      ...into.map(other => event('collection.attached', subject, { other }, author)),
+    ])
+    return spaces.length > 0 ? this.#tree.settle(id) : made
+  }
+
+  /** Moves a live one to the trash, where there is one; deletes it otherwise. */
+  async discard(id: string, actor: string | undefined): Promise<void> {
+    const found = await this.#documents.get(collections, id)
+    if (!found) throw new NotFound('collection')
+    if (!this.#useTrash || found.state !== 'live') return this.remove(id, actor)
+    const trashed = event('collection.trashed', { kind: 'collection', id }, {}, actor)
+    const set = { state: 'trashed', trashedAt: this.#clock.now().toISOString() }
+    await this.#unlessGone(this.#documents.commit({ update: id, in: collections, where: eq('state', 'live'), set }, [trashed]))
+  }
+
+  /** Back from the trash. One that is not there stays as it is. */
+  async restore(id: string, actor: string | undefined): Promise<void> {
+    const restored = event('collection.restored', { kind: 'collection', id }, {}, actor)
+    const set = { state: 'live', trashedAt: null }
+    await this.#unlessGone(this.#documents.commit({ update: id, in: collections, where: eq('state', 'trashed'), set }, [restored]))
+  }
+
+  /** Deletes for good. What was in it stays, outside of it. */
+  async remove(id: string, actor: string | undefined, only?: { readonly fromTrash: boolean }): Promise<void> {
+    for (;;) {
+      const collection = await this.#documents.get(collections, id)
+      if (!collection || (only?.fromTrash && collection.state !== 'trashed')) return
+      const about = { wasTrashed: collection.state === 'trashed', name: collection.name, spaces: collection.spaces }
+      const removed = event('collection.removed', { kind: 'collection', id }, about, actor)
+      try {
+        await this.#documents.commit({ tombstone: id, in: collections, where: eq('revision', collection.revision) }, [removed])
+        return
+      } catch (error) {
+        if (!(error instanceof CommitConflict)) throw error
+      }
+    }
+  }
+
+  /** Somebody else was faster: what was asked for is so already. */
+  async #unlessGone(commit: Promise<unknown>): Promise<void> {
+    try {
+      await commit
+    } catch (error) {
+      if (!(error instanceof CommitConflict)) throw error
+    }
+  }
+}
+wire(CollectionService, Config, DocumentStore, CollectionTree, Ids, Clock)

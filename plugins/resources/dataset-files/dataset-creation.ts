@@ -1,0 +1,59 @@
+import {
+  authorize,
+  type Caller,
+  Datasets,
+  Invalid,
+  type NewDataset,
+  type Permission,
+  Policy,
+  type Ref,
+  requirePlaced,
+  wire,
+} from 'pounce/sdk'
+import { FilePlaces } from './file-places.ts'
+
+const mostNamed = 1000
+
+/** Makes datasets where people want them, of files that are there already, and takes them apart again. */
+export class DatasetCreation {
+  #datasets: Datasets
+  #places: FilePlaces
+  #policy: Policy
+
+  constructor(datasets: Datasets, places: FilePlaces, policy: Policy) {
+    this.#datasets = datasets
+    this.#places = places
+    this.#policy = policy
+  }
+
+  /** All rights are checked before anything is made: to add to each space and collection, and to change each file. */
+  async create(caller: Caller, dataset: NewDataset, fileIds: readonly string[]): Promise<string> {
+    const { spaces = [], collections = [] } = dataset
+    if (spaces.length + collections.length > mostNamed) throw new Invalid(`At most ${mostNamed} spaces and collections`)
+    requirePlaced(caller, spaces.length > 0)
+    await this.#authorizeAll(caller, 'AddResourceToSpace', 'space', spaces)
+    await this.#authorizeAll(caller, 'AddResourceToCollection', 'collection', collections)
+    await this.#authorizeAll(caller, 'EditFile', 'file', fileIds)
+    const { id } = await this.#datasets.create(dataset)
+    await this.#places.attach(id, fileIds, caller.user?.id)
+    return id
+  }
+
+  /** Puts files into the root of a dataset; the right to is checked on the dataset and on each file, before anything is done. */
+  async attach(caller: Caller, dataset: string, fileIds: readonly string[]): Promise<void> {
+    await this.#authorizeAll(caller, 'AddResourceToDataset', 'dataset', [dataset])
+    await this.#authorizeAll(caller, 'EditFile', 'file', fileIds)
+    await this.#places.attach(dataset, fileIds, caller.user?.id)
+  }
+
+  /** Deletes a dataset for good; the files in its root survive, in no dataset if they lie nowhere else. */
+  async detachAndDelete(dataset: string, actor: string | undefined): Promise<void> {
+    await this.#places.clearRoot(dataset, actor)
+    await this.#datasets.remove(dataset, actor)
+  }
+
+  async #authorizeAll(caller: Caller, permission: Permission, kind: Ref['kind'], ids: readonly string[]): Promise<void> {
+    for (const id of ids) await authorize(this.#policy, caller, permission, { kind, id })
+  }
+}
+wire(DatasetCreation, Datasets, FilePlaces, Policy)

@@ -1,0 +1,139 @@
+import {
+  type After,
+  type DatasetRecord,
+  Datasets,
+  type FileInArchive,
+  type FileRecord,
+  Files,
+  type FolderRecord,
+  Folders,
+  Invalid,
+  NotFound,
+  type Page,
+  requireUsable,
+  type Stored,
+  wire,
+} from 'pounce/sdk'
+import { ArchiveFolder, type ShelvedFile } from './archive-folder.ts'
+
+type File = FileRecord & Stored
+type Folder = FolderRecord & Stored
+type Named = Pick<DatasetRecord & Stored, 'id' | 'name'>
+
+const mostNamed = 1000
+const pageSize = 1000
+
+/** `ScanPending` or `Quarantined` when nobody may have the bytes: an archive never leaves a file out silently. */
+export const shelved = (file: File): ShelvedFile => {
+  requireUsable(file)
+  const { id, name, blob, sizeBytes, sha256, created } = file
+  return { id, name, blob, sizeBytes, sha256, modified: Date.parse(created) }
+}
+
+/** Finds what goes into archives. Reads in pages and keeps little of each file. */
+export class ArchiveContents {
+  #datasets: Datasets
+  #files: Files
+  #folders: Folders
+
+  constructor(datasets: Datasets, files: Files, folders: Folders) {
+    this.#datasets = datasets
+    this.#files = files
+    this.#folders = folders
+  }
+
+  /** All files of a dataset, each at every place that it has there. What lies in a folder that is gone is gone as well. */
+  async ofDataset({ id, name }: Named): Promise<ArchiveFolder> {
+    const root = new ArchiveFolder('dataset', id, name)
+    const folders = new Map<string, ArchiveFolder>()
+    const parents: string[] = []
+    for await (const folder of this.#folders.ofDataset(id)) {
+      folders.set(folder.id, new ArchiveFolder('folder', folder.id, folder.displayName))
+      parents.push(folder.parent.id)
+    }
+    let at = 0
+    for (const shelf of folders.values()) {
+      const parent = parents[at++] as string
+      const above = parent === id ? root : folders.get(parent)
+      above?.shelves.push(shelf)
+    }
+    for await (const file of this.#files.ofDataset(id)) {
+      for (const { dataset, folder } of file.places) {
+        if (dataset === id) (folder === null ? root : folders.get(folder))?.files.push(shelved(file))
+      }
+    }
+    return root
+  }
+
+  /** A folder, which stands at the top of the dataset's shelf, and what is below it. `NotFound` for a folder of another dataset. */
+  async ofFolder(dataset: Named, id: string): Promise<{ readonly top: ArchiveFolder; readonly folder: Folder }> {
+    const folder = await this.#folders.get(id)
+    if (folder?.dataset !== dataset.id || !(await this.#folders.paths([id])).has(id)) throw new NotFound('folder')
+    const top = new ArchiveFolder('dataset', dataset.id, dataset.name)
+    const waiting = [new ArchiveFolder('folder', id, folder.displayName)]
+    top.shelves.push(...waiting)
+    for (let shelf = waiting.pop(); shelf; shelf = waiting.pop()) {
+      const at = shelf.id
+      for await (const file of each(after => this.#files.in(at, { limit: pageSize, ...after }))) shelf.files.push(shelved(file))
+      for await (const below of each(after => this.#folders.childrenOf(at, { limit: pageSize, ...after }))) {
+        shelf.shelves.push(new ArchiveFolder('folder', below.id, below.displayName))
+      }
+      waiting.push(...shelf.shelves)
+    }
+    return { top, folder }
+  }
+
+  /** Some files of a dataset without folders. `NotFound` for a file that is not in the dataset. */
+  async some(dataset: Named, ids: readonly string[]): Promise<{ readonly top: ArchiveFolder; readonly files: readonly File[] }> {
+    if (ids.length > mostNamed) throw new Invalid('At most 1,000 files; download the dataset, or a folder of it')
+    const found = await this.#files.getMany(ids)
+    const files = ids.map(id => {
+      const file = found.get(id)
+      if (!file?.places.some(place => place.dataset === dataset.id)) throw new NotFound('file')
+      return file
+    })
+    const top = new ArchiveFolder('dataset', dataset.id, dataset.name)
+    top.files.push(...files.map(shelved))
+    return { top, files }
+  }
+
+  /** Datasets side by side; those that are gone or in the trash are left out. */
+  async ofDatasets(ids: readonly string[]): Promise<ArchiveFolder> {
+    const top = new ArchiveFolder('top')
+    for (let at = 0; at < ids.length; at += pageSize) {
+      const found = await this.#datasets.getMany(ids.slice(at, at + pageSize))
+      for (const dataset of found.values()) if (dataset.state === 'live') top.shelves.push(await this.ofDataset(dataset))
+    }
+    return top
+  }
+
+  /** Files where the caller wants them. */
+  async ofFiles(files: Iterable<FileInArchive> | AsyncIterable<FileInArchive>): Promise<ArchiveFolder> {
+    const top = new ArchiveFolder('top')
+    const known = new Map<string, ArchiveFolder>()
+    const shelfAt = (folders: readonly string[]): ArchiveFolder => {
+      const key = folders.join('\0')
+      const name = folders.at(-1)
+      if (name === undefined) return top
+      const shelf = known.get(key) ?? new ArchiveFolder('folder', String(known.size + 1), name)
+      if (!known.has(key)) {
+        known.set(key, shelf)
+        shelfAt(folders.slice(0, -1)).shelves.push(shelf)
+      }
+      return shelf
+    }
+    for await (const { file, folders } of files) shelfAt(folders).files.push(shelved(file))
+    return top
+  }
+}
+wire(ArchiveContents, Datasets, Files, Folders)
+
+/** All items of a list that comes in pages. */
+export async function* each<T>(page: (after: { readonly after?: After }) => Promise<Page<T>>): AsyncGenerator<T> {
+  let after: After | undefined
+  do {
+    const { items, next } = await page(after ? { after } : {})
+    yield* items
+    after = next
+  } while (after)
+}

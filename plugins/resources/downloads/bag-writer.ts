@@ -1,0 +1,152 @@
+import { hash } from 'node:crypto'
+import {
+  type After,
+  type Archive,
+  Clock,
+  CorruptContent,
+  type FileRecord,
+  Files,
+  Installation,
+  MetadataDocuments,
+  type Ref,
+  type Stored,
+  shownMetadata,
+  Users,
+  wire,
+} from 'pounce/sdk'
+import { ahead } from './ahead.ts'
+import type { ArchiveFolder, ShelvedFile } from './archive-folder.ts'
+import { ArchiveWriter, noteEntry, zipBytes } from './archive-writer.ts'
+import { bagEntries, type Payload } from './bag.ts'
+import { type BagSubject, clowderXml, datacite, fileInfo, subjectInfo } from './bag-documents.ts'
+import { type Laid, layout, type Naming } from './layout.ts'
+import { zip } from './zip.ts'
+import type { ZipEntry } from './zip-members.ts'
+
+const infoEnding = '_info.json'
+const metadataEnding = '_metadata.json'
+const fileBatch = 100
+const metadataAhead = 4
+
+/** Names in bags: beside each file stand two of ours, and in each dataset and collection. In a manifest `%0A` would be the end of a line. */
+const naming: Naming = {
+  maxBytes: 255 - metadataEnding.length,
+  cleaned: name => name.replace(/%(?=0[ad])/gi, '_'),
+  reserved: ({ kind }) => (kind === 'folder' ? [] : [infoEnding, metadataEnding, '_dataset_metadata.json']),
+  endings: [infoEnding, metadataEnding],
+}
+
+type LaidFile = Extract<Laid, { readonly file: ShelvedFile }>
+
+/** What goes into a bag. */
+export interface BagRequest {
+  /** Its top is the subject's own shelf. */
+  readonly top: ArchiveFolder
+  readonly subject: BagSubject
+  /** Of each dataset and collection below the top, by id. */
+  readonly others?: ReadonlyMap<string, BagSubject>
+  /** A note on what is left out, if anything is. */
+  readonly leftOut?: string | undefined
+  readonly filename: string
+}
+
+/** Makes BagIt bags, while they are sent. */
+export class BagWriter {
+  #files: Files
+  #users: Users
+  #metadata: MetadataDocuments
+  #writer: ArchiveWriter
+  #installation: Installation
+  #clock: Clock
+
+  constructor(files: Files, users: Users, metadata: MetadataDocuments, writer: ArchiveWriter, installation: Installation, clock: Clock) {
+    this.#files = files
+    this.#users = users
+    this.#metadata = metadata
+    this.#writer = writer
+    this.#installation = installation
+    this.#clock = clock
+  }
+
+  /** A bag of unknown length: what people and extractors wrote on each file is read while it is sent. */
+  bag(request: BagRequest): Archive {
+    const { subject, leftOut, filename, top } = request
+    const { baseUrl, version } = this.#installation
+    const entries = bagEntries({
+      subject,
+      facts: { agent: `Pounce ${version} (${baseUrl})`, day: this.#clock.now().toISOString().slice(0, 10) },
+      payload: this.#payload(request),
+      tagFiles: payloadBytes =>
+        new Map([
+          ['metadata/datacite.xml', datacite(subject, payloadBytes)],
+          ['metadata/clowder.xml', clowderXml(subject, baseUrl)],
+          ...(leftOut === undefined ? [] : [['metadata/left-out.txt', leftOut] as const]),
+        ]),
+    })
+    return { bytes: zipBytes(filename, () => zip(entries)), ...top.counts }
+  }
+
+  async *#payload(request: BagRequest): AsyncGenerator<Payload | ZipEntry> {
+    let batch: LaidFile[] = []
+    for (const laid of layout(request.top, naming)) {
+      if ('file' in laid) {
+        batch.push(laid)
+        if (batch.length < fileBatch) continue
+      }
+      yield* this.#filesOf(batch, request.subject.showsEmails)
+      batch = []
+      if ('shelf' in laid) yield* this.#shelf(laid.shelf, `data/${laid.path}`, request)
+    }
+    yield* this.#filesOf(batch, request.subject.showsEmails)
+  }
+
+  /** What stands first in a dataset or collection; a folder without anything in it stands there itself. */
+  async *#shelf(shelf: ArchiveFolder, path: string, { subject, others }: BagRequest): AsyncGenerator<Payload | ZipEntry> {
+    const { kind, id } = shelf
+    if (kind === 'folder') {
+      if (shelf.files.length + shelf.shelves.length === 0) yield noteEntry(path, Buffer.alloc(0), this.#clock.now())
+      return
+    }
+    const about = id === subject.record.id ? subject : others?.get(id)
+    if (!about) return
+    yield this.#json(path + infoEnding, subjectInfo(about))
+    const name = kind === 'dataset' ? '_dataset_metadata.json' : metadataEnding
+    yield this.#json(path + name, await this.#metadataOf({ kind: about.kind, id }))
+  }
+
+  async *#filesOf(batch: readonly LaidFile[], showsEmails: boolean): AsyncGenerator<Payload> {
+    if (batch.length === 0) return
+    const records = await this.#files.getMany([...new Set(batch.map(({ file }) => file.id))])
+    const authors = await this.#users.getMany([...new Set([...records.values()].map(({ author }) => author))])
+    const described = ahead(batch, metadataAhead, ({ file: { id } }) => this.#metadataOf({ kind: 'file', id }))
+    for await (const [{ file, path }, metadata] of described) {
+      const info = fileInfo(existing(records, file.id), authors.get(records.get(file.id)?.author ?? ''), showsEmails)
+      const at = `data/${path}`
+      yield this.#json(at + infoEnding, info)
+      yield this.#json(at + metadataEnding, metadata)
+      yield { entry: this.#writer.entryOf(at, file), sha256: file.sha256 }
+    }
+  }
+
+  async #metadataOf(target: Ref): Promise<readonly unknown[]> {
+    const documents: unknown[] = []
+    let after: After | undefined
+    do {
+      const page = await this.#metadata.of(target, after ? { after } : {})
+      documents.push(...page.items.map(document => shownMetadata(document, this.#installation.baseUrl)))
+      after = page.next
+    } while (after)
+    return documents
+  }
+
+  #json(path: string, value: unknown): Payload {
+    const bytes = Buffer.from(JSON.stringify(value))
+    return { entry: noteEntry(path, bytes, this.#clock.now()), sha256: hash('sha256', bytes) }
+  }
+}
+wire(BagWriter, Files, Users, MetadataDocuments, ArchiveWriter, Installation, Clock)
+const existing = (records: ReadonlyMap<string, FileRecord & Stored>, id: string): FileRecord & Stored => {
+  const record = records.get(id)
+  if (!record) throw new CorruptContent(undefined, { cause: new Error(`file ${id} was deleted during the download`) })
+  return record
+}

@@ -1,0 +1,129 @@
+import { join } from 'node:path'
+import {
+  Files,
+  type Heartbeat,
+  Installation,
+  type JobResult,
+  type JobStatus,
+  type Json,
+  Log,
+  MetadataDocuments,
+  Policy,
+  Previews,
+  type Ref,
+  requireUsable,
+  Tags,
+  type TransportListener,
+  wire,
+} from 'pounce/sdk'
+import { ExtractorHeartbeats } from './extractor-heartbeats.ts'
+import { derivedId } from './job-message.ts'
+import { StoredExtractions } from './stored-extractions.ts'
+import { TransportRouter } from './transport-router.ts'
+
+/** Hears from the transport: keeps the news of runs, and what Pounce's own extractors found. */
+export class ExtractionResults implements TransportListener {
+  #transport: TransportRouter
+  #extractions: StoredExtractions
+  #introductions: ExtractorHeartbeats
+  #files: Files
+  #metadata: MetadataDocuments
+  #tags: Tags
+  #previews: Previews
+  #policy: Policy
+  #installation: Installation
+  #log: Log
+
+  constructor(
+    transport: TransportRouter,
+    extractions: StoredExtractions,
+    introductions: ExtractorHeartbeats,
+    files: Files,
+    metadata: MetadataDocuments,
+    tags: Tags,
+    previews: Previews,
+    policy: Policy,
+    installation: Installation,
+    log: Log,
+  ) {
+    this.#transport = transport
+    this.#extractions = extractions
+    this.#introductions = introductions
+    this.#files = files
+    this.#metadata = metadata
+    this.#tags = tags
+    this.#previews = previews
+    this.#policy = policy
+    this.#installation = installation
+    this.#log = log
+  }
+
+  async start(): Promise<void> {
+    await this.#transport.listen(this)
+  }
+
+  async status(status: JobStatus): Promise<void> {
+    if (await this.#extractions.heard(status)) return
+    const { jobId: job, targetId: target, extractor } = status
+    this.#log.warn('status of an unknown extraction dropped', { job, target, extractor })
+  }
+
+  heartbeat(heartbeat: Heartbeat): Promise<void> {
+    return this.#introductions.heard(heartbeat)
+  }
+
+  async input(target: Ref) {
+    const isThere = target.kind === 'file' && !(await this.#policy.isInTrash(target))
+    const file = isThere ? await this.#files.get(target.id) : undefined
+    if (file) requireUsable(file)
+    return file && { filename: file.name, contentType: file.contentType, sizeBytes: file.sizeBytes, blob: file.blob }
+  }
+
+  async result({ job, info, output, outputFolder }: JobResult): Promise<void> {
+    const { target } = job
+    const run = await this.#extractions.get(job.id)
+    // the file may have gone, or into the trash, while the extractor looked at it
+    if (target.kind !== 'file' || !(await this.#files.get(target.id)) || (await this.#policy.isInTrash(target))) return
+    const by = { extractor: info.name, ...(run?.user ? { author: run.user } : {}) }
+    for (const [at, preview] of (output.previews ?? []).entries()) {
+      await this.#previews.addPreview(
+        target,
+        { ...preview, path: join(outputFolder, preview.path), id: derivedId(job.id, `preview ${at}`) },
+        by,
+      )
+    }
+    if (output.thumbnail) {
+      const { thumbnail } = output
+      await this.#previews.addThumbnail(
+        target,
+        { ...thumbnail, path: join(outputFolder, thumbnail.path), id: derivedId(job.id, 'thumbnail') },
+        by,
+      )
+    }
+    if (output.tags && output.tags.length > 0) await this.#tags.add(target, output.tags, { extractor: info.name })
+    if (output.metadata && Object.keys(output.metadata).length > 0) {
+      const extractorId = `${this.#installation.baseUrl}/extractors/${info.name}/${info.version}`
+      await this.#metadata.add({
+        id: derivedId(job.id, 'metadata'),
+        target,
+        context: info.contexts as Json,
+        agent: { kind: 'extractor', name: info.name, extractorId, userId: null },
+        content: output.metadata as Json,
+        author: run?.user ?? null,
+      })
+    }
+  }
+}
+wire(
+  ExtractionResults,
+  TransportRouter,
+  StoredExtractions,
+  ExtractorHeartbeats,
+  Files,
+  MetadataDocuments,
+  Tags,
+  Previews,
+  Policy,
+  Installation,
+  Log,
+)

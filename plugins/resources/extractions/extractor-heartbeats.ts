@@ -1,0 +1,83 @@
+import { type Heartbeat, Log, Problem, Users, wire } from 'pounce/sdk'
+import { StoredExtractors } from './stored-extractors.ts'
+
+/** How long a heartbeat that changed nothing, or was refused, need not be looked at again. */
+const quietMs = 60_000
+const mostQuiet = 2000
+
+const textOf = (info: unknown, member: string): string => {
+  const value = typeof info === 'object' && info !== null ? (info as Readonly<Record<string, unknown>>)[member] : undefined
+  return typeof value === 'string' ? value : JSON.stringify(value ?? null).slice(0, 100)
+}
+
+/**
+ * Takes in heartbeats. Most of them say nothing new, thousands in a second when many extractors listen: those seen within a minute cost no read. What an
+ * admin has removed meanwhile comes back with the next heartbeat after that.
+ */
+export class ExtractorHeartbeats {
+  #extractors: StoredExtractors
+  #users: Users
+  #log: Log
+  /** What was seen, and until when it need not be looked at; oldest first. */
+  #quiet = new Map<string, number>()
+  #changes = -1
+
+  constructor(extractors: StoredExtractors, users: Users, log: Log) {
+    this.#extractors = extractors
+    this.#users = users
+    this.#log = log
+  }
+
+  /** A broken or refused one is one line in the log, and nothing else. */
+  async heard(heartbeat: Heartbeat): Promise<void> {
+    const { info, queue, owner = '', isBuiltIn } = heartbeat
+    const seen = [queue, owner, ...['name', 'version', 'unique_key'].map(member => textOf(info, member)), isBuiltIn].join('\n')
+    if (this.#isQuiet(seen)) return
+    try {
+      await this.#register(heartbeat)
+    } catch (error) {
+      if (!(error instanceof Problem) || error.status >= 500) throw error
+      // Not its queue: that of a private one holds its key.
+      this.#log.warn('invalid extractor registration ignored', {
+        extractor: textOf(info, 'name'),
+        reason: error.message,
+      })
+    }
+    this.#remember(seen)
+  }
+
+  async #register({ info, owner, isBuiltIn }: Heartbeat): Promise<void> {
+    const said = this.#extractors.read(info)
+    if (isBuiltIn) {
+      await this.#extractors.register(said, { via: 'builtIn', user: undefined, isAdmin: false })
+      return
+    }
+    const account = said.key === null || !owner ? undefined : await this.#users.byEmail(owner)
+    // An address that nobody checked is a text that somebody chose.
+    const user = account?.isEmailUnverified ? undefined : account?.id
+    if (said.key !== null && user === undefined) {
+      this.#log.warn('private extractor without a known owner not registered', { extractor: said.info.name })
+      return
+    }
+    await this.#extractors.register(said, { via: 'bus', user, isAdmin: false })
+  }
+
+  #isQuiet(seen: string): boolean {
+    const { changes } = this.#extractors
+    if (changes !== this.#changes) {
+      this.#quiet.clear()
+      this.#changes = changes
+    }
+    return (this.#quiet.get(seen) ?? 0) > performance.now()
+  }
+
+  #remember(seen: string): void {
+    this.#quiet.delete(seen)
+    this.#quiet.set(seen, performance.now() + quietMs)
+    for (const oldest of this.#quiet.keys()) {
+      if (this.#quiet.size <= mostQuiet) return
+      this.#quiet.delete(oldest)
+    }
+  }
+}
+wire(ExtractorHeartbeats, StoredExtractors, Users, Log)

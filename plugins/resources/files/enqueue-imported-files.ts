@@ -1,0 +1,58 @@
+import {
+  DocumentStore,
+  event,
+  exists,
+  type FileRecord,
+  Files,
+  type NewEvent,
+  requireDone,
+  type Stored,
+  type StoredEvent,
+  wire,
+} from 'pounce/sdk'
+import { files } from './collection.ts'
+import { scanDue } from './scan-files.ts'
+
+type File = FileRecord & Stored
+
+const batch = 200
+
+/** The files of a dataset that was imported say so now, each once: what a file has to tell is taken from it in the commit that tells it. */
+export class EnqueueImportedFiles {
+  #documents: DocumentStore
+  #files: Files
+
+  constructor(documents: DocumentStore, all: Files) {
+    this.#documents = documents
+    this.#files = all
+  }
+
+  async handle({ subject }: StoredEvent<'dataset.imported'>): Promise<void> {
+    let some: File[] = []
+    for await (const file of this.#files.ofDataset(subject.id)) {
+      if (file.untold) some.push(file)
+      if (some.length < batch) continue
+      await this.#tell(subject.id, some)
+      some = []
+    }
+    await this.#tell(subject.id, some)
+  }
+
+  async #tell(dataset: string, some: readonly File[]): Promise<void> {
+    const told = await this.#documents.commitEach(
+      some.map(file => ({
+        change: { update: file.id, in: files, where: exists('untold'), unset: ['untold'] },
+        events: [created(file, dataset), ...scanDue(file)],
+      })),
+    )
+    requireDone(told)
+  }
+}
+wire(EnqueueImportedFiles, DocumentStore, Files)
+
+const created = ({ id, author, places, sizeBytes, untold, scan }: File, dataset: string): NewEvent => {
+  const folder = places.find(place => place.dataset === dataset)?.folder ?? null
+  const { extract, key } = untold ?? { extract: false, key: null }
+  const awaitsScan = scan?.state === 'pending' ? { awaitsScan: true } : {}
+  return event('file.created', { kind: 'file', id }, { dataset, folder, sizeBytes, extract, key, isImported: true, ...awaitsScan }, author)
+}

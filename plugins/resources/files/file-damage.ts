@@ -1,0 +1,119 @@
+import type { Readable } from 'node:stream'
+import {
+  type AnyEvent,
+  Clock,
+  CommitConflict,
+  CorruptContent,
+  collection,
+  type DamageReports,
+  DocumentStore,
+  eq,
+  event,
+  Log,
+  Metrics,
+  type Stored,
+  type Time,
+  wire,
+} from 'pounce/sdk'
+import { files } from './collection.ts'
+
+/** A file whose stored bytes are damaged, by its id. */
+export interface DamagedFile {
+  readonly at: Time
+  readonly blob: string
+}
+
+/** A collection of its own: of almost no file there is anything to say, and each index of files costs every upload. */
+export const damagedFiles = collection<DamagedFile>('files.damaged', { byTime: { on: ['at'] } })
+
+/** Marks the files whose bytes are damaged, each once until it is repaired. */
+export class FileDamage implements DamageReports {
+  #documents: DocumentStore
+  #clock: Clock
+  #log: Log
+  #metrics: Metrics
+
+  constructor(documents: DocumentStore, clock: Clock, log: Log, metrics: Metrics) {
+    this.#documents = documents
+    this.#clock = clock
+    this.#log = log
+    this.#metrics = metrics
+  }
+
+  async damaged(key: string, found: 'read' | 'scrub'): Promise<void> {
+    this.#metrics.count('damaged_reads_total', { found })
+    try {
+      for await (const { id } of this.#documents.scan(files, { using: 'byBlob', where: eq('blob', key) })) await this.#mark(id, key, found)
+    } catch (error) {
+      this.#log.error('Failed to mark damaged bytes', { blob: key, error })
+    }
+  }
+
+  async open(key: string, get: () => Promise<Readable | undefined>): Promise<Readable | undefined> {
+    const report = (error: unknown): void => {
+      if (error instanceof CorruptContent) void this.damaged(key, 'read')
+    }
+    try {
+      return (await get())?.once('error', report)
+    } catch (error) {
+      report(error)
+      throw error
+    }
+  }
+
+  /** When the damage was found; undefined of a file that is not known to be damaged. */
+  async since(file: string): Promise<Time | undefined> {
+    return (await this.#documents.get(damagedFiles, file))?.at
+  }
+
+  /** All that are marked, the newest first. */
+  async marked(limit: number): Promise<readonly (DamagedFile & Stored)[]> {
+    return (await this.#documents.find(damagedFiles, { using: 'byTime', sort: { by: 'at', order: 'descending' }, limit })).items
+  }
+
+  /** Takes the mark off a file whose bytes were read as they should be. */
+  async repaired(file: string): Promise<void> {
+    if ((await this.since(file)) === undefined) return
+    await ifThere(this.#documents.commit({ tombstone: file, in: damagedFiles }, [event('file.repaired', { kind: 'file', id: file }, {})]))
+    this.#log.info('The bytes of a damaged file are valid again', { file })
+  }
+
+  async #mark(id: string, blob: string, found: 'read' | 'scrub'): Promise<void> {
+    if ((await this.since(id)) !== undefined) return
+    const told = event('file.damaged', { kind: 'file', id }, { found })
+    const record = { id, at: this.#clock.now().toISOString(), blob }
+    const isNew = await ifThere(this.#documents.commit({ insert: record, into: damagedFiles }, [told]))
+    if (!isNew) return
+    this.#metrics.count('damaged_files_total', { found })
+    this.#log.error('The stored bytes of a file are damaged', { file: id, blob, found })
+  }
+}
+wire(FileDamage, DocumentStore, Clock, Log, Metrics)
+/** False when somebody else was faster. */
+const ifThere = async (commit: Promise<unknown>): Promise<boolean> => {
+  try {
+    await commit
+    return true
+  } catch (error) {
+    if (error instanceof CommitConflict) return false
+    throw error
+  }
+}
+
+/** A mark goes with its file. */
+export class DeleteDamageOnFileRemoved {
+  #documents: DocumentStore
+
+  constructor(documents: DocumentStore) {
+    this.#documents = documents
+  }
+
+  async handleAll(events: readonly AnyEvent[]): Promise<void> {
+    const marked = await this.#documents.getMany(
+      damagedFiles,
+      events.map(({ subject }) => subject.id),
+    )
+    for (const id of marked.keys()) await ifThere(this.#documents.commit({ tombstone: id, in: damagedFiles }))
+  }
+}
+wire(DeleteDamageOnFileRemoved, DocumentStore)

@@ -1,0 +1,132 @@
+import {
+  authorize,
+  BlobStore,
+  type Bytes,
+  type Caller,
+  Clock,
+  CommitConflict,
+  type Contributions,
+  type EventSink,
+  EventSinks,
+  event,
+  type FileRecord,
+  Files,
+  isUsable,
+  Log,
+  letsDownload,
+  NotFound,
+  ne,
+  Policy,
+  Quarantined,
+  requireUsable,
+  type Stored,
+  wire,
+} from 'pounce/sdk'
+import { FileDamage } from './file-damage.ts'
+import type { BytesPlace } from './file-json.ts'
+
+type File = FileRecord & Stored
+
+/** For following it at once, and going on with what broke off. */
+const addressLifeMs = 15 * 60 * 1000
+
+/** Hands out the bytes of files and counts who took them. */
+export class FileDownloads {
+  #blobs: BlobStore
+  #files: Files
+  #clock: Clock
+  #policy: Policy
+  #sinks: Contributions<EventSink>
+  #log: Log
+  #damage: FileDamage
+
+  constructor(blobs: BlobStore, files: Files, clock: Clock, policy: Policy, sinks: Contributions<EventSink>, log: Log, damage: FileDamage) {
+    this.#blobs = blobs
+    this.#files = files
+    this.#clock = clock
+    this.#policy = policy
+    this.#sinks = sinks
+    this.#log = log
+    this.#damage = damage
+  }
+
+  bytesOf(file: File): Bytes {
+    return {
+      open: async range => {
+        const stream = await this.#damage.open(file.blob, () => this.#blobs.get(file.blob, range))
+        if (!stream) throw new NotFound('file', { cause: new Error(`the bytes ${file.blob} of file ${file.id} are missing`) })
+        return stream
+      },
+      sizeBytes: file.sizeBytes,
+      contentType: file.contentType,
+      filename: file.name,
+      sha256: file.sha256,
+      lastModified: new Date(file.created),
+      subject: { kind: 'file', id: file.id },
+      elsewhere: async () => {
+        const { name: filename, contentType, sizeBytes } = file
+        return this.#blobs.temporaryUrl?.(file.blob, { filename, contentType, sizeBytes, expiresInMs: addressLifeMs })
+      },
+    }
+  }
+
+  /**
+   * A statistic, so the download does not wait for it; a count that is lost in a crash is no loss of data.
+   * One that is not tracked changes nothing on the file: it is told only where somebody counts and bills.
+   */
+  count(file: File, user: string | undefined, { isTracked, isWhole }: { readonly isTracked: boolean; readonly isWhole: boolean }): void {
+    if (!isTracked && (!isWhole || this.#sinks.all().length === 0)) return
+    const { id, sizeBytes } = file
+    const counted = { inc: { 'statistics.downloads': 1 }, set: { 'statistics.lastDownloaded': this.#clock.now().toISOString() } }
+    const downloaded = event('file.downloaded', { kind: 'file', id }, { sizeBytes, isTracked, isWhole }, user)
+    this.#files.change(id, isTracked ? counted : {}, [downloaded]).catch((error: unknown) => {
+      this.#log.warn('failed to count a download', { file: file.id, error })
+    })
+  }
+
+  /** Has the admins told, once a day, that somebody tried to download a file that is archived. The download itself goes on while the bytes are there. */
+  wantArchived({ id, status }: File, user: string | undefined): void {
+    if (status !== 'ARCHIVED') return
+    const wantedOn = this.#clock.now().toISOString().slice(0, 10)
+    const wanted = event('file.wanted-from-archive', { kind: 'file', id }, {}, user)
+    this.#files.change(id, { where: ne('wantedOn', wantedOn), set: { wantedOn } }, [wanted]).catch((error: unknown) => {
+      if (error instanceof CommitConflict) return
+      this.#log.warn('failed to notify admins of a request for an archived file', { file: id, error })
+    })
+  }
+
+  /** Whether a caller who may look at a file may have its bytes, by right or because its license lets everybody, and whether anybody may. */
+  async authorize(file: File, caller: Caller): Promise<void> {
+    if (!letsDownload(file.license)) {
+      await authorize(this.#policy, caller, 'DownloadFiles', { kind: 'file', id: file.id })
+    }
+    requireUsable(file)
+  }
+
+  /** As `demand`, of those who hold a link and may not see the file: they are not told what was found in it. */
+  requireUsable(file: File): void {
+    if (file.scan?.state === 'infected') throw new Quarantined(file.name, undefined)
+    requireUsable(file)
+  }
+
+  /** When the stored bytes were found to be damaged; undefined while they are not known to be. */
+  damagedSince({ id }: File): Promise<string | undefined> {
+    return this.#damage.since(id)
+  }
+
+  /** Where the bytes lie, as far as they can be read there. */
+  async placeOf(file: File): Promise<BytesPlace> {
+    if (!isUsable(file)) return {}
+    const [filepath, object] = await Promise.all([this.pathOf(file), this.#blobs.objectAddress?.(file.blob)])
+    return {
+      ...(filepath === undefined ? {} : { filepath }),
+      ...(object ? { 'service-endpoint': object.endpoint, 'bucket-name': object.bucket, 'object-key': object.key } : {}),
+    }
+  }
+
+  /** The path of a file that was taken where it lies. Bytes of the store have none that outlives the next version: many small ones share a file. */
+  async pathOf(file: File): Promise<string | undefined> {
+    return isUsable(file) && this.#blobs.liesElsewhere?.(file.blob) ? this.#blobs.localPath?.(file.blob) : undefined
+  }
+}
+wire(FileDownloads, BlobStore, Files, Clock, Policy, EventSinks, Log, FileDamage)

@@ -1,0 +1,99 @@
+import { Files, fullNameOf, Installation, Mailer, type StoredEvent, Users, wire } from 'pounce/sdk'
+
+const oneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+
+/** Mails about a file, with a link to it. */
+export class FileMail {
+  #users: Users
+  #mailer: Mailer
+  #installation: Installation
+
+  constructor(users: Users, mailer: Mailer, installation: Installation) {
+    this.#users = users
+    this.#mailer = mailer
+    this.#installation = installation
+  }
+
+  async admins(): Promise<readonly string[]> {
+    return (await this.#users.admins()).map(({ email }) => email)
+  }
+
+  /** Nothing is sent to nobody. */
+  async send(to: readonly string[], file: { readonly id: string }, subject: string, text: string): Promise<void> {
+    if (to.length === 0) return
+    const link = `${this.#installation.baseUrl}/files/${file.id}`
+    await this.#mailer.send({ to, subject: oneLine(subject), text: `${oneLine(text)}\n\n${link}\n` })
+  }
+}
+wire(FileMail, Users, Mailer, Installation)
+
+/** Writes to the server admins that somebody wants a file which is archived, so that they can bring it back. */
+export class NotifyAdminsOfArchivedFileRequest {
+  #files: Files
+  #users: Users
+  #mail: FileMail
+
+  constructor(files: Files, users: Users, mail: FileMail) {
+    this.#files = files
+    this.#users = users
+    this.#mail = mail
+  }
+
+  async handle({ subject, actor, at }: StoredEvent<'file.wanted-from-archive'>): Promise<void> {
+    const file = await this.#files.get(subject.id)
+    if (file?.status !== 'ARCHIVED') return
+    const user = actor === undefined ? undefined : await this.#users.get(actor)
+    const who = user ? `${fullNameOf(user)} (${user.email})` : 'Somebody who is not signed in'
+    const text = `${who} tried to download the file ${file.name} at ${at}. It is archived; bring it back if it is needed:`
+    await this.#mail.send(await this.#mail.admins(), file, `An archived file is wanted: ${file.name}`, text)
+  }
+}
+wire(NotifyAdminsOfArchivedFileRequest, Files, Users, FileMail)
+
+/** Writes to the server admins that the stored bytes of a file are damaged, so that they can be brought back from a backup. */
+export class NotifyAdminsOfDamage {
+  #files: Files
+  #mail: FileMail
+
+  constructor(files: Files, mail: FileMail) {
+    this.#files = files
+    this.#mail = mail
+  }
+
+  async handle({ subject, at }: StoredEvent<'file.damaged'>): Promise<void> {
+    const file = await this.#files.get(subject.id)
+    if (!file) return
+    const text =
+      `At ${at} the stored bytes of the file ${file.name} did not match their checksums. They are not delivered. ` +
+      `Restore the blob ${file.blob} from a backup; \`pounce files scrub\` then takes the mark off.`
+    await this.#mail.send(await this.#mail.admins(), file, `A stored file is damaged: ${file.name}`, text)
+  }
+}
+wire(NotifyAdminsOfDamage, Files, FileMail)
+
+/** Writes to the owner of a file and to the server admins that malware was found in it. */
+export class NotifyOfQuarantine {
+  #files: Files
+  #users: Users
+  #mail: FileMail
+
+  constructor(files: Files, users: Users, mail: FileMail) {
+    this.#files = files
+    this.#users = users
+    this.#mail = mail
+  }
+
+  async handle({ subject, at, data: { signature } }: StoredEvent<'file.quarantined'>): Promise<void> {
+    const file = await this.#files.get(subject.id)
+    if (!file) return
+    const owner = await this.#users.get(file.author)
+    const found = `At ${at} malware (${signature}) was found in the file ${file.name}. Nobody can download it`
+    const title = `Malware was found in a file: ${file.name}`
+    const advice = 'Delete it, or write to the administrators if you are sure that it is harmless.'
+    await this.#mail.send(owner?.email ? [owner.email] : [], file, title, `${found}. ${advice}`)
+    const admins = (await this.#mail.admins()).filter(email => email !== owner?.email)
+    const by = owner ? ` It was uploaded by ${fullNameOf(owner)} (${owner.email}).` : ''
+    await this.#mail.send(admins, file, title, `${found} until it is released.${by} GET /api/admin/quarantine lists all such files.`)
+  }
+}
+wire(NotifyOfQuarantine, Files, Users, FileMail)

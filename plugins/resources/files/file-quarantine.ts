@@ -1,0 +1,157 @@
+import {
+  Clock,
+  CommitConflict,
+  collection,
+  DocumentStore,
+  eq,
+  event,
+  type FileRecord,
+  type FileScan,
+  Log,
+  Metrics,
+  NotFound,
+  type Stored,
+  type Time,
+  wire,
+} from 'pounce/sdk'
+import { files } from './collection.ts'
+import { FileRemoval } from './file-removal.ts'
+
+type File = FileRecord & Stored
+
+/** A file in quarantine, by its id. */
+export interface QuarantinedFile {
+  readonly at: Time
+  readonly signature: string
+}
+
+/** A collection of its own: almost no file is in it, and each index of files costs every upload. */
+export const quarantinedFiles = collection<QuarantinedFile>('files.quarantine', { byTime: { on: ['at'] } })
+
+const mostListed = 1000
+
+/** Keeps what scanners said of files, and those in which they found malware away from everybody. */
+export class FileQuarantine {
+  #documents: DocumentStore
+  #removal: FileRemoval
+  #clock: Clock
+  #log: Log
+  #metrics: Metrics
+
+  constructor(documents: DocumentStore, removal: FileRemoval, clock: Clock, log: Log, metrics: Metrics) {
+    this.#documents = documents
+    this.#removal = removal
+    this.#clock = clock
+    this.#log = log
+    this.#metrics = metrics
+  }
+
+  /** Lets a file be used whose scan was pending, or that was never scanned; anything else stays as it is. */
+  async pass(file: File, state: 'clean' | 'skipped'): Promise<void> {
+    if (file.scan !== undefined && file.scan.state !== 'pending' && file.scan.state !== 'skipped') return
+    if (file.scan?.state === state) return
+    await this.#settle(file, { state }, file.scan?.state === 'pending')
+  }
+
+  /** Puts all files with these bytes into quarantine, but for those that were released from it for the same signature. */
+  async put(blob: string, signature: string): Promise<void> {
+    for await (const file of this.#documents.scan(files, { using: 'byBlob', where: eq('blob', blob) })) await this.#put(file, signature)
+  }
+
+  /** Lets all files with the bytes of this one be used: what was found is a false positive. `NotFound` for a file that is not in quarantine. */
+  async release(id: string): Promise<void> {
+    const { signature } = await this.#existing(id)
+    const blob = (await this.#documents.get(files, id))?.blob ?? ''
+    for await (const file of this.#documents.scan(files, { using: 'byBlob', where: eq('blob', blob) })) {
+      if (file.scan?.state === 'infected') await this.#settle(file, { state: 'released', signature }, true)
+      await this.#forget(file.id)
+    }
+    await this.#forget(id)
+  }
+
+  /** Deletes a file in quarantine. `NotFound` for one that is not. */
+  async remove(id: string, actor: string | undefined): Promise<void> {
+    await this.#existing(id)
+    const file = await this.#documents.get(files, id)
+    if (file) await this.#removal.remove(file, actor)
+    else await this.#forget(id)
+  }
+
+  /** The newest first, with the files that are still there; at most 1,000. */
+  async list(): Promise<readonly { readonly entry: QuarantinedFile & Stored; readonly file: File }[]> {
+    const sort = { by: 'at', order: 'descending' } as const
+    const { items } = await this.#documents.find(quarantinedFiles, { using: 'byTime', sort, limit: mostListed })
+    const found = await this.#documents.getMany(
+      files,
+      items.map(({ id }) => id),
+    )
+    return items.flatMap(entry => {
+      const file = found.get(entry.id)
+      return file?.scan?.state === 'infected' ? [{ entry, file }] : []
+    })
+  }
+
+  /** Files that were removed are in no list. */
+  async forgetAll(ids: readonly string[]): Promise<void> {
+    const known = await this.#documents.getMany(quarantinedFiles, ids)
+    for (const id of known.keys()) await this.#forget(id)
+  }
+
+  async #put(file: File, signature: string): Promise<void> {
+    const { id, status, author, scan } = file
+    if (scan?.state === 'infected' || (scan?.state === 'released' && scan.signature === signature)) return
+    // The list first: should this end in between, the scan is done again and finds the file still unmarked.
+    const record = { id, at: this.#clock.now().toISOString(), signature }
+    await unlessConflict(this.#documents.commit({ insert: record, into: quarantinedFiles }))
+    const marked: FileScan = { state: 'infected', signature, ...(scan?.extract ? { extract: true } : {}) }
+    // Its jobs are not submitted, and clients that wait for PROCESSED must not wait for ever.
+    const set = { scan: marked, ...(status === 'CREATED' ? { status: 'PROCESSED' } : {}) }
+    const isMarked = await unlessConflict(
+      this.#documents.commit({ update: id, in: files, where: eq('revision', file.revision), set }, [
+        event('file.quarantined', { kind: 'file', id }, { signature }, author),
+      ]),
+    )
+    if (isMarked) {
+      this.#metrics.count('quarantined_files_total')
+      this.#log.warn('Malware found; file quarantined', { file: id, signature })
+      return
+    }
+    const now = await this.#documents.get(files, id)
+    if (now) await this.#put(now, signature)
+    else await this.#forget(id)
+  }
+
+  async #settle(file: File, scan: FileScan & { readonly state: 'clean' | 'skipped' | 'released' }, tells: boolean): Promise<void> {
+    const { id, places, author } = file
+    const extract = file.scan?.extract ?? false
+    const told = event('file.scanned', { kind: 'file', id }, { state: scan.state, extract, dataset: places[0]?.dataset ?? null }, author)
+    const isDone = await unlessConflict(
+      this.#documents.commit({ update: id, in: files, where: eq('revision', file.revision), set: { scan } }, tells ? [told] : []),
+    )
+    if (isDone) return
+    const now = await this.#documents.get(files, id)
+    // Somebody else's verdict stands.
+    if (now && now.scan?.state === file.scan?.state) await this.#settle(now, scan, tells)
+  }
+
+  async #existing(id: string): Promise<QuarantinedFile> {
+    const entry = await this.#documents.get(quarantinedFiles, id)
+    if (!entry) throw new NotFound('quarantined file')
+    return entry
+  }
+
+  async #forget(id: string): Promise<void> {
+    await unlessConflict(this.#documents.commit({ tombstone: id, in: quarantinedFiles }))
+  }
+}
+wire(FileQuarantine, DocumentStore, FileRemoval, Clock, Log, Metrics)
+/** False when somebody else was faster. */
+const unlessConflict = async (commit: Promise<unknown>): Promise<boolean> => {
+  try {
+    await commit
+    return true
+  } catch (error) {
+    if (error instanceof CommitConflict) return false
+    throw error
+  }
+}

@@ -1,0 +1,76 @@
+import { CommitConflict, DocumentStore, eq, event, type FileRecord, type NewEvent, type Place, type Stored, wire } from 'pounce/sdk'
+import { files } from './collection.ts'
+
+type File = FileRecord & Stored
+
+const tries = 100
+
+/** Takes files away, or out of one place. */
+export class FileRemoval {
+  #documents: DocumentStore
+
+  constructor(documents: DocumentStore) {
+    this.#documents = documents
+  }
+
+  /** Tombstones the record; its event takes the bytes and everything derived from the file away. One that is gone is no error. */
+  async remove(file: File, actor: string | undefined): Promise<void> {
+    await this.#take(file, everything, actor)
+  }
+
+  /** Takes a file out of the places that fit, as they are when it happens; one that is left without a place is removed. */
+  async leave(file: File, fits: (place: Place) => boolean, actor: string | undefined): Promise<void> {
+    await this.#take(file, fits, actor)
+  }
+
+  async #take(file: File, fits: Fits, actor: string | undefined): Promise<void> {
+    let now: File | undefined = file
+    for (let left = tries; now && left > 0; left--) {
+      const change = leaving(now, fits, actor)
+      if (!change) return
+      try {
+        await this.#documents.commit(change.change, change.events)
+        return
+      } catch (error) {
+        if (!(error instanceof CommitConflict) || left === 1) throw error
+        now = await this.#documents.get(files, file.id)
+      }
+    }
+  }
+
+  /** The same for many; at most 1,000. */
+  async leaveAll(some: readonly File[], fits: (place: Place) => boolean, actor: string | undefined): Promise<void> {
+    const changes = some.flatMap(file => leaving(file, fits, actor) ?? [])
+    const done = await this.#documents.commitEach(changes)
+    for (const [at, result] of done.entries()) {
+      if (result.ok) continue
+      if (!(result.error instanceof CommitConflict)) throw result.error
+      const file = await this.#documents.get(files, changes[at]?.id ?? '')
+      if (file) await this.leave(file, fits, actor)
+    }
+  }
+}
+wire(FileRemoval, DocumentStore)
+type Fits = (place: Place) => boolean
+const everything: Fits = () => true
+
+/** The commit that takes a file out of places; undefined when it lies in none of them. */
+const leaving = (file: File, fits: Fits, actor: string | undefined) => {
+  const { id, places } = file
+  if (places.length === 0 && fits !== everything) return undefined
+  const where = eq('revision', file.revision)
+  const left = places.filter(place => !fits(place))
+  if (left.length === 0) return { id, change: { tombstone: id, in: files, where }, events: [removed(file, actor)] }
+  if (left.length === places.length) return undefined
+  const gone = new Set(places.filter(fits).map(place => place.dataset))
+  for (const place of left) gone.delete(place.dataset)
+  const events = [...gone].map(dataset => event('file.detached', { kind: 'file', id }, { dataset }, actor))
+  return { id, change: { update: id, in: files, where, set: { places: left } }, events }
+}
+
+const removed = (file: File, actor: string | undefined): NewEvent => {
+  const { id, places, blob, sizeBytes, name, contentType, untold } = file
+  const datasets = [...new Set(places.map(place => place.dataset))]
+  const about = { datasets, blob, sizeBytes, name, contentType, ...(untold ? { wasImporting: true } : {}) }
+  return event('file.removed', { kind: 'file', id }, about, actor)
+}

@@ -1,0 +1,128 @@
+import {
+  type AnyEvent,
+  BlobStore,
+  type Command,
+  type Contributions,
+  DocumentStore,
+  event,
+  type FileRecord,
+  Files,
+  type MalwareScan,
+  MalwareScanners,
+  type NewEvent,
+  type ScanResult,
+  type Stored,
+  type StoredEvent,
+  Unavailable,
+  wire,
+} from 'pounce/sdk'
+import { files } from './collection.ts'
+import { FileDamage } from './file-damage.ts'
+import { FileQuarantine } from './file-quarantine.ts'
+
+type File = FileRecord & Stored
+
+/** Has the bytes of files scanned, and acts on what the scanners say. */
+export class FileScans {
+  #scanners: Contributions<MalwareScan>
+  #blobs: BlobStore
+  #damage: FileDamage
+  #quarantine: FileQuarantine
+
+  constructor(scanners: Contributions<MalwareScan>, blobs: BlobStore, damage: FileDamage, quarantine: FileQuarantine) {
+    this.#scanners = scanners
+    this.#blobs = blobs
+    this.#damage = damage
+    this.#quarantine = quarantine
+  }
+
+  get isActive(): boolean {
+    return this.#scanners.all().length > 0
+  }
+
+  /** Resolves once what was found is durable. */
+  async scan(file: File): Promise<ScanResult> {
+    const result = await this.#verdict(file)
+    if (result.state === 'infected') await this.#quarantine.put(file.blob, result.signature)
+    else await this.#quarantine.pass(file, result.state)
+    return result
+  }
+
+  /** All scanners must agree that a file is clean. One without bytes, as archived ones are, has nothing to be scanned. */
+  async #verdict({ blob, sizeBytes }: File): Promise<ScanResult> {
+    let result: ScanResult = { state: 'skipped', reason: 'no malware scanner runs' }
+    for (const scanner of this.#scanners.all()) {
+      const bytes = await this.#damage.open(blob, () => this.#blobs.get(blob))
+      if (!bytes) return { state: 'skipped', reason: 'its bytes are not here' }
+      const said = await scanner.scan(bytes, { sizeBytes })
+      if (said.state === 'infected') return said
+      if (said.state === 'clean' || result.state !== 'clean') result = said
+    }
+    return result
+  }
+}
+wire(FileScans, MalwareScanners, BlobStore, FileDamage, FileQuarantine)
+/** Told in the commit in which a file is told to be there. */
+export const scanDue = ({ id, scan }: Pick<File, 'id' | 'scan'>): readonly NewEvent[] =>
+  scan?.state === 'pending' ? [event('file.scan-due', { kind: 'file', id }, {})] : []
+
+/** A new file is scanned when its record and bytes are durable; until then nobody gets them. */
+export class ScanNewFile {
+  #files: Files
+  #scans: FileScans
+
+  constructor(all: Files, scans: FileScans) {
+    this.#files = all
+    this.#scans = scans
+  }
+
+  async handle({ subject }: StoredEvent<'file.scan-due'>): Promise<void> {
+    const file = await this.#files.get(subject.id)
+    if (file?.scan?.state === 'pending') await this.#scans.scan(file)
+  }
+}
+wire(ScanNewFile, Files, FileScans)
+
+/** Files that are gone are in quarantine no longer. */
+export class DeleteQuarantineOnFileRemoved {
+  #quarantine: FileQuarantine
+
+  constructor(quarantine: FileQuarantine) {
+    this.#quarantine = quarantine
+  }
+
+  async handleAll(events: readonly AnyEvent[]): Promise<void> {
+    await this.#quarantine.forgetAll(events.map(({ subject }) => subject.id))
+  }
+}
+wire(DeleteQuarantineOnFileRemoved, FileQuarantine)
+
+/** `pounce files rescan`. */
+export class RescanCommand implements Command {
+  readonly name = 'files rescan'
+  readonly summary = 'Scan all files for malware with the current signatures, and quarantine infected ones'
+  #documents: DocumentStore
+  #scans: FileScans
+
+  constructor(documents: DocumentStore, scans: FileScans) {
+    this.#documents = documents
+    this.#scans = scans
+  }
+
+  async run(_input: unknown, progress: (message: string) => void): Promise<Readonly<Record<string, unknown>>> {
+    if (!this.#scans.isActive) throw new Unavailable('No malware scanner is loaded: add scan.clamav to `use`')
+    const report = { files: 0, clean: 0, infected: 0, skipped: 0, failed: 0 }
+    for await (const file of this.#documents.walk(files, '')) {
+      report.files += 1
+      try {
+        report[(await this.#scans.scan(file)).state] += 1
+      } catch (error) {
+        if (error instanceof Unavailable) throw error
+        report.failed += 1
+        progress(`${file.id} could not be scanned: ${error instanceof Error ? error.message : String(error)}`)
+      }
+    }
+    return report
+  }
+}
+wire(RescanCommand, DocumentStore, FileScans)

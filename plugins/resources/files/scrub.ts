@@ -1,0 +1,211 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import {
+  BlobStore,
+  Clock,
+  type Command,
+  CommitConflict,
+  CorruptContent,
+  collection,
+  DocumentStore,
+  type FileRecord,
+  Ids,
+  Log,
+  Metrics,
+  NotFound,
+  type Stored,
+  type s,
+  type Time,
+  wire,
+  youngGarbage,
+} from 'pounce/sdk'
+import { files } from './collection.ts'
+import { FileDamage } from './file-damage.ts'
+import { Config, type config } from './stored-files.ts'
+
+/** How far the pass over all files has come, so that a restart goes on with it. */
+interface Pass {
+  readonly began: Time
+  /** The last file that was read; null once all were. */
+  readonly after: string | null
+}
+
+export const scrubs = collection<Pass>('files.scrub', {})
+const passId = '000000000000000000000001'
+
+const dayMs = 86_400_000
+const savedEveryMs = 10_000
+
+/** What a check of all files found. */
+export interface ScrubReport {
+  readonly files: number
+  readonly damaged: number
+  readonly missing: number
+  readonly bytes: number
+}
+
+type File = FileRecord & Stored
+
+/** Reads the stored bytes of all files again and again, so that damage shows while there still is a backup. */
+export class Scrub {
+  #settings: s.Static<typeof config>
+  #documents: DocumentStore
+  #blobs: BlobStore
+  #damage: FileDamage
+  #ids: Ids
+  #clock: Clock
+  #log: Log
+  #metrics: Metrics
+
+  constructor(
+    settings: s.Static<typeof config>,
+    documents: DocumentStore,
+    blobs: BlobStore,
+    damage: FileDamage,
+    ids: Ids,
+    clock: Clock,
+    log: Log,
+    metrics: Metrics,
+  ) {
+    this.#settings = settings
+    this.#documents = documents
+    this.#blobs = blobs
+    this.#damage = damage
+    this.#ids = ids
+    this.#clock = clock
+    this.#log = log
+    this.#metrics = metrics
+  }
+
+  /** Goes on with the pass under way, or begins one when the last one, or the server's first start, was long enough ago. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { scrubDays, scrubMiBPerSecond } = this.#settings
+    if (scrubDays === 0) return
+    const now = this.#clock.now()
+    const last = await this.#documents.get(scrubs, passId)
+    // Whatever a new server has was compared when it came: a first pass at once would read what is uploaded just now.
+    if (!last) return this.#save({ began: now.toISOString(), after: null })
+    const isOver = last.after === null
+    if (isOver && now.getTime() - Date.parse(last.began) < scrubDays * dayMs) return
+    const began = isOver ? now.toISOString() : last.began
+    const report = await this.scrub({
+      ...{ signal, mibPerSecond: scrubMiBPerSecond, after: last.after ?? '' },
+      reached: after => this.#save({ began, after }),
+    })
+    if (signal.aborted) return
+    await this.#save({ began, after: null })
+    if (report.damaged + report.missing > 0) this.#log.error('The checksum verification found damaged bytes', { ...report })
+  }
+
+  /** Reads all files that there are now after one, and marks what is damaged; what is right loses its mark. */
+  async scrub({
+    signal,
+    after = '',
+    mibPerSecond = Number.POSITIVE_INFINITY,
+    reached = async () => undefined,
+  }: {
+    readonly signal?: AbortSignal
+    readonly after?: string
+    readonly mibPerSecond?: number
+    reached?(file: string): Promise<void>
+  } = {}): Promise<ScrubReport> {
+    const report = { files: 0, damaged: 0, missing: 0, bytes: 0 }
+    let saved = performance.now()
+    // What is uploaded meanwhile has just been compared, and is for the next pass.
+    const next = this.#ids.next()
+    for await (const file of this.#documents.walk(files, after)) {
+      if (signal?.aborted || file.id > next) break
+      report[await this.#check(file, mibPerSecond, signal)] += 1
+      report.bytes += file.sizeBytes
+      if (performance.now() - saved < savedEveryMs || signal?.aborted) continue
+      await reached(file.id)
+      saved = performance.now()
+    }
+    this.#metrics.count('scrubbed_files_total', {}, report.files + report.damaged + report.missing)
+    return { ...report, files: report.files + report.damaged + report.missing }
+  }
+
+  async #check(
+    { id, blob, status }: File,
+    mibPerSecond: number,
+    signal: AbortSignal | undefined,
+  ): Promise<'files' | 'damaged' | 'missing'> {
+    try {
+      await this.#read(blob, mibPerSecond, signal)
+    } catch (error) {
+      if (!(error instanceof CorruptContent) && !(error instanceof NotFound)) throw error
+      // The bytes of an archived file may be elsewhere.
+      if (error instanceof NotFound && status === 'ARCHIVED') return 'files'
+      // It may have been deleted meanwhile.
+      if ((await this.#documents.get(files, id))?.blob !== blob) return 'files'
+      await this.#damage.damaged(blob, 'scrub')
+      return error instanceof NotFound ? 'missing' : 'damaged'
+    }
+    if (!signal?.aborted) await this.#damage.repaired(id)
+    return 'files'
+  }
+
+  async #read(blob: string, mibPerSecond: number, signal: AbortSignal | undefined): Promise<void> {
+    const bytes = await this.#blobs.get(blob)
+    if (!bytes) throw new NotFound('file')
+    const begin = performance.now()
+    let read = 0
+    for await (const piece of bytes) {
+      if (signal?.aborted) return
+      const { length } = piece as Uint8Array
+      youngGarbage.passed(length)
+      read += length
+      const aheadMs = (read / (mibPerSecond * 1024 * 1024)) * 1000 - (performance.now() - begin)
+      if (aheadMs > 1) await pause(aheadMs)
+    }
+  }
+
+  async #save(pass: Pass): Promise<void> {
+    const change = (await this.#documents.get(scrubs, passId))
+      ? { update: passId, in: scrubs, set: { ...pass } }
+      : { insert: { id: passId, ...pass }, into: scrubs }
+    try {
+      await this.#documents.commit(change)
+    } catch (error) {
+      if (!(error instanceof CommitConflict)) throw error
+    }
+  }
+}
+wire(Scrub, Config, DocumentStore, BlobStore, FileDamage, Ids, Clock, Log, Metrics)
+
+/** `pounce files scrub`. */
+export class ScrubCommand implements Command {
+  readonly name = 'files scrub'
+  readonly summary = 'Verify the checksums of all stored files, and mark damaged ones'
+  #scrub: Scrub
+
+  constructor(scrub: Scrub) {
+    this.#scrub = scrub
+  }
+
+  async run(): Promise<Readonly<Record<string, unknown>>> {
+    return { ...(await this.#scrub.scrub()) }
+  }
+}
+wire(ScrubCommand, Scrub)
+
+const mostNamed = 20
+
+/** The part of `pounce doctor` that names damaged files. */
+export class DamageDoctor implements Command {
+  readonly name = 'doctor'
+  readonly summary = 'Check the installation for problems; changes nothing unless an option says so'
+  #damage: FileDamage
+
+  constructor(damage: FileDamage) {
+    this.#damage = damage
+  }
+
+  async run(_input: unknown, progress: (message: string) => void): Promise<readonly Readonly<Record<string, unknown>>[]> {
+    progress('damaged files')
+    const marked = await this.#damage.marked(mostNamed)
+    const named = marked.map(({ id, blob, at }) => `${id} (${blob}, since ${at})`).join(', ')
+    const detail = marked.length === mostNamed ? `${named} and maybe more` : named
+    return [{ check: 'stored bytes', ok: marked.length === 0, ...(detail === '' ? {} : { detail }) }]
+  }
+}
+wire(DamageDoctor, FileDamage)

@@ -1,0 +1,96 @@
+import { type BlobOwner, BlobStore, CommitConflict, Conflict, configPort, DocumentStore, Log, namedBy, wire } from 'pounce/sdk'
+import { config, type Settings } from '../config.ts'
+import { type Answer, type AnswerRecord, answers } from './collection.ts'
+
+const mostEntries = 500
+const tries = 5
+
+/** Answers that are kept, each as bytes and a record. Newer ones take the place of the oldest. */
+export class StoredResponses {
+  /** 0: none are kept. */
+  readonly maxBytes: number
+  #documents: DocumentStore
+  #blobs: BlobStore
+  #log: Log
+
+  constructor({ cacheMaxMiB }: Settings, documents: DocumentStore, blobs: BlobStore, log: Log) {
+    this.maxBytes = cacheMaxMiB * 1024 * 1024
+    this.#documents = documents
+    this.#blobs = blobs
+    this.#log = log
+  }
+
+  get(key: string): Promise<Answer | undefined> {
+    return this.#documents.get(answers, key)
+  }
+
+  /** The newest first. */
+  async all(): Promise<readonly Answer[]> {
+    const sort = { by: 'created', order: 'descending' } as const
+    return (await this.#documents.find(answers, { using: 'byCreated', sort, limit: 1000 })).items
+  }
+
+  /** Puts it in the place of what was kept under its key, and throws out the oldest ones that are too much. */
+  async keep(key: string, record: AnswerRecord): Promise<Answer> {
+    const kept = await this.#replace(key, record)
+    let bytes = 0
+    for (const [at, entry] of (await this.all()).entries()) {
+      bytes += entry.sizeBytes
+      if (entry.id !== key && (bytes > this.maxBytes || at >= mostEntries)) await this.drop(entry)
+    }
+    return kept
+  }
+
+  /** False when it is another one by now, or none. */
+  async drop({ id, revision, blob }: Answer): Promise<boolean> {
+    try {
+      await this.#documents.commit({ tombstone: id, in: answers, where: { op: 'eq', field: 'revision', value: revision } })
+    } catch (error) {
+      if (error instanceof CommitConflict) return false
+      throw error
+    }
+    await this.dropBytes(blob)
+    return true
+  }
+
+  /** What cannot be removed now, the next sweep finds. */
+  async dropBytes(blob: string): Promise<void> {
+    try {
+      await this.#blobs.remove(blob)
+    } catch (error) {
+      this.#log.warn('failed to delete the bytes of a cached answer; the next sweep will', { blob, error })
+    }
+  }
+
+  async #replace(key: string, record: AnswerRecord): Promise<Answer> {
+    for (let attempt = 0; attempt < tries; attempt += 1) {
+      const before = await this.get(key)
+      try {
+        const kept = before
+          ? await this.#documents.commit({ replace: { ...record, id: key, revision: before.revision }, in: answers })
+          : await this.#documents.commit({ insert: { ...record, id: key }, into: answers })
+        if (before) await this.dropBytes(before.blob)
+        return kept
+      } catch (error) {
+        if (!(error instanceof CommitConflict)) throw error
+      }
+    }
+    throw new Conflict('Too many concurrent cache writes for the same query')
+  }
+}
+wire(StoredResponses, configPort(config), DocumentStore, BlobStore, Log)
+
+/** Which stored bytes belong to answers. */
+export class StoredResponseBlobs implements BlobOwner {
+  readonly places = [{ in: answers, field: 'blob' }]
+  #documents: DocumentStore
+
+  constructor(documents: DocumentStore) {
+    this.#documents = documents
+  }
+
+  owned(keys: readonly string[]): Promise<ReadonlySet<string>> {
+    return namedBy(this.#documents, answers, { using: 'byBlob', field: 'blob', of: ({ blob }) => blob }, keys)
+  }
+}
+wire(StoredResponseBlobs, DocumentStore)

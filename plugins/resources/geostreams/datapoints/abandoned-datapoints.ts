@@ -1,0 +1,33 @@
+import { type Datapoint, event, GeoStore, type Handler, NotFound, type StoredEvent, type Streams, streamIdOf, wire } from 'pounce/sdk'
+
+/** Leaves word of readings that nobody was told of and that could not be removed at once. Of a stream that is gone they are removed anyway. */
+export const abandon = async (
+  streams: Streams,
+  points: readonly Datapoint[],
+  changed: string,
+  actor: string | undefined,
+): Promise<void> => {
+  for (const [number, some] of Map.groupBy(points, ({ stream }) => stream)) {
+    const subject = { kind: 'stream', id: streamIdOf(number) } as const
+    const ids = some.map(({ id }) => id)
+    try {
+      await streams.change(subject.id, { set: { changed } }, [event('stream.datapoints-abandoned', subject, { ids }, actor)])
+    } catch (error) {
+      if (!(error instanceof NotFound)) throw error
+    }
+  }
+}
+
+/** Removes them when their store is back. */
+export class DeleteAbandonedDatapoints implements Handler<'stream.datapoints-abandoned'> {
+  #geo: GeoStore
+
+  constructor(geo: GeoStore) {
+    this.#geo = geo
+  }
+
+  async handle({ data }: StoredEvent<'stream.datapoints-abandoned'>): Promise<void> {
+    await this.#geo.remove({ ids: data.ids })
+  }
+}
+wire(DeleteAbandonedDatapoints, GeoStore)

@@ -1,0 +1,99 @@
+import {
+  type Caller,
+  Clock,
+  CommitConflict,
+  type Datapoint,
+  eq,
+  event,
+  Invalid,
+  type Log,
+  lacking,
+  NotFound,
+  type Permission,
+  Policy,
+  type Ref,
+  Streams,
+  type s,
+  streamIdOf,
+  wire,
+} from 'pounce/sdk'
+import { numberOf } from '../input.ts'
+import { AddingRights } from './adding-rights.ts'
+import { DatapointImport } from './datapoint-import.ts'
+import { type DatapointJson, toDatapointJson } from './datapoint-json.ts'
+import type { Draft } from './read-point.ts'
+import { ReadingsStore } from './readings.ts'
+
+type Shown = s.Static<typeof DatapointJson>
+
+/** Single datapoints: how they come, are seen, and go. */
+export class DatapointService {
+  #readings: ReadingsStore
+  #intake: DatapointImport
+  #adding: AddingRights
+  #streams: Streams
+  #policy: Policy
+  #clock: Clock
+
+  constructor(readings: ReadingsStore, intake: DatapointImport, adding: AddingRights, streams: Streams, policy: Policy, clock: Clock) {
+    this.#readings = readings
+    this.#intake = intake
+    this.#adding = adding
+    this.#streams = streams
+    this.#policy = policy
+    this.#clock = clock
+  }
+
+  async create(caller: Caller, draft: Draft, log: Log): Promise<Shown> {
+    await this.#adding.require(caller, draft.stream)
+    const run = this.#intake.begin(caller, log)
+    await run.add(1, draft)
+    const { lines } = (await run.finish()).toJSON()
+    if (lines[0]) throw lines[0].field === 'stream_id' ? new NotFound('stream') : new Invalid(lines[0].message)
+    const made = run.lastId === undefined ? undefined : await this.#readings.one(run.lastId)
+    if (!made) throw new NotFound('stream')
+    return toDatapointJson(made.point, made.owner)
+  }
+
+  /** By the number that somebody sent; `NotFound` for what they may not see. */
+  async get(caller: Caller, sent: string): Promise<Shown> {
+    const { point, owner } = await this.#found(sent)
+    if ((await this.#verdict(caller, 'ViewGeoStream', point)) !== 'yes') throw new NotFound('datapoint')
+    return toDatapointJson(point, owner)
+  }
+
+  async remove(caller: Caller, sent: string): Promise<void> {
+    const { point } = await this.#found(sent)
+    const verdict = await this.#verdict(caller, 'DeleteGeoStream', point)
+    if (verdict === 'unseen') throw new NotFound('datapoint')
+    if (verdict === 'no') throw lacking(caller, 'DeleteGeoStream', 'stream')
+    const count = await this.#readings.geo.remove({ ids: [point.id] })
+    if (count === 0) throw new NotFound('datapoint')
+    await this.#tell(caller, point, count)
+  }
+
+  async #found(sent: string) {
+    const id = numberOf(sent)
+    const found = id === undefined ? undefined : await this.#readings.one(id)
+    if (!found) throw new NotFound('datapoint')
+    return found
+  }
+
+  #verdict(caller: Caller, permission: Permission, { stream }: Datapoint) {
+    return this.#policy.canOn(caller, permission, refOf(stream))
+  }
+
+  async #tell(caller: Caller, { stream }: Datapoint, count: number): Promise<void> {
+    const { id, ...ref } = refOf(stream)
+    const happened = event('stream.datapoints-removed', { id, ...ref }, { count }, caller.user?.id)
+    try {
+      const set = { changed: this.#clock.now().toISOString() }
+      await this.#streams.change(id, { set, where: eq('state', 'live') }, [happened])
+    } catch (error) {
+      // The stream went meanwhile, and its datapoints with it.
+      if (!(error instanceof NotFound || error instanceof CommitConflict)) throw error
+    }
+  }
+}
+wire(DatapointService, ReadingsStore, DatapointImport, AddingRights, Streams, Policy, Clock)
+const refOf = (stream: number): Ref => ({ kind: 'stream', id: streamIdOf(stream) })

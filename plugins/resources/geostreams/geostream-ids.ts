@@ -1,0 +1,72 @@
+import { CommitConflict, DocumentStore, wire } from 'pounce/sdk'
+import { geoNumbers } from './collections.ts'
+
+/** What is counted. Readings are many, so each kernel takes a stock of their numbers: what it has not used when it stops is never used. */
+const stocks = { sensor: 1, stream: 1, datapoint: 2000 } as const
+export type Numbered = keyof typeof stocks
+
+interface Stock {
+  next: number
+  left: number
+}
+
+/** Gives out numbers, each once, rising within one kernel. Never one again, also of what is gone. */
+export class GeostreamIds {
+  #documents: DocumentStore
+  #stocks = new Map<Numbered, Stock>()
+  #filling = new Map<Numbered, Promise<void>>()
+
+  constructor(documents: DocumentStore) {
+    this.#documents = documents
+  }
+
+  async next(kind: Numbered): Promise<number> {
+    const [number] = await this.take(kind, 1)
+    if (number === undefined) throw new Error(`no number for a ${kind}`)
+    return number
+  }
+
+  /** So many numbers, in rising order, at least one. */
+  async take(kind: Numbered, count: number): Promise<readonly number[]> {
+    const taken: number[] = []
+    while (taken.length < count) {
+      const stock = this.#stocks.get(kind)
+      if (!stock || stock.left === 0) {
+        await this.#fill(kind, count - taken.length)
+        continue
+      }
+      const some = Math.min(stock.left, count - taken.length)
+      for (let at = 0; at < some; at += 1) taken.push(stock.next + at)
+      stock.next += some
+      stock.left -= some
+    }
+    return taken
+  }
+
+  #fill(kind: Numbered, wanted: number): Promise<void> {
+    const under = this.#filling.get(kind) ?? this.#more(kind, Math.max(wanted, stocks[kind])).finally(() => this.#filling.delete(kind))
+    this.#filling.set(kind, under)
+    return under
+  }
+
+  async #more(kind: Numbered, count: number): Promise<void> {
+    const next = await this.#reserve(kind, count)
+    this.#stocks.set(kind, { next: next - count, left: count })
+  }
+
+  async #reserve(kind: Numbered, count: number): Promise<number> {
+    try {
+      return (await this.#documents.commit({ update: kind, in: geoNumbers, inc: { next: count } })).next
+    } catch (error) {
+      if (!(error instanceof CommitConflict && error.reason === 'absent')) throw error
+    }
+    try {
+      const first = { id: kind, next: 1 + count }
+      return (await this.#documents.commit({ insert: first, into: geoNumbers })).next
+    } catch (error) {
+      if (error instanceof CommitConflict && error.reason === 'exists') return this.#reserve(kind, count)
+      throw error
+    }
+  }
+}
+wire(GeostreamIds, DocumentStore)

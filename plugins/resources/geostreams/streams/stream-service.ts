@@ -1,0 +1,99 @@
+import {
+  anonymousUserId,
+  authorize,
+  type Caller,
+  Clock,
+  CommitConflict,
+  configPort,
+  DocumentStore,
+  eq,
+  event,
+  NotFound,
+  Policy,
+  streamIdOf,
+  updateWithRetry,
+  wire,
+} from 'pounce/sdk'
+import { cellsOf } from '../cells.ts'
+import { sensors, streams } from '../collections.ts'
+import { config, type Settings } from '../config.ts'
+import { GeostreamIds } from '../geostream-ids.ts'
+import { readProperties, sensorRef } from '../input.ts'
+import type { Described, Stream } from '../records.ts'
+
+export interface NewStream extends Described {
+  readonly name: string
+  /** Number of the sensor as it was sent. */
+  readonly sensor: string | number
+}
+
+/** Makes, changes and removes streams. */
+export class StreamService {
+  #anybodyMayAdd: boolean
+  #documents: DocumentStore
+  #policy: Policy
+  #numbers: GeostreamIds
+  #clock: Clock
+
+  constructor({ anybodyMayAdd }: Settings, documents: DocumentStore, policy: Policy, numbers: GeostreamIds, clock: Clock) {
+    this.#anybodyMayAdd = anybodyMayAdd
+    this.#documents = documents
+    this.#policy = policy
+    this.#numbers = numbers
+    this.#clock = clock
+  }
+
+  /** Takes the right to add to the sensor, or to see it where everybody may add. */
+  async create(caller: Caller, { name, sensor: sent, geometry, properties }: NewStream): Promise<Stream> {
+    const { id: sensor } = sensorRef(sent)
+    await authorize(this.#policy, caller, this.#anybodyMayAdd ? 'ViewGeoStream' : 'AddGeoStream', { kind: 'sensor', id: sensor })
+    const above = await this.#documents.get(sensors, sensor)
+    if (above?.state !== 'live') throw new NotFound('sensor')
+    const id = streamIdOf(await this.#numbers.next('stream'))
+    const created = this.#clock.now().toISOString()
+    const made = {
+      id,
+      name,
+      sensor,
+      geometry,
+      properties,
+      creator: caller.user?.id ?? anonymousUserId,
+      author: above.author,
+      spaces: above.spaces,
+      cells: cellsOf(geometry),
+      created,
+      changed: created,
+      parameters: [],
+      state: 'live',
+    } as const
+    return this.#documents.commit({ insert: made, into: streams }, [
+      event('stream.created', { kind: 'stream', id }, { sensor }, caller.user?.id),
+    ])
+  }
+
+  /** Joins properties with those that it has. */
+  change(id: string, properties: Stream['properties'], actor: string | undefined): Promise<Stream> {
+    const updated = event('stream.updated', { kind: 'stream', id }, { fields: ['properties'] }, actor)
+    return updateWithRetry(this.#documents, streams, { kind: 'stream', id }, now => ({
+      set: { properties: readProperties({ ...now.properties, ...properties }) },
+      events: [updated],
+    }))
+  }
+
+  /** The readings follow by the event. */
+  async remove(id: string, actor: string | undefined): Promise<void> {
+    for (;;) {
+      const stream = await this.#documents.get(streams, id)
+      if (!stream) throw new NotFound('stream')
+      const { name, sensor, revision } = stream
+      try {
+        const removed = event('stream.removed', { kind: 'stream', id }, { name, sensor }, actor)
+        await this.#documents.commit({ tombstone: id, in: streams, where: eq('revision', revision) }, [removed])
+        return
+      } catch (error) {
+        if (!(error instanceof CommitConflict)) throw error
+      }
+    }
+  }
+}
+wire(StreamService, configPort(config), DocumentStore, Policy, GeostreamIds, Clock)

@@ -1,0 +1,85 @@
+import { type Caller, GeoStore, Invalid, type StreamChoice, Streams, wire } from 'pounce/sdk'
+import { type Aggregate, entryJson } from './bin-entry.ts'
+import type { BinQuestion } from './bin-question.ts'
+import { type BinRows, binTable } from './bin-table.ts'
+import { SelectedSensors, type SensorPart } from './selected-sensors.ts'
+import { sensorBins } from './sensor-bins.ts'
+
+/** Readings whose every value may be asked for at once. */
+const mostRaw = 1_000_000
+
+/** Sums up readings by time and depth, for each sensor. */
+export class BinService {
+  #sensors: SelectedSensors
+  #streams: Streams
+  #store: GeoStore
+
+  constructor(sensors: SelectedSensors, streams: Streams, store: GeoStore) {
+    this.#sensors = sensors
+    this.#streams = streams
+    this.#store = store
+  }
+
+  /** The streams to look at, as `Streams.chosen` names them. `Invalid` when single values of too many readings are asked for. */
+  async choose(caller: Caller, choice: StreamChoice, { isRaw, filter }: BinQuestion): Promise<readonly number[] | undefined> {
+    const chosen = await this.#streams.chosen(caller, choice)
+    const found = isRaw ? await this.#store.count({ ...filter, ...(chosen ? { streams: chosen } : {}) }, mostRaw + 1) : 0
+    if (found > mostRaw)
+      throw new Invalid(`raw returns the values of at most ${mostRaw} datapoints: filter by sensors or streams, or use a shorter period`)
+    return chosen
+  }
+
+  /** An object for each sensor, by name, as JSON in pieces; of GeoJSON it is the properties of a feature. Sensors without numbers are left out. */
+  async *write(
+    caller: Caller,
+    chosen: readonly number[] | undefined,
+    question: BinQuestion,
+    { aggregates, isGeojson }: { readonly aggregates: readonly Aggregate[]; readonly isGeojson: boolean },
+  ): AsyncGenerator<string, void, undefined> {
+    yield isGeojson ? '{ "type": "FeatureCollection", "features": [' : '['
+    let isFirst = true
+    for await (const part of this.#sensors.of(caller, chosen)) {
+      let isNew = true
+      const head = isGeojson ? featureOf(part) + headOf(part) : headOf(part)
+      for await (const text of this.#properties(part, question, aggregates)) {
+        yield isNew ? `${isFirst ? '' : ','}${head}${text}` : text
+        isNew = false
+        isFirst = false
+      }
+      if (!isNew) yield isGeojson ? '}}}' : '}}'
+    }
+    yield isGeojson ? '] }' : ']'
+  }
+
+  /** The same as a table. */
+  table(
+    caller: Caller,
+    chosen: readonly number[] | undefined,
+    question: BinQuestion,
+    aggregates: readonly Aggregate[],
+  ): AsyncGenerator<string, void, undefined> {
+    return binTable(this.#rows(caller, chosen, question), aggregates)
+  }
+
+  async *#rows(caller: Caller, chosen: readonly number[] | undefined, question: BinQuestion): AsyncGenerator<BinRows, void, undefined> {
+    for await (const part of this.#sensors.of(caller, chosen))
+      for await (const { property, entries } of sensorBins(this.#store, part, question)) yield { part, property, entries }
+  }
+
+  /** Members of the object of properties. */
+  async *#properties(part: SensorPart, question: BinQuestion, aggregates: readonly Aggregate[]): AsyncGenerator<string, void, undefined> {
+    let last: string | undefined
+    for await (const { property, entries } of sensorBins(this.#store, part, question)) {
+      const texts = entries.map(entry => entryJson(entry, aggregates)).join(',')
+      const before = last === undefined ? '' : '],'
+      yield property === last ? `,${texts}` : `${before}${JSON.stringify(property)}:[${texts}`
+      last = property
+    }
+    if (last !== undefined) yield ']'
+  }
+}
+wire(BinService, SelectedSensors, Streams, GeoStore)
+const featureOf = ({ id, geometry }: SensorPart): string =>
+  `{"type":"Feature","id":${id},"geometry":${JSON.stringify(geometry)},"properties":`
+
+const headOf = ({ id, name }: SensorPart): string => `{"sensor_name":${JSON.stringify(name)},"sensor_id":"${id}","properties":{`

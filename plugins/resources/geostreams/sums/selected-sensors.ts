@@ -1,0 +1,82 @@
+import { type Caller, type Geometry, GeoStore, geoNumberOf, Sensors, type StreamStatistics, Streams, streamIdOf, wire } from 'pounce/sdk'
+import { eachPage } from '../listing.ts'
+import type { Sensor } from '../records.ts'
+import { byCodePoint } from './by-code-point.ts'
+
+/** A sensor with those of its streams that were chosen and that have readings. */
+export interface SensorPart {
+  readonly id: number
+  readonly name: string
+  /** Where the sensor is. */
+  readonly geometry: Geometry
+  /** In the order that they were made in. */
+  readonly streams: readonly number[]
+  /** Names of what the readings of these streams tell, at most 1,000 of each, by code point. */
+  readonly properties: ReadonlySet<string>
+}
+
+const idsAtOnce = 1000
+const sensorsAtOnce = 100
+
+function* inPieces<T>(all: readonly T[], size: number): Iterable<readonly T[]> {
+  for (let at = 0; at < all.length; at += size) yield all.slice(at, at + size)
+}
+
+/** Finds the sensors whose readings somebody asks for, in the order of their names. */
+export class SelectedSensors {
+  #sensors: Sensors
+  #streams: Streams
+  #store: GeoStore
+
+  constructor(sensors: Sensors, streams: Streams, store: GeoStore) {
+    this.#sensors = sensors
+    this.#streams = streams
+    this.#store = store
+  }
+
+  /** `chosen` is from `Streams.chosen`. Nothing is read before it is asked for. */
+  async *of(caller: Caller, chosen: readonly number[] | undefined): AsyncGenerator<SensorPart, void, undefined> {
+    const pages = chosen === undefined ? this.#all(caller) : this.#theirs(chosen)
+    for await (const page of pages) yield* await this.#parts(page)
+  }
+
+  async *#all(caller: Caller): AsyncIterable<ReadonlyMap<Sensor, readonly number[]>> {
+    for await (const sensors of eachPage(page => this.#sensors.list(caller, {}, page), sensorsAtOnce)) {
+      const found = new Map<string, number[]>(sensors.map(({ id }) => [id, []]))
+      const list = { sensors: [...found.keys()] }
+      if (sensors.length > 0)
+        for await (const streams of eachPage(page => this.#streams.list(caller, list, page), idsAtOnce))
+          for (const { id, sensor } of streams) found.get(sensor)?.push(geoNumberOf(id))
+      yield new Map(sensors.map(sensor => [sensor, found.get(sensor.id) ?? []]))
+    }
+  }
+
+  async *#theirs(chosen: readonly number[]): AsyncIterable<ReadonlyMap<Sensor, readonly number[]>> {
+    const found = new Map<string, number[]>()
+    for (const some of inPieces([...new Set(chosen)], idsAtOnce))
+      for (const [id, { sensor, state }] of await this.#streams.getMany(some.map(streamIdOf))) {
+        if (state !== 'live') continue
+        const known = found.get(sensor)
+        if (known) known.push(geoNumberOf(id))
+        else found.set(sensor, [geoNumberOf(id)])
+      }
+    const sensors: Sensor[] = []
+    for (const some of inPieces([...found.keys()], idsAtOnce)) sensors.push(...(await this.#sensors.getMany(some)).values())
+    const live = sensors.filter(({ state }) => state === 'live')
+    live.sort((one, other) => byCodePoint(one.name, other.name) || byCodePoint(one.id, other.id))
+    for (const some of inPieces(live, sensorsAtOnce)) yield new Map(some.map(sensor => [sensor, found.get(sensor.id) ?? []]))
+  }
+
+  async #parts(page: ReadonlyMap<Sensor, readonly number[]>): Promise<readonly SensorPart[]> {
+    const known = new Map<number, StreamStatistics>()
+    for (const some of inPieces([...page.values()].flat(), idsAtOnce))
+      for (const [stream, statistics] of await this.#store.statistics(some)) known.set(stream, statistics)
+    return [...page].flatMap(([{ id, name, geometry }, all]) => {
+      const streams = all.filter(stream => known.has(stream)).sort((one, other) => one - other)
+      if (streams.length === 0) return []
+      const properties = new Set(streams.flatMap(stream => known.get(stream)?.properties ?? []).sort(byCodePoint))
+      return [{ id: geoNumberOf(id), name, geometry, streams, properties }]
+    })
+  }
+}
+wire(SelectedSensors, Sensors, Streams, GeoStore)

@@ -1,0 +1,105 @@
+import {
+  CommitConflict,
+  Conflict,
+  DocumentStore,
+  eq,
+  event,
+  Invalid,
+  Log,
+  localSource,
+  NotFound,
+  type Stored,
+  type UserRecord,
+  Users,
+  wire,
+} from 'pounce/sdk'
+import { groups } from './collection.ts'
+
+type User = UserRecord & Stored
+const mostGroups = 1000
+const maxTries = 200
+
+/** Who belongs to which group: lists in the accounts, of which each is changed as a whole. */
+export class GroupMembers {
+  #documents: DocumentStore
+  #users: Users
+  #log: Log
+
+  constructor(documents: DocumentStore, users: Users, log: Log) {
+    this.#documents = documents
+    this.#users = users
+    this.#log = log
+  }
+
+  /** Somebody who is in it already is no error. `NotFound` for an absent person or group, `Invalid` for a group whose members a provider names. */
+  async add(group: string, user: string, actor: string | undefined): Promise<void> {
+    await this.#requireLocal(group)
+    await this.#rewrite(user, actor, held => {
+      if (!held.includes(group) && held.length >= mostGroups) throw new Invalid(`A user can be in at most ${mostGroups} groups`)
+      return [...new Set([...held, group])]
+    })
+    // It may have been removed meanwhile, after those who were in it left.
+    if (await this.#documents.get(groups, group)) return
+    await this.#rewrite(user, undefined, held => held.filter(id => id !== group))
+    throw new NotFound('group')
+  }
+
+  /** Somebody who is not in it is no error. */
+  async remove(group: string, user: string, actor: string | undefined): Promise<void> {
+    await this.#requireLocal(group)
+    await this.#rewrite(user, actor, held => held.filter(id => id !== group))
+  }
+
+  /** Of the groups of one provider a person is in exactly these. */
+  async assign(user: string, source: string, wanted: ReadonlySet<string>): Promise<void> {
+    const of = await this.#users.get(user)
+    if (!of) throw new NotFound('user')
+    const known = await this.#documents.getMany(groups, (of.groups ?? []).slice(0, mostGroups))
+    await this.#rewrite(user, undefined, held => {
+      const next = new Set(held.filter(id => known.get(id)?.source !== source))
+      for (const id of wanted)
+        if (next.size < mostGroups) next.add(id)
+        else this.#log.warn('user has too many groups', { user, group: id, most: mostGroups })
+      return held.every(id => next.has(id)) && next.size === held.length ? held : [...next]
+    })
+  }
+
+  /** Empties a group that is gone. */
+  async release(group: string): Promise<void> {
+    for (;;) {
+      const { items } = await this.#users.inGroup(group, { limit: 200 })
+      if (items.length === 0) return
+      for (const { id } of items) await this.#rewrite(id, undefined, held => held.filter(each => each !== group))
+    }
+  }
+
+  async #requireLocal(id: string): Promise<void> {
+    const group = await this.#documents.get(groups, id)
+    if (!group) throw new NotFound('group')
+    if (group.source !== localSource) throw new Invalid(`The members of this group are managed by ${group.source}`)
+  }
+
+  /** `next` answers the same list when nothing is to be done. */
+  async #rewrite(id: string, actor: string | undefined, next: (held: readonly string[]) => readonly string[]): Promise<void> {
+    for (let tries = 1; tries <= maxTries; tries += 1) {
+      const user: User | undefined = await this.#users.get(id)
+      if (!user) throw new NotFound('user')
+      const held = user.groups ?? []
+      const wanted = next(held)
+      const joined = wanted.filter(group => !held.includes(group))
+      const left = held.filter(group => !wanted.includes(group))
+      if (joined.length + left.length === 0) return
+      const said = (change: 'added' | 'removed') => (group: string) =>
+        event('group.member-changed', { kind: 'group', id: group }, { user: id, change }, actor)
+      const events = [...joined.map(said('added')), ...left.map(said('removed'))]
+      try {
+        await this.#users.change(id, { set: { groups: wanted }, where: eq('revision', user.revision) }, events)
+        return
+      } catch (error) {
+        if (!(error instanceof CommitConflict && error.reason === 'guard')) throw error
+      }
+    }
+    throw new Conflict('Too many concurrent changes of this account; try again')
+  }
+}
+wire(GroupMembers, DocumentStore, Users, Log)

@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto'
+import {
+  type After,
+  type Collection,
+  CommitConflict,
+  DocumentStore,
+  Invalid,
+  type Page,
+  type PickLists,
+  type Stored,
+  wire,
+} from 'pounce/sdk'
+import { institutions, type Named, projects } from './collection.ts'
+
+const lists = { institutions, projects } as const
+const mostNames = 10_000
+
+const idOf = (name: string): string => createHash('sha256').update(name.toLowerCase()).digest('hex').slice(0, 24)
+
+const plain = (name: string): string => name.normalize('NFC').replace(/\s+/gu, ' ').trim()
+
+/** The names of institutions and projects that were added, each once whatever its case. */
+export class InstitutionNames implements PickLists {
+  #documents: DocumentStore
+
+  constructor(documents: DocumentStore) {
+    this.#documents = documents
+  }
+
+  /** One that is there already is no error. */
+  async add(list: keyof typeof lists, given: string): Promise<void> {
+    const name = plain(given)
+    if (name === '') throw new Invalid('The name must not be blank')
+    const into: Collection<Named> = lists[list]
+    const count = await this.#documents.count(into, { using: 'byName', upTo: mostNames })
+    if (count >= mostNames) throw new Invalid(`Maximum of ${mostNames} names reached`)
+    try {
+      await this.#documents.commit({ insert: { id: idOf(name), name }, into })
+    } catch (error) {
+      if (!(error instanceof CommitConflict && error.reason === 'exists')) throw error
+    }
+  }
+
+  async known(list: keyof typeof lists, names: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const from: Collection<Named> = lists[list]
+    const found = await this.#documents.getMany(from, [...new Set(names.map(name => idOf(plain(name))))])
+    return new Map(
+      names.flatMap(name => {
+        const entry = found.get(idOf(plain(name)))
+        return entry ? [[name, entry.name] as const] : []
+      }),
+    )
+  }
+
+  /** In the order of the alphabet. */
+  page(list: keyof typeof lists, page: { readonly after?: After; readonly limit: number }): Promise<Page<Named & Stored>> {
+    return this.#documents.find(lists[list], { using: 'byName', sort: { by: 'name', order: 'ascending' }, ...page })
+  }
+}
+wire(InstitutionNames, DocumentStore)

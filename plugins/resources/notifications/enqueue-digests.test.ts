@@ -1,0 +1,88 @@
+import test, { type ExecutionContext } from 'ava'
+import { type AnyEvent, type Collection, type Feed, type FeedLine, type Stored, Unavailable, type UserRecord, type Users } from 'pounce/sdk'
+import { FixedClock, silent } from 'pounce/sdk/testing'
+import { openStore } from '../../documents/sqlite/testing.ts'
+import { digests } from './digest-record.ts'
+import { EnqueueDigests } from './enqueue-digests.ts'
+
+const hourMs = 3_600_000
+const never = new AbortController().signal
+const line: FeedLine = { id: 'a', at: '', type: 'create_dataset', who: 'Ann', object: null, source: null }
+
+const opened = async (t: ExecutionContext, newsFor: (id: string) => readonly FeedLine[]) => {
+  const documents = await openStore(t)
+  await documents.declare([digests as Collection<object>])
+  await documents.outbox.declareConsumers([{ name: 'test/all', types: '*' }])
+  const clock = new FixedClock()
+  const users = { get: async (id: string) => ({ id, notifications: 'hourly', status: 'Active' }) as UserRecord & Stored } as Users
+  const feed: Feed = { newsFor: async ({ id }) => ({ lines: newsFor(id), isCut: false }) }
+  const work = new EnqueueDigests({ maxLines: 50, settleSeconds: 60 }, documents, users, feed, clock, silent)
+  const start = clock.now().toISOString()
+  const add = async (...ids: readonly string[]): Promise<void> => {
+    for (const id of ids) await documents.commit({ insert: { id, every: 'hourly', told: start, until: null, due: start }, into: digests })
+    clock.advance(hourMs)
+  }
+  const asked = async (): Promise<readonly string[]> => {
+    const deliveries = await documents.outbox.claim('test/all', { limit: 100, leaseMs: 1000, owner: 'test' })
+    await documents.outbox.done(
+      'test/all',
+      deliveries.map(({ event }) => event.id),
+    )
+    return deliveries.map(({ event }: { readonly event: AnyEvent }) => event.subject.id).toSorted()
+  }
+  const told = async (id: string) => (await documents.get(digests, id))?.told
+  return { work, clock, add, asked, told, start }
+}
+
+test('a fault with one person holds up nobody else, and loses that person nothing', async t => {
+  let isBroken = true
+  const { work, clock, add, asked, told, start } = await opened(t, id => {
+    if (id === 'bad' && isBroken) throw new Error('a fault')
+    return [line]
+  })
+  await add('ann', 'bad', 'cid')
+  await work.run(never)
+  t.deepEqual(await asked(), ['ann', 'cid'])
+  t.is(await told('bad'), start)
+  await work.run(never)
+  t.deepEqual(await asked(), [], 'it is not due')
+  isBroken = false
+  clock.advance(hourMs)
+  await work.run(never)
+  t.true((await asked()).includes('bad'))
+})
+
+test('without news nothing is asked for, and what was looked at is not looked at again', async t => {
+  const seen: string[] = []
+  const { work, add, asked, told, start } = await opened(t, id => {
+    seen.push(id)
+    return []
+  })
+  await add('ann')
+  await work.run(never)
+  await work.run(never)
+  t.deepEqual([await asked(), seen], [[], ['ann']])
+  t.true(((await told('ann')) ?? '') > start)
+})
+
+test('many are asked for in one run, each once, also by two runs at a time', async t => {
+  const { work, add, asked } = await opened(t, () => [line])
+  const ids = Array.from({ length: 250 }, (_, at) => `p${at}`)
+  await add(...ids)
+  await Promise.all([work.run(never), work.run(never)])
+  const all = [...(await asked()), ...(await asked()), ...(await asked())]
+  t.deepEqual(all.toSorted(), ids.toSorted())
+})
+
+test('an outage ends the run, and the next one goes on', async t => {
+  let isAway = true
+  const { work, add, asked } = await opened(t, () => {
+    if (isAway) throw new Unavailable('away')
+    return [line]
+  })
+  await add('ann', 'bob')
+  await t.throwsAsync(work.run(never), { instanceOf: Unavailable })
+  isAway = false
+  await work.run(never)
+  t.deepEqual(await asked(), ['ann', 'bob'])
+})

@@ -1,0 +1,90 @@
+import {
+  anonymous,
+  type Caller,
+  type Contributions,
+  Forbidden,
+  type Groups,
+  geoNumberOf,
+  isServerAdmin,
+  isSuperAdmin,
+  KnownGroups,
+  NotFound,
+  type Permission,
+  Policy,
+  type Ref,
+  Spaces,
+  s,
+  Users,
+  type Verdict,
+  wire,
+} from 'pounce/sdk'
+
+/** Who, what and on what. */
+export interface Question {
+  /** Id of an account, or `anonymous`; whoever asks, when absent. */
+  readonly user: string | undefined
+  readonly permission: Permission
+  readonly on: Ref | undefined
+}
+
+/** An answer of the policy with the name of the account that it is about, and null for nobody in particular. */
+export interface Explained {
+  readonly user: { readonly id: string; readonly fullName: string } | null
+  readonly verdict: Verdict
+  readonly because: readonly string[]
+}
+
+const numbered = /\b(sensor|stream) ([0-9a-f]{24})\b/g
+const mentioned = /\b(space|group) ([0-9a-f]{24})\b/g
+
+/** Tells why somebody may do something or not, as far as whoever asks may know. */
+export class PermissionExplainer {
+  #policy: Policy
+  #users: Users
+  #spaces: Spaces
+  #groups: Contributions<Groups>
+
+  constructor(policy: Policy, users: Users, spaces: Spaces, groups: Contributions<Groups>) {
+    this.#policy = policy
+    this.#users = users
+    this.#spaces = spaces
+    this.#groups = groups
+  }
+
+  /** `Forbidden` about others, but for server admins; `NotFound` for a thing that whoever asks cannot see, unless in superadmin mode. */
+  async explain(reader: Caller, { user, permission, on }: Question): Promise<Explained> {
+    const caller = await this.#subject(reader, user)
+    if (on && !isSuperAdmin(reader) && (await this.#policy.canOn(reader, permission, on)) === 'unseen') throw new NotFound(on.kind)
+    const { verdict, because } = await this.#policy.explain(caller, permission, on, reader)
+    const about = caller.user ? { id: caller.user.id, fullName: caller.user.fullName } : null
+    return { user: about, verdict, because: await this.#withNames(reader, because) }
+  }
+
+  async #subject(reader: Caller, user: string | undefined): Promise<Caller> {
+    if (user === undefined || user === reader.user?.id) return reader
+    if (user === 'anonymous') return anonymous
+    if (!isServerAdmin(reader)) throw new Forbidden('Only a server admin may query the rights of other users')
+    const found = s.isId(user) ? await this.#users.get(user) : undefined
+    if (!found) throw new NotFound('user')
+    return this.#users.callerOf(found)
+  }
+
+  /** Says how spaces and groups are called, as far as whoever asks may look at them. */
+  async #withNames(reader: Caller, sentences: readonly string[]): Promise<readonly string[]> {
+    const ids = { space: new Set<string>(), group: new Set<string>() }
+    for (const [, kind, id] of sentences.join('\n').matchAll(mentioned)) ids[kind as keyof typeof ids].add(id as string)
+    const [groups] = ids.group.size > 0 ? this.#groups.all() : []
+    const seen = ids.space.size > 0 ? await this.#policy.allowed(reader, 'ViewSpace', 'space', [...ids.space].slice(0, 1000)) : []
+    const [spaces, known] = await Promise.all([this.#spaces.getMany([...seen]), groups?.getMany([...ids.group].slice(0, 1000))])
+    const named = (id: string): string | undefined => spaces.get(id)?.name ?? known?.get(id)?.name
+    const withNumbers = (sentence: string): string =>
+      sentence.replaceAll(numbered, (_text, kind: string, id: string) => `${kind} ${geoNumberOf(id)}`)
+    return sentences.map(sentence =>
+      withNumbers(sentence).replaceAll(mentioned, (text, _kind: string, id: string) => {
+        const name = named(id)
+        return name === undefined ? text : `${text} (${name})`
+      }),
+    )
+  }
+}
+wire(PermissionExplainer, Policy, Users, Spaces, KnownGroups)

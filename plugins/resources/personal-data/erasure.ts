@@ -1,0 +1,100 @@
+import {
+  Clock,
+  Conflict,
+  type Contributions,
+  erasedName,
+  event,
+  Invalid,
+  NotFound,
+  type Person,
+  type PersonalData,
+  PersonalDataSources,
+  type StoredEvent,
+  Users,
+  wire,
+} from 'pounce/sdk'
+import { LastAdministrators } from './last-administrators.ts'
+
+const personalFields = ['identities', 'isEmailUnverified', 'groups', 'notifications', 'secondFactor'] as const
+
+/** Erases people: the account is locked at once; what is stored about the person goes through the outbox, and the account becomes pseudonymous last. */
+export class PersonalErasure {
+  readonly #users: Users
+  readonly #sources: Contributions<PersonalData>
+  readonly #lastOnes: LastAdministrators
+  readonly #clock: Clock
+
+  constructor(users: Users, sources: Contributions<PersonalData>, lastOnes: LastAdministrators, clock: Clock) {
+    this.#users = users
+    this.#sources = sources
+    this.#lastOnes = lastOnes
+    this.#clock = clock
+  }
+
+  /** Resolves when the account is locked and the erasure will be done. Again while it is under way: no error; then the heir stays the first one. */
+  async request(id: string, heir: string | undefined, actor: string | undefined): Promise<void> {
+    const person = await this.#users.get(id)
+    if (!person) throw new NotFound('user')
+    if (person.erasure?.done) throw new Conflict('The personal data of this account is already erased')
+    const chosen = person.erasure ? person.erasure.heir : (heir ?? null)
+    if (!person.erasure) {
+      await this.#requireHeir(id, heir)
+      await this.#lock(person)
+    }
+    const requested = person.erasure?.requested ?? this.#clock.now().toISOString()
+    const told = event('user.erasure-requested', { kind: 'user', id }, { heir: chosen }, actor)
+    await this.#users.change(id, { set: { erasure: { requested, heir: chosen, done: null } } }, [told])
+  }
+
+  /** Every contributor completes what an attempt before has left; the account is last, because they find their records by its name and address. */
+  async handle({ subject: { id } }: StoredEvent<'user.erasure-requested'>): Promise<void> {
+    const person = await this.#users.get(id)
+    if (!person?.erasure || person.erasure.done) return
+    const heir = person.erasure.heir ?? undefined
+    for (const source of this.#sources.all()) await source.erase({ person, heir })
+    await this.#pseudonymize(person)
+  }
+
+  async #requireHeir(id: string, heir: string | undefined): Promise<void> {
+    if (heir === undefined) return
+    const account = heir === id ? undefined : await this.#users.get(heir)
+    if (!account || account.erasure || (account.status !== 'Active' && account.status !== 'Admin')) {
+      throw new Invalid('heir must be the id of another active account')
+    }
+  }
+
+  /** Two who are the last ones together may go at once, so the others are looked for again once this one cannot act any more. */
+  async #lock(person: Person): Promise<void> {
+    const { id, status } = person
+    await this.#lastOnes.requireOthers(person)
+    await this.#users.change(id, { set: { status: 'Inactive', signedOutAt: this.#clock.now().toISOString() } }, [])
+    try {
+      await this.#lastOnes.requireOthers(person)
+    } catch (error) {
+      await this.#users.change(id, { set: { status } }, [])
+      throw error
+    }
+  }
+
+  async #pseudonymize({ id, erasure }: Person): Promise<void> {
+    const done = this.#clock.now().toISOString()
+    const set = {
+      ...erasedName,
+      email: `erased-${id}@erased.invalid`,
+      provider: 'userpass',
+      passwordHash: null,
+      status: 'Inactive',
+      lastLogin: null,
+      termsAccepted: null,
+      profile: {},
+      memberships: [],
+      followed: [],
+      erasure: { requested: erasure?.requested ?? done, heir: erasure?.heir ?? null, done },
+    }
+    const subject = { kind: 'user', id } as const
+    // Search and the feed read the name again.
+    const renamed = event('user.updated', subject, { fields: ['firstName', 'lastName', 'email', 'identities', 'groups'] })
+    await this.#users.change(id, { set, unset: personalFields }, [renamed, event('user.erased', subject, { heir: set.erasure.heir })])
+  }
+}
+wire(PersonalErasure, Users, PersonalDataSources, LastAdministrators, Clock)

@@ -1,0 +1,77 @@
+import {
+  type AnyEvent,
+  type BatchHandler,
+  Collections,
+  Datasets,
+  Files,
+  type Kind,
+  type Records,
+  type Ref,
+  Sections,
+  type StoredEvent,
+  wire,
+} from 'pounce/sdk'
+import { StoredPreviews } from './stored-previews.ts'
+import { StoredThumbnails } from './stored-thumbnails.ts'
+import { StoredTiles } from './stored-tiles.ts'
+
+/** Previews and thumbnails go with what they show. */
+export class DeletePreviewsOnTargetRemoved implements BatchHandler {
+  #previews: StoredPreviews
+
+  constructor(previews: StoredPreviews) {
+    this.#previews = previews
+  }
+
+  async handleAll(events: readonly AnyEvent[]): Promise<void> {
+    await this.#previews.removeAllOf(new Map(events.map(({ subject, actor }) => [subject.id, actor])))
+  }
+}
+wire(DeletePreviewsOnTargetRemoved, StoredPreviews)
+
+/** Tiles go with their preview. */
+export class DeleteTilesOnPreviewRemoved {
+  #tiles: StoredTiles
+
+  constructor(tiles: StoredTiles) {
+    this.#tiles = tiles
+  }
+
+  async handle({ subject, actor }: StoredEvent<'preview.removed'>): Promise<void> {
+    if (subject.kind === 'preview') await this.#tiles.removeAllOf(subject.id, actor)
+  }
+}
+wire(DeleteTilesOnPreviewRemoved, StoredTiles)
+
+/** What was attached while the thing it shows went has nobody else to take it away. */
+export class DeleteOrphanedPreview {
+  #previews: StoredPreviews
+  #thumbnails: StoredThumbnails
+  #shown: Partial<Record<Kind, Records<object>>>
+
+  constructor(
+    previews: StoredPreviews,
+    thumbnails: StoredThumbnails,
+    files: Files,
+    sections: Sections,
+    datasets: Datasets,
+    collections: Collections,
+  ) {
+    this.#previews = previews
+    this.#thumbnails = thumbnails
+    this.#shown = { file: files, section: sections, dataset: datasets, collection: collections }
+  }
+
+  async handle({ subject, actor }: StoredEvent<'preview.attached' | 'thumbnail.attached'>): Promise<void> {
+    const preview = subject.kind === 'preview' ? await this.#previews.preview(subject.id) : undefined
+    if (preview && !(await this.#isThere(preview.target))) await this.#previews.removePreview(preview, actor)
+    const thumbnail = subject.kind === 'thumbnail' ? await this.#thumbnails.thumbnail(subject.id) : undefined
+    if (thumbnail && !(await this.#isThere(thumbnail.target))) await this.#thumbnails.remove(thumbnail, actor)
+  }
+
+  /** Whoever may see it: what is being imported is there, and whose parent went will go by an event of its own. */
+  async #isThere(target: Ref | null): Promise<boolean> {
+    return target === null || (await this.#shown[target.kind]?.get(target.id)) !== undefined
+  }
+}
+wire(DeleteOrphanedPreview, StoredPreviews, StoredThumbnails, Files, Sections, Datasets, Collections)

@@ -1,0 +1,40 @@
+import { collection, type Time } from 'pounce/sdk'
+
+export type HolderKind = 'user' | 'space'
+
+/** Whoever has a quota: a person, or a space. */
+export interface Holder {
+  readonly kind: HolderKind
+  readonly id: string
+}
+
+/** What a holder stores. Its id is the key of the holder. */
+export interface UsageRecord {
+  readonly bytes: number
+  readonly files: number
+}
+export const usages = collection<UsageRecord>('quotas.usages')
+
+/** What a server admin set for one holder; null is the default of the settings, 0 no limit. Its id is the key of the holder. */
+export interface LimitRecord {
+  readonly maxBytes: number | null
+  readonly maxFiles: number | null
+}
+export const limits = collection<LimitRecord>('quotas.limits')
+
+/** What one file counts as, against whom. Its id is the file's, so that each counts once and is given back once. */
+export interface ChargeRecord {
+  readonly holders: readonly string[]
+  readonly sizeBytes: number
+  readonly at: Time
+  /** Given back: the record goes next. A recount still counts it, because the usage may not have been lowered yet. */
+  readonly isReleased: boolean
+}
+export const charges = collection<ChargeRecord>('quotas.charges', { byHolder: { on: ['holders'], array: 'holders' } })
+
+export const keyOf = ({ kind, id }: Holder): string => `${kind}-${id}`
+
+export const holderOf = (key: string): Holder => {
+  const at = key.indexOf('-')
+  return { kind: key.slice(0, at) === 'space' ? 'space' : 'user', id: key.slice(at + 1) }
+}

@@ -1,0 +1,218 @@
+import {
+  Clock,
+  type Collection,
+  type Command,
+  CommitConflict,
+  type Contributions,
+  Datasets,
+  DocumentStore,
+  eq,
+  type FileRecord,
+  Files,
+  type ReportSource,
+  ReportSources,
+  type Stored,
+  wire,
+} from 'pounce/sdk'
+import { type ChargeRecord, charges, type UsageRecord, usages } from './collections.ts'
+import { holdersOf, StorageUsage } from './storage-usage.ts'
+import { UsageLedger } from './usage-ledger.ts'
+
+type File = FileRecord & Stored
+type Charge = ChargeRecord & Stored
+
+const batch = 200
+/** So old is no charge of an upload that is still being made a file. */
+const graceMs = 60 * 60 * 1000
+
+export interface Recounted {
+  readonly files: number
+  readonly corrected: number
+}
+
+const inBatches = async function* <T>(source: AsyncIterable<T>, signal: AbortSignal | undefined): AsyncGenerator<readonly T[]> {
+  let some: T[] = []
+  for await (const one of source) {
+    signal?.throwIfAborted()
+    some.push(one)
+    if (some.length < batch) continue
+    yield some
+    some = []
+  }
+  if (some.length > 0) yield some
+}
+
+const isSame = (some: readonly string[], others: readonly string[]): boolean =>
+  some.length === others.length && some.every(one => others.includes(one))
+
+/** Makes usages equal to the files that are there: datasets change spaces, quotas are switched on late, and a kernel may die between two commits. */
+export class Recount {
+  readonly #ledger: UsageLedger
+  readonly #storage: StorageUsage
+  readonly #documents: DocumentStore
+  readonly #files: Files
+  readonly #datasets: Datasets
+  readonly #sources: Contributions<ReportSource>
+  readonly #clock: Clock
+
+  constructor(
+    ledger: UsageLedger,
+    storage: StorageUsage,
+    documents: DocumentStore,
+    files: Files,
+    datasets: Datasets,
+    sources: Contributions<ReportSource>,
+    clock: Clock,
+  ) {
+    this.#ledger = ledger
+    this.#storage = storage
+    this.#documents = documents
+    this.#files = files
+    this.#datasets = datasets
+    this.#sources = sources
+    this.#clock = clock
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    await this.recount(signal)
+  }
+
+  async recount(signal?: AbortSignal): Promise<Recounted> {
+    if (!this.#ledger.isOn) return { files: 0, corrected: 0 }
+    const files = await this.#chargeAll(signal)
+    await this.#releaseOrphans(signal)
+    return { files, corrected: await this.#correct(signal) }
+  }
+
+  /** Brings the charges of files in line with their datasets' spaces: after a move, or of files that came another way. */
+  async settle(files: readonly File[]): Promise<void> {
+    if (!this.#ledger.isOn) return
+    const known = await this.#documents.getMany(
+      charges,
+      files.map(({ id }) => id),
+    )
+    const ids = new Set(files.flatMap(({ places }) => places.map(({ dataset }) => dataset)))
+    const datasets = new Map<string, { readonly spaces: readonly string[] }>()
+    const all = [...ids]
+    for (let at = 0; at < all.length; at += batch) {
+      for (const [id, dataset] of await this.#datasets.getMany(all.slice(at, at + batch))) datasets.set(id, dataset)
+    }
+    for (const file of files) {
+      const holders = holdersOf(
+        file.author,
+        file.places.flatMap(({ dataset }) => datasets.get(dataset)?.spaces ?? []),
+      )
+      await this.#settleOne(file, known.get(file.id), holders)
+    }
+  }
+
+  async #settleOne({ id, sizeBytes }: File, charge: Charge | undefined, holders: readonly string[]): Promise<void> {
+    if (charge && (charge.isReleased || (charge.sizeBytes === sizeBytes && isSame(charge.holders, holders)))) return
+    try {
+      if (charge)
+        await this.#documents.commit({ update: id, in: charges, where: eq('revision', charge.revision), set: { holders, sizeBytes } })
+      else {
+        const at = this.#clock.now().toISOString()
+        await this.#documents.commit({ insert: { id, holders, sizeBytes, at, isReleased: false }, into: charges })
+      }
+    } catch (error) {
+      // Who changed it meanwhile counts it too; else the next recount does.
+      if (error instanceof CommitConflict) return
+      throw error
+    }
+    for (const key of charge?.holders ?? []) await this.#ledger.add(key, { bytes: -(charge?.sizeBytes ?? 0), files: -1 })
+    for (const key of holders) await this.#ledger.add(key, { bytes: sizeBytes, files: 1 })
+  }
+
+  async #chargeAll(signal: AbortSignal | undefined): Promise<number> {
+    let count = 0
+    const records = this.#sources.all().find(({ kind }) => kind === 'file')?.records as Collection<FileRecord> | undefined
+    if (!records) return count
+    for await (const some of inBatches(this.#documents.walk(records), signal)) {
+      await this.settle(some)
+      count += some.length
+    }
+    return count
+  }
+
+  /** Charges of what never became a file, or is one no more. */
+  async #releaseOrphans(signal: AbortSignal | undefined): Promise<void> {
+    const before = new Date(this.#clock.now().getTime() - graceMs).toISOString()
+    for await (const some of inBatches(this.#documents.walk(charges), signal)) {
+      const old = some.filter(({ at }) => at < before).map(({ id }) => id)
+      if (old.length === 0) continue
+      const there = await this.#files.getMany(old)
+      const gone = some.filter(({ id, at }) => at < before && !there.has(id))
+      await this.#storage.release(gone.filter(({ isReleased }) => !isReleased).map(({ id }) => id))
+      // One that a kernel died over: the sum below sets right what it took.
+      await this.#storage.forget(gone.filter(({ isReleased }) => isReleased).map(({ id }) => id))
+    }
+  }
+
+  async #correct(signal: AbortSignal | undefined): Promise<number> {
+    let corrected = 0
+    for await (const { id } of this.#documents.walk(usages)) {
+      signal?.throwIfAborted()
+      if (await this.#correctOne(id)) corrected += 1
+    }
+    return corrected
+  }
+
+  /** A usage that changes while it is summed is left to the next recount. */
+  async #correctOne(key: string): Promise<boolean> {
+    const usage = await this.#documents.get(usages, key)
+    if (!usage) return false
+    const { bytes, files } = await this.#sumOf(key)
+    if (usage.bytes === bytes && usage.files === files) return false
+    try {
+      await this.#documents.commit({ update: key, in: usages, where: eq('revision', usage.revision), set: { bytes, files } })
+      return true
+    } catch (error) {
+      if (error instanceof CommitConflict) return false
+      throw error
+    }
+  }
+
+  async #sumOf(key: string): Promise<UsageRecord> {
+    const sum = { bytes: 0, files: 0 }
+    for await (const { sizeBytes } of this.#documents.scan(charges, { using: 'byHolder', where: eq('holders', key) })) {
+      sum.bytes += sizeBytes
+      sum.files += 1
+    }
+    return sum
+  }
+}
+wire(Recount, UsageLedger, StorageUsage, DocumentStore, Files, Datasets, ReportSources, Clock)
+
+/** `pounce quota recount`. */
+export class RecountCommand implements Command {
+  readonly name = 'quota recount'
+  readonly summary = 'Recount the storage of users and spaces, and correct the quota usage'
+  readonly #recount: Recount
+
+  constructor(recount: Recount) {
+    this.#recount = recount
+  }
+
+  async run(): Promise<Readonly<Record<string, unknown>>> {
+    return { ...(await this.#recount.recount()) }
+  }
+}
+wire(RecountCommand, Recount)
+
+/** A file that came into a dataset or left one counts against other spaces from then on. */
+export class UpdateUsageOnPlacement {
+  readonly #recount: Recount
+  readonly #files: Files
+
+  constructor(recount: Recount, files: Files) {
+    this.#recount = recount
+    this.#files = files
+  }
+
+  async handle({ subject }: { readonly subject: { readonly id: string } }): Promise<void> {
+    const file = await this.#files.get(subject.id)
+    if (file) await this.#recount.settle([file])
+  }
+}
+wire(UpdateUsageOnPlacement, Recount, Files)

@@ -1,0 +1,56 @@
+import { type Caller, Invalid, isServerAdmin, Policy, type SearchQuery, Users, wire } from 'pounce/sdk'
+import { isAnything } from 'pounce/sdk/search'
+import { type FieldCondition, mapField } from './map-field.ts'
+
+const maxAddresses = 20
+
+/**
+ * Answers `email:` on a private server, where an address is told only to those who may look at its account: whole addresses, of such accounts. Asked of the
+ * index, beginnings and patterns would spell out the address of everybody whose work one sees.
+ */
+export class AuthorAddresses {
+  #policy: Policy
+  #users: Users
+
+  constructor(policy: Policy, users: Users) {
+    this.#policy = policy
+    this.#users = users
+  }
+
+  /** The query as an index can be asked it. `Invalid` for anything but whole addresses. */
+  async resolve(query: SearchQuery, caller: Caller): Promise<SearchQuery> {
+    if (!this.#policy.isPrivate || isServerAdmin(caller)) return query
+    const addresses = new Set<string>()
+    mapAddresses(query, condition => {
+      for (const address of addressesOf(condition)) addresses.add(address)
+      return condition
+    })
+    if (addresses.size === 0) return query
+    if (addresses.size > maxAddresses) throw new Invalid(`A query can have at most ${maxAddresses} addresses`)
+    const authors = await this.#authorsOf([...addresses], caller)
+    return mapAddresses(query, condition => {
+      const ids = addressesOf(condition).flatMap(address => authors.get(address) ?? [])
+      return ids.length === 0 ? { op: 'ids', ids } : { op: 'field', field: 'creator', is: 'equals', values: ids }
+    })
+  }
+
+  async #authorsOf(addresses: readonly string[], caller: Caller): Promise<ReadonlyMap<string, string>> {
+    const found = await Promise.all(addresses.map(async address => [address, (await this.#users.byEmail(address))?.id] as const))
+    const ids = found.flatMap(([, id]) => (id === undefined ? [] : [id]))
+    const seen = await this.#policy.allowed(caller, 'ViewUser', 'user', ids)
+    return new Map(found.flatMap(([address, id]) => (id !== undefined && seen.has(id) ? [[address, id] as const] : [])))
+  }
+}
+wire(AuthorAddresses, Policy, Users)
+/** Whether there is an address at all tells nothing: each author has one. */
+const mapAddresses = (query: SearchQuery, replace: (condition: FieldCondition) => SearchQuery): SearchQuery =>
+  mapField(query, 'email', condition => (condition.op === 'exists' || condition.op === 'missing' ? condition : replace(condition)))
+
+const addressesOf = (condition: FieldCondition): readonly string[] => {
+  if (condition.op === 'phrase') return [condition.text.trim()]
+  const isWhole = condition.op === 'field' && (condition.is === 'contains' || condition.is === 'equals')
+  const addresses = isWhole ? condition.values.map(value => String(value).trim()) : []
+  if (addresses.length === 0 || addresses.some(address => isAnything(address) || /[*?]/.test(address)))
+    throw new Invalid('email must be a full address on this server: email:ada@example.org')
+  return addresses
+}

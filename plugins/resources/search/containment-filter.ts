@@ -1,0 +1,91 @@
+import {
+  type Caller,
+  Collections,
+  Datasets,
+  Files,
+  Folders,
+  type Kind,
+  type LifeState,
+  type Permission,
+  Policy,
+  type SearchQuery,
+  s,
+  wire,
+} from 'pounce/sdk'
+import type { Containers } from './contains-query.ts'
+
+/**
+ * Answers `contains:<id>` from what things say they are in, when it is asked. The index does not hold it: then each upload would have to index
+ * its dataset again.
+ */
+export class ContainmentFilter {
+  #policy: Policy
+  #files: Files
+  #folders: Folders
+  #datasets: Datasets
+  #collections: Collections
+
+  constructor(policy: Policy, files: Files, folders: Folders, datasets: Datasets, collections: Collections) {
+    this.#policy = policy
+    this.#files = files
+    this.#folders = folders
+    this.#datasets = datasets
+    this.#collections = collections
+  }
+
+  /** The query as an index can be asked it. What the caller may not see is in nothing, and so is what does not exist. */
+  async resolve(query: SearchQuery, caller: Caller): Promise<SearchQuery> {
+    const { contentsIn, withContainers } = await import('./contains-query.ts')
+    const contents = contentsIn(query)
+    return contents.length === 0 ? query : withContainers(query, await this.#containersOf(contents.filter(s.isId), caller))
+  }
+
+  async #containersOf(ids: readonly string[], caller: Caller): Promise<Containers> {
+    if (ids.length === 0) return new Map()
+    const [files, folders, datasets, collections] = await Promise.all([
+      this.#files.getMany(ids),
+      this.#folders.getMany(ids),
+      this.#datasets.getMany(ids),
+      this.#collections.getMany(ids),
+    ])
+    const seen = await Promise.all([
+      this.#seen(
+        caller,
+        'ViewFile',
+        'file',
+        parentsOf(files, ({ places }) => places.map(({ dataset }) => dataset)),
+      ),
+      this.#seen(
+        caller,
+        'ViewDataset',
+        'folder',
+        parentsOf(folders, ({ dataset }) => [dataset]),
+      ),
+      this.#seen(
+        caller,
+        'ViewDataset',
+        'dataset',
+        parentsOf(live(datasets), one => [...one.collections, ...one.spaces]),
+      ),
+      this.#seen(
+        caller,
+        'ViewCollection',
+        'collection',
+        parentsOf(live(collections), one => [...one.parents, ...one.spaces]),
+      ),
+    ])
+    return new Map(seen.flat())
+  }
+
+  async #seen(caller: Caller, permission: Permission, kind: Kind, parents: Containers) {
+    const allowed = await this.#policy.allowed(caller, permission, kind, [...parents.keys()])
+    return [...parents].filter(([id]) => allowed.has(id))
+  }
+}
+wire(ContainmentFilter, Policy, Files, Folders, Datasets, Collections)
+const parentsOf = <T>(found: ReadonlyMap<string, T>, parents: (one: T) => readonly string[]): Containers =>
+  new Map([...found].map(([id, one]) => [id, parents(one)]))
+
+/** What is in the trash is in nothing: it is left out of every search. */
+const live = <T extends { readonly state: LifeState }>(found: ReadonlyMap<string, T>): ReadonlyMap<string, T> =>
+  new Map([...found].filter(([, { state }]) => state === 'live'))

@@ -1,0 +1,156 @@
+import { type Command, Conflict, Installation, Log, Problem, type Ref, SearchIndex, wire } from 'pounce/sdk'
+import { IndexSources } from './index-sources.ts'
+import { type Reindexing, ReindexTasks } from './reindex-tasks.ts'
+
+/** The progress is written down this often. */
+const tellEveryMs = 2000
+
+/** Rebuilds the index from the store, all of it beside the one that serves, or the part of one thing. One kernel at a time does each. */
+export class IndexRebuilder {
+  #index: SearchIndex
+  #contents: IndexSources
+  #board: ReindexTasks
+  #installation: Installation
+  #log: Log
+  #stop = new AbortController()
+  #running = new Set<Promise<void>>()
+
+  constructor(index: SearchIndex, contents: IndexSources, board: ReindexTasks, installation: Installation, log: Log) {
+    this.#index = index
+    this.#contents = contents
+    this.#board = board
+    this.#installation = installation
+    this.#log = log
+  }
+
+  /** Looks after the start, which does not wait: a large index takes seconds to check. */
+  start(): void {
+    if (!this.#installation.roles.has('worker')) return
+    this.run().catch((error: unknown) => {
+      // The next start checks it: a server that stops, or whose start is refused, takes the stores away meanwhile.
+      if (!this.#stop.signal.aborted) this.#log.warn('failed to check the search index', { error })
+    })
+  }
+
+  /** An index that was lost or damaged comes back by itself, and what a kernel left undone is done. */
+  async run(): Promise<void> {
+    if (await this.#index.needsRebuild?.()) await this.#board.request(null, true, 'the index is new, or was damaged')
+    for (const { id } of await this.#board.waiting()) this.#begin(id)
+  }
+
+  async dispose(): Promise<void> {
+    this.#stop.abort(new Error('the server is stopping'))
+    await Promise.all(this.#running)
+  }
+
+  /** Asks for everything, or one thing with or without what is in it; soon a kernel begins in the background. One that is under way already will do. */
+  async request(what: Ref | null, isRecursive: boolean, reason: string): Promise<Reindexing> {
+    const asked = await this.#board.request(what, isRecursive, reason)
+    if (asked.state === 'queued' && this.#installation.roles.has('worker')) this.#begin(asked.id)
+    return asked
+  }
+
+  /** The latest of everything, or of one thing. */
+  latest(what?: Ref): Promise<Reindexing | undefined> {
+    return this.#board.get(what)
+  }
+
+  /** Rebuilds everything and waits for the end. `Conflict` while another kernel does. */
+  async rebuild(tell: (count: number) => void): Promise<number> {
+    const { id } = await this.#board.request(null, true, 'by the reindex command')
+    const taken = await this.#board.take(id)
+    if (!taken) throw new Conflict('A rebuild of the search index is already running')
+    return this.#work(taken, tell)
+  }
+
+  clear(): Promise<void> {
+    return this.#index.clear()
+  }
+
+  #begin(id: string): void {
+    const work = this.#takeAndWork(id).catch((error: unknown) => {
+      if (error === this.#stop.signal.reason)
+        this.#log.info('search index rebuild interrupted by shutdown; it continues at the next start or on another kernel')
+      else this.#log.error('search index rebuild failed', { error })
+    })
+    this.#running.add(work)
+    void work.finally(() => this.#running.delete(work))
+  }
+
+  async #takeAndWork(id: string): Promise<void> {
+    const taken = this.#stop.signal.aborted ? undefined : await this.#board.take(id)
+    if (!taken) return
+    this.#log.info('search index rebuild started', { what: taken.what ?? 'everything', reason: taken.reason })
+    const count = await this.#work(taken, () => undefined)
+    this.#log.info('search index rebuilt', { what: taken.what ?? 'everything', count })
+  }
+
+  /** Does it, tells the board how far it is, and how it ended. */
+  async #work(taken: Reindexing, tell: (count: number) => void): Promise<number> {
+    const lost = new AbortController()
+    const signal = AbortSignal.any([this.#stop.signal, lost.signal])
+    const progress = { count: 0, total: null as number | null }
+    const telling = setInterval(() => void this.#tell(taken.id, progress, lost), tellEveryMs).unref()
+    try {
+      const count = await this.#indexAnew(taken, signal, progress, tell)
+      await this.#board.end(taken.id, { ...progress, state: 'done', count, problem: null })
+      return count
+    } catch (error) {
+      if (this.#stop.signal.aborted) {
+        await this.#board.giveBack(taken.id)
+        throw this.#stop.signal.reason
+      }
+      const problem = error instanceof Problem ? error.message : 'an error that the log of the server tells of'
+      await this.#board.end(taken.id, { ...progress, state: 'failed', problem })
+      throw error
+    } finally {
+      clearInterval(telling)
+    }
+  }
+
+  async #tell(id: string, { count, total }: Progress, lost: AbortController): Promise<void> {
+    try {
+      if (!(await this.#board.renew(id, count, total))) lost.abort(new Error('another kernel is rebuilding the index'))
+    } catch (error) {
+      this.#log.warn('failed to store the progress of the search index rebuild', { error })
+    }
+  }
+
+  async #indexAnew(
+    { what, isRecursive }: Reindexing,
+    signal: AbortSignal,
+    progress: Progress,
+    tell: (count: number) => void,
+  ): Promise<number> {
+    const told = (count: number): void => {
+      progress.count = count
+      tell(count)
+    }
+    if (what) return this.#contents.refreshAll(what, isRecursive, signal, total => Object.assign(progress, { total }), told)
+    progress.total = await this.#contents.count(signal)
+    const { count } = await this.#index.rebuild(this.#contents.everything(), { signal, progress: told })
+    return count
+  }
+}
+wire(IndexRebuilder, SearchIndex, IndexSources, ReindexTasks, Installation, Log)
+
+interface Progress {
+  count: number
+  total: number | null
+}
+
+/** `pounce reindex`. */
+export class ReindexCommand implements Command {
+  readonly name = 'reindex'
+  readonly summary = 'Rebuild the search index from the document store'
+  #rebuilding: IndexRebuilder
+
+  constructor(rebuilding: IndexRebuilder) {
+    this.#rebuilding = rebuilding
+  }
+
+  async run(_input: unknown, progress: (message: string) => void): Promise<Readonly<Record<string, unknown>>> {
+    return { indexed: await this.#rebuilding.rebuild(count => progress(`${count} resources indexed`)) }
+  }
+}
+wire(ReindexCommand, IndexRebuilder)

@@ -1,0 +1,77 @@
+import test from 'ava'
+import type { Comments, Contributions, MetadataDocuments, Searchable, SearchDocument, SearchIndex, Sections } from 'pounce/sdk'
+import { Indexer } from './indexer.ts'
+
+const nothing = async () => ({ items: [] })
+const id = '6b01d5edf31f5634a0000005'
+
+/** A store and an index with one file; `name` is what the store has, `found` what the index was given last. */
+const world = () => {
+  const state = { name: 'old', found: '' }
+  const describe = async (): Promise<ReadonlyMap<string, SearchDocument>> => {
+    const { name } = state
+    // A read that takes a while: what it gives was true when it began.
+    await new Promise(setImmediate)
+    return new Map([[id, { id, kind: 'file', revision: 1, name, tags: [], metadata: [] } as unknown as SearchDocument]])
+  }
+  const kernel = (apply: (put: () => void) => Promise<void>): Indexer => {
+    const index = {
+      apply: (changes: readonly { readonly put?: SearchDocument }[]) =>
+        apply(() => {
+          state.found = changes[0]?.put?.name ?? ''
+        }),
+    } as unknown as SearchIndex
+    const searchables = { all: () => [{ kind: 'file', describe }] } as unknown as Contributions<Searchable>
+    const [metadata, comments, sections] = [{ of: nothing } as unknown as MetadataDocuments, { of: nothing } as unknown as Comments, {}]
+    return new Indexer(index, searchables, metadata, comments, { ...sections, of: nothing } as unknown as Sections)
+  }
+  return { state, kernel }
+}
+
+test('what was read first is not put in last', async t => {
+  const { state, kernel } = world()
+  let slow = true
+  const indexing = kernel(async put => {
+    if (slow) {
+      slow = false
+      for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate)
+    }
+    put()
+  })
+  const first = indexing.refresh('file', [id])
+  await new Promise(setImmediate)
+  state.name = 'new'
+  await Promise.all([first, indexing.refresh('file', [id])])
+  t.is(state.found, 'new')
+})
+
+test('a kernel that was slow puts in what it finds now, though another one had done so before', async t => {
+  const { state, kernel } = world()
+  const other = kernel(async put => put())
+  let puts = 0
+  const slow = kernel(async put => {
+    puts += 1
+    if (puts === 1) {
+      state.name = 'new'
+      await other.refresh('file', [id])
+      t.is(state.found, 'new')
+    }
+    put()
+  })
+  await slow.refresh('file', [id])
+  t.is(state.found, 'new')
+  t.is(puts, 2)
+})
+
+test('work that fails does not stand in the way of what comes after it', async t => {
+  const { state, kernel } = world()
+  let isAway = true
+  const indexing = kernel(async put => {
+    if (isAway) throw new Error('away')
+    put()
+  })
+  await t.throwsAsync(indexing.refresh('file', [id]), { message: 'away' })
+  isAway = false
+  await indexing.refresh('file', [id])
+  t.is(state.found, 'old')
+})

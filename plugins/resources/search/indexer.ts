@@ -1,0 +1,122 @@
+import { isDeepStrictEqual } from 'node:util'
+import {
+  Comments,
+  type Contributions,
+  KeyedMutex,
+  type Kind,
+  MetadataDocuments,
+  type Searchable,
+  Searchables,
+  type SearchDocument,
+  SearchIndex,
+  Sections,
+  wire,
+} from 'pounce/sdk'
+import { metadataValues } from './metadata-values.ts'
+
+const batchSize = 100
+/** Resources of which all metadata is read at once: one may have 14 MiB of it in a page. */
+const readAtOnce = 8
+/** On a file and its sections together. */
+const mostTags = 2000
+/** Something that changes under our hands each time tells of every change by itself. */
+const mostPasses = 5
+
+/** Brings resources into the index as they are now. */
+export class Indexer {
+  #index: SearchIndex
+  #searchables: Contributions<Searchable>
+  #metadata: MetadataDocuments
+  #comments: Comments
+  #sections: Sections
+  #mutex = new KeyedMutex()
+
+  constructor(
+    index: SearchIndex,
+    searchables: Contributions<Searchable>,
+    metadata: MetadataDocuments,
+    comments: Comments,
+    sections: Sections,
+  ) {
+    this.#index = index
+    this.#searchables = searchables
+    this.#metadata = metadata
+    this.#comments = comments
+    this.#sections = sections
+  }
+
+  canFind(kind: Kind): boolean {
+    return this.#searchables.all().some(searchable => searchable.kind === kind)
+  }
+
+  /** Reads the resources again and puts them in; those that are gone are taken out. Calls for the same one take turns, so that what was read first is put in first. */
+  async refresh(kind: Kind, ids: readonly string[]): Promise<void> {
+    for (let at = 0; at < ids.length; at += batchSize) {
+      const some = ids.slice(at, at + batchSize)
+      await this.#mutex.use(some, () => this.#bring(kind, some))
+    }
+  }
+
+  /** Another kernel may have read later and put in earlier, with the same revision of a file whose dataset had changed: so each is looked at once more. */
+  async #bring(kind: Kind, ids: readonly string[]): Promise<void> {
+    const searchable = this.#searchables.all().find(each => each.kind === kind)
+    let left = ids
+    for (let pass = 0; searchable && left.length > 0 && pass < mostPasses; pass += 1) {
+      const described = await searchable.describe(left)
+      const documents = await this.#complete(described)
+      await this.#index.apply(left.map(id => toChange(id, documents.get(id))))
+      const now = await searchable.describe(left)
+      left = left.filter(id => !isDeepStrictEqual(described.get(id), now.get(id)))
+    }
+  }
+
+  /** The files of those sections that exist. */
+  async filesOf(sections: readonly string[]): Promise<readonly string[]> {
+    return [...(await this.#sections.getMany(sections)).values()].map(({ file }) => file)
+  }
+
+  /** Everything there is, for a rebuild. */
+  async *everything(): AsyncIterable<SearchDocument> {
+    for (const searchable of this.#searchables.all()) {
+      let batch: string[] = []
+      for await (const id of searchable.all()) {
+        batch.push(id)
+        if (batch.length < batchSize) continue
+        yield* (await this.#complete(await searchable.describe(batch))).values()
+        batch = []
+      }
+      if (batch.length > 0) yield* (await this.#complete(await searchable.describe(batch))).values()
+    }
+  }
+
+  async #complete(described: ReadonlyMap<string, SearchDocument>): Promise<ReadonlyMap<string, SearchDocument>> {
+    const full = new Map<string, SearchDocument>()
+    const rest = described.values()
+    const take = async (): Promise<void> => {
+      for (const document of rest) full.set(document.id, await this.#withWhatHangsOn(document))
+    }
+    await Promise.all(Array.from({ length: readAtOnce }, take))
+    return full
+  }
+
+  async #withWhatHangsOn(document: SearchDocument): Promise<SearchDocument> {
+    const target = { kind: document.kind, id: document.id }
+    const [metadata, comments, sections] = await Promise.all([
+      this.#metadata.of(target, { limit: 200 }),
+      this.#comments.of(target, { limit: 200 }),
+      target.kind === 'file' ? this.#sections.of(target.id, { limit: 200 }) : undefined,
+    ])
+    const onSections = sections?.items.flatMap(section => section.tags.map(tag => tag.name)) ?? []
+    const { values, text } = metadataValues(metadata.items)
+    return {
+      ...document,
+      tags: onSections.length > 0 ? [...new Set([...document.tags, ...onSections])].slice(0, mostTags) : document.tags,
+      metadata: [...document.metadata, ...values],
+      comments: comments.items.map(comment => comment.text),
+      ...(text === '' ? {} : { text }),
+    }
+  }
+}
+wire(Indexer, SearchIndex, Searchables, MetadataDocuments, Comments, Sections)
+
+const toChange = (id: string, document: SearchDocument | undefined) => (document ? { put: document } : { remove: id })

@@ -1,0 +1,18 @@
+import type { SearchQuery } from 'pounce/sdk'
+
+/** A condition on one field. */
+export type FieldCondition = Extract<SearchQuery, { readonly field?: string }>
+
+/** The query with another one in the place of each condition on the field. */
+export const mapField = (query: SearchQuery, field: string, replace: (condition: FieldCondition) => SearchQuery): SearchQuery => {
+  switch (query.op) {
+    case 'and':
+      return { ...query, all: query.all.map(part => mapField(part, field, replace)) }
+    case 'or':
+      return { ...query, any: query.any.map(part => mapField(part, field, replace)) }
+    case 'not':
+      return { ...query, not: mapField(query.not, field, replace) }
+    default:
+      return 'field' in query && query.field === field ? replace(query) : query
+  }
+}

@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto'
+import { and, Clock, CommitConflict, DocumentStore, eq, or, type Ref, range, type Stored, type Update, type Where, wire } from 'pounce/sdk'
+import { type ReindexRecord, reindexRecords } from './reindex-records.ts'
+
+export type Reindexing = ReindexRecord & Stored
+
+/** A kernel that was not heard of for so long has lost its work. */
+const leaseMs = 20_000
+const everythingId = '000000000000000000000001'
+
+const unlessConflict = async <T>(work: Promise<T>): Promise<T | undefined> => {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof CommitConflict) return undefined
+    throw error
+  }
+}
+
+/** What is to be reindexed, and who is at it: in the document store, so that of all kernels one does it. */
+export class ReindexTasks {
+  readonly #documents: DocumentStore
+  readonly #clock: Clock
+  readonly #owner = randomUUID()
+
+  constructor(documents: DocumentStore, clock: Clock) {
+    this.#documents = documents
+    this.#clock = clock
+  }
+
+  /** The latest of everything, or of one thing. */
+  get(what?: Ref): Promise<Reindexing | undefined> {
+    return this.#documents.get(reindexRecords, what?.id ?? everythingId)
+  }
+
+  /** Asks for it, unless it is asked for already or under way. */
+  async request(what: Ref | null, isRecursive: boolean, reason: string): Promise<Reindexing> {
+    const id = what?.id ?? everythingId
+    const requested = this.#now()
+    const fresh = {
+      state: 'queued',
+      isRecursive,
+      reason,
+      requested,
+      started: null,
+      ended: null,
+      count: 0,
+      total: null,
+      problem: null,
+    } as const
+    const known = await this.#documents.get(reindexRecords, id)
+    if (known && (known.state === 'queued' || this.#isAlive(known))) return known
+    const made = known
+      ? this.#documents.commit({
+          update: id,
+          in: reindexRecords,
+          where: eq('revision', known.revision),
+          set: { ...fresh, owner: null, until: null },
+        })
+      : this.#documents.commit({ insert: { id, what, ...fresh, owner: null, until: null }, into: reindexRecords })
+    return (await unlessConflict(made)) ?? (await this.request(what, isRecursive, reason))
+  }
+
+  /** Takes it; undefined when another kernel has it, or nobody asked. */
+  take(id: string): Promise<Reindexing | undefined> {
+    const isLeft = and(eq('state', 'running'), range('until', { lte: this.#now() }))
+    const set = { state: 'running', owner: this.#owner, until: this.#until(), started: this.#now(), count: 0, total: null }
+    return this.#change(id, or(eq('state', 'queued'), isLeft), { set })
+  }
+
+  /** Says how far it is. False when another kernel has taken it: stop. */
+  async renew(id: string, count: number, total: number | null): Promise<boolean> {
+    return (await this.#change(id, this.#isOurs(), { set: { until: this.#until(), count, total } })) !== undefined
+  }
+
+  /** Ends it. */
+  async end(id: string, how: Pick<ReindexRecord, 'state' | 'count' | 'total' | 'problem'>): Promise<void> {
+    await this.#change(id, this.#isOurs(), { set: { ...how, ended: this.#now(), owner: null, until: null } })
+  }
+
+  /** Gives it to whoever comes next. */
+  async giveBack(id: string): Promise<void> {
+    await this.#change(id, this.#isOurs(), { set: { state: 'queued', owner: null, until: null } })
+  }
+
+  /** Those that nobody is at. */
+  async waiting(): Promise<readonly Reindexing[]> {
+    const found: Reindexing[] = []
+    for (const state of ['queued', 'running'] as const) {
+      const { items } = await this.#documents.find(reindexRecords, { using: 'byState', where: eq('state', state), limit: 100 })
+      found.push(...items.filter(item => state === 'queued' || !this.#isAlive(item)))
+    }
+    return found
+  }
+
+  #change(id: string, where: Where, update: Update): Promise<Reindexing | undefined> {
+    return unlessConflict(this.#documents.commit({ update: id, in: reindexRecords, where, ...update }))
+  }
+
+  #isOurs(): Where {
+    return and(eq('state', 'running'), eq('owner', this.#owner))
+  }
+
+  #isAlive({ state, until }: Reindexing): boolean {
+    return state === 'running' && until !== null && until > this.#now()
+  }
+
+  #now(): string {
+    return this.#clock.now().toISOString()
+  }
+
+  #until(): string {
+    return new Date(this.#clock.now().getTime() + leaseMs).toISOString()
+  }
+}
+wire(ReindexTasks, DocumentStore, Clock)

@@ -1,0 +1,63 @@
+import {
+  type Caller,
+  type Contributions,
+  type FieldCount,
+  Invalid,
+  type Kind,
+  type MetadataNaming,
+  MetadataNamings,
+  Policy,
+  SearchIndex,
+  type ValueCount,
+  wire,
+} from 'pounce/sdk'
+
+const fixed = [
+  'name',
+  'description',
+  'creator',
+  'email',
+  'created',
+  'created_as',
+  'resource_type',
+  'content_type',
+  'comment',
+  'in',
+  'contains',
+]
+
+/** What to offer to who is typing a query: nothing that they may not see is told or counted. */
+export class SuggestionService {
+  #index: SearchIndex
+  #policy: Policy
+  #namings: Contributions<MetadataNaming>
+
+  constructor(index: SearchIndex, policy: Policy, namings: Contributions<MetadataNaming>) {
+    this.#index = index
+    this.#policy = policy
+    this.#namings = namings
+  }
+
+  fields(prefix: string, limit: number, caller: Caller): Promise<readonly FieldCount[]> {
+    return this.#index.fields(prefix.replace(/^metadata\./, ''), this.#policy.searchScope(caller), limit)
+  }
+
+  async values(field: string, prefix: string, limit: number, caller: Caller): Promise<readonly ValueCount[]> {
+    if (fixed.includes(field)) throw new Invalid(`Values are available for tag and metadata fields, not for ${field}`)
+    if (field !== 'tag') return this.#index.values(field, prefix, this.#policy.searchScope(caller), limit)
+    return (await this.tags(prefix, limit, caller)).map(({ tag, count }) => ({ value: tag, count }))
+  }
+
+  /** Fields of metadata as queries write them: those of definitions, then those that are in use, each once. */
+  async metadataNames(prefix: string, limit: number, caller: Caller): Promise<readonly string[]> {
+    const start = prefix.replace(/^metadata\./, '')
+    const agreed = await Promise.all(this.#namings.all().map(naming => naming.names(start, caller, limit)))
+    const used = (await this.fields(start, limit, caller)).map(({ field }) => field)
+    return [...new Set([...agreed.flat(), ...used])].slice(0, limit).map(name => `metadata.${name}`)
+  }
+
+  tags(prefix: string, limit: number, caller: Caller, kind?: Kind): Promise<readonly { readonly tag: string; readonly count: number }[]> {
+    return this.#index.tags(prefix, this.#policy.searchScope(caller), limit, kind)
+  }
+}
+wire(SuggestionService, SearchIndex, Policy, MetadataNamings)

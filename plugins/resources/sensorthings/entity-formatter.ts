@@ -1,0 +1,212 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Cursor, Entities, Entity, EntityType, Key, Step } from './entity.ts'
+import { AnswerSize, QueryBudget } from './query-budget.ts'
+import type { Asked, Expansion } from './query-options.ts'
+import { shown } from './values.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** A list, or what could be found of it within bounds. */
+interface Found {
+  readonly entities: readonly Entity[]
+  /** Where to go on; with what is still to be skipped there. */
+  readonly rest?: { readonly after: Cursor | undefined; readonly skip: number }
+}
+
+const looks = 20_000
+const patienceMs = 1500
+/** Of one answer, expanded entities among them, each time that they are shown. */
+const [maxEntities, maxBytes] = [20_000, 16 * 1024 * 1024]
+const countingMs = 500
+/** Counted so far; a count that comes to it may be larger. */
+const mostCounted = 100_000
+/** Things that a list inside an entity looks at in vain: many such lists are in one answer. */
+const patienceInside = 100
+/** After so many looks it is the turn of other requests. */
+const stint = 500
+/** Entities whose links are expanded at the same time. */
+const together = 100
+
+/** What a filter may make of a page: so many more are read than wanted. */
+const wantedOf = ({ filter, top, skip }: Asked): number => (filter ? Math.max(100, top + skip + 1) : top + skip + 1)
+
+const keyText = (key: Key): string =>
+  typeof key === 'number' ? String(key) : `'${encodeURIComponent(key.replaceAll("'", "''")).replaceAll('%3A', ':')}'`
+
+interface Names {
+  readonly fields: readonly string[]
+  readonly links: readonly { readonly name: string; readonly member: string }[]
+}
+
+/** The members of the entities of a set, worked out once. */
+const known = new Map<EntityType, Names>()
+const namesOf = (type: EntityType): Names => {
+  const names = known.get(type) ?? {
+    fields: Object.keys(type.fields).filter(name => name !== 'id'),
+    links: Object.keys(type.links).map(name => ({ name, member: `${name}@iot.navigationLink` })),
+  }
+  known.set(type, names)
+  return names
+}
+
+/** Shows entities as the standard writes them. One for each request. */
+export class EntityFormatter {
+  readonly #root: string
+  /** Query options that are not the standard's, such as `superAdmin`. */
+  readonly #extras: readonly string[]
+  readonly #budget = new QueryBudget(looks, patienceMs)
+  readonly #size = new AnswerSize(maxEntities, maxBytes)
+  readonly #counting = new QueryBudget(mostCounted, countingMs)
+
+  constructor(root: string, extras: readonly string[]) {
+    this.#root = root
+    this.#extras = extras
+  }
+
+  selfLink({ type, key }: Entity): string {
+    return `${this.#root}/${type.set}(${keyText(key)})`
+  }
+
+  /** `at` is the address of the list. */
+  async list(entities: Entities, asked: Asked, at: string): Promise<Json> {
+    const { found, head } = await this.#part(entities, asked, at)
+    return { ...head(''), value: await this.#all(found, asked) }
+  }
+
+  /** The addresses alone. */
+  async references(entities: Entities, asked: Asked, at: string): Promise<Json> {
+    const { found, head } = await this.#part(entities, asked, at)
+    return { ...head(''), value: found.map(entity => ({ '@iot.selfLink': this.selfLink(entity) })) }
+  }
+
+  /** Observations as rows below the names of their columns, for each datastream: a fifth of the length. */
+  async dataArray(entities: Entities, asked: Asked, at: string): Promise<Json> {
+    const { found, head } = await this.#part(entities, asked, at)
+    const components = Object.keys(entities.type.fields).filter(name => asked.select === undefined || asked.select.has(name))
+    const groups = Map.groupBy(found, entity => entity.field('Datastream/id'))
+    const value = [...groups].map(([key, observations]) => ({
+      'Datastream@iot.navigationLink': `${this.#root}/Datastreams(${keyText(String(key))})`,
+      components,
+      'dataArray@iot.count': observations.length,
+      dataArray: observations.map(entity => components.map(name => shown(entity.field(name)))),
+    }))
+    return { ...head(''), value }
+  }
+
+  /** At once where nothing is expanded. */
+  one(entity: Entity, { select, expand }: Asked): Json | Promise<Json> {
+    const { fields, links } = namesOf(entity.type)
+    const isShown = (name: string): boolean => select === undefined || select.has(name)
+    const self = this.selfLink(entity)
+    const own: Record<string, unknown> = {}
+    if (isShown('id')) own['@iot.id'] = entity.key
+    if (isShown('@iot.selfLink')) own['@iot.selfLink'] = self
+    for (const name of fields) if (isShown(name)) own[name] = shown(entity.field(name))
+    for (const { name, member } of links) if (isShown(name) && !expand.some(({ link }) => link === name)) own[member] = `${self}/${name}`
+    this.#size.add(own)
+    if (expand.length === 0) return own
+    return Promise.all(expand.map(each => this.#expanded(entity, each, self))).then(inside => Object.assign(own, ...inside))
+  }
+
+  async #expanded(entity: Entity, { link, type, asked }: Expansion, self: string): Promise<Json> {
+    if (!type.isMany) {
+      const other = await entity.one(link)
+      return { [link]: other ? await this.one(other, asked) : null }
+    }
+    const { found, head } = await this.#part(entity.many(link), asked, `${self}/${link}`, patienceInside)
+    return { ...head(link), [link]: await this.#all(found, asked) }
+  }
+
+  async #all(entities: readonly Entity[], asked: Asked): Promise<readonly Json[]> {
+    if (asked.expand.length === 0) return entities.map(entity => this.one(entity, asked) as Json)
+    const all: Json[] = []
+    for (let at = 0; at < entities.length; at += together)
+      all.push(...(await Promise.all(entities.slice(at, at + together).map(entity => this.one(entity, asked)))))
+    return all
+  }
+
+  async #part(entities: Entities, asked: Asked, at: string, patience = looks) {
+    const [{ entities: found, rest }, count] = await Promise.all([
+      this.#find(entities, asked, patience),
+      asked.isCounted ? this.#count(entities, asked) : undefined,
+    ])
+    const head = (link: string): Json => ({
+      ...(count === undefined ? {} : { [`${link}@iot.count`]: count }),
+      ...(rest === undefined ? {} : { [`${link}@iot.nextLink`]: this.#nextLink(at, asked, rest) }),
+    })
+    return { found, head }
+  }
+
+  async #find(entities: Entities, asked: Asked, patience: number): Promise<Found> {
+    const { filter, order, top } = asked
+    const found: Entity[] = []
+    let [skip, after, inVain] = [asked.skip, asked.after, 0]
+    if (top === 0) return { entities: [] }
+    const wanted = wantedOf(asked)
+    for await (const lot of this.#walk(entities, asked, { order, wanted, ...(after ? { after } : {}) })) {
+      for (const step of lot) {
+        if (found.length === top || inVain >= patience || !this.#budget.take()) return { entities: found, rest: { after, skip } }
+        after = step.cursor
+        const fitting = this.#fitting(step, filter)
+        const entity = fitting instanceof Promise ? await fitting : fitting
+        if (!entity) inVain += 1
+        else if (skip > 0) skip -= 1
+        else found.push(entity)
+      }
+      if (lot.length >= stint) await nextTurn()
+    }
+    return { entities: found }
+  }
+
+  /** Resolves at once wherever it can: very many things are looked at. */
+  #fitting({ show }: Step, filter: Asked['filter']): Entity | undefined | Promise<Entity | undefined> {
+    const entity = show?.()
+    if (!entity || !filter) return entity
+    const check = (one: Entity): Entity | undefined | Promise<Entity | undefined> => {
+      const fits = filter.matches(one)
+      return typeof fits === 'boolean' ? (fits ? one : undefined) : fits.then(does => (does ? one : undefined))
+    }
+    return entity instanceof Promise ? entity.then(check) : check(entity)
+  }
+
+  /** A filter that names one entity leads straight to it. */
+  async *#walk(
+    entities: Entities,
+    { filter }: Asked,
+    walk: { readonly order: Asked['order']; readonly wanted: number; readonly after?: Cursor },
+  ): AsyncGenerator<readonly Step[]> {
+    const hints = filter?.hints ?? {}
+    if (hints.key === undefined) return yield* entities.walk({ ...walk, hints })
+    const entity = walk.after ? undefined : await entities.find(hints.key)
+    if (entity) yield [{ show: () => entity, cursor: [0] }]
+  }
+
+  async #count(entities: Entities, asked: Asked): Promise<number> {
+    const { filter } = asked
+    const known = filter ? undefined : await entities.count?.(mostCounted, () => this.#counting.take())
+    if (known !== undefined) return known
+    let count = 0
+    for await (const lot of this.#walk(entities, asked, { order: undefined, wanted: 1000 })) {
+      for (const step of lot) {
+        if (!this.#counting.take()) return count
+        const fitting = filter ? this.#fitting(step, filter) : step.show
+        if (fitting instanceof Promise ? await fitting : fitting) count += 1
+      }
+      if (lot.length >= stint) await nextTurn()
+    }
+    return count
+  }
+
+  #nextLink(at: string, { texts }: Asked, { after, skip }: NonNullable<Found['rest']>): string {
+    const options = [
+      ...this.#extras,
+      ...texts.map(text => {
+        const sign = text.indexOf('=')
+        return `${text.slice(0, sign)}=${encodeURIComponent(text.slice(sign + 1))}`
+      }),
+      ...(skip > 0 ? [`$skip=${skip}`] : []),
+      ...(after ? [`$skiptoken=${Buffer.from(JSON.stringify(after)).toString('base64url')}`] : []),
+    ]
+    return `${at}?${options.join('&')}`
+  }
+}

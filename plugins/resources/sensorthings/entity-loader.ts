@@ -1,0 +1,99 @@
+import {
+  type Caller,
+  type Datapoint,
+  type GeoStore,
+  geoNumberOf,
+  type Policy,
+  type SensorRecord,
+  type Sensors,
+  type Stored,
+  type StreamRecord,
+  type StreamStatistics,
+  type Streams,
+} from 'pounce/sdk'
+import { batched } from './batched.ts'
+import { inTurns } from './in-turns.ts'
+
+export type Sensor = SensorRecord & Stored
+export type Stream = StreamRecord & Stored
+
+/** What the whole service has. */
+export interface Ports {
+  readonly sensors: Sensors
+  readonly streams: Streams
+  readonly geo: GeoStore
+  readonly policy: Policy
+  /** Without a trailing slash. */
+  readonly baseUrl: string
+  now(): number
+}
+
+/** The newest readings of a stream that tell what its parameters are like. */
+export const sampled = 5
+/** Pages of readings that are found at the same time, and how long they may take until others have their turn. */
+const [pagesTogether, stintMs] = [3, 10]
+/** Streams of one lot of sensors that are read at once. */
+const mostTogether = 5000
+
+/** What one request knows of the data, read once. It shows nothing that the caller may not see. */
+export class EntityLoader {
+  readonly caller: Caller
+  readonly ports: Ports
+  /** The address of the service. */
+  readonly root: string
+  /** Undefined of a sensor that is not there, or not for this caller. */
+  readonly sensor: (id: string) => Promise<Sensor | undefined>
+  /** Undefined of a stream that is not there, or not for this caller. */
+  readonly stream: (id: string) => Promise<Stream | undefined>
+  readonly statistics: (stream: number) => Promise<StreamStatistics | undefined>
+  /** All streams of a sensor; undefined when there are very many, to be read in pages. */
+  readonly streamsOf: (sensor: string) => Promise<readonly Stream[] | undefined>
+  readonly find: GeoStore['find']
+  #newest = new Map<number, Promise<readonly Datapoint[]>>()
+
+  constructor(caller: Caller, ports: Ports) {
+    this.caller = caller
+    this.ports = ports
+    this.root = `${ports.baseUrl}/api/sensorthings/v1.1`
+    this.sensor = batched(500, ids => this.#seen('sensor', ids, ports.sensors))
+    this.stream = batched(500, ids => this.#seen('stream', ids, ports.streams))
+    this.statistics = batched(1000, streams => ports.geo.statistics(streams))
+    this.streamsOf = batched(500, ids => this.#streams(ids))
+    this.find = inTurns(pagesTogether, stintMs, query => ports.geo.find(query))
+  }
+
+  /** The last readings by their beginning, the newest first, at most `sampled`. */
+  newest(stream: Stream): Promise<readonly Datapoint[]> {
+    const number = geoNumberOf(stream.id)
+    const known = this.#newest.get(number)
+    if (known) return known
+    const sort = { by: 'start', order: 'descending' } as const
+    const points = this.find({ filter: { streams: [number] }, sort, limit: sampled }).then(page => page.points)
+    this.#newest.set(number, points)
+    return points
+  }
+
+  async #seen<T extends Sensor | Stream>(
+    kind: 'sensor' | 'stream',
+    ids: readonly string[],
+    records: { getMany(ids: readonly string[]): Promise<ReadonlyMap<string, T>> },
+  ): Promise<ReadonlyMap<string, T>> {
+    const [found, seen] = await Promise.all([records.getMany(ids), this.ports.policy.allowed(this.caller, 'ViewGeoStream', kind, ids)])
+    return new Map([...found].filter(([id, { state }]) => state === 'live' && seen.has(id)))
+  }
+
+  async #streams(ids: readonly string[]): Promise<ReadonlyMap<string, readonly Stream[]>> {
+    const of = new Map<string, Stream[]>(ids.map(id => [id, []]))
+    let count = 0
+    let after: Awaited<ReturnType<Streams['list']>>['next']
+    do {
+      const sort = { by: 'id', order: 'ascending' } as const
+      const page = await this.ports.streams.list(this.caller, { sensors: ids }, { sort, limit: 1000, ...(after ? { after } : {}) })
+      for (const stream of page.items) of.get(stream.sensor)?.push(stream)
+      count += page.items.length
+      after = page.next
+      if (count > mostTogether && after) return new Map()
+    } while (after)
+    return of
+  }
+}

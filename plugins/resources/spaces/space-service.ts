@@ -1,0 +1,108 @@
+import {
+  Clock,
+  Conflict,
+  configPort,
+  DocumentStore,
+  event,
+  Ids,
+  NotFound,
+  orNotFound,
+  type SpaceRecord,
+  type Stored,
+  Users,
+  updateWithRetry,
+  wire,
+} from 'pounce/sdk'
+import { type StoredSpace, spaces } from './collection.ts'
+import { config, type Settings } from './config.ts'
+
+const hourMs = 3_600_000
+
+/** What `POST /api/spaces/:id/update` changes. */
+export interface SpaceUpdate {
+  readonly name: string
+  readonly description: string
+  readonly timeToLiveHours: number
+  readonly isTimeToLiveEnabled: boolean
+  readonly access: 'PUBLIC' | 'PRIVATE' | undefined
+}
+
+/** Makes, changes and removes spaces. */
+export class SpaceService {
+  #verifySpaces: boolean
+  #documents: DocumentStore
+  #users: Users
+  #ids: Ids
+  #clock: Clock
+
+  constructor({ verifySpaces }: Settings, documents: DocumentStore, users: Users, ids: Ids, clock: Clock) {
+    this.#verifySpaces = verifySpaces
+    this.#documents = documents
+    this.#users = users
+    this.#ids = ids
+    this.#clock = clock
+  }
+
+  /** The author becomes a member with the role Admin. */
+  async create({ name, description, author }: { name: string; description: string; author: string }): Promise<SpaceRecord & Stored> {
+    const id = this.#ids.next()
+    const space: StoredSpace = {
+      name,
+      description,
+      author,
+      created: this.#clock.now().toISOString(),
+      homePage: [],
+      logoUrl: null,
+      bannerUrl: null,
+      access: this.#verifySpaces ? 'TRIAL' : 'PRIVATE',
+      isPublic: false,
+      timeToLiveMs: 720 * hourMs,
+      isTimeToLiveEnabled: false,
+      requests: [],
+      state: 'live',
+      spaces: [id],
+    }
+    const made = await this.#documents.commit({ insert: { id, ...space }, into: spaces }, [
+      event('space.created', { kind: 'space', id }, {}, author),
+    ])
+    const admin = (await this.#users.roles()).find(role => role.name === 'Admin')
+    if (admin) await this.#users.setMembership(author, id, admin.id, { actor: author })
+    return made
+  }
+
+  /** The access is left alone while the space is on trial. */
+  async update(id: string, wanted: SpaceUpdate, actor: string | undefined): Promise<void> {
+    await updateWithRetry(this.#documents, spaces, { kind: 'space', id }, now => {
+      const access = now.access === 'TRIAL' ? now.access : (wanted.access ?? now.access)
+      const set = {
+        name: wanted.name,
+        description: wanted.description,
+        timeToLiveMs: wanted.timeToLiveHours * hourMs,
+        isTimeToLiveEnabled: wanted.isTimeToLiveEnabled,
+        access,
+        isPublic: access === 'PUBLIC',
+      }
+      const fields = Object.keys(set).filter(field => set[field as keyof typeof set] !== now[field as keyof typeof set])
+      return fields.length === 0 ? undefined : { set, events: [event('space.updated', { kind: 'space', id }, { fields }, actor)] }
+    })
+  }
+
+  /** Ends the trial. */
+  async verify(id: string, actor: string | undefined): Promise<void> {
+    await updateWithRetry(this.#documents, spaces, { kind: 'space', id }, now => {
+      if (now.access !== 'TRIAL') throw new Conflict('Only a space with status TRIAL can be verified')
+      const subject = { kind: 'space', id } as const
+      const events = [event('space.updated', subject, { fields: ['access'] }, actor), event('space.verified', subject, {}, actor)]
+      return { set: { access: 'PRIVATE' as const }, events }
+    })
+  }
+
+  /** What was in it stays, outside of it. */
+  async remove(id: string, actor: string | undefined): Promise<void> {
+    const space = await this.#documents.get(spaces, id)
+    if (!space) throw new NotFound('space')
+    const removed = event('space.removed', { kind: 'space', id }, { name: space.name }, actor)
+    await orNotFound('space', this.#documents.commit({ tombstone: id, in: spaces }, [removed]))
+  }
+}
+wire(SpaceService, configPort(config), DocumentStore, Users, Ids, Clock)

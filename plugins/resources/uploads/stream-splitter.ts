@@ -1,0 +1,58 @@
+import { Readable } from 'node:stream'
+
+const longestMs = 15_000
+
+/**
+ * Cuts a stream into pieces, each a stream of its own that has an end: after `maxBytes`, or after 15 s, so that little is lost when something
+ * breaks. A source that fails ends its piece as if all were well, because what came until then is right; `fault` tells of it.
+ */
+export class StreamSplitter {
+  readonly #source: AsyncIterator<Buffer>
+  readonly #maxBytes: number
+  readonly #look: (chunk: Buffer) => void
+  #next: Buffer | undefined
+  #isOver = false
+  /** Why the source ended before its end. */
+  fault: unknown
+
+  /** `look` sees each chunk as it passes, and may throw: then its piece fails. */
+  constructor(source: Readable, maxBytes: number, look: (chunk: Buffer) => void) {
+    this.#source = source[Symbol.asyncIterator]()
+    this.#maxBytes = maxBytes
+    this.#look = look
+  }
+
+  /** The next piece, of at least a byte; undefined when there is none. The piece before must have been read to its end. */
+  async next(): Promise<Readable | undefined> {
+    this.#next ??= await this.#take()
+    return this.#next && Readable.from(this.#piece(), { objectMode: false, highWaterMark: 64 * 1024 })
+  }
+
+  async *#piece(): AsyncGenerator<Buffer> {
+    const endMs = performance.now() + longestMs
+    let left = this.#maxBytes
+    while (left > 0 && performance.now() < endMs) {
+      const chunk = this.#next ?? (await this.#take())
+      this.#next = undefined
+      if (!chunk) return
+      if (chunk.length > left) this.#next = chunk.subarray(left)
+      const piece = this.#next ? chunk.subarray(0, left) : chunk
+      this.#look(piece)
+      yield piece
+      left -= piece.length
+    }
+  }
+
+  async #take(): Promise<Buffer | undefined> {
+    if (this.#isOver) return undefined
+    try {
+      const { done, value } = await this.#source.next()
+      this.#isOver = done ?? false
+      return done ? undefined : value
+    } catch (error) {
+      this.#isOver = true
+      this.fault = error
+      return undefined
+    }
+  }
+}

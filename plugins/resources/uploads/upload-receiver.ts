@@ -1,0 +1,121 @@
+import { createHash } from 'node:crypto'
+import type { Readable } from 'node:stream'
+import { and, BlobStore, Conflict, eq, Ids, type SentBytes, type Stored, TooLarge, wire } from 'pounce/sdk'
+import type { PartRecord, UploadRecord } from './collections.ts'
+import { Config, type Settings } from './config.ts'
+import { StoredUploads } from './open-uploads.ts'
+import { StoredParts } from './parts.ts'
+import { ChecksumMismatch, UploadLocked } from './problems.ts'
+import { StreamSplitter } from './stream-splitter.ts'
+import type { Checksum } from './tus-headers.ts'
+
+type Upload = UploadRecord & Stored
+type Part = PartRecord & Stored
+
+/** More parts than this would make the end of an upload slow; a client that sends such small pieces is told so. */
+const maxParts = 50_000
+
+/** Adds bytes to uploads. What is added is durable before it counts, and counts as soon as it is durable, whatever becomes of the rest. */
+export class UploadReceiver {
+  readonly #partBytes: number
+  readonly #uploads: StoredUploads
+  readonly #parts: StoredParts
+  readonly #blobs: BlobStore
+  readonly #ids: Ids
+
+  constructor({ partBytes }: Settings, uploads: StoredUploads, parts: StoredParts, blobs: BlobStore, ids: Ids) {
+    this.#partBytes = partBytes
+    this.#uploads = uploads
+    this.#parts = parts
+    this.#blobs = blobs
+    this.#ids = ids
+  }
+
+  /**
+   * Resolves to the upload with all bytes of the body; rejects when some did not come (those that did count), and keeps none when a checksum was
+   * announced that they do not have. Of two at once the later one goes on, the other ends with `UploadLocked`.
+   */
+  async append(upload: Upload, offset: number, body: SentBytes, checksum: Checksum | undefined): Promise<Upload> {
+    if (offset !== upload.receivedBytes || upload.state !== 'open') {
+      throw new Conflict(`This upload has ${upload.receivedBytes} of ${upload.lengthBytes} bytes: continue from there`, {
+        details: { offset: upload.receivedBytes },
+      })
+    }
+    const room = upload.lengthBytes - offset
+    if ((body.sizeBytes ?? 0) > room) throw tooLong(upload)
+    if (upload.partCount >= maxParts) throw new TooLarge(`An upload must have at most ${maxParts} parts: send larger parts`)
+    const writer = this.#ids.next()
+    const mine = await this.#uploads.change(upload.id, eq('receivedBytes', offset), { set: { writer } })
+    if (!mine) throw new UploadLocked()
+    const source = body.open()
+    try {
+      return checksum ? await this.#takeChecked(mine, source, checksum) : await this.#take(mine, source)
+    } finally {
+      source.destroy()
+    }
+  }
+
+  async #take(upload: Upload, source: Readable): Promise<Upload> {
+    const pieces = new StreamSplitter(source, this.#partBytes, counting(upload))
+    let now = upload
+    for (let piece = await pieces.next(); piece; piece = await pieces.next()) {
+      const part = await this.#store(now, piece, now.receivedBytes, now.tail)
+      now = await this.#count(now, [part])
+    }
+    if (pieces.fault) throw pieces.fault
+    return now
+  }
+
+  /** Nothing counts before all of it was seen to be right. */
+  async #takeChecked(upload: Upload, source: Readable, { algorithm, value }: Checksum): Promise<Upload> {
+    const hash = createHash(algorithm)
+    const count = counting(upload)
+    const pieces = new StreamSplitter(source, this.#partBytes, chunk => {
+      count(chunk)
+      hash.update(chunk)
+    })
+    const added: Part[] = []
+    try {
+      for (let piece = await pieces.next(); piece; piece = await pieces.next()) {
+        const last = added.at(-1)
+        const start = last ? last.startByte + last.sizeBytes : upload.receivedBytes
+        added.push(await this.#store(upload, piece, start, last?.id ?? upload.tail))
+      }
+      if (pieces.fault) throw pieces.fault
+      if (hash.digest('base64') !== value) throw new ChecksumMismatch()
+    } catch (error) {
+      for (const part of added) await this.#parts.drop(part)
+      throw error
+    }
+    return added.length === 0 ? upload : this.#count(upload, added)
+  }
+
+  async #store(upload: Upload, piece: Readable, startByte: number, previous: string | null): Promise<Part> {
+    const facts = await this.#blobs.put(piece)
+    return this.#parts.add(upload.id, startByte, facts, previous)
+  }
+
+  async #count(upload: Upload, added: readonly Part[]): Promise<Upload> {
+    const last = added.at(-1)
+    if (!last) return upload
+    const stillMine = and(eq('writer', upload.writer), eq('receivedBytes', upload.receivedBytes))
+    const counted = await this.#uploads.change(upload.id, stillMine, {
+      set: { receivedBytes: last.startByte + last.sizeBytes, tail: last.id, expires: this.#uploads.nextExpiry },
+      inc: { partCount: added.length },
+    })
+    if (counted) return counted
+    for (const part of added) await this.#parts.drop(part)
+    throw new UploadLocked()
+  }
+}
+wire(UploadReceiver, Config, StoredUploads, StoredParts, BlobStore, Ids)
+const tooLong = ({ lengthBytes }: Upload): TooLarge => new TooLarge(`The upload exceeds the ${lengthBytes} bytes of Upload-Length`)
+
+/** Fails when more bytes pass than there is room for, so that nothing of their piece is kept. */
+const counting = (upload: Upload): ((chunk: Buffer) => void) => {
+  let left = upload.lengthBytes - upload.receivedBytes
+  return chunk => {
+    left -= chunk.length
+    if (left < 0) throw tooLong(upload)
+  }
+}

@@ -1,0 +1,82 @@
+import {
+  type AccountStatus,
+  type After,
+  Conflict,
+  DocumentStore,
+  eq,
+  event,
+  Invalid,
+  NotFound,
+  type Page,
+  type Stored,
+  s,
+  type UserRecord,
+  Users,
+  wire,
+} from 'pounce/sdk'
+import { users } from '../collections.ts'
+
+const ids = () => s.Optional(s.Array(s.id(), { maxItems: 1000 }))
+
+/** Which accounts get which standing, by v1's names. */
+export const AccountList = s.model('AccountLists', s.Object({ active: ids(), inactive: ids(), admin: ids(), readonly: ids() }))
+export type AccountList = s.Static<typeof AccountList>
+
+const statuses: Readonly<Record<keyof AccountList, AccountStatus>> = {
+  active: 'Active',
+  inactive: 'Inactive',
+  admin: 'Admin',
+  readonly: 'ReadOnly',
+}
+
+/** What a server admin does with accounts. */
+export class AccountAdministration {
+  #documents: DocumentStore
+  #users: Users
+
+  constructor(documents: DocumentStore, stored: Users) {
+    this.#documents = documents
+    this.#users = stored
+  }
+
+  /** Accounts, the oldest first. */
+  page(page: { readonly after?: After; readonly limit: number }): Promise<Page<UserRecord & Stored>> {
+    return this.#documents.find(users, { using: 'byCreated', sort: { by: 'created', order: 'ascending' }, ...page })
+  }
+
+  /** True while there is an account that may administer the server. */
+  async hasAdmin(): Promise<boolean> {
+    const page = await this.#documents.find(users, { using: 'byStatus', where: eq('status', 'Admin'), limit: 1 })
+    return page.items.length > 0
+  }
+
+  async setStatuses(list: AccountList, actor: string): Promise<void> {
+    const wanted = new Map<string, AccountStatus>()
+    for (const [name, status] of Object.entries(statuses) as [keyof AccountList, AccountStatus][])
+      for (const id of list[name] ?? []) {
+        if (wanted.has(id)) throw new Invalid(`Duplicate account ${id}`)
+        wanted.set(id, status)
+      }
+    if ((wanted.get(actor) ?? 'Admin') !== 'Admin') throw new Invalid('You cannot remove your own admin status; another admin can')
+    if (wanted.size > 1000) throw new Invalid('At most 1,000 accounts at once')
+    const known = await this.#users.getMany([...wanted.keys()])
+    if (known.size < wanted.size) throw new NotFound('user')
+    for (const [id, status] of wanted) if (known.get(id)?.status !== status) await this.setStatus(id, status, actor)
+    await this.#keepAnAdmin(
+      [...wanted].filter(([id, status]) => status !== 'Admin' && known.get(id)?.status === 'Admin').map(([id]) => id),
+      actor,
+    )
+  }
+
+  /** Admins who take the rank from each other at the same time would leave none: who has lost it meanwhile gives it back to the others. */
+  async #keepAnAdmin(demoted: readonly string[], actor: string): Promise<void> {
+    if (demoted.length === 0 || (await this.#users.get(actor))?.status === 'Admin') return
+    for (const id of demoted) await this.setStatus(id, 'Admin', actor)
+    throw new Conflict('You are no longer a server admin; your changes were rolled back')
+  }
+
+  async setStatus(id: string, status: AccountStatus, actor?: string): Promise<void> {
+    await this.#users.change(id, { set: { status } }, [event('user.updated', { kind: 'user', id }, { fields: ['status'], status }, actor)])
+  }
+}
+wire(AccountAdministration, DocumentStore, Users)

@@ -1,0 +1,76 @@
+import { type Contributions, event, Invalid, PickLists, type Stored, s, type UserRecord, Users, wire } from 'pounce/sdk'
+
+const clearable = <T extends s.TSchema>(schema: T) => s.Optional(s.Union([schema, s.Null()], { description: 'Null deletes the value' }))
+const projects = () => clearable(s.Array(s.line(200), { maxItems: 100 }))
+
+/** What may be changed of an account by its owner. Nothing else of a body counts. */
+export const ProfileChange = s.model(
+  'ProfileChange',
+  s.Object({
+    firstName: s.Optional(s.line(200)),
+    lastName: s.Optional(s.line(200)),
+    biography: clearable(s.prose(10_000)),
+    institution: clearable(s.line(200)),
+    orcidId: clearable(s.String({ pattern: '^(https://orcid\\.org/)?\\d{4}-\\d{4}-\\d{4}-\\d{3}[\\dX]$' })),
+    position: clearable(s.line(200)),
+    currentprojects: projects(),
+    pastprojects: projects(),
+    avatarUrl: clearable(s.String({ maxLength: 2000, pattern: '^https://[^\\s"\'<>\\\\^`{|}]+$' })),
+    notifications: s.Optional(
+      s.Union([s.Literal('none'), s.Literal('direct'), s.Literal('hourly'), s.Literal('daily')], {
+        description: 'Email notifications: none, only those addressed to the user, or also a digest of what they follow',
+      }),
+    ),
+  }),
+)
+export type ProfileChange = s.Static<typeof ProfileChange>
+
+/** Changes what people say of themselves. */
+export class ProfileEdits {
+  #users: Users
+  #lists: Contributions<PickLists>
+
+  constructor(users: Users, lists: Contributions<PickLists>) {
+    this.#users = users
+    this.#lists = lists
+  }
+
+  /** What is absent stays. `Invalid` for an institution or project that nobody has added to the lists. */
+  async change(id: string, change: ProfileChange, actor: string | undefined): Promise<UserRecord & Stored> {
+    const { firstName, lastName, notifications, ...said } = await this.#spelled(change)
+    const names = Object.entries({ firstName: firstName?.trim(), lastName: lastName?.trim(), notifications }).filter(
+      ([, to]) => to !== undefined,
+    )
+    const profile = Object.entries(said).filter(([, to]) => to !== undefined)
+    const fields = [...names.map(([name]) => name), ...(profile.length > 0 ? ['profile'] : [])]
+    if (fields.length === 0) throw new Invalid(`Nothing to change: send one of ${Object.keys(ProfileChange.properties).join(', ')}`)
+    const set = Object.fromEntries([...names, ...profile.filter(([, to]) => to !== null).map(([name, to]) => [`profile.${name}`, to])])
+    const unset = profile.filter(([, to]) => to === null).map(([name]) => `profile.${name}`)
+    return this.#users.change(id, { set, unset }, [event('user.updated', { kind: 'user', id }, { fields }, actor)])
+  }
+
+  /** With the names of institution and projects as the lists have them. */
+  async #spelled(change: ProfileChange): Promise<ProfileChange> {
+    const { institution, currentprojects, pastprojects } = change
+    const [institutions, projects] = await Promise.all([
+      this.#known('institutions', institution ? [institution] : []),
+      this.#known('projects', [...(currentprojects ?? []), ...(pastprojects ?? [])]),
+    ])
+    return {
+      ...change,
+      ...(institution ? { institution: institutions.get(institution) ?? institution } : {}),
+      ...(currentprojects ? { currentprojects: currentprojects.map(name => projects.get(name) ?? name) } : {}),
+      ...(pastprojects ? { pastprojects: pastprojects.map(name => projects.get(name) ?? name) } : {}),
+    }
+  }
+
+  async #known(list: 'institutions' | 'projects', names: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const [lists] = this.#lists.all()
+    if (lists === undefined || names.length === 0) return new Map()
+    const known = await lists.known(list, names)
+    const unknown = names.find(name => !known.has(name))
+    if (unknown !== undefined) throw new Invalid(`Unknown name ${unknown}: see GET /api/${list}, or add it first`)
+    return known
+  }
+}
+wire(ProfileEdits, Users, PickLists)

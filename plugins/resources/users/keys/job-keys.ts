@@ -1,0 +1,130 @@
+import { createHmac } from 'node:crypto'
+import {
+  type CallerJob,
+  Clock,
+  type Contributions,
+  configPort,
+  type Job,
+  type JobFacts,
+  JobRecords,
+  type Keys,
+  NotFound,
+  type Stored,
+  s,
+  type UserRecord,
+  Users,
+  wire,
+} from 'pounce/sdk'
+import { config, type Settings } from '../config.ts'
+import { InstallationSecret } from './installation-secret.ts'
+import { claimsIn, type JobClaims, looksLikeJobKey, readJobKey, stampBytes, writeJobKey } from './job-key-form.ts'
+import { isSameDigest } from './secrets.ts'
+
+type User = UserRecord & Stored
+
+/** Whom a job's key stands for, or why it is refused. `forged`: this server never made it. */
+export type Shown = { readonly job: CallerJob; readonly user: User | null } | { readonly refused: string; readonly isForged?: true }
+
+const hourMs = 3_600_000
+const minuteMs = 60_000
+const isTargetKind = (kind: string): kind is 'file' | 'dataset' => kind === 'file' || kind === 'dataset'
+
+/** Keys of jobs: signed, not stored. One read of the job and one of the account decide about each, now. */
+export class JobKeys implements Keys {
+  #settings: Settings
+  #users: Users
+  #secret: InstallationSecret
+  #records: Contributions<JobRecords>
+  #clock: Clock
+
+  constructor(settings: Settings, users: Users, secret: InstallationSecret, records: Contributions<JobRecords>, clock: Clock) {
+    this.#settings = settings
+    this.#users = users
+    this.#secret = secret
+    this.#records = records
+    this.#clock = clock
+  }
+
+  async jobKey({ id: job, target, user: owner, message }: Pick<Job, 'id' | 'target' | 'user' | 'message'>): Promise<string | undefined> {
+    const { kind, id } = target
+    if (!isTargetKind(kind)) throw new NotFound(kind)
+    const [secret] = await this.#secrets()
+    const user = owner === null ? null : await this.#users.get(owner)
+    if (user === undefined) throw new NotFound('user')
+    const [stamp] = this.#stampsOf(user, secret)
+    if (stamp === undefined) return undefined
+    const named = message['datasetId']
+    const dataset = kind === 'file' && typeof named === 'string' && s.isId(named) ? named : undefined
+    const expires = new Date(this.#clock.now().getTime() + this.#settings.jobKeyMaxHours * hourMs)
+    return writeJobKey({ job, target: { kind, id }, dataset, expires, stamp }, secret)
+  }
+
+  isOutdated(key: string): boolean {
+    const claims = claimsIn(key)
+    return claims === undefined || claims.expires <= this.#clock.now()
+  }
+
+  /** True of a key that `verify` is to be asked about. */
+  isOne(shown: string): boolean {
+    return looksLikeJobKey(shown)
+  }
+
+  /** What a key stands for at this moment. */
+  async verify(shown: string): Promise<Shown> {
+    const secrets = await this.#secrets()
+    const claims = readJobKey(shown, secrets)
+    if (!claims) return { refused: 'The API key is not valid', isForged: true }
+    if (claims.expires <= this.#clock.now()) return { refused: 'The key of the job has expired' }
+    const facts = await this.#factsOf(claims)
+    if (!facts) return { refused: 'The job of this key is not known any more' }
+    const refused = this.#refusalOf(facts)
+    if (refused !== undefined) return { refused }
+    const user = facts.user === null ? null : await this.#users.get(facts.user)
+    if (user === undefined || !secrets.some(secret => this.#isStampOf(user, secret, claims.stamp)))
+      return { refused: 'The account has other credentials than when the job was sent: submit it again' }
+    const { job: id, target, dataset } = claims
+    const expires = facts.keysUntil && facts.keysUntil < claims.expires ? facts.keysUntil : claims.expires
+    return { job: { id, target, extractor: facts.extractor, expires, ...(dataset === undefined ? {} : { dataset }) }, user }
+  }
+
+  async #factsOf({ job, target }: JobClaims): Promise<JobFacts | undefined> {
+    for (const records of this.#records.all()) {
+      const facts = await records.factsOf(job)
+      if (facts && facts.target.kind === target.kind && facts.target.id === target.id) return facts
+    }
+    return undefined
+  }
+
+  /** Extractors upload first and say `DONE` next, but what they say goes another way and may come before the last upload. */
+  #refusalOf({ state, endedAt, keysUntil }: JobFacts): string | undefined {
+    const now = this.#clock.now().getTime()
+    if (state === 'cancelled') return 'The job of this key was cancelled'
+    if (keysUntil !== undefined && keysUntil.getTime() <= now) return 'The key of the job has expired'
+    const graceMs = this.#settings.jobKeyGraceMinutes * minuteMs
+    if (state === 'ended' && now - (endedAt?.getTime() ?? 0) >= graceMs) return 'The job of this key has ended'
+    return undefined
+  }
+
+  /** Those that sign and verify, the one that signs first. */
+  async #secrets(): Promise<readonly [Buffer, ...Buffer[]]> {
+    const [current, ...previous] = await this.#secret.signing()
+    return [signingKey(current), ...previous.map(signingKey)]
+  }
+
+  /** Others once the password is another, all sessions were ended, or for nobody the service key is no longer accepted. The first is for new keys. */
+  #stampsOf(user: User | null, secret: Buffer): readonly Buffer[] {
+    const { commKey, previousCommKeys } = this.#settings
+    const parts =
+      user === null
+        ? (commKey === undefined ? [] : [commKey, ...previousCommKeys]).map(key => ['service', key])
+        : [['user', user.id, user.passwordHash, user.signedOutAt]]
+    return parts.map(each => createHmac('sha256', secret).update(JSON.stringify(each)).digest().subarray(0, stampBytes))
+  }
+
+  #isStampOf(user: User | null, secret: Buffer, stamp: Buffer): boolean {
+    return this.#stampsOf(user, secret).some(expected => isSameDigest(expected.toString('hex'), stamp.toString('hex')))
+  }
+}
+const signingKey = (secret: string): Buffer => createHmac('sha256', secret).update('keys of jobs').digest()
+
+wire(JobKeys, configPort(config), Users, InstallationSecret, JobRecords, Clock)

@@ -1,0 +1,155 @@
+import {
+  allPermissions,
+  CommitConflict,
+  Conflict,
+  type Contributions,
+  DocumentStore,
+  eq,
+  event,
+  exists,
+  type Groups,
+  Ids,
+  Invalid,
+  KnownGroups,
+  NotFound,
+  nearest,
+  not,
+  type Permission,
+  type RoleRecord,
+  type StoredEvent,
+  updateWithRetry,
+  wire,
+} from 'pounce/sdk'
+import { StoredMemberships } from '../accounts/stored-memberships.ts'
+import { roles, users } from '../collections.ts'
+import { roleIds, StoredRoles } from './stored-roles.ts'
+
+const mostRoles = 200
+const builtIn: ReadonlySet<string> = new Set(Object.values(roleIds))
+/** Without these nobody could look after a space. */
+const keptByAdmin: readonly Permission[] = ['ViewSpace', 'EditSpace']
+
+/** What a server admin says of a role; what is absent stays. */
+export interface RoleChange {
+  readonly name?: string | undefined
+  readonly description?: string | undefined
+  readonly permissions?: readonly string[] | undefined
+}
+
+/** What server admins do with roles. */
+export class RoleAdministration {
+  #documents: DocumentStore
+  #roles: StoredRoles
+  #groups: Contributions<Groups>
+  #ids: Ids
+
+  constructor(documents: DocumentStore, stored: StoredRoles, groups: Contributions<Groups>, ids: Ids) {
+    this.#documents = documents
+    this.#roles = stored
+    this.#groups = groups
+    this.#ids = ids
+  }
+
+  /** `Taken` for a name in use, `Invalid` for a permission that there is not. No permissions are no rights. */
+  async create(role: Omit<RoleRecord, 'permissions'> & { readonly permissions: readonly string[] }, actor: string): Promise<string> {
+    if ((await this.#roles.all()).length >= mostRoles) throw new Conflict(`Maximum of ${mostRoles} roles reached`)
+    const permissions = checked(role.permissions)
+    const id = this.#ids.next()
+    const insert = { id, name: plain(role.name), description: role.description, permissions, given: permissions }
+    await this.#documents.commit({ insert, into: roles }, [event('role.created', { kind: 'role', id }, {}, actor)])
+    this.#roles.forget()
+    return id
+  }
+
+  /** The three roles that there are from the beginning keep their names, for clients go by them, and Admin what takes to look after a space. */
+  async change(id: string, wanted: RoleChange, actor: string | undefined): Promise<void> {
+    const name = wanted.name === undefined ? undefined : plain(wanted.name)
+    const permissions = wanted.permissions && checked(wanted.permissions)
+    await updateWithRetry(this.#documents, roles, { kind: 'role', id }, now => {
+      if (now.successor !== undefined) throw new NotFound('role')
+      const next = {
+        name: name ?? now.name,
+        description: wanted.description ?? now.description,
+        permissions: permissions ?? now.permissions,
+      }
+      if (builtIn.has(id) && next.name !== now.name) throw new Invalid(`The role ${now.name} cannot be renamed`)
+      const lost = id === roleIds.Admin ? keptByAdmin.filter(each => !next.permissions.includes(each)) : []
+      if (lost.length > 0) throw new Invalid(`The role Admin must keep ${lost.join(' and ')}, which are required to manage a space`)
+      const given = next.permissions.filter(each => !now.permissions.includes(each))
+      const taken = now.permissions.filter(each => !next.permissions.includes(each))
+      const fields = [
+        ...(['name', 'description'] as const).filter(field => next[field] !== now[field]),
+        ...(given.length + taken.length > 0 ? ['permissions'] : []),
+      ]
+      if (fields.length === 0) return undefined
+      return { set: next, events: [event('role.updated', { kind: 'role', id }, { fields, given, taken }, actor)] }
+    })
+    this.#roles.forget()
+  }
+
+  /**
+   * Who held it holds the successor from that moment on. `Conflict` when it is held and no successor is named, `Invalid` for one of the three roles
+   * that there are from the beginning, and for a successor that there is not.
+   */
+  async remove(id: string, successor: string | undefined, actor: string | undefined): Promise<void> {
+    const role = await this.#documents.get(roles, id)
+    if (!role || role.successor !== undefined) throw new NotFound('role')
+    if (builtIn.has(id)) throw new Invalid(`The role ${role.name} cannot be deleted: it is given to new members or creators of spaces`)
+    if (successor === undefined && (await this.#isHeld(id)))
+      throw new Conflict(`The role ${role.name} is in use; name the role that replaces it by ?successor=`)
+    if (successor !== undefined && (successor === id || !(await this.#roles.has(successor))))
+      throw new Invalid('The successor must be another existing role')
+    const removed = event('role.removed', { kind: 'role', id }, { name: role.name, successor: successor ?? null }, actor)
+    const where = not(exists('successor'))
+    // Its name is free from now on, and an id is no name that anybody would choose.
+    const change =
+      successor === undefined ? { tombstone: id, in: roles, where } : { update: id, in: roles, where, set: { successor, name: id } }
+    try {
+      await this.#documents.commit(change, [removed])
+    } catch (error) {
+      throw error instanceof CommitConflict ? new NotFound('role', { cause: error }) : error
+    }
+    this.#roles.forget()
+  }
+
+  async #isHeld(role: string): Promise<boolean> {
+    const query = { using: 'byRole', where: eq('memberships.role', role), upTo: 1 }
+    if ((await this.#documents.count(users, query)) > 0) return true
+    const [known] = this.#groups.all()
+    return (await known?.hasRole(role)) ?? false
+  }
+}
+wire(RoleAdministration, DocumentStore, StoredRoles, KnownGroups, Ids)
+
+/** After a role is gone, its successor is written where it was held; until then it is found on the way. */
+export class ReplaceRemovedRole {
+  #documents: DocumentStore
+  #memberships: StoredMemberships
+
+  constructor(documents: DocumentStore, memberships: StoredMemberships) {
+    this.#documents = documents
+    this.#memberships = memberships
+  }
+
+  async handle({ subject: { id } }: StoredEvent<'role.removed'>): Promise<void> {
+    for (;;) {
+      const { items } = await this.#documents.find(users, { using: 'byRole', where: eq('memberships.role', id), limit: 200 })
+      if (items.length === 0) return
+      for (const user of items) await this.#memberships.handOver(user.id, id)
+    }
+  }
+}
+wire(ReplaceRemovedRole, DocumentStore, StoredMemberships)
+
+const plain = (typed: string): string => {
+  const name = typed.normalize('NFC').trim()
+  if (name === '') throw new Invalid('The name of a role must not be blank')
+  return name
+}
+
+/** In the order in which permissions are listed, each once. */
+const checked = (wanted: readonly string[]): readonly string[] => {
+  const unknown = wanted.find(name => !allPermissions.has(name))
+  if (unknown !== undefined) throw new Invalid(`Unknown permission ${unknown}; did you mean ${nearest(unknown, allPermissions)}?`)
+  return [...allPermissions].filter(name => wanted.includes(name))
+}

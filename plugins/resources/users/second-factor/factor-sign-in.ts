@@ -1,0 +1,103 @@
+import { NotSignedIn, SecondFactorRequired, type Stored, type UserRecord, Users, wire } from 'pounce/sdk'
+import type { SignInMethod } from '../collections.ts'
+import { isSameDigest } from '../keys/secrets.ts'
+import { LoginThrottle } from '../sign-in/login-throttle.ts'
+import { usable } from '../sign-in/sign-in.ts'
+import { stampOf } from '../sign-in/stored-sessions.ts'
+import { Challenges } from './challenges.ts'
+import { methodsOf } from './factor-policy.ts'
+import { type Assertion, Passkeys } from './passkeys.ts'
+import { type Proof, SecondFactors } from './second-factors.ts'
+
+type User = UserRecord & Stored
+
+/** Who has signed in, and by what. */
+export interface SignedIn {
+  readonly user: User
+  readonly methods: readonly SignInMethod[]
+}
+
+const wrong = 'The code or passkey is wrong, or was used already'
+const over = 'The sign-in has expired or the account was changed; start again'
+
+/** The step after the password, and signing in with a passkey alone. */
+export class FactorSignIn {
+  readonly #users: Users
+  readonly #factors: SecondFactors
+  readonly #passkeys: Passkeys
+  readonly #challenges: Challenges
+  readonly #throttle: LoginThrottle
+
+  constructor(users: Users, factors: SecondFactors, passkeys: Passkeys, challenges: Challenges, throttle: LoginThrottle) {
+    this.#users = users
+    this.#factors = factors
+    this.#passkeys = passkeys
+    this.#challenges = challenges
+    this.#throttle = throttle
+  }
+
+  /** The refusal that leads to the second step; undefined for an account without a second factor. */
+  async challengeFor(user: User): Promise<SecondFactorRequired | undefined> {
+    const { secondFactor } = user
+    if (!secondFactor) return undefined
+    const publicKey = secondFactor.passkeys.length > 0 ? await this.#passkeys.requestOptions(secondFactor.passkeys) : undefined
+    const challenge = await this.#challenges.issue('sign-in', {
+      ...{ user: user.id, stamp: stampOf(user) },
+      ...(publicKey ? { webauthn: publicKey.challenge } : {}),
+    })
+    const details = { challenge, methods: methodsOf(user), ...(publicKey ? { publicKey } : {}) }
+    return new SecondFactorRequired('Finish signing in with POST /api/login/second-factor: the challenge, and a code or a passkey', {
+      details,
+    })
+  }
+
+  /** Ends a sign-in that began with the password. Wrong proofs count like wrong passwords. */
+  async finish(token: string, proof: Proof, address: string): Promise<SignedIn> {
+    this.#factors.requireOne(proof)
+    const challenge = await this.#challenges.open('sign-in', token)
+    const user = challenge?.user === undefined ? undefined : await this.#users.get(challenge.user)
+    if (!challenge || !user || !isSameDigest(stampOf(user), challenge.stamp ?? '')) return this.#refuse(address, token, over)
+    const spent = await this.spend(user, proof, challenge.webauthn, address)
+    if (!(await this.#challenges.use(token))) throw new NotSignedIn('This challenge was already used; start again')
+    return { user: usable(spent.user), methods: ['password', spent.method] }
+  }
+
+  /** What a browser asks its authenticator for when nobody has said yet who signs in. */
+  async passkeyOptions() {
+    const publicKey = await this.#passkeys.requestOptions()
+    return { challenge: await this.#challenges.issue('passkey sign-in', { webauthn: publicKey.challenge }), publicKey }
+  }
+
+  /** Whoever holds a discoverable passkey and has proven to it who they are needs no password. */
+  async withPasskey(token: string, passkey: Assertion, address: string): Promise<SignedIn> {
+    const challenge = await this.#challenges.open('passkey sign-in', token)
+    if (!challenge) return this.#refuse(address, token, over)
+    const holder = await this.#holderOf(passkey)
+    if (!holder) return this.#refuse(address, passkey.id, wrong)
+    const spent = await this.spend(holder, { passkey }, challenge.webauthn, address)
+    if (!(await this.#challenges.use(token))) throw new NotSignedIn('This challenge was already used; start again')
+    return { user: usable(spent.user), methods: [spent.method] }
+  }
+
+  /** Spends a proof at the door where passwords are tried as well; `NotSignedIn` for a wrong one. */
+  async spend(user: User, proof: Proof, webauthn: string | undefined, address: string): Promise<{ user: User; method: SignInMethod }> {
+    const spent = await this.#throttle.tryPassword(user.email, address, () => this.#factors.spend(user, proof, webauthn), {
+      isSecondFactor: true,
+    })
+    if (!spent) throw new NotSignedIn(wrong)
+    return spent
+  }
+
+  /** The account that an authenticator names. */
+  async #holderOf({ id, response }: Assertion): Promise<User | undefined> {
+    const named = Buffer.from(response.userHandle ?? '', 'base64url').toString('utf8')
+    const user = /^[0-9a-f]{24}$/.test(named) ? await this.#users.get(named) : undefined
+    return user?.secondFactor?.passkeys.some(({ credential }) => credential === id) ? user : undefined
+  }
+
+  async #refuse(address: string, shown: string, message: string): Promise<never> {
+    await this.#throttle.wrongKey(address, shown)
+    throw new NotSignedIn(message)
+  }
+}
+wire(FactorSignIn, Users, SecondFactors, Passkeys, Challenges, LoginThrottle)

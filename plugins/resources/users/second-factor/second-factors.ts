@@ -1,0 +1,144 @@
+import {
+  Clock,
+  CommitConflict,
+  Conflict,
+  eq,
+  event,
+  Invalid,
+  type NewEvent,
+  NotFound,
+  type PasskeyRecord,
+  type SecondFactorChange,
+  type SecondFactorRecord,
+  type Stored,
+  type UserRecord,
+  Users,
+  wire,
+} from 'pounce/sdk'
+import type { SignInMethod } from '../collections.ts'
+import { SecretEncryption } from '../keys/secret-encryption.ts'
+import { type Assertion, Passkeys } from './passkeys.ts'
+import { withoutCode } from './recovery-codes.ts'
+import { stepOf } from './totp.ts'
+
+type User = UserRecord & Stored
+const purpose = 'TOTP secret'
+/** Each lost race means that another change of the account won. */
+const maxRaces = 20
+
+/** The factors of an account that has none. */
+export const none: SecondFactorRecord = { totp: null, passkeys: [], recoveryCodes: [] }
+
+/** What somebody shows for a second factor: one of these. */
+export interface Proof {
+  readonly code?: string
+  readonly recoveryCode?: string
+  readonly passkey?: Assertion
+}
+
+interface Accepted {
+  readonly method: SignInMethod
+  /** The factors once the proof is spent. */
+  readonly left: SecondFactorRecord
+  readonly events: readonly NewEvent[]
+}
+
+/** News of somebody's factors: for the audit log, and for the mail to the owner. */
+export const factorsChanged = (user: string, change: SecondFactorChange, actor?: string, recoveryCodesLeft?: number): NewEvent =>
+  event(
+    'user.second-factor-changed',
+    { kind: 'user', id: user },
+    { change, ...(recoveryCodesLeft === undefined ? {} : { recoveryCodesLeft }) },
+    actor,
+  )
+
+/** Checks second factors. What is accepted once is spent, whoever shows it again, on whichever kernel. */
+export class SecondFactors {
+  readonly #users: Users
+  readonly #passkeys: Passkeys
+  readonly #seals: SecretEncryption
+  readonly #clock: Clock
+
+  constructor(users: Users, passkeys: Passkeys, seals: SecretEncryption, clock: Clock) {
+    this.#users = users
+    this.#passkeys = passkeys
+    this.#seals = seals
+    this.#clock = clock
+  }
+
+  /** `Invalid` unless the proof is one of the three. */
+  requireOne(proof: Proof): void {
+    if ([proof.code, proof.recoveryCode, proof.passkey].filter(each => each !== undefined).length !== 1)
+      throw new Invalid('Send one of code, recoveryCode and passkey')
+  }
+
+  /** Undefined for a wrong or used proof; else the account afterwards. `webauthn` is what a passkey had to sign. */
+  async spend(
+    user: User,
+    proof: Proof,
+    webauthn: string | undefined,
+  ): Promise<{ readonly user: User; readonly method: SignInMethod } | undefined> {
+    let present: User | undefined = user
+    for (let race = 0; race < maxRaces; race += 1) {
+      const factors = present?.secondFactor
+      if (!present || !factors) return undefined
+      const accepted: Accepted | undefined = await this.#accepted(present.id, factors, proof, webauthn)
+      if (!accepted) return undefined
+      const { left, events, method } = accepted
+      try {
+        const update = { set: { secondFactor: left }, where: eq('revision', present.revision) }
+        return { user: await this.#users.change(user.id, update, events), method }
+      } catch (error) {
+        if (!(error instanceof CommitConflict)) throw error
+        present = await this.#users.get(user.id)
+      }
+    }
+    throw new CommitConflict('revision', 'Too many concurrent changes of the account; try again')
+  }
+
+  seal(user: string, secret: string): Promise<string> {
+    return this.#seals.seal(purpose, user, secret)
+  }
+
+  async #accepted(user: string, factors: SecondFactorRecord, proof: Proof, webauthn: string | undefined): Promise<Accepted | undefined> {
+    if (proof.code !== undefined) return this.#byCode(user, factors, proof.code)
+    if (proof.passkey !== undefined && webauthn !== undefined) return this.#byPasskey(factors, proof.passkey, webauthn)
+    if (proof.recoveryCode === undefined) return undefined
+    const recoveryCodes = withoutCode(user, factors.recoveryCodes, proof.recoveryCode)
+    if (!recoveryCodes) return undefined
+    const used = factorsChanged(user, 'recovery-code-used', user, recoveryCodes.length)
+    return { method: 'recovery-code', left: { ...factors, recoveryCodes }, events: [used] }
+  }
+
+  async #byCode(user: string, factors: SecondFactorRecord, code: string): Promise<Accepted | undefined> {
+    const { totp } = factors
+    const secret = totp ? await this.#seals.open(purpose, user, totp.sealed) : undefined
+    if (!totp || secret === undefined) return undefined
+    const now = this.#clock.now()
+    const step = await stepOf(secret, code, now)
+    // RFC 6238, 5.2: a code is accepted once.
+    if (step === undefined || step <= totp.lastStep) return undefined
+    // Sealed again each time, so that it follows the secret of the installation when that is replaced.
+    const used = { ...totp, sealed: await this.seal(user, secret), lastStep: step, lastUsed: now.toISOString() }
+    return { method: 'totp', left: { ...factors, totp: used }, events: [] }
+  }
+
+  async #byPasskey(factors: SecondFactorRecord, assertion: Assertion, webauthn: string): Promise<Accepted | undefined> {
+    const known = factors.passkeys.find(({ credential }) => credential === assertion.id)
+    const seen = known && (await this.#passkeys.asserted(assertion, webauthn, known))
+    if (!seen) return undefined
+    const used: PasskeyRecord = { ...known, ...seen, lastUsed: this.#clock.now().toISOString() }
+    const passkeys = factors.passkeys.map(each => (each.id === known.id ? used : each))
+    return { method: 'passkey', left: { ...factors, passkeys }, events: [] }
+  }
+}
+wire(SecondFactors, Users, Passkeys, SecretEncryption, Clock)
+/** `Conflict` for an account that has an app: the first one is not replaced unseen. */
+export const requireNoTotp = ({ secondFactor }: UserRecord): void => {
+  if (secondFactor?.totp) throw new Conflict('An authenticator app is already enrolled; remove it first')
+}
+
+/** `NotFound` for a passkey that the account has not. */
+export const requirePasskey = ({ passkeys }: SecondFactorRecord, id: string): void => {
+  if (!passkeys.some(each => each.id === id)) throw new NotFound('passkey')
+}

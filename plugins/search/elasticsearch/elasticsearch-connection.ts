@@ -1,0 +1,87 @@
+import { readFile } from 'node:fs/promises'
+import type { Client } from '@elastic/elasticsearch'
+import { Log, Unavailable, wire } from 'pounce/sdk'
+import { wrongSetting } from './problems.ts'
+import { Config, type Settings } from './settings.ts'
+
+/** An answer of the server; the caller knows which status codes it asked to see. */
+export interface Answer<T> {
+  readonly status: number
+  readonly body: T
+}
+
+export interface Call {
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE'
+  readonly path: string
+  readonly query?: Readonly<Record<string, string | number | boolean>>
+  readonly body?: Readonly<Record<string, unknown>>
+  /** Lines of JSON. */
+  readonly bulk?: string
+  readonly limitMs: number
+  /** Failures that the caller deals with. */
+  readonly expect?: readonly number[]
+  /** True for what may be asked twice, should a server not answer. */
+  readonly isRepeatable?: boolean
+}
+
+const startLimitMs = 5000
+
+/** The connection to the cluster. Every call ends within its limit. Rejects with what the client throws: see `problems.ts`. */
+export class ElasticsearchConnection {
+  readonly #settings: Settings
+  readonly #log: Log
+  #client: Client | undefined
+
+  constructor(settings: Settings, log: Log) {
+    this.#settings = settings
+    this.#log = log
+  }
+
+  /** Looks whether the server can be used, and throws where a setting is wrong. One that is only away is looked for again with every call. */
+  async start(): Promise<void> {
+    try {
+      this.#client = await this.#connect()
+      await this.call({ method: 'GET', path: `/_alias/${this.#settings.index}`, limitMs: startLimitMs, expect: [404] })
+    } catch (error) {
+      const wrong = wrongSetting(error)
+      if (wrong) throw new Error(wrong, { cause: error })
+      this.#log.warn('search server unavailable; searches are refused', { error })
+    }
+  }
+
+  async dispose(): Promise<void> {
+    await this.#client?.close()
+    this.#client = undefined
+  }
+
+  async call<T>({ method, path, query, body, bulk, limitMs, expect, isRepeatable }: Call): Promise<Answer<T>> {
+    if (!this.#client) throw new Unavailable('The search server is not connected')
+    const tries = isRepeatable ? this.#settings.nodes.length : 1
+    const answer = await this.#client.transport.request<T>(
+      { method, path, ...(query ? { querystring: query } : {}), ...(body ? { body } : {}), ...(bulk ? { bulkBody: bulk } : {}) },
+      {
+        meta: true,
+        signal: AbortSignal.timeout(limitMs),
+        requestTimeout: Math.ceil(limitMs / tries),
+        maxRetries: tries - 1,
+        retryOnTimeout: true,
+        ...(expect ? { ignore: [...expect] } : {}),
+      },
+    )
+    return { status: answer.statusCode ?? 0, body: answer.body }
+  }
+
+  async #connect(): Promise<Client> {
+    const { Client } = await import('@elastic/elasticsearch')
+    const { nodes, username, password, apiKey, caFile } = this.#settings
+    const auth = apiKey ? { apiKey } : username && password ? { username, password } : undefined
+    return new Client({
+      nodes,
+      maxRetries: 0,
+      ...(auth ? { auth } : {}),
+      ...(caFile ? { tls: { ca: await readFile(caFile) } } : {}),
+      redaction: { type: 'replace' },
+    })
+  }
+}
+wire(ElasticsearchConnection, Config, Log)

@@ -1,0 +1,150 @@
+import type { ElasticsearchConnection } from './elasticsearch-connection.ts'
+import { form, indexForm, metaOf, refreshInterval } from './index-form.ts'
+import type { IndexNames } from './index-names.ts'
+import { reasonOf, statusOf } from './problems.ts'
+
+type Described = Readonly<Record<string, { readonly mappings?: { readonly _meta?: { readonly isComplete?: boolean } } }>>
+type Aliases = Readonly<Record<string, { readonly aliases: Readonly<Record<string, unknown>> }>>
+
+const adminLimitMs = 20_000
+/** Making all that a rebuild wrote visible takes a while. */
+const refreshLimitMs = 300_000
+
+/** The indexes of this installation on the server: the one in use, and what is beside it. */
+export class ElasticsearchIndexes {
+  readonly #server: ElasticsearchConnection
+  readonly #names: IndexNames
+  readonly #shards: number
+  #ready: Promise<void> | undefined
+
+  constructor(server: ElasticsearchConnection, names: IndexNames, shards: number) {
+    this.#server = server
+    this.#names = names
+    this.#shards = shards
+  }
+
+  /** Resolves when there is an index in use; makes an empty one where there is none. */
+  ready(): Promise<void> {
+    this.#ready ??= this.#prepare().catch((error: unknown) => {
+      this.#ready = undefined
+      throw error
+    })
+    return this.#ready
+  }
+
+  /** The index in use turned out to be gone: the next `ready` looks again. */
+  lost(): void {
+    this.#ready = undefined
+  }
+
+  /** False while documents are missing that a rebuild would bring. */
+  async isComplete(): Promise<boolean> {
+    const { status, body } = await this.#server.call<Described>({
+      method: 'GET',
+      path: `/${this.#names.live}/_mapping`,
+      limitMs: adminLimitMs,
+      expect: [404],
+      isRepeatable: true,
+    })
+    return status === 200 && Object.values(body).every(({ mappings }) => mappings?._meta?.isComplete === true)
+  }
+
+  /** Names of the indexes under an alias. */
+  async under(alias: string): Promise<readonly string[]> {
+    const { status, body } = await this.#server.call<Aliases>({
+      method: 'GET',
+      path: `/_alias/${alias}`,
+      limitMs: adminLimitMs,
+      expect: [404],
+      isRepeatable: true,
+    })
+    return status === 404 ? [] : Object.keys(body)
+  }
+
+  /** Makes an index that changes reach beside the one in use, until `use` or `drop`. */
+  async makeNext(): Promise<string> {
+    const index = this.#names.unused()
+    await this.#make(index, { isComplete: false, aliases: { [this.#names.building]: {}, [this.#names.fillOf(index)]: {} } })
+    // What a rebuild writes is seen by nobody before the end.
+    await this.#put(`/${index}/_settings`, { index: { refresh_interval: -1 } })
+    return index
+  }
+
+  /** Makes an empty index without an alias. */
+  async makeEmpty(): Promise<string> {
+    const index = this.#names.unused()
+    await this.#make(index, { isComplete: true, aliases: {} })
+    return index
+  }
+
+  /** In one step the index takes the place of the one in use, which is deleted. */
+  async use(index: string): Promise<void> {
+    const { live, building } = this.#names
+    await this.#put(`/${index}/_settings`, { index: { refresh_interval: refreshInterval } })
+    await this.#put(`/${index}/_mapping`, { _meta: metaOf(true) })
+    await this.#server.call({ method: 'POST', path: `/${index}/_refresh`, limitMs: refreshLimitMs })
+    const before = await this.under(live)
+    const isBuilding = (await this.under(building)).includes(index)
+    const actions = [
+      ...before.map(each => ({ remove_index: { index: each } })),
+      { add: { index, alias: live } },
+      ...(isBuilding ? [{ remove: { index, alias: building, must_exist: true } }] : []),
+    ]
+    await this.#server.call({ method: 'POST', path: '/_aliases', body: { actions }, limitMs: adminLimitMs })
+  }
+
+  async drop(index: string): Promise<void> {
+    await this.#server.call({ method: 'DELETE', path: `/${index}`, limitMs: adminLimitMs, expect: [404] })
+  }
+
+  /** Deletes what rebuilds left that nobody ended. Only for who holds the lock of rebuilds. */
+  async dropLeftovers(): Promise<void> {
+    await this.#dropUnused(index => this.#names.formOf(index) === form)
+  }
+
+  /** Deletes the indexes of programs older than this one, once they are not needed any more. */
+  async dropOlderForms(): Promise<void> {
+    await this.#dropUnused(index => (this.#names.formOf(index) ?? form) < form)
+  }
+
+  async #dropUnused(isMeant: (index: string) => boolean): Promise<void> {
+    const path = `/${this.#names.all}/_alias`
+    const { status, body } = await this.#server.call<Aliases>({ method: 'GET', path, limitMs: adminLimitMs, expect: [404] })
+    if (status === 404) return
+    for (const [index, { aliases }] of Object.entries(body)) {
+      if (isMeant(index) && !(this.#names.live in aliases)) await this.drop(index)
+    }
+  }
+
+  async #prepare(): Promise<void> {
+    const { live, first } = this.#names
+    if ((await this.under(live)).length > 0) return
+    await this.#makeFirst()
+    const found = await this.under(live)
+    if (found.length > 1 && found.includes(first)) await this.drop(first)
+  }
+
+  /** Several kernels may do this at once: one makes it, the others find it made. */
+  async #makeFirst(): Promise<void> {
+    const { live, first } = this.#names
+    try {
+      await this.#make(first, { isComplete: false, aliases: { [live]: {} } })
+    } catch (error) {
+      if (statusOf(error) !== 400 || !reasonOf(error).startsWith('resource_already_exists')) throw error
+      const actions = [{ add: { index: first, alias: live } }]
+      await this.#server.call({ method: 'POST', path: '/_aliases', body: { actions }, limitMs: adminLimitMs })
+    }
+  }
+
+  async #make(
+    index: string,
+    { isComplete, aliases }: { readonly isComplete: boolean; readonly aliases: Readonly<Record<string, object>> },
+  ): Promise<void> {
+    const body = { ...indexForm({ isComplete, shards: this.#shards }), aliases }
+    await this.#put(`/${index}`, body)
+  }
+
+  async #put(path: string, body: Readonly<Record<string, unknown>>): Promise<void> {
+    await this.#server.call({ method: 'PUT', path, body, limitMs: adminLimitMs })
+  }
+}

@@ -1,0 +1,159 @@
+import { basename } from 'node:path'
+import { type IndexChange, type Log, Unavailable } from 'pounce/sdk'
+import { isDamage, sqliteCode } from './damage.ts'
+import { IndexFile } from './index-file.ts'
+import { IndexFolder } from './index-folder.ts'
+
+/** The index in use, and while a rebuild runs the next one beside it. A damaged index is replaced by an empty one. */
+export class FtsIndexes {
+  readonly #folder: IndexFolder
+  readonly #log: Log
+  #live: IndexFile | undefined
+  #next: IndexFile | undefined
+
+  constructor(folder: string, log: Log) {
+    this.#folder = new IndexFolder(folder)
+    this.#log = log
+  }
+
+  /** Opens the index in use or begins an empty one. Says whether a file was opened that nobody had closed. */
+  open(): { readonly isSuspect: boolean } {
+    this.#folder.make()
+    const name = this.#folder.current()
+    const found = name ? this.#tryOpen(name) : undefined
+    if (!name || !found) {
+      this.empty({ isComplete: false })
+      return { isSuspect: false }
+    }
+    this.#live = found
+    this.#folder.keepOnly(name)
+    const isSuspect = !found.isClosed
+    found.isClosed = false
+    return { isSuspect }
+  }
+
+  /** One that is not known to be whole is checked at the next opening. */
+  close({ isWhole }: { readonly isWhole: boolean }): void {
+    this.dropNext()
+    if (this.#live) {
+      this.#live.isClosed = isWhole
+      this.#live.close()
+    }
+    this.#live = undefined
+  }
+
+  /** The file that searches read. */
+  get path(): string {
+    return this.#open.path
+  }
+
+  isLargerThan(documents: number): boolean {
+    return this.#open.isLargerThan(documents)
+  }
+
+  /** False while documents are missing that a rebuild would bring. */
+  get isComplete(): boolean {
+    return this.#open.isComplete
+  }
+
+  /** Applies changes to the index in use and to the next one, each in one transaction. */
+  write(changes: Iterable<IndexChange>): void {
+    const taken: IndexChange[] = []
+    try {
+      this.#open.transaction(() => {
+        for (const change of changes) {
+          taken.push(change)
+          this.#open.apply(change)
+        }
+      })
+    } catch (error) {
+      if (!isDamage(sqliteCode(error))) throw error
+      this.replaceDamaged(this.path, error)
+      applyAll(this.#open, taken)
+    }
+    if (this.#next) this.#writeToNext(this.#next, taken)
+  }
+
+  /** Resolves when what was written to the index in use is durable. */
+  async sync(): Promise<void> {
+    await this.#open.sync()
+  }
+
+  /** Should it fail, the rebuild does; the index in use has the changes. */
+  #writeToNext(next: IndexFile, changes: readonly IndexChange[]): void {
+    try {
+      applyAll(next, changes)
+    } catch (error) {
+      this.#log.error('failed to write the new search index', { error })
+      this.dropNext()
+    }
+  }
+
+  /** Starts again without entries. */
+  empty({ isComplete }: { readonly isComplete: boolean }): void {
+    const name = this.#folder.unused()
+    const file = new IndexFile(this.#folder.pathOf(name), { isDurable: true })
+    file.isComplete = isComplete
+    this.#use(name, file)
+  }
+
+  /** Empties the index because its file is damaged; does nothing when another file took its place meanwhile. */
+  replaceDamaged(path: string, error: unknown): void {
+    if (path !== this.path) return
+    this.#log.error('search index damaged; starting with an empty one, a rebuild is required', { error })
+    this.empty({ isComplete: false })
+  }
+
+  /** Makes a second index; from now on `write` reaches both. */
+  beginNext(): IndexFile {
+    this.#next = new IndexFile(this.#folder.pathOf(this.#folder.unused()), { isDurable: false })
+    return this.#next
+  }
+
+  /** The second index takes the place of the first. */
+  useNext(): void {
+    const next = this.#next
+    if (!next) throw new Error('There is no second index')
+    next.isComplete = true
+    next.seal()
+    this.#next = undefined
+    this.#use(basename(next.path), next)
+  }
+
+  /** Gives up the second index. */
+  dropNext(): void {
+    const next = this.#next
+    this.#next = undefined
+    next?.close()
+    if (next) this.#folder.remove(basename(next.path))
+  }
+
+  #use(name: string, file: IndexFile): void {
+    this.#folder.use(name)
+    const before = this.#live
+    this.#live = file
+    before?.close()
+    const building = this.#next && basename(this.#next.path)
+    if (!building) this.#folder.keepOnly(name)
+    else if (before) this.#folder.remove(basename(before.path))
+  }
+
+  #tryOpen(name: string): IndexFile | undefined {
+    try {
+      return new IndexFile(this.#folder.pathOf(name), { isDurable: true })
+    } catch (error) {
+      this.#log.error('search index unusable; starting with an empty one, a rebuild is required', { error })
+      return undefined
+    }
+  }
+
+  get #open(): IndexFile {
+    if (!this.#live) throw new Unavailable('The search index is not open')
+    return this.#live
+  }
+}
+
+const applyAll = (index: IndexFile, changes: readonly IndexChange[]): void =>
+  index.transaction(() => {
+    for (const change of changes) index.apply(change)
+  })

@@ -1,0 +1,88 @@
+import { setImmediate } from 'node:timers/promises'
+import type { IndexChange } from 'pounce/sdk'
+import { asProblem } from './store-problem.ts'
+
+interface Waiting {
+  readonly changes: readonly IndexChange[]
+  done: number
+  resolve(): void
+  reject(error: unknown): void
+}
+
+/** A transaction ends after this long, so that other work of the event loop gets its turn. */
+const sliceMs = 8
+
+/** Collects changes from all callers and writes them in shared, short transactions. While one is made durable, the next is collected. */
+export class FtsWriteQueue {
+  readonly #write: (changes: Iterable<IndexChange>) => void
+  readonly #sync: () => Promise<void>
+  #waiting: Waiting[] = []
+  #run: Promise<void> | undefined
+
+  /** `write` puts the changes that it takes into one transaction; `sync` makes durable what was written. */
+  constructor({ write, sync }: { write(changes: Iterable<IndexChange>): void; sync(): Promise<void> }) {
+    this.#write = write
+    this.#sync = sync
+  }
+
+  /** Resolves when the changes are written and durable. */
+  add(changes: readonly IndexChange[]): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ changes, done: 0, resolve, reject })
+      this.#run ??= this.#writeWaiting()
+    })
+  }
+
+  /** Resolves when nothing waits. */
+  async settled(): Promise<void> {
+    await this.#run
+  }
+
+  async #writeWaiting(): Promise<void> {
+    await Promise.resolve()
+    while (this.#waiting.length > 0) {
+      const written = this.#writeSlice()
+      if (written.length > 0) await this.#settle(written)
+      else await setImmediate()
+    }
+    this.#run = undefined
+  }
+
+  async #settle(written: readonly Waiting[]): Promise<void> {
+    try {
+      await this.#sync()
+    } catch (error) {
+      for (const each of written) each.reject(asProblem(error))
+      return
+    }
+    for (const each of written) each.resolve()
+  }
+
+  /** Returns those of whom everything is written now. */
+  #writeSlice(): readonly Waiting[] {
+    const before = this.#waiting.map(({ done }) => done)
+    try {
+      this.#write(this.#slice())
+    } catch (error) {
+      const failed = this.#waiting.filter(({ done }, at) => at === 0 || done > (before[at] ?? 0))
+      this.#waiting = this.#waiting.filter(each => !failed.includes(each))
+      for (const each of failed) each.reject(asProblem(error))
+      return []
+    }
+    const finished = this.#waiting.filter(({ changes, done }) => done === changes.length)
+    this.#waiting = this.#waiting.filter(each => !finished.includes(each))
+    return finished
+  }
+
+  *#slice(): Generator<IndexChange> {
+    const end = performance.now() + sliceMs
+    for (const waiting of this.#waiting) {
+      while (waiting.done < waiting.changes.length) {
+        if (performance.now() > end) return
+        const change = waiting.changes[waiting.done]
+        waiting.done += 1
+        if (change) yield change
+      }
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import type { SearchQuery } from 'pounce/sdk'
+import { beginningOf, isPattern, patternsOf } from 'pounce/sdk/search'
+import type { Ask } from './questions.ts'
+import { isFixedField } from './tokens.ts'
+
+const maxCost = 4
+/** All words that begin with a few letters are merged; whole words and longer beginnings are looked up. */
+const [shortWord, longWord, shortChars] = [3, 1, 3]
+const unbounded = Number.POSITIVE_INFINITY
+
+/**
+ * True of what a small index answers within some 20 ms whatever is in it: a few words that are looked up. Patterns and expressions go through all
+ * words, metadata through all fields of a name, suggestions through all values: these belong in a thread, where there is a time limit.
+ */
+export const isCheap = (ask: Ask): boolean => ask.ask === 'search' && ask.request.sort === undefined && costOf(ask.request.query) <= maxCost
+
+function costOf(query: SearchQuery): number {
+  switch (query.op) {
+    case 'all':
+      return 0
+    case 'and':
+      return total(query.all)
+    case 'or':
+      return total(query.any)
+    case 'not':
+      return costOf(query.not)
+    case 'word':
+      return costOfWords(query.text)
+    case 'phrase':
+      return query.field === undefined || isFixedField(query.field) ? costOfWords(query.text) : unbounded
+    case 'field':
+      if (!isFixedField(query.field)) return unbounded
+      return query.values.reduce<number>((sum, value) => sum + costOfWords(String(value)), 0)
+    default:
+      return unbounded
+  }
+}
+
+const total = (parts: readonly SearchQuery[]): number => parts.reduce((sum, part) => sum + costOf(part), 0)
+
+function costOfWords(text: string): number {
+  if (text.length > 200) return unbounded
+  return patternsOf(text).reduce((sum, piece) => {
+    const begin = beginningOf(piece) ?? piece
+    if (isPattern(begin)) return unbounded
+    return sum + (begin.length > shortChars ? longWord : shortWord)
+  }, 0)
+}

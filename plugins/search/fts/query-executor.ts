@@ -1,0 +1,61 @@
+import { DatabaseSync } from 'node:sqlite'
+import { sqliteCode } from './damage.ts'
+import { InvalidQuery } from './invalid-query.ts'
+import type { Answer, Question } from './questions.ts'
+import { SearchRun } from './run-search.ts'
+import { Suggestions } from './suggestions.ts'
+
+interface OpenIndex {
+  readonly path: string
+  readonly db: DatabaseSync
+  readonly run: SearchRun
+  readonly suggestions: Suggestions
+}
+
+/** Answers questions about one index file at a time, in whatever thread it is made. */
+export class QueryExecutor {
+  #open: OpenIndex | undefined
+
+  answer(question: Question): Answer {
+    try {
+      return { value: this.#ask(question) }
+    } catch (error) {
+      this.close()
+      const code = sqliteCode(error)
+      const message = error instanceof Error ? error.message : String(error)
+      return { failure: { message, isRefusal: error instanceof InvalidQuery, ...(code === undefined ? {} : { code }) } }
+    }
+  }
+
+  close(): void {
+    this.#open?.db.close()
+    this.#open = undefined
+  }
+
+  #ask(question: Question): unknown {
+    if (question.ask === 'isWhole') return isWhole(question.path)
+    const { run, suggestions } = this.#opened(question.path)
+    if (question.ask === 'search') return run.search(question.request)
+    if (question.ask === 'tags') return suggestions.tags(question.prefix, question.scope, question.limit, question.kind)
+    if (question.ask === 'values') return suggestions.values(question.field, question.prefix, question.scope, question.limit)
+    return suggestions.fields(question.prefix, question.scope, question.limit)
+  }
+
+  #opened(path: string): OpenIndex {
+    if (this.#open?.path === path) return this.#open
+    this.close()
+    const db = new DatabaseSync(path, { readOnly: true })
+    db.exec('PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY')
+    this.#open = { path, db, run: new SearchRun(db), suggestions: new Suggestions(db) }
+    return this.#open
+  }
+}
+
+function isWhole(path: string): boolean {
+  const db = new DatabaseSync(path, { readOnly: true })
+  try {
+    return db.prepare('PRAGMA quick_check(1)').get()?.['quick_check'] === 'ok'
+  } finally {
+    db.close()
+  }
+}

@@ -1,4 +1,0 @@
-/** A request that is wrong; `Invalid` to callers. Its own class because workers load nothing of the SDK. */
-export class Refused extends Error {
-  override readonly name = 'Refused'
-}

@@ -1,0 +1,134 @@
+import { Worker } from 'node:worker_threads'
+import { Invalid, Unavailable } from 'pounce/sdk'
+import { DamagedIndex, isDamage } from './damage.ts'
+import type { Answer, Question } from './questions.ts'
+
+interface Asked {
+  readonly question: Question
+  readonly limitMs: number
+  timer?: NodeJS.Timeout
+  resolve(value: unknown): void
+  reject(error: unknown): void
+}
+
+const atMost = 2
+/** A thread that starts on a busy machine may take seconds, which is no fault of the question. */
+const maxStartMs = 15_000
+
+/** What an answer says, or its failure thrown: `Invalid` for a wrong request, `DamagedIndex`, or `Unavailable`. */
+export function resultOf(answer: Answer): unknown {
+  if ('value' in answer) return answer.value
+  const { message, isRefusal, code } = answer.failure
+  if (isRefusal) throw new Invalid(message)
+  throw isDamage(code) ? new DamagedIndex(message) : new Unavailable('The search failed', { cause: new Error(message) })
+}
+
+/**
+ * Asks worker threads, so that no query holds up the event loop. A thread is made when a question finds none idle, and replaced
+ * when a question took too long.
+ */
+export class SearchThreads {
+  readonly #running = new Map<Worker, Asked | undefined>()
+  readonly #starting = new Set<Worker>()
+  #waiting: Asked[] = []
+
+  /**
+   * Rejects with `Invalid` for a wrong request, `DamagedIndex`, or `Unavailable` when there is no answer after `limitMs`, which begin when there is a
+   * thread.
+   */
+  ask(question: Question, limitMs: number): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const asked: Asked = { question, limitMs, resolve, reject }
+      this.#waiting.push(asked)
+      this.#next()
+      this.#limit(asked, this.#hasThread ? limitMs : Math.max(limitMs, maxStartMs))
+    })
+  }
+
+  async dispose(): Promise<void> {
+    const asked = [...this.#waiting, ...this.#running.values()]
+    const workers = [...this.#running.keys()]
+    this.#waiting = []
+    this.#running.clear()
+    this.#starting.clear()
+    for (const each of asked) if (each) fail(each, new Unavailable('The search is being stopped'))
+    await Promise.all(workers.map(worker => worker.terminate()))
+  }
+
+  #limit(asked: Asked, ms: number): void {
+    clearTimeout(asked.timer)
+    asked.timer = setTimeout(() => this.#giveUp(asked), ms)
+  }
+
+  get #hasThread(): boolean {
+    return this.#running.size > this.#starting.size
+  }
+
+  #next(): void {
+    if (this.#waiting.length === 0) return
+    const worker = [...this.#running].find(([idle, asked]) => !asked && !this.#starting.has(idle))?.[0]
+    const asked = worker && this.#waiting.shift()
+    if (asked) {
+      this.#running.set(worker, asked)
+      worker.postMessage(asked.question)
+    } else if (this.#starting.size === 0 && this.#running.size < atMost) this.#start()
+  }
+
+  #start(): void {
+    const worker = new Worker(new URL('./search-worker.ts', import.meta.url))
+    worker.unref()
+    worker.once('message', () => this.#started(worker))
+    worker.on('error', error => this.#drop(worker, new Unavailable('The search failed', { cause: error })))
+    this.#starting.add(worker)
+    this.#running.set(worker, undefined)
+  }
+
+  #started(worker: Worker): void {
+    if (!this.#running.has(worker)) return
+    if (!this.#hasThread) for (const asked of this.#waiting) this.#limit(asked, asked.limitMs)
+    this.#starting.delete(worker)
+    worker.on('message', (answer: Answer) => {
+      const asked = this.#running.get(worker)
+      if (!asked) return
+      this.#running.set(worker, undefined)
+      settle(asked, answer)
+      this.#next()
+    })
+    this.#next()
+    this.#next()
+  }
+
+  #giveUp(asked: Asked): void {
+    const tooLong = new Unavailable('The search timed out; narrow it or try again')
+    const worker = [...this.#running].find(([, running]) => running === asked)?.[0]
+    this.#waiting = this.#waiting.filter(each => each !== asked)
+    if (worker) this.#drop(worker, tooLong)
+    fail(asked, tooLong)
+  }
+
+  #drop(worker: Worker, error: Error): void {
+    const asked = this.#running.get(worker)
+    this.#running.delete(worker)
+    const hasStarted = !this.#starting.delete(worker)
+    // Where no thread starts, none will ever answer.
+    if (!hasStarted && this.#running.size === 0) for (const waiting of this.#waiting.splice(0)) fail(waiting, error)
+    if (hasStarted && !this.#hasThread) for (const waiting of this.#waiting) this.#limit(waiting, Math.max(waiting.limitMs, maxStartMs))
+    if (asked) fail(asked, error)
+    void worker.terminate()
+    this.#next()
+  }
+}
+
+function settle(asked: Asked, answer: Answer): void {
+  clearTimeout(asked.timer)
+  try {
+    asked.resolve(resultOf(answer))
+  } catch (error) {
+    asked.reject(error)
+  }
+}
+
+function fail(asked: Asked, error: Error): void {
+  clearTimeout(asked.timer)
+  asked.reject(error)
+}

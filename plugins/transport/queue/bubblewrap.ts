@@ -1,0 +1,71 @@
+import { existsSync, lstatSync, readlinkSync } from 'node:fs'
+import { delimiter, dirname, isAbsolute } from 'node:path'
+import { type Cell, failureOf, type Reach, type Sandbox } from './sandbox.ts'
+
+/** What programs need to run, besides their own files: the linker, shared libraries, and fonts to draw with. */
+const systemFolders = ['/usr/lib', '/usr/lib32', '/usr/lib64', '/usr/libexec', '/usr/local/lib', '/nix/store', '/gnu/store']
+const linkedFolders = ['/lib', '/lib32', '/lib64', '/bin', '/sbin']
+const systemData = [
+  ...['/etc/ld.so.cache', '/etc/ld.so.conf', '/etc/ld.so.conf.d', '/etc/alternatives', '/etc/localtime', '/usr/share/zoneinfo'],
+  ...['/etc/fonts', '/usr/share/fonts', '/usr/local/share/fonts', '/usr/share/fontconfig', '/var/cache/fontconfig'],
+]
+
+const readOnly = (paths: readonly string[]): readonly string[] =>
+  paths.filter(path => existsSync(path)).flatMap(path => ['--ro-bind', path, path])
+
+/** `/lib` is a link into `/usr` on most systems and a folder on others. */
+const linked = (path: string): readonly string[] => {
+  const facts = lstatSync(path, { throwIfNoEntry: false })
+  if (facts?.isSymbolicLink()) return ['--symlink', readlinkSync(path), path]
+  return facts && path.startsWith('/lib') ? ['--ro-bind', path, path] : []
+}
+
+/** Where programs are found that an extractor may start. */
+const programFolders = (): readonly string[] => [
+  ...new Set([...(process.env['PATH'] ?? '').split(delimiter).filter(isAbsolute), '/usr/bin', '/bin']),
+]
+
+// The process group that the server makes is a session of its own, without a terminal: `--new-session` would only hide it from the group's end.
+const walls = ['--unshare-all', '--die-with-parent', '--cap-drop', 'ALL']
+const withoutFurtherNamespaces = ['--unshare-user', '--disable-userns']
+
+/** Nothing is there but what is named. The order counts: a later mount covers an earlier one. */
+function argumentsFor({ readable, input, work, needs }: Reach, extra: readonly string[]): readonly string[] {
+  const system = [...readOnly(systemFolders), ...linkedFolders.flatMap(linked), ...readOnly(systemData)]
+  // A link among them stands for what `/usr/bin` shows already.
+  const programs = needs.childProcesses
+    ? readOnly(programFolders().filter(path => !lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()))
+    : []
+  const network = needs.network ? ['--share-net', ...readOnly(['/etc/resolv.conf', '/etc/hosts', '/etc/nsswitch.conf', '/etc/ssl'])] : []
+  const devices = ['--proc', '/proc', '--dev', '/dev', '--remount-ro', '/dev']
+  const own = [...readOnly([process.execPath, ...readable, input]), '--bind', work, work]
+  return [...walls, ...extra, ...system, ...programs, ...network, ...devices, ...own, '--remount-ro', '/', '--chdir', work, '--']
+}
+
+/** Namespaces of Linux by bubblewrap: files that are not named, other processes and the network do not exist for the process. */
+export class Bubblewrap implements Sandbox {
+  readonly kind = 'bubblewrap'
+  readonly gaps: readonly string[] = []
+  readonly diesWithServer = true
+  readonly #extra: readonly string[]
+
+  private constructor(extra: readonly string[]) {
+    this.#extra = extra
+  }
+
+  /** The sandbox, or why this system has none. */
+  static async probe(): Promise<Bubblewrap | string> {
+    if (process.platform !== 'linux') return 'bubblewrap is for Linux only'
+    const folder = dirname(process.execPath)
+    const reach: Reach = { readable: [], input: folder, work: folder, needs: {} }
+    const tried = (extra: readonly string[]) => failureOf(['bwrap', ...argumentsFor(reach, extra), process.execPath, '--version'])
+    // Older releases do not know how to forbid namespaces within.
+    if ((await tried(withoutFurtherNamespaces)) === undefined) return new Bubblewrap(withoutFurtherNamespaces)
+    const failure = await tried([])
+    return failure === undefined ? new Bubblewrap([]) : failure
+  }
+
+  cell(): Cell {
+    return { prefix: reach => ['bwrap', ...argumentsFor(reach, this.#extra)], release: () => undefined }
+  }
+}

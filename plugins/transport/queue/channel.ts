@@ -1,0 +1,56 @@
+import type { Duplex } from 'node:stream'
+import { StringDecoder } from 'node:string_decoder'
+import { mostOutputCharacters } from './messages.ts'
+
+/** A run's result is JSON text inside JSON text: each of its characters may be escaped. */
+export const maxLineCharacters = 2 * mostOutputCharacters + 1000
+
+/**
+ * Messages between the server and an extractor process: a line of JSON each, over a pipe. Node's own channel would let the process fill
+ * the server's memory with a line without end.
+ */
+export class Channel {
+  readonly #pipe: Duplex
+  readonly #parse: (line: string) => unknown
+  readonly #hear: (message: unknown) => void
+  readonly #decoder = new StringDecoder()
+  #parts: string[] = []
+  #length = 0
+
+  /** `broken` hears of what is no line of JSON (`parse` throws), or a line too long, and of a pipe that fails. Nothing is heard after that. */
+  constructor(pipe: Duplex, parse: (line: string) => unknown, hear: (message: unknown) => void, broken: (error: Error) => void) {
+    this.#pipe = pipe
+    this.#parse = parse
+    this.#hear = hear
+    pipe.on('error', broken)
+    pipe.on('data', (bytes: Buffer) => {
+      try {
+        this.#take(this.#decoder.write(bytes))
+      } catch (error) {
+        pipe.destroy()
+        broken(error instanceof Error ? error : new Error(String(error)))
+      }
+    })
+  }
+
+  send(message: object, sent?: () => void): void {
+    if (this.#pipe.writable) this.#pipe.write(`${JSON.stringify(message)}\n`, sent)
+    else sent?.()
+  }
+
+  /** A line may come in thousands of pieces: only what is new is looked through. */
+  #take(text: string): void {
+    let from = 0
+    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', from)) {
+      const line = this.#parts.join('') + text.slice(from, end)
+      this.#parts = []
+      this.#length = 0
+      from = end + 1
+      this.#hear(this.#parse(line))
+    }
+    const rest = text.slice(from)
+    this.#length += rest.length
+    if (this.#length > maxLineCharacters) throw new Error(`A message is longer than ${maxLineCharacters} characters`)
+    if (rest !== '') this.#parts.push(rest)
+  }
+}

@@ -1,0 +1,58 @@
+import { existsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Cell, Reach, Sandbox } from './sandbox.ts'
+
+const runner = fileURLToPath(new URL('./runner.ts', import.meta.url))
+const inherited = ['PATH', 'LANG', 'LC_ALL', 'TZ', 'LD_LIBRARY_PATH', 'SystemRoot']
+const maxOpenFiles = 512
+
+/** What the command of a process depends on, besides what it may reach. */
+export interface CommandOptions {
+  readonly sandbox: Sandbox
+  readonly memoryMb: number
+  readonly maxOutputBytes: number
+}
+
+/** The program and its arguments that start an extractor process: limits, the sandbox of the system, Node with few rights. */
+export function commandFor(cell: Cell, reach: Reach, options: CommandOptions): readonly string[] {
+  const watched = options.sandbox.diesWithServer ? [] : [String(process.pid)]
+  const node = [process.execPath, ...flagsFor(reach, options), runner, JSON.stringify(reach.needs), ...watched]
+  return [...limitsOf(options), ...cell.prefix(reach), ...node]
+}
+
+/** Nothing of the server's but what programs need to run at all. */
+export function environmentIn(work: string): NodeJS.ProcessEnv {
+  const env: NodeJS.ProcessEnv = { HOME: work, TMPDIR: work }
+  for (const name of inherited) if (process.env[name] !== undefined) env[name] = process.env[name]
+  return env
+}
+
+const recursively = (path: string): readonly string[] => (statSync(path).isDirectory() ? [path, join(path, '*')] : [path])
+
+/** Node's permission model, from the inside: what JavaScript may do. */
+function flagsFor({ readable, input, work, needs }: Reach, { memoryMb, sandbox }: CommandOptions): readonly string[] {
+  return [
+    `--max-old-space-size=${memoryMb}`,
+    '--permission',
+    ...[runner, ...readable, input, work]
+      .filter(existsSync)
+      .flatMap(recursively)
+      .map(path => `--allow-fs-read=${path}`),
+    `--allow-fs-write=${join(work, '*')}`,
+    ...(needs.nativeAddons ? ['--allow-addons'] : []),
+    ...(needs.childProcesses ? ['--allow-child-process'] : []),
+    // For the thread that looks for the server; given up before an extractor is loaded.
+    ...(needs.workerThreads || !sandbox.diesWithServer ? ['--allow-worker'] : []),
+    '--disable-sigusr1',
+    '--disable-warning=SecurityWarning',
+    '--disable-warning=ExperimentalWarning',
+  ]
+}
+
+/** Limits of the system for each process: one file's length, open files, and no image of memory left on disk. Kept by all that it starts. */
+function limitsOf({ maxOutputBytes }: CommandOptions): readonly string[] {
+  if (process.platform === 'win32') return []
+  const blocks = Math.ceil(maxOutputBytes / 512)
+  return ['/bin/sh', '-c', `unset PWD; ulimit -c 0; ulimit -f ${blocks}; ulimit -n ${maxOpenFiles}; exec "$@"`, 'sh']
+}

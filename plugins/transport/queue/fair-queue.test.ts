@@ -1,0 +1,119 @@
+import test from 'ava'
+import { FairQueue, type ReadLane } from './fair-queue.ts'
+import type { StoredJob } from './jobs.ts'
+
+const at = (second: number): string => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString()
+
+const jobAt = (queue: string, n: number, due = at(n)): StoredJob => ({
+  id: `${queue}-${n}`,
+  revision: 1,
+  queue,
+  target: { kind: 'file', id: `${n}` },
+  user: null,
+  message: {},
+  parameters: {},
+  state: 'waiting',
+  published: due,
+  due,
+  attempts: 0,
+  crashes: 0,
+  owner: null,
+  leaseUntil: null,
+  error: null,
+})
+
+const several = (queue: string, count: number): readonly StoredJob[] => Array.from({ length: count }, (_, n) => jobAt(queue, n, at(0)))
+
+/** Reads from lists, as the store would, and counts the reads. */
+function stored(all: readonly StoredJob[]) {
+  const reads: string[] = []
+  const taken = new Set<string>()
+  const read: ReadLane = async (queue, limit) => {
+    reads.push(queue)
+    const jobs = all.filter(job => job.queue === queue && !taken.has(job.id)).slice(0, limit)
+    return { jobs, isAll: jobs.length < limit }
+  }
+  return { read, reads, taken }
+}
+
+const free = (): boolean => false
+
+async function drain(lanes: FairQueue, taken: Set<string>, now = at(59)): Promise<readonly string[]> {
+  const order: string[] = []
+  for (let job = await lanes.next(now, free); job; job = await lanes.next(now, free)) {
+    taken.add(job.id)
+    order.push(job.id)
+  }
+  return order
+}
+
+test('queues take turns, each in its own order', async t => {
+  const { read, taken } = stored([...several('a', 3), ...several('b', 2)])
+  t.deepEqual(await drain(new FairQueue(['a', 'b'], read), taken), ['a-0', 'b-0', 'a-1', 'b-1', 'a-2'])
+})
+
+test('a long queue is read in pages and nothing is left out', async t => {
+  const { read, reads, taken } = stored(several('a', 350))
+  const order = await drain(new FairQueue(['a'], read), taken)
+  t.is(new Set(order).size, 350)
+  t.is(reads.length, 4)
+})
+
+test('a job that was just published needs no read', async t => {
+  const { read, reads, taken } = stored([])
+  const lanes = new FairQueue(['a'], read)
+  await drain(lanes, taken)
+  lanes.add([jobAt('a', 1), jobAt('elsewhere', 1)])
+  t.is((await lanes.next(at(59), free))?.id, 'a-1')
+  t.deepEqual(reads, ['a'])
+})
+
+test('a job published while its queue is being read is not forgotten', async t => {
+  const all: StoredJob[] = []
+  const asked = Promise.withResolvers<void>()
+  const mayAnswer = Promise.withResolvers<void>()
+  let reads = 0
+  const lanes = new FairQueue(['a'], async () => {
+    const jobs = [...all]
+    if (reads++ === 0) {
+      asked.resolve()
+      await mayAnswer.promise
+    }
+    return { jobs, isAll: true }
+  })
+  const next = lanes.next(at(59), free)
+  await asked.promise
+  all.push(jobAt('a', 1))
+  lanes.add(all)
+  mayAnswer.resolve()
+  t.is(await next, undefined)
+  t.is((await lanes.next(at(59), free))?.id, 'a-1')
+})
+
+test('what is due later waits, and comes before what was published after it was due', async t => {
+  const { read, taken } = stored([jobAt('a', 5)])
+  const lanes = new FairQueue(['a'], read)
+  t.is(await lanes.next(at(4), free), undefined)
+  t.is(lanes.nextDue, at(5))
+  lanes.add([jobAt('a', 3), jobAt('a', 7)])
+  t.is(lanes.nextDue, at(3))
+  t.deepEqual(await drain(lanes, taken), ['a-3', 'a-5', 'a-7'])
+  t.is(lanes.nextDue, undefined)
+})
+
+test('a job that runs already is passed over', async t => {
+  const { read } = stored(several('a', 2))
+  const lanes = new FairQueue(['a'], read)
+  t.is((await lanes.next(at(59), id => id === 'a-0'))?.id, 'a-1')
+})
+
+test('a refresh shows what others published', async t => {
+  const all: StoredJob[] = []
+  const { read, taken } = stored(all)
+  const lanes = new FairQueue(['a'], read)
+  t.deepEqual(await drain(lanes, taken), [])
+  all.push(jobAt('a', 1))
+  t.deepEqual(await drain(lanes, taken), [])
+  lanes.refresh()
+  t.deepEqual(await drain(lanes, taken), ['a-1'])
+})

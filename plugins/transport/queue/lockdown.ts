@@ -1,0 +1,46 @@
+import module, { registerHooks, syncBuiltinESMExports } from 'node:module'
+import type { ExtractorNeeds } from 'pounce/sdk'
+
+// What Node's permission model of version 24 leaves open: sockets, `node:sqlite` (it opens any file) and signals to other processes. This closes
+// them for JavaScript. It holds no native code: for that there is the sandbox of the system.
+
+const ofNetwork = /^(net|tls|http|https|http2|dgram|dns|dns\/promises|quic|_http_\w+|_tls_\w+)$/
+const neverLoaded = /^(sqlite|cluster|inspector|inspector\/promises|repl|trace_events|v8)$/
+
+const refusal = (what: string): Error & { readonly code: string } =>
+  Object.assign(new Error(`An extractor may not use ${what}; declare it in Extractor.needs`), { code: 'ERR_ACCESS_DENIED' })
+
+const refuse = (owner: object, name: string, what: string): void => {
+  const value = (): never => {
+    throw refusal(what)
+  }
+  // Where a property cannot be redefined this throws, and the process does not start: better than one that is half open.
+  if (Reflect.has(owner, name)) Object.defineProperty(owner, name, { value, writable: false, configurable: false })
+}
+
+/** Takes from this process, before it loads an extractor, what the extractor has not declared. It cannot be taken back. */
+export function lockDown({ network = false }: ExtractorNeeds): void {
+  const check = (name: string): void => {
+    const plain = name.replace(/^node:/, '')
+    if (neverLoaded.test(plain) || (!network && ofNetwork.test(plain))) throw refusal(`node:${plain}`)
+  }
+  registerHooks({
+    resolve(name, context, next) {
+      check(name)
+      const found = next(name, context)
+      check(found.url)
+      return found
+    },
+  })
+  const builtin = process.getBuiltinModule
+  const checked = (name: string): unknown => {
+    check(name)
+    return builtin(name)
+  }
+  Object.defineProperty(process, 'getBuiltinModule', { value: checked, writable: false, configurable: false })
+  // Hooks that are registered later are asked first, and could go round these.
+  for (const name of ['registerHooks', 'register']) refuse(module, name, `module.${name}`)
+  for (const name of ['kill', '_kill', '_debugProcess', '_debugEnd', 'binding', '_linkedBinding']) refuse(process, name, `process.${name}`)
+  if (!network) for (const name of ['fetch', 'WebSocket', 'EventSource']) refuse(globalThis, name, name)
+  syncBuiltinESMExports()
+}

@@ -1,0 +1,70 @@
+import type { JobStatus, TransportListener } from 'pounce/sdk'
+import { progressEveryMs } from './messages.ts'
+import { type Patience, patiently } from './patience.ts'
+
+const tries = 5
+const delayMs = 200
+const awayMs = 60_000
+const mostCharacters = 500
+
+/** News of one run in the words that extractors send on Clowder's bus, told one after the other. */
+export class StatusUpdates {
+  #listener: TransportListener
+  #about: Omit<JobStatus, 'status' | 'at'>
+  #now: () => Date
+  #patience: Patience
+  #unheard: (error: unknown) => void
+  #steadyMs: () => number
+  #last: Promise<void> = Promise.resolve()
+  #lastProgress = Number.NEGATIVE_INFINITY
+
+  constructor(
+    listener: TransportListener,
+    about: Omit<JobStatus, 'status' | 'at'>,
+    options: {
+      readonly now: () => Date
+      readonly signal: AbortSignal
+      readonly unheard: (error: unknown) => void
+      /** A clock that only goes forward, in milliseconds. */
+      readonly steadyMs?: () => number
+    },
+  ) {
+    this.#listener = listener
+    this.#about = about
+    this.#now = options.now
+    this.#patience = { signal: options.signal, tries, delayMs, awayMs }
+    this.#unheard = options.unheard
+    this.#steadyMs = options.steadyMs ?? (() => performance.now())
+  }
+
+  /** Tells it in the background. What is not heard after five tries is dropped: a line on the way is not worth a job. */
+  note(status: string): void {
+    const line = this.#line(status)
+    this.#last = this.#last.then(() => this.#tell(line)).catch(this.#unheard)
+  }
+
+  /** As `note`, but at most one line a second. */
+  progress(message: string): void {
+    const now = this.#steadyMs()
+    if (now - this.#lastProgress < progressEveryMs) return
+    this.#lastProgress = now
+    this.note(`StatusMessage.processing: ${message}`)
+  }
+
+  /** Resolves when this, and all that was noted before, has been heard; rejects when this was not. */
+  async say(status: string): Promise<void> {
+    const line = this.#line(status)
+    await this.#last
+    await this.#tell(line)
+  }
+
+  #line(status: string): JobStatus {
+    // Text of an extractor may hold anything; a status is one line.
+    const clean = status.replace(/[\u0000-\u001f\u007f]+/g, ' ').slice(0, mostCharacters)
+    return { ...this.#about, status: clean, at: this.#now() }
+  }
+
+  #tell(line: JobStatus): Promise<void> {
+    return patiently(() => this.#listener.status(line), this.#patience)
+  }
+}

@@ -1,0 +1,82 @@
+import { CommitConflict, collection, type DocumentStore, type Log, Problem } from 'pounce/sdk'
+
+/** When the API was last seen to work, and when it did not. Dates are ISO 8601 texts in UTC. */
+export interface OutageRecord {
+  readonly seen: string
+  /** The latest ones, the oldest first. */
+  readonly times: readonly { readonly from: string; readonly to: string }[]
+}
+
+/** One document. */
+export const outages = collection<OutageRecord>('transport.bus.outages')
+
+const id = 'api'
+const everyMs = 5000
+const goneMs = 12_000
+/** For a kernel that starts: the others, if there are any, note themselves more often. */
+const goneAtStartMs = everyMs + 1000
+const kept = 50
+/** What an extractor tried right after we came back may have failed all the same: its clock differs, and a server takes a moment. */
+const slackMs = 15_000
+
+/**
+ * The times in which no kernel could answer: none ran, or the store was away. Every kernel that serves HTTP notes now and then that it does;
+ * a gap in these notes is such a time.
+ */
+export class DowntimeLog {
+  #documents: DocumentStore
+  #isServing: boolean
+  #now: () => Date
+  #log: Log
+  #times: OutageRecord['times'] = []
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(documents: DocumentStore, isServing: boolean, now: () => Date, log: Log) {
+    this.#documents = documents
+    this.#isServing = isServing
+    this.#now = now
+    this.#log = log
+  }
+
+  /** Resolves when the time since the last note is known. */
+  async start(): Promise<void> {
+    await this.look(goneAtStartMs)
+    this.#timer = setInterval(() => void this.look(), everyMs).unref()
+  }
+
+  stop(): void {
+    clearInterval(this.#timer)
+  }
+
+  /** True of a time in which no extractor could reach us. */
+  include(at: Date): boolean {
+    return this.#times.some(({ from, to }) => at.getTime() >= Date.parse(from) && at.getTime() <= Date.parse(to) + slackMs)
+  }
+
+  /** Notes that all is well. Never rejects: while the store is unavailable nothing is noted, which is the point. */
+  async look(gapMs = goneMs): Promise<void> {
+    try {
+      const record = await this.#documents.get(outages, id)
+      this.#times = record?.times ?? []
+      if (this.#isServing) await this.#note(record, gapMs)
+    } catch (error) {
+      const isUsual = error instanceof CommitConflict || (error instanceof Problem && error.status === 503)
+      if (!isUsual) this.#log.warn('failed to record that the API works', { error })
+    }
+  }
+
+  async #note(record: (OutageRecord & { readonly revision: number; readonly id: string }) | undefined, mostMs: number): Promise<void> {
+    const now = this.#now()
+    if (!record) {
+      await this.#documents.commit({ insert: { id, seen: now.toISOString(), times: [] }, into: outages })
+      return
+    }
+    const gapMs = now.getTime() - Date.parse(record.seen)
+    // Another kernel has just noted it.
+    if (gapMs < everyMs / 2) return
+    const outage = gapMs > mostMs ? [{ from: record.seen, to: now.toISOString() }] : []
+    const times = [...record.times, ...outage].slice(-kept)
+    await this.#documents.commit({ replace: { ...record, seen: now.toISOString(), times }, in: outages })
+    this.#times = times
+  }
+}

@@ -1,0 +1,68 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { KeyedMutex, type Transport, Unavailable } from 'pounce/sdk'
+import type { BrokerConnection } from './broker-connection.ts'
+import type { StoredJob } from './bus-jobs.ts'
+import { isMessageOf } from './message-ids.ts'
+import { searchQueue } from './queue-search.ts'
+import type { RabbitJobRepository } from './rabbit-job-repository.ts'
+
+type Outcome = Awaited<ReturnType<Transport['cancel']>>
+
+const sendingMs = 2000
+
+/** Takes jobs back that no extractor has yet. */
+export class JobCancellation {
+  #book: RabbitJobRepository
+  #link: BrokerConnection
+  #limits: { readonly searchMs: number; readonly timeoutMs: number }
+  /** Searches of one queue would hide its messages from each other. */
+  readonly #mutex = new KeyedMutex()
+
+  constructor(book: RabbitJobRepository, link: BrokerConnection, limits: { readonly searchMs: number; readonly timeoutMs: number }) {
+    this.#book = book
+    this.#link = link
+    this.#limits = limits
+  }
+
+  async cancel(id: string): Promise<Outcome> {
+    for (const until = performance.now() + sendingMs; performance.now() < until; await pause(20)) {
+      const job = await this.#book.get(id)
+      if (!job) return 'unknown'
+      if (job.state === 'unsent') {
+        if (await this.#book.removeUnsent(job)) return 'cancelled'
+        // It is on its way to the broker: where it can be fetched back in a moment.
+        continue
+      }
+      return this.#mutex.use(job.queue, () => this.#takeBack(id))
+    }
+    return 'running'
+  }
+
+  async #takeBack(id: string): Promise<Outcome> {
+    const job = await this.#book.get(id)
+    if (!job) return 'unknown'
+    // A run that failed waits in its queue for the next one, though an extractor has spoken of it.
+    const isWaiting = job.state !== 'running' || job.status?.includes('StatusMessage.retry')
+    if (!isWaiting) return 'running'
+    if (!(await this.#isTakenOut(job))) return (await this.#book.get(id)) ? 'running' : 'unknown'
+    return (await this.#book.remove(id)) ? 'cancelled' : 'unknown'
+  }
+
+  /** True when no extractor will get the message any more. */
+  async #isTakenOut(job: StoredJob): Promise<boolean> {
+    const { model } = this.#link
+    if (!model) throw new Unavailable('The broker is unavailable and has this job')
+    const { searchMs, timeoutMs } = this.#limits
+    const isAside = job.state === 'dead' || job.state === 'parked'
+    const queue = isAside ? `error.${job.queue}` : job.queue
+    const limits = { timeMs: searchMs, answerMs: timeoutMs, wanted: 1 }
+    const search = await searchQueue(model, queue, content => isMessageOf(content, job.id), limits)
+    if (!search) return true
+    const [message] = search.found
+    if (message) search.take(message)
+    // Closed before the record goes: the broker has then forgotten the message.
+    await search.close()
+    // In no queue, and nobody who could have it in hand.
+    return message !== undefined || isAside || (search.isComplete && search.consumers === 0)
+  }
+}

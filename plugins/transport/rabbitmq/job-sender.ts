@@ -1,0 +1,224 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { ChannelModel } from 'amqplib'
+import { type Keys, type Log, type Metrics, NotFound } from 'pounce/sdk'
+import type { BrokerConnection, Tenant } from './broker-connection.ts'
+import type { StoredJob } from './bus-jobs.ts'
+import { IdBatcher } from './id-batcher.ts'
+import { PublisherConfirms, type SendOutcome } from './publisher-confirms.ts'
+import type { RabbitJobRepository } from './rabbit-job-repository.ts'
+
+/** What the sender needs around it. */
+export interface SenderParts {
+  readonly link: BrokerConnection
+  readonly book: RabbitJobRepository
+  readonly keys: Pick<Keys, 'jobKey'>
+  readonly log: Log
+  readonly metrics: Metrics
+  /** Where extractors reply to. */
+  replyTo(): string
+  readonly maxUnconfirmed: number
+  readonly leaseMs: number
+  /** Tells of a job that cannot be sent, and forgets it. Rejects when nobody heard: the job is then tried again. */
+  refuse(job: StoredJob, reason: string): Promise<void>
+}
+
+interface Held {
+  readonly job: StoredJob
+  /** In the time of `performance.now`; until then no other kernel sends it. */
+  until: number
+}
+
+const againMs = 1000
+const refusedAgainMs = 5000
+
+/** Hands jobs to the broker, many at a time, and notes which ones it has. A job stays held from its claim until that is noted. */
+export class JobSender implements Tenant {
+  #parts: SenderParts
+  #confirms: PublisherConfirms | undefined
+  #isBlocked = false
+  #isStopping = false
+  #held = new Map<string, Held>()
+  #ready: Held[] = []
+  #isPumping = false
+  #confirmed: IdBatcher
+  #given: IdBatcher
+  #doubted: IdBatcher
+
+  constructor(parts: SenderParts) {
+    this.#parts = parts
+    this.#confirmed = new IdBatcher(ids => this.#noteSent(ids))
+    this.#given = new IdBatcher(ids => this.#letGo(ids, book => book.postpone(ids, this.#confirms ? againMs : 0)))
+    this.#doubted = new IdBatcher(ids => this.#letGo(ids, book => book.hold(ids, againMs)))
+  }
+
+  /** The broker takes messages. */
+  get isConnected(): boolean {
+    return this.#confirms !== undefined && !this.#isBlocked && !this.#isStopping
+  }
+
+  /** Jobs that are stored now will be sent by this kernel at once. */
+  get isTaking(): boolean {
+    return this.isConnected && this.room > 0
+  }
+
+  /** How many more jobs it can hold. */
+  get room(): number {
+    return 2 * this.#parts.maxUnconfirmed - this.#held.size
+  }
+
+  async up(model: ChannelModel): Promise<void> {
+    const { link, maxUnconfirmed: most } = this.#parts
+    this.#isBlocked = false
+    this.#confirms = await PublisherConfirms.open(model, { most, closed: reason => link.reset(model, reason) })
+  }
+
+  down(): void {
+    this.#confirms = undefined
+    this.#freeReady()
+  }
+
+  blocked(isBlocked: boolean): void {
+    this.#isBlocked = isBlocked
+    if (isBlocked) this.#freeReady()
+    else this.#pump()
+  }
+
+  /** Sends jobs that this kernel has claimed for the lease, counted from `since`. */
+  take(jobs: readonly StoredJob[], since: number): void {
+    for (const job of jobs) {
+      if (this.#held.has(job.id)) continue
+      const held = { job, until: since + this.#parts.leaseMs }
+      this.#held.set(job.id, held)
+      this.#ready.push(held)
+    }
+    if (this.isConnected) this.#pump()
+    else this.#freeReady()
+  }
+
+  isHeld(id: string): boolean {
+    return this.#held.has(id)
+  }
+
+  /** Keeps other kernels off what takes long, such as messages that a broker short of memory does not confirm. */
+  async renew(): Promise<void> {
+    const { leaseMs, book } = this.#parts
+    const since = performance.now()
+    const late = [...this.#held.values()].filter(({ until }) => until - since < leaseMs / 2)
+    if (late.length === 0) return
+    await book.hold(
+      late.map(({ job }) => job.id),
+      leaseMs,
+    )
+    for (const held of late) held.until = since + leaseMs
+  }
+
+  /** Sends nothing more; resolves when what is under way is confirmed and noted, or after `limitMs`. */
+  async stop(limitMs: number): Promise<void> {
+    this.#isStopping = true
+    this.#freeReady()
+    const until = performance.now() + limitMs
+    while (this.#held.size > 0 && performance.now() < until) await pause(5)
+  }
+
+  #freeReady(): void {
+    const ready = this.#ready
+    this.#ready = []
+    for (const { job } of ready) this.#given.add(job.id)
+  }
+
+  #pump(): void {
+    if (this.#isPumping || this.#isStopping) return
+    this.#isPumping = true
+    this.#sendAll()
+      .catch((error: unknown) => this.#parts.log.error('failed to send jobs', { error }))
+      .finally(() => {
+        this.#isPumping = false
+        if (this.#ready.length > 0 && this.isConnected) setImmediate(() => this.#pump())
+      })
+  }
+
+  async #sendAll(): Promise<void> {
+    while (this.#confirms && this.isConnected) {
+      if (this.#confirms.isFull) {
+        await this.#confirms.room
+        continue
+      }
+      const held = this.#ready.shift()
+      if (!held) return
+      // Someone else may have it by now.
+      if (held.until < performance.now()) this.#held.delete(held.job.id)
+      else {
+        const key = await this.#keyOf(held)
+        if (key !== undefined) this.#send(held, key)
+      }
+    }
+  }
+
+  async #keyOf(held: Held): Promise<string | undefined> {
+    try {
+      const key = await this.#parts.keys.jobKey(held.job)
+      if (key === undefined) this.#refuse(held, 'It has no owner, and no communication key is set (resources.users.commKey)')
+      return key
+    } catch (error) {
+      if (error instanceof NotFound) this.#refuse(held, 'Its account was deleted')
+      else {
+        this.#parts.log.warn('job delayed: failed to create its key', { jobId: held.job.id, error })
+        this.#given.add(held.job.id)
+      }
+      return undefined
+    }
+  }
+
+  #send(held: Held, secretKey: string): void {
+    const { message, queue } = held.job
+    // It may have gone while the key was read.
+    if (!this.#confirms) return void this.#given.add(held.job.id)
+    const content = Buffer.from(JSON.stringify({ ...message, secretKey }))
+    this.#confirms.send(queue, content, this.#parts.replyTo(), outcome => this.#settle(held, outcome))
+  }
+
+  #settle(held: Held, outcome: SendOutcome): void {
+    const { id, queue } = held.job
+    if (outcome === 'confirmed') this.#confirmed.add(id)
+    // The broker may have it, though it could not say so.
+    else if (outcome === 'lost') this.#doubted.add(id)
+    else this.#refuse(held, `Queue ${queue} does not exist on the broker: no extractor of this name has connected`)
+  }
+
+  #refuse(held: Held, reason: string): void {
+    const { job } = held
+    this.#parts.metrics.count('rabbitmq_jobs_refused_total')
+    this.#parts
+      .refuse(job, reason)
+      .catch(async (error: unknown) => {
+        this.#parts.log.warn('failed to report that a job cannot be sent; will be retried', { jobId: job.id, queue: job.queue, error })
+        await this.#parts.book.postpone([job.id], refusedAgainMs)
+      })
+      .catch((error: unknown) => this.#parts.log.warn('job delayed until its lease expires', { jobId: job.id, error }))
+      .finally(() => this.#held.delete(job.id))
+  }
+
+  async #noteSent(ids: readonly string[]): Promise<void> {
+    try {
+      await this.#parts.book.sent(ids)
+    } catch (error) {
+      if (this.#isStopping) throw error
+      this.#parts.log.warn('failed to record sent jobs; will be retried', { jobs: ids.length, error })
+      await pause(againMs)
+      for (const id of ids) this.#confirmed.add(id)
+      return
+    }
+    this.#parts.metrics.count('rabbitmq_jobs_sent_total', {}, ids.length)
+    for (const id of ids) this.#held.delete(id)
+  }
+
+  async #letGo(ids: readonly string[], note: (book: RabbitJobRepository) => Promise<void>): Promise<void> {
+    try {
+      await note(this.#parts.book)
+    } catch (error) {
+      this.#parts.log.warn('jobs delayed until their lease expires', { jobs: ids.length, error })
+    } finally {
+      for (const id of ids) this.#held.delete(id)
+    }
+  }
+}

@@ -1,0 +1,148 @@
+import test, { type ExecutionContext } from 'ava'
+import type { JobStatus } from 'pounce/sdk'
+import { hex, jobFor } from '../../../sdk/testing/transport-contract.ts'
+import { TestListener } from '../queue/fixtures/listener.ts'
+import { busJobs } from './bus-jobs.ts'
+import { temporaryDocuments } from './fixtures/rabbit-under-test.ts'
+import { JobStatusUpdates } from './job-status-updates.ts'
+import { RabbitJobRepository } from './rabbit-job-repository.ts'
+
+const job = jobFor(1, { queue: 'private.k1.some.extractor' })
+const news = (status: string, second: number, changes: Partial<JobStatus> = {}): JobStatus => ({
+  jobId: job.id,
+  targetId: job.target.id,
+  extractor: 'some.extractor',
+  status,
+  at: new Date(Date.UTC(2026, 10, 21, 10, 0, second)),
+  ...changes,
+})
+
+async function setUp(t: ExecutionContext, wasAway = false) {
+  const documents = await temporaryDocuments(t)
+  const book = new RabbitJobRepository(documents, () => new Date())
+  await book.add([job], 0)
+  await book.sent([job.id])
+  const listener = new TestListener('')
+  const over: string[] = []
+  const taking = new JobStatusUpdates(
+    book,
+    () => wasAway,
+    id => void over.push(id),
+  )
+  const take = async (...all: readonly JobStatus[]): Promise<void> => {
+    for (const one of all) await taking.take(listener, one)
+  }
+  const state = async () => (await book.get(job.id))?.state
+  return { documents, book, listener, over, take, state }
+}
+
+test('repeated and overtaken news leaves the same state', async t => {
+  const { take, state, listener, over } = await setUp(t)
+  await take(news('StatusMessage.start: x', 1), news('StatusMessage.error: broken', 9))
+  t.is(await state(), 'dead')
+  await take(news('StatusMessage.start: x', 1), news('StatusMessage.processing: y', 5), news('StatusMessage.error: broken', 9))
+  t.is(await state(), 'dead')
+  t.is(listener.statuses.length, 5)
+  await take(news('StatusMessage.start: again', 20))
+  t.is(await state(), 'running')
+  await take(news('DONE', 21), news('StatusMessage.processing: late', 20))
+  t.is(await state(), undefined)
+  t.deepEqual(over, [job.id])
+})
+
+test('news without a job id finds the job of its extractor, of a private one too', async t => {
+  const { take, state, listener } = await setUp(t)
+  const { jobId: _none, ...old } = news('StatusMessage.start: x', 1)
+  await take(old)
+  t.is(await state(), 'running')
+  t.is(listener.statuses[0]?.jobId, job.id)
+  await take({ ...old, extractor: 'another' }, { ...old, targetId: hex(99) })
+  t.is(listener.statuses[1]?.jobId, undefined)
+  t.is(listener.statuses[2]?.jobId, undefined)
+})
+
+test('a job that failed while we were away is put back three times, each later, and then is dead', async t => {
+  const { take, state, book, listener } = await setUp(t, true)
+  const waits: number[] = []
+  for (let time = 1; time <= 4; time += 1) {
+    const before = Date.now()
+    await take(news('StatusMessage.error: Error processing message.', time))
+    const stored = await book.get(job.id)
+    if (stored?.state !== 'parked') break
+    waits.push(Math.round((Date.parse(stored.due) - before) / 1000))
+    await book.become(stored, 'sent')
+  }
+  t.deepEqual(waits, [3, 20, 60])
+  t.is(await state(), 'dead')
+  t.deepEqual(
+    listener.statuses.map(({ status }) => status),
+    [
+      ...[1, 2, 3].map(
+        n => `StatusMessage.retry: The server was unreachable, so the job is requeued (${n} of 3): Error processing message.`,
+      ),
+      'StatusMessage.error: Error processing message.',
+    ],
+  )
+})
+
+test('nothing is noted that the listener has not taken', async t => {
+  const { take, state, listener } = await setUp(t)
+  listener.onStatus = () => Promise.reject(new Error('not now'))
+  await t.throwsAsync(take(news('DONE', 1)))
+  t.is(await state(), 'sent')
+})
+
+test('news that comes while its message is noted as sent counts all the same', async t => {
+  const { take, state, book } = await setUp(t)
+  const stored = await book.get(job.id)
+  if (!stored) throw new Error('no job')
+  await book.become(stored, 'unsent')
+  const { become } = book
+  let isFirst = true
+  book.become = async (...change) => {
+    if (isFirst) await book.sent([job.id])
+    isFirst = false
+    return become.apply(book, change)
+  }
+  await take(news('StatusMessage.error: broken', 1))
+  t.is(await state(), 'dead')
+})
+
+test('an extractor whose clock is behind ends its job too', async t => {
+  const { take, state } = await setUp(t)
+  await take(news('StatusMessage.retry: (#1) x', 30), news('StatusMessage.start: x', 5), news('StatusMessage.error: broken', 6))
+  t.is(await state(), 'dead')
+})
+
+test('an error that is told twice puts a job back once', async t => {
+  const { take, state, book } = await setUp(t, true)
+  await take(news('StatusMessage.error: x', 1), news('StatusMessage.error: x', 1))
+  t.is(await state(), 'parked')
+  t.is((await book.get(job.id))?.putBack, 1)
+})
+
+test('a job of before jobs had keys of their own is put back when its extractor says nothing of why it gave up', async t => {
+  const given = news('StatusMessage.error: Error processing message.', 5)
+  const present = await setUp(t)
+  await present.take(given)
+  t.is(await present.state(), 'dead')
+  const { book, take, state, documents } = await setUp(t)
+  const { revision: _changes, hasOwnKey: _absent, ...old } = (await book.get(job.id))!
+  await documents.commit({ tombstone: job.id, in: busJobs })
+  await documents.commit({ insert: { ...old, id: hex(77) }, into: busJobs })
+  await take({ ...given, jobId: hex(77) })
+  t.is((await book.get(hex(77)))?.state, 'parked')
+  t.is(await state(), undefined)
+})
+
+test('a job whose key was refused is put back three times, then it is dead', async t => {
+  const { book, take, state } = await setUp(t)
+  const text = 'StatusMessage.error: 401 Client Error: Unauthorized for url: http://inner:9000/api/files/1?key=secretKey'
+  for (let time = 1; time <= 3; time += 1) {
+    await take(news(text, time))
+    t.is(await state(), 'parked')
+    await book.become((await book.get(job.id))!, 'sent')
+  }
+  await take(news(text, 9))
+  t.is(await state(), 'dead')
+})

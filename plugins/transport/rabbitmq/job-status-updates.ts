@@ -1,0 +1,74 @@
+import type { JobStatus, TransportListener } from 'pounce/sdk'
+import type { JobRecord, JobState, StoredJob } from './bus-jobs.ts'
+import { saysKeyWasRefused, saysNothing, saysWeWereAway } from './our-fault.ts'
+import type { RabbitJobRepository } from './rabbit-job-repository.ts'
+import { meaningOf } from './status-reply.ts'
+
+/** How often a job is put back because we could not be reached, and how long we wait before that. */
+const putBackAfterMs: readonly number[] = [3000, 20_000, 60_000]
+
+/** What news means for the job it is about. The listener hears everything, also of jobs that are over or were never ours. */
+export class JobStatusUpdates {
+  #book: RabbitJobRepository
+  #wasAway: (at: Date) => boolean
+  #isOver: (jobId: string) => void
+
+  constructor(book: RabbitJobRepository, wasAway: (at: Date) => boolean, isOver: (jobId: string) => void) {
+    this.#book = book
+    this.#wasAway = wasAway
+    this.#isOver = isOver
+  }
+
+  /** First the listener, then the record: what ends in between comes again. */
+  async take(listener: TransportListener, status: JobStatus): Promise<void> {
+    const { jobId, targetId, extractor } = status
+    const job = await (jobId === undefined ? this.#book.underWay(targetId, extractor) : this.#book.get(jobId))
+    if (!job) return listener.status(status)
+    const putBack = this.#isPutBack(job, status) ? job.putBack + 1 : undefined
+    const told = putBack === undefined ? status.status : putBackText(status.status, putBack, isKeyRefused(job, status.status))
+    await listener.status({ ...status, jobId: job.id, status: told })
+    if (meaningOf(status.status) === 'done') {
+      await this.#book.remove(job.id)
+      this.#isOver(job.id)
+    } else await this.#note(job, status, putBack)
+  }
+
+  /** The extractor gave up because it could not reach us: by its own words, or because nobody could at that time. */
+  #isPutBack(job: StoredJob, { status, at }: JobStatus): boolean {
+    if (meaningOf(status) !== 'error' || job.state === 'dead' || job.state === 'parked') return false
+    return (
+      job.putBack < putBackAfterMs.length && (saysWeWereAway(status, job.message['host']) || isKeyRefused(job, status) || this.#wasAway(at))
+    )
+  }
+
+  /** The sender may note at the same moment that the message has left: then it is looked at again. */
+  async #note(known: StoredJob, status: JobStatus, putBack: number | undefined): Promise<void> {
+    let job: StoredJob | undefined = known
+    while (job && !(await this.#noteOn(job, status, putBack))) job = await this.#book.get(job.id)
+  }
+
+  /** False when the job changed meanwhile. */
+  async #noteOn(job: StoredJob, { status, at }: JobStatus, putBack: number | undefined): Promise<boolean> {
+    const heard = at.toISOString()
+    const become = async (...change: readonly [JobState, Partial<JobRecord>?, number?]): Promise<boolean> =>
+      (await this.#book.become(job, change[0], { status, heard, ...change[1] }, change[2])) !== undefined
+    if (meaningOf(status) === 'error') {
+      // A repeat: it is being put back already.
+      if (job.state === 'parked') return true
+      return putBack === undefined ? become('dead') : become('parked', { putBack }, putBackAfterMs[putBack - 1])
+    }
+    // Repeated, or overtaken by later news.
+    if (job.heard !== null && heard < job.heard) return true
+    if (isBegin(status)) return become('running', { attempts: job.attempts + 1 })
+    return job.state === 'running' && !status.includes('StatusMessage.retry') ? true : become('running')
+  }
+}
+
+/** Its key expired in the queue, or its message was sent before jobs had keys of their own and carries one that opens nothing any more. */
+const isKeyRefused = ({ message, hasOwnKey }: StoredJob, status: string): boolean =>
+  saysKeyWasRefused(status, message['host']) || (hasOwnKey !== true && saysNothing(status))
+
+const putBackText = (status: string, putBack: number, isRefused: boolean): string =>
+  `StatusMessage.retry: ${isRefused ? 'The key of the job was rejected' : 'The server was unreachable'}, so the job is requeued (${putBack} of ${putBackAfterMs.length}): ${status.replaceAll('StatusMessage.error: ', '')}`
+
+const isBegin = (status: string): boolean => /^(StatusMessage\.start|START)\b/.test(status)

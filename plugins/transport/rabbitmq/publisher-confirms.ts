@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto'
+import type { ChannelModel, ConfirmChannel } from 'amqplib'
+
+/** What became of a message: the broker has it, there is no such queue, or nobody knows. */
+export type SendOutcome = 'confirmed' | 'no queue' | 'lost'
+
+const mostBytes = 32 * 2 ** 20
+
+/** Persistent messages to queues on one channel, and what the broker says of them. */
+export class PublisherConfirms {
+  #channel: ConfirmChannel
+  #most: number
+  #waiting = new Map<string, { readonly bytes: number; readonly done: (outcome: SendOutcome) => void }>()
+  #bytes = 0
+  /** Ids of messages that came back; the broker confirms them right after. */
+  #returned = new Set<string>()
+  #room = Promise.withResolvers<void>()
+
+  private constructor(channel: ConfirmChannel, most: number) {
+    this.#channel = channel
+    this.#most = most
+    channel.on('return', ({ properties }) => this.#returned.add(String(properties.correlationId)))
+  }
+
+  /** `closed` is called once the channel has ended and every message has its outcome. */
+  static async open(
+    model: ChannelModel,
+    options: { readonly most: number; readonly closed: (reason: string) => void },
+  ): Promise<PublisherConfirms> {
+    const channel = await model.createConfirmChannel()
+    let reason = 'the channel that sends jobs was closed'
+    channel.on('error', error => {
+      reason = String(error)
+    })
+    channel.on('close', () => options.closed(reason))
+    return new PublisherConfirms(channel, options.most)
+  }
+
+  get isFull(): boolean {
+    return this.#waiting.size >= this.#most || this.#bytes > mostBytes
+  }
+
+  /** Resolves when a message has its outcome. */
+  get room(): Promise<void> {
+    return this.#room.promise
+  }
+
+  /** Sends a message as Clowder 1.x does (reference, extraction §1.2). `done` is called once. */
+  send(queue: string, content: Buffer, replyTo: string, done: (outcome: SendOutcome) => void): void {
+    const correlationId = randomUUID()
+    this.#waiting.set(correlationId, { bytes: content.length, done })
+    this.#bytes += content.length
+    const properties = { mandatory: true, persistent: true, contentType: 'application/json', correlationId, replyTo }
+    try {
+      this.#channel.publish('', queue, content, properties, error => this.#settle(correlationId, error))
+    } catch (error) {
+      // The channel has just been closed.
+      this.#settle(correlationId, error)
+    }
+  }
+
+  #settle(correlationId: string, error: unknown): void {
+    const message = this.#waiting.get(correlationId)
+    if (!message) return
+    this.#waiting.delete(correlationId)
+    this.#bytes -= message.bytes
+    this.#room.resolve()
+    this.#room = Promise.withResolvers()
+    message.done(error ? 'lost' : this.#returned.delete(correlationId) ? 'no queue' : 'confirmed')
+  }
+}

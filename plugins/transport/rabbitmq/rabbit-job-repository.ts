@@ -1,0 +1,202 @@
+import {
+  and,
+  type Change,
+  CommitConflict,
+  type DocumentStore,
+  eq,
+  isIn,
+  type Job,
+  type Kind,
+  range,
+  requireDone,
+  type Transport,
+  type Where,
+} from 'pounce/sdk'
+import { busJobs, type JobRecord, type JobState, jobOf, type StoredJob } from './bus-jobs.ts'
+
+const countedUpTo = 10_000
+const mostQueues = 1000
+const mostAtOnce = 1000
+const resourceKinds: readonly Kind[] = ['file', 'dataset']
+
+/** Every change of a job's record. Each is one guarded commit, so that of two kernels one wins. */
+export class RabbitJobRepository {
+  #documents: DocumentStore
+  #now: () => Date
+
+  constructor(documents: DocumentStore, now: () => Date) {
+    this.#documents = documents
+    this.#now = now
+  }
+
+  /** Stores jobs; those that are stored already stay as they are. For `heldMs` no other kernel sends them. Returns the new records. */
+  async add(all: readonly Job[], heldMs: number): Promise<readonly StoredJob[]> {
+    const fresh = {
+      state: 'unsent',
+      published: this.#in(0),
+      due: this.#in(heldMs),
+      isHeld: heldMs > 0,
+      attempts: 0,
+      putBack: 0,
+      hasOwnKey: true,
+      status: null,
+      heard: null,
+    } as const
+    const results = await this.#documents.commitEach<JobRecord>(
+      all.map(job => ({ change: { insert: { ...job, ...fresh }, into: busJobs } })),
+    )
+    const added: StoredJob[] = []
+    for (const result of results) {
+      if (result.ok) added.push(result.document)
+      else if (!(result.error instanceof CommitConflict)) throw result.error
+    }
+    return added
+  }
+
+  get(id: string): Promise<StoredJob | undefined> {
+    return this.#documents.get(busJobs, id)
+  }
+
+  /** The oldest job of an extractor on a resource that is under way, for news that do not name their job. */
+  async underWay(targetId: string, extractor: string): Promise<StoredJob | undefined> {
+    for (const kind of resourceKinds) {
+      const where = and(eq('target.kind', kind), eq('target.id', targetId), isIn('state', ['unsent', 'sent', 'running']))
+      const page = await this.#documents.find(busJobs, {
+        using: 'byTarget',
+        where,
+        sort: { by: 'published', order: 'ascending' },
+        limit: 100,
+      })
+      const own = page.items.filter(({ queue }) => queue === extractor || (queue.startsWith('private.') && queue.endsWith(`.${extractor}`)))
+      const job = own.find(({ state }) => state === 'running') ?? own[0]
+      if (job) return job
+    }
+    return undefined
+  }
+
+  /**
+   * Takes jobs in a state that nobody deals with, the longest waiting first. `isHeld` is as it was before: true of one whose holder ended
+   * without a word of what became of it.
+   */
+  async claim(state: 'unsent' | 'parked', limit: number, heldMs: number): Promise<readonly StoredJob[]> {
+    const where = and(eq('state', state), range('due', { lte: this.#in(0) }))
+    const page = await this.#documents.find(busJobs, {
+      using: 'due',
+      where,
+      sort: { by: 'due', order: 'ascending' },
+      limit: Math.min(limit, mostAtOnce),
+    })
+    if (page.items.length === 0) return []
+    const due = this.#in(heldMs)
+    const results = await this.#documents.commitEach<JobRecord>(
+      page.items.map(job => ({
+        change: { update: job.id, in: busJobs, where: and(eq('state', state), eq('due', job.due)), set: { due, isHeld: true } },
+      })),
+    )
+    return results.flatMap((result, at) => (result.ok ? [{ ...result.document, isHeld: page.items[at]?.isHeld ?? false }] : []))
+  }
+
+  /** Notes that the broker has them. Those that an extractor spoke of meanwhile stay as they are. */
+  async sent(ids: readonly string[]): Promise<void> {
+    await this.#unsent(ids, { state: 'sent', isHeld: false })
+  }
+
+  /** Keeps unsent jobs for this kernel. */
+  async hold(ids: readonly string[], heldMs: number): Promise<void> {
+    await this.#unsent(ids, { due: this.#in(heldMs), isHeld: true })
+  }
+
+  /** Lets whoever comes first send them, from `inMs` on. */
+  async postpone(ids: readonly string[], inMs: number): Promise<void> {
+    await this.#unsent(ids, { due: this.#in(inMs), isHeld: false })
+  }
+
+  /** Moves a job to another state, due `inMs` from now, if it is still in the one it is known in. */
+  become(job: StoredJob, state: JobState, changes: Partial<Pick<JobRecord, 'status' | 'heard' | 'putBack' | 'attempts'>> = {}, inMs = 0) {
+    const set = { state, due: this.#in(inMs), isHeld: false, ...changes }
+    return this.#commit({ update: job.id, in: busJobs, where: eq('state', job.state), set })
+  }
+
+  /** Forgets a job, whatever its state. False when it was gone. */
+  async remove(id: string): Promise<boolean> {
+    return (await this.#commit({ tombstone: id, in: busJobs })) !== undefined
+  }
+
+  /** Forgets a job that nobody sends, sent or is about to. False when somebody does. */
+  async removeUnsent(job: StoredJob): Promise<boolean> {
+    if (job.isHeld && job.due > this.#in(0)) return false
+    const where = and(eq('state', 'unsent'), eq('due', job.due))
+    return (await this.#commit({ tombstone: job.id, in: busJobs, where })) !== undefined
+  }
+
+  async pending(target: Job['target']): ReturnType<Transport['pending']> {
+    const where = and(eq('target.kind', target.kind), eq('target.id', target.id))
+    const page = await this.#documents.find(busJobs, {
+      using: 'byTarget',
+      where,
+      sort: { by: 'published', order: 'ascending' },
+      limit: 1000,
+    })
+    return page.items.map(job => ({ job: jobOf(job), state: shown[job.state], attempts: job.attempts }))
+  }
+
+  /** How many jobs each queue has, for those that have any. */
+  async counts(): Promise<ReadonlyMap<string, { readonly waiting: number; readonly running: number; readonly dead: number }>> {
+    const counts = new Map<string, { waiting: number; running: number; dead: number }>()
+    for (const state of Object.keys(shown) as JobState[]) {
+      for await (const queue of this.queueNames(state)) {
+        const count = counts.get(queue) ?? { waiting: 0, running: 0, dead: 0 }
+        const where = and(eq('state', state), eq('queue', queue))
+        count[shown[state]] += await this.#documents.count(busJobs, { using: 'byQueue', where, upTo: countedUpTo })
+        counts.set(queue, count)
+      }
+    }
+    return counts
+  }
+
+  /** Jobs of a queue in a state, at most 1,000. */
+  async inQueue(state: JobState, queue: string): Promise<readonly StoredJob[]> {
+    const where = and(eq('state', state), eq('queue', queue))
+    return (await this.#documents.find(busJobs, { using: 'byQueue', where, limit: 1000 })).items
+  }
+
+  /**
+   * Names of queues with jobs in a state, at most 1,000. The port has no "distinct", so this jumps from one name to the next: one index
+   * read each.
+   */
+  async *queueNames(state: JobState): AsyncIterable<string> {
+    let last: string | undefined
+    for (let found = 0; found < mostQueues; found++) {
+      const where: Where = last === undefined ? eq('state', state) : and(eq('state', state), range('queue', { gt: last }))
+      const page = await this.#documents.find(busJobs, { using: 'byQueue', where, sort: { by: 'queue', order: 'ascending' }, limit: 1 })
+      last = page.items[0]?.queue
+      if (last === undefined) return
+      yield last
+    }
+  }
+
+  async #unsent(ids: readonly string[], set: Partial<Pick<JobRecord, 'state' | 'due' | 'isHeld'>>): Promise<void> {
+    for (let at = 0; at < ids.length; at += mostAtOnce) {
+      const some = ids.slice(at, at + mostAtOnce)
+      const where = eq('state', 'unsent')
+      const results = await this.#documents.commitEach<JobRecord>(some.map(id => ({ change: { update: id, in: busJobs, where, set } })))
+      requireDone(results)
+    }
+  }
+
+  async #commit(change: Change<JobRecord>): Promise<StoredJob | undefined> {
+    try {
+      return await this.#documents.commit(change)
+    } catch (error) {
+      if (error instanceof CommitConflict) return undefined
+      throw error
+    }
+  }
+
+  #in(ms: number): string {
+    return new Date(this.#now().getTime() + ms).toISOString()
+  }
+}
+
+/** What the port calls the states. A parked job is on its way back into its queue. */
+const shown = { unsent: 'waiting', sent: 'waiting', parked: 'waiting', running: 'running', dead: 'dead' } as const

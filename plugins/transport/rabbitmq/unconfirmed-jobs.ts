@@ -1,0 +1,58 @@
+import type { Log } from 'pounce/sdk'
+import type { BrokerConnection } from './broker-connection.ts'
+import type { StoredJob } from './bus-jobs.ts'
+import { idsIn } from './message-ids.ts'
+import { searchQueue } from './queue-search.ts'
+import type { RabbitJobRepository } from './rabbit-job-repository.ts'
+
+/** What is needed around it. */
+export interface DoubtfulJobsParts {
+  readonly book: RabbitJobRepository
+  readonly link: BrokerConnection
+  readonly log: Log
+  /** For one queue, and for the answers of the broker around that. */
+  readonly searchMs: number
+  readonly timeoutMs: number
+}
+
+/**
+ * Jobs whose sender ended, or lost the broker, before it was noted whether the broker has them. Sending them again would have many done twice, so
+ * their queues are looked through first. What an extractor has in hand is in no queue: that one job can come twice.
+ */
+export class UnconfirmedJobs {
+  #parts: DoubtfulJobsParts
+
+  constructor(parts: DoubtfulJobsParts) {
+    this.#parts = parts
+  }
+
+  /** Those that have to be sent; the others wait in their queues, and that is noted. Where a queue cannot be looked through, all of its jobs. */
+  async unsent(jobs: readonly StoredJob[]): Promise<readonly StoredJob[]> {
+    const rest: StoredJob[] = []
+    for (const [queue, some] of Map.groupBy(jobs, job => job.queue)) {
+      const there = await this.#waitingIn(queue, new Set(some.map(({ id }) => id)))
+      await this.#parts.book.sent([...there])
+      rest.push(...some.filter(({ id }) => !there.has(id)))
+    }
+    return rest
+  }
+
+  async #waitingIn(queue: string, ids: ReadonlySet<string>): Promise<ReadonlySet<string>> {
+    const { link, log, searchMs, timeoutMs } = this.#parts
+    const found = new Set<string>()
+    if (!link.model) return found
+    try {
+      const isWanted = (content: Buffer): boolean => {
+        const id = idsIn(content).find(each => ids.has(each))
+        if (id !== undefined) found.add(id)
+        return id !== undefined
+      }
+      const search = await searchQueue(link.model, queue, isWanted, { timeMs: searchMs, answerMs: timeoutMs, wanted: ids.size })
+      await search?.close()
+      if (found.size > 0) log.info('jobs already on the broker are not sent again', { queue, jobs: found.size })
+    } catch (error) {
+      log.warn('failed to read a queue; its jobs may be delivered twice', { queue, error })
+    }
+    return found
+  }
+}

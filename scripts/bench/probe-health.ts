@@ -1,0 +1,29 @@
+import http from 'node:http'
+import { parentPort, workerData } from 'node:worker_threads'
+
+/** Asks `/healthz` every 5 ms on a thread of its own, so that whoever makes the load does not count; tells the milliseconds of each answer when asked. */
+const agent = new http.Agent({ keepAlive: true })
+const times: number[] = []
+let isOn = true
+parentPort?.once('message', () => {
+  isOn = false
+})
+
+const ask = (): Promise<void> =>
+  new Promise((resolve, reject) => {
+    http
+      .get(`${workerData}/healthz`, { agent }, answer => {
+        answer.resume()
+        answer.on('end', resolve)
+      })
+      .on('error', reject)
+  })
+
+while (isOn) {
+  const began = performance.now()
+  await ask()
+  times.push(performance.now() - began)
+  await new Promise(resolve => setTimeout(resolve, 5))
+}
+agent.destroy()
+parentPort?.postMessage(times)

@@ -1,0 +1,121 @@
+import { globSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { isRoute, type Route } from 'pounce/sdk'
+import type { Declaration } from '../../core/http/router.ts'
+import { systemRoutes } from '../../core/http/system-routes.ts'
+import { loadPlugins, ownPluginIds } from '../../core/kernel/plugins.ts'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+
+interface Declared {
+  readonly plugin: string
+  readonly name: string
+  readonly route: Route
+}
+
+const intro = `# Routes
+
+Written by \`npm run docs\`; do not edit it. Every address that the server answers, by tag: who may call it, under which name OpenAPI and
+generated clients have it (\`operationId\`), and where it is declared. An alias is the same route under another address.
+`
+
+/** The page that leads from an address to its source. */
+export const routesPage = async (): Promise<string> => {
+  const groups = Map.groupBy([...(await pluginRoutes()), ...coreRoutes()], ({ route }) => route.group)
+  const tags = [...groups].sort(([one], [other]) => (one < other ? -1 : 1))
+  const sources = new Sources()
+  const sections = await Promise.all(tags.map(async ([tag, all]) => section(tag, await Promise.all(all.map(each => row(each, sources))))))
+  return [intro, ...sections].join('\n')
+}
+
+const pluginRoutes = async (): Promise<readonly Declared[]> =>
+  (await loadPlugins(ownPluginIds().map(plugin => ({ plugin })))).flatMap(({ name: plugin, plugin: { routes = {} } }) =>
+    Object.entries(routes).flatMap(([name, route]) => (isRoute(route) ? [{ plugin, name, route }] : [])),
+  )
+
+/** Nothing of them is called here. */
+const never = (): never => {
+  throw new Error('Only declarations are read')
+}
+
+const coreRoutes = (): readonly Declared[] =>
+  systemRoutes({
+    ...{ readiness: never, isStopping: never, openapi: never, scrape: never, base: never },
+    metricsToken: undefined,
+    takesRoot: true,
+  })
+
+type Row = readonly [path: string, line: string]
+
+const row = async ({ plugin, name, route: { declaration } }: Declared, sources: Sources): Promise<Row> => {
+  const { method, path, aliases = [] } = declaration
+  const others = aliases.map(alias => `\`${alias.method ?? method} ${alias.path}\``).join('<br>')
+  const { file, line } = await sources.find(plugin, name, path)
+  const shown = file.slice(file.lastIndexOf('/') + 1)
+  const cells = [
+    `\`${method}\``,
+    `\`${path}\``,
+    others,
+    permissionOf(declaration),
+    `\`${name}\``,
+    plugin,
+    `[${shown}:${line}](../${file}#L${line})`,
+  ]
+  return [`${path} ${method}`, `| ${cells.join(' | ')} |`]
+}
+
+const permissionOf = ({ permission }: Declaration): string => (typeof permission === 'string' ? permission : permission.right)
+
+const section = (tag: string, rows: readonly Row[]): string => {
+  const lines = [...rows].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, line]) => line)
+  const head = '| Method | Address | Aliases | Permission | Operation | Plugin | Source |\n| --- | --- | --- | --- | --- | --- | --- |'
+  return `## ${tag}\n\n${head}\n${lines.join('\n')}\n`
+}
+
+interface Place {
+  readonly file: string
+  readonly line: number
+}
+
+interface Source {
+  readonly file: string
+  readonly lines: readonly string[]
+}
+
+/** The sources of plugins, each read once. */
+class Sources {
+  readonly #byPlugin = new Map<string, Promise<readonly Source[]>>()
+
+  /** Where a route is declared: the line of its export; of one that a function makes, that of its path. */
+  async find(plugin: string, name: string, path: string): Promise<Place> {
+    const sources = await this.#of(plugin)
+    const starts = [`export const ${name} =`, `const ${name} =`]
+    const found =
+      placesOf(sources, line => starts.some(start => line.startsWith(start))).at(0) ??
+      placesOf(sources, line => line.includes(`path: '${path}'`)).at(0)
+    if (!found) throw new Error(`${plugin} has no line that declares the route ${name}`)
+    return found
+  }
+
+  #of(plugin: string): Promise<readonly Source[]> {
+    const read = this.#byPlugin.get(plugin) ?? readSources(plugin === 'core' ? 'core/http' : join('plugins', ...plugin.split('.')))
+    this.#byPlugin.set(plugin, read)
+    return read
+  }
+}
+
+const readSources = async (folder: string): Promise<readonly Source[]> => {
+  const files = globSync(`${folder}/**/*.ts`, { cwd: root }).filter(file => !file.endsWith('.test.ts'))
+  // The declarations of routes first: a plugin may use the name of one for something else.
+  const ordered = files
+    .map(file => file.replaceAll('\\', '/'))
+    .sort((one, other) => placeOf(one) - placeOf(other) || (one < other ? -1 : 1))
+  return await Promise.all(ordered.map(async file => ({ file, lines: (await readFile(join(root, file), 'utf8')).split('\n') })))
+}
+
+const placeOf = (file: string): number => (/route/.test(file) ? 0 : 1)
+
+const placesOf = (sources: readonly Source[], fits: (line: string) => boolean): readonly Place[] =>
+  sources.flatMap(({ file, lines }) => lines.flatMap((line, at) => (fits(line) ? [{ file, line: at + 1 }] : [])))

@@ -1,0 +1,35 @@
+import type { Caller } from './model/caller.ts'
+import type { Kind, Ref } from './model/kind.ts'
+import type { Permission } from './model/permission.ts'
+import type { Policy, TrashRule } from './ports/policy.ts'
+import { Forbidden, InTrash, NotFound, NotSignedIn } from './problem.ts'
+import { isId } from './schema.ts'
+
+/** The refusal of what somebody may not do, to a thing of a kind or at all: it says whether the account, the key or the rights are too small. */
+export const lacking = (caller: Caller, permission: Permission, kind?: Kind): Forbidden => {
+  const what = `Permission denied${kind === undefined ? '' : ` on the ${kind}`}`
+  if (caller.user?.status === 'ReadOnly') return new Forbidden(`${what}: the account is ReadOnly and can only view and download`)
+  const isSmallKey = caller.scope === 'extraction' || caller.limits !== undefined
+  return new Forbidden(`${what}: ${permission} required${isSmallKey ? ' (the API key has fewer rights than its owner)' : ''}`)
+}
+
+/**
+ * Refuses what the caller may not do to a thing that a body or a rule names; what path and query name is for the route's `permission` and `alsoRequires`.
+ * `NotFound` for malformed, unknown and invisible ids alike, `InTrash` for what is frozen there, `NotSignedIn` for nobody in particular, else `Forbidden`.
+ */
+export const authorize = async (policy: Policy, caller: Caller, permission: Permission, ref: Ref, trash?: TrashRule): Promise<void> => {
+  const verdict = isId(ref.id) ? await policy.canOn(caller, permission, ref, trash) : 'unseen'
+  if (verdict === 'yes') return
+  if (verdict === 'unseen') throw new NotFound(ref.kind)
+  if (verdict === 'frozen') throw new InTrash(ref.kind)
+  if (caller.via === 'nothing') throw new NotSignedIn()
+  throw lacking(caller, permission, ref.kind)
+}
+
+/**
+ * Refuses what a key that is held to spaces would make outside of them. Say whether it goes into a space, or onto something that is in one; the right on
+ * that is checked by itself, and reaches no further than the key.
+ */
+export const requirePlaced = (caller: Caller, isPlaced: boolean): void => {
+  if (caller.limits?.spaces && !isPlaced) throw new Forbidden('The API key is limited to spaces: name one of them as the target')
+}

@@ -1,0 +1,41 @@
+/** Counted at each question; what holds more is counted once a minute. */
+const exactUpTo = 10_000
+const most = 100_000_000
+const keptMs = 60_000
+const mostKept = 1000
+
+interface Kept {
+  readonly count: Promise<number>
+  readonly until: number
+}
+
+/**
+ * How much is in a place: exact up to 10,000, and beyond that at most a minute old, so that no request pays for the size of the place again and again. `counting` counts
+ * entries of an index up to a number.
+ */
+export class CachedCounts {
+  readonly #kept = new Map<string, Kept>()
+  readonly #now: () => number
+
+  constructor(now: () => number = Date.now) {
+    this.#now = now
+  }
+
+  async count(place: string, counting: (upTo: number) => Promise<number>): Promise<number> {
+    const count = await counting(exactUpTo)
+    return count < exactUpTo ? count : this.#large(place, counting)
+  }
+
+  #large(place: string, counting: (upTo: number) => Promise<number>): Promise<number> {
+    const known = this.#kept.get(place)
+    if (known && known.until > this.#now()) return known.count
+    const count = counting(most)
+    this.#kept.delete(place)
+    this.#kept.set(place, { count, until: this.#now() + keptMs })
+    // One that failed is no answer for the next who asks.
+    count.catch(() => this.#kept.delete(place))
+    const [oldest] = this.#kept.keys()
+    if (this.#kept.size > mostKept && oldest !== undefined) this.#kept.delete(oldest)
+    return count
+  }
+}

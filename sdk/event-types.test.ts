@@ -1,0 +1,10 @@
+import test from 'ava'
+import { type EventType, eventTypes } from 'pounce/sdk'
+
+// The compiler names here what the list lacks.
+const isComplete: Exclude<EventType, (typeof eventTypes)[number]> extends never ? true : false = true
+
+test('every type of event is listed once', t => {
+  t.true(isComplete)
+  t.is(new Set(eventTypes).size, eventTypes.length)
+})

@@ -1,0 +1,83 @@
+import { buffer } from 'node:stream/consumers'
+import type { BlobFacts, BlobStore } from './ports/blob-store.ts'
+
+const unknownType = 'application/octet-stream'
+
+/** How a file of a type begins. */
+interface Signature {
+  readonly type: string
+  readonly pieces: readonly (readonly [at: number, bytes: Buffer])[]
+}
+
+const signature = (type: string, ...pieces: readonly (readonly [at: number, bytes: string])[]): Signature => ({
+  type,
+  pieces: pieces.map(([at, bytes]) => [at, Buffer.from(bytes, 'latin1')] as const),
+})
+
+/* Nothing that a browser would run: a name has to say that. */
+const signatures: readonly Signature[] = [
+  signature('image/png', [0, '\x89PNG\r\n\x1a\n']),
+  signature('image/jpeg', [0, '\xff\xd8\xff']),
+  signature('image/gif', [0, 'GIF8']),
+  signature('image/webp', [0, 'RIFF'], [8, 'WEBP']),
+  signature('image/tiff', [0, 'II*\0']),
+  signature('image/tiff', [0, 'MM\0*']),
+  signature('image/jp2', [4, 'jP  \r\n\x87\n']),
+  signature('application/pdf', [0, '%PDF-']),
+  signature('application/zip', [0, 'PK\x03\x04']),
+  signature('application/gzip', [0, '\x1f\x8b']),
+  signature('application/x-bzip2', [0, 'BZh']),
+  signature('application/x-7z-compressed', [0, "7z\xbc\xaf'\x1c"]),
+  signature('video/quicktime', [4, 'ftypqt  ']),
+  signature('audio/mp4', [4, 'ftypM4A ']),
+  signature('video/mp4', [4, 'ftyp']),
+  signature('video/webm', [0, '\x1a\x45\xdf\xa3']),
+  signature('video/x-msvideo', [0, 'RIFF'], [8, 'AVI ']),
+  signature('audio/wav', [0, 'RIFF'], [8, 'WAVE']),
+  signature('audio/ogg', [0, 'OggS']),
+  signature('audio/flac', [0, 'fLaC']),
+  signature('audio/mpeg', [0, 'ID3']),
+  signature('application/x-hdf5', [0, '\x89HDF\r\n\x1a\n']),
+  signature('application/x-netcdf', [0, 'CDF\x01']),
+  signature('application/x-netcdf', [0, 'CDF\x02']),
+  signature('application/xml', [0, '<?xml ']),
+]
+
+const longestSignature = Math.max(...signatures.flatMap(({ pieces }) => pieces.map(([at, bytes]) => at + bytes.length)))
+
+/** The media type that the first bytes of a file show; undefined when they show none that is known. */
+export const typeOfBytes = (first: Buffer): string | undefined =>
+  signatures.find(({ pieces }) => pieces.every(([at, bytes]) => first.subarray(at, at + bytes.length).equals(bytes)))?.type
+
+/** The media type that the ending of a name stands for. */
+const typeOfName = async (name: string): Promise<string | undefined> => {
+  if (!name.includes('.')) return undefined
+  // Loaded when it is first needed: it knows thousands of them.
+  const { lookup } = await import('mime-types')
+  const found = lookup(name)
+  return found && found !== unknownType ? found : undefined
+}
+
+const isUsable = (declared: string): boolean => {
+  const [type = ''] = declared.split(';')
+  return /^[\w.+-]+\/[\w.+-]+$/.test(type.trim()) && type.trim().toLowerCase() !== unknownType
+}
+
+/**
+ * The media type of an upload whose bytes are stored: as declared; without a declaration, or with `application/octet-stream`, by the ending of its name; else by its
+ * first bytes. `application/octet-stream` when nothing tells.
+ */
+export const mediaTypeOf = async (
+  blobs: Pick<BlobStore, 'get'>,
+  {
+    name,
+    contentType,
+    bytes,
+  }: { readonly name: string; readonly contentType?: string; readonly bytes: Pick<BlobFacts, 'key' | 'sizeBytes'> },
+): Promise<string> => {
+  if (contentType !== undefined && isUsable(contentType)) return contentType
+  const named = await typeOfName(name)
+  if (named !== undefined || bytes.sizeBytes === 0) return named ?? unknownType
+  const stream = await blobs.get(bytes.key, { start: 0, end: Math.min(longestSignature, bytes.sizeBytes) - 1 })
+  return (stream && typeOfBytes(await buffer(stream))) ?? unknownType
+}

@@ -1,0 +1,18 @@
+const leastTurns = 5
+const mostTurns = 60
+
+/**
+ * Undefined when each of some calls takes less than twice as long as any other, else what they took. They take turns and the best of each counts, for
+ * as many turns as it needs: a busy machine slows single turns down, and all calls alike.
+ */
+export const unlike = async (calls: Readonly<Record<string, () => Promise<unknown>>>): Promise<string | undefined> => {
+  const best = new Map(Object.keys(calls).map(name => [name, Number.POSITIVE_INFINITY]))
+  const isAlike = (): boolean => Math.max(...best.values()) < 2 * Math.min(...best.values())
+  for (let turn = 0; turn < mostTurns && (turn < leastTurns || !isAlike()); turn += 1)
+    for (const [name, call] of Object.entries(calls)) {
+      const startedAt = performance.now()
+      await call()
+      best.set(name, Math.min(best.get(name) ?? Number.POSITIVE_INFINITY, performance.now() - startedAt))
+    }
+  return isAlike() ? undefined : [...best].map(([name, ms]) => `${name}: ${ms.toFixed(2)} ms`).join(', ')
+}

@@ -1,0 +1,5 @@
+/** With `POUNCE_TEST_MATRIX=full` whole matrices are asked and long runs are as long as they were meant; otherwise a sample does. */
+export const isFullRun = process.env['POUNCE_TEST_MATRIX'] === 'full'
+
+/** How many of something: the usual count, or all of them in a full run. */
+export const usualOrFull = (usual: number, full: number): number => (isFullRun ? full : usual)

@@ -1,0 +1,47 @@
+import type { NewEvent } from './events.ts'
+import type { Kind } from './model/kind.ts'
+import { CommitConflict } from './ports/conflicts.ts'
+import type { Collection, DocumentStore, Stored } from './ports/document-store.ts'
+import { Conflict, NotFound } from './problem.ts'
+
+/** What a document should become, and the events that say so. */
+export interface Rewritten<T extends object> {
+  readonly set: Partial<T>
+  readonly events: readonly NewEvent[]
+}
+
+const tries = 200
+
+/**
+ * Changes a document by what it holds: reads it, has `next` compute the new fields, and stores them if nobody changed it meanwhile, else
+ * starts again with what it holds then. `next` answers undefined when nothing is to be done. Absent: `NotFound`.
+ */
+export const updateWithRetry = async <T extends object>(
+  documents: DocumentStore,
+  from: Collection<T>,
+  { kind, id }: { readonly kind: Kind; readonly id: string },
+  next: (now: T & Stored) => Promise<Rewritten<T> | undefined> | Rewritten<T> | undefined,
+): Promise<T & Stored> => {
+  for (let left = tries; left > 0; left--) {
+    const now = await documents.get(from, id)
+    if (!now) throw new NotFound(kind)
+    const wanted = await next(now)
+    if (!wanted) return now
+    try {
+      return await documents.commit({ replace: { ...now, ...wanted.set }, in: from }, wanted.events)
+    } catch (error) {
+      if (!(error instanceof CommitConflict)) throw error
+    }
+  }
+  throw new Conflict(`Too many concurrent changes of this ${kind}; try again`)
+}
+
+/** Awaits a commit of one document and says `NotFound` where the store says that it is absent. */
+export const orNotFound = async <T>(kind: Kind, commit: Promise<T>): Promise<T> => {
+  try {
+    return await commit
+  } catch (error) {
+    if (error instanceof CommitConflict && error.reason === 'absent') throw new NotFound(kind, { cause: error })
+    throw error
+  }
+}

@@ -1,0 +1,130 @@
+import type { Worker } from 'node:worker_threads'
+import { Unavailable } from './problem.ts'
+
+/** What the thread posts back for each question. */
+export type ThreadReply<Result = unknown> = { readonly ok: true; readonly result: Result } | { readonly ok: false; readonly error: Error }
+
+/** How a thread is made, and what those hear whom it does not serve. */
+export interface ThreadOptions {
+  readonly start: () => Worker
+  /** For each question, waiting included. */
+  readonly timeoutMs: number
+  /** As sentences begin: `The thread that hashes passwords`. */
+  readonly name: string
+}
+
+interface Waiting<Question> {
+  readonly question: Question
+  readonly timer: NodeJS.Timeout
+  resolve(result: unknown): void
+  reject(error: Error): void
+}
+
+/** A thread with nothing to do is ended, for it holds some megabytes. */
+const idleMs = 60_000
+
+/**
+ * One thread for work that would hold up the main one. It takes one question at a time, posts one `ThreadReply` to each, and is made at the
+ * first one. A question that takes too long ends the thread; so does a crash; the next question gets a new one.
+ */
+export class WorkerClient<Question> {
+  readonly #options: ThreadOptions
+  #worker: Worker | undefined
+  #idle: NodeJS.Timeout | undefined
+  #running: Waiting<Question> | undefined
+  #queue: Waiting<Question>[] = []
+  #isClosed = false
+
+  constructor(options: ThreadOptions) {
+    this.#options = options
+  }
+
+  /** Rejects with `Unavailable` after the time-out, when the thread dies, and once it is closed; else with what the thread posts as error. */
+  run(question: Question): Promise<unknown> {
+    if (this.#isClosed) return Promise.reject(this.#closed())
+    return new Promise<unknown>((resolve, reject) => {
+      const timer = setTimeout(() => this.#timedOut(waiting), this.#options.timeoutMs)
+      const waiting: Waiting<Question> = { question, resolve, reject, timer }
+      this.#queue.push(waiting)
+      this.#next()
+    })
+  }
+
+  /** Rejects what waits and ends the thread. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearTimeout(this.#idle)
+    const worker = this.#worker
+    this.#worker = undefined
+    const left = [...(this.#running ? [this.#running] : []), ...this.#queue]
+    this.#running = undefined
+    this.#queue = []
+    for (const { timer, reject } of left) {
+      clearTimeout(timer)
+      reject(this.#closed())
+    }
+    await worker?.terminate()
+  }
+
+  #next(): void {
+    if (this.#running !== undefined) return
+    this.#running = this.#queue.shift()
+    if (this.#running === undefined) {
+      this.#rest()
+      return
+    }
+    clearTimeout(this.#idle)
+    this.#worker ??= this.#start()
+    this.#worker.ref()
+    this.#worker.postMessage(this.#running.question)
+  }
+
+  #rest(): void {
+    this.#worker?.unref()
+    this.#idle = setTimeout(() => this.#end(), idleMs).unref()
+  }
+
+  #start(): Worker {
+    const worker = this.#options.start()
+    worker.on('message', (reply: ThreadReply) => this.#settle(reply))
+    worker.on('error', error => this.#died(worker, error))
+    worker.on('exit', () => this.#died(worker, undefined))
+    return worker
+  }
+
+  #settle(reply: ThreadReply): void {
+    const running = this.#running
+    this.#running = undefined
+    clearTimeout(running?.timer)
+    if (reply.ok) running?.resolve(reply.result)
+    else running?.reject(reply.error)
+    this.#next()
+  }
+
+  #died(worker: Worker, cause: unknown): void {
+    if (worker !== this.#worker) return
+    this.#worker = undefined
+    this.#settle({ ok: false, error: new Unavailable(`${this.#options.name} ended unexpectedly`, { cause }) })
+  }
+
+  #timedOut(waiting: Waiting<Question>): void {
+    const error = new Unavailable(`${this.#options.name} took longer than ${this.#options.timeoutMs} ms`)
+    if (waiting === this.#running) {
+      this.#end()
+      this.#settle({ ok: false, error })
+    } else {
+      this.#queue = this.#queue.filter(other => other !== waiting)
+      waiting.reject(error)
+    }
+  }
+
+  #end(): void {
+    const worker = this.#worker
+    this.#worker = undefined
+    worker?.terminate().catch(() => undefined)
+  }
+
+  #closed(): Unavailable {
+    return new Unavailable(`${this.#options.name} is closed`)
+  }
+}

@@ -1,0 +1,53 @@
+import test from 'ava'
+import { type Defect, defectTests, inRights, inTrash } from './defects.ts'
+import { looks } from './oracle/roles.ts'
+import { makeWorld } from './world.ts'
+
+const worlds = { private: await makeWorld('private') }
+test.after.always(() => worlds.private.stop())
+
+/** As if it had never been thrown away. */
+const live = inRights(
+  'dataset',
+  rightsOf => async ids => new Map([...(await rightsOf(ids))].map(([id, rights]) => [id, { ...rights, state: 'live' }])),
+)
+
+/** As in `defects.test.ts`, in any order: each has a trash of its own. */
+const defects: Readonly<Record<string, Defect>> = {
+  'a role reads what lies in the trash': {
+    who: 'editor',
+    put: inTrash(permission => (looks(permission) ? 'yes' : undefined)),
+    routes: ['getSection', 'getFileMetadata'],
+  },
+  'a role that may delete a dataset sees it in the trash': {
+    who: 'spaceAdmin',
+    put: inTrash((permission, { kind }) => (kind === 'dataset' && looks(permission) ? 'yes' : undefined)),
+    routes: ['getDataset'],
+  },
+  'a role gives in the trash whatever begins with Delete': {
+    who: 'grouped',
+    put: inTrash(permission => (permission.startsWith('Delete') ? 'yes' : undefined)),
+    routes: ['removeAllFileTags', 'deletePreview', 'removeMetadata'],
+  },
+  'the author of a dataset writes in the trash': { who: 'author', put: live, routes: ['renameDataset', 'commentFile', 'addSectionTags'] },
+  'the author of a dataset follows it in the trash': { who: 'author', put: live, routes: ['followDataset'] },
+  'whoever made a file changes it in the trash': { who: 'editor', put: live, routes: ['renameFile'] },
+  'superadmin mode writes in the trash': { who: 'superAdmin', put: live, routes: ['describeFile'] },
+  'whoever made a file does not see it in the trash': {
+    who: 'editor',
+    put: inTrash((permission, { kind }) => (kind === 'file' && looks(permission) ? 'unseen' : undefined)),
+    routes: ['getFileInfo'],
+  },
+  'the author of a dataset does not see it in the trash': {
+    who: 'author',
+    put: inTrash(permission => (looks(permission) ? 'unseen' : undefined)),
+    routes: ['getDataset'],
+  },
+}
+
+defectTests(
+  test,
+  worlds,
+  'private',
+  Object.fromEntries(Object.entries(defects).map(([title, defect]) => [title, { ...defect, isInTrash: true }])),
+)

@@ -1,0 +1,145 @@
+import test from 'ava'
+import { AccessTrails, DocumentStore, Unavailable } from 'pounce/sdk'
+import { bootForTest, type TestServer } from 'pounce/sdk/testing'
+import { byCookie, signIn } from '../support/people.ts'
+import { ok, upload } from '../support/scene.ts'
+import { newDataset, somebody } from '../support/spaces-and-people.ts'
+import { until } from '../support/until.ts'
+
+interface Line {
+  readonly type: string
+  readonly actor: { readonly id: string } | null
+  readonly user: { readonly id: string } | null
+  readonly subject: { readonly kind: string; readonly id: string } | null
+  readonly about: Readonly<Record<string, unknown>>
+  readonly address: string | null
+}
+
+/** Who just sees is not let in to bytes everywhere: here only what is public is everybody's. */
+const server = await bootForTest({ config: { access: { private: true } } })
+test.after.always(() => server.stop())
+
+const linesOn =
+  (id: string, on: TestServer = server, type = 'access.download') =>
+  async (): Promise<readonly Line[]> => {
+    const lines = await ok<Line[]>(on.as(on.admin.key)(`/api/admin/audit?limit=500&type=${type}`))
+    return lines.filter(({ subject }) => subject?.id === id).toReversed()
+  }
+const bytes = async (answer: Promise<Response>) => {
+  const { status } = await answer
+  return { status, text: await (await answer).text() }
+}
+
+test('a download of a private file is recorded: who, what, how, from where, when and how it ended', async t => {
+  const ann = await somebody(server, 'ann')
+  const dataset = await newDataset(ann)
+  const file = await upload(ann.call, dataset, '0123456789', 'secret-name.txt')
+  t.is((await bytes(ann.call(`/api/files/${file}/blob?note=private-word`))).text, '0123456789')
+  t.is((await bytes(ann.call(`/api/files/${file}/blob`, { headers: { range: 'bytes=2-4' } }))).status, 206)
+  const lines = await until('two lines', linesOn(file), seen => seen.length === 2)
+  t.deepEqual(
+    lines.map(({ actor, address, about }) => [
+      actor?.id,
+      address,
+      about['via'],
+      about['status'],
+      about['bytes'],
+      about['range'],
+      about['outcome'],
+    ]),
+    [
+      [ann.id, '127.0.0.0/24', 'key', 200, 10, undefined, 'complete'],
+      [ann.id, '127.0.0.0/24', 'key', 206, 3, 'bytes 2-4/10', 'complete'],
+    ],
+  )
+  t.regex(String(lines[0]?.about['key']), /^[0-9a-f]{24}$/)
+  const all = JSON.stringify(lines)
+  for (const secret of [ann.key, ann.password, 'secret-name', 'private-word']) t.false(all.includes(secret))
+})
+
+test('a session is named by its id, never by its cookie', async t => {
+  const bob = await somebody(server, 'bob')
+  const dataset = await newDataset(bob)
+  const file = await upload(bob.call, dataset)
+  const cookie = await signIn(server, bob.email, bob.password)
+  const call = byCookie(server, cookie)
+  await bytes(call(`/api/files/${file}/blob`))
+  const [line] = await until('a line', linesOn(file), seen => seen.length === 1)
+  const sessions = await ok<{ id: string }[]>(call('/api/sessions'))
+  t.is(line?.about['session'], sessions[0]?.id)
+  t.false(JSON.stringify(line).includes(cookie.split('=')[1] ?? '-'))
+})
+
+test('what everybody may download, descriptions and heads are not recorded by default', async t => {
+  const ann = await somebody(server, 'ann')
+  const [open, closed] = [await newDataset(ann, { name: 'Open' }), await newDataset(ann, { name: 'Closed' })]
+  const [shown, hidden] = [await upload(ann.call, open), await upload(ann.call, closed)]
+  await ok(ann.call(`/api/files/${hidden}/metadata`))
+  await ann.call(`/api/files/${hidden}/blob`, { method: 'HEAD' })
+  await bytes(ann.call(`/api/files/${hidden}/blob`))
+  const lines = await until('a line', linesOn(hidden), seen => seen.length > 0)
+  t.is(lines.length, 1)
+  t.deepEqual(await linesOn(hidden, server, 'access.read')(), [])
+  t.truthy(shown)
+})
+
+test('with `all`, what is read of a private thing is recorded too, and with `off` nothing', async t => {
+  for (const reads of ['all', 'off']) {
+    const other = await bootForTest({ t, config: { access: { private: true }, resources: { audit: { reads } } } })
+    const ann = await somebody(other, 'ann')
+    const dataset = await newDataset(ann)
+    const file = await upload(ann.call, dataset)
+    await ok(ann.call(`/api/datasets/${dataset}`))
+    await bytes(ann.call(`/api/files/${file}/blob`))
+    if (reads === 'off') {
+      t.deepEqual([...(await linesOn(dataset, other, 'access.read')()), ...(await linesOn(file, other)())], [])
+      continue
+    }
+    const [line] = await until('a line', linesOn(dataset, other, 'access.read'), seen => seen.length > 0)
+    t.like(line?.about, { operation: 'getDataset', status: 200 })
+    t.is((await until('a line', linesOn(file, other), seen => seen.length > 0)).length, 1)
+  }
+})
+
+test('a link is recorded when it is made and used, with the download, and without its token', async t => {
+  const ann = await somebody(server, 'ann')
+  const file = await upload(ann.call, await newDataset(ann), 'by link')
+  const { link, id } = await ok<{ link: string; id: string }>(ann.call(`/files/${file}/links`, { method: 'POST' }))
+  const token = link.split('/').at(-1) ?? ''
+  t.is((await bytes(server.as()(`/files/links/${token}`))).text, 'by link')
+  const [download] = await until('a line', linesOn(file), seen => seen.length === 1)
+  t.like(download, { actor: null, about: { operation: 'getFileByLink', path: '/files/links/:link', bytes: 7 } })
+  await server.drained()
+  const [line] = await until('its use', linesOn(file, server, 'file.link-used'), seen => seen.length > 0)
+  t.like(line, { user: { id: ann.id }, address: '127.0.0.0/24', about: { link: id } })
+  t.false(JSON.stringify(await ok(server.as(server.admin.key)('/api/admin/audit?limit=500'))).includes(token))
+})
+
+test('while nothing can be recorded, downloads beyond the limit are refused, or counted', async t => {
+  for (const whenReadsCannotBeRecorded of ['refuse', 'count']) {
+    const audit = { maxPendingReads: 2, whenReadsCannotBeRecorded }
+    const other = await bootForTest({ t, config: { access: { private: true }, resources: { audit } } })
+    const ann = await somebody(other, 'ann')
+    const file = await upload(ann.call, await newDataset(ann))
+    const documents = other.get(DocumentStore)
+    const commitEach = documents.commitEach.bind(documents)
+    let isDown = true
+    documents.commitEach = ((items: Parameters<typeof commitEach>[0]) =>
+      isDown && items.some(({ change }) => 'into' in change && change.into.name === 'audit')
+        ? Promise.reject(new Unavailable('The store takes nothing'))
+        : commitEach(items)) as typeof commitEach
+    const statuses: number[] = []
+    for (let time = 0; time < 5; time++) statuses.push((await bytes(ann.call(`/api/files/${file}/blob?tracking=false`))).status)
+    const later = whenReadsCannotBeRecorded === 'refuse' ? 503 : 200
+    t.deepEqual(statuses, [200, 200, later, later, later])
+    isDown = false
+    t.is((await until('two lines', linesOn(file, other), seen => seen.length > 0)).length, 2)
+    const lost = await ok<Line[]>(other.as(other.admin.key)('/api/admin/audit?type=access.lost'))
+    t.deepEqual(
+      lost.map(({ about }) => about['reads']),
+      later === 503 ? [] : [3],
+    )
+    t.is((await bytes(ann.call(`/api/files/${file}/blob`))).status, 200)
+    t.is(other.get(AccessTrails).all().length, 1)
+  }
+})

@@ -1,0 +1,64 @@
+import test from 'ava'
+import { bootForTest } from 'pounce/sdk/testing'
+import { untypedForm } from '../clients/untyped-parts.ts'
+import { ok } from '../support/scene.ts'
+import { newDataset, somebody } from '../support/spaces-and-people.ts'
+
+/** What people see. One proxy passes `/pounce` on, another one takes it away. */
+const baseUrl = 'https://data.example.org/pounce'
+const server = await bootForTest({ config: { http: { baseUrl, allowedHosts: ['*'] } } })
+const ann = await somebody(server, 'ann')
+test.after.always(() => server.stop())
+
+for (const base of ['/pounce', '']) {
+  const way = base === '' ? 'that takes its path away' : 'that passes its path on'
+
+  test(`behind a proxy ${way} links and redirects have the path of the base URL`, async t => {
+    const dataset = await newDataset(ann)
+    await newDataset(ann)
+    const list = await ann.call(`${base}/api/datasets?limit=1`)
+    t.regex(list.headers.get('link') ?? '', /^<https:\/\/data\.example\.org\/pounce\/api\/datasets\?/)
+    const slash = await ann.call(`${base}/api/datasets/${dataset}/?x=1`, { redirect: 'manual' })
+    t.deepEqual([slash.status, slash.headers.get('location')], [301, `/pounce/api/datasets/${dataset}?x=1`])
+    const home = await ann.call(`${base}/`, { redirect: 'manual' })
+    t.deepEqual([home.status, home.headers.get('location')], [302, '/pounce/docs'])
+    const { id } = await ok<{ id: string }>(
+      ann.call(`${base}/api/uploadToDataset/${dataset}?extract=false`, {
+        method: 'POST',
+        ...untypedForm([{ name: 'leaf.txt', bytes: 'leaf' }]),
+      }),
+    )
+    const { link } = await ok<{ link: string }>(ann.call(`${base}/files/${id}/links`, { method: 'POST' }))
+    t.true(link.startsWith(`${baseUrl}/files/links/`))
+    for (const path of [new URL(link).pathname, new URL(link).pathname.slice('/pounce'.length)])
+      t.is(await (await server.as()(path)).text(), 'leaf', path)
+  })
+
+  test(`behind a proxy ${way} an upload in pieces goes on where the answer says`, async t => {
+    const dataset = await newDataset(ann)
+    const encoded = (text: string) => Buffer.from(text).toString('base64')
+    const tus = { 'tus-resumable': '1.0.0' }
+    const about = `filename ${encoded('leaf.txt')},dataset ${encoded(dataset)}`
+    const begun = await ann.call(`${base}/api/uploads`, {
+      method: 'POST',
+      headers: { ...tus, 'upload-length': '4', 'upload-metadata': about },
+    })
+    const location = begun.headers.get('location') ?? ''
+    t.regex(location, /^\/pounce\/api\/uploads\/[0-9a-f]{24}$/)
+    for (const path of [location, location.slice('/pounce'.length)])
+      t.is((await ann.call(path, { method: 'HEAD', headers: tus })).headers.get('upload-offset'), '0', path)
+  })
+
+  test(`behind a proxy ${way} a session is one of the whole host`, async t => {
+    const answer = await server.as()(`${base}/api/login`, { method: 'POST', json: { email: ann.email, password: ann.password } })
+    t.is(answer.status, 200)
+    const cookie = answer.headers.get('set-cookie') ?? ''
+    t.regex(cookie, /^__Host-pounce_session=[^;]+;.* Path=\/;/)
+    const headers = { cookie: cookie.split(';')[0] ?? '', origin: 'https://data.example.org' }
+    for (const each of ['/pounce', '']) {
+      t.is((await server.as()(`${each}/api/me`, { headers })).status, 200)
+      const made = await server.as()(`${each}/api/datasets/createempty`, { method: 'POST', json: { name: 'x', description: '' }, headers })
+      t.is(made.status, 200)
+    }
+  })
+}

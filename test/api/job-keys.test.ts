@@ -1,0 +1,204 @@
+import test from 'ava'
+import { extractorInfo } from '../support/extractor-info.ts'
+import { extractor, JobScene } from '../support/job-scene.ts'
+import { formWith, ok, unknownId, upload } from '../support/scene.ts'
+
+let scene: JobScene
+type Ann = Awaited<ReturnType<JobScene['person']>>
+let ann: Ann
+
+test.before(async () => {
+  scene = await JobScene.open()
+  ann = await scene.person()
+})
+test.after.always(() => scene?.server.stop())
+
+const document = {
+  content: { words: 2 },
+  agent: { '@type': 'cat:extractor', extractor_id: `https://example.org/extractors/${extractor}/1.0` },
+}
+const ofFile = async () => scene.by(await scene.keyOf(await scene.submit(ann.person, 'files', ann.file)))
+const ofDataset = async () => scene.by(await scene.keyOf(await scene.submit(ann.person, 'datasets', ann.dataset)))
+type By = Awaited<ReturnType<typeof ofFile>>
+
+const uploadTo = (by: By, path: string) => by.call(path, { method: 'POST', body: formWith('made', 'made.txt') })
+const made = async (by: By, path: string): Promise<string> => (await ok<{ id: string }>(uploadTo(by, path))).id
+
+/** What pyclowder and extractors do with a file. */
+const works = async (by: By, file: string) => {
+  const tags = { tags: ['counted'], extractor_id: extractor }
+  const preview = await made(by, '/api/previews')
+  const thumbnail = await made(by, '/api/fileThumbnail')
+  const section = ((await by.post('/api/sections', { file_id: file, area: { x: 0, y: 0, w: 1, h: 1 } })).body as { id: string }).id
+  const ofSection = await made(by, '/api/previews')
+  return [
+    await by.get(`/api/files/${file}/metadata`),
+    await by.get(`/api/files/${file}`),
+    await by.get(`/api/files/${file}/metadata.jsonld`),
+    await by.get(`/api/files/${file}/technicalmetadatajson`),
+    await by.post(`/api/files/${file}/metadata.jsonld`, document),
+    await by.post(`/api/files/${file}/tags`, tags),
+    await by.post(`/api/files/${file}/previews/${preview}`, {}),
+    await by.post(`/api/previews/${preview}/metadata`, { page: 1 }),
+    await by.get(`/api/previews/${preview}`),
+    await by.post(`/api/files/${file}/thumbnails/${thumbnail}`, {}),
+    await by.post(`/api/sections/${section}/tags`, tags),
+    await by.post(`/api/sections/${section}/description`, { description: 'a word' }),
+    await by.post(`/api/previews/${ofSection}/metadata`, { section_id: section }),
+    await by.get(`/api/files/${file}/isBeingProcessed`),
+  ].map(({ status }) => status)
+}
+
+/** What they do with the dataset that holds it. */
+const worksOn = async (by: By, dataset: string) =>
+  [
+    await by.get(`/api/datasets/${dataset}`),
+    await by.get(`/api/datasets/${dataset}/files`),
+    await by.get(`/api/datasets/${dataset}/metadata.jsonld`),
+    await by.post(`/api/datasets/${dataset}/metadata.jsonld`, document),
+    await by.post(`/api/datasets/${dataset}/tags`, { tags: ['seen'], extractor_id: extractor }),
+    await by.post(`/api/datasets/${dataset}/newFolder`, { name: `f${Math.random()}`, parentId: dataset, parentType: 'dataset' }),
+    await by.get(`/api/datasets/${dataset}/folders`),
+    await by.get(`/api/datasets/${dataset}/download`),
+  ].map(({ status }) => status)
+
+const all200 = (statuses: readonly number[]) => statuses.filter(status => status !== 200)
+
+test('the key of a file’s job does what extractors do with the file and its dataset, and with what they make there', async t => {
+  const by = await ofFile()
+  t.deepEqual(all200(await works(by, ann.file)), [])
+  t.deepEqual(all200(await worksOn(by, ann.dataset)), [])
+  const derived = await made(by, `/api/uploadToDataset/${ann.dataset}?extract=false`)
+  t.deepEqual(all200(await works(by, derived)), [])
+  t.is((await by.get(`/api/files/${ann.sibling}`)).status, 200)
+  t.is((await by.post(`/api/files/${ann.file}/extractions`, { extractor, parameters: {} })).status, 200)
+})
+
+test('the key of a dataset’s job does it with the dataset and everything in it', async t => {
+  const by = await ofDataset()
+  t.deepEqual(all200(await worksOn(by, ann.dataset)), [])
+  for (const file of [ann.file, ann.sibling]) t.deepEqual(all200(await works(by, file)), [])
+  t.is((await by.post(`/api/files/${ann.sibling}/extractions`, { extractor, parameters: {} })).status, 200)
+  t.is((await by.post(`/api/datasets/${ann.dataset}/extractions`, { extractor, parameters: {} })).status, 200)
+})
+
+test('what is in another space or dataset is not there, whoever’s it is', async t => {
+  const { other, stranger, elsewhere } = ann
+  for (const by of [await ofFile(), await ofDataset()]) {
+    const preview = await made(by, '/api/previews')
+    const tries = [
+      await by.get(`/api/files/${stranger}`),
+      await by.get(`/api/files/${stranger}/metadata`),
+      await by.post(`/api/files/${stranger}/metadata.jsonld`, document),
+      await by.post(`/api/files/${stranger}/previews/${preview}`, {}),
+      await by.post('/api/sections', { file_id: stranger }),
+      await by.get(`/api/datasets/${other}`),
+      await by.get(`/api/datasets/${other}/files`),
+      await by.get(`/api/datasets/${other}/download`),
+      await by.post(`/api/datasets/${other}/metadata.jsonld`, document),
+      await by.post(`/api/files/${stranger}/extractions`, { extractor, parameters: {} }),
+    ]
+    t.deepEqual(
+      tries.map(({ status }) => status),
+      tries.map(() => 404),
+    )
+    t.is((await uploadTo(by, `/api/uploadToDataset/${other}`)).status, 404)
+    t.deepEqual(await by.get(`/api/extractions/${stranger}/status`).then(({ body }) => body), 'no file')
+    t.is((await by.get(`/api/spaces/${elsewhere}`)).status, 403)
+  }
+})
+
+test('it renames, removes, moves, licenses, shares and administers nothing, its own target included', async t => {
+  const { dataset, file, space, other, sibling, person } = ann
+  for (const by of [await ofFile(), await ofDataset()]) {
+    const tries = [
+      await by.put(`/api/datasets/${dataset}/title`, { name: 'renamed' }),
+      await by.put(`/api/datasets/${dataset}/description`, { description: 'x' }),
+      await by.put(`/api/files/${file}/filename`, { name: 'renamed' }),
+      await by.remove(`/api/files/${file}`),
+      await by.remove(`/api/files/${file}/metadata.jsonld`),
+      await by.remove(`/api/datasets/${dataset}`),
+      await by.remove(`/api/datasets/${dataset}/tags`, { tags: ['seen'] }),
+      await by.post(`/api/datasets/${dataset}/license`, { licenseType: 'license1' }),
+      await by.post(`/api/files/${file}/license`, { licenseType: 'license1' }),
+      await by.put(`/api/datasets/${dataset}/access?access=PUBLIC`),
+      await by.post(`/api/datasets/${dataset}/moveBetweenDatasets/${other}/${sibling}`),
+      await by.post(`/api/spaces/${space}/addDatasetToSpace/${dataset}`),
+      await by.post(`/api/spaces/${space}/removeDataset/${dataset}`),
+      await by.post('/api/datasets/createempty', { name: 'new', space: [space] }),
+      await by.post('/api/collections', { name: 'new', space }),
+      await by.get(`/api/spaces/${space}/members`),
+      await by.post(`/files/${file}/links`),
+      await by.get('/api/me'),
+      await by.get(`/api/users/${person.id}`),
+      await by.get('/api/users/keys'),
+      await by.post('/api/users/keys?name=mine'),
+      await by.get('/api/datasets'),
+      await by.get('/api/search?query=target'),
+      await by.get('/api/spaces'),
+      await by.post('/api/geostreams/sensors', { name: 'x', geometry: { type: 'Point', coordinates: [0, 0, 0] }, properties: {} }),
+    ]
+    t.deepEqual(
+      tries.map(({ status }) => status),
+      tries.map(() => 403),
+    )
+  }
+  t.like((await person.get(`/api/datasets/${dataset}`)).body as object, { name: 'the dataset' })
+})
+
+test('a file’s job does not describe again what others attached to its neighbours, nor submits those', async t => {
+  const preview = await made(scene.by(ann.person.key), '/api/previews')
+  await ok(ann.person.call(`/api/files/${ann.sibling}/previews/${preview}`, { method: 'POST', json: {} }))
+  const loose = await made(scene.by(ann.person.key), '/api/previews')
+  const by = await ofFile()
+  t.is((await by.get(`/api/previews/${preview}`)).status, 200)
+  t.is((await by.post(`/api/previews/${preview}/metadata`, { page: 2 })).status, 403)
+  t.is((await by.post(`/api/files/${ann.sibling}/extractions`, { extractor, parameters: {} })).status, 403)
+  t.is((await by.post(`/api/datasets/${ann.dataset}/extractions`, { extractor, parameters: {} })).status, 403)
+  t.is((await by.get(`/api/previews/${loose}`)).status, 404)
+  t.is((await by.post(`/api/files/${ann.file}/previews/${loose}`, {})).status, 404)
+})
+
+test('a file that has left the dataset takes the key’s reach on that along', async t => {
+  const { person, dataset } = ann
+  const file = await upload(person.call, dataset, 'moving', 'moving.txt')
+  const by = scene.by(await scene.keyOf(await scene.submit(person, 'files', file)))
+  t.is((await by.get(`/api/datasets/${dataset}`)).status, 200)
+  t.is((await person.post(`/api/datasets/${dataset}/moveBetweenDatasets/${ann.other}/${file}`)).status, 200)
+  t.is((await by.get(`/api/files/${file}`)).status, 200)
+  for (const id of [dataset, ann.other]) t.is((await by.get(`/api/datasets/${id}`)).status, 404)
+})
+
+test('tiles of a preview that it makes are its own to place, and no others', async t => {
+  const by = await ofFile()
+  const preview = await made(by, '/api/previews')
+  const tileBy = (who: By) => ok<{ id: string }>(who.call('/api/tiles', { method: 'POST', body: formWith('x', '0_0_a.jpg', 'image/jpeg') }))
+  const [own, anothers] = [await tileBy(by), await tileBy(scene.by(ann.person.key))]
+  t.is((await by.post(`/api/files/${ann.file}/previews/${preview}`, {})).status, 200)
+  t.is((await by.post(`/api/previews/${preview}/tiles/${own.id}/0`, {})).status, 200)
+  t.is((await by.get(`/api/previews/${preview}_files/0/0_0.jpg`)).status, 200)
+  t.is((await by.post(`/api/previews/${preview}/tiles/${anothers.id}/0`, {})).status, 404)
+})
+
+test('it registers its own extractor and no other', async t => {
+  const by = await ofFile()
+  t.is((await by.post('/api/extractors', extractorInfo(extractor))).status, 200)
+  t.is((await by.post('/api/extractors', extractorInfo('another.extractor'))).status, 403)
+  t.is((await by.get(`/api/extractors/${extractor}`)).status, 200)
+})
+
+test('it counts in the query and in the header alike, and superadmin mode is not for it', async t => {
+  const { server } = scene
+  const dataset = (
+    await ok<{ id: string }>(server.as(server.admin.key)('/api/datasets/createempty', { method: 'POST', json: { name: 'a' } }))
+  ).id
+  const file = await upload(server.as(server.admin.key), dataset)
+  const key = await scene.keyOf(await scene.submit({ call: server.as(server.admin.key) }, 'files', file))
+  t.regex(key, /^[\w-]+$/)
+  t.is(encodeURIComponent(key), key)
+  t.is((await server.as()(`/api/files/${file}?key=${key}`)).status, 200)
+  t.is((await server.as()(`/api/files/${file}`, { headers: { 'x-api-key': key } })).status, 200)
+  t.is((await server.as(key)(`/api/files/${ann.file}?superAdmin=true`)).status, 404)
+  t.is((await server.as(key)('/api/users?superAdmin=true')).status, 403)
+  t.is((await server.as(key)(`/api/files/${unknownId}`)).status, 404)
+})

@@ -1,0 +1,222 @@
+import test from 'ava'
+import { Mailer, PersonalDataSources, Users } from 'pounce/sdk'
+import { bootForTest, MemoryMailer, type TestServer } from 'pounce/sdk/testing'
+import { bytesOf, unzip } from '../support/archives.ts'
+import { newPerson, type Person, signIn } from '../support/people.ts'
+import { newDataset, newFolder, ok, refusal, upload } from '../support/scene.ts'
+import { declaredCollections, storedTexts } from '../support/stored-documents.ts'
+
+/** Collections that say nothing about people, and why. */
+const impersonal: Readonly<Record<string, string>> = {
+  roles: 'names of permissions',
+  'users.tries': 'counts under digests, for minutes',
+  'users.settings': 'secrets of the installation',
+  site: 'texts of the installation',
+  institutions: 'a shared list of names of institutions',
+  projects: 'a shared list of names of projects',
+  counters: 'totals',
+  'audit.chains': 'hash chains',
+  'extractor-choices': 'names of extractors',
+  'extractor-labels': 'names of extractors',
+  'files.damaged': 'files',
+  'files.quarantine': 'files and names of malware',
+  'files.scrub': 'how far a check has come',
+  'geo-numbers': 'the next number',
+  'geo-answers': 'computed answers about sensors',
+  'in-place-files': 'paths on the server',
+  'search.reindexing': 'the state of the index',
+  'transport.jobs': 'jobs that wait, by account id',
+}
+
+const post = (json: unknown) => ({ method: 'POST', json })
+const boot = async (t: Parameters<typeof bootForTest>[0]) =>
+  bootForTest({ ...t, overrides: { [Mailer]: new MemoryMailer() }, config: { resources: { spaces: {} } } })
+
+interface Traces {
+  readonly person: Person
+  readonly space: string
+  readonly dataset: string
+  readonly file: string
+  /** In names and texts that the person wrote. */
+  readonly tokens: readonly string[]
+}
+
+const roleOf = async (server: TestServer, name: string): Promise<string> =>
+  (await server.get(Users).roles()).find(role => role.name === name)?.id ?? ''
+
+/** Somebody who has left a word of their own wherever one can. */
+const leaveTraces = async (server: TestServer, name: string): Promise<Traces> => {
+  const person = await newPerson(server, name)
+  const { call, id } = person
+  const used: string[] = []
+  const word = (place: string): string => {
+    const token = `${name}${place}token`
+    used.push(token)
+    return token
+  }
+  const admin = server.as(server.admin.key)
+  await done(call(`/api/users/${id}/updateName?firstName=${word('first')}&lastName=${word('last')}`, { method: 'POST' }))
+  await done(
+    call(`/api/users/${id}`, {
+      method: 'PUT',
+      json: { biography: word('biography'), position: word('position'), notifications: 'daily' },
+    }),
+  )
+  const space = (await ok<{ id: string }>(call('/api/spaces', post({ name: word('space'), description: '' })))).id
+  await server.get(Users).setMembership(server.admin.id, space, await roleOf(server, 'Admin'))
+  await done(call('/api/collections', post({ name: word('collection'), description: '', space })))
+  const dataset = await newDataset(call, { name: word('dataset'), space: [space] })
+  await newFolder(call, dataset, word('folder'))
+  const file = await upload(call, dataset, 'bytes', `${word('file')}.txt`)
+  await done(call(`/api/datasets/${dataset}/tags`, post({ tags: [word('tag')] })))
+  await done(call(`/api/datasets/${dataset}/comment`, post({ text: word('comment') })))
+  const agent = { '@type': 'cat:user', user_id: `${server.url}/api/users/${id}` }
+  await done(call(`/api/datasets/${dataset}/metadata.jsonld`, post({ '@context': {}, agent, content: { about: word('metadata') } })))
+  await done(call('/api/selected', post({ dataset })))
+  await done(call(`/api/spaces/${space}/follow`, { method: 'POST' }))
+  await done(call(`/api/users/keys?name=${word('key')}`, { method: 'POST' }))
+  await signIn(server, person.email, person.password)
+  await done(call('/api/admin/mail', post({ subject: word('subject'), body: word('letter') })))
+  const metadata = Buffer.from(`${word('upload')}.bin`).toString('base64')
+  const headers = { 'tus-resumable': '1.0.0', 'upload-length': '9', 'upload-metadata': `filename ${metadata}` }
+  const begun = await call('/api/uploads', { method: 'POST', headers })
+  if (begun.status !== 201) throw new Error(await begun.text())
+  await done(admin(`/api/users/${id}/updateName?firstName=${name}firsttoken&lastName=${name}lasttoken`, { method: 'POST' }))
+  await server.drained()
+  return { person, space, dataset, file, tokens: used }
+}
+
+/** A success, whatever its body is. */
+const done = async (answer: Promise<Response>): Promise<void> => {
+  const response = await answer
+  if (!response.ok) throw new Error(`${response.status} ${response.url}: ${await response.text()}`)
+}
+
+const exported = async (call: Person['call'], id: string) => {
+  const response = await call(`/api/users/${id}/export`, { method: 'POST' })
+  if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`)
+  return unzip(await bytesOf(response))
+}
+
+test('every collection has somebody who answers for personal data, or says nothing about people', async t => {
+  const server = await boot({ t })
+  const answered = new Set(
+    server
+      .get(PersonalDataSources)
+      .all()
+      .flatMap(({ collections }) => collections),
+  )
+  const declared = (await declaredCollections()).map(({ name }) => name)
+  t.deepEqual(
+    declared.filter(name => !answered.has(name) && !(name in impersonal)),
+    [],
+  )
+  t.deepEqual(
+    Object.keys(impersonal).filter(name => answered.has(name) || !declared.includes(name)),
+    [],
+  )
+})
+
+test('an export has every word of the person, no secret and no word of anybody else', async t => {
+  const server = await boot({ t })
+  const [ada, bob] = [await leaveTraces(server, 'ada'), await leaveTraces(server, 'bob')]
+  const files = await exported(ada.person.call, ada.person.id)
+  const all = [...files.values()].join('\n')
+  for (const token of ada.tokens) t.true(all.includes(token), token)
+  for (const word of [...bob.tokens, bob.person.email, bob.person.id, bob.dataset]) t.false(all.includes(word), word)
+  for (const secret of [ada.person.key, ada.person.password, '$scrypt', '$argon2', 'passwordHash', '"hash"', '"stamp"'])
+    t.false(all.includes(secret), secret)
+  for (const [path, bytes] of files) if (path.endsWith('.json')) t.true(Array.isArray(JSON.parse(String(bytes))), path)
+  const readme = String(files.get('README.txt'))
+  for (const path of files.keys()) t.true(path === 'README.txt' || readme.includes(path), path)
+  await server.drained()
+  const lines = await ok<{ type: string }[]>(server.as(server.admin.key)(`/api/admin/audit?user=${ada.person.id}`))
+  t.true(lines.some(({ type }) => type === 'user.exported'))
+  t.true((await exported(server.as(server.admin.key), ada.person.id)).has('profile.json'))
+  t.is((await refusal(bob.person.call(`/api/users/${ada.person.id}/export`, { method: 'POST' }))).status, 403)
+  t.is((await refusal(server.as()(`/api/users/${ada.person.id}/export`, { method: 'POST' }))).status, 401)
+})
+
+test('an erasure leaves no name, address or credential anywhere, and what others rely on whole', async t => {
+  const server = await boot({ t })
+  const [ada, bob] = [await leaveTraces(server, 'ada'), await leaveTraces(server, 'bob')]
+  const { id, email, password, call } = ada.person
+  await ok(
+    bob.person
+      .call(`/api/users/follow?followeeUUID=${id}`, { method: 'POST' })
+      .then(async answer => (answer.status === 404 ? Response.json({}) : answer)),
+  )
+  const answered = new Set(
+    server
+      .get(PersonalDataSources)
+      .all()
+      .flatMap(({ collections }) => collections),
+  )
+  for (const { collection, text } of await storedTexts(server))
+    if (text.includes(id) || text.includes(email) || text.includes('adafirsttoken'))
+      t.true(answered.has(collection) || collection in impersonal, collection)
+  t.is((await call(`/api/users/${id}`, { method: 'DELETE' })).status, 202)
+  t.is((await call('/api/me')).status, 401)
+  await server.drained()
+  const personal = [
+    email,
+    'adafirsttoken',
+    'adalasttoken',
+    'adabiographytoken',
+    'adainstitutiontoken',
+    'adakeytoken',
+    'adalettertoken',
+    'adauploadtoken',
+  ]
+  for (const { collection, text } of await storedTexts(server)) {
+    if (collection === 'audit') continue
+    for (const word of personal) t.false(text.includes(word), `${word} in ${collection}: ${text}`)
+  }
+  t.is((await server.as()('/api/login', post({ email, password }))).status, 401)
+  const admin = server.as(server.admin.key)
+  t.like(await ok(admin(`/api/users/${id}`)), { fullName: 'Deleted User', profile: {} })
+  t.like(await ok(admin(`/api/datasets/${ada.dataset}?superAdmin=true`)), { name: 'adadatasettoken', authorId: id })
+  const documents = JSON.stringify(await ok(admin(`/api/datasets/${ada.dataset}/metadata.jsonld?superAdmin=true`)))
+  t.regex(documents, /adametadatatoken/)
+  t.regex(documents, /Deleted User/)
+  t.true(JSON.stringify(await ok(admin(`/api/datasets/${ada.dataset}/comments?superAdmin=true`))).includes('adacommenttoken'))
+  const found = await ok<{ results: unknown[] }>(admin('/api/search?query=adalasttoken&superAdmin=true'))
+  t.deepEqual(found.results, [])
+  const lines = await ok<{ type: string }[]>(admin(`/api/admin/audit?user=${id}`))
+  t.true(lines.some(({ type }) => type === 'user.erased'))
+  const again = { email, password: 'a long password', firstName: 'A', lastName: 'B' }
+  t.is((await admin('/api/users', post(again))).status, 200, 'the address is free')
+  t.like(await refusal(admin(`/api/users/${id}`, { method: 'DELETE' })), { status: 409 })
+  t.is((await bob.person.call(`/api/datasets/${bob.dataset}`)).status, 200)
+  t.true([...(await exported(bob.person.call, bob.person.id)).values()].join('').includes('bobcommenttoken'))
+})
+
+test("with an heir what the person made is the heir's, and words stay the person's", async t => {
+  const server = await boot({ t })
+  const [ada, heir] = [await leaveTraces(server, 'ada'), await newPerson(server, 'heir')]
+  await server.get(Users).setMembership(heir.id, ada.space, await roleOf(server, 'Viewer'))
+  const admin = server.as(server.admin.key)
+  for (const wrong of [ada.person.id])
+    t.is((await refusal(admin(`/api/users/${ada.person.id}?heir=${wrong}`, { method: 'DELETE' }))).status, 400)
+  t.is((await refusal(admin(`/api/users/${ada.person.id}?heir=${'f'.repeat(24)}`, { method: 'DELETE' }))).status, 404)
+  t.is((await refusal(heir.call(`/api/users/${ada.person.id}`, { method: 'DELETE' }))).status, 403)
+  t.is((await admin(`/api/users/${ada.person.id}?heir=${heir.id}`, { method: 'DELETE' })).status, 202)
+  await server.drained()
+  t.like(await ok(heir.call(`/api/datasets/${ada.dataset}`)), { authorId: heir.id })
+  t.is((await heir.call(`/api/datasets/${ada.dataset}/title`, { method: 'PUT', json: { name: 'taken over' } })).status, 200)
+  t.is((await heir.call(`/api/files/${ada.file}/blob`)).status, 200)
+  const comments = JSON.stringify(await ok(heir.call(`/api/datasets/${ada.dataset}/comments`)))
+  t.true(comments.includes(ada.person.id) && comments.includes('Deleted User'))
+})
+
+test('the last admin, and the last who can edit a space, stay', async t => {
+  const server = await boot({ t })
+  const admin = server.as(server.admin.key)
+  t.like(await refusal(admin(`/api/users/${server.admin.id}`, { method: 'DELETE' })), { status: 409 })
+  const ada = await newPerson(server, 'ada')
+  await ok(ada.call('/api/spaces', post({ name: 'Lonely', description: '' })))
+  const refused = await refusal(ada.call(`/api/users/${ada.id}`, { method: 'DELETE' }))
+  t.is(refused.status, 409)
+  t.regex(refused.message, /Lonely/)
+  t.is((await ada.call('/api/me')).status, 200)
+})

@@ -1,0 +1,39 @@
+import test from 'ava'
+import { GeoStore } from 'pounce/sdk'
+import { bootForTest } from 'pounce/sdk/testing'
+import { newSensor, newStream } from '../support/geostreams.ts'
+import { refusal } from '../support/scene.ts'
+import { addressOf, sta } from '../support/sensorthings.ts'
+import { somebody } from '../support/spaces-and-people.ts'
+
+const server = await bootForTest()
+const ann = await somebody(server, 'Ann')
+const sensor = await newSensor(ann, { name: 'wordy', properties: { text: 'w'.repeat(60_000) } })
+const stream = await newStream(ann, sensor)
+const geometry = { type: 'Point', coordinates: [0, 0] } as const
+const points = Array.from({ length: 1000 }, (_, n) => ({
+  ...{ id: 1_000_000 + n, stream, startMs: n * 1000, endMs: null, createdMs: 0, geometry },
+  properties: { level: n },
+}))
+await server.get(GeoStore).insert(points)
+await server.drained()
+test.after.always(() => server.stop())
+
+const anybody = server.as()
+
+test('an answer in which one large thing is repeated is refused before it is made', async t => {
+  const refused = await refusal(anybody(addressOf('/Observations?$top=1000&$expand=Datastream($expand=Thing)')))
+  t.is(refused.status, 400)
+  t.regex(refused.message, /more than 16777216 bytes: use a smaller \$top, \$select/)
+  const page = await sta(anybody, '/Observations?$top=50&$expand=Datastream($expand=Thing)')
+  t.is(page.value.length, 50)
+  t.is((await sta(anybody, '/Observations?$top=1000&$expand=Datastream($expand=Thing($select=name))')).value.length, 1000)
+})
+
+test('an answer in which entities are expanded inside each other again and again is refused', async t => {
+  const round =
+    'Datastream($select=id;$expand=Thing($select=id;$expand=Datastreams($select=id;$expand=Observations($select=id;$top=1000))))'
+  const refused = await refusal(anybody(addressOf(`/Observations?$top=100&$select=id&$expand=${round}`)))
+  t.is(refused.status, 400)
+  t.regex(refused.message, /more than 20000 entities/)
+})

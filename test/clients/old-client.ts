@@ -1,0 +1,39 @@
+import { callsOf } from '../support/calls.ts'
+import { type UntypedPart, untypedForm } from './untyped-parts.ts'
+
+/** What `requests.get(url, auth=(None, None))` sends, and scripts with settings that nobody filled in. */
+const noneAndNone = `Basic ${btoa('None:None')}`
+
+/**
+ * A client as scripts for Clowder 1.x are written: the key in each address, a Basic header of nothing beside it, and parts without types.
+ * It looks like a `TestFetch`, so that other helpers can use it.
+ */
+export const oldClient = (url: string, key: string) => {
+  const call = (path: string, { json, headers, ...init }: RequestInit & { readonly json?: unknown } = {}): Promise<Response> => {
+    const address = new URL(path, url)
+    address.searchParams.set('key', key)
+    return fetch(address, {
+      ...init,
+      headers: {
+        'user-agent': 'python-requests/2.9.1',
+        authorization: noneAndNone,
+        ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(headers as Readonly<Record<string, string>> | undefined),
+      },
+      ...(json === undefined ? {} : { body: JSON.stringify(json) }),
+    })
+  }
+  return {
+    call,
+    ...callsOf(call),
+    /** Sends a file as `files={"File": fh}` does. */
+    send: async (path: string, part: UntypedPart, fields: Readonly<Record<string, string>> = {}): Promise<string> => {
+      const answer = await call(path, { method: 'POST', ...untypedForm([part], fields) })
+      const text = await answer.text()
+      if (!answer.ok) throw new Error(`${answer.status} ${path}: ${text}`)
+      return (JSON.parse(text) as { id: string }).id
+    },
+  }
+}
+
+export type OldClient = ReturnType<typeof oldClient>

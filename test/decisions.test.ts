@@ -1,0 +1,103 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import test from 'ava'
+
+const root = new URL('../', import.meta.url)
+const folder = new URL('docs/decisions/', root)
+const read = (path: string): Promise<string> => readFile(new URL(path, root), 'utf8')
+
+const names = (await readdir(folder)).filter(name => name !== 'README.md').sort()
+const records = new Map(await Promise.all(names.map(async name => [name, await read(`docs/decisions/${name}`)] as const)))
+
+const anchorsOf = (text: string): ReadonlySet<string> =>
+  new Set(
+    [...text.matchAll(/^##+ (.+)$/gm)].map(([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\w -]/g, '')
+        .replaceAll(' ', '-'),
+    ),
+  )
+
+test('every record has its number, a date and a status, and is in the index with them', async t => {
+  const index = await read('docs/decisions/README.md')
+  t.deepEqual(
+    [...index.matchAll(/^\| \[\d{4}\]\(([^)]+)\)/gm)].map(([, name]) => name),
+    names,
+  )
+  for (const [name, text] of records) {
+    const [, number, title] = /^# (\d{4}): (.+)$/m.exec(text) ?? []
+    const [, date, status] = /^Date: (\d{4}-\d\d-\d\d)\. Status: (accepted|superseded)/m.exec(text) ?? []
+    t.is(number, name.slice(0, 4), name)
+    t.true(index.includes(`| [${number}](${name}) | ${title} | ${date} | ${status} |`), name)
+  }
+  t.is(new Set(names.map(name => name.slice(0, 4))).size, names.length)
+})
+
+test('every link to a record, from anywhere, leads to a record and a heading of it', async t => {
+  const { stdout } = await promisify(execFile)(
+    'git',
+    ['grep', '-IhoE', '(decisions/|[(])[0-9]{4}-[a-z0-9-]+[.]md(#[a-z0-9_-]+)?', '--', ':!CHANGELOG.md'],
+    {
+      cwd: root,
+      maxBuffer: 1 << 24,
+    },
+  )
+  const links = [...new Set(stdout.trim().split('\n'))].map(link => link.replace(/^(decisions\/|\()/, ''))
+  t.true(links.length > 60)
+  t.deepEqual(
+    links.filter(link => {
+      const [name = '', anchor] = link.split('#')
+      const text = records.get(name)
+      return text === undefined || (anchor !== undefined && !anchorsOf(text).has(anchor))
+    }),
+    [],
+  )
+})
+
+test('sections that a record names as differing from Clowder v1 are headings of it', t => {
+  for (const [name, text] of records) {
+    const [line = ''] = /^Clowder v1:.*$/m.exec(text) ?? []
+    for (const [, anchor = ''] of line.matchAll(/\(#([\w-]+)\)/g)) t.true(anchorsOf(text).has(anchor), `${name}#${anchor}`)
+  }
+})
+
+test('the number of every record that code and pages mention is that of a record', async t => {
+  const { stdout } = await promisify(execFile)(
+    'git',
+    ['grep', '-IhoE', '([Dd]ecisions?|[Rr]ecords?|docs/decisions/) ?0[0-9]{3}', '--', ':!CHANGELOG.md'],
+    { cwd: root },
+  )
+  const numbers = new Set(names.map(name => name.slice(0, 4)))
+  const mentioned = stdout.trim().split('\n')
+  t.deepEqual(
+    mentioned.filter(each => !numbers.has(each.slice(-4))),
+    [],
+  )
+})
+
+test('the record of dependencies names every package, and the pages that it names exist', async t => {
+  const record = records.get('0002-dependencies-and-own-code.md') ?? ''
+  const { dependencies, optionalDependencies, devDependencies } = JSON.parse(await read('package.json')) as Readonly<
+    Record<string, Readonly<Record<string, string>>>
+  >
+  const packages = Object.keys({ ...dependencies, ...optionalDependencies, ...devDependencies }).filter(name => !name.startsWith('@types/'))
+  t.deepEqual(
+    packages.filter(name => !record.includes(`\`${name}\``)),
+    [],
+  )
+  t.true(existsSync(new URL('docs/decisions/README.md', root)))
+})
+
+test('numbers in parentheses on pages about security and on records are those of records', async t => {
+  const numbers = new Set(names.map(name => name.slice(0, 4)))
+  const pages = [await read('docs/security.md'), ...records.values()]
+  const cited = pages.flatMap(page => [...page.matchAll(/\((0\d{3}(?:, 0\d{3})*)\)/g)].flatMap(([, list = '']) => list.split(', ')))
+  t.true(cited.length > 10)
+  t.deepEqual(
+    cited.filter(each => !numbers.has(each)),
+    [],
+  )
+})

@@ -1,0 +1,94 @@
+import test, { type ExecutionContext } from 'ava'
+import { Commands, Mailer } from 'pounce/sdk'
+import { bootForTest, FixedClock, MemoryMailer } from 'pounce/sdk/testing'
+import { damage } from '../support/damage.ts'
+import { mailsTo } from '../support/mails.ts'
+import { newDataset, ok, upload } from '../support/scene.ts'
+import { until } from '../support/until.ts'
+
+const setUp = async (t: ExecutionContext) => {
+  const mailer = new MemoryMailer()
+  const clock = new FixedClock()
+  const server = await bootForTest({ t, clock, overrides: { [Mailer]: mailer } })
+  const call = server.as(server.admin.key)
+  const id = await upload(call, await newDataset(call), Buffer.alloc(300_000, 'rot '), 'large.bin')
+  await server.drained()
+  const since = async (): Promise<string | undefined> => (await ok<{ damaged?: string }>(call(`/api/files/${id}/metadata`))).damaged
+  const read = async (range?: string): Promise<void> => {
+    const answer = await call(`/api/files/${id}/blob`, range === undefined ? {} : { headers: { range } })
+    await answer.arrayBuffer().catch(() => undefined)
+  }
+  const mails = async (): Promise<number> =>
+    (await mailsTo(server, mailer, server.admin.email)).filter(({ subject }) => subject.includes('damaged: large.bin')).length
+  const audited = async (): Promise<readonly string[]> => {
+    await server.drained()
+    const lines = await ok<{ type: string; subject: { id: string } | null }[]>(call('/api/admin/audit?limit=100'))
+    return lines.filter(({ subject, type }) => subject?.id === id && type.startsWith('file.')).map(({ type }) => type)
+  }
+  const command = async (name: string) => {
+    const found = server
+      .get(Commands)
+      .all()
+      .filter(each => each.name === name)
+    return (await Promise.all(found.map(each => each.run({ arguments: {}, options: {} }, () => undefined)))).flat()
+  }
+  return { server, call, clock, id, since, read, mails, audited, command }
+}
+
+test('damage that a download meets marks the file and is told once, and a check of repaired bytes takes the mark off', async t => {
+  const { server, call, id, since, read, mails, audited, command } = await setUp(t)
+  await read()
+  t.is(await since(), undefined)
+  t.like(
+    (await command('doctor')).find(({ check }) => check === 'stored bytes'),
+    { ok: true },
+  )
+  await damage(server.folder, 'files', 200_000)
+  await read()
+  await until('the file is marked', since)
+  await read('bytes=199990-200010')
+  await read()
+  t.is(await mails(), 1)
+  t.deepEqual(await audited(), ['file.damaged'])
+  const row = (await command('doctor')).find(({ check }) => check === 'stored bytes')
+  t.false(row?.['ok'])
+  t.regex(String(row?.['detail']), new RegExp(id))
+  t.like((await command('files scrub'))[0], { files: 1, damaged: 1 })
+  t.is(await mails(), 1)
+  await damage(server.folder, 'files', 200_000)
+  t.like((await command('files scrub'))[0], { files: 1, damaged: 0 })
+  t.is(await since(), undefined)
+  t.deepEqual((await audited()).toSorted(), ['file.damaged', 'file.repaired'])
+  await damage(server.folder, 'files', 100)
+  await read()
+  await until('the file is marked again', since)
+  t.is(await mails(), 2)
+  await ok(call(`/api/files/${id}`, { method: 'DELETE' }))
+  await server.drained()
+  t.like(
+    (await command('doctor')).find(({ check }) => check === 'stored bytes'),
+    { ok: true },
+  )
+})
+
+test('an archive that meets damage marks the file', async t => {
+  const { server, call, since } = await setUp(t)
+  await damage(server.folder, 'files', 200_000)
+  const [{ id: dataset } = { id: '' }] = await ok<{ id: string }[]>(call('/api/datasets'))
+  await (await call(`/api/datasets/${dataset}/download`)).arrayBuffer().catch(() => undefined)
+  t.truthy(await until('the file is marked', since))
+})
+
+test('bytes that nobody reads are checked once a week', async t => {
+  const { server, clock, since, mails } = await setUp(t)
+  const check = () => server.runPeriodic('resources.files/scrub')
+  await check()
+  await damage(server.folder, 'files', 200_000)
+  clock.advance(6 * 86_400_000)
+  await check()
+  t.is(await since(), undefined)
+  clock.advance(86_400_000)
+  await check()
+  t.truthy(await since())
+  t.is(await mails(), 1)
+})

@@ -1,0 +1,41 @@
+import { glob, readFile } from 'node:fs/promises'
+import test from 'ava'
+
+const root = new URL('../', import.meta.url)
+
+/** Who may parse JSON without `parseJson` of `pounce/sdk`, which counts first: what it reads we have written ourselves, or the operator has. */
+const ownData: readonly (readonly [pattern: RegExp, reason: string])[] = [
+  [/^sdk\/limited-json\.ts$/, 'the reader itself'],
+  [/^sdk\/client\.ts$/, 'answers of our own server, read by its clients'],
+  [/^sdk\/documents\/apply-update\.ts$/, 'copies values that the program holds'],
+  [/^core\/kernel\/config(\.ts|\/coerce\.ts)$/, 'the configuration'],
+  [/^core\/cli\/pretty-log\.ts$/, 'our own log lines'],
+  [/^plugins\/documents\/(sqlite|mongodb)\//, 'stored documents, which came in through a reader'],
+  [/^plugins\/transport\/queue\/runner\.ts$/, 'the arguments that the server starts it with'],
+  [/^plugins\/extractors\/media\/ffprobe\.ts$/, 'in the process of an extractor, whose memory and time are limited'],
+  [/^plugins\/geo\/(postgis|rtree)\//, 'stored readings'],
+  [/^plugins\/search\/fts\//, 'the index, made by us'],
+  [/^plugins\/resources\/reports\/usage-reports\.ts$/, 'lines of our own store'],
+  [/^plugins\/resources\/users\/second-factor\/challenges\.ts$/, 'a text that we sealed'],
+  [/^plugins\/resources\/users\/sign-in\/sealed-cookies\.ts$/, 'a text that we sealed'],
+  [/^plugins\/auth\/oidc\/oidc-provider\.ts$/, 'a text that we sealed'],
+]
+
+const sources = async (): Promise<readonly string[]> => {
+  const found = await Array.fromAsync(glob('{core,sdk,plugins}/**/*.{ts,js}', { cwd: root }))
+  return found.filter(path => !/\.test\.ts$|\/(?:testing|testing-fixtures|fixtures|node_modules)\//.test(path))
+}
+
+test('JSON from outside is parsed by the one reader that counts it first', async t => {
+  const parsing: string[] = []
+  for (const path of await sources()) {
+    const text = await readFile(new URL(path, root), 'utf8')
+    if (/\bJSON\s*\.\s*parse\b|\.json\(\)\.then|await response\.json\(\)/.test(text)) parsing.push(path)
+  }
+  t.true(parsing.length > 20, 'the sources were found')
+  t.deepEqual(
+    parsing.filter(path => !ownData.some(([pattern]) => pattern.test(path))),
+    [],
+    'use parseJson of pounce/sdk, with limits',
+  )
+})

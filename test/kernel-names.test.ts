@@ -1,0 +1,114 @@
+import { glob, readFile } from 'node:fs/promises'
+import { stripTypeScriptTypes } from 'node:module'
+import { join } from 'node:path'
+import { parse, type TemplateElement } from 'acorn'
+import { full } from 'acorn-walk'
+import test from 'ava'
+import type { Kind } from 'pounce/sdk'
+import { loadPlugins, ownPluginIds } from '../core/kernel/plugins.ts'
+
+const root = join(import.meta.dirname, '..')
+const maxLines = 2800
+
+const isTest = (path: string): boolean => /\.test\.ts$|\/fixtures\//.test(path)
+const paths = (await Array.fromAsync(glob('core/kernel/**/*.ts', { cwd: root }))).filter(path => !isTest(path)).sort()
+const files = await Promise.all(paths.map(async path => ({ path, text: await readFile(join(root, path), 'utf8') })))
+
+/** Every kind of resource; `false` where the word has a meaning for a kernel, too. */
+const kinds: Readonly<Record<Kind, boolean>> = {
+  ...{ space: true, dataset: true, section: true, preview: true, thumbnail: true, metadata: true, comment: true, user: true },
+  ...{
+    group: true,
+    extractor: true,
+    job: true,
+    definition: true,
+    vocabulary: true,
+    term: true,
+    relation: true,
+    sensor: true,
+    stream: true,
+  },
+  ...{ file: false, folder: false, collection: false, definition: false, role: false, key: false, job: false },
+}
+/** What plugins stand in front of, besides the packages that they import. */
+const servers = [
+  'clowder',
+  'elasticsearch',
+  'mongo',
+  'postgis',
+  'postgres',
+  'rabbitmq',
+  'sqlite',
+  'ldap',
+  'oidc',
+  'smtp',
+  's3',
+  'tus',
+  'clamav',
+]
+
+/** Packages that plugins import. */
+const packages = async (): Promise<readonly string[]> => {
+  const sources = await Array.fromAsync(glob('plugins/**/*.ts', { cwd: root }))
+  const texts = await Promise.all(sources.filter(path => !isTest(path)).map(path => readFile(join(root, path), 'utf8')))
+  const named = texts.flatMap(text => [...text.matchAll(/^import [^'";]*'([^'.][^']*)'/gm)].map(([, specifier = '']) => specifier))
+  return [...new Set(named)].filter(name => !/^(node:|pounce\/|ava$)/.test(name))
+}
+
+/** Texts in the code of a module: literals and pieces of templates. What it imports is looked at elsewhere. */
+const textsIn = (code: string): readonly { readonly text: string; readonly line: number }[] => {
+  const found: { text: string; line: number }[] = []
+  const tree = parse(stripTypeScriptTypes(code), { ecmaVersion: 'latest', sourceType: 'module', locations: true })
+  full(tree, node => {
+    const line = node.loc?.start.line ?? 0
+    if (node.type === 'Literal' && 'value' in node && typeof node.value === 'string') found.push({ text: node.value, line })
+    if (node.type === 'TemplateElement') found.push({ text: (node as TemplateElement).value.cooked ?? '', line })
+  })
+  return found
+}
+
+test(`the kernel has at most ${maxLines} lines`, t => {
+  t.true(paths.length > 20)
+  const lines = files.reduce((sum, { text }) => sum + text.split('\n').length - 1, 0)
+  t.true(lines <= maxLines, `${lines} lines`)
+})
+
+test('no text of the kernel names a plugin, a kind of resource, a server that plugins speak to, or an address of the API', async t => {
+  const plugins = await loadPlugins(ownPluginIds().map(plugin => ({ plugin })))
+  const words = [...Object.entries(kinds).flatMap(([kind, isOfPlugins]) => (isOfPlugins ? [kind] : [])), ...servers]
+  const forbidden = [...plugins.map(({ name }) => name), ...(await packages()), ...words.flatMap(word => [word, `${word}s`])]
+  t.true(forbidden.length > 100)
+  const pattern = new RegExp(`(?<![\\w-])(?:${forbidden.map(name => RegExp.escape(name)).join('|')})(?![\\w-])|/api\\b`, 'i')
+  t.deepEqual(
+    files.flatMap(({ path, text }) =>
+      textsIn(text).flatMap(one => {
+        const match = pattern.exec(one.text)
+        return match ? [`${path}:${one.line} names ${match[0]}`] : []
+      }),
+    ),
+    [],
+  )
+})
+
+test('the kernel imports nothing of the program around it but types of its HTTP server and the schema of its settings', t => {
+  const allowed: ReadonlySet<string> = new Set(['core/http/config.ts', 'core/http/json-schema.ts'])
+  const outside = files.flatMap(({ path, text }) =>
+    [...text.matchAll(/^import (?!type )[^'";]*'(\.[^']*)'/gm)]
+      .map(([, specifier = '']) => join(path, '..', specifier))
+      .filter(target => !target.startsWith('core/kernel/') && !allowed.has(target))
+      .map(target => `${path} imports ${target}`),
+  )
+  t.deepEqual(outside, [])
+})
+
+test('the migration of stores needs an opened kernel, and nothing else of it', async t => {
+  const sources = (await Array.fromAsync(glob('core/store-migration/*.ts', { cwd: root }))).filter(path => !isTest(path))
+  t.true(sources.length > 5)
+  const allowed = ['core/kernel/startup-error.ts']
+  for (const path of sources)
+    for (const [whole, specifier = ''] of (await readFile(join(root, path), 'utf8')).matchAll(/^import [^'";]*'(\.[^']*)'/gm)) {
+      const target = join(path, '..', specifier)
+      const isType = whole.startsWith('import type { Kernel }') && target === 'core/kernel/kernel.ts'
+      t.true(target.startsWith('core/store-migration/') || allowed.includes(target) || isType, `${path} imports ${target}`)
+    }
+})

@@ -1,0 +1,57 @@
+import { isPlain, type Pump, patternOf, pumpsOf } from './pumps.ts'
+
+const maxCharacters = 16 * 1024
+const maxMs = 5
+const attempts = 8
+/** Whatever took this long three times is slow, and not only disturbed. */
+const longMs = 50
+const negligibleMs = 0.3
+/** Few at first, and few more each time: what takes exponential time is noticed before it takes for ever. */
+const lengths = [8, 12, 16, 18, 20, 22, 24, 26, 28, 30, 32, 36, 40, 48, 64, 128, 256, 1024, 2048, 4096, 8192]
+
+/** What an expression takes too long for, in words; undefined when no string was found. */
+export const slowString = (source: string, flags: string): string | undefined => {
+  const pattern = patternOf(source, flags)
+  if (isPlain(pattern)) return undefined
+  const expression = new RegExp(source, flags)
+  for (const pump of pumpsOf(pattern, flags)) {
+    const whole = Math.floor((maxCharacters - pump.prefix.length - pump.suffix.length) / pump.pump.length)
+    const fewer = lengths.map(length => Math.ceil(length / pump.pump.length)).filter(count => count < whole)
+    let before = 0
+    for (const count of new Set([...fewer, whole])) {
+      // What is so fast for a few hundred characters cannot hang for all: no need to go there in small steps.
+      if (count < whole && count * pump.pump.length > 1024 && before < negligibleMs) continue
+      const ms = bestMs(expression, textOf(pump, count))
+      before = ms
+      if (ms > maxMs) return `${ms.toFixed(1)} ms for ${shown(pump, count)}`
+    }
+  }
+  return undefined
+}
+
+const textOf = ({ prefix, pump, suffix }: Pump, count: number): string => prefix + pump.repeat(Math.max(0, count)) + suffix
+
+const shown = ({ prefix, pump, suffix }: Pump, count: number): string =>
+  `${JSON.stringify(prefix)} + ${JSON.stringify(pump)}.repeat(${count}) + ${JSON.stringify(suffix)}`
+
+/** CPU time of this thread, in ms: others use this machine as well. */
+const cpuMs = (): number => process.threadCpuUsage().user / 1000
+
+/** The best of several runs, as long as all are too slow: garbage is collected in some. */
+const bestMs = (expression: RegExp, text: string): number => {
+  let best = Number.POSITIVE_INFINITY
+  for (let attempt = 0; attempt < (best > longMs ? 3 : attempts) && best > maxMs; attempt++) {
+    const started = cpuMs()
+    use(expression, text)
+    best = Math.min(best, cpuMs() - started)
+  }
+  return best
+}
+
+/** As `exec`, `test`, `match`, `replace` and `split` use it. */
+const use = (expression: RegExp, text: string): void => {
+  expression.lastIndex = 0
+  if (expression.global) text.replace(expression, '')
+  else expression.exec(text)
+  if (!expression.sticky) text.split(expression, 1_000_000)
+}

@@ -1,0 +1,36 @@
+import { readFile } from 'node:fs/promises'
+import test from 'ava'
+import { consumerName } from '../core/kernel/event-dispatcher.ts'
+import { loadPlugins, ownPluginIds } from '../core/kernel/plugins.ts'
+
+interface StoredNames {
+  /** Under these the outbox keeps what each consumer has still to handle. */
+  readonly consumers: readonly string[]
+  /** Under these the leases of periodic tasks are kept. */
+  readonly periodicTasks: readonly string[]
+  readonly collections: readonly string[]
+}
+
+const kept = JSON.parse(await readFile(new URL('./stored-names.json', import.meta.url), 'utf8')) as StoredNames
+const plugins = await loadPlugins(ownPluginIds().map(plugin => ({ plugin })))
+const stored: StoredNames = {
+  consumers: plugins.flatMap(({ name, plugin }) =>
+    (plugin.handlers ?? []).map(subscription => consumerName({ plugin: name, subscription })),
+  ),
+  periodicTasks: plugins.flatMap(({ name, plugin }) => (plugin.periodic ?? []).map(task => `${name}/${task.name}`)),
+  collections: plugins.flatMap(({ plugin }) => (plugin.collections ?? []).map(collection => collection.name)),
+}
+const former = plugins.flatMap(({ name, plugin }) => (plugin.formerHandlers ?? []).map(handler => `${name}/${handler}`))
+
+for (const what of ['consumers', 'periodicTasks', 'collections'] as const) {
+  test(`installations find their ${what} under the names that they were stored under`, t => {
+    const isGone = (name: string): boolean => !stored[what].includes(name) && !(what === 'consumers' && former.includes(name))
+    t.deepEqual(kept[what].filter(isGone), [], 'a name that was stored may not change')
+  })
+  test(`new ${what} are listed in stored-names.json`, t => {
+    t.deepEqual(
+      stored[what].filter(name => !kept[what].includes(name)),
+      [],
+    )
+  })
+}

@@ -1,0 +1,22 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { createRequire } from 'node:module'
+import type { RequestContext } from '../../core/http/request-context.ts'
+
+type AnswerCheck = typeof import('../../core/http/testing/answer-check.ts')
+
+const require = createRequire(import.meta.url)
+const name = 'pounce.http.request'
+
+/**
+ * Loaded by ava into every worker: whatever server a test makes, its answers are checked (`checkAnswers`). Where the test has not loaded the check
+ * itself, it comes with the first request: most workers serve nothing.
+ */
+export default (): void => {
+  const first = (request: unknown): void => {
+    unsubscribe(name, first)
+    const { checkAnswers, watch } = require('../../core/http/testing/answer-check.ts') as AnswerCheck
+    checkAnswers()
+    watch(request as RequestContext)
+  }
+  subscribe(name, first)
+}

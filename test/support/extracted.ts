@@ -1,0 +1,12 @@
+import type { TestFetch } from 'pounce/sdk/testing'
+import { ok } from './scene.ts'
+import { until } from './until.ts'
+
+/** Resolves when no extractor is at work on a file any more, to what each of them said last. */
+export const extracted = (call: TestFetch, file: string, limitMs?: number): Promise<Readonly<Record<string, string>>> =>
+  until(
+    `the extraction of ${file} to end`,
+    () => ok<Record<string, string>>(call(`/api/extractions/${file}/status`)),
+    ({ Status }) => Status !== undefined && Status !== 'Processing',
+    limitMs,
+  )

@@ -1,0 +1,46 @@
+import { spawnSync } from 'node:child_process'
+import { access, mkdtemp, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { until } from './until.ts'
+
+const source = fileURLToPath(new URL('./failing-sync.c', import.meta.url))
+
+/** Why servers cannot be given failing syncs here; undefined where they can. */
+export const lacking =
+  process.platform !== 'linux'
+    ? 'syncs are made to fail on Linux only'
+    : spawnSync('cc', ['--version']).status === 0
+      ? undefined
+      : 'no C compiler: cc is not installed'
+
+/** Syncs of a child server's files that fail when they are told to. */
+export interface FailingSync {
+  /** Settings for the server. */
+  readonly environment: Readonly<Record<string, string>>
+  /** Lets the next syncs fail of files whose path ends so. */
+  failNext(count: number, end: string): Promise<void>
+  /** Resolves when all of them have failed. */
+  haveFailed(): Promise<void>
+}
+
+/** Compiles what is preloaded into the server; it lies in a folder that the caller removes. */
+export const failingSync = async (folder: string): Promise<FailingSync> => {
+  const place = await mkdtemp(join(folder, 'failing-sync-'))
+  const library = join(place, 'failing-sync.so')
+  const { status, stderr } = spawnSync('cc', ['-shared', '-fPIC', '-O1', '-o', library, source, '-ldl'], { encoding: 'utf8' })
+  if (status !== 0) throw new Error(`failing-sync.c does not compile: ${stderr}`)
+  const order = join(place, 'order')
+  const isOver = (): Promise<boolean> =>
+    access(order).then(
+      () => false,
+      () => true,
+    )
+  return {
+    environment: { LD_PRELOAD: library, FAILING_SYNC: order },
+    failNext: (count, end) => writeFile(order, `${count} ${end}`),
+    haveFailed: async () => {
+      await until('the syncs have failed', isOver, Boolean)
+    },
+  }
+}

@@ -1,0 +1,74 @@
+import { type Job, Keys } from 'pounce/sdk'
+import { bootForTest, FixedClock, type TestServer } from 'pounce/sdk/testing'
+import { callsOf } from './calls.ts'
+import { extractorInfo } from './extractor-info.ts'
+import { FakeBus } from './fake-bus.ts'
+import { newDataset, ok, upload } from './scene.ts'
+import { newSpace, type Somebody, somebody } from './spaces-and-people.ts'
+
+/** The extractor that is asked. */
+export const extractor = 'job.extractor'
+
+/** A server with a clock of its own and a bus on which the test is all extractors. */
+export class JobScene {
+  readonly server: TestServer
+  readonly clock: FixedClock
+  readonly bus: FakeBus
+
+  private constructor(server: TestServer, clock: FixedClock, bus: FakeBus) {
+    this.server = server
+    this.clock = clock
+    this.bus = bus
+  }
+
+  static async open(config: object = {}, folder?: string): Promise<JobScene> {
+    const [clock, bus] = [new FixedClock(), new FakeBus()]
+    const server = await bootForTest({
+      also: [bus.plugin],
+      clock,
+      config: { access: { private: true }, ...config },
+      ...(folder === undefined ? {} : { folder }),
+    })
+    await bus.introduce(extractorInfo(extractor))
+    return new JobScene(server, clock, bus)
+  }
+
+  /** Somebody with a dataset of two files in a space, and another dataset in another space, all their own. */
+  async person(name = 'ann') {
+    const person = await somebody(this.server, name)
+    const { call } = person
+    const [space, elsewhere] = [await newSpace(person), await newSpace(person, 'elsewhere')]
+    const dataset = await newDataset(call, { space: [space], name: 'the dataset' })
+    const other = await newDataset(call, { space: [elsewhere] })
+    const file = await upload(call, dataset, 'one two', 'target.txt')
+    const sibling = await upload(call, dataset, 'three', 'sibling.txt')
+    const stranger = await upload(call, other, 'four', 'stranger.txt')
+    return { person, space, elsewhere, dataset, other, file, sibling, stranger }
+  }
+
+  /** The job that a manual request makes. */
+  async submit({ call }: Pick<Somebody, 'call'>, kind: 'files' | 'datasets', id: string): Promise<Job> {
+    const json = { extractor, parameters: {} }
+    const { job_id } = await ok<{ job_id: string }>(call(`/api/${kind}/${id}/extractions`, { method: 'POST', json }))
+    return this.jobOf(job_id)
+  }
+
+  jobOf(id: string): Job {
+    const job = this.bus.jobs.find(each => each.id === id)
+    if (!job) throw new Error(`There is no job ${id}`)
+    return job
+  }
+
+  /** The key in the message of a job, as a transport puts it there. */
+  async keyOf(job: Job): Promise<string> {
+    const key = await this.server.get(Keys).jobKey(job)
+    if (key === undefined) throw new Error('The job belongs to nobody')
+    return key
+  }
+
+  /** Calls by the key. */
+  by(key: string) {
+    const call = this.server.as(key)
+    return { call, ...callsOf(call) }
+  }
+}

@@ -1,0 +1,82 @@
+import { readFile } from 'node:fs/promises'
+import { setTimeout } from 'node:timers/promises'
+import type { ChildServer } from './child-server.ts'
+
+/** While one answer of `/healthz` was awaited. */
+export interface Wait {
+  readonly fromMs: number
+  readonly toMs: number
+  /** What the event loop's thread computed meanwhile. Where the system does not tell it is the whole time. */
+  readonly stallMs: number
+}
+
+/** CPU time of the main thread of a process. What a crowded machine takes from it is not in it. */
+const cpuMs = async (pid: number): Promise<number | undefined> => {
+  try {
+    return Number((await readFile(`/proc/${pid}/task/${pid}/schedstat`, 'latin1')).split(' ')[0]) / 1e6
+  } catch {
+    return undefined
+  }
+}
+
+/** Asks for `/healthz` without a pause until it is stopped. */
+export class Watch {
+  readonly waits: Wait[] = []
+  readonly #server: ChildServer
+  #isOver = false
+  readonly #done: Promise<void>
+
+  constructor(server: ChildServer) {
+    this.#server = server
+    this.#done = this.#run()
+    // Whoever stops the watch hears why it ended.
+    this.#done.catch(() => undefined)
+  }
+
+  async stop(): Promise<void> {
+    this.#isOver = true
+    await this.#done
+  }
+
+  /** The longest stall that overlapped with this time. */
+  longest(fromMs: number, toMs: number): number {
+    return this.waits.reduce((most, wait) => (wait.toMs > fromMs && wait.fromMs < toMs ? Math.max(most, wait.stallMs) : most), 0)
+  }
+
+  async #run(): Promise<void> {
+    const get = this.#server.as()
+    while (!this.#isOver) {
+      const before = await cpuMs(this.#server.pid)
+      const fromMs = performance.now()
+      try {
+        await (await get('/healthz')).arrayBuffer()
+      } catch (error) {
+        if (this.#isOver) return
+        throw error
+      }
+      const toMs = performance.now()
+      const after = await cpuMs(this.#server.pid)
+      const wallMs = toMs - fromMs
+      const stallMs = before === undefined || after === undefined ? wallMs : Math.min(wallMs, after - before)
+      this.waits.push({ fromMs, toMs, stallMs })
+      await setTimeout(5)
+    }
+  }
+}
+
+/** The longest that `/healthz` took to answer while something was under way. */
+export interface Stall {
+  readonly wallMs: number
+  /** Computing time of the event loop meanwhile: what the answer takes on a machine that does nothing else. */
+  readonly busyMs: number
+  /** How often it was answered. */
+  readonly answers: number
+}
+
+/** Asks a server how it is, one time after the other, until the work has ended. */
+export const longestStall = async (server: ChildServer, work: Promise<unknown>): Promise<Stall> => {
+  const watch = new Watch(server)
+  await work.finally(() => watch.stop())
+  const most = (of: (wait: Wait) => number): number => Math.max(0, ...watch.waits.map(of))
+  return { wallMs: most(({ fromMs, toMs }) => toMs - fromMs), busyMs: most(({ stallMs }) => stallMs), answers: watch.waits.length }
+}

@@ -1,0 +1,101 @@
+import test from 'ava'
+import type { TestFetch } from 'pounce/sdk/testing'
+import { adminKey, type ChildServer, childServer, dataFolder } from './support/child-server.ts'
+import { declaredRoutes } from './support/declared-routes.ts'
+import { furnish } from './support/furnished.ts'
+import { type Hostile, hostileRequests } from './support/hostile-requests.ts'
+import { slowness } from './support/slowness.ts'
+import { Watch } from './support/stalls.ts'
+import { until } from './support/until.ts'
+
+/** The longest that the event loop may be busy with what one request wants, on a machine that is not slow. */
+const maxStallMs = 300
+const together = 4
+/** So many requests are sent again, alone, those of the longest stalls first. */
+const maxRetries = 30
+const maxTries = 4
+const patienceMs = 5000
+
+/** Sends it and reads the answer; some answers never end. */
+const send = async (call: TestFetch, { path, init }: Hostile): Promise<void> => {
+  try {
+    await (await call(path, { ...init(), signal: AbortSignal.timeout(patienceMs) })).arrayBuffer()
+  } catch {
+    // Cut connections are answers too: the watch alone decides.
+  }
+}
+
+interface Sent {
+  readonly request: Hostile
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+/** Sends all of them, a few at a time. */
+const sendAll = async (call: TestFetch, requests: readonly Hostile[]): Promise<readonly Sent[]> => {
+  const left = requests.values()
+  const sent: Sent[] = []
+  const work = async (): Promise<void> => {
+    for (const request of left) {
+      const fromMs = performance.now()
+      await send(call, request)
+      sent.push({ request, fromMs, toMs: performance.now() })
+    }
+  }
+  await Promise.all(Array.from({ length: together }, work))
+  return sent
+}
+
+/** The stall that a request makes when it is alone. */
+const stallAlone = async (server: ChildServer, call: TestFetch, request: Hostile): Promise<number> => {
+  const watch = new Watch(server)
+  await until('the watch', () => watch.waits.length > 2, Boolean, 60_000)
+  const fromMs = performance.now()
+  await send(call, request)
+  const seen = watch.waits.length
+  // The work may go on behind the answer: events, the index.
+  await until('the watch', () => watch.waits.length > seen + 3, Boolean, 60_000)
+  await watch.stop()
+  return watch.longest(fromMs, performance.now())
+}
+
+/** What it stalls in the best of some tries, where each of them is too long for this machine; else undefined. */
+const stallOf = async (server: ChildServer, call: TestFetch, request: Hostile): Promise<number | undefined> => {
+  let least = Number.POSITIVE_INFINITY
+  for (let tries = 0; tries < maxTries; tries += 1) {
+    const limitMs = maxStallMs * slowness()
+    least = Math.min(least, await stallAlone(server, call, request))
+    if (least <= limitMs) return undefined
+  }
+  return least
+}
+
+test('no request holds up the others', async t => {
+  t.timeout(900_000)
+  const server = await childServer(t, await dataFolder(t), { POUNCE_HTTP__MAX_JSON_BYTES: '1048576' })
+  const call = server.as(await adminKey(server))
+  const { id } = (await (await call('/api/me')).json()) as { id: string }
+  const ids = await furnish({ call, id } as Parameters<typeof furnish>[0])
+  // Many different words and fields, for queries that go through all of them.
+  for (let lot = 0; lot < 5; lot += 1) {
+    const content = Object.fromEntries(
+      Array.from({ length: 1000 }, (_, n) => [`k${n}`, `w${((lot * 1000 + n) * 7919).toString(36)} x${n}y${lot}`]),
+    )
+    await call(`/api/datasets/${ids['dataset']}/metadata`, { method: 'POST', json: content })
+  }
+  const routes = await declaredRoutes(server)
+  const requests = routes.flatMap((route, number) => hostileRequests(route, ids, number))
+  const watch = new Watch(server)
+  const sent = await sendAll(call, requests)
+  await watch.stop()
+  const stallIn = ({ fromMs, toMs }: Sent): number => watch.longest(fromMs, toMs)
+  const limitMs = maxStallMs * slowness()
+  const suspects = sent.filter(each => stallIn(each) > limitMs).toSorted((a, b) => stallIn(b) - stallIn(a))
+  const stalls: string[] = []
+  for (const { request } of suspects.slice(0, maxRetries)) {
+    const ms = await stallOf(server, call, request)
+    if (ms !== undefined) stalls.push(`${request.title}: ${Math.round(ms)} ms`)
+  }
+  t.log(`${requests.length} requests, ${watch.waits.length} answers of /healthz, ${suspects.length} suspects`)
+  t.deepEqual(stalls, [])
+})
