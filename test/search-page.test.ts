@@ -55,8 +55,8 @@ test('the examples of fields fit the thing of the page, and the counter-examples
   }
 })
 
-test('the examples of places fit the dataset of the page, and the counter-examples do not', async t => {
-  const rows = rowsOf('Places')
+test('the examples of containers match the dataset of the page, and the counter-examples do not', async t => {
+  const rows = rowsOf('Containers')
   t.true(rows.length > 3)
   const { index } = await freshIndex(t)
   const [id = '', collection = '', file = ''] = page.match(/\b[0-9a-f]{24}\b/g) ?? []
