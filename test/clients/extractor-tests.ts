@@ -82,7 +82,9 @@ const asking = (test: TestFn): void => {
     const file = await world.newText()
     const run = await world.ended('files', file, 'test.echo', await world.submit('files', file, 'test.echo', { abort: true }))
     t.regex(run.status, /^StatusMessage\.error: .*asked to fail/)
-    t.deepEqual((await world.ann.get(`/api/files/${file}/isBeingProcessed`)).body, { isBeingProcessed: 'false' })
+    const isBusy = async () =>
+      (await ok<{ isBeingProcessed: string }>(world.ann.call(`/api/files/${file}/isBeingProcessed`))).isBeingProcessed
+    t.is(await until('the built-in extractors to end, too', isBusy, busy => busy === 'false'), 'false')
   })
 
   test.serial('a job for an extractor that never listened ends with an error that says so', async t => {
