@@ -58,7 +58,7 @@ export const copyDataset = async (world: World, step: Step): Promise<void> => {
     ['ViewDataset', original],
   ]
   const rule = () => (original.author !== who ? 403 : undefined)
-  const call = { method: 'POST', path: `/api/datasets/${original.id}/copyDatasetToSpace/${space.id}`, trash: 'readable' } as const
+  const call = { method: 'POST', path: `/api/datasets/${original.id}/copyDatasetToSpace/${space.id}` }
   const done = await attempt(world, who, call, checks, rule)
   if (!done) return
   await world.server.drained()

@@ -77,15 +77,15 @@ export interface Call {
   readonly path: string
   readonly json?: unknown
   readonly body?: FormData
-  /** `frozen`: although the right is one to purge, the route does more. `readable`: it only reads what it names. */
-  readonly trash?: 'frozen' | 'readable'
+  /** `frozen`: although the right is one to purge, the route does more. */
+  readonly trash?: 'frozen'
 }
 
 const refusals = (world: World, who: Person, checks: readonly Check[], trash: Call['trash']): readonly number[] =>
   checks.flatMap(check => {
     if (check === 'signedIn') return who === 'nobody' ? [401] : []
     const [permission, thing] = check
-    const isOpen = trash === 'readable' || !isOutOfSight(thing) || (trash === undefined && isPurging(permission, thing))
+    const isOpen = !isOutOfSight(thing) || (trash === undefined && isPurging(permission, thing))
     if (!isOpen && world.rights.isFrozen(who, permission, thing)) return [409]
     if (isOpen && world.rights.may(who, permission, thing)) return []
     // What is checked on a thing here belongs to routes that change something; only rights to view are named as such.

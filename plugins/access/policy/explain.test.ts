@@ -55,7 +55,7 @@ test('what is frozen in the trash is told with the right that would count outsid
   const bin = { kind: 'dataset', id: idOf('bin') } as const
   t.deepEqual(await policy.explain(cast['author']!, 'EditDataset', bin), {
     verdict: 'frozen',
-    because: [`the caller made dataset ${bin.id}`, `dataset ${bin.id} is in the trash, where nobody changes anything: restore it first`],
+    because: [`the caller created dataset ${bin.id}`, `dataset ${bin.id} is in the trash, where nobody changes anything: restore it first`],
   })
   const binned = { kind: 'file', id: idOf('binned') } as const
   t.is(
@@ -109,7 +109,7 @@ test('every kind of ground has its sentence', async t => {
   const last = async (caller: string, permission: 'ViewDataset', ref: Ref = dataset) =>
     (await policy.explain(cast[caller]!, permission, ref)).because.at(-1)
   t.is(await last('superAdmin', 'ViewDataset'), 'superadmin mode is on')
-  t.is(await last('author', 'ViewDataset'), `the caller made dataset ${dataset.id}`)
+  t.is(await last('author', 'ViewDataset'), `the caller created dataset ${dataset.id}`)
   t.is(await last('service', 'ViewDataset'), 'the service key holds ViewDataset on all that is live')
   const open = policyOn(sourcesOf({ 'dataset:data': {}, 'user:u': {} }))
   t.deepEqual((await open.explain(cast['anonymous']!, 'ViewDataset', dataset)).because, ['on a public server everybody holds ViewDataset'])

@@ -66,7 +66,7 @@ test('documents, indexes and conflicts are the same after closing and opening', 
   t.deepEqual(await second.get(notes, 'a'), { id: 'a', revision: 2, email: 'x', spaces: ['s'], rank: 2 })
   t.is(await second.get(notes, 'b'), undefined)
   t.is(await second.count(notes, { using: 'bySpace', where: eq('spaces', 's'), upTo: 9 }), 1)
-  await t.throwsAsync(second.commit({ insert: { id: 'c', email: 'x' }, into: notes }), { message: /taken/ })
+  await t.throwsAsync(second.commit({ insert: { id: 'c', email: 'x' }, into: notes }), { message: /already in use/ })
 })
 
 test('what was queued when the store was told to stop is written, what comes later is refused', async t => {
