@@ -73,7 +73,7 @@ live('a malformed heartbeat is one line in the log and nothing else', async t =>
   beat(`{"id":"a","queue":"q","extractor_info":${'['.repeat(5000)}${']'.repeat(5000)}}`)
   beat(good)
   await eventually(() => listener.heartbeats.length === 1)
-  t.is(lines.filter(line => line.includes('is ignored')).length, bad.length + 2)
+  t.is(lines.filter(line => line.includes('heartbeat ignored')).length, bad.length + 2)
   t.deepEqual(listener.heartbeats, [{ queue: 'q', info: info('1'), isBuiltIn: false }])
 })
 

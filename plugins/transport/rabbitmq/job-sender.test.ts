@@ -124,7 +124,7 @@ test('a message that comes back is refused once it is confirmed', async t => {
   channel.published[0]?.confirm(null)
   await eventually(() => refused.length === 1)
   t.is(refused[0]?.id, jobFor(1).id)
-  t.regex(refused[0]?.reason ?? '', /no queue some\.extractor/)
+  t.regex(refused[0]?.reason ?? '', /Queue some\.extractor does not exist/)
 })
 
 test('the account of a job may be gone, or not readable for now', async t => {

@@ -103,7 +103,7 @@ live('a malformed reply is one line in the log and nothing else', async t => {
   for (const body of bad) world.reply(body)
   world.say(job, 'StatusMessage.start: Started processing.')
   await eventually(() => world.listener.statuses.length === 1)
-  t.is(world.lines.filter(({ message }) => message.includes('cannot be read')).length, bad.length)
+  t.is(world.lines.filter(({ message }) => message.includes('reply ignored')).length, bad.length)
   await eventually(async () => (await world.broker.channel.checkQueue('clowder.abcdefghij')).messageCount === 0)
 })
 
