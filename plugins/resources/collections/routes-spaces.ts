@@ -1,11 +1,18 @@
-import { authorize, Collections, Forbidden, Invalid, NotFound, Policy, ref, routesFor, s } from 'pounce/sdk'
+import { authorize, Collections, ContentCounts, countIn, Forbidden, Invalid, NotFound, Policy, ref, routesFor, s } from 'pounce/sdk'
 import { SingleCollection } from './collection-json.ts'
 import { CollectionLists } from './collection-lists.ts'
 import { CollectionTree } from './collection-tree.ts'
 import { CollectionViews } from './collection-views.ts'
 import { mayTakeOut } from './may-take-out.ts'
 
-const needs = { collections: Collections, lists: CollectionLists, tree: CollectionTree, views: CollectionViews, policy: Policy }
+const needs = {
+  collections: Collections,
+  lists: CollectionLists,
+  tree: CollectionTree,
+  views: CollectionViews,
+  counts: ContentCounts,
+  policy: Policy,
+}
 const ofSpaces = routesFor('spaces', needs)
 const route = routesFor('collections', needs)
 const inSpace = s.Object({ id: s.id(), collection: s.id() })
@@ -21,12 +28,12 @@ export const addCollectionToSpace = ofSpaces({
   params: inSpace,
   responses: { 200: s.Object({ collectionInSpace: s.String() }) },
   throws: [NotFound, Forbidden],
-  async handle({ params, caller }, { collections, tree, views }) {
+  async handle({ params, caller }, { collections, tree, counts }) {
     const found = await collections.get(params.collection)
     if (!found) throw new NotFound('collection')
     if (found.author !== caller.user?.id && !caller.superAdmin) throw new Forbidden('You are not the owner of the collection')
     await tree.enterSpace(params.collection, params.id, { asRoot: true, actor: caller.user?.id })
-    return { status: 200, body: { collectionInSpace: String(await views.count('collection', 'space', params.id)) } }
+    return { status: 200, body: { collectionInSpace: String(await countIn(counts, 'collection', { kind: 'space', id: params.id })) } }
   },
 })
 

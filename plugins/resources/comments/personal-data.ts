@@ -1,13 +1,5 @@
 import { personalRecords } from 'pounce/sdk'
-import { comments, mentions } from './collection.ts'
-
-export const PersonalComments = personalRecords({
-  name: 'comments',
-  summary: 'Comments that you wrote.',
-  in: comments,
-  isOf: ({ author }, { id }) => author === id,
-  show: ({ id, target, parent, text, posted }) => ({ id, target, parent, text, posted }),
-})
+import { mentions } from './collection.ts'
 
 /** That somebody was told of a comment. */
 export const PersonalMentions = personalRecords({

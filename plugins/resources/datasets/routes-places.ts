@@ -1,6 +1,8 @@
 import {
   answerList,
   type Caller,
+  ContentCounts,
+  countIn,
   type DatasetRecord,
   Datasets,
   Forbidden,
@@ -15,7 +17,6 @@ import {
   type Stored,
   s,
 } from 'pounce/sdk'
-import { DatasetCounts } from './dataset-counts.ts'
 import { DatasetItem, toDatasetItem } from './dataset-json.ts'
 import { DatasetLists } from './dataset-lists.ts'
 import { DatasetPlaces } from './dataset-places.ts'
@@ -25,7 +26,7 @@ const needs = {
   datasets: Datasets,
   lists: DatasetLists,
   places: DatasetPlaces,
-  counts: DatasetCounts,
+  counts: ContentCounts,
   policy: Policy,
   installation: Installation,
 }
@@ -74,7 +75,7 @@ export const addDatasetToSpace = ofSpaces({
     const { author } = await existing(datasets, params.dataset)
     if (author !== caller.user?.id && !caller.superAdmin) throw new Forbidden('You are not the owner of the dataset')
     await places.enter(params.dataset, { kind: 'space', id: params.id }, caller.user?.id)
-    return { status: 200, body: { datasetsInSpace: String(await counts.countIn({ kind: 'space', id: params.id })) } }
+    return { status: 200, body: { datasetsInSpace: String(await countIn(counts, 'dataset', { kind: 'space', id: params.id })) } }
   },
 })
 
@@ -130,7 +131,7 @@ export const addDatasetToCollection = ofCollections({
   async handle({ params, caller }, { places, counts }) {
     const collection = { kind: 'collection', id: params.id } as const
     await places.enter(params.dataset, collection, caller.user?.id)
-    return { status: 200, body: { datasetsInCollection: await counts.countIn(collection) } }
+    return { status: 200, body: { datasetsInCollection: await countIn(counts, 'dataset', collection) } }
   },
 })
 

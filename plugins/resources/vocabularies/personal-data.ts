@@ -1,24 +1,5 @@
 import { personalRecords, transferred } from 'pounce/sdk'
-import { standardVocabularies, vocabularies } from './collections.ts'
-
-export const PersonalVocabularies = personalRecords({
-  name: 'vocabularies',
-  summary: 'Vocabularies that you created.',
-  in: vocabularies,
-  isOf: ({ author }, { id }) => author === id,
-  show: ({ id, name, description, created, keys, tags, terms, isPublic, spaces }) => ({
-    id,
-    name,
-    description,
-    created,
-    keys,
-    tags,
-    terms,
-    isPublic,
-    spaces,
-  }),
-  erase: transferred(),
-})
+import { standardVocabularies } from './collections.ts'
 
 export const PersonalStandardVocabularies = personalRecords({
   name: 'standard-vocabularies',
