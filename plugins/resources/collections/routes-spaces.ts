@@ -1,9 +1,22 @@
-import { authorize, Collections, ContentCounts, countIn, Forbidden, Invalid, NotFound, Policy, ref, routesFor, s } from 'pounce/sdk'
+import {
+  authorize,
+  authorizeDetach,
+  Collections,
+  ContentCounts,
+  countIn,
+  Forbidden,
+  Invalid,
+  NotFound,
+  Policy,
+  ref,
+  routesFor,
+  s,
+} from 'pounce/sdk'
+import { asDetached } from './collection.ts'
 import { SingleCollection } from './collection-json.ts'
 import { CollectionLists } from './collection-lists.ts'
 import { CollectionTree } from './collection-tree.ts'
 import { CollectionViews } from './collection-views.ts'
-import { mayTakeOut } from './may-take-out.ts'
 
 const needs = {
   collections: Collections,
@@ -58,7 +71,7 @@ export const removeCollectionFromSpace = ofSpaces({
     const found = await collections.get(params.collection)
     if (!found?.spaces.includes(params.id)) throw new NotFound('collection')
     if (query.removeDatasets) await authorize(policy, caller, 'RemoveResourceFromSpace', space)
-    else await mayTakeOut(policy, caller, 'RemoveResourceFromSpace', space, found)
+    else await authorizeDetach(policy, caller, 'RemoveResourceFromSpace', space, asDetached(found))
     if (await lists.hasParentIn(found, params.id)) throw new Invalid('The collection is in the space through a parent collection')
     await tree.leaveSpace(found.id, params.id, { withDatasets: query.removeDatasets, actor: caller.user?.id })
     return { status: 200, body: 'success' }
