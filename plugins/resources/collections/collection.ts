@@ -21,8 +21,5 @@ export const collections = collection<CollectionRecord>('collections', {
   byTrashedAt: { on: ['state', 'trashedAt'] },
 })
 
-/** Every state that a collection can be in, for jobs that must not miss one. */
-export const allStates = ['live', 'trashed', 'importing'] as const
-
 /** A collection that is to be taken out of a space or of another collection. */
 export const asDetached = ({ id, author }: Collected): Detached => ({ kind: 'collection', id, author, permission: 'DeleteCollection' })

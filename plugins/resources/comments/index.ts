@@ -1,7 +1,6 @@
 import { Comments, definePlugin, on, onBatch, PersonalDataSources, provide } from 'pounce/sdk'
-import { mentions } from './collection.ts'
+import { mentions, PersonalMentions } from './collection.ts'
 import { DeleteCommentsOnTargetRemoved, DeleteOrphanedComment, DeleteRepliesOnParentRemoved, NotifyMentionedUsers } from './handlers.ts'
-import { PersonalMentions } from './personal-data.ts'
 import { commentResource } from './resource.ts'
 import * as routes from './routes.ts'
 import { SendMentionMail } from './send-mention-mail.ts'

@@ -1,13 +1,12 @@
 import { definePlugin, MetadataDocuments, onBatch, PersonalDataSources, provide } from 'pounce/sdk'
 import { DeleteMetadataOnTargetRemoved } from './delete-with-target.ts'
-import { PersonalContexts } from './personal-data.ts'
 import { metadataResource } from './resource.ts'
 import * as routes from './routes.ts'
 import * as contextRoutes from './routes-contexts.ts'
 import * as manyRoutes from './routes-many.ts'
 import * as olderRoutes from './routes-older.ts'
 import * as peopleRoutes from './routes-people.ts'
-import { contexts } from './stored-contexts.ts'
+import { contexts, PersonalContexts } from './stored-contexts.ts'
 import { StoredMetadata } from './stored-metadata.ts'
 
 export const plugin = definePlugin({

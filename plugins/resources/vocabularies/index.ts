@@ -1,6 +1,5 @@
 import { definePlugin, on, PersonalDataSources, provide, StandardVocabularies } from 'pounce/sdk'
-import { standardVocabularies } from './collections.ts'
-import { PersonalStandardVocabularies } from './personal-data.ts'
+import { PersonalStandardVocabularies, standardVocabularies } from './collections.ts'
 import { termResource, vocabularyResource } from './resource.ts'
 import * as routes from './routes.ts'
 import * as standardRoutes from './routes-standard.ts'
