@@ -26,6 +26,25 @@ export const authorize = async (policy: Policy, caller: Caller, permission: Perm
   throw lacking(caller, permission, ref.kind)
 }
 
+/** A resource that is taken out of a container, and the permission on it that its author uses for that. */
+export interface Detached extends Ref {
+  readonly author: string
+  readonly permission: Permission
+}
+
+/** Refuses who may not take a resource out of a container: its author may, everybody else needs the permission on the container. */
+export const authorizeDetach = async (
+  policy: Policy,
+  caller: Caller,
+  permission: Permission,
+  container: Ref,
+  { kind, id, author, permission: own }: Detached,
+): Promise<void> => {
+  // The author's own right is asked for too: it is what a ReadOnly account and an extraction key do not hold.
+  const isOwn = author === caller.user?.id && (await policy.canOn(caller, own, { kind, id })) === 'yes'
+  if (!isOwn) await authorize(policy, caller, permission, container)
+}
+
 /**
  * Refuses what a key that is held to spaces would make outside of them. Say whether it goes into a space, or onto something that is in one; the right on
  * that is checked by itself, and reaches no further than the key.

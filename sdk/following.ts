@@ -1,7 +1,6 @@
 import { event } from './events.ts'
 import type { Caller, CallerUser } from './model/caller.ts'
 import type { Ref } from './model/kind.ts'
-import type { Permission } from './model/permission.ts'
 import type { Contributions } from './port.ts'
 import type { Recommendation, Recommender } from './ports/contributed.ts'
 import type { Policy } from './ports/policy.ts'
@@ -59,14 +58,14 @@ const begin = async (users: Users, caller: Caller, target: Ref): Promise<void> =
 
 /**
  * The reverse, also for what the caller may no longer see. What is not followed is no error and no event, but `NotFound` unless the caller
- * holds the permission, which is the one to look at such a thing.
+ * may see it.
  */
-export const unfollow = async (users: Users, policy: Policy, caller: Caller, target: Ref, permission: Permission): Promise<void> => {
+export const unfollow = async (users: Users, policy: Policy, caller: Caller, target: Ref): Promise<void> => {
   const { id } = signedIn(caller)
   const ref = { kind: target.kind, id: target.id }
   const followed = (await users.get(id))?.followed ?? []
   if (!followed.some(({ kind, id }) => kind === ref.kind && id === ref.id)) {
-    if ((await policy.canOn(caller, permission, ref)) !== 'yes') throw new NotFound(ref.kind)
+    if (!(await policy.seen(caller, ref.kind, [ref.id])).has(ref.id)) throw new NotFound(ref.kind)
     return
   }
   await users.change(id, { pull: { followed: [ref] } }, [event('user.unfollowed', { kind: 'user', id }, { target: ref }, id)])

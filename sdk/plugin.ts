@@ -1,23 +1,11 @@
 import type { AnyEvent, EventType, StoredEvent } from './events.ts'
 import type { Caller } from './model/caller.ts'
-import type { Class, Contributions, Port } from './port.ts'
+import type { Class, Port, Provision } from './port.ts'
 import type { Collection } from './ports/document-store.ts'
 import type { Periodic } from './ports/kernel.ts'
+import type { ResourceDeclaration } from './resource.ts'
 import type { Route } from './route.ts'
 import type { Static, TSchema } from './schema.ts'
-
-/** A port and the class behind it. */
-export interface Provision {
-  readonly port: Port<unknown>
-  readonly by: Class
-}
-
-/** Says that a class provides a port, or contributes to one that takes many. */
-export function provide<T>(name: Port<Contributions<T>>, by: Class<T>): Provision
-export function provide<T>(name: Port<T>, by: Class<T>): Provision
-export function provide(name: Port<unknown>, by: Class): Provision {
-  return { port: name, by }
-}
 
 /** Deals with one event. Re-read what it names; a repeat must do no harm. Throw to be called again later. */
 export interface Handler<T extends EventType> {
@@ -126,6 +114,8 @@ export interface PluginDefinition {
   readonly configPath?: string
   /** Variables of the environment, by name, that set something while this plugin runs. A variable of ours, `POUNCE_…`, goes before. */
   readonly environment?: Readonly<Record<string, EnvironmentAlias>>
+  /** Its kinds of resources: what `defineResource` returns. Their collections and contributions need not be listed again. */
+  readonly resources?: readonly ResourceDeclaration[]
   /** Ports of the SDK, or of a package that others import too. A class that only the plugin itself needs is its own token: `wire(Members, Invitations)`. */
   readonly provides?: readonly Provision[]
   /** Classes that nothing needs, such as one that runs from `start` to `dispose`. */
@@ -158,7 +148,16 @@ export interface Plugin extends PluginDefinition {
 }
 
 /** Declares a plugin. Loading the module that calls it has no effect on the world. */
-export const definePlugin = (definition: PluginDefinition): Plugin => ({ ...definition, isPlugin: true })
+export const definePlugin = (definition: PluginDefinition): Plugin => {
+  const { resources } = definition
+  if (!resources) return { ...definition, isPlugin: true }
+  return {
+    ...definition,
+    provides: [...resources.flatMap(({ provides }) => provides), ...(definition.provides ?? [])],
+    collections: [...resources.flatMap(({ collections }) => collections), ...(definition.collections ?? [])],
+    isPlugin: true,
+  }
+}
 
 /** A class that must be started, checked or ended. The kernel calls these in order of need, and `dispose` backwards, one at a time. */
 export interface Lifecycle {

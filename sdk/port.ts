@@ -43,3 +43,16 @@ export type Needs = Readonly<Record<string, Token<unknown>>>
 export type Resolved<N extends Needs> = {
   readonly [K in keyof N]: N[K] extends Port<infer T> ? T : N[K] extends Class<infer T> ? T : never
 }
+
+/** A port and the class behind it. */
+export interface Provision {
+  readonly port: Port<unknown>
+  readonly by: Class
+}
+
+/** Says that a class provides a port, or contributes to one that takes many. */
+export function provide<T>(name: Port<Contributions<T>>, by: Class<T>): Provision
+export function provide<T>(name: Port<T>, by: Class<T>): Provision
+export function provide(name: Port<unknown>, by: Class): Provision {
+  return { port: name, by }
+}

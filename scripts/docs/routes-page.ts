@@ -11,6 +11,8 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 
 interface Declared {
   readonly plugin: string
+  /** What the plugin says of itself. */
+  readonly summary: string
   readonly name: string
   readonly route: Route
 }
@@ -19,20 +21,24 @@ const intro = `# Routes
 
 Written by \`npm run docs\`; do not edit it. Every address that the server answers, by tag: who may call it, under which name OpenAPI and
 generated clients have it (\`operationId\`), and where it is declared. An alias is the same route under another address.
+
+A route is declared by the plugin that knows the answer: \`/api/datasets/:id/comments\` is the comments' plugin's. [Shared prefixes](#shared-prefixes) lists, for
+each prefix with routes of several plugins, which plugin declares which of them and what it is for.
 `
 
 /** The page that leads from an address to its source. */
 export const routesPage = async (): Promise<string> => {
-  const groups = Map.groupBy([...(await pluginRoutes()), ...coreRoutes()], ({ route }) => route.group)
+  const declared = [...(await pluginRoutes()), ...coreRoutes()]
+  const groups = Map.groupBy(declared, ({ route }) => route.group)
   const tags = [...groups].sort(([one], [other]) => (one < other ? -1 : 1))
   const sources = new Sources()
   const sections = await Promise.all(tags.map(async ([tag, all]) => section(tag, await Promise.all(all.map(each => row(each, sources))))))
-  return [intro, ...sections].join('\n')
+  return [intro, sharedPrefixes(declared), ...sections].join('\n')
 }
 
 const pluginRoutes = async (): Promise<readonly Declared[]> =>
-  (await loadPlugins(ownPluginIds().map(plugin => ({ plugin })))).flatMap(({ name: plugin, plugin: { routes = {} } }) =>
-    Object.entries(routes).flatMap(([name, route]) => (isRoute(route) ? [{ plugin, name, route }] : [])),
+  (await loadPlugins(ownPluginIds().map(plugin => ({ plugin })))).flatMap(({ name: plugin, plugin: { summary, routes = {} } }) =>
+    Object.entries(routes).flatMap(([name, route]) => (isRoute(route) ? [{ plugin, summary, name, route }] : [])),
   )
 
 /** Nothing of them is called here. */
@@ -45,7 +51,38 @@ const coreRoutes = (): readonly Declared[] =>
     ...{ readiness: never, isStopping: never, openapi: never, scrape: never, base: never },
     metricsToken: undefined,
     takesRoot: true,
+  }).map(route => ({ ...route, summary: 'Health, metrics and the OpenAPI document.' }))
+
+/** `/api/datasets` of `/api/datasets/:id/comments`. */
+const prefixOf = ({ route }: Declared): string => route.declaration.path.split('/').slice(0, 3).join('/')
+
+const byName = <T>([one]: readonly [string, T], [other]: readonly [string, T]): number => (one < other ? -1 : 1)
+
+const sharedPrefixes = (declared: readonly Declared[]): string => {
+  const prefixes = [...Map.groupBy(declared, prefixOf)].sort(byName)
+  return ['## Shared prefixes\n', ...prefixes.flatMap(([prefix, all]) => sharedPrefix(prefix, all))].join('\n')
+}
+
+/** The plugin that the prefix is named after comes first, then the others by the number of their routes. */
+const sharedPrefix = (prefix: string, all: readonly Declared[]): readonly string[] => {
+  const byPlugin = [...Map.groupBy(all, ({ plugin }) => plugin)]
+  if (byPlugin.length === 1) return []
+  const isNamesake = (plugin: string): number => Number(plugin.endsWith(`.${prefix.split('/')[2]}`))
+  const ranked = byPlugin.sort(
+    ([one, some], [other, others]) => isNamesake(other) - isNamesake(one) || others.length - some.length || (one < other ? -1 : 1),
+  )
+  const rows = ranked.map(([plugin, some], at) => {
+    const names =
+      at === 0
+        ? `${some.length} routes`
+        : some
+            .map(({ name }) => `\`${name}\``)
+            .sort()
+            .join(', ')
+    return `| ${plugin} | ${some[0]?.summary ?? ''} | ${names} |`
   })
+  return [`### \`${prefix}\`\n`, '| Plugin | What it is for | Declares |', '| --- | --- | --- |', ...rows, '']
+}
 
 type Row = readonly [path: string, line: string]
 

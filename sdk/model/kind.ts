@@ -33,4 +33,5 @@ export interface Ref {
  * Where a resource stands in its life. `importing`: being built below a parent, seen by nobody yet.
  * `trashed`: kept with a date, left out of every list, search and count. A deleted one has no record.
  */
-export type LifeState = 'importing' | 'live' | 'trashed'
+export const lifeStates = ['live', 'trashed', 'importing'] as const
+export type LifeState = (typeof lifeStates)[number]

@@ -30,7 +30,7 @@ export const TrashHandlers = contributions<Bin>('bins')
 export interface Recommendation {
   readonly id: string
   readonly name: string
-  readonly objectType: 'file' | 'dataset' | 'collection' | 'space' | 'user'
+  readonly objectType: Kind
 }
 
 /** Knows what those who follow a thing follow besides. */
@@ -48,6 +48,13 @@ export interface ContentCount {
   countIn(container: Ref, upTo?: number): Promise<number>
 }
 export const ContentCounts = contributions<ContentCount>('contentCounts')
+
+/** How many of a kind lie right in a container; 0 where no plugin counts the kind. See `ContentCount.countIn`. */
+export const countIn = async (counts: Contributions<ContentCount>, kind: Kind, container: Ref, upTo?: number): Promise<number> =>
+  (await counts
+    .all()
+    .find(one => one.kind === kind)
+    ?.countIn(container, upTo)) ?? 0
 
 /** How many things are asked about at once: a store behind a network is waited for once for all of them. */
 const askedAtOnce = 32
@@ -94,7 +101,7 @@ export interface TreeParent {
 
 /** A thing in the tree (reference, api-platform §10). */
 export interface TreeNode {
-  readonly kind: 'space' | 'collection' | 'dataset' | 'folder' | 'file'
+  readonly kind: Kind
   readonly id: string
   readonly name: string
   readonly hasChildren: boolean

@@ -1,5 +1,6 @@
 import type { NewEvent } from '../events.ts'
 import type { UserRecord } from '../model/people.ts'
+import type { Tag } from '../model/records.ts'
 import { contributions } from '../port.ts'
 import { requireDone } from '../remove-found.ts'
 import { wire } from '../wire.ts'
@@ -91,6 +92,31 @@ export const personalRecords = <T extends object>(about: PersonalRecords<T>): (n
   wire(OfCollection, DocumentStore)
   return OfCollection
 }
+
+type Shown = Readonly<Record<string, unknown>>
+
+const membersOf = (record: object, members: readonly PropertyKey[]): Shown =>
+  Object.fromEntries(members.map(member => [member, record[member as never]]))
+
+/** Members of `PersonalRecords` for records that a person created; they are shown with their id and the members named. */
+export const createdBy = <T extends { readonly author: string | null }>(
+  ...members: readonly (keyof T)[]
+): Pick<PersonalRecords<T>, 'isOf' | 'show'> => ({
+  isOf: ({ author }, { id }) => author === id,
+  show: record => membersOf(record, ['id', ...members]),
+})
+
+/** The same for records that also carry tags: those that a person added are shown, on whatever record. */
+export const createdOrTaggedBy = <T extends { readonly author: string | null; readonly tags: readonly Tag[] }>(
+  ...members: readonly (keyof T)[]
+): Pick<PersonalRecords<T>, 'isOf' | 'show'> => ({
+  isOf: ({ author, tags }, person) => author === person.id || tags.some(({ user }) => user === person.id),
+  show: (record, person) => ({
+    id: record.id,
+    ...(record.author === person.id ? membersOf(record, members) : {}),
+    tags: record.tags.filter(({ user }) => user === person.id).map(({ id, name, created }) => ({ id, name, created })),
+  }),
+})
 
 /** Transfers authorship to the heir, if there is one. */
 export const transferred =

@@ -25,6 +25,8 @@ export interface Policy {
   canOn(caller: Caller, permission: Permission, ref: Ref, trash?: TrashRule): Promise<Verdict>
   /** The same for many of one kind, with one read per batch of 1,000; ids without a verdict `yes` are left out. */
   allowed(caller: Caller, permission: Permission, kind: Kind, ids: readonly string[], trash?: TrashRule): Promise<ReadonlySet<string>>
+  /** Those of one kind that the caller may see: `allowed` with the permission that the kind is declared with. None of a kind that no plugin declares. */
+  seen(caller: Caller, kind: Kind, ids: readonly string[], trash?: TrashRule): Promise<ReadonlySet<string>>
   /** Whether a thing lies in the trash, for whoever asks: work in the background leaves it as it is. */
   isInTrash(ref: Ref): Promise<boolean>
   /**
@@ -74,10 +76,20 @@ export interface Rights {
   readonly parents?: readonly Ref[]
 }
 
-/** Each resource plugin contributes this for every kind it owns. Reads its own records only. */
-export interface RightsOf {
-  readonly kind: Kind
+/** Reads the rights of one kind of resource, from records of its own plugin only. */
+export interface RightsSource {
   /** Rights of those ids that exist. At most 1,000 ids at a time. */
   rightsOf(ids: readonly string[]): Promise<ReadonlyMap<string, Rights>>
 }
-export const RightsOf = contributions<RightsOf>('rightsOf')
+
+/** A kind of resource, as the policy and those who list resources of any kind know it. Made by `defineResource`. */
+export interface Resource extends RightsSource {
+  readonly kind: Kind
+  /** The permission without which a resource of the kind does not exist for a caller. */
+  readonly view: Permission
+  /** Whether searches find resources of the kind. */
+  readonly isSearched: boolean
+  /** Names for follow recommendations, by id; absent when the kind is not recommended. At most 1,000 ids at a time. */
+  namesOf?(ids: readonly string[]): Promise<ReadonlyMap<string, string>>
+}
+export const Resources = contributions<Resource>('resources')

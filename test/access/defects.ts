@@ -1,5 +1,16 @@
 import type { TestFn } from 'ava'
-import { type Caller, Callers, type Credentials, NotFound, NotSignedIn, type Permission, Policy, type Ref, RightsOf } from 'pounce/sdk'
+import {
+  type Caller,
+  Callers,
+  type Credentials,
+  NotFound,
+  NotSignedIn,
+  type Permission,
+  Policy,
+  type Ref,
+  type Resource,
+  Resources,
+} from 'pounce/sdk'
 import type { CallerName, WrongCredentials } from './callers.ts'
 import { newCounts, runRefusals } from './matrix.ts'
 import type { Mode } from './oracle/letters.ts'
@@ -63,10 +74,10 @@ export const inPolicy =
   }
 
 export const inRights =
-  (kind: Ref['kind'], rightsOf: (source: RightsOf['rightsOf']) => RightsOf['rightsOf']) =>
+  (kind: Ref['kind'], rightsOf: (source: Resource['rightsOf']) => Resource['rightsOf']) =>
   (world: World): Undo => {
     const source = world.server
-      .get(RightsOf)
+      .get(Resources)
       .all()
       .find(each => each.kind === kind)
     if (!source) throw new Error(`Nothing says the rights of a ${kind}`)
@@ -122,7 +133,7 @@ export const telling =
     const policy = request.resolve(Policy)
     if ((await policy.canOn(request.caller, 'ViewDataset', ref)) === 'yes') return handle(request, needs)
     const rights = await request
-      .resolve(RightsOf)
+      .resolve(Resources)
       .all()
       .find(each => each.kind === 'dataset')
       ?.rightsOf([ref.id])

@@ -2,7 +2,6 @@ import { anonymous, type Caller, type Kind, type Permission, type Ref, type Tras
 import { CallerRoles } from './caller-roles.ts'
 import type { JobKeyScope } from './job-key-scope.ts'
 import type { Mode } from './mode.ts'
-import { viewPermission } from './permission-sets.ts'
 import type { RightsGraph, Step } from './rights-graph.ts'
 import { barred, type Ground, groundOn, isPurging, isShutOut } from './rules.ts'
 
@@ -30,8 +29,13 @@ export class Decision {
     return this.sees(permission, ref) ? 'no' : 'unseen'
   }
 
+  /** Whether the caller may see a resource. */
+  shows(ref: Ref): boolean {
+    return this.graph.exists(ref) && this.verdict(this.graph.viewOf(ref.kind), ref) === 'yes'
+  }
+
   #inTrash(permission: Permission, ref: Ref, isHeld: boolean): Verdict {
-    const isSeen = this.ground(viewPermission[ref.kind], ref) !== undefined
+    const isSeen = this.ground(this.graph.viewOf(ref.kind), ref) !== undefined
     if (isHeld && isSeen) return 'frozen'
     // What a job is about is known to who holds its key: an extractor that comes too late learns why.
     const isLate = this.#job !== undefined && this.#isIncluded(permission, ref) && barred(this.asker.caller, permission) === undefined
@@ -51,7 +55,7 @@ export class Decision {
 
   /** False only of what a limited key does not reach at all: neither in one of its spaces, nor hanging on something that is; nothing of the key's job. */
   isWithin(ref: Ref): boolean {
-    if (!this.#isIncluded(viewPermission[ref.kind], ref)) return false
+    if (!this.#isIncluded(this.graph.viewOf(ref.kind), ref)) return false
     if (this.asker.caller.limits?.spaces === undefined) return true
     return this.graph.above(ref).some(step => this.graph.exists(step.ref) && this.asker.reaches(step.rights.spaces))
   }
@@ -62,7 +66,7 @@ export class Decision {
 
   /** Whether somebody who was refused the permission may know that the thing is there. */
   sees(permission: Permission, ref: Ref): boolean {
-    const view = viewPermission[ref.kind]
+    const view = this.graph.viewOf(ref.kind)
     if (isShutOut(this.asker.caller)) return this.ground(view, ref, new CallerRoles(this.asker.mode, anonymous)) !== undefined
     return view !== permission && this.ground(view, ref) !== undefined
   }

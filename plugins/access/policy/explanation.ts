@@ -1,7 +1,6 @@
 import { type LifeState, type Membership, type Permission, type Ref, readingPermissions, type Verdict } from 'pounce/sdk'
 import type { Decision } from './decision.ts'
 import { isReading } from './mode.ts'
-import { viewPermission } from './permission-sets.ts'
 import type { Step } from './rights-graph.ts'
 import { barred, type Ground, isPurgeable } from './rules.ts'
 
@@ -79,7 +78,7 @@ export class Explanation {
   }
 
   #sight(verdict: Verdict, ref: Ref): string {
-    const view = viewPermission[ref.kind]
+    const view = this.#decision.graph.viewOf(ref.kind)
     return verdict === 'no' ? `${view} is held, so ${name(ref)} is seen` : `${view} is not held, so it is as if there were no ${name(ref)}`
   }
 

@@ -1,6 +1,6 @@
 import test from 'ava'
 import type { Caller, Membership, Ref, Rights } from 'pounce/sdk'
-import { idOf, member, policyOn, someone, sourcesOf } from './testing-fixtures/cast.ts'
+import { idOf, member, policyOn, resourceOf, someone, sourcesOf } from './testing-fixtures/cast.ts'
 
 const lab = member('lab', 'Viewer')
 const many = (count: number): readonly Membership[] => [
@@ -9,10 +9,7 @@ const many = (count: number): readonly Membership[] => [
 ]
 const hex = (n: number): string => `a${n.toString(16).padStart(23, '0')}`
 const inLab: Rights = { author: idOf('author'), spaces: [idOf('lab')], isPublic: false, state: 'live' }
-const everything = policyOn(
-  { all: () => [{ kind: 'dataset', rightsOf: async ids => new Map(ids.map(id => [id, inLab])) }] },
-  { isPrivate: true },
-)
+const everything = policyOn({ all: () => [resourceOf('dataset', async ids => new Map(ids.map(id => [id, inLab])))] }, { isPrivate: true })
 
 /** Memberships that count how often one of them was looked at. */
 const counting = (memberships: readonly Membership[]) => {
@@ -75,10 +72,7 @@ test('what hangs on very many things is read in batches, and in circles only onc
   const file: Rights = { author: '', spaces: [], isPublic: false, state: 'live', parents: datasets }
   const policy = policyOn(
     {
-      all: () => [
-        { kind: 'file', rightsOf: async ids => new Map(ids.map(id => [id, file])) },
-        { kind: 'dataset', rightsOf },
-      ],
+      all: () => [resourceOf('file', async ids => new Map(ids.map(id => [id, file]))), resourceOf('dataset', rightsOf)],
     },
     { isPrivate: true },
   )

@@ -1,4 +1,4 @@
-import { type Kind, type Permission, readingPermissions } from 'pounce/sdk'
+import { type Permission, readingPermissions } from 'pounce/sdk'
 
 /** What an account with status ReadOnly keeps (reference, api-platform §2). */
 export const readOnlyPermissions: ReadonlySet<Permission> = new Set<Permission>([...readingPermissions, 'DownloadFiles'])
@@ -56,29 +56,3 @@ export const placedPermissions: ReadonlySet<Permission> = new Set<Permission>([
   ...(['CreateDataset', 'CreateCollection', 'AddResourceToDataset', 'AddFile', 'AddMetadata', 'CreateSection', 'CreateRelation'] as const),
   ...(['ViewGeoStream', 'CreateSensor', 'AddGeoStream', 'DeleteGeoStream'] as const),
 ])
-
-/** The right that makes a thing of each kind visible. Derived kinds pass it on to what they hang on. */
-export const viewPermission: Readonly<Record<Kind, Permission>> = {
-  space: 'ViewSpace',
-  collection: 'ViewCollection',
-  dataset: 'ViewDataset',
-  folder: 'ViewDataset',
-  file: 'ViewFile',
-  section: 'ViewSection',
-  preview: 'ViewFile',
-  thumbnail: 'ViewFile',
-  metadata: 'ViewMetadata',
-  comment: 'ViewComments',
-  user: 'ViewUser',
-  group: 'ViewUser',
-  role: 'ViewUser',
-  extractor: 'ViewFile',
-  job: 'ViewFile',
-  key: 'ViewUser',
-  definition: 'ViewMetadata',
-  vocabulary: 'ViewVocabulary',
-  term: 'ViewVocabularyTerm',
-  relation: 'ViewRelation',
-  sensor: 'ViewGeoStream',
-  stream: 'ViewGeoStream',
-}

@@ -1,6 +1,6 @@
 import test from 'ava'
 import type { Caller, Kind, Permission, Ref, Verdict } from 'pounce/sdk'
-import { cast, idOf, member, policyOn, someone, sourcesOf, type World } from './testing-fixtures/cast.ts'
+import { cast, idOf, member, policyOn, resourceOf, someone, sourcesOf, type World } from './testing-fixtures/cast.ts'
 
 const lab = [idOf('lab')]
 const dataset = (name: string): Ref => ({ kind: 'dataset', id: idOf(name) })
@@ -240,7 +240,7 @@ test('an empty list of roles in a space gives nothing', async t => {
 })
 
 test('a failing store is an error, not a refusal', async t => {
-  const broken = { kind: 'dataset', rightsOf: () => Promise.reject(new Error('away')) } as const
+  const broken = resourceOf('dataset', () => Promise.reject(new Error('away')))
   await t.throwsAsync(policyOn({ all: () => [broken] }).canOn(cast['author']!, 'ViewDataset', dataset('plain')), { message: 'away' })
 })
 
@@ -251,11 +251,29 @@ test('a verdict on a dataset reads it once, and nothing else', async t => {
     read.push(ids)
     return new Map([[ids[0]!, rights]])
   }
-  const policy = policyOn({ all: () => [{ kind: 'dataset', rightsOf }] }, { isPrivate: true })
+  const policy = policyOn({ all: () => [resourceOf('dataset', rightsOf)] }, { isPrivate: true })
   const busy = someone(
     'busy',
     Array.from({ length: 300 }, (_, at) => member(`s${at}`, 'Viewer')),
   )
   await policy.canOn(busy, 'ViewDataset', dataset('plain'))
   t.deepEqual(read, [[dataset('plain').id]])
+})
+
+test('what a caller sees of a kind is what its own view permission allows; of a kind that nobody declares, nothing', async t => {
+  const policy = policyOn(sourcesOf(world), { isPrivate: true })
+  const viewer = someone('viewer', [member('lab', ['ViewDataset'])])
+  t.deepEqual([...(await policy.seen(viewer, 'dataset', [dataset('plain').id, idOf('gone')]))], [dataset('plain').id])
+  const files = Object.keys(world).filter(key => key.startsWith('file:'))
+  t.is(
+    (
+      await policy.seen(
+        viewer,
+        'file',
+        files.map(key => idOf(key.slice('file:'.length))),
+      )
+    ).size,
+    0,
+  )
+  t.is((await policy.seen(viewer, 'stream', [idOf('plain')])).size, 0)
 })

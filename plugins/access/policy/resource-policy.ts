@@ -13,7 +13,8 @@ import {
   type Permission,
   type Policy,
   type Ref,
-  RightsOf,
+  type Resource,
+  Resources,
   type SearchScope,
   s,
   type TrashRule,
@@ -25,10 +26,10 @@ import { Decision } from './decision.ts'
 import { Explanation } from './explanation.ts'
 import { JobKeyScope } from './job-key-scope.ts'
 import { isOpen, isReading, type Mode } from './mode.ts'
-import { extractionPermissions, placedPermissions, viewPermission } from './permission-sets.ts'
+import { extractionPermissions, placedPermissions } from './permission-sets.ts'
 import { RightsReader } from './rights-graph.ts'
 import { barred, spacesHeld } from './rules.ts'
-import { searchable, searchedSpaces } from './searched-spaces.ts'
+import { searchedSpaces } from './searched-spaces.ts'
 
 export const config = s.Object({
   allowAnonymousDownload: s.Boolean({
@@ -45,14 +46,14 @@ export class ResourcePolicy implements Policy {
   #mode: Mode
   #reader: RightsReader
 
-  constructor(settings: Settings, installation: Installation, sources: Contributions<RightsOf>) {
+  constructor(settings: Settings, installation: Installation, resources: Contributions<Resource>) {
     this.isPrivate = installation.isPrivate
     this.#mode = {
       isPrivate: installation.isPrivate,
       isDownloadOpen: settings.allowAnonymousDownload,
       areGeostreamsOpen: settings.makeGeostreamsPublicReadable,
     }
-    this.#reader = new RightsReader(sources)
+    this.#reader = new RightsReader(resources)
   }
 
   can(caller: Caller, permission: Permission): Verdict {
@@ -73,6 +74,11 @@ export class ResourcePolicy implements Policy {
     if (ids.length === 0) return new Set()
     const decision = await this.#decision(caller, kind, ids)
     return new Set(ids.filter(id => decision.verdict(permission, { kind, id }, trash) === 'yes'))
+  }
+
+  async seen(caller: Caller, kind: Kind, ids: readonly string[], trash?: TrashRule): Promise<ReadonlySet<string>> {
+    const resource = this.#reader.resourceOf(kind)
+    return resource ? this.allowed(caller, resource.view, kind, ids, trash) : new Set()
   }
 
   async isInTrash(ref: Ref): Promise<boolean> {
@@ -109,8 +115,8 @@ export class ResourcePolicy implements Policy {
   }
 
   searchScope(caller: Caller): SearchScope {
-    if (searchable.every(({ permission }) => barred(caller, permission) !== undefined))
-      return { all: false, spaces: [], includePublic: false }
+    const searched = this.#reader.searched()
+    if (searched.every(({ view }) => barred(caller, view) !== undefined)) return { all: false, spaces: [], includePublic: false }
     if (caller.limits?.job) return { all: false, spaces: [], includePublic: false }
     const limit = caller.limits?.spaces
     if (isSuperAdmin(caller) || !this.isPrivate || caller.via === 'service') {
@@ -119,7 +125,7 @@ export class ResourcePolicy implements Policy {
     const within = limit === undefined ? {} : { within: [...limit] }
     const { user } = caller
     if (!user) return { all: false, spaces: [], includePublic: true }
-    const { whole, inPart } = searchedSpaces(this.#mode, user.memberships)
+    const { whole, inPart } = searchedSpaces(this.#mode, searched, user.memberships)
     const parts = inPart.length === 0 ? {} : { inPart }
     return { all: false, spaces: [...whole, user.id], includePublic: true, author: user.id, ...parts, ...within }
   }
@@ -135,8 +141,7 @@ export class ResourcePolicy implements Policy {
       return { verdict, because: [because] }
     }
     const seen = await this.#decision(reader, ref.kind, [ref.id])
-    const isShown = (each: Ref): boolean =>
-      (each.kind === ref.kind && each.id === ref.id) || seen.verdict(viewPermission[each.kind], each) === 'yes'
+    const isShown = (each: Ref): boolean => (each.kind === ref.kind && each.id === ref.id) || seen.shows(each)
     return new Explanation(await this.#decision(caller, ref.kind, [ref.id]), isShown).of(permission, ref)
   }
 
@@ -165,4 +170,4 @@ export class ResourcePolicy implements Policy {
     return { verdict: 'no', because: `nobody is signed in, and ${permission} is not for everybody` }
   }
 }
-wire(ResourcePolicy, configPort(config), Installation, RightsOf)
+wire(ResourcePolicy, configPort(config), Installation, Resources)

@@ -1,4 +1,4 @@
-import type { Contributions, Kind, Ref, Rights, RightsOf } from 'pounce/sdk'
+import type { Contributions, Kind, Permission, Ref, Resource, Rights } from 'pounce/sdk'
 
 /** Longest chain from a thing up to what gives it rights: comment → metadata → section → file → dataset, and some to spare. */
 const maxDepth = 8
@@ -18,14 +18,23 @@ export interface Step {
 export class RightsGraph {
   #rights = new Map<string, Rights>()
   #existing = new Map<string, boolean>()
+  #views = new Map<Kind, Permission>()
 
   /** Rights of a thing that has a record, also of one whose parents are all gone. */
   of(ref: Ref): Rights | undefined {
     return this.#rights.get(keyOf(ref))
   }
 
-  add(ref: Ref, rights: Rights): void {
+  add(ref: Ref, rights: Rights, view: Permission): void {
     this.#rights.set(keyOf(ref), rights)
+    this.#views.set(ref.kind, view)
+  }
+
+  /** The permission that shows resources of a kind that the graph holds any of. */
+  viewOf(kind: Kind): Permission {
+    const view = this.#views.get(kind)
+    if (view === undefined) throw new Error(`No rights of a ${kind} were read`)
+    return view
   }
 
   /** The thing and all that have a record above it, nearest first, each once: circles do no harm. */
@@ -74,13 +83,13 @@ export class RightsGraph {
 
 const isTop = (rights: Rights): boolean => rights.parents === undefined || rights.parents.length === 0
 
-/** Reads rights from the plugins that own the kinds, one batch per kind and level. */
+/** Reads rights as the plugins that own the kinds declare them, one batch per kind and level. */
 export class RightsReader {
-  #sources: Contributions<RightsOf>
-  #byKind = new Map<Kind, RightsOf>()
+  #resources: Contributions<Resource>
+  #byKind = new Map<Kind, Resource>()
 
-  constructor(sources: Contributions<RightsOf>) {
-    this.#sources = sources
+  constructor(resources: Contributions<Resource>) {
+    this.#resources = resources
   }
 
   async read(kind: Kind, ids: readonly string[]): Promise<RightsGraph> {
@@ -95,24 +104,30 @@ export class RightsReader {
   }
 
   async #readKind(graph: RightsGraph, kind: Kind, ids: readonly string[], next: Map<Kind, Set<string>>): Promise<void> {
-    const source = this.#sourceOf(kind)
+    const source = this.resourceOf(kind)
     if (!source) return
     const readable = ids.filter(id => idForm.test(id))
     for (let from = 0; from < readable.length; from += batchSize) {
       const found = await source.rightsOf(readable.slice(from, from + batchSize))
       for (const [id, rights] of found) {
-        graph.add({ kind, id }, rights)
+        graph.add({ kind, id }, rights, source.view)
         for (const parent of rights.parents ?? []) if (!graph.of(parent)) wanted(next, parent.kind).add(parent.id)
       }
     }
   }
 
-  #sourceOf(kind: Kind): RightsOf | undefined {
+  /** The declaration of a kind; undefined when no plugin has it. */
+  resourceOf(kind: Kind): Resource | undefined {
     const known = this.#byKind.get(kind)
     if (known) return known
-    const source = this.#sources.all().find(candidate => candidate.kind === kind)
-    if (source) this.#byKind.set(kind, source)
-    return source
+    const resource = this.#resources.all().find(candidate => candidate.kind === kind)
+    if (resource) this.#byKind.set(kind, resource)
+    return resource
+  }
+
+  /** What searches find. */
+  searched(): readonly Resource[] {
+    return this.#resources.all().filter(({ isSearched }) => isSearched)
   }
 }
 

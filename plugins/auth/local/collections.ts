@@ -1,4 +1,4 @@
-import { collection, type Time } from 'pounce/sdk'
+import { collection, personalRecords, type Time } from 'pounce/sdk'
 
 /** A link that somebody asked for. What it is for is decided when it is sent, for the request must not tell who has an account. */
 export interface LinkRecord {
@@ -17,3 +17,12 @@ export interface LinkRecord {
 }
 
 export const links = collection<LinkRecord>('auth.local.links', { byExpiry: { on: ['expires'] } })
+
+export const PersonalMailLinks = personalRecords({
+  name: 'mailed-links',
+  summary: 'Pending links to sign up or reset your password, without their secrets.',
+  in: links,
+  isOf: ({ email, account }, person) => email === person.email || account === person.id,
+  show: ({ asked, created, expires }) => ({ asked, created, expires }),
+  erase: () => 'remove',
+})

@@ -1,10 +1,9 @@
 import { AuthProviders, definePlugin, on, PersonalDataSources, provide, SignUpWays } from 'pounce/sdk'
-import { links } from './collections.ts'
+import { links, PersonalMailLinks } from './collections.ts'
 import { config } from './config.ts'
 import { InvitedSignUps } from './invited.ts'
 import { LocalAccounts } from './local-accounts.ts'
 import { MailLinks } from './mail-links.ts'
-import { PersonalMailLinks } from './personal-data.ts'
 import * as routes from './routes.ts'
 import { SendMailLink } from './send-mail-link.ts'
 

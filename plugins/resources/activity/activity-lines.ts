@@ -1,4 +1,4 @@
-import { collection, type Ref, type Time } from 'pounce/sdk'
+import { collection, eq, or, personalRecords, type Ref, type Time } from 'pounce/sdk'
 
 /** A line of the activity feed; its id is that of the event. */
 export interface ActivityRecord {
@@ -25,4 +25,14 @@ export const activity = collection<ActivityRecord>('activity', {
   bySource: { on: ['source.id', 'at'] },
   byTarget: { on: ['target', 'at'] },
   byAudience: { on: ['audience', 'at'], array: 'audience' },
+})
+
+/** Lines of the feed. They name people by the id of their account; the name of one whose profile they are about follows the account. */
+export const PersonalActivity = personalRecords({
+  name: 'activity',
+  summary: 'Your activity feed: what you did, and what others did that concerns you; names of resources are left out.',
+  in: activity,
+  find: ({ id }) => ({ using: ['byUser', 'byTarget'], where: or(eq('user', id), eq('target', id)) }),
+  isOf: ({ user, target }, { id }) => user === id || target === id,
+  show: ({ type, object, source, at, user }, { id }) => ({ type, object, source, at, byYou: user === id }),
 })

@@ -1,17 +1,8 @@
-import { type Caller, type Kind, type Permission, Policy, type Ref, type Stored, wire } from 'pounce/sdk'
+import { type Caller, Policy, type Ref, type Stored, wire } from 'pounce/sdk'
 import type { ActivityRecord } from './activity-lines.ts'
 import { FeedNames } from './feed-names.ts'
 
 type Line = ActivityRecord & Stored
-
-const viewing: Partial<Record<Kind, Permission>> = {
-  space: 'ViewSpace',
-  collection: 'ViewCollection',
-  dataset: 'ViewDataset',
-  file: 'ViewFile',
-  comment: 'ViewComments',
-  user: 'ViewUser',
-}
 
 /** What one caller may see of the things that lines name. */
 interface Sight {
@@ -58,9 +49,8 @@ export class FeedVisibility {
   async #look(caller: Caller, named: readonly Ref[], places: readonly Ref[]): Promise<Sight> {
     const allowed = new Set<string>()
     for (const [kind, some] of Map.groupBy([...named, ...places], ref => ref.kind)) {
-      const permission = viewing[kind]
       const ids = [...new Set(some.map(({ id }) => id))]
-      if (permission) for (const id of await this.#policy.allowed(caller, permission, kind, ids)) allowed.add(id)
+      for (const id of await this.#policy.seen(caller, kind, ids)) allowed.add(id)
     }
     const others = named.filter(({ id }) => !allowed.has(id))
     return { allowed, existing: new Set((await this.#things.of(others)).keys()) }

@@ -1,4 +1,4 @@
-import { collection, type SiteSettings, type Time } from 'pounce/sdk'
+import { collection, personalRecords, type SiteSettings, type Time } from 'pounce/sdk'
 
 /** One record: what was set so far. */
 export const site = collection<Partial<SiteSettings>>('site')
@@ -12,3 +12,12 @@ export interface LetterRecord {
   readonly isSent: boolean
 }
 export const letters = collection<LetterRecord>('admin.letters', { byAt: { on: ['at'] } })
+
+export const PersonalLetters = personalRecords({
+  name: 'letters',
+  summary: 'Messages that you sent to the server admins.',
+  in: letters,
+  isOf: ({ user }, { id }) => user === id,
+  show: ({ subject, body, at }) => ({ subject, body, at }),
+  erase: () => 'remove',
+})

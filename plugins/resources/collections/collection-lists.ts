@@ -12,7 +12,8 @@ import {
   or,
   type Page,
   Policy,
-  RightsOf,
+  type Resource,
+  Resources,
   type TreeParent,
   type Visible,
   type Where,
@@ -33,13 +34,13 @@ export class CollectionLists {
   #documents: DocumentStore
   #policy: Policy
   #tree: CollectionTree
-  #rights: Contributions<RightsOf>
+  #resources: Contributions<Resource>
 
-  constructor(documents: DocumentStore, policy: Policy, tree: CollectionTree, rights: Contributions<RightsOf>) {
+  constructor(documents: DocumentStore, policy: Policy, tree: CollectionTree, resources: Contributions<Resource>) {
     this.#documents = documents
     this.#policy = policy
     this.#tree = tree
-    this.#rights = rights
+    this.#resources = resources
   }
 
   /** Those at the top that the caller may see. */
@@ -77,7 +78,7 @@ export class CollectionLists {
 
   /** Those that a dataset could be put into: editable, and in one of its spaces if it has any. */
   async possibleParentsOfDataset(caller: Caller, dataset: string, query: ListQuery): Promise<Page<Collected>> {
-    const rights = this.#rights.all().find(source => source.kind === 'dataset')
+    const rights = this.#resources.all().find(source => source.kind === 'dataset')
     const found = (await rights?.rightsOf([dataset]))?.get(dataset)
     if (!found) throw new NotFound('dataset')
     return this.editable(caller, query, ...this.#sharing(found.spaces))
@@ -138,4 +139,4 @@ export class CollectionLists {
     return listPage({ documents: this.#documents, from: collections, using, where: [...where, ...conditionsOf(visible)] }, query)
   }
 }
-wire(CollectionLists, DocumentStore, Policy, CollectionTree, RightsOf)
+wire(CollectionLists, DocumentStore, Policy, CollectionTree, Resources)

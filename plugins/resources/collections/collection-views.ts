@@ -1,4 +1,4 @@
-import { type Caller, type ContentCount, ContentCounts, type Contributions, type s, Users, wire } from 'pounce/sdk'
+import { type Caller, type ContentCount, ContentCounts, type Contributions, countIn, type s, Users, wire } from 'pounce/sdk'
 import type { Collected } from './collection.ts'
 import { type SingleCollection, toSingleCollection } from './collection-json.ts'
 import { CollectionLists } from './collection-lists.ts'
@@ -32,18 +32,12 @@ export class CollectionViews {
           avatar: this.#users.avatarOf(authors.get(one.author)),
           children: children.items.map(child => child.id),
           parents: parents.map(parent => parent.id),
-          childCount: children.next ? await this.count('collection', 'collection', one.id) : children.items.length,
-          datasetCount: await this.count('dataset', 'collection', one.id),
+          childCount: children.next ? await countIn(this.#counts, 'collection', { kind: 'collection', id: one.id }) : children.items.length,
+          datasetCount: await countIn(this.#counts, 'dataset', { kind: 'collection', id: one.id }),
         }),
       )
     }
     return views
-  }
-
-  /** How many of a kind lie right in a space or collection. */
-  async count(kind: 'dataset' | 'collection', container: 'space' | 'collection', id: string): Promise<number> {
-    const counter = this.#counts.all().find(one => one.kind === kind)
-    return (await counter?.countIn({ kind: container, id })) ?? 0
   }
 }
 wire(CollectionViews, Users, CollectionLists, ContentCounts)

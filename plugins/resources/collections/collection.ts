@@ -1,4 +1,4 @@
-import { type CollectionRecord, collection, type Stored } from 'pounce/sdk'
+import { type CollectionRecord, collection, type Detached, type Stored } from 'pounce/sdk'
 
 export type Collected = CollectionRecord & Stored
 
@@ -21,5 +21,5 @@ export const collections = collection<CollectionRecord>('collections', {
   byTrashedAt: { on: ['state', 'trashedAt'] },
 })
 
-/** Every state that a collection can be in, for jobs that must not miss one. */
-export const allStates = ['live', 'trashed', 'importing'] as const
+/** A collection that is to be taken out of a space or of another collection. */
+export const asDetached = ({ id, author }: Collected): Detached => ({ kind: 'collection', id, author, permission: 'DeleteCollection' })

@@ -3,6 +3,7 @@ import {
   type ContentCount,
   ContentCounts,
   type Contributions,
+  containedIn,
   DocumentStore,
   Spaces,
   type StoredEvent,
@@ -11,7 +12,7 @@ import {
 } from 'pounce/sdk'
 import { CollectionService } from './collection-service.ts'
 import { CollectionTree } from './collection-tree.ts'
-import { holding } from './handlers.ts'
+import { inSpace } from './handlers.ts'
 
 /** Empty collections older than the time to live of their space leave it, and go to the trash when it is the only one. */
 export class ExpireCollections {
@@ -42,7 +43,7 @@ export class ExpireCollections {
     const record = await this.#spaces.get(space)
     if (!record?.isTimeToLiveEnabled) return
     const before = new Date(this.#clock.now().getTime() - record.timeToLiveMs).toISOString()
-    for await (const { id, created, state, spaces } of holding(this.#documents, 'spaces', space)) {
+    for await (const { id, created, state, spaces } of containedIn(this.#documents, inSpace, space)) {
       if (state !== 'live' || created >= before) continue
       if ((await whichHold(this.#counts, 'collection', [id])).size > 0) continue
       if (spaces.length > 1) await this.#tree.leaveSpace(id, space)

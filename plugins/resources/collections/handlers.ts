@@ -1,30 +1,9 @@
-import { and, DocumentStore, eq, type StoredEvent, wire } from 'pounce/sdk'
-import { allStates, type Collected, collections } from './collection.ts'
+import { type CollectionRecord, type Containment, containedIn, DocumentStore, type StoredEvent, takeOutAll, wire } from 'pounce/sdk'
+import { type Collected, collections } from './collection.ts'
 import { CollectionTree } from './collection-tree.ts'
 
-const batch = 200
-const oldestFirst = { by: 'created', order: 'ascending' } as const
-type Field = 'spaces' | 'parents'
-const indexes = { spaces: 'bySpace', parents: 'byParent' } as const
-
-/** Every collection whose field holds an id, whatever its state, in pages read while they are worked on. */
-export async function* holding(documents: DocumentStore, field: Field, id: string): AsyncIterable<Collected> {
-  for (const state of allStates) {
-    yield* documents.scan(collections, { using: indexes[field], where: and(eq('state', state), eq(field, id)), sort: oldestFirst })
-  }
-}
-
-/** Calls `work` on what holds an id until nothing does any more: what comes in meanwhile is not missed. */
-const untilNone = async (documents: DocumentStore, field: Field, id: string, work: (one: Collected) => Promise<unknown>): Promise<void> => {
-  for (const state of allStates) {
-    const where = and(eq('state', state), eq(field, id))
-    for (;;) {
-      const { items } = await documents.find(collections, { using: indexes[field], where, sort: oldestFirst, limit: batch })
-      if (items.length === 0) break
-      for (const one of items) await work(one)
-    }
-  }
-}
+export const inSpace: Containment<CollectionRecord> = { records: collections, using: 'bySpace', field: 'spaces' }
+const inParent: Containment<CollectionRecord> = { records: collections, using: 'byParent', field: 'parents' }
 
 /** A space that is gone holds no collections. */
 export class DetachCollectionsOnSpaceRemoved {
@@ -37,7 +16,7 @@ export class DetachCollectionsOnSpaceRemoved {
   }
 
   async handle({ subject, actor }: StoredEvent<'space.removed'>): Promise<void> {
-    await untilNone(this.#documents, 'spaces', subject.id, one => this.#tree.leaveSpace(one.id, subject.id, { actor }))
+    await takeOutAll(this.#documents, inSpace, subject.id, one => this.#tree.leaveSpace(one.id, subject.id, { actor }))
   }
 }
 wire(DetachCollectionsOnSpaceRemoved, DocumentStore, CollectionTree)
@@ -54,7 +33,7 @@ export class UpdateCollectionAccessOnSpaceUpdated {
 
   async handle({ subject, actor, data }: StoredEvent<'space.updated'>): Promise<void> {
     if (!data.fields.includes('access')) return
-    for await (const one of holding(this.#documents, 'spaces', subject.id)) await this.#tree.settle(one.id, actor)
+    for await (const one of containedIn(this.#documents, inSpace, subject.id)) await this.#tree.settle(one.id, actor)
   }
 }
 wire(UpdateCollectionAccessOnSpaceUpdated, DocumentStore, CollectionTree)
@@ -70,7 +49,7 @@ export class DetachCollectionsOnParentRemoved {
   }
 
   async handle({ subject, actor }: StoredEvent<'collection.removed'>): Promise<void> {
-    await untilNone(this.#documents, 'parents', subject.id, one => this.#tree.removeChild(subject.id, one.id, actor))
+    await takeOutAll(this.#documents, inParent, subject.id, one => this.#tree.removeChild(subject.id, one.id, actor))
   }
 }
 wire(DetachCollectionsOnParentRemoved, DocumentStore, CollectionTree)
@@ -91,7 +70,7 @@ export class UpdateSpacesOnParentChanged {
     if (other.kind === 'collection' && parent.parents.includes(other.id)) await this.#tree.breakCircle(other.id, subject.id)
     if (other.kind !== 'space') return
     const isIn = parent.spaces.includes(other.id)
-    for await (const child of holding(this.#documents, 'parents', subject.id)) {
+    for await (const child of containedIn(this.#documents, inParent, subject.id)) {
       if (isIn) await this.#tree.enterSpace(child.id, other.id, { asRoot: false, actor })
       else if (await this.#isOnlyThere(child, other.id)) await this.#tree.leaveSpace(child.id, other.id, { actor })
     }

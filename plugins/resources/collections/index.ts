@@ -1,20 +1,4 @@
-import {
-  Collections,
-  ContentCounts,
-  clearTrashEveryMs,
-  definePlugin,
-  on,
-  PersonalDataSources,
-  provide,
-  ReportSources,
-  RightsOf,
-  Searchables,
-  TreeBranches,
-} from 'pounce/sdk'
-import { collections } from './collection.ts'
-import { CollectionBranch } from './collection-branch.ts'
-import { CollectionCounts } from './collection-counts.ts'
-import { CollectionRights } from './collection-rights.ts'
+import { Collections, clearTrashEveryMs, definePlugin, on, provide } from 'pounce/sdk'
 import { CollectionTrash } from './collection-trash.ts'
 import { config } from './config.ts'
 import { ExpireCollections } from './expire.ts'
@@ -25,31 +9,21 @@ import {
   UpdateSpacesOnParentChanged,
 } from './handlers.ts'
 import { NotifyAdminsOnCollectionRemoved } from './notify-admins-on-collection-removed.ts'
-import { PersonalCollections } from './personal-data.ts'
-import { CollectionSource } from './report-source.ts'
+import { collectionResource } from './resource.ts'
 import * as routes from './routes.ts'
 import * as listRoutes from './routes-lists.ts'
 import * as spaceRoutes from './routes-spaces.ts'
 import * as trashRoutes from './routes-trash.ts'
 import * as treeRoutes from './routes-tree.ts'
-import { SearchableCollections } from './searchable-collections.ts'
 import { StoredCollections } from './stored-collections.ts'
 
 export const plugin = definePlugin({
   id: 'resources.collections',
   summary: 'Collections: groups of datasets and collections, many-to-many.',
   config,
-  provides: [
-    provide(Collections, StoredCollections),
-    provide(TreeBranches, CollectionBranch),
-    provide(RightsOf, CollectionRights),
-    provide(Searchables, SearchableCollections),
-    provide(ContentCounts, CollectionCounts),
-    provide(ReportSources, CollectionSource),
-    provide(PersonalDataSources, PersonalCollections),
-  ],
+  resources: [collectionResource],
+  provides: [provide(Collections, StoredCollections)],
   routes: { ...routes, ...listRoutes, ...treeRoutes, ...spaceRoutes, ...trashRoutes },
-  collections: [collections],
   handlers: [
     on('space.removed', DetachCollectionsOnSpaceRemoved, 'leave-space'),
     on('space.updated', UpdateCollectionAccessOnSpaceUpdated, 'follow-access'),

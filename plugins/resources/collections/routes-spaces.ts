@@ -1,11 +1,31 @@
-import { authorize, Collections, Forbidden, Invalid, NotFound, Policy, ref, routesFor, s } from 'pounce/sdk'
+import {
+  authorize,
+  authorizeDetach,
+  Collections,
+  ContentCounts,
+  countIn,
+  Forbidden,
+  Invalid,
+  NotFound,
+  Policy,
+  ref,
+  routesFor,
+  s,
+} from 'pounce/sdk'
+import { asDetached } from './collection.ts'
 import { SingleCollection } from './collection-json.ts'
 import { CollectionLists } from './collection-lists.ts'
 import { CollectionTree } from './collection-tree.ts'
 import { CollectionViews } from './collection-views.ts'
-import { mayTakeOut } from './may-take-out.ts'
 
-const needs = { collections: Collections, lists: CollectionLists, tree: CollectionTree, views: CollectionViews, policy: Policy }
+const needs = {
+  collections: Collections,
+  lists: CollectionLists,
+  tree: CollectionTree,
+  views: CollectionViews,
+  counts: ContentCounts,
+  policy: Policy,
+}
 const ofSpaces = routesFor('spaces', needs)
 const route = routesFor('collections', needs)
 const inSpace = s.Object({ id: s.id(), collection: s.id() })
@@ -21,12 +41,12 @@ export const addCollectionToSpace = ofSpaces({
   params: inSpace,
   responses: { 200: s.Object({ collectionInSpace: s.String() }) },
   throws: [NotFound, Forbidden],
-  async handle({ params, caller }, { collections, tree, views }) {
+  async handle({ params, caller }, { collections, tree, counts }) {
     const found = await collections.get(params.collection)
     if (!found) throw new NotFound('collection')
     if (found.author !== caller.user?.id && !caller.superAdmin) throw new Forbidden('You are not the owner of the collection')
     await tree.enterSpace(params.collection, params.id, { asRoot: true, actor: caller.user?.id })
-    return { status: 200, body: { collectionInSpace: String(await views.count('collection', 'space', params.id)) } }
+    return { status: 200, body: { collectionInSpace: String(await countIn(counts, 'collection', { kind: 'space', id: params.id })) } }
   },
 })
 
@@ -51,7 +71,7 @@ export const removeCollectionFromSpace = ofSpaces({
     const found = await collections.get(params.collection)
     if (!found?.spaces.includes(params.id)) throw new NotFound('collection')
     if (query.removeDatasets) await authorize(policy, caller, 'RemoveResourceFromSpace', space)
-    else await mayTakeOut(policy, caller, 'RemoveResourceFromSpace', space, found)
+    else await authorizeDetach(policy, caller, 'RemoveResourceFromSpace', space, asDetached(found))
     if (await lists.hasParentIn(found, params.id)) throw new Invalid('The collection is in the space through a parent collection')
     await tree.leaveSpace(found.id, params.id, { withDatasets: query.removeDatasets, actor: caller.user?.id })
     return { status: 200, body: 'success' }

@@ -1,5 +1,6 @@
 import {
   answerList,
+  authorizeDetach,
   Collections,
   Conflict,
   Forbidden,
@@ -13,12 +14,11 @@ import {
   routesFor,
   s,
 } from 'pounce/sdk'
-import type { Collected } from './collection.ts'
+import { asDetached, type Collected } from './collection.ts'
 import { SingleCollection } from './collection-json.ts'
 import { CollectionLists } from './collection-lists.ts'
 import { CollectionTree } from './collection-tree.ts'
 import { CollectionViews } from './collection-views.ts'
-import { mayTakeOut } from './may-take-out.ts'
 
 const route = routesFor('collections', {
   collections: Collections,
@@ -69,7 +69,7 @@ export const removeSubCollection = route({
   async handle({ params, caller }, { collections, tree, policy }) {
     const child = await collections.get(params.child)
     if (!child) throw new NotFound('collection')
-    await mayTakeOut(policy, caller, 'RemoveResourceFromCollection', { kind: 'collection', id: params.id }, child)
+    await authorizeDetach(policy, caller, 'RemoveResourceFromCollection', { kind: 'collection', id: params.id }, asDetached(child))
     await tree.removeChild(params.id, params.child, caller.user?.id)
     return { status: 200, body: { status: 'success' } }
   },

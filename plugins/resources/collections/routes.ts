@@ -180,7 +180,7 @@ export const unfollowCollection = route({
   responses: { 200: s.success() },
   throws: [NotFound],
   async handle({ params, caller }, { users, policy }) {
-    await unfollow(users, policy, caller, { kind: 'collection', id: params.id }, 'ViewCollection')
+    await unfollow(users, policy, caller, { kind: 'collection', id: params.id })
     return { status: 200, body: { status: 'success' } }
   },
 })

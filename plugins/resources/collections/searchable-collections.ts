@@ -1,5 +1,16 @@
-import { type Caller, DocumentStore, eq, fullNameOf, type Searchable, type SearchDocument, type UserRecord, Users, wire } from 'pounce/sdk'
-import { allStates, type Collected, collections } from './collection.ts'
+import {
+  type Caller,
+  DocumentStore,
+  eq,
+  fullNameOf,
+  lifeStates,
+  type Searchable,
+  type SearchDocument,
+  type UserRecord,
+  Users,
+  wire,
+} from 'pounce/sdk'
+import { type Collected, collections } from './collection.ts'
 import { toCollectionItem } from './collection-json.ts'
 
 /** What the search index knows of collections. */
@@ -20,7 +31,7 @@ export class SearchableCollections implements Searchable {
   }
 
   async *all(): AsyncIterable<string> {
-    for (const state of allStates) {
+    for (const state of lifeStates) {
       const sort = { by: 'created', order: 'ascending' } as const
       for await (const { id } of this.#documents.scan(collections, { using: 'byCreated', where: eq('state', state), sort })) yield id
     }

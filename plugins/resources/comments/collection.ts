@@ -1,4 +1,4 @@
-import { type CommentRecord, collection, type Ref, type Time } from 'pounce/sdk'
+import { type CommentRecord, collection, personalRecords, type Ref, type Time } from 'pounce/sdk'
 
 /** Comments; those of one thing in the order they were written. */
 export const comments = collection<CommentRecord>('comments', {
@@ -21,4 +21,14 @@ export interface MentionRecord {
 export const mentions = collection<MentionRecord>('comments.mentions', {
   byTarget: { on: ['target.id'] },
   byPeople: { on: ['user', 'by', 'mailedAt'] },
+})
+
+/** That somebody was told of a comment. */
+export const PersonalMentions = personalRecords({
+  name: 'mentions',
+  summary: 'Comments in which you were mentioned, without their text.',
+  in: mentions,
+  isOf: ({ user, by }, { id }) => user === id || by === id,
+  show: ({ target, comment, user, mailedAt }, { id }) => ({ target, comment, direction: user === id ? 'received' : 'sent', mailedAt }),
+  erase: () => 'remove',
 })

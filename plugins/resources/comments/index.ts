@@ -1,22 +1,17 @@
-import { Comments, definePlugin, on, onBatch, PersonalDataSources, provide, RightsOf } from 'pounce/sdk'
-import { comments, mentions } from './collection.ts'
-import { CommentRights } from './comment-rights.ts'
+import { Comments, definePlugin, on, onBatch, PersonalDataSources, provide } from 'pounce/sdk'
+import { mentions, PersonalMentions } from './collection.ts'
 import { DeleteCommentsOnTargetRemoved, DeleteOrphanedComment, DeleteRepliesOnParentRemoved, NotifyMentionedUsers } from './handlers.ts'
-import { PersonalComments, PersonalMentions } from './personal-data.ts'
+import { commentResource } from './resource.ts'
 import * as routes from './routes.ts'
 import { SendMentionMail } from './send-mention-mail.ts'
 import { StoredComments } from './stored-comments.ts'
 export const plugin = definePlugin({
   id: 'resources.comments',
   summary: 'Comments on files, datasets and sections.',
-  provides: [
-    provide(Comments, StoredComments),
-    provide(RightsOf, CommentRights),
-    provide(PersonalDataSources, PersonalComments),
-    provide(PersonalDataSources, PersonalMentions),
-  ],
+  resources: [commentResource],
+  provides: [provide(Comments, StoredComments), provide(PersonalDataSources, PersonalMentions)],
   routes,
-  collections: [comments, mentions],
+  collections: [mentions],
   handlers: [
     onBatch(['file.removed', 'dataset.removed', 'section.removed'], DeleteCommentsOnTargetRemoved, 'follow-target'),
     on('comment.removed', DeleteRepliesOnParentRemoved, 'follow-parent'),

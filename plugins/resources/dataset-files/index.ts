@@ -1,5 +1,4 @@
-import { ContentCounts, definePlugin, provide } from 'pounce/sdk'
-import { FileCounts } from './file-counts.ts'
+import { definePlugin } from 'pounce/sdk'
 import * as routes from './routes.ts'
 import * as copyRoutes from './routes-copies.ts'
 import * as placeRoutes from './routes-places.ts'
@@ -7,6 +6,5 @@ import * as placeRoutes from './routes-places.ts'
 export const plugin = definePlugin({
   id: 'resources.dataset-files',
   summary: 'Operations on both datasets and files: creating a dataset from existing files, moving files between datasets.',
-  provides: [provide(ContentCounts, FileCounts)],
   routes: { ...routes, ...placeRoutes, ...copyRoutes },
 })

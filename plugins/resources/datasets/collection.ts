@@ -15,6 +15,3 @@ export const datasets = collection<DatasetRecord>('datasets', {
   ownTrash: { on: ['state', 'author', 'trashedAt'] },
   byTrashedAt: { on: ['state', 'trashedAt'] },
 })
-
-/** Every state that a dataset can be in, for jobs that must not miss one. */
-export const allStates = ['live', 'trashed', 'importing'] as const

@@ -1,37 +1,19 @@
-import { and, Collections, DocumentStore, eq, type Ref, Spaces, type StoredEvent, wire } from 'pounce/sdk'
-import { allStates, type Dataset, datasets } from './collection.ts'
+import {
+  Collections,
+  type Containment,
+  containedIn,
+  type DatasetRecord,
+  DocumentStore,
+  Spaces,
+  type StoredEvent,
+  takeOutAll,
+  wire,
+} from 'pounce/sdk'
+import { datasets } from './collection.ts'
 import { DatasetPlaces } from './dataset-places.ts'
 
-const batch = 200
-const oldestFirst = { by: 'created', order: 'ascending' } as const
-const fields = { space: { using: 'bySpace', name: 'spaces' }, collection: { using: 'byCollection', name: 'collections' } } as const
-type Container = Ref & { readonly kind: keyof typeof fields }
-
-/** Every dataset in a space or collection, whatever its state, read while one works on them. */
-async function* datasetsIn(documents: DocumentStore, { kind, id }: Container): AsyncIterable<Dataset> {
-  const { using, name } = fields[kind]
-  for (const state of allStates) {
-    yield* documents.scan(datasets, { using, where: and(eq('state', state), eq(name, id)), sort: oldestFirst })
-  }
-}
-
-/** Takes every dataset out of a space or collection that is gone, until none is left: what comes in meanwhile is not missed. */
-const leaveAll = async (
-  documents: DocumentStore,
-  places: DatasetPlaces,
-  container: Container,
-  actor: string | undefined,
-): Promise<void> => {
-  const { using, name } = fields[container.kind]
-  for (const state of allStates) {
-    const where = and(eq('state', state), eq(name, container.id))
-    for (;;) {
-      const { items } = await documents.find(datasets, { using, where, sort: oldestFirst, limit: batch })
-      if (items.length === 0) break
-      for (const { id } of items) await places.leave(id, container, actor)
-    }
-  }
-}
+const inSpace: Containment<DatasetRecord> = { records: datasets, using: 'bySpace', field: 'spaces' }
+const inCollection: Containment<DatasetRecord> = { records: datasets, using: 'byCollection', field: 'collections' }
 
 /** A space that is gone holds no datasets. */
 export class DetachDatasetsOnSpaceRemoved {
@@ -44,7 +26,7 @@ export class DetachDatasetsOnSpaceRemoved {
   }
 
   async handle({ subject, actor }: StoredEvent<'space.removed'>): Promise<void> {
-    await leaveAll(this.#documents, this.#places, { kind: 'space', id: subject.id }, actor)
+    await takeOutAll(this.#documents, inSpace, subject.id, ({ id }) => this.#places.leave(id, { kind: 'space', id: subject.id }, actor))
   }
 }
 wire(DetachDatasetsOnSpaceRemoved, DocumentStore, DatasetPlaces)
@@ -60,7 +42,9 @@ export class DetachDatasetsOnCollectionRemoved {
   }
 
   async handle({ subject, actor }: StoredEvent<'collection.removed'>): Promise<void> {
-    await leaveAll(this.#documents, this.#places, { kind: 'collection', id: subject.id }, actor)
+    await takeOutAll(this.#documents, inCollection, subject.id, ({ id }) =>
+      this.#places.leave(id, { kind: 'collection', id: subject.id }, actor),
+    )
   }
 }
 wire(DetachDatasetsOnCollectionRemoved, DocumentStore, DatasetPlaces)
@@ -80,7 +64,7 @@ export class UpdateDatasetAccessOnSpaceUpdated {
   async handle({ subject, actor, data }: StoredEvent<'space.updated'>): Promise<void> {
     if (!data.fields.includes('access')) return
     const isVerified = (await this.#spaces.get(subject.id))?.access !== 'TRIAL'
-    for await (const dataset of datasetsIn(this.#documents, { kind: 'space', id: subject.id })) {
+    for await (const dataset of containedIn(this.#documents, inSpace, subject.id)) {
       if (isVerified && dataset.access === 'TRIAL') await this.#places.endTrial(dataset.id, actor)
       else await this.#places.settle(dataset, actor)
     }
@@ -103,7 +87,7 @@ export class DetachDatasetsOnCollectionDetached {
   async handle({ subject, actor, data: { other, withDatasets } }: StoredEvent<'collection.detached'>): Promise<void> {
     if (!withDatasets || other.kind !== 'space') return
     if ((await this.#collections.get(subject.id))?.spaces.includes(other.id)) return
-    for await (const dataset of datasetsIn(this.#documents, { kind: 'collection', id: subject.id })) {
+    for await (const dataset of containedIn(this.#documents, inCollection, subject.id)) {
       const holders = await this.#collections.getMany(dataset.collections)
       const isHeld = [...holders.values()].some(holder => holder.spaces.includes(other.id))
       if (!isHeld) await this.#places.leave(dataset.id, { kind: 'space', id: other.id }, actor)

@@ -1,4 +1,15 @@
-import { type Caller, type Contributions, configPort, DocumentStore, type ListQuery, type Page, RightsOf, s, wire } from 'pounce/sdk'
+import {
+  type Caller,
+  type Contributions,
+  configPort,
+  DocumentStore,
+  type ListQuery,
+  type Page,
+  type Resource,
+  Resources,
+  s,
+  wire,
+} from 'pounce/sdk'
 import { type Dataset, datasets } from './collection.ts'
 import { DatasetLists } from './dataset-lists.ts'
 
@@ -15,18 +26,18 @@ export class MoveTargets {
   #isWithinSpaces: boolean
   #documents: DocumentStore
   #lists: DatasetLists
-  #rights: Contributions<RightsOf>
+  #resources: Contributions<Resource>
 
   constructor(
     { datasetFileWithinSpace }: s.Static<typeof targetConfig>,
     documents: DocumentStore,
     lists: DatasetLists,
-    rights: Contributions<RightsOf>,
+    resources: Contributions<Resource>,
   ) {
     this.#isWithinSpaces = datasetFileWithinSpace
     this.#documents = documents
     this.#lists = lists
-    this.#rights = rights
+    this.#resources = resources
   }
 
   /** Datasets that the caller may add to, newest first. */
@@ -36,10 +47,10 @@ export class MoveTargets {
 
   /** A file says of itself in which datasets it lies: those are what its rights come from. */
   async #spacesOf(file: string): Promise<readonly string[]> {
-    const ofFiles = this.#rights.all().find(({ kind }) => kind === 'file')
+    const ofFiles = this.#resources.all().find(({ kind }) => kind === 'file')
     const parents = (await ofFiles?.rightsOf([file]))?.get(file)?.parents ?? []
     const found = await this.#documents.getMany(datasets, parents.map(({ id }) => id).slice(0, 1000))
     return [...new Set([...found.values()].flatMap(({ spaces }) => spaces))]
   }
 }
-wire(MoveTargets, configPort(targetConfig), DocumentStore, DatasetLists, RightsOf)
+wire(MoveTargets, configPort(targetConfig), DocumentStore, DatasetLists, Resources)

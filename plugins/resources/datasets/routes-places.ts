@@ -1,8 +1,12 @@
 import {
   answerList,
+  authorizeDetach,
   type Caller,
+  ContentCounts,
+  countIn,
   type DatasetRecord,
   Datasets,
+  type Detached,
   Forbidden,
   Installation,
   Invalid,
@@ -15,17 +19,17 @@ import {
   type Stored,
   s,
 } from 'pounce/sdk'
-import { DatasetCounts } from './dataset-counts.ts'
 import { DatasetItem, toDatasetItem } from './dataset-json.ts'
 import { DatasetLists } from './dataset-lists.ts'
 import { DatasetPlaces } from './dataset-places.ts'
-import { mayTakeOut } from './may-take-out.ts'
+
+const asDetached = ({ id, author }: DatasetRecord & Stored): Detached => ({ kind: 'dataset', id, author, permission: 'DeleteDataset' })
 
 const needs = {
   datasets: Datasets,
   lists: DatasetLists,
   places: DatasetPlaces,
-  counts: DatasetCounts,
+  counts: ContentCounts,
   policy: Policy,
   installation: Installation,
 }
@@ -74,7 +78,7 @@ export const addDatasetToSpace = ofSpaces({
     const { author } = await existing(datasets, params.dataset)
     if (author !== caller.user?.id && !caller.superAdmin) throw new Forbidden('You are not the owner of the dataset')
     await places.enter(params.dataset, { kind: 'space', id: params.id }, caller.user?.id)
-    return { status: 200, body: { datasetsInSpace: String(await counts.countIn({ kind: 'space', id: params.id })) } }
+    return { status: 200, body: { datasetsInSpace: String(await countIn(counts, 'dataset', { kind: 'space', id: params.id })) } }
   },
 })
 
@@ -95,7 +99,7 @@ export const removeDatasetFromSpace = ofSpaces({
   async handle({ params, caller }, { datasets, places, policy }) {
     const space = { kind: 'space', id: params.id } as const
     const dataset = await existing(datasets, params.dataset)
-    await mayTakeOut(policy, caller, 'RemoveResourceFromSpace', space, dataset)
+    await authorizeDetach(policy, caller, 'RemoveResourceFromSpace', space, asDetached(dataset))
     if (!dataset.spaces.includes(params.id)) throw new NotFound('dataset')
     const { access } = await places.leave(params.dataset, space, caller.user?.id)
     return { status: 200, body: { isTrial: String(access === 'TRIAL') } }
@@ -130,7 +134,7 @@ export const addDatasetToCollection = ofCollections({
   async handle({ params, caller }, { places, counts }) {
     const collection = { kind: 'collection', id: params.id } as const
     await places.enter(params.dataset, collection, caller.user?.id)
-    return { status: 200, body: { datasetsInCollection: await counts.countIn(collection) } }
+    return { status: 200, body: { datasetsInCollection: await countIn(counts, 'dataset', collection) } }
   },
 })
 
@@ -148,7 +152,7 @@ const leaveCollection = async (
 ): Promise<{ readonly status: 200; readonly body: { readonly status: string } }> => {
   const collection = { kind: 'collection', id } as const
   const record = await existing(datasets, dataset)
-  await mayTakeOut(policy, caller, 'RemoveResourceFromCollection', collection, record)
+  await authorizeDetach(policy, caller, 'RemoveResourceFromCollection', collection, asDetached(record))
   if (!record.collections.includes(id) && !ignoreNotFound) throw new NotFound('dataset')
   await places.leave(dataset, collection, caller.user?.id)
   return { status: 200, body: { status: 'success' } }

@@ -152,7 +152,7 @@ export const unfollowDataset = route({
   responses: { 200: s.success() },
   throws: [NotFound],
   async handle({ params, caller }, { users, policy }) {
-    await unfollow(users, policy, caller, { kind: 'dataset', id: params.id }, 'ViewDataset')
+    await unfollow(users, policy, caller, { kind: 'dataset', id: params.id })
     return { status: 200, body: { status: 'success' } }
   },
 })

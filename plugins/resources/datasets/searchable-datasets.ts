@@ -1,5 +1,16 @@
-import { type Caller, DocumentStore, eq, fullNameOf, type Searchable, type SearchDocument, type UserRecord, Users, wire } from 'pounce/sdk'
-import { allStates, type Dataset, datasets } from './collection.ts'
+import {
+  type Caller,
+  DocumentStore,
+  eq,
+  fullNameOf,
+  lifeStates,
+  type Searchable,
+  type SearchDocument,
+  type UserRecord,
+  Users,
+  wire,
+} from 'pounce/sdk'
+import { type Dataset, datasets } from './collection.ts'
 import { toDatasetItem } from './dataset-json.ts'
 
 /** What the search index knows of datasets. */
@@ -21,7 +32,7 @@ export class SearchableDatasets implements Searchable {
   }
 
   async *all(): AsyncIterable<string> {
-    for (const state of allStates) {
+    for (const state of lifeStates) {
       const sort = { by: 'created', order: 'ascending' } as const
       for await (const { id } of this.#documents.scan(datasets, { using: 'byCreated', where: eq('state', state), sort })) yield id
     }

@@ -1,33 +1,14 @@
-import {
-  BlobOwners,
-  Commands,
-  DamageReports,
-  definePlugin,
-  FileIntake,
-  Files,
-  on,
-  onBatch,
-  PersonalDataSources,
-  provide,
-  ReportSources,
-  RightsOf,
-  Searchables,
-  TreeBranches,
-} from 'pounce/sdk'
-import { files } from './collection.ts'
+import { BlobOwners, Commands, DamageReports, definePlugin, FileIntake, Files, on, onBatch, PersonalDataSources, provide } from 'pounce/sdk'
 import { EnqueueImportedFiles } from './enqueue-imported-files.ts'
 import { FileBlobs } from './file-blobs.ts'
-import { FileBranch } from './file-branch.ts'
 import { DeleteDamageOnFileRemoved, damagedFiles, FileDamage } from './file-damage.ts'
-import { FileLinks, fileLinks, RevokeLinksOnUserUpdated } from './file-links.ts'
+import { FileLinks, fileLinks, PersonalLinks, RevokeLinksOnUserUpdated } from './file-links.ts'
 import { NotifyAdminsOfArchivedFileRequest, NotifyAdminsOfDamage, NotifyOfQuarantine } from './file-notifications.ts'
 import { quarantinedFiles } from './file-quarantine.ts'
 import { FileRecorder } from './file-recorder.ts'
-import { FileRights } from './file-rights.ts'
 import { DetachFilesOnDatasetRemoved, DetachFilesOnFolderRemoved } from './handlers.ts'
-import { PersonalFiles, PersonalLinks } from './personal-data.ts'
 import { DetachRemovedPlaces, UpdatePlacesOnFolderMoved } from './place-changes.ts'
-import { FileSource } from './report-source.ts'
+import { fileResource } from './resource.ts'
 import * as routes from './routes.ts'
 import * as bulkRoutes from './routes-bulk.ts'
 import * as followRoutes from './routes-follow.ts'
@@ -38,13 +19,13 @@ import * as uploadRoutes from './routes-upload.ts'
 import * as urlRoutes from './routes-upload-url.ts'
 import { DeleteQuarantineOnFileRemoved, RescanCommand, ScanNewFile } from './scan-files.ts'
 import { DamageDoctor, Scrub, ScrubCommand, scrubs } from './scrub.ts'
-import { SearchableFiles } from './searchable-files.ts'
 import { config, StoredFiles } from './stored-files.ts'
 
 export const plugin = definePlugin({
   id: 'resources.files',
   summary: 'Files: contents with a name, a type and a place in datasets and folders.',
   config,
+  resources: [fileResource],
   provides: [
     provide(Files, StoredFiles),
     provide(DamageReports, FileDamage),
@@ -52,12 +33,7 @@ export const plugin = definePlugin({
     provide(Commands, DamageDoctor),
     provide(Commands, RescanCommand),
     provide(FileIntake, FileRecorder),
-    provide(RightsOf, FileRights),
-    provide(Searchables, SearchableFiles),
     provide(BlobOwners, FileBlobs),
-    provide(TreeBranches, FileBranch),
-    provide(ReportSources, FileSource),
-    provide(PersonalDataSources, PersonalFiles),
     provide(PersonalDataSources, PersonalLinks),
   ],
   routes: {
@@ -70,7 +46,7 @@ export const plugin = definePlugin({
     ...linkRoutes,
     ...quarantineRoutes,
   },
-  collections: [files, fileLinks, damagedFiles, scrubs, quarantinedFiles],
+  collections: [fileLinks, damagedFiles, scrubs, quarantinedFiles],
   migrations: new URL('./migrations/', import.meta.url),
   handlers: [
     on('dataset.removed', DetachFilesOnDatasetRemoved, 'leave-dataset'),

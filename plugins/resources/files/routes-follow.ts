@@ -27,7 +27,7 @@ export const unfollowFile = route({
   responses: { 200: s.success() },
   throws: [NotFound],
   async handle({ params, caller }, { users, policy }) {
-    await unfollow(users, policy, caller, { kind: 'file', id: params.id }, 'ViewFile')
+    await unfollow(users, policy, caller, { kind: 'file', id: params.id })
     return success
   },
 })

@@ -1,26 +1,16 @@
-import { ContentCounts, definePlugin, Folders, on, PersonalDataSources, provide, RightsOf, TreeBranches } from 'pounce/sdk'
-import { folders } from './collection.ts'
-import { FolderBranch } from './folder-branch.ts'
-import { FolderCounts } from './folder-counts.ts'
+import { definePlugin, Folders, on, provide } from 'pounce/sdk'
 import { FolderMoves } from './folder-moves.ts'
-import { FolderRights } from './folder-rights.ts'
 import { DeleteFoldersOnDatasetRemoved, DeleteSubfoldersOnFolderRemoved } from './handlers.ts'
-import { PersonalFolders } from './personal-data.ts'
+import { folderResource } from './resource.ts'
 import * as routes from './routes.ts'
 import { StoredFolders } from './stored-folders.ts'
 
 export const plugin = definePlugin({
   id: 'resources.folders',
   summary: 'Folders in datasets.',
-  provides: [
-    provide(Folders, StoredFolders),
-    provide(RightsOf, FolderRights),
-    provide(TreeBranches, FolderBranch),
-    provide(ContentCounts, FolderCounts),
-    provide(PersonalDataSources, PersonalFolders),
-  ],
+  resources: [folderResource],
+  provides: [provide(Folders, StoredFolders)],
   routes,
-  collections: [folders],
   handlers: [
     on('folder.removed', DeleteSubfoldersOnFolderRemoved, 'leave-parent'),
     on('dataset.removed', DeleteFoldersOnDatasetRemoved, 'leave-dataset'),

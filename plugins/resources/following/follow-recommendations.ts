@@ -1,15 +1,12 @@
 import {
   type Caller,
-  Collections,
-  Datasets,
-  Files,
-  fullNameOf,
-  type Permission,
+  type Contributions,
   Policy,
   type Recommendation,
   type Recommender,
   type Ref,
-  Spaces,
+  type Resource,
+  Resources,
   Users,
   wire,
 } from 'pounce/sdk'
@@ -22,39 +19,16 @@ const ofEach = 200
 /** So many of the most followed are looked at: some may be gone, or not for the caller. */
 const candidates = 200
 
-type ObjectType = Recommendation['objectType']
-interface Source {
-  readonly permission: Permission
-  names(ids: readonly string[]): Promise<ReadonlyMap<string, string>>
-}
-
-const namesIn = async <T>(
-  records: { getMany(ids: readonly string[]): Promise<ReadonlyMap<string, T>> },
-  ids: readonly string[],
-  nameOf: (record: T) => string | undefined,
-): Promise<ReadonlyMap<string, string>> => {
-  const found = await records.getMany(ids)
-  return new Map([...found].flatMap(([id, record]) => (nameOf(record) === undefined ? [] : [[id, nameOf(record) ?? ''] as const])))
-}
-
-const liveName = ({ name, state }: { readonly name: string; readonly state: string }) => (state === 'live' ? name : undefined)
-
 /** Recommends what others who follow a thing follow most. The work is bounded: a sample of them is asked, not all accounts. */
 export class FollowRecommendations implements Recommender {
   #users: Users
   #policy: Policy
-  #sources: Readonly<Record<ObjectType, Source>>
+  #resources: Contributions<Resource>
 
-  constructor(users: Users, policy: Policy, spaces: Spaces, collections: Collections, datasets: Datasets, files: Files) {
+  constructor(users: Users, policy: Policy, resources: Contributions<Resource>) {
     this.#users = users
     this.#policy = policy
-    this.#sources = {
-      space: { permission: 'ViewSpace', names: ids => namesIn(spaces, ids, liveName) },
-      collection: { permission: 'ViewCollection', names: ids => namesIn(collections, ids, liveName) },
-      dataset: { permission: 'ViewDataset', names: ids => namesIn(datasets, ids, liveName) },
-      file: { permission: 'ViewFile', names: ids => namesIn(files, ids, file => file.name) },
-      user: { permission: 'ViewUser', names: ids => namesIn(users, ids, fullNameOf) },
-    }
+    this.#resources = resources
   }
 
   async recommend(caller: Caller, target: Ref): Promise<readonly Recommendation[]> {
@@ -71,16 +45,17 @@ export class FollowRecommendations implements Recommender {
   }
 
   /** What the sampled followers follow, the most followed first. */
-  async #ranked(caller: Caller, target: Ref): Promise<readonly { readonly kind: ObjectType; readonly id: string }[]> {
+  async #ranked(caller: Caller, target: Ref): Promise<readonly Ref[]> {
     const me = caller.user?.id
     const others = await this.#users.followersOf(target.id, followers)
     const own = me === undefined ? undefined : await this.#users.get(me)
     const known = new Set([target.id, ...(me === undefined ? [] : [me]), ...(own?.followed ?? []).map(({ id }) => id)])
-    const counted = new Map<string, { readonly kind: ObjectType; readonly id: string; count: number }>()
+    const recommended = new Set(this.#resources.all().flatMap(({ kind, namesOf }) => (namesOf ? [kind] : [])))
+    const counted = new Map<string, Ref & { count: number }>()
     for (const { id: follower, followed } of others) {
       if (follower === me) continue
       for (const { kind, id } of followed.slice(-ofEach)) {
-        if (known.has(id) || !isType(kind)) continue
+        if (known.has(id) || !recommended.has(kind)) continue
         const so = counted.get(id) ?? { kind, id, count: 0 }
         so.count += 1
         counted.set(id, so)
@@ -89,18 +64,14 @@ export class FollowRecommendations implements Recommender {
     return [...counted.values()].sort((a, b) => b.count - a.count || (a.id < b.id ? -1 : 1)).slice(0, candidates)
   }
 
-  async #named(caller: Caller, kind: ObjectType, some: readonly Ref[]): Promise<ReadonlyMap<string, string>> {
-    const { permission, names } = this.#sources[kind]
-    const allowed = await this.#policy.allowed(
+  async #named(caller: Caller, kind: Ref['kind'], some: readonly Ref[]): Promise<ReadonlyMap<string, string>> {
+    const seen = await this.#policy.seen(
       caller,
-      permission,
       kind,
       some.map(({ id }) => id),
     )
-    return allowed.size === 0 ? new Map() : names([...allowed])
+    const resource = this.#resources.all().find(each => each.kind === kind)
+    return (seen.size > 0 && (await resource?.namesOf?.([...seen]))) || new Map()
   }
 }
-wire(FollowRecommendations, Users, Policy, Spaces, Collections, Datasets, Files)
-
-const types: readonly string[] = ['file', 'dataset', 'collection', 'space', 'user']
-const isType = (kind: string): kind is ObjectType => types.includes(kind)
+wire(FollowRecommendations, Users, Policy, Resources)

@@ -1,14 +1,14 @@
-import { BlobOwners, definePlugin, on, onBatch, PersonalDataSources, provide, RightsOf, Searchables, Sensors, Streams } from 'pounce/sdk'
+import { BlobOwners, definePlugin, on, onBatch, provide, Sensors, Streams } from 'pounce/sdk'
 import { answers } from './cache/collection.ts'
 import * as cacheRoutes from './cache/routes.ts'
 import { StoredResponseBlobs } from './cache/stored-responses.ts'
-import { geoNumbers, sensors, streams } from './collections.ts'
+import { geoNumbers } from './collections.ts'
 import { config } from './config.ts'
 import { DeleteAbandonedDatapoints } from './datapoints/abandoned-datapoints.ts'
 import * as bulkRoutes from './datapoints/bulk-routes.ts'
 import * as datapointListRoutes from './datapoints/list-route.ts'
 import * as datapointRoutes from './datapoints/routes.ts'
-import { PersonalSensors, PersonalStreams } from './personal-data.ts'
+import { sensorResource, streamResource } from './resource.ts'
 import * as upkeepRoutes from './routes-upkeep.ts'
 import {
   DeleteStreamsOnSensorRemoved,
@@ -17,14 +17,10 @@ import {
   UpdateStreamsOnSensorUpdated,
 } from './sensors/handlers.ts'
 import * as sensorRoutes from './sensors/routes.ts'
-import { SearchableSensors } from './sensors/searchable-sensors.ts'
-import { SensorRights } from './sensors/sensor-rights.ts'
 import { StoredSensors } from './sensors/stored-sensors.ts'
 import { DeleteReadingsOnStreamRemoved } from './streams/delete-readings-on-stream-removed.ts'
 import * as streamRoutes from './streams/routes.ts'
-import { SearchableStreams } from './streams/searchable-streams.ts'
 import { StoredStreams } from './streams/stored-streams.ts'
-import { StreamRights } from './streams/stream-rights.ts'
 import * as binRoutes from './sums/routes-bins.ts'
 import * as figureRoutes from './sums/routes-figures.ts'
 
@@ -32,17 +28,8 @@ export const plugin = definePlugin({
   id: 'resources.geostreams',
   summary: 'Geostreams: sensors, their streams, and datapoints in place and time.',
   config,
-  provides: [
-    provide(Sensors, StoredSensors),
-    provide(Streams, StoredStreams),
-    provide(BlobOwners, StoredResponseBlobs),
-    provide(RightsOf, SensorRights),
-    provide(RightsOf, StreamRights),
-    provide(Searchables, SearchableSensors),
-    provide(Searchables, SearchableStreams),
-    provide(PersonalDataSources, PersonalSensors),
-    provide(PersonalDataSources, PersonalStreams),
-  ],
+  resources: [sensorResource, streamResource],
+  provides: [provide(Sensors, StoredSensors), provide(Streams, StoredStreams), provide(BlobOwners, StoredResponseBlobs)],
   routes: {
     ...sensorRoutes,
     ...streamRoutes,
@@ -62,5 +49,5 @@ export const plugin = definePlugin({
     onBatch(['stream.removed'], DeleteReadingsOnStreamRemoved, 'remove-readings'),
     on('stream.datapoints-abandoned', DeleteAbandonedDatapoints, 'remove-abandoned'),
   ],
-  collections: [sensors, streams, geoNumbers, answers],
+  collections: [geoNumbers, answers],
 })

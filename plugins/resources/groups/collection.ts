@@ -1,4 +1,4 @@
-import { collection, type GroupRecord } from 'pounce/sdk'
+import { collection, createdBy, type GroupRecord, personalRecords, transferred } from 'pounce/sdk'
 
 /** Groups of people. The members are written in the accounts. */
 export const groups = collection<GroupRecord>('groups', {
@@ -7,4 +7,12 @@ export const groups = collection<GroupRecord>('groups', {
   bySpace: { on: ['memberships.space'], array: 'memberships.space' },
   byConfigured: { on: ['configured'], array: 'configured' },
   byRole: { on: ['memberships.role'], array: 'memberships.role' },
+})
+
+export const PersonalGroups = personalRecords({
+  name: 'groups',
+  summary: 'Groups that you created. Those that you belong to are in profile.json.',
+  in: groups,
+  ...createdBy<GroupRecord>('name', 'description', 'created'),
+  erase: transferred(),
 })

@@ -1,4 +1,4 @@
-import { collection, type Time } from 'pounce/sdk'
+import { collection, createdBy, personalRecords, type Time, transferred } from 'pounce/sdk'
 
 /** Stands for the installation where a space's id stands otherwise. */
 export const everywhere = 'global'
@@ -24,4 +24,12 @@ export const definitions = collection<DefinitionRecord>('metadata-definitions', 
   byScope: { on: ['scope', 'label'] },
   byLabel: { on: ['label', 'scope'] },
   byUri: { on: ['scope', 'uri'], unique: true },
+})
+
+export const PersonalDefinitions = personalRecords({
+  name: 'metadata-definitions',
+  summary: 'Metadata definitions that you created.',
+  in: definitions,
+  ...createdBy<DefinitionRecord>('label', 'uri', 'type', 'description', 'created'),
+  erase: transferred(),
 })

@@ -1,10 +1,9 @@
 import { definePlugin, MetadataChecks, MetadataNamings, on, PersonalDataSources, provide } from 'pounce/sdk'
-import { definitions } from './collection.ts'
+import { definitions, PersonalDefinitions } from './collection.ts'
 import { config } from './config.ts'
 import { DefinitionCheck } from './definition-check.ts'
 import { DefinitionNames } from './definition-names.ts'
 import { CopyDefinitionToSpaces, DeleteDefinitionsOnSpaceRemoved } from './handlers.ts'
-import { PersonalDefinitions } from './personal-data.ts'
 import * as routes from './routes.ts'
 import * as placeRoutes from './routes-places.ts'
 export const plugin = definePlugin({

@@ -1,14 +1,14 @@
-import { type Contributions, type Ref, RightsOf, wire } from 'pounce/sdk'
+import { type Contributions, type Ref, type Resource, Resources, wire } from 'pounce/sdk'
 
 const mostLevels = 4
 const mostSpaces = 1000
 
 /** The spaces that a thing is in: a file through its datasets, a section through its file. */
 export class SpacesOf {
-  #rights: Contributions<RightsOf>
+  #resources: Contributions<Resource>
 
-  constructor(rights: Contributions<RightsOf>) {
-    this.#rights = rights
+  constructor(resources: Contributions<Resource>) {
+    this.#resources = resources
   }
 
   /** Ids, at most 1,000. None for what does not exist. */
@@ -18,7 +18,7 @@ export class SpacesOf {
     for (let depth = 0; depth < mostLevels && level.length > 0; depth += 1) {
       const next: Ref[] = []
       for (const [kind, some] of Map.groupBy(level, ref => ref.kind)) {
-        const source = this.#rights.all().find(each => each.kind === kind)
+        const source = this.#resources.all().find(each => each.kind === kind)
         const found = await source?.rightsOf(some.slice(0, 1000).map(({ id }) => id))
         for (const rights of found?.values() ?? []) {
           for (const space of rights.spaces) spaces.add(space)
@@ -30,4 +30,4 @@ export class SpacesOf {
     return [...spaces].slice(0, mostSpaces)
   }
 }
-wire(SpacesOf, RightsOf)
+wire(SpacesOf, Resources)

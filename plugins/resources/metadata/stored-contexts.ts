@@ -4,6 +4,7 @@ import {
   Clock,
   CommitConflict,
   collection,
+  createdBy,
   DocumentStore,
   eq,
   Forbidden,
@@ -11,8 +12,10 @@ import {
   isServerAdmin,
   type Json,
   NotFound,
+  personalRecords,
   type Stored,
   type Time,
+  transferred,
   wire,
 } from 'pounce/sdk'
 
@@ -75,3 +78,11 @@ export class StoredContexts {
   }
 }
 wire(StoredContexts, DocumentStore, Ids, Clock)
+
+export const PersonalContexts = personalRecords({
+  name: 'metadata-contexts',
+  summary: 'Named metadata contexts that you created.',
+  in: contexts,
+  ...createdBy<ContextRecord>('name', 'context', 'created'),
+  erase: transferred(),
+})

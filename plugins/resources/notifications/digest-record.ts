@@ -1,4 +1,4 @@
-import { collection, type Time, type UserRecord } from 'pounce/sdk'
+import { collection, personalRecords, type Time, type UserRecord } from 'pounce/sdk'
 
 /** How often somebody is told by mail what happened. */
 export type Every = Extract<NonNullable<UserRecord['notifications']>, 'hourly' | 'daily'>
@@ -23,3 +23,12 @@ export const periodMs: Readonly<Record<Every, number>> = { hourly: hourMs, daily
 /** How often a person wants news; undefined for those who do not. */
 export const wishOf = ({ notifications, status }: Pick<UserRecord, 'notifications' | 'status'>): Every | undefined =>
   status !== 'Inactive' && (notifications === 'hourly' || notifications === 'daily') ? notifications : undefined
+
+export const PersonalDigests = personalRecords({
+  name: 'notifications',
+  summary: 'Your email digest setting, and the time of the last digest.',
+  in: digests,
+  isOf: (digest, { id }) => digest.id === id,
+  show: ({ every, told, due }) => ({ every, told, due }),
+  erase: () => 'remove',
+})

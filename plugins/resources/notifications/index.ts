@@ -1,8 +1,7 @@
 import { definePlugin, on, PersonalDataSources, provide } from 'pounce/sdk'
 import { config } from './config.ts'
-import { digests } from './digest-record.ts'
+import { digests, PersonalDigests } from './digest-record.ts'
 import { EnqueueDigests } from './enqueue-digests.ts'
-import { PersonalDigests } from './personal-data.ts'
 import { SendDigest } from './send-digest.ts'
 import { UpdateDigestOnUserUpdated } from './update-digest-on-user-updated.ts'
 

@@ -1,4 +1,4 @@
-import { collection, type PreviewRecord, type Stored, type ThumbnailRecord, type Time } from 'pounce/sdk'
+import { collection, createdBy, type PreviewRecord, personalRecords, type Stored, type ThumbnailRecord, type Time } from 'pounce/sdk'
 
 export type Preview = PreviewRecord & Stored
 export type Thumbnail = ThumbnailRecord & Stored
@@ -41,4 +41,11 @@ export const tiles = collection<TileRecord>('previews.tiles', {
   byPlace: { on: ['place'], unique: true },
   byPreview: { on: ['preview', 'created'] },
   byBlob: { on: ['blob'] },
+})
+
+export const PersonalTiles = personalRecords({
+  name: 'preview-tiles',
+  summary: 'Tiles of previews that you or extractors in your name uploaded.',
+  in: tiles,
+  ...createdBy<TileRecord>('preview', 'filename', 'contentType', 'sizeBytes', 'created'),
 })

@@ -1,11 +1,10 @@
-import { BlobOwners, definePlugin, on, onBatch, PersonalDataSources, Previews, provide, RightsOf } from 'pounce/sdk'
+import { BlobOwners, definePlugin, on, onBatch, PersonalDataSources, Previews, provide } from 'pounce/sdk'
 import { AssignThumbnailOnAttached, AssignThumbnailOnPlaced } from './assign-thumbnail-on-attached.ts'
-import { previews, thumbnails, tiles } from './collections.ts'
+import { PersonalTiles, tiles } from './collections.ts'
 import { DeleteOrphanedPreview, DeletePreviewsOnTargetRemoved, DeleteTilesOnPreviewRemoved } from './delete-with-target.ts'
 import { DerivedBlobs } from './derived-blobs.ts'
-import { PreviewRights, ThumbnailRights } from './derived-rights.ts'
-import { PersonalPreviews, PersonalThumbnails, PersonalTiles } from './personal-data.ts'
 import { ReplaceRemovedThumbnails } from './replace-removed-thumbnails.ts'
+import { previewResource, thumbnailResource } from './resource.ts'
 import * as routes from './routes.ts'
 import * as attachRoutes from './routes-attach.ts'
 import * as thumbnailRoutes from './routes-thumbnails.ts'
@@ -16,17 +15,10 @@ import { SweepUnattached } from './sweep-unattached.ts'
 export const plugin = definePlugin({
   id: 'resources.previews',
   summary: "Previews, thumbnails and tiles: derived images and documents that show a file's content.",
-  provides: [
-    provide(Previews, StoredPreviews),
-    provide(RightsOf, PreviewRights),
-    provide(RightsOf, ThumbnailRights),
-    provide(BlobOwners, DerivedBlobs),
-    provide(PersonalDataSources, PersonalPreviews),
-    provide(PersonalDataSources, PersonalThumbnails),
-    provide(PersonalDataSources, PersonalTiles),
-  ],
+  resources: [previewResource, thumbnailResource],
+  provides: [provide(Previews, StoredPreviews), provide(BlobOwners, DerivedBlobs), provide(PersonalDataSources, PersonalTiles)],
   routes: { ...routes, ...attachRoutes, ...thumbnailRoutes, ...tileRoutes },
-  collections: [previews, thumbnails, tiles],
+  collections: [tiles],
   handlers: [
     on('thumbnail.attached', AssignThumbnailOnAttached, 'show-thumbnail'),
     on(['file.attached', 'dataset.attached'], AssignThumbnailOnPlaced, 'bring-thumbnail'),

@@ -5,9 +5,9 @@ import {
   type ContentCount,
   ContentCounts,
   type Contributions,
+  countIn,
   DocumentStore,
   fullNameOf,
-  type Kind,
   type Shown,
   Spaces,
   type Stored,
@@ -58,17 +58,12 @@ export class PeopleReports {
     for await (const { id, name, description, author, created } of this.#spaces.all()) {
       const creator = (await this.#users.get(author)) ? author : ''
       const [datasets, collections, users] = await Promise.all([
-        this.#count('dataset', id),
-        this.#count('collection', id),
+        countIn(this.#counts, 'dataset', { kind: 'space', id }, mostCounted),
+        countIn(this.#counts, 'collection', { kind: 'space', id }, mostCounted),
         this.#users.countPeople(id, mostCounted),
       ])
       yield ['space', id, name, description, creator, bare(created), datasets, collections, users]
     }
-  }
-
-  async #count(kind: Kind, space: string): Promise<number> {
-    const counter = this.#counts.all().find(count => count.kind === kind)
-    return (await counter?.countIn({ kind: 'space', id: space }, mostCounted)) ?? 0
   }
 
   async *#userRows(): AsyncGenerator<readonly Shown[]> {

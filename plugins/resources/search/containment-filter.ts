@@ -6,7 +6,6 @@ import {
   Folders,
   type Kind,
   type LifeState,
-  type Permission,
   Policy,
   type SearchQuery,
   s,
@@ -51,25 +50,21 @@ export class ContainmentFilter {
     const seen = await Promise.all([
       this.#seen(
         caller,
-        'ViewFile',
         'file',
         parentsOf(files, ({ places }) => places.map(({ dataset }) => dataset)),
       ),
       this.#seen(
         caller,
-        'ViewDataset',
         'folder',
         parentsOf(folders, ({ dataset }) => [dataset]),
       ),
       this.#seen(
         caller,
-        'ViewDataset',
         'dataset',
         parentsOf(live(datasets), one => [...one.collections, ...one.spaces]),
       ),
       this.#seen(
         caller,
-        'ViewCollection',
         'collection',
         parentsOf(live(collections), one => [...one.parents, ...one.spaces]),
       ),
@@ -77,9 +72,9 @@ export class ContainmentFilter {
     return new Map(seen.flat())
   }
 
-  async #seen(caller: Caller, permission: Permission, kind: Kind, parents: Containers) {
-    const allowed = await this.#policy.allowed(caller, permission, kind, [...parents.keys()])
-    return [...parents].filter(([id]) => allowed.has(id))
+  async #seen(caller: Caller, kind: Kind, parents: Containers) {
+    const seen = await this.#policy.seen(caller, kind, [...parents.keys()])
+    return [...parents].filter(([id]) => seen.has(id))
   }
 }
 wire(ContainmentFilter, Policy, Files, Folders, Datasets, Collections)

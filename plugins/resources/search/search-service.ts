@@ -2,7 +2,6 @@ import {
   type Caller,
   type Contributions,
   type Kind,
-  type Permission,
   Policy,
   type Searchable,
   Searchables,
@@ -34,14 +33,6 @@ export interface Found {
   readonly isNewestFirst: boolean
 }
 
-const viewPermission: Partial<Record<Kind, Permission>> = {
-  space: 'ViewSpace',
-  collection: 'ViewCollection',
-  dataset: 'ViewDataset',
-  file: 'ViewFile',
-  sensor: 'ViewGeoStream',
-  stream: 'ViewGeoStream',
-}
 const mostRounds = 5
 /** Of a search that only counts: as many hits as a page has unless its size is said. */
 const checkedOfCount = 240
@@ -110,10 +101,9 @@ export class SearchService {
     const shown = new Map<string, Readonly<Record<string, unknown>>>()
     for (const searchable of this.#searchables.all()) {
       const ids = hits.filter(hit => hit.kind === searchable.kind).map(hit => hit.id)
-      const permission = viewPermission[searchable.kind]
-      if (ids.length === 0 || !permission) continue
-      const allowed = await this.#policy.allowed(caller, permission, searchable.kind, ids, 'frozen')
-      for (const [id, item] of await searchable.present([...allowed], caller)) shown.set(id, item)
+      if (ids.length === 0) continue
+      const seen = await this.#policy.seen(caller, searchable.kind, ids, 'frozen')
+      for (const [id, item] of await searchable.present([...seen], caller)) shown.set(id, item)
     }
     return shown
   }

@@ -1,4 +1,4 @@
-import { collection } from 'pounce/sdk'
+import { collection, personalRecords } from 'pounce/sdk'
 
 /** What a person has selected; the record's id is the person's. The oldest first. */
 export interface Selection {
@@ -8,3 +8,12 @@ export const selections = collection<Selection>('selected')
 
 /** What one person can select at most: as many as one question to the policy takes. */
 export const mostSelected = 1000
+
+export const PersonalSelection = personalRecords({
+  name: 'selection',
+  summary: 'Datasets that you have selected.',
+  in: selections,
+  isOf: (selection, { id }) => selection.id === id,
+  show: ({ datasets }) => ({ datasets }),
+  erase: () => 'remove',
+})

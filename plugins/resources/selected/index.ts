@@ -1,6 +1,5 @@
 import { definePlugin, PersonalDataSources, provide } from 'pounce/sdk'
-import { selections } from './collection.ts'
-import { PersonalSelection } from './personal-data.ts'
+import { PersonalSelection, selections } from './collection.ts'
 import * as routes from './routes.ts'
 export const plugin = definePlugin({
   id: 'resources.selected',

@@ -1,21 +1,18 @@
-import { definePlugin, on, PersonalDataSources, provide, ReportSources, RightsOf, Spaces, TreeBranches } from 'pounce/sdk'
-import { spaces } from './collection.ts'
+import { definePlugin, on, PersonalDataSources, provide, Spaces } from 'pounce/sdk'
 import { config } from './config.ts'
 import { AcceptInvitationsOnSignUp, DeleteJoinRequestOnMembership, RemoveMembersOnSpaceRemoved } from './handlers.ts'
 import { InvitationMail } from './invitation-mail.ts'
 import { InvitationRateLimit, quotas } from './invitation-rate-limit.ts'
 import { invitations } from './invitation-record.ts'
 import { Invitations } from './invitations.ts'
-import { PersonalInvitations, PersonalInvitationsSent, PersonalQuotas, PersonalSpaces } from './personal-data.ts'
-import { SpaceSource } from './report-source.ts'
+import { PersonalInvitations, PersonalInvitationsSent, PersonalQuotas } from './personal-data.ts'
+import { spaceResource } from './resource.ts'
 import * as routes from './routes.ts'
 import * as invitationRoutes from './routes-invitations.ts'
 import * as memberRoutes from './routes-members.ts'
 import * as requestRoutes from './routes-requests.ts'
-import { SpaceBranch } from './space-branch.ts'
 import { SpaceExpiry } from './space-expiry.ts'
 import { SpaceMail } from './space-mail.ts'
-import { SpaceRights } from './space-rights.ts'
 import { StoredSpaces } from './stored-spaces.ts'
 
 const hourMs = 3_600_000
@@ -24,18 +21,15 @@ export const plugin = definePlugin({
   id: 'resources.spaces',
   summary: 'Spaces: members with roles, and what they share.',
   config,
+  resources: [spaceResource],
   provides: [
     provide(Spaces, StoredSpaces),
-    provide(TreeBranches, SpaceBranch),
-    provide(RightsOf, SpaceRights),
-    provide(ReportSources, SpaceSource),
-    provide(PersonalDataSources, PersonalSpaces),
     provide(PersonalDataSources, PersonalInvitations),
     provide(PersonalDataSources, PersonalInvitationsSent),
     provide(PersonalDataSources, PersonalQuotas),
   ],
   routes: { ...routes, ...memberRoutes, ...requestRoutes, ...invitationRoutes },
-  collections: [spaces, invitations, quotas],
+  collections: [invitations, quotas],
   handlers: [
     on('space.removed', RemoveMembersOnSpaceRemoved, 'release-members'),
     on('space.member-changed', DeleteJoinRequestOnMembership, 'forget-request'),

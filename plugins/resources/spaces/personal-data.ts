@@ -1,30 +1,6 @@
-import { eq, event, type Person, personalRecords, transferred } from 'pounce/sdk'
-import { spaces } from './collection.ts'
+import { eq, personalRecords } from 'pounce/sdk'
 import { quotas } from './invitation-rate-limit.ts'
 import { invitations } from './invitation-record.ts'
-
-const updated = (id: string, fields: readonly string[]) => [event('space.updated', { kind: 'space', id }, { fields })]
-const handedOver = transferred(id => updated(id, ['author']))
-const asked = (requests: readonly { readonly user: string }[], { id }: Person): boolean => requests.some(({ user }) => user === id)
-
-/** Spaces that somebody made, or asked to join. */
-export const PersonalSpaces = personalRecords({
-  name: 'spaces',
-  summary: 'Spaces that you created, and your requests to join others.',
-  in: spaces,
-  isOf: ({ author, requests }, person) => author === person.id || asked(requests, person),
-  show: ({ id, name, description, author, created, requests }, person) => ({
-    id,
-    ...(author === person.id ? { name, description, created } : {}),
-    requests: requests.filter(({ user }) => user === person.id).map(({ at, message }) => ({ at, message })),
-  }),
-  erase: (space, erasure) => {
-    const pulled = asked(space.requests, erasure.person) ? { pull: { requests: [{ user: erasure.person.id }] } } : undefined
-    const edit = handedOver(space, erasure)
-    if (edit === undefined || edit === 'remove') return pulled
-    return { ...edit, ...pulled }
-  },
-})
 
 /** Invitations to the address. */
 export const PersonalInvitations = personalRecords({

@@ -182,7 +182,7 @@ export const unfollowSpace = route({
   responses: { 200: s.success() },
   throws: [NotFound],
   async handle({ params, caller }, { users, policy }) {
-    await unfollow(users, policy, caller, { kind: 'space', id: params.id }, 'ViewSpace')
+    await unfollow(users, policy, caller, { kind: 'space', id: params.id })
     return { status: 200, body: { status: 'success' } }
   },
 })

@@ -13,13 +13,13 @@ import {
   or,
   type Page,
   Policy,
-  type SpaceRecord,
   type Stored,
+  type TreeParent,
   type Visible,
   type Where,
   wire,
 } from 'pounce/sdk'
-import { spaces } from './collection.ts'
+import { type StoredSpace, spaces } from './collection.ts'
 import { config, type Settings } from './config.ts'
 
 const lists = ['byCreated', 'bySpace', 'byAuthor', 'byPublic']
@@ -37,18 +37,19 @@ export class SpaceLists {
   }
 
   /** Those that concern the caller: public ones, own ones, and where a role lets them look. A server admin in superadmin mode gets all. */
-  async visible(caller: Caller, query: ListQuery): Promise<Page<SpaceRecord & Stored>> {
+  async visible(caller: Caller, query: ListQuery): Promise<Page<StoredSpace & Stored>> {
     return this.#page(this.#seen(caller), query)
   }
 
-  /** The same; `mine`: only those that the caller made. */
-  async atRoot(caller: Caller, query: ListQuery, { mine }: { readonly mine: boolean }): Promise<Page<SpaceRecord & Stored>> {
+  /** The same, at the root of the tree; `mine`: only those that the caller made. */
+  async below(caller: Caller, { kind, mine }: TreeParent, query: ListQuery): Promise<Page<StoredSpace & Stored>> {
+    if (kind !== 'root') return { items: [] }
     const own = mine ? [eq('author', caller.user?.id ?? null)] : []
     return this.#page(this.#seen(caller), query, ...own)
   }
 
   /** Those where the caller may add things, or change the space. */
-  async editable(caller: Caller, query: ListQuery): Promise<Page<SpaceRecord & Stored>> {
+  async editable(caller: Caller, query: ListQuery): Promise<Page<StoredSpace & Stored>> {
     const adding = this.#policy.visibleTo(caller, 'AddResourceToSpace')
     return this.#page(eitherOf(adding, this.#policy.visibleTo(caller, 'EditSpace')), query)
   }
@@ -72,7 +73,7 @@ export class SpaceLists {
     return or(seen, eq('author', user.id), ...(this.#showsPublic ? [isPublic] : []))
   }
 
-  async #page(visible: Visible, query: ListQuery, ...where: readonly Where[]): Promise<Page<SpaceRecord & Stored>> {
+  async #page(visible: Visible, query: ListQuery, ...where: readonly Where[]): Promise<Page<StoredSpace & Stored>> {
     if (visible === 'nothing') return { items: [] }
     return listPage({ documents: this.#documents, from: spaces, using: lists, where: [...where, ...conditionsOf(visible)] }, query)
   }

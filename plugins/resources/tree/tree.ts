@@ -5,7 +5,6 @@ import {
   defaultJsonLimits,
   Invalid,
   NotFound,
-  type Permission,
   Policy,
   parseJson,
   type TreeBranch,
@@ -18,11 +17,6 @@ import {
 /** In the order in which they stand below one parent. */
 const order: readonly TreeNode['kind'][] = ['space', 'folder', 'dataset', 'collection', 'file']
 
-const viewing: Readonly<Record<'space' | 'collection' | 'dataset', Permission>> = {
-  space: 'ViewSpace',
-  collection: 'ViewCollection',
-  dataset: 'ViewDataset',
-}
 const icons: Readonly<Partial<Record<TreeNode['kind'], string>>> = {
   space: 'glyphicon glyphicon-hdd',
   collection: 'glyphicon glyphicon-th-large',
@@ -99,8 +93,7 @@ export class ResourceTree {
 
   async #check({ kind, id = '' }: TreeParent, caller: Caller): Promise<void> {
     if (kind === 'root') return
-    const permission = kind === 'folder' ? 'ViewDataset' : viewing[kind]
-    if ((await this.#policy.canOn(caller, permission, { kind, id })) !== 'yes') throw new NotFound(kind)
+    if (!(await this.#policy.seen(caller, kind, [id])).has(id)) throw new NotFound(kind)
   }
 }
 wire(ResourceTree, TreeBranches, Policy)

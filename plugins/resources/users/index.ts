@@ -9,22 +9,19 @@ import {
   on,
   PersonalDataSources,
   provide,
-  ReportSources,
-  RightsOf,
   Users,
 } from 'pounce/sdk'
 import { NotifyAccountOwner, NotifyAdminsOfPendingAccount } from './accounts/account-notifications.ts'
 import { FirstAdmin } from './accounts/first-admin.ts'
 import { PersonalAccount, PersonalIdentityLinks, PersonalKeys, PersonalSessions } from './accounts/personal-data.ts'
-import { UserSource } from './accounts/report-source.ts'
+import { userResource } from './accounts/resource.ts'
 import * as adminUserRoutes from './accounts/routes-admin-users.ts'
 import * as avatarRoutes from './accounts/routes-avatars.ts'
 import * as setUpRoutes from './accounts/routes-setup.ts'
 import * as userRoutes from './accounts/routes-users.ts'
 import { StoredUsers } from './accounts/stored-users.ts'
 import { ChangePassword, CreateUser, ListUsers, PromoteUser } from './accounts/user-commands.ts'
-import { UserRights } from './accounts/user-rights.ts'
-import { identityLinks, keys, roles, sessions, settings, tries, users } from './collections.ts'
+import { identityLinks, keys, roles, sessions, settings, tries } from './collections.ts'
 import { config } from './config.ts'
 import { JobKeys } from './keys/job-keys.ts'
 import { CreateKey, ListKeys, RevokeKey } from './keys/key-commands.ts'
@@ -54,6 +51,7 @@ export const plugin = definePlugin({
   id: 'resources.users',
   summary: 'Accounts, API keys, sessions and roles.',
   config,
+  resources: [userResource],
   provides: [
     provide(Users, StoredUsers),
     provide(Keys, JobKeys),
@@ -61,7 +59,6 @@ export const plugin = definePlugin({
     provide(Callers, RequestCallers),
     provide(CredentialRefs, StoredCredentialRefs),
     provide(Greetings, FirstAdmin),
-    provide(RightsOf, UserRights),
     provide(Commands, CreateUser),
     provide(Commands, PromoteUser),
     provide(Commands, ChangePassword),
@@ -73,7 +70,6 @@ export const plugin = definePlugin({
     provide(Commands, ListKeys),
     provide(Commands, RevokeKey),
     provide(Commands, RotateSecret),
-    provide(ReportSources, UserSource),
     provide(PersonalDataSources, PersonalAccount),
     provide(PersonalDataSources, PersonalIdentityLinks),
     provide(PersonalDataSources, PersonalKeys),
@@ -94,7 +90,7 @@ export const plugin = definePlugin({
     ...setUpRoutes,
   },
   migrations: new URL('./migrations/', import.meta.url),
-  collections: [users, roles, keys, identityLinks, sessions, tries, settings],
+  collections: [roles, keys, identityLinks, sessions, tries, settings],
   handlers: [
     on('user.linked', NotifyIdentityLinked, 'tell-linked'),
     on('user.second-factor-changed', NotifySecondFactorChanged, 'tell-of-factors'),

@@ -1,4 +1,4 @@
-import { collection, type Time } from 'pounce/sdk'
+import { collection, createdBy, personalRecords, type Time, transferred } from 'pounce/sdk'
 
 /** A list of words that everybody shares. */
 export interface StandardRecord {
@@ -39,4 +39,12 @@ export const vocabularies = collection<VocabularyRecord>('vocabularies', {
   byName: { on: ['author', 'name', 'created'] },
   byPublic: { on: ['isPublic', 'created'] },
   byTerm: { on: ['terms.id'], array: 'terms.id' },
+})
+
+export const PersonalStandardVocabularies = personalRecords({
+  name: 'standard-vocabularies',
+  summary: 'Standard vocabularies that you created.',
+  in: standardVocabularies,
+  ...createdBy<StandardRecord>('terms', 'created', 'modified'),
+  erase: transferred(),
 })

@@ -7,8 +7,8 @@ import {
   type Kind,
   type Membership,
   type Permission,
+  type Resource,
   type Rights,
-  type RightsOf,
 } from 'pounce/sdk'
 import { ResourcePolicy } from '../resource-policy.ts'
 
@@ -18,12 +18,34 @@ export const idOf = (word: string): string => Buffer.from(word.padEnd(12, '.')).
 /** Rights of things by `kind:name`, as the plugins would tell them. */
 export type World = Readonly<Record<string, Partial<Rights>>>
 
+const views: Readonly<Partial<Record<Kind, Permission>>> = {
+  space: 'ViewSpace',
+  dataset: 'ViewDataset',
+  collection: 'ViewCollection',
+  folder: 'ViewDataset',
+  section: 'ViewSection',
+  metadata: 'ViewMetadata',
+  comment: 'ViewComments',
+  user: 'ViewUser',
+  relation: 'ViewRelation',
+  sensor: 'ViewGeoStream',
+  stream: 'ViewGeoStream',
+}
+const searched: ReadonlySet<Kind> = new Set<Kind>(['dataset', 'file', 'collection', 'sensor', 'stream'])
+
+/** A kind of resource as a plugin would declare it. */
+export const resourceOf = (kind: Kind, rightsOf: Resource['rightsOf']): Resource => ({
+  kind,
+  view: views[kind] ?? 'ViewFile',
+  isSearched: searched.has(kind),
+  rightsOf,
+})
+
 /** A contributor for every kind in the world, which counts how often it is read. */
-export const sourcesOf = (world: World, reads: { count: number } = { count: 0 }): { all(): readonly RightsOf[] } => {
+export const sourcesOf = (world: World, reads: { count: number } = { count: 0 }): { all(): readonly Resource[] } => {
   const kinds = [...new Set(Object.keys(world).map(key => key.split(':')[0] as Kind))]
-  const all = kinds.map(kind => ({
-    kind,
-    async rightsOf(ids: readonly string[]) {
+  const all = kinds.map(kind =>
+    resourceOf(kind, async ids => {
       reads.count += 1
       const known = new Map(Object.entries(world).map(([key, rights]) => [key, rights]))
       const found = ids.flatMap((id): [string, Rights][] => {
@@ -31,14 +53,14 @@ export const sourcesOf = (world: World, reads: { count: number } = { count: 0 })
         return rights ? [[id, { author: idOf('author'), spaces: [], isPublic: false, state: 'live', ...rights }]] : []
       })
       return new Map(found)
-    },
-  }))
+    }),
+  )
   return { all: () => all }
 }
 
 /** The policy of an installation. */
 export const policyOn = (
-  sources: { all(): readonly RightsOf[] },
+  sources: { all(): readonly Resource[] },
   { isPrivate = false, allowAnonymousDownload = false, makeGeostreamsPublicReadable = true } = {},
 ): ResourcePolicy => {
   const installation: Installation = {

@@ -172,7 +172,7 @@ export const unfollowUser = route({
   query: followee,
   responses: { 200: s.success() },
   async handle({ query, caller }, { users, policy }) {
-    await unfollow(users, policy, caller, followed(query), 'ViewUser')
+    await unfollow(users, policy, caller, followed(query))
     return { status: 200, body: { status: 'success' } }
   },
 })

@@ -1,8 +1,8 @@
-import { type Rights, type RightsOf, Users, wire } from 'pounce/sdk'
+import { defineResource, fullNameOf, type Rights, type RightsSource, type UserRecord, Users, wire } from 'pounce/sdk'
+import { users } from '../collections.ts'
 
 /** An account is its owner's; people of the same spaces may look at it. The policy lets server admins in. */
-export class UserRights implements RightsOf {
-  readonly kind = 'user'
+class UserRights implements RightsSource {
   #users: Users
 
   constructor(users: Users) {
@@ -20,3 +20,13 @@ export class UserRights implements RightsOf {
   }
 }
 wire(UserRights, Users)
+
+/** Their personal data is that of several collections: see `personal-data.ts`. */
+export const userResource = defineResource<UserRecord>({
+  kind: 'user',
+  collection: users,
+  view: 'ViewUser',
+  rightsSource: UserRights,
+  follow: fullNameOf,
+  report: {},
+})

@@ -1,10 +1,9 @@
-import { DocumentStore, type Rights, type RightsOf, wire } from 'pounce/sdk'
+import { type CommentRecord, createdBy, DocumentStore, defineResource, type Rights, type RightsSource, wire } from 'pounce/sdk'
 import { comments } from './collection.ts'
 import { StoredComments } from './stored-comments.ts'
 
 /** A comment has the rights of what it is about; who wrote it owns it. A reply to what is gone is gone. */
-export class CommentRights implements RightsOf {
-  readonly kind = 'comment'
+class CommentRights implements RightsSource {
   #documents: DocumentStore
   #comments: StoredComments
 
@@ -22,3 +21,15 @@ export class CommentRights implements RightsOf {
   }
 }
 wire(CommentRights, DocumentStore, StoredComments)
+
+export const commentResource = defineResource<CommentRecord>({
+  kind: 'comment',
+  collection: comments,
+  view: 'ViewComments',
+  rightsSource: CommentRights,
+  personalData: {
+    name: 'comments',
+    summary: 'Comments that you wrote.',
+    ...createdBy<CommentRecord>('target', 'parent', 'text', 'posted'),
+  },
+})

@@ -1,0 +1,23 @@
+import { createdBy, defineResource, eq, type FolderRecord, transferred } from 'pounce/sdk'
+import { folders } from './collection.ts'
+
+const within = (id: string) => ({ using: 'byParent', where: eq('parent.id', id) })
+
+export const folderResource = defineResource<FolderRecord>({
+  kind: 'folder',
+  collection: folders,
+  view: 'ViewDataset',
+  // Rights are those of the dataset; not even who made a folder has any of its own.
+  rights: ({ dataset }) => ({ author: '', spaces: [], isPublic: false, state: 'live', parents: [{ kind: 'dataset', id: dataset }] }),
+  counts: { dataset: within, folder: within },
+  tree: {
+    sort: { by: 'displayName', order: 'ascending' },
+    node: ({ displayName: name, dataset }) => ({ name, data: { parentDataset: dataset } }),
+  },
+  personalData: {
+    name: 'folders',
+    summary: 'Folders that you created.',
+    ...createdBy<FolderRecord>('name', 'created', 'dataset', 'parent'),
+    erase: transferred(),
+  },
+})

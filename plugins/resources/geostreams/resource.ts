@@ -1,0 +1,41 @@
+import { createdBy, defineResource, event, type SensorRecord, type StreamRecord, transferred } from 'pounce/sdk'
+import { sensors, streams } from './collections.ts'
+import { SearchableSensors } from './sensors/searchable-sensors.ts'
+import { SearchableStreams } from './streams/searchable-streams.ts'
+
+export const sensorResource = defineResource<SensorRecord>({
+  kind: 'sensor',
+  collection: sensors,
+  view: 'ViewGeoStream',
+  // That everybody may read geostreams is the policy's to say.
+  rights: ({ author, spaces, state }) => ({ author, spaces, isPublic: false, state }),
+  search: SearchableSensors,
+  personalData: {
+    name: 'sensors',
+    summary: 'Sensors that you created.',
+    ...createdBy<SensorRecord>('name', 'created', 'properties'),
+    erase: transferred(id => [event('sensor.updated', { kind: 'sensor', id }, { fields: ['author'] })]),
+  },
+})
+
+export const streamResource = defineResource<StreamRecord>({
+  kind: 'stream',
+  collection: streams,
+  view: 'ViewGeoStream',
+  // Rights are those of the sensor, now; not even who made a stream has any of its own.
+  rights: ({ sensor, state }) => ({ author: '', spaces: [], isPublic: false, state, parents: [{ kind: 'sensor', id: sensor }] }),
+  search: SearchableStreams,
+  // A stream has the author of its sensor besides its creator.
+  personalData: {
+    name: 'streams',
+    summary: 'Streams of sensors that you created.',
+    isOf: ({ author, creator }, { id }) => author === id || creator === id,
+    show: ({ id, name, created, properties, creator }, person) =>
+      creator === person.id ? { id, name, created, properties } : { id, name },
+    erase: ({ id, author, creator }, { person, heir }) => {
+      if (heir === undefined) return undefined
+      const set = { ...(author === person.id ? { author: heir } : {}), ...(creator === person.id ? { creator: heir } : {}) }
+      return { set, events: [event('stream.updated', { kind: 'stream', id }, { fields: ['author'] })] }
+    },
+  },
+})

@@ -1,0 +1,36 @@
+import { anonymousUserId, createdBy, defineResource, type PreviewRecord, type Rights, type ThumbnailRecord } from 'pounce/sdk'
+import { previews, thumbnails } from './collections.ts'
+
+/** One that shows nothing yet is its maker's; then rights are those of what it shows, now, and who made it counts no more. */
+const rights = ({ author, target, job }: PreviewRecord | ThumbnailRecord): Rights => ({
+  author: target ? '' : (author ?? anonymousUserId),
+  spaces: [],
+  isPublic: false,
+  state: 'live',
+  ...(target ? { parents: [target] } : {}),
+  ...(job === undefined ? {} : { job }),
+})
+
+export const previewResource = defineResource<PreviewRecord>({
+  kind: 'preview',
+  collection: previews,
+  view: 'ViewFile',
+  rights,
+  personalData: {
+    name: 'previews',
+    summary: 'Previews that you or extractors in your name uploaded.',
+    ...createdBy<PreviewRecord>('target', 'title', 'filename', 'contentType', 'sizeBytes', 'created'),
+  },
+})
+
+export const thumbnailResource = defineResource<ThumbnailRecord>({
+  kind: 'thumbnail',
+  collection: thumbnails,
+  view: 'ViewFile',
+  rights,
+  personalData: {
+    name: 'thumbnails',
+    summary: 'Thumbnails that you or extractors in your name uploaded.',
+    ...createdBy<ThumbnailRecord>('target', 'filename', 'contentType', 'sizeBytes', 'created'),
+  },
+})

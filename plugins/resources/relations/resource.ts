@@ -1,0 +1,19 @@
+import { createdBy, defineResource } from 'pounce/sdk'
+import { type RelationRecord, relations, thingOf } from './collection.ts'
+
+export const relationResource = defineResource<RelationRecord>({
+  kind: 'relation',
+  collection: relations,
+  view: 'ViewRelation',
+  // Rights are those of its ends: a right on either is one on the relation. Of one that joins nothing of this server its maker is the owner.
+  rights: ({ source, target, author }) => {
+    const parents = [source, target].flatMap(end => thingOf(end) ?? [])
+    const none = { spaces: [], isPublic: false, state: 'live' } as const
+    return parents.length > 0 ? { ...none, author: '', parents } : { ...none, author: author ?? '' }
+  },
+  personalData: {
+    name: 'relations',
+    summary: 'Relations that you created.',
+    ...createdBy<RelationRecord>('source', 'target', 'rdfType', 'created'),
+  },
+})

@@ -1,0 +1,16 @@
+import { createdOrTaggedBy, defineResource, type SectionRecord, transferred } from 'pounce/sdk'
+import { sections } from './collection.ts'
+
+export const sectionResource = defineResource<SectionRecord>({
+  kind: 'section',
+  collection: sections,
+  view: 'ViewSection',
+  // Rights are those of the file, now; not even who made a section has any of its own.
+  rights: ({ file }) => ({ author: '', spaces: [], isPublic: false, state: 'live', parents: [{ kind: 'file', id: file }] }),
+  personalData: {
+    name: 'sections',
+    summary: 'Sections of files that you created, and tags that you added to others.',
+    ...createdOrTaggedBy<SectionRecord>('file', 'description', 'created', 'startTime', 'endTime', 'area'),
+    erase: transferred(),
+  },
+})

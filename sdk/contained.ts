@@ -1,0 +1,43 @@
+import { type LifeState, lifeStates } from './model/kind.ts'
+import { and, type Collection, type DocumentStore, eq, type Stored } from './ports/document-store.ts'
+
+/** Where records name the containers that they are in. */
+export interface Containment<T extends { readonly state: LifeState }> {
+  readonly records: Collection<T>
+  /** An index on `state`, `field` and `created`. */
+  readonly using: string
+  readonly field: string
+}
+
+const batch = 200
+
+const queryOf = <T extends { readonly state: LifeState }>({ using, field }: Containment<T>, state: LifeState, container: string) => ({
+  using,
+  where: and(eq('state', state), eq(field, container)),
+  sort: { by: 'created', order: 'ascending' } as const,
+})
+
+/** Every record in a container, whatever its state, in pages read while they are worked on. */
+export async function* containedIn<T extends { readonly state: LifeState }>(
+  documents: DocumentStore,
+  containment: Containment<T>,
+  container: string,
+): AsyncIterable<T & Stored> {
+  for (const state of lifeStates) yield* documents.scan(containment.records, queryOf(containment, state, container))
+}
+
+/** Takes records out of a container, until none is left: what comes in meanwhile is not missed. */
+export const takeOutAll = async <T extends { readonly state: LifeState }>(
+  documents: DocumentStore,
+  containment: Containment<T>,
+  container: string,
+  takeOut: (record: T & Stored) => Promise<unknown>,
+): Promise<void> => {
+  for (const state of lifeStates) {
+    for (;;) {
+      const { items } = await documents.find(containment.records, { ...queryOf(containment, state, container), limit: batch })
+      if (items.length === 0) break
+      for (const record of items) await takeOut(record)
+    }
+  }
+}

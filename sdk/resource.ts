@@ -1,0 +1,257 @@
+import { CachedCounts } from './cached-counts.ts'
+import type { Caller } from './model/caller.ts'
+import type { Kind, Ref } from './model/kind.ts'
+import type { Permission } from './model/permission.ts'
+import { type Class, type Contributions, type Provision, provide } from './port.ts'
+import {
+  type Bin,
+  type ContentCount,
+  ContentCounts,
+  type Searchable,
+  Searchables,
+  TrashHandlers,
+  type TreeBranch,
+  TreeBranches,
+  type TreeNode,
+  type TreeParent,
+  whichHold,
+} from './ports/contributed.ts'
+import { type After, type Collection, DocumentStore, type Find, type Page, type Stored, type Where } from './ports/document-store.ts'
+import { PersonalDataSources, type PersonalRecords, personalRecords } from './ports/personal-data.ts'
+import { type Resource, Resources, type Rights, type RightsSource } from './ports/policy.ts'
+import { type ReportSource, ReportSources } from './ports/reports.ts'
+import { wire } from './wire.ts'
+
+/** Finds the resources right in a container, given its id. */
+export type ContentQuery = (container: string) => Pick<Find, 'using' | 'where'>
+
+/** Finds those right below a parent of the tree, for a caller; none below parents that cannot hold any. */
+export interface TreeContents<T extends object> {
+  below(caller: Caller, parent: TreeParent, page: { readonly after?: After; readonly limit: number }): Promise<Page<T & Stored>>
+}
+
+/** What the tree shows of a resource. */
+export interface TreeDefinition<T extends object> {
+  /** Absent: those that `counts` finds in the parent, in the order of `sort`. */
+  readonly contents?: Class<TreeContents<T>>
+  readonly sort?: NonNullable<Find['sort']>
+  readonly node: (record: T & Stored) => Pick<TreeNode, 'name' | 'data'>
+  /** Nothing lies below such a resource. */
+  readonly isLeaf?: boolean
+}
+
+/** What the platform knows of a kind of resource. Only `kind`, `view` and the rights are required. */
+interface CommonDefinition<T extends object> {
+  readonly kind: Kind
+  /** The permission without which a resource of the kind does not exist for a caller. */
+  readonly view: Permission
+  /** What recommendations call a resource; undefined for one that they leave out. Absent: resources of the kind are not recommended. */
+  readonly follow?: (record: T & Stored) => string | undefined
+  /** By kind of container, which resources of the kind lie right in it. Those of a kind of container that is left out are 0. */
+  readonly counts?: Readonly<Partial<Record<Kind, ContentQuery>>>
+  readonly search?: Class<Searchable>
+  readonly tree?: TreeDefinition<T>
+  readonly trash?: Class<Bin>
+  /** Reports read the collection's index `byCreated`; see `ReportSource`. */
+  readonly report?: { readonly where?: readonly Where[]; readonly inSpace?: ContentQuery }
+  readonly personalData?: Omit<PersonalRecords<T>, 'in'>
+}
+
+/** Rights are a function of the record, or of more than that: then a class reads them. */
+export type ResourceDefinition<T extends object> = CommonDefinition<T> & { readonly collection: Collection<T> } & (
+    | { readonly rights: (record: T & Stored) => Rights | undefined }
+    | { readonly rightsSource: Class<RightsSource> }
+  )
+
+/** A kind of resource whose records are parts of other ones, so that nothing but its rights can be declared. */
+export type DependentDefinition = Pick<CommonDefinition<never>, 'kind' | 'view'> & { readonly rightsSource: Class<RightsSource> }
+
+/** What `defineResource` returns, for `definePlugin({ resources: [dataset] })`. */
+export interface ResourceDeclaration {
+  readonly kind: Kind
+  readonly view: Permission
+  readonly collections: readonly Collection<object>[]
+  /** The contributions that the definition stands for. */
+  readonly provides: readonly Provision[]
+}
+
+/** Declares a kind of resource as data. Policy, search, tree, trash, follow recommendations, reports and personal data read it. */
+export function defineResource(definition: DependentDefinition): ResourceDeclaration
+export function defineResource<T extends object>(definition: ResourceDefinition<T>): ResourceDeclaration
+export function defineResource<T extends object>(definition: ResourceDefinition<T> | DependentDefinition): ResourceDeclaration {
+  const { kind, view } = definition
+  if (!('collection' in definition)) return { kind, view, collections: [], provides: [provide(Resources, dependentResource(definition))] }
+  const { collection, counts, tree, search, trash, report, personalData } = definition
+  return {
+    kind,
+    view,
+    collections: [collection],
+    provides: [
+      provide(Resources, recordResource(definition)),
+      ...(counts ? [provide(ContentCounts, contentCount(kind, collection, counts))] : []),
+      ...(tree
+        ? [provide(TreeBranches, treeBranch(kind, tree, tree.contents ?? countedContents(collection, counts ?? {}, tree.sort)))]
+        : []),
+      ...(search ? [provide(Searchables, search)] : []),
+      ...(trash ? [provide(TrashHandlers, trash)] : []),
+      ...(report ? [provide(ReportSources, reportSource(kind, collection, report))] : []),
+      ...(personalData ? [provide(PersonalDataSources, personalRecords({ ...personalData, in: collection }))] : []),
+    ],
+  }
+}
+
+const dependentResource = ({ kind, view, rightsSource }: DependentDefinition): Class<Resource> => {
+  class DependentResource implements Resource {
+    readonly kind = kind
+    readonly view = view
+    readonly isSearched = false
+    readonly #rights: RightsSource
+
+    constructor(rights: RightsSource) {
+      this.#rights = rights
+    }
+
+    rightsOf(ids: readonly string[]): Promise<ReadonlyMap<string, Rights>> {
+      return this.#rights.rightsOf(ids)
+    }
+  }
+  wire(DependentResource, rightsSource)
+  return DependentResource
+}
+
+const recordResource = <T extends object>(definition: ResourceDefinition<T>): Class<Resource> => {
+  const { kind, view, collection, follow, search } = definition
+  class RecordResource implements Resource {
+    readonly kind = kind
+    readonly view = view
+    readonly isSearched = search !== undefined
+    readonly namesOf?: NonNullable<Resource['namesOf']>
+    readonly #rights: RightsSource
+
+    constructor(documents: DocumentStore, rights: RightsSource) {
+      this.#rights = rights
+      if (follow) this.namesOf = async ids => mapped(await documents.getMany(collection, ids), follow)
+    }
+
+    rightsOf(ids: readonly string[]): Promise<ReadonlyMap<string, Rights>> {
+      return this.#rights.rightsOf(ids)
+    }
+  }
+  wire(RecordResource, DocumentStore, 'rights' in definition ? recordRights(collection, definition.rights) : definition.rightsSource)
+  return RecordResource
+}
+
+const recordRights = <T extends object>(
+  collection: Collection<T>,
+  rights: (record: T & Stored) => Rights | undefined,
+): Class<RightsSource> => {
+  class RecordRights implements RightsSource {
+    readonly #documents: DocumentStore
+
+    constructor(documents: DocumentStore) {
+      this.#documents = documents
+    }
+
+    async rightsOf(ids: readonly string[]): Promise<ReadonlyMap<string, Rights>> {
+      return mapped(await this.#documents.getMany(collection, ids), rights)
+    }
+  }
+  wire(RecordRights, DocumentStore)
+  return RecordRights
+}
+
+/** What a function gives for each value; those for which it gives nothing are left out. */
+const mapped = <A, B>(found: ReadonlyMap<string, A>, by: (value: A) => B | undefined): ReadonlyMap<string, B> => {
+  const result = new Map<string, B>()
+  for (const [id, value] of found) {
+    const given = by(value)
+    if (given !== undefined) result.set(id, given)
+  }
+  return result
+}
+
+const contentCount = <T extends object>(
+  kind: Kind,
+  collection: Collection<T>,
+  counts: Readonly<Partial<Record<Kind, ContentQuery>>>,
+): Class<ContentCount> => {
+  class RecordCount implements ContentCount {
+    readonly kind = kind
+    readonly #documents: DocumentStore
+    readonly #cached = new CachedCounts()
+
+    constructor(documents: DocumentStore) {
+      this.#documents = documents
+    }
+
+    async countIn(container: Ref, upTo?: number): Promise<number> {
+      const query = counts[container.kind]?.(container.id)
+      if (query === undefined) return 0
+      const counting = (most: number) => this.#documents.count(collection, { ...query, upTo: most })
+      return upTo === undefined ? this.#cached.count(container.id, counting) : counting(upTo)
+    }
+  }
+  wire(RecordCount, DocumentStore)
+  return RecordCount
+}
+
+const countedContents = <T extends object>(
+  collection: Collection<T>,
+  counts: Readonly<Partial<Record<Kind, ContentQuery>>>,
+  sort: Find['sort'],
+): Class<TreeContents<T>> => {
+  class CountedContents implements TreeContents<T> {
+    readonly #documents: DocumentStore
+
+    constructor(documents: DocumentStore) {
+      this.#documents = documents
+    }
+
+    async below(_caller: Caller, { kind, id }: TreeParent, page: { readonly after?: After; readonly limit: number }) {
+      const query = kind === 'root' || id === undefined ? undefined : counts[kind]?.(id)
+      if (query === undefined) return { items: [] }
+      return this.#documents.find(collection, { ...query, ...(sort ? { sort } : {}), ...page })
+    }
+  }
+  wire(CountedContents, DocumentStore)
+  return CountedContents
+}
+
+const treeBranch = <T extends object>(
+  kind: Kind,
+  { node, isLeaf = false }: TreeDefinition<T>,
+  contents: Class<TreeContents<T>>,
+): Class<TreeBranch> => {
+  class RecordBranch implements TreeBranch {
+    readonly kind = kind
+    readonly #contents: TreeContents<T>
+    readonly #counts: Contributions<ContentCount>
+
+    constructor(contents: TreeContents<T>, counts: Contributions<ContentCount>) {
+      this.#contents = contents
+      this.#counts = counts
+    }
+
+    async below(parent: TreeParent, caller: Caller, page: { readonly after?: After; readonly limit: number }): Promise<Page<TreeNode>> {
+      const { items, next } = await this.#contents.below(caller, parent, page)
+      const ids = isLeaf ? [] : items.map(({ id }) => id)
+      const holding = await whichHold(this.#counts, kind, ids)
+      const nodes = items.map(record => ({ kind, id: record.id, hasChildren: holding.has(record.id), ...node(record) }))
+      return { items: nodes, ...(next ? { next } : {}) }
+    }
+  }
+  wire(RecordBranch, contents, ContentCounts)
+  return RecordBranch
+}
+
+const reportSource = <T extends object>(
+  kind: Kind,
+  records: Collection<T>,
+  { where = [], inSpace }: NonNullable<CommonDefinition<T>['report']>,
+): Class<ReportSource> =>
+  class RecordReport implements ReportSource {
+    readonly kind = kind
+    readonly records = records
+    readonly byCreated = { using: 'byCreated', where }
+    readonly inSpace?: NonNullable<ReportSource['inSpace']> = inSpace
+  }
