@@ -3,7 +3,7 @@ import {
   Commands,
   DamageReports,
   definePlugin,
-  FileIntake,
+  FileIngest,
   Files,
   on,
   onBatch,
@@ -19,10 +19,10 @@ import { EnqueueImportedFiles } from './enqueue-imported-files.ts'
 import { FileBlobs } from './file-blobs.ts'
 import { FileBranch } from './file-branch.ts'
 import { DeleteDamageOnFileRemoved, damagedFiles, FileDamage } from './file-damage.ts'
+import { FileIngestService } from './file-ingest.ts'
 import { FileLinks, fileLinks, RevokeLinksOnUserUpdated } from './file-links.ts'
 import { NotifyAdminsOfArchivedFileRequest, NotifyAdminsOfDamage, NotifyOfQuarantine } from './file-notifications.ts'
 import { quarantinedFiles } from './file-quarantine.ts'
-import { FileRecorder } from './file-recorder.ts'
 import { FileRights } from './file-rights.ts'
 import { DetachFilesOnDatasetRemoved, DetachFilesOnFolderRemoved } from './handlers.ts'
 import { PersonalFiles, PersonalLinks } from './personal-data.ts'
@@ -51,7 +51,7 @@ export const plugin = definePlugin({
     provide(Commands, ScrubCommand),
     provide(Commands, DamageDoctor),
     provide(Commands, RescanCommand),
-    provide(FileIntake, FileRecorder),
+    provide(FileIngest, FileIngestService),
     provide(RightsOf, FileRights),
     provide(Searchables, SearchableFiles),
     provide(BlobOwners, FileBlobs),

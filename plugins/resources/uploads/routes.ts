@@ -3,7 +3,7 @@ import {
   byteBody,
   type Caller,
   Conflict,
-  FileIntake,
+  FileIngest,
   Installation,
   Invalid,
   linkToNext,
@@ -28,7 +28,7 @@ const needs = {
   uploads: StoredUploads,
   receiving: UploadReceiver,
   finishing: UploadCompletion,
-  intake: FileIntake,
+  ingest: FileIngest,
   installation: Installation,
 }
 const route = routesFor('uploads', needs)
@@ -78,12 +78,12 @@ export const beginUpload = route({
   responses: { 201: s.empty() },
   throws: [Invalid, NotFound, Conflict, TooLarge, OtherVersion, ChecksumMismatch],
   headers: tusHeaders,
-  async handle({ headers, body, caller, url }, { uploads, receiving, finishing, intake }) {
+  async handle({ headers, body, caller, url }, { uploads, receiving, finishing, ingest }) {
     requireTus(headers)
     const length = bytesIn(headers, 'upload-length')
     if (length === undefined) throw new Invalid('The header Upload-Length is missing')
     const sent = String(headers['upload-metadata'] ?? '')
-    const about = newUpload(metadataIn(sent), intake)
+    const about = newUpload(metadataIn(sent), ingest)
     const checksum = checksumIn(headers)
     const begun = await uploads.begin(caller, length, about, sent)
     const upload = await finished(await append(begun, { offset: 0, body, checksum }, receiving), caller, finishing)
