@@ -16,7 +16,6 @@ import {
 } from 'pounce/sdk'
 import { files } from './collection.ts'
 import { EnqueueImportedFiles } from './enqueue-imported-files.ts'
-import { FileBlobs } from './file-blobs.ts'
 import { FileBranch } from './file-branch.ts'
 import { DeleteDamageOnFileRemoved, damagedFiles, FileDamage } from './file-damage.ts'
 import { FileIngestService } from './file-ingest.ts'
@@ -30,7 +29,6 @@ import { DetachRemovedPlaces, UpdatePlacesOnFolderMoved } from './place-changes.
 import { FileSource } from './report-source.ts'
 import * as routes from './routes.ts'
 import * as bulkRoutes from './routes-bulk.ts'
-import * as followRoutes from './routes-follow.ts'
 import * as linkRoutes from './routes-links.ts'
 import * as quarantineRoutes from './routes-quarantine.ts'
 import * as sharingRoutes from './routes-sharing.ts'
@@ -39,7 +37,7 @@ import * as urlRoutes from './routes-upload-url.ts'
 import { DeleteQuarantineOnFileRemoved, RescanCommand, ScanNewFile } from './scan-files.ts'
 import { DamageDoctor, Scrub, ScrubCommand, scrubs } from './scrub.ts'
 import { SearchableFiles } from './searchable-files.ts'
-import { config, StoredFiles } from './stored-files.ts'
+import { config, FileBlobs, StoredFiles } from './stored-files.ts'
 
 export const plugin = definePlugin({
   id: 'resources.files',
@@ -62,7 +60,6 @@ export const plugin = definePlugin({
   ],
   routes: {
     ...routes,
-    ...followRoutes,
     ...uploadRoutes,
     ...urlRoutes,
     ...bulkRoutes,

@@ -1,5 +1,6 @@
 import {
   type After,
+  type BlobOwner,
   Clock,
   CommitConflict,
   type Contributions,
@@ -20,6 +21,7 @@ import {
   type NewEvent,
   type NewFile,
   NotFound,
+  namedBy,
   noStatistics,
   ownLicense,
   type Page,
@@ -35,7 +37,6 @@ import {
 import { files } from './collection.ts'
 import { copyFiles } from './file-copies.ts'
 import { FileRemoval } from './file-removal.ts'
-import { scanDue } from './scan-files.ts'
 
 export const config = s.Object({
   maxNameLength: s.Integer({ default: 255, minimum: 1, maximum: 1000, description: 'Maximum length of a file name, in characters' }),
@@ -218,3 +219,22 @@ const createdEvent = (file: NewFile & { readonly id: string }, { scan }: FileRec
   }
   return event('file.created', { kind: 'file', id: file.id }, about, file.author)
 }
+
+/** Told in the commit in which a file is told to be there. */
+export const scanDue = ({ id, scan }: Pick<FileRecord & Stored, 'id' | 'scan'>): readonly NewEvent[] =>
+  scan?.state === 'pending' ? [event('file.scan-due', { kind: 'file', id }, {})] : []
+
+/** Which stored bytes belong to a file. */
+export class FileBlobs implements BlobOwner {
+  readonly places = [{ in: files, field: 'blob' }]
+  #documents: DocumentStore
+
+  constructor(documents: DocumentStore) {
+    this.#documents = documents
+  }
+
+  owned(keys: readonly string[]): Promise<ReadonlySet<string>> {
+    return namedBy(this.#documents, files, { using: 'byBlob', field: 'blob', of: file => file.blob }, keys)
+  }
+}
+wire(FileBlobs, DocumentStore)

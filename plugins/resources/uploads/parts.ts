@@ -1,5 +1,6 @@
 import {
   type BlobFacts,
+  type BlobOwner,
   BlobStore,
   CommitConflict,
   CorruptContent,
@@ -104,3 +105,23 @@ export class StoredParts {
   }
 }
 wire(StoredParts, DocumentStore, BlobStore, Files, Ids, FileIngest)
+
+/** Which stored bytes are parts of uploads. */
+export class PartBlobs implements BlobOwner {
+  readonly places = [{ in: parts, field: 'blob' }]
+  readonly #documents: DocumentStore
+
+  constructor(documents: DocumentStore) {
+    this.#documents = documents
+  }
+
+  async owned(keys: readonly string[]): Promise<ReadonlySet<string>> {
+    const owned = new Set<string>()
+    for (const key of keys) {
+      const { items } = await this.#documents.find(parts, { using: 'byBlob', where: eq('blob', key), limit: 1 })
+      if (items.length > 0) owned.add(key)
+    }
+    return owned
+  }
+}
+wire(PartBlobs, DocumentStore)
