@@ -1,5 +1,4 @@
 import type { NewEvent } from '../events.ts'
-import type { Caller } from '../model/caller.ts'
 import type {
   CollectionRecord,
   DatasetAccess,
@@ -13,8 +12,7 @@ import type {
   Time,
 } from '../model/records.ts'
 import { port } from '../port.ts'
-import type { BlobFacts } from './blob-store.ts'
-import type { After, Json, Page, Stored } from './document-store.ts'
+import type { After, Page, Stored } from './document-store.ts'
 import type { Records } from './records.ts'
 
 /** Spaces. */
@@ -115,8 +113,6 @@ export interface NewFile {
   readonly thumbnail?: string
   /** Of something older that is imported; now by default. */
   readonly created?: Time
-  /** The bytes belong to another record as well: they stay when this one cannot be made. */
-  readonly isShared?: boolean
   /** Of a dataset that is being imported: `file.created` follows when that is shown. */
   readonly isImporting?: boolean
   /** Makes a repeat harmless: `CommitConflict` with `exists` when there is a file with this id already. */
@@ -130,7 +126,7 @@ export interface FileCopy {
   readonly placesOf: (original: FileRecord & Stored) => readonly Place[]
 }
 export interface Files extends Records<FileRecord> {
-  /** One commit. When it certainly failed the bytes are removed; when only its answer was lost they stay until a sweep finds them. */
+  /** One commit. The bytes are the caller's until then (`StagedBlob`). `NotFound` when the dataset or folder was removed meanwhile. */
   create(file: NewFile): Promise<FileRecord & Stored>
   /**
    * Copies for a dataset that is being imported, by the ids of the originals. They share the bytes, which go with the last record that names
@@ -145,48 +141,3 @@ export interface Files extends Records<FileRecord> {
   ofDataset(dataset: string): AsyncIterable<FileRecord & Stored>
 }
 export const Files = port<Files>('files')
-
-/** Bytes that came in and are durable, with what was sent about them. */
-export interface IncomingFile {
-  /** As `FileIntake.nameOf` gave it. */
-  readonly name: string
-  /** As declared; absent or `application/octet-stream`: told by the name. */
-  readonly contentType?: string
-  readonly bytes: BlobFacts
-  /** JSON-LD documents about it, checked by the caller; their agent is the uploader. */
-  readonly metadata?: readonly { readonly context?: Json; readonly content: Json }[]
-  /** Makes a repeat harmless: the file's id. The bytes then stay with the caller when they cannot become a file. */
-  readonly id?: string
-}
-
-/** Where files are to lie: in no dataset, in the root of one, or in one of its folders. */
-export interface IntakeTarget {
-  readonly dataset?: string | undefined
-  readonly folder?: string | undefined
-}
-
-/** The one way by which sent bytes become files, however they came: multipart, in pieces, from an address or from a folder of the server. */
-export interface FileIntake {
-  /** A name as sent, in the form in which it is stored. `Invalid` for one that cannot stand in a path. */
-  nameOf(sent: string): string
-  /** `NotFound`, `Forbidden`, `Conflict` (in the trash) unless the caller may put files there now. */
-  requireTarget(caller: Caller, target: IntakeTarget): Promise<void>
-  /** The same without the caller's rights, for a dataset whose rights the route has checked. */
-  requirePlace(target: IntakeTarget): Promise<void>
-  /** Refuses what exceeds a quota of the caller or of the target's spaces as things are now; `admit` decides. */
-  requireRoom(caller: Caller, target: IntakeTarget, amount: { readonly bytes: number; readonly files: number }): Promise<void>
-  /**
-   * Makes all of them files, in the order given, or none: then their bytes are removed too, save those of which it is not known whether a
-   * record names them. The target's rights are the caller's to check (`requireTarget`).
-   */
-  admit(
-    files: readonly IncomingFile[],
-    caller: Caller,
-    options: IntakeTarget & {
-      readonly extract: boolean
-      readonly showPreviews?: FileRecord['showPreviews']
-      readonly isToldApart?: boolean
-    },
-  ): Promise<readonly (FileRecord & Stored)[]>
-}
-export const FileIntake = port<FileIntake>('fileIntake')

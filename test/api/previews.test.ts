@@ -200,7 +200,7 @@ test('a copy of a file gets a thumbnail of its own, which outlives that of the o
   const original = await server.get(Files).get(file)
   if (!original) throw new Error('no file')
   const { name, contentType, blob, sizeBytes, sha256, author } = original
-  const about = { name, contentType, blob, sizeBytes, sha256, author, extract: false, isShared: true }
+  const about = { name, contentType, blob, sizeBytes, sha256, author, extract: false }
   const copy = await server.get(Files).create({ ...about, dataset: to, thumbnail })
   await server.drained(60_000)
   const own = (await server.get(Files).get(copy.id))?.thumbnail

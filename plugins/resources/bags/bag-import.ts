@@ -1,10 +1,10 @@
 import { buffer } from 'node:stream/consumers'
 import {
-  type BlobFacts,
   BlobStore,
   type CallerUser,
   Clock,
   Datasets,
+  FileIngest,
   Files,
   Folders,
   Ids,
@@ -12,6 +12,7 @@ import {
   MetadataDocuments,
   mediaTypeOf,
   type NewMetadata,
+  type StagedBlob,
   streamed,
   type Tag,
   wire,
@@ -52,6 +53,7 @@ export class BagImport {
   #files: Files
   #metadata: MetadataDocuments
   #blobs: BlobStore
+  #ingest: FileIngest
   #ids: Ids
   #clock: Clock
   #log: Log
@@ -62,6 +64,7 @@ export class BagImport {
     files: Files,
     metadata: MetadataDocuments,
     blobs: BlobStore,
+    ingest: FileIngest,
     ids: Ids,
     clock: Clock,
     log: Log,
@@ -71,6 +74,7 @@ export class BagImport {
     this.#files = files
     this.#metadata = metadata
     this.#blobs = blobs
+    this.#ingest = ingest
     this.#ids = ids
     this.#clock = clock
     this.#log = log
@@ -144,10 +148,10 @@ export class BagImport {
     order.signal.throwIfAborted()
     const { name = entryName, contentType, created, license, tags, description } = await describeFile(bag, info, budget)
     const folder = building.folders.get(folders.join('/'))
-    const bytes = await this.#store(bag, path, order.signal)
+    await using staged = await this.#receive(bag, path, order.signal)
+    const { bytes } = staged
     const { key: blob, sizeBytes, sha256 } = bytes
-    // From here on the bytes are those of the record, or its maker's to remove.
-    const { id } = await this.#files.create({
+    const file = {
       ...{ name: name.normalize('NFC'), blob, sizeBytes, sha256, dataset, description, isImporting: true, extract: true },
       contentType: await mediaTypeOf(this.#blobs, { name, bytes, ...(contentType === undefined ? {} : { contentType }) }),
       author: order.user.id,
@@ -156,14 +160,15 @@ export class BagImport {
       ...(order.keyId === undefined ? {} : { keyId: order.keyId }),
       ...(created === undefined ? {} : { created }),
       ...(license ? { license } : {}),
-    })
+    }
+    const { id } = await staged.commit(() => this.#files.create(file))
     await this.#addAll(await metadataIn(bag, metadata, { kind: 'file', id }, order.user, budget))
   }
 
-  async #store(bag: ReceivedBag, path: string, signal: AbortSignal): Promise<BlobFacts> {
+  async #receive(bag: ReceivedBag, path: string, signal: AbortSignal): Promise<StagedBlob> {
     const sizeBytes = bag.sizeOf(path)
-    if (sizeBytes <= smallBytes) return this.#blobs.put(await buffer(bag.read(path)), { sizeBytes, signal })
-    return this.#blobs.put(streamed(bag.read(path), 4), { sizeBytes, signal })
+    if (sizeBytes <= smallBytes) return this.#ingest.receive(await buffer(bag.read(path)), { sizeBytes, signal })
+    return this.#ingest.receive(streamed(bag.read(path), 4), { sizeBytes, signal })
   }
 
   async #addAll(documents: readonly NewMetadata[]): Promise<void> {
@@ -183,4 +188,4 @@ export class BagImport {
     }
   }
 }
-wire(BagImport, Datasets, Folders, Files, MetadataDocuments, BlobStore, Ids, Clock, Log)
+wire(BagImport, Datasets, Folders, Files, MetadataDocuments, BlobStore, FileIngest, Ids, Clock, Log)

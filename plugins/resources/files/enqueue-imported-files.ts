@@ -11,7 +11,7 @@ import {
   wire,
 } from 'pounce/sdk'
 import { files } from './collection.ts'
-import { scanDue } from './scan-files.ts'
+import { scanDue } from './stored-files.ts'
 
 type File = FileRecord & Stored
 

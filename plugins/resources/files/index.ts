@@ -1,17 +1,15 @@
-import { BlobOwners, Commands, DamageReports, definePlugin, FileIntake, Files, on, onBatch, PersonalDataSources, provide } from 'pounce/sdk'
+import { BlobOwners, Commands, DamageReports, definePlugin, FileIngest, Files, on, onBatch, PersonalDataSources, provide } from 'pounce/sdk'
 import { EnqueueImportedFiles } from './enqueue-imported-files.ts'
-import { FileBlobs } from './file-blobs.ts'
 import { DeleteDamageOnFileRemoved, damagedFiles, FileDamage } from './file-damage.ts'
+import { FileIngestService } from './file-ingest.ts'
 import { FileLinks, fileLinks, PersonalLinks, RevokeLinksOnUserUpdated } from './file-links.ts'
 import { NotifyAdminsOfArchivedFileRequest, NotifyAdminsOfDamage, NotifyOfQuarantine } from './file-notifications.ts'
 import { quarantinedFiles } from './file-quarantine.ts'
-import { FileRecorder } from './file-recorder.ts'
 import { DetachFilesOnDatasetRemoved, DetachFilesOnFolderRemoved } from './handlers.ts'
 import { DetachRemovedPlaces, UpdatePlacesOnFolderMoved } from './place-changes.ts'
 import { fileResource } from './resource.ts'
 import * as routes from './routes.ts'
 import * as bulkRoutes from './routes-bulk.ts'
-import * as followRoutes from './routes-follow.ts'
 import * as linkRoutes from './routes-links.ts'
 import * as quarantineRoutes from './routes-quarantine.ts'
 import * as sharingRoutes from './routes-sharing.ts'
@@ -19,7 +17,7 @@ import * as uploadRoutes from './routes-upload.ts'
 import * as urlRoutes from './routes-upload-url.ts'
 import { DeleteQuarantineOnFileRemoved, RescanCommand, ScanNewFile } from './scan-files.ts'
 import { DamageDoctor, Scrub, ScrubCommand, scrubs } from './scrub.ts'
-import { config, StoredFiles } from './stored-files.ts'
+import { config, FileBlobs, StoredFiles } from './stored-files.ts'
 
 export const plugin = definePlugin({
   id: 'resources.files',
@@ -32,13 +30,12 @@ export const plugin = definePlugin({
     provide(Commands, ScrubCommand),
     provide(Commands, DamageDoctor),
     provide(Commands, RescanCommand),
-    provide(FileIntake, FileRecorder),
+    provide(FileIngest, FileIngestService),
     provide(BlobOwners, FileBlobs),
     provide(PersonalDataSources, PersonalLinks),
   ],
   routes: {
     ...routes,
-    ...followRoutes,
     ...uploadRoutes,
     ...urlRoutes,
     ...bulkRoutes,

@@ -4,15 +4,21 @@ import {
   event,
   type FileRecord,
   Files,
+  FollowAnswer,
   Forbidden,
+  follow,
   Invalid,
   NotFound,
+  Policy,
   Quarantined,
+  Recommenders,
   ref,
   routesFor,
   ScanPending,
   type Stored,
   s,
+  Users,
+  unfollow,
 } from 'pounce/sdk'
 import { FileDownloads } from './file-downloads.ts'
 import { FileInfo, ListedFile, maySeePaths, toFileInfo } from './file-json.ts'
@@ -183,5 +189,35 @@ export const listRootFiles = route({
   async handle({ params, query, caller }, { files, listing }) {
     if (query.count) return { status: 200, body: await files.countIn(params.id) }
     return { status: 200, body: listing.root(params.id, maySeePaths(caller)) }
+  },
+})
+
+const followRoute = routesFor('files', { users: Users, recommenders: Recommenders, policy: Policy })
+
+export const followFile = followRoute({
+  method: 'POST',
+  path: '/api/files/:id/follow',
+  summary: 'Follow a file',
+  permission: 'signedIn',
+  alsoRequires: [{ right: 'ViewFile', on: ref('file', 'id') }],
+  params,
+  responses: { 200: FollowAnswer },
+  throws: [NotFound],
+  async handle({ params, caller }, needs) {
+    return follow(needs, caller, { kind: 'file', id: params.id })
+  },
+})
+
+export const unfollowFile = followRoute({
+  method: 'POST',
+  path: '/api/files/:id/unfollow',
+  summary: 'Unfollow a file',
+  permission: 'signedIn',
+  params,
+  responses: { 200: s.success() },
+  throws: [NotFound],
+  async handle({ params, caller }, { users, policy }) {
+    await unfollow(users, policy, caller, { kind: 'file', id: params.id })
+    return { status: 200, body: { status: 'success' } }
   },
 })

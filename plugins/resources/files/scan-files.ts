@@ -4,12 +4,10 @@ import {
   type Command,
   type Contributions,
   DocumentStore,
-  event,
   type FileRecord,
   Files,
   type MalwareScan,
   MalwareScanners,
-  type NewEvent,
   type ScanResult,
   type Stored,
   type StoredEvent,
@@ -62,9 +60,6 @@ export class FileScans {
   }
 }
 wire(FileScans, MalwareScanners, BlobStore, FileDamage, FileQuarantine)
-/** Told in the commit in which a file is told to be there. */
-export const scanDue = ({ id, scan }: Pick<File, 'id' | 'scan'>): readonly NewEvent[] =>
-  scan?.state === 'pending' ? [event('file.scan-due', { kind: 'file', id }, {})] : []
 
 /** A new file is scanned when its record and bytes are durable; until then nobody gets them. */
 export class ScanNewFile {

@@ -1,6 +1,6 @@
 import {
   type After,
-  BlobStore,
+  type BlobOwner,
   Clock,
   CommitConflict,
   type Contributions,
@@ -15,12 +15,13 @@ import {
   type Files,
   Folders,
   Ids,
-  Log,
+  type IngestTarget,
   type MalwareScan,
   MalwareScanners,
   type NewEvent,
   type NewFile,
   NotFound,
+  namedBy,
   noStatistics,
   ownLicense,
   type Page,
@@ -36,7 +37,6 @@ import {
 import { files } from './collection.ts'
 import { copyFiles } from './file-copies.ts'
 import { FileRemoval } from './file-removal.ts'
-import { scanDue } from './scan-files.ts'
 
 export const config = s.Object({
   maxNameLength: s.Integer({ default: 255, minimum: 1, maximum: 1000, description: 'Maximum length of a file name, in characters' }),
@@ -71,7 +71,6 @@ export const placeIn = (dataset: string, folder?: string): Place => ({ dataset, 
 /** Files in the document store, their bytes in the blob store. */
 export class StoredFiles implements Files {
   #documents: DocumentStore
-  #blobs: BlobStore
   #datasets: Datasets
   #folders: Folders
   #removal: FileRemoval
@@ -79,11 +78,9 @@ export class StoredFiles implements Files {
   #ids: Ids
   #clock: Clock
   #scanners: Contributions<MalwareScan>
-  #log: Log
 
   constructor(
     documents: DocumentStore,
-    blobs: BlobStore,
     datasets: Datasets,
     folders: Folders,
     removal: FileRemoval,
@@ -91,10 +88,8 @@ export class StoredFiles implements Files {
     ids: Ids,
     clock: Clock,
     scanners: Contributions<MalwareScan>,
-    log: Log,
   ) {
     this.#documents = documents
-    this.#blobs = blobs
     this.#datasets = datasets
     this.#folders = folders
     this.#removal = removal
@@ -102,7 +97,6 @@ export class StoredFiles implements Files {
     this.#ids = ids
     this.#clock = clock
     this.#scanners = scanners
-    this.#log = log
   }
 
   get(id: string): Promise<(FileRecord & Stored) | undefined> {
@@ -124,7 +118,44 @@ export class StoredFiles implements Files {
 
   async create(file: NewFile): Promise<FileRecord & Stored> {
     const id = file.id ?? this.#ids.next()
-    const record: FileRecord = {
+    // What was sent is reserved at its ingest, all of one upload together.
+    const counted = file.isImporting ? this.#quotas.all() : []
+    const to = { author: file.author, datasets: file.dataset === undefined ? [] : [file.dataset] }
+    let made: FileRecord & Stored
+    try {
+      for (const quota of counted) await quota.reserve(to, [{ id, sizeBytes: file.sizeBytes }])
+      made = await this.insert({ ...file, id })
+    } catch (error) {
+      if (changedNothing(error)) for (const quota of counted) await quota.release([id])
+      throw error
+    }
+    const missing = await this.missing(file)
+    if (missing === undefined) return made
+    await this.#removal.remove(made, undefined)
+    throw new NotFound(missing)
+  }
+
+  /** The commit alone. Quotas, and whether its dataset and folder are still there (`missing`), are the caller's to see to. */
+  insert(file: NewFile & { readonly id: string }): Promise<FileRecord & Stored> {
+    const { id, extract, keyId: key = null, isImporting = false, thumbnail } = file
+    const record = this.#recordOf(file)
+    const insert = { id, ...record, ...(isImporting ? { untold: { extract, key } } : {}) }
+    const created = isImporting ? [] : [createdEvent(file, record), ...scanDue({ id, ...record })]
+    // A copy gets a thumbnail of its own from who keeps them: that of the original has the rights of the original.
+    const borrowed =
+      thumbnail === undefined ? [] : [event('thumbnail.attached', { kind: 'thumbnail', id: thumbnail }, { target: { kind: 'file', id } })]
+    return this.#documents.commit({ insert, into: files }, [...created, ...borrowed])
+  }
+
+  /** What is gone of where files were just added. The cascade of its removal took what it found before that, so these have to be removed. */
+  async missing({ dataset, folder }: IngestTarget): Promise<'dataset' | 'folder' | undefined> {
+    if (dataset === undefined) return undefined
+    if (!(await this.#datasets.get(dataset))) return 'dataset'
+    return folder !== undefined && !(await this.#folders.get(folder)) ? 'folder' : undefined
+  }
+
+  #recordOf(file: NewFile): FileRecord {
+    return {
       name: file.name,
       originalName: file.name,
       description: file.description ?? '',
@@ -143,47 +174,6 @@ export class StoredFiles implements Files {
       statistics: noStatistics,
       ...(this.#scanners.all().length > 0 ? { scan: { state: 'pending', ...(file.extract ? { extract: true } : {}) } } : {}),
     }
-    const { extract, keyId: key = null, isImporting = false } = file
-    const about = {
-      dataset: file.dataset ?? null,
-      folder: file.folder ?? null,
-      sizeBytes: file.sizeBytes,
-      extract,
-      key,
-      ...(file.isToldApart ? { isToldApart: true } : {}),
-      ...(record.scan ? { awaitsScan: true } : {}),
-    }
-    const created = [event('file.created', { kind: 'file', id }, about, file.author), ...scanDue({ id, ...record })]
-    // A copy gets a thumbnail of its own from who keeps them: that of the original has the rights of the original.
-    const { thumbnail } = file
-    const borrowed =
-      thumbnail === undefined ? [] : [event('thumbnail.attached', { kind: 'thumbnail', id: thumbnail }, { target: { kind: 'file', id } })]
-    const insert = { id, ...record, ...(isImporting ? { untold: { extract, key } } : {}) }
-    // What was sent is reserved at its intake, all of one upload together.
-    const counted = isImporting ? this.#quotas.all() : []
-    const to = { author: file.author, datasets: file.dataset === undefined ? [] : [file.dataset] }
-    let made: FileRecord & Stored
-    try {
-      for (const quota of counted) await quota.reserve(to, [{ id, sizeBytes: file.sizeBytes }])
-      made = await this.#documents.commit({ insert, into: files }, isImporting ? borrowed : [...created, ...borrowed])
-    } catch (error) {
-      if (changedNothing(error)) {
-        for (const quota of counted) await quota.release([id])
-        if (!file.isShared) await this.#discard(file.blob)
-      }
-      throw error
-    }
-    await this.#mustBeSomewhere(made, file)
-    return made
-  }
-
-  /** A dataset or folder that went while the file came has taken along what it found by then; this one comes after. */
-  async #mustBeSomewhere(made: FileRecord & Stored, { dataset, folder }: NewFile): Promise<void> {
-    if (dataset === undefined) return
-    const gone = !(await this.#datasets.get(dataset)) ? 'dataset' : folder && !(await this.#folders.get(folder)) ? 'folder' : undefined
-    if (gone === undefined) return
-    await this.#removal.remove(made, undefined)
-    throw new NotFound(gone)
   }
 
   copy(some: readonly (FileRecord & Stored)[], as: FileCopy): Promise<ReadonlyMap<string, string>> {
@@ -214,13 +204,37 @@ export class StoredFiles implements Files {
       sort: { by: 'created', order: 'ascending' },
     })
   }
+}
+wire(StoredFiles, DocumentStore, Datasets, Folders, FileRemoval, StorageQuotas, Ids, Clock, MalwareScanners)
 
-  async #discard(blob: string): Promise<void> {
-    try {
-      await this.#blobs.remove(blob)
-    } catch (error) {
-      this.#log.warn('failed to delete the bytes of a rejected upload; the next sweep will', { blob, error })
-    }
+const createdEvent = (file: NewFile & { readonly id: string }, { scan }: FileRecord): NewEvent => {
+  const about = {
+    dataset: file.dataset ?? null,
+    folder: file.folder ?? null,
+    sizeBytes: file.sizeBytes,
+    extract: file.extract,
+    key: file.keyId ?? null,
+    ...(file.isToldApart ? { isToldApart: true } : {}),
+    ...(scan ? { awaitsScan: true } : {}),
+  }
+  return event('file.created', { kind: 'file', id: file.id }, about, file.author)
+}
+
+/** Told in the commit in which a file is told to be there. */
+export const scanDue = ({ id, scan }: Pick<FileRecord & Stored, 'id' | 'scan'>): readonly NewEvent[] =>
+  scan?.state === 'pending' ? [event('file.scan-due', { kind: 'file', id }, {})] : []
+
+/** Which stored bytes belong to a file. */
+export class FileBlobs implements BlobOwner {
+  readonly places = [{ in: files, field: 'blob' }]
+  #documents: DocumentStore
+
+  constructor(documents: DocumentStore) {
+    this.#documents = documents
+  }
+
+  owned(keys: readonly string[]): Promise<ReadonlySet<string>> {
+    return namedBy(this.#documents, files, { using: 'byBlob', field: 'blob', of: file => file.blob }, keys)
   }
 }
-wire(StoredFiles, DocumentStore, BlobStore, Datasets, Folders, FileRemoval, StorageQuotas, Ids, Clock, MalwareScanners, Log)
+wire(FileBlobs, DocumentStore)

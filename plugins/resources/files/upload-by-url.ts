@@ -1,18 +1,13 @@
-import type { Readable } from 'node:stream'
 import {
-  BlobStore,
   type Caller,
-  type Contributions,
   Fetch,
-  FileIntake,
+  FileIngest,
   type FileRecord,
   type IncomingFile,
-  InPlaceFiles,
-  type IntakeTarget,
+  type IngestOptions,
+  type IngestTarget,
   Invalid,
-  Log,
   Problem,
-  requirePlaced,
   type Stored,
   type s,
   Unreachable,
@@ -20,8 +15,6 @@ import {
 } from 'pounce/sdk'
 import { metadataFrom } from './sent-metadata.ts'
 import { Config, type config } from './stored-files.ts'
-import { fileInPlace } from './upload-in-place.ts'
-import { nameFrom } from './upload-url-name.ts'
 
 type File = FileRecord & Stored
 
@@ -47,36 +40,17 @@ const sourceContext = { source: 'http://purl.org/dc/terms/source' }
 export class UrlUpload {
   #maxBytes: number
   #fetch: Fetch
-  #blobs: BlobStore
-  #intake: FileIntake
-  #inPlace: Contributions<InPlaceFiles>
-  #log: Log
+  #ingest: FileIngest
 
-  constructor(
-    { maxUrlBytes }: s.Static<typeof config>,
-    fetch: Fetch,
-    blobs: BlobStore,
-    intake: FileIntake,
-    inPlace: Contributions<InPlaceFiles>,
-    log: Log,
-  ) {
+  constructor({ maxUrlBytes }: s.Static<typeof config>, fetch: Fetch, ingest: FileIngest) {
     this.#maxBytes = maxUrlBytes
     this.#fetch = fetch
-    this.#blobs = blobs
-    this.#intake = intake
-    this.#inPlace = inPlace
-    this.#log = log
+    this.#ingest = ingest
   }
 
   /** One outcome for each source that names something, in their order. What is wrong with the request itself is `Invalid`, and nothing is fetched. */
-  async take(
-    sources: readonly Source[],
-    caller: Caller,
-    target: IntakeTarget & { readonly extract: boolean },
-    signal: AbortSignal,
-  ): Promise<readonly Outcome[]> {
-    requirePlaced(caller, target.dataset !== undefined)
-    await this.#intake.requirePlace(target)
+  async take(sources: readonly Source[], caller: Caller, options: IngestOptions, signal: AbortSignal): Promise<readonly Outcome[]> {
+    await this.#ingest.admit(caller, options, undefined, { isAuthorized: true })
     const asked = sources.flatMap(source => {
       const url = source.fileurl ?? source.weburl ?? source.url
       const sent = source.md ?? source.metadata
@@ -89,10 +63,10 @@ export class UrlUpload {
     for (const { url, path, sent } of asked) {
       try {
         const incoming =
-          url === undefined ? await fileInPlace(this.#inPlace, this.#intake, path, signal) : await this.#load(url, caller, target, signal)
+          url === undefined ? await this.#ingest.receiveInPlace(path, signal) : await this.#load(url, caller, options, signal)
+        await using blob = incoming.blob
         const metadata = [...(url === undefined ? [] : [{ context: sourceContext, content: { source: url } }]), ...sent]
-        await this.#requireStill(incoming, caller, target)
-        const [file] = await this.#intake.admit([{ ...incoming, metadata }], caller, target)
+        const [file] = await this.#ingest.record([{ ...incoming, blob, metadata }], caller, options)
         if (file) outcomes.push({ file })
       } catch (error) {
         if (!(error instanceof Problem) || signal.aborted) throw error
@@ -102,51 +76,52 @@ export class UrlUpload {
     return outcomes
   }
 
-  async #load(url: string, caller: Caller, target: IntakeTarget, signal: AbortSignal): Promise<IncomingFile> {
+  async #load(url: string, caller: Caller, target: IngestTarget, signal: AbortSignal): Promise<IncomingFile> {
     if (!URL.canParse(url) || !/^https?:/i.test(url)) throw new Invalid('fileurl must be an http or https URL')
     const answer = await this.#fetch.get(url, { maxBytes: this.#maxBytes, timeoutMs: allOfItMs, silenceMs })
-    const { body, contentType } = answer
-    if (answer.status !== 200) {
-      body.destroy()
-      throw new Unreachable(`The URL answered ${answer.status} instead of a file`)
-    }
-    const name = this.#nameFor([url, answer.url], answer)
-    await this.#requireRoom(answer, caller, target)
-    return { name, contentType, bytes: await this.#blobs.put(body, { signal }) }
-  }
-
-  #nameFor(urls: readonly string[], { body, disposition }: { readonly body: Readable; readonly disposition?: string }): string {
+    const { body, contentType, disposition, sizeBytes = 1 } = answer
     try {
-      return this.#intake.nameOf(nameFrom(urls, disposition))
+      if (answer.status !== 200) throw new Unreachable(`The URL answered ${answer.status} instead of a file`)
+      const name = this.#ingest.nameOf(nameFrom([url, answer.url], disposition))
+      await this.#ingest.admit(caller, target, { bytes: sizeBytes, files: 1 }, { isAuthorized: true })
+      return { name, contentType, blob: await this.#ingest.receive(body, { signal }) }
     } catch (error) {
       body.destroy()
-      throw error
-    }
-  }
-
-  async #requireRoom(
-    { body, sizeBytes = 1 }: { readonly body: Readable; readonly sizeBytes?: number },
-    caller: Caller,
-    target: IntakeTarget,
-  ) {
-    try {
-      await this.#intake.requireRoom(caller, target, { bytes: sizeBytes, files: 1 })
-    } catch (error) {
-      body.destroy()
-      throw error
-    }
-  }
-
-  /** Fetching may have taken hours, in which rights and datasets can go. */
-  async #requireStill({ bytes }: IncomingFile, caller: Caller, target: IntakeTarget): Promise<void> {
-    try {
-      await this.#intake.requireTarget(caller, target)
-    } catch (error) {
-      await this.#blobs.remove(bytes.key).catch((cause: unknown) => {
-        this.#log.warn('failed to delete the bytes of a rejected upload; the next sweep will', { blob: bytes.key, error: cause })
-      })
       throw error
     }
   }
 }
-wire(UrlUpload, Config, Fetch, BlobStore, FileIntake, InPlaceFiles, Log)
+wire(UrlUpload, Config, Fetch, FileIngest)
+
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    // not an encoded text: the name is as it stands
+    return text
+  }
+}
+
+/** What can be the name of a file of it; empty when nothing can. */
+const tamed = (text: string): string => {
+  const plain = Array.from(text.toWellFormed().normalize('NFC'), each => (/[\p{Cc}/\\]/u.test(each) ? '_' : each))
+    .join('')
+    .slice(0, 255)
+    .toWellFormed()
+    .trim()
+  return plain === '.' || plain === '..' ? '' : plain
+}
+
+const lastSegment = (url: string): string => tamed(decoded(new URL(url).pathname.split('/').findLast(part => part !== '') ?? ''))
+
+/** The name in a Content-Disposition, in its plain or its encoded form (RFC 6266), when nothing in it need be replaced. */
+const disposed = (disposition: string | undefined): string => {
+  const [, encoded] = /;\s*filename\*\s*=\s*utf-8'[^']*'([^;\s]+)/i.exec(disposition ?? '') ?? []
+  const [, quoted, plain] = /;\s*filename\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s"]+))/i.exec(disposition ?? '') ?? []
+  const name = encoded === undefined ? (quoted?.replaceAll(/\\(["\\])/g, '$1') ?? plain ?? '') : decoded(encoded)
+  return tamed(name) === name ? name : ''
+}
+
+/** The name for what was fetched: as the other server says, else the last part of the first address that has one. */
+export const nameFrom = (urls: readonly string[], disposition: string | undefined): string =>
+  disposed(disposition) || urls.map(lastSegment).find(name => name !== '') || 'download'

@@ -1,5 +1,62 @@
-import { type BlobFacts, type BlobStore, mediaTypeOf } from 'pounce/sdk'
-import { zipNames } from './upload-zip-names.ts'
+import { buffer } from 'node:stream/consumers'
+import { type BlobFacts, type BlobStore, type IncomingFile, mediaTypeOf } from 'pounce/sdk'
+
+/* The layout is that of PKWARE's APPNOTE 6.3.10, 4.3.12 to 4.3.16. */
+const endBytes = 22
+const locatorBytes = 20
+const end64Bytes = 56
+const entryBytes = 46
+const maxCommentBytes = 65_535
+const maxDirectoryBytes = 1024 * 1024
+
+interface Directory {
+  readonly start: number
+  readonly sizeBytes: number
+}
+
+const read = async (blobs: BlobStore, { key, sizeBytes }: BlobFacts, start: number, length: number): Promise<Buffer | undefined> => {
+  const end = Math.min(start + length, sizeBytes) - 1
+  if (start < 0 || end < start) return undefined
+  const stream = await blobs.get(key, { start, end })
+  return stream && (await buffer(stream))
+}
+
+const directoryOf = async (blobs: BlobStore, bytes: BlobFacts): Promise<Directory | undefined> => {
+  const tailStart = Math.max(0, bytes.sizeBytes - endBytes - maxCommentBytes)
+  const tail = await read(blobs, bytes, tailStart, endBytes + maxCommentBytes)
+  const at = tail?.lastIndexOf('PK\x05\x06', undefined, 'latin1') ?? -1
+  if (!tail || at === -1 || at + endBytes > tail.length) return undefined
+  const directory = { sizeBytes: tail.readUInt32LE(at + 12), start: tail.readUInt32LE(at + 16) }
+  if (directory.start !== 0xffffffff && directory.sizeBytes !== 0xffffffff) return directory
+  const locator = at - locatorBytes
+  if (locator < 0 || tail.toString('latin1', locator, locator + 4) !== 'PK\x06\x07') return undefined
+  const end64 = await read(blobs, bytes, Number(tail.readBigUInt64LE(locator + 8)), end64Bytes)
+  if (end64?.length !== end64Bytes || end64.toString('latin1', 0, 4) !== 'PK\x06\x06') return undefined
+  return { sizeBytes: Number(end64.readBigUInt64LE(40)), start: Number(end64.readBigUInt64LE(48)) }
+}
+
+/**
+ * The names in a ZIP archive, in the order of its directory; undefined when this is none. Nothing is unpacked, and of a directory longer than
+ * 1 MiB only the beginning is read, so a bomb costs no more than a harmless archive.
+ */
+const zipNames = async (blobs: BlobStore, bytes: BlobFacts): Promise<readonly string[] | undefined> => {
+  const directory = await directoryOf(blobs, bytes)
+  if (!directory) return undefined
+  const list =
+    directory.sizeBytes === 0
+      ? Buffer.alloc(0)
+      : await read(blobs, bytes, directory.start, Math.min(directory.sizeBytes, maxDirectoryBytes))
+  if (!list) return undefined
+  const names: string[] = []
+  for (let at = 0; at + entryBytes <= list.length; ) {
+    if (list.toString('latin1', at, at + 4) !== 'PK\x01\x02') return undefined
+    const nameEnd = at + entryBytes + list.readUInt16LE(at + 28)
+    if (nameEnd > list.length) break
+    names.push(list.toString('utf8', at + entryBytes, nameEnd))
+    at = nameEnd + list.readUInt16LE(at + 30) + list.readUInt16LE(at + 32)
+  }
+  return names
+}
 
 /** What an archive is called by the first name in it that says something (Clowder 1.x, fileutils/FilesUtils). */
 const zipped: readonly (readonly [sign: RegExp, type: string])[] = [
@@ -24,7 +81,7 @@ const zippedType = (names: readonly string[]): string => {
  */
 export const fileTypeOf = async (
   blobs: BlobStore,
-  { name, contentType, bytes }: { readonly name: string; readonly contentType?: string; readonly bytes: BlobFacts },
+  { name, contentType, blob: { bytes } }: Pick<IncomingFile, 'name' | 'contentType' | 'blob'>,
 ): Promise<string> => {
   const declared = contentType?.split(';')[0]?.trim().toLowerCase()
   const type = await mediaTypeOf(blobs, { name, bytes, ...(declared === undefined ? {} : { contentType: declared }) })

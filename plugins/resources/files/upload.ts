@@ -1,24 +1,18 @@
 import {
-  BlobStore,
   type Caller,
-  type Contributions,
   type FieldPart,
-  FileIntake,
+  FileIngest,
   type FilePart,
   type FileRecord,
   type IncomingFile,
-  InPlaceFiles,
-  type IntakeTarget,
+  type IngestTarget,
   Invalid,
-  Log,
   type Parts,
-  requirePlaced,
   type Stored,
   TooLarge,
   wire,
 } from 'pounce/sdk'
 import { jsonObjectIn, metadataFrom, sentMetadata } from './sent-metadata.ts'
-import { fileInPlace } from './upload-in-place.ts'
 
 /** What was asked for besides the bytes. */
 export interface UploadOptions {
@@ -70,92 +64,68 @@ class Fields {
  * leaves nothing behind; fields may stand before or after the files.
  */
 export class Upload {
-  #blobs: BlobStore
-  #intake: FileIntake
-  #inPlace: Contributions<InPlaceFiles>
-  #log: Log
+  #ingest: FileIngest
 
-  constructor(blobs: BlobStore, intake: FileIntake, inPlace: Contributions<InPlaceFiles>, log: Log) {
-    this.#blobs = blobs
-    this.#intake = intake
-    this.#inPlace = inPlace
-    this.#log = log
+  constructor(ingest: FileIngest) {
+    this.#ingest = ingest
   }
 
   /** The new files in the order they came; at least one. */
   async take(parts: Parts, caller: Caller, options: UploadOptions, signal: AbortSignal): Promise<readonly (FileRecord & Stored)[]> {
-    await this.#require(options, options, caller)
-    // Besides the files a body holds fields and the headers of parts; `admit` counts exactly.
-    const bytes = Math.max(1, (options.bodyBytes ?? 0) - maxFieldsBytes)
-    await this.#intake.requireRoom(caller, options, { bytes, files: 1 })
+    const admitted = await this.#admit(caller, options)
+    await using staged = new AsyncDisposableStack()
+    const fields = new Fields()
     const received: Received[] = []
-    let isHandedOver = false
-    try {
-      const fields = new Fields()
-      for await (const part of parts) {
-        if (part.kind === 'field') fields.add(part)
-        else received.push(await this.#receive(part, signal))
-      }
-      if (received.length + fields.references.length === 0) {
-        throw new Invalid('No files uploaded: send at least one file as a part of a multipart/form-data body')
-      }
-      const target = this.#targetOf(fields, options)
-      await this.#intake.requireTarget(caller, target)
-      const incoming: IncomingFile[] = received.map(file => {
-        const document = sentMetadata(fields.byName, file)
-        return document ? { ...file, metadata: [document] } : file
-      })
-      for (const reference of fields.references) {
-        const file = await this.#refer(reference, signal)
-        received.push(file)
-        incoming.push(file)
-      }
-      const multiple = fields.byName.get('multiple')
-      isHandedOver = true
-      const { extract, showPreviews } = options
-      return await this.#intake.admit(incoming, caller, { ...target, extract, showPreviews, isToldApart: multiple === 'true' })
-    } catch (error) {
-      if (!isHandedOver) await this.#forget(received)
-      throw error
+    for await (const part of parts) {
+      if (part.kind === 'field') fields.add(part)
+      else received.push(await this.#receive(part, staged, signal))
     }
+    if (received.length + fields.references.length === 0) {
+      throw new Invalid('No files uploaded: send at least one file as a part of a multipart/form-data body')
+    }
+    const target = targetOf(fields, options)
+    // A file that stays where it lies is read to its end, for nobody who may not add it.
+    if (fields.references.length > 0 && target.dataset !== admitted) await this.#ingest.admit(caller, target)
+    const incoming: IncomingFile[] = received.map(file => {
+      const document = sentMetadata(fields.byName, file)
+      return document ? { ...file, metadata: [document] } : file
+    })
+    for (const reference of fields.references) incoming.push(await this.#refer(reference, staged, signal))
+    const { extract, showPreviews } = options
+    const isToldApart = fields.byName.get('multiple') === 'true'
+    return await this.#ingest.record(incoming, caller, { ...target, extract, showPreviews, isToldApart })
   }
 
-  /** The right to what the path names was checked by the route. */
-  async #require(target: IntakeTarget, { dataset, mustNameDataset }: UploadOptions, caller: Caller): Promise<void> {
-    if (target.dataset === undefined && mustNameDataset) return
-    requirePlaced(caller, target.dataset !== undefined)
-    if (target.dataset === dataset && !mustNameDataset) await this.#intake.requirePlace(target)
-    else await this.#intake.requireTarget(caller, target)
+  /** Before the bytes. The right to what the path names was checked by the route. The dataset, as far as it is known. */
+  async #admit(caller: Caller, { dataset, folder, mustNameDataset = false, bodyBytes = 0 }: UploadOptions): Promise<string | undefined> {
+    const target = dataset === undefined && mustNameDataset ? undefined : { dataset, folder }
+    // Besides the files a body holds fields and the headers of parts; `record` counts exactly.
+    const amount = { bytes: Math.max(1, bodyBytes - maxFieldsBytes), files: 1 }
+    await this.#ingest.admit(caller, target, amount, { isAuthorized: !mustNameDataset })
+    return dataset
   }
 
-  #targetOf(fields: Fields, options: UploadOptions): IntakeTarget {
-    const { byName } = fields
-    const referred = fields.referredDataset()
-    const dataset = options.dataset ?? (options.mustNameDataset ? byName.get('dataset_id') : undefined) ?? referred
-    if (options.mustNameDataset && dataset === undefined) throw new Invalid('dataset_id is missing: the id of the target dataset')
-    if (referred !== undefined && referred !== dataset) throw new Invalid('The field file names a different dataset than the request')
-    return { dataset, folder: options.folder ?? byName.get('folder_id') }
+  async #receive(part: FilePart, staged: AsyncDisposableStack, signal: AbortSignal): Promise<Received> {
+    const name = this.#ingest.nameOf(part.filename)
+    const blob = staged.use(await this.#ingest.receive(part.stream, { signal }))
+    return { field: part.field, name, contentType: part.contentType, blob }
   }
 
-  async #receive(part: FilePart, signal: AbortSignal): Promise<Received> {
-    const name = this.#intake.nameOf(part.filename)
-    return { field: part.field, name, contentType: part.contentType, bytes: await this.#blobs.put(part.stream, { signal }) }
-  }
-
-  async #refer({ path, md }: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<Received> {
+  async #refer({ path, md }: Readonly<Record<string, unknown>>, staged: AsyncDisposableStack, signal: AbortSignal): Promise<IncomingFile> {
     if (typeof path !== 'string') throw new Invalid('The field file: path must be the path of a file on the server')
     const metadata = md === undefined || md === null ? {} : { metadata: [metadataFrom(md, 'The field file: md')] }
-    return { field: 'file', ...metadata, ...(await fileInPlace(this.#inPlace, this.#intake, path, signal)) }
-  }
-
-  async #forget(received: readonly Received[]): Promise<void> {
-    for (const { bytes } of received) {
-      try {
-        await this.#blobs.remove(bytes.key)
-      } catch (error) {
-        this.#log.warn('failed to delete the bytes of an interrupted upload; the next sweep will', { blob: bytes.key, error })
-      }
-    }
+    const file = await this.#ingest.receiveInPlace(path, signal)
+    staged.use(file.blob)
+    return { ...metadata, ...file }
   }
 }
-wire(Upload, BlobStore, FileIntake, InPlaceFiles, Log)
+wire(Upload, FileIngest)
+
+const targetOf = (fields: Fields, options: UploadOptions): IngestTarget => {
+  const { byName } = fields
+  const referred = fields.referredDataset()
+  const dataset = options.dataset ?? (options.mustNameDataset ? byName.get('dataset_id') : undefined) ?? referred
+  if (options.mustNameDataset && dataset === undefined) throw new Invalid('dataset_id is missing: the id of the target dataset')
+  if (referred !== undefined && referred !== dataset) throw new Invalid('The field file names a different dataset than the request')
+  return { dataset, folder: options.folder ?? byName.get('folder_id') }
+}

@@ -1,7 +1,6 @@
-import { and, CommitConflict, DocumentStore, range, type Where, wire } from 'pounce/sdk'
-import { type Holder, holderOf, keyOf, type LimitRecord, limits, type UsageRecord, usages } from './collections.ts'
+import { and, CommitConflict, DocumentStore, Problem, range, type Where, wire } from 'pounce/sdk'
+import { type Holder, type HolderKind, holderOf, keyOf, type LimitRecord, limits, type UsageRecord, usages } from './collections.ts'
 import { Config, type Settings } from './config.ts'
-import { QuotaExceeded } from './problems.ts'
 
 /** Limits of 0 are none. */
 export interface Limit {
@@ -11,6 +10,32 @@ export interface Limit {
 
 const nothing: UsageRecord = { bytes: 0, files: 0 }
 const isOver = (used: number, more: number, max: number): boolean => max > 0 && more > 0 && used + more > max
+
+const sentence = (used: number, more: number, max: number, unit: string): string | undefined =>
+  max > 0 && more > 0 && used + more > max ? `${used} of ${max} ${unit} are used and this needs ${more} more` : undefined
+
+/** 413: a person or a space would store more than it may. Nothing was stored. */
+export class QuotaExceeded extends Problem {
+  constructor(
+    kind: HolderKind,
+    used: UsageRecord,
+    { maxBytes, maxFiles }: { readonly maxBytes: number; readonly maxFiles: number },
+    more: UsageRecord,
+  ) {
+    const whose = kind === 'user' ? 'Your storage quota' : 'The storage quota of the space'
+    const found = [sentence(used.bytes, more.bytes, maxBytes, 'bytes'), sentence(used.files, more.files, maxFiles, 'files')]
+    // What was in the way may have been deleted since.
+    const why = found.filter(text => text !== undefined).join(', ') || 'another upload took what was left'
+    super(
+      413,
+      'quota-exceeded',
+      `${whose} is exceeded: ${why}. Delete files (for good: the trash counts), or ask a server admin for more`,
+      {
+        details: { quota: { kind, usedBytes: used.bytes, maxBytes, usedFiles: used.files, maxFiles } },
+      },
+    )
+  }
+}
 
 /** What people and spaces store, and may store. */
 export class UsageLedger {

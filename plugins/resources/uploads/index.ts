@@ -1,7 +1,7 @@
 import { BlobOwners, definePlugin, PersonalDataSources, provide } from 'pounce/sdk'
 import { parts, uploads } from './collections.ts'
 import { config } from './config.ts'
-import { PartBlobs } from './part-blobs.ts'
+import { PartBlobs } from './parts.ts'
 import { PersonalUploads } from './personal-data.ts'
 import * as routes from './routes.ts'
 import { tusCrossOriginHeaders } from './tus-headers.ts'

@@ -1,4 +1,4 @@
-import { defaultJsonLimits, type FileIntake, type IntakeTarget, Invalid, type Json, parseJson, s } from 'pounce/sdk'
+import { defaultJsonLimits, type FileIngest, type IngestTarget, Invalid, type Json, parseJson, s } from 'pounce/sdk'
 import type { UploadRecord } from './collections.ts'
 
 /** What a client says of a file before its bytes. */
@@ -28,7 +28,7 @@ const idIn = (given: ReadonlyMap<string, string>, key: 'dataset' | 'folder'): st
 }
 
 /** Reads what `Upload-Metadata` says; throws `Invalid` that names the key. Keys that mean nothing here are passed over. */
-export const newUpload = (given: ReadonlyMap<string, string>, intake: FileIntake): NewUpload => {
+export const newUpload = (given: ReadonlyMap<string, string>, ingest: FileIngest): NewUpload => {
   const name = given.get('filename') ?? given.get('name')
   if (name === undefined) throw new Invalid('Upload-Metadata: filename is missing')
   const extract = given.get('extract') ?? 'true'
@@ -40,7 +40,7 @@ export const newUpload = (given: ReadonlyMap<string, string>, intake: FileIntake
   const metadata = given.get('metadata')
   const dataset = idIn(given, 'dataset')
   return {
-    name: intake.nameOf(name),
+    name: ingest.nameOf(name),
     contentType: (given.get('filetype') ?? given.get('type') ?? '').slice(0, 200),
     dataset,
     folder: idIn(given, 'folder'),
@@ -52,7 +52,7 @@ export const newUpload = (given: ReadonlyMap<string, string>, intake: FileIntake
 }
 
 /** Where an upload is to lie. */
-export const targetOf = ({ dataset, folder }: Pick<UploadRecord, 'dataset' | 'folder'>): IntakeTarget => ({
+export const targetOf = ({ dataset, folder }: Pick<UploadRecord, 'dataset' | 'folder'>): IngestTarget => ({
   dataset: dataset ?? undefined,
   folder: folder ?? undefined,
 })

@@ -7,7 +7,7 @@ import {
   CommitConflict,
   DocumentStore,
   eq,
-  FileIntake,
+  FileIngest,
   Ids,
   NotFound,
   type Page,
@@ -38,15 +38,15 @@ const ownerOf = ({ user, keyId, limits }: Caller): string => (limits && keyId ? 
 export class StoredUploads {
   readonly #settings: Settings
   readonly #documents: DocumentStore
-  readonly #intake: FileIntake
+  readonly #ingest: FileIngest
   readonly #parts: StoredParts
   readonly #ids: Ids
   readonly #clock: Clock
 
-  constructor(settings: Settings, documents: DocumentStore, intake: FileIntake, parts: StoredParts, ids: Ids, clock: Clock) {
+  constructor(settings: Settings, documents: DocumentStore, ingest: FileIngest, parts: StoredParts, ids: Ids, clock: Clock) {
     this.#settings = settings
     this.#documents = documents
-    this.#intake = intake
+    this.#ingest = ingest
     this.#parts = parts
     this.#ids = ids
     this.#clock = clock
@@ -56,8 +56,7 @@ export class StoredUploads {
   async begin(caller: Caller, lengthBytes: number, about: NewUpload, sentMetadata: string): Promise<Upload> {
     const { maxBytes, maxOpen } = this.#settings
     if (lengthBytes > maxBytes) throw new TooLarge(`A resumable upload must be at most ${maxBytes} bytes`)
-    await this.#intake.requireTarget(caller, targetOf(about))
-    await this.#intake.requireRoom(caller, targetOf(about), { bytes: lengthBytes, files: 1 })
+    await this.#ingest.admit(caller, targetOf(about), { bytes: lengthBytes, files: 1 })
     const owner = ownerOf(caller)
     const open = await this.#documents.count(uploads, { using: 'byOwner', where: openOf(owner), upTo: maxOpen })
     if (open === maxOpen) {
@@ -135,4 +134,4 @@ export class StoredUploads {
     return new Date(this.#clock.now().getTime() + hours * hourMs).toISOString()
   }
 }
-wire(StoredUploads, Config, DocumentStore, FileIntake, StoredParts, Ids, Clock)
+wire(StoredUploads, Config, DocumentStore, FileIngest, StoredParts, Ids, Clock)

@@ -1,13 +1,14 @@
 import {
   type BlobFacts,
+  type BlobOwner,
   BlobStore,
   CommitConflict,
   CorruptContent,
   DocumentStore,
   eq,
+  FileIngest,
   Files,
   Ids,
-  Log,
   type Stored,
   wire,
   youngGarbage,
@@ -22,14 +23,14 @@ export class StoredParts {
   readonly #blobs: BlobStore
   readonly #files: Files
   readonly #ids: Ids
-  readonly #log: Log
+  readonly #ingest: FileIngest
 
-  constructor(documents: DocumentStore, blobs: BlobStore, files: Files, ids: Ids, log: Log) {
+  constructor(documents: DocumentStore, blobs: BlobStore, files: Files, ids: Ids, ingest: FileIngest) {
     this.#documents = documents
     this.#blobs = blobs
     this.#files = files
     this.#ids = ids
-    this.#log = log
+    this.#ingest = ingest
   }
 
   /** Keeps bytes that are stored already; they do not count yet. */
@@ -40,12 +41,7 @@ export class StoredParts {
     previous: string | null,
   ): Promise<PartRecord & Stored> {
     const part = { id: this.#ids.next(), upload, startByte, sizeBytes, sha256, blob, previous }
-    try {
-      return await this.#documents.commit({ insert: part, into: parts })
-    } catch (error) {
-      if (error instanceof CommitConflict) await this.#forget(blob)
-      throw error
-    }
+    return this.#documents.commit({ insert: part, into: parts })
   }
 
   /** The parts that count, in their order. */
@@ -79,13 +75,14 @@ export class StoredParts {
   }
 
   /** Forgets one part with its bytes. What cannot be removed now goes with its upload. */
-  async drop({ id, blob }: PartRecord & Stored, keeping?: string): Promise<void> {
+  async drop({ id, blob: key, sizeBytes, sha256 }: PartRecord & Stored, keeping?: string): Promise<void> {
     try {
       await this.#documents.commit({ tombstone: id, in: parts })
     } catch (error) {
       if (!(error instanceof CommitConflict)) throw error
     }
-    if (blob !== keeping) await this.#forget(blob)
+    if (key === keeping) return
+    await using _ = this.#ingest.stage({ key, sizeBytes, sha256 })
   }
 
   /** Forgets all parts of an upload with their bytes, but for bytes that became those of the file, whose id is the upload's. */
@@ -106,13 +103,25 @@ export class StoredParts {
       sort: { by: 'startByte', order: 'ascending' },
     })
   }
+}
+wire(StoredParts, DocumentStore, BlobStore, Files, Ids, FileIngest)
 
-  async #forget(blob: string): Promise<void> {
-    try {
-      await this.#blobs.remove(blob)
-    } catch (error) {
-      this.#log.warn('failed to delete the bytes of an upload; the next sweep will', { blob, error })
+/** Which stored bytes are parts of uploads. */
+export class PartBlobs implements BlobOwner {
+  readonly places = [{ in: parts, field: 'blob' }]
+  readonly #documents: DocumentStore
+
+  constructor(documents: DocumentStore) {
+    this.#documents = documents
+  }
+
+  async owned(keys: readonly string[]): Promise<ReadonlySet<string>> {
+    const owned = new Set<string>()
+    for (const key of keys) {
+      const { items } = await this.#documents.find(parts, { using: 'byBlob', where: eq('blob', key), limit: 1 })
+      if (items.length > 0) owned.add(key)
     }
+    return owned
   }
 }
-wire(StoredParts, DocumentStore, BlobStore, Files, Ids, Log)
+wire(PartBlobs, DocumentStore)

@@ -3,7 +3,7 @@ import {
   byteBody,
   type Caller,
   Conflict,
-  FileIntake,
+  FileIngest,
   Installation,
   Invalid,
   linkToNext,
@@ -21,14 +21,13 @@ import { StoredUploads } from './open-uploads.ts'
 import { ChecksumMismatch, OtherVersion, UploadExpired, UploadLocked } from './problems.ts'
 import { bytesIn, type Checksum, checksumIn, metadataIn, requireTus, tusHeaders } from './tus-headers.ts'
 import { UploadCompletion } from './upload-completion.ts'
-import { toUpload, Upload } from './upload-json.ts'
 import { UploadReceiver } from './upload-receiver.ts'
 
 const needs = {
   uploads: StoredUploads,
   receiving: UploadReceiver,
   finishing: UploadCompletion,
-  intake: FileIntake,
+  ingest: FileIngest,
   installation: Installation,
 }
 const route = routesFor('uploads', needs)
@@ -37,6 +36,36 @@ const contentType = 'application/offset+octet-stream'
 const protocol = 'Part of the tus protocol 1.0.0 (https://tus.io/protocols/resumable-upload); requires the header `Tus-Resumable: 1.0.0`.'
 
 type Open = UploadRecord & Stored
+
+/** How far an upload has come. Numbers are bytes, times ISO 8601. */
+const Upload = s.model(
+  'Upload',
+  s.Object({
+    id: s.String(),
+    filename: s.String(),
+    dataset: s.Union([s.String(), s.Null()]),
+    folder: s.Union([s.String(), s.Null()]),
+    length: s.Integer(),
+    received: s.Integer({ description: 'Durable bytes: an interrupted client continues from here' }),
+    started: s.String(),
+    expires: s.String(),
+    state: s.Union([s.Literal('open'), s.Literal('finished')]),
+    file: s.Union([s.String(), s.Null()], { description: 'Id of the file, once it is created' }),
+  }),
+)
+
+const toUpload = (upload: UploadRecord & Stored): s.Static<typeof Upload> => ({
+  id: upload.id,
+  filename: upload.name,
+  dataset: upload.dataset,
+  folder: upload.folder,
+  length: upload.lengthBytes,
+  received: upload.receivedBytes,
+  started: upload.started,
+  expires: upload.expires,
+  state: upload.state,
+  file: upload.state === 'finished' ? upload.id : null,
+})
 
 /** HEAD needs the offset as a header, and every answer says when the upload expires. */
 const stateHeaders = ({ receivedBytes, lengthBytes, expires, sentMetadata }: Open) => ({
@@ -78,12 +107,12 @@ export const beginUpload = route({
   responses: { 201: s.empty() },
   throws: [Invalid, NotFound, Conflict, TooLarge, OtherVersion, ChecksumMismatch],
   headers: tusHeaders,
-  async handle({ headers, body, caller, url }, { uploads, receiving, finishing, intake }) {
+  async handle({ headers, body, caller, url }, { uploads, receiving, finishing, ingest }) {
     requireTus(headers)
     const length = bytesIn(headers, 'upload-length')
     if (length === undefined) throw new Invalid('The header Upload-Length is missing')
     const sent = String(headers['upload-metadata'] ?? '')
-    const about = newUpload(metadataIn(sent), intake)
+    const about = newUpload(metadataIn(sent), ingest)
     const checksum = checksumIn(headers)
     const begun = await uploads.begin(caller, length, about, sent)
     const upload = await finished(await append(begun, { offset: 0, body, checksum }, receiving), caller, finishing)

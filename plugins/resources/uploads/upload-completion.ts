@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
-import { type BlobFacts, BlobStore, type Caller, changedNothing, FileIntake, Invalid, Log, type Stored, wire } from 'pounce/sdk'
-import type { UploadRecord } from './collections.ts'
+import { type Caller, FileIngest, Invalid, type StagedBlob, type Stored, wire } from 'pounce/sdk'
+import type { PartRecord, UploadRecord } from './collections.ts'
 import { targetOf } from './new-upload.ts'
 import { StoredUploads } from './open-uploads.ts'
 import { StoredParts } from './parts.ts'
@@ -15,17 +15,13 @@ type Upload = UploadRecord & Stored
 export class UploadCompletion {
   readonly #uploads: StoredUploads
   readonly #parts: StoredParts
-  readonly #blobs: BlobStore
-  readonly #intake: FileIntake
-  readonly #log: Log
+  readonly #ingest: FileIngest
   readonly #underWay = new Map<string, Promise<Upload>>()
 
-  constructor(uploads: StoredUploads, parts: StoredParts, blobs: BlobStore, intake: FileIntake, log: Log) {
+  constructor(uploads: StoredUploads, parts: StoredParts, ingest: FileIngest) {
     this.#uploads = uploads
     this.#parts = parts
-    this.#blobs = blobs
-    this.#intake = intake
-    this.#log = log
+    this.#ingest = ingest
   }
 
   /** Resolves when the file is durable. Goes on when the client that waits for it goes away; who asks meanwhile waits for the same. */
@@ -38,32 +34,32 @@ export class UploadCompletion {
   }
 
   async #finish(upload: Upload, caller: Caller): Promise<Upload> {
-    const { id, name, contentType, metadata, extract, showPreviews } = upload
-    const target = targetOf(upload)
-    // Hours may have passed since the beginning, in which rights and datasets can go.
-    await this.#intake.requireTarget(caller, target)
-    const { bytes, isNew } = await this.#joined(upload)
-    try {
-      await this.#intake.admit([{ id, name, contentType, metadata, bytes }], caller, { ...target, extract, showPreviews })
-    } catch (error) {
-      if (isNew) await this.#forget(bytes.key, error)
-      throw error
-    }
-    return (await this.#uploads.finished(upload)) ?? upload
-  }
-
-  /** The bytes as one blob. Those of a single part are it already. */
-  async #joined(upload: Upload): Promise<{ readonly bytes: BlobFacts; readonly isNew: boolean }> {
     const chain = await this.#parts.of(upload)
     const [only] = chain
     if (only && chain.length === 1) {
       if (upload.sha256 !== null && only.sha256 !== upload.sha256) throw await this.#damaged(upload)
-      return { bytes: { key: only.blob, sizeBytes: only.sizeBytes, sha256: only.sha256 }, isNew: false }
+      // The part refers to these bytes: they are not abandoned when they cannot become a file now.
+      await this.#record(upload, this.#ingest.stage({ key: only.blob, sizeBytes: only.sizeBytes, sha256: only.sha256 }), caller)
+    } else {
+      // Joining reads and writes everything once more: not for somebody who may no longer add it.
+      await this.#ingest.admit(caller, targetOf(upload))
+      await using joined = await this.#joined(upload, chain)
+      await this.#record(upload, joined, caller)
     }
+    return (await this.#uploads.finished(upload)) ?? upload
+  }
+
+  async #record(upload: Upload, blob: StagedBlob, caller: Caller): Promise<void> {
+    const { id, name, contentType, metadata, extract, showPreviews } = upload
+    await this.#ingest.record([{ id, name, contentType, metadata, blob }], caller, { ...targetOf(upload), extract, showPreviews })
+  }
+
+  /** The bytes as one blob. */
+  async #joined(upload: Upload, chain: readonly PartRecord[]): Promise<StagedBlob> {
     const whole = Readable.from(this.#parts.bytesOf(chain), { objectMode: false, highWaterMark: 1024 * 1024 })
     const expected = upload.sha256 === null ? {} : { sha256: upload.sha256 }
     try {
-      return { bytes: await this.#blobs.put(whole, { sizeBytes: upload.lengthBytes, ...expected }), isNew: true }
+      return await this.#ingest.receive(whole, { sizeBytes: upload.lengthBytes, ...expected })
     } catch (error) {
       if (error instanceof Invalid) throw await this.#damaged(upload)
       throw error
@@ -75,15 +71,5 @@ export class UploadCompletion {
     await this.#uploads.drop(upload)
     return new ChecksumMismatch('SHA-256 mismatch; the upload is aborted')
   }
-
-  /** When only the answer of a commit was lost, the bytes may be those of a file: then the sweep finds out. */
-  async #forget(blob: string, error: unknown): Promise<void> {
-    if (!changedNothing(error)) return
-    try {
-      await this.#blobs.remove(blob)
-    } catch (cause) {
-      this.#log.warn('failed to delete the bytes of an upload; the next sweep will', { blob, error: cause })
-    }
-  }
 }
-wire(UploadCompletion, StoredUploads, StoredParts, BlobStore, FileIntake, Log)
+wire(UploadCompletion, StoredUploads, StoredParts, FileIngest)

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
-import { and, BlobStore, Conflict, eq, Ids, type SentBytes, type Stored, TooLarge, wire } from 'pounce/sdk'
+import { and, Conflict, eq, FileIngest, Ids, type SentBytes, type Stored, TooLarge, wire } from 'pounce/sdk'
 import type { PartRecord, UploadRecord } from './collections.ts'
 import { Config, type Settings } from './config.ts'
 import { StoredUploads } from './open-uploads.ts'
@@ -20,14 +20,14 @@ export class UploadReceiver {
   readonly #partBytes: number
   readonly #uploads: StoredUploads
   readonly #parts: StoredParts
-  readonly #blobs: BlobStore
+  readonly #ingest: FileIngest
   readonly #ids: Ids
 
-  constructor({ partBytes }: Settings, uploads: StoredUploads, parts: StoredParts, blobs: BlobStore, ids: Ids) {
+  constructor({ partBytes }: Settings, uploads: StoredUploads, parts: StoredParts, ingest: FileIngest, ids: Ids) {
     this.#partBytes = partBytes
     this.#uploads = uploads
     this.#parts = parts
-    this.#blobs = blobs
+    this.#ingest = ingest
     this.#ids = ids
   }
 
@@ -91,8 +91,8 @@ export class UploadReceiver {
   }
 
   async #store(upload: Upload, piece: Readable, startByte: number, previous: string | null): Promise<Part> {
-    const facts = await this.#blobs.put(piece)
-    return this.#parts.add(upload.id, startByte, facts, previous)
+    await using staged = await this.#ingest.receive(piece)
+    return await staged.commit(() => this.#parts.add(upload.id, startByte, staged.bytes, previous))
   }
 
   async #count(upload: Upload, added: readonly Part[]): Promise<Upload> {
@@ -108,7 +108,7 @@ export class UploadReceiver {
     throw new UploadLocked()
   }
 }
-wire(UploadReceiver, Config, StoredUploads, StoredParts, BlobStore, Ids)
+wire(UploadReceiver, Config, StoredUploads, StoredParts, FileIngest, Ids)
 const tooLong = ({ lengthBytes }: Upload): TooLarge => new TooLarge(`The upload exceeds the ${lengthBytes} bytes of Upload-Length`)
 
 /** Fails when more bytes pass than there is room for, so that nothing of their piece is kept. */

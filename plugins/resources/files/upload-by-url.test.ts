@@ -1,6 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { nameFrom } from './upload-url-name.ts'
+import { nameFrom } from './upload-by-url.ts'
 
 test('the last part of an address names what is there, unless the other server does', t => {
   const url = 'https://example.org/a/leaf%20one.csv?x=1#y'

@@ -1,0 +1,88 @@
+import {
+  anonymousUserId,
+  authorize,
+  type Caller,
+  type ChargedTo,
+  type Contributions,
+  type FileIngest,
+  Folders,
+  Forbidden,
+  type IngestTarget,
+  Invalid,
+  NotFound,
+  NotSignedIn,
+  Policy,
+  requirePlaced,
+  type StorageQuota,
+  StorageQuotas,
+  s,
+  Users,
+  wire,
+} from 'pounce/sdk'
+
+const chargedTo = ({ user }: Caller, dataset: string | undefined): ChargedTo => ({
+  author: user?.id ?? anonymousUserId,
+  datasets: dataset === undefined ? [] : [dataset],
+})
+
+/** Decides whether files may be added somewhere. Right and state of the dataset come from one read, that of the policy. */
+export class FileAdmission {
+  #policy: Policy
+  #users: Users
+  #folders: Folders
+  #quotas: Contributions<StorageQuota>
+
+  constructor(policy: Policy, users: Users, folders: Folders, quotas: Contributions<StorageQuota>) {
+    this.#policy = policy
+    this.#users = users
+    this.#folders = folders
+    this.#quotas = quotas
+  }
+
+  /** Before the bytes; see `FileIngest.admit`. */
+  async admit(...[caller, target, amount, { isAuthorized = false } = {}]: Parameters<FileIngest['admit']>): Promise<void> {
+    if (target) {
+      requirePlaced(caller, target.dataset !== undefined)
+      if (!isAuthorized) await this.#authorize(caller, target)
+      await this.#requireFolder(target)
+    }
+    if (amount) for (const quota of this.#quotas.all()) await quota.check(chargedTo(caller, target?.dataset), amount)
+  }
+
+  /** After the bytes. They can take hours, in which people are suspended and leave spaces: what counts is what the caller may do now. */
+  async admitAsOfNow(caller: Caller, target: IngestTarget): Promise<void> {
+    requirePlaced(caller, target.dataset !== undefined)
+    await this.#authorize(await this.#asOfNow(caller), target)
+    await this.#requireFolder(target)
+  }
+
+  /** Charges files, all or none. */
+  async reserve(caller: Caller, { dataset }: IngestTarget, files: Parameters<StorageQuota['reserve']>[1]): Promise<void> {
+    for (const quota of this.#quotas.all()) await quota.reserve(chargedTo(caller, dataset), files)
+  }
+
+  async release(file: string): Promise<void> {
+    for (const quota of this.#quotas.all()) await quota.release([file])
+  }
+
+  async #authorize(caller: Caller, { dataset }: IngestTarget): Promise<void> {
+    if (dataset !== undefined) await authorize(this.#policy, caller, 'AddResourceToDataset', { kind: 'dataset', id: dataset })
+    else if (this.#policy.can(caller, 'AddFile') !== 'yes') throw new Forbidden('Permission denied: AddFile required')
+  }
+
+  async #requireFolder({ dataset, folder }: IngestTarget): Promise<void> {
+    if (folder === undefined) return
+    if (dataset === undefined) throw new Invalid('folder_id requires the dataset of the folder')
+    const found = s.isId(folder) ? await this.#folders.get(folder) : undefined
+    if (found?.dataset !== dataset) throw new NotFound('folder')
+  }
+
+  async #asOfNow(caller: Caller): Promise<Caller> {
+    if (!caller.user) return caller
+    const user = await this.#users.get(caller.user.id)
+    if (!user || user.status === 'Inactive') throw new NotSignedIn('Account is not activated')
+    const now = await this.#users.callerOf(user)
+    return { ...caller, ...(now.user ? { user: now.user } : {}), superAdmin: caller.superAdmin && user.status === 'Admin' }
+  }
+}
+wire(FileAdmission, Policy, Users, Folders, StorageQuotas)

@@ -1,0 +1,218 @@
+import { hash } from 'node:crypto'
+import type { Readable } from 'node:stream'
+import {
+  anonymousUserId,
+  type BlobFacts,
+  BlobStore,
+  type Caller,
+  CommitConflict,
+  type Contributions,
+  changedNothing,
+  type FileIngest,
+  type FileRecord,
+  Ids,
+  type IncomingFile,
+  type IngestOptions,
+  InPlaceFiles,
+  Invalid,
+  Log,
+  type MetadataCheck,
+  MetadataChecks,
+  MetadataDocuments,
+  NotFound,
+  type PutOptions,
+  type Ref,
+  StagedBlob,
+  type Stored,
+  type s,
+  wire,
+} from 'pounce/sdk'
+import { FileAdmission } from './file-admission.ts'
+import { FileRemoval } from './file-removal.ts'
+import { Config, type config, StoredFiles } from './stored-files.ts'
+import { fileTypeOf } from './upload-type.ts'
+
+type File = FileRecord & Stored
+type Named = IncomingFile & { readonly fileId: string }
+type Typed = Named & { readonly contentType: string }
+
+/** What became of the files of one upload. */
+interface Outcome {
+  readonly made: Map<string, File>
+  readonly failed: Map<string, unknown>
+}
+
+/** So many records are written at a time: enough to share a commit. */
+const atOnce = 100
+
+/** Makes files of received bytes, all of one upload or none. */
+export class FileIngestService implements FileIngest {
+  #maxNameLength: number
+  #blobs: BlobStore
+  #inPlace: Contributions<InPlaceFiles>
+  #admission: FileAdmission
+  #files: StoredFiles
+  #removal: FileRemoval
+  #metadata: MetadataDocuments
+  #checks: Contributions<MetadataCheck>
+  #ids: Ids
+  #log: Log
+
+  constructor(
+    { maxNameLength }: s.Static<typeof config>,
+    blobs: BlobStore,
+    inPlace: Contributions<InPlaceFiles>,
+    admission: FileAdmission,
+    files: StoredFiles,
+    removal: FileRemoval,
+    metadata: MetadataDocuments,
+    checks: Contributions<MetadataCheck>,
+    ids: Ids,
+    log: Log,
+  ) {
+    this.#maxNameLength = maxNameLength
+    this.#blobs = blobs
+    this.#inPlace = inPlace
+    this.#admission = admission
+    this.#files = files
+    this.#removal = removal
+    this.#metadata = metadata
+    this.#checks = checks
+    this.#ids = ids
+    this.#log = log
+  }
+
+  nameOf(sent: string): string {
+    const name = sent.normalize('NFC').trim()
+    if (name === '' || name.length > this.#maxNameLength) {
+      throw new Invalid(`The file name must have 1 to ${this.#maxNameLength} characters; this one has ${name.length}`)
+    }
+    if (/[\p{Cc}/\\]/u.test(name) || name === '.' || name === '..' || !name.isWellFormed()) {
+      throw new Invalid('A file name must not contain slashes, backslashes or control characters, nor be . or ..')
+    }
+    return name
+  }
+
+  async receive(source: Readable | Uint8Array, options?: PutOptions): Promise<StagedBlob> {
+    return this.stage(await this.#blobs.put(source, options))
+  }
+
+  async receiveInPlace(path: string, signal?: AbortSignal): Promise<IncomingFile> {
+    const [place] = this.#inPlace.all()
+    if (!place) throw new Invalid('Files cannot be registered by path on this server')
+    const name = this.nameOf(path.split('/').at(-1) ?? '')
+    return { name, blob: this.stage(await place.register(path, signal)) }
+  }
+
+  stage(bytes: BlobFacts): StagedBlob {
+    return new StagedBlob(bytes, this.#blobs, this.#log)
+  }
+
+  admit(...request: Parameters<FileIngest['admit']>): Promise<void> {
+    return this.#admission.admit(...request)
+  }
+
+  async record(incoming: readonly IncomingFile[], caller: Caller, options: IngestOptions): Promise<readonly File[]> {
+    await this.#admission.admitAsOfNow(caller, options)
+    const named = incoming.map(each => ({ ...each, fileId: each.id ?? this.#ids.next() }))
+    const outcome: Outcome = { made: new Map(), failed: new Map() }
+    try {
+      for (const each of named) await this.#check(each, options.dataset)
+      const sizes = named.map(({ fileId: id, blob: { bytes } }) => ({ id, sizeBytes: bytes.sizeBytes }))
+      await this.#admission.reserve(caller, options, sizes)
+      const typed: Typed[] = []
+      // One after the other: a look into an archive holds a part of it in memory.
+      for (const each of named) typed.push({ ...each, contentType: await fileTypeOf(this.#blobs, each) })
+      await this.#recordAll(typed, caller, options, outcome)
+      const files = [...outcome.made.values()]
+      for (const [at, file] of files.entries()) await this.#annotate(file, typed[at]?.metadata ?? [], caller)
+      return files
+    } catch (error) {
+      for (const each of named) await this.#undo(each, outcome, caller, error)
+      throw error
+    }
+  }
+
+  /** Validates what is said of a file against the definitions of where it will be. */
+  async #check({ fileId, metadata = [] }: Named, dataset: string | undefined): Promise<void> {
+    const target: Ref = dataset === undefined ? { kind: 'file', id: fileId } : { kind: 'dataset', id: dataset }
+    for (const { content } of metadata) for (const check of this.#checks.all()) await check.check(target, content)
+  }
+
+  async #recordAll(typed: readonly Typed[], caller: Caller, options: IngestOptions, { made, failed }: Outcome): Promise<void> {
+    for (let from = 0; from < typed.length; from += atOnce) {
+      const some = typed.slice(from, from + atOnce)
+      const results = await Promise.allSettled(some.map(each => this.#record(each, caller, options)))
+      for (const [at, result] of results.entries()) {
+        const id = some[at]?.fileId ?? ''
+        if (result.status === 'fulfilled') made.set(id, result.value)
+        else failed.set(id, result.reason)
+      }
+      for (const [, reason] of failed) throw reason
+    }
+    // The cascade of a removal that happened meanwhile does not see these files.
+    const missing = await this.#files.missing(options)
+    if (missing) throw new NotFound(missing)
+  }
+
+  #record(incoming: Typed, caller: Caller, options: IngestOptions): Promise<File> {
+    const { name, contentType, fileId: id, blob: staged } = incoming
+    const { key: blob, sizeBytes, sha256 } = staged.bytes
+    const { dataset, folder, extract, showPreviews, isToldApart } = options
+    const file = {
+      ...{ id, name, contentType, blob, sizeBytes, sha256, extract, author: caller.user?.id ?? anonymousUserId },
+      ...(dataset === undefined ? {} : { dataset }),
+      ...(folder === undefined ? {} : { folder }),
+      ...(showPreviews === undefined ? {} : { showPreviews }),
+      ...(isToldApart ? { isToldApart } : {}),
+      ...(caller.keyId === undefined ? {} : { keyId: caller.keyId }),
+    }
+    return staged.commit(async () => {
+      try {
+        return await this.#files.insert(file)
+      } catch (error) {
+        const existing = error instanceof CommitConflict && error.reason === 'exists' ? await this.#files.get(id) : undefined
+        if (!existing) throw error
+        return existing
+      }
+    })
+  }
+
+  async #annotate(file: File, documents: NonNullable<IncomingFile['metadata']>, caller: Caller): Promise<void> {
+    const user = caller.user
+    for (const [at, document] of documents.entries()) {
+      await this.#metadata.add({
+        id: hash('sha256', `${file.id} sent ${at}`).slice(0, 24),
+        target: { kind: 'file', id: file.id },
+        ...document,
+        agent: { kind: 'user', name: user?.fullName ?? 'Unknown', extractorId: null, userId: user?.id ?? null },
+        author: user?.id ?? null,
+      })
+    }
+  }
+
+  async #undo({ id, fileId }: Named, { made, failed }: Outcome, caller: Caller, error: unknown): Promise<void> {
+    const isCertain = changedNothing(failed.get(fileId) ?? error)
+    try {
+      // Only the answer may have been lost. A file whose id was given is for its giver to try again.
+      const file = made.get(fileId) ?? (isCertain || id !== undefined ? undefined : await this.#files.get(fileId))
+      if (file) await this.#removal.remove(file, caller.user?.id)
+      else if (isCertain) await this.#admission.release(fileId)
+    } catch (cause) {
+      this.#log.error('failed to delete a file of a failed upload', { file: fileId, error: cause })
+    }
+  }
+}
+wire(
+  FileIngestService,
+  Config,
+  BlobStore,
+  InPlaceFiles,
+  FileAdmission,
+  StoredFiles,
+  FileRemoval,
+  MetadataDocuments,
+  MetadataChecks,
+  Ids,
+  Log,
+)

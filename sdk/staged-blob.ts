@@ -1,0 +1,47 @@
+import type { BlobFacts, BlobStore } from './ports/blob-store.ts'
+import { changedNothing } from './ports/conflicts.ts'
+import type { Log } from './ports/kernel.ts'
+
+/**
+ * Durable bytes that no record refers to yet. Whoever holds one disposes of it (`await using`); bytes that were not committed by then are removed.
+ * What cannot be removed is logged and left to the orphan sweep.
+ */
+export class StagedBlob implements AsyncDisposable {
+  readonly bytes: BlobFacts
+  readonly #blobs: Pick<BlobStore, 'remove'>
+  readonly #log: Log
+  #isAbandoned = true
+
+  constructor(bytes: BlobFacts, blobs: Pick<BlobStore, 'remove'>, log: Log) {
+    this.bytes = bytes
+    this.#blobs = blobs
+    this.#log = log
+  }
+
+  /**
+   * Runs the commit of a record that refers to the bytes, and resolves to that record. The bytes stay staged when the commit certainly changed
+   * nothing, or resolves to an earlier record with other bytes. When only its answer may have been lost a record may refer to them: they are
+   * kept, and the orphan sweep decides.
+   */
+  async commit<R extends { readonly blob: string }>(record: () => Promise<R>): Promise<R> {
+    this.#isAbandoned = false
+    try {
+      const committed = await record()
+      this.#isAbandoned = committed.blob !== this.bytes.key
+      return committed
+    } catch (error) {
+      this.#isAbandoned = changedNothing(error)
+      throw error
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.#isAbandoned) return
+    this.#isAbandoned = false
+    try {
+      await this.#blobs.remove(this.bytes.key)
+    } catch (error) {
+      this.#log.warn('failed to delete abandoned bytes; the next sweep will', { blob: this.bytes.key, error })
+    }
+  }
+}

@@ -1,0 +1,144 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'ava'
+import { BlobStore, DocumentStore, definePlugin, Invalid, provide, type StorageQuota, StorageQuotas, wire } from 'pounce/sdk'
+import { bootForTest, type TestFetch, type TestServer } from 'pounce/sdk/testing'
+import { registrations } from '../../plugins/blobs/in-place/registrations.ts'
+import { bagZip } from '../support/bags.ts'
+import { newPerson } from '../support/people.ts'
+import { formWith, newDataset, ok } from '../support/scene.ts'
+
+let isRefusing = false
+
+/** Admits everything before the bytes, and refuses it when they have come. */
+class LateRefusal implements StorageQuota {
+  async check(): Promise<void> {
+    return undefined
+  }
+  async reserve(): Promise<void> {
+    if (isRefusing) throw new Invalid('Refused after the bytes')
+  }
+  async release(): Promise<void> {
+    return undefined
+  }
+}
+wire(LateRefusal)
+const lateRefusal = definePlugin({
+  id: 'test.late-refusal',
+  summary: 'Refuses files when their bytes have come.',
+  provides: [provide(StorageQuotas, LateRefusal)],
+})
+
+let server: TestServer
+let call: TestFetch
+let folder: string
+const outside = createServer((_request, response) => response.end('fetched bytes'))
+
+test.before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'pounce-abandoned-'))
+  await writeFile(join(folder, 'leaf.csv'), 'a,b\n')
+  await new Promise<void>(resolve => outside.listen(0, '127.0.0.1', resolve))
+  const config = {
+    blobs: { 'in-place': { folders: [folder] } },
+    outbound: { allow: ['127.0.0.1'] },
+    resources: { uploads: { partBytes: 65_536 } },
+  }
+  server = await bootForTest({ also: [lateRefusal], config })
+  call = (await newPerson(server)).call
+})
+test.after.always(async () => {
+  await server?.stop()
+  outside.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const stored = async (): Promise<{ readonly blobs: number; readonly inPlace: number }> => {
+  const count = { blobs: 0, inPlace: 0 }
+  for await (const _ of server.get(BlobStore).list()) count.blobs += 1
+  for await (const _ of server.get(DocumentStore).walk(registrations)) count.inPlace += 1
+  return count
+}
+
+const tus = { 'tus-resumable': '1.0.0' }
+
+/** All bytes of an upload in one request. */
+const appendAll = (path: string, bytes: string): Promise<Response> =>
+  call(path, { method: 'PATCH', headers: { ...tus, 'upload-offset': '0', 'content-type': 'application/offset+octet-stream' }, body: bytes })
+
+const begin = async (dataset: string, lengthBytes: number): Promise<string> => {
+  const about = `filename ${btoa('leaf.bin')},dataset ${btoa(dataset)}`
+  const headers = { ...tus, 'upload-length': String(lengthBytes), 'upload-metadata': about }
+  return (await call('/api/uploads', { method: 'POST', headers })).headers.get('location') ?? ''
+}
+
+const several = (): FormData => {
+  const form = formWith('first bytes', 'a.txt')
+  form.append('File', new Blob(['other bytes'.repeat(100_000)]), 'b.txt')
+  form.append('file', JSON.stringify({ path: join(folder, 'leaf.csv') }))
+  return form
+}
+
+const kinds: Readonly<Record<string, (dataset: string) => Promise<Response>>> = {
+  multipart: dataset => call(`/api/uploadToDataset/${dataset}?extract=false`, { method: 'POST', body: several() }),
+  'multipart without a dataset': () => call('/api/files', { method: 'POST', body: several() }),
+  'from a URL': dataset => {
+    const fileurl = `http://127.0.0.1:${(outside.address() as AddressInfo).port}/leaf.txt`
+    return call(`/api/datasets/${dataset}/urls`, { method: 'POST', json: { fileurl } })
+  },
+  'in place': dataset => call(`/api/datasets/${dataset}/urls`, { method: 'POST', json: { path: join(folder, 'leaf.csv') } }),
+  bag: () =>
+    call('/api/datasets/createfrombag', { method: 'POST', body: formWith(bagZip({ 'a.txt': 'one', 'deep/b.txt': 'two' }), 'bag.zip') }),
+}
+
+for (const [kind, send] of Object.entries(kinds))
+  test.serial(`an upload that is refused after its bytes leaves none: ${kind}`, async t => {
+    const dataset = await newDataset(call)
+    const before = await stored()
+    isRefusing = true
+    const answer = await send(dataset)
+    isRefusing = false
+    t.is(answer.status, 400, await answer.text())
+    t.deepEqual(await stored(), before)
+    t.deepEqual(await ok(call(`/api/datasets/${dataset}/files`)), [])
+  })
+
+for (const [title, sizeBytes, parts] of [
+  ['one part', 1000, 1],
+  ['several parts', 150_000, 3],
+] as const)
+  test.serial(`a resumable upload that is refused after its bytes keeps them for another try, and no others: ${title}`, async t => {
+    const dataset = await newDataset(call)
+    const before = await stored()
+    const bytes = 'x'.repeat(sizeBytes)
+    const path = await begin(dataset, sizeBytes)
+    isRefusing = true
+    t.is((await appendAll(path, bytes)).status, 400)
+    isRefusing = false
+    t.is((await stored()).blobs - before.blobs, parts)
+    await ok(call(path))
+    const id = path.split('/').at(-1)
+    t.is(await (await call(`/api/files/${id}/blob`)).text(), bytes)
+    t.is((await stored()).blobs - before.blobs, 1)
+  })
+
+test.serial('a resumable upload that is cancelled leaves no bytes', async t => {
+  const before = await stored()
+  const path = await begin(await newDataset(call), 200_000)
+  t.is((await appendAll(path, 'x'.repeat(150_000))).status, 204)
+  t.is((await call(path, { method: 'DELETE', headers: tus })).status, 204)
+  t.deepEqual(await stored(), before)
+})
+
+test.serial('files of a dataset that goes while their bytes come are refused, and leave none', async t => {
+  const dataset = await newDataset(call)
+  const path = await begin(dataset, 1000)
+  const before = await stored()
+  for (const _ of ['into the trash', 'for good']) await ok(call(`/api/datasets/${dataset}`, { method: 'DELETE' }))
+  await server.drained()
+  t.is((await appendAll(path, 'x'.repeat(1000))).status, 404)
+  t.is((await call(path, { method: 'DELETE', headers: tus })).status, 204)
+  t.deepEqual(await stored(), before)
+})
