@@ -11,7 +11,7 @@ import {
   type Ref,
   s,
 } from 'pounce/sdk'
-import type { SchemaShape } from './json-schema.ts'
+import type { SchemaShape } from '../json-schema.ts'
 import type { Middleware, RequestContext } from './request-context.ts'
 import type { AnyReply } from './respond.ts'
 import { refsOf, rightOf } from './route-rights.ts'

@@ -23,7 +23,7 @@ export const createHttp = (options: HttpOptions): Http => {
   const { config, log, installation, crossOriginHeaders } = options
   const writer = new ResponseWriter(config, installation.baseUrl.startsWith('https:'), crossOriginHeaders?.response ?? [])
   // Loaded when somebody asks: a start does without it.
-  const openapi = async (): Promise<object> => (await import('./openapi.ts')).openapiDocument(routes, installation)
+  const openapi = async (): Promise<object> => (await import('../openapi/openapi.ts')).openapiDocument(routes, installation)
   let openapiText: Promise<string> | undefined
   const own = systemRoutes({
     readiness: options.readiness,

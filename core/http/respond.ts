@@ -1,7 +1,7 @@
 import { Readable, type Writable } from 'node:stream'
 import { type ByteRange, type Bytes, type Log, RawJson, streamed } from 'pounce/sdk'
+import type { SchemaShape } from '../json-schema.ts'
 import { drained } from './compression.ts'
-import type { SchemaShape } from './json-schema.ts'
 import type { Middleware, RequestContext } from './request-context.ts'
 import { BytesResponder } from './respond-bytes.ts'
 import type { ResponseWriter } from './response-writer.ts'

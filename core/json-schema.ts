@@ -1,6 +1,6 @@
 import type { Ajv, ErrorObject, ValidateFunction } from 'ajv'
 import type { s } from 'pounce/sdk'
-import { loadAjv } from './lean-modules.ts'
+import { loadAjv } from './http/lean-modules.ts'
 
 /** The members of a JSON Schema that this program reads. */
 export interface SchemaShape {
