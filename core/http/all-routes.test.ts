@@ -5,7 +5,7 @@ import { compileSchema } from '../json-schema.ts'
 import { loadPlugins, ownPluginIds } from '../kernel/plugins.ts'
 import { answersOf, contentOf } from '../openapi/declared-answers.ts'
 import { openapiDocument } from '../openapi/openapi.ts'
-import { registerRoutes } from './register-routes.ts'
+import { registerRoutes } from './router.ts'
 
 const routes = async () => {
   const loaded = await loadPlugins(ownPluginIds().map(plugin => ({ plugin })))

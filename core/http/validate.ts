@@ -2,8 +2,8 @@ import type { ValidateFunction } from 'ajv'
 import { Invalid, NotFound, type s } from 'pounce/sdk'
 import { compileSchema, faultMessage, idPattern, type SchemaShape, typesOf } from '../json-schema.ts'
 import type { Access } from './authorize.ts'
+import { namesResources, refsOf } from './authorize.ts'
 import type { Middleware, RequestContext } from './request-context.ts'
-import { namesResources, refsOf } from './route-rights.ts'
 import type { Declaration, RegisteredRoute } from './router.ts'
 
 /** What was wrong with an input. */

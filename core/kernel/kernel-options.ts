@@ -1,6 +1,8 @@
 import type { Clock, Collection, DocumentStore, Ids, Installation, Log, Metrics } from 'pounce/sdk'
-import type { HttpParts } from '../http/kernel-http.ts'
-import type { Http } from '../http/types.ts'
+import type { Http } from '../http/server.ts'
+import type { ReadinessReport } from '../http/system-routes.ts'
+import type { Config } from './config.ts'
+import type { BuiltPlugin, Container } from './container.ts'
 import type { RetryRule } from './retry.ts'
 
 /** A log that can make others with fixed fields. */
@@ -27,6 +29,16 @@ export interface Services {
   readonly metrics: KernelMetrics
   /** Its name and address come in during the start. */
   readonly installation: Installation & { named(instance: string): void; reachedAt(url: string): void }
+}
+
+/** What a kernel's HTTP server is made of. */
+export interface HttpParts {
+  readonly config: Config['kernel']
+  readonly log: KernelLog
+  readonly services: Services
+  readonly container: Container
+  readonly built: readonly BuiltPlugin[]
+  readiness(): Promise<ReadinessReport>
 }
 
 /** What the kernel is made of besides its plugins. */

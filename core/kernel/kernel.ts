@@ -1,5 +1,6 @@
 import { type Collection, type Command, Commands, DocumentStore, type Outbox, type Port, type Token } from 'pounce/sdk'
-import type { Http, ReadinessReport } from '../http/types.ts'
+import type { Http } from '../http/server.ts'
+import type { ReadinessReport } from '../http/system-routes.ts'
 import type { Config } from './config.ts'
 import { type BuiltPlugin, Container } from './container.ts'
 import { declareHandlers, type KeptEvents, keptEvents } from './declared-consumers.ts'

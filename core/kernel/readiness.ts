@@ -1,5 +1,5 @@
 import type { AbsentConsumer, Outbox } from 'pounce/sdk'
-import type { ReadinessReport } from '../http/types.ts'
+import type { ReadinessReport } from '../http/system-routes.ts'
 import type { PluginHealth } from './lifecycles.ts'
 import { withTimeLimit } from './time-limit.ts'
 

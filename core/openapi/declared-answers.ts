@@ -1,5 +1,5 @@
 import { type Problem, s } from 'pounce/sdk'
-import { namesResources } from '../http/route-rights.ts'
+import { namesResources } from '../http/authorize.ts'
 import type { Declaration } from '../http/router.ts'
 import { idPattern, type SchemaShape } from '../json-schema.ts'
 

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { isRoute, s } from 'pounce/sdk'
-import { registerRoutes } from '../http/register-routes.ts'
 import type { Declaration } from '../http/router.ts'
+import { registerRoutes } from '../http/router.ts'
 import { isSchema } from '../http/validate.ts'
 import type { SchemaShape } from '../json-schema.ts'
 import { compileSchema } from '../json-schema.ts'

@@ -1,7 +1,9 @@
 import { s } from 'pounce/sdk'
-import { http } from '../http/lean-modules.ts'
 import type { SchemaShape } from '../json-schema.ts'
 import { exampleOf } from './examples.ts'
+
+/** Not imported: see `http/node-server.ts`. */
+const http = process.getBuiltinModule('node:http')
 
 /** A schema as OpenAPI 3.0.1 knows it. */
 export type OpenapiSchema = Readonly<Record<string, unknown>>

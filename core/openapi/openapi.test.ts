@@ -3,7 +3,7 @@ import test from 'ava'
 import { type Bytes, byteBody, Conflict, multipart, NotFound, type Route, ref, routesFor, s } from 'pounce/sdk'
 import { Type } from 'typebox'
 import { resolved } from '../../test/support/resolved-document.ts'
-import { createHttp } from '../http/create-http.ts'
+import { createHttp } from '../http/server.ts'
 import { httpOptions } from '../http/testing/serve.ts'
 import { OpenapiSchemas } from './openapi-schema.ts'
 
