@@ -2,10 +2,11 @@ import { AccessTrails, AuditTrails, Callers, type MiddlewareContext, Policy } fr
 import type { PhasedMiddleware } from './http/app.ts'
 import type { PluginRoute } from './http/router.ts'
 import type { Http } from './http/server.ts'
+import type { KernelConfig } from './kernel/config/kernel-schema.ts'
 import type { Config } from './kernel/config.ts'
 import type { BuiltPlugin } from './kernel/container.ts'
 import { Kernel } from './kernel/kernel.ts'
-import type { HttpParts, KernelLog } from './kernel/kernel-options.ts'
+import type { HttpParts, KernelLog, Services } from './kernel/kernel-options.ts'
 import { routesOf } from './kernel/plugin-graph.ts'
 import type { RetryRule } from './kernel/retry.ts'
 import { refusing } from './kernel/startup-error.ts'
@@ -47,7 +48,12 @@ export const pluginMiddleware = (built: readonly BuiltPlugin[]): PhasedMiddlewar
   )
 
 /** Makes the HTTP server of a kernel; it does not listen yet. */
-const createKernelHttp = async ({ config, log, services, container, built, readiness }: HttpParts): Promise<Http> => {
+const createKernelHttp = async (
+  config: KernelConfig,
+  log: KernelLog,
+  services: Services,
+  { container, built, readiness }: HttpParts,
+): Promise<Http> => {
   const { createHttp } = await import('./http/server.ts')
   const { ids, metrics, installation } = services
   const parts = {
@@ -77,13 +83,14 @@ const createKernelHttp = async ({ config, log, services, container, built, readi
 /** Makes a kernel: orders and makes the plugins, and refuses what cannot work. Nothing happens in the world before `start`. */
 export const bootKernel = async (config: Config, { log, overrides = {}, ...options }: KernelOptions = {}): Promise<Kernel> => {
   const kernelLog = log ?? createLog({ level: config.kernel.log.level as LogLevel })
+  const services = await createServices(config, kernelLog, overrides)
   return new Kernel(config, {
     ...options,
     overridden: new Set(Object.keys(overrides)),
     lockDataFolder,
     log: kernelLog,
-    services: await createServices(config, kernelLog, overrides),
-    createHttp: createKernelHttp,
+    services,
+    createHttp: parts => createKernelHttp(config.kernel, kernelLog, services, parts),
     collections: [moveRecords],
     checkRecords: refuseUnfinishedMove,
   })

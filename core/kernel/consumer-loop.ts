@@ -1,5 +1,4 @@
 import { type AnyEvent, type Delivery, type Log, type Metrics, type Outbox, Semaphore } from 'pounce/sdk'
-import { AckBatcher } from './ack-batcher.ts'
 import { backOff, gatherMsAfter, isOutage, type RetryRule, usualRetry } from './retry.ts'
 import { messageOf } from './startup-error.ts'
 import { pause, withTimeLimit } from './time-limit.ts'
@@ -27,6 +26,56 @@ const maxInFlight = 64
 const maxSubjects = 8
 const stopLimitMs = 10_000
 
+const ackRetryMs = 500
+
+/** Tells the outbox which events are done, those of one turn in one call. */
+class AckBatcher {
+  readonly #tools: LoopTools
+  readonly #consumer: string
+  readonly #signal: AbortSignal
+  #waiting: { readonly id: string; readonly settled: () => void }[] = []
+  #running: Promise<void> | undefined
+
+  /** `signal` ends the retries of a store that is unavailable; the events are then handed out again. */
+  constructor(tools: LoopTools, consumer: string, signal: AbortSignal) {
+    this.#tools = tools
+    this.#consumer = consumer
+    this.#signal = signal
+  }
+
+  /** Resolves when the event is settled for good, or was given up at the stop. */
+  done(id: string): Promise<void> {
+    const settled = new Promise<void>(resolve => this.#waiting.push({ id, settled: resolve }))
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined
+    })
+    return settled
+  }
+
+  async #run(): Promise<void> {
+    // Handlers that wait for one group commit resolve in one turn: all of them go into one call.
+    await new Promise(resolve => setImmediate(resolve))
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting
+      this.#waiting = []
+      await this.#settle(batch.map(({ id }) => id))
+      for (const { settled } of batch) settled()
+    }
+  }
+
+  async #settle(ids: readonly string[]): Promise<void> {
+    for (;;) {
+      try {
+        return await this.#tools.outbox.done(this.#consumer, ids)
+      } catch (error) {
+        this.#tools.log.warn('Failed to acknowledge events', { consumer: this.#consumer, events: ids.length, error })
+        if (this.#signal.aborted) return
+        await pause(ackRetryMs, this.#signal)
+      }
+    }
+  }
+}
+
 /**
  * Hands the events of one consumer to its handler. Events of one subject are handled one after the other, in commit order;
  * different subjects side by side. Failures are tried again later, and dead-lettered after five of them.
@@ -52,7 +101,7 @@ export class ConsumerLoop {
     this.work = work
     this.#tools = tools
     this.#rule = tools.retry ?? usualRetry
-    this.#settler = new AckBatcher(tools.outbox, work.name, tools.log, this.#stopped.signal)
+    this.#settler = new AckBatcher(tools, work.name, this.#stopped.signal)
   }
 
   /** Events handed out to this loop that are not settled yet. */

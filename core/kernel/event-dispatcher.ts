@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import type { BatchHandler, Handler, Log, Metrics, Outbox, Subscription } from 'pounce/sdk'
+import type { AbsentConsumer, BatchHandler, Handler, Log, Metrics, Outbox, Subscription } from 'pounce/sdk'
 import { ConsumerLoop, type ConsumerWork, type LoopTools } from './consumer-loop.ts'
+import type { BuiltPlugin } from './container.ts'
 import type { RetryRule } from './retry.ts'
 
 /** One handler class of one plugin, made. */
@@ -89,4 +90,33 @@ export class EventDispatcher {
   #wakeAll(): void {
     for (const loop of this.#loops) loop.wake()
   }
+}
+
+/** Events that are kept for a consumer that nobody has loaded, in words for the operator. */
+export interface KeptEvents extends AbsentConsumer {
+  readonly kept: string
+  readonly remedy: string
+}
+
+const whatIsKept = ({ waiting, oldest }: AbsentConsumer): string =>
+  waiting === 0 ? 'no event waits' : `${waiting} events wait, the oldest since ${oldest}`
+
+const remedyFor = ({ consumer }: AbsentConsumer): string =>
+  `its plugin is not loaded: load it, or drop them with \`pounce events forget ${consumer}\``
+
+/** For whom events are kept; without an outbox for nobody. */
+export const keptEvents = async (outbox: Outbox | undefined): Promise<readonly KeptEvents[]> =>
+  ((await outbox?.absent()) ?? []).map(one => ({ ...one, kept: whatIsKept(one), remedy: remedyFor(one) }))
+
+/** Names the handlers of this kernel to the outbox, forgets those that plugins say are gone, and says for whom events are kept. */
+export const declareHandlers = async (
+  outbox: Outbox,
+  handlers: readonly HandlerInstance[],
+  built: readonly BuiltPlugin[],
+  log: Log,
+): Promise<void> => {
+  await outbox.declareConsumers(handlers.map(one => ({ name: consumerName(one), types: one.subscription.types })))
+  for (const { name, plugin } of built) for (const former of plugin.formerHandlers ?? []) await outbox.forget(`${name}/${former}`)
+  for (const one of await outbox.absent())
+    if (one.waiting > 0) log.warn('Events are stored for a consumer that is not loaded', { ...one, remedy: remedyFor(one) })
 }

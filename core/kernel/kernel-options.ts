@@ -1,7 +1,6 @@
 import type { Clock, Collection, DocumentStore, Ids, Installation, Log, Metrics } from 'pounce/sdk'
 import type { Http } from '../http/server.ts'
 import type { ReadinessReport } from '../http/system-routes.ts'
-import type { Config } from './config.ts'
 import type { BuiltPlugin, Container } from './container.ts'
 import type { RetryRule } from './retry.ts'
 
@@ -31,11 +30,8 @@ export interface Services {
   readonly installation: Installation & { named(instance: string): void; reachedAt(url: string): void }
 }
 
-/** What a kernel's HTTP server is made of. */
+/** What a kernel's HTTP server is made of besides what the kernel is. */
 export interface HttpParts {
-  readonly config: Config['kernel']
-  readonly log: KernelLog
-  readonly services: Services
   readonly container: Container
   readonly built: readonly BuiltPlugin[]
   readiness(): Promise<ReadinessReport>

@@ -3,8 +3,7 @@ import type { Http } from '../http/server.ts'
 import type { ReadinessReport } from '../http/system-routes.ts'
 import type { Config } from './config.ts'
 import { type BuiltPlugin, Container } from './container.ts'
-import { declareHandlers, type KeptEvents, keptEvents } from './declared-consumers.ts'
-import { EventDispatcher, type HandlerInstance } from './event-dispatcher.ts'
+import { declareHandlers, EventDispatcher, type HandlerInstance, type KeptEvents, keptEvents } from './event-dispatcher.ts'
 import type { KernelLog, KernelParts, Services, StartOptions } from './kernel-options.ts'
 import { installationId, kernelCollections, leaseRecords, metaRecords } from './kernel-records.ts'
 import { Leases } from './leases.ts'
@@ -235,14 +234,7 @@ export class Kernel {
   }
 
   #createHttp(): Promise<Http> {
-    return this.#parts.createHttp({
-      config: this.config.kernel,
-      log: this.log,
-      services: this.#services,
-      container: this.#container,
-      built: this.#built,
-      readiness: () => this.readiness(),
-    })
+    return this.#parts.createHttp({ container: this.#container, built: this.#built, readiness: () => this.readiness() })
   }
 }
 

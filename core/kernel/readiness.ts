@@ -1,4 +1,4 @@
-import type { AbsentConsumer, Outbox } from 'pounce/sdk'
+import type { Outbox } from 'pounce/sdk'
 import type { ReadinessReport } from '../http/system-routes.ts'
 import type { PluginHealth } from './lifecycles.ts'
 import { withTimeLimit } from './time-limit.ts'
@@ -6,13 +6,7 @@ import { withTimeLimit } from './time-limit.ts'
 const mostParked = 1000
 const countLimitMs = 1000
 
-interface EventCounts {
-  readonly waiting: number
-  readonly parked: number
-  readonly absent: readonly AbsentConsumer[]
-}
-
-const countEvents = async (outbox: Outbox): Promise<EventCounts | undefined> => {
+const countEvents = async (outbox: Outbox) => {
   const count = async () => {
     const waiting = Object.values(await outbox.waiting()).reduce((sum, one) => sum + one, 0)
     const parked = (await outbox.parked({ limit: mostParked })).length
