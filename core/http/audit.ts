@@ -13,11 +13,9 @@ import {
 } from 'pounce/sdk'
 import type { SchemaShape } from '../json-schema.ts'
 import { changesSomething, refsOf, rightOf } from './authorize.ts'
-import type { Middleware, RequestContext } from './request-context.ts'
+import type { Middleware, RequestContext, Values } from './request-context.ts'
 import type { AnyReply } from './respond.ts'
 import type { RegisteredRoute } from './router.ts'
-
-type Values = Readonly<Record<string, unknown>>
 
 /** Where requests are recorded, and what decides which. */
 export interface AuditOptions {

@@ -15,7 +15,7 @@ import {
 } from 'pounce/sdk'
 import { requireEnrolment, requireTerms } from './authorize.ts'
 import { refuseOtherOrigins, requireSameOrigin } from './origins.ts'
-import type { Middleware, RequestContext } from './request-context.ts'
+import type { Middleware, Query, RequestContext } from './request-context.ts'
 import type { RegisteredRoute } from './router.ts'
 
 /** False when a request has nothing that could tell who sends it. */
@@ -25,7 +25,7 @@ const bringsCredentials = ({ req: { headers }, target }: RequestContext): boolea
 /** What a request tells of its sender before anybody looks it up. */
 export interface Sent {
   readonly headers: IncomingHttpHeaders
-  readonly query: Readonly<Record<string, string | readonly string[] | undefined>>
+  readonly query: Query
   /** Taken from the query, where nothing else sees it. */
   readonly queryKey: string | undefined
   readonly address: string

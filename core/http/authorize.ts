@@ -17,10 +17,8 @@ import {
   type TrashRule,
   type Verdict,
 } from 'pounce/sdk'
-import type { Middleware, RequestContext } from './request-context.ts'
+import type { Middleware, RequestContext, Values } from './request-context.ts'
 import type { Declaration, RegisteredRoute } from './router.ts'
-
-type Input = Readonly<Record<string, unknown>>
 
 /** The right that a route asks for, if it is for those who hold one. */
 export const rightOf = ({ permission }: Declaration): Permission | undefined =>
@@ -31,11 +29,11 @@ export const namesResources = ({ permission, alsoRequires }: Declaration): boole
   alsoRequires !== undefined || (typeof permission === 'object' && permission.on !== undefined)
 
 /** The rights that a route checks on resources, in order. */
-export const scopedRights = ({ permission, alsoRequires = [] }: Declaration): readonly ScopedRight<Input>[] =>
+export const scopedRights = ({ permission, alsoRequires = [] }: Declaration): readonly ScopedRight<Values>[] =>
   typeof permission === 'object' && permission.on ? [permission, ...alsoRequires] : alsoRequires
 
 /** The resources that a request names for the rights of its route. */
-export const refsOf = (declaration: Declaration, input: Input): readonly Ref[] =>
+export const refsOf = (declaration: Declaration, input: Values): readonly Ref[] =>
   scopedRights(declaration).flatMap(({ on }): Ref | readonly Ref[] => on(input))
 
 /** False of a request that only looks. */
@@ -53,7 +51,7 @@ export class Access {
   }
 
   /** Throws, or rejects with, 401 for an anonymous caller, 403 for one who may not, 404 for one who may not know. */
-  require(declaration: Declaration, caller: Caller, input: Input): Promise<void> | undefined {
+  require(declaration: Declaration, caller: Caller, input: Values): Promise<void> | undefined {
     const { permission } = declaration
     this.#requireStanding(declaration, caller)
     if (typeof permission === 'object' && !permission.on) this.#requireAnywhere(permission.right, caller)
@@ -61,7 +59,7 @@ export class Access {
     return namesResources(declaration) ? this.#requireOnThings(declaration, caller, input) : undefined
   }
 
-  async #requireOnThings(declaration: Declaration, caller: Caller, input: Input): Promise<void> {
+  async #requireOnThings(declaration: Declaration, caller: Caller, input: Values): Promise<void> {
     for (const { right, on } of scopedRights(declaration)) await this.#requireOn(right, caller, on(input), declaration)
   }
 

@@ -10,8 +10,11 @@ import type { Admission } from './rate-limits.ts'
 import type { AnyReply } from './respond.ts'
 import type { RegisteredRoute } from './router.ts'
 
-type Query = Readonly<Record<string, string | readonly string[] | undefined>>
-type Values = Readonly<Record<string, unknown>>
+/** A query as it was sent. */
+export type Query = Readonly<Record<string, string | readonly string[] | undefined>>
+
+/** Checked parameters, by name. */
+export type Values = Readonly<Record<string, unknown>>
 
 const none: Readonly<Record<string, never>> = Object.freeze({})
 

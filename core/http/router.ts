@@ -218,7 +218,7 @@ export const matchRoute =
     const { request } = context.state
     const method = request.req.method ?? 'GET'
     const { path } = request.target
-    const match = find(router, method === 'HEAD' ? 'GET' : method, path)
+    const match = router.find(method === 'HEAD' ? 'GET' : method, path)
     if (!match) return redirect(request, router, addresses, writer)
     request.route = match.route
     request.pathParams = match.params
@@ -228,11 +228,6 @@ export const matchRoute =
     }
     return next()
   }
-
-const find = (router: PrefixRouter, method: string, path: string): Match | undefined =>
-  router.find(method, path) ??
-  // The only place where Clowder 1.x takes a slash at the end for the address without it.
-  (path.startsWith('/api/proxy/') && path.endsWith('/') ? router.find(method, path.slice(0, -1)) : undefined)
 
 /** From a path with a slash at its end to that without, as Clowder 1.x does it for GET; 308 lets a client send its body again. */
 const redirect = (request: RequestContext, router: PrefixRouter, addresses: Addresses, writer: ResponseWriter): void => {

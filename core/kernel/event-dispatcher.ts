@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { AbsentConsumer, BatchHandler, Handler, Log, Metrics, Outbox, Subscription } from 'pounce/sdk'
+import type { RetryRule } from './consumer-loop.ts'
 import { ConsumerLoop, type ConsumerWork, type LoopTools } from './consumer-loop.ts'
 import type { BuiltPlugin } from './container.ts'
-import type { RetryRule } from './retry.ts'
 
 /** One handler class of one plugin, made. */
 export interface HandlerInstance {
@@ -30,7 +30,6 @@ const lookMs = 20
 /** Hands the outbox's events to all handlers of this kernel. */
 export class EventDispatcher {
   readonly #outbox: Outbox
-  readonly #log: Log
   readonly #loops: readonly ConsumerLoop[]
   #unsubscribe: () => void = () => undefined
   #isRunning = false
@@ -40,7 +39,6 @@ export class EventDispatcher {
     tools: { readonly outbox: Outbox; readonly log: Log; readonly metrics: Metrics; readonly retry?: RetryRule },
   ) {
     this.#outbox = tools.outbox
-    this.#log = tools.log
     const loopTools: LoopTools = { ...tools, owner: randomUUID() }
     this.#loops = handlers.map(handler => new ConsumerLoop(workOf(handler), loopTools))
   }

@@ -1,8 +1,8 @@
 import type { Clock, Collection, DocumentStore, Ids, Installation, Log, Metrics } from 'pounce/sdk'
 import type { Http } from '../http/server.ts'
 import type { ReadinessReport } from '../http/system-routes.ts'
+import type { RetryRule } from './consumer-loop.ts'
 import type { BuiltPlugin, Container } from './container.ts'
-import type { RetryRule } from './retry.ts'
 
 /** A log that can make others with fixed fields. */
 export interface KernelLog extends Log {
