@@ -8,8 +8,10 @@ import { type FieldPart, type FilePart, Invalid, TooLarge, Unsupported, youngGar
 import type { RequestContext } from './request-context.ts'
 import { isMediaType } from './respond.ts'
 
+const require = createRequire(import.meta.url)
+
 /** Loaded for the first body of several parts: a start does without it. */
-const loadBusboy = (): typeof import('@fastify/busboy') => createRequire(import.meta.url)('@fastify/busboy')
+const loadBusboy = (): typeof import('@fastify/busboy') => require('@fastify/busboy')
 
 type Part = FilePart | FieldPart
 type RawHeader = Readonly<Record<string, readonly string[] | undefined>>

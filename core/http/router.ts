@@ -7,7 +7,7 @@ import type { ResponseWriter } from './response-writer.ts'
 import { type RouteChecks, routeChecks } from './validate.ts'
 
 /** Its ES build imports node:http in the costly way (see `node-server.ts`), its CommonJS build does not. */
-const loadRouter = () => (createRequire(import.meta.url)('@koa/router') as typeof import('@koa/router')).Router
+const { Router } = createRequire(import.meta.url)('@koa/router') as typeof import('@koa/router')
 
 /** The declaration of any route. */
 export type Declaration = Route['declaration']
@@ -133,7 +133,6 @@ export class PrefixRouter {
   }
 
   #routerOf(entries: readonly Entry[]): KoaRouter {
-    const Router = loadRouter()
     const router = new Router({ strict: true, sensitive: true })
     const sorted = entries.toSorted((one, other) => (rank(one.address.path) < rank(other.address.path) ? -1 : 1))
     for (const { address, route } of sorted) {
