@@ -1,13 +1,19 @@
-import { createKernelHttp } from './http/kernel-http.ts'
+import { AccessTrails, AuditTrails, Callers, type MiddlewareContext, Policy } from 'pounce/sdk'
+import type { PhasedMiddleware } from './http/app.ts'
+import type { PluginRoute } from './http/router.ts'
+import type { Http } from './http/server.ts'
+import type { KernelConfig } from './kernel/config/kernel-schema.ts'
 import type { Config } from './kernel/config.ts'
+import type { RetryRule } from './kernel/consumer-loop.ts'
+import type { BuiltPlugin } from './kernel/container.ts'
 import { Kernel } from './kernel/kernel.ts'
-import type { KernelLog } from './kernel/kernel-options.ts'
-import type { RetryRule } from './kernel/retry.ts'
+import type { HttpParts, KernelLog, Services } from './kernel/kernel-options.ts'
+import { routesOf } from './kernel/plugin-graph.ts'
+import { refusing } from './kernel/startup-error.ts'
 import { lockDataFolder } from './services/data-lock.ts'
 import { createLog, type LogLevel } from './services/log.ts'
 import { createServices } from './services/services.ts'
-import { moveRecords } from './store-migration/migration-record.ts'
-import { refuseUnfinishedMove } from './store-migration/refuse-unfinished.ts'
+import { moveRecords, refuseUnfinishedMove } from './store-migration/migration-record.ts'
 
 export type { Kernel } from './kernel/kernel.ts'
 
@@ -20,16 +26,71 @@ export interface KernelOptions {
   readonly retry?: RetryRule
 }
 
+/** The routes of all plugins with what they need. */
+const pluginRoutes = (built: readonly BuiltPlugin[]): PluginRoute[] =>
+  built.flatMap(({ name: plugin, plugin: definition, resolve }) =>
+    routesOf(definition).map(({ name, route }) => ({
+      plugin,
+      name,
+      route,
+      needs: Object.fromEntries(Object.entries(route.needs).map(([as, token]) => [as, resolve(token)])),
+    })),
+  )
+
+/** The middleware of all plugins, in the order of start. */
+export const pluginMiddleware = (built: readonly BuiltPlugin[]): PhasedMiddleware[] =>
+  built.flatMap(({ plugin, instanceOf }) =>
+    (plugin.middleware ?? []).map(one => {
+      if ('use' in one) return one
+      const instance = instanceOf(one.by)
+      return { phase: one.phase, use: (context: MiddlewareContext, next: () => Promise<unknown>) => instance.handle(context, next) }
+    }),
+  )
+
+/** Makes the HTTP server of a kernel; it does not listen yet. */
+const createKernelHttp = async (
+  config: KernelConfig,
+  log: KernelLog,
+  services: Services,
+  { container, built, readiness }: HttpParts,
+): Promise<Http> => {
+  const { createHttp } = await import('./http/server.ts')
+  const { ids, metrics, installation } = services
+  const parts = {
+    routes: pluginRoutes(built),
+    middleware: pluginMiddleware(built),
+    crossOriginHeaders: {
+      request: built.flatMap(({ plugin }) => plugin.crossOriginHeaders?.request ?? []),
+      response: built.flatMap(({ plugin }) => plugin.crossOriginHeaders?.response ?? []),
+    },
+    config: { ...config.http, metrics: config.metrics.enabled },
+    log: log.with({ plugin: 'http' }),
+    metrics,
+    ids,
+    installation,
+    readiness,
+    openScope: (values: Readonly<Record<string, unknown>>) => container.requestScope(values),
+    trails: container.get(AuditTrails),
+    accessTrails: container.get(AccessTrails),
+    ...(metrics.scrape ? { scrape: metrics.scrape } : {}),
+    ...(config.metrics.token === undefined ? {} : { metricsToken: config.metrics.token }),
+    ...(container.has(Policy) ? { policy: container.get(Policy) } : {}),
+    ...(container.has(Callers) ? { callers: container.get(Callers) } : {}),
+  }
+  return refusing(() => createHttp(parts))
+}
+
 /** Makes a kernel: orders and makes the plugins, and refuses what cannot work. Nothing happens in the world before `start`. */
 export const bootKernel = async (config: Config, { log, overrides = {}, ...options }: KernelOptions = {}): Promise<Kernel> => {
   const kernelLog = log ?? createLog({ level: config.kernel.log.level as LogLevel })
+  const services = await createServices(config, kernelLog, overrides)
   return new Kernel(config, {
     ...options,
     overridden: new Set(Object.keys(overrides)),
     lockDataFolder,
     log: kernelLog,
-    services: await createServices(config, kernelLog, overrides),
-    createHttp: createKernelHttp,
+    services,
+    createHttp: parts => createKernelHttp(config.kernel, kernelLog, services, parts),
     collections: [moveRecords],
     checkRecords: refuseUnfinishedMove,
   })

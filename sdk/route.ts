@@ -167,7 +167,7 @@ export interface RouteDeclaration<N extends Needs, P, Q, B, R extends Responses>
   /** What v1 sends as status for a body that is missing or wrong, when it is not 400. */
   readonly responses: R
   /**
-   * Problems it may answer with, besides those that follow from permission, input and method (`core/http/declared-answers.ts`). Checked: in every test
+   * Problems it may answer with, besides those that follow from permission, input and method (`core/openapi/declared-answers.ts`). Checked: in every test
    * that boots a server, `core/http/testing/answer-check.ts` fails the run for a status that neither gives.
    */
   readonly throws?: readonly (new (

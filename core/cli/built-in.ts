@@ -28,17 +28,17 @@ export const builtIns: readonly BuiltIn[] = [
   {
     name: 'config print',
     summary: 'Print all settings with their defaults; secrets are masked',
-    load: async () => (await import('./config-commands.ts')).printConfig,
+    load: async () => (await import('./inspect-commands.ts')).printConfig,
   },
   {
     name: 'config check',
     summary: 'Validate the settings and the plugins without starting',
-    load: async () => (await import('./config-commands.ts')).checkConfig,
+    load: async () => (await import('./inspect-commands.ts')).checkConfig,
   },
   {
     name: 'plugin list',
     summary: 'List the plugins in start order',
-    load: async () => (await import('./plugin-list.ts')).listPlugins,
+    load: async () => (await import('./inspect-commands.ts')).listPlugins,
   },
   {
     name: 'migrate',
@@ -58,7 +58,7 @@ export const builtIns: readonly BuiltIn[] = [
       { name: 'read-data', summary: 'Verify every byte in the target store', takesValue: false },
       { name: 'skip-damaged', summary: 'Skip damaged bytes and migrate their records without them, instead of failing', takesValue: false },
     ],
-    load: async () => (await import('./move.ts')).move,
+    load: async () => (await import('./migrate.ts')).move,
   },
   { name: 'migrate status', summary: 'List migrations', load: async () => (await import('./migrate.ts')).migrationStatus },
   {
@@ -96,6 +96,6 @@ export const builtIns: readonly BuiltIn[] = [
     name: 'openapi',
     summary: 'Print the OpenAPI document',
     options: [{ name: 'out', summary: 'Write the document to this file instead of standard output', takesValue: true }],
-    load: async () => (await import('./openapi.ts')).writeOpenapi,
+    load: async () => (await import('./inspect-commands.ts')).writeOpenapi,
   },
 ]

@@ -1,5 +1,12 @@
-import type { Run } from './built-in.ts'
+import pino from 'pino'
+import { bootKernel, type Kernel } from '../boot.ts'
+import type { Config } from '../kernel/config.ts'
+import { StartupError } from '../kernel/startup-error.ts'
+import { createLog } from '../services/log.ts'
+import { migrateStores } from '../store-migration/migrate-stores.ts'
+import type { Context, Run } from './built-in.ts'
 import { makeKernel, withKernel } from './kernel-session.ts'
+import { configFor, parseSide } from './sides.ts'
 
 /** `pounce migrate status`. */
 export const migrationStatus: Run = async context => withKernel(await makeKernel(context), 'store', kernel => kernel.migrations.status())
@@ -10,3 +17,43 @@ export const migrateUp: Run = async context =>
     const { applied } = await kernel.migrations.run(true, message => context.progress(message))
     return { applied }
   })
+
+const boot = (config: Config, roles: Config['kernel']['roles'] = []): Promise<Kernel> => {
+  const log = createLog({ level: 'warn', stream: pino.destination({ dest: 2, sync: true }) })
+  return bootKernel({ ...config, kernel: { ...config.kernel, roles } }, { log })
+}
+
+/** `pounce migrate`: moves the installation with `--from` and `--to`; lists migrations without them. */
+export const move: Run = async context => {
+  const { from, to } = context.options
+  if (from === undefined && to === undefined) return migrationStatus(context)
+  if (typeof from !== 'string' || typeof to !== 'string')
+    throw new StartupError('Give both options: pounce migrate --from sqlite+disk --to mongodb+s3')
+  return moveBetween(from, to, context)
+}
+
+async function moveBetween(from: string, to: string, { sources, options, progress }: Context) {
+  const here = parseSide(from, '--from')
+  const there = parseSide(to, '--to')
+  if ((here.points === undefined) !== (there.points === undefined))
+    throw new StartupError(
+      `--from ${from} and --to ${to}: name the datapoint store on both sides, or on neither to leave datapoints in place`,
+    )
+  const isOther = {
+    documents: here.documents !== there.documents,
+    blobs: here.blobs !== there.blobs,
+    points: here.points !== there.points,
+  }
+  if (!Object.values(isOther).includes(true)) throw new StartupError(`--from and --to are both ${from}: nothing to migrate`)
+  const source = await configFor(here, sources)
+  const target = await configFor(there, sources)
+  return migrateStores({
+    source: ({ works }) => boot(source, works ? ['worker'] : []),
+    target: () => boot(target),
+    isOther,
+    route: `${from} to ${to}`,
+    readData: options['read-data'] === true,
+    skipDamaged: options['skip-damaged'] === true,
+    progress,
+  })
+}

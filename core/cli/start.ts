@@ -1,12 +1,11 @@
 import { flushCompileCache } from 'node:module'
 import pino from 'pino'
-import { Greetings, Metrics } from 'pounce/sdk'
+import { Greetings, type Log, Metrics } from 'pounce/sdk'
 import { bootKernel, type Kernel } from '../boot.ts'
 import { loadConfig } from '../kernel/config.ts'
 import { programVersion } from '../services/installation.ts'
 import { createLog, type LogLevel } from '../services/log.ts'
 import type { Run } from './built-in.ts'
-import { installCrashHandlers } from './crash-handlers.ts'
 import { prettyLine } from './pretty-log.ts'
 
 const greeting = async (kernel: Kernel): Promise<string> => {
@@ -60,4 +59,27 @@ export const start: Run = async ({ sources, output, asJson }) => {
   else output.out(`${await greeting(kernel)}\n`)
   await ended
   return undefined
+}
+
+const isClosedPipe = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'EPIPE'
+
+/**
+ * Keeps the process alive when a plugin, listener, timer or promise throws where nobody catches (promise P12): logged as an
+ * error and counted. Returns how to end that.
+ */
+const installCrashHandlers = (log: Log, metrics: Metrics): (() => void) => {
+  const survive = (kind: string) => (error: unknown) => {
+    // Whoever read the log has gone: writing about it would only fail again.
+    if (isClosedPipe(error)) return
+    metrics.count('uncaught_faults_total', { kind })
+    log.error('Uncaught exception; the server continues', { kind, error })
+  }
+  const onException = survive('exception')
+  const onRejection = survive('rejection')
+  process.on('uncaughtException', onException)
+  process.on('unhandledRejection', onRejection)
+  return () => {
+    process.off('uncaughtException', onException)
+    process.off('unhandledRejection', onRejection)
+  }
 }

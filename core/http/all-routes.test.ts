@@ -1,11 +1,11 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import test from 'ava'
 import { isRoute } from 'pounce/sdk'
+import { compileSchema } from '../json-schema.ts'
 import { loadPlugins, ownPluginIds } from '../kernel/plugins.ts'
-import { answersOf, contentOf } from './declared-answers.ts'
-import { compileSchema } from './json-schema.ts'
-import { openapiDocument } from './openapi.ts'
-import { registerRoutes } from './register-routes.ts'
+import { answersOf, contentOf } from '../openapi/declared-answers.ts'
+import { openapiDocument } from '../openapi/openapi.ts'
+import { registerRoutes } from './router.ts'
 
 const routes = async () => {
   const loaded = await loadPlugins(ownPluginIds().map(plugin => ({ plugin })))

@@ -11,19 +11,17 @@ import {
   type Ref,
   s,
 } from 'pounce/sdk'
-import type { SchemaShape } from './json-schema.ts'
-import type { Middleware, RequestContext } from './request-context.ts'
+import type { SchemaShape } from '../json-schema.ts'
+import { changesSomething, refsOf, rightOf } from './authorize.ts'
+import type { Middleware, RequestContext, Values } from './request-context.ts'
 import type { AnyReply } from './respond.ts'
-import { refsOf, rightOf } from './route-rights.ts'
-import { changesSomething, type RegisteredRoute } from './router.ts'
-
-type Values = Readonly<Record<string, unknown>>
+import type { RegisteredRoute } from './router.ts'
 
 /** Where requests are recorded, and what decides which. */
 export interface AuditOptions {
-  readonly trails: Contributions<AuditTrail> | undefined
-  readonly accessTrails: Contributions<AccessTrail> | undefined
-  readonly policy: Policy | undefined
+  readonly trails?: Contributions<AuditTrail>
+  readonly accessTrails?: Contributions<AccessTrail>
+  readonly policy?: Policy
   readonly isPrivate: boolean
 }
 

@@ -1,5 +1,6 @@
 import test from 'ava'
-import { credentialsOf, refuseOtherOrigins, requireSameOrigin } from './authenticate.ts'
+import { credentialsOf } from './authenticate.ts'
+import { refuseOtherOrigins, requireSameOrigin } from './origins.ts'
 import { addressOf, requestTarget } from './request-context.ts'
 
 const sessionCookie = 'pounce_session'

@@ -14,7 +14,8 @@ import {
   WrongCredentials,
 } from 'pounce/sdk'
 import { requireEnrolment, requireTerms } from './authorize.ts'
-import type { Middleware, RequestContext } from './request-context.ts'
+import { refuseOtherOrigins, requireSameOrigin } from './origins.ts'
+import type { Middleware, Query, RequestContext } from './request-context.ts'
 import type { RegisteredRoute } from './router.ts'
 
 /** False when a request has nothing that could tell who sends it. */
@@ -24,7 +25,7 @@ const bringsCredentials = ({ req: { headers }, target }: RequestContext): boolea
 /** What a request tells of its sender before anybody looks it up. */
 export interface Sent {
   readonly headers: IncomingHttpHeaders
-  readonly query: Readonly<Record<string, string | readonly string[] | undefined>>
+  readonly query: Query
   /** Taken from the query, where nothing else sees it. */
   readonly queryKey: string | undefined
   readonly address: string
@@ -81,49 +82,10 @@ const authorizationOf = (text: string, count: number): Pick<Credentials, 'basic'
 const isRefusal = (error: unknown): boolean =>
   error instanceof Problem && (error.status === 401 || error.code === 'forbidden' || error.code === 'not-found')
 
-/** A page of another site tried to use the session of whoever looks at it. */
-class CrossOrigin extends Problem {
-  constructor() {
-    super(
-      403,
-      'cross-origin',
-      'A change with a session cookie must come from a page of this server; programs, and pages of origins in http.allowedOrigins, send an API key',
-    )
-  }
-}
-
-/**
- * Lets a change on a route that looks at no credentials pass unless a browser says that a page of another site sent it: else that page could
- * sign its visitors in as somebody else, or out. Programs say nothing of the kind.
- */
-export const refuseOtherOrigins = (headers: IncomingHttpHeaders, baseUrl: string): void => {
-  if (headers['sec-fetch-site'] ?? headers.origin ?? headers.referer) requireSameOrigin(headers, baseUrl)
-}
-
-/**
- * Lets a session's change pass only when the browser says that a page of this server sent it; throws a 403 otherwise. Browsers send one of
- * these headers with every such request, so none at all is refused too.
- */
-export const requireSameOrigin = (headers: IncomingHttpHeaders, baseUrl: string): void => {
-  const site = headers['sec-fetch-site']
-  if (site === 'same-origin') return
-  if (site !== undefined && site !== 'none') throw new CrossOrigin()
-  const from = originOf(headers.origin ?? headers.referer)
-  const own = originOf(baseUrl)
-  const isOwn = from !== undefined && (from.origin === own?.origin || (from.host === headers.host && !isDowngrade(from, own)))
-  if (!isOwn) throw new CrossOrigin()
-}
-
-/** A page that came unencrypted where the server is encrypted may be anybody's. */
-const isDowngrade = (from: URL, own: URL | undefined): boolean => own?.protocol === 'https:' && from.protocol !== 'https:'
-
-/** Undefined of what is no URL. */
-export const originOf = (text: string | undefined): URL | undefined => (text === undefined ? undefined : (URL.parse(text) ?? undefined))
-
 /** What is known of accounts, and of this server. */
 export interface AuthenticateOptions {
   /** Absent when no plugin provides it. */
-  readonly callers: Callers | undefined
+  readonly callers?: Callers
   /** Its address may be known only once the server listens. */
   readonly installation: Pick<Installation, 'baseUrl'>
 }

@@ -10,17 +10,35 @@ import {
   type Policy,
   type Ref,
   readingPermissions,
+  type ScopedRight,
   SecondFactorEnrolmentRequired,
   StepUpRequired,
   TermsNotAccepted,
   type TrashRule,
   type Verdict,
 } from 'pounce/sdk'
-import type { Middleware } from './request-context.ts'
-import { namesResources, rightOf, scopedRights } from './route-rights.ts'
-import { changesSomething, type Declaration, type RegisteredRoute } from './router.ts'
+import type { Middleware, RequestContext, Values } from './request-context.ts'
+import type { Declaration, RegisteredRoute } from './router.ts'
 
-type Input = Readonly<Record<string, unknown>>
+/** The right that a route asks for, if it is for those who hold one. */
+export const rightOf = ({ permission }: Declaration): Permission | undefined =>
+  typeof permission === 'object' ? permission.right : undefined
+
+/** True of a route that checks rights on what its path and query name. */
+export const namesResources = ({ permission, alsoRequires }: Declaration): boolean =>
+  alsoRequires !== undefined || (typeof permission === 'object' && permission.on !== undefined)
+
+/** The rights that a route checks on resources, in order. */
+export const scopedRights = ({ permission, alsoRequires = [] }: Declaration): readonly ScopedRight<Values>[] =>
+  typeof permission === 'object' && permission.on ? [permission, ...alsoRequires] : alsoRequires
+
+/** The resources that a request names for the rights of its route. */
+export const refsOf = (declaration: Declaration, input: Values): readonly Ref[] =>
+  scopedRights(declaration).flatMap(({ on }): Ref | readonly Ref[] => on(input))
+
+/** False of a request that only looks. */
+export const changesSomething = ({ req, isHead }: RequestContext, { effects }: Declaration): boolean =>
+  !isHead && (req.method !== 'GET' || effects !== undefined)
 
 /** Decides whether a caller may use a route; throws the refusal. */
 export class Access {
@@ -33,7 +51,7 @@ export class Access {
   }
 
   /** Throws, or rejects with, 401 for an anonymous caller, 403 for one who may not, 404 for one who may not know. */
-  require(declaration: Declaration, caller: Caller, input: Input): Promise<void> | undefined {
+  require(declaration: Declaration, caller: Caller, input: Values): Promise<void> | undefined {
     const { permission } = declaration
     this.#requireStanding(declaration, caller)
     if (typeof permission === 'object' && !permission.on) this.#requireAnywhere(permission.right, caller)
@@ -41,7 +59,7 @@ export class Access {
     return namesResources(declaration) ? this.#requireOnThings(declaration, caller, input) : undefined
   }
 
-  async #requireOnThings(declaration: Declaration, caller: Caller, input: Input): Promise<void> {
+  async #requireOnThings(declaration: Declaration, caller: Caller, input: Values): Promise<void> {
     for (const { right, on } of scopedRights(declaration)) await this.#requireOn(right, caller, on(input), declaration)
   }
 

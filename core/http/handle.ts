@@ -2,7 +2,11 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { type Caller, type Installation, Log, type Port } from 'pounce/sdk'
 import type { Middleware, RequestContext } from './request-context.ts'
 import type { RegisteredRoute } from './router.ts'
-import type { RequestScope } from './types.ts'
+
+/** The container of one request: names of its own beside everything the kernel holds. */
+export interface RequestScope {
+  resolve<T>(port: Port<T>): T
+}
 
 /** What the requests of one server have in common. */
 export interface RequestServices {

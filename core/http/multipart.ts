@@ -1,12 +1,17 @@
 import { isUtf8 } from 'node:buffer'
+import { createRequire } from 'node:module'
 import { Readable } from 'node:stream'
 import type { Dicer } from '@fastify/busboy'
 import { decodeExtended, parse as parseDisposition } from 'content-disposition'
 import { parse as parseContentType } from 'content-type'
 import { type FieldPart, type FilePart, Invalid, TooLarge, Unsupported, youngGarbage } from 'pounce/sdk'
-import { isMediaType } from './headers.ts'
-import { loadBusboy } from './lean-modules.ts'
 import type { RequestContext } from './request-context.ts'
+import { isMediaType } from './respond.ts'
+
+const require = createRequire(import.meta.url)
+
+/** Loaded for the first body of several parts: a start does without it. */
+const loadBusboy = (): typeof import('@fastify/busboy') => require('@fastify/busboy')
 
 type Part = FilePart | FieldPart
 type RawHeader = Readonly<Record<string, readonly string[] | undefined>>

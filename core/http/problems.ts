@@ -1,7 +1,9 @@
 import { type Log, Problem } from 'pounce/sdk'
-import { http } from './lean-modules.ts'
 import type { Middleware, RequestContext } from './request-context.ts'
 import type { ResponseWriter } from './response-writer.ts'
+
+/** Not imported: see `node-server.ts`. */
+const http = process.getBuiltinModule('node:http')
 
 /** 404 of an address at which no route answers. */
 export class NoSuchAddress extends Problem {

@@ -250,3 +250,50 @@ const limited = async (limiter: CostLimiter, cost: CostClass, request: RequestCo
 /** Undefined of a body whose length was not announced. */
 const lengthOf = ({ headers }: IncomingMessage): number | undefined =>
   headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : undefined
+
+/** Requests that begin in one turn of the event loop. */
+const perTurn = 16
+
+/**
+ * Begins so many requests per turn of the event loop, the others in the next ones, in their order. A crowd that comes at once is otherwise begun as one piece of
+ * work, half a second in which nobody else is answered.
+ */
+export class RequestPacer {
+  #begun = 0
+  #isTurnDue = false
+  #waiting: (() => void)[] = []
+
+  /** Undefined when the request may begin at once, else resolves when it may. */
+  enter(): Promise<void> | undefined {
+    this.#awaitTurn()
+    if (this.#begun < perTurn && this.#waiting.length === 0) {
+      this.#begun += 1
+      return undefined
+    }
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#waiting.push(resolve)
+    return promise
+  }
+
+  #awaitTurn(): void {
+    if (this.#isTurnDue) return
+    this.#isTurnDue = true
+    setImmediate(() => this.#turn())
+  }
+
+  #turn(): void {
+    this.#isTurnDue = false
+    const next = this.#waiting.splice(0, perTurn)
+    this.#begun = next.length
+    if (next.length > 0) this.#awaitTurn()
+    for (const begin of next) begin()
+  }
+}
+
+/** Requests for this path do not wait for their turn. */
+export const pace =
+  (pacer: RequestPacer, exempt: string): Middleware =>
+  (context, next) => {
+    const turn = context.state.request.target.path === exempt ? undefined : pacer.enter()
+    return turn ? turn.then(next) : next()
+  }

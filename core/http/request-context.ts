@@ -1,17 +1,20 @@
 import { channel } from 'node:diagnostics_channel'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
-import { isIP } from 'node:net'
+import { isIP, type Socket } from 'node:net'
 import { parse } from 'node:querystring'
 import type { Middleware as KoaMiddleware } from 'koa'
-import { anonymous, type Caller, type Ids, type Problem } from 'pounce/sdk'
-import { hidden } from '../services/redact-text.ts'
+import { anonymous, type Caller, type Ids, type Log, type Metrics, type Problem } from 'pounce/sdk'
+import { hidden } from '../services/redact.ts'
+import type { HttpConfig } from './config.ts'
 import type { Admission } from './rate-limits.ts'
-import type { RequestTracker } from './request-tracker.ts'
 import type { AnyReply } from './respond.ts'
 import type { RegisteredRoute } from './router.ts'
 
-type Query = Readonly<Record<string, string | readonly string[] | undefined>>
-type Values = Readonly<Record<string, unknown>>
+/** A query as it was sent. */
+export type Query = Readonly<Record<string, string | readonly string[] | undefined>>
+
+/** Checked parameters, by name. */
+export type Values = Readonly<Record<string, unknown>>
 
 const none: Readonly<Record<string, never>> = Object.freeze({})
 
@@ -203,3 +206,96 @@ export const requestContext =
     for (const observe of options.observers) observe(request.req)
     return next()
   }
+
+/** Knows the running requests, and logs and counts each when it is over. */
+export class RequestTracker {
+  readonly #config: HttpConfig
+  readonly #log: Log
+  readonly #metrics: Metrics
+  readonly #running = new Set<RequestContext>()
+  #onIdle: (() => void) | undefined
+
+  constructor(config: HttpConfig, log: Log, metrics: Metrics) {
+    this.#config = config
+    this.#log = log
+    this.#metrics = metrics
+  }
+
+  track(request: RequestContext): void {
+    this.#running.add(request)
+    request.res.on('close', () => this.#leave(request))
+  }
+
+  /** The requests under way. */
+  get running(): Iterable<RequestContext> {
+    return this.#running
+  }
+
+  /** The request that a connection is busy with. */
+  requestOn(socket: Socket): RequestContext | undefined {
+    for (const request of this.#running) if (request.req.socket === socket) return request
+    return undefined
+  }
+
+  /** Resolves when no request is under way. */
+  async idle(): Promise<void> {
+    if (this.#running.size === 0) return
+    await new Promise<void>(resolve => {
+      this.#onIdle = resolve
+    })
+  }
+
+  /** Resolves when the requests that are under way now have ended. */
+  async runningNow(): Promise<void> {
+    await Promise.all([...this.#running].map(({ res }) => new Promise<void>(resolve => res.on('close', resolve))))
+  }
+
+  /** Tells every handler that its client will get no answer. */
+  abortAll(): void {
+    for (const request of this.#running) request.abort()
+  }
+
+  #leave(request: RequestContext): void {
+    this.#running.delete(request)
+    const isComplete = request.res.writableFinished
+    if (!isComplete) request.abort()
+    const ms = performance.now() - request.startedMs
+    const fields = this.#fields(request, ms, isComplete)
+    if (ms > this.#config.slowRequestMs && !isTransfer(request)) this.#log.warn('slow request', fields)
+    else this.#log.debug('request', fields)
+    if (this.#config.metrics) this.#measure(request, ms)
+    if (this.#running.size === 0) this.#onIdle?.()
+  }
+
+  /** The path is logged without its query: that is where keys and search words are. */
+  #fields({ id, req, res, target, route, caller }: RequestContext, ms: number, isComplete: boolean): Readonly<Record<string, unknown>> {
+    return {
+      requestId: id,
+      method: req.method,
+      path: target.redactedPath,
+      status: res.statusCode,
+      ms: Math.round(ms * 10) / 10,
+      route: route?.name,
+      user: caller.user?.id,
+      isComplete,
+    }
+  }
+
+  #measure({ req, res, route }: RequestContext, ms: number): void {
+    const labels = { method: req.method ?? '', route: route?.name ?? 'none', status: String(res.statusCode) }
+    this.#metrics.count('http_requests_total', labels)
+    this.#metrics.observe('http_request_duration_seconds', ms / 1000, labels)
+  }
+}
+
+/** Uploads and downloads take as long as the line to the client does. */
+const isTransfer = ({ route }: RequestContext): boolean => {
+  const body: unknown = route?.declaration.body
+  const isUpload = typeof body === 'object' && body !== null && ('multipart' in body || 'byteBody' in body)
+  return (
+    isUpload ||
+    Object.values(route?.declaration.responses ?? {}).some(schema =>
+      ['bytes', 'rows'].includes((schema as { 'x-body'?: string })['x-body'] ?? ''),
+    )
+  )
+}

@@ -1,6 +1,7 @@
 import test from 'ava'
-import { type Method, routesFor, s } from 'pounce/sdk'
-import { PrefixRouter, RegisteredRoute } from './router.ts'
+import { type Method, type Route, ref, routesFor, s } from 'pounce/sdk'
+import type { PluginRoute } from './router.ts'
+import { PrefixRouter, RegisteredRoute, registerRoutes } from './router.ts'
 
 const route = routesFor('things', {})
 
@@ -74,4 +75,124 @@ test('names that objects have by birth are names like others', t => {
   const table = tableOf('GET /api/names/:name')
   t.is(table.find('GET', '/api/names/__proto__')?.params['name'], '__proto__')
   t.is(table.find('constructor', '/api/names/x'), undefined)
+})
+
+const get = (path: string, more: object = {}): Route => {
+  const names = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => [name, s.String()])
+  const params = names.length > 0 ? { params: s.Object(Object.fromEntries(names)) } : {}
+  const declaration = { method: 'GET', path, summary: 'x', permission: 'anyone', ...params, responses: { 200: s.text() }, ...more }
+  return route(declaration as never)
+}
+
+const mounted = (plugin: string, name: string, declared: Route): PluginRoute => ({ plugin, name, route: declared, needs: {} })
+
+const refusal = (...routes: PluginRoute[]): string => {
+  try {
+    registerRoutes(routes, true)
+    return ''
+  } catch (error) {
+    return String(error)
+  }
+}
+
+test('proper routes are mounted with their aliases', t => {
+  const [route] = registerRoutes(
+    [mounted('a.b', 'getX', get('/api/x/:id', { aliases: [{ path: '/api/y/:id' }, { method: 'POST', path: '/api/y/:id' }] }))],
+    false,
+  )
+  t.deepEqual(route?.addresses, [
+    { method: 'GET', path: '/api/x/:id' },
+    { method: 'GET', path: '/api/y/:id' },
+    { method: 'POST', path: '/api/y/:id' },
+  ])
+})
+
+test('a route without a permission is refused', t => {
+  t.regex(refusal(mounted('a.b', 'getX', get('/x', { permission: undefined }))), /route getX of a\.b declares no permission/)
+})
+
+test('a route with an unknown permission is refused, also in a further check', t => {
+  t.regex(
+    refusal(mounted('a.b', 'getX', get('/x', { permission: { right: 'ViewEverything', unscoped: 'x' } }))),
+    /unknown permission ViewEverything/,
+  )
+  const alsoRequires = [{ right: 'Fly', on: ref('file', 'id') }]
+  t.regex(refusal(mounted('a.b', 'getX', get('/x', { alsoRequires }))), /unknown permission Fly/)
+})
+
+test('a right on nothing is refused with the remedy, unless the route says why', t => {
+  const on = ref('file', 'id')
+  const withId = (more: object): string => refusal(mounted('a.b', 'getX', get('/x/:id', more)))
+  for (const permission of ['ViewFile', { right: 'ViewFile' }, { right: 'ViewFile', unscoped: ' ' }, { right: 'ViewFile', on: 'file' }]) {
+    const message = withId({ permission })
+    t.regex(message, /route getX of a\.b asks for ViewFile on nothing/)
+    t.regex(message, /\{ right: 'ViewFile', on: ref\('dataset', 'id'\) \}, or .*\{ right: 'ViewFile', unscoped: /)
+  }
+  t.regex(withId({ permission: { right: 'ViewFile', on, unscoped: 'x' } }), /asks for ViewFile/, 'both at once')
+  const alsoRequires = [{ right: 'EditFile', unscoped: 'x' }]
+  t.regex(withId({ alsoRequires }), /asks for EditFile on nothing: .* on: ref\('dataset', 'id'\) \}$/)
+  t.is(withId({ permission: { right: 'ViewFile', on } }), '')
+  t.is(withId({ permission: { right: 'ViewFile', unscoped: 'The list holds only files that the caller may see.' } }), '')
+})
+
+test('a route that asks for a right is refused where nobody can answer', t => {
+  t.throws(() => registerRoutes([mounted('a.b', 'getX', get('/x', { permission: { right: 'ViewFile', unscoped: 'x' } }))], false), {
+    message: /no plugin provides policy/,
+  })
+})
+
+test('two routes at one address are refused, naming both plugins', t => {
+  const message = refusal(mounted('a.one', 'getX', get('/api/x/:id')), mounted('a.two', 'getY', get('/api/x/:other')))
+  t.regex(message, /GET \/api\/x\/:other is declared by both a\.one \(getX\) and a\.two \(getY\)/)
+})
+
+test('an alias cannot shadow a route', t => {
+  const message = refusal(
+    mounted('a.one', 'getX', get('/api/x')),
+    mounted('a.two', 'getY', get('/api/y', { aliases: [{ path: '/api/x' }] })),
+  )
+  t.regex(message, /a\.one \(getX\) and a\.two \(getY\)/)
+})
+
+test('a tail and a parameter at the same place are different addresses', t => {
+  t.is(refusal(mounted('a.one', 'getX', get('/api/x/:id')), mounted('a.two', 'getY', get('/api/x/:rest*'))), '')
+})
+
+test('two routes of one name are refused', t => {
+  t.regex(
+    refusal(mounted('a.one', 'getX', get('/x')), mounted('a.two', 'getX', get('/y'))),
+    /the route name getX is declared by both a\.one and a\.two/,
+  )
+})
+
+test('parameters of path and schema must agree', t => {
+  const params = s.Object({ id: s.id(), other: s.id() })
+  t.regex(refusal(mounted('a.b', 'getX', get('/x/:id', { params }))), /has the parameters id in \/x\/:id and id, other in params/)
+  t.regex(refusal(mounted('a.b', 'getX', get('/x/:id', { params: undefined }))), /and none in params/)
+  t.regex(refusal(mounted('a.b', 'getX', get('/x/:id', { aliases: [{ path: '/y' }] }))), /has the parameters none in \/y/)
+})
+
+test('odd paths are refused', t => {
+  for (const path of ['x', '/x/', '/x//y', '/x*', '/:rest*/x', '/x/:id//', '/x/:rest*/'])
+    t.regex(refusal(mounted('a.b', 'getX', get(path))), /odd path/, path)
+})
+
+test('an alias may end in a slash', t => {
+  const [route] = registerRoutes([mounted('a.b', 'getX', get('/x/y', { aliases: [{ path: '/x/y/' }] }))], false)
+  const paths = route?.addresses.map(({ path }) => path)
+  t.deepEqual(paths, ['/x/y', '/x/y/'])
+  for (const path of ['/x/y//', '/x/:rest*/', '//', 'x/'])
+    t.regex(refusal(mounted('a.b', 'getX', get('/x/y', { aliases: [{ path }] }))), /odd path/, path)
+})
+
+test('a route without an answer is refused', t => {
+  t.regex(refusal(mounted('a.b', 'getX', get('/x', { responses: {} }))), /declares no response/)
+})
+
+test('every fault is named at once', t => {
+  const message = refusal(
+    mounted('a.b', 'getX', get('/x', { permission: { right: 'Nothing', unscoped: 'x' } })),
+    mounted('a.c', 'getY', get('/y', { permission: undefined })),
+  )
+  t.regex(message, /Nothing[\s\S]*declares no permission/)
 })

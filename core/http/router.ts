@@ -1,14 +1,28 @@
+import { createRequire } from 'node:module'
 import type { Router as KoaRouter } from '@koa/router'
-import type { Method, Route } from 'pounce/sdk'
-import { loadRouter } from './lean-modules.ts'
+import { allPermissions, type Method, type Route } from 'pounce/sdk'
 import { MethodNotAllowed, NoSuchAddress } from './problems.ts'
 import type { Middleware, RequestContext } from './request-context.ts'
 import type { ResponseWriter } from './response-writer.ts'
-import type { PluginRoute } from './types.ts'
 import { type RouteChecks, routeChecks } from './validate.ts'
+
+/** Its ES build imports node:http in the costly way (see `node-server.ts`), its CommonJS build does not. */
+const { Router } = createRequire(import.meta.url)('@koa/router') as typeof import('@koa/router')
 
 /** The declaration of any route. */
 export type Declaration = Route['declaration']
+
+/** A route of a plugin, ready to be called. */
+export interface PluginRoute {
+  readonly plugin: string
+  /** The export's name: OpenAPI's `operationId`. */
+  readonly name: string
+  readonly route: Route
+  /** The instances behind the route's `needs`, by the name the route uses. */
+  readonly needs: Readonly<Record<string, unknown>>
+  /** A credential that cannot be checked counts as none: for `/readyz`, which must answer while the store is unavailable. */
+  readonly isLenient?: boolean
+}
 
 /** A method and a path under which a route answers. */
 export interface Address {
@@ -50,10 +64,6 @@ export interface Match {
   readonly route: RegisteredRoute
   readonly params: Readonly<Record<string, string>>
 }
-
-/** False of a request that only looks. */
-export const changesSomething = ({ req, isHead }: RequestContext, { effects }: Declaration): boolean =>
-  !isHead && (req.method !== 'GET' || effects !== undefined)
 
 type Layer = ReturnType<KoaRouter['match']>['path'][number]
 
@@ -123,7 +133,6 @@ export class PrefixRouter {
   }
 
   #routerOf(entries: readonly Entry[]): KoaRouter {
-    const Router = loadRouter()
     const router = new Router({ strict: true, sensitive: true })
     const sorted = entries.toSorted((one, other) => (rank(one.address.path) < rank(other.address.path) ? -1 : 1))
     for (const { address, route } of sorted) {
@@ -208,7 +217,7 @@ export const matchRoute =
     const { request } = context.state
     const method = request.req.method ?? 'GET'
     const { path } = request.target
-    const match = find(router, method === 'HEAD' ? 'GET' : method, path)
+    const match = router.find(method === 'HEAD' ? 'GET' : method, path)
     if (!match) return redirect(request, router, addresses, writer)
     request.route = match.route
     request.pathParams = match.params
@@ -218,11 +227,6 @@ export const matchRoute =
     }
     return next()
   }
-
-const find = (router: PrefixRouter, method: string, path: string): Match | undefined =>
-  router.find(method, path) ??
-  // The only place where Clowder 1.x takes a slash at the end for the address without it.
-  (path.startsWith('/api/proxy/') && path.endsWith('/') ? router.find(method, path.slice(0, -1)) : undefined)
 
 /** From a path with a slash at its end to that without, as Clowder 1.x does it for GET; 308 lets a client send its body again. */
 const redirect = (request: RequestContext, router: PrefixRouter, addresses: Addresses, writer: ResponseWriter): void => {
@@ -238,3 +242,90 @@ const redirect = (request: RequestContext, router: PrefixRouter, addresses: Addr
   const status = request.req.method === 'GET' || request.isHead ? 301 : 308
   writer.send(request, status, { location, 'cache-control': 'no-store' }, undefined)
 }
+
+/** Behind a parameter a slash makes an address of its own: Clowder 1.x has both `/proxy/:key` and `/proxy/:key/`. */
+const endsInSlash = /(\/:\w+)\/$/
+/** An alias may be the address with a slash: standards write the roots of services so. */
+const endsInSlashToo = /(\/[^/:*]+)\/$/
+const words = new Set(['anyone', 'reader', 'signedIn', 'serverAdmin'])
+
+/**
+ * Registers the routes of all plugins, or throws one error that names every fault: a missing or unknown permission, a right on nothing, a right without a
+ * policy to check it, an odd path, parameters that path and schema do not share, two routes at one address or of one name.
+ */
+export const registerRoutes = (given: readonly PluginRoute[], hasPolicy: boolean): readonly RegisteredRoute[] => {
+  const faults: string[] = []
+  const names = new Map<string, string>()
+  const addresses = new Map<string, string>()
+  const claim = (table: Map<string, string>, key: string, owner: string, what: string): void => {
+    const other = table.get(key)
+    if (other !== undefined) faults.push(`${what} is declared by both ${other} and ${owner}`)
+    table.set(key, owner)
+  }
+  const routes = given.map(one => {
+    const route = new RegisteredRoute(one)
+    const owner = `${route.plugin} (${route.name})`
+    for (const fault of faultsOf(route.declaration, hasPolicy)) faults.push(`route ${route.name} of ${route.plugin} ${fault}`)
+    claim(names, route.name, route.plugin, `the route name ${route.name}`)
+    for (const { method, path } of route.addresses) claim(addresses, `${method} ${shapeOf(path)}`, owner, `${method} ${path}`)
+    return route
+  })
+  if (faults.length > 0) throw new Error(`The routes cannot be served:\n- ${faults.join('\n- ')}`)
+  return routes
+}
+
+/** What a plugin may have written, whether or not a compiler saw it. */
+type Asked = string | { readonly right?: string; readonly on?: unknown; readonly unscoped?: unknown }
+
+const faultsOfRight = (asked: Asked, hasPolicy: boolean, isFurther = false): string[] => {
+  const { right = '', on, unscoped } = typeof asked === 'string' ? { right: asked } : asked
+  if (!allPermissions.has(right)) return [`declares the unknown permission ${right}`]
+  if (!hasPolicy) return [`needs ${right}, and no plugin provides policy`]
+  const hasReason = typeof unscoped === 'string' && unscoped.trim() !== ''
+  if (typeof on === 'function' ? unscoped === undefined : hasReason && !isFurther) return []
+  const remedy = `name what it is checked on: { right: '${right}', on: ref('dataset', 'id') }`
+  return [
+    `asks for ${right} on nothing: ${remedy}${isFurther ? '' : `, or say why there is nothing: { right: '${right}', unscoped: '…' }`}`,
+  ]
+}
+
+const faultsOf = (declaration: Declaration, hasPolicy: boolean): string[] => {
+  const { permission, alsoRequires = [], path, aliases = [], responses } = declaration
+  const faults: string[] = []
+  if (!permission) faults.push('declares no permission')
+  else if (!words.has(permission as string)) faults.push(...faultsOfRight(permission, hasPolicy))
+  for (const right of alsoRequires) faults.push(...faultsOfRight(right, hasPolicy, true))
+  if (Object.keys(responses ?? {}).length === 0) faults.push('declares no response')
+  const declared = parameters(declaration.params)
+  const withoutSlash = aliases.map(alias => alias.path.replace(endsInSlashToo, '$1'))
+  for (const each of [path, ...withoutSlash]) {
+    if (!isPath(each.replace(endsInSlash, '$1'))) faults.push(`has the odd path ${each}`)
+    const named = parameterNames(each).sort().join(', ')
+    if (named !== declared) faults.push(`has the parameters ${named || 'none'} in ${each} and ${declared || 'none'} in params`)
+  }
+  return faults
+}
+
+const part = /^(?:[^/:*]+|:\w[^/:*]*)$/
+const restOfPath = /^:\w+\*$/
+
+/** A slash, then words and parameters with slashes between; the last one may stand for all that follows. */
+const isPath = (path: string): boolean => {
+  const [before, ...parts] = path.split('/')
+  return (
+    before === '' &&
+    parts.length > 0 &&
+    parts.every((each, at) => part.test(each) || (at === 0 ? each === '' : at === parts.length - 1 && restOfPath.test(each)))
+  )
+}
+
+const parameters = (schema: { readonly properties?: object } | undefined): string =>
+  Object.keys(schema?.properties ?? {})
+    .sort()
+    .join(', ')
+
+/** The names of a path's parameters, in order: `['id']` of `/api/files/:id`. */
+export const parameterNames = (path: string): string[] => [...path.matchAll(/:([A-Za-z_][A-Za-z0-9_]*)/g)].map(([, name]) => name ?? '')
+
+/** A path in which parameters have no names, so that paths which would shadow each other look alike. */
+export const shapeOf = (path: string): string => path.replaceAll(/:[A-Za-z0-9_]+\*/g, '*').replaceAll(/:[A-Za-z0-9_]+/g, ':')

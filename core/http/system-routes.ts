@@ -3,13 +3,26 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import type { AbsentConsumer } from 'pounce/sdk'
 import { type Bytes, isServerAdmin, NotFound, NotSignedIn, pagePolicy, type Route, rawJson, routesFor, s, streamed } from 'pounce/sdk'
-import type { PluginRoute, ReadinessReport } from './types.ts'
+import type { PluginRoute } from './router.ts'
 
 type Scrape = () => Promise<{ readonly contentType: string; readonly text: string }>
 
 /** Answered at once however many requests wait: whoever watches the server asks it. */
 export const healthPath = '/healthz'
+
+/** How the kernel is doing, for `/readyz`. */
+export interface ReadinessReport {
+  readonly ready: boolean
+  readonly plugins: readonly { readonly id: string; readonly ok: boolean; readonly message?: string }[]
+  /** Events that wait for their consumers. */
+  readonly waiting?: number
+  /** Events given up after five tries. */
+  readonly parked?: number
+  /** Consumers of plugins that are not loaded, for which events are kept. */
+  readonly absent?: readonly AbsentConsumer[]
+}
 
 /** What the kernel's own routes show. */
 export interface SystemRoutesOptions {

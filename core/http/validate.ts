@@ -1,9 +1,9 @@
 import type { ValidateFunction } from 'ajv'
 import { Invalid, NotFound, type s } from 'pounce/sdk'
+import { compileSchema, faultMessage, idPattern, type SchemaShape, typesOf } from '../json-schema.ts'
 import type { Access } from './authorize.ts'
-import { compileSchema, faultMessage, idPattern, type SchemaShape, typesOf } from './json-schema.ts'
-import type { Middleware, RequestContext } from './request-context.ts'
-import { namesResources, refsOf } from './route-rights.ts'
+import { namesResources, refsOf } from './authorize.ts'
+import type { Middleware, Query, RequestContext, Values } from './request-context.ts'
 import type { Declaration, RegisteredRoute } from './router.ts'
 
 /** What was wrong with an input. */
@@ -13,9 +13,6 @@ export interface Fault {
   readonly idName?: string
 }
 
-type Values = Readonly<Record<string, unknown>>
-type Texts = Readonly<Record<string, string | readonly string[] | undefined>>
-
 /** The result of a check: the value as a handler gets it, or what is wrong. */
 export interface Checked<T> {
   readonly value: T
@@ -24,8 +21,8 @@ export interface Checked<T> {
 
 /** The compiled schemas of one route. */
 export interface RouteChecks {
-  params(texts: Texts): Checked<Values>
-  query(texts: Texts): Checked<Values>
+  params(texts: Query): Checked<Values>
+  query(texts: Query): Checked<Values>
   /** Checks and takes away what the schema does not know, in place. */
   body(value: unknown): Checked<unknown>
 }
@@ -39,7 +36,7 @@ export const routeChecks = (declaration: Declaration): RouteChecks => ({
   body: bodyCheck(declaration.body),
 })
 
-const texts = (schema: s.TSchema | undefined): ((given: Texts) => Checked<Values>) => {
+const texts = (schema: s.TSchema | undefined): ((given: Query) => Checked<Values>) => {
   if (!schema) return () => ({ value: nothing })
   const coerce = coercion(schema)
   const validate = compileSchema(schema)
@@ -76,7 +73,6 @@ const bodyCheck = (body: unknown): ((value: unknown) => Checked<unknown>) => {
 export const isSchema = (body: unknown): body is s.TSchema =>
   typeof body === 'object' && body !== null && !('multipart' in body) && !('byteBody' in body)
 
-type Raw = Readonly<Record<string, string | readonly string[] | undefined>>
 type Coercer = (text: string) => unknown
 
 const yes = new Set(['true', '1', 'yes', 'on'])
@@ -86,7 +82,7 @@ const no = new Set(['false', '0', 'no', 'off'])
  * Turns the texts of a path or a query into values of the declared types, as far as they fit: what does not stays text, for the
  * validation to refuse. Names that are not declared are left out; of a repeated name that is not a list the first counts.
  */
-const coercion = (schema: SchemaShape): ((raw: Raw) => Record<string, unknown>) => {
+const coercion = (schema: SchemaShape): ((raw: Query) => Record<string, unknown>) => {
   const members = Object.entries(schema.properties ?? {}).map(([name, member]) => ({ name, ...memberOf(member) }))
   return raw => {
     const values: Record<string, unknown> = {}

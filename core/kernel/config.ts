@@ -2,11 +2,11 @@ import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { didYouMean, type Plugin } from 'pounce/sdk'
-import { checkPart, type Origin } from './config/check.ts'
+import { type CheckedPart, checkPart, type Origin } from './config/check.ts'
 import { coerce } from './config/coerce.ts'
 import { type Environment, fromAliases, fromEnvironment, unknownSetting, usedByAliases } from './config/environment.ts'
 import { type KernelConfig, kernelSchema, type PluginEntry } from './config/kernel-schema.ts'
-import { alsoUse, choosePlugins, inForce, type PluginChoice } from './config/plugin-choice.ts'
+import { alsoUse, choosePlugins, inForce, type PluginChoice, type PluginLayer } from './config/plugin-choice.ts'
 import * as tree from './config/schema-tree.ts'
 import type { NamedPlugin } from './plugin-graph.ts'
 import { absoluteSource, loadPlugins, type PluginRequest } from './plugins.ts'
@@ -50,11 +50,8 @@ export interface Config {
 }
 
 /** One layer before it is known what the plugins allow. */
-interface Layer {
+interface Layer extends PluginLayer {
   readonly source: string
-  readonly settings: tree.Settings
-  /** What relative plugin folders start from. */
-  readonly folder: string
   readonly typed?: Origin['typed']
 }
 
@@ -90,10 +87,7 @@ const loadChosen = async (sources: ConfigSources, files: readonly Layer[]) => {
   const known = files.map(layer => ({ ...layer, settings: tree.toPresentNames(layer.settings, choiceOnly, layer.source) }))
   const configured = choosePlugins([...known, ...layers], sources.plugins && handedOver(sources.plugins))
   const loaded = await loadPlugins(configured.requests)
-  const wanted = usedByAliases(
-    loaded.map(({ plugin }) => plugin),
-    sources.environment ?? {},
-  )
+  const wanted = usedByAliases(loaded, sources.environment ?? {})
   if (wanted.length === 0 && !sources.overrule) return inForce(loaded, configured)
   const used = alsoUse(
     configured,
@@ -117,7 +111,7 @@ const reasonAgainst = (name: string, schema: tree.Node): string => {
 }
 
 /** Environment, flags and tests' settings as layers, in this order. */
-const outsideLayers = (sources: ConfigSources, present: tree.Node, plugins: readonly Plugin[] = []) => {
+const outsideLayers = (sources: ConfigSources, present: tree.Node, plugins: readonly NamedPlugin[] = []) => {
   const schema = tree.withFormerNames(present)
   const environment = fromEnvironment(sources.environment ?? {}, schema, name => unknownSetting(name, schema))
   const nodeAt = (path: readonly string[]) => path.reduce<tree.Node | undefined>((node, key) => node?.properties?.[key], schema)
@@ -170,11 +164,7 @@ export const loadConfig = async (sources: ConfigSources = {}): Promise<Config> =
   const pluginParts = plugins.map(one => ({ name: one.name, path: pathOf(one), schema: tree.nodeOf(one.plugin.config) }))
   const schema = tree.mergeParts([kernelPart, ...pluginParts])
   const files = read.map(layer => ({ ...layer, settings: tree.toPresentNames(layer.settings, schema, layer.source) }))
-  const outside = outsideLayers(
-    sources,
-    schema,
-    plugins.map(({ plugin }) => plugin),
-  )
+  const outside = outsideLayers(sources, schema, plugins)
   // The defaults of this version are as they should be; a test sees to that.
   const set = [...files.slice(sources.defaults ? 0 : 1), ...outside.layers]
   refuse([...outside.problems, ...[...files, ...outside.layers].flatMap(layer => unknownIn(layer, schema))])
@@ -187,23 +177,17 @@ export const loadConfig = async (sources: ConfigSources = {}): Promise<Config> =
   const kernel = await check(kernelPart)
   const own = await Promise.all(pluginParts.map(check))
   refuse([kernel, ...own].flatMap(({ problems }) => problems))
-  return assemble(
-    kernel.value as KernelConfig,
-    plugins,
-    own.map(({ value }) => value),
-    outside.warnings,
-    schema,
-  )
+  return assemble(kernel.value as KernelConfig, plugins, own, outside.warnings, schema)
 }
 
 const assemble = (
   kernel: KernelConfig,
   plugins: readonly (NamedPlugin & { readonly request: PluginRequest })[],
-  configs: readonly unknown[],
+  own: readonly CheckedPart[],
   warnings: readonly string[],
   schema: tree.Node,
 ): Config => {
-  const configured = plugins.map(({ name, plugin }, at) => ({ name, plugin, config: Object.freeze(configs[at] ?? {}) }))
+  const configured = plugins.map(({ name, plugin }, at) => ({ name, plugin, config: Object.freeze(own[at]?.value ?? {}) }))
   const listed = plugins.map(({ name, request: { plugin, as } }) =>
     as === undefined ? (typeof plugin === 'string' ? plugin : name) : { plugin, as },
   )

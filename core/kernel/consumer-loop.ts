@@ -1,8 +1,35 @@
 import { type AnyEvent, type Delivery, type Log, type Metrics, type Outbox, Semaphore } from 'pounce/sdk'
-import { AckBatcher } from './ack-batcher.ts'
-import { backOff, gatherMsAfter, isOutage, type RetryRule, usualRetry } from './retry.ts'
 import { messageOf } from './startup-error.ts'
 import { pause, withTimeLimit } from './time-limit.ts'
+
+/** How often and how soon something is tried again. */
+export interface RetryRule {
+  /** Failures after which an event is dead-lettered. */
+  readonly tries: number
+  readonly firstMs: number
+  readonly longestMs: number
+  readonly factor: number
+  /** Longest pause while a backend is unavailable: soon after it returns, work must go on (promises P4-P7). */
+  readonly outageMs: number
+}
+
+export const usualRetry: RetryRule = { tries: 5, firstMs: 100, longestMs: 300_000, factor: 8, outageMs: 5_000 }
+
+/** Milliseconds until the next try after `failures` of them, spread so that not everything comes back at once. */
+export const backOff = (rule: Pick<RetryRule, 'firstMs' | 'longestMs' | 'factor'>, failures: number): number => {
+  const whole = Math.min(rule.longestMs, rule.firstMs * rule.factor ** Math.max(0, failures - 1))
+  return Math.round(whole * (0.75 + Math.random() / 4))
+}
+
+/** True of a failure that says a backend is unavailable or full: trying again later is right, however often. */
+export const isOutage = (error: unknown): boolean =>
+  error instanceof Error && 'status' in error && (error.status === 503 || error.status === 507)
+
+/**
+ * How long the next batch gathers under load: twice as long as the last one took, within bounds. Fewer and larger batches, and nobody waits
+ * noticeably longer; the first event after a rest never waits.
+ */
+export const gatherMsAfter = (tookMs: number): number => Math.min(15, Math.max(4, 2 * tookMs))
 
 /** What a consumer does with events: one by one, or many at once. */
 export type ConsumerWork =
@@ -26,6 +53,56 @@ const maxBatch = 200
 const maxInFlight = 64
 const maxSubjects = 8
 const stopLimitMs = 10_000
+
+const ackRetryMs = 500
+
+/** Tells the outbox which events are done, those of one turn in one call. */
+class AckBatcher {
+  readonly #tools: LoopTools
+  readonly #consumer: string
+  readonly #signal: AbortSignal
+  #waiting: { readonly id: string; readonly settled: () => void }[] = []
+  #running: Promise<void> | undefined
+
+  /** `signal` ends the retries of a store that is unavailable; the events are then handed out again. */
+  constructor(tools: LoopTools, consumer: string, signal: AbortSignal) {
+    this.#tools = tools
+    this.#consumer = consumer
+    this.#signal = signal
+  }
+
+  /** Resolves when the event is settled for good, or was given up at the stop. */
+  done(id: string): Promise<void> {
+    const settled = new Promise<void>(resolve => this.#waiting.push({ id, settled: resolve }))
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined
+    })
+    return settled
+  }
+
+  async #run(): Promise<void> {
+    // Handlers that wait for one group commit resolve in one turn: all of them go into one call.
+    await new Promise(resolve => setImmediate(resolve))
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting
+      this.#waiting = []
+      await this.#settle(batch.map(({ id }) => id))
+      for (const { settled } of batch) settled()
+    }
+  }
+
+  async #settle(ids: readonly string[]): Promise<void> {
+    for (;;) {
+      try {
+        return await this.#tools.outbox.done(this.#consumer, ids)
+      } catch (error) {
+        this.#tools.log.warn('Failed to acknowledge events', { consumer: this.#consumer, events: ids.length, error })
+        if (this.#signal.aborted) return
+        await pause(ackRetryMs, this.#signal)
+      }
+    }
+  }
+}
 
 /**
  * Hands the events of one consumer to its handler. Events of one subject are handled one after the other, in commit order;
@@ -52,7 +129,7 @@ export class ConsumerLoop {
     this.work = work
     this.#tools = tools
     this.#rule = tools.retry ?? usualRetry
-    this.#settler = new AckBatcher(tools.outbox, work.name, tools.log, this.#stopped.signal)
+    this.#settler = new AckBatcher(tools, work.name, this.#stopped.signal)
   }
 
   /** Events handed out to this loop that are not settled yet. */

@@ -1,7 +1,8 @@
 import type { Clock, Collection, DocumentStore, Ids, Installation, Log, Metrics } from 'pounce/sdk'
-import type { HttpParts } from '../http/kernel-http.ts'
-import type { Http } from '../http/types.ts'
-import type { RetryRule } from './retry.ts'
+import type { Http } from '../http/server.ts'
+import type { ReadinessReport } from '../http/system-routes.ts'
+import type { RetryRule } from './consumer-loop.ts'
+import type { BuiltPlugin, Container } from './container.ts'
 
 /** A log that can make others with fixed fields. */
 export interface KernelLog extends Log {
@@ -27,6 +28,13 @@ export interface Services {
   readonly metrics: KernelMetrics
   /** Its name and address come in during the start. */
   readonly installation: Installation & { named(instance: string): void; reachedAt(url: string): void }
+}
+
+/** What a kernel's HTTP server is made of besides what the kernel is. */
+export interface HttpParts {
+  readonly container: Container
+  readonly built: readonly BuiltPlugin[]
+  readiness(): Promise<ReadinessReport>
 }
 
 /** What the kernel is made of besides its plugins. */

@@ -1,18 +1,18 @@
 import { type Collection, type Command, Commands, DocumentStore, type Outbox, type Port, type Token } from 'pounce/sdk'
-import type { Http, ReadinessReport } from '../http/types.ts'
+import type { Http } from '../http/server.ts'
+import type { ReadinessReport } from '../http/system-routes.ts'
 import type { Config } from './config.ts'
 import { type BuiltPlugin, Container } from './container.ts'
-import { declareHandlers, type KeptEvents, keptEvents } from './declared-consumers.ts'
-import { EventDispatcher, type HandlerInstance } from './event-dispatcher.ts'
+import { declareHandlers, EventDispatcher, type HandlerInstance, type KeptEvents, keptEvents } from './event-dispatcher.ts'
 import type { KernelLog, KernelParts, Services, StartOptions } from './kernel-options.ts'
 import { installationId, kernelCollections, leaseRecords, metaRecords } from './kernel-records.ts'
 import { Leases } from './leases.ts'
-import { Lifecycles } from './lifecycles.ts'
+import { Lifecycles, type PluginHealth } from './lifecycles.ts'
 import { Migrations } from './migrations.ts'
 import { type PeriodicTask, PeriodicWork } from './periodic.ts'
 import { buildPluginGraph, neededBy, type PluginGraph } from './plugin-graph.ts'
-import { readinessOf } from './readiness.ts'
 import { refusing, StartupError } from './startup-error.ts'
+import { withTimeLimit } from './time-limit.ts'
 
 type Address = Awaited<ReturnType<Http['listen']>>
 
@@ -23,9 +23,10 @@ const lookEveryMs = 1_000
 export class Kernel {
   readonly config: Config
   readonly log: KernelLog
+  /** Plugins in the order of start, with what they give and take. */
+  readonly plan: PluginGraph
   readonly #parts: KernelParts
   readonly #services: Services
-  readonly #plan: PluginGraph
   readonly #container: Container
   readonly #built: readonly BuiltPlugin[]
   readonly #lifecycles: Lifecycles
@@ -46,13 +47,13 @@ export class Kernel {
     this.log = log
     this.#parts = parts
     this.#services = services
-    this.#plan = buildPluginGraph(config.plugins, new Set(services.values.keys()), new Set([...services.replaceable, ...overridden]))
+    this.plan = buildPluginGraph(config.plugins, new Set(services.values.keys()), new Set([...services.replaceable, ...overridden]))
     this.#container = new Container(
       services.values,
       config.plugins.map(({ name }) => name),
     )
     const configs = new Map(config.plugins.map(one => [one.name, one.config]))
-    this.#built = this.#plan.order.map(planned =>
+    this.#built = this.plan.order.map(planned =>
       this.#container.build(planned, { config: configs.get(planned.name), log: log.with({ plugin: planned.name }) }, overridden),
     )
     this.#lifecycles = new Lifecycles(log, config.kernel.startTimeoutMs)
@@ -66,11 +67,6 @@ export class Kernel {
   /** Where it listens, once it does. */
   get address(): Address | undefined {
     return this.#address
-  }
-
-  /** Plugins in the order of start, with what they give and take. */
-  get plan(): PluginGraph {
-    return this.#plan
   }
 
   /** Commands that plugins contribute. */
@@ -138,7 +134,7 @@ export class Kernel {
 
   async #look(): Promise<ReadinessReport> {
     const health = await this.#lifecycles.health()
-    return readinessOf(this.#isReady, health, this.#plan.providers.get(DocumentStore), this.outbox)
+    return readinessOf(this.#isReady, health, this.plan.providers.get(DocumentStore), this.outbox)
   }
 
   /** Starts what was made. When anything fails, what was started is ended again and the reason thrown. */
@@ -148,7 +144,7 @@ export class Kernel {
 
   /** Instead of `start`: only what is behind these ports and what that needs, without migrations or work, and the data folder locked only when told to. */
   open(ports: readonly Port<unknown>[], { lock = false }: { readonly lock?: boolean } = {}): Promise<void> {
-    const needed = new Set(ports.flatMap(port => [...neededBy(this.#plan, this.#plan.providers.get(port))]))
+    const needed = new Set(ports.flatMap(port => [...neededBy(this.plan, this.plan.providers.get(port))]))
     return this.#begin(async () => {
       if (lock) this.#lock = await this.#parts.lockDataFolder(this.config.kernel.data)
       await this.#startPlugins(({ name }) => needed.has(name))
@@ -169,7 +165,7 @@ export class Kernel {
     const serves = until === 'serving' && this.config.kernel.roles.includes('http')
     if (serves) this.#http = await this.#createHttp()
     this.#lock = await this.#parts.lockDataFolder(this.config.kernel.data)
-    const first = neededBy(this.#plan, this.#plan.providers.get(DocumentStore))
+    const first = neededBy(this.plan, this.plan.providers.get(DocumentStore))
     await this.#startPlugins(({ name }) => first.has(name))
     await this.#prepareStore(until !== 'store')
     if (until === 'store') return
@@ -234,14 +230,7 @@ export class Kernel {
   }
 
   #createHttp(): Promise<Http> {
-    return this.#parts.createHttp({
-      config: this.config.kernel,
-      log: this.log,
-      services: this.#services,
-      container: this.#container,
-      built: this.#built,
-      readiness: () => this.readiness(),
-    })
+    return this.#parts.createHttp({ container: this.#container, built: this.#built, readiness: () => this.readiness() })
   }
 }
 
@@ -264,3 +253,36 @@ const periodicTasks = (built: readonly BuiltPlugin[]): PeriodicTask[] =>
       return { name: `${name}/${task}`, everyMs, run: signal => instance.run(signal) }
     }),
   )
+
+const mostParked = 1000
+const countLimitMs = 1000
+
+const countEvents = async (outbox: Outbox) => {
+  const count = async () => {
+    const waiting = Object.values(await outbox.waiting()).reduce((sum, one) => sum + one, 0)
+    const parked = (await outbox.parked({ limit: mostParked })).length
+    return { waiting, parked, absent: await outbox.absent() }
+  }
+  try {
+    return await withTimeLimit(count(), countLimitMs, 'no answer')
+  } catch {
+    // A store that does not answer is reported as an unhealthy plugin already.
+    return undefined
+  }
+}
+
+/** A kernel is ready while it runs and its document store answers; other backends may be away (promises P4-P7). */
+export const readinessOf = async (
+  isRunning: boolean,
+  health: readonly PluginHealth[],
+  storePlugin: string | undefined,
+  outbox: Outbox | undefined,
+): Promise<ReadinessReport> => {
+  const isStoreWell = health.every(({ plugin, ok }) => ok || plugin !== storePlugin)
+  const counts = isRunning && isStoreWell && outbox ? await countEvents(outbox) : undefined
+  const plugins = health.map(({ plugin, ok, error, note }) => {
+    const message = error ?? note
+    return { id: plugin, ok, ...(message === undefined ? {} : { message }) }
+  })
+  return { ready: isRunning && isStoreWell, plugins, ...counts }
+}

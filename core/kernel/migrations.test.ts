@@ -1,7 +1,7 @@
 import test from 'ava'
 import { type Clock, type DocumentStore, definePlugin } from 'pounce/sdk'
 import { FixedClock } from 'pounce/sdk/testing'
-import { ObjectIds } from '../services/ids.ts'
+import { ObjectIds } from '../services/services.ts'
 import { keptLog } from './fixtures/boot.ts'
 import { MemoryDocuments } from './fixtures/memory-documents.ts'
 import { things } from './fixtures/things.ts'

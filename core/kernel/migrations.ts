@@ -28,31 +28,24 @@ const newInstanceName = (): string => Array.from({ length: 10 }, () => letters[r
 
 const stem = (file: string): string => file.replace(/\.(ts|js)$/, '')
 
+/** What migrations work with. */
+export interface MigrationTools {
+  readonly documents: DocumentStore
+  readonly leases: Leases
+  readonly clock: Clock
+  readonly log: Log
+  /** Of the program. */
+  readonly version: string
+}
+
 /** Brings stored records up to what the plugins expect, once and in order, and keeps the installation's own record. */
 export class Migrations {
   readonly #plugins: readonly NamedPlugin[]
-  readonly #documents: DocumentStore
-  readonly #leases: Leases
-  readonly #clock: Clock
-  readonly #log: Log
-  readonly #version: string
+  readonly #tools: MigrationTools
 
-  constructor(
-    plugins: readonly NamedPlugin[],
-    tools: {
-      readonly documents: DocumentStore
-      readonly leases: Leases
-      readonly clock: Clock
-      readonly log: Log
-      readonly version: string
-    },
-  ) {
+  constructor(plugins: readonly NamedPlugin[], tools: MigrationTools) {
     this.#plugins = plugins.filter(({ name, plugin }) => name === plugin.id)
-    this.#documents = tools.documents
-    this.#leases = tools.leases
-    this.#clock = tools.clock
-    this.#log = tools.log
-    this.#version = tools.version
+    this.#tools = tools
   }
 
   /** Every migration of the plugins that run, in the order in which it is or was applied. */
@@ -61,7 +54,7 @@ export class Migrations {
     for (const { plugin } of this.#plugins) {
       const names = plugin.migrations ? (await filesOf(plugin.migrations)).map(stem) : []
       const query = { using: 'byPlugin', where: eq('plugin', plugin.id), limit: 1000 }
-      const { items } = await this.#documents.find(migrationRecords, query)
+      const { items } = await this.#tools.documents.find(migrationRecords, query)
       const applied = new Map(items.map(({ name, appliedAt }) => [name, appliedAt]))
       for (const name of [...new Set([...applied.keys(), ...names])].sort()) {
         const appliedAt = applied.get(name)
@@ -81,7 +74,7 @@ export class Migrations {
     progress: (message: string) => void = () => undefined,
   ): Promise<{ readonly instance: string; readonly applied: number }> {
     // Read first: what this names has been applied, so the states that are read after it say so, whoever applies them meanwhile.
-    const meta = await this.#documents.get(metaRecords, metaId)
+    const meta = await this.#tools.documents.get(metaRecords, metaId)
     const states = await this.status()
     const unknown = states.filter(({ state }) => state === 'unknown')
     if (unknown.length > 0)
@@ -101,7 +94,7 @@ export class Migrations {
   /** Killed at any point, the next call goes on where it was. */
   async #apply(progress: (message: string) => void): Promise<number> {
     const lease = await this.#lease()
-    const held = this.#leases.hold(lease, error => this.#log.warn('Failed to renew the migration lease', { error }))
+    const held = this.#tools.leases.hold(lease, error => this.#tools.log.warn('Failed to renew the migration lease', { error }))
     let count = 0
     try {
       for (const { plugin, name, state } of await this.status()) {
@@ -113,7 +106,7 @@ export class Migrations {
       }
     } finally {
       held.end()
-      await this.#leases.giveBack(lease)
+      await this.#tools.leases.giveBack(lease)
     }
     return count
   }
@@ -125,34 +118,34 @@ export class Migrations {
     try {
       const { up } = (await import(new URL(file ?? name, folder).href)) as { up?: (documents: DocumentStore) => Promise<void> }
       if (typeof up !== 'function') throw new Error('it does not export a function `up`')
-      await up(this.#documents)
+      await up(this.#tools.documents)
     } catch (error) {
       throw new StartupError(`The migration ${id}/${name} failed: ${messageOf(error)}. Nothing after it was applied.`, { cause: error })
     }
-    const record = { id: idOfName(`${id}/${name}`), plugin: id, name, appliedAt: this.#clock.now().toISOString() }
+    const record = { id: idOfName(`${id}/${name}`), plugin: id, name, appliedAt: this.#tools.clock.now().toISOString() }
     await this.#insert(migrationRecords, record)
-    this.#log.info('Migration applied', { plugin: id, migration: name })
+    this.#tools.log.info('Migration applied', { plugin: id, migration: name })
   }
 
   async #lease() {
     const stop = new AbortController().signal
     for (;;) {
-      const lease = await this.#leases.take('kernel/migrations', leaseMs)
+      const lease = await this.#tools.leases.take('kernel/migrations', leaseMs)
       if (lease) return lease
-      this.#log.info('Waiting for another kernel to apply migrations')
+      this.#tools.log.info('Waiting for another kernel to apply migrations')
       await pause(leaseWaitMs, stop)
     }
   }
 
   async #remember(): Promise<string> {
     const ids = this.#plugins.map(({ plugin }) => plugin.id)
-    await this.#insert(metaRecords, { id: metaId, instance: newInstanceName(), version: this.#version, plugins: ids })
-    const meta = await this.#documents.get(metaRecords, metaId)
+    await this.#insert(metaRecords, { id: metaId, instance: newInstanceName(), version: this.#tools.version, plugins: ids })
+    const meta = await this.#tools.documents.get(metaRecords, metaId)
     if (!meta) throw new Error('The record of the installation cannot be read back')
-    const isNews = meta.version !== this.#version || ids.some(id => !meta.plugins.includes(id))
+    const isNews = meta.version !== this.#tools.version || ids.some(id => !meta.plugins.includes(id))
     if (isNews) {
-      const change = { update: metaId, in: metaRecords, set: { version: this.#version }, addToSet: { plugins: ids } }
-      await this.#documents.commit(change)
+      const change = { update: metaId, in: metaRecords, set: { version: this.#tools.version }, addToSet: { plugins: ids } }
+      await this.#tools.documents.commit(change)
     }
     return meta.instance
   }
@@ -160,7 +153,7 @@ export class Migrations {
   /** Another kernel, or this one before it was killed, may have inserted the same. */
   async #insert<T extends object>(into: Collection<T>, document: T & { readonly id: string }): Promise<void> {
     try {
-      await this.#documents.commit({ insert: document, into })
+      await this.#tools.documents.commit({ insert: document, into })
     } catch (error) {
       if (!(error instanceof CommitConflict && error.reason === 'exists')) throw error
     }

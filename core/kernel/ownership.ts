@@ -1,13 +1,8 @@
 import { didYouMean, eventTypes, type Plugin } from 'pounce/sdk'
 import { consumerName } from './event-dispatcher.ts'
 import { kernelCollections } from './kernel-records.ts'
+import type { NamedPlugin } from './plugin-graph.ts'
 import { StartupError } from './startup-error.ts'
-
-/** A plugin under the name that the config gives it. */
-interface NamedPlugin {
-  readonly name: string
-  readonly plugin: Plugin
-}
 
 const kernel = 'the kernel'
 const sdk = 'pounce/sdk'
@@ -21,12 +16,11 @@ class Owners {
     this.#owners = new Map(names.map(name => [name, { name: owner }]))
   }
 
-  /** The other owner of a name, if there is one. */
-  claim(name: string, by: NamedPlugin): string | undefined {
+  /** Throws the refusal when the name has another owner. */
+  claim(name: string, by: NamedPlugin, refusal: (other: string) => string): void {
     const owner = this.#owners.get(name)
-    if (owner && owner.plugin !== by.plugin) return owner.name
+    if (owner && owner.plugin !== by.plugin) throw new StartupError(refusal(owner.name))
     if (!owner) this.#owners.set(name, by)
-    return undefined
   }
 
   has(name: string): boolean {
@@ -49,23 +43,24 @@ const refuseCollections = (plugins: readonly NamedPlugin[]): void => {
         throw new StartupError(
           `${one.name} declares the collection "${name}": a name consists of lower-case letters, digits and hyphens, in parts joined by dots, such as ${one.name}`,
         )
-      const other = owners.claim(name, one)
-      if (other !== undefined)
-        throw new StartupError(
+      owners.claim(
+        name,
+        one,
+        other =>
           `${other} and ${one.name} both declare the collection "${name}", which only one plugin can own: rename that of ${one.name}, for instance to "${one.name}.${name.split('.').at(-1)}", or remove the plugin from "plugins"`,
-        )
+      )
     }
 }
 
 const refuseIds = (plugins: readonly NamedPlugin[]): void => {
   const owners = new Owners(kernel, [])
-  for (const one of plugins) {
-    const other = owners.claim(one.plugin.id, one)
-    if (other !== undefined)
-      throw new StartupError(
+  for (const one of plugins)
+    owners.claim(
+      one.plugin.id,
+      one,
+      other =>
         `${other} and ${one.name} are different plugins that both have the id ${one.plugin.id}: change it in one of them, or remove one from "plugins"`,
-      )
-  }
+    )
 }
 
 const refuseTwice = (plugin: string, what: string, names: readonly string[]): void => {
@@ -76,13 +71,13 @@ const refuseTwice = (plugin: string, what: string, names: readonly string[]): vo
 const refuseEvents = (plugins: readonly NamedPlugin[]): void => {
   const owners = new Owners(sdk, eventTypes)
   for (const one of plugins)
-    for (const type of one.plugin.events ?? []) {
-      const other = owners.claim(type, one)
-      if (other !== undefined)
-        throw new StartupError(
+    for (const type of one.plugin.events ?? [])
+      owners.claim(
+        type,
+        one,
+        other =>
           `${other} and ${one.name} both declare the event type "${type}", which only one plugin can own: rename that of ${one.name}, or remove the plugin from "plugins"`,
-        )
-    }
+      )
   for (const { name, plugin } of plugins)
     for (const { types, name: consumer } of plugin.handlers ?? [])
       for (const type of types === '*' ? [] : types)

@@ -27,8 +27,6 @@ export interface PluginNode extends NamedPlugin {
 export interface PluginGraph {
   /** Providers before those that need them; otherwise as the config lists them. */
   readonly order: readonly PluginNode[]
-  /** As the config lists them. */
-  readonly listed: readonly PluginNode[]
   /** Which plugin provides a single port. */
   readonly providers: ReadonlyMap<string, string>
 }
@@ -140,7 +138,7 @@ export const buildPluginGraph = (
     for (const port of needs)
       if (!takesMany(port as AnyPort) && !providers.has(port) && !kernelPorts.has(port))
         throw new StartupError(`${name} needs ${port}, which no plugin provides`)
-  return { order: sortByNeed(listed, providers), listed, providers }
+  return { order: sortByNeed(listed, providers), providers }
 }
 
 /** Names of a plugin and of all that it needs. */

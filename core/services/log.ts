@@ -1,7 +1,6 @@
 import pino, { type DestinationStream, type Logger } from 'pino'
 import type { KernelLog } from '../kernel/kernel-options.ts'
-import { redact } from './redact.ts'
-import { redactText } from './redact-text.ts'
+import { redact, redactText } from './redact.ts'
 
 /** Levels, least important first. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'

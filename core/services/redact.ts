@@ -1,4 +1,89 @@
-import { hidden, isSecretName, redactText } from './redact-text.ts'
+/** What stands where a secret stood. */
+export const hidden = '[hidden]'
+
+const secretNames: ReadonlySet<string> = new Set(['key', 'apikey', 'xapikey', 'pass', 'pwd'])
+const secretEnding =
+  /(password|passwd|passwordhash|passphrase|secret|token|signature|(secret|private|access|extraction|api|encryption|signing)key|authorization|cookie)$/
+
+const lettersOf = (name: string): string => name.toLowerCase().replace(/[^a-z]/g, '')
+const isSecret = (letters: string): boolean => secretNames.has(letters) || secretEnding.test(letters)
+
+/** True when what has this name is a secret, however the name is written: `X-API-Key`, `_extraction_key`, `passwordHash`. */
+export const isSecretName = (name: string): boolean => isSecret(lettersOf(name))
+
+/**
+ * A name and what assigns to it, up to its value: `key=`, `"secretKey":"`, `\"token\":\"`, `Cookie: `, `key%3D`.
+ * Matches start at the start of a word only and spaces are counted, so that no text takes more time than its length.
+ */
+const assignment = /(?<![\w-])([\w-]+)(\\*["']?)\s{0,8}([=:]{1,3}>?|%3[ad])\s{0,8}(\\*["'])?/gi
+const plainValue = /[^&;\s"'<>]*/y
+const restOfLine = /[^\r\n"]*/y
+
+const endOf = (pattern: RegExp, text: string, start: number): number => {
+  pattern.lastIndex = start
+  return start + (pattern.exec(text)?.[0].length ?? 0)
+}
+
+/** Where a quoted value ends. In text that was quoted before, quotes of the value have more backslashes than the one that ends it. */
+const endOfQuoted = (text: string, start: number, opening: string): number => {
+  const quote = opening.at(-1)
+  const backslashes = opening.length - 1
+  let run = 0
+  for (let at = start; at < text.length; at += 1) {
+    const character = text[at]
+    if (character === quote && (run < backslashes || run % (2 * opening.length) === backslashes)) return at - Math.min(run, backslashes)
+    run = character === '\\' ? run + 1 : 0
+  }
+  return text.length
+}
+
+/** The name without what an escape before it left in the word: `\nkey`, `%3Fkey`. */
+const namesOf = (name: string, before: string | undefined): readonly string[] =>
+  before === '\\' ? [name, name.slice(1)] : before === '%' ? [name, name.slice(2)] : [name]
+
+/** Where the secret that follows an assignment ends; its start when it is none. */
+const endOfSecret = (text: string, match: RegExpExecArray, start: number): number => {
+  const [, name = '', closing = '', sign = '', opening] = match
+  const letters = namesOf(name, text[match.index - 1])
+    .map(lettersOf)
+    .find(isSecret)
+  if (letters === undefined) return start
+  if (opening !== undefined) return endOfQuoted(text, start, opening)
+  if (sign !== ':' || closing !== '') return endOf(plainValue, text, start)
+  // Prose such as `unknown key: http.prot` says nothing secret.
+  if (letters === 'key' || letters === 'pass') return start
+  return endOf(/(authorization|cookie)$/.test(letters) ? restOfLine : plainValue, text, start)
+}
+
+const redactAssigned = (text: string): string => {
+  let [copy, done] = ['', 0]
+  assignment.lastIndex = 0
+  for (let match = assignment.exec(text); match; match = assignment.exec(text)) {
+    const start = assignment.lastIndex
+    const end = endOfSecret(text, match, start)
+    if (end === start) continue
+    copy += text.slice(done, start) + hidden
+    done = end
+    assignment.lastIndex = end
+  }
+  return copy + text.slice(done)
+}
+
+/** `basic` before a plain word is prose. */
+const redactScheme = (all: string, scheme: string, space: string, value: string): string =>
+  scheme === 'basic' && /^[a-z]+$/.test(value) ? all : `${scheme}${space}${hidden}`
+
+/**
+ * Hides secrets in text: credentials in addresses and after `Bearer` and `Basic`, and values that are assigned to names of secrets,
+ * as in addresses, headers and JSON. Rather hides a word too many. Takes time by the length of the text.
+ */
+export const redactText = (text: string): string =>
+  redactAssigned(
+    text
+      .replace(/(:\/\/)[^\s/?#"<>]*@/g, `$1${hidden}@`)
+      .replace(/(?<![\w.-])(bearer|basic)(\s+|%20)([\w.~+/=:-]+)/gi, redactScheme)
+      .replace(/([?&;]code=)[^&;\s"'<>]*/gi, `$1${hidden}`),
+  )
 
 const maxDepth = 6
 

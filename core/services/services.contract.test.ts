@@ -1,9 +1,9 @@
 import test from 'ava'
-import { clockContract, idsContract, logContract, metricsContract, silent } from 'pounce/sdk/testing'
-import { systemClock } from './clock.ts'
-import { ObjectIds } from './ids.ts'
+import { clockContract, idsContract, logContract, mailerContract, metricsContract, silent } from 'pounce/sdk/testing'
+import { keptLog } from '../kernel/fixtures/boot.ts'
 import { createLog } from './log.ts'
 import { createMetrics } from './metrics.ts'
+import { LogMailer, ObjectIds, systemClock } from './services.ts'
 
 clockContract(test, () => systemClock)
 
@@ -22,3 +22,19 @@ logContract(test, () => {
 })
 
 metricsContract(test, () => createMetrics(true, silent))
+
+mailerContract(test, () => {
+  const { log, lines } = keptLog()
+  return { mailer: new LogMailer(log), count: async () => lines.length }
+})
+
+test('a link in a mail can be read in the log, for it is nowhere else', async t => {
+  const { log, lines } = keptLog()
+  await new LogMailer(log).send({
+    to: ['ann@example.org'],
+    subject: 'Finish',
+    text: 'Go to:\nhttps://data.example.org/api/signup/finish?token=abc-123',
+  })
+  t.is(lines.length, 1)
+  t.like(lines[0], { to: ['ann@example.org'], text: 'Go to:\nhttps://data.example.org/api/signup/finish?token=abc-123' })
+})

@@ -4,8 +4,7 @@ import { Conflict, collection, type Datapoint, type GeoStore, Invalid } from 'po
 import { FixedClock, MemoryGeoStore } from 'pounce/sdk/testing'
 import { embeddedStores } from '../../test/support/faulty-stores.ts'
 import { idOfName, kernelCollections, metaRecords } from '../kernel/kernel-records.ts'
-import { type MoveReport, moveId, moveRecords } from './migration-record.ts'
-import { refuseUnfinishedMove } from './refuse-unfinished.ts'
+import { type MoveReport, moveId, moveRecords, refuseUnfinishedMove } from './migration-record.ts'
 import { type MovePlan, StoreCopy, type Stores } from './store-copy.ts'
 
 const bare = collection<{ readonly n: number }>('bare')

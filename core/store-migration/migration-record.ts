@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { collection } from 'pounce/sdk'
+import { collection, type DocumentStore } from 'pounce/sdk'
+import { StartupError } from '../kernel/startup-error.ts'
 
 /** What was moved and compared. */
 export interface MoveReport {
@@ -48,3 +49,11 @@ export const moveId = shortDigest('move')
 
 /** The record of a blob, by its key in the old store. */
 export const movedBlobId = shortDigest
+
+/** No server starts on stores that an installation was only half moved into. */
+export const refuseUnfinishedMove = async (documents: DocumentStore): Promise<void> => {
+  const move = await documents.get(moveRecords, moveId)
+  if (move?.state !== 'under way') return
+  const [from = '', to = ''] = move.route.split(' to ')
+  throw new StartupError(`A migration to this store is not complete: run \`pounce migrate --from ${from} --to ${to}\` again to continue it`)
+}

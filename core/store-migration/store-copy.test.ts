@@ -3,8 +3,7 @@ import { type Collection, Conflict, collection, Invalid } from 'pounce/sdk'
 import { FixedClock, testBytes } from 'pounce/sdk/testing'
 import { embeddedStores } from '../../test/support/faulty-stores.ts'
 import { idOfName, kernelCollections, leaseRecords, metaRecords } from '../kernel/kernel-records.ts'
-import { type MoveReport, movedBlobs, moveId, moveRecords } from './migration-record.ts'
-import { refuseUnfinishedMove } from './refuse-unfinished.ts'
+import { type MoveReport, movedBlobs, moveId, moveRecords, refuseUnfinishedMove } from './migration-record.ts'
 import { type MovePlan, StoreCopy, type Stores } from './store-copy.ts'
 
 interface Paper {

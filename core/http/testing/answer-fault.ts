@@ -1,9 +1,9 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import type { ValidateFunction } from 'ajv'
 import { parse as parseContentType } from 'content-type'
-import { answersOf, commonRefusals, contentOf, problemDetailsSchema, problemSchema, refusalsOf } from '../declared-answers.ts'
-import type { SchemaShape } from '../json-schema.ts'
-import { compileSchema, faultMessage } from '../json-schema.ts'
+import type { SchemaShape } from '../../json-schema.ts'
+import { compileSchema, faultMessage } from '../../json-schema.ts'
+import { answersOf, commonRefusals, contentOf, problemDetailsSchema, problemSchema, refusalsOf } from '../../openapi/declared-answers.ts'
 import type { Declaration } from '../router.ts'
 
 /** An answer as its client gets it. */

@@ -2,9 +2,10 @@ import type { ExecutionContext } from 'ava'
 import type { Callers, Installation, Metrics, Policy, Route } from 'pounce/sdk'
 import { silent } from 'pounce/sdk/testing'
 import { Container } from '../../kernel/container.ts'
+import type { HttpOptions } from '../app.ts'
 import { type HttpConfig, httpConfig } from '../config.ts'
-import { createHttp } from '../create-http.ts'
-import type { Http, HttpOptions } from '../types.ts'
+import type { Http } from '../server.ts'
+import { createHttp } from '../server.ts'
 import { checkAnswers } from './answer-check.ts'
 
 /** What a test may set. */

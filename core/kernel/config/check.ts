@@ -1,6 +1,6 @@
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import { checkedEmail } from 'pounce/sdk'
-import { describe, type SchemaShape } from '../../http/json-schema.ts'
+import { describe, type SchemaShape } from '../../json-schema.ts'
 import { isSettings, lacksRequired, type Node, type Part, recordOf, withDefaults } from './schema-tree.ts'
 
 /** A part's settings with its defaults, or what is wrong with them. */

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { type EnvironmentAlias, editDistance, nearest, type Plugin } from 'pounce/sdk'
+import { type EnvironmentAlias, editDistance, nearest } from 'pounce/sdk'
+import type { NamedPlugin } from '../plugin-graph.ts'
 import { ownPluginFile } from '../plugins.ts'
 import { messageOf } from '../startup-error.ts'
 import { coerce } from './coerce.ts'
@@ -114,18 +115,18 @@ interface GivenAlias extends EnvironmentAlias {
   readonly text: string
 }
 
-const given = (plugins: readonly Plugin[], environment: Environment): readonly GivenAlias[] =>
+const given = (plugins: readonly NamedPlugin[], environment: Environment): readonly GivenAlias[] =>
   plugins
-    .flatMap(plugin => Object.entries(plugin.environment ?? {}))
+    .flatMap(({ plugin }) => Object.entries(plugin.environment ?? {}))
     .flatMap(([variable, alias]) => (environment[variable] ? [{ ...alias, variable, text: environment[variable] }] : []))
 
 /** Plugins that are to run because of what is set. */
-export const usedByAliases = (plugins: readonly Plugin[], environment: Environment): readonly string[] =>
+export const usedByAliases = (plugins: readonly NamedPlugin[], environment: Environment): readonly string[] =>
   given(plugins, environment).flatMap(({ uses = [] }) => uses)
 
 /** Reads the variables that plugins declare. Whatever has no effect is warned about, never dropped in silence. */
 export const fromAliases = (
-  plugins: readonly Plugin[],
+  plugins: readonly NamedPlugin[],
   environment: Environment,
   hasSetting: (path: readonly string[]) => boolean,
 ): AliasedSettings => {

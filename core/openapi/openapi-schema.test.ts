@@ -1,14 +1,14 @@
 import test from 'ava'
 import { isRoute, s } from 'pounce/sdk'
+import type { Declaration } from '../http/router.ts'
+import { registerRoutes } from '../http/router.ts'
+import { isSchema } from '../http/validate.ts'
+import type { SchemaShape } from '../json-schema.ts'
+import { compileSchema } from '../json-schema.ts'
 import { loadPlugins, ownPluginIds } from '../kernel/plugins.ts'
 import { answersOf, contentOf } from './declared-answers.ts'
-import type { SchemaShape } from './json-schema.ts'
-import { compileSchema } from './json-schema.ts'
+import { exampleOf } from './examples.ts'
 import { openapiDocument } from './openapi.ts'
-import { exampleOf } from './openapi-example.ts'
-import { registerRoutes } from './register-routes.ts'
-import type { Declaration } from './router.ts'
-import { isSchema } from './validate.ts'
 
 const loaded = loadPlugins(ownPluginIds().map(plugin => ({ plugin })))
 

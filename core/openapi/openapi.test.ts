@@ -3,9 +3,9 @@ import test from 'ava'
 import { type Bytes, byteBody, Conflict, multipart, NotFound, type Route, ref, routesFor, s } from 'pounce/sdk'
 import { Type } from 'typebox'
 import { resolved } from '../../test/support/resolved-document.ts'
-import { createHttp } from './create-http.ts'
+import { createHttp } from '../http/server.ts'
+import { httpOptions } from '../http/testing/serve.ts'
 import { OpenapiSchemas } from './openapi-schema.ts'
-import { httpOptions } from './testing/serve.ts'
 
 const route = routesFor('things', {})
 const policy = { isPrivate: false } as never

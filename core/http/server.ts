@@ -1,16 +1,23 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { AllowedHosts, untrustedProxyWarning } from './allowed-hosts.ts'
-import { createApp } from './app.ts'
-import { BodyDeadlines } from './body-deadlines.ts'
-import { crossOriginWarning } from './cors.ts'
-import { nodeServer, refuseSlowBody } from './node-server.ts'
-import { registerRoutes } from './register-routes.ts'
-import { RequestTracker } from './request-tracker.ts'
+import { createApp, type HttpOptions } from './app.ts'
+import { BodyDeadlines, nodeServer, refuseSlowBody } from './node-server.ts'
+import { RequestTracker } from './request-context.ts'
 import { ResponseWriter } from './response-writer.ts'
-import { Addresses, PrefixRouter } from './router.ts'
+import { Addresses, PrefixRouter, registerRoutes } from './router.ts'
 import { systemRoutes } from './system-routes.ts'
-import type { Http, HttpOptions } from './types.ts'
+
+/** The HTTP server of a kernel. */
+export interface Http {
+  /** Starts to accept connections. Rejects with a message for people when the address is taken. */
+  listen(): Promise<{ readonly host: string; readonly port: number; readonly url: string }>
+  /** From now on `/readyz` says 503 and connections are closed after their answer. */
+  setStopping(): void
+  /** Lets running requests finish for at most `timeoutMs`; until they have, new ones are answered too. Then accepts nothing more and cuts what is left. */
+  drain(timeoutMs: number): Promise<void>
+  /** The OpenAPI 3.0.1 document of all routes. */
+  openapi(): Promise<object>
+}
 
 /** Connections that may wait to be accepted: a thousand clients often start at once. The system has a limit of its own. */
 const backlog = 4096
@@ -23,7 +30,7 @@ export const createHttp = (options: HttpOptions): Http => {
   const { config, log, installation, crossOriginHeaders } = options
   const writer = new ResponseWriter(config, installation.baseUrl.startsWith('https:'), crossOriginHeaders?.response ?? [])
   // Loaded when somebody asks: a start does without it.
-  const openapi = async (): Promise<object> => (await import('./openapi.ts')).openapiDocument(routes, installation)
+  const openapi = async (): Promise<object> => (await import('../openapi/openapi.ts')).openapiDocument(routes, installation)
   let openapiText: Promise<string> | undefined
   const own = systemRoutes({
     readiness: options.readiness,
@@ -41,28 +48,7 @@ export const createHttp = (options: HttpOptions): Http => {
   const router = new PrefixRouter(routes)
   const addresses = new Addresses(router, () => installation.baseUrl)
   const tracker = new RequestTracker(config, log, options.metrics)
-  const app = createApp({
-    config,
-    log,
-    installation,
-    ids: options.ids,
-    openScope: options.openScope,
-    policy: options.policy,
-    isPrivate: options.policy?.isPrivate ?? installation.isPrivate,
-    callers: options.callers,
-    trails: options.trails,
-    accessTrails: options.accessTrails,
-    trustedProxies: config.trustedProxies,
-    below: path => addresses.below(path),
-    observers: [untrustedProxyWarning(config, log), crossOriginWarning(config.allowedOrigins, () => installation.baseUrl, log)],
-    hosts: new AllowedHosts(installation.baseUrl, config.allowedHosts),
-    tracker,
-    router,
-    addresses,
-    writer,
-    middleware: options.middleware ?? [],
-    requestHeaders: crossOriginHeaders?.request ?? [],
-  })
+  const app = createApp(options, { router, addresses, tracker, writer })
   const server = nodeServer(options, app.callback(), socket => tracker.requestOn(socket))
   const deadlines = new BodyDeadlines(config, tracker.running, refuseSlowBody)
   server.on('listening', () => deadlines.start())

@@ -2,7 +2,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import test, { type ExecutionContext } from 'ava'
 import { Conflict, type Log, Problem, RawJson, type Route, rawJson, routesFor, s, TooMany, Unavailable } from 'pounce/sdk'
 import { silent } from 'pounce/sdk/testing'
-import { createHttp } from './create-http.ts'
+import { createHttp } from './server.ts'
 import { callers } from './testing/people.ts'
 import { rawClient } from './testing/raw-client.ts'
 import { httpOptions, type ServeOptions, serve } from './testing/serve.ts'
@@ -63,6 +63,7 @@ const effects: Record<string, Route> = {
   proxy: route({
     method: 'GET',
     path: '/api/proxy/:key',
+    aliases: [{ path: '/api/proxy/:key/' }],
     ...anyone,
     params: s.Object({ key: s.String() }),
     responses: { 200: s.text() },
@@ -80,7 +81,7 @@ test('an unknown address is a JSON 404, a known one with another method 405 with
   t.is((await get(t, effects, '/api/plain/1', { method: 'PATCH' })).status, 405)
 })
 
-test('a trailing slash leads to the address without it, and is taken as it is by the proxy', async t => {
+test('a trailing slash leads to the address without it, unless an alias has the slash', async t => {
   const { status, headers } = await get(t, effects, '/api/changes/', { redirect: 'manual' })
   t.deepEqual([status, headers.get('location')], [301, '/api/changes'])
   t.is((await get(t, effects, '/api/proxy/a/')).text, 'a')

@@ -1,7 +1,7 @@
 import { type Problem, s } from 'pounce/sdk'
-import { idPattern, type SchemaShape } from './json-schema.ts'
-import { namesResources } from './route-rights.ts'
-import type { Declaration } from './router.ts'
+import { namesResources } from '../http/authorize.ts'
+import type { Declaration } from '../http/router.ts'
+import { idPattern, type SchemaShape } from '../json-schema.ts'
 
 /** A refusal as existing clients read it. */
 export const problemSchema = s.model(

@@ -1,9 +1,9 @@
 import test from 'ava'
 import { configPort, definePlugin, type MiddlewareClass, type MiddlewareContext, s, wire } from 'pounce/sdk'
 import { silent } from 'pounce/sdk/testing'
-import { Container } from '../kernel/container.ts'
-import { buildPluginGraph } from '../kernel/plugin-graph.ts'
-import { pluginMiddleware } from './kernel-http.ts'
+import { pluginMiddleware } from './boot.ts'
+import { Container } from './kernel/container.ts'
+import { buildPluginGraph } from './kernel/plugin-graph.ts'
 
 const config = s.Object({ name: s.String() })
 

@@ -1,4 +1,6 @@
+import { writeFile } from 'node:fs/promises'
 import { loadConfig } from '../kernel/config.ts'
+import { routesOf } from '../kernel/plugin-graph.ts'
 import type { Run } from './built-in.ts'
 import { makeKernel } from './kernel-session.ts'
 
@@ -15,4 +17,25 @@ export const checkConfig: Run = async ({ sources, output }) => {
   for (const warning of kernel.config.warnings) output.err(`${warning}\n`)
   await kernel.openapi()
   return { ok: true, plugins: kernel.config.plugins.length, data: kernel.config.kernel.data, warnings: kernel.config.warnings.length }
+}
+
+/** `pounce plugin list`. */
+export const listPlugins: Run = async context => {
+  const { plan } = await makeKernel(context)
+  return plan.order.map(({ name, plugin, provides, needs }) => ({
+    plugin: name,
+    summary: plugin.summary,
+    routes: routesOf(plugin).length,
+    provides: [...new Set(provides.map(({ port }) => port))],
+    ...(context.asJson ? { needs } : {}),
+  }))
+}
+
+/** `pounce openapi`. */
+export const writeOpenapi: Run = async context => {
+  const document = `${JSON.stringify(await (await makeKernel(context)).openapi(), null, 2)}`
+  const { out } = context.options
+  if (typeof out !== 'string') return document
+  await writeFile(out, `${document}\n`)
+  return { written: out }
 }

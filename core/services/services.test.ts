@@ -1,7 +1,7 @@
 import test from 'ava'
 import { s } from 'pounce/sdk'
 import { FixedClock } from 'pounce/sdk/testing'
-import { ObjectIds } from './ids.ts'
+import { ObjectIds } from './services.ts'
 
 test('ids are 24 hex digits that begin with the time and only ever increase', t => {
   const clock = new FixedClock('2026-01-05T10:00:00.000Z')

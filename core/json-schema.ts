@@ -1,6 +1,6 @@
+import { createRequire } from 'node:module'
 import type { Ajv, ErrorObject, ValidateFunction } from 'ajv'
 import type { s } from 'pounce/sdk'
-import { loadAjv } from './lean-modules.ts'
 
 /** The members of a JSON Schema that this program reads. */
 export interface SchemaShape {
@@ -65,9 +65,10 @@ const options = {
   keywords: ['secret'],
 } satisfies ConstructorParameters<typeof Ajv>[0]
 
+/** Sixty-three modules, loaded for the first request with something to check: a start does without them. */
 let made: Ajv | undefined
 const theAjv = (): Ajv => {
-  made ??= new (loadAjv().Ajv)(options)
+  made ??= new (createRequire(import.meta.url)('ajv') as typeof import('ajv')).Ajv(options)
   return made
 }
 

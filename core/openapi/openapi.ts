@@ -1,13 +1,12 @@
 import { cookieName, type Installation, readingPermissions, sessionCookie } from 'pounce/sdk'
-import { isByteBody } from './body.ts'
+import { rightOf } from '../http/authorize.ts'
+import { isByteBody } from '../http/body.ts'
+import type { Address, Declaration, RegisteredRoute } from '../http/router.ts'
+import { parameterNames, shapeOf } from '../http/router.ts'
+import type { SchemaShape } from '../json-schema.ts'
 import { answersOf, contentOf, problemDetailsSchema, problemSchema, refusalsOf } from './declared-answers.ts'
-import type { SchemaShape } from './json-schema.ts'
-import { exampleOf } from './openapi-example.ts'
-import { OpenapiSchemas } from './openapi-schema.ts'
-import { type Members, SharedResponses, shareParameters } from './openapi-shared.ts'
-import { parameterNames, shapeOf } from './register-routes.ts'
-import { rightOf } from './route-rights.ts'
-import type { Address, Declaration, RegisteredRoute } from './router.ts'
+import { exampleOf } from './examples.ts'
+import { type Members, OpenapiSchemas, SharedResponses, shareParameters } from './openapi-schema.ts'
 
 const securitySchemes = (baseUrl: string) => ({
   apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'A key of an account' },

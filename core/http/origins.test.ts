@@ -1,7 +1,7 @@
 import test from 'ava'
 import type { Log } from 'pounce/sdk'
 import { silent } from 'pounce/sdk/testing'
-import { crossOriginWarning } from './cors.ts'
+import { crossOriginWarning } from './origins.ts'
 
 const notesOf = (allowed: readonly string[], requests: readonly Record<string, string>[]): readonly string[] => {
   const lines: string[] = []
