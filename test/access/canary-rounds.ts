@@ -10,17 +10,19 @@ import { type CanaryWorld, type Looker, makeCanaryWorld } from './canary-world.t
 
 /** One in so many is asked by others than the author; a full run asks all. */
 const requestsLeftOut = 8
+/** Of lists, which show most; each of them is asked once at least. */
+const listsLeftOut = 3
 
 /** A word that stands nowhere. */
 const control = 'zq000000x'
 
-const routeOf = ({ route }: Asked): DeclaredRoute => route
+const routeOf = ({ route: { method, path } }: Asked): string => `${method} ${path}`
 
 /** Rounds through a world full of words, by one caller after the other. */
 class Rounds {
   readonly world: CanaryWorld
   readonly #random = dice(sampleSeed)
-  readonly #met = new WeakMap<Looker, Set<unknown>>()
+  readonly #met = new WeakMap<Looker, Set<string>>()
   readonly #routes: readonly DeclaredRoute[]
   readonly #reading: readonly DeclaredRoute[]
 
@@ -33,7 +35,8 @@ class Rounds {
 
   /** Everything that can be read, and whatever names something that the caller may not see must be answered as if it did not exist. */
   async read(crawl: Crawl, looker: Looker): Promise<void> {
-    await crawl.run(this.#reading.flatMap(route => requestsWide(route, this.world.sets['restricted'] ?? {})))
+    const wide = this.#reading.flatMap(route => requestsWide(route, this.world.sets['restricted'] ?? {}))
+    await crawl.run(this.#some(looker, wide, one => `all of ${routeOf(one)}`, listsLeftOut))
     for (const [name, set] of Object.entries(this.world.sets))
       await crawl.run(this.#some(looker, this.#naming(set), routeOf), { likeNothing: isHidden(looker, name) })
   }
@@ -43,14 +46,14 @@ class Rounds {
   }
 
   /** All for the author, who has to find every word; of what the others ask each part once at least, such as each route. */
-  #some<T>(looker: Looker, all: readonly T[], partOf: (one: T) => unknown): readonly T[] {
+  #some<T>(looker: Looker, all: readonly T[], partOf: (one: T) => string, leftOut = requestsLeftOut): readonly T[] {
     if (isFullRun || looker === this.world.author) return all
-    const met = this.#met.get(looker) ?? new Set()
+    const met = this.#met.get(looker) ?? new Set<string>()
     this.#met.set(looker, met)
     return all.filter(one => {
       const isFirst = !met.has(partOf(one))
       met.add(partOf(one))
-      return isFirst || this.#random.oneIn(requestsLeftOut)
+      return isFirst || this.#random.oneIn(leftOut)
     })
   }
 
