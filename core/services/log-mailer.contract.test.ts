@@ -1,6 +1,6 @@
 import test from 'ava'
 import { mailerContract } from 'pounce/sdk/testing'
-import { keptLog } from '../kernel/fixtures/boot.ts'
+import { keptLog } from '../../test/support/kept-log.ts'
 import { LogMailer } from './log-mailer.ts'
 
 mailerContract(test, () => {
