@@ -218,6 +218,38 @@ test('the kernel imports no plugin, a plugin nothing but its own folder, the SDK
   t.deepEqual(faults, [])
 })
 
+/** What tests of a part may import besides their own folder and the SDK: helpers that several parts use, and what writes the files of `test/data`. */
+const sharedHelpers = ['test/support/', 'scripts/test-data/']
+/** Helpers of the kernel's own, used by tests of the SDK's client and of the kernel booted for tests. */
+const sdkHelpers = ['core/http/testing/']
+
+test("no test of a plugin, of core or of the SDK reaches into another's folder: what they share is in test/support", t => {
+  const tested = sources.filter(({ path }) => testFiles.has(path) && isOurs({ path }))
+  const faults = tested.flatMap(({ path, text }) => {
+    const owner = ownerOf(path)
+    const shared = owner === 'sdk' ? [...sharedHelpers, ...sdkHelpers] : sharedHelpers
+    return importsOf(text)
+      .filter(specifier => specifier.startsWith('.'))
+      .map(specifier => join(dirname(path), specifier))
+      .filter(target => !['sdk', owner].includes(ownerOf(target)) && !shared.some(folder => target.startsWith(folder)))
+      .map(target => `${path} imports ${target}`)
+  })
+  t.true(tested.length > 200)
+  t.deepEqual(faults, [])
+})
+
+const assertion = /^.*\bt\.(?:true|false|assert|truthy)\(.*$/gm
+/** That something came no earlier than it should holds on a slow machine as well. */
+const atMost = /\b(?:performance|Date)\.now\(\)\s*-[^<]*<|\belapsedMs\s*</
+
+test('no test asserts that something takes no longer than so many milliseconds', t => {
+  const faults = sources
+    .filter(({ path }) => testFiles.has(path))
+    .flatMap(({ path, text }) => [...text.matchAll(assertion)].map(([line]) => ({ path, line: line.trim() })))
+    .filter(({ line }) => atMost.test(line))
+  t.deepEqual(faults, [])
+})
+
 const summaryVerbs = new Set(
   `Accept Add Aggregate Append Attach Autocomplete Bookmark Cancel Change Check Clear Comment Complete Confirm Copy Count Create Decline
   Delete Deselect Detach Download Edit Empty Enable End Erase Explain Export Follow Forward Get Invalidate Invite Leave Link List Mark

@@ -1,5 +1,5 @@
 import test from 'ava'
-import type { TestFetch } from 'pounce/sdk/testing'
+import { type TestFetch, usualOrFull } from 'pounce/sdk/testing'
 import { badGeometries, badTimes, hostileNames } from './support/bad-geo.ts'
 import { type DeclaredRoute, declaredRoutes, fill, type Schema } from './support/declared-routes.ts'
 import { type Dice, dice } from './support/dice.ts'
@@ -7,7 +7,7 @@ import { furnish, furnished, type Ids } from './support/furnished.ts'
 import { eachOf } from './support/killed-server.ts'
 import { ok, unknownId, upload } from './support/scene.ts'
 
-const requests = 4000
+const requests = usualOrFull(2000, 4000)
 /** Requests after which there is one thing of each kind again. */
 const refurnishAfter = 200
 

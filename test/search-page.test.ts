@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises'
 import test from 'ava'
 import { readQuery } from 'pounce/sdk/search/language'
 import { withContainers } from '../plugins/resources/search/contains-query.ts'
-import { freshIndex } from '../plugins/search/fts/test-index.ts'
 import { found, put, request, searchDocument } from '../sdk/testing/search-documents.ts'
+import { freshIndex } from './support/fts-index.ts'
 
 const page = await readFile(new URL('../docs/search.md', import.meta.url), 'utf8')
 

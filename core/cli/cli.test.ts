@@ -4,7 +4,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import test from 'ava'
-import { tempFolder } from '../kernel/fixtures/boot.ts'
+import { tempFolder } from '../../test/support/temp-folder.ts'
 import { main, pounce } from '../kernel/fixtures/pounce.ts'
 
 test('help lists the commands of the kernel and of plugins', async t => {

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { tempFolder } from '../kernel/fixtures/boot.ts'
+import { tempFolder } from '../../test/support/temp-folder.ts'
 import { fixturePlugin, pounce, startPounce, startServer } from '../kernel/fixtures/pounce.ts'
 
 const statusOf = async (url: string): Promise<number> => (await fetch(url, { headers: { connection: 'close' } })).status

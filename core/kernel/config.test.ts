@@ -3,8 +3,8 @@ import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import test, { type ExecutionContext } from 'ava'
 import { DocumentStore, definePlugin, provide, s } from 'pounce/sdk'
+import { tempFolder } from '../../test/support/temp-folder.ts'
 import { type ConfigSources, loadConfig } from './config.ts'
-import { tempFolder } from './fixtures/boot.ts'
 
 const store = definePlugin({
   id: 'blobs.bucket',

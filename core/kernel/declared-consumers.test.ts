@@ -1,9 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import test, { type ExecutionContext } from 'ava'
 import { collection, DocumentStore, definePlugin, event, on, type Plugin } from 'pounce/sdk'
+import { keptLog } from '../../test/support/kept-log.ts'
+import { tempFolder } from '../../test/support/temp-folder.ts'
 import { bootKernel, type Kernel } from '../boot.ts'
 import { loadConfig } from './config.ts'
-import { keptLog, tempFolder } from './fixtures/boot.ts'
 import { pounce } from './fixtures/pounce.ts'
 
 const things = collection('things')

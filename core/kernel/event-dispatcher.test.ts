@@ -1,12 +1,12 @@
 import { mock } from 'node:test'
 import test, { type ExecutionContext } from 'ava'
 import { type AnyEvent, type Class, type Handler, NoSpace, on, onBatch, Unavailable } from 'pounce/sdk'
+import { keptLog } from '../../test/support/kept-log.ts'
+import { MemoryOutbox } from '../../test/support/memory-outbox.ts'
 import { noMetrics } from '../services/metrics.ts'
 import { systemClock } from '../services/services.ts'
 import { usualRetry } from './consumer-loop.ts'
 import { consumerName, EventDispatcher, type HandlerInstance } from './event-dispatcher.ts'
-import { keptLog } from './fixtures/boot.ts'
-import { MemoryOutbox } from './fixtures/memory-outbox.ts'
 
 const quick = { ...usualRetry, firstMs: 1, longestMs: 5, outageMs: 5 }
 

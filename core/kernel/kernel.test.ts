@@ -16,8 +16,8 @@ import {
   s,
   wire,
 } from 'pounce/sdk'
+import { memoryStore } from '../../test/support/memory-documents.ts'
 import { makeKernel } from './fixtures/boot.ts'
-import { memoryStore } from './fixtures/memory-documents.ts'
 
 interface Named {
   readonly name: string

@@ -1,7 +1,7 @@
 import { mock } from 'node:test'
 import test from 'ava'
 import { definePlugin } from 'pounce/sdk'
-import { keptLog } from './fixtures/boot.ts'
+import { keptLog } from '../../test/support/kept-log.ts'
 import { Lifecycles } from './lifecycles.ts'
 
 const hanging = {

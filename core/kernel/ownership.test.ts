@@ -1,7 +1,7 @@
 import test from 'ava'
 import { collection, definePlugin, type EventType, on, type PluginDefinition } from 'pounce/sdk'
+import { memoryStore } from '../../test/support/memory-documents.ts'
 import { makeKernel } from './fixtures/boot.ts'
-import { memoryStore } from './fixtures/memory-documents.ts'
 import { buildPluginGraph } from './plugin-graph.ts'
 
 class Hear {

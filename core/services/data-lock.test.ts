@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
-import { tempFolder } from '../kernel/fixtures/boot.ts'
+import { tempFolder } from '../../test/support/temp-folder.ts'
 import { lockDataFolder } from './data-lock.ts'
 
 const holder = new URL('../kernel/fixtures/hold-lock.ts', import.meta.url)

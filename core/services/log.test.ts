@@ -1,6 +1,6 @@
 import test from 'ava'
+import { keptLog } from '../../test/support/kept-log.ts'
 import { prettyLine } from '../cli/pretty-log.ts'
-import { keptLog } from '../kernel/fixtures/boot.ts'
 import { createLog } from './log.ts'
 
 test('fields named like secrets are hidden, at any depth and in errors', t => {

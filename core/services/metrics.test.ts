@@ -1,6 +1,6 @@
 import test from 'ava'
 import { silent } from 'pounce/sdk/testing'
-import { keptLog } from '../kernel/fixtures/boot.ts'
+import { keptLog } from '../../test/support/kept-log.ts'
 import { createMetrics } from './metrics.ts'
 
 test('what is measured can be scraped, with a prefix and labels', async t => {

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { clockContract, idsContract, logContract, mailerContract, metricsContract, silent } from 'pounce/sdk/testing'
-import { keptLog } from '../kernel/fixtures/boot.ts'
+import { keptLog } from '../../test/support/kept-log.ts'
 import { createLog } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import { LogMailer, ObjectIds, systemClock } from './services.ts'

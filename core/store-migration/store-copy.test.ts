@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava'
 import { type Collection, Conflict, collection, Invalid } from 'pounce/sdk'
 import { FixedClock, testBytes } from 'pounce/sdk/testing'
-import { embeddedStores } from '../../test/support/faulty-stores.ts'
+import { embeddedStores } from '../../test/support/embedded-stores.ts'
 import { idOfName, kernelCollections, leaseRecords, metaRecords } from '../kernel/kernel-records.ts'
 import { type MoveReport, movedBlobs, moveId, moveRecords, refuseUnfinishedMove } from './migration-record.ts'
 import { type MovePlan, StoreCopy, type Stores } from './store-copy.ts'

@@ -2,7 +2,7 @@ import { access } from 'node:fs/promises'
 import test from 'ava'
 import { definePlugin, routesFor, s } from 'pounce/sdk'
 import { bootForTest } from 'pounce/sdk/testing'
-import { memoryStore } from '../../core/kernel/fixtures/memory-documents.ts'
+import { memoryStore } from '../../test/support/memory-documents.ts'
 
 const route = routesFor('greetings', {})
 const routes = {

@@ -1,7 +1,9 @@
 import test, { type ExecutionContext } from 'ava'
 import { isFullRun } from 'pounce/sdk/testing'
-import { dice } from '../support/dice.ts'
+import { type Dice, dice, sampleSeed } from '../support/dice.ts'
+import type { CallerName } from './callers.ts'
 import type { Cell } from './cell.ts'
+import { callerNames } from './cells.ts'
 import { noteCounts } from './counts.ts'
 import { type Counts, newCounts, runDeeds, runRefusals } from './matrix.ts'
 import type { Mode } from './oracle/letters.ts'
@@ -9,56 +11,106 @@ import type { MatrixRoute } from './routes.ts'
 import { sendings } from './sent.ts'
 import { makeWorld } from './world.ts'
 
-/** One in so many is asked of what is left out at times; a full run asks all. */
+/** One in so many is asked in the usual run; a full run asks all. */
+const callersLeftOut = 4
 const thingsLeftOut = 3
 const pairsLeftOut = 20
-const deedsLeftOut = 16
+const deedsOfPair = 24
+const otherDeeds = 96
 
-const sampled = (seed: number) => {
-  const random = dice(seed)
-  const done = new Set<string>()
-  return {
-    refusal: ({ slots, at }: Cell): boolean => {
-      if (isFullRun || slots.length === 0) return true
-      const stands = new Set(Object.values(at))
-      // What an unknown id is answered is kept: hidden things are compared with it.
-      const isCompared = stands.has('unknown') && (stands.size === 1 || stands.has('own') || stands.has('lab'))
-      return isCompared || random.oneIn(stands.size === 1 ? thingsLeftOut : pairsLeftOut)
-    },
-    deed: ({ route, caller }: Cell): boolean => {
-      const pair = `${route.name} ${caller}`
-      if (isFullRun || !done.has(route.name)) {
-        done.add(route.name)
-        done.add(pair)
-        return true
-      }
-      return !done.has(pair) ? random.oneIn(12) && done.add(pair) !== undefined : random.oneIn(deedsLeftOut)
-    },
+/** What must be asked at least once, whatever the seed: each address of a route, each caller, each state. */
+const namesIn = ({ address, caller, at }: Cell): readonly string[] => [
+  `${address.method} ${address.path}`,
+  `caller ${caller}`,
+  ...new Set(Object.values(at).map(state => `state ${state}`)),
+]
+
+class Sample {
+  readonly seed: number
+  readonly #random: Dice
+  readonly #met = new Set<string>()
+  readonly #pairs = new Map<string, boolean>()
+  readonly #refusals = new Map<string, boolean>()
+  readonly #possible = new Set<string>()
+  readonly #asked = new Set<string>()
+
+  constructor(mode: Mode) {
+    // So that the servers are asked different things.
+    this.seed = sampleSeed + ['public', 'private', 'closed'].indexOf(mode)
+    this.#random = dice(this.seed)
+  }
+
+  /** What should have been asked and was not. */
+  get left(): readonly string[] {
+    return [...this.#possible].filter(name => !this.#asked.has(name))
+  }
+
+  /** The same each time that it is asked about a cell, so that who changed something can be looked for. */
+  refusal(cell: Cell): boolean {
+    if (isFullRun) return true
+    const key = `${cell.route.name} ${namesIn(cell)} ${JSON.stringify(cell.at)}`
+    const kept = this.#refusals.get(key) ?? this.#isKept(cell)
+    this.#refusals.set(key, kept)
+    return kept
+  }
+
+  deed({ route, caller }: Cell): boolean {
+    if (isFullRun) return true
+    const isPairNew = this.#isNew(`deed ${route.name} ${caller}`)
+    return this.#isNew(`deed ${route.name}`) || this.#random.oneIn(isPairNew ? deedsOfPair : otherDeeds)
+  }
+
+  #isKept(cell: Cell): boolean {
+    const { route, caller, slots, at } = cell
+    const names = namesIn(cell)
+    for (const name of names) this.#possible.add(name)
+    const stands = new Set(Object.values(at))
+    // What an unknown id is answered is kept: hidden things are compared with it.
+    const isCompared = stands.has('unknown') && (stands.size === 1 || stands.has('own') || stands.has('lab'))
+    const isDrawn =
+      this.#isAsking(route.name, caller) &&
+      (slots.length === 0 || isCompared || this.#random.oneIn(stands.size === 1 ? thingsLeftOut : pairsLeftOut))
+    const isKept = isDrawn || names.some(name => !this.#asked.has(name))
+    if (isKept) for (const name of names) this.#asked.add(name)
+    return isKept
+  }
+
+  /** Of each route one caller in so many, and one at least. */
+  #isAsking(route: string, caller: CallerName): boolean {
+    if (this.#isNew(`route ${route}`)) this.#pairs.set(`${route} ${this.#random.pick(callerNames)}`, true)
+    const key = `${route} ${caller}`
+    const found = this.#pairs.get(key) ?? this.#random.oneIn(callersLeftOut)
+    this.#pairs.set(key, found)
+    return found
+  }
+
+  #isNew(name: string): boolean {
+    return !this.#met.has(name) && this.#met.add(name) !== undefined
   }
 }
 
-const report = (t: ExecutionContext, mode: Mode, counts: Counts, seed: number): void => {
+const report = (t: ExecutionContext, mode: Mode, counts: Counts, { seed, left }: Sample): void => {
   const { cells, refusals, deeds, disagreements } = counts
   t.log(`${mode} server: ${cells} cells, ${refusals} refusals, ${deeds} deeds, ${disagreements.length} disagreements (seed ${seed})`)
   t.deepEqual(disagreements.slice(0, Number(process.env['H_MAX'] ?? 60)), [])
+  t.deepEqual(left, [], 'never asked')
 }
 
 /** Registers the tests of a part of the routes, or of some of them, on a server of a mode. */
 export const matrixTests = (mode: Mode, part: number, parts: number, isAsked: (route: MatrixRoute) => boolean = () => true): void => {
-  const { seed } = dice()
-  const keep = sampled(seed)
+  const sample = new Sample(mode)
   test.serial(`part ${part + 1} of ${parts} of the matrix of a ${mode} server agrees with the oracle`, async t => {
     t.timeout(900_000)
     const world = await makeWorld(mode)
     t.teardown(() => world.stop())
     const routes = world.routes.filter(isAsked).filter((_, at) => at % parts === part)
     const counts = newCounts()
-    await runRefusals(world, counts, routes, keep.refusal)
-    await runDeeds(world, counts, routes, keep.deed)
+    await runRefusals(world, counts, routes, cell => sample.refusal(cell))
+    await runDeeds(world, counts, routes, cell => sample.deed(cell))
     // Of a sample not every route has to have met what belongs together.
     const undone = routes.filter(({ name }) => isFullRun && !counts.done.has(name) && sendings[name]?.neverHere === undefined)
     counts.disagreements.push(...undone.map(({ name }) => `${name} never succeeded: its request proves nothing`))
     if (isFullRun) await noteCounts(`${mode} ${part + 1}/${parts}`, counts)
-    report(t, mode, counts, seed)
+    report(t, mode, counts, sample)
   })
 }

@@ -1,7 +1,7 @@
 import type { TestFn } from 'ava'
 import { isFullRun } from 'pounce/sdk/testing'
 import { type DeclaredRoute, declaredRoutes } from '../support/declared-routes.ts'
-import { dice } from '../support/dice.ts'
+import { dice, sampleSeed } from '../support/dice.ts'
 import { Crawl, type Findings, inTurns, see } from './canary-crawl.ts'
 import { type Asked, changesOf, requestsNaming, requestsWide, requestsWith } from './canary-requests.ts'
 import type { Ids } from './canary-things.ts'
@@ -9,15 +9,20 @@ import { classes, type Token } from './canary-tokens.ts'
 import { type CanaryWorld, type Looker, makeCanaryWorld } from './canary-world.ts'
 
 /** One in so many is asked by others than the author; a full run asks all. */
-const requestsLeftOut = 3
+const requestsLeftOut = 8
+/** Of lists, which show most; each of them is asked once at least. */
+const listsLeftOut = 3
 
 /** A word that stands nowhere. */
 const control = 'zq000000x'
 
+const routeOf = ({ route: { method, path } }: Asked): string => `${method} ${path}`
+
 /** Rounds through a world full of words, by one caller after the other. */
 class Rounds {
   readonly world: CanaryWorld
-  readonly #random = dice()
+  readonly #random = dice(sampleSeed)
+  readonly #met = new WeakMap<Looker, Set<string>>()
   readonly #routes: readonly DeclaredRoute[]
   readonly #reading: readonly DeclaredRoute[]
 
@@ -30,24 +35,32 @@ class Rounds {
 
   /** Everything that can be read, and whatever names something that the caller may not see must be answered as if it did not exist. */
   async read(crawl: Crawl, looker: Looker): Promise<void> {
-    await crawl.run(this.#reading.flatMap(route => requestsWide(route, this.world.sets['restricted'] ?? {})))
+    const wide = this.#reading.flatMap(route => requestsWide(route, this.world.sets['restricted'] ?? {}))
+    await crawl.run(this.#some(looker, wide, one => `all of ${routeOf(one)}`, listsLeftOut))
     for (const [name, set] of Object.entries(this.world.sets))
-      await crawl.run(this.#some(looker, this.#naming(set)), { likeNothing: isHidden(looker, name) })
+      await crawl.run(this.#some(looker, this.#naming(set), routeOf), { likeNothing: isHidden(looker, name) })
   }
 
   get seed(): number {
     return this.#random.seed
   }
 
-  /** All for the author, who has to find every word. */
-  #some<T>(looker: Looker, all: readonly T[]): readonly T[] {
-    return isFullRun || looker === this.world.author ? all : all.filter(() => this.#random.oneIn(requestsLeftOut))
+  /** All for the author, who has to find every word; of what the others ask each part once at least, such as each route. */
+  #some<T>(looker: Looker, all: readonly T[], partOf: (one: T) => string, leftOut = requestsLeftOut): readonly T[] {
+    if (isFullRun || looker === this.world.author) return all
+    const met = this.#met.get(looker) ?? new Set<string>()
+    this.#met.set(looker, met)
+    return all.filter(one => {
+      const isFirst = !met.has(partOf(one))
+      met.add(partOf(one))
+      return isFirst || this.#random.oneIn(leftOut)
+    })
   }
 
   /** The heads of what the caller may not see. */
   async readHeads(crawl: Crawl, looker: Looker): Promise<void> {
     for (const [name, set] of Object.entries(this.world.sets))
-      if (isHidden(looker, name)) await crawl.run(this.#some(looker, this.#naming(set)), { likeNothing: true, method: 'HEAD' })
+      if (isHidden(looker, name)) await crawl.run(this.#some(looker, this.#naming(set), routeOf), { likeNothing: true, method: 'HEAD' })
   }
 
   /** All that a caller is answered about what is public, and about nothing in particular. */
@@ -81,6 +94,7 @@ class Rounds {
           this.#some(
             looker,
             writing.flatMap(route => changesOf(route, set)),
+            routeOf,
           ),
           { likeNothing: true },
         )
@@ -91,7 +105,7 @@ class Rounds {
     const { hidden } = looker
     const kept = hidden.has('restricted') ? /^(?:private|own|person|photo|mixed|trashed dataset)/ : /^(?:own|trashed)/
     const words = this.world.tokens.words.filter(({ of, field }) => hidden.has(of) && kept.test(field))
-    return this.#some(looker, words)
+    return this.#some(looker, words, ({ of }) => of)
   }
 
   /** Questions with each word in every place where a text can stand; all in those of searches, names and addresses in the others. */

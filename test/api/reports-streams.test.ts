@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import test, { type ExecutionContext } from 'ava'
 import { DocumentStore, Unavailable } from 'pounce/sdk'
 import { bootForTest } from 'pounce/sdk/testing'
-import { embeddedStores } from '../support/faulty-stores.ts'
+import { embeddedStores } from '../support/embedded-stores.ts'
 import { until } from '../support/until.ts'
 
 /** Nothing that would shrink to nothing on its way. */

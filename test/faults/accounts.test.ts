@@ -3,7 +3,8 @@ import { type DocumentStore, eq, Mailer, Unavailable } from 'pounce/sdk'
 import { bootForTest, MemoryMailer } from 'pounce/sdk/testing'
 import { users } from '../../plugins/resources/users/collections.ts'
 import { dice } from '../support/dice.ts'
-import { embeddedStores, Gate, overridesOf } from '../support/faulty-stores.ts'
+import { embeddedStores } from '../support/embedded-stores.ts'
+import { Gate, overridesOf } from '../support/faulty-stores.ts'
 import { lastToken } from '../support/mails.ts'
 
 const plugins = ['auth.local', 'access.policy', 'resources.users', 'resources.admin']

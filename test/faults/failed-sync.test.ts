@@ -1,11 +1,13 @@
 import test, { type ExecutionContext } from 'ava'
-import { skippedBecause, type TestFetch } from 'pounce/sdk/testing'
+import { skippedBecause, type TestFetch, usualOrFull } from 'pounce/sdk/testing'
 import { adminKey, type ChildServer, childServer, dataFolder } from '../support/child-server.ts'
 import { failingSync, lacking } from '../support/failing-sync.ts'
 import { formWith, newDataset, ok } from '../support/scene.ts'
 import { drained, until } from '../support/until.ts'
 
 const withShim = lacking === undefined ? test : skippedBecause(test, lacking)
+
+const crashes = usualOrFull(2, 5)
 
 /** A server whose syncs fail on demand, that can be killed and started again. */
 const setUp = async (t: ExecutionContext) => {
@@ -51,7 +53,7 @@ const isRefused = async (t: ExecutionContext, answer: Response): Promise<string>
 
 withShim('what was refused because the log of the documents could not be synced is not listed, nor after a crash', async t => {
   const { acked, put, putFailing, listed, crash } = await setUp(t)
-  for (let n = 0; n < 5; n += 1) {
+  for (let n = 0; n < crashes; n += 1) {
     // A thread that reads holds the log open.
     await listed()
     const message = await isRefused(t, await putFailing(1, '.db-wal'))

@@ -4,7 +4,8 @@ import { bootForTest, type TestFetch, type TestServer } from 'pounce/sdk/testing
 import { files } from '../../plugins/resources/files/collection.ts'
 import { previews } from '../../plugins/resources/previews/collections.ts'
 import { dice } from '../support/dice.ts'
-import { embeddedStores, Gate, overridesOf, pluginsOnStores } from '../support/faulty-stores.ts'
+import { embeddedStores } from '../support/embedded-stores.ts'
+import { Gate, overridesOf, pluginsOnStores } from '../support/faulty-stores.ts'
 import { formWith, newDataset, ok, upload } from '../support/scene.ts'
 
 /** A server on stores whose calls go through a gate; the stores themselves for looking behind it. */

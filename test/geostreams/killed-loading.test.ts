@@ -1,11 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import test from 'ava'
+import { usualOrFull } from 'pounce/sdk/testing'
 import { adminKey, type ChildServer, dataFolder, type StartingServer, startChild } from '../support/child-server.ts'
 import { dice } from '../support/dice.ts'
 import { ok } from '../support/scene.ts'
 import { drained, until } from '../support/until.ts'
 
-const kills = 6
+const kills = usualOrFull(3, 6)
 const loaders = 4
 const perBatch = 200
 const g = '/api/geostreams'

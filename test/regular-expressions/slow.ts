@@ -48,10 +48,10 @@ const bestMs = (expression: RegExp, text: string): number => {
   return best
 }
 
-/** As `exec`, `test`, `match`, `replace` and `split` use it. */
+/** As `replace` and `split` use it, and with it `exec` and `test`: these stop at the first match, where the others go on to the end. */
 const use = (expression: RegExp, text: string): void => {
   expression.lastIndex = 0
   if (expression.global) text.replace(expression, '')
-  else expression.exec(text)
-  if (!expression.sticky) text.split(expression, 1_000_000)
+  else if (expression.sticky) expression.exec(text)
+  else text.split(expression, 1_000_000)
 }

@@ -8,8 +8,13 @@ export interface Dice {
   oneIn(n: number): boolean
 }
 
+const chosenSeed = process.env['POUNCE_TEST_SEED']
+
+/** What samples of a matrix are taken by: the same in every usual run, unless `POUNCE_TEST_SEED` says otherwise. */
+export const sampleSeed = Number(chosenSeed ?? 1)
+
 /** Dice of a seed: that of `POUNCE_TEST_SEED`, or a new one. Log it, so that a failure can be repeated. */
-export const dice = (seed = Number(process.env['POUNCE_TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 32))): Dice => {
+export const dice = (seed = Number(chosenSeed ?? Math.floor(Math.random() * 2 ** 32))): Dice => {
   let state = seed >>> 0
   // mulberry32
   const next = (): number => {

@@ -1,12 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { BlobStore, DocumentStore, type Installation, type Metrics } from 'pounce/sdk'
-import { silent } from 'pounce/sdk/testing'
-import { ObjectIds, systemClock } from '../../core/services/services.ts'
-import { type Disk, realDisk } from '../../plugins/blobs/disk/disk.ts'
-import { DiskBlobs } from '../../plugins/blobs/disk/disk-blobs.ts'
-import { SqliteDocuments } from '../../plugins/documents/sqlite/sqlite-documents.ts'
+import { BlobStore, DocumentStore } from 'pounce/sdk'
 
 /** Lets calls pass and makes one of them fail: before anything is done, or after it was done and only the answer is lost. */
 export class Gate {
@@ -67,29 +59,6 @@ const streams = new Set(['documents.scan', 'documents.walk', 'documents.lines', 
 async function* failing(fault: Error): AsyncGenerator<never> {
   yield* []
   throw fault
-}
-
-const nothing = (): void => undefined
-const noMetrics: Metrics = { count: nothing, gauge: nothing, observe: nothing }
-
-/** The embedded stores, started, on a folder of their own; to be given to `bootForTest` as overrides. */
-export const embeddedStores = async (
-  t: { teardown(end: () => Promise<void>): void },
-  options: { readonly disk?: Disk; readonly maxSizeMiB?: number; readonly folder?: string } = {},
-): Promise<{ readonly documents: SqliteDocuments; readonly blobs: DiskBlobs; readonly folder: string }> => {
-  const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'pounce-faulty-')))
-  const installation = { dataFolder: folder } as Installation
-  const settings = { cacheMiB: 8, maxSizeMiB: options.maxSizeMiB ?? 0, inlineRows: 2000, readTimeoutMs: 10_000 }
-  const documents = new SqliteDocuments(settings, installation, new ObjectIds(systemClock), systemClock, silent, noMetrics)
-  const blobs = new DiskBlobs({}, installation, systemClock, silent, options.disk ?? realDisk)
-  await documents.start()
-  await blobs.start()
-  t.teardown(async () => {
-    await documents.dispose()
-    await blobs.dispose()
-    if (options.folder === undefined) await rm(folder, { recursive: true, force: true })
-  })
-  return { documents, blobs, folder }
 }
 
 /** The default plugins but for the stores, which are given as overrides, and for the extractors. */

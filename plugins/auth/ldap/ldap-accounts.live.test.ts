@@ -5,9 +5,10 @@ import { createServer as createTlsServer } from 'node:tls'
 import test, { type ExecutionContext } from 'ava'
 import { Unavailable } from 'pounce/sdk'
 import { liveTests, passwordProviderContract } from 'pounce/sdk/testing'
-import { keptLog, tempFolder } from '../../../core/kernel/fixtures/boot.ts'
 import { certificateFor } from '../../../test/support/certificate.ts'
 import { flakyProxy } from '../../../test/support/flaky-proxy.ts'
+import { keptLog } from '../../../test/support/kept-log.ts'
+import { tempFolder } from '../../../test/support/temp-folder.ts'
 import { accountsOf, newGroup, newPerson, newReferral, newUnit, root } from './test-directory.ts'
 
 const { test: live, url } = liveTests(test, 'LDAP')

@@ -1,9 +1,9 @@
 import test from 'ava'
 import { Unavailable } from 'pounce/sdk'
 import { bearerProviderContract } from 'pounce/sdk/testing'
-import { keptLog } from '../../../core/kernel/fixtures/boot.ts'
 import { Browser } from '../../../test/support/browser.ts'
 import { fakeIssuer } from '../../../test/support/fake-issuer.ts'
+import { keptLog } from '../../../test/support/kept-log.ts'
 import { callback, oidcWith } from '../../../test/support/oidc-provider.ts'
 
 const audience = 'https://data.example.org'

@@ -1,8 +1,8 @@
 import test, { type ExecutionContext } from 'ava'
 import { Invalid, type SignInSite, Unavailable } from 'pounce/sdk'
-import { keptLog } from '../../../core/kernel/fixtures/boot.ts'
 import { Browser } from '../../../test/support/browser.ts'
 import { FakeIssuer, fakeIssuer } from '../../../test/support/fake-issuer.ts'
+import { keptLog } from '../../../test/support/kept-log.ts'
 import { callback, oidcWith } from '../../../test/support/oidc-provider.ts'
 
 /** Where a browser comes back after it was sent to a site, and what was remembered. */

@@ -7,9 +7,10 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import test from 'ava'
+import { usualOrFull } from 'pounce/sdk/testing'
 import { startedStore } from './test-store.ts'
 
-const kills = 10
+const kills = usualOrFull(4, 10)
 
 /** Lets a program write until it has acknowledged so many blobs, then kills it. Gives what it acknowledged. */
 async function writeAndKill(folder: string, seed: number, acks: number): Promise<readonly (readonly [string, string])[]> {

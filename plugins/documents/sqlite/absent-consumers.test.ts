@@ -3,8 +3,9 @@ import { DatabaseSync } from 'node:sqlite'
 import test from 'ava'
 import { type EventType, event } from 'pounce/sdk'
 import { notes } from 'pounce/sdk/testing'
+import { openStore } from '../../../test/support/sqlite-store.ts'
+import { tempFolder } from '../../../test/support/temp-folder.ts'
 import type { SqliteDocuments } from './sqlite-documents.ts'
-import { openStore, testFolder } from './testing.ts'
 
 const all = { name: 'test/all', types: '*' } as const
 const created = { name: 'test/created', types: ['dataset.created'] } as const
@@ -29,7 +30,7 @@ const eventsIn = (folder: string): number => {
 }
 
 test('an absent consumer holds its own events and nobody else’s, until it is forgotten', async t => {
-  const folder = await testFolder(t)
+  const folder = await tempFolder(t)
   const store = await openStore(t, { settings: { folder } })
   await store.declare([notes])
   await store.outbox.declareConsumers([all, created])
@@ -44,7 +45,7 @@ test('an absent consumer holds its own events and nobody else’s, until it is f
 })
 
 test('a file of an older version keeps what waits for consumers that are not there', async t => {
-  const folder = await testFolder(t)
+  const folder = await tempFolder(t)
   const before = await openStore(t, { settings: { folder } })
   await before.declare([notes])
   await before.outbox.declareConsumers([all, created])

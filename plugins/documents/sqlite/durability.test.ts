@@ -3,7 +3,8 @@ import { fileURLToPath } from 'node:url'
 import test from 'ava'
 import { eq, event } from 'pounce/sdk'
 import { countingIds, FixedClock, type Note, notes } from 'pounce/sdk/testing'
-import { openStore, testFolder } from './testing.ts'
+import { openStore } from '../../../test/support/sqlite-store.ts'
+import { tempFolder } from '../../../test/support/temp-folder.ts'
 
 /** Runs the writing child until it has acknowledged this many, then kills it without notice. Resolves to what it acknowledged. */
 const killAfter = (folder: string, round: number, acknowledged: number): Promise<readonly string[]> => {
@@ -23,7 +24,7 @@ const killAfter = (folder: string, round: number, acknowledged: number): Promise
 }
 
 test('what was acknowledged before a SIGKILL is there, with its index entries and its event, and nothing is there by halves', async t => {
-  const folder = await testFolder(t)
+  const folder = await tempFolder(t)
   const acknowledged: string[] = []
   for (const round of [1, 2, 3]) acknowledged.push(...(await killAfter(folder, round, 40 * round)))
   t.true(acknowledged.length >= 240)
@@ -52,7 +53,7 @@ test('what was acknowledged before a SIGKILL is there, with its index entries an
 })
 
 test('documents, indexes and conflicts are the same after closing and opening', async t => {
-  const folder = await testFolder(t)
+  const folder = await tempFolder(t)
   const first = await openStore(t, { settings: { folder } })
   await first.declare([notes])
   await first.commit({ insert: { id: 'a', email: 'x', spaces: ['s'] }, into: notes })
@@ -70,7 +71,7 @@ test('documents, indexes and conflicts are the same after closing and opening', 
 })
 
 test('what was queued when the store was told to stop is written, what comes later is refused', async t => {
-  const folder = await testFolder(t)
+  const folder = await tempFolder(t)
   const store = await openStore(t, { settings: { folder } })
   await store.declare([notes])
   const queued = Array.from({ length: 600 }, (_, n) => store.commit({ insert: { id: `n${n}` }, into: notes }))
@@ -92,7 +93,7 @@ test('what was queued when the store was told to stop is written, what comes lat
 })
 
 test('a file that a newer program wrote is refused', async t => {
-  const folder = await testFolder(t)
+  const folder = await tempFolder(t)
   const store = await openStore(t, { settings: { folder } })
   await store.dispose()
   const { DatabaseSync } = await import('node:sqlite')
@@ -103,7 +104,7 @@ test('a file that a newer program wrote is refused', async t => {
 })
 
 test('the outbox goes on where it stood: leases are void, failures and parked events stay, ids go on rising', async t => {
-  const folder = await testFolder(t)
+  const folder = await tempFolder(t)
   const clock = new FixedClock()
   const consumers = [
     { name: 'test/all', types: '*' as const },
@@ -144,7 +145,7 @@ test('the outbox goes on where it stood: leases are void, failures and parked ev
 })
 
 test('an event still waits after a restart when the transaction that stored it also settled all older ones', async t => {
-  const folder = await testFolder(t)
+  const folder = await tempFolder(t)
   const clock = new FixedClock()
   const consumers = [
     { name: 'test/all', types: '*' as const },

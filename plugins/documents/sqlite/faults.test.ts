@@ -2,11 +2,12 @@ import test from 'ava'
 import { type AnyEvent, collection, eq, event, NoSpace, Taken, Unavailable } from 'pounce/sdk'
 import { Connection } from 'pounce/sdk/sqlite'
 import { countingIds, FixedClock, type Note, notes, silent } from 'pounce/sdk/testing'
+import { openStore } from '../../../test/support/sqlite-store.ts'
+import { tempFolder } from '../../../test/support/temp-folder.ts'
 import { Database } from './database.ts'
 import { GroupCommit, type Work } from './group-commit.ts'
 import { insertPassed } from './outbox-tables.ts'
 import { SqliteOutbox } from './sqlite-outbox.ts'
-import { openStore, testFolder } from './testing.ts'
 
 const large = 'x'.repeat(200_000)
 const ioError = Object.assign(new Error('disk I/O error'), { errcode: 1034 })
@@ -68,7 +69,7 @@ test('commits of one turn share a transaction', async t => {
 })
 
 test('after an error that leaves the file in doubt the work is refused and the file reopened', async t => {
-  const folder = await testFolder(t)
+  const folder = await tempFolder(t)
   const database = new Database({ file: `${folder}/x.db`, readOnly: false, cacheMiB: 1, maxSizeMiB: 0 })
   database.open()
   t.teardown(() => database.close())
@@ -100,7 +101,7 @@ test('after an error that leaves the file in doubt the work is refused and the f
 })
 
 test('events that were stored although their commit was said to have failed come all the same', async t => {
-  const database = new Database({ file: `${await testFolder(t)}/x.db`, readOnly: false, cacheMiB: 1, maxSizeMiB: 0 })
+  const database = new Database({ file: `${await tempFolder(t)}/x.db`, readOnly: false, cacheMiB: 1, maxSizeMiB: 0 })
   database.open()
   t.teardown(() => database.close())
   const commits = new GroupCommit(database, () => undefined)
@@ -143,7 +144,7 @@ test('events that were stored although their commit was said to have failed come
 })
 
 test('a locked file is said to be unavailable, and works again when it is free', async t => {
-  const folder = await testFolder(t)
+  const folder = await tempFolder(t)
   const store = await openStore(t, { settings: { folder } })
   await store.declare([notes])
   const other = new Connection({ file: `${folder}/pounce.db`, readOnly: false, cacheMiB: 1, maxSizeMiB: 0 })
@@ -185,7 +186,7 @@ test('half a surrogate pair in a text is kept', async t => {
 })
 
 test('a new unique index over documents that share a key is refused by name', async t => {
-  const folder = await testFolder(t)
+  const folder = await tempFolder(t)
   const store = await openStore(t, { settings: { folder } })
   const plain = collection<Note>('plain', { byName: { on: ['name'] } })
   await store.declare([plain])

@@ -1,7 +1,8 @@
 import test from 'ava'
 import { collection, eq } from 'pounce/sdk'
 import type { Note } from 'pounce/sdk/testing'
-import { openStore, testFolder } from './testing.ts'
+import { openStore } from '../../../test/support/sqlite-store.ts'
+import { tempFolder } from '../../../test/support/temp-folder.ts'
 
 const bare = collection<Note>('things', { byName: { on: ['name'] } })
 const indexed = collection<Note>('things', {
@@ -47,7 +48,7 @@ test('a new index on old documents answers for all of them, those changed while 
 })
 
 test('the filling of an index goes on after an interruption', async t => {
-  const folder = await testFolder(t)
+  const folder = await tempFolder(t)
   const first = await openStore(t, { settings: { folder } })
   await first.declare([bare])
   await fill(first, 4000)

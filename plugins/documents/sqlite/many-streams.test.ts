@@ -1,7 +1,7 @@
 import test from 'ava'
 import { type After, collection, eq, isIn, or, type Where } from 'pounce/sdk'
 import type { Note } from 'pounce/sdk/testing'
-import { openStore } from './testing.ts'
+import { openStore } from '../../../test/support/sqlite-store.ts'
 
 const notes = collection<Note>('things', {
   byRank: { on: ['rank'] },

@@ -2,8 +2,9 @@ import test from 'ava'
 import { collection, contains, eq, Unavailable } from 'pounce/sdk'
 import { Connection } from 'pounce/sdk/sqlite'
 import type { Note } from 'pounce/sdk/testing'
+import { openStore } from '../../../test/support/sqlite-store.ts'
+import { tempFolder } from '../../../test/support/temp-folder.ts'
 import { ReaderThread } from './reader-thread.ts'
-import { openStore, testFolder } from './testing.ts'
 
 const things = collection<Note>('things', { byRank: { on: ['state', 'rank'] } })
 
@@ -71,7 +72,7 @@ test('a query that takes too long is given up, and the next one is answered', as
 })
 
 test('a thread that dies rejects its query, and the next query gets a new thread', async t => {
-  const file = `${await testFolder(t)}/late.db`
+  const file = `${await tempFolder(t)}/late.db`
   const opening = { file, readOnly: false, cacheMiB: 1, maxSizeMiB: 0 }
   const thread = new ReaderThread(opening, 20_000)
   t.teardown(() => thread.close())

@@ -1,8 +1,8 @@
 import test from 'ava'
 import type { Collection } from 'pounce/sdk'
 import { FixedClock } from 'pounce/sdk/testing'
+import { openStore } from '../../../test/support/sqlite-store.ts'
 import { until } from '../../../test/support/until.ts'
-import { openStore } from '../../documents/sqlite/testing.ts'
 import { site } from './collections.ts'
 import { StoredSite } from './stored-site.ts'
 

@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava'
 import { type AnyEvent, type Collection, eq } from 'pounce/sdk'
 import { countingIds, FixedClock, silent } from 'pounce/sdk/testing'
-import { openStore } from '../../documents/sqlite/testing.ts'
+import { openStore } from '../../../test/support/sqlite-store.ts'
 import { auditLineOf } from './audit-lines.ts'
 import { type AuditRecord, audit, chains } from './audit-record.ts'
 import { AuditRetention } from './audit-retention.ts'

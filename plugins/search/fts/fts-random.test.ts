@@ -6,7 +6,7 @@ import { usualOrFull } from 'pounce/sdk/testing'
 import { corpusScopes, searchCorpus } from '../../../sdk/testing/search-corpus.ts'
 import { searchId, streamOf } from '../../../sdk/testing/search-documents.ts'
 import { SearchOracle } from '../../../sdk/testing/search-oracle.ts'
-import { freshIndex } from './test-index.ts'
+import { freshIndex } from '../../../test/support/fts-index.ts'
 
 const documents = searchCorpus(150)
 

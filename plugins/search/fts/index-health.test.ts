@@ -5,7 +5,7 @@ import test from 'ava'
 import { type Log, type SearchIndex, Unavailable } from 'pounce/sdk'
 import { silent } from 'pounce/sdk/testing'
 import { searchDocument, searchId } from '../../../sdk/testing/search-documents.ts'
-import { freshIndex, startedIndex } from './test-index.ts'
+import { freshIndex, startedIndex } from '../../../test/support/fts-index.ts'
 
 const all = { query: { op: 'all' }, scope: { all: true }, from: 0, size: 1000 } as const
 

@@ -2,7 +2,7 @@ import test from 'ava'
 import { Invalid, type SearchIndex, type SearchQuery, type SearchRequest, Unavailable } from 'pounce/sdk'
 import { silent } from 'pounce/sdk/testing'
 import { searchDocument, searchId } from '../../../sdk/testing/search-documents.ts'
-import { freshIndex, startedIndex } from './test-index.ts'
+import { freshIndex, startedIndex } from '../../../test/support/fts-index.ts'
 
 const words = ['alpha', 'beta', 'gamma', 'delta', 'epsilon']
 const count = 12_000

@@ -2,8 +2,8 @@ import test from 'ava'
 import { type SearchQuery, Unavailable } from 'pounce/sdk'
 import { silent } from 'pounce/sdk/testing'
 import { put, request } from '../../../sdk/testing/search-documents.ts'
+import { freshIndex, startedIndex } from '../../../test/support/fts-index.ts'
 import { isCheap } from './query-cost.ts'
-import { freshIndex, startedIndex } from './test-index.ts'
 
 const isQuick = (query: SearchQuery): boolean => isCheap({ ask: 'search', request: request(query) })
 const word = (text: string): SearchQuery => ({ op: 'word', text })

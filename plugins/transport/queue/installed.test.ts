@@ -5,8 +5,8 @@ import { pathToFileURL } from 'node:url'
 import test from 'ava'
 import type { Extractor } from 'pounce/sdk'
 import { silent, skippedBecause } from 'pounce/sdk/testing'
-import { CsvExtractor } from '../../extractors/csv/csv-extractor.ts'
 import { Bubblewrap } from './bubblewrap.ts'
+import { fixtureExtractor } from './fixtures/extractors.ts'
 import { openSandbox } from './open-sandbox.ts'
 import { takeOutput } from './output.ts'
 import { OwnUser } from './own-user.ts'
@@ -52,7 +52,7 @@ for (const [name, sandbox] of sandboxes) {
     await writeFile(join(own, 'words.ts'), 'export const words = 5\n')
     await writeFile(join(own, 'extract.ts'), extract)
     const module = pathToFileURL(join(own, 'extract.ts'))
-    const { info } = new CsvExtractor()
+    const { info } = fixtureExtractor('echo')
     const extractor: Extractor = { info, module, timeoutMs: 120_000, memoryMb: 128 }
     const path = join(own, 'words.ts')
     const input = { path, filename: 'a.txt', contentType: 'text/plain', sizeBytes: 23, outputFolder: '', parameters: {} }

@@ -2,8 +2,8 @@ import test from 'ava'
 import { BlobStore, definePlugin, type Extractor, Extractors, provide, type Transport, Transports } from 'pounce/sdk'
 import { bootForTest } from 'pounce/sdk/testing'
 import { eventually, idsOf, jobFor } from '../../../sdk/testing/transport-contract.ts'
+import { TestListener } from '../../../test/support/transport-listener.ts'
 import { fixtureExtractor } from './fixtures/extractors.ts'
-import { TestListener } from './fixtures/listener.ts'
 
 const fixture = fixtureExtractor('echo')
 

@@ -2,7 +2,7 @@ import test, { type ExecutionContext } from 'ava'
 import { type Heartbeat, Unavailable } from 'pounce/sdk'
 import { liveTests } from 'pounce/sdk/testing'
 import { eventually } from '../../../sdk/testing/transport-contract.ts'
-import { TestListener } from '../queue/fixtures/listener.ts'
+import { TestListener } from '../../../test/support/transport-listener.ts'
 import { startRabbit, temporaryDocuments } from './fixtures/rabbit-under-test.ts'
 import { testBroker } from './fixtures/test-broker.ts'
 

@@ -3,7 +3,7 @@ import { Unavailable } from 'pounce/sdk'
 import { liveTests } from 'pounce/sdk/testing'
 import { eventually, file, hex, idsOf, jobFor } from '../../../sdk/testing/transport-contract.ts'
 import { flakyProxy } from '../../../test/support/flaky-proxy.ts'
-import { TestListener } from '../queue/fixtures/listener.ts'
+import { TestListener } from '../../../test/support/transport-listener.ts'
 import { startRabbit, temporaryDocuments } from './fixtures/rabbit-under-test.ts'
 import { testBroker } from './fixtures/test-broker.ts'
 

@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava'
 import type { JobStatus } from 'pounce/sdk'
 import { hex, jobFor } from '../../../sdk/testing/transport-contract.ts'
-import { TestListener } from '../queue/fixtures/listener.ts'
+import { TestListener } from '../../../test/support/transport-listener.ts'
 import { busJobs } from './bus-jobs.ts'
 import { temporaryDocuments } from './fixtures/rabbit-under-test.ts'
 import { JobStatusUpdates } from './job-status-updates.ts'

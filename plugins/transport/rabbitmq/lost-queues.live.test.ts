@@ -2,7 +2,7 @@ import test from 'ava'
 import { Transports } from 'pounce/sdk'
 import { bootForTest, liveTests } from 'pounce/sdk/testing'
 import { eventually, idsOf, jobFor } from '../../../sdk/testing/transport-contract.ts'
-import { TestListener } from '../queue/fixtures/listener.ts'
+import { TestListener } from '../../../test/support/transport-listener.ts'
 import { testBroker } from './fixtures/test-broker.ts'
 
 const { test: live, url } = liveTests(test, 'RABBITMQ', 'RABBITMQ_MANAGEMENT')

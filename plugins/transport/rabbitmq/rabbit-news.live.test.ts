@@ -2,7 +2,7 @@ import test, { type ExecutionContext } from 'ava'
 import { type Job, Unavailable } from 'pounce/sdk'
 import { liveTests } from 'pounce/sdk/testing'
 import { eventually, hex, idsOf, jobFor } from '../../../sdk/testing/transport-contract.ts'
-import { TestListener } from '../queue/fixtures/listener.ts'
+import { TestListener } from '../../../test/support/transport-listener.ts'
 import { startRabbit, temporaryDocuments } from './fixtures/rabbit-under-test.ts'
 import { testBroker } from './fixtures/test-broker.ts'
 

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { liveTests } from 'pounce/sdk/testing'
 import { eventually, hex, idsOf, jobFor } from '../../../sdk/testing/transport-contract.ts'
-import { TestListener } from '../queue/fixtures/listener.ts'
+import { TestListener } from '../../../test/support/transport-listener.ts'
 import { keys, startRabbit, temporaryDocuments } from './fixtures/rabbit-under-test.ts'
 import { testBroker } from './fixtures/test-broker.ts'
 

@@ -1,10 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
-import type { Installation, Metrics, s } from 'pounce/sdk'
+import type { Clock, Installation, Metrics, s } from 'pounce/sdk'
 import { countingIds, FixedClock, type StoreTools, silent } from 'pounce/sdk/testing'
-import { type config, SqliteDocuments } from './sqlite-documents.ts'
+import { type config, SqliteDocuments } from '../../plugins/documents/sqlite/sqlite-documents.ts'
+import { tempFolder } from './temp-folder.ts'
 
 type Settings = s.Static<typeof config>
 
@@ -13,20 +11,18 @@ const noMetrics: Metrics = { count: nothing, gauge: nothing, observe: nothing }
 
 const settings: Settings = { cacheMiB: 4, maxSizeMiB: 0, inlineRows: 2000, readTimeoutMs: 10_000 }
 
-/** A folder that goes away with the test. */
-export const testFolder = async (t: ExecutionContext): Promise<string> => {
-  const folder = await mkdtemp(join(tmpdir(), 'documents-'))
-  t.teardown(() => rm(folder, { recursive: true, force: true }))
-  return folder
-}
-
 /** A started store; closed with the test. */
 export const openStore = async (
   t: ExecutionContext,
-  options: { tools?: StoreTools; folder?: string; settings?: Partial<Settings>; metrics?: Metrics } = {},
+  options: {
+    tools?: Pick<StoreTools, 'ids'> & { readonly clock: Clock }
+    folder?: string
+    settings?: Partial<Settings>
+    metrics?: Metrics
+  } = {},
 ): Promise<SqliteDocuments> => {
   const { clock, ids } = options.tools ?? { clock: new FixedClock(), ids: countingIds() }
-  const folder = options.folder ?? (await testFolder(t))
+  const folder = options.folder ?? (await tempFolder(t))
   const installation = { dataFolder: folder } as Installation
   const store = new SqliteDocuments({ ...settings, ...options.settings }, installation, ids, clock, silent, options.metrics ?? noMetrics)
   await store.start()

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Log } from 'pounce/sdk'
 import { silent } from 'pounce/sdk/testing'
-import { FtsSearch } from './fts-search.ts'
+import { FtsSearch } from '../../plugins/search/fts/fts-search.ts'
 
 interface Teardown {
   teardown(end: () => Promise<void>): void

@@ -4,23 +4,23 @@ import { join } from 'node:path'
 import test from 'ava'
 import type { Extractor, ExtractorOutput } from 'pounce/sdk'
 import { silent, skippedBecause } from 'pounce/sdk/testing'
-import { testFile } from '../../../test/support/run-extractor.ts'
-import { CsvExtractor } from '../../extractors/csv/csv-extractor.ts'
-import { DigestExtractor } from '../../extractors/digest/digest-extractor.ts'
-import { ImageExtractor } from '../../extractors/image/image-extractor.ts'
-import { MediaExtractor } from '../../extractors/media/media-extractor.ts'
-import { PdfExtractor } from '../../extractors/pdf/pdf-extractor.ts'
-import { TextExtractor } from '../../extractors/text/text-extractor.ts'
-import { ZipExtractor } from '../../extractors/zip/zip-extractor.ts'
-import { Bubblewrap } from './bubblewrap.ts'
-import { openSandbox } from './open-sandbox.ts'
-import { takeOutput } from './output.ts'
-import { OwnUser } from './own-user.ts'
-import { ProcessPool } from './process-pool.ts'
-import type { Sandbox } from './sandbox.ts'
+import { CsvExtractor } from '../../plugins/extractors/csv/csv-extractor.ts'
+import { DigestExtractor } from '../../plugins/extractors/digest/digest-extractor.ts'
+import { ImageExtractor } from '../../plugins/extractors/image/image-extractor.ts'
+import { MediaExtractor } from '../../plugins/extractors/media/media-extractor.ts'
+import { PdfExtractor } from '../../plugins/extractors/pdf/pdf-extractor.ts'
+import { TextExtractor } from '../../plugins/extractors/text/text-extractor.ts'
+import { ZipExtractor } from '../../plugins/extractors/zip/zip-extractor.ts'
+import { Bubblewrap } from '../../plugins/transport/queue/bubblewrap.ts'
+import { openSandbox } from '../../plugins/transport/queue/open-sandbox.ts'
+import { takeOutput } from '../../plugins/transport/queue/output.ts'
+import { OwnUser } from '../../plugins/transport/queue/own-user.ts'
+import { ProcessPool } from '../../plugins/transport/queue/process-pool.ts'
+import type { Sandbox } from '../../plugins/transport/queue/sandbox.ts'
+import { testFile } from '../support/run-extractor.ts'
 
 const firstUid = 66_200 + (process.pid % 1000)
-const code = new URL('./runner.ts', import.meta.url).pathname
+const code = new URL('../../plugins/transport/queue/runner.ts', import.meta.url).pathname
 const samples: readonly (readonly [Extractor, string, string, { readonly previews?: boolean; readonly thumbnail?: boolean }])[] = [
   [new CsvExtractor(), 'stations.csv', 'text/csv', { previews: true }],
   [new DigestExtractor(), 'photo.jpg', 'image/jpeg', {}],

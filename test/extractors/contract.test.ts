@@ -1,14 +1,14 @@
 import test from 'ava'
 import type { Extractor } from 'pounce/sdk'
 import { extractorContract } from 'pounce/sdk/testing'
-import { testFile } from '../../test/support/run-extractor.ts'
-import { CsvExtractor } from './csv/csv-extractor.ts'
-import { DigestExtractor } from './digest/digest-extractor.ts'
-import { ImageExtractor } from './image/image-extractor.ts'
-import { MediaExtractor } from './media/media-extractor.ts'
-import { PdfExtractor } from './pdf/pdf-extractor.ts'
-import { TextExtractor } from './text/text-extractor.ts'
-import { ZipExtractor } from './zip/zip-extractor.ts'
+import { CsvExtractor } from '../../plugins/extractors/csv/csv-extractor.ts'
+import { DigestExtractor } from '../../plugins/extractors/digest/digest-extractor.ts'
+import { ImageExtractor } from '../../plugins/extractors/image/image-extractor.ts'
+import { MediaExtractor } from '../../plugins/extractors/media/media-extractor.ts'
+import { PdfExtractor } from '../../plugins/extractors/pdf/pdf-extractor.ts'
+import { TextExtractor } from '../../plugins/extractors/text/text-extractor.ts'
+import { ZipExtractor } from '../../plugins/extractors/zip/zip-extractor.ts'
+import { testFile } from '../support/run-extractor.ts'
 
 const sample = (file: string, contentType: string) => ({ path: testFile(file), contentType })
 type Samples = Parameters<typeof extractorContract>[1]['samples']
