@@ -101,7 +101,22 @@ test('parameters of path and schema must agree', t => {
 })
 
 test('odd paths are refused', t => {
-  for (const path of ['x', '/x/', '/x//y', '/x*', '/:rest*/x', '/x/:id//', '/x/:rest*/'])
+  for (const path of [
+    'x',
+    '/x/',
+    '/x//y',
+    '/x*',
+    '/:rest*/x',
+    '/x/:id//',
+    '/x/:rest*/',
+    '/x?',
+    '/x/y+',
+    '/x(y)',
+    '/x{y}',
+    '/x[y]',
+    '/x!',
+    '/x\\y',
+  ])
     t.regex(refusal(mounted('a.b', 'getX', get(path))), /odd path/, path)
 })
 

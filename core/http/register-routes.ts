@@ -65,7 +65,8 @@ const faultsOf = (declaration: Declaration, hasPolicy: boolean): string[] => {
   return faults
 }
 
-const part = /^(?:[^/:*]+|:\w[^/:*]*)$/
+/** What path-to-regexp gives a meaning, or keeps for one, is refused here: it reads a path only at the first request. */
+const part = /^(?:[^/:*{}()[\]+?!\\]+|:\w[^/:*{}()[\]+?!\\]*)$/
 const restOfPath = /^:\w+\*$/
 
 /** A slash, then words and parameters with slashes between; the last one may stand for all that follows. */
