@@ -19,7 +19,7 @@ if (major < 24 || (major === 24 && minor < 7)) {
 process.env['NODE_COMPILE_CACHE'] ??= join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'pounce', 'compiled')
 module.enableCompileCache(process.env['NODE_COMPILE_CACHE'])
 
-// Node resolves each import of the program by walking up the folders for a package.json: a quarter of the time of a start. What a file of ours names by
+// Node resolves each import of the program by walking up the folders for a package.json: a sixth of the time of a start. What a file of ours names by
 // a relative path, or as `pounce/sdk`, is known without looking.
 const root = new URL('../', import.meta.url).href
 const { exports: exported } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'))
