@@ -7,6 +7,7 @@ import { programVersion } from '../services/installation.ts'
 import { createLog, type LogLevel } from '../services/log.ts'
 import type { Run } from './built-in.ts'
 import { prettyLine } from './pretty-log.ts'
+import { releaseStartupMemory } from './release-memory.ts'
 
 const greeting = async (kernel: Kernel): Promise<string> => {
   const { data, http } = kernel.config.kernel
@@ -55,6 +56,7 @@ export const start: Run = async ({ sources, output, asJson }) => {
   installCrashHandlers(kernel.log, kernel.get(Metrics))
   // What was compiled is kept for the next start, also when this one ends with kill -9.
   flushCompileCache()
+  releaseStartupMemory()
   if (asJson) output.out(`${JSON.stringify({ url: kernel.address?.url, data: config.kernel.data, version: programVersion })}\n`)
   else output.out(`${await greeting(kernel)}\n`)
   await ended

@@ -116,7 +116,7 @@ const outsideLayers = (sources: ConfigSources, present: tree.Node, plugins: read
   const environment = fromEnvironment(sources.environment ?? {}, schema, name => unknownSetting(name, schema))
   const nodeAt = (path: readonly string[]) => path.reduce<tree.Node | undefined>((node, key) => node?.properties?.[key], schema)
   const aliased = fromAliases(plugins, sources.environment ?? {}, path => nodeAt(path) !== undefined)
-  const problems = [...environment.problems]
+  const problems: (() => string)[] = []
   const layers: Layer[] = []
   const add = (source: string, path: readonly string[], value: unknown, text: string): void => {
     layers.push({
@@ -131,11 +131,11 @@ const outsideLayers = (sources: ConfigSources, present: tree.Node, plugins: read
   for (const [name, text] of Object.entries(sources.flags ?? {})) {
     const node = nodeAt(name.split('.'))
     if (node) add(sources.flagSpellings?.[name] ?? `--set ${name}`, name.split('.'), coerce(text, node), text)
-    else problems.push(`${name} ${reasonAgainst(name, schema)}`)
+    else problems.push(() => `${name} ${reasonAgainst(name, schema)}`)
   }
   if (sources.settings)
     layers.push({ source: 'the test', settings: tree.toPresentNames(sources.settings, present, 'the test'), folder: process.cwd() })
-  return { layers, problems, warnings: aliased.warnings }
+  return { layers, problems: () => [...environment.problems(), ...problems.map(words => words())], warnings: aliased.warnings }
 }
 
 /** A whole kind of plugins may be unknown: then its members say more. */
@@ -167,7 +167,7 @@ export const loadConfig = async (sources: ConfigSources = {}): Promise<Config> =
   const outside = outsideLayers(sources, schema, plugins)
   // The defaults of this version are as they should be; a test sees to that.
   const set = [...files.slice(sources.defaults ? 0 : 1), ...outside.layers]
-  refuse([...outside.problems, ...[...files, ...outside.layers].flatMap(layer => unknownIn(layer, schema))])
+  refuse([...outside.problems(), ...[...files, ...outside.layers].flatMap(layer => unknownIn(layer, schema))])
 
   const merged = [...files, ...outside.layers].reduce<unknown>((below, layer) => tree.overlay(below, layer.settings), {})
   const originOf = (name: string): Origin | undefined => set.findLast(layer => tree.at(layer.settings, name.split('.')) !== undefined)

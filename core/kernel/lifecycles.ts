@@ -59,6 +59,8 @@ export class Lifecycles {
   }
 
   async #begin(plugin: BuiltPlugin, instance: object): Promise<void> {
+    const started = startOf(instance).start?.()
+    if (started === undefined) return
     const limitMs = this.#startTimeoutMs
     const begun = performance.now()
     const slow = setInterval(() => {
@@ -67,8 +69,8 @@ export class Lifecycles {
     }, slowStartMs)
     const settled = new AbortController()
     try {
-      const started = withTimeLimit(startOf(instance).start?.(), limitMs, `start() took longer than ${limitMs / 1000} s (startTimeoutMs)`)
-      await Promise.race([started, this.#givenUp(settled.signal)])
+      const limited = withTimeLimit(started, limitMs, `start() took longer than ${limitMs / 1000} s (startTimeoutMs)`)
+      await Promise.race([limited, this.#givenUp(settled.signal)])
     } finally {
       clearInterval(slow)
       settled.abort()

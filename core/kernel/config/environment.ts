@@ -74,14 +74,15 @@ const readSecret = (file: string): string => readFileSync(file, 'utf8').replace(
 /**
  * Settings out of `POUNCE_…` variables; `…_FILE` names a file whose content is the value. What matches no setting is
  * reported together with the nearest one, and so is a file that cannot be read. `explain` may know more of its dotted name.
+ * The words are looked for when they are asked for: comparing names takes longer than reading all variables.
  */
 export const fromEnvironment = (
   environment: Environment,
   root: Node,
   explain: (name: string) => UnknownSetting,
-): { readonly settings: readonly EnvironmentSetting[]; readonly problems: readonly string[] } => {
+): { readonly settings: readonly EnvironmentSetting[]; readonly problems: () => readonly string[] } => {
   const settings: EnvironmentSetting[] = []
-  const problems: string[] = []
+  const problems: (() => string)[] = []
   for (const [variable, text] of Object.entries(environment)) {
     if (text === undefined || !variable.toUpperCase().startsWith(prefix) || ignored.test(variable)) continue
     const whole = find(segmentsOf(variable), root)
@@ -91,17 +92,17 @@ export const fromEnvironment = (
     }
     const ofFile = /_FILE$/i.test(variable) ? find(segmentsOf(variable.slice(0, -5)), root) : undefined
     if (!ofFile) {
-      problems.push(`${variable} ${reasonAgainst(variable, root, explain)}`)
+      problems.push(() => `${variable} ${reasonAgainst(variable, root, explain)}`)
       continue
     }
     try {
       const held = readSecret(text)
       settings.push({ variable, path: ofFile.path, value: coerce(held, ofFile.node), text: held })
     } catch (error) {
-      problems.push(`${variable}: ${messageOf(error)}`)
+      problems.push(() => `${variable}: ${messageOf(error)}`)
     }
   }
-  return { settings, problems }
+  return { settings, problems: () => problems.map(words => words()) }
 }
 
 /** What variables that plugins declare say, in terms of settings. */

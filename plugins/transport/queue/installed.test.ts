@@ -40,7 +40,7 @@ for (const [name, sandbox] of sandboxes) {
   here(`${name}: an extractor of a package from elsewhere imports values of the SDK`, async t => {
     const root = await realpath(await mkdtemp(join(tmpdir(), 'pounce-installed-')))
     const common = { size: 1, runsPerProcess: 100, idleMs: 60_000, nativeMemoryMb: 1024, maxOutputBytes: 2 ** 30, log: silent }
-    const pool = new ProcessPool({ ...common, folder: join(root, 'processes'), sandbox: Promise.resolve(sandbox as Sandbox) })
+    const pool = new ProcessPool({ ...common, folder: join(root, 'processes'), sandbox: async () => sandbox as Sandbox })
     t.teardown(async () => {
       await pool.dispose()
       await rm(root, { recursive: true, force: true, maxRetries: 5 })

@@ -19,7 +19,7 @@ async function setUp(t: ExecutionContext, options: Partial<PoolOptions> = {}) {
     nativeMemoryMb: 256,
     folder,
     maxOutputBytes: 1_000_000,
-    sandbox: openSandbox({ mode: 'off', firstUid: 64_200, dataFolder: root, log: silent }),
+    sandbox: () => openSandbox({ mode: 'off', firstUid: 64_200, dataFolder: root, log: silent }),
     log: silent,
     ...options,
   })

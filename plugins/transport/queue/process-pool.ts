@@ -14,8 +14,8 @@ export interface PoolOptions {
   readonly idleMs: number
   readonly nativeMemoryMb: number
   readonly maxOutputBytes: number
-  /** What the system holds processes with; being found out perhaps. */
-  readonly sandbox: Promise<Sandbox>
+  /** What the system holds processes with; found out when the first process starts, perhaps. */
+  readonly sandbox: () => Promise<Sandbox>
   /** Where each process gets its own folder, unless the sandbox has another place. */
   readonly folder: string
   readonly log: Log
@@ -93,7 +93,7 @@ export class ProcessPool {
   async #start(profile: Profile): Promise<ExtractorProcess> {
     const { size, nativeMemoryMb, maxOutputBytes, log } = this.#options
     if (this.#busy.size + this.#idle.length >= size) await this.#drop(this.#idle[0])
-    const sandbox = await this.#options.sandbox
+    const sandbox = await this.#options.sandbox()
     const folder = join(sandbox.folder ?? this.#options.folder, randomUUID())
     return ExtractorProcess.start({ ...profile, folder, sandbox, nativeMemoryMb, maxOutputBytes, log })
   }

@@ -31,6 +31,8 @@ import type { Sandbox } from './sandbox.ts'
 
 const mostJobs = 1000
 const mostRemembered = 10_000
+/** The start of a server does not share its processor with the programs that are tried. */
+const probeAfterMs = 1000
 
 /** Jobs in the document store. Those of built-in extractors run here, in child processes; all others wait. */
 export class QueueTransport implements Transport {
@@ -48,6 +50,7 @@ export class QueueTransport implements Transport {
   #worker: JobWorker | undefined
   #pool: ProcessPool | undefined
   #sandbox: Promise<Sandbox> | undefined
+  #probing: NodeJS.Timeout | undefined
   #announcing: Promise<unknown> = Promise.resolve()
   /** Jobs that ended here lately: a publisher that repeats itself must not run them again. Oldest first. */
   #over = new Set<string>()
@@ -72,16 +75,17 @@ export class QueueTransport implements Transport {
     this.#book = new JobRepository(documents, () => clock.now())
   }
 
-  /** Looks what the system can hold extractors with. Only a sandbox that is required is worth waiting for. */
+  /** Looks what the system can hold extractors with: at once where a sandbox is required, otherwise a little later or when the first run needs it. */
   async start(): Promise<void> {
     if (!this.#installation.roles.has('worker')) return
-    const sandbox = this.#openSandbox()
-    if (this.#config.sandbox === 'required') await sandbox
+    if (this.#config.sandbox === 'required') await this.#openSandbox()
+    else this.#probing = setTimeout(() => this.#openSandbox(), probeAfterMs).unref()
   }
 
   /** Resolves to what is open in the sandbox of extractors, when something is. */
   async health(): Promise<string | undefined> {
-    const sandbox = this.#config.sandbox === 'off' ? undefined : await this.#sandbox
+    const isWorker = this.#installation.roles.has('worker')
+    const sandbox = this.#config.sandbox === 'off' || !isWorker ? undefined : await this.#openSandbox()
     if (!sandbox || sandbox.gaps.length === 0) return undefined
     return `Extractors run without a complete sandbox of the operating system; open: ${sandbox.gaps.join('; ')}`
   }
@@ -129,6 +133,7 @@ export class QueueTransport implements Transport {
   }
 
   async dispose(): Promise<void> {
+    clearTimeout(this.#probing)
     this.#stopping.abort(new Error('The transport is stopping'))
     await this.#worker?.dispose()
     await this.#pool?.dispose()
@@ -156,9 +161,8 @@ export class QueueTransport implements Transport {
     const owner = await ownerOf(root)
     // Left by an earlier life that did not end in peace.
     await Promise.all([removeFolder(processes, log), removeFolder(runs, log)])
-    const sandbox = this.#openSandbox()
     const limits = { size: concurrency, runsPerProcess, idleMs, nativeMemoryMb, maxOutputBytes }
-    this.#pool = new ProcessPool({ ...limits, sandbox, folder: processes, log })
+    this.#pool = new ProcessPool({ ...limits, sandbox: () => this.#openSandbox(), folder: processes, log })
     const around: Surroundings = {
       book: this.#book,
       blobs: this.#blobs,
