@@ -154,5 +154,7 @@ export interface SearchIndex {
   /** Empties the index. */
   clear(): Promise<void>
   readonly engine: string
+  /** True when several kernels write to the same index: of two puts with the same revision, the one read earlier may then come last. */
+  readonly isShared: boolean
 }
 export const SearchIndex = port<SearchIndex>('searchIndex')

@@ -204,6 +204,23 @@ test.serial('an event that comes twice asks nothing new, and nothing again once 
   t.deepEqual(await again(), jobs.slice(1))
 })
 
+test.serial('an upload that triggers extractors of its type and of its dataset reads the choices of the spaces once', async t => {
+  await introduce('t.reads', { file: ['image/x-reads'], dataset: ['file.added'] })
+  const dataset = await newDataset(ann.call)
+  const file = await server.get(Files).get(await typed(dataset, 'image/x-reads'))
+  await server.drained()
+  const choices = server.get(EnabledExtractors)
+  let reads = 0
+  choices.ofSpaces = spaces => {
+    reads += 1
+    return EnabledExtractors.prototype.ofSpaces.call(choices, spaces)
+  }
+  t.teardown(() => Reflect.deleteProperty(choices, 'ofSpaces'))
+  const jobs = await server.get(ExtractionTriggers).uploaded(file!, dataset, ann.id)
+  t.is(jobs.filter(({ queue }) => queue === 't.reads').length, 2)
+  t.is(reads, 1)
+})
+
 test.serial('uploads go on while the transport is unavailable, and their jobs come when it is back', async t => {
   await introduce('t.later', { file: ['image/x-later'] })
   const dataset = await newDataset(ann.call)

@@ -35,8 +35,8 @@ export class Archival {
   #documents: DocumentStore
   #files: Files
   #submissions: Submission
-  #asking: JobFactory
-  #carriers: TransportRouter
+  #jobs: JobFactory
+  #transports: TransportRouter
   #extractions: StoredExtractions
   #ids: Ids
   #clock: Clock
@@ -46,8 +46,8 @@ export class Archival {
     documents: DocumentStore,
     files: Files,
     submissions: Submission,
-    asking: JobFactory,
-    carriers: TransportRouter,
+    jobs: JobFactory,
+    transports: TransportRouter,
     extractions: StoredExtractions,
     ids: Ids,
     clock: Clock,
@@ -56,8 +56,8 @@ export class Archival {
     this.#documents = documents
     this.#files = files
     this.#submissions = submissions
-    this.#asking = asking
-    this.#carriers = carriers
+    this.#jobs = jobs
+    this.#transports = transports
     this.#extractions = extractions
     this.#ids = ids
     this.#clock = clock
@@ -120,8 +120,8 @@ export class Archival {
 
   /** Unlike what somebody waits for, this is tried again until it goes through: its runs stay open. */
   async #publish(orders: readonly Order[]): Promise<void> {
-    const jobs = await this.#asking.jobsOf(orders)
-    if (jobs.length > 0) await this.#carriers.publish(jobs)
+    const jobs = await this.#jobs.jobsOf(orders)
+    if (jobs.length > 0) await this.#transports.publish(jobs)
   }
 
   #order(file: File, extractor: Extractor, operation: Operation, parameters: Parameters, user: string | undefined): Order {

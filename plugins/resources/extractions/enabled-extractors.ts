@@ -1,4 +1,4 @@
-import { CommitConflict, DocumentStore, wire } from 'pounce/sdk'
+import { CommitConflict, DocumentStore, type StoredEvent, wire } from 'pounce/sdk'
 import { type ChoiceRecord, choices } from './collections.ts'
 
 const none: ChoiceRecord = { enabled: [], disabled: [] }
@@ -83,3 +83,17 @@ export class EnabledExtractors {
   }
 }
 wire(EnabledExtractors, DocumentStore)
+
+/** Deletes the choice of a space with it. */
+export class DeleteExtractorChoicesOnSpaceRemoved {
+  #choices: EnabledExtractors
+
+  constructor(choices: EnabledExtractors) {
+    this.#choices = choices
+  }
+
+  async handle({ subject }: StoredEvent<'space.removed'>): Promise<void> {
+    await this.#choices.forget(subject.id)
+  }
+}
+wire(DeleteExtractorChoicesOnSpaceRemoved, EnabledExtractors)

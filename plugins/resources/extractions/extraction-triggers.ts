@@ -1,4 +1,25 @@
-import { Datasets, Files, type Job, MetadataDocuments, type MetadataRecord, type Ref, type Stored, wire } from 'pounce/sdk'
+import {
+  type AnyEvent,
+  type BatchHandler,
+  CommitConflict,
+  type DatasetRecord,
+  Datasets,
+  type ExtractorInfo,
+  eq,
+  event,
+  Files,
+  type Job,
+  MetadataDocuments,
+  type MetadataRecord,
+  NotFound,
+  type Ref,
+  type Stored,
+  type StoredEvent,
+  takesOperation,
+  wire,
+} from 'pounce/sdk'
+import type { ChoiceRecord } from './collections.ts'
+import { EnabledExtractors } from './enabled-extractors.ts'
 import { JobFactory, type Order } from './job-factory.ts'
 import {
   datasetFile,
@@ -10,30 +31,128 @@ import {
   metadataRemoved,
   routingKeys,
 } from './job-message.ts'
-import { type Happening, Routing } from './routing.ts'
 import { StoredExtractions, type Target } from './stored-extractions.ts'
+import { StoredExtractors } from './stored-extractors.ts'
+import { TransportRouter } from './transport-router.ts'
+
+type Process = ExtractorInfo['process']
+
+/** Whether an extractor says that it processes this: `clowder.dataset.file.added` is `file.added` among those for datasets. */
+const processes = (process: Process, routingKey: string): boolean => {
+  const [, kind, ...operation] = routingKey.split('.')
+  const patterns = kind === 'file' || kind === 'dataset' || kind === 'metadata' ? process[kind] : undefined
+  return patterns?.some(pattern => takesOperation(pattern, operation.join('.'))) ?? false
+}
+
+/** How long a choice that was made on another kernel may stay unseen. */
+const freshMs = 1000
+
+interface Snapshot {
+  readonly at: number
+  readonly changes: number
+  readonly open: readonly { readonly name: string; readonly process: Process }[]
+  readonly enabled: ReadonlySet<string>
+}
+
+/** The queues for a routing key: that of the message's body, which patterns of extractors, and bindings of old ones, are compared with. */
+type QueuesFor = (routingKey: string) => Promise<readonly string[]>
+
+/** Selects the queues that get a job when something happens (reference, extraction §1.4). Private extractors never do. */
+class ExtractorSelection {
+  #extractors: StoredExtractors
+  #choices: EnabledExtractors
+  #transports: TransportRouter
+  #datasets: Datasets
+  #reading: Promise<Snapshot> | undefined
+  #known: Snapshot | undefined
+
+  constructor(extractors: StoredExtractors, choices: EnabledExtractors, transports: TransportRouter, datasets: Datasets) {
+    this.#extractors = extractors
+    this.#choices = choices
+    this.#transports = transports
+    this.#datasets = datasets
+  }
+
+  /**
+   * (Enabled for all, less those disabled in any space of the dataset), those enabled in any of them, and queues of legacy bindings; by name.
+   * Without a dataset only the list for all counts. The dataset and the choices of its spaces are read at the first match, once for all keys.
+   */
+  within(dataset: string | DatasetRecord | undefined): QueuesFor {
+    let choices: Promise<readonly ChoiceRecord[]> | undefined
+    return async routingKey => {
+      const { open, enabled } = await this.#snapshot()
+      const matching = new Set(open.filter(({ process }) => processes(process, routingKey)).map(({ name }) => name))
+      const queues = new Set<string>()
+      if (matching.size > 0) {
+        choices ??= this.#choicesFor(dataset)
+        const made = await choices
+        const disabled = new Set(made.flatMap(choice => choice.disabled))
+        for (const name of enabled) if (!disabled.has(name)) queues.add(name)
+        for (const name of made.flatMap(choice => choice.enabled)) queues.add(name)
+        for (const name of queues) if (!matching.has(name)) queues.delete(name)
+      }
+      for (const bus of this.#transports.buses()) for (const queue of await bus.boundTo(routingKey)) queues.add(queue)
+      return [...queues].sort()
+    }
+  }
+
+  /** False when no extractor processes this, in whatever dataset it happens: saves further reads. */
+  async mayMatch(routingKey: string): Promise<boolean> {
+    return this.#transports.buses().length > 0 || (await this.#snapshot()).open.some(({ process }) => processes(process, routingKey))
+  }
+
+  async #choicesFor(dataset: string | DatasetRecord | undefined): Promise<readonly ChoiceRecord[]> {
+    const record = typeof dataset === 'string' ? await this.#datasets.get(dataset) : dataset
+    return this.#choices.ofSpaces(record?.spaces ?? [])
+  }
+
+  get #changes(): number {
+    return this.#extractors.changes + this.#choices.changes
+  }
+
+  async #snapshot(): Promise<Snapshot> {
+    const known = this.#known
+    if (known && known.changes === this.#changes && performance.now() - known.at < freshMs) return known
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined
+    })
+    return this.#reading
+  }
+
+  async #read(): Promise<Snapshot> {
+    // Taken first: a change while this reads makes it stale at once.
+    const [at, changes] = [performance.now(), this.#changes]
+    const enabled = await this.#choices.enabled()
+    const open: { readonly name: string; readonly process: Process }[] = []
+    for await (const { key, name, info } of this.#extractors.all()) if (key === null) open.push({ name, process: info.process })
+    const snapshot = { at, changes, open, enabled: new Set(enabled) }
+    this.#known = snapshot
+    return snapshot
+  }
+}
+wire(ExtractorSelection, StoredExtractors, EnabledExtractors, TransportRouter, Datasets)
 
 type User = string | null | undefined
 
-/** Works out which runs follow from what happened (reference, extraction §7.4). Ids of runs follow from what happened, so a repeat asks nothing new. */
+/** Makes the jobs that follow from what happened (reference, extraction §7.4). Ids of runs derive from what happened, so a repeat requests nothing new. */
 export class ExtractionTriggers {
-  #routing: Routing
-  #asking: JobFactory
+  #selection: ExtractorSelection
+  #jobs: JobFactory
   #files: Files
   #datasets: Datasets
   #metadata: MetadataDocuments
   #extractions: StoredExtractions
 
   constructor(
-    routing: Routing,
-    asking: JobFactory,
+    selection: ExtractorSelection,
+    jobs: JobFactory,
     files: Files,
     datasets: Datasets,
     metadata: MetadataDocuments,
     extractions: StoredExtractions,
   ) {
-    this.#routing = routing
-    this.#asking = asking
+    this.#selection = selection
+    this.#jobs = jobs
     this.#files = files
     this.#datasets = datasets
     this.#metadata = metadata
@@ -42,9 +161,9 @@ export class ExtractionTriggers {
 
   /** A file came with an upload into a dataset: first those for its type, then those for datasets. */
   async uploaded(file: FileFacts, dataset: string, user: User): Promise<readonly Job[]> {
-    const ofFile = { routingKey: routingKeys.fileCreated(file.contentType), dataset }
+    const queuesFor = this.#selection.within(dataset)
     const target: Target = { kind: 'file', id: file.id }
-    const orders = (await this.#routing.queuesFor(ofFile)).map(
+    const orders = (await queuesFor(routingKeys.fileCreated(file.contentType))).map(
       (queue): Order => ({
         id: derivedId(file.id, queue),
         queue,
@@ -54,20 +173,22 @@ export class ExtractionTriggers {
         message: asked => fileCreated(file, dataset, asked),
       }),
     )
-    return this.#asking.jobsOf([...orders, ...(await this.#datasetFile('added', file, dataset, user))])
+    return this.#jobs.jobsOf([...orders, ...(await this.#datasetFile('added', file, dataset, user, queuesFor))])
   }
 
   /** A file left a dataset that stays. */
   async removed(file: FileFacts, dataset: string, user: User): Promise<readonly Job[]> {
-    if ((await this.#datasets.get(dataset))?.state !== 'live') return []
-    return this.#asking.jobsOf(await this.#datasetFile('removed', file, dataset, user))
+    if (!(await this.#selection.mayMatch(routingKeys.datasetFile('removed')))) return []
+    const record = await this.#datasets.get(dataset)
+    if (record?.state !== 'live') return []
+    return this.#jobs.jobsOf(await this.#datasetFile('removed', file, dataset, user, this.#selection.within(record)))
   }
 
   /** Several files came into a dataset, as a page says that uploaded them. `occasion` tells this time from others. */
   async filesAdded(files: readonly FileFacts[], dataset: string, occasion: string, user: User): Promise<readonly Job[]> {
-    const queues = await this.#routing.queuesFor({ routingKey: routingKeys.filesAdded(), dataset })
+    const queues = await this.#selection.within(dataset)(routingKeys.filesAdded())
     const target: Target = { kind: 'dataset', id: dataset }
-    return this.#asking.jobsOf(
+    return this.#jobs.jobsOf(
       queues.map(queue => ({
         id: derivedId(occasion, queue),
         queue,
@@ -79,7 +200,7 @@ export class ExtractionTriggers {
     )
   }
 
-  /** Metadata came to a file or dataset. No extractor is woken by what follows from its own metadata. */
+  /** Metadata came to a file or dataset. No extractor is triggered by what follows from its own metadata. */
   async metadataAdded(id: string, target: Target, user: User): Promise<readonly Job[]> {
     const asks = await this.#metadataQueues('added', target)
     if (asks.length === 0) return []
@@ -87,7 +208,7 @@ export class ExtractionTriggers {
     if (!document) return []
     const chain = await this.#chainOf(document, target)
     const orders = asks.filter(({ queue }) => !chain.includes(queue))
-    return this.#asking.jobsOf(
+    return this.#jobs.jobsOf(
       orders.map(({ queue, dataset }) => ({
         id: derivedId(id, 'added', dataset, queue),
         queue,
@@ -103,7 +224,7 @@ export class ExtractionTriggers {
   /** Metadata left a file or dataset, maybe because that is gone. */
   async metadataRemoved(id: string, target: Target, user: User): Promise<readonly Job[]> {
     const asks = await this.#metadataQueues('removed', target)
-    return this.#asking.jobsOf(
+    return this.#jobs.jobsOf(
       asks.map(({ queue, dataset }) => ({
         id: derivedId(id, 'removed', dataset, queue),
         queue,
@@ -116,9 +237,14 @@ export class ExtractionTriggers {
   }
 
   /** Runs for datasets are runs on the dataset, as extractors report them, though the message names the file. */
-  async #datasetFile(what: 'added' | 'removed', file: FileFacts, dataset: string, user: User): Promise<readonly Order[]> {
-    const happening = { routingKey: routingKeys.datasetFile(what), dataset }
-    return (await this.#routing.queuesFor(happening)).map(queue => ({
+  async #datasetFile(
+    what: 'added' | 'removed',
+    file: FileFacts,
+    dataset: string,
+    user: User,
+    queuesFor: QueuesFor,
+  ): Promise<readonly Order[]> {
+    return (await queuesFor(routingKeys.datasetFile(what))).map(queue => ({
       id: derivedId(file.id, what, dataset, queue),
       queue,
       target: { kind: 'dataset', id: dataset },
@@ -133,17 +259,17 @@ export class ExtractionTriggers {
     what: 'added' | 'removed',
     target: Target,
   ): Promise<readonly { readonly queue: string; readonly dataset: string }[]> {
-    const happening = { routingKey: routingKeys.metadata(what, target) }
+    const routingKey = routingKeys.metadata(what, target)
     const all: { queue: string; dataset: string }[] = []
-    if (!(await this.#routing.mayAsk(happening))) return all
+    if (!(await this.#selection.mayMatch(routingKey))) return all
     for (const dataset of await this.#datasetsOf(target)) {
-      const queues = await this.#routing.queuesFor({ ...happening, dataset })
+      const queues = await this.#selection.within(dataset)(routingKey)
       all.push(...queues.map(queue => ({ queue, dataset: dataset ?? '' })))
     }
     return all
   }
 
-  async #datasetsOf({ kind, id }: Target): Promise<readonly Happening['dataset'][]> {
+  async #datasetsOf({ kind, id }: Target): Promise<readonly (string | undefined)[]> {
     if (kind === 'dataset') return [id]
     const file = await this.#files.get(id)
     return file ? [...new Set(file.places.map(place => place.dataset))] : [undefined]
@@ -157,4 +283,84 @@ export class ExtractionTriggers {
     return [...(items.find(run => run.extractor === name)?.chain ?? []), name]
   }
 }
-wire(ExtractionTriggers, Routing, JobFactory, Files, Datasets, MetadataDocuments, StoredExtractions)
+wire(ExtractionTriggers, ExtractorSelection, JobFactory, Files, Datasets, MetadataDocuments, StoredExtractions)
+
+/** A new file in a dataset triggers the extractors of its media type, after its scan for malware where one is due. */
+export class EnqueueJobsOnFileCreated {
+  #files: Files
+  #triggers: ExtractionTriggers
+  #transports: TransportRouter
+
+  constructor(files: Files, triggers: ExtractionTriggers, transports: TransportRouter) {
+    this.#files = files
+    this.#triggers = triggers
+    this.#transports = transports
+  }
+
+  async handle({ subject, actor, data }: StoredEvent<'file.created' | 'file.scanned'>): Promise<void> {
+    // `file.scanned` follows once the bytes may be used, and `file.quarantined` otherwise.
+    if ('awaitsScan' in data && data.awaitsScan) return
+    const file = data.extract ? await this.#files.get(subject.id) : undefined
+    if (!file) return
+    const jobs = data.dataset === null ? [] : await this.#triggers.uploaded(file, data.dataset, actor)
+    // The runs are recorded, and a retry of this event publishes them: the file does not wait for a bus that is unavailable.
+    if (file.status === 'CREATED') await this.#submitted(file.id)
+    await this.#transports.publish(jobs)
+  }
+
+  async #submitted(id: string): Promise<void> {
+    const change = { set: { status: 'PROCESSED' }, where: eq('status', 'CREATED') }
+    try {
+      await this.#files.change(id, change, [event('file.updated', { kind: 'file', id }, { fields: ['status'] })])
+    } catch (error) {
+      // Archived, in quarantine, or gone meanwhile.
+      if (!(error instanceof CommitConflict || error instanceof NotFound)) throw error
+    }
+  }
+}
+wire(EnqueueJobsOnFileCreated, Files, ExtractionTriggers, TransportRouter)
+
+/** A file that leaves datasets triggers the extractors that process that. */
+export class EnqueueJobsOnFileRemoved implements BatchHandler {
+  #triggers: ExtractionTriggers
+  #transports: TransportRouter
+
+  constructor(triggers: ExtractionTriggers, transports: TransportRouter) {
+    this.#triggers = triggers
+    this.#transports = transports
+  }
+
+  async handleAll(events: readonly AnyEvent[]): Promise<void> {
+    for (const event of events) {
+      if (event.type !== 'file.removed') continue
+      const { subject, actor, data } = event
+      const file = { id: subject.id, name: data.name, contentType: data.contentType, sizeBytes: data.sizeBytes }
+      for (const dataset of data.datasets) await this.#transports.publish(await this.#triggers.removed(file, dataset, actor))
+    }
+  }
+}
+wire(EnqueueJobsOnFileRemoved, ExtractionTriggers, TransportRouter)
+
+const isTarget = (ref: Ref): ref is Target => ref.kind === 'file' || ref.kind === 'dataset'
+
+/** Metadata that is added or removed triggers the extractors that process that: few, so that hardly any event gives work. */
+export class EnqueueJobsOnMetadataChanged implements BatchHandler {
+  #triggers: ExtractionTriggers
+  #transports: TransportRouter
+
+  constructor(triggers: ExtractionTriggers, transports: TransportRouter) {
+    this.#triggers = triggers
+    this.#transports = transports
+  }
+
+  async handleAll(events: readonly AnyEvent[]): Promise<void> {
+    for (const event of events) {
+      if (event.type !== 'metadata.added' && event.type !== 'metadata.removed') continue
+      const { type, subject, actor, data } = event
+      if (!isTarget(data.target)) continue
+      const jobsOf = type === 'metadata.added' ? this.#triggers.metadataAdded : this.#triggers.metadataRemoved
+      await this.#transports.publish(await jobsOf.call(this.#triggers, subject.id, data.target, actor))
+    }
+  }
+}
+wire(EnqueueJobsOnMetadataChanged, ExtractionTriggers, TransportRouter)

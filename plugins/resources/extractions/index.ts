@@ -2,17 +2,10 @@ import { definePlugin, JobRecords, on, onBatch, PersonalDataSources, provide, Re
 import { ArchiveDataset } from './archival.ts'
 import { archivals, choices, extractions, extractors, labels } from './collections.ts'
 import { config } from './config.ts'
+import { DeleteExtractorChoicesOnSpaceRemoved } from './enabled-extractors.ts'
 import { ExtractionResults } from './extraction-results.ts'
-import {
-  DeleteExtractorChoicesOnSpaceRemoved,
-  DeleteRunsOnTargetRemoved,
-  EnqueueJobsOnFileCreated,
-  EnqueueJobsOnFileRemoved,
-  EnqueueJobsOnMetadataChanged,
-} from './handlers.ts'
-import { JobRecordsOfRuns } from './job-records.ts'
+import { EnqueueJobsOnFileCreated, EnqueueJobsOnFileRemoved, EnqueueJobsOnMetadataChanged } from './extraction-triggers.ts'
 import { PersonalArchivals, PersonalExtractors, PersonalRuns } from './personal-data.ts'
-import { StoredRunReports } from './reported-runs.ts'
 import * as archiveRoutes from './routes-archive.ts'
 import * as enablingRoutes from './routes-enabling.ts'
 import * as extractionRoutes from './routes-extractions.ts'
@@ -20,6 +13,8 @@ import * as extractorRoutes from './routes-extractors.ts'
 import * as fileRoutes from './routes-files.ts'
 import * as labelRoutes from './routes-labels.ts'
 import * as operationRoutes from './routes-operations.ts'
+import { DeleteRunsOnTargetRemoved, JobRecordsOfRuns, StoredRunReports } from './stored-extractions.ts'
+
 export const plugin = definePlugin({
   id: 'resources.extractions',
   summary: 'Extractors and extractions: triggers, jobs and results.',

@@ -1,12 +1,25 @@
-import { anonymousUserId, Installation, type Job, type s, trimEnd, Users, wire } from 'pounce/sdk'
-import type { Trigger } from './collections.ts'
+import {
+  anonymousUserId,
+  Clock,
+  CommitConflict,
+  DocumentStore,
+  event,
+  Installation,
+  type Job,
+  type s,
+  trimEnd,
+  Users,
+  wire,
+} from 'pounce/sdk'
+import { type ExtractionRecord, extractions, type Trigger } from './collections.ts'
 import { Config, type config } from './config.ts'
 import type { Asked, Message } from './job-message.ts'
-import { StoredExtractions, type Target } from './stored-extractions.ts'
+import { submitted } from './run-state.ts'
+import type { Target } from './stored-extractions.ts'
 
 /** A run to ask for. */
 export interface Order {
-  /** The job's; the same for the same wish, where a wish can come twice. */
+  /** The job's; the same each time, where a request can come twice. */
   readonly id: string
   readonly queue: string
   /** The extractor's name, when it is not that of the queue. */
@@ -24,45 +37,55 @@ export interface Order {
 /** In whose name it runs. Who is nobody in particular has an id of their own in records, and no key. */
 const userOf = ({ user }: Order): string | null => (user == null || user === anonymousUserId ? null : user)
 
-/** Writes down runs that are asked for, and what to send for each. */
+/** Records requested runs and makes their jobs. */
 export class JobFactory {
-  #extractions: StoredExtractions
+  #documents: DocumentStore
   #users: Users
-  /** Asked when a run is asked for: a server that takes any free port learns its address after its start. */
+  #clock: Clock
+  /** Read at each request: a server on any free port learns its address after its start. */
   #installation: Installation
   #host: string | undefined
 
-  constructor({ clowderUrl }: s.Static<typeof config>, extractions: StoredExtractions, users: Users, installation: Installation) {
+  constructor({ clowderUrl }: s.Static<typeof config>, documents: DocumentStore, users: Users, clock: Clock, installation: Installation) {
     this.#host = clowderUrl === undefined ? undefined : trimEnd(clowderUrl, '/')
-    this.#extractions = extractions
+    this.#documents = documents
     this.#users = users
+    this.#clock = clock
     this.#installation = installation
   }
 
-  /** First the record of each run, side by side so that the store writes them together; then what to publish, in the order of the orders, without those that are over already. */
+  /** Records the runs, side by side so that the store groups the writes. Resolves to the jobs to publish, in the order of the orders, without those that are over already. */
   async jobsOf(orders: readonly Order[]): Promise<readonly Job[]> {
     const users = new Set(orders.map(userOf).filter(user => user !== null))
     const mails = new Map(await Promise.all([...users].map(async user => [user, await this.#mailOf(user)] as const)))
+    const host = this.#host ?? this.#installation.baseUrl
     const jobs = await Promise.all(
       orders.map(async (order): Promise<Job | undefined> => {
-        const { id, queue, target, trigger, message, extractor = queue, chain = [], parameters = {}, keysUntil } = order
+        const { id, queue, target, message, parameters = {} } = order
         const user = userOf(order)
-        const limit = keysUntil === undefined ? {} : { keysUntil: keysUntil.toISOString() }
-        const isOpen = await this.#extractions.submitted(id, { target, extractor, queue, user, trigger, chain, ...limit })
+        if (!(await this.#record(order, user))) return undefined
         const notifies = (user === null ? undefined : mails.get(user)) ?? []
-        return isOpen
-          ? {
-              id,
-              queue,
-              target,
-              user,
-              message: message({ jobId: id, host: this.#host ?? this.#installation.baseUrl, notifies }),
-              parameters,
-            }
-          : undefined
+        return { id, queue, target, user, message: message({ jobId: id, host, notifies }), parameters }
       }),
     )
     return jobs.filter(job => job !== undefined)
+  }
+
+  /** True when the run is not over yet. A repeat changes nothing. */
+  async #record({ id, queue, target, trigger, extractor = queue, chain = [], keysUntil }: Order, user: string | null): Promise<boolean> {
+    const start = this.#clock.now().toISOString()
+    const limit = keysUntil === undefined ? {} : { keysUntil: keysUntil.toISOString() }
+    const state = { state: 'open', status: submitted, lines: [{ status: submitted, at: start }], start, end: null } as const
+    const run: ExtractionRecord = { target, extractor, queue, user, trigger, chain, ...limit, ...state }
+    try {
+      await this.#documents.commit({ insert: { id, ...run }, into: extractions }, [
+        event('extraction.submitted', { kind: 'job', id }, { target, extractor, trigger }, user ?? undefined),
+      ])
+      return true
+    } catch (error) {
+      if (!(error instanceof CommitConflict && error.reason === 'exists')) throw error
+      return (await this.#documents.get(extractions, id))?.state === 'open'
+    }
   }
 
   async #mailOf(user: string): Promise<readonly string[]> {
@@ -70,4 +93,4 @@ export class JobFactory {
     return owner ? [owner.email] : []
   }
 }
-wire(JobFactory, Config, StoredExtractions, Users, Installation)
+wire(JobFactory, Config, DocumentStore, Users, Clock, Installation)

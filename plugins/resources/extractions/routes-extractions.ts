@@ -7,7 +7,7 @@ import { TransportRouter } from './transport-router.ts'
 const route = routesFor('extractions', {
   extractions: StoredExtractions,
   submissions: Submission,
-  carriers: TransportRouter,
+  transports: TransportRouter,
   files: Files,
   datasets: Datasets,
   policy: Policy,
@@ -120,14 +120,14 @@ export const getExtractionStatus = route({
   params,
   responses: { 200: s.Union([s.Record(s.String(), s.String()), s.Literal('no file')]) },
   throws: [NotSignedIn],
-  async handle({ params, caller }, { extractions, files, policy, carriers }) {
+  async handle({ params, caller }, { extractions, files, policy, transports }) {
     const verdict = await policy.canOn(caller, 'ViewFile', { kind: 'file', id: params.id })
     const file = verdict === 'yes' ? await files.get(params.id) : undefined
     if (!file && policy.isPrivate && caller.via === 'nothing') throw new NotSignedIn()
     if (!file) return { status: 200, body: 'no file' as const }
     const { items } = await extractions.of(file)
     const each = [...newestByExtractor(items)].map(([extractor, run]) => [extractor, run.status])
-    const word = statusWord(file, items, await carriers.inputTypes())
+    const word = statusWord(file, items, await transports.inputTypes())
     return { status: 200, body: { ...Object.fromEntries(each), Status: word } }
   },
 })
@@ -170,8 +170,8 @@ const pendingOn = (kind: 'file' | 'dataset', plural: string, permission: 'ViewFi
     params,
     responses: { 200: s.Array(PendingJob) },
     throws: [NotFound],
-    async handle({ params }, { carriers, extractions }) {
-      const all = await carriers.pending({ kind, id: params.id })
+    async handle({ params }, { transports, extractions }) {
+      const all = await transports.pending({ kind, id: params.id })
       // Not the queue: that of a private extractor holds its key.
       const names = new Map((await extractions.of(params)).items.map(run => [run.id, run.extractor]))
       const shown = all.map(({ job, state, attempts }) => ({ job_id: job.id, extractor_id: names.get(job.id) ?? '', state, attempts }))

@@ -1,10 +1,33 @@
-import { Conflict, Forbidden, Invalid, isServerAdmin, NotFound, routesFor, s, Users } from 'pounce/sdk'
-import { ShownExtractor, showExtractor } from './extractor-json.ts'
+import { Conflict, ExtractorInfo, Forbidden, Invalid, isServerAdmin, NotFound, routesFor, type Stored, s, Users } from 'pounce/sdk'
+import type { ExtractorRecord } from './collections.ts'
 import { type Extractor, mayUse, queueOf, StoredExtractors } from './stored-extractors.ts'
 
 const route = routesFor('extractors', { extractors: StoredExtractors, users: Users })
 const name = s.String({ minLength: 1, maxLength: 200 })
 const extractor_key = s.Optional(s.String({ maxLength: 100, description: 'The key of a private extractor' }))
+
+/** An extractor as clients read it (reference, api-platform §7). */
+const ShownExtractor = s.model(
+  'Extractor',
+  s.Intersect([
+    s.Object({
+      id: s.String(),
+      updated: s.String(),
+      permissions: s.Array(s.Object({ resourceType: s.String(), id: s.String() })),
+      unique_key: s.Optional(s.String({ description: 'The key of a private extractor' })),
+    }),
+    ExtractorInfo,
+  ]),
+)
+
+const showExtractor = ({ id, info, updated, key, permissions }: ExtractorRecord & Stored): s.Static<typeof ShownExtractor> => ({
+  id,
+  ...info,
+  updated,
+  ...(key === null ? {} : { unique_key: key }),
+  // the apostrophe is on the wire in Clowder 1.x
+  permissions: permissions.map(user => ({ resourceType: "'user", id: user })),
+})
 
 /** How v1 refuses here, and what every problem says besides. */
 const refusal = <const T extends s.TSchema>(message: T) =>

@@ -23,8 +23,8 @@ const route = routesFor('extractions', {
   files: Files,
   previews: Previews,
   extractions: StoredExtractions,
-  carriers: TransportRouter,
-  waking: ExtractionTriggers,
+  transports: TransportRouter,
+  triggers: ExtractionTriggers,
   submissions: Submission,
   ids: Ids,
   installation: Installation,
@@ -95,11 +95,11 @@ export const getExtractionMetadata = route({
   params: s.Object({ id: s.id() }),
   responses: { 200: s.model('ExtractedMetadataAndStatus', s.Object({ ...found, Status: s.String() })) },
   throws: [NotFound],
-  async handle({ params }, { files, previews, extractions, carriers, installation }) {
+  async handle({ params }, { files, previews, extractions, transports, installation }) {
     const file = await files.get(params.id)
     if (!file) throw new NotFound('file')
     const { items } = await extractions.of(file)
-    const Status = statusWord(file, items, await carriers.inputTypes())
+    const Status = statusWord(file, items, await transports.inputTypes())
     return { status: 200, body: { ...(await findings(file, previews, installation.baseUrl)), Status } }
   },
 })
@@ -115,10 +115,10 @@ export const announceFileset = route({
   query: s.Object({ fileids: s.Optional(s.repeated(s.String({ maxLength: 100 }))) }),
   responses: { 200: s.Literal('added new event') },
   throws: [NotFound],
-  async handle({ params, query, caller }, { files, waking, submissions, ids }) {
+  async handle({ params, query, caller }, { files, triggers, submissions, ids }) {
     const named = await files.getMany([...new Set(query.fileids ?? [])].filter(s.isId))
     const inside = [...named.values()].filter(({ places }) => places.some(place => place.dataset === params.id))
-    if (inside.length > 0) await submissions.handOver(await waking.filesAdded(inside, params.id, ids.next(), caller.user?.id))
+    if (inside.length > 0) await submissions.handOver(await triggers.filesAdded(inside, params.id, ids.next(), caller.user?.id))
     return { status: 200, body: 'added new event' as const }
   },
 })

@@ -10,7 +10,7 @@ const route = routesFor('extractions', {
   extractions: StoredExtractions,
   extractors: StoredExtractors,
   submissions: Submission,
-  carriers: TransportRouter,
+  transports: TransportRouter,
   usage: ExtractorUsage,
   files: Files,
   policy: Policy,
@@ -88,8 +88,8 @@ export const listQueues = route({
       ),
     ),
   },
-  async handle(_request, { carriers }) {
-    return { status: 200, body: [...(await carriers.queues())] }
+  async handle(_request, { transports }) {
+    return { status: 200, body: [...(await transports.queues())] }
   },
 })
 
@@ -127,7 +127,7 @@ export const getExtractorMetrics = route({
   },
 })
 
-const listenersOf = async (carriers: TransportRouter) => (await Promise.all(carriers.buses().map(bus => bus.listeners()))).flat()
+const listenersOf = async (transports: TransportRouter) => (await Promise.all(transports.buses().map(bus => bus.listeners()))).flat()
 
 export const listExtractorServers = route({
   method: 'GET',
@@ -135,8 +135,8 @@ export const listExtractorServers = route({
   summary: 'List the IP addresses of connected extractors',
   permission: 'signedIn',
   responses: { 200: s.Object({ Servers: s.Array(s.String()) }) },
-  async handle(_request, { carriers }) {
-    return { status: 200, body: { Servers: [...new Set((await listenersOf(carriers)).map(({ address }) => address))].sort() } }
+  async handle(_request, { transports }) {
+    return { status: 200, body: { Servers: [...new Set((await listenersOf(transports)).map(({ address }) => address))].sort() } }
   },
 })
 
@@ -146,8 +146,8 @@ export const listInputTypes = route({
   summary: 'List the media types bound to extractors',
   permission: 'signedIn',
   responses: { 200: s.Object({ InputTypes: s.Array(s.String()) }) },
-  async handle(_request, { carriers }) {
-    return { status: 200, body: { InputTypes: [...(await carriers.inputTypes())] } }
+  async handle(_request, { transports }) {
+    return { status: 200, body: { InputTypes: [...(await transports.inputTypes())] } }
   },
 })
 
@@ -158,8 +158,8 @@ export const listExtractorDetails = route({
   description: 'Private queues are shown to server admins only, because their names contain keys.',
   permission: 'signedIn',
   responses: { 200: s.Array(s.model('ExtractorInstances', s.Object({ ip: s.String(), extractor_name: s.String(), count: s.Integer() }))) },
-  async handle({ caller }, { carriers }) {
-    const all = (await listenersOf(carriers)).filter(({ queue }) => isServerAdmin(caller) || !queue.includes('private.'))
+  async handle({ caller }, { transports }) {
+    const all = (await listenersOf(transports)).filter(({ queue }) => isServerAdmin(caller) || !queue.includes('private.'))
     return { status: 200, body: all.map(({ address, queue, count }) => ({ ip: address, extractor_name: queue, count })) }
   },
 })

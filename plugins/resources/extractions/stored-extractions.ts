@@ -1,15 +1,22 @@
 import {
+  type AnyEvent,
   and,
+  type BatchHandler,
   Clock,
   CommitConflict,
   DocumentStore,
   eq,
   event,
   isIn,
+  type JobFacts,
+  type JobRecords,
   type JobStatus,
   type Kind,
+  namedBy,
   type Page,
   type Ref,
+  type ReportedRun,
+  type ReportedRuns,
   range,
   removeFound,
   type Stored,
@@ -19,7 +26,8 @@ import { type ExtractionRecord, extractions, type RunState, type StatusLine } fr
 import { outcomeOf, submitted, tidyStatus, withLine } from './run-state.ts'
 
 export type Run = ExtractionRecord & Stored
-export type NewRun = Pick<ExtractionRecord, 'target' | 'extractor' | 'queue' | 'user' | 'trigger' | 'chain' | 'keysUntil'>
+/** What extractors run on. */
+export type Target = Ref & { readonly kind: 'file' | 'dataset' }
 
 const newestFirst = { by: 'start', order: 'descending' } as const
 
@@ -65,23 +73,6 @@ export class StoredExtractions {
   countOfQueue(queue: string, since: Date): Promise<number> {
     const where = and(eq('queue', queue), range('start', { gte: since.toISOString() }))
     return this.#documents.count(extractions, { using: 'byQueue', where, upTo: 100_000 })
-  }
-
-  /** Notes that a run was asked for; true when it is not over yet. A repeat changes nothing. */
-  async submitted(id: string, run: NewRun): Promise<boolean> {
-    const at = this.#clock.now().toISOString()
-    const { target, extractor, trigger } = run
-    const lines = [{ status: submitted, at }]
-    const record: ExtractionRecord = { ...run, state: 'open', status: submitted, lines, start: at, end: null }
-    try {
-      await this.#documents.commit({ insert: { id, ...record }, into: extractions }, [
-        event('extraction.submitted', { kind: 'job', id }, { target, extractor, trigger }, run.user ?? undefined),
-      ])
-      return true
-    } catch (error) {
-      if (!(error instanceof CommitConflict && error.reason === 'exists')) throw error
-      return (await this.get(id))?.state === 'open'
-    }
   }
 
   /** Takes in news, repeated or in any order; false when it is about no run that is known. */
@@ -147,5 +138,61 @@ export class StoredExtractions {
   }
 }
 wire(StoredExtractions, DocumentStore, Clock)
-/** A thing that runs are asked on. */
-export type Target = Ref & { readonly kind: 'file' | 'dataset' }
+
+/** What the keys of jobs ask of runs: their ids are those of their jobs. */
+export class JobRecordsOfRuns implements JobRecords {
+  #extractions: StoredExtractions
+
+  constructor(extractions: StoredExtractions) {
+    this.#extractions = extractions
+  }
+
+  async factsOf(jobId: string): Promise<JobFacts | undefined> {
+    const run = await this.#extractions.get(jobId)
+    if (!run) return undefined
+    const { target, user, extractor, state, end, endHeard = end, keysUntil } = run
+    return {
+      target,
+      user,
+      extractor,
+      state: state === 'open' || state === 'cancelled' ? state : 'ended',
+      ...(endHeard == null ? {} : { endedAt: new Date(endHeard) }),
+      ...(keysUntil === undefined ? {} : { keysUntil: new Date(keysUntil) }),
+    }
+  }
+}
+wire(JobRecordsOfRuns, StoredExtractions)
+
+/** The runs that are kept, for reports. */
+export class StoredRunReports implements ReportedRuns {
+  #documents: DocumentStore
+
+  constructor(documents: DocumentStore) {
+    this.#documents = documents
+  }
+
+  between(since: string | undefined, until: string | undefined): AsyncIterable<ReportedRun> {
+    const bounds = { ...(since === undefined ? {} : { gte: since }), ...(until === undefined ? {} : { lte: until }) }
+    const where = Object.keys(bounds).length > 0 ? { where: range('start', bounds) } : {}
+    return this.#documents.scan(extractions, { using: 'byStart', ...where })
+  }
+}
+wire(StoredRunReports, DocumentStore)
+
+/** Runs are forgotten with what they ran on. */
+export class DeleteRunsOnTargetRemoved implements BatchHandler {
+  #documents: DocumentStore
+  #extractions: StoredExtractions
+
+  constructor(documents: DocumentStore, stored: StoredExtractions) {
+    this.#documents = documents
+    this.#extractions = stored
+  }
+
+  async handleAll(events: readonly AnyEvent[]): Promise<void> {
+    const gone = events.map(({ subject }) => subject.id)
+    const run = await namedBy(this.#documents, extractions, { using: 'byTarget', field: 'target.id', of: one => one.target.id }, gone)
+    for (const { subject } of events) if (run.has(subject.id)) await this.#extractions.forget(subject)
+  }
+}
+wire(DeleteRunsOnTargetRemoved, DocumentStore, StoredExtractions)

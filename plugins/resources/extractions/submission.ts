@@ -48,28 +48,28 @@ const requireReady = (file: File): void => {
 
 /** Asks extractors to run because somebody says so, and takes that back. */
 export class Submission {
-  #asking: JobFactory
+  #jobs: JobFactory
   #extractions: StoredExtractions
   #extractors: StoredExtractors
   #files: Files
-  #carriers: TransportRouter
+  #transports: TransportRouter
   #ids: Ids
   #log: Log
 
   constructor(
-    asking: JobFactory,
+    jobs: JobFactory,
     extractions: StoredExtractions,
     extractors: StoredExtractors,
     files: Files,
-    carriers: TransportRouter,
+    transports: TransportRouter,
     ids: Ids,
     log: Log,
   ) {
-    this.#asking = asking
+    this.#jobs = jobs
     this.#extractions = extractions
     this.#extractors = extractors
     this.#files = files
-    this.#carriers = carriers
+    this.#transports = transports
     this.#ids = ids
     this.#log = log
   }
@@ -134,14 +134,14 @@ export class Submission {
 
   /** Writes runs down and hands them over. */
   async send(orders: readonly Order[]): Promise<void> {
-    await this.handOver(await this.#asking.jobsOf(orders))
+    await this.handOver(await this.#jobs.jobsOf(orders))
   }
 
   /** When this fails, the runs end with an error that says so: who asked is told, and nothing waits for ever. */
   async handOver(jobs: readonly Job[]): Promise<void> {
     if (jobs.length === 0) return
     try {
-      await this.#carriers.publish(jobs)
+      await this.#transports.publish(jobs)
     } catch (error) {
       for (const { id } of jobs) await this.#giveUp(id, 'StatusMessage.error: The job could not be handed over.')
       throw error
@@ -171,7 +171,7 @@ export class Submission {
   async rerun(id: string): Promise<void> {
     const run = await this.#extractions.get(id)
     if (!run) throw new NotFound('extraction')
-    if (run.state !== 'failed' || !(await this.#carriers.revive(id))) {
+    if (run.state !== 'failed' || !(await this.#transports.revive(id))) {
       throw new Conflict('No dead letter with this job id: only a failed job that is still stored can be rerun')
     }
     await this.#extractions.reopened(run)
@@ -190,9 +190,9 @@ export class Submission {
 
   async #takeBack({ id, queue }: Run): Promise<void> {
     try {
-      const outcome = await this.#carriers.cancel(id)
+      const outcome = await this.#transports.cancel(id)
       // What a bus does not know of may run; what is nowhere else was never handed over.
-      const isGone = outcome === 'cancelled' || (outcome === 'unknown' && !this.#carriers.isOnBus(queue))
+      const isGone = outcome === 'cancelled' || (outcome === 'unknown' && !this.#transports.isOnBus(queue))
       await this.#extractions.noted(id, isGone ? cancelWords.success : cancelWords.failed)
     } catch (error) {
       this.#log.warn('failed to cancel an extraction', { job: id, error })

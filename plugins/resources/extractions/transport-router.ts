@@ -11,6 +11,9 @@ import {
   wire,
 } from 'pounce/sdk'
 
+/** As many jobs as a transport takes at once. */
+const maxJobs = 1000
+
 /** All transports as one: each job goes to the one that serves its queue. */
 export class TransportRouter {
   #transports: Contributions<Transport>
@@ -23,13 +26,11 @@ export class TransportRouter {
     for (const transport of this.#transports.all()) await transport.listen(listener)
   }
 
+  /** As `Transport.publish`, for any number of jobs. */
   async publish(jobs: readonly Job[]): Promise<void> {
-    const shares = new Map<Transport, Job[]>()
-    for (const job of jobs) {
-      const transport = this.#of(job.queue)
-      shares.set(transport, [...(shares.get(transport) ?? []), job])
+    for (const [transport, share] of Map.groupBy(jobs, ({ queue }) => this.#of(queue))) {
+      for (let at = 0; at < share.length; at += maxJobs) await transport.publish(share.slice(at, at + maxJobs))
     }
-    for (const [transport, share] of shares) await transport.publish(share)
   }
 
   /** As `Transport.cancel`, wherever the job is. */

@@ -1,21 +1,24 @@
 import test from 'ava'
-import type { Comments, Contributions, MetadataDocuments, Searchable, SearchDocument, SearchIndex, Sections } from 'pounce/sdk'
+import type { AnyEvent, Comments, Contributions, MetadataDocuments, Searchable, SearchDocument, SearchIndex, Sections } from 'pounce/sdk'
+import { IndexChanges } from './handlers.ts'
 import { Indexer } from './indexer.ts'
 
 const nothing = async () => ({ items: [] })
 const id = '6b01d5edf31f5634a0000005'
 
-/** A store and an index with one file; `name` is what the store has, `found` what the index was given last. */
-const world = () => {
-  const state = { name: 'old', found: '' }
+/** A store and an index with one file; `name` is what the store has, `found` what the index was given last, `described` how often the file was. */
+const world = ({ isShared }: { readonly isShared: boolean }) => {
+  const state = { name: 'old', found: '', described: 0 }
   const describe = async (): Promise<ReadonlyMap<string, SearchDocument>> => {
     const { name } = state
+    state.described += 1
     // A read that takes a while: what it gives was true when it began.
     await new Promise(setImmediate)
     return new Map([[id, { id, kind: 'file', revision: 1, name, tags: [], metadata: [] } as unknown as SearchDocument]])
   }
   const kernel = (apply: (put: () => void) => Promise<void>): Indexer => {
     const index = {
+      isShared,
       apply: (changes: readonly { readonly put?: SearchDocument }[]) =>
         apply(() => {
           state.found = changes[0]?.put?.name ?? ''
@@ -28,8 +31,27 @@ const world = () => {
   return { state, kernel }
 }
 
+test('changes of one file that come together are described once, in an index of one kernel', async t => {
+  const { state, kernel } = world({ isShared: false })
+  const subject = { kind: 'file', id }
+  const events = [
+    { type: 'file.created', subject, data: {} },
+    { type: 'tags.added', subject, data: {} },
+    { type: 'metadata.added', subject: { kind: 'metadata', id: 'm' }, data: { target: subject } },
+  ] as unknown as readonly AnyEvent[]
+  await new IndexChanges(kernel(async put => put())).handleAll(events)
+  t.is(state.described, 1)
+  t.is(state.found, 'old')
+})
+
+test('in an index of several kernels a file is described before and after the write', async t => {
+  const { state, kernel } = world({ isShared: true })
+  await kernel(async put => put()).refresh('file', [id])
+  t.is(state.described, 2)
+})
+
 test('what was read first is not put in last', async t => {
-  const { state, kernel } = world()
+  const { state, kernel } = world({ isShared: false })
   let slow = true
   const indexing = kernel(async put => {
     if (slow) {
@@ -46,7 +68,7 @@ test('what was read first is not put in last', async t => {
 })
 
 test('a kernel that was slow puts in what it finds now, though another one had done so before', async t => {
-  const { state, kernel } = world()
+  const { state, kernel } = world({ isShared: true })
   const other = kernel(async put => put())
   let puts = 0
   const slow = kernel(async put => {
@@ -64,7 +86,7 @@ test('a kernel that was slow puts in what it finds now, though another one had d
 })
 
 test('work that fails does not stand in the way of what comes after it', async t => {
-  const { state, kernel } = world()
+  const { state, kernel } = world({ isShared: false })
   let isAway = true
   const indexing = kernel(async put => {
     if (isAway) throw new Error('away')

@@ -19,8 +19,8 @@ const batchSize = 100
 const readAtOnce = 8
 /** On a file and its sections together. */
 const mostTags = 2000
-/** Something that changes under our hands each time tells of every change by itself. */
-const mostPasses = 5
+/** A resource that changes between the passes has an event for each change. */
+const maxSharedPasses = 5
 
 /** Brings resources into the index as they are now. */
 export class Indexer {
@@ -53,20 +53,25 @@ export class Indexer {
   async refresh(kind: Kind, ids: readonly string[]): Promise<void> {
     for (let at = 0; at < ids.length; at += batchSize) {
       const some = ids.slice(at, at + batchSize)
-      await this.#mutex.use(some, () => this.#bring(kind, some))
+      await this.#mutex.use(some, () => this.#update(kind, some))
     }
   }
 
-  /** Another kernel may have read later and put in earlier, with the same revision of a file whose dataset had changed: so each is looked at once more. */
-  async #bring(kind: Kind, ids: readonly string[]): Promise<void> {
+  /**
+   * The mutex orders the writes of this kernel. In an index of several kernels, another one may have read later and written earlier, with the
+   * same revision of a file whose dataset had changed: there, and only there, the resources are described once more after the write.
+   */
+  async #update(kind: Kind, ids: readonly string[]): Promise<void> {
     const searchable = this.#searchables.all().find(each => each.kind === kind)
-    let left = ids
-    for (let pass = 0; searchable && left.length > 0 && pass < mostPasses; pass += 1) {
-      const described = await searchable.describe(left)
+    if (!searchable) return
+    let stale = ids
+    for (let pass = 0; stale.length > 0 && pass < maxSharedPasses; pass += 1) {
+      const described = await searchable.describe(stale)
       const documents = await this.#complete(described)
-      await this.#index.apply(left.map(id => toChange(id, documents.get(id))))
-      const now = await searchable.describe(left)
-      left = left.filter(id => !isDeepStrictEqual(described.get(id), now.get(id)))
+      await this.#index.apply(stale.map(id => toChange(id, documents.get(id))))
+      if (!this.#index.isShared) return
+      const now = await searchable.describe(stale)
+      stale = stale.filter(id => !isDeepStrictEqual(described.get(id), now.get(id)))
     }
   }
 

@@ -30,6 +30,7 @@ import { type CountAnswer, suggestFields, suggestTags, suggestValues } from './s
 /** The index on an Elasticsearch server. Works while other kernels use the same one. */
 export class ElasticsearchSearch implements SearchIndex {
   readonly engine = 'elasticsearch'
+  readonly isShared = true
   readonly #settings: Settings
   readonly #log: Log
   readonly #names: IndexNames

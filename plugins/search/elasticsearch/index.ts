@@ -1,6 +1,6 @@
 import { definePlugin, provide, SearchIndex, StatusParts } from 'pounce/sdk'
+import { ElasticsearchStatus } from './elasticsearch-connection.ts'
 import { ElasticsearchSearch } from './elasticsearch-search.ts'
-import { ElasticsearchStatus } from './elasticsearch-status.ts'
 import { config } from './settings.ts'
 
 export const plugin = definePlugin({

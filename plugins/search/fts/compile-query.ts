@@ -1,11 +1,10 @@
 import type { SearchQuery } from 'pounce/sdk'
-import { isAnything, patternsOf, readingOf } from 'pounce/sdk/search'
+import { foldValue, isAnything, patternsOf, pieceFits, type Regex, readingOf } from 'pounce/sdk/search'
 import { compileComparison, type Range } from './compile-comparison.ts'
-import { placeIs, placePhrase, placeRegex } from './compile-place.ts'
-import { phrase, phraseIn, WordCompiler } from './compile-words.ts'
+import { automatonOf, phrase, phraseIn, WordCompiler } from './compile-words.ts'
 import { and, anyOf, type Condition, everything, hasId, not, nothing, or, quote } from './condition.ts'
 import { InvalidQuery } from './invalid-query.ts'
-import { fieldToken, fixedFields, isFixedField, isPlace, tokens } from './tokens.ts'
+import { fieldToken, fixedFields, isFixedField, isPlace, type PlaceField, tokens } from './tokens.ts'
 import type { KnownField, Vocabulary } from './vocabulary.ts'
 
 /** A query in the terms of the index. */
@@ -162,4 +161,29 @@ function equalsAny(fields: readonly KnownField[], value: Value): Condition {
   const dates = fields.filter(({ type }) => type === 'date')
   const inSpan = compileComparison({ field: '', fields: dates, is: 'equals', value })
   return or([{ fts: anyOf(whole.map(each => quote(each))) }, ...(inSpan === nothing ? [] : [inSpan])])
+}
+
+const kinds = [
+  ...['file', 'dataset', 'collection', 'sensor', 'stream'],
+  ...['space', 'folder', 'section', 'preview', 'user', 'metadata', 'comment', 'thumbnail'],
+]
+
+const ofKinds = (fits: (kind: string) => boolean): Condition => ({
+  fts: anyOf(kinds.filter(fits).map(kind => quote(tokens.kind(kind)))),
+})
+
+/** What kind a thing is, or what it is in. */
+function placeIs(field: PlaceField, value: string, is: 'contains' | 'equals'): Condition {
+  if (field === 'in') return { fts: quote(tokens.within(value)) }
+  if (is === 'equals') return ofKinds(kind => kind === foldValue(value))
+  const pieces = patternsOf(value)
+  return ofKinds(kind => pieces.length > 0 && pieces.every(piece => pieceFits(piece, kind)))
+}
+
+const placePhrase = (field: PlaceField, text: string): Condition => placeIs(field, text.trim(), 'equals')
+
+function placeRegex(field: PlaceField, regex: Regex): Condition {
+  if (field !== 'resource_type') throw new InvalidQuery(`${field} must be an id, not a regular expression`)
+  const automaton = automatonOf(regex)
+  return ofKinds(kind => automaton.fits(kind))
 }

@@ -45,6 +45,7 @@ const checkLimitMs = 600_000
 /** The index in SQLite's full-text engine, in a folder of its own. */
 export class FtsSearch implements SearchIndex {
   readonly engine = 'sqlite-fts5'
+  readonly isShared = false
   readonly #timeLimitMs: number
   readonly #threadFrom: number
   readonly #log: Log

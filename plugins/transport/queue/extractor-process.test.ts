@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import test, { type ExecutionContext } from 'ava'
 import { silent } from 'pounce/sdk/testing'
-import { codeOf } from './extractor-code.ts'
 import { ExtractorProcess } from './extractor-process.ts'
 import type { RunLimits } from './messages.ts'
 import { openSandbox } from './open-sandbox.ts'
+import { codeOf } from './process-pool.ts'
 import type { RunFailure } from './run-failure.ts'
 
 /** False also of a process that has ended and whose parent has not looked yet. */

@@ -1,6 +1,6 @@
-import { configPort, Installation, Log, Unavailable, wire } from 'pounce/sdk'
+import { Installation, Log, maskedUri, type StatusPart, Unavailable, wire } from 'pounce/sdk'
 import { BrokerConnection, isRefusal } from './broker-connection.ts'
-import { config, type RabbitConfig } from './config.ts'
+import { Config, type RabbitConfig } from './config.ts'
 import { textOf } from './text-of.ts'
 
 /**
@@ -49,7 +49,7 @@ export class Broker {
     await Promise.all([this.publishing.dispose(), this.listening.dispose()])
   }
 }
-wire(Broker, configPort(config), Installation, Log)
+wire(Broker, Config, Installation, Log)
 
 function checkAddresses({ uri, managementUrl }: Pick<RabbitConfig, 'uri' | 'managementUrl'>): void {
   const wrong = (what: string) => new Error(`transport.rabbitmq.uri: ${what}; expected a URI like amqp://user:password@host:5672/%2f`)
@@ -62,3 +62,20 @@ function checkAddresses({ uri, managementUrl }: Pick<RabbitConfig, 'uri' | 'mana
   if (managementUrl !== undefined && !(URL.canParse(managementUrl) && /^https?:/.test(managementUrl)))
     throw new Error('transport.rabbitmq.managementUrl must be a URL like http://host:15672')
 }
+
+/** Which broker carries jobs, for the status page. */
+export class RabbitStatus implements StatusPart {
+  readonly name = 'rabbitmq'
+  readonly details: Readonly<Record<string, string>>
+  readonly #broker: Broker
+
+  constructor({ uri, exchange }: RabbitConfig, broker: Broker) {
+    this.#broker = broker
+    this.details = { uri: maskedUri(uri), exchange }
+  }
+
+  async check(): Promise<undefined> {
+    this.#broker.health()
+  }
+}
+wire(RabbitStatus, Config, Broker)

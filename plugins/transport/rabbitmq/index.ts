@@ -1,11 +1,11 @@
 import { definePlugin, EventSinks, provide, StatusParts, Transports } from 'pounce/sdk'
+import { RabbitStatus } from './broker.ts'
 import { busJobs } from './bus-jobs.ts'
 import { config } from './config.ts'
 import { outages } from './downtime-log.ts'
-import { LostQueues } from './lost-queues.ts'
 import { RabbitSink } from './rabbit-sink.ts'
-import { RabbitStatus } from './rabbit-status.ts'
 import { RabbitTransport } from './rabbit-transport.ts'
+import { LostQueues } from './unsent-jobs.ts'
 
 export const plugin = definePlugin({
   id: 'transport.rabbitmq',

@@ -3,9 +3,41 @@ import type { ChannelModel } from 'amqplib'
 import { type Keys, type Log, type Metrics, NotFound } from 'pounce/sdk'
 import type { BrokerConnection, Tenant } from './broker-connection.ts'
 import type { StoredJob } from './bus-jobs.ts'
-import { IdBatcher } from './id-batcher.ts'
 import { PublisherConfirms, type SendOutcome } from './publisher-confirms.ts'
 import type { RabbitJobRepository } from './rabbit-job-repository.ts'
+
+const mostAtOnce = 1000
+
+/** Collects ids and hands them on together: what comes while one batch is dealt with makes the next one. */
+class IdBatcher {
+  #waiting: string[] = []
+  #isBusy = false
+  #work: (ids: readonly string[]) => Promise<void>
+
+  /** `work` deals with its own failures. */
+  constructor(work: (ids: readonly string[]) => Promise<void>) {
+    this.#work = work
+  }
+
+  add(id: string): void {
+    this.#waiting.push(id)
+    if (this.#isBusy) return
+    this.#isBusy = true
+    setImmediate(() => this.#run())
+  }
+
+  #run(): void {
+    const ids = this.#waiting.splice(0, mostAtOnce)
+    if (ids.length === 0) {
+      this.#isBusy = false
+      return
+    }
+    this.#work(ids).then(
+      () => this.#run(),
+      () => this.#run(),
+    )
+  }
+}
 
 /** What the sender needs around it. */
 export interface SenderParts {

@@ -27,10 +27,32 @@ import { Management } from './management.ts'
 import { queueFacts } from './queue-facts.ts'
 import { RabbitBus } from './rabbit-bus.ts'
 import { RabbitJobRepository } from './rabbit-job-repository.ts'
-import { RecentTexts } from './recent-texts.ts'
 import { Replies } from './replies.ts'
 import { UnconfirmedJobs } from './unconfirmed-jobs.ts'
 import { UnsentJobs } from './unsent-jobs.ts'
+
+/** Remembers the texts that were added last. */
+class RecentTexts {
+  #most: number
+  /** The oldest first. */
+  #texts = new Set<string>()
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  has(text: string): boolean {
+    return this.#texts.has(text)
+  }
+
+  add(text: string): void {
+    this.#texts.add(text)
+    for (const oldest of this.#texts) {
+      if (this.#texts.size <= this.#most) return
+      this.#texts.delete(oldest)
+    }
+  }
+}
 
 const mostJobs = 1000
 const doubtfulSearchMs = 2000

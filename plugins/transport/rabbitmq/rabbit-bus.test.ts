@@ -1,5 +1,5 @@
 import test from 'ava'
-import { boundQueues, inputTypesOf } from './legacy-bindings.ts'
+import { boundQueues, inputTypesOf } from './rabbit-bus.ts'
 
 const bindings = [
   { queue: 'exact', key: '*.file.image.jpeg' },
