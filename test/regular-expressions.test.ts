@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
-import { patternOf } from '../plugins/documents/sqlite/line-pattern.ts'
+import { patternOf } from '../plugins/documents/sqlite/row-formatter.ts'
 import { expressionsIn, expressionsOf, type Found } from './regular-expressions/in-sources.ts'
 import { slowString } from './regular-expressions/slow.ts'
 
@@ -39,7 +39,7 @@ test('regular expressions are built from constants, but for those that are tried
   const built = (await readSources()).flatMap(found => found.built).filter(at => !isOfTests(at))
   t.deepEqual(
     built.map(at => at.replace(/:\d+$/, '')),
-    ['plugins/documents/sqlite/line-pattern.ts'],
+    ['plugins/documents/sqlite/row-formatter.ts'],
   )
   const document = { id: 'a', text: 'b', list: ['c', 1], inner: { '.*(a+)+$': 1, two: { three: true } }, none: null, number: -1.5 }
   for (const paths of [['id'], ['list', 'inner', 'number', 'inner.two']]) {

@@ -7,7 +7,7 @@ import { bootForTest } from 'pounce/sdk/testing'
 import { collections } from '../../plugins/resources/collections/collection.ts'
 import { datasets } from '../../plugins/resources/datasets/collection.ts'
 import { groups } from '../../plugins/resources/groups/collection.ts'
-import { spaces } from '../../plugins/resources/spaces/collection.ts'
+import { spaces } from '../../plugins/resources/spaces/stored-spaces.ts'
 import { newKey, type Server, startPounce } from './servers.ts'
 
 const spaceCount = 1000

@@ -104,7 +104,7 @@ test('a line that is added in the middle is found', async t => {
 test('a line that was rewritten together with its hash contradicts the line after it', async t => {
   const { server, written } = await furnished(t)
   const { id, seq } = at(written, 3)
-  const { hashOf } = await import('../../plugins/resources/audit/chain-hash.ts')
+  const { hashOf } = await import('../../plugins/resources/audit/chain-writer.ts')
   const forged = { ...at(written, 3), actor: 'somebody else' }
   const hash = hashOf(forged as unknown as Parameters<typeof hashOf>[0])
   await server.get(DocumentStore).commit({ update: id, in: lines, set: { actor: forged.actor, hash } })

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { DocumentStore, Mailer, Unavailable } from 'pounce/sdk'
 import { bootForTest, MemoryMailer } from 'pounce/sdk/testing'
-import { comments, mentions } from '../../plugins/resources/comments/collection.ts'
+import { comments, mentions } from '../../plugins/resources/comments/stored-comments.ts'
 import { callsOf } from '../support/calls.ts'
 import { say, sectionOf } from '../support/derived.ts'
 import { unknownId, upload } from '../support/scene.ts'

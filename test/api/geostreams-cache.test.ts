@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava'
 import { BlobOwners, BlobStore, DocumentStore, GeoStore, NoSpace } from 'pounce/sdk'
 import { bootForTest, MemoryGeoStore, type TestServer } from 'pounce/sdk/testing'
-import { answers } from '../../plugins/resources/geostreams/cache/collection.ts'
+import { answers } from '../../plugins/resources/geostreams/cache/stored-responses.ts'
 import { type Calls, callsOf } from '../support/calls.ts'
 import { newSensor, newStream, pointAt } from '../support/geostreams.ts'
 import { signIn } from '../support/people.ts'

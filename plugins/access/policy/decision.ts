@@ -1,9 +1,6 @@
 import { anonymous, type Caller, type Kind, type Permission, type Ref, type TrashRule, type Verdict, verbOf } from 'pounce/sdk'
-import { CallerRoles } from './caller-roles.ts'
-import type { JobKeyScope } from './job-key-scope.ts'
-import type { Mode } from './mode.ts'
-import type { RightsGraph, Step } from './rights-graph.ts'
-import { barred, type Ground, groundOn, isPurging, isShutOut } from './rules.ts'
+import { CallerRoles, type RightsGraph, type Step } from './rights-graph.ts'
+import { barred, type Ground, groundOn, isPurging, isShutOut, type JobKeyScope, type Mode } from './rules.ts'
 
 const trashRule = (permission: Permission, kind: Kind): TrashRule =>
   verbOf[permission] === 'read' || isPurging(permission, kind) ? 'readable' : 'frozen'

@@ -1,8 +1,7 @@
 import { type LifeState, type Membership, type Permission, type Ref, readingPermissions, type Verdict } from 'pounce/sdk'
 import type { Decision } from './decision.ts'
-import { isReading } from './mode.ts'
 import type { Step } from './rights-graph.ts'
-import { barred, type Ground, isPurgeable } from './rules.ts'
+import { barred, type Ground, isPurgeable, isReading } from './rules.ts'
 
 /** Why a decision is as it is, as sentences for people, in the order in which the rules were tried. */
 export class Explanation {

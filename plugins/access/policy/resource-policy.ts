@@ -9,6 +9,7 @@ import {
   isIn,
   isSuperAdmin,
   type Kind,
+  type Membership,
   or,
   type Permission,
   type Policy,
@@ -24,12 +25,34 @@ import {
 } from 'pounce/sdk'
 import { Decision } from './decision.ts'
 import { Explanation } from './explanation.ts'
-import { JobKeyScope } from './job-key-scope.ts'
-import { isOpen, isReading, type Mode } from './mode.ts'
 import { extractionPermissions, placedPermissions } from './permission-sets.ts'
 import { RightsReader } from './rights-graph.ts'
-import { barred, spacesHeld } from './rules.ts'
-import { searchedSpaces } from './searched-spaces.ts'
+import { barred, isOpen, isReading, JobKeyScope, type Mode, roleHolds, spacesHeld } from './rules.ts'
+
+/** Which of these a role sees; the same set is held in very many spaces, so it is looked at once. */
+const kindsSeen = (mode: Mode, searched: readonly Resource[]): ((held: Membership) => number) => {
+  const known = new Map<ReadonlySet<Permission>, number>()
+  return held => {
+    const found =
+      known.get(held.permissions) ?? searched.reduce((bits, { view }, at) => bits | (Number(roleHolds(mode, held, view)) << at), 0)
+    known.set(held.permissions, found)
+    return found
+  }
+}
+
+/** Spaces in which everything that is searched is seen, and those in which some kinds are. */
+const searchedSpaces = (mode: Mode, searched: readonly Resource[], memberships: readonly Membership[]) => {
+  const seen = kindsSeen(mode, searched)
+  const bySpace = new Map<string, number>()
+  for (const held of memberships) bySpace.set(held.space, (bySpace.get(held.space) ?? 0) | seen(held))
+  const byKinds = Map.groupBy(bySpace.keys(), space => bySpace.get(space) ?? 0)
+  const all = 2 ** searched.length - 1
+  const inPart = [...byKinds].flatMap(([bits, spaces]) => {
+    const kinds = searched.filter((_, at) => (bits >> at) & 1).map(({ kind }) => kind)
+    return bits === all || bits === 0 ? [] : [{ kinds, spaces }]
+  })
+  return { whole: byKinds.get(all) ?? [], inPart }
+}
 
 export const config = s.Object({
   allowAnonymousDownload: s.Boolean({
@@ -38,6 +61,7 @@ export const config = s.Object({
   }),
   makeGeostreamsPublicReadable: s.Boolean({ default: true, description: 'Anyone may read geostreams, on a private server too' }),
 })
+
 type Settings = s.Static<typeof config>
 
 /** Rights from authorship, roles held in spaces and public flags (reference, api-platform §2, "Resource rules"). */

@@ -1,19 +1,41 @@
 import {
   type Caller,
+  type CallerJob,
   isServerAdmin,
   isSuperAdmin,
   type KeyLimits,
   type Kind,
   type Membership,
   type Permission,
+  type Ref,
   type Rights,
   readingPermissions,
   verbOf,
 } from 'pounce/sdk'
-import type { CallerRoles } from './caller-roles.ts'
-import { isOpen, isReading, type Mode, roleHolds } from './mode.ts'
-import { extractionPermissions, jobPermissions, readOnlyPermissions } from './permission-sets.ts'
-import type { Step } from './rights-graph.ts'
+import { extractionPermissions, jobAddingPermissions, jobPermissions, readOnlyPermissions } from './permission-sets.ts'
+import type { CallerRoles, RightsGraph, Step } from './rights-graph.ts'
+
+/** How the installation is set. */
+export interface Mode {
+  readonly isPrivate: boolean
+  /** Everybody who may look at something may also download it. */
+  readonly isDownloadOpen: boolean
+  /** Everybody may read geostreams, on a private server too. */
+  readonly areGeostreamsOpen: boolean
+}
+
+/** True of what everybody may do on a public server, and on public things of a private one. */
+export const isReading = (mode: Mode, permission: Permission): boolean =>
+  readingPermissions.has(permission) || (mode.isDownloadOpen && permission === 'DownloadFiles')
+
+/** True of what everybody may read, signed in or not, whatever it is in. */
+export const isOpen = (mode: Mode, permission: Permission): boolean =>
+  isReading(mode, permission) && (!mode.isPrivate || (permission === 'ViewGeoStream' && mode.areGeostreamsOpen))
+
+/** Where downloads are open, a role that lets one see files lets one download them (Clowder 1.x, Permission.READONLY). */
+export const roleHolds = (mode: Mode, membership: Membership, permission: Permission): boolean =>
+  membership.permissions.has(permission) ||
+  (mode.isDownloadOpen && permission === 'DownloadFiles' && membership.permissions.has('ViewFile'))
 
 /** Why a caller has a right on one thing. */
 export type Ground =
@@ -104,3 +126,32 @@ export const groundOn = (asker: CallerRoles, permission: Permission, { ref: { ki
   if (rights.isPublic) return grounds.public
   return isOpen(mode, permission) ? grounds.open : undefined
 }
+
+/** Kinds that something is uploaded as and attached next. Those of others can be looked at, not described again. */
+const jobDerivedKinds: ReadonlySet<Kind> = new Set<Kind>(['preview', 'thumbnail'])
+
+/** How far the key of a job reaches now: its file may have left the dataset that it was submitted for. */
+export class JobKeyScope {
+  readonly #job: CallerJob
+  readonly #dataset: string | undefined
+
+  /** `targets` holds the target of a job that names a dataset. */
+  constructor(job: CallerJob, targets: RightsGraph) {
+    this.#job = job
+    const parents = targets.of(job.target)?.parents ?? []
+    this.#dataset = parents.some(({ kind, id }) => kind === 'dataset' && id === job.dataset) ? job.dataset : undefined
+  }
+
+  /** True of the target and of what lies below it, of what the job uploaded to attach it, and, to read and add, of the dataset that holds the target. */
+  includes(permission: Permission, ref: Ref, graph: RightsGraph): boolean {
+    const { target, id } = this.#job
+    const above = graph.above(ref).filter(step => graph.exists(step.ref))
+    if (above.some(step => isSame(step.ref, target))) return true
+    if (above[0]?.rights.job === id) return true
+    const { kind } = ref
+    const isAdding = jobAddingPermissions.has(permission) && !(permission === 'AddFile' && jobDerivedKinds.has(kind))
+    return isAdding && above.some(step => step.ref.kind === 'dataset' && step.ref.id === this.#dataset)
+  }
+}
+
+const isSame = (one: Ref, other: Ref): boolean => one.kind === other.kind && one.id === other.id

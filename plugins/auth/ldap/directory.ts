@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import type { Client } from 'ldapts'
-import { Invalid, Log, Problem, Unavailable, wire } from 'pounce/sdk'
+import { Invalid, Log, Problem, type StatusPart, Unavailable, wire } from 'pounce/sdk'
 import { Config, type LdapConfig } from './config.ts'
 
 type Library = typeof import('ldapts')
@@ -97,3 +97,20 @@ export class Directory {
   }
 }
 wire(Directory, Config, Log)
+
+/** Whether the directory answers, for the status page. */
+export class LdapStatus implements StatusPart {
+  readonly name = 'ldap'
+  readonly details: Readonly<Record<string, string>>
+  readonly #directory: Directory
+
+  constructor({ url = '', baseDn = '' }: LdapConfig, directory: Directory) {
+    this.details = { url, baseDn }
+    this.#directory = directory
+  }
+
+  async check(): Promise<undefined> {
+    await this.#directory.health()
+  }
+}
+wire(LdapStatus, Config, Directory)

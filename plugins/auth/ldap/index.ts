@@ -1,7 +1,7 @@
 import { AuthProviders, definePlugin, provide, StatusParts } from 'pounce/sdk'
 import { config } from './config.ts'
+import { LdapStatus } from './directory.ts'
 import { LdapAccounts } from './ldap-accounts.ts'
-import { LdapStatus } from './ldap-status.ts'
 
 export const plugin = definePlugin({
   id: 'auth.ldap',

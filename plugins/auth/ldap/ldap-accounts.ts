@@ -2,13 +2,30 @@ import type { Client, Entry } from 'ldapts'
 import { type AuthProvider, Log, type VerifiedIdentity, wire } from 'pounce/sdk'
 import { Config, type LdapConfig } from './config.ts'
 import { Directory } from './directory.ts'
-import { plainDn } from './distinguished-name.ts'
-import { fillFilter } from './fill-filter.ts'
+
+const special = /[\\*()\0]|[^\x20-\x7e]+/gu
+
+/** RFC 4515, section 3: whatever is not a plain letter goes in as the bytes it has in UTF-8. */
+const escaped = (value: string): string =>
+  value.replace(special, letters => Array.from(Buffer.from(letters), byte => `\\${byte.toString(16).padStart(2, '0')}`).join(''))
+
+/** A filter with a value in the place of `{name}`; whatever the value is, the filter keeps its form. */
+const fillFilter = (filter: string, name: string, value: string): string => filter.replaceAll(`{${name}}`, () => escaped(value))
+
+/** A DN in one form, for comparing: directories do not mind case, nor blanks around `,` and `=`. */
+const plainDn = (dn: string): string =>
+  dn
+    .toLowerCase()
+    .split(/([,=+])/)
+    .map(part => part.trim())
+    .join('')
 
 type Library = typeof import('ldapts')
 
 const maxLoginLength = 254
+
 const maxPasswordLength = 1000
+
 const maxGroups = 1000
 
 /** Some directories write identifiers as bytes. */

@@ -1,11 +1,9 @@
 import { AuthProviders, definePlugin, on, PersonalDataSources, provide, SignUpWays } from 'pounce/sdk'
-import { links, PersonalMailLinks } from './collections.ts'
 import { config } from './config.ts'
-import { InvitedSignUps } from './invited.ts'
-import { LocalAccounts } from './local-accounts.ts'
-import { MailLinks } from './mail-links.ts'
+import { LocalAccounts } from './linked-accounts.ts'
+import { links, MailLinks, PersonalMailLinks } from './mail-links.ts'
 import * as routes from './routes.ts'
-import { SendMailLink } from './send-mail-link.ts'
+import { InvitedSignUps, SendMailLink } from './send-mail-link.ts'
 
 const hourMs = 3_600_000
 

@@ -1,4 +1,18 @@
-import { CommitConflict, configPort, eq, event, Forbidden, Passwords, type Stored, Taken, type UserRecord, Users, wire } from 'pounce/sdk'
+import {
+  type AuthProvider,
+  CommitConflict,
+  configPort,
+  eq,
+  event,
+  Forbidden,
+  Passwords,
+  type Stored,
+  Taken,
+  type UserRecord,
+  Users,
+  type VerifiedIdentity,
+  wire,
+} from 'pounce/sdk'
 import { config, type Settings } from './config.ts'
 import { MailLinks, stampOf } from './mail-links.ts'
 
@@ -69,3 +83,25 @@ export class LinkedAccounts {
   }
 }
 wire(LinkedAccounts, configPort(config), MailLinks, Users)
+
+/** Local accounts: e-mail and password. The e-mail is not verified by anybody, so it links to no other account. */
+export class LocalAccounts implements AuthProvider {
+  readonly id = 'userpass'
+  readonly label = 'E-mail and password'
+  #users: Users
+  #passwords = new Passwords()
+
+  constructor(users: Users) {
+    this.#users = users
+  }
+
+  async password(email: string, password: string): Promise<VerifiedIdentity | undefined> {
+    const account = await this.#users.byEmail(email)
+    const user = account?.provider === this.id ? account : undefined
+    const isRight = await this.#passwords.verify(password, user?.passwordHash)
+    if (!user || !isRight) return undefined
+    const { email: subject, firstName, lastName } = user
+    return { provider: this.id, subject, email: subject, isEmailVerified: false, firstName, lastName, groups: [] }
+  }
+}
+wire(LocalAccounts, Users)

@@ -3,6 +3,7 @@ import {
   configPort,
   Installation,
   Mailer,
+  type SignUpWay,
   type Site,
   Sites,
   type Stored,
@@ -12,11 +13,11 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
-import type { LinkRecord } from './collections.ts'
 import { config, type Settings } from './config.ts'
-import { MailLinks } from './mail-links.ts'
+import { type LinkRecord, MailLinks } from './mail-links.ts'
 
 type User = UserRecord & Stored
+
 type Link = LinkRecord & Stored
 
 interface Letter {
@@ -96,3 +97,22 @@ export class SendMailLink {
   }
 }
 wire(SendMailLink, configPort(config), MailLinks, Users, Mailer, Sites, Installation)
+
+/** Lets people who are invited sign up with the mail that invites them. */
+export class InvitedSignUps implements SignUpWay {
+  #settings: Settings
+  #links: MailLinks
+  #installation: Installation
+
+  constructor(settings: Settings, links: MailLinks, installation: Installation) {
+    this.#settings = settings
+    this.#links = links
+    this.#installation = installation
+  }
+
+  async linkFor(email: string, days: number): Promise<string | undefined> {
+    const { signUp, signUpPage } = this.#settings
+    return signUp ? `${this.#installation.baseUrl}${signUpPage}?token=${await this.#links.make(email, days)}` : undefined
+  }
+}
+wire(InvitedSignUps, configPort(config), MailLinks, Installation)

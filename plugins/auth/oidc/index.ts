@@ -1,7 +1,7 @@
 import { AuthProviders, definePlugin, provide, StatusParts } from 'pounce/sdk'
 import { config } from './config.ts'
+import { OidcStatus } from './issuers.ts'
 import { OidcAccounts } from './oidc-accounts.ts'
-import { OidcStatus } from './oidc-status.ts'
 
 export const plugin = definePlugin({
   id: 'auth.oidc',

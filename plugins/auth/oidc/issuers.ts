@@ -1,9 +1,10 @@
-import { Fetch, Invalid, Log, wire } from 'pounce/sdk'
+import { Fetch, Invalid, Log, type StatusPart, wire } from 'pounce/sdk'
 import { Config, type OidcConfig, type ProviderConfig } from './config.ts'
 import { Issuer, type Libraries } from './issuer.ts'
 
 /** Names that other ways to sign in, and routes, have. */
 const takenNames: ReadonlySet<string> = new Set(['userpass', 'ldap', 'local', 'oidc', 'providers'])
+
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 
 /** Refuses settings that cannot work or are not safe, with a message that names the setting. */
@@ -47,3 +48,22 @@ export class Issuers {
   }
 }
 wire(Issuers, Config, Fetch, Log)
+
+/** Whether the providers answer, for the status page. */
+export class OidcStatus implements StatusPart {
+  readonly name = 'oidc'
+  readonly #issuers: Issuers
+
+  constructor(issuers: Issuers) {
+    this.#issuers = issuers
+  }
+
+  get details(): Readonly<Record<string, string>> {
+    return Object.fromEntries(this.#issuers.all().map(({ provider }) => [provider.name, provider.issuer]))
+  }
+
+  async check(): Promise<undefined> {
+    await Promise.all(this.#issuers.all().map(issuer => issuer.configuration()))
+  }
+}
+wire(OidcStatus, Issuers)

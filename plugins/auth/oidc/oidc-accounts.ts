@@ -1,5 +1,5 @@
 import { type AuthProvider, defaultJsonLimits, Log, Problem, parseJson, type SignInSite, type VerifiedIdentity, wire } from 'pounce/sdk'
-import { identityOf } from './claims.ts'
+import { identityOf } from './issuer.ts'
 import { Issuers } from './issuers.ts'
 import { OidcProvider } from './oidc-provider.ts'
 

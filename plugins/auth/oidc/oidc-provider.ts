@@ -1,8 +1,6 @@
 import type { Configuration, TokenEndpointResponse } from 'openid-client'
 import { type Log, Problem, type SignInSite, type VerifiedIdentity } from 'pounce/sdk'
-import { type Claims, identityOf } from './claims.ts'
-import type { Issuer } from './issuer.ts'
-import { reasonOf } from './reason.ts'
+import { type Claims, type Issuer, identityOf, reasonOf } from './issuer.ts'
 
 interface Kept {
   readonly state: string

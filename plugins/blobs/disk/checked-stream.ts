@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { crc32 } from 'node:zlib'
-import { type ByteRange, CorruptContent } from 'pounce/sdk'
+import { type ByteRange, CorruptContent, Invalid } from 'pounce/sdk'
 import { asProblem, readFully } from './disk.ts'
 import { blockBytes } from './disk-block-checksums.ts'
 import { mostBytes, type Transfers } from './transfers.ts'
@@ -70,4 +70,10 @@ export class CheckedStream extends Readable {
   #damaged(offset: number): CorruptContent {
     return new CorruptContent(undefined, { details: { key: this.#source.key, offset } })
   }
+}
+
+/** Throws `Invalid` for a range that is not wholly inside that many bytes. */
+export function checkRange({ start, end }: ByteRange, sizeBytes: number): void {
+  const isInside = Number.isSafeInteger(start) && Number.isSafeInteger(end) && start >= 0 && start <= end && end < sizeBytes
+  if (!isInside) throw new Invalid(`The range ${start}-${end} is not inside these ${sizeBytes} bytes`)
 }

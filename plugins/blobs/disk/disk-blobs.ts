@@ -13,11 +13,12 @@ import {
   Invalid,
   Log,
   type PutOptions,
+  type StatusPart,
   s,
   wire,
 } from 'pounce/sdk'
 import { parseKey } from './blob-key.ts'
-import { checkRange } from './check-range.ts'
+import { checkRange } from './checked-stream.ts'
 import { asProblem, type Disk, realDisk } from './disk.ts'
 import type { FileWriter } from './file-writer.ts'
 import { SegmentBlobs, smallBytes } from './segment-blobs.ts'
@@ -26,6 +27,7 @@ import { SingleFileBlobs } from './single-file-blobs.ts'
 export const config = s.Object({
   folder: s.Optional(s.String({ minLength: 1, description: 'Folder of the file contents. Default: `blobs` in the data folder' })),
 })
+
 const Config = configPort(config)
 
 /** Bytes on a local disk: large ones a file each, small ones together in segments. See the README for the layout and its limits. */
@@ -185,3 +187,19 @@ function checkSha256(sha256: string, options: PutOptions): void {
     throw new Invalid(`The bytes have the SHA-256 ${sha256}, not ${options.sha256} as announced`)
   }
 }
+
+/** Where the bytes lie, for the status page. */
+export class DiskStatus implements StatusPart {
+  readonly name = 'storage'
+  readonly facts = { location: 'disk' }
+  readonly details: { readonly path: string }
+
+  constructor({ folder }: s.Static<typeof config>, installation: Installation) {
+    this.details = { path: folder ?? join(installation.dataFolder, 'blobs') }
+  }
+
+  async check(): Promise<undefined> {
+    await access(this.details.path, constants.R_OK | constants.W_OK)
+  }
+}
+wire(DiskStatus, Config, Installation)

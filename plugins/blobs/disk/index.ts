@@ -1,6 +1,5 @@
 import { BlobStore, definePlugin, provide, StatusParts } from 'pounce/sdk'
-import { config, DiskBlobs } from './disk-blobs.ts'
-import { DiskStatus } from './disk-status.ts'
+import { config, DiskBlobs, DiskStatus } from './disk-blobs.ts'
 
 export const plugin = definePlugin({
   id: 'blobs.disk',

@@ -11,8 +11,7 @@ import { blobStoreContract, blobStoreLocalPathContract, FixedClock } from 'pounc
 import { embeddedStores } from '../../../test/support/embedded-stores.ts'
 import { InPlaceBlobStore } from './in-place-blob-store.ts'
 import { ListedFolders } from './listed-folders.ts'
-import { RegisteredFiles } from './registered-files.ts'
-import { registrations } from './registrations.ts'
+import { RegisteredFiles, registrations } from './registered-files.ts'
 
 const newFolder = async (t: ExecutionContext): Promise<string> => {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'pounce-in-place-')))

@@ -16,7 +16,7 @@ import {
   wire,
 } from 'pounce/sdk'
 import { ListedFolders } from './listed-folders.ts'
-import { idIn, type Registration, registrations } from './registrations.ts'
+import { idIn, type Registration, registrations } from './registered-files.ts'
 import { requireUnchanged, VerifiedFileBytes } from './verified-file-bytes.ts'
 
 /** A blob store whose keys may also name registered files. Nothing ever writes to those or removes them. */

@@ -1,8 +1,7 @@
 import { BlobStore, definePlugin, InPlaceFiles, provide } from 'pounce/sdk'
 import { InPlaceBlobStore } from './in-place-blob-store.ts'
 import { config } from './listed-folders.ts'
-import { RegisteredFiles } from './registered-files.ts'
-import { registrations } from './registrations.ts'
+import { RegisteredFiles, registrations } from './registered-files.ts'
 
 export const plugin = definePlugin({
   id: 'blobs.in-place',

@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { type ByteRange, CorruptContent } from 'pounce/sdk'
-import type { Registration } from './registrations.ts'
+import type { Registration } from './registered-files.ts'
 
 const pieceBytes = 256 * 1024
 

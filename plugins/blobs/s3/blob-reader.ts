@@ -2,11 +2,9 @@ import type { Readable } from 'node:stream'
 import { type BlobFacts, type ByteRange, CorruptContent, Invalid, Unavailable } from 'pounce/sdk'
 import type { BucketObjects, OpenObject, Stretch } from './bucket-objects.ts'
 import { CheckedBody } from './checked-body.ts'
-import { blockAt } from './layout.ts'
-import { EmbeddedChecksums, SidecarChecksums, type SumsSource } from './object-checksums.ts'
-import { type ParsedKey, parseKey, sumsNameOf } from './object-names.ts'
+import { blockAt, type ParsedKey, parseKey, sumsNameOf } from './layout.ts'
+import { decodeSumsHeader, EmbeddedChecksums, headerBytes, SidecarChecksums, type SumsSource } from './object-checksums.ts'
 import { decodeSums } from './s3-block-checksums.ts'
-import { decodeSumsHeader, headerBytes } from './sums-file.ts'
 
 /** Reads blobs, and never a byte of them that was not checked. */
 export class BlobReader {

@@ -1,15 +1,188 @@
-import type { Readable } from 'node:stream'
-import { type BlobFacts, type Clock, type Log, type PutOptions, Unavailable } from 'pounce/sdk'
+import { createHash, type Hash, hash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { type BlobFacts, type Clock, Invalid, type Log, type PutOptions, TooLarge, Unavailable } from 'pounce/sdk'
 import type { BucketObjects } from './bucket-objects.ts'
-import { MemoryBudget } from './memory-budget.ts'
-import { MultipartPut } from './multipart-put.ts'
-import type { MultipartUploads } from './multipart-uploads.ts'
-import { newKey, type ParsedKey, parseKey, sumsNameOf } from './object-names.ts'
-import { PartBuffer } from './part-buffer.ts'
-import { bytesPayload } from './payload.ts'
-import { type Received, receive } from './receive.ts'
-import { encodeSums } from './s3-block-checksums.ts'
-import { encodeSumsFile } from './sums-file.ts'
+import { newKey, type ParsedKey, parseKey, partBytes, sumsNameOf } from './layout.ts'
+import type { MultipartUploads, SentPart, Upload } from './multipart-uploads.ts'
+import { encodeSumsFile } from './object-checksums.ts'
+import { MemoryBudget, PartBuffer } from './part-buffer.ts'
+import { encodeSums, S3BlockChecksums } from './s3-block-checksums.ts'
+
+/** What is sent as one request: reopened for each try. */
+export interface Payload {
+  readonly sizeBytes: number
+  /** Hex. */
+  readonly sha256: string
+  /** Calls `moved` whenever some of it was taken. */
+  open(moved: () => void): Readable
+}
+
+/** As S3 writes digests. */
+export const asBase64 = (hex: string): string => Buffer.from(hex, 'hex').toString('base64')
+
+interface Sending {
+  readonly middlewareStack: {
+    add(
+      middleware: (next: (args: never) => Promise<never>) => (args: { readonly request: unknown }) => Promise<never>,
+      options: { readonly step: 'build' },
+    ): void
+  }
+}
+
+/** Signs the request together with the digest of what it carries, which the SDK cannot know of a stream. */
+export function signDigest<C>(command: C, sha256: string): C {
+  const { middlewareStack } = command as C & Sending
+  middlewareStack.add(
+    next => args => {
+      const { headers } = args.request as { readonly headers: Record<string, string> }
+      headers['x-amz-content-sha256'] = sha256
+      return next(args as never)
+    },
+    { step: 'build' },
+  )
+  return command
+}
+
+/** Bytes that are in memory anyway. */
+export const bytesPayload = (bytes: Buffer): Payload => ({
+  sizeBytes: bytes.length,
+  sha256: hash('sha256', bytes),
+  open(moved) {
+    return Readable.from(
+      (function* () {
+        moved()
+        yield bytes
+      })(),
+      { objectMode: false },
+    )
+  },
+})
+
+/** What is known when all bytes have come. */
+interface Received {
+  readonly sizeBytes: number
+  /** Hex. */
+  readonly sha256: string
+  readonly sums: Uint32Array
+  /** The last part, not sent yet; the only one of a small blob. */
+  readonly lastPart: PartBuffer
+}
+
+/** What receiving works with. */
+interface Receiving {
+  newPart(): PartBuffer
+  /** Takes a part that is full when more bytes are there. */
+  send(part: PartBuffer): Promise<void>
+}
+
+/** Cuts a stream into parts, with the digest of the whole and the checksum of each block. Compares with what was announced. */
+async function receive(
+  source: AsyncIterable<Uint8Array | string> | Iterable<Uint8Array>,
+  options: PutOptions,
+  { newPart, send }: Receiving,
+): Promise<Received> {
+  const whole = createHash('sha256')
+  const sums = new S3BlockChecksums()
+  let sizeBytes = 0
+  let number = 1
+  let part = newPart()
+  try {
+    for await (const chunk of source as AsyncIterable<Uint8Array | string>) {
+      let rest = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
+      sizeBytes += rest.length
+      if (sizeBytes > (options.sizeBytes ?? sizeBytes)) throw wrongSize(options, 'more')
+      whole.update(rest)
+      sums.update(rest)
+      while (rest.length > 0) {
+        if (part.sizeBytes === lengthOf(number)) {
+          const full = part
+          part = newPart()
+          number += 1
+          await send(full)
+        }
+        const piece = rest.subarray(0, lengthOf(number) - part.sizeBytes)
+        await part.add(piece)
+        rest = rest.subarray(piece.length)
+      }
+    }
+    if (sizeBytes < (options.sizeBytes ?? sizeBytes)) throw wrongSize(options, `only ${sizeBytes}`)
+    return { sizeBytes, sha256: digestOf(whole, options), sums: sums.finish(), lastPart: part }
+  } catch (error) {
+    await part.dispose()
+    throw error
+  }
+}
+
+function lengthOf(number: number): number {
+  const length = partBytes(number)
+  if (length === undefined) throw new TooLarge('The file is larger than the maximum size of an S3 object')
+  return length
+}
+
+const wrongSize = (options: PutOptions, got: string): Invalid => new Invalid(`Expected ${options.sizeBytes} bytes, but there were ${got}`)
+
+function digestOf(hash: Hash, { sha256: announced }: PutOptions): string {
+  const sha256 = hash.digest('hex')
+  if (announced !== undefined && announced.toLowerCase() !== sha256)
+    throw new Invalid(`The bytes have the SHA-256 ${sha256}, not ${announced} as announced`)
+  return sha256
+}
+
+/** An object that is sent part by part: the next part may be filled while one is being sent. */
+class MultipartPut {
+  readonly #uploads: MultipartUploads
+  readonly #upload: Upload
+  readonly #failed: (error: unknown) => void
+  readonly #controller = new AbortController()
+  readonly #parts: SentPart[] = []
+  #sending: Promise<void> = Promise.resolve()
+  #number = 0
+
+  /** `failed` hears of a part that could not be sent at once, so that nobody goes on waiting for the source. */
+  constructor(uploads: MultipartUploads, upload: Upload, failed: (error: unknown) => void) {
+    this.#uploads = uploads
+    this.#upload = upload
+    this.#failed = failed
+  }
+
+  /** Waits for the part before, then begins to send this one and disposes of it when the server has it. */
+  async send(part: PartBuffer): Promise<void> {
+    try {
+      await this.#sending
+    } catch (error) {
+      await part.dispose()
+      throw error
+    }
+    this.#number += 1
+    this.#sending = this.#send(part, this.#number)
+    this.#sending.catch(this.#failed)
+  }
+
+  /** Waits until all parts were sent. */
+  async settle(): Promise<void> {
+    await this.#sending
+  }
+
+  /** All parts become one object. */
+  async complete(sizeBytes: number, signal?: AbortSignal): Promise<void> {
+    await this.#uploads.complete(this.#upload, this.#parts, sizeBytes, signal)
+  }
+
+  /** Stops sending and has what was sent thrown away. */
+  async abort(): Promise<void> {
+    this.#controller.abort(new Error('the upload was aborted'))
+    await this.#sending.catch(() => undefined)
+    await this.#uploads.abort(this.#upload)
+  }
+
+  async #send(part: PartBuffer, number: number): Promise<void> {
+    try {
+      this.#parts.push(await this.#uploads.send(this.#upload, number, part, this.#controller.signal))
+    } finally {
+      await part.dispose()
+    }
+  }
+}
 
 /** What all uploads together hold in memory; the rest waits in files. */
 const budgetBytes = 96 * 1024 * 1024

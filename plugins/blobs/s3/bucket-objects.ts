@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { Invalid, Unavailable } from 'pounce/sdk'
+import { asBase64, type Payload, signDigest } from './blob-writer.ts'
 import type { S3Connection } from './connection.ts'
-import { asBase64, type Payload, signDigest } from './payload.ts'
 import { codeOf, statusOf } from './s3-problems.ts'
 
 /** An object that is being read. */

@@ -5,9 +5,9 @@ import test from 'ava'
 import { CorruptContent, Invalid, Unavailable } from 'pounce/sdk'
 import { liveTests, silent, testBytes } from 'pounce/sdk/testing'
 import { flakyProxy } from '../../../test/support/flaky-proxy.ts'
-import { AbandonedUploads } from './abandoned-uploads.ts'
+import { bytesPayload } from './blob-writer.ts'
 import { S3Connection } from './connection.ts'
-import { bytesPayload } from './payload.ts'
+import { AbandonedUploads } from './multipart-uploads.ts'
 import { freshConfig, freshStore, type TestStore } from './test-store.ts'
 
 const { test: live, url } = liveTests(test, 'S3')

@@ -1,8 +1,8 @@
 import { BlobStore, definePlugin, provide, StatusParts } from 'pounce/sdk'
-import { AbandonedUploads } from './abandoned-uploads.ts'
+import { S3Status } from './connection.ts'
+import { AbandonedUploads } from './multipart-uploads.ts'
 import { S3Blobs } from './s3-blobs.ts'
 import { config } from './s3-config.ts'
-import { S3Status } from './s3-status.ts'
 
 export const plugin = definePlugin({
   id: 'blobs.s3',

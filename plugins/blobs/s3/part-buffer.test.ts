@@ -5,8 +5,7 @@ import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { Unavailable } from 'pounce/sdk'
 import { testBytes } from 'pounce/sdk/testing'
-import { MemoryBudget } from './memory-budget.ts'
-import { PartBuffer } from './part-buffer.ts'
+import { MemoryBudget, PartBuffer } from './part-buffer.ts'
 
 const folderOf = async (t: ExecutionContext): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'pounce-parts-'))

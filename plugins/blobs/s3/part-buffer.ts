@@ -2,12 +2,33 @@ import { createHash, randomUUID } from 'node:crypto'
 import { type FileHandle, open, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import type { MemoryBudget } from './memory-budget.ts'
-import type { Payload } from './payload.ts'
+import type { Payload } from './blob-writer.ts'
 import { asProblem } from './s3-problems.ts'
 
+/** How many bytes all uploads together may hold in memory. */
+export class MemoryBudget {
+  #left: number
+
+  constructor(bytes: number) {
+    this.#left = bytes
+  }
+
+  /** False when there is no room; nothing is taken then. */
+  take(bytes: number): boolean {
+    if (bytes > this.#left) return false
+    this.#left -= bytes
+    return true
+  }
+
+  give(bytes: number): void {
+    this.#left += bytes
+  }
+}
+
 const slabBytes = 64 * 1024
+
 const leastSlabBytes = 4096
+
 /** Parts that become longer are kept in a file whatever room there is. */
 const mostInMemory = 12 * 1024 * 1024
 

@@ -1,6 +1,5 @@
 import { Commands, definePlugin, onBatch, provide } from 'pounce/sdk'
-import { DeleteUnreferencedBlobs } from './delete-unreferenced-blobs.ts'
-import { config, OrphanSweep, SweepCommand } from './orphan-sweep.ts'
+import { config, DeleteUnreferencedBlobs, OrphanSweep, SweepCommand } from './orphan-sweep.ts'
 
 export const plugin = definePlugin({
   id: 'blobs.sweep',

@@ -1,6 +1,6 @@
 import { DocumentStore, definePlugin, provide, StatusParts } from 'pounce/sdk'
+import { MongodbStatus } from './mongodb-connection.ts'
 import { config, MongodbDocuments } from './mongodb-documents.ts'
-import { MongodbStatus } from './mongodb-status.ts'
 
 export const plugin = definePlugin({
   id: 'documents.mongodb',

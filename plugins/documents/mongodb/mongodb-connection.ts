@@ -1,7 +1,7 @@
 import type { Collection, Db, Document, MongoClient } from 'mongodb'
-import { Unavailable } from 'pounce/sdk'
+import { DocumentStore, type Lifecycle, maskedUri, type StatusPart, Unavailable, wire } from 'pounce/sdk'
 import { codeOf, isAway, isDenied, problemOf } from './problems.ts'
-import type { Settings } from './settings.ts'
+import { Config, type Settings } from './settings.ts'
 
 const setting = 'documents.mongodb.uri'
 
@@ -120,3 +120,21 @@ export class MongodbConnection {
     })
   }
 }
+
+/** Where records are kept, for the status page. */
+export class MongodbStatus implements StatusPart {
+  readonly name = 'mongo'
+  readonly isPlain = true
+  readonly details: Readonly<Record<string, string>>
+  readonly #documents: DocumentStore & Lifecycle
+
+  constructor({ uri, database }: Settings, documents: DocumentStore & Lifecycle) {
+    this.#documents = documents
+    this.details = { uri: maskedUri(uri), database }
+  }
+
+  async check(): Promise<undefined> {
+    await this.#documents.health?.()
+  }
+}
+wire(MongodbStatus, Config, DocumentStore)

@@ -19,13 +19,13 @@ import {
   wire,
 } from 'pounce/sdk'
 import { batchesOf } from './batches.ts'
+import { encodeText } from './form.ts'
 import { MongodbCatalog } from './mongodb-catalog.ts'
 import { MongodbConnection } from './mongodb-connection.ts'
 import { MongodbOutbox } from './mongodb-outbox.ts'
 import { type Count, MongodbReader } from './mongodb-reader.ts'
 import { collectionOf, idOf, MongodbWriter } from './mongodb-writer.ts'
 import { Config, config, type Settings } from './settings.ts'
-import { encodeText } from './text-keys.ts'
 
 interface Item {
   readonly change: Change

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { AbsentConsumer, AnyEvent, Clock, Consumer, Delivery, Ids, Log, NewEvent, Outbox, Parked } from 'pounce/sdk'
 import { AcknowledgedEvents } from './acknowledged-events.ts'
-import { CommitNotifier } from './commit-notifier.ts'
 import { ConsumerQueue } from './consumer-queue.ts'
 import { Consumers } from './consumers.ts'
 import { EventClaims, eventOf, holdMs } from './event-claims.ts'
@@ -13,9 +12,43 @@ import { PendingDeliveries, subjectOf } from './pending-deliveries.ts'
 import { RepeatingTask } from './repeating-task.ts'
 import { sweep } from './sweep.ts'
 
+/** Tells listeners that there are new events, at most once in a turn of the event loop. */
+class CommitNotifier {
+  readonly #log: Log
+  readonly #listeners = new Set<() => void>()
+  #isDue = false
+
+  constructor(log: Log) {
+    this.#log = log
+  }
+
+  /** Returns how to stop. */
+  listen(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  tell(): void {
+    if (this.#isDue) return
+    this.#isDue = true
+    queueMicrotask(() => {
+      this.#isDue = false
+      for (const listener of this.#listeners) {
+        try {
+          listener()
+        } catch (error) {
+          this.#log.error('A listener for new events failed', { error })
+        }
+      }
+    })
+  }
+}
+
 const upkeepMs = 5000
+
 /** Without a renewal for so long what is held may have been taken by others. */
 const fenceMs = 15_000
+
 /** Who has not claimed for so long is taken to be elsewhere. */
 const idleMs = 5000
 

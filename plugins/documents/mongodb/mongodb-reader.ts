@@ -13,13 +13,11 @@ import {
   valueAt,
   type Where,
 } from 'pounce/sdk'
-import { alternativesOf } from './alternatives.ts'
-import { translateAll } from './conditions.ts'
-import { type Form, fieldOf, type Kept } from './form.ts'
+import { alternativesOf, translateAll } from './conditions.ts'
+import { encode, encodeText, type Form, fieldOf, type Kept } from './form.ts'
 import type { MongodbConnection } from './mongodb-connection.ts'
 import type { Order } from './places.ts'
 import { living, MergedSource, QuerySource, type Reading, type Row } from './query-source.ts'
-import { encode, encodeText } from './text-keys.ts'
 
 /** What `count` takes. */
 export type Count = Pick<Find, 'using' | 'where'> & { readonly upTo: number }

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { applyUpdate, type Change, type Collection, CommitConflict, checkId, matcher, type Stored, Taken, Unavailable } from 'pounce/sdk'
-import { type Form, freeKeysOf, type Kept, type KeptEvent, partsOf, uniqueMember } from './form.ts'
+import { encodeText, type Form, freeKeysOf, type Kept, type KeptEvent, partsOf, uniqueMember } from './form.ts'
 import { InsertBatcher } from './insert-batcher.ts'
 import type { MongodbCatalog } from './mongodb-catalog.ts'
 import type { MongodbConnection } from './mongodb-connection.ts'
 import { isDuplicate } from './problems.ts'
-import { encodeText } from './text-keys.ts'
 
 /** A change that was carried out. */
 export interface Written {

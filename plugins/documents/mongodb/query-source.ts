@@ -1,9 +1,8 @@
 import type { Filter } from 'mongodb'
 import { compareScalars, type Scalar, type Stored, valueAt } from 'pounce/sdk'
-import type { Kept } from './form.ts'
+import { encode, type Kept } from './form.ts'
 import type { MongodbConnection } from './mongodb-connection.ts'
 import { type Order, type Place, sortOf, stretchesAfter } from './places.ts'
-import { encode } from './text-keys.ts'
 
 /** A document as it is read. */
 export interface Row {

@@ -1,6 +1,6 @@
 import { compareScalars, type Scalar, type Where } from 'pounce/sdk'
 import type { SqlValue } from 'pounce/sdk/sqlite'
-import { encode } from './keys.ts'
+import { encode } from './table.ts'
 
 /** An end of a stretch of keys. */
 export interface Bound {

@@ -1,7 +1,6 @@
 import type { Connection, Row, SqlValue } from 'pounce/sdk/sqlite'
-import { compareColumns } from './keys.ts'
 import { type Place, rowsOf, type Stream } from './stream.ts'
-import type { Table } from './table.ts'
+import { compareColumns, type Table } from './table.ts'
 
 /** How a set of streams is read. */
 export interface Reading {

@@ -1,7 +1,6 @@
 import { compareScalars, type Key } from 'pounce/sdk'
 import type { Connection } from 'pounce/sdk/sqlite'
-import { encode } from './keys.ts'
-import { columnsOf, type IndexTable } from './table.ts'
+import { columnsOf, encode, type IndexTable } from './table.ts'
 
 interface Statements {
   readonly add: string

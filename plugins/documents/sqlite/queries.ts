@@ -1,9 +1,8 @@
 import type { After, Find } from 'pounce/sdk'
 import type { Connection } from 'pounce/sdk/sqlite'
-import { type Count, countFitting } from './counting.ts'
-import { type LinePart, type LineQuery, linePart } from './line-parts.ts'
-import { findPage } from './page.ts'
+import { type LinePart, type LineQuery, linePart } from './row-formatter.ts'
 import { type ScanPart, type ScanPlace, scanPart } from './scanning.ts'
+import { type Count, countFitting, findPage } from './sqlite-reader.ts'
 import type { Table } from './table.ts'
 
 /** A read that may be long, as data, so that a reader thread can be asked for it. */

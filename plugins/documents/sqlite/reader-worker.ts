@@ -1,9 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { ThreadReply } from 'pounce/sdk'
 import { Connection, type Opening } from 'pounce/sdk/sqlite'
-import type { LinePart } from './line-parts.ts'
 import { problemOf } from './problems.ts'
 import { carryOut, type Query } from './queries.ts'
+import type { LinePart } from './row-formatter.ts'
 
 const connection = new Connection(workerData as Opening)
 

@@ -1,10 +1,67 @@
-import { documentLine, type FoundDocument, type LineCell, type Lines, printCell, shownIn } from 'pounce/sdk'
-import { type Pattern, patternOf } from './line-pattern.ts'
+import { betweenLines, documentLine, type Find, type FoundDocument, type LineCell, type Lines, printCell, shownIn } from 'pounce/sdk'
+import type { Connection } from 'pounce/sdk/sqlite'
+import { type ScanPlace, scanPart } from './scanning.ts'
+import type { Table } from './table.ts'
+
+/** Texts of documents of one layout: the same members in the same order. What a group holds is JSON text. */
+interface Pattern {
+  /** From the beginning of a text to its end. Strings that it catches have no escapes. */
+  readonly regex: RegExp
+  /** Which group holds what stands at a path, and how many steps of the path lead there: the rest is inside. Absent: nothing stands there. */
+  readonly groups: ReadonlyMap<string, { readonly group: number; readonly steps: number }>
+}
+
+const text = '"[^"\\\\]*(?:\\\\.[^"\\\\]*)*"'
+
+const other = '-?[0-9][0-9.eE+-]*|null|true|false'
+
+const scalar = `(?:${text}|${other})`
+
+const caught = `("[^"\\\\]*"|${other})`
+
+/** Each character starts one alternative at most, so nothing is tried twice. */
+const flatArray = `\\[(?:[^\\]"\\[]|${text})*\\]`
+
+const caughtArray = '(\\[(?:[^\\]"\\[]|"[^"\\\\]*")*\\])'
+
+const flatObject = `\\{(?:[^{}"]|${text})*\\}`
+
+const literal = (name: string): string => JSON.stringify(name).replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The pattern of texts that look like this document's, with what stands at the paths in groups. */
+export const patternOf = (document: object, paths: readonly string[]): Pattern => {
+  const groups = new Map<string, { group: number; steps: number }>()
+  let last = 0
+  const catching = (wanted: readonly string[], steps: number, source: string): string => {
+    last += 1
+    for (const path of wanted) groups.set(path, { group: last, steps })
+    return source
+  }
+  const sourceOf = (value: unknown, wanted: readonly string[], steps: number): string => {
+    const isWanted = wanted.length > 0
+    if (Array.isArray(value)) return isWanted ? catching(wanted, steps, caughtArray) : flatArray
+    if (!isObject(value)) return isWanted ? catching(wanted, steps, caught) : scalar
+    return isWanted ? membersOf(value, wanted, steps) : flatObject
+  }
+  const membersOf = (value: Readonly<Record<string, unknown>>, wanted: readonly string[], steps: number): string => {
+    const members = Object.entries(value).map(([name, member]) => {
+      const inside = wanted.filter(path => path.split('.')[steps] === name)
+      return `${literal(name)}:${sourceOf(member, inside, steps + 1)}`
+    })
+    return `\\{${members.join(',')}\\}`
+  }
+  return { regex: new RegExp(`^${membersOf(document as Readonly<Record<string, unknown>>, paths, 0)}$`), groups }
+}
 
 /** Layouts of a collection that are told apart: documents differ in what they lack. */
 const mostPatterns = 4
+
 /** Of longer texts most is lists, in which a regular expression is slower than parsing, and in the end out of its stack. */
 const longest = 65_536
+
 /** Cells that are made once for each text they come from: names of people, lists of parents. */
 const remembered = 10_000
 
@@ -18,10 +75,14 @@ interface Recipe {
 }
 
 const formulas = new Set([...'=+-@'].map(sign => sign.charCodeAt(0)))
+
 const plain = /^"[\w.][\w:.+-]*"$/
+
 const number = /^[-0-9]/
+
 /** As many digits as every whole number has that is exact. */
 const whole = /^[0-9]{1,15}$/
+
 const quote = 34
 
 const pathOf = (cell: LineCell): string | undefined =>
@@ -130,4 +191,72 @@ const remembering = (make: MakeCell): MakeCell => {
     lastCell = cell
     return cell
   }
+}
+
+/** Some of the documents to be written as lines: those of some rows, or the next of a scan. Only a reader thread is asked for it. */
+export interface LineQuery {
+  readonly kind: 'lines'
+  /** The same for all parts of a report, so that what was learned of its documents serves again. */
+  readonly report: string
+  readonly lines: Lines
+  readonly table: Table
+  /** The tables of the collections that lines point at, by name. */
+  readonly others: Readonly<Record<string, string>>
+  readonly of:
+    | { readonly after: number; readonly upTo: number }
+    | { readonly scan: Pick<Find, 'using' | 'where'>; readonly from: ScanPlace }
+}
+
+/** Lines in UTF-8; without `next` the last of a scan. */
+export interface LinePart {
+  readonly bytes: Uint8Array<ArrayBuffer>
+  readonly next?: ScanPlace
+}
+
+/** Parts of a scan that make one part of lines. */
+const scanParts = 4
+
+/** Reports whose makers are kept. */
+const mostReports = 8
+
+const makers = new WeakMap<Connection, Map<string, RowFormatter>>()
+
+const makerOf = (db: Connection, { report, lines, others }: LineQuery): RowFormatter => {
+  const known = makers.get(db) ?? new Map<string, RowFormatter>()
+  makers.set(db, known)
+  const found = (collection: string, id: string): unknown => {
+    const row = db.get(`SELECT doc FROM ${others[collection]} WHERE id = ?`, id)
+    return row && JSON.parse(row[0] as string)
+  }
+  const maker = known.get(report) ?? new RowFormatter(lines, found)
+  known.delete(report)
+  known.set(report, maker)
+  for (const oldest of known.keys()) if (known.size > mostReports) known.delete(oldest)
+  return maker
+}
+
+const textsOf = (db: Connection, { table, of }: LineQuery): { readonly texts: readonly string[]; readonly next?: ScanPlace } => {
+  if ('upTo' in of) {
+    const rows = db.all(`SELECT doc FROM ${table.table} WHERE r > ? AND r <= ? ORDER BY r`, of.after, of.upTo)
+    return { texts: rows.map(row => row[0] as string) }
+  }
+  const texts: string[] = []
+  let next: ScanPlace | undefined = of.from
+  for (let part = 0; part < scanParts && next !== undefined; part++) {
+    const found = scanPart(db, table, of.scan, next, Number.POSITIVE_INFINITY)
+    if (found) texts.push(...found.texts)
+    next = found?.next
+  }
+  return next ? { texts, next } : { texts }
+}
+
+/** Writes some of the documents as lines. */
+export const linePart = (db: Connection, query: LineQuery): LinePart => {
+  const { texts, next } = textsOf(db, query)
+  const maker = makerOf(db, query)
+  const between = betweenLines(query.lines.format)
+  let lines = ''
+  for (const text of texts) lines += lines === '' ? maker.line(text) : between + maker.line(text)
+  const bytes = new TextEncoder().encode(lines)
+  return next ? { bytes, next } : { bytes }
 }

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Collection, Find, Lines } from 'pounce/sdk'
 import type { Database } from './database.ts'
-import type { LinePart, LineQuery } from './line-parts.ts'
 import type { ReaderThread } from './reader-thread.ts'
+import type { LinePart, LineQuery } from './row-formatter.ts'
 import type { ScanPlace } from './scanning.ts'
 import type { SqliteCatalog } from './sqlite-catalog.ts'
 

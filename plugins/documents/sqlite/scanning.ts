@@ -1,11 +1,9 @@
 import { type Find, keysOf, matcher } from 'pounce/sdk'
 import type { Connection, Row, SqlValue } from 'pounce/sdk/sqlite'
 import type { Bounds } from './constraints.ts'
-import { effortOf } from './effort.ts'
-import { compareColumns, encode } from './keys.ts'
-import { streamsInOrder } from './planner.ts'
+import { effortOf, streamsInOrder } from './planner.ts'
 import { documentText, type Place, rowsOf, type Stream } from './stream.ts'
-import type { Table } from './table.ts'
+import { compareColumns, encode, type Table } from './table.ts'
 
 /** Where a scan in the order of its index stands. */
 export interface ScanPlace {

@@ -1,13 +1,67 @@
-import type { AbsentConsumer, AnyEvent, Consumer, Delivery, NewEvent, Outbox, Parked } from 'pounce/sdk'
-import { Conflict } from 'pounce/sdk'
+import {
+  type AbsentConsumer,
+  type AnyEvent,
+  type Clock,
+  Conflict,
+  type Consumer,
+  type Delivery,
+  type Ids,
+  type Log,
+  type NewEvent,
+  type Outbox,
+  type Parked,
+} from 'pounce/sdk'
 import type { Connection } from 'pounce/sdk/sqlite'
-import { absentOf } from './absent-consumers.ts'
 import { AckWork, type Ledger, type Outcome } from './ack-work.ts'
-import { change, settlingParked } from './outbox-changes.ts'
-import type { OutboxConsumer } from './outbox-consumer.ts'
-import { loadMore, resume } from './outbox-loading.ts'
+import type { Database } from './database.ts'
+import type { GroupCommit } from './group-commit.ts'
+import { inMemory, type OutboxConsumer } from './outbox-consumer.ts'
 import * as tables from './outbox-tables.ts'
-import type { OutboxWiring } from './outbox-wiring.ts'
+import { readEvent } from './outbox-tables.ts'
+import { change, settlingParked } from './writer.ts'
+
+/** The id before a low mark: what comes after it is at or beyond the mark. */
+const justBelow = (low: string): string => (low.endsWith('+') ? low.slice(0, -1) : (BigInt(`0x${low}`) - 1n).toString(16).padStart(24, '0'))
+
+/** Reads where a consumer stands; leases that this process gave out go on. */
+const resume = (db: Connection, consumer: OutboxConsumer, former: OutboxConsumer | undefined): void => {
+  for (const id of tables.passedBy(db, consumer.id)) consumer.passed.add(id)
+  for (const { event, attempts, due } of tables.retriesOf(db, consumer.id)) consumer.retries.set(event, { attempts, due })
+  for (const { audience, events } of tables.countFrom(db, consumer.low)) {
+    if (tables.isFor(audience, consumer.id)) consumer.waiting += events
+  }
+  consumer.waiting += consumer.retries.size - consumer.passed.size
+  consumer.loadedTo = justBelow(consumer.low)
+  for (const [id, lease] of former?.leases ?? []) {
+    const isOpen = lease.isRetry ? consumer.retries.has(id) : id >= consumer.low && !consumer.passed.has(id)
+    if (isOpen) consumer.leases.set(id, lease)
+  }
+}
+
+/** Reads events that are not in memory yet, until there are enough to choose from. */
+const loadMore = (db: Connection, consumer: OutboxConsumer, limit: number): void => {
+  while (!consumer.isLive && consumer.pendingCount < Math.min(limit + consumer.leases.size, inMemory)) {
+    const events = tables.eventsAfter(db, consumer.loadedTo, 500)
+    for (const { event, audience } of events) {
+      if (tables.isFor(audience, consumer.id) && !consumer.leases.has(event.id)) consumer.push(event)
+      else consumer.loadedTo = event.id
+    }
+    consumer.isLive = events.length < 500
+  }
+}
+
+const isAbsent = 10_000
+
+/** What is kept for a consumer that is not declared. */
+const absentOf = (db: Connection, { id, name, low }: OutboxConsumer): AbsentConsumer => {
+  const sql = `SELECT count(*), min(event) FROM (
+    SELECT e.id AS event FROM outbox_events e WHERE e.id >= ? AND e.audience LIKE ?
+      AND NOT EXISTS (SELECT 1 FROM outbox_passed p WHERE p.consumer = ? AND p.event = e.id)
+    UNION SELECT event FROM outbox_failed WHERE consumer = ? AND parked_at IS NULL LIMIT ?+0)`
+  const [count, oldest] = db.get(sql, low, `%,${id},%`, id, id, isAbsent) ?? []
+  const event = typeof oldest === 'string' ? readEvent(db, oldest) : undefined
+  return { consumer: name, waiting: Number(count), oldest: event?.at ?? null }
+}
 
 const countedTo = 100_000
 
@@ -244,4 +298,13 @@ export class SqliteOutbox implements Outbox {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
+}
+
+/** What the outbox works with. */
+export interface OutboxWiring {
+  readonly database: Database
+  readonly commits: GroupCommit
+  readonly ids: Ids
+  readonly clock: Clock
+  readonly log: Log
 }

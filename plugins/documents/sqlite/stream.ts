@@ -1,7 +1,6 @@
 import type { Connection, Row, SqlValue } from 'pounce/sdk/sqlite'
 import type { Bounds } from './constraints.ts'
-import { compareColumns } from './keys.ts'
-import type { IndexTable, Table } from './table.ts'
+import { compareColumns, type IndexTable, type Table } from './table.ts'
 
 /** What the streams of one index in one query have in common; their statements are written once for all of them. */
 export interface Shape {

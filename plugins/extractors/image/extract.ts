@@ -1,8 +1,52 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { ExtractorInput, ExtractorOutput } from 'pounce/sdk'
-import type { Metadata } from 'sharp'
+import type { Metadata, Sharp } from 'sharp'
 import { readExif } from './exif.ts'
-import { writeRenditions } from './renditions.ts'
-import { loadSharp, openImage, readable } from './source.ts'
+import { loadSharp, type OpenImage, openImage, readable, type SharpModule } from './source.ts'
+
+/** True of one-channel measurements of more than eight bits: few use the whole range, so most would come out black. */
+const needsStretching = (facts: Metadata): boolean => facts.channels === 1 && facts.depth !== 'uchar'
+
+/** The sized image with its smallest value black and its largest white. Values that are not finite come out black. */
+async function stretchedGrey(sharp: SharpModule, sized: Sharp, facts: Metadata): Promise<Sharp> {
+  const { data, info } = await sized.toColourspace(facts.space).raw({ depth: 'float' }).toBuffer({ resolveWithObject: true })
+  const values = new Float32Array(data.buffer, data.byteOffset, info.width * info.height)
+  let [least, most] = [Infinity, -Infinity]
+  for (const value of values) {
+    if (!Number.isFinite(value)) continue
+    if (value < least) least = value
+    if (value > most) most = value
+  }
+  const scale = most > least ? 255 / (most - least) : 0
+  const grey = Uint8Array.from(values, value => (Number.isFinite(value) ? (value - least) * scale : 0))
+  return sharp(grey, { raw: { width: info.width, height: info.height, channels: 1 } })
+}
+
+const previewPixels = 1024
+
+const thumbnailPixels = 225
+
+/** Writes a preview and a thumbnail, upright, in sRGB and without the image's own metadata. Small images are not enlarged. */
+async function writeRenditions(sharp: SharpModule, image: OpenImage, folder: string): Promise<ExtractorOutput> {
+  const { facts } = image
+  const kind = facts.hasAlpha
+    ? ({ format: 'png', contentType: 'image/png' } as const)
+    : ({ format: 'jpeg', contentType: 'image/jpeg' } as const)
+  const extension = kind.format === 'png' ? 'png' : 'jpg'
+  const upright = image.pipeline().autoOrient().resize(inside(previewPixels))
+  const shown = needsStretching(facts) ? await stretchedGrey(sharp, upright, facts) : upright
+  const preview = await shown.toColourspace('srgb').toFormat(kind.format, { quality: 82 }).toBuffer()
+  const thumbnail = await sharp(preview).resize(inside(thumbnailPixels)).toFormat(kind.format, { quality: 80 }).toBuffer()
+  await writeFile(join(folder, `preview.${extension}`), preview)
+  await writeFile(join(folder, `thumbnail.${extension}`), thumbnail)
+  return {
+    previews: [{ path: `preview.${extension}`, contentType: kind.contentType }],
+    thumbnail: { path: `thumbnail.${extension}`, contentType: kind.contentType },
+  }
+}
+
+const inside = (pixels: number) => ({ width: pixels, height: pixels, fit: 'inside', withoutEnlargement: true }) as const
 
 const mostChannels = 4
 

@@ -5,8 +5,7 @@ import { pdf } from '../../../scripts/test-data/pdf.ts'
 import { extractApart } from '../../../test/support/extract-apart.ts'
 import { runExtractor, temporaryFile, temporaryFolder, testFile } from '../../../test/support/run-extractor.ts'
 import { extract } from './extract.ts'
-import { drawFirstPage } from './first-page.ts'
-import { openPdf } from './open-pdf.ts'
+import { drawFirstPage, openPdf } from './open-pdf.ts'
 
 // Every run listens for unheard rejections, and the tests of this file run at the same time.
 process.setMaxListeners(50)

@@ -1,5 +1,7 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { DerivedFile } from 'pounce/sdk'
 
 const mostImagePixels = 64_000_000
 
@@ -40,3 +42,68 @@ function readable(error: unknown): Error {
 
 /** The text without the control characters that no database or page wants; line breaks and tabs stay. */
 export const withoutControls = (text: string): string => text.replace(/[\u0000-\u0008\u000b-\u001f\u007f]/g, '').toWellFormed()
+
+const previewPixels = 1024
+
+const thumbnailPixels = 225
+
+const mostMs = 60_000
+
+const millimetresPerPoint = 25.4 / 72
+
+/** The first page as it was drawn. */
+export interface DrawnPage {
+  readonly size: { readonly pageWidthMm: number; readonly pageHeightMm: number }
+  readonly preview: DerivedFile
+  readonly thumbnail: DerivedFile
+}
+
+/** Draws the first page, or says why it cannot be drawn. The canvas is an optional dependency with native code. */
+export async function drawFirstPage(
+  document: PdfDocument,
+  folder: string,
+  loadCanvas = () => import('@napi-rs/canvas'),
+): Promise<DrawnPage | { readonly problem: string }> {
+  const canvases = await loadCanvas().catch((error: unknown) => firstLine(error))
+  if (typeof canvases === 'string') {
+    return {
+      problem: `@napi-rs/canvas is not installed, so pages are not drawn. Install it with "npm install @napi-rs/canvas". (${canvases})`,
+    }
+  }
+  try {
+    return await draw(document, folder, canvases.createCanvas)
+  } catch (error) {
+    return { problem: `The first page cannot be drawn: ${firstLine(error)}` }
+  }
+}
+
+async function draw(
+  document: PdfDocument,
+  folder: string,
+  createCanvas: typeof import('@napi-rs/canvas')['createCanvas'],
+): Promise<DrawnPage> {
+  const page = await document.getPage(1)
+  const { width, height } = page.getViewport({ scale: 1 })
+  const longer = Math.max(width, height)
+  if (!(longer > 0 && Number.isFinite(longer))) throw new Error('its size is not a number of points')
+  const viewport = page.getViewport({ scale: previewPixels / longer })
+  const canvas = createCanvas(Math.max(1, Math.round(viewport.width)), Math.max(1, Math.round(viewport.height)))
+  const task = page.render({ canvas, viewport, background: 'white' })
+  const timer = setTimeout(() => task.cancel(), mostMs)
+  await task.promise.finally(() => clearTimeout(timer))
+  const shrink = thumbnailPixels / Math.max(canvas.width, canvas.height)
+  const small = createCanvas(Math.max(1, Math.round(canvas.width * shrink)), Math.max(1, Math.round(canvas.height * shrink)))
+  const context = small.getContext('2d')
+  context.imageSmoothingQuality = 'high'
+  context.drawImage(canvas, 0, 0, small.width, small.height)
+  await writeFile(join(folder, 'page-1.jpg'), await canvas.encode('jpeg', 85))
+  await writeFile(join(folder, 'thumbnail.jpg'), await small.encode('jpeg', 85))
+  const millimetres = (points: number) => Math.round(points * millimetresPerPoint * 10) / 10
+  return {
+    size: { pageWidthMm: millimetres(width), pageHeightMm: millimetres(height) },
+    preview: { path: 'page-1.jpg', contentType: 'image/jpeg', title: 'First page' },
+    thumbnail: { path: 'thumbnail.jpg', contentType: 'image/jpeg' },
+  }
+}
+
+const firstLine = (error: unknown): string => String(error instanceof Error ? error.message : error).split('\n')[0] ?? ''

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DerivedFile, ExtractorInput, ExtractorOutput } from 'pounce/sdk'
+import type { Attributes } from 'sanitize-html'
 import { decoded, type Encoding, guessEncoding } from './encoding.ts'
-import { markdownPage } from './markdown.ts'
 import { TextCounter, type TextCounts } from './text-counter.ts'
 
 const previewCharacters = 64 << 10
@@ -66,3 +66,33 @@ async function writePreview(
 
 const isMarkdown = ({ contentType, filename }: ExtractorInput): boolean =>
   /^text\/(x-)?markdown\b/.test(contentType) || (contentType.startsWith('text/plain') && /\.(md|markdown)$/i.test(filename))
+
+/** Markdown as a page of its own, without anything that acts or loads. */
+interface MarkdownPage {
+  readonly html: string
+  /** The text of the first heading. */
+  readonly title?: string
+}
+
+/** Formats Markdown. Scripts, styles, images, forms and relative links do not come through. Throws on nesting beyond measure. */
+async function markdownPage(markdown: string): Promise<MarkdownPage> {
+  const [{ marked }, { default: sanitize }] = await Promise.all([import('marked'), import('sanitize-html')])
+  const tokens = marked.lexer(markdown, { gfm: true })
+  const body = sanitize(marked.parser(tokens), {
+    allowedAttributes: { a: ['href', 'rel', 'title'], td: ['align'], th: ['align'], ol: ['start'] },
+    transformTags: { a: (tagName, { href, title }) => ({ tagName, attribs: outward(href, title) }) },
+    nestingLimit: 100,
+  })
+  const heading = tokens.find(token => token.type === 'heading')
+  const title = heading && 'text' in heading ? String(heading.text).trim().slice(0, 500) : ''
+  return {
+    html: `<!doctype html>\n<html><head><meta charset="utf-8"><title>Preview</title></head><body>\n${body}</body></html>\n`,
+    ...(title && { title }),
+  }
+}
+
+/** A relative link would lead to some page of this server, which the author did not mean. */
+function outward(href: string | undefined, title: string | undefined): Attributes {
+  if (!href || !/^(https?|mailto):/i.test(href)) return {}
+  return { href, rel: 'nofollow noopener noreferrer', ...(title && { title }) }
+}

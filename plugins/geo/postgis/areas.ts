@@ -1,5 +1,5 @@
 import type { GeoArea, GeoBox, GeoPosition } from 'pounce/sdk'
-import type { SqlParameters } from './sql-parameters.ts'
+import type { SqlParameters } from './conditions.ts'
 import { toWkb } from './wkb.ts'
 
 /** Metres of a degree of latitude, a little less than it has, so that boxes come out larger. */

@@ -1,6 +1,6 @@
 import { definePlugin, GeoStore, provide, StatusParts } from 'pounce/sdk'
+import { PostgisStatus } from './postgis-connection.ts'
 import { config, PostgisPoints } from './postgis-points.ts'
-import { PostgisStatus } from './postgis-status.ts'
 
 export const plugin = definePlugin({
   id: 'geo.postgis',

@@ -1,6 +1,6 @@
+import type { Statement } from './conditions.ts'
 import { Cursor } from './cursor.ts'
 import type { PostgisConnection, Row } from './postgis-connection.ts'
-import type { Statement } from './sql-parameters.ts'
 
 /** What is read: rows in a total order. */
 export interface Source {

@@ -1,10 +1,70 @@
-import type { ClientConfig, Pool, PoolClient } from 'pg'
-import { Unavailable } from 'pounce/sdk'
-import { HealthProbe } from './health-probe.ts'
-import { problemOf, stateOf } from './problems.ts'
+import type { Client, ClientConfig, Pool, PoolClient } from 'pg'
+import { GeoStore, type Lifecycle, maskedUri, type StatusPart, Unavailable, wire } from 'pounce/sdk'
+import { isDeadlock, problemOf, stateOf } from './problems.ts'
 import { prepare } from './schema.ts'
-import type { Settings } from './settings.ts'
-import { checkedUrl, refusalOf } from './url.ts'
+import { Config, checkedUrl, refusalOf, type Settings } from './settings.ts'
+
+/** Asks the server for a sign of life, over a connection of its own, so that slow work and a dead server can be told apart. */
+class HealthProbe {
+  readonly #connect: () => Client
+  readonly #limitMs: number
+  #client: Promise<Client> | undefined
+  #asking: Promise<void> | undefined
+  #isClosed = false
+
+  constructor(library: { readonly Client: new (config: ClientConfig) => Client }, config: ClientConfig, limitMs: number) {
+    this.#connect = () => new library.Client({ ...config, connectionTimeoutMillis: limitMs })
+    this.#limitMs = limitMs
+  }
+
+  /** Resolves when the server answers, whatever it says, and rejects when it does not in time. Those who ask at one time share an answer. */
+  ask(): Promise<void> {
+    this.#asking ??= this.#ask().finally(() => {
+      this.#asking = undefined
+    })
+    return this.#asking
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#drop()
+  }
+
+  async #drop(): Promise<void> {
+    const client = this.#client
+    this.#client = undefined
+    await client?.then(open => open.end()).catch(ended)
+  }
+
+  async #ask(): Promise<void> {
+    if (this.#isClosed) throw new Error('The connection is closed')
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<never>((_, reject) => {
+      // What has come by now is looked at before, for this process may have been the slow one.
+      timer = setTimeout(() => setImmediate(() => reject(new Error(`No response within ${this.#limitMs} ms`))), this.#limitMs)
+    })
+    try {
+      this.#client ??= this.#open()
+      await Promise.race([this.#client.then(client => client.query('select 1')), late])
+    } catch (error) {
+      void this.#drop()
+      // A server that refuses is one that answers.
+      if (stateOf(error) === undefined) throw error
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  async #open(): Promise<Client> {
+    const client = this.#connect()
+    client.on('error', () => void this.#drop())
+    await client.connect()
+    return client
+  }
+}
+
+/** What cannot be closed is closed already. */
+const ended = (): void => undefined
 
 /** The columns of a row as PostgreSQL writes them. */
 export type Row = readonly (string | null)[]
@@ -21,7 +81,9 @@ export interface Session {
 
 /** How long the first connection and later ones are waited for, how long an answer may be late before the server is asked for a sign of life, and how long that may take. */
 const limits = { startMs: 5000, connectMs: 3000, patienceMs: 500, pulseMs: 1200, roundMs: 1000 }
+
 const asText = { getTypeParser: () => (value: string | Buffer) => String(value) }
+
 const nothing = (): void => undefined
 
 /** The connections to the database. Every call ends within its time-out, or 2 s after the server went away; errors are what callers are told. */
@@ -197,4 +259,35 @@ const isSound = (error: unknown): boolean => {
 const rowsOf = async (client: PoolClient, text: string, values: readonly unknown[], name?: string): Promise<readonly Row[]> => {
   const { rows } = await client.query({ text, values: [...values], rowMode: 'array', ...(name === undefined ? {} : { name }) })
   return rows as Row[]
+}
+
+/** Where datapoints are kept, for the status page. */
+export class PostgisStatus implements StatusPart {
+  readonly name = 'postgis'
+  readonly isPlain = true
+  readonly details: Readonly<Record<string, string>>
+  readonly #points: GeoStore & Lifecycle
+
+  constructor({ url, schema }: Settings, points: GeoStore & Lifecycle) {
+    this.#points = points
+    this.details = { url: maskedUri(url), schema }
+  }
+
+  async check(): Promise<undefined> {
+    await this.#points.health?.()
+  }
+}
+wire(PostgisStatus, Config, GeoStore)
+
+const mostTries = 5
+
+/** Does a piece of work again that the server undid in favour of another. */
+export const patiently = async <R>(work: () => Promise<R>): Promise<R> => {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isDeadlock(error) || tries === mostTries) throw error
+    }
+  }
 }

@@ -12,15 +12,33 @@ import {
   wire,
 } from 'pounce/sdk'
 import { binOf, binsSource } from './bins.ts'
-import { insertPoints } from './inserts.ts'
+import { type Narrowed, SqlParameters, streamsCondition } from './conditions.ts'
+import { PointReader, pointText } from './cursor.ts'
+import { insertPoints, removePoints } from './inserts.ts'
 import { Cursors, piecesOf, type Source } from './pieces.ts'
 import { PostgisConnection } from './postgis-connection.ts'
-import { namesToSum } from './property-names.ts'
-import { ascending, countStatement, narrowed, pointsStatement } from './queries.ts'
-import { removePoints } from './removals.ts'
-import { PointReader, pointText } from './rows.ts'
+import { ascending, countStatement, narrowed, pointsStatement, readStatistics } from './queries.ts'
 import { Config, config, type Settings } from './settings.ts'
-import { readStatistics } from './statistics.ts'
+
+/** Of more names it is cheaper to look at what each point has than to look for each of them in it. */
+const most = 16
+
+/** The names of all properties that are to be summed up; undefined when they are many. */
+const namesToSum = async (
+  server: PostgisConnection,
+  { streams }: Narrowed,
+  { properties }: GeoBinning,
+): Promise<readonly string[] | undefined> => {
+  if (properties) {
+    const wanted = [...new Set(properties)]
+    return wanted.length <= most ? wanted : undefined
+  }
+  const binds = new SqlParameters()
+  const own = streams ? ` where ${streamsCondition(streams, binds)}` : ''
+  const text = `select distinct n.name from streams s cross join unnest(s.names) as n (name)${own} limit ${most + 1}`
+  const names = (await server.query(text, binds.values)).map(([name]) => name ?? '')
+  return names.length <= most ? names : undefined
+}
 
 export { config }
 

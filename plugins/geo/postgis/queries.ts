@@ -1,9 +1,8 @@
-import { checkGeoFilter, type GeoAfter, type GeoFilter, type GeoSort } from 'pounce/sdk'
+import { checkGeoFilter, checkGeoIds, type GeoAfter, type GeoFilter, type GeoSort, type StreamStatistics } from 'pounce/sdk'
 import { boxesOf } from './areas.ts'
-import { conditionsOf, type Narrowed, streamsCondition } from './conditions.ts'
-import type { PostgisConnection } from './postgis-connection.ts'
-import { pointColumns, pointText } from './rows.ts'
-import { SqlParameters, type Statement } from './sql-parameters.ts'
+import { conditionsOf, type Narrowed, SqlParameters, type Statement, streamsCondition } from './conditions.ts'
+import { pointColumns, pointText } from './cursor.ts'
+import { type PostgisConnection, patiently, type Row } from './postgis-connection.ts'
 
 /** More streams than this are not looked for by their boxes, and not each by itself. */
 const most = { candidates: 1000, apart: 100 }
@@ -80,4 +79,48 @@ export const countStatement = (filter: Narrowed, upTo: number): Statement => {
   if (conditions.length === 0) return { text: `select coalesce(sum(count), 0) from streams where ${where}`, values: binds.values }
   const text = `select count(*) from (select from points where ${where} limit ${binds.add(upTo, 'bigint')}) found`
   return { text, values: binds.values }
+}
+
+const text = `
+select s.stream, s.count, s.first_start_ms, s.last_end_ms, s.west, s.south, s.east, s.north, s.is_stale,
+  to_jsonb(array(select n.name from unnest(s.names) as n (name) order by n.name collate "C" limit 1000))
+from streams s where s.stream = any($1::bigint[]) and s.count > 0`
+
+const statisticsOf = ([, count, first, last, west, south, east, north, , names]: Row): StreamStatistics => ({
+  count: Number(count),
+  firstStartMs: Number(first),
+  lastEndMs: last === null || last === undefined ? null : Number(last),
+  properties: JSON.parse(names ?? '[]') as readonly string[],
+  box: [Number(west), Number(south), Number(east), Number(north)],
+})
+
+/** Looks through the points of a stream of which some were removed. While it has the stream's row, nobody's insert is half told. */
+const refresh = (server: PostgisConnection, stream: string): Promise<void> =>
+  server.transaction(async run => {
+    const stale = await run('select from streams where stream = $1::bigint and is_stale for update', [stream])
+    if (stale.length === 0) return
+    await run(
+      `update streams set (first_start_ms, last_end_ms, west, south, east, north, names, is_stale) = (
+         select min(start_ms), max(end_ms), min(ST_XMin(shape)), min(ST_YMin(shape)), max(ST_XMax(shape)), max(ST_YMax(shape)), array(
+           select distinct k.name collate "C" from points p cross join jsonb_object_keys(p.properties) as k (name) where p.stream = $1::bigint
+           order by 1 limit 1000), false
+         from points where stream = $1::bigint)
+       where stream = $1::bigint`,
+      [stream],
+    )
+  })
+
+/** What is known of streams that have points. */
+export const readStatistics = async (
+  server: PostgisConnection,
+  streams: readonly number[],
+): Promise<ReadonlyMap<number, StreamStatistics>> => {
+  checkGeoIds(streams, 'streams', 1000)
+  if (streams.length === 0) return new Map()
+  const read = () => server.query(text, [`{${streams.join(',')}}`], 'statistics')
+  let rows = await read()
+  const stale = rows.filter(row => row[8] === 't').map(([stream]) => stream ?? '')
+  for (const stream of stale) await patiently(() => refresh(server, stream))
+  if (stale.length > 0) rows = await read()
+  return new Map(rows.map(row => [Number(row[0]), statisticsOf(row)]))
 }

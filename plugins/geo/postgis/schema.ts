@@ -1,5 +1,5 @@
 import type { Client } from 'pg'
-import { PostgisUnusable } from './url.ts'
+import { PostgisUnusable } from './settings.ts'
 
 /** What the server is, and how connections to it are set up. */
 export interface Prepared {

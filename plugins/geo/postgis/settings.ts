@@ -1,4 +1,5 @@
 import { configPort, s } from 'pounce/sdk'
+import { isAway, isDenied, stateOf } from './problems.ts'
 
 /** Settings of `geo.postgis`. */
 export const config = s.Object({
@@ -34,4 +35,45 @@ export const config = s.Object({
 })
 
 export const Config = configPort(config)
+
 export type Settings = s.Static<typeof config>
+
+const setting = 'geo.postgis.url'
+
+/** User and password of an address, as they are written in it; it ends at the last `@`, for a password may hold one by mistake. */
+const credentialsOf = (url: string): string | undefined => /^[a-z+]+:\/\/(.*)@/s.exec(url)?.[1]
+
+/** Host, port and database of an address, without user, password and parameters. */
+const placeOf = (url: string): string => /^[a-z+]+:\/\/(?:.*@)?([^?]+)/s.exec(url)?.[1] ?? 'the given URL'
+
+/** The error's own words, without what is secret in the address. */
+const wordsOf = (error: unknown, url: string): string => {
+  const text = error instanceof Error ? error.message || error.constructor.name : String(error)
+  const credentials = credentialsOf(url)
+  if (credentials === undefined) return text
+  const secrets = [url, credentials, credentials.slice(credentials.indexOf(':') + 1)].filter(secret => secret !== '')
+  return secrets.reduce((words, secret) => words.replaceAll(secret, '…'), text)
+}
+
+/** A reason of our own why the database cannot be used. */
+export class PostgisUnusable extends Error {}
+
+/** The address itself. Throws `PostgisUnusable` for one that is none of PostgreSQL's, or that does not look at certificates. */
+export const checkedUrl = (url: string): string => {
+  if (!/^postgres(?:ql)?:\/\//.test(url)) throw new PostgisUnusable('expected a URL like postgres://user:password@host:port/database')
+  if (/[?&]sslmode=(?!disable\b|verify-full\b)/.test(url) || /[?&]uselibpqcompat=/.test(url))
+    throw new PostgisUnusable('sslmode must be verify-full (with sslrootcert=FILE for a private CA) or disable')
+  return url
+}
+
+/** Why the database cannot be used, in words that name the setting. */
+export const refusalOf = (error: unknown, url: string, schema: string): Error => {
+  const place = placeOf(url)
+  const say = (what: string) => new Error(`${setting}: ${what}: ${wordsOf(error, url)}`, { cause: error })
+  if (error instanceof PostgisUnusable) return new Error(`${setting}: ${error.message}`)
+  const state = stateOf(error) ?? ''
+  if (state.startsWith('28')) return say(`the server at ${place} refuses this user and password`)
+  if (isDenied(error)) return say(`the server at ${place} does not allow this user to create or use the schema ${schema}`)
+  if (isAway(error)) return say(`no server can be used at ${place}`)
+  return say(`the database at ${place} cannot be used`)
+}

@@ -1,12 +1,14 @@
 import type { Datapoint, GeoBin, GeoBinning, Geometry, Json } from 'pounce/sdk'
 import { altitudeOf, spansOf, type TimeSpan } from 'pounce/sdk/geo'
-import type { PlaceCache } from './place-cache.ts'
-import { at, type PointRow, startOf } from './rows.ts'
-import type { ShapeCache } from './shape-cache.ts'
-import type { Sink } from './source.ts'
-import { byCodePoint } from './statistics.ts'
+import type { PlaceCache, ShapeCache } from './place-cache.ts'
+import { type Known, type OfStream, perStream, planFor } from './plan.ts'
+import type { ReadQuestion } from './questions.ts'
+import { at, type PointRow, type Range, type Sink, type Source, startOf } from './scans.ts'
+import { byCodePoint, namesOf } from './statistics.ts'
+import { longBounds, pieceSize, type Turns, turnEffort } from './turns.ts'
 
 type Growing = { -readonly [K in keyof GeoBin]: GeoBin[K] }
+
 type Properties = Datapoint['properties']
 
 /** The bins of one span, depth and group, by property. */
@@ -37,7 +39,7 @@ const compareBins = (one: GeoBin, other: GeoBin): number => {
 }
 
 /** Sums up rows of one stream. */
-export class BinSums implements Sink {
+class BinSums implements Sink {
   readonly room = Number.POSITIVE_INFINITY
   readonly #stream: number
   readonly #binning: GeoBinning
@@ -175,4 +177,82 @@ const sum = (bin: Growing, value: number, { fromMs, toMs }: TimeSpan): void => {
   if (value > bin.max) bin.max = value
   if (fromMs < bin.fromMs) bin.fromMs = fromMs
   if (toMs > bin.toMs) bin.toMs = toMs
+}
+
+/** With more bins than this a stream is summed up property by property, so that bins can go as soon as time has passed them. */
+const mostInMemory = 50_000
+
+/** With more names it is not, for each takes a walk through the stream. */
+const mostNames = 64
+
+/** Sums, stream after stream. */
+export function* binTurns(known: Known, { filter, binning }: Extract<ReadQuestion, { ask: 'bins' }>): Turns<readonly GeoBin[]> {
+  const plan = planFor(known, filter, longBounds)
+  const range = { isDescending: false, fromMs: plan.fromMs, untilMs: plan.untilMs, after: undefined }
+  const turn = new Turn()
+  let ready: GeoBin[] = []
+  for (const of of perStream(plan)) {
+    for (const bins of streamTurns(known, of, range, binning, turn)) {
+      if (!bins) {
+        yield undefined
+        continue
+      }
+      for (const bin of bins) ready.push(bin)
+      let sent = 0
+      for (; ready.length - sent >= pieceSize; sent += pieceSize) yield ready.slice(sent, sent + pieceSize)
+      if (sent > 0) ready = ready.slice(sent)
+    }
+  }
+  if (ready.length > 0) yield ready
+}
+
+/** What was done since others had their turn; many small streams share one. */
+class Turn {
+  #spent = 0
+
+  /** Fills some more; true when it is time to let others go on. */
+  fill(source: Source, sums: BinSums): boolean {
+    this.#spent += 1 + source.fill(sums, turnEffort - this.#spent)
+    if (this.#spent < turnEffort) return false
+    this.#spent = 0
+    return true
+  }
+}
+
+function* streamTurns(
+  known: Known,
+  { stream, rows }: OfStream,
+  range: Range,
+  binning: GeoBinning,
+  turn: Turn,
+): Generator<readonly GeoBin[] | undefined> {
+  const sums = new BinSums(stream, binning, known)
+  let isSplit: boolean | undefined
+  for (const source = rows(range); !source.isDone; ) {
+    if (turn.fill(source, sums)) yield undefined
+    if (sums.size <= mostInMemory) continue
+    isSplit ??= binning.time !== 'all' && namesOf(known, stream, mostNames + 1).length <= mostNames
+    if (!isSplit) continue
+    yield* nameByName(known, { stream, rows }, range, binning, turn)
+    return
+  }
+  yield sums.sorted()
+}
+
+function* nameByName(
+  known: Known,
+  { stream, rows }: OfStream,
+  range: Range,
+  binning: GeoBinning,
+  turn: Turn,
+): Generator<readonly GeoBin[] | undefined> {
+  const names = binning.properties ? [...new Set(binning.properties)].sort(byCodePoint) : namesOf(known, stream, mostNames)
+  for (const name of names) {
+    const sums = new BinSums(stream, { ...binning, properties: [name] }, known)
+    for (const source = rows(range); !source.isDone; ) {
+      if (turn.fill(source, sums)) yield undefined
+      yield sums.takeFinished()
+    }
+    yield sums.sorted()
+  }
 }

@@ -4,7 +4,7 @@ import { buffersOf, type PackedPoints } from './packed-points.ts'
 import type { GeoOpening, Question, ReadQuestion, WriteQuestion } from './questions.ts'
 import { RtreeReader } from './rtree-reader.ts'
 import { RtreeWriter } from './rtree-writer.ts'
-import type { FromThread, ToThread } from './thread-messages.ts'
+import type { FromThread, ToThread } from './task-thread.ts'
 import { isBroken, tell } from './told-errors.ts'
 import type { Turns } from './turns.ts'
 

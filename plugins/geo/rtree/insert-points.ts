@@ -1,13 +1,122 @@
-import type { GeoBox } from 'pounce/sdk/geo'
+import { hash } from 'node:crypto'
+import type { Geometry } from 'pounce/sdk'
+import { boxAround, type GeoBox, positionsOf } from 'pounce/sdk/geo'
 import type { Connection } from 'pounce/sdk/sqlite'
-import { cells, cellsEach, type PackedPoints } from './packed-points.ts'
-import { type Placed, PlaceIds } from './place-ids.ts'
+import { cells, cellsEach, type PackedPoints, type Shape } from './packed-points.ts'
 import { valueColumns } from './schema.ts'
-import { type Kept, ShapeIds } from './shape-ids.ts'
 import type { StreamChanges } from './stream-changes.ts'
 
+/** Streams whose places are remembered. */
+const mostStreams = 20_000
+
+/** A place that a stream has, or the box of a geometry that stands with its point alone. */
+type Placed = { readonly place: number } | { readonly place: undefined; readonly box: GeoBox }
+
+const keyOf = (geometry: string): string => (geometry.length <= 64 ? geometry : hash('sha256', geometry, 'base64'))
+
+/** Numbers of places for the one connection that writes. Forget it when a transaction is undone. */
+class PlaceIds {
+  readonly #db: Connection
+  readonly #mostPlaces: number
+  readonly #streams = new Map<number, Map<string, number>>()
+
+  /** Whatever moves on beyond `mostPlaces` has geometries of its own. */
+  constructor(db: Connection, mostPlaces: number) {
+    this.#db = db
+    this.#mostPlaces = mostPlaces
+  }
+
+  place(stream: number, text: string): Placed {
+    const known = this.#of(stream)
+    const key = keyOf(text)
+    const place = known.get(key)
+    if (place !== undefined) return { place }
+    const geometry = JSON.parse(text) as Geometry
+    const box = boxAround(positionsOf(geometry))
+    if (known.size >= this.#mostPlaces) return { place: undefined, box }
+    const id = this.#db.insert(
+      'INSERT INTO places (stream, key, geometry, is_point, west, south, east, north) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+      ...[stream, key, text, Number(geometry.type === 'Point'), ...box],
+    )
+    known.set(key, id)
+    return { place: id }
+  }
+
+  forget(stream: number): void {
+    this.#streams.delete(stream)
+  }
+
+  #of(stream: number): Map<string, number> {
+    let known = this.#streams.get(stream)
+    if (known === undefined) {
+      if (this.#streams.size >= mostStreams) this.#streams.clear()
+      const rows = this.#db.all('SELECT key, id FROM places WHERE stream = ?', stream)
+      known = new Map(rows.map(([key, id]) => [String(key), Number(id)]))
+      this.#streams.set(stream, known)
+    }
+    return known
+  }
+}
+
+/** The shape of points without numbers in columns. */
+const bareShape = 1
+
+/** More are not kept; what points have then stands with each of them. */
+const mostShapes = 10_000
+
+/** Of the same names: a text that differs from point to point is no shape. */
+const mostOfNames = 256
+
+const longestRest = 1000
+
+/** How a point is kept: its shape, and what it has besides. */
+interface Kept {
+  readonly shape: number
+  readonly isBare: boolean
+  readonly rest: string | null
+}
+
+/** Numbers of shapes for the one connection that writes. Forget it when a transaction is undone. */
+class ShapeIds {
+  readonly #db: Connection
+  readonly #known = new Map<string, number>()
+  readonly #perNames = new Map<string, number>()
+
+  constructor(db: Connection) {
+    this.#db = db
+    for (const [id, names, rest] of db.all('SELECT id, names, rest FROM shapes')) this.#note(String(names), String(rest), Number(id))
+  }
+
+  /** A shape that the point shares with others if there is room for it. */
+  keep({ names, rest }: Shape): Kept {
+    const text = JSON.stringify(names)
+    const whole = this.#idOf(text, rest)
+    if (whole !== undefined) return { shape: whole, isBare: false, rest: null }
+    const ofNames = this.#idOf(text, '')
+    if (ofNames !== undefined) return { shape: ofNames, isBare: false, rest }
+    return { shape: bareShape, isBare: true, rest: rest === '' ? null : rest }
+  }
+
+  #idOf(names: string, rest: string): number | undefined {
+    const known = this.#known.get(`${names} ${rest}`)
+    if (known !== undefined) return known
+    if (this.#known.size >= mostShapes || rest.length > longestRest) return undefined
+    if (rest !== '' && (this.#perNames.get(names) ?? 0) >= mostOfNames) return undefined
+    const id = this.#db.insert('INSERT INTO shapes (names, rest) VALUES (?, ?)', names, rest)
+    this.#note(names, rest, id)
+    return id
+  }
+
+  #note(names: string, rest: string, id: number): void {
+    this.#known.set(`${names} ${rest}`, id)
+    this.#perNames.set(names, (this.#perNames.get(names) ?? 0) + 1)
+  }
+}
+
 const dayMs = 86_400_000
+
 const marks = Array.from({ length: 7 + valueColumns + 2 }, () => '?').join(', ')
+
 const noValues: readonly null[] = Array.from({ length: valueColumns }, () => null)
 
 /** What the one connection that writes remembers of places and shapes. */

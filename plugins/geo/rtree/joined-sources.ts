@@ -1,5 +1,4 @@
-import { idOf, type PointRow, startOf, textLengthOf } from './rows.ts'
-import { type Sink, type Source, seekEffort } from './source.ts'
+import { idOf, type PointRow, type Sink, type Source, seekEffort, startOf, textLengthOf } from './scans.ts'
 
 /** One source after the other. Each is made when its turn comes. */
 export class ConcatSource implements Source {

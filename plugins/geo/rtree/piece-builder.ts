@@ -1,9 +1,7 @@
 import { cells, cellsEach, type PackedPoints, type Shape } from './packed-points.ts'
-import type { PlaceCache } from './place-cache.ts'
-import { at, type PointRow, textLengthOf } from './rows.ts'
+import type { PlaceCache, ShapeCache } from './place-cache.ts'
+import { at, type PointRow, type Sink, textLengthOf } from './scans.ts'
 import { valueColumns } from './schema.ts'
-import type { ShapeCache } from './shape-cache.ts'
-import type { Sink } from './source.ts'
 
 /** Characters of texts that a piece has at most, but for its last row. */
 const mostLength = 4_000_000

@@ -1,7 +1,8 @@
 import type { GeoArea, Geometry } from 'pounce/sdk'
 import { altitudeOf, type GeoBox, touches } from 'pounce/sdk/geo'
 import type { Connection } from 'pounce/sdk/sqlite'
-import { boxesOf } from './area-boxes.ts'
+import { type ReadShape, readShape } from './packed-points.ts'
+import { boxesOf } from './plan.ts'
 
 /** Which places an area has, and which streams have points at them. */
 export interface Chosen {
@@ -121,5 +122,34 @@ export class PlaceCache {
     const geometry = { text, altitude: altitudeOf(JSON.parse(text) as Geometry) }
     this.#geometries.set(place, geometry)
     return geometry
+  }
+}
+
+/** Shapes by their number. They are few, and none ever changes or goes. */
+export class ShapeCache {
+  readonly #db: Connection
+  readonly #shapes: ReadShape[] = []
+  #mostNames = 0
+
+  constructor(db: Connection) {
+    this.#db = db
+  }
+
+  /** Reads those that came since. To be called in the transaction that reads points. */
+  refresh(): void {
+    for (const [id, names, rest] of this.#db.all('SELECT id, names, rest FROM shapes WHERE id >= ? ORDER BY id', this.#shapes.length)) {
+      const shape = readShape({ names: JSON.parse(String(names)) as string[], rest: String(rest) })
+      this.#shapes[Number(id)] = shape
+      this.#mostNames = Math.max(this.#mostNames, shape.names.length)
+    }
+  }
+
+  get(id: number): ReadShape {
+    return this.#shapes[id] as ReadShape
+  }
+
+  /** How many columns of numbers any point has. */
+  get mostNames(): number {
+    return this.#mostNames
   }
 }

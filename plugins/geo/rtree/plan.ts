@@ -1,10 +1,47 @@
-import type { GeoAfter, GeoArea, GeoFilter } from 'pounce/sdk'
+import type { GeoAfter, GeoArea, GeoFilter, GeoSort } from 'pounce/sdk'
+import { boxAround, type GeoBox } from 'pounce/sdk/geo'
 import type { Connection } from 'pounce/sdk/sqlite'
-import { boxesOf } from './area-boxes.ts'
-import type { Chosen, PlaceCache } from './place-cache.ts'
-import { rowTest } from './row-test.ts'
-import type { Reading } from './scans.ts'
-import type { ShapeCache } from './shape-cache.ts'
+import { ConcatSource, MergeSource } from './joined-sources.ts'
+import type { Chosen, PlaceCache, ShapeCache } from './place-cache.ts'
+import {
+  HitsSource,
+  keyEffort,
+  PickingSource,
+  type Range,
+  type Reading,
+  rowTest,
+  ScanSource,
+  type Source,
+  seekEffort,
+  streamOf,
+} from './scans.ts'
+
+/** Less than a degree of latitude is long anywhere, in metres. */
+const degreeMetres = 111_000
+
+const circleBoxes = ({ longitude, latitude, radiusMetres }: Extract<GeoArea, { circle: object }>['circle']): readonly GeoBox[] => {
+  const high = radiusMetres / degreeMetres + 0.001
+  const [south, north] = [latitude - high, latitude + high]
+  // A circle around a pole reaches every longitude.
+  if (south <= -89 || north >= 89) return [[-180, Math.max(-90, south), 180, Math.min(90, north)]]
+  const wide = high / Math.cos((Math.max(Math.abs(south), Math.abs(north)) * Math.PI) / 180)
+  if (wide >= 180) return [[-180, south, 180, north]]
+  const [west, east] = [longitude - wide, longitude + wide]
+  if (west < -180) return splitAt([west + 360, south, east, north])
+  return east > 180 ? splitAt([west, south, east - 360, north]) : [[west, south, east, north]]
+}
+
+const splitAt = ([west, south, east, north]: GeoBox): readonly GeoBox[] => [
+  [west, south, 180, north],
+  [-180, south, east, north],
+]
+
+/** Boxes that do not cross the antimeridian and hold the whole area. */
+export const boxesOf = (area: GeoArea): readonly GeoBox[] => {
+  if ('circle' in area) return circleBoxes(area.circle)
+  if ('polygon' in area) return [boxAround(area.polygon.flat())]
+  return area.box[0] <= area.box[2] ? [area.box] : splitAt(area.box)
+}
 
 /** Thrown where a query may take longer than whoever else waits for this thread should wait. */
 export class QueryTooLong extends Error {}
@@ -21,6 +58,7 @@ export interface Bounds {
 }
 
 const dayMs = 86_400_000
+
 const [firstMs, lastMs] = [-62_135_596_800_000, 253_402_300_799_999]
 
 /** Which rows have to be looked at for a filter, and what to look for. */
@@ -106,6 +144,7 @@ const movingStreams = (db: Connection, areas: readonly GeoArea[], bounds: Bounds
 
 /** Fewer rows are walked through without asking the R*Tree. */
 const fewRows = 1000
+
 /** Finding a row by its key, against walking over it. */
 const hitShare = 1 / 5
 
@@ -142,4 +181,87 @@ const hitsIn = (
     if (seen > most) return undefined
   }
   return [...hits.values()]
+}
+
+/** What is wanted of the rows of a plan. */
+interface Wanted {
+  readonly sort: GeoSort
+  readonly after: GeoAfter | undefined
+  readonly limit: number
+  /** Rather some milliseconds more than a walk through all rows when there are few that fit. */
+  readonly isPatient: boolean
+}
+
+/** More are not merged: each keeps rows in memory. */
+const mostMerged = 2000
+
+/** Of whoever wants all rows. */
+export const manyRows = 1_000_000_000
+
+const compare = (one: GeoAfter, other: GeoAfter): number => one.startMs - other.startMs || one.id - other.id
+
+/** The way to the rows of a plan, in order, that probably looks at the fewest. */
+export const sourceFor = (plan: Plan, { sort, after, limit, isPatient }: Wanted): Source => {
+  const isDescending = sort.order === 'descending'
+  const range: Range = { isDescending, fromMs: plan.fromMs, untilMs: plan.untilMs, after }
+  return sort.by === 'stream' ? byStream(plan, range) : byStart(plan, range, limit, isPatient)
+}
+
+const hitsAlong = (hits: readonly GeoAfter[], { isDescending, after }: Range): readonly GeoAfter[] => {
+  const sign = isDescending ? -1 : 1
+  const left = after ? hits.filter(hit => sign * compare(hit, after) > 0) : [...hits]
+  return left.toSorted((one, other) => sign * compare(one, other))
+}
+
+const byStart = (plan: Plan, range: Range, limit: number, isPatient: boolean): Source => {
+  const { streams, hits, all, reading } = plan
+  if (streams === undefined) return new ScanSource(reading, range)
+  const sources = isMerged(streams.size, all, limit, isPatient)
+    ? [...streams].map(stream => new ScanSource(reading, range, stream))
+    : [walkFor(reading, streams, all, range)]
+  if (hits.length > 0) sources.push(new HitsSource(reading, hitsAlong(hits, range)))
+  const [only, ...more] = sources
+  return only && more.length === 0 ? only : new MergeSource(sources, range.isDescending, limit)
+}
+
+/** Merging seeks in each stream and reads a few rows of it; walking reads keys of all streams, and then each row that is wanted. */
+const isMerged = (count: number, all: number, limit: number, isPatient: boolean): boolean => {
+  if (count > mostMerged || (limit >= manyRows && count > all / 2)) return false
+  return isPatient || count * (2 * seekEffort) < limit * (seekEffort + (keyEffort * all) / count)
+}
+
+const walkFor = (reading: Reading, streams: ReadonlySet<number>, all: number, range: Range): Source => {
+  if (streams.size <= all / 2) return new PickingSource(reading, range, streams)
+  return new ScanSource({ ...reading, test: row => streams.has(streamOf(row)) && reading.test(row) }, range)
+}
+
+const byStream = (plan: Plan, range: Range): Source => {
+  const { isDescending, after } = range
+  const isAhead = ({ stream }: OfStream): boolean => !after || (isDescending ? stream <= after.stream : stream >= after.stream)
+  const all = [...perStream(plan)].filter(isAhead)
+  if (isDescending) all.reverse()
+  return new ConcatSource(
+    all.values().map(
+      ({ stream, rows }) =>
+        () =>
+          rows({ ...range, after: stream === after?.stream ? after : undefined }),
+    ),
+  )
+}
+
+/** How to get the rows of one stream, as often as they are needed. */
+export interface OfStream {
+  readonly stream: number
+  rows(range: Range): Source
+}
+
+/** The streams of a plan by their numbers. */
+export function* perStream({ streams, hits, reading, places }: Plan): Generator<OfStream> {
+  const hitsOf = Map.groupBy(hits, ({ stream }) => stream)
+  for (const stream of Float64Array.from([...(streams ?? places.streams), ...hitsOf.keys()]).sort()) {
+    const found = hitsOf.get(stream)
+    const rows = (range: Range): Source =>
+      found ? new HitsSource(reading, hitsAlong(found, range)) : new ScanSource(reading, range, stream)
+    yield { stream, rows }
+  }
 }

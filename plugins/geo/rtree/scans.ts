@@ -1,8 +1,68 @@
-import type { GeoAfter } from 'pounce/sdk'
-import type { Connection } from 'pounce/sdk/sqlite'
-import { columnsWith, idOf, type PointRow, startOf, textLengthOf } from './rows.ts'
-import type { ShapeCache } from './shape-cache.ts'
-import { keyEffort, type Range, type RowTest, type Sink, type Source, seekEffort, textEffort } from './source.ts'
+import type { Datapoint, GeoAfter, GeoAttribute, GeoFilter, Geometry } from 'pounce/sdk'
+import { hasAttribute, overlapsMonths, touches } from 'pounce/sdk/geo'
+import type { Cell, Connection } from 'pounce/sdk/sqlite'
+import type { ShapeCache } from './place-cache.ts'
+import { valueColumns } from './schema.ts'
+
+/** A row of `points` as it is read: these cells, then as many numbers as the longest shape names. */
+export type PointRow = readonly Cell[]
+
+export const at = { stream: 0, start: 1, id: 2, span: 3, created: 4, place: 5, shape: 6, rest: 7, geometry: 8, values: 9 } as const
+
+const fixed = 'stream, start, id, span, created, place, shape, rest, geometry'
+
+const lists = Array.from({ length: valueColumns + 1 }, (_, count) =>
+  [fixed, ...Array.from({ length: count }, (_, column) => `v${column}`)].join(', '),
+)
+
+/** The columns of a row with this many numbers. */
+const columnsWith = (values: number): string => lists[values] as string
+
+export const startOf = (row: PointRow): number => row[at.start] as number
+
+export const idOf = (row: PointRow): number => row[at.id] as number
+
+export const streamOf = (row: PointRow): number => row[at.stream] as number
+
+/** How many characters a row has beside its numbers. */
+export const textLengthOf = (row: PointRow): number => {
+  const [rest, geometry] = [row[at.rest], row[at.geometry]]
+  return (typeof rest === 'string' ? rest.length : 0) + (typeof geometry === 'string' ? geometry.length : 0)
+}
+
+/** Takes rows in order. */
+export interface Sink {
+  /** How many more it takes; what is added beyond is not wanted. */
+  readonly room: number
+  add(row: PointRow): void
+}
+
+/** Rows in order, looked at in bounded steps so that other work can go on between. */
+export interface Source {
+  readonly isDone: boolean
+  /** Adds what fits to the sink, until it has no room or about `effort` rows were looked at. Returns how many were. */
+  fill(sink: Sink, effort: number): number
+}
+
+/** From where on, in which direction, and between which starts. */
+export interface Range {
+  readonly isDescending: boolean
+  readonly fromMs: number
+  readonly untilMs: number
+  readonly after: GeoAfter | undefined
+}
+
+/** What a seek costs, in rows. */
+export const seekEffort = 5
+
+/** What a key in an index costs, in rows. */
+export const keyEffort = 0.25
+
+/** What a character of a text beside a point costs to read, in rows. */
+const textEffort = 0.01
+
+/** Tells whether a row fits. */
+type RowTest = (row: PointRow) => boolean
 
 /** What every way to read needs. */
 export interface Reading {
@@ -167,5 +227,75 @@ export class HitsSource implements Source {
       spent += seekEffort + (row ? textEffort * textLengthOf(row) : 0)
     }
     return spent
+  }
+}
+
+type Properties = Datapoint['properties']
+
+/** What of a filter is tested on each row. `places` are those that the areas have. */
+interface Tested {
+  readonly filter: GeoFilter
+  readonly places: ReadonlySet<number> | undefined
+}
+
+const endOf = (row: PointRow): number | null => {
+  const span = row[at.span] as number | null
+  return span === null ? null : startOf(row) + span
+}
+
+/** A test of rows for exactly what a filter says. Only what the filter has is looked at. */
+export const rowTest = ({ filter, places }: Tested, shapes: ShapeCache): RowTest => {
+  const tests = [...timeTests(filter)]
+  const { areas, attributes } = filter
+  if (areas && places) {
+    tests.push(row => {
+      const own = row[at.geometry]
+      if (typeof own !== 'string') return places.has(row[at.place] as number)
+      const geometry = JSON.parse(own) as Geometry
+      return areas.some(area => touches(geometry, area))
+    })
+  }
+  if (attributes) tests.push(attributeTest(attributes, shapes))
+  const [only, ...more] = tests
+  if (only === undefined) return () => true
+  return more.length === 0 ? only : row => tests.every(test => test(row))
+}
+
+function* timeTests({ fromMs, beforeMs, untilMs, months }: GeoFilter): Iterable<RowTest> {
+  if (beforeMs !== undefined) yield row => startOf(row) < beforeMs
+  if (fromMs !== undefined) yield row => startOf(row) >= fromMs
+  if (untilMs !== undefined) {
+    yield row => {
+      const endMs = endOf(row)
+      return endMs !== null && endMs <= untilMs
+    }
+  }
+  if (months) yield row => overlapsMonths({ startMs: startOf(row), endMs: endOf(row) }, months)
+}
+
+/** What is known of all points of a shape, or how to tell from a row. */
+const attributeTest = (attributes: readonly GeoAttribute[], shapes: ShapeCache): RowTest => {
+  const tests: (RowTest | undefined)[] = []
+  return row => {
+    const shape = row[at.shape] as number
+    tests[shape] ??= shapeTest(attributes, shapes.get(shape).names, shapes.get(shape).others)
+    return tests[shape](row)
+  }
+}
+
+const shapeTest = (attributes: readonly GeoAttribute[], names: readonly string[], others: Properties): RowTest => {
+  const numbers: (readonly [column: number, value: number])[] = []
+  for (const attribute of attributes) {
+    const column = names.indexOf(attribute.key)
+    if (column < 0 ? hasAttribute(others, attribute) : attribute.contains === undefined) return () => true
+    if (column >= 0 && typeof attribute.contains === 'number') numbers.push([at.values + column, attribute.contains])
+  }
+  const besides = attributes.filter(({ key }) => !names.includes(key))
+  return row => {
+    if (numbers.some(([cell, value]) => row[cell] === value)) return true
+    const rest = row[at.rest]
+    if (typeof rest !== 'string' || besides.length === 0) return false
+    const own = JSON.parse(rest) as Properties
+    return besides.some(attribute => hasAttribute(own, attribute))
   }
 }

@@ -1,14 +1,11 @@
 import type { GeoAfter, Geometry, StreamStatistics } from 'pounce/sdk'
 import { boxAround, positionsOf } from 'pounce/sdk/geo'
-import { manyRows, sourceFor } from './choose-source.ts'
 import { cells, cellsEach, type PackedPoints } from './packed-points.ts'
 import { PieceBuilder } from './piece-builder.ts'
-import { type Bounds, type Known, type Plan, planFor } from './plan.ts'
+import { type Bounds, type Known, manyRows, type Plan, planFor, sourceFor } from './plan.ts'
 import { defaultSort, type Find, type ReadQuestion } from './questions.ts'
 import type { MovingBox } from './remove-points.ts'
-import { at, type PointRow } from './rows.ts'
-import { ScanSource } from './scans.ts'
-import type { Sink, Source } from './source.ts'
+import { at, type PointRow, ScanSource, type Sink, type Source } from './scans.ts'
 import { staleAmong, statisticsOf } from './statistics.ts'
 
 /** Points of a page as they go between threads. */

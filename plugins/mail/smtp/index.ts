@@ -1,7 +1,6 @@
 import { definePlugin, Mailer, provide, StatusParts } from 'pounce/sdk'
 import { config } from './config.ts'
-import { SmtpMailer } from './smtp-mailer.ts'
-import { SmtpStatus } from './smtp-status.ts'
+import { SmtpMailer, SmtpStatus } from './smtp-server.ts'
 
 export const plugin = definePlugin({
   id: 'mail.smtp',

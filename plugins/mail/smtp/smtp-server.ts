@@ -1,7 +1,33 @@
 import type { Transporter } from 'nodemailer'
-import { checkMail, Invalid, wire } from 'pounce/sdk'
+import { checkMail, Invalid, Log, type Mail, type Mailer, Problem, type StatusPart, Unavailable, wire } from 'pounce/sdk'
 import { Config, type SmtpConfig } from './config.ts'
-import { asProblem } from './smtp-problems.ts'
+
+/** What nodemailer says of a failure, as far as it is looked at. */
+interface Failure {
+  readonly code?: unknown
+  readonly responseCode?: unknown
+}
+
+/** 502: the mail server will not take this message, today or tomorrow. */
+export class MailRefused extends Problem {
+  constructor(answer: number, options: { readonly cause: unknown }) {
+    super(502, 'mail-refused', `The mail server refused the message for good, with ${answer}`, options)
+  }
+}
+
+const isRefusedForGood = (status: unknown): status is number => typeof status === 'number' && status >= 500 && status < 600
+
+/** The failure of a delivery in the words of the SDK. */
+function asProblem(error: unknown): Error {
+  if (error instanceof Problem) return error
+  const { code, responseCode }: Failure = typeof error === 'object' && error !== null ? error : {}
+  // A password that is not taken is for an admin to mend; the mail itself is fine.
+  if (isRefusedForGood(responseCode) && code !== 'EAUTH') return new MailRefused(responseCode, { cause: error })
+  return new Unavailable(
+    code === 'EAUTH' ? 'The mail server rejects mail.smtp.user and mail.smtp.password' : 'The mail server is unreachable',
+    { cause: error },
+  )
+}
 
 /** So many messages at once; more wait their turn in the process, and behind it in the outbox. */
 const maxConnections = 2
@@ -66,3 +92,42 @@ export class SmtpServer {
   }
 }
 wire(SmtpServer, Config)
+
+/** Whether the mail server answers, for the status page. */
+export class SmtpStatus implements StatusPart {
+  readonly name = 'mail'
+  readonly details: Readonly<Record<string, string>>
+  readonly #server: SmtpServer
+
+  constructor({ host = '', from = '' }: SmtpConfig, server: SmtpServer) {
+    this.details = { host, from }
+    this.#server = server
+  }
+
+  async check(): Promise<undefined> {
+    await this.#server.health()
+  }
+}
+wire(SmtpStatus, Config, SmtpServer)
+
+/** Hands messages to the mail server. */
+export class SmtpMailer implements Mailer {
+  readonly #from: { readonly name: string; readonly address: string }
+  readonly #server: SmtpServer
+  readonly #log: Log
+
+  constructor({ from = '', fromName }: SmtpConfig, server: SmtpServer, log: Log) {
+    this.#from = { name: fromName, address: from }
+    this.#server = server
+    this.#log = log
+  }
+
+  async send(mail: Mail): Promise<void> {
+    checkMail(mail)
+    const { to, subject, text } = mail
+    const { rejected = [] } = await this.#server.call(transport => transport.sendMail({ from: this.#from, to: [...to], subject, text }))
+    // Sending again would reach those who have it a second time, and be refused as well.
+    if (rejected.length > 0) this.#log.warn('The mail server rejected some recipients of an email', { refused: rejected, subject })
+  }
+}
+wire(SmtpMailer, Config, SmtpServer, Log)

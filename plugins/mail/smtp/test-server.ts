@@ -2,8 +2,7 @@ import type { AddressInfo } from 'node:net'
 import { silent } from 'pounce/sdk/testing'
 import { type SMTPServerOptions, SMTPServer as Stand } from 'smtp-server'
 import type { SmtpConfig } from './config.ts'
-import { SmtpMailer } from './smtp-mailer.ts'
-import { SmtpServer } from './smtp-server.ts'
+import { SmtpMailer, SmtpServer } from './smtp-server.ts'
 
 /** A message as a mail server took it. */
 export interface Taken {

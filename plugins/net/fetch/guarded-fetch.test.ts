@@ -3,8 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import test, { type ExecutionContext } from 'ava'
 import { Unreachable } from 'pounce/sdk'
-import { AllowedAddresses } from './allowed-addresses.ts'
-import { GuardedFetch } from './guarded-fetch.ts'
+import { AllowedAddresses, GuardedFetch } from './guarded-fetch.ts'
 
 const limits = { maxBytes: 1000, timeoutMs: 5000 }
 

@@ -1,16 +1,94 @@
 import { lookup as resolveName } from 'node:dns'
 import type { ClientRequest, IncomingMessage } from 'node:http'
-import { isIP, type LookupFunction } from 'node:net'
+import { BlockList, isIP, isIPv6, type LookupFunction } from 'node:net'
 import { pipeline } from 'node:stream'
-import { configPort, type Fetch, Forbidden, Invalid, Problem, s, TooLarge, Unreachable, wire } from 'pounce/sdk'
-import { addressBelow } from './address-below.ts'
-import { AllowedAddresses } from './allowed-addresses.ts'
+import { configPort, type Fetch, Forbidden, Invalid, isPrivateAddress, Problem, s, TooLarge, Unreachable, wire } from 'pounce/sdk'
 import { counting, limited, Patience } from './patience.ts'
 
+/** How often a path is decoded to see what may become of it on its way. */
+const decodings = 5
+
+const isPlainPath = (path: string): boolean => {
+  const segments = path.split('/').slice(1)
+  const isStep = (segment: string): boolean => /^\.{1,2}$/.test(segment.replace(/;.*$/s, ''))
+  const isEmptyInside = segments.some((segment, at) => segment === '' && at < segments.length - 1)
+  return !/[\\\p{Cc}]/u.test(path) && !isEmptyInside && !segments.some(isStep)
+}
+
+/** True of a path that stays where it is, also when somebody on the way decodes it once more. */
+const staysBelow = (path: string): boolean => {
+  let now = path
+  for (let time = 0; time < decodings; time++) {
+    if (!isPlainPath(now)) return false
+    let next: string
+    try {
+      next = decodeURIComponent(now)
+    } catch (error) {
+      if (error instanceof URIError) return false
+      throw error
+    }
+    if (next === now) return true
+    now = next
+  }
+  return false
+}
+
+/**
+ * The address of something below a server's own address. `path` is empty or begins with a slash, `search` is empty or begins with a question mark,
+ * both as sent. Throws `Invalid` for a path that might lead out: with `.` or `..`, empty segments, backslashes or control characters, in whatever disguise.
+ */
+const addressBelow = (server: string, path: string, search: string): URL => {
+  const base = new URL(server)
+  const prefix = base.pathname.replace(/\/$/, '')
+  if (path !== '' && !(path.startsWith('/') && staysBelow(path))) {
+    throw new Invalid('The path must not contain . or .. segments, empty segments, backslashes or control characters')
+  }
+  const url = new URL(`${base.protocol}//${base.host}${path === '' ? base.pathname : prefix + path}${search}`)
+  const isBelow = url.pathname === base.pathname || url.pathname.startsWith(`${prefix}/`)
+  if (url.origin !== base.origin || !isBelow || url.hash !== '') throw new Invalid('The path leaves the endpoint')
+  return url
+}
+
+const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIPv6(address) ? 'ipv6' : 'ipv4')
+
+const listOf = (networks: readonly (readonly [string, number])[]): BlockList => {
+  const list = new BlockList()
+  for (const [network, bits] of networks) list.addSubnet(network, bits, familyOf(network))
+  return list
+}
+
+/** Which hosts and addresses may be reached: public ones, and those on the list (`files.example.org`, `10.1.0.0/16`). */
+export class AllowedAddresses {
+  readonly #hosts: ReadonlySet<string>
+  readonly #networks: BlockList
+
+  constructor(allow: readonly string[]) {
+    const networks = allow.filter(one => isIP(one.split('/')[0] ?? '') !== 0)
+    this.#hosts = new Set(allow.filter(one => !networks.includes(one)).map(host => host.toLowerCase()))
+    this.#networks = listOf(
+      networks.map(one => {
+        const [network = '', bits] = one.split('/')
+        return [network, bits === undefined ? (isIPv6(network) ? 128 : 32) : Number(bits)]
+      }),
+    )
+  }
+
+  /** True when this address of this host may be connected to; false for what is no address. */
+  has(host: string, address: string): boolean {
+    if (isIP(address) === 0) return false
+    if (this.#hosts.has(host.toLowerCase())) return true
+    // BlockList compares `::ffff:10.0.0.1` with the rules for 10.0.0.1.
+    const family = familyOf(address)
+    return this.#networks.check(address, family) || !isPrivateAddress(address)
+  }
+}
+
 type Options = Parameters<Fetch['get']>[1]
+
 type Answer = Awaited<ReturnType<Fetch['get']>>
 
 const maxRedirects = 5
+
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
 const bare = (host: string): string => host.replace(/^\[|\]$/g, '')
@@ -23,6 +101,7 @@ export const config = s.Object({
     description: 'Hosts (`files.example.org`) and networks (`10.1.0.0/16`) that may be fetched although they are not public',
   }),
 })
+
 const Config = configPort(config)
 
 /** The only door to other servers. What a name resolves to is checked, and the checked address is the one connected to. */
@@ -87,7 +166,6 @@ export class GuardedFetch implements Fetch {
     return sent(url, { method: 'GET', headers, timeoutMs, silenceMs, lookup: this.#lookup })
   }
 }
-
 wire(GuardedFetch, Config)
 
 interface Asked {

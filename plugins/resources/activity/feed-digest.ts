@@ -11,9 +11,9 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
-import type { ActivityRecord } from './activity-lines.ts'
 import { config, type Settings } from './config.ts'
-import { FeedVisibility } from './feed-visibility.ts'
+import type { ActivityRecord } from './feed-names.ts'
+import { FeedVisibility } from './feed-pages.ts'
 import { StoredActivity } from './stored-activity.ts'
 
 type Line = ActivityRecord & Stored

@@ -1,8 +1,8 @@
 import { definePlugin, Feed, onBatch, PersonalDataSources, provide } from 'pounce/sdk'
-import { activity, PersonalActivity } from './activity-lines.ts'
 import { config } from './config.ts'
 import { feedEvents } from './feed.ts'
 import { FeedDigest } from './feed-digest.ts'
+import { activity, PersonalActivity } from './feed-names.ts'
 import * as routes from './routes.ts'
 import { StoredActivity } from './stored-activity.ts'
 export const plugin = definePlugin({

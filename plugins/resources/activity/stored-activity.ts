@@ -20,10 +20,9 @@ import {
   type Where,
   wire,
 } from 'pounce/sdk'
-import { type ActivityRecord, activity } from './activity-lines.ts'
 import { config, type Settings } from './config.ts'
 import { feedEntryOf, lastNameOf, renames } from './feed.ts'
-import { FeedNames, type FeedThings } from './feed-names.ts'
+import { type ActivityRecord, activity, FeedNames, type FeedThings } from './feed-names.ts'
 
 type Line = ActivityRecord & { readonly id: string }
 

@@ -17,8 +17,8 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
-import { letters } from './collections.ts'
 import { config, type Settings } from './config.ts'
+import { letters } from './stored-site.ts'
 
 const hourMs = 3_600_000
 const keptMs = 24 * hourMs

@@ -1,11 +1,9 @@
 import { definePlugin, on, PersonalDataSources, provide, Site, Sites } from 'pounce/sdk'
-import { AcceptTermsForAuthor } from './accept-terms-for-author.ts'
 import { DeleteOldAdminMail, SendAdminMail } from './admin-mail.ts'
-import { letters, PersonalLetters, site } from './collections.ts'
 import { config } from './config.ts'
+import * as mailTestRoutes from './mail-test.ts'
 import * as routes from './routes.ts'
-import * as mailTestRoutes from './routes-mail-test.ts'
-import { StoredSite } from './stored-site.ts'
+import { AcceptTermsForAuthor, letters, PersonalLetters, StoredSite, site } from './stored-site.ts'
 
 const hourMs = 3_600_000
 

@@ -5,15 +5,18 @@ import {
   Installation,
   Mailer,
   Problem,
+  routesFor,
   type Site,
   Sites,
+  s,
+  signedIn,
   siteName,
   Unavailable,
   wire,
 } from 'pounce/sdk'
 
 /** 502: the mail server did not take the mail; the message says what it said. */
-export class MailUntaken extends Problem {
+class MailUntaken extends Problem {
   constructor(message: string, options: { readonly cause: unknown }) {
     super(502, 'mail-untaken', message, options)
   }
@@ -30,7 +33,7 @@ const reasonOf = (error: unknown): string => {
 }
 
 /** Tries out whether mails get out. */
-export class MailTest {
+class MailTest {
   #mailer: Mailer
   #sites: Contributions<Site>
   #installation: Installation
@@ -59,3 +62,29 @@ export class MailTest {
   }
 }
 wire(MailTest, Mailer, Sites, Installation, Clock)
+
+const testing = routesFor('admin', { tests: MailTest })
+
+export const testMail = testing({
+  method: 'POST',
+  path: '/api/admin/mail/test',
+  summary: 'Send a test email to the calling admin',
+  description:
+    'An addition to Clowder 1.x. Waits for the mail server: 200 once it accepts the email, or if no mail plugin is loaded (`sent` is then false); otherwise 502 or 503 with the reply of the mail server.',
+  permission: 'serverAdmin',
+  responses: {
+    200: s.model(
+      'MailTest',
+      s.Object({
+        status: s.String(),
+        sent: s.Boolean({ description: 'False if no mail plugin is loaded and emails are written to the log' }),
+        to: s.String(),
+        message: s.String(),
+      }),
+    ),
+  },
+  throws: [MailUntaken, Unavailable],
+  async handle({ caller }, { tests }) {
+    return { status: 200, body: { status: 'success', ...(await tests.send(signedIn(caller))) } }
+  },
+})

@@ -1,6 +1,6 @@
 import { Forbidden, Invalid, NotSignedIn, routesFor, Site, s, TooMany, Users } from 'pounce/sdk'
-import { acceptOwnTerms } from './accept-terms-for-author.ts'
 import { AdminMail } from './admin-mail.ts'
+import { acceptOwnTerms } from './stored-site.ts'
 
 const route = routesFor('admin', { site: Site, letters: AdminMail, users: Users })
 

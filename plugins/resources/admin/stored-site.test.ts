@@ -3,8 +3,7 @@ import type { Collection } from 'pounce/sdk'
 import { FixedClock } from 'pounce/sdk/testing'
 import { openStore } from '../../../test/support/sqlite-store.ts'
 import { until } from '../../../test/support/until.ts'
-import { site } from './collections.ts'
-import { StoredSite } from './stored-site.ts'
+import { StoredSite, site } from './stored-site.ts'
 
 const settings = { themes: ['one', 'two'], displayName: 'Here', lettersPerHour: 5 }
 

@@ -1,23 +1,52 @@
 import {
   Clock,
   CommitConflict,
+  collection,
   configPort,
   DocumentStore,
   event,
   Invalid,
+  personalRecords,
   type Site,
   type SiteSettings,
   type Stored,
+  type StoredEvent,
+  type Time,
+  Users,
   wire,
 } from 'pounce/sdk'
-import { site } from './collections.ts'
 import { config, type Settings } from './config.ts'
 
+/** One record: what was set so far. */
+export const site = collection<Partial<SiteSettings>>('site')
+
+/** Something that somebody wrote to the server admins. Its id counts it among those of an account and an hour. */
+interface LetterRecord {
+  readonly user: string
+  readonly subject: string
+  readonly body: string
+  readonly at: Time
+  readonly isSent: boolean
+}
+
+export const letters = collection<LetterRecord>('admin.letters', { byAt: { on: ['at'] } })
+
+export const PersonalLetters = personalRecords({
+  name: 'letters',
+  summary: 'Messages that you sent to the server admins.',
+  in: letters,
+  isOf: ({ user }, { id }) => user === id,
+  show: ({ subject, body, at }) => ({ subject, body, at }),
+  erase: () => 'remove',
+})
+
 const theRecord = 'site'
+
 /** Another kernel's change is seen after this long at most. */
 const freshMs = 500
 
 type Known = Partial<SiteSettings> & Partial<Stored>
+
 type Fields = Parameters<Site['change']>[0]
 
 /** The settings of the site, in one record of the document store. */
@@ -100,3 +129,26 @@ export class StoredSite implements Site {
   }
 }
 wire(StoredSite, configPort(config), DocumentStore, Clock)
+
+/** Marks the terms as accepted at a time by who wrote them. Twice is no error, nor is an account that is gone. */
+export const acceptOwnTerms = async (users: Users, id: string, at: Time | null): Promise<void> => {
+  const user = at === null ? undefined : await users.get(id)
+  if (user && at !== null && (user.termsAccepted ?? '') < at) await users.change(id, { set: { termsAccepted: at } }, [])
+}
+
+/**
+ * Who writes new terms has accepted them; everybody else has to do so again. The request that writes them says so at once, so that its sender is not
+ * shut out meanwhile; this makes sure when it was cut short.
+ */
+export class AcceptTermsForAuthor {
+  #users: Users
+
+  constructor(users: Users) {
+    this.#users = users
+  }
+
+  async handle({ subject, data, at }: StoredEvent<'site.updated'>): Promise<void> {
+    if (data.fields.includes('tosText')) await acceptOwnTerms(this.#users, subject.id, at)
+  }
+}
+wire(AcceptTermsForAuthor, Users)

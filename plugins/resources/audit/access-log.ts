@@ -16,7 +16,7 @@ import {
 } from 'pounce/sdk'
 import { ChainWriter, type NewLine, ownLine } from './chain-writer.ts'
 import { config, type Settings } from './config.ts'
-import { keptAddress } from './kept-address.ts'
+import { keptAddress } from './stored-audit.ts'
 
 const flushMs = 1000
 const maxRetryMs = 30_000

@@ -1,5 +1,5 @@
 import type { AnyEvent, EventType, StoredEvent } from 'pounce/sdk'
-import type { Facts } from './audit-record.ts'
+import type { Facts } from './chain-writer.ts'
 
 /** What the log says of an event, besides who did it, when and to what. */
 export interface AuditLine {

@@ -1,8 +1,5 @@
 import { Clock, DocumentStore, eq, Ids, range, wire } from 'pounce/sdk'
-import { type AuditRecord, audit, chains } from './audit-record.ts'
-import { printPoint } from './chain-hash.ts'
-import { headOf, headsOf, maxHeads } from './chain-heads.ts'
-import { ChainWriter, ownLine } from './chain-writer.ts'
+import { type AuditRecord, audit, ChainWriter, chains, headOf, headsOf, maxHeads, ownLine, printPoint } from './chain-writer.ts'
 
 /** An idle chain gets no lines after half of it. */
 const settledAfterMs = 24 * 3_600_000

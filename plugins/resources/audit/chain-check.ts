@@ -1,4 +1,4 @@
-import { type ChainedLine, type ChainPoint, genesis, hashOf } from './chain-hash.ts'
+import { type ChainedLine, type ChainPoint, genesis, hashOf } from './chain-writer.ts'
 
 /** What is wrong with a chain. */
 export interface Fault {

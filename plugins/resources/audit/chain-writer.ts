@@ -1,9 +1,150 @@
-import { type AuditReceiver, AuditReceivers, Clock, CommitConflict, type Contributions, DocumentStore, Ids, Log, wire } from 'pounce/sdk'
-import { type AuditContent, audit, chains } from './audit-record.ts'
-import { type ChainPoint, genesis, hashOf, printPoint } from './chain-hash.ts'
-import { headsOf, maxHeads } from './chain-heads.ts'
+import { createHash } from 'node:crypto'
+import {
+  type AuditReceiver,
+  AuditReceivers,
+  Clock,
+  CommitConflict,
+  type Contributions,
+  collection,
+  DocumentStore,
+  eq,
+  Ids,
+  Log,
+  type Ref,
+  type Stored,
+  type Time,
+  wire,
+} from 'pounce/sdk'
+
+/** A few short facts of a line. */
+export type Facts = Readonly<Record<string, string | number | boolean | readonly string[]>>
+
+/** What a line says. */
+export interface AuditContent {
+  readonly at: Time
+  readonly type: string
+  /** Account of who did it; null for the server itself and for nobody known. */
+  readonly actor: string | null
+  /** The account it concerns. */
+  readonly user: string | null
+  readonly subject: Ref | null
+  readonly about: Facts
+  /** As much of the client's address as the settings keep. */
+  readonly address: string | null
+  /** How often, where that is counted; the last time is in `last`. */
+  readonly count: number
+  readonly last: Time
+  /** `count` and `last` go on changing until `openUntil`; a line `audit.counted` then fixes them. */
+  readonly isCounted?: true
+}
+
+/** A line of the audit log. Its id is that of the event, for lines that follow from one. Lines of versions without hash chains have no `chain`. */
+export interface AuditRecord extends AuditContent {
+  readonly chain?: string
+  /** From 1, without gaps. */
+  readonly seq?: number
+  /** Hash of the line before it in the chain. */
+  readonly prev?: string
+  readonly hash?: string
+  readonly openUntil?: Time
+  /** Receivers that do not have the line yet. */
+  readonly pendingFor?: readonly string[]
+}
+
+/** The audit log. */
+export const audit = collection<AuditRecord>('audit', {
+  byAt: { on: ['at'] },
+  byActor: { on: ['actor', 'at'] },
+  byUser: { on: ['user', 'at'] },
+  byType: { on: ['type', 'at'] },
+  byChain: { on: ['chain', 'seq'] },
+  byOpenUntil: { on: ['openUntil'] },
+  byPending: { on: ['pendingFor', 'chain', 'seq'], array: 'pendingFor' },
+})
+
+/** A hash chain: each kernel begins its own, so that kernels which share a store need no common lock. */
+interface ChainRecord {
+  readonly opened: Time
+  /** Nothing is appended to it any more, and an anchor holds its head. */
+  readonly isSettled: boolean
+  /** `seq` of the head that an anchor holds. */
+  readonly anchored: number
+}
+
+export const chains = collection<ChainRecord>('audit.chains', { bySettled: { on: ['isSettled'] } })
+
+/** What the first line of a chain names as the hash before it. */
+export const genesis = '0'.repeat(64)
+
+/** A place in a chain and the hash of the line there. */
+export interface ChainPoint {
+  readonly chain: string
+  readonly seq: number
+  readonly hash: string
+}
+
+/** A line that is part of a chain. */
+export type ChainedLine = AuditRecord & Stored & ChainPoint & { readonly prev: string }
+
+export const isChained = (line: AuditRecord & Stored): line is ChainedLine =>
+  typeof line.chain === 'string' && typeof line.seq === 'number' && typeof line.hash === 'string' && typeof line.prev === 'string'
+
+/** Written as `<chain>:<seq>:<hash>` in lines that refer to it. */
+export const printPoint = ({ chain, seq, hash }: ChainPoint): string => `${chain}:${seq}:${hash}`
+
+export const parsePoint = (text: string): ChainPoint | undefined => {
+  const [chain = '', seq = '', hash = ''] = text.split(':')
+  return chain !== '' && Number.isSafeInteger(Number(seq)) && hash.length === 64 ? { chain, seq: Number(seq), hash } : undefined
+}
+
+type Hashed = AuditContent & { readonly id: string; readonly chain: string; readonly seq: number; readonly prev: string }
+
+/** SHA-256 over the canonical form: a JSON array in fixed order, facts sorted by name, without what changes later (see `isCounted`). */
+export const hashOf = ({
+  chain,
+  seq,
+  prev,
+  id,
+  at,
+  type,
+  actor,
+  user,
+  subject,
+  about,
+  address,
+  isCounted,
+  count,
+  last,
+}: Hashed): string => {
+  const facts = Object.keys(about)
+    .sort()
+    .map(name => [name, about[name]])
+  const counts = isCounted ? null : [count, last]
+  const content = [1, chain, seq, prev, id, at, type, actor, user, subject && [subject.kind, subject.id], facts, address, counts]
+  return createHash('sha256').update(JSON.stringify(content)).digest('hex')
+}
+
+/** Chains that one line refers to at most. */
+export const maxHeads = 200
+
+/** The last line of a chain. */
+export const headOf = async (documents: DocumentStore, chain: string): Promise<ChainedLine | undefined> => {
+  const where = eq('chain', chain)
+  const { items } = await documents.find(audit, { using: 'byChain', where, sort: { by: 'seq', order: 'descending' }, limit: 1 })
+  return items.find(isChained)
+}
+
+/** Chains that may still grow, with their heads. */
+export const headsOf = async (
+  documents: DocumentStore,
+): Promise<readonly { readonly record: ChainRecord & Stored; readonly head: ChainedLine }[]> => {
+  const { items } = await documents.find(chains, { using: 'bySettled', where: eq('isSettled', false), limit: maxHeads })
+  const found = await Promise.all(items.map(async record => ({ record, head: await headOf(documents, record.id) })))
+  return found.flatMap(({ record, head }) => (head ? [{ record, head }] : []))
+}
 
 const maxBatch = 200
+
 /** Shorter than the time after which an idle chain counts as settled. */
 const maxIdleMs = 12 * 3_600_000
 

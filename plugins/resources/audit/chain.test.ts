@@ -2,11 +2,10 @@ import test, { type ExecutionContext } from 'ava'
 import { type Collection, eq, type Ids, Unavailable } from 'pounce/sdk'
 import { countingIds, FixedClock, silent } from 'pounce/sdk/testing'
 import { openStore } from '../../../test/support/sqlite-store.ts'
-import { audit, chains } from './audit-record.ts'
-import { AuditRetention } from './audit-retention.ts'
 import { AnchorChains } from './chain-anchors.ts'
-import { ChainWriter, ownLine } from './chain-writer.ts'
+import { audit, ChainWriter, chains, ownLine } from './chain-writer.ts'
 import type { Settings } from './config.ts'
+import { AuditRetention } from './stored-audit.ts'
 import { AuditVerifier } from './verify-audit.ts'
 
 const dayMs = 86_400_000

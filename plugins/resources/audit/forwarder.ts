@@ -10,8 +10,7 @@ import {
   Unavailable,
   wire,
 } from 'pounce/sdk'
-import { type AuditRecord, audit } from './audit-record.ts'
-import { type ChainedLine, isChained } from './chain-hash.ts'
+import { type AuditRecord, audit, type ChainedLine, isChained } from './chain-writer.ts'
 
 const batch = 100
 const firstWaitMs = 2000

@@ -1,15 +1,14 @@
 import { AccessTrails, AuditForwarding, AuditTrails, Commands, definePlugin, onBatch, PersonalDataSources, provide } from 'pounce/sdk'
 import { AccessLog } from './access-log.ts'
 import { auditedEvents } from './audit-lines.ts'
-import { audit, chains } from './audit-record.ts'
-import { AuditRetention } from './audit-retention.ts'
 import { AnchorChains } from './chain-anchors.ts'
+import { audit, chains } from './chain-writer.ts'
 import { config } from './config.ts'
 import { AuditForwarder } from './forwarder.ts'
 import { PersonalAudit } from './personal-data.ts'
 import * as routes from './routes.ts'
-import { StoredAudit } from './stored-audit.ts'
-import { VerifyCommand } from './verify-command.ts'
+import { AuditRetention, StoredAudit } from './stored-audit.ts'
+import { VerifyCommand } from './verify-audit.ts'
 
 const minuteMs = 60_000
 const hourMs = 3_600_000

@@ -1,5 +1,5 @@
 import { eq, or, personalRecords } from 'pounce/sdk'
-import { audit } from './audit-record.ts'
+import { audit } from './chain-writer.ts'
 
 /** Lines of the audit log. They outlive the account until their retention ends: they are kept as evidence, and name people by account id. */
 export const PersonalAudit = personalRecords({

@@ -1,9 +1,139 @@
-import { type Bytes, DocumentStore, Installation, Invalid, linkToNext, pageOf, readTime, routesFor, s, Users } from 'pounce/sdk'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import {
+  type Bytes,
+  bare,
+  betweenLines,
+  DocumentStore,
+  fullNameOf,
+  Installation,
+  Invalid,
+  linkToNext,
+  pageOf,
+  printLine,
+  readTime,
+  routesFor,
+  type Stored,
+  s,
+  streamed,
+  Users,
+} from 'pounce/sdk'
 import { AccessLog } from './access-log.ts'
-import { auditCsv } from './audit-csv.ts'
-import { AuditJson, shownLines } from './audit-json.ts'
+import { type AuditRecord, isChained } from './chain-writer.ts'
 import { type AuditQuery, StoredAudit } from './stored-audit.ts'
 import { AuditVerifier } from './verify-audit.ts'
+
+const Account = s.Union([s.model('AuditAccount', s.Object({ id: s.String(), fullName: s.String(), email: s.String() })), s.Null()], {
+  description: 'Null for the server itself and for anonymous callers; names are empty for deleted accounts',
+})
+
+/** A line of the audit log as admins read it. */
+const AuditJson = s.model(
+  'AuditEntry',
+  s.Object({
+    id: s.String(),
+    at: s.String({ description: 'ISO 8601' }),
+    type: s.String(),
+    actor: Account,
+    user: Account,
+    subject: s.Union([s.Object({ kind: s.String(), id: s.String() }), s.Null()]),
+    about: s.Record(s.String(), s.Union([s.String(), s.Number(), s.Boolean(), s.Array(s.String())])),
+    address: s.Union([s.String(), s.Null()]),
+    count: s.Integer({ description: 'Greater than one if similar events are combined' }),
+    last: s.String({ description: 'Time of the last combined event' }),
+    chain: s.Union([s.Object({ id: s.String(), seq: s.Integer(), prev: s.String(), hash: s.String() }), s.Null()], {
+      description: 'Position in the hash chain, and the hash of the previous entry; null for entries of versions without chains',
+    }),
+  }),
+)
+
+type AuditJson = s.Static<typeof AuditJson>
+
+/** Shows up to 500 lines with the names of people, in one read. */
+const shownLines = async (users: Users, lines: readonly (AuditRecord & Stored)[]): Promise<AuditJson[]> => {
+  const ids = new Set(lines.flatMap(({ actor, user }) => [actor, user]).filter(id => id !== null))
+  const people = await users.getMany([...ids])
+  const account = (id: string | null) => {
+    if (id === null) return null
+    const person = people.get(id)
+    return { id, fullName: person ? fullNameOf(person) : '', email: person?.email ?? '' }
+  }
+  return lines.map(line => ({
+    ...shown(line, account),
+    chain: isChained(line) ? { id: line.chain, seq: line.seq, prev: line.prev, hash: line.hash } : null,
+  }))
+}
+
+const shown = (
+  { id, at, type, actor, user, subject, about, address, count, last }: AuditRecord & Stored,
+  account: (id: string | null) => AuditJson['actor'],
+) => ({
+  ...{ id, at, type, actor: account(actor), user: account(user), subject, address, count, last },
+  about: Object.fromEntries(Object.entries(about).map(([name, fact]) => [name, typeof fact === 'object' ? [...fact] : fact])),
+})
+
+const columns = [
+  'at',
+  'type',
+  'actor',
+  'actor id',
+  'user',
+  'user id',
+  'subject',
+  'subject id',
+  'address',
+  'count',
+  'last',
+  'about',
+  'chain',
+  'seq',
+  'hash',
+]
+
+const batch = 500
+
+async function* rowsOf(users: Users, lines: readonly (AuditRecord & Stored)[]): AsyncGenerator<string> {
+  for (const { at, type, actor, user, subject, address, count, last, about, chain } of await shownLines(users, lines)) {
+    const people = [actor, user].flatMap(person => [person?.email ?? null, bare(person?.id)])
+    const facts = Object.keys(about).length > 0 ? JSON.stringify(about) : null
+    yield printLine('csv', columns, [
+      bare(at),
+      bare(type),
+      ...people,
+      bare(subject?.kind),
+      bare(subject?.id),
+      address,
+      count,
+      bare(last),
+      facts,
+      ...(chain ? [bare(chain.id), chain.seq, bare(chain.hash)] : [null, null, null]),
+    ])
+  }
+}
+
+async function* csvOf(users: Users, lines: AsyncIterable<AuditRecord & Stored>): AsyncGenerator<Buffer> {
+  const between = betweenLines('csv')
+  const piece = async (some: readonly (AuditRecord & Stored)[]) => {
+    const rows = await Array.fromAsync(rowsOf(users, some))
+    return Buffer.from(rows.map(row => `${row}${between}`).join(''))
+  }
+  yield Buffer.from(`${columns.join(',')}${between}`)
+  let some: (AuditRecord & Stored)[] = []
+  for await (const line of lines) {
+    some.push(line)
+    if (some.length < batch) continue
+    yield await piece(some)
+    some = []
+    await nextTurn()
+  }
+  if (some.length > 0) yield await piece(some)
+}
+
+/** The log as a file to save, made while it is sent. */
+const auditCsv = (users: Users, lines: AsyncIterable<AuditRecord & Stored>): Bytes => ({
+  contentType: 'text/csv; charset=utf-8',
+  filename: 'audit.csv',
+  open: () => streamed(csvOf(users, lines)),
+})
 
 const route = routesFor('admin', {
   log: StoredAudit,
@@ -14,6 +144,7 @@ const route = routesFor('admin', {
 })
 
 const time = (description: string) => s.Optional(s.String({ maxLength: 40, description }))
+
 const filters = {
   user: s.Optional(s.String({ maxLength: 24, description: 'Id of the affected account' })),
   actor: s.Optional(s.String({ maxLength: 24, description: 'Id of the acting account' })),

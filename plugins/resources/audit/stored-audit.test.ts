@@ -3,20 +3,22 @@ import { type AnyEvent, type Collection, eq } from 'pounce/sdk'
 import { countingIds, FixedClock, silent } from 'pounce/sdk/testing'
 import { openStore } from '../../../test/support/sqlite-store.ts'
 import { auditLineOf } from './audit-lines.ts'
-import { type AuditRecord, audit, chains } from './audit-record.ts'
-import { AuditRetention } from './audit-retention.ts'
-import { ChainWriter } from './chain-writer.ts'
+import { type AuditRecord, audit, ChainWriter, chains } from './chain-writer.ts'
 import type { Settings } from './config.ts'
-import { StoredAudit } from './stored-audit.ts'
+import { AuditRetention, keptAddress, networkOf, StoredAudit } from './stored-audit.ts'
 
 const settings: Settings = {
   ...{ keptDays: 400, addresses: 'network', countedMinutes: 15, reads: 'downloads', maxPendingReads: 10 },
   whenReadsCannotBeRecorded: 'refuse',
 }
+
 const receivers = { all: () => [] }
+
 /** Lines of the log about itself. */
 const isOwn = ({ type }: AuditRecord): boolean => type.startsWith('audit.')
+
 const dayMs = 86_400_000
+
 const user = '0000000000000000000000aa'
 
 const opened = async (t: ExecutionContext, given: Partial<Settings> = {}) => {
@@ -112,4 +114,21 @@ test('what people do with their own profile is nobody else’s business', t => {
   t.like(updated(['password'], user), { type: 'user.password-changed' })
   t.like(updated(['password']), { type: 'user.password-changed' })
   t.like(updated(['termsAccepted'], user), { type: 'user.terms-accepted' })
+})
+
+test('a network is the first 24 bits of IPv4 and the first 48 of IPv6, in any spelling', t => {
+  t.is(networkOf('192.0.2.77'), '192.0.2.0/24')
+  t.is(networkOf('::ffff:192.0.2.77'), '192.0.2.0/24')
+  t.is(networkOf('2001:0DB8:0001:0002::7'), '2001:db8:1::/48')
+  t.is(networkOf('2001:db8::7'), '2001:db8:0::/48')
+  t.is(networkOf('::1'), '0:0:0::/48')
+  t.is(networkOf('fe80::1%eth0'), 'fe80:0:0::/48')
+})
+
+test('what is no address is not kept', t => {
+  for (const text of ['', 'unknown', 'a password', '192.0.2', '192.0.2.77:80']) t.is(networkOf(text), null)
+  t.is(keptAddress(undefined, 'whole'), null)
+  t.is(keptAddress('192.0.2.77', 'whole'), '192.0.2.77')
+  t.is(keptAddress('a forwarded text', 'whole'), null)
+  t.is(keptAddress('192.0.2.77', 'none'), null)
 })

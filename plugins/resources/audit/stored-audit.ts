@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { isIP, isIPv4, isIPv6 } from 'node:net'
 import {
   type After,
   type AnyEvent,
@@ -16,15 +17,37 @@ import {
   Ids,
   type Page,
   range,
+  removeFound,
   type Stored,
   type Where,
   wire,
 } from 'pounce/sdk'
 import { auditLineOf } from './audit-lines.ts'
-import { type AuditContent, type AuditRecord, audit } from './audit-record.ts'
-import { ChainWriter } from './chain-writer.ts'
+import { type AuditContent, type AuditRecord, audit, type ChainPoint, ChainWriter, chains, isChained } from './chain-writer.ts'
 import { config, type Settings } from './config.ts'
-import { keptAddress, networkOf } from './kept-address.ts'
+
+/** The groups of an IPv6 address, from the first on, without leading zeros. */
+const groupsOf = (address: string): readonly string[] => {
+  const [head = '', tail] = address.toLowerCase().split('::')
+  const [first, last] = [head, tail ?? ''].map(part => (part === '' ? [] : part.split(':'))) as [string[], string[]]
+  const gap = tail === undefined ? [] : Array<string>(Math.max(0, 8 - first.length - last.length)).fill('0')
+  return [...first, ...gap, ...last].map(group => group.replace(/^0+(?=.)/, ''))
+}
+
+/** The network that an address is in: the first 24 bits of IPv4, the first 48 of IPv6; null of what is no address. */
+export const networkOf = (address: string): string | null => {
+  const [unscoped = ''] = address.split('%', 1)
+  const plain = unscoped.replace(/^::ffff:(?=\d+\.)/i, '')
+  if (isIPv4(plain)) return plain.replace(/\.\d+$/, '.0/24')
+  return isIPv6(plain) ? `${groupsOf(plain).slice(0, 3).join(':')}::/48` : null
+}
+
+/** As much of an address as is kept; null of what is none. */
+export const keptAddress = (address: string | undefined, how: Settings['addresses']): string | null => {
+  if (address === undefined || how === 'none') return null
+  if (how === 'network') return networkOf(address)
+  return isIP(address) === 0 ? null : address
+}
 
 /** Lines that are looked at in vain before a page ends. */
 const patience = 2000
@@ -126,3 +149,54 @@ export class StoredAudit implements AuditTrail, BatchHandler {
   }
 }
 wire(StoredAudit, configPort(config), DocumentStore, Ids, Clock, ChainWriter)
+
+const dayMs = 86_400_000
+
+const batch = 200
+
+/** Removes lines that are too old, from the beginning of each chain; a line `audit.forgotten` keeps the last hash that goes. */
+export class AuditRetention {
+  readonly #settings: Settings
+  readonly #documents: DocumentStore
+  readonly #chain: ChainWriter
+  readonly #clock: Clock
+
+  constructor(settings: Settings, documents: DocumentStore, chain: ChainWriter, clock: Clock) {
+    this.#settings = settings
+    this.#documents = documents
+    this.#chain = chain
+    this.#clock = clock
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const before = new Date(this.#clock.now().getTime() - this.#settings.keptDays * dayMs).toISOString()
+    await removeFound(this.#documents, audit, { using: 'byAt', where: and(range('at', { lt: before }), eq('chain', null)), signal })
+    for await (const { id, isSettled } of this.#documents.walk(chains)) {
+      if (signal.aborted) return
+      const { cut, isEmpty } = await this.#cutOf(id, before)
+      if (cut) await this.#forget(cut, signal)
+      else if (isEmpty && isSettled) await this.#documents.commit({ tombstone: id, in: chains })
+    }
+  }
+
+  /** The last line before which, it included, all are too old. */
+  async #cutOf(chain: string, before: string): Promise<{ readonly cut: ChainPoint | undefined; readonly isEmpty: boolean }> {
+    let cut: ChainPoint | undefined
+    for (;;) {
+      const where = and(eq('chain', chain), range('seq', { gt: cut?.seq ?? 0 }))
+      const page = await this.#documents.find(audit, { using: 'byChain', where, sort: { by: 'seq', order: 'ascending' }, limit: batch })
+      for (const line of page.items) {
+        if (line.at >= before || !isChained(line)) return { cut, isEmpty: false }
+        cut = line
+      }
+      if (!page.next) return { cut, isEmpty: cut === undefined }
+    }
+  }
+
+  async #forget({ chain, seq, hash }: ChainPoint, signal: AbortSignal): Promise<void> {
+    await this.#chain.appendOwn('audit.forgotten', { chain, seq, hash })
+    const where = and(eq('chain', chain), range('seq', { lte: seq }))
+    await removeFound(this.#documents, audit, { using: 'byChain', where, sort: { by: 'seq', order: 'ascending' }, signal })
+  }
+}
+wire(AuditRetention, configPort(config), DocumentStore, ChainWriter, Clock)

@@ -1,11 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type DocumentStore, eq, type Stored } from 'pounce/sdk'
-import { type AuditRecord, audit, type Facts } from './audit-record.ts'
+import { type Command, Conflict, DocumentStore, eq, type Stored, wire } from 'pounce/sdk'
 import { ChainCheck, type Claims, type Fault, noClaims } from './chain-check.ts'
-import { type ChainPoint, isChained, parsePoint } from './chain-hash.ts'
+import { type AuditRecord, audit, type ChainPoint, type Facts, isChained, parsePoint } from './chain-writer.ts'
 
 const maxFaults = 100
+
 const maxHeadsShown = 100
+
 const batch = 200
 
 /** What a verification found. */
@@ -142,3 +143,40 @@ export class AuditVerifier {
     this.#counted = []
   }
 }
+
+const maxPrinted = 20
+
+/** `pounce audit verify` */
+export class VerifyCommand implements Command {
+  readonly name = 'audit verify'
+  readonly summary = 'Verify the hash chains of the audit log'
+  readonly #documents: DocumentStore
+
+  constructor(documents: DocumentStore) {
+    this.#documents = documents
+  }
+
+  async run(_input: unknown, progress: (message: string) => void): Promise<readonly Readonly<Record<string, unknown>>[]> {
+    const found = await new AuditVerifier(this.#documents).verify({ progress: lines => progress(`${lines} lines verified`) })
+    if (!found.isIntact) {
+      const named = found.faults.slice(0, maxPrinted).map(({ fault, chain, seq, id, detail }) => {
+        const line = id === null ? '' : ` (line ${id})`
+        return `  ${fault}: chain ${chain}, place ${seq}${line}: ${detail}`
+      })
+      const more = found.faultCount > named.length ? [`  and ${found.faultCount - named.length} more`] : []
+      throw new Conflict(['The audit log was tampered with:', ...named, ...more].join('\n'))
+    }
+    const { lines, chains, unchained, heads } = found
+    const before =
+      unchained.lines === 0
+        ? []
+        : [{ what: 'lines without a chain, from before the upgrade', value: `${unchained.lines}, until ${unchained.until}` }]
+    return [
+      { what: 'intact lines', value: lines },
+      { what: 'chains', value: chains },
+      ...before,
+      ...heads.map(({ chain, seq, hash }) => ({ what: `head of chain ${chain}`, value: `${seq} ${hash}` })),
+    ]
+  }
+}
+wire(VerifyCommand, DocumentStore)

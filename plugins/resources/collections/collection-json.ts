@@ -1,5 +1,17 @@
-import { fullNameOf, s, type UserRecord } from 'pounce/sdk'
+import {
+  type Caller,
+  type ContentCount,
+  ContentCounts,
+  type Contributions,
+  countIn,
+  fullNameOf,
+  s,
+  type UserRecord,
+  Users,
+  wire,
+} from 'pounce/sdk'
 import type { Collected } from './collection.ts'
+import { CollectionLists } from './collection-lists.ts'
 
 /** A collection in lists. */
 export const CollectionItem = s.model(
@@ -61,7 +73,7 @@ const authorText = (id: string, user: UserRecord | undefined, avatar: string): s
   return `MiniUser(${id},${fullNameOf(user)},${avatar},Some(${user.email}))`
 }
 
-export const toSingleCollection = (one: Collected, around: Surroundings): s.Static<typeof SingleCollection> => ({
+const toSingleCollection = (one: Collected, around: Surroundings): s.Static<typeof SingleCollection> => ({
   id: one.id,
   name: one.name,
   description: one.description,
@@ -74,3 +86,42 @@ export const toSingleCollection = (one: Collected, around: Surroundings): s.Stat
   datasetCount: String(around.datasetCount),
   spaces: listText(one.spaces),
 })
+
+/** Shows collections by themselves, with what is around them as far as the caller may see it. */
+export class CollectionViews {
+  #users: Users
+  #lists: CollectionLists
+  #counts: Contributions<ContentCount>
+
+  constructor(users: Users, lists: CollectionLists, counts: Contributions<ContentCount>) {
+    this.#users = users
+    this.#lists = lists
+    this.#counts = counts
+  }
+
+  async single(caller: Caller, one: Collected): Promise<s.Static<typeof SingleCollection>> {
+    const [view] = await this.singles(caller, [one])
+    return view as s.Static<typeof SingleCollection>
+  }
+
+  async singles(caller: Caller, some: readonly Collected[]): Promise<s.Static<typeof SingleCollection>[]> {
+    const authors = await this.#users.getMany([...new Set(some.map(one => one.author))])
+    const views: s.Static<typeof SingleCollection>[] = []
+    for (const one of some) {
+      const children = await this.#lists.childrenOf(caller, one.id, { limit: 0 })
+      const parents = await this.#lists.visible(caller, one.parents)
+      views.push(
+        toSingleCollection(one, {
+          author: authors.get(one.author),
+          avatar: this.#users.avatarOf(authors.get(one.author)),
+          children: children.items.map(child => child.id),
+          parents: parents.map(parent => parent.id),
+          childCount: children.next ? await countIn(this.#counts, 'collection', { kind: 'collection', id: one.id }) : children.items.length,
+          datasetCount: await countIn(this.#counts, 'dataset', { kind: 'collection', id: one.id }),
+        }),
+      )
+    }
+    return views
+  }
+}
+wire(CollectionViews, Users, CollectionLists, ContentCounts)

@@ -1,7 +1,6 @@
 import { Clock, type CollectionRecord, CommitConflict, DocumentStore, eq, event, Ids, NotFound, wire } from 'pounce/sdk'
-import { type Collected, collections } from './collection.ts'
+import { type Collected, Config, collections, type Settings } from './collection.ts'
 import { CollectionTree } from './collection-tree.ts'
-import { Config, type Settings } from './config.ts'
 
 export interface NewCollection {
   readonly name: string

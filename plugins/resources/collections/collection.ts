@@ -1,4 +1,4 @@
-import { type CollectionRecord, collection, type Detached, type Stored } from 'pounce/sdk'
+import { type CollectionRecord, collection, configPort, type Detached, type Stored, s, trashSettings } from 'pounce/sdk'
 
 export type Collected = CollectionRecord & Stored
 
@@ -23,3 +23,9 @@ export const collections = collection<CollectionRecord>('collections', {
 
 /** A collection that is to be taken out of a space or of another collection. */
 export const asDetached = ({ id, author }: Collected): Detached => ({ kind: 'collection', id, author, permission: 'DeleteCollection' })
+
+export const config = s.Object(trashSettings('collection'))
+
+export const Config = configPort(config)
+
+export type Settings = s.Static<typeof config>

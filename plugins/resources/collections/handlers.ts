@@ -1,8 +1,29 @@
-import { type CollectionRecord, type Containment, containedIn, DocumentStore, type StoredEvent, takeOutAll, wire } from 'pounce/sdk'
+import {
+  Clock,
+  type CollectionRecord,
+  type Containment,
+  type ContentCount,
+  ContentCounts,
+  type Contributions,
+  containedIn,
+  DocumentStore,
+  fullNameOf,
+  Invalid,
+  Log,
+  Mailer,
+  Spaces,
+  type StoredEvent,
+  takeOutAll,
+  Users,
+  whichHold,
+  wire,
+} from 'pounce/sdk'
 import { type Collected, collections } from './collection.ts'
+import { CollectionService } from './collection-service.ts'
 import { CollectionTree } from './collection-tree.ts'
 
-export const inSpace: Containment<CollectionRecord> = { records: collections, using: 'bySpace', field: 'spaces' }
+const inSpace: Containment<CollectionRecord> = { records: collections, using: 'bySpace', field: 'spaces' }
+
 const inParent: Containment<CollectionRecord> = { records: collections, using: 'byParent', field: 'parents' }
 
 /** A space that is gone holds no collections. */
@@ -84,3 +105,71 @@ export class UpdateSpacesOnParentChanged {
   }
 }
 wire(UpdateSpacesOnParentChanged, DocumentStore, CollectionTree)
+
+/** Empty collections older than the time to live of their space leave it, and go to the trash when it is the only one. */
+export class ExpireCollections {
+  #documents: DocumentStore
+  #spaces: Spaces
+  #life: CollectionService
+  #tree: CollectionTree
+  #counts: Contributions<ContentCount>
+  #clock: Clock
+
+  constructor(
+    documents: DocumentStore,
+    spaces: Spaces,
+    life: CollectionService,
+    tree: CollectionTree,
+    counts: Contributions<ContentCount>,
+    clock: Clock,
+  ) {
+    this.#documents = documents
+    this.#spaces = spaces
+    this.#life = life
+    this.#tree = tree
+    this.#counts = counts
+    this.#clock = clock
+  }
+
+  async handle({ subject: { id: space } }: StoredEvent<'space.expiry-due'>): Promise<void> {
+    const record = await this.#spaces.get(space)
+    if (!record?.isTimeToLiveEnabled) return
+    const before = new Date(this.#clock.now().getTime() - record.timeToLiveMs).toISOString()
+    for await (const { id, created, state, spaces } of containedIn(this.#documents, inSpace, space)) {
+      if (state !== 'live' || created >= before) continue
+      if ((await whichHold(this.#counts, 'collection', [id])).size > 0) continue
+      if (spaces.length > 1) await this.#tree.leaveSpace(id, space)
+      else await this.#life.discard(id, undefined)
+    }
+  }
+}
+wire(ExpireCollections, DocumentStore, Spaces, CollectionService, CollectionTree, ContentCounts, Clock)
+
+const oneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').slice(0, 900)
+
+/** Writes to the server admins that a collection was deleted, as Clowder 1.x does. */
+export class NotifyAdminsOnCollectionRemoved {
+  #users: Users
+  #mailer: Mailer
+  #log: Log
+
+  constructor(users: Users, mailer: Mailer, log: Log) {
+    this.#users = users
+    this.#mailer = mailer
+    this.#log = log
+  }
+
+  async handle({ subject, actor, data: { name } }: StoredEvent<'collection.removed'>): Promise<void> {
+    const user = actor === undefined ? undefined : await this.#users.get(actor)
+    const said = oneLine(`${user ? fullNameOf(user) : 'The server'} deleted the collection ${name}`)
+    for (const { id, email } of await this.#users.admins()) {
+      try {
+        await this.#mailer.send({ to: [email], subject: said, text: `${said} (${subject.id}).\n` })
+      } catch (error) {
+        if (!(error instanceof Invalid)) throw error
+        this.#log.warn('failed to compose an email about a collection', { user: id, error })
+      }
+    }
+  }
+}
+wire(NotifyAdminsOnCollectionRemoved, Users, Mailer, Log)

@@ -1,21 +1,18 @@
 import { Collections, clearTrashEveryMs, definePlugin, on, provide } from 'pounce/sdk'
-import { CollectionTrash } from './collection-trash.ts'
-import { config } from './config.ts'
-import { ExpireCollections } from './expire.ts'
+import { config } from './collection.ts'
 import {
   DetachCollectionsOnParentRemoved,
   DetachCollectionsOnSpaceRemoved,
+  ExpireCollections,
+  NotifyAdminsOnCollectionRemoved,
   UpdateCollectionAccessOnSpaceUpdated,
   UpdateSpacesOnParentChanged,
 } from './handlers.ts'
-import { NotifyAdminsOnCollectionRemoved } from './notify-admins-on-collection-removed.ts'
 import { collectionResource } from './resource.ts'
 import * as routes from './routes.ts'
 import * as listRoutes from './routes-lists.ts'
-import * as spaceRoutes from './routes-spaces.ts'
-import * as trashRoutes from './routes-trash.ts'
 import * as treeRoutes from './routes-tree.ts'
-import { StoredCollections } from './stored-collections.ts'
+import { CollectionTrash, StoredCollections } from './stored-collections.ts'
 
 export const plugin = definePlugin({
   id: 'resources.collections',
@@ -23,7 +20,7 @@ export const plugin = definePlugin({
   config,
   resources: [collectionResource],
   provides: [provide(Collections, StoredCollections)],
-  routes: { ...routes, ...listRoutes, ...treeRoutes, ...spaceRoutes, ...trashRoutes },
+  routes: { ...routes, ...listRoutes, ...treeRoutes },
   handlers: [
     on('space.removed', DetachCollectionsOnSpaceRemoved, 'leave-space'),
     on('space.updated', UpdateCollectionAccessOnSpaceUpdated, 'follow-access'),

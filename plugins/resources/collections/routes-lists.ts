@@ -1,8 +1,7 @@
 import { answerList, Installation, Invalid, type ListQuery, listParameters, NotFound, ref, routesFor, s } from 'pounce/sdk'
 import type { Collected } from './collection.ts'
-import { CollectionItem, SingleCollection, toCollectionItem } from './collection-json.ts'
+import { CollectionItem, CollectionViews, SingleCollection, toCollectionItem } from './collection-json.ts'
 import { CollectionLists } from './collection-lists.ts'
-import { CollectionViews } from './collection-views.ts'
 
 const route = routesFor('collections', { lists: CollectionLists, views: CollectionViews, installation: Installation })
 const query = s.Object(listParameters)

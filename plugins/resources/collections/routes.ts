@@ -4,7 +4,10 @@ import {
   event,
   FollowAnswer,
   follow,
+  Installation,
   Invalid,
+  linkToNext,
+  listParameters,
   NotFound,
   Policy,
   Recommenders,
@@ -16,9 +19,9 @@ import {
   Users,
   unfollow,
 } from 'pounce/sdk'
-import { SingleCollection } from './collection-json.ts'
+import { CollectionViews, SingleCollection } from './collection-json.ts'
 import { CollectionService } from './collection-service.ts'
-import { CollectionViews } from './collection-views.ts'
+import { CollectionTrash } from './stored-collections.ts'
 
 const route = routesFor('collections', {
   collections: Collections,
@@ -27,13 +30,19 @@ const route = routesFor('collections', {
   policy: Policy,
   users: Users,
   recommenders: Recommenders,
+  trash: CollectionTrash,
+  installation: Installation,
 })
+
 const params = s.Object({ id: s.id() })
+
 const named = {
   name: s.line(),
   description: s.prose(),
 }
+
 const space = s.Optional(s.String({ description: 'Id of a space to add it to; `default` means none' }))
+
 const spaceIn = (given: string | undefined): string | undefined => (given === '' || given === 'default' ? undefined : given)
 
 export const createCollection = route({
@@ -181,6 +190,68 @@ export const unfollowCollection = route({
   throws: [NotFound],
   async handle({ params, caller }, { users, policy }) {
     await unfollow(users, policy, caller, { kind: 'collection', id: params.id })
+    return { status: 200, body: { status: 'success' } }
+  },
+})
+
+const { limit, after } = listParameters
+
+export const listCollectionTrash = route({
+  method: 'GET',
+  path: '/api/collections/listTrash',
+  summary: "List the caller's collections in the trash",
+  description: 'Sorted by the time of deletion; `limit` keeps the oldest and lists them last, as in Clowder 1.x.',
+  permission: 'reader',
+  query: s.Object({ limit, after }),
+  responses: { 200: s.Array(SingleCollection) },
+  throws: [Invalid],
+  async handle({ query, caller, url }, { trash, views, installation, policy }) {
+    if (!caller.user) return { status: 200, body: [] }
+    const page = await trash.of(caller.user.id, query)
+    const ids = page.items.map(({ id }) => id)
+    const seen = await policy.allowed(caller, 'ViewCollection', 'collection', ids)
+    const body = await views.singles(caller, page.items.filter(({ id }) => seen.has(id)).toReversed())
+    return { status: 200, body, ...linkToNext(installation.baseUrl, url, page, { dated: false }) }
+  },
+})
+
+export const emptyCollectionTrash = route({
+  method: 'DELETE',
+  path: '/api/collections/emptyTrash',
+  summary: "Empty the caller's collection trash",
+  permission: { right: 'DeleteCollection', unscoped: "Empties the trash of the caller; nobody else's collections are in it." },
+  responses: { 200: s.String() },
+  async handle({ caller }, { trash }) {
+    await trash.empty(signedIn(caller).id)
+    return { status: 200, body: 'Done emptying trash' }
+  },
+})
+
+export const clearOldCollectionsTrash = route({
+  method: 'DELETE',
+  path: '/api/collections/clearOldCollectionsTrash',
+  summary: "Delete old collections from all users' trash",
+  permission: 'serverAdmin',
+  query: s.Object({ days: s.Integer({ default: 30, minimum: 0, maximum: 100_000 }) }),
+  responses: { 200: s.String() },
+  throws: [Invalid],
+  async handle({ query, caller }, { trash }) {
+    await trash.clearOld(query.days, caller.user?.id)
+    return { status: 200, body: `Deleted all collections in trash older than ${query.days} days` }
+  },
+})
+
+export const restoreCollection = route({
+  method: 'PUT',
+  path: '/api/collections/restore/:id',
+  summary: 'Restore a collection from the trash',
+  permission: { right: 'DeleteCollection', on: ref('collection', 'id') },
+  inTrash: 'allowed',
+  params: s.Object({ id: s.id() }),
+  responses: { 200: s.success() },
+  throws: [NotFound],
+  async handle({ params, caller }, { life }) {
+    await life.restore(params.id, caller.user?.id)
     return { status: 200, body: { status: 'success' } }
   },
 })

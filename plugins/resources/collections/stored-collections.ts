@@ -1,19 +1,23 @@
 import {
   type After,
   and,
+  Clock,
   type CollectionRecord,
   type Collections,
   DocumentStore,
   eq,
+  Log,
   type NewEvent,
   orNotFound,
   type Page,
   type Stored,
+  Trash,
   type Update,
   type Where,
   wire,
 } from 'pounce/sdk'
-import { collections } from './collection.ts'
+import { Config, collections, type Settings } from './collection.ts'
+import { CollectionService } from './collection-service.ts'
 import { CollectionTree } from './collection-tree.ts'
 
 const structure = /^(parents|spaces|rootSpaces)(\.|$)/
@@ -52,3 +56,11 @@ export class StoredCollections implements Collections {
   }
 }
 wire(StoredCollections, DocumentStore, CollectionTree)
+
+/** Where collections wait before they are deleted for good. */
+export class CollectionTrash extends Trash<CollectionRecord> {
+  constructor({ clearTrashAfterDays: days }: Settings, documents: DocumentStore, life: CollectionService, clock: Clock, log: Log) {
+    super({ documents, clock, log, from: collections, days, remove: (id, actor) => life.remove(id, actor, { fromTrash: true }) })
+  }
+}
+wire(CollectionTrash, Config, DocumentStore, CollectionService, Clock, Log)

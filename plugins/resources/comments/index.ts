@@ -1,10 +1,10 @@
 import { Comments, definePlugin, on, onBatch, PersonalDataSources, provide } from 'pounce/sdk'
-import { mentions, PersonalMentions } from './collection.ts'
 import { DeleteCommentsOnTargetRemoved, DeleteOrphanedComment, DeleteRepliesOnParentRemoved, NotifyMentionedUsers } from './handlers.ts'
 import { commentResource } from './resource.ts'
 import * as routes from './routes.ts'
 import { SendMentionMail } from './send-mention-mail.ts'
-import { StoredComments } from './stored-comments.ts'
+import { mentions, PersonalMentions, StoredComments } from './stored-comments.ts'
+
 export const plugin = definePlugin({
   id: 'resources.comments',
   summary: 'Comments on files, datasets and sections.',

@@ -1,6 +1,5 @@
 import { type CommentRecord, createdBy, DocumentStore, defineResource, type Rights, type RightsSource, wire } from 'pounce/sdk'
-import { comments } from './collection.ts'
-import { StoredComments } from './stored-comments.ts'
+import { comments, StoredComments } from './stored-comments.ts'
 
 /** A comment has the rights of what it is about; who wrote it owns it. A reply to what is gone is gone. */
 class CommentRights implements RightsSource {

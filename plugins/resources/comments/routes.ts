@@ -1,5 +1,6 @@
 import {
   afterParameter,
+  type Caller,
   Forbidden,
   Installation,
   Invalid,
@@ -9,17 +10,52 @@ import {
   Policy,
   Problem,
   pageOf,
+  peopleFor,
   type Ref,
   ref,
   routesFor,
+  ShownPerson,
   s,
   signedIn,
   Users,
 } from 'pounce/sdk'
-import { CommentEdits, textOf } from './comment-edits.ts'
-import { CommentJson, showComments } from './comment-json.ts'
 import { Mentions } from './mentions.ts'
-import { StoredComments } from './stored-comments.ts'
+import { type Comment, CommentEdits, StoredComments, textOf } from './stored-comments.ts'
+
+/** A comment as Clowder 1.x keeps it; replies name the comment above them. */
+const CommentJson = s.model(
+  'Comment',
+  s.Object({
+    id: s.String(),
+    text: s.String(),
+    author: ShownPerson,
+    comment_id: s.Union([s.String({ description: 'The comment that this one replies to' }), s.Null()]),
+    file_id: s.Optional(s.String()),
+    dataset_id: s.Optional(s.String()),
+    section_id: s.Optional(s.String()),
+    posted: s.v1Date(),
+  }),
+)
+
+type CommentJson = s.Static<typeof CommentJson>
+
+/** Shows comments to a caller. */
+const showComments = async (users: Users, policy: Policy, caller: Caller, some: readonly Comment[]): Promise<CommentJson[]> => {
+  const person = await peopleFor(
+    users,
+    policy,
+    caller,
+    some.map(({ author }) => author),
+  )
+  return some.map(({ id, text, author, parent, target, posted }) => ({
+    id,
+    text,
+    author: person(author),
+    comment_id: parent,
+    [`${target.kind}_id`]: target.id,
+    posted: s.toV1Date(posted),
+  }))
+}
 
 const needs = {
   comments: StoredComments,
@@ -29,6 +65,7 @@ const needs = {
   policy: Policy,
   installation: Installation,
 }
+
 const route = routesFor('comments', needs)
 
 const params = s.Object({ id: s.id() })
@@ -126,10 +163,15 @@ const listOf = (kind: Kind, plural: string) =>
   })
 
 export const commentFile = addTo('file', '/api/files/:id/comment')
+
 export const listFileComments = listOf('file', 'files')
+
 export const commentDataset = addTo('dataset', '/api/datasets/:id/comment')
+
 export const listDatasetComments = listOf('dataset', 'datasets')
+
 export const commentSection = addTo('section', '/api/sections/:id/comments')
+
 export const listSectionComments = listOf('section', 'sections')
 
 const resource = ({ resourceType, resourceID }: { resourceType: 'file' | 'dataset'; resourceID: string }): Ref => ({

@@ -19,9 +19,8 @@ import {
   wantsMail,
   wire,
 } from 'pounce/sdk'
-import { mentions } from './collection.ts'
 import { Mentions } from './mentions.ts'
-import { StoredComments } from './stored-comments.ts'
+import { mentions, StoredComments } from './stored-comments.ts'
 
 const hourMs = 3_600_000
 /** Mails from one person to another in an hour; the feed has all mentions. */

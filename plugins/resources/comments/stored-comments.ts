@@ -1,25 +1,65 @@
 import {
   type After,
   anonymousUserId,
+  authorize,
+  type Caller,
   Clock,
   type CommentRecord,
   type Comments,
+  collection,
   DocumentStore,
   eq,
   event,
+  Forbidden,
   Ids,
   Invalid,
   isIn,
   NotFound,
   type Page,
+  Policy,
+  personalRecords,
   type Ref,
   removeFound,
   requireDone,
   type Stored,
+  type Time,
   updateWithRetry,
   wire,
 } from 'pounce/sdk'
-import { comments } from './collection.ts'
+
+/** Comments; those of one thing in the order they were written. */
+export const comments = collection<CommentRecord>('comments', {
+  byTarget: { on: ['target.id', 'posted'] },
+  byParent: { on: ['parent'] },
+})
+
+/** That somebody was told of a comment. Its id follows from whom, by whom and which comment, so that nobody is told twice. */
+interface MentionRecord {
+  /** The file or dataset that the comment is about. */
+  readonly target: Ref
+  /** Absent when no comment of theirs was there. */
+  readonly comment: string | null
+  readonly user: string
+  readonly by: string
+  readonly isMailed: boolean
+  /** When a mail went out, where one did. */
+  readonly mailedAt?: Time
+}
+
+export const mentions = collection<MentionRecord>('comments.mentions', {
+  byTarget: { on: ['target.id'] },
+  byPeople: { on: ['user', 'by', 'mailedAt'] },
+})
+
+/** That somebody was told of a comment. */
+export const PersonalMentions = personalRecords({
+  name: 'mentions',
+  summary: 'Comments in which you were mentioned, without their text.',
+  in: mentions,
+  isOf: ({ user, by }, { id }) => user === id || by === id,
+  show: ({ target, comment, user, mailedAt }, { id }) => ({ target, comment, direction: user === id ? 'received' : 'sent', mailedAt }),
+  erase: () => 'remove',
+})
 
 export type Comment = CommentRecord & Stored
 
@@ -115,3 +155,53 @@ export class StoredComments implements Comments {
 wire(StoredComments, DocumentStore, Ids, Clock)
 
 const removed = ({ id, target }: Comment, actor: string | undefined) => event('comment.removed', { kind: 'comment', id }, { target }, actor)
+
+/** What people do to comments that are there: answer, edit, take away. */
+export class CommentEdits {
+  #comments: StoredComments
+  #policy: Policy
+
+  constructor(comments: StoredComments, policy: Policy) {
+    this.#comments = comments
+    this.#policy = policy
+  }
+
+  /** The reply, about what the comment is about. */
+  async reply(id: string, text: string, caller: Caller): Promise<Comment> {
+    const comment = await this.#seen(id, caller)
+    await authorize(this.#policy, caller, 'AddComment', comment.target)
+    return this.#comments.add(comment.target, text, caller.user?.id, comment)
+  }
+
+  async edit(id: string, text: string, caller: Caller): Promise<void> {
+    await this.#own(id, caller, 'Only owner can edit the comment.')
+    await this.#comments.edit(id, text, caller.user?.id)
+  }
+
+  async remove(id: string, caller: Caller): Promise<void> {
+    await this.#comments.remove([await this.#own(id, caller, 'Only owner can delete the comment.')], caller.user?.id)
+  }
+
+  async #own(id: string, caller: Caller, refusal: string): Promise<Comment> {
+    const comment = await this.#seen(id, caller)
+    // Clowder 1.x: nobody else puts words into a mouth or takes them out, whatever rights they hold.
+    if (comment.author !== caller.user?.id) throw new Forbidden(refusal)
+    return comment
+  }
+
+  /** Who wrote a comment holds every right on it, but sees it only while they see what it is about. */
+  async #seen(id: string, caller: Caller): Promise<Comment> {
+    const comment = await this.#comments.get(id)
+    const verdict = comment && (await this.#policy.canOn(caller, 'ViewComments', comment.target))
+    if (!comment || verdict !== 'yes') throw new NotFound('comment')
+    return comment
+  }
+}
+wire(CommentEdits, StoredComments, Policy)
+
+/** The text of a comment, without blanks around it; `Invalid` when nothing is left. */
+export const textOf = (text: string, member: string): string => {
+  const said = text.trim()
+  if (said === '') throw new Invalid(`${member} is empty: the text of the comment is required`)
+  return said
+}

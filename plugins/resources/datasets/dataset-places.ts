@@ -1,22 +1,34 @@
 import {
+  type Caller,
   Clock,
   Conflict,
+  type Contributions,
+  configPort,
   type DatasetAccess,
   type DatasetRecord,
   DocumentStore,
   event,
   Invalid,
+  type ListQuery,
   type NewEvent,
+  type Page,
   type Ref,
+  type Resource,
+  Resources,
   Spaces,
+  s,
   updateWithRetry,
   wire,
 } from 'pounce/sdk'
 import { type Dataset, datasets } from './collection.ts'
+import { DatasetLists } from './dataset-lists.ts'
 
 const mostPlaces = 1000
+
 type Places = Pick<DatasetRecord, 'spaces' | 'collections' | 'access'>
+
 type Container = Ref & { readonly kind: 'space' | 'collection' }
+
 const fields = { space: 'spaces', collection: 'collections' } as const
 
 /** Which spaces and collections datasets are in and who may read them, and what follows from that. */
@@ -124,3 +136,45 @@ interface Placed {
   readonly set: Partial<Places>
   readonly events: readonly NewEvent[]
 }
+
+/** Settings of this class; the plugin's are made of all its classes'. */
+export const targetConfig = s.Object({
+  datasetFileWithinSpace: s.Boolean({
+    default: false,
+    description: "Offer only datasets in one of the file's spaces as targets when a file is moved",
+  }),
+})
+
+/** Where a file could be moved. */
+export class MoveTargets {
+  #isWithinSpaces: boolean
+  #documents: DocumentStore
+  #lists: DatasetLists
+  #resources: Contributions<Resource>
+
+  constructor(
+    { datasetFileWithinSpace }: s.Static<typeof targetConfig>,
+    documents: DocumentStore,
+    lists: DatasetLists,
+    resources: Contributions<Resource>,
+  ) {
+    this.#isWithinSpaces = datasetFileWithinSpace
+    this.#documents = documents
+    this.#lists = lists
+    this.#resources = resources
+  }
+
+  /** Datasets that the caller may add to, newest first. */
+  async of(caller: Caller, file: string, query: ListQuery): Promise<Page<Dataset>> {
+    return this.#lists.addable(caller, query, this.#isWithinSpaces ? await this.#spacesOf(file) : undefined)
+  }
+
+  /** A file says of itself in which datasets it lies: those are what its rights come from. */
+  async #spacesOf(file: string): Promise<readonly string[]> {
+    const ofFiles = this.#resources.all().find(({ kind }) => kind === 'file')
+    const parents = (await ofFiles?.rightsOf([file]))?.get(file)?.parents ?? []
+    const found = await this.#documents.getMany(datasets, parents.map(({ id }) => id).slice(0, 1000))
+    return [...new Set([...found.values()].flatMap(({ spaces }) => spaces))]
+  }
+}
+wire(MoveTargets, configPort(targetConfig), DocumentStore, DatasetLists, Resources)

@@ -16,7 +16,7 @@ import {
   wire,
 } from 'pounce/sdk'
 import { type Dataset, datasets } from './collection.ts'
-import { targetConfig } from './move-targets.ts'
+import { targetConfig } from './dataset-places.ts'
 
 export const config = s.Object({
   ...trashSettings('dataset'),

@@ -1,9 +1,14 @@
 import {
+  and,
+  Clock,
   Collections,
   type Containment,
   containedIn,
   type DatasetRecord,
+  Datasets,
   DocumentStore,
+  eq,
+  Log,
   Spaces,
   type StoredEvent,
   takeOutAll,
@@ -11,8 +16,10 @@ import {
 } from 'pounce/sdk'
 import { datasets } from './collection.ts'
 import { DatasetPlaces } from './dataset-places.ts'
+import { DatasetTrash } from './dataset-trash.ts'
 
 const inSpace: Containment<DatasetRecord> = { records: datasets, using: 'bySpace', field: 'spaces' }
+
 const inCollection: Containment<DatasetRecord> = { records: datasets, using: 'byCollection', field: 'collections' }
 
 /** A space that is gone holds no datasets. */
@@ -95,3 +102,64 @@ export class DetachDatasetsOnCollectionDetached {
   }
 }
 wire(DetachDatasetsOnCollectionDetached, DocumentStore, DatasetPlaces, Collections)
+
+const silentMs = 60 * 60 * 1000
+
+/** Takes back the imports that nobody goes on with: the server was killed in the middle of them. */
+export class AbandonedImports {
+  #documents: DocumentStore
+  #datasets: Datasets
+  #clock: Clock
+  #log: Log
+
+  constructor(documents: DocumentStore, all: Datasets, clock: Clock, log: Log) {
+    this.#documents = documents
+    this.#datasets = all
+    this.#clock = clock
+    this.#log = log
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const before = new Date(this.#clock.now().getTime() - silentMs).toISOString()
+    const sort = { by: 'created', order: 'ascending' } as const
+    for await (const { id, modified } of this.#documents.scan(datasets, { using: 'byCreated', where: eq('state', 'importing'), sort })) {
+      if (signal.aborted) return
+      if (modified >= before) continue
+      await this.#datasets.drop(id)
+      this.#log.info('interrupted import rolled back', { dataset: id })
+    }
+  }
+}
+wire(AbandonedImports, DocumentStore, Datasets, Clock, Log)
+
+/** Datasets that were not changed within the time to live of their space leave it, and go to the trash when it is the only one. */
+export class ExpireDatasets {
+  #documents: DocumentStore
+  #spaces: Spaces
+  #places: DatasetPlaces
+  #trash: DatasetTrash
+  #clock: Clock
+
+  constructor(documents: DocumentStore, spaces: Spaces, places: DatasetPlaces, trash: DatasetTrash, clock: Clock) {
+    this.#documents = documents
+    this.#spaces = spaces
+    this.#places = places
+    this.#trash = trash
+    this.#clock = clock
+  }
+
+  async handle({ subject }: StoredEvent<'space.expiry-due'>): Promise<void> {
+    const space = await this.#spaces.get(subject.id)
+    if (!space?.isTimeToLiveEnabled) return
+    const before = new Date(this.#clock.now().getTime() - space.timeToLiveMs).toISOString()
+    const where = and(eq('state', 'live'), eq('spaces', subject.id))
+    const sort = { by: 'created', order: 'ascending' } as const
+    for await (const { id, created, modified, spaces } of this.#documents.scan(datasets, { using: 'bySpace', where, sort })) {
+      if (created >= before) return
+      if (modified >= before) continue
+      if (spaces.length > 1) await this.#places.leave(id, { kind: 'space', id: subject.id }, undefined)
+      else await this.#trash.discard(id, undefined)
+    }
+  }
+}
+wire(ExpireDatasets, DocumentStore, Spaces, DatasetPlaces, DatasetTrash, Clock)

@@ -1,18 +1,17 @@
 import { clearTrashEveryMs, Datasets, definePlugin, on, provide } from 'pounce/sdk'
-import { AbandonedImports } from './abandoned-imports.ts'
 import { config, DatasetTrash } from './dataset-trash.ts'
-import { ExpireDatasets } from './expire.ts'
 import {
+  AbandonedImports,
   DetachDatasetsOnCollectionDetached,
   DetachDatasetsOnCollectionRemoved,
   DetachDatasetsOnSpaceRemoved,
+  ExpireDatasets,
   UpdateDatasetAccessOnSpaceUpdated,
 } from './handlers.ts'
 import { datasetResource } from './resource.ts'
 import * as routes from './routes.ts'
 import * as editRoutes from './routes-edit.ts'
 import * as placeRoutes from './routes-places.ts'
-import * as trashRoutes from './routes-trash.ts'
 import { StoredDatasets } from './stored-datasets.ts'
 
 export const plugin = definePlugin({
@@ -21,7 +20,7 @@ export const plugin = definePlugin({
   config,
   resources: [datasetResource],
   provides: [provide(Datasets, StoredDatasets)],
-  routes: { ...routes, ...editRoutes, ...placeRoutes, ...trashRoutes },
+  routes: { ...routes, ...editRoutes, ...placeRoutes },
   handlers: [
     on('space.removed', DetachDatasetsOnSpaceRemoved, 'leave-space'),
     on('space.updated', UpdateDatasetAccessOnSpaceUpdated, 'follow-access'),

@@ -19,8 +19,7 @@ import {
   type Stored,
   s,
 } from 'pounce/sdk'
-import { DatasetItem, toDatasetItem } from './dataset-json.ts'
-import { DatasetLists } from './dataset-lists.ts'
+import { DatasetItem, DatasetLists, toDatasetItem } from './dataset-lists.ts'
 import { DatasetPlaces } from './dataset-places.ts'
 
 const asDetached = ({ id, author }: DatasetRecord & Stored): Detached => ({ kind: 'dataset', id, author, permission: 'DeleteDataset' })

@@ -17,10 +17,9 @@ import {
   unfollow,
 } from 'pounce/sdk'
 import type { Dataset } from './collection.ts'
-import { DatasetItem, toDatasetItem } from './dataset-json.ts'
-import { DatasetLists } from './dataset-lists.ts'
+import { DatasetItem, DatasetLists, toDatasetItem } from './dataset-lists.ts'
+import { MoveTargets } from './dataset-places.ts'
 import { DatasetTrash } from './dataset-trash.ts'
-import { MoveTargets } from './move-targets.ts'
 
 const route = routesFor('datasets', {
   datasets: Datasets,

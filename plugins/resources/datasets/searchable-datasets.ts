@@ -11,7 +11,7 @@ import {
   wire,
 } from 'pounce/sdk'
 import { type Dataset, datasets } from './collection.ts'
-import { toDatasetItem } from './dataset-json.ts'
+import { toDatasetItem } from './dataset-lists.ts'
 
 /** What the search index knows of datasets. */
 export class SearchableDatasets implements Searchable {

@@ -1,14 +1,26 @@
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
-import { type Archive, BlobStore, type Bytes, CorruptContent, DamageReports, streamed, wire } from 'pounce/sdk'
-import type { ArchiveFolder, ShelvedFile } from './archive-folder.ts'
+import {
+  type Archive,
+  type ArchiveMember,
+  type Archives,
+  BlobStore,
+  type Bytes,
+  CorruptContent,
+  DamageReports,
+  type FileInArchive,
+  streamed,
+  wire,
+} from 'pounce/sdk'
+import { ArchiveContents, type ArchiveFolder, type ShelvedFile } from './archive-contents.ts'
 import { layout, plainNaming } from './layout.ts'
-import { ZipWithKnownLength } from './zip.ts'
+import { ZipWithKnownLength, zip } from './zip.ts'
 import type { ZipEntry } from './zip-members.ts'
 
 /** Changes whenever the same files make other bytes than before. */
 const formatVersion = 'zip 2'
+
 const filesAtOnce = 2000
 
 /** A stored file in a ZIP. */
@@ -86,6 +98,7 @@ export class ArchiveWriter {
   }
 }
 wire(ArchiveWriter, BlobStore, DamageReports)
+
 /** The time of texts that were made for the archive: they have none of their own that would stay. */
 export const noTime = new Date(Date.UTC(1980, 0, 1))
 
@@ -108,3 +121,32 @@ export const zipBytes = (
   ...known,
   open: range => streamed(pieces(range), 1),
 })
+
+/** ZIPs of what other plugins name. */
+export class StreamedArchives implements Archives {
+  #contents: ArchiveContents
+  #writer: ArchiveWriter
+
+  constructor(contents: ArchiveContents, writer: ArchiveWriter) {
+    this.#contents = contents
+    this.#writer = writer
+  }
+
+  async ofDatasets(ids: readonly string[], filename: string): Promise<Archive> {
+    return this.#writer.plain(await this.#contents.ofDatasets(ids), filename)
+  }
+
+  async ofFiles(files: Iterable<FileInArchive> | AsyncIterable<FileInArchive>, filename: string): Promise<Archive> {
+    return this.#writer.plain(await this.#contents.ofFiles(files), filename)
+  }
+
+  ofMembers(members: AsyncIterable<ArchiveMember>, filename: string): Bytes {
+    return zipBytes(filename, () => zip(entriesOf(members)))
+  }
+}
+wire(StreamedArchives, ArchiveContents, ArchiveWriter)
+
+async function* entriesOf(members: AsyncIterable<ArchiveMember>): AsyncGenerator<ZipEntry> {
+  const modified = new Date()
+  for await (const { path, bytes } of members) yield noteEntry(path, bytes, modified)
+}

@@ -14,13 +14,12 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
-import { ahead } from './ahead.ts'
-import type { ArchiveFolder, ShelvedFile } from './archive-folder.ts'
+import type { ArchiveFolder, ShelvedFile } from './archive-contents.ts'
 import { ArchiveWriter, noteEntry, zipBytes } from './archive-writer.ts'
 import { bagEntries, type Payload } from './bag.ts'
 import { type BagSubject, clowderXml, datacite, fileInfo, subjectInfo } from './bag-documents.ts'
 import { type Laid, layout, type Naming } from './layout.ts'
-import { zip } from './zip.ts'
+import { ahead, zip } from './zip.ts'
 import type { ZipEntry } from './zip-members.ts'
 
 const infoEnding = '_info.json'

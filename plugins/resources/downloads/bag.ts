@@ -1,9 +1,81 @@
-import { hash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
+import type { Readable } from 'node:stream'
+import { fullNameOf, streamed } from 'pounce/sdk'
 import { noteEntry } from './archive-writer.ts'
 import type { BagSubject } from './bag-documents.ts'
-import { type BagFacts, bagInfoTxt, bagitTxt } from './bag-tags.ts'
-import { Manifest } from './manifest.ts'
 import type { ZipEntry } from './zip-members.ts'
+
+const inOneLine = (text: string): string => text.replace(/[\s\u0085\u2028\u2029]+/g, ' ').trim()
+
+const units = ['bytes', 'KB', 'MB', 'GB', 'TB', 'PB']
+
+/** Such as `1.5 GB`, in powers of 1,000. */
+const humanSize = (bytes: number): string => {
+  let size = bytes
+  let unit = 0
+  for (; size >= 1000 && unit < units.length - 1; unit++) size /= 1000
+  return `${unit === 0 ? size : size.toFixed(1)} ${units[unit]}`
+}
+
+/** BagIt 0.97, as v1 says: later versions ask for `%` to be written as `%25` in manifests, which widespread validators do not read. */
+const bagitTxt = 'BagIt-Version: 0.97\nTag-File-Character-Encoding: UTF-8\n'
+
+/** What a bag says of itself. */
+interface BagFacts {
+  readonly agent: string
+  /** `2026-11-21`. */
+  readonly day: string
+  readonly payloadBytes: number
+  readonly payloadFiles: number
+}
+
+const bagInfoTxt = ({ record, author, showsEmails }: BagSubject, { agent, day, payloadBytes, payloadFiles }: BagFacts): string => {
+  const facts: readonly (readonly [string, string])[] = [
+    ['Bag-Software-Agent', agent],
+    ['Bagging-Date', day],
+    ['Bag-Size', humanSize(payloadBytes)],
+    ['Payload-Oxum', `${payloadBytes}.${payloadFiles}`],
+    ['External-Identifier', record.name],
+    ['Internal-Sender-Identifier', record.id],
+    ['Internal-Sender-Description', record.description],
+    ['Contact-Name', author ? fullNameOf(author) : ''],
+    ['Contact-Email', author && showsEmails ? author.email : ''],
+  ]
+  return facts
+    .map(([label, value]) => [label, inOneLine(value)])
+    .filter(([, value]) => value !== '')
+    .map(([label, value]) => `${label}: ${value}\n`)
+    .join('')
+}
+
+const pieceBytes = 65_536
+
+/** The lines of a BagIt manifest, kept as bytes: a hundred thousand short strings would take several times the room. */
+class Manifest {
+  sizeBytes = 0
+  readonly #digest = createHash('sha256')
+  readonly #pieces: Buffer[] = []
+  #lines = ''
+
+  add(path: string, sha256: string): void {
+    this.#lines += `${sha256}  ${path}\n`
+    if (this.#lines.length >= pieceBytes) this.#keep()
+  }
+
+  /** All lines; nothing can be added any more. */
+  finish(): { readonly sizeBytes: number; readonly sha256: string; open(): Promise<Readable> } {
+    this.#keep()
+    return { sizeBytes: this.sizeBytes, sha256: this.#digest.digest('hex'), open: async () => streamed(this.#pieces) }
+  }
+
+  #keep(): void {
+    const piece = Buffer.from(this.#lines)
+    this.#lines = ''
+    this.#digest.update(piece)
+    this.sizeBytes += piece.length
+    this.#pieces.push(piece)
+  }
+}
 
 /** A file of the payload, whose digest is known before its bytes are read. */
 export interface Payload {

@@ -1,6 +1,5 @@
 import { type Caller, type CollectionRecord, Collections, type DatasetRecord, Datasets, Policy, type Stored, wire } from 'pounce/sdk'
-import { ArchiveContents, each } from './archive-contents.ts'
-import { ArchiveFolder } from './archive-folder.ts'
+import { ArchiveContents, ArchiveFolder, each } from './archive-contents.ts'
 
 type Collected = CollectionRecord & Stored
 type Dataset = DatasetRecord & Stored

@@ -10,8 +10,7 @@ import {
   type Stored,
   wire,
 } from 'pounce/sdk'
-import { ArchiveContents } from './archive-contents.ts'
-import type { ArchiveFolder } from './archive-folder.ts'
+import { ArchiveContents, type ArchiveFolder } from './archive-contents.ts'
 import { ArchiveWriter } from './archive-writer.ts'
 import { BagWriter } from './bag-writer.ts'
 import { CollectionArchiveContents } from './collection-contents.ts'

@@ -1,10 +1,9 @@
 import { Archives, definePlugin, provide } from 'pounce/sdk'
-import { StreamedArchives } from './archives.ts'
-import * as collectionRoutes from './routes-collections.ts'
+import { StreamedArchives } from './archive-writer.ts'
 import * as datasetRoutes from './routes-datasets.ts'
 export const plugin = definePlugin({
   id: 'resources.downloads',
   summary: 'Downloads of datasets, folders, collections and selected files as ZIPs and bags.',
   provides: [provide(Archives, StreamedArchives)],
-  routes: { ...datasetRoutes, ...collectionRoutes },
+  routes: datasetRoutes,
 })

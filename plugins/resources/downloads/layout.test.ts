@@ -1,7 +1,6 @@
 import test from 'ava'
-import { ArchiveFolder } from './archive-folder.ts'
-import { layout, type Naming, plainNaming } from './layout.ts'
-import { safeName } from './safe-name.ts'
+import { ArchiveFolder } from './archive-contents.ts'
+import { layout, type Naming, plainNaming, safeName } from './layout.ts'
 
 interface Files {
   readonly [name: string]: Files | string

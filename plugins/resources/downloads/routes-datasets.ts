@@ -1,12 +1,72 @@
-import { type Bytes, CorruptContent, Invalid, NotFound, Quarantined, ref, routesFor, ScanPending, s } from 'pounce/sdk'
+import {
+  type Bytes,
+  Clock,
+  CorruptContent,
+  Datasets,
+  event,
+  type FileRecord,
+  Files,
+  Invalid,
+  Log,
+  NotFound,
+  Quarantined,
+  ref,
+  routesFor,
+  ScanPending,
+  type Stored,
+  s,
+  wire,
+} from 'pounce/sdk'
 import { DatasetDownloads } from './dataset-downloads.ts'
-import { DownloadCounters } from './download-counters.ts'
+
+/** Counts what is fetched. Nobody waits for a statistic, and one that is lost in a crash is no loss of data. */
+class DownloadCounters {
+  #datasets: Datasets
+  #files: Files
+  #clock: Clock
+  #log: Log
+
+  constructor(datasets: Datasets, files: Files, clock: Clock, log: Log) {
+    this.#datasets = datasets
+    this.#files = files
+    this.#clock = clock
+    this.#log = log
+  }
+
+  dataset(id: string, archive: { readonly sizeBytes: number; readonly entries: number }, user: string | undefined): void {
+    const downloaded = event('dataset.downloaded', { kind: 'dataset', id }, archive, user)
+    this.#logged(this.#datasets.change(id, this.#one(), [downloaded]), { dataset: id })
+  }
+
+  files(files: readonly (FileRecord & Stored)[], user: string | undefined): void {
+    for (const { id, sizeBytes } of files) {
+      const downloaded = event('file.downloaded', { kind: 'file', id }, { sizeBytes, isTracked: true, isWhole: false }, user)
+      this.#logged(this.#files.change(id, this.#one(), [downloaded]), { file: id })
+    }
+  }
+
+  #one() {
+    return { inc: { 'statistics.downloads': 1 }, set: { 'statistics.lastDownloaded': this.#clock.now().toISOString() } }
+  }
+
+  #logged(counting: Promise<unknown>, subject: Readonly<Record<string, string>>): void {
+    counting.catch((error: unknown) => {
+      this.#log.warn('failed to count a download', { ...subject, error })
+    })
+  }
+}
+wire(DownloadCounters, Datasets, Files, Clock, Log)
 
 const route = routesFor('datasets', { downloads: DatasetDownloads, tallies: DownloadCounters })
+
 const params = s.Object({ id: s.id() })
+
 const bagit = s.Boolean({ default: false, description: 'Download a BagIt bag with descriptions and metadata instead of a plain ZIP' })
+
 const compression = s.Integer({ default: -1, minimum: -1, maximum: 9, description: 'No effect, as in Clowder 1.x' })
+
 const responses = { 200: s.bytes<Bytes>({ 'application/zip': s.bytes() }) }
+
 const throws = [NotFound, Invalid, CorruptContent, ScanPending, Quarantined]
 
 export const downloadDataset = route({
@@ -69,5 +129,27 @@ export const downloadDatasetFolder = route({
   throws,
   async handle({ params, query, caller }, { downloads }) {
     return { status: 200, body: await downloads.folder(params.id, query.folderId, { caller, bagit: query.bagit }) }
+  },
+})
+
+const collectionsRoute = routesFor('collections', { downloads: DatasetDownloads })
+
+export const downloadCollection = collectionsRoute({
+  method: 'GET',
+  path: '/api/collections/:id/download',
+  summary: 'Download a collection as a ZIP',
+  description:
+    'A folder for each dataset and child collection. Datasets that you may view but not download are omitted and listed in `_left_out.txt` (in a bag: `metadata/left-out.txt`). A collection that is reached by several paths is placed on the shortest one. Otherwise like the download of a dataset.',
+  permission: { right: 'DownloadFiles', on: ref('collection', 'id') },
+  cost: 'archive',
+  params: s.Object({ id: s.id() }),
+  query: s.Object({
+    bagit: s.Boolean({ default: false, description: 'Download a BagIt bag with descriptions and metadata instead of a plain ZIP' }),
+    compression: s.Integer({ default: -1, minimum: -1, maximum: 9, description: 'No effect, as in Clowder 1.x' }),
+  }),
+  responses: { 200: s.bytes<Bytes>({ 'application/zip': s.bytes() }) },
+  throws: [NotFound, CorruptContent, ScanPending, Quarantined],
+  async handle({ params, query, caller }, { downloads }) {
+    return { status: 200, body: await downloads.collection(params.id, { caller, bagit: query.bagit }) }
   },
 })

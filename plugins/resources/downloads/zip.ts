@@ -1,7 +1,19 @@
 import type { ByteRange } from 'pounce/sdk'
-import { ahead } from './ahead.ts'
-import { aheadMembers, ChunkMerger, checksumOf, memberOf, type ZipEntries, type ZipEntry, zipMembers } from './zip-members.ts'
-import { descriptorLength, directoryEntry, directoryEntryLength, end, endLength, localHeaderLength } from './zip-records.ts'
+import {
+  aheadMembers,
+  ChunkMerger,
+  checksumOf,
+  descriptorLength,
+  directoryEntry,
+  directoryEntryLength,
+  end,
+  endLength,
+  localHeaderLength,
+  memberOf,
+  type ZipEntries,
+  type ZipEntry,
+  zipMembers,
+} from './zip-members.ts'
 
 /**
  * A ZIP of entries that come while it is written, stored without compression, as pieces. ZIP64 where sizes, offsets or numbers ask for it.
@@ -112,4 +124,18 @@ export class ZipWithKnownLength {
     }
     return low
   }
+}
+
+/** Works on items some ahead of the one that is handed out, in their order. */
+export async function* ahead<T, R>(items: Iterable<T>, count: number, work: (item: T) => Promise<R>): AsyncGenerator<readonly [T, R]> {
+  const waiting: { readonly item: T; readonly result: Promise<R> }[] = []
+  for (const item of items) {
+    const result = work(item)
+    // Whoever is handed it hears of a failure; when nobody is any more, nobody has to.
+    result.catch(() => undefined)
+    waiting.push({ item, result })
+    const first = waiting.length > count ? waiting.shift() : undefined
+    if (first) yield [first.item, await first.result]
+  }
+  for (const { item, result } of waiting) yield [item, await result]
 }

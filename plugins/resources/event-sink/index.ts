@@ -1,6 +1,5 @@
 import { definePlugin, onBatch } from 'pounce/sdk'
-import { SendToSinks } from './send-to-sinks.ts'
-import { sinkEvents } from './sink-records.ts'
+import { SendToSinks, sinkEvents } from './sink-records.ts'
 
 export const plugin = definePlugin({
   id: 'resources.event-sink',

@@ -1,24 +1,33 @@
 import {
   type AnyEvent,
   anonymousUserId,
+  type BatchHandler,
+  type Contributions,
   type DatasetRecord,
+  Datasets,
+  type EventSink,
+  EventSinks,
   type EventType,
   type FileRecord,
+  Files,
   fullNameOf,
   type Ref,
   type SinkRecord,
   type StoredEvent,
   type UserRecord,
+  Users,
+  wire,
 } from 'pounce/sdk'
 
 /** What records say besides the event itself, as it is now; what is gone is not in it. */
-export interface SinkFacts {
+interface SinkFacts {
   readonly files: ReadonlyMap<string, FileRecord>
   readonly datasets: ReadonlyMap<string, DatasetRecord>
   readonly users: ReadonlyMap<string, UserRecord>
 }
 
 type Fields = Readonly<Record<string, string | number>>
+
 type Tellers = { readonly [T in EventType]?: (event: StoredEvent<T>, facts: SinkFacts) => readonly Fields[] }
 
 /** Clowder 1.x, User.anonymous. */
@@ -28,8 +37,11 @@ const nameOf = (id: string, { users }: SinkFacts): string => {
   const user = users.get(id)
   return user ? fullNameOf(user) : id === anonymousUserId ? anonymousName : ''
 }
+
 const personOf = (id: string, facts: SinkFacts): Fields => ({ user_id: id, user_name: nameOf(id, facts) })
+
 const actorOf = ({ actor = anonymousUserId }: AnyEvent | StoredEvent, facts: SinkFacts): Fields => personOf(actor, facts)
+
 const authorOf = (author: string, facts: SinkFacts): Fields => ({ author_id: author, author_name: nameOf(author, facts) })
 
 /** The resource and who owns it. */
@@ -92,15 +104,52 @@ const tellers: Tellers = {
 export const sinkEvents = Object.keys(tellers) as readonly EventType[]
 
 /** What an event needs to know of: its subject, the dataset it happened in, what a run works on. */
-export const subjectsOf = (event: AnyEvent): readonly Ref[] => {
+const subjectsOf = (event: AnyEvent): readonly Ref[] => {
   if (event.type === 'file.created')
     return event.data.dataset === null ? [event.subject] : [event.subject, { kind: 'dataset', id: event.data.dataset }]
   return event.type === 'extraction.submitted' ? [event.data.target] : [event.subject]
 }
 
 /** The records of an event, in v1's fields (reference, extraction §6.4). */
-export const sinkRecordsOf = (event: AnyEvent, facts: SinkFacts): readonly SinkRecord[] => {
+const sinkRecordsOf = (event: AnyEvent, facts: SinkFacts): readonly SinkRecord[] => {
   const teller = tellers[event.type] as ((event: AnyEvent, facts: SinkFacts) => readonly Fields[]) | undefined
   const created = Date.parse(event.at)
   return (teller?.(event, facts) ?? []).map(fields => ({ ...fields, created }) as SinkRecord)
 }
+
+const batch = 1000
+
+/** Publishes the records of what happens to every sink. A sink that is unavailable has the whole batch sent again, to all of them. */
+export class SendToSinks implements BatchHandler {
+  #sinks: Contributions<EventSink>
+  #files: Files
+  #datasets: Datasets
+  #users: Users
+
+  constructor(sinks: Contributions<EventSink>, files: Files, datasets: Datasets, users: Users) {
+    this.#sinks = sinks
+    this.#files = files
+    this.#datasets = datasets
+    this.#users = users
+  }
+
+  async handleAll(events: readonly AnyEvent[]): Promise<void> {
+    const sinks = this.#sinks.all()
+    if (sinks.length === 0) return
+    const facts = await this.#factsOf(events)
+    const records = events.flatMap(event => sinkRecordsOf(event, facts))
+    for (const sink of sinks) {
+      for (let at = 0; at < records.length; at += batch) await sink.publish(records.slice(at, at + batch))
+    }
+  }
+
+  async #factsOf(events: readonly AnyEvent[]): Promise<SinkFacts> {
+    const subjects = events.flatMap(subjectsOf)
+    const ids = (kind: string) => [...new Set(subjects.filter(subject => subject.kind === kind).map(({ id }) => id))]
+    const [files, datasets] = await Promise.all([this.#files.getMany(ids('file')), this.#datasets.getMany(ids('dataset'))])
+    const authors = [...files.values(), ...datasets.values()].map(({ author }) => author)
+    const actors = events.flatMap(({ actor }) => actor ?? [])
+    return { files, datasets, users: await this.#users.getMany([...new Set([...authors, ...actors, ...ids('user')])]) }
+  }
+}
+wire(SendToSinks, EventSinks, Files, Datasets, Users)

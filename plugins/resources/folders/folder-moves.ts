@@ -14,8 +14,7 @@ import {
   wire,
 } from 'pounce/sdk'
 import { type Folder, folders } from './collection.ts'
-import { withDisplayName } from './display-names.ts'
-import { type FolderPlace, FolderPlaces } from './folder-places.ts'
+import { type FolderPlace, FolderPlaces, withDisplayName } from './folder-places.ts'
 
 const tries = 20
 const batch = 200

@@ -1,9 +1,52 @@
-import { Conflict, Datasets, DocumentStore, type FolderRecord, Invalid, isIn, NotFound, s, wire } from 'pounce/sdk'
-import { chainsTo } from './chains.ts'
+import {
+  and,
+  Conflict,
+  Datasets,
+  DocumentStore,
+  eq,
+  type FolderRecord,
+  Invalid,
+  isIn,
+  NotFound,
+  s,
+  startsWith,
+  Taken,
+  wire,
+} from 'pounce/sdk'
 import { type Folder, folders } from './collection.ts'
+
+/** From the top of its dataset down to each folder, itself included; none for one that something above is gone of, or that is above itself. */
+export const chainsTo = async (documents: DocumentStore, ids: readonly string[]): Promise<ReadonlyMap<string, readonly Folder[]>> => {
+  const known = new Map<string, Folder>()
+  let missing = [...new Set(ids)]
+  while (missing.length > 0) {
+    const above = new Set<string>(missing.slice(1000))
+    for (const folder of (await documents.getMany(folders, missing.slice(0, 1000))).values()) {
+      known.set(folder.id, folder)
+      if (folder.parent.kind === 'folder') above.add(folder.parent.id)
+    }
+    missing = [...above].filter(id => !known.has(id))
+  }
+  return new Map(
+    ids.flatMap(id => {
+      const chain = chainTo(id, known)
+      return chain ? [[id, chain]] : []
+    }),
+  )
+}
+
+const chainTo = (id: string, known: ReadonlyMap<string, Folder>): readonly Folder[] | undefined => {
+  const chain: Folder[] = []
+  for (let folder = known.get(id); folder !== undefined && chain.length <= known.size; folder = known.get(folder.parent.id)) {
+    chain.push(folder)
+    if (folder.parent.kind === 'dataset') return chain.reverse()
+  }
+  return undefined
+}
 
 /** Levels of folders in a dataset. */
 const deepest = 100
+
 /** Of the folders of one level so many are asked for what is below them. */
 const mostOfLevel = 1000
 
@@ -64,3 +107,40 @@ export class FolderPlaces {
   }
 }
 wire(FolderPlaces, DocumentStore, Datasets)
+
+const tries = 50
+
+/** Tries display names below a parent until the store takes one: the name, else `name (1)`, `name (2)` … whichever is free. */
+export const withDisplayName = async <T>(
+  documents: DocumentStore,
+  parent: string,
+  name: string,
+  commit: (displayName: string) => Promise<T>,
+): Promise<T> => {
+  for (let round = 0; round < tries; round++) {
+    try {
+      return await commit(await freeName(documents, parent, name, round))
+    } catch (error) {
+      if (!(error instanceof Taken)) throw error
+    }
+  }
+  throw new Conflict('Too many folders of this name are created concurrently; try again')
+}
+
+const freeName = async (documents: DocumentStore, parent: string, name: string, round: number): Promise<string> => {
+  const where = (condition: ReturnType<typeof eq>) => and(eq('parent.id', parent), condition)
+  const same = await documents.find(folders, { using: 'byParent', where: where(eq('displayName', name)), limit: 1 })
+  if (same.items.length === 0) return name
+  const numbered = await documents.find(folders, {
+    using: 'byParent',
+    where: where(startsWith('displayName', `${name} (`)),
+    sort: { by: 'displayName', order: 'ascending' },
+    limit: 1000,
+  })
+  const taken = new Set(numbered.items.map(folder => folder.displayName))
+  let number = 1
+  // A full page hides further numbers, so each round begins behind those it cannot know.
+  if (numbered.next) number = 1000 * 2 ** Math.min(round, 20)
+  while (taken.has(`${name} (${number})`)) number++
+  return `${name} (${number})`
+}

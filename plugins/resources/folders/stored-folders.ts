@@ -18,10 +18,8 @@ import {
   type Where,
   wire,
 } from 'pounce/sdk'
-import { chainsTo } from './chains.ts'
 import { type Folder, folders } from './collection.ts'
-import { withDisplayName } from './display-names.ts'
-import { FolderPlaces } from './folder-places.ts'
+import { chainsTo, FolderPlaces, withDisplayName } from './folder-places.ts'
 
 /** Folders in the document store. */
 export class StoredFolders implements Folders {

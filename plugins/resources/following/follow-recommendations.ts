@@ -1,4 +1,7 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
+  type AnyEvent,
+  type BatchHandler,
   type Caller,
   type Contributions,
   Policy,
@@ -13,9 +16,12 @@ import {
 
 /** As many as Clowder 1.x gives. */
 const most = 10
+
 /** So many who follow the thing are asked, about what each of them began to follow last. */
 const followers = 100
+
 const ofEach = 200
+
 /** So many of the most followed are looked at: some may be gone, or not for the caller. */
 const candidates = 200
 
@@ -75,3 +81,31 @@ export class FollowRecommendations implements Recommender {
   }
 }
 wire(FollowRecommendations, Users, Policy, Resources)
+
+const batch = 200
+
+/** What is gone is followed by nobody. */
+export class DeleteFollowsOnTargetRemoved implements BatchHandler {
+  #users: Users
+
+  constructor(users: Users) {
+    this.#users = users
+  }
+
+  async handleAll(events: readonly AnyEvent[]): Promise<void> {
+    for (const [at, { subject }] of events.entries()) {
+      await this.#forget({ kind: subject.kind, id: subject.id })
+      if (at % 20 === 19) await nextTurn()
+    }
+  }
+
+  async #forget(gone: Ref): Promise<void> {
+    for (;;) {
+      const found = await this.#users.followersOf(gone.id, batch)
+      const followers = found.filter(({ followed }) => followed.some(({ kind, id }) => kind === gone.kind && id === gone.id))
+      if (followers.length === 0) return
+      for (const { id } of followers) await this.#users.change(id, { pull: { followed: [gone] } }, [])
+    }
+  }
+}
+wire(DeleteFollowsOnTargetRemoved, Users)

@@ -1,6 +1,5 @@
 import { definePlugin, onBatch, provide, Recommenders } from 'pounce/sdk'
-import { DeleteFollowsOnTargetRemoved } from './delete-follows-on-target-removed.ts'
-import { FollowRecommendations } from './follow-recommendations.ts'
+import { DeleteFollowsOnTargetRemoved, FollowRecommendations } from './follow-recommendations.ts'
 
 export const plugin = definePlugin({
   id: 'resources.following',

@@ -1,4 +1,5 @@
-import { collection, type SensorRecord, type StreamRecord } from 'pounce/sdk'
+import { collection, type Json, type SensorRecord, type Stored, type StreamRecord, s, type Update } from 'pounce/sdk'
+import { cellsOf } from './cells.ts'
 
 /** `byAge` and `ageBy…`: by id, which is the order they were made in. */
 const lists = {
@@ -26,4 +27,41 @@ export const streams = collection<StreamRecord>('streams', {
 export interface NumbersRecord {
   readonly next: number
 }
+
 export const geoNumbers = collection<NumbersRecord>('geo-numbers')
+
+/** A stored sensor. */
+export type Sensor = SensorRecord & Stored
+
+/** A stored stream. */
+export type Stream = StreamRecord & Stored
+
+/** What somebody says of a sensor or stream: its place and properties. */
+export interface Described {
+  readonly geometry: SensorRecord['geometry']
+  readonly properties: SensorRecord['properties']
+}
+
+/** The text at `properties.type.id`, which names a sensor's source. */
+export const sourceOf = ({ type }: { readonly [key: string]: Json }): string | null => {
+  if (typeof type !== 'object' || type === null || Array.isArray(type)) return null
+  const { id } = type as { readonly [key: string]: Json }
+  return typeof id === 'string' && id !== '' ? id.slice(0, 500) : null
+}
+
+/** A change with what follows from a new geometry or new properties. */
+export const withDerived = (update: Update, { hasSource }: { readonly hasSource: boolean }): Update => {
+  const { geometry, properties } = (update.set ?? {}) as Partial<Described>
+  if (geometry === undefined && properties === undefined) return update
+  const cells = geometry === undefined ? {} : { cells: cellsOf(geometry) }
+  const source = properties === undefined || !hasSource ? {} : { source: sourceOf(properties) }
+  return { ...update, set: { ...update.set, ...cells, ...source } }
+}
+
+const saying = (status: string) => s.Unsafe<{ readonly status: string }>(s.Object({ status: s.Literal(status) }))
+
+/** What deleting answers. */
+export const ok = { 200: saying('ok') }
+
+/** What bringing statistics up to date answers. */
+export const updated = { 200: saying('updated') }

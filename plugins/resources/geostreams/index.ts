@@ -1,12 +1,9 @@
 import { BlobOwners, definePlugin, on, onBatch, provide, Sensors, Streams } from 'pounce/sdk'
-import { answers } from './cache/collection.ts'
 import * as cacheRoutes from './cache/routes.ts'
-import { StoredResponseBlobs } from './cache/stored-responses.ts'
+import { answers, StoredResponseBlobs } from './cache/stored-responses.ts'
 import { geoNumbers } from './collections.ts'
 import { config } from './config.ts'
-import { DeleteAbandonedDatapoints } from './datapoints/abandoned-datapoints.ts'
-import * as bulkRoutes from './datapoints/bulk-routes.ts'
-import * as datapointListRoutes from './datapoints/list-route.ts'
+import { DeleteAbandonedDatapoints, DeleteReadingsOnStreamRemoved } from './datapoints/abandoned-datapoints.ts'
 import * as datapointRoutes from './datapoints/routes.ts'
 import { sensorResource, streamResource } from './resource.ts'
 import * as upkeepRoutes from './routes-upkeep.ts'
@@ -18,7 +15,6 @@ import {
 } from './sensors/handlers.ts'
 import * as sensorRoutes from './sensors/routes.ts'
 import { StoredSensors } from './sensors/stored-sensors.ts'
-import { DeleteReadingsOnStreamRemoved } from './streams/delete-readings-on-stream-removed.ts'
 import * as streamRoutes from './streams/routes.ts'
 import { StoredStreams } from './streams/stored-streams.ts'
 import * as binRoutes from './sums/routes-bins.ts'
@@ -35,8 +31,6 @@ export const plugin = definePlugin({
     ...streamRoutes,
     ...upkeepRoutes,
     ...datapointRoutes,
-    ...bulkRoutes,
-    ...datapointListRoutes,
     ...binRoutes,
     ...figureRoutes,
     ...cacheRoutes,

@@ -95,3 +95,12 @@ export const readProperties = (sent: unknown): { readonly [key: string]: Json } 
   if (fault !== undefined) throw new Invalid(fault)
   return sent as { readonly [key: string]: Json }
 }
+
+/** Prints a time as Clowder 1.x does: `2017-01-25T09:30:00Z`, UTC, no fraction; null stays null. */
+export function showTime(time: Date | string | number): string
+
+export function showTime(time: Date | string | number | null): string | null
+
+export function showTime(time: Date | string | number | null): string | null {
+  return time === null ? null : `${new Date(time).toISOString().slice(0, 19)}Z`
+}

@@ -1,4 +1,6 @@
 import {
+  type After,
+  afterParameter,
   type Caller,
   type Collection,
   conditionsOf,
@@ -7,11 +9,14 @@ import {
   type GeoListing,
   type GeoListPage,
   isIn,
+  type ListQuery,
   type Page,
   type Policy,
+  readNamedAfter,
   type SensorRecord,
   type Stored,
   type StreamRecord,
+  s,
   type Visible,
   type Where,
 } from 'pounce/sdk'
@@ -20,9 +25,12 @@ import { cellsToSearch } from './cells.ts'
 
 /** Records looked at in vain before a page of the store ends, and how many such pages are read for one request. */
 const patience = 1000
+
 const rounds = 8
+
 /** In an area some of what is read does not touch it, so more is read than asked for. */
 const atLeast = 200
+
 const pageSize = 500
 
 /** Sensors are never public by themselves: such an alternative would only have the store look at all of them. */
@@ -45,6 +53,7 @@ export const seenBy = (policy: Policy, caller: Caller): Visible => {
 
 /** Indexes that end in the name, and those that leave the order of age. */
 const byName = ['byName', 'byAuthor', 'bySpace', 'byCell']
+
 const byAge = ['byAge', 'byName', 'ageByAuthor', 'ageBySpace', 'ageByCell']
 
 /** Where to look. */
@@ -129,4 +138,20 @@ export async function* eachPage<T>(
     yield page.items
     after = page.next
   } while (after)
+}
+
+/** Query parameters of lists by name. Spread into a route's `query`. */
+export const namedListParameters = {
+  limit: s.Integer({
+    default: 0,
+    minimum: 0,
+    description: 'Page size, with a link to the next page; values above 1,000 are reduced to 1,000; 0 or absent: all, as in Clowder 1.x',
+  }),
+  after: afterParameter(600),
+}
+
+/** The page of a list by name that is asked for. */
+export const namedPage = ({ limit, after }: ListQuery): GeoListPage => {
+  const from: After | undefined = typeof after === 'string' ? readNamedAfter(after) : after
+  return { limit: Math.min(Math.max(limit, 1), 1000), ...(from ? { after: from } : {}) }
 }

@@ -1,7 +1,6 @@
 import { createdBy, defineResource, event, type SensorRecord, type StreamRecord, transferred } from 'pounce/sdk'
 import { sensors, streams } from './collections.ts'
-import { SearchableSensors } from './sensors/searchable-sensors.ts'
-import { SearchableStreams } from './streams/searchable-streams.ts'
+import { SearchableSensors, SearchableStreams } from './searchable.ts'
 
 export const sensorResource = defineResource<SensorRecord>({
   kind: 'sensor',

@@ -1,9 +1,9 @@
 import { configPort, NotFound, routesFor, Sites, s } from 'pounce/sdk'
+import { ok, updated } from './collections.ts'
 import { config } from './config.ts'
 import { GeostreamCounts } from './geostream-counts.ts'
 import { sensorRef, streamRef } from './input.ts'
 import { SensorService } from './sensors/sensor-service.ts'
-import { ok, updated } from './statuses.ts'
 
 const route = routesFor('geostreams', { counts: GeostreamCounts, life: SensorService, sites: Sites, settings: configPort(config) })
 const params = s.Object({ id: s.String({ maxLength: 40, description: 'Number of the sensor or stream' }) })

@@ -1,23 +1,31 @@
 import {
   anonymous,
+  type Caller,
   type Collection,
-  type DocumentStore,
+  DocumentStore,
   eq,
   fullNameOf,
+  geoNumberOf,
   type Json,
   type MetadataValue,
-  type Policy,
+  Policy,
+  type Searchable,
   type SearchDocument,
   type SensorRecord,
   type Stored,
   type StreamRecord,
-  type Users,
+  s,
+  Users,
+  wire,
 } from 'pounce/sdk'
 import { typedValue } from 'pounce/sdk/search'
+import { sensors, streams } from './collections.ts'
 
 /** Bounds of what one sensor or stream puts into the index. */
 const mostValues = 2000
+
 const mostDepth = 16
+
 const longestValue = 1000
 
 /** Free properties as values that can be searched: under dotted paths, each element of a list by itself. Dots in names are `_`. */
@@ -46,7 +54,7 @@ export interface Particulars {
 }
 
 /** What the index should know of sensors or streams. */
-export const searchDocuments = async <T extends Listed>(
+const searchDocuments = async <T extends Listed>(
   { documents, users, policy }: { readonly documents: DocumentStore; readonly users: Users; readonly policy: Policy },
   from: Collection<T>,
   ids: readonly string[],
@@ -81,6 +89,88 @@ export const searchDocuments = async <T extends Listed>(
 }
 
 /** Every id, for a rebuild. */
-export async function* idsIn(documents: DocumentStore, from: Collection<Listed>): AsyncIterable<string> {
+async function* idsIn(documents: DocumentStore, from: Collection<Listed>): AsyncIterable<string> {
   for await (const { id } of documents.scan(from, { using: 'byAge', where: eq('state', 'live') })) yield id
 }
+
+/** What the search index knows of streams. */
+export class SearchableStreams implements Searchable {
+  readonly kind = 'stream'
+  #documents: DocumentStore
+  #users: Users
+  #policy: Policy
+
+  constructor(documents: DocumentStore, users: Users, policy: Policy) {
+    this.#documents = documents
+    this.#users = users
+    this.#policy = policy
+  }
+
+  describe(ids: readonly string[]): Promise<ReadonlyMap<string, SearchDocument>> {
+    const tools = { documents: this.#documents, users: this.#users, policy: this.#policy }
+    return searchDocuments(tools, streams, ids, ({ parameters, sensor, spaces }) => ({
+      kind: 'stream',
+      values: parameters.map(value => ({ field: 'parameters', value })),
+      childOf: [sensor, ...spaces],
+    }))
+  }
+
+  all(): AsyncIterable<string> {
+    return idsIn(this.#documents, streams)
+  }
+
+  async present(ids: readonly string[], _caller: Caller): Promise<ReadonlyMap<string, Readonly<Record<string, unknown>>>> {
+    const found = await this.#documents.getMany(streams, ids)
+    return new Map(
+      [...found].map(([id, { name, created, sensor }]) => [
+        id,
+        {
+          id: String(geoNumberOf(id)),
+          name,
+          created: s.toV1Date(created),
+          sensor_id: String(geoNumberOf(sensor)),
+          resource_type: 'stream',
+        },
+      ]),
+    )
+  }
+}
+wire(SearchableStreams, DocumentStore, Users, Policy)
+
+/** What the search index knows of sensors. */
+export class SearchableSensors implements Searchable {
+  readonly kind = 'sensor'
+  #documents: DocumentStore
+  #users: Users
+  #policy: Policy
+
+  constructor(documents: DocumentStore, users: Users, policy: Policy) {
+    this.#documents = documents
+    this.#users = users
+    this.#policy = policy
+  }
+
+  describe(ids: readonly string[]): Promise<ReadonlyMap<string, SearchDocument>> {
+    const tools = { documents: this.#documents, users: this.#users, policy: this.#policy }
+    return searchDocuments(tools, sensors, ids, ({ source, spaces }) => ({
+      kind: 'sensor',
+      values: source === null ? [] : [{ field: 'source', value: source }],
+      childOf: spaces,
+    }))
+  }
+
+  all(): AsyncIterable<string> {
+    return idsIn(this.#documents, sensors)
+  }
+
+  async present(ids: readonly string[], _caller: Caller): Promise<ReadonlyMap<string, Readonly<Record<string, unknown>>>> {
+    const found = await this.#documents.getMany(sensors, ids)
+    return new Map(
+      [...found].map(([id, { name, created }]) => [
+        id,
+        { id: String(geoNumberOf(id)), name, created: s.toV1Date(created), resource_type: 'sensor' },
+      ]),
+    )
+  }
+}
+wire(SearchableSensors, DocumentStore, Users, Policy)

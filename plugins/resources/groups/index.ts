@@ -4,8 +4,6 @@ import { config } from './config.ts'
 import { ConfiguredGroups } from './configured-groups.ts'
 import { DeleteMembershipsOnGroupRemoved, DetachGroupsOnSpaceRemoved, ReplaceGroupRoleOnRoleRemoved } from './handlers.ts'
 import * as groupRoutes from './routes-groups.ts'
-import * as memberRoutes from './routes-members.ts'
-import * as spaceRoutes from './routes-spaces.ts'
 import { StoredGroups } from './stored-groups.ts'
 
 export const plugin = definePlugin({
@@ -14,7 +12,7 @@ export const plugin = definePlugin({
   config,
   provides: [provide(Groups, StoredGroups), provide(KnownGroups, StoredGroups), provide(PersonalDataSources, PersonalGroups)],
   services: [ConfiguredGroups],
-  routes: { ...groupRoutes, ...memberRoutes, ...spaceRoutes },
+  routes: groupRoutes,
   collections: [groups],
   handlers: [
     on('group.removed', DeleteMembershipsOnGroupRemoved, 'empty-group'),

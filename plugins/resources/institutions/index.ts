@@ -1,6 +1,5 @@
 import { definePlugin, PickLists, provide } from 'pounce/sdk'
-import { institutions, projects } from './collection.ts'
-import { InstitutionNames } from './institution-names.ts'
+import { InstitutionNames, institutions, projects } from './institution-names.ts'
 import * as routes from './routes.ts'
 
 export const plugin = definePlugin({

@@ -3,6 +3,7 @@ import {
   type After,
   type Collection,
   CommitConflict,
+  collection,
   DocumentStore,
   Invalid,
   type Page,
@@ -10,9 +11,18 @@ import {
   type Stored,
   wire,
 } from 'pounce/sdk'
-import { institutions, type Named, projects } from './collection.ts'
+
+/** A name that people can pick for their profile. Its id is a digest of it in lower case, so that each is there once. */
+interface Named {
+  readonly name: string
+}
+
+export const institutions = collection<Named>('institutions', { byName: { on: ['name'] } })
+
+export const projects = collection<Named>('projects', { byName: { on: ['name'] } })
 
 const lists = { institutions, projects } as const
+
 const mostNames = 10_000
 
 const idOf = (name: string): string => createHash('sha256').update(name.toLowerCase()).digest('hex').slice(0, 24)

@@ -1,6 +1,5 @@
 import { DocumentStore, type Erasure, type PersonalData, personalRecords, wire } from 'pounce/sdk'
-import { logos } from './collection.ts'
-import { StoredLogos } from './stored-logos.ts'
+import { logos, StoredLogos } from './stored-logos.ts'
 
 const Uploaded = personalRecords({
   name: 'logos',

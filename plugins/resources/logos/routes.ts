@@ -1,5 +1,7 @@
 import {
   afterParameter,
+  type Bytes,
+  type Caller,
   configPort,
   Forbidden,
   Installation,
@@ -7,6 +9,7 @@ import {
   linkToNext,
   multipart,
   NotFound,
+  type Parts,
   pageOf,
   readAfter,
   readNamedAfter,
@@ -14,19 +17,92 @@ import {
   type Stored,
   s,
   signedIn,
+  streamed,
   TooLarge,
 } from 'pounce/sdk'
-import type { Logo } from './collection.ts'
-import { config } from './config.ts'
-import { changeable, existing } from './found-logo.ts'
 import { LogoRights } from './logo-rights.ts'
-import { readLogo } from './sent-logo.ts'
-import { StoredLogos } from './stored-logos.ts'
+import { config, type Logo, StoredLogos, standIn } from './stored-logos.ts'
+
+/** A multipart body that brings a logo. */
+interface SentLogo {
+  readonly path: string
+  readonly name: string
+  readonly showText: boolean
+  readonly picture: Buffer
+}
+
+const pattern = /^[^\u0000-\u001f\u007f/\\?#]{1,100}$/
+
+const nameIn = (fields: ReadonlyMap<string, string>, field: 'name' | 'path'): string => {
+  const text = fields.get(field)
+  // Under this name its address would be that of another logo's picture.
+  if (text === undefined || !pattern.test(text) || text === 'blob')
+    throw new Invalid(`${field} is missing or invalid: a text field of 1 to 100 characters without slashes, and not blob`)
+  return text
+}
+
+/** Reads the body whole: the fields may come after the picture, and say whether it may be kept at all. */
+const readLogo = async (parts: Parts, maxBytes: number): Promise<SentLogo> => {
+  const fields = new Map<string, string>()
+  let picture: Buffer | undefined
+  for await (const part of parts) {
+    if (part.kind === 'field') fields.set(part.field, part.value)
+    else if (part.field !== 'image' || picture) part.skip()
+    else {
+      const pieces: Buffer[] = []
+      let length = 0
+      for await (const piece of part.stream as AsyncIterable<Buffer>) {
+        length += piece.length
+        if (length > maxBytes) throw new TooLarge(`A logo must be at most ${maxBytes} bytes`)
+        pieces.push(piece)
+      }
+      picture = Buffer.concat(pieces)
+    }
+  }
+  const [path, name] = [nameIn(fields, 'path'), nameIn(fields, 'name')]
+  if (!picture) throw new Invalid('image is missing: a file part with the image')
+  const showText = fields.get('showText') ?? 'true'
+  if (showText !== 'true' && showText !== 'false') throw new Invalid('showText must be true or false')
+  return { path, name, showText: showText === 'true', picture }
+}
+
+/** By its id, or by where it is. */
+export type Named = { readonly id: string } | { readonly path: string; readonly name: string }
+
+/** What the routes of one logo need. */
+export interface Resolved {
+  readonly logos: StoredLogos
+  readonly access: LogoRights
+}
+
+/** One that is there and that the caller may see. */
+export const seen = async ({ logos, access }: Resolved, caller: Caller, named: Named): Promise<(Logo & Stored) | undefined> => {
+  const found = await ('id' in named ? logos.get(named.id) : logos.at(named.path, named.name))
+  return found && (await access.maySee(caller, found.path)) ? found : undefined
+}
+
+/** The same; `NotFound` when there is none. */
+const existing = async (resolved: Resolved, caller: Caller, named: Named): Promise<Logo & Stored> => {
+  const found = await seen(resolved, caller, named)
+  if (!found) throw new NotFound('logo')
+  return found
+}
+
+/** One that the caller may change. */
+const changeable = async (resolved: Resolved, caller: Caller, named: Named): Promise<Logo & Stored> => {
+  const found = await existing(resolved, caller, named)
+  await resolved.access.mustChange(caller, found.path)
+  return found
+}
 
 const needs = { logos: StoredLogos, access: LogoRights }
+
 const route = routesFor('logos', needs)
+
 const params = s.Object({ id: s.id() })
+
 const place = s.Object({ path: s.String({ maxLength: 100 }), name: s.String({ maxLength: 100 }) })
+
 const LogoItem = s.model(
   'Logo',
   s.Object({
@@ -40,6 +116,7 @@ const LogoItem = s.model(
     showText: s.Boolean({ description: 'Whether the name is shown beside it' }),
   }),
 )
+
 const shown = s.Object({ showText: s.Boolean() })
 
 const toItem = (logo: Logo & Stored): s.Static<typeof LogoItem> => ({
@@ -54,6 +131,7 @@ const toItem = (logo: Logo & Stored): s.Static<typeof LogoItem> => ({
 })
 
 const success = { status: 200, body: { status: 'success' } } as const
+
 const gone = { status: 204, body: undefined } as const
 
 export const listLogos = routesFor('logos', { ...needs, installation: Installation })({
@@ -178,5 +256,55 @@ export const deleteLogoAt = route({
   async handle({ params, caller }, resolved) {
     await resolved.logos.remove(await changeable(resolved, caller, params))
     return gone
+  },
+})
+
+const pictureRoute = routesFor('logos', { logos: StoredLogos, access: LogoRights })
+
+const wanted = s.Object({
+  default: s.Optional(
+    s.String({
+      pattern: '^[A-Za-z0-9_./-]{1,200}$',
+      description: 'Any file name: if there is no logo, the default image of this server is sent, never another file',
+    }),
+  ),
+})
+
+const picture = async (resolved: Resolved, caller: Caller, named: Named, isDefaultWanted: boolean) => {
+  const found = await seen(resolved, caller, named)
+  if (found) return { status: 200 as const, body: resolved.logos.show(found) }
+  if (!isDefaultWanted) throw new NotFound('logo')
+  const open: Bytes['open'] = range => streamed([range ? standIn.subarray(range.start, range.end + 1) : standIn])
+  return {
+    status: 200 as const,
+    body: { open, sizeBytes: standIn.length, contentType: 'image/svg+xml', inline: true, isTrusted: true } satisfies Bytes,
+  }
+}
+
+export const getLogoPicture = pictureRoute({
+  method: 'GET',
+  path: '/api/logos/:id/blob',
+  summary: 'Get the image of a logo',
+  permission: 'anyone',
+  params: s.Object({ id: s.id() }),
+  query: wanted,
+  responses: { 200: s.bytes<Bytes>() },
+  throws: [NotFound],
+  async handle({ params, query, caller }, resolved) {
+    return picture(resolved, caller, params, query.default !== undefined)
+  },
+})
+
+export const getLogoPictureAt = pictureRoute({
+  method: 'GET',
+  path: '/api/logos/:path/:name/blob',
+  summary: 'Get the image of a logo by path and name',
+  permission: 'anyone',
+  params: s.Object({ path: s.String({ maxLength: 100 }), name: s.String({ maxLength: 100 }) }),
+  query: wanted,
+  responses: { 200: s.bytes<Bytes>() },
+  throws: [NotFound],
+  async handle({ params, query, caller }, resolved) {
+    return picture(resolved, caller, params, query.default !== undefined)
   },
 })

@@ -6,20 +6,60 @@ import {
   Clock,
   CommitConflict,
   changedNothing,
+  collection,
   DocumentStore,
   eq,
   Ids,
+  Invalid,
   Log,
   NotFound,
   type Page,
   type Stored,
+  s,
   Taken,
+  type Time,
+  typeOfBytes,
   wire,
 } from 'pounce/sdk'
-import { type Logo, logos } from './collection.ts'
-import { typeOfPicture } from './pictures.ts'
+
+const pictures: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])
+
+/** The type of a picture as its bytes say it, whatever its sender says. `Invalid` for anything but PNG, JPEG, GIF and WebP: SVG can hold scripts. */
+const typeOfPicture = (bytes: Buffer): string => {
+  const found = typeOfBytes(bytes)
+  if (found === undefined || !pictures.has(found)) throw new Invalid('image must be a PNG, JPEG, GIF or WebP image')
+  return found
+}
+
+/** What is shown where a logo is wanted and there is none. */
+export const standIn = Buffer.from(
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect width="64" height="64" rx="12" fill="#2c5f7c"/><path d="M16 44V20h16a9 9 0 0 1 0 18h-9v6z" fill="#fff"/></svg>',
+)
+
+/** A picture that stands for the installation, a space or a person. */
+export interface Logo {
+  /** `GLOBAL`, `space-<id>` or `user-<id>`. */
+  readonly path: string
+  readonly name: string
+  readonly blob: string
+  readonly sizeBytes: number
+  readonly sha256: string
+  readonly contentType: string
+  readonly author: string
+  readonly created: Time
+  /** Whether the name is shown beside it. */
+  readonly showText: boolean
+}
+
+export const logos = collection<Logo>('logos', {
+  byPlace: { on: ['path', 'name'], unique: true },
+  byName: { on: ['name', 'created'] },
+  byCreated: { on: ['created'] },
+  byBlob: { on: ['blob'] },
+})
 
 type StoredLogo = Logo & Stored
+
 /** A picture that somebody sent. */
 export interface NewLogo {
   readonly path: string
@@ -156,3 +196,7 @@ export class LogoBlobs implements BlobOwner {
   }
 }
 wire(LogoBlobs, DocumentStore)
+
+export const config = s.Object({
+  maxKiB: s.Integer({ default: 2048, minimum: 1, maximum: 65_536, description: 'Maximum size of a logo, in KiB' }),
+})

@@ -1,8 +1,8 @@
 import { Invalid, type Json, type MetadataCheck, type Ref, StandardVocabularies, wire } from 'pounce/sdk'
 import { everywhere } from './collection.ts'
 import { Config, type Settings } from './config.ts'
+import { SpacesOf } from './definition-service.ts'
 import { DefinitionTerms } from './definition-terms.ts'
-import { SpacesOf } from './spaces-of.ts'
 import { type Definition, StoredDefinitions } from './stored-definitions.ts'
 import { type Expectation, expectationOf, fits } from './value-checks.ts'
 

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+
 /** A definition that a new installation has. */
 export interface FirstDefinition {
   readonly label: string
@@ -8,7 +10,9 @@ export interface FirstDefinition {
 }
 
 const dublinCore = (term: string): string => `http://purl.org/dc/terms/${term}`
+
 const sead = (term: string): string => `http://sead-data.net/terms/${term}`
+
 const odm2 = (term: string) => ({
   uri: `http://vocabulary.odm2.org/${term}/`,
   definitionsUrl: `http://vocabulary.odm2.org/api/v1/${term}/?format=json`,
@@ -75,3 +79,6 @@ export const firstDefinitions: readonly FirstDefinition[] = [
     description: 'A drawing of the data, as a Vega 5 specification',
   },
 ]
+
+/** The same id for the same parts, so that what is made twice is there once. */
+export const derivedId = (...parts: readonly string[]): string => createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 24)

@@ -1,7 +1,7 @@
 import { DocumentStore, eq, removeFound, Spaces, type StoredEvent, wire } from 'pounce/sdk'
 import { definitions } from './collection.ts'
-import { derivedId } from './derived-id.ts'
-import { requireThere } from './require-there.ts'
+import { derivedId } from './first-definitions.ts'
+import { requireThere } from './stored-definitions.ts'
 
 const batch = 200
 

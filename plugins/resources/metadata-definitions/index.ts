@@ -2,10 +2,9 @@ import { definePlugin, MetadataChecks, MetadataNamings, on, PersonalDataSources,
 import { definitions, PersonalDefinitions } from './collection.ts'
 import { config } from './config.ts'
 import { DefinitionCheck } from './definition-check.ts'
-import { DefinitionNames } from './definition-names.ts'
 import { CopyDefinitionToSpaces, DeleteDefinitionsOnSpaceRemoved } from './handlers.ts'
 import * as routes from './routes.ts'
-import * as placeRoutes from './routes-places.ts'
+import { DefinitionNames } from './stored-definitions.ts'
 export const plugin = definePlugin({
   id: 'resources.metadata-definitions',
   summary: 'Metadata definitions: the fields of the installation and of spaces, and their accepted values.',
@@ -15,7 +14,7 @@ export const plugin = definePlugin({
     provide(MetadataNamings, DefinitionNames),
     provide(PersonalDataSources, PersonalDefinitions),
   ],
-  routes: { ...routes, ...placeRoutes },
+  routes,
   collections: [definitions],
   handlers: [
     on('definition.added', CopyDefinitionToSpaces, 'copy-to-spaces'),

@@ -1,10 +1,9 @@
-import { Forbidden, Invalid, NotFound, rawJson, routesFor, s, signedIn, Unreachable } from 'pounce/sdk'
+import { Forbidden, Invalid, type Kind, NotFound, type Ref, rawJson, ref, routesFor, s, signedIn, Unreachable } from 'pounce/sdk'
 import { everywhere } from './collection.ts'
 import { DefinitionJson, NewDefinition, ok, shown, toJson } from './definition-json.ts'
-import { spacesOfCaller } from './definition-names.ts'
-import { DefinitionService } from './definition-service.ts'
+import { DefinitionService, SpacesOf } from './definition-service.ts'
 import { DefinitionTerms } from './definition-terms.ts'
-import { type Definition, StoredDefinitions } from './stored-definitions.ts'
+import { type Definition, StoredDefinitions, spacesOfCaller } from './stored-definitions.ts'
 
 const route = routesFor('definitions', { definitions: StoredDefinitions, keeping: DefinitionService, words: DefinitionTerms })
 
@@ -141,3 +140,64 @@ export const deleteDefinition = route({
     return { status: 200, body: { status: 'ok' } }
   },
 })
+
+const needs = { definitions: StoredDefinitions, keeping: DefinitionService, spaces: SpacesOf }
+
+const ofSpaces = routesFor('spaces', needs)
+
+export const listSpaceDefinitions = ofSpaces({
+  method: 'GET',
+  path: '/api/spaces/:id/metadata',
+  summary: 'List the metadata definitions of a space',
+  permission: { right: 'ViewSpace', on: ref('space', 'id') },
+  params,
+  responses: { 200: s.rows(DefinitionJson) },
+  throws: [NotFound],
+  async handle({ params }, { definitions }) {
+    return { status: 200, body: shown(definitions.in(params.id)) }
+  },
+})
+
+export const createSpaceDefinition = ofSpaces({
+  method: 'POST',
+  path: '/api/spaces/:id/metadata',
+  summary: 'Add a metadata definition to a space',
+  description: 'A definition whose URI exists in the space already changes nothing.',
+  permission: { right: 'EditSpace', on: ref('space', 'id') },
+  params,
+  body: NewDefinition,
+  responses: { 200: ok() },
+  throws: [Invalid, NotFound],
+  async handle({ params, body, caller }, { definitions }) {
+    await definitions.add(params.id, body, signedIn(caller).id)
+    return { status: 200, body: { status: 'ok' } }
+  },
+})
+
+const listFor = (kind: Kind, group: string, path: string) =>
+  routesFor(
+    group,
+    needs,
+  )({
+    method: 'GET',
+    path,
+    summary: `List the metadata definitions for a ${kind}`,
+    description: 'Those of its spaces, or else those of the installation.',
+    permission: { right: 'AddMetadata', on: ref(kind, 'id') },
+    alsoRequires: [{ right: 'ViewSpace', on: ({ space }): readonly Ref[] => (space === undefined ? [] : [{ kind: 'space', id: space }]) }],
+    params,
+    query: s.Object({ space: s.Optional(s.id()) }),
+    responses: { 200: s.rows(DefinitionJson) },
+    throws: [NotFound],
+    async handle({ params, query, caller }, { definitions, keeping, spaces }) {
+      const around = await spaces.of({ kind, id: params.id })
+      const wanted = query.space === undefined ? around : around.filter(space => space === query.space)
+      const scopes = await keeping.visibleSpaces(caller, wanted)
+      const isDefined = await definitions.hasAny(scopes)
+      return { status: 200, body: shown(isDefined ? definitions.in(...scopes) : definitions.in(everywhere)) }
+    },
+  })
+
+export const listFileDefinitions = listFor('file', 'files', '/api/files/:id/metadataDefinitions')
+
+export const listDatasetDefinitions = listFor('dataset', 'datasets', '/api/datasets/:id/metadata')

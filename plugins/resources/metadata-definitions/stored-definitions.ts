@@ -1,7 +1,9 @@
 import {
   and,
+  type Caller,
   Clock,
   CommitConflict,
+  type Committed,
   DocumentStore,
   eq,
   event,
@@ -9,6 +11,7 @@ import {
   Installation,
   Invalid,
   isIn,
+  type MetadataNaming,
   type Stored,
   Taken,
   updateWithRetry,
@@ -17,9 +20,12 @@ import {
 import { type DefinitionRecord, definitions, everywhere } from './collection.ts'
 import { Config, type Settings } from './config.ts'
 import { type NewDefinition, requireAddresses } from './definition-json.ts'
-import { derivedId } from './derived-id.ts'
-import { firstDefinitions } from './first-definitions.ts'
-import { requireThere } from './require-there.ts'
+import { derivedId, firstDefinitions } from './first-definitions.ts'
+
+/** What is there already, under its id or its address, is as good as made. */
+export const requireThere = (outcome: readonly Committed<DefinitionRecord>[]): void => {
+  for (const each of outcome) if (!each.ok && !(each.error instanceof CommitConflict) && !(each.error instanceof Taken)) throw each.error
+}
 
 export type Definition = DefinitionRecord & Stored
 
@@ -153,3 +159,33 @@ export class StoredDefinitions {
   }
 }
 wire(StoredDefinitions, Config, Installation, DocumentStore, Ids, Clock)
+
+const mostRead = 5000
+
+/** The spaces whose definitions a caller goes by: those they are a member of and may look at. */
+export const spacesOfCaller = (caller: Caller): readonly string[] =>
+  caller.user?.memberships
+    .filter(({ space, permissions }) => permissions.has('ViewSpace') && (caller.limits?.spaces?.has(space) ?? true))
+    .map(({ space }) => space) ?? []
+
+/** The labels of definitions are names of fields. */
+export class DefinitionNames implements MetadataNaming {
+  #definitions: StoredDefinitions
+
+  constructor(definitions: StoredDefinitions) {
+    this.#definitions = definitions
+  }
+
+  async names(prefix: string, caller: Caller, limit: number): Promise<readonly string[]> {
+    const wanted = prefix.toLowerCase()
+    const names = new Set<string>()
+    let read = 0
+    for await (const { label } of this.#definitions.in(everywhere, ...spacesOfCaller(caller))) {
+      if (label.toLowerCase().startsWith(wanted)) names.add(label)
+      read += 1
+      if (names.size >= limit || read >= mostRead) break
+    }
+    return [...names]
+  }
+}
+wire(DefinitionNames, StoredDefinitions)

@@ -1,5 +1,5 @@
 import { anonymousUserId, defineResource, erasedName, fullNameOf, type MetadataRecord, type Person } from 'pounce/sdk'
-import { metadata } from './collection.ts'
+import { metadata } from './stored-metadata.ts'
 
 const isAgent = ({ userId }: MetadataRecord['agent'], { id }: Person): boolean => userId?.includes(id) ?? false
 

@@ -3,18 +3,23 @@ import {
   Forbidden,
   Installation,
   Invalid,
+  type Json,
   type Kind,
   linkToNext,
   NotFound,
+  Policy,
+  type RawJson,
+  type Ref,
   rawJson,
   readAfter,
   ref,
   routesFor,
   s,
+  TooLarge,
 } from 'pounce/sdk'
 import { DocumentPages } from './document-pages.ts'
-import { PostedDocument, ShownDocument } from './json-ld.ts'
-import { MetadataWriter } from './metadata-writer.ts'
+import { Content, PostedDocument, ShownDocument } from './json-ld.ts'
+import { BulkFileMetadata, MetadataWriter } from './metadata-writer.ts'
 import { StoredMetadata } from './stored-metadata.ts'
 
 const route = routesFor('metadata', {
@@ -22,10 +27,14 @@ const route = routesFor('metadata', {
   documents: StoredMetadata,
   pages: DocumentPages,
   installation: Installation,
+  additions: BulkFileMetadata,
+  policy: Policy,
 })
 
 const params = s.Object({ id: s.id() })
+
 const extractor = s.Optional(s.String({ maxLength: 500, description: 'Filter by extractor: its name, or name/version' }))
+
 export const metadataBytes = 10 * 1024 * 1024
 
 /** Jobs are about files and datasets. */
@@ -96,14 +105,141 @@ const removeFrom = (kind: Kind, plural: string) =>
   })
 
 export const addFileMetadata = addTo('file', 'files')
+
 export const getFileMetadata = listOf('file', 'files')
+
 export const removeFileMetadata = removeFrom('file', 'files')
+
 export const addDatasetMetadata = addTo('dataset', 'datasets')
+
 export const getDatasetMetadata = listOf('dataset', 'datasets')
+
 export const removeDatasetMetadata = removeFrom('dataset', 'datasets')
+
 export const addCollectionMetadata = addTo('collection', 'collections')
+
 export const getCollectionMetadata = listOf('collection', 'collections')
+
 export const removeCollectionMetadata = removeFrom('collection', 'collections')
+
 export const addSpaceMetadata = addTo('space', 'spaces')
+
 export const getSpaceMetadata = listOf('space', 'spaces')
+
 export const removeSpaceMetadata = removeFrom('space', 'spaces')
+
+const needs = { annotations: MetadataWriter, documents: StoredMetadata }
+
+const olderRoute = routesFor('metadata', needs)
+
+const about = {
+  description: 'For extractors from before JSON-LD: the body is stored as content of the extractor `deprecatedapi`.',
+  jobKeys: 'allowed',
+  cost: 'metadata',
+  params,
+  body: Content,
+  maxBodyBytes: metadataBytes,
+  throws: [Invalid, NotFound],
+} as const
+
+export const addPlainFileMetadata = olderRoute({
+  ...about,
+  method: 'POST',
+  path: '/api/files/:id/metadata',
+  summary: 'Add metadata to a file without an agent',
+  permission: { right: 'AddMetadata', on: ref('file', 'id') },
+  responses: { 200: s.String({ description: 'success' }) },
+  async handle({ params, body, caller }, { annotations }) {
+    await annotations.add({ kind: 'file', id: params.id }, annotations.unsigned(body as Json, caller))
+    return { status: 200, body: 'success' }
+  },
+})
+
+export const addPlainDatasetMetadata = olderRoute({
+  ...about,
+  method: 'POST',
+  path: '/api/datasets/:id/metadata',
+  summary: 'Add metadata to a dataset without an agent',
+  permission: { right: 'AddMetadata', on: ref('dataset', 'id') },
+  responses: { 200: s.success() },
+  async handle({ params, body, caller }, { annotations }) {
+    await annotations.add({ kind: 'dataset', id: params.id }, annotations.unsigned(body as Json, caller))
+    return { status: 200, body: { status: 'success' } }
+  },
+})
+
+async function* contents(documents: StoredMetadata, target: Ref): AsyncIterable<RawJson> {
+  for await (const { agent, content } of documents.all(target)) {
+    if (agent.kind === 'extractor') yield rawJson<RawJson>(JSON.stringify(content))
+  }
+}
+
+const technical = (kind: Kind, plural: string) =>
+  olderRoute({
+    method: 'GET',
+    path: `/api/${plural}/:id/technicalmetadatajson`,
+    summary: `List the extracted metadata of a ${kind}, newest first`,
+    permission: { right: 'ViewMetadata', on: ref(kind, 'id') },
+    jobKeys: 'allowed',
+    params,
+    responses: { 200: s.rows(s.json()) },
+    throws: [NotFound],
+    async handle({ params }, { documents }) {
+      return { status: 200, body: contents(documents, { kind, id: params.id }) }
+    },
+  })
+
+export const getTechnicalFileMetadata = technical('file', 'files')
+
+export const getTechnicalDatasetMetadata = technical('dataset', 'datasets')
+
+const fileIds = () => s.Array(s.String({ maxLength: 100 }), { minItems: 1, maxItems: 1000 })
+
+export const getMetadataOfFiles = route({
+  method: 'GET',
+  path: '/api/files/metadata.jsonld',
+  summary: 'List the metadata documents of several files',
+  description: 'By file id. Files that are missing, or whose metadata the caller may not view, are omitted. Clowder 1.x did not check.',
+  permission: { right: 'ViewMetadata', unscoped: 'Files on which the caller does not hold ViewMetadata are left out of the answer.' },
+  query: s.Object({ id: s.repeated(s.String({ maxLength: 100 })) }),
+  responses: { 200: s.Record(s.String(), s.Array(ShownDocument)) },
+  throws: [Invalid, TooLarge],
+  async handle({ query, caller }, { pages, policy }) {
+    const ids = [...new Set(query.id)].filter(s.isId)
+    const allowed = await policy.allowed(caller, 'ViewMetadata', 'file', ids)
+    return { status: 200, body: rawJson(await pages.byFile(ids.filter(id => allowed.has(id)))) }
+  },
+})
+
+const Report = s.model(
+  'MetadataReport',
+  s.Object({
+    status: s.Literal('success'),
+    message: s.String(),
+    added: s.Array(s.String()),
+    refused: s.Array(s.Object({ id: s.String(), code: s.String(), message: s.String() })),
+  }),
+)
+
+export const addMetadataToFiles = route({
+  method: 'POST',
+  path: '/api/files/metadata.jsonld',
+  summary: 'Add a metadata document to several files',
+  description:
+    'Rights are checked per file. If all files get it, the response is the text of Clowder 1.x, otherwise a report of successes and failures; if none does, an error with the same report.',
+  permission: {
+    right: 'AddMetadata',
+    unscoped: 'The body names the files; AddMetadata is checked on each of them, and those without it are reported.',
+  },
+  cost: 'metadata',
+  body: s.model('MetadataOfFiles', s.Object({ files: fileIds(), metadata: PostedDocument })),
+  maxBodyBytes: metadataBytes,
+  responses: { 200: s.Union([s.String(), Report]) },
+  throws: [Forbidden, Invalid, NotFound, TooLarge],
+  async handle({ body, caller }, { annotations, additions }) {
+    const { added, refused } = await additions.add(body.files, await annotations.posted(body.metadata, caller), caller)
+    const message = 'Metadata successfully added to db'
+    if (refused.length === 0) return { status: 200, body: message }
+    return { status: 200, body: { status: 'success' as const, message, added: [...added], refused: [...refused] } }
+  },
+})

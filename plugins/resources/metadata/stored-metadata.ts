@@ -1,14 +1,18 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   type After,
+  type AnyEvent,
   and,
+  type BatchHandler,
   Clock,
   CommitConflict,
   type Committed,
+  collection,
   DocumentStore,
   eq,
   event,
   Ids,
+  isIn,
   type MetadataDocuments,
   type MetadataRecord,
   type NewMetadata,
@@ -19,7 +23,11 @@ import {
   type Where,
   wire,
 } from 'pounce/sdk'
-import { metadata } from './collection.ts'
+
+/** JSON-LD documents; those of one thing in the order they were made. */
+export const metadata = collection<MetadataRecord>('metadata', {
+  byTarget: { on: ['target.id', 'created'] },
+})
 
 type Document = MetadataRecord & Stored
 
@@ -35,6 +43,7 @@ const isBy = (document: MetadataRecord, extractor: string): boolean => {
 
 /** Characters after which a page ends, so that no reader's memory is filled by what people sent: one document may have 10 MiB. */
 const pageLength = 4 * 1024 * 1024
+
 /** Milliseconds of reading after which others have their turn. */
 const longReadMs = 5
 
@@ -152,3 +161,28 @@ const removed = (id: string, target: Ref, actor: string | undefined) =>
   event('metadata.removed', { kind: 'metadata', id }, { target }, actor)
 
 const onTarget = (target: Ref): Where => and(eq('target.id', target.id), eq('target.kind', target.kind))
+
+/** Metadata goes with what it hangs on. */
+export class DeleteMetadataOnTargetRemoved implements BatchHandler {
+  #documents: DocumentStore
+  #metadata: StoredMetadata
+
+  constructor(documents: DocumentStore, stored: StoredMetadata) {
+    this.#documents = documents
+    this.#metadata = stored
+  }
+
+  async handleAll(events: readonly AnyEvent[]): Promise<void> {
+    // Documents can be large, so that those of many things are not read at once; that there are none takes one look.
+    const where = isIn(
+      'target.id',
+      events.map(({ subject }) => subject.id),
+    )
+    if ((await this.#documents.count(metadata, { using: 'byTarget', where, upTo: 1 })) === 0) return
+    for (const { subject, actor, data } of events) {
+      const isSilent = 'wasImporting' in data && data.wasImporting === true
+      await this.#metadata.removeAll(subject, { actor, isSilent })
+    }
+  }
+}
+wire(DeleteMetadataOnTargetRemoved, DocumentStore, StoredMetadata)

@@ -2,8 +2,7 @@ import test, { type ExecutionContext } from 'ava'
 import { type AnyEvent, type Collection, type Feed, type FeedLine, type Stored, Unavailable, type UserRecord, type Users } from 'pounce/sdk'
 import { FixedClock, silent } from 'pounce/sdk/testing'
 import { openStore } from '../../../test/support/sqlite-store.ts'
-import { digests } from './digest-record.ts'
-import { EnqueueDigests } from './enqueue-digests.ts'
+import { digests, EnqueueDigests } from './enqueue-digests.ts'
 
 const hourMs = 3_600_000
 const never = new AbortController().signal

@@ -1,20 +1,58 @@
 import {
   Clock,
   CommitConflict,
+  collection,
   configPort,
   DocumentStore,
   eq,
   event,
   Feed,
   Log,
+  personalRecords,
   range,
   type Stored,
+  type StoredEvent,
+  type Time,
   Unavailable,
+  type UserRecord,
   Users,
   wire,
 } from 'pounce/sdk'
 import { config, type Settings } from './config.ts'
-import { type DigestRecord, digests, periodMs, wishOf } from './digest-record.ts'
+
+/** How often somebody is told by mail what happened. */
+export type Every = Extract<NonNullable<UserRecord['notifications']>, 'hourly' | 'daily'>
+
+/** How far somebody who wants news by mail has been told. Its id is that of the account. */
+export interface DigestRecord {
+  readonly every: Every
+  /** What happened up to then was told, or there was nothing to tell. */
+  readonly told: Time
+  /** A mail about what happened from `told` to then is on its way; null when none is. */
+  readonly until: Time | null
+  /** When to look again. */
+  readonly due: Time
+}
+
+/** Who wants news by mail, by when it is due. */
+export const digests = collection<DigestRecord>('notifications.digests', { byDue: { on: ['due'] } })
+
+const hourMs = 3_600_000
+
+const periodMs: Readonly<Record<Every, number>> = { hourly: hourMs, daily: 24 * hourMs }
+
+/** How often a person wants news; undefined for those who do not. */
+export const wishOf = ({ notifications, status }: Pick<UserRecord, 'notifications' | 'status'>): Every | undefined =>
+  status !== 'Inactive' && (notifications === 'hourly' || notifications === 'daily') ? notifications : undefined
+
+export const PersonalDigests = personalRecords({
+  name: 'notifications',
+  summary: 'Your email digest setting, and the time of the last digest.',
+  in: digests,
+  isOf: (digest, { id }) => digest.id === id,
+  show: ({ every, told, due }) => ({ every, told, due }),
+  erase: () => 'remove',
+})
 
 const batch = 100
 
@@ -83,3 +121,40 @@ export class EnqueueDigests {
   }
 }
 wire(EnqueueDigests, configPort(config), DocumentStore, Users, Feed, Clock, Log)
+
+const concerned = new Set(['notifications', 'status'])
+
+/** Follows what people wish: who wants news gets a record, who does not has none. */
+export class UpdateDigestOnUserUpdated {
+  #documents: DocumentStore
+  #users: Users
+  #clock: Clock
+
+  constructor(documents: DocumentStore, users: Users, clock: Clock) {
+    this.#documents = documents
+    this.#users = users
+    this.#clock = clock
+  }
+
+  async handle({ subject: { id }, data: { fields } }: StoredEvent<'user.updated'>): Promise<void> {
+    if (!fields.some(field => concerned.has(field))) return
+    const [user, known] = await Promise.all([this.#users.get(id), this.#documents.get(digests, id)])
+    const every = user && wishOf(user)
+    if (every === known?.every) return
+    try {
+      if (!every) await this.#documents.commit({ tombstone: id, in: digests })
+      else await this.#keep(id, every, known !== undefined)
+    } catch (error) {
+      // Another one was at it at the same moment, with what the account says now.
+      if (!(error instanceof CommitConflict)) throw error
+    }
+  }
+
+  async #keep(id: string, every: 'hourly' | 'daily', isKnown: boolean): Promise<void> {
+    const now = this.#clock.now()
+    const due = new Date(now.getTime() + periodMs[every]).toISOString()
+    if (isKnown) await this.#documents.commit({ update: id, in: digests, set: { every, due } })
+    else await this.#documents.commit({ insert: { id, every, told: now.toISOString(), until: null, due }, into: digests })
+  }
+}
+wire(UpdateDigestOnUserUpdated, DocumentStore, Users, Clock)

@@ -1,9 +1,7 @@
 import { definePlugin, on, PersonalDataSources, provide } from 'pounce/sdk'
 import { config } from './config.ts'
-import { digests, PersonalDigests } from './digest-record.ts'
-import { EnqueueDigests } from './enqueue-digests.ts'
+import { digests, EnqueueDigests, PersonalDigests, UpdateDigestOnUserUpdated } from './enqueue-digests.ts'
 import { SendDigest } from './send-digest.ts'
-import { UpdateDigestOnUserUpdated } from './update-digest-on-user-updated.ts'
 
 const minuteMs = 60_000
 

@@ -1,7 +1,7 @@
 import { Commands, definePlugin, on, provide } from 'pounce/sdk'
 import { EraseUser, ExportUser } from './commands.ts'
 import { PersonalErasure } from './erasure.ts'
-import * as routes from './routes.ts'
+import * as routes from './export.ts'
 
 export const plugin = definePlugin({
   id: 'resources.personal-data',

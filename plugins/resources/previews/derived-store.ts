@@ -1,24 +1,35 @@
 import {
+  afterParameter,
+  and,
   type BlobFacts,
+  type BlobOwner,
   BlobStore,
   type Caller,
+  Clock,
   type Collection,
   CommitConflict,
   changedNothing,
   DocumentStore,
+  eq,
   event,
   Invalid,
   isIn,
+  type Kind,
   Log,
   mediaTypeOf,
   type NewEvent,
+  namedBy,
   type Parts,
+  type Policy,
   type PreviewRecord,
+  range,
   removeFound,
   requireDone,
   type Stored,
+  s,
   wire,
 } from 'pounce/sdk'
+import { previews, thumbnails, tiles } from './collections.ts'
 
 /** A file part that arrived, its bytes durable. */
 export interface Received {
@@ -35,6 +46,7 @@ export const uploaderOf = ({ user, limits }: Caller): { readonly author: string 
 })
 
 type ShownKind = 'preview' | 'thumbnail'
+
 type Shown = Pick<PreviewRecord, 'blob' | 'target'>
 
 const removed = (kind: ShownKind, { id, blob, target }: Shown & Stored, actor: string | undefined) =>
@@ -110,3 +122,87 @@ export class DerivedStore {
   }
 }
 wire(DerivedStore, DocumentStore, BlobStore, Log)
+
+/** Which stored bytes belong to previews, thumbnails and tiles. */
+export class DerivedBlobs implements BlobOwner {
+  readonly places = [
+    { in: previews, field: 'blob' },
+    { in: thumbnails, field: 'blob' },
+    { in: tiles, field: 'blob' },
+  ]
+  #documents: DocumentStore
+
+  constructor(documents: DocumentStore) {
+    this.#documents = documents
+  }
+
+  async owned(keys: readonly string[]): Promise<ReadonlySet<string>> {
+    const named = await Promise.all([previews, thumbnails, tiles].map(from => this.#named(from as Collection<{ blob: string }>, keys)))
+    return new Set(named.flatMap(some => [...some]))
+  }
+
+  #named(from: Collection<{ blob: string }>, keys: readonly string[]): Promise<ReadonlySet<string>> {
+    return namedBy(this.#documents, from, { using: 'byBlob', field: 'blob', of: ({ blob }) => blob }, keys)
+  }
+}
+wire(DerivedBlobs, DocumentStore)
+
+/** What the lists of all previews and of all thumbnails ask for. */
+export const listQuery = s.Object({ limit: s.Integer({ default: 100, minimum: 1, maximum: 1000 }), after: afterParameter() })
+
+/** Those of a page that the caller may see. */
+export const seenOf = async <T extends Stored>(
+  policy: Policy,
+  caller: Caller,
+  kind: 'preview' | 'thumbnail',
+  items: readonly T[],
+): Promise<readonly T[]> => {
+  const ids = items.map(({ id }) => id)
+  const allowed = await policy.allowed(caller, 'ViewFile', kind, ids)
+  return items.filter(({ id }) => allowed.has(id))
+}
+
+const keptMs = 7 * 24 * 60 * 60 * 1000
+
+interface Derived {
+  readonly blob: string
+  readonly created: string
+}
+
+/** What was uploaded and is attached to nothing a week later was given up by whoever sent it. */
+export class SweepUnattached {
+  #documents: DocumentStore
+  #clock: Clock
+
+  constructor(documents: DocumentStore, clock: Clock) {
+    this.#documents = documents
+    this.#clock = clock
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    await this.#sweep(previews as Collection<Derived>, 'preview', { using: 'byTarget', field: 'target.id' }, signal)
+    await this.#sweep(thumbnails as Collection<Derived>, 'thumbnail', { using: 'byAge', field: 'target.id' }, signal)
+    await this.#sweep(tiles as Collection<Derived>, 'preview', { using: 'byPreview', field: 'preview' }, signal)
+  }
+
+  async #sweep(
+    from: Collection<Derived>,
+    kind: Kind,
+    { using, field }: { readonly using: string; readonly field: string },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const before = new Date(this.#clock.now().getTime() - keptMs).toISOString()
+    const unattached = eq(field, null)
+    const old = and(unattached, range('created', { lt: before }))
+    await removeFound(this.#documents, from, {
+      using,
+      where: old,
+      sort: { by: 'created', order: 'ascending' },
+      // Attached in the last moment: then it stays.
+      guard: () => unattached,
+      events: ({ id, blob }) => [event('preview.removed', { kind, id }, { blob, target: null })],
+      signal,
+    })
+  }
+}
+wire(SweepUnattached, DocumentStore, Clock)

@@ -1,23 +1,19 @@
 import { BlobOwners, definePlugin, on, onBatch, PersonalDataSources, Previews, provide } from 'pounce/sdk'
-import { AssignThumbnailOnAttached, AssignThumbnailOnPlaced } from './assign-thumbnail-on-attached.ts'
+import { AssignThumbnailOnAttached, AssignThumbnailOnPlaced, ReplaceRemovedThumbnails } from './assign-thumbnail-on-attached.ts'
 import { PersonalTiles, tiles } from './collections.ts'
 import { DeleteOrphanedPreview, DeletePreviewsOnTargetRemoved, DeleteTilesOnPreviewRemoved } from './delete-with-target.ts'
-import { DerivedBlobs } from './derived-blobs.ts'
-import { ReplaceRemovedThumbnails } from './replace-removed-thumbnails.ts'
+import { DerivedBlobs, SweepUnattached } from './derived-store.ts'
 import { previewResource, thumbnailResource } from './resource.ts'
 import * as routes from './routes.ts'
-import * as attachRoutes from './routes-attach.ts'
 import * as thumbnailRoutes from './routes-thumbnails.ts'
-import * as tileRoutes from './routes-tiles.ts'
 import { StoredPreviews } from './stored-previews.ts'
-import { SweepUnattached } from './sweep-unattached.ts'
 
 export const plugin = definePlugin({
   id: 'resources.previews',
   summary: "Previews, thumbnails and tiles: derived images and documents that show a file's content.",
   resources: [previewResource, thumbnailResource],
   provides: [provide(Previews, StoredPreviews), provide(BlobOwners, DerivedBlobs), provide(PersonalDataSources, PersonalTiles)],
-  routes: { ...routes, ...attachRoutes, ...thumbnailRoutes, ...tileRoutes },
+  routes: { ...routes, ...thumbnailRoutes },
   collections: [tiles],
   handlers: [
     on('thumbnail.attached', AssignThumbnailOnAttached, 'show-thumbnail'),

@@ -1,22 +1,27 @@
 import {
+  authorize,
   type Bytes,
+  type Caller,
   Forbidden,
   Installation,
   Invalid,
+  type Json,
   linkToNext,
   multipart,
   NotFound,
+  type Permission,
   Policy,
   pageOf,
+  type Ref,
   ref,
   requirePlaced,
   routesFor,
   s,
+  wire,
 } from 'pounce/sdk'
 import { DerivedBytes } from './bytes-of.ts'
 import type { Preview } from './collections.ts'
-import { listQuery, seenOf } from './derived-list.ts'
-import { DerivedStore } from './derived-store.ts'
+import { DerivedStore, listQuery, seenOf } from './derived-store.ts'
 import { PreviewMatch, PreviewMatching } from './matching.ts'
 import { StoredPreviews } from './stored-previews.ts'
 
@@ -28,9 +33,11 @@ const needs = {
   installation: Installation,
   policy: Policy,
 }
+
 const route = routesFor('previews', needs)
 
 const params = s.Object({ id: s.id() })
+
 const Listed = s.model('Preview', s.Object({ id: s.String(), filename: s.String(), contentType: s.String() }))
 
 const existing = async (previews: StoredPreviews, id: string): Promise<Preview> => {
@@ -174,5 +181,92 @@ export const listPreviews = route({
     const seen = await seenOf(policy, caller, 'preview', page.items)
     const body = seen.map(({ id, filename, contentType }) => ({ id, filename, contentType }))
     return { status: 200, body, ...linkToNext(installation.baseUrl, url, page, { dated: false }) }
+  },
+})
+
+/** What a preview shows is said by whoever may add to the thing; the right to the preview itself has been checked. */
+class PreviewAttachment {
+  #previews: StoredPreviews
+  #policy: Policy
+
+  constructor(previews: StoredPreviews, policy: Policy) {
+    this.#previews = previews
+    this.#policy = policy
+  }
+
+  /** A preview of what is not there, or not for the caller to see, has nowhere to go and is deleted, as in Clowder 1.x. */
+  async attach(
+    id: string,
+    { target, permission }: { readonly target: Ref; readonly permission: Permission },
+    { extractor, metadata }: { readonly extractor: string | undefined; readonly metadata: Readonly<Record<string, Json>> },
+    caller: Caller,
+  ): Promise<void> {
+    try {
+      await authorize(this.#policy, caller, permission, target)
+    } catch (error) {
+      const preview = error instanceof NotFound ? await this.#previews.preview(id) : undefined
+      if (preview?.target === null) await this.#previews.removePreview(preview, caller.user?.id)
+      throw error
+    }
+    await this.#previews.attach(id, target, { extractor, metadata }, caller.user?.id)
+  }
+}
+wire(PreviewAttachment, StoredPreviews, Policy)
+
+const attachmentRoute = routesFor('previews', { attaching: PreviewAttachment, previews: StoredPreviews })
+
+const Values = s.Record(s.String(), s.Unknown())
+
+const attachmentParams = s.Object({ id: s.id(), preview: s.id() })
+
+const attachTo = (kind: 'file' | 'collection', permission: Permission) =>
+  attachmentRoute({
+    method: 'POST',
+    path: `/api/${kind}s/:id/previews/:preview`,
+    summary: `Attach a preview to a ${kind}`,
+    description: `\`extractor_id\` names the creator (\`Other\` by default); the other members replace its metadata. Requires ${permission} on the ${kind}. If the ${kind} does not exist, an unattached preview is deleted.`,
+    permission: { right: 'AddFile', on: ref('preview', 'preview') },
+    ...(kind === 'file' ? ({ jobKeys: 'allowed' } as const) : {}),
+    params: attachmentParams,
+    body: Values,
+    responses: { 200: s.success() },
+    throws: [NotFound, Invalid],
+    async handle({ params, body, caller }, { attaching }) {
+      const { extractor_id: named, ...metadata } = body as Record<string, Json>
+      const extractor = typeof named === 'string' && named !== '' ? named.slice(0, 500) : 'Other'
+      await attaching.attach(params.preview, { target: { kind, id: params.id }, permission }, { extractor, metadata }, caller)
+      return { status: 200, body: { status: 'success' } }
+    },
+  })
+
+const named = (kind: 'file' | 'section', id: Json): Ref => {
+  if (!s.isId(id)) throw new Invalid(`${kind}_id must be the id of a ${kind}: 24 lower-case hex digits`)
+  return { kind, id }
+}
+
+export const attachPreview = attachTo('file', 'AddFile')
+
+export const attachCollectionPreview = attachTo('collection', 'EditCollection')
+
+export const describePreview = attachmentRoute({
+  method: 'POST',
+  path: '/api/previews/:id/metadata',
+  summary: 'Replace the metadata of a preview',
+  description: 'A `section_id` or `file_id` among the members attaches the preview to it; null and empty text count as absent.',
+  permission: { right: 'AddFile', on: ref('preview', 'id') },
+  jobKeys: 'allowed',
+  params: s.Object({ id: s.id() }),
+  body: Values,
+  responses: { 200: s.success() },
+  throws: [NotFound, Invalid],
+  async handle({ params, body, caller }, { attaching, previews }) {
+    const { extractor_id: extractor, file_id: file, section_id: section, ...metadata } = body as Record<string, Json>
+    const target = section ? named('section', section) : file ? named('file', file) : undefined
+    if (!target) await previews.describe(params.id, { metadata })
+    else {
+      const by = typeof extractor === 'string' ? extractor.slice(0, 500) : undefined
+      await attaching.attach(params.id, { target, permission: 'AddFile' }, { extractor: by, metadata }, caller)
+    }
+    return { status: 200, body: { status: 'success' } }
   },
 })

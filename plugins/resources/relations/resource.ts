@@ -1,5 +1,5 @@
 import { createdBy, defineResource } from 'pounce/sdk'
-import { type RelationRecord, relations, thingOf } from './collection.ts'
+import { type RelationRecord, relations, thingOf } from './stored-relations.ts'
 
 export const relationResource = defineResource<RelationRecord>({
   kind: 'relation',

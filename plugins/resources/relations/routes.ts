@@ -1,6 +1,5 @@
 import { Forbidden, Invalid, NotFound, ref, routesFor, type Stored, s } from 'pounce/sdk'
-import { type RelatedType, type RelationEnd, type RelationRecord, relatedTypes } from './collection.ts'
-import { StoredRelations } from './stored-relations.ts'
+import { type RelatedType, type RelationEnd, type RelationRecord, relatedTypes, StoredRelations } from './stored-relations.ts'
 
 const route = routesFor('relations', { relations: StoredRelations })
 const params = s.Object({ id: s.id() })

@@ -11,10 +11,9 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
-import { inBatches } from './batches.ts'
+import { personOf } from './people-reports.ts'
 import type { Span } from './record-reports.ts'
-import { type Format, linesFrom, type Report } from './report.ts'
-import { personOf } from './space-people.ts'
+import { type Format, inBatches, linesFrom, type Report } from './report.ts'
 
 const columns = [
   ...['userid', 'username', 'email', 'resource_id', 'resource_type', 'space_id', 'extractor', 'job_id', 'job_type'],

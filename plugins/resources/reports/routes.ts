@@ -2,19 +2,20 @@ import { NotFound, readTime, routesFor, Spaces, s } from 'pounce/sdk'
 import { ExtractorReports } from './extractor-reports.ts'
 import { PeopleReports } from './people-reports.ts'
 import { RecordReports, type Span } from './record-reports.ts'
-import { type Report, reportBytes } from './report.ts'
 import {
   AnyRow,
   CollectionRow,
   DatasetRow,
   FileRow,
+  type Report,
   RunRow,
+  reportBytes,
   reportOf,
   SpaceRow,
   StoredByUserRow,
   StoredFileRow,
   UserRow,
-} from './report-rows.ts'
+} from './report.ts'
 import { StorageReports } from './storage-reports.ts'
 import { UsageReports } from './usage-reports.ts'
 

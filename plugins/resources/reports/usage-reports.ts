@@ -1,8 +1,7 @@
 import { DocumentStore, type Lines, range, type Shown, Users, wire } from 'pounce/sdk'
+import { personOf } from './people-reports.ts'
 import type { Span } from './record-reports.ts'
-import { linesFrom, type Report } from './report.ts'
-import { Sources } from './sources.ts'
-import { personOf } from './space-people.ts'
+import { linesFrom, type Report, Sources } from './report.ts'
 
 const columns = ['type', 'id', 'name', 'email', 'files', 'size_kb']
 const together = 200

@@ -1,8 +1,7 @@
 import { definePlugin, on, onBatch, provide, Sections } from 'pounce/sdk'
-import { DeleteOrphanedSection, DeleteSectionsOnFileRemoved } from './handlers.ts'
 import { sectionResource } from './resource.ts'
 import * as routes from './routes.ts'
-import { StoredSections } from './stored-sections.ts'
+import { DeleteOrphanedSection, DeleteSectionsOnFileRemoved, StoredSections } from './stored-sections.ts'
 
 export const plugin = definePlugin({
   id: 'resources.sections',

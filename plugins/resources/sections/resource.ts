@@ -1,5 +1,5 @@
 import { createdOrTaggedBy, defineResource, type SectionRecord, transferred } from 'pounce/sdk'
-import { sections } from './collection.ts'
+import { sections } from './stored-sections.ts'
 
 export const sectionResource = defineResource<SectionRecord>({
   kind: 'section',

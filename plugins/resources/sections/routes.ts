@@ -1,6 +1,5 @@
 import { authorize, event, Invalid, NotFound, Policy, ref, routesFor, s } from 'pounce/sdk'
-import { PostedSection, SectionJson, toSectionJson } from './section-json.ts'
-import { StoredSections } from './stored-sections.ts'
+import { PostedSection, SectionJson, StoredSections, toSectionJson } from './stored-sections.ts'
 
 const route = routesFor('sections', { sections: StoredSections, policy: Policy })
 const params = s.Object({ id: s.id() })

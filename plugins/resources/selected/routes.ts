@@ -1,6 +1,5 @@
 import { Archives, authorize, type Bytes, Invalid, NotFound, Policy, Quarantined, routesFor, ScanPending, s } from 'pounce/sdk'
-import { mostSelected } from './collection.ts'
-import { Selections } from './selections.ts'
+import { mostSelected, Selections } from './selections.ts'
 
 const route = routesFor('selected', { selections: Selections, policy: Policy, archives: Archives })
 const named = s.Object({ dataset: s.String({ maxLength: 100, description: 'Id of a dataset' }) })

@@ -3,18 +3,38 @@ import {
   type Caller,
   CommitConflict,
   type Contributions,
+  collection,
   Datasets,
   DocumentStore,
   Invalid,
   type Permission,
   Policy,
   Problem,
+  personalRecords,
   signedIn,
   Tags,
   TrashHandlers,
   wire,
 } from 'pounce/sdk'
-import { mostSelected, selections } from './collection.ts'
+
+/** What a person has selected; the record's id is the person's. The oldest first. */
+interface Selection {
+  readonly datasets: readonly string[]
+}
+
+export const selections = collection<Selection>('selected')
+
+/** What one person can select at most: as many as one question to the policy takes. */
+export const mostSelected = 1000
+
+export const PersonalSelection = personalRecords({
+  name: 'selection',
+  summary: 'Datasets that you have selected.',
+  in: selections,
+  isOf: (selection, { id }) => selection.id === id,
+  show: ({ datasets }) => ({ datasets }),
+  erase: () => 'remove',
+})
 
 /** What became of each dataset of a selection. */
 export interface Outcome {

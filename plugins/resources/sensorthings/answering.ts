@@ -1,14 +1,27 @@
 import { defaultJsonLimits, Invalid, NotFound, Problem, parseJson } from 'pounce/sdk'
-import type { Cursor, Entities, Entity } from './entity.ts'
+import { allObservations, datastreams, features, locationOf, observedProperties, sensorEntities, sensorOf, thingOf } from './entities.ts'
+import { type Cursor, type Entities, type Entity, type SetName, these } from './entity.ts'
 import { EntityFormatter } from './entity-formatter.ts'
 import { EntityLoader, type Ports } from './entity-loader.ts'
 import type { ParsedOption, ParsedSegment } from './grammar/sensorthings-parser.js'
 import { read } from './parsing.ts'
-import { type Asked, QueryOptionParser } from './query-options.ts'
-import type { Question, SentOptions } from './question.ts'
-import { isSetName, sets } from './sets.ts'
+import { type Asked, QueryOptionParser, type Question, type SentOptions } from './query-options.ts'
 import { types } from './types.ts'
 import { memberOf, shown, type Value } from './values.ts'
+
+/** All entities of each set that the caller may see. */
+const sets: Readonly<Record<SetName, (world: EntityLoader) => Entities>> = {
+  Things: world => sensorEntities(world, types.Things, thingOf),
+  Locations: world => sensorEntities(world, types.Locations, locationOf),
+  HistoricalLocations: () => these(types.HistoricalLocations, []),
+  Datastreams: world => datastreams(world, {}),
+  Sensors: world => sensorEntities(world, types.Sensors, sensorOf),
+  ObservedProperties: observedProperties,
+  Observations: allObservations,
+  FeaturesOfInterest: features,
+}
+
+const isSetName = (name: string): name is SetName => Object.hasOwn(sets, name)
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -20,7 +33,9 @@ type Place =
   | { readonly is: 'references'; readonly entities: Entities; readonly at: string }
 
 const mostSegments = 10
+
 const conformance = 'http://www.opengis.net/spec/iot_sensing/1.1/req'
+
 const conformsTo = [
   'datamodel',
   'resource-path/resource-path-to-entities',

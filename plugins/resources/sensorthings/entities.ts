@@ -1,14 +1,131 @@
-import { type Datapoint, geoNumberOf, sensorIdOf, streamIdOf } from 'pounce/sdk'
-import { descriptionOf, observationTypeOf, placeOfBox, spanOf, unitOf } from './described.ts'
-import { type Entities, type Entity, type EntityType, type Hints, type Key, these, type Walk } from './entity.ts'
+import { type Datapoint, type Geometry, geoNumberOf, type Json, type StreamStatistics, sensorIdOf, streamIdOf } from 'pounce/sdk'
+import { type Entities, type Entity, type EntityType, type Hints, type Key, type Step, these, type Walk } from './entity.ts'
 import type { EntityLoader, Sensor } from './entity-loader.ts'
-import { entity, isNumber, partsOf, steps } from './made.ts'
 import { types } from './types.ts'
 import { GeoPlace, TimeSpan, type Value } from './values.ts'
 import { namesOf, type Observed, seenPoint, walkAllObserved, walkObserved, walkPoints } from './walk-points.ts'
-import { type Measured, type MeasuredScope, parametersOf, walkMeasured, walkSensors } from './walk-records.ts'
+import { type Lot, type Measured, type MeasuredScope, parametersOf, walkMeasured, walkSensors } from './walk-records.ts'
+
+type Properties = { readonly [key: string]: Json }
+
+const isObject = (value: Json | undefined): value is Properties => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** What people said of a sensor or stream, or its name. */
+const descriptionOf = ({ name, properties }: { readonly name: string; readonly properties: Properties }): string => {
+  const texts = [properties['description'], properties['popupContent']]
+  return texts.find(text => typeof text === 'string' && text !== '')?.toString() ?? name
+}
+
+const observationTypes = 'http://www.opengis.net/def/observationType/OGC-OM/2.0'
+
+/** By the newest readings that have the parameter. */
+const observationTypeOf = (newest: readonly Datapoint[], parameter: string): string => {
+  const values = newest.map(({ properties }) => properties[parameter] ?? null).filter(value => value !== null)
+  const areAll = (type: string): boolean => values.length > 0 && values.every(value => typeof value === type)
+  if (areAll('number')) return `${observationTypes}/OM_Measurement`
+  return `${observationTypes}/${areAll('boolean') ? 'OM_TruthObservation' : 'OM_Observation'}`
+}
+
+/** A unit with the members that the standard wants; null for what nobody said. */
+interface Unit {
+  readonly [member: string]: string | null
+}
+
+const textOf = (value: Json | undefined): string | null => (typeof value === 'string' && value !== '' ? value : null)
+
+/** A unit as people write it: its symbol, or an object with some of name, symbol and definition. */
+const readUnit = (value: Json | undefined): Unit | undefined => {
+  const symbol = textOf(value)
+  if (symbol !== null) return { name: symbol, symbol, definition: null }
+  if (!isObject(value)) return undefined
+  const [name, written, definition] = ['name', 'symbol', 'definition'].map(member => textOf(value[member]))
+  return name || written || definition ? { name: name ?? null, symbol: written ?? null, definition: definition ?? null } : undefined
+}
+
+const names = ['unitOfMeasurement', 'unitsOfMeasurement', 'units', 'unit'] as const
+
+/** For this parameter alone, or for all. */
+const unitIn = (parameter: string, properties: Properties): Unit | undefined => {
+  for (const name of names) {
+    const said = properties[name]
+    const own = isObject(said) && Object.hasOwn(said, parameter) ? readUnit(said[parameter]) : undefined
+    const unit = own ?? readUnit(said)
+    if (unit) return unit
+  }
+  return undefined
+}
+
+/** The unit of a parameter as the stream says it, or else its sensor. */
+const unitOf = (parameter: string, stream: Properties, sensor: Properties): Unit =>
+  unitIn(parameter, stream) ?? unitIn(parameter, sensor) ?? { name: null, symbol: null, definition: null }
+
+/** The smallest geometry that fills a box. */
+const placeOfBox = ([west, south, east, north]: StreamStatistics['box']): GeoPlace => {
+  const corners = [
+    [west, south],
+    [east, south],
+    [east, north],
+    [west, north],
+    [west, south],
+  ]
+  if (west === east && south === north) return new GeoPlace({ type: 'Point', coordinates: [west, south] })
+  const isLine = west === east || south === north
+  const line: Geometry = {
+    type: 'LineString',
+    coordinates: [
+      [west, south],
+      [east, north],
+    ],
+  }
+  return new GeoPlace(isLine ? line : { type: 'Polygon', coordinates: [corners] })
+}
+
+/** From the first beginning to the last beginning or end. */
+const spanOf = ({ firstStartMs, lastEndMs }: StreamStatistics, newest: readonly Datapoint[]): Value => {
+  const last = newest[0]?.startMs ?? firstStartMs
+  return new TimeSpan(firstStartMs, Math.max(firstStartMs, last, lastEndMs ?? last))
+}
+
+/** What an entity is made of. */
+interface Made {
+  readonly type: EntityType
+  readonly key: Key
+  readonly fields: Readonly<Record<string, () => Value>>
+  readonly ones?: Readonly<Record<string, () => Promise<Entity | undefined>>>
+  readonly manies?: Readonly<Record<string, () => Entities>>
+}
+
+/** An entity; its fields are reckoned when they are asked for. */
+const entity = ({ type, key, fields, ones = {}, manies = {} }: Made): Entity => ({
+  type,
+  key,
+  field: name => (name === 'id' ? key : fields[name]?.()),
+  one: async link => ones[link]?.(),
+  many(link) {
+    const many = manies[link]
+    if (!many) throw new Error(`${type.set} have no ${link}`)
+    return many()
+  },
+})
+
+/** Walks raw things and shows them as entities. */
+async function* steps<T>(looked: AsyncIterable<Lot<T>>, show: (item: T) => Entity | Promise<Entity>): AsyncGenerator<readonly Step[]> {
+  for await (const lot of looked)
+    yield lot.map(({ item, cursor }) => (item === undefined ? { cursor } : { show: () => show(item), cursor }))
+}
+
+/** A key of two parts: a number and the name of a parameter. */
+const partsOf = (key: Key): readonly [number | undefined, string] => {
+  const [, digits, parameter] = /^([1-9]\d{0,15}):(.*)$/s.exec(String(key)) ?? []
+  const number = Number(digits)
+  return parameter === undefined || !Number.isSafeInteger(number) ? [undefined, ''] : [number, parameter]
+}
+
+/** A key that is a number of a sensor or datapoint. */
+const isNumber = (key: Key): key is number => Number.isSafeInteger(key) && Number(key) > 0
 
 const byId = { by: 'id', isDescending: false }
+
 const recordWalk = ({ order, ...walk }: Walk) => ({ order: order ?? byId, ...walk })
 
 const historical = (): Entities => these(types.HistoricalLocations, [])

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   type Caller,
   type Datapoint,
@@ -11,10 +12,74 @@ import {
   type StreamStatistics,
   type Streams,
 } from 'pounce/sdk'
-import { batched } from './batched.ts'
-import { inTurns } from './in-turns.ts'
+
+/**
+ * A few at a time, and once they have taken `stintMs` together it is the turn of other requests: what resolves at once would else be one turn,
+ * however often one request asks for it.
+ */
+export const inTurns = <Q, A>(together: number, stintMs: number, work: (question: Q) => Promise<A>): ((question: Q) => Promise<A>) => {
+  const waiting: (() => void)[] = []
+  let running = 0
+  let untilMs = performance.now() + stintMs
+  const begin = async (): Promise<void> => {
+    if (running >= together) await new Promise<void>(resolve => waiting.push(resolve))
+    else running += 1
+    while (performance.now() > untilMs) {
+      await nextTurn()
+      untilMs = Math.max(untilMs, performance.now() + stintMs)
+    }
+  }
+  const end = (): void => {
+    // The place of the one that ends is the next one's.
+    const next = waiting.shift()
+    if (next) next()
+    else running -= 1
+  }
+  return async question => {
+    await begin()
+    try {
+      return await work(question)
+    } finally {
+      end()
+    }
+  }
+}
+
+interface Batch<K, V> {
+  readonly keys: K[]
+  readonly values: Promise<ReadonlyMap<K, V>>
+}
+
+/** Gathers the keys of one turn, and asks for `most` of them at once; for each key once. What `many` does not find is undefined. */
+export const batched = <K, V>(
+  most: number,
+  many: (keys: readonly K[]) => Promise<ReadonlyMap<K, V>>,
+): ((key: K) => Promise<V | undefined>) => {
+  const known = new Map<K, Promise<V | undefined>>()
+  let open: Batch<K, V> | undefined
+  const begin = (): Batch<K, V> => {
+    const keys: K[] = []
+    const values = new Promise<void>(resolve => setImmediate(resolve)).then(() => {
+      if (open === batch) open = undefined
+      return many(keys)
+    })
+    const batch: Batch<K, V> = { keys, values }
+    return batch
+  }
+  return key => {
+    const found = known.get(key)
+    if (found) return found
+    const batch = open ?? begin()
+    batch.keys.push(key)
+    open = batch.keys.length < most ? batch : undefined
+    const value = batch.values.then(values => values.get(key))
+    known.set(key, value)
+    return value
+  }
+}
 
 export type Sensor = SensorRecord & Stored
+
 export type Stream = StreamRecord & Stored
 
 /** What the whole service has. */
@@ -30,8 +95,10 @@ export interface Ports {
 
 /** The newest readings of a stream that tell what its parameters are like. */
 export const sampled = 5
+
 /** Pages of readings that are found at the same time, and how long they may take until others have their turn. */
 const [pagesTogether, stintMs] = [3, 10]
+
 /** Streams of one lot of sensors that are read at once. */
 const mostTogether = 5000
 

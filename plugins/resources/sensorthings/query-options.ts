@@ -1,4 +1,4 @@
-import { Invalid } from 'pounce/sdk'
+import { type Caller, Invalid } from 'pounce/sdk'
 import type { Cursor, EntityType, LinkType, Order } from './entity.ts'
 import { Filter } from './filter.ts'
 import type { ParsedExpansion, ParsedName, ParsedOption, ParsedOrder } from './grammar/sensorthings-parser.js'
@@ -6,8 +6,11 @@ import { refusal } from './parsing.ts'
 import { types } from './types.ts'
 
 const mostTop = 1000
+
 const mostSkip = 10_000
+
 const mostDepth = 5
+
 const mostExpansions = 20
 
 /** A link whose entities are shown inside. */
@@ -150,4 +153,27 @@ const selectOf = (type: EntityType, parsed: readonly ParsedName[] | undefined, o
       return selected
     }),
   )
+}
+
+/** Query options as they were sent. */
+export interface SentOptions {
+  readonly $filter?: string
+  readonly $expand?: string
+  readonly $orderby?: string
+  readonly $select?: string
+  readonly $top?: number
+  readonly $skip?: number
+  readonly $count?: boolean
+  readonly $skiptoken?: string
+  readonly $resultFormat?: 'dataArray'
+}
+
+/** A request: who asks for what. */
+export interface Question {
+  readonly caller: Caller
+  /** Below the root of the service, decoded: `Things(1)/Datastreams`. */
+  readonly path: string
+  readonly options: SentOptions
+  /** Query parameters that every link goes on carrying, such as `superAdmin=true`. */
+  readonly extras: readonly string[]
 }

@@ -1,6 +1,41 @@
-import { Invalid, NotFound, routesFor, s } from 'pounce/sdk'
-import type { SentOptions } from './question.ts'
-import { SensorThingsService } from './sensor-things.ts'
+import { Clock, GeoStore, Installation, Invalid, NotFound, Policy, routesFor, Sensors, Streams, s, wire } from 'pounce/sdk'
+import type { Ports } from './entity-loader.ts'
+import type { Question, SentOptions } from './query-options.ts'
+
+/** Loaded by the first who asks: many installations have no geostreams, and all of them start. */
+const answering = () => import('./answering.ts')
+
+/** The service: reads paths and options, and answers from the geostreams. */
+class SensorThingsService {
+  readonly #ports: Ports
+
+  constructor(sensors: Sensors, streams: Streams, geo: GeoStore, policy: Policy, installation: Installation, clock: Clock) {
+    this.#ports = {
+      ...{ sensors, streams, geo, policy },
+      now: () => clock.now().getTime(),
+      // The address may be known only once the server listens.
+      get baseUrl(): string {
+        return installation.baseUrl
+      },
+    }
+  }
+
+  /** What there is: the sets and their addresses. */
+  async root() {
+    return (await answering()).rootOf(this.#ports.baseUrl)
+  }
+
+  /** `NotFound` for what is not there or not for the caller; `Invalid` for what cannot be asked. */
+  async answer(question: Question): Promise<Readonly<Record<string, unknown>>> {
+    return (await answering()).answerOf(this.#ports, question)
+  }
+
+  /** The bare value of a property: texts as they are, everything else as JSON. */
+  async value(question: Pick<Question, 'caller' | 'path'>): Promise<string> {
+    return (await answering()).bareValueOf(this.#ports, question)
+  }
+}
+wire(SensorThingsService, Sensors, Streams, GeoStore, Policy, Installation, Clock)
 
 const route = routesFor('sensorthings', { things: SensorThingsService })
 
@@ -17,6 +52,7 @@ const query = s.Object({
   $resultFormat: s.Optional(s.Literal('dataArray', { description: 'Observations as rows, for each Datastream' })),
   $skiptoken: longText('From an `@iot.nextLink`: where the page before this one ended'),
 })
+
 const known = new Set(Object.keys(query.properties))
 
 const path = (description: string) => s.String({ minLength: 1, maxLength: 4000, description })
@@ -80,7 +116,9 @@ const aboutValue = {
   responses: { 200: s.text() },
   throws: [Invalid, NotFound],
 } as const
+
 const property = path('Name of a property')
+
 const entity = path('Such as `Things(1)`')
 
 export const getSensorThingsValue = route({

@@ -1,18 +1,13 @@
 import { definePlugin, on, PersonalDataSources, provide, Spaces } from 'pounce/sdk'
 import { config } from './config.ts'
-import { AcceptInvitationsOnSignUp, DeleteJoinRequestOnMembership, RemoveMembersOnSpaceRemoved } from './handlers.ts'
-import { InvitationMail } from './invitation-mail.ts'
-import { InvitationRateLimit, quotas } from './invitation-rate-limit.ts'
-import { invitations } from './invitation-record.ts'
-import { Invitations } from './invitations.ts'
+import { AcceptInvitationsOnSignUp, DeleteJoinRequestOnMembership, RemoveMembersOnSpaceRemoved, SpaceExpiry } from './handlers.ts'
+import { InvitationRateLimit, Invitations, invitations, quotas } from './invitations.ts'
 import { PersonalInvitations, PersonalInvitationsSent, PersonalQuotas } from './personal-data.ts'
 import { spaceResource } from './resource.ts'
 import * as routes from './routes.ts'
 import * as invitationRoutes from './routes-invitations.ts'
 import * as memberRoutes from './routes-members.ts'
-import * as requestRoutes from './routes-requests.ts'
-import { SpaceExpiry } from './space-expiry.ts'
-import { SpaceMail } from './space-mail.ts'
+import { InvitationMail, SpaceMail } from './space-mail.ts'
 import { StoredSpaces } from './stored-spaces.ts'
 
 const hourMs = 3_600_000
@@ -28,7 +23,7 @@ export const plugin = definePlugin({
     provide(PersonalDataSources, PersonalInvitationsSent),
     provide(PersonalDataSources, PersonalQuotas),
   ],
-  routes: { ...routes, ...memberRoutes, ...requestRoutes, ...invitationRoutes },
+  routes: { ...routes, ...memberRoutes, ...invitationRoutes },
   collections: [invitations, quotas],
   handlers: [
     on('space.removed', RemoveMembersOnSpaceRemoved, 'release-members'),

@@ -4,6 +4,7 @@ import {
   type Caller,
   Clock,
   CommitConflict,
+  collection,
   configPort,
   DocumentStore,
   eq,
@@ -18,14 +19,89 @@ import {
   Spaces,
   type Stored,
   signedIn,
+  type Time,
+  TooMany,
   type UserRecord,
   Users,
   wire,
 } from 'pounce/sdk'
 import { config, type Settings } from './config.ts'
-import { InvitationRateLimit } from './invitation-rate-limit.ts'
-import { type Invitation, type InvitationRecord, invitations } from './invitation-record.ts'
 import { SpaceMembers } from './space-members.ts'
+
+/** How often somebody did something in an hour. Its id says who, what and which hour. */
+interface QuotaRecord {
+  readonly count: number
+  readonly until: Time
+}
+
+export const quotas = collection<QuotaRecord>('spaces.quotas', { byEnd: { on: ['until'] } })
+
+const hourMs = 3_600_000
+
+/** So many in an hour from one person, whichever kernels they reach. */
+export class InvitationRateLimit {
+  #documents: DocumentStore
+  #clock: Clock
+
+  constructor(documents: DocumentStore, clock: Clock) {
+    this.#documents = documents
+    this.#clock = clock
+  }
+
+  /** Takes `amount` of what is left to a person; `TooMany`, and nothing is taken, when that is less. */
+  async take(what: string, user: string, amount: number, perHour: number): Promise<void> {
+    const now = this.#clock.now().getTime()
+    const end = (Math.floor(now / hourMs) + 1) * hourMs
+    const id = `${what}-${user}-${end / hourMs}`
+    const refusal = new TooMany(`Limit of ${perHour} per hour reached; try again later`, Math.ceil((end - now) / 1000))
+    if (amount > perHour) throw refusal
+    for (;;) {
+      try {
+        const where = range('count', { lte: perHour - amount })
+        await this.#documents.commit({ update: id, in: quotas, where, inc: { count: amount } })
+        return
+      } catch (error) {
+        if (!(error instanceof CommitConflict)) throw error
+        if (error.reason === 'guard') throw refusal
+      }
+      try {
+        await this.#documents.commit({ insert: { id, count: amount, until: new Date(end).toISOString() }, into: quotas })
+        return
+      } catch (error) {
+        if (!(error instanceof CommitConflict && error.reason === 'exists')) throw error
+      }
+    }
+  }
+
+  /** Forgets hours that are over. */
+  async run(signal: AbortSignal): Promise<void> {
+    const where = range('until', { lte: this.#clock.now().toISOString() })
+    await removeFound(this.#documents, quotas, { using: 'byEnd', where, signal })
+  }
+}
+wire(InvitationRateLimit, DocumentStore, Clock)
+
+/** Somebody is asked into a space by mail. Its id follows from space and address, so that nobody has two. */
+interface InvitationRecord {
+  readonly space: string
+  /** As accounts have it. */
+  readonly email: string
+  /** Id of the role. */
+  readonly role: string
+  readonly message: string
+  /** Who invites. */
+  readonly author: string
+  readonly created: Time
+  readonly expires: Time
+}
+
+export type Invitation = InvitationRecord & Stored
+
+export const invitations = collection<InvitationRecord>('spaces.invitations', {
+  bySpace: { on: ['space', 'created'] },
+  byEmail: { on: ['email', 'created'] },
+  byExpiry: { on: ['expires'] },
+})
 
 /** What became of one who was invited. */
 export interface Invited {
@@ -36,7 +112,9 @@ export interface Invited {
 }
 
 const dayMs = 86_400_000
+
 type User = UserRecord & Stored
+
 type End = 'accepted' | 'declined' | 'withdrawn'
 
 /** People who are asked into spaces. */

@@ -12,10 +12,10 @@ import {
   updateWithRetry,
   wire,
 } from 'pounce/sdk'
-import { spaces } from './collection.ts'
 import { config, type Settings } from './config.ts'
-import { InvitationRateLimit } from './invitation-rate-limit.ts'
+import { InvitationRateLimit } from './invitations.ts'
 import { SpaceMembers } from './space-members.ts'
+import { spaces } from './stored-spaces.ts'
 
 type Request = SpaceRecord['requests'][number]
 const mostRequests = 1000

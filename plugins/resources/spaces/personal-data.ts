@@ -1,6 +1,5 @@
 import { eq, personalRecords } from 'pounce/sdk'
-import { quotas } from './invitation-rate-limit.ts'
-import { invitations } from './invitation-record.ts'
+import { invitations, quotas } from './invitations.ts'
 
 /** Invitations to the address. */
 export const PersonalInvitations = personalRecords({

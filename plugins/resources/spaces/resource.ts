@@ -1,6 +1,6 @@
 import { defineResource, eq, event, type Person, transferred } from 'pounce/sdk'
-import { type StoredSpace, spaces } from './collection.ts'
 import { SpaceLists } from './space-lists.ts'
+import { type StoredSpace, spaces } from './stored-spaces.ts'
 
 const handedOver = transferred(id => [event('space.updated', { kind: 'space', id }, { fields: ['author'] })])
 const hasRequestOf = (requests: readonly { readonly user: string }[], { id }: Person): boolean => requests.some(({ user }) => user === id)

@@ -16,8 +16,7 @@ import {
   TooMany,
   Users,
 } from 'pounce/sdk'
-import type { Invitation } from './invitation-record.ts'
-import { Invitations } from './invitations.ts'
+import { type Invitation, Invitations } from './invitations.ts'
 
 const route = routesFor('spaces', {
   invitations: Invitations,

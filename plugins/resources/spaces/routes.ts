@@ -20,9 +20,18 @@ import {
   Users,
   unfollow,
 } from 'pounce/sdk'
-import { SpaceItem, toSpaceItem } from './space-json.ts'
 import { SpaceLists } from './space-lists.ts'
 import { SpaceService } from './space-service.ts'
+
+/** A space as v1 shows it everywhere. */
+const SpaceItem = s.model('Space', s.Object({ id: s.String(), name: s.String(), description: s.String(), created: s.v1Date() }))
+
+const toSpaceItem = (space: SpaceRecord & Stored): s.Static<typeof SpaceItem> => ({
+  id: space.id,
+  name: space.name,
+  description: space.description,
+  created: s.toV1Date(space.created),
+})
 
 const route = routesFor('spaces', {
   policy: Policy,
@@ -33,9 +42,13 @@ const route = routesFor('spaces', {
   recommenders: Recommenders,
   installation: Installation,
 })
+
 const params = s.Object({ id: s.id() })
+
 const { when, date, title, limit, after } = listParameters
+
 const query = s.Object({ when, date, title, limit, after })
+
 const show = (items: readonly (SpaceRecord & Stored)[]) => items.map(toSpaceItem)
 
 export const listSpaces = route({

@@ -19,8 +19,8 @@ import {
   type Where,
   wire,
 } from 'pounce/sdk'
-import { type StoredSpace, spaces } from './collection.ts'
 import { config, type Settings } from './config.ts'
+import { type StoredSpace, spaces } from './stored-spaces.ts'
 
 const lists = ['byCreated', 'bySpace', 'byAuthor', 'byPublic']
 

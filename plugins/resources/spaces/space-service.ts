@@ -13,8 +13,8 @@ import {
   updateWithRetry,
   wire,
 } from 'pounce/sdk'
-import { type StoredSpace, spaces } from './collection.ts'
 import { config, type Settings } from './config.ts'
+import { type StoredSpace, spaces } from './stored-spaces.ts'
 
 const hourMs = 3_600_000
 

@@ -1,4 +1,5 @@
 import {
+  collection,
   DocumentStore,
   eq,
   type NewEvent,
@@ -10,7 +11,22 @@ import {
   type Where,
   wire,
 } from 'pounce/sdk'
-import { spaces } from './collection.ts'
+
+/** A space as stored. `spaces` is its own id, so that one condition of the policy fits spaces, collections and datasets alike. */
+export type StoredSpace = SpaceRecord & {
+  readonly spaces: readonly string[]
+  /** When it was last said that old things in it should go. */
+  readonly expiryAt?: string
+}
+
+export const spaces = collection<StoredSpace>('spaces', {
+  byCreated: { on: ['state', 'created'] },
+  bySpace: { on: ['state', 'spaces', 'created'], array: 'spaces' },
+  byAuthor: { on: ['state', 'author', 'created'] },
+  byNamePiece: { on: ['state', 'name~', 'created'], array: 'name~' },
+  byTimeToLive: { on: ['state', 'isTimeToLiveEnabled'] },
+  byPublic: { on: ['state', 'isPublic', 'created'] },
+})
 
 /** Spaces in the document store. */
 export class StoredSpaces implements Spaces {

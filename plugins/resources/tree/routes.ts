@@ -1,5 +1,113 @@
-import { afterParameter, Forbidden, Installation, Invalid, linkToNext, NotFound, NotSignedIn, routesFor, s } from 'pounce/sdk'
-import { ResourceTree } from './tree.ts'
+import {
+  type After,
+  afterParameter,
+  type Caller,
+  type Contributions,
+  defaultJsonLimits,
+  Forbidden,
+  Installation,
+  Invalid,
+  linkToNext,
+  NotFound,
+  NotSignedIn,
+  Policy,
+  parseJson,
+  routesFor,
+  s,
+  type TreeBranch,
+  TreeBranches,
+  type TreeNode,
+  type TreeParent,
+  wire,
+} from 'pounce/sdk'
+
+/** In the order in which they stand below one parent. */
+const order: readonly TreeNode['kind'][] = ['space', 'folder', 'dataset', 'collection', 'file']
+
+const icons: Readonly<Partial<Record<TreeNode['kind'], string>>> = {
+  space: 'glyphicon glyphicon-hdd',
+  collection: 'glyphicon glyphicon-th-large',
+  dataset: 'glyphicon glyphicon-briefcase',
+}
+
+/** A node as v1's tree shows it. Folders have neither type nor icon, but their dataset in `data`. */
+const show = ({ kind, id, name, hasChildren, data }: TreeNode) => {
+  const { parentDataset, authorId, spaces } = data
+  const about = { id, name, text: name, children: hasChildren }
+  if (kind === 'folder') return { ...about, data: { type: 'folder', parentDataset } }
+  return {
+    ...about,
+    type: kind,
+    data: { type: kind },
+    icon: icons[kind] ?? 'glyphicon glyphicon-file',
+    ...(typeof authorId === 'string' ? { authorId } : {}),
+    ...(Array.isArray(spaces) ? { spaces: spaces as string[] } : {}),
+  }
+}
+
+interface Cursor {
+  readonly kind: TreeNode['kind']
+  /** Absent: from the first of this kind. */
+  readonly after?: After
+}
+
+const readCursor = (text: string): Cursor => {
+  try {
+    const { kind, after } = parseJson(Buffer.from(text, 'base64url'), defaultJsonLimits) as Cursor
+    if (order.includes(kind) && after === undefined) return { kind }
+    if (order.includes(kind) && Array.isArray(after) && after.every(part => part === null || typeof part !== 'object'))
+      return { kind, after }
+  } catch (error) {
+    throw new Invalid('after must be a cursor from a Link header', { cause: error })
+  }
+  throw new Invalid('after must be a cursor from a Link header')
+}
+
+/** Pages of branches that one answer is put together from; what is held elsewhere or not to be seen makes them short. */
+const mostPages = 16
+
+const pageSize = 250
+
+/** Puts the branches of all resource plugins together, page by page. */
+class ResourceTree {
+  #branches: Contributions<TreeBranch>
+  #policy: Policy
+
+  constructor(branches: Contributions<TreeBranch>, policy: Policy) {
+    this.#branches = branches
+    this.#policy = policy
+  }
+
+  async below(parent: TreeParent, caller: Caller, page: { readonly after?: string; readonly limit: number }) {
+    await this.#check(parent, caller)
+    const start = page.after === undefined ? undefined : readCursor(page.after)
+    const nodes: ReturnType<typeof show>[] = []
+    let pages = 0
+    for (const kind of order.slice(start ? order.indexOf(start.kind) : 0)) {
+      const branch = this.#branches.all().find(each => each.kind === kind)
+      if (!branch) continue
+      let after = start?.kind === kind ? start.after : undefined
+      do {
+        const left = page.limit - nodes.length
+        if (left === 0 || pages === mostPages) return { nodes, next: cursor(kind, after) }
+        pages += 1
+        const found = await branch.below(parent, caller, { limit: Math.min(left, pageSize), ...(after ? { after } : {}) })
+        nodes.push(...found.items.map(show))
+        after = found.next
+      } while (after)
+    }
+    return { nodes, next: undefined }
+  }
+
+  async #check({ kind, id = '' }: TreeParent, caller: Caller): Promise<void> {
+    if (kind === 'root') return
+    if (!(await this.#policy.seen(caller, kind, [id])).has(id)) throw new NotFound(kind)
+  }
+}
+wire(ResourceTree, TreeBranches, Policy)
+
+const cursor = (kind: TreeNode['kind'], after: After | undefined): string =>
+  Buffer.from(JSON.stringify({ kind, after })).toString('base64url')
 
 const route = routesFor('tree', { tree: ResourceTree, installation: Installation })
 

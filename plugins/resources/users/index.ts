@@ -15,35 +15,28 @@ import { NotifyAccountOwner, NotifyAdminsOfPendingAccount } from './accounts/acc
 import { FirstAdmin } from './accounts/first-admin.ts'
 import { PersonalAccount, PersonalIdentityLinks, PersonalKeys, PersonalSessions } from './accounts/personal-data.ts'
 import { userResource } from './accounts/resource.ts'
-import * as adminUserRoutes from './accounts/routes-admin-users.ts'
-import * as avatarRoutes from './accounts/routes-avatars.ts'
 import * as setUpRoutes from './accounts/routes-setup.ts'
 import * as userRoutes from './accounts/routes-users.ts'
 import { StoredUsers } from './accounts/stored-users.ts'
 import { ChangePassword, CreateUser, ListUsers, PromoteUser } from './accounts/user-commands.ts'
 import { identityLinks, keys, roles, sessions, settings, tries } from './collections.ts'
 import { config } from './config.ts'
+import { RevokeKeysOnUserUpdated } from './keys/api-keys.ts'
+import { RotateSecret } from './keys/installation-secret.ts'
 import { JobKeys } from './keys/job-keys.ts'
 import { CreateKey, ListKeys, RevokeKey } from './keys/key-commands.ts'
-import { RevokeKeysOnUserUpdated } from './keys/revoke-keys-on-user-updated.ts'
-import { RotateSecret } from './keys/rotate-secret.ts'
 import * as keyRoutes from './keys/routes-keys.ts'
 import { ReplaceRemovedRole } from './roles/role-administration.ts'
 import * as roleRoutes from './roles/routes-roles.ts'
-import * as factorSignInRoutes from './second-factor/routes-factor-sign-in.ts'
 import * as factorRoutes from './second-factor/routes-second-factors.ts'
 import { NotifySecondFactorChanged, ResetSecondFactor } from './second-factor/second-factor-notifications.ts'
-import { LinkIdentity, UnlinkIdentity } from './sign-in/identity-commands.ts'
-import { IdentityLinks } from './sign-in/identity-links.ts'
+import { IdentityLinks, NotifyIdentityLinked } from './sign-in/identity-links.ts'
 import { LoginThrottle } from './sign-in/login-throttle.ts'
-import { NotifyIdentityLinked } from './sign-in/notify-identity-linked.ts'
-import { RequestCallers } from './sign-in/request-callers.ts'
+import { LinkIdentity, UnlinkIdentity } from './sign-in/outside-accounts.ts'
+import { RequestCallers, StoredCredentialRefs } from './sign-in/request-callers.ts'
 import * as accountRoutes from './sign-in/routes-account.ts'
-import * as linkRoutes from './sign-in/routes-link.ts'
-import * as sessionRoutes from './sign-in/routes-sessions.ts'
 import * as siteRoutes from './sign-in/routes-sites.ts'
-import { StoredCredentialRefs } from './sign-in/stored-credential-refs.ts'
-import { SweepSessions } from './sign-in/sweep-sessions.ts'
+import { SweepSessions } from './sign-in/sign-in.ts'
 
 const hourMs = 3_600_000
 
@@ -77,16 +70,11 @@ export const plugin = definePlugin({
   ],
   routes: {
     ...accountRoutes,
-    ...adminUserRoutes,
-    ...avatarRoutes,
     ...userRoutes,
     ...factorRoutes,
-    ...factorSignInRoutes,
     ...keyRoutes,
     ...roleRoutes,
-    ...sessionRoutes,
     ...siteRoutes,
-    ...linkRoutes,
     ...setUpRoutes,
   },
   migrations: new URL('./migrations/', import.meta.url),

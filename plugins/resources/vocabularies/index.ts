@@ -1,17 +1,15 @@
 import { definePlugin, on, PersonalDataSources, provide, StandardVocabularies } from 'pounce/sdk'
-import { PersonalStandardVocabularies, standardVocabularies } from './collections.ts'
 import { termResource, vocabularyResource } from './resource.ts'
 import * as routes from './routes.ts'
-import * as standardRoutes from './routes-standard.ts'
 import { StoredStandards } from './stored-standards.ts'
-import { DetachVocabulariesOnSpaceRemoved } from './stored-vocabularies.ts'
+import { DetachVocabulariesOnSpaceRemoved, PersonalStandardVocabularies, standardVocabularies } from './stored-vocabularies.ts'
 
 export const plugin = definePlugin({
   id: 'resources.vocabularies',
   summary: 'Vocabularies: shared lists of terms, and terms with units.',
   resources: [vocabularyResource, termResource],
   provides: [provide(StandardVocabularies, StoredStandards), provide(PersonalDataSources, PersonalStandardVocabularies)],
-  routes: { ...routes, ...standardRoutes },
+  routes,
   collections: [standardVocabularies],
   handlers: [on('space.removed', DetachVocabulariesOnSpaceRemoved, 'leave-space')],
 })

@@ -1,5 +1,5 @@
 import { createdBy, DocumentStore, defineResource, isIn, type Rights, type RightsSource, type Stored, transferred, wire } from 'pounce/sdk'
-import { type VocabularyRecord, vocabularies } from './collections.ts'
+import { type VocabularyRecord, vocabularies } from './stored-vocabularies.ts'
 
 export const vocabularyResource = defineResource<VocabularyRecord>({
   kind: 'vocabulary',

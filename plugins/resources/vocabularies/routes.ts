@@ -1,13 +1,83 @@
-import { Invalid, multipart, NotFound, type Parts, ref, routesFor, s, signedIn } from 'pounce/sdk'
-import type { VocabularyRecord } from './collections.ts'
-import { type NewTerm, StoredVocabularies } from './stored-vocabularies.ts'
-import { FullJson, ShortJson, TermJson, toFull, toShort, toTerm } from './vocabulary-json.ts'
+import { Invalid, multipart, NotFound, type Parts, ref, routesFor, type Stored, s, signedIn } from 'pounce/sdk'
+import { StoredStandards } from './stored-standards.ts'
+import { type NewTerm, type StandardRecord, StoredVocabularies, type Term, type VocabularyRecord } from './stored-vocabularies.ts'
+
+const TermJson = s.model(
+  'VocabularyTerm',
+  s.Object({
+    vocab_term_id: s.String(),
+    key: s.String(),
+    default_value: s.String(),
+    units: s.String(),
+    description: s.String(),
+  }),
+)
+
+/** A vocabulary with its terms; lists are text with commas, as in Clowder 1.x. */
+const FullJson = s.model(
+  'Vocabulary',
+  s.Object({
+    id: s.String(),
+    author: s.String(),
+    name: s.String(),
+    terms: s.Array(TermJson),
+    keys: s.String(),
+    tags: s.String(),
+    description: s.String(),
+    isPublic: s.String({ description: '`true` or `false`, as text' }),
+    spaces: s.String(),
+  }),
+)
+
+const ShortJson = s.model(
+  'VocabularySummary',
+  s.Object({
+    id: s.String(),
+    author: s.String(),
+    name: s.String(),
+    keys: s.Array(s.String()),
+    description: s.String(),
+    spaces: s.Array(s.String()),
+  }),
+)
+
+const toTerm = ({ id, key, defaultValue, units, description }: Term): s.Static<typeof TermJson> => ({
+  vocab_term_id: id,
+  key,
+  default_value: defaultValue,
+  units,
+  description,
+})
+
+const toFull = (vocabulary: VocabularyRecord & Stored): s.Static<typeof FullJson> => ({
+  id: vocabulary.id,
+  author: vocabulary.author,
+  name: vocabulary.name,
+  terms: vocabulary.terms.map(toTerm),
+  keys: vocabulary.keys.join(','),
+  tags: vocabulary.tags.join(','),
+  description: vocabulary.description,
+  isPublic: String(vocabulary.isPublic),
+  spaces: vocabulary.spaces.join(','),
+})
+
+const toShort = ({ id, author, name, keys, description, spaces }: VocabularyRecord & Stored): s.Static<typeof ShortJson> => ({
+  id,
+  author,
+  name,
+  keys: [...keys],
+  description,
+  spaces: [...spaces],
+})
 
 const route = routesFor('vocabularies', { vocabularies: StoredVocabularies })
 
 const params = s.Object({ id: s.id() })
+
 const inSpace = s.Object({ id: s.id(), space: s.id() })
+
 const commaList = () => s.Optional(s.prose(20_000))
+
 const Words = {
   description: s.Optional(s.prose()),
   keys: commaList(),
@@ -27,7 +97,9 @@ const Words = {
     ),
   ),
 }
+
 const NewVocabulary = s.model('NewVocabulary', s.Object({ name: s.line(), ...Words }))
+
 const Edited = s.model('VocabularyChange', s.Object({ name: s.Optional(s.line()), ...Words }))
 
 const termsOf = ({ terms = [] }: s.Static<typeof Edited>): readonly NewTerm[] =>
@@ -222,5 +294,120 @@ export const getVocabularyTerm = route({
     const term = await vocabularies.term(params.id)
     if (!term) throw new NotFound('term')
     return { status: 200, body: { id: term.id, key: term.key } }
+  },
+})
+
+const standardvocabRoute = routesFor('standardvocab', { standards: StoredStandards })
+
+const Terms = s.Array(s.String({ maxLength: 1000 }), { maxItems: 10_000, description: 'Terms; surrounding whitespace is removed' })
+
+const StandardJson = s.model(
+  'StandardVocabulary',
+  s.Object({
+    id: s.String(),
+    created: s.v1Date(),
+    lastModified: s.v1Date(),
+    url: s.String({ description: 'Usable as `definitions_url` of a metadata definition' }),
+    terms: s.Array(s.String()),
+  }),
+)
+
+const show = ({ id, created, modified, terms }: StandardRecord & Stored): s.Static<typeof StandardJson> => ({
+  id,
+  created: s.toV1Date(created),
+  lastModified: s.toV1Date(modified),
+  url: `/api/standardvocab/${id}/terms`,
+  terms: [...terms],
+})
+
+async function* shown(lists: AsyncIterable<StandardRecord & Stored>) {
+  for await (const list of lists) yield show(list)
+}
+
+export const listStandardVocabularies = standardvocabRoute({
+  method: 'GET',
+  path: '/api/standardvocab',
+  summary: 'List standard vocabularies, oldest first',
+  permission: 'signedIn',
+  responses: { 200: s.rows(StandardJson) },
+  async handle(_request, { standards }) {
+    return { status: 200, body: shown(standards.all()) }
+  },
+})
+
+export const createStandardVocabulary = standardvocabRoute({
+  method: 'POST',
+  path: '/api/standardvocab',
+  summary: 'Create a standard vocabulary',
+  permission: { right: 'CreateVocabulary', unscoped: 'The vocabulary is new.' },
+  body: Terms,
+  responses: { 200: StandardJson },
+  throws: [Invalid],
+  async handle({ body, caller }, { standards }) {
+    return { status: 200, body: show(await standards.add(body, signedIn(caller).id)) }
+  },
+})
+
+export const getStandardVocabulary = standardvocabRoute({
+  method: 'GET',
+  path: '/api/standardvocab/:id',
+  summary: 'Get a standard vocabulary',
+  permission: 'signedIn',
+  params,
+  responses: { 200: StandardJson },
+  throws: [NotFound],
+  async handle({ params }, { standards }) {
+    const list = await standards.get(params.id)
+    if (!list) throw new NotFound('standardvocab')
+    return { status: 200, body: show(list) }
+  },
+})
+
+export const getStandardTerms = standardvocabRoute({
+  method: 'GET',
+  path: '/api/standardvocab/:id/terms',
+  summary: 'List the terms of a standard vocabulary',
+  permission: 'signedIn',
+  params,
+  responses: { 200: s.Array(s.String()) },
+  throws: [NotFound],
+  async handle({ params }, { standards }) {
+    const terms = await standards.terms(params.id)
+    if (!terms) throw new NotFound('standardvocab')
+    return { status: 200, body: [...terms] }
+  },
+})
+
+export const updateStandardVocabulary = standardvocabRoute({
+  method: 'PUT',
+  path: '/api/standardvocab/:id',
+  summary: 'Replace the terms of a standard vocabulary',
+  description: 'Standard vocabularies are shared: users who may edit vocabularies may edit any of them.',
+  permission: {
+    right: 'EditVocabulary',
+    unscoped: 'Standard vocabularies belong to the installation; whoever may edit vocabularies may edit each.',
+  },
+  params,
+  body: Terms,
+  responses: { 200: StandardJson },
+  throws: [Invalid, NotFound],
+  async handle({ params, body }, { standards }) {
+    return { status: 200, body: show(await standards.change(params.id, body)) }
+  },
+})
+
+export const deleteStandardVocabulary = standardvocabRoute({
+  method: 'DELETE',
+  path: '/api/standardvocab/:id',
+  summary: 'Delete a standard vocabulary',
+  permission: {
+    right: 'DeleteVocabulary',
+    unscoped: 'Standard vocabularies belong to the installation; whoever may delete vocabularies may delete each.',
+  },
+  params,
+  responses: { 200: StandardJson },
+  throws: [NotFound],
+  async handle({ params }, { standards }) {
+    return { status: 200, body: show(await standards.remove(params.id)) }
   },
 })

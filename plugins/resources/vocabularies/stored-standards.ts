@@ -1,5 +1,5 @@
 import { Clock, CommitConflict, DocumentStore, Ids, Invalid, NotFound, type StandardVocabularies, type Stored, wire } from 'pounce/sdk'
-import { type StandardRecord, standardVocabularies } from './collections.ts'
+import { type StandardRecord, standardVocabularies } from './stored-vocabularies.ts'
 
 type Standard = StandardRecord & Stored
 

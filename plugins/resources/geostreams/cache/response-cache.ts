@@ -1,10 +1,118 @@
+import { createHash, type Hash } from 'node:crypto'
 import type { Readable } from 'node:stream'
-import { BlobStore, type Bytes, type Caller, Clock, type Json, Log, NotFound, Policy, streamed, wire } from 'pounce/sdk'
+import {
+  BlobStore,
+  type Bytes,
+  type Caller,
+  Clock,
+  DocumentStore,
+  eq,
+  GeoStore,
+  geoNumberOf,
+  type Json,
+  Log,
+  NotFound,
+  Policy,
+  streamed,
+  streamIdOf,
+  wire,
+} from 'pounce/sdk'
+import { type Stream, sensors, streams } from '../collections.ts'
 import { seenBy } from '../listing.ts'
-import { type AskedQuestion, answerKey, normalForm } from './answer-key.ts'
-import type { Answer } from './collection.ts'
-import { StoredResponses } from './stored-responses.ts'
-import { StreamVersions } from './stream-versions.ts'
+import { type Answer, StoredResponses } from './stored-responses.ts'
+
+const atOnce = 1000
+
+/** Of more streams nobody wants to know before each answer. */
+const mostStreams = 10_000
+
+/**
+ * Tells whether readings of streams can still be what they were. A reading that comes or goes changes what the store counts, and the stream's record right
+ * after; a stream or sensor that is changed has another revision, one that is gone is no longer there.
+ */
+class StreamVersions {
+  #documents: DocumentStore
+  #store: GeoStore
+
+  constructor(documents: DocumentStore, store: GeoStore) {
+    this.#documents = documents
+    this.#store = store
+  }
+
+  /** Hex digits that are others whenever the streams (absent: all there are) may answer differently; undefined when there are too many to look at. */
+  async of(chosen: readonly number[] | undefined): Promise<string | undefined> {
+    const hash = createHash('md5').update(chosen ? 'some' : 'all')
+    const above = new Set<string>()
+    let count = 0
+    for await (const some of chosen ? this.#these(chosen) : this.#all()) {
+      count += some.length
+      if (count > mostStreams) return undefined
+      await this.#add(hash, some)
+      for (const { sensor } of some) above.add(sensor)
+    }
+    const ids = [...above].sort()
+    for (let at = 0; at < ids.length; at += atOnce) {
+      const found = await this.#documents.getMany(sensors, ids.slice(at, at + atOnce))
+      for (const [id, { revision }] of found) hash.update(`${id} ${revision}\n`)
+    }
+    return hash.digest('hex')
+  }
+
+  async *#these(chosen: readonly number[]): AsyncIterable<readonly Stream[]> {
+    const ids = [...chosen].sort((one, other) => one - other).map(streamIdOf)
+    for (let at = 0; at < ids.length; at += atOnce) {
+      const found = await this.#documents.getMany(streams, ids.slice(at, at + atOnce))
+      yield ids.slice(at, at + atOnce).flatMap(id => found.get(id) ?? [])
+    }
+  }
+
+  async *#all(): AsyncIterable<readonly Stream[]> {
+    const query = { using: 'byAge', where: eq('state', 'live'), limit: atOnce }
+    let page = await this.#documents.find(streams, query)
+    for (;;) {
+      yield page.items
+      if (!page.next) return
+      page = await this.#documents.find(streams, { ...query, after: page.next })
+    }
+  }
+
+  async #add(hash: Hash, some: readonly Stream[]): Promise<void> {
+    const statistics = await this.#store.statistics(some.map(({ id }) => geoNumberOf(id)))
+    for (const { id, revision, state } of some) {
+      const { count, firstStartMs, lastEndMs } = statistics.get(geoNumberOf(id)) ?? {}
+      hash.update(`${id} ${revision} ${state} ${count} ${firstStartMs} ${lastEndMs}\n`)
+    }
+  }
+}
+wire(StreamVersions, DocumentStore, GeoStore)
+
+/** What was asked: the route's name, and its parameters as they came. */
+interface AskedQuestion {
+  readonly route: string
+  readonly parameters: Readonly<Record<string, unknown>>
+}
+
+const isGiven = (value: unknown): boolean =>
+  value !== undefined && value !== null && value !== '' && !(Array.isArray(value) && value.length === 0)
+
+/** Values that come several times say the same in any order. */
+const normal = (value: unknown): unknown => (Array.isArray(value) ? [...new Set(value.map(String))].sort() : value)
+
+/** Every parameter that was given, by name. */
+const normalForm = ({ parameters }: AskedQuestion): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    Object.keys(parameters)
+      .sort()
+      .filter(name => isGiven(parameters[name]))
+      .map(name => [name, normal(parameters[name])]),
+  )
+
+/** 32 upper-case hex digits, as in Clowder 1.x, of the route and all parameters. */
+const answerKey = (question: AskedQuestion): string =>
+  createHash('md5')
+    .update(JSON.stringify([question.route, normalForm(question)]))
+    .digest('hex')
+    .toUpperCase()
 
 /** A question about readings whose answer may be kept. */
 export interface Question extends AskedQuestion {
@@ -17,6 +125,7 @@ export interface Question extends AskedQuestion {
 
 /** The number of streams that a record names one by one. */
 const mostNamed = 200
+
 /** Questions whose answers were too long, remembered so that they are not written twice each time. */
 const mostRefused = 1000
 

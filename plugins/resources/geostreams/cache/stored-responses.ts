@@ -1,8 +1,41 @@
-import { type BlobOwner, BlobStore, CommitConflict, Conflict, configPort, DocumentStore, Log, namedBy, wire } from 'pounce/sdk'
+import {
+  type BlobOwner,
+  BlobStore,
+  CommitConflict,
+  Conflict,
+  collection,
+  configPort,
+  DocumentStore,
+  type Json,
+  Log,
+  namedBy,
+  type Stored,
+  type Time,
+  wire,
+} from 'pounce/sdk'
 import { config, type Settings } from '../config.ts'
-import { type Answer, type AnswerRecord, answers } from './collection.ts'
+
+/** An answer that is kept; its id is the key of its question. */
+interface AnswerRecord {
+  readonly blob: string
+  readonly sizeBytes: number
+  readonly contentType: string
+  readonly filename: string | null
+  /** What was asked, as it was sent. */
+  readonly query: { readonly [name: string]: Json }
+  readonly created: Time
+  /** What the streams and sensors were when it was begun: another one, another answer. */
+  readonly state: string
+  /** Numbers of its streams; null when they are many or all. */
+  readonly streams: readonly number[] | null
+}
+
+export type Answer = AnswerRecord & Stored
+
+export const answers = collection<AnswerRecord>('geo-answers', { byBlob: { on: ['blob'] }, byCreated: { on: ['created'] } })
 
 const mostEntries = 500
+
 const tries = 5
 
 /** Answers that are kept, each as bytes and a record. Newer ones take the place of the oldest. */

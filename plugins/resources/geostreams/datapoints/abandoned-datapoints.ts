@@ -1,4 +1,19 @@
-import { type Datapoint, event, GeoStore, type Handler, NotFound, type StoredEvent, type Streams, streamIdOf, wire } from 'pounce/sdk'
+import {
+  type AnyEvent,
+  type BatchHandler,
+  type Datapoint,
+  DocumentStore,
+  event,
+  GeoStore,
+  geoNumberOf,
+  type Handler,
+  NotFound,
+  type StoredEvent,
+  type Streams,
+  streamIdOf,
+  wire,
+} from 'pounce/sdk'
+import { streams } from '../collections.ts'
 
 /** Leaves word of readings that nobody was told of and that could not be removed at once. Of a stream that is gone they are removed anyway. */
 export const abandon = async (
@@ -31,3 +46,22 @@ export class DeleteAbandonedDatapoints implements Handler<'stream.datapoints-aba
   }
 }
 wire(DeleteAbandonedDatapoints, GeoStore)
+
+/** A stream that is gone has no readings. */
+export class DeleteReadingsOnStreamRemoved implements BatchHandler {
+  #documents: DocumentStore
+  #geo: GeoStore
+
+  constructor(documents: DocumentStore, geo: GeoStore) {
+    this.#documents = documents
+    this.#geo = geo
+  }
+
+  async handleAll(events: readonly AnyEvent[]): Promise<void> {
+    const ids = [...new Set(events.map(({ subject }) => subject.id))]
+    const there = await this.#documents.getMany(streams, ids)
+    const gone = ids.filter(id => !there.has(id))
+    if (gone.length > 0) await this.#geo.remove({ streams: gone.map(geoNumberOf) })
+  }
+}
+wire(DeleteReadingsOnStreamRemoved, DocumentStore, GeoStore)

@@ -1,14 +1,117 @@
-import { csvText, type Datapoint, type Geometry, type Json } from 'pounce/sdk'
+import { type Caller, csvText, type Datapoint, type Geometry, GeoStore, geoNumberOf, Invalid, type Json, Streams, wire } from 'pounce/sdk'
 import type { Settings } from '../config.ts'
-import { type Branch, branchOf, type Column, type PropertyColumns, restOf, valueAt } from './csv-columns.ts'
-import { printTime } from './print-time.ts'
-import type { Owner } from './stream-sensors.ts'
+import { eachPage } from '../listing.ts'
+import type { Owner } from './datapoint-import.ts'
+import { printTime } from './point-json.ts'
+import type { Answered, Question } from './readings.ts'
 import type { TextPieces } from './text-pieces.ts'
+
+type Properties = Datapoint['properties']
+
+/** A name, and what was seen under it. */
+interface Branch {
+  /** Something that is no object stood here; or more may come than was seen. */
+  isLeaf: boolean
+  readonly inner: Map<string, Branch>
+}
+
+/** A column of properties: the names that lead there. */
+interface Column {
+  readonly path: readonly string[]
+  /** There are columns below this one too, so that it has only what is in none of them. */
+  readonly isRest: boolean
+}
+
+const newBranch = (): Branch => ({ isLeaf: false, inner: new Map() })
+
+const isObject = (value: unknown): value is Properties => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const branchAt = ({ inner }: Branch, name: string): Branch => {
+  let branch = inner.get(name)
+  if (!branch) {
+    branch = newBranch()
+    inner.set(name, branch)
+  }
+  return branch
+}
+
+const byCodePoint = (one: string, other: string): number => Buffer.compare(Buffer.from(one), Buffer.from(other))
+
+/** What columns the properties of datapoints need. */
+export class PropertyColumns {
+  readonly root = newBranch()
+
+  /** How many names stand at the top. */
+  get count(): number {
+    return this.root.inner.size
+  }
+
+  /** Of a datapoint that was looked at, as far as its properties are shown. */
+  see(properties: Properties, names?: ReadonlySet<string>): void {
+    this.#see(this.root, properties, names)
+  }
+
+  #see(branch: Branch, value: Properties, names?: ReadonlySet<string>): void {
+    for (const name of Object.keys(value)) {
+      if (names && !names.has(name)) continue
+      const inner = branchAt(branch, name)
+      const below = value[name]
+      if (isObject(below) && Object.keys(below).length > 0) this.#see(inner, below)
+      else inner.isLeaf = true
+    }
+  }
+
+  /** There are datapoints with this property that nobody has looked at. */
+  expect(name: string): void {
+    branchAt(this.root, name).isLeaf = true
+  }
+
+  /** By name, what is nested after what it is in. */
+  all(): readonly Column[] {
+    return columnsOf(this.root, [])
+  }
+}
+
+const columnsOf = (branch: Branch, path: readonly string[]): readonly Column[] => [
+  ...(branch.isLeaf ? [{ path, isRest: branch.inner.size > 0 }] : []),
+  ...[...branch.inner.keys()].sort(byCodePoint).flatMap(name => columnsOf(branch.inner.get(name) ?? newBranch(), [...path, name])),
+]
+
+/** What of a value has no column below its branch; undefined when nothing is left. */
+export const restOf = (value: Json | undefined, branch: Branch): Json | undefined => {
+  if (!isObject(value)) return value
+  const names = Object.keys(value)
+  if (names.length === 0) return value
+  const rest: Record<string, Json> = {}
+  for (const name of names) {
+    const inner = branch.inner.get(name)
+    const left = inner ? restBelow(value[name], inner) : value[name]
+    if (left !== undefined) rest[name] = left
+  }
+  return Object.keys(rest).length > 0 ? rest : undefined
+}
+
+/** A branch with a column of its own has room for whatever is left there. */
+const restBelow = (value: Json | undefined, branch: Branch): Json | undefined => (branch.isLeaf ? undefined : restOf(value, branch))
+
+/** The value at the end of a path through objects. */
+export const valueAt = (properties: Properties, path: readonly string[]): Json | undefined => {
+  let value: Json | undefined = properties
+  for (const name of path) {
+    if (!isObject(value) || !Object.hasOwn(value, name)) return undefined
+    value = value[name]
+  }
+  return value
+}
+
+/** The branch at the end of a path, which is there. */
+export const branchOf = (root: Branch, path: readonly string[]): Branch => path.reduce(branchAt, root)
 
 type CsvSettings = Pick<Settings, 'csvSeparator' | 'csvHidePrefix' | 'csvIgnore'>
 
 /** A text that a spreadsheet reads as a number is no formula. */
 const plainNumber = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
+
 /** Texts that need no second look. */
 const harmless = /^[\w ][^"]*$/
 
@@ -58,7 +161,9 @@ const fixed = {
   start: { path: 'start_time', header: 'start_time', print: ({ startMs }) => `"${printTime(startMs)}"` },
   end: { path: 'end_time', header: 'end_time', print: ({ endMs }) => (endMs === null ? 'null' : `"${printTime(endMs)}"`) },
 } as const satisfies Record<string, Fixed>
+
 const before: readonly Fixed[] = Object.values(fixed)
+
 /** These are the same for all datapoints of a stream that stays where it is. */
 const after: readonly Fixed[] = [
   { path: 'type', header: 'type', print: () => '"Feature"' },
@@ -77,6 +182,7 @@ interface Tail {
   readonly owner: Owner
   readonly bytes: Uint8Array
 }
+
 const mostTails = 20_000
 
 /** A table of datapoints as CSV (RFC 4180). */
@@ -158,3 +264,58 @@ export const shortHeaders = (columns: readonly Column[], separator: string, fixe
     return fixed.includes(whole) ? ['properties', ...path].join(separator) : whole
   })
 }
+
+const streamsAtOnce = 1000
+
+const mostColumns = 5000
+
+/** Finds out which columns a table needs, before its datapoints are read. */
+export class CsvHeaders {
+  #geo: GeoStore
+  #streams: Streams
+
+  constructor(geo: GeoStore, streams: Streams) {
+    this.#geo = geo
+    this.#streams = streams
+  }
+
+  /**
+   * A table that is short enough to be looked at has the columns of what is in it. For a longer one the store says which names there are in its
+   * streams, and what is nested as the first datapoints show it; whatever else is nested stays together in the column of its name.
+   */
+  async columnsOf(
+    caller: Caller,
+    { filter }: Question,
+    { first, isWhole }: Answered,
+    names: ReadonlySet<string> | undefined,
+  ): Promise<PropertyColumns> {
+    const columns = new PropertyColumns()
+    for (const { properties } of first) columns.see(properties, names)
+    if (!isWhole) await this.#expect(columns, this.#numbers(caller, filter.streams), names)
+    return columns
+  }
+
+  async #expect(
+    columns: PropertyColumns,
+    numbers: AsyncIterable<readonly number[]>,
+    names: ReadonlySet<string> | undefined,
+  ): Promise<void> {
+    for await (const some of numbers)
+      for (const { properties } of (await this.#geo.statistics(some)).values())
+        for (const name of properties) {
+          if (!names || names.has(name)) columns.expect(name)
+          if (columns.count > mostColumns) throw new Invalid(`More than ${mostColumns} columns: filter by streams or attributes`)
+        }
+  }
+
+  async *#numbers(caller: Caller, chosen: readonly number[] | undefined): AsyncGenerator<readonly number[]> {
+    if (chosen) {
+      for (let at = 0; at < chosen.length; at += streamsAtOnce) yield chosen.slice(at, at + streamsAtOnce)
+      return
+    }
+    for await (const streams of eachPage(page => this.#streams.list(caller, {}, page), streamsAtOnce)) {
+      yield streams.map(({ id }) => geoNumberOf(id))
+    }
+  }
+}
+wire(CsvHeaders, GeoStore, Streams)

@@ -2,30 +2,131 @@ import {
   type Caller,
   Clock,
   CommitConflict,
+  configPort,
   type Datapoint,
   eq,
   event,
+  Forbidden,
   GeoStore,
+  geoNumberOf,
+  Invalid,
   type Log,
+  lacking,
+  NoSpace,
   NotFound,
+  Policy,
+  Problem,
+  Sensors,
   type StreamRecord,
   Streams,
   streamIdOf,
   wire,
 } from 'pounce/sdk'
+import { config, type Settings } from '../config.ts'
 import { GeostreamIds } from '../geostream-ids.ts'
 import { abandon } from './abandoned-datapoints.ts'
-import { AddingRights, type MayAdd } from './adding-rights.ts'
-import { DatapointImportReport } from './datapoint-import-report.ts'
-import { type Draft, type Refused, refusalOf } from './read-point.ts'
-import { StreamTotals } from './stream-totals.ts'
+import type { BulkBody } from './bulk-json.ts'
+import { type Draft, isRefused, type Refused, readPoint, refusalOf } from './datapoint-json.ts'
+import { parsePoint } from './point-json.ts'
+import type { SentPoint } from './text-pieces.ts'
+
+/** A stream that somebody may add to, or why not. */
+type MayAdd = { readonly stream: StreamRecord } | { readonly problem: Problem }
+
+/** Who may add readings to which streams. */
+export class AddingRights {
+  #settings: Settings
+  #policy: Policy
+  #streams: Streams
+
+  constructor(settings: Settings, policy: Policy, streams: Streams) {
+    this.#settings = settings
+    this.#policy = policy
+    this.#streams = streams
+  }
+
+  /** Of at most 1,000 streams, by number. What the caller may not see is like what is not there. */
+  async of(caller: Caller, numbers: readonly number[]): Promise<ReadonlyMap<number, MayAdd>> {
+    const ids = numbers.map(streamIdOf)
+    const [records, addable] = await Promise.all([this.#streams.getMany(ids), this.#policy.allowed(caller, 'AddGeoStream', 'stream', ids)])
+    const rest = ids.filter(id => !addable.has(id))
+    const visible = await this.#policy.allowed(caller, 'ViewGeoStream', 'stream', rest)
+    const isForAnybody = this.#isForAnybody(caller)
+    const one = (number: number): MayAdd => {
+      const id = streamIdOf(number)
+      const stream = records.get(id)
+      if (stream?.state !== 'live' || !(addable.has(id) || visible.has(id))) return { problem: new NotFound('stream') }
+      return addable.has(id) || isForAnybody ? { stream } : { problem: lacking(caller, 'AddGeoStream', 'stream') }
+    }
+    return new Map(numbers.map(number => [number, one(number)]))
+  }
+
+  /** The stream; throws the refusal. */
+  async require(caller: Caller, number: number): Promise<StreamRecord> {
+    const may = (await this.of(caller, [number])).get(number)
+    if (!may) throw new Forbidden('Permission denied on the stream')
+    if ('problem' in may) throw may.problem
+    return may.stream
+  }
+
+  /** A key that is held to spaces reaches nothing by being anybody's. */
+  #isForAnybody(caller: Caller): boolean {
+    return this.#settings.anybodyMayAdd && !caller.limits?.spaces && this.#policy.can(caller, 'AddGeoStream') === 'yes'
+  }
+}
+wire(AddingRights, configPort(config), Policy, Streams)
+
+/** What one stream had since it was last told. */
+class StreamTotals {
+  count = 0
+  fromMs = Number.POSITIVE_INFINITY
+  toMs = Number.NEGATIVE_INFINITY
+  readonly names = new Set<string>()
+  /** Places of the points among what was sent. */
+  readonly lines: number[] = []
+
+  add({ startMs, properties }: Draft, line: number): void {
+    this.count += 1
+    this.fromMs = Math.min(this.fromMs, startMs)
+    this.toMs = Math.max(this.toMs, startMs)
+    for (const name of Object.keys(properties)) this.names.add(name)
+    this.lines.push(line)
+  }
+}
+
+/** A refusal as it is reported. */
+type RefusedLine = Refused & { readonly line: number }
+
+const maxLines = 1000
+
+/** What became of the points of one request. */
+class DatapointImportReport {
+  inserted = 0
+  refused = 0
+  readonly #lines: RefusedLine[] = []
+
+  /** The first 1,000 are kept in words, all are counted. */
+  refuse(line: number, { field, message }: Refused): void {
+    this.refused += 1
+    if (this.#lines.length < maxLines) this.#lines.push(field === undefined ? { line, message } : { line, field, message })
+  }
+
+  /** As it is sent, by line. */
+  toJSON(): { readonly inserted: number; readonly refused: number; readonly lines: RefusedLine[] } {
+    return { inserted: this.inserted, refused: this.refused, lines: this.#lines.toSorted((one, other) => one.line - other.line) }
+  }
+}
 
 const batchSize = 1000
+
 /** A stream hears of what it had at the end, and at the latest after so many points. */
 const tellEvery = 10_000
+
 /** Streams whose records are changed at once. */
 const toldAtOnce = 100
+
 const maxNames = 1000
+
 const gone: Refused = { field: 'stream_id', message: 'Stream not found' }
 
 interface Placed {
@@ -59,7 +160,7 @@ wire(DatapointImport, GeoStore, GeostreamIds, Streams, AddingRights, Clock)
  * The readings of one request, in batches: while one is being stored the next one comes together. Rights are asked once for each stream. What is refused
  * leaves the others as they are.
  */
-export class DatapointImportRun {
+class DatapointImportRun {
   readonly report = new DatapointImportReport()
   /** Of the last point that was stored. */
   lastId: number | undefined
@@ -216,3 +317,113 @@ export class DatapointImportRun {
 
 const newNames = ({ parameters }: StreamRecord, { names }: StreamTotals): readonly string[] =>
   [...names.difference(new Set(parameters))].slice(0, Math.max(0, maxNames - parameters.length))
+
+/** The sensor that a stream belongs to. */
+export interface Owner {
+  readonly sensor: number
+  readonly sensorName: string
+}
+
+const mostKept = 20_000
+
+const atOnce = 1000
+
+/** The sensors of streams, remembered for one request. Undefined of a stream that is gone or going, or whose sensor is. */
+export class StreamSensors {
+  readonly #streams: Streams
+  readonly #sensors: Sensors
+  readonly #kept = new Map<number, Owner | undefined>()
+
+  constructor(streams: Streams, sensors: Sensors) {
+    this.#streams = streams
+    this.#sensors = sensors
+  }
+
+  /** Valid until it is called again. */
+  async of(numbers: Iterable<number>): Promise<ReadonlyMap<number, Owner | undefined>> {
+    const wanted = new Set(numbers)
+    let missing = [...wanted].filter(number => !this.#kept.has(number))
+    if (missing.length === 0) return this.#kept
+    if (this.#kept.size + missing.length > mostKept) {
+      this.#kept.clear()
+      missing = [...wanted]
+    }
+    for (let at = 0; at < missing.length; at += atOnce) await this.#look(missing.slice(at, at + atOnce))
+    return this.#kept
+  }
+
+  async #look(numbers: readonly number[]): Promise<void> {
+    const streams = await this.#streams.getMany(numbers.map(streamIdOf))
+    const sensors = await this.#sensors.getMany([...new Set([...streams.values()].map(({ sensor }) => sensor))])
+    for (const number of numbers) {
+      const stream = streams.get(streamIdOf(number))
+      const sensor = stream?.state === 'live' ? sensors.get(stream.sensor) : undefined
+      this.#kept.set(number, sensor?.state === 'live' ? { sensor: geoNumberOf(sensor.id), sensorName: sensor.name } : undefined)
+    }
+  }
+}
+
+/** Makes an `StreamSensors` for each request. */
+export class StreamSensorsFactory {
+  #streams: Streams
+  #sensors: Sensors
+
+  constructor(streams: Streams, sensors: Sensors) {
+    this.#streams = streams
+    this.#sensors = sensors
+  }
+
+  begin(): StreamSensors {
+    return new StreamSensors(this.#streams, this.#sensors)
+  }
+}
+wire(StreamSensorsFactory, Streams, Sensors)
+
+const take = (sent: SentPoint, run: DatapointImportRun, stream: number | undefined): Promise<void> | undefined => {
+  const { line } = sent
+  const parsed = 'text' in sent ? parsePoint(sent.text) : sent.refused
+  if (isRefused(parsed)) {
+    run.refuse(line, parsed)
+    return undefined
+  }
+  try {
+    return run.add(line, readPoint(parsed.value, { stream }))
+  } catch (error) {
+    if (!(error instanceof Invalid)) throw error
+    run.refuse(line, refusalOf(error.message))
+    return undefined
+  }
+}
+
+/** The same problem, and how far it had gone. */
+const withReport = (error: unknown, report: DatapointImportReport): unknown => {
+  if (!(error instanceof Problem) || report.inserted + report.refused === 0) return error
+  const { status, code, retryAfterSeconds } = error
+  const more = retryAfterSeconds === undefined ? {} : { retryAfterSeconds }
+  // Its own words are that nothing was stored.
+  const what = error instanceof NoSpace && report.inserted > 0 ? 'No storage space left' : error.message
+  return new Problem(status, code, `${what}. ${report.inserted} datapoints were stored before the error`, {
+    ...more,
+    cause: error,
+    details: { ...error.details, ...report.toJSON() },
+  })
+}
+
+/** Takes in a whole body. When it breaks off, or the store goes away, what was stored stays and the problem says how much that is. */
+export const takeAll = async ({ points, stream }: BulkBody, run: DatapointImportRun): Promise<DatapointImportReport> => {
+  try {
+    for await (const some of points)
+      for (const sent of some) {
+        const full = take(sent, run, stream)
+        if (full) await full
+      }
+  } catch (error) {
+    await run.abandon()
+    throw withReport(error, run.report)
+  }
+  try {
+    return await run.finish()
+  } catch (error) {
+    throw withReport(error, run.report)
+  }
+}

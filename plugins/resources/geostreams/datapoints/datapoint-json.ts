@@ -1,8 +1,10 @@
-import { type Datapoint, s } from 'pounce/sdk'
-import { printTime } from './print-time.ts'
-import type { Owner } from './stream-sensors.ts'
+import { type Datapoint, Invalid, readTime, s } from 'pounce/sdk'
+import { numberOf, readGeometry, readProperties } from '../input.ts'
+import type { Owner } from './datapoint-import.ts'
+import { printTime } from './point-json.ts'
 
 const time = s.String({ description: 'Such as `2017-01-25T15:33:02Z`' })
+
 const free = s.Record(s.String(), s.Unknown())
 
 /** A datapoint as Clowder 1.x shows it. */
@@ -76,5 +78,84 @@ export class DatapointPrinter {
       this.#owners.set(owner, text)
     }
     return text
+  }
+}
+
+/** What was sent, before it has a number. */
+export type Draft = Pick<Datapoint, 'stream' | 'startMs' | 'endMs' | 'geometry' | 'properties'>
+
+/** Why something that was sent is not taken. */
+export interface Refused {
+  /** The member that is wrong, with dots: `geometry.coordinates`. Absent when it is the whole. */
+  readonly field?: string
+  readonly message: string
+}
+
+/** True of a refusal, where something else would be the other possibility. */
+export const isRefused = (outcome: object): outcome is Refused => 'message' in outcome
+
+/** How points are read. */
+interface PointReading {
+  /** The stream of points that name none. */
+  readonly stream?: number | undefined
+  /** A lone Point is sent as latitude, longitude. */
+  readonly latitudeFirst?: boolean
+}
+
+const members = ['stream_id', 'start_time', 'end_time', 'type', 'geometry.coordinates', 'geometry.type', 'geometry', 'properties']
+
+/** A refusal in words that begin with the member that is wrong. */
+export const refusalOf = (message: string): Refused => {
+  const field = members.find(member => message.startsWith(member))
+  return field === undefined ? { message } : { field, message }
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const isMissing = (value: unknown): value is null | undefined => value === undefined || value === null
+
+const streamOf = (sent: unknown, stream: number | undefined): number => {
+  if (sent === undefined && stream !== undefined) return stream
+  if (isMissing(sent)) throw new Invalid('stream_id is missing')
+  const number = typeof sent === 'string' || typeof sent === 'number' ? numberOf(sent) : undefined
+  if (number === undefined) throw new Invalid('stream_id must be the number of a stream, such as "5"')
+  return number
+}
+
+const timeOf = (sent: unknown, field: string): number => {
+  if (isMissing(sent)) throw new Invalid(`${field} is missing`)
+  if (typeof sent !== 'string') throw new Invalid(`${field} must be a time as text, such as 2017-01-25T09:30:00Z`)
+  return readTime(sent, field)
+}
+
+/** Most readings are of one moment. */
+const endOf = ({ start_time, end_time }: Readonly<Record<string, unknown>>, startMs: number): number | null => {
+  if (isMissing(end_time)) return null
+  return end_time === start_time ? startMs : timeOf(end_time, 'end_time')
+}
+
+const requireText = (sent: unknown, field: string): void => {
+  if (typeof sent !== 'string') throw new Invalid(isMissing(sent) ? `${field} is missing` : `${field} must be text, such as Feature`)
+}
+
+/**
+ * Reads a datapoint as Clowder 1.x takes it (reference, api-platform §13). `Invalid`, in words that begin with the member that is wrong.
+ */
+export const readPoint = (sent: unknown, { stream, latitudeFirst = false }: PointReading): Draft => {
+  if (!isObject(sent)) throw new Invalid('A datapoint must be an object')
+  const number = streamOf(sent['stream_id'], stream)
+  const startMs = timeOf(sent['start_time'], 'start_time')
+  const endMs = endOf(sent, startMs)
+  if (endMs !== null && endMs < startMs) throw new Invalid('end_time is before start_time')
+  requireText(sent['type'], 'type')
+  if (isMissing(sent['geometry'])) throw new Invalid('geometry is missing')
+  if (isMissing(sent['properties'])) throw new Invalid('properties is missing')
+  return {
+    stream: number,
+    startMs,
+    endMs,
+    geometry: readGeometry(sent['geometry'], { latitudeFirst }),
+    properties: readProperties(sent['properties']),
   }
 }

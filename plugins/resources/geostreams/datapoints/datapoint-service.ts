@@ -18,10 +18,8 @@ import {
   wire,
 } from 'pounce/sdk'
 import { numberOf } from '../input.ts'
-import { AddingRights } from './adding-rights.ts'
-import { DatapointImport } from './datapoint-import.ts'
-import { type DatapointJson, toDatapointJson } from './datapoint-json.ts'
-import type { Draft } from './read-point.ts'
+import { AddingRights, DatapointImport } from './datapoint-import.ts'
+import { type DatapointJson, type Draft, toDatapointJson } from './datapoint-json.ts'
 import { ReadingsStore } from './readings.ts'
 
 type Shown = s.Static<typeof DatapointJson>

@@ -1,5 +1,5 @@
 import { type Datapoint, type GeoAfter, type GeoFilter, type GeoSort, GeoStore, Invalid, wire } from 'pounce/sdk'
-import { type Owner, type StreamSensors, StreamSensorsFactory } from './stream-sensors.ts'
+import { type Owner, type StreamSensors, StreamSensorsFactory } from './datapoint-import.ts'
 
 /** Datapoints with the sensors of their streams. One whose stream has none any more is left out of what is shown. */
 export interface Piece {

@@ -1,16 +1,24 @@
+import { isUtf8 } from 'node:buffer'
 import { youngGarbage } from 'pounce/sdk'
-import { dayOf } from './print-time.ts'
+import type { Refused } from './datapoint-json.ts'
+import { dayOf } from './point-json.ts'
 
 /** Bytes that are sent together; shorter pieces wait for the next one. */
 const worthSending = 16 * 1024
+
 /** Most answers are short: pieces begin small and grow, so that those leave little garbage. */
 const [firstBytes, pieceBytes] = [8 * 1024, 128 * 1024]
+
 /** Of a UTF-16 unit in UTF-8. */
 const mostBytesEach = 3
+
 /** Longer texts are written by the runtime. */
 const writtenByHand = 64
+
 const [zero, colon, point, letterZ, dash] = [0x30, 0x3a, 0x2e, 0x5a, 0x2d]
+
 const dayMs = 86_400_000
+
 const mostDigits = 16
 
 /**
@@ -136,4 +144,93 @@ export class TextPieces {
     this.#buffer = Buffer.alloc(0)
     this.#length = 0
   }
+}
+
+/** Bytes that come in pieces, however small, kept in one buffer. */
+export class ByteBuffer {
+  #buffer = Buffer.alloc(0)
+  #length = 0
+
+  get length(): number {
+    return this.#length
+  }
+
+  add(piece: Uint8Array): void {
+    const length = this.#length + piece.length
+    if (length > this.#buffer.length) {
+      const larger = Buffer.allocUnsafe(Math.max(length, this.#buffer.length * 2))
+      this.#buffer.copy(larger, 0, 0, this.#length)
+      this.#buffer = larger
+    }
+    this.#buffer.set(piece, this.#length)
+    this.#length = length
+  }
+
+  /** All of it, valid until more is added; then it is empty. */
+  take(): Buffer {
+    const all = this.#buffer.subarray(0, this.#length)
+    this.#length = 0
+    return all
+  }
+}
+
+/** The text of one datapoint, and its place among them, from 1. */
+export type SentPoint = { readonly line: number } & ({ readonly text: string } | { readonly refused: Refused })
+
+const newline = 0x0a
+
+const maxLineBytes = 1024 * 1024
+
+const tooLong: Refused = { message: `A line has at most ${maxLineBytes} bytes` }
+
+const notUtf8: Refused = { message: 'It is not UTF-8' }
+
+function* linesIn(bytes: Buffer): Generator<Buffer> {
+  let from = 0
+  for (let at = bytes.indexOf(newline); at !== -1; at = bytes.indexOf(newline, from)) {
+    yield bytes.subarray(from, at)
+    from = at + 1
+  }
+  yield bytes.subarray(from)
+}
+
+const textOf = (bytes: Buffer): string | Refused =>
+  bytes.length > maxLineBytes ? tooLong : isUtf8(bytes) ? bytes.toString('utf8') : notUtf8
+
+/** All at once where nothing is wrong with any. */
+const textsOf = (bytes: Buffer): readonly (string | Refused)[] =>
+  bytes.length <= maxLineBytes && isUtf8(bytes) ? bytes.toString('utf8').split('\n') : [...linesIn(bytes)].map(textOf)
+
+/**
+ * The lines of a body as they come, some at a time; blank ones are left out, and counted. No more than a line, of 1 MiB at most, is in memory
+ * besides what came last. A body that breaks off fails when its complete lines have been given out; what stands after the last newline counts only at the
+ * very end.
+ */
+export async function* pointLines(body: AsyncIterable<Buffer>): AsyncGenerator<readonly SentPoint[]> {
+  const carry = new ByteBuffer()
+  let line = 0
+  let isTooLong = false
+  const given = (bytes: Buffer): readonly SentPoint[] =>
+    textsOf(bytes).flatMap((text, at): readonly SentPoint[] => {
+      line += 1
+      if (at === 0 && isTooLong) {
+        isTooLong = false
+        return [{ line, refused: tooLong }]
+      }
+      if (typeof text !== 'string') return [{ line, refused: text }]
+      const bare = line === 1 && text.startsWith('\ufeff') ? text.slice(1) : text
+      return bare.trim() === '' ? [] : [{ line, text: bare }]
+    })
+  for await (const chunk of body) {
+    const end = chunk.lastIndexOf(newline)
+    if (end !== -1) {
+      carry.add(chunk.subarray(0, end))
+      yield given(carry.take())
+    }
+    carry.add(chunk.subarray(end + 1))
+    if (carry.length <= maxLineBytes) continue
+    isTooLong = true
+    carry.take()
+  }
+  if (carry.length > 0 || isTooLong) yield given(carry.take())
 }

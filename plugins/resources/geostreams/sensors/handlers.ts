@@ -1,6 +1,5 @@
 import { and, CommitConflict, DocumentStore, eq, event, removeFound, requireDone, Spaces, type StoredEvent, wire } from 'pounce/sdk'
-import { sensors, streams } from '../collections.ts'
-import type { Sensor, Stream } from '../records.ts'
+import { type Sensor, type Stream, sensors, streams } from '../collections.ts'
 
 const batch = 200
 

@@ -1,13 +1,10 @@
 import { answerList, Forbidden, Installation, Invalid, type ListQuery, NotFound, routesFor, Sensors, s } from 'pounce/sdk'
-import { areaParameters, readAreas } from '../area.ts'
+import { ok, type Sensor } from '../collections.ts'
+import { areaParameters, readAreas } from '../datapoint-filter.ts'
+import { ReadingStatistics } from '../geostream-counts.ts'
 import { readGeometry, readProperties, sensorRef } from '../input.ts'
-import { namedListParameters, namedPage } from '../list-parameters.ts'
-import type { Sensor } from '../records.ts'
-import { ReadingStatistics } from '../statistics.ts'
-import { ok } from '../statuses.ts'
-import { parametersOf, rangeOf, SensorJson } from './sensor-json.ts'
-import { SensorService } from './sensor-service.ts'
-import { SensorView } from './sensor-view.ts'
+import { namedListParameters, namedPage } from '../listing.ts'
+import { parametersOf, rangeOf, SensorJson, SensorService, SensorView } from './sensor-service.ts'
 
 const route = routesFor('geostreams', {
   ...{ life: SensorService, sensors: Sensors, view: SensorView, statistics: ReadingStatistics, installation: Installation },

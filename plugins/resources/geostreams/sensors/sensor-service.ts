@@ -8,20 +8,66 @@ import {
   eq,
   event,
   Forbidden,
+  geoNumberOf,
   isSuperAdmin,
   NotFound,
   Policy,
   removeFound,
   requirePlaced,
+  type StreamStatistics,
+  s,
   sensorIdOf,
   updateWithRetry,
   wire,
 } from 'pounce/sdk'
 import { cellsOf } from '../cells.ts'
-import { sensors } from '../collections.ts'
+import { type Described, type Sensor, sensors, sourceOf } from '../collections.ts'
+import { ReadingStatistics } from '../geostream-counts.ts'
 import { GeostreamIds } from '../geostream-ids.ts'
-import { readProperties } from '../input.ts'
-import { type Described, type Sensor, sourceOf } from '../records.ts'
+import { readProperties, showTime } from '../input.ts'
+
+/** A sensor as Clowder 1.x has it; `spaces` is our own. */
+export const SensorJson = s.model(
+  'Sensor',
+  s.Object({
+    id: s.Integer(),
+    name: s.String(),
+    created: s.String({ description: 'Such as `2017-01-25T09:30:00Z`' }),
+    type: s.Literal('Feature'),
+    properties: s.Record(s.String(), s.Unknown()),
+    geometry: s.Record(s.String(), s.Unknown(), { description: 'GeoJSON: longitude first' }),
+    min_start_time: s.Union([s.String(), s.Null()]),
+    max_end_time: s.Union([s.String(), s.Null()]),
+    parameters: s.Array(s.Union([s.String(), s.Null()]), { description: 'Parameters of its datapoints; `[null]` if there are none' }),
+    spaces: s.Optional(s.Array(s.String(), { description: 'Spaces whose roles give rights on it; absent if there are none' })),
+  }),
+)
+
+export type SensorJson = s.Static<typeof SensorJson>
+
+/** What is known of all readings of a sensor. */
+export type SensorStatistics = Pick<StreamStatistics, 'firstStartMs' | 'lastEndMs' | 'properties'>
+
+/** Times and parameters, as they stand in a sensor and in its statistics. */
+export const rangeOf = (statistics: SensorStatistics | undefined) => ({
+  min_start_time: showTime(statistics?.firstStartMs ?? null),
+  max_end_time: showTime(statistics?.lastEndMs ?? null),
+})
+
+export const parametersOf = (statistics: SensorStatistics | undefined): (string | null)[] =>
+  statistics ? [...statistics.properties] : [null]
+
+const toSensorJson = (sensor: Sensor, statistics: SensorStatistics | undefined): SensorJson => ({
+  id: geoNumberOf(sensor.id),
+  name: sensor.name,
+  created: showTime(sensor.created),
+  type: 'Feature',
+  properties: sensor.properties,
+  geometry: { ...sensor.geometry },
+  ...rangeOf(statistics),
+  parameters: parametersOf(statistics),
+  ...(sensor.spaces.length > 0 ? { spaces: [...sensor.spaces] } : {}),
+})
 
 export interface NewSensor extends Described {
   readonly name: string
@@ -122,3 +168,48 @@ export class SensorService {
   }
 }
 wire(SensorService, DocumentStore, Policy, GeostreamIds, Clock)
+
+const spacesAtOnce = 1000
+
+const only = ([shown]: readonly SensorJson[]): SensorJson => {
+  if (!shown) throw new Error('a sensor was not shown')
+  return shown
+}
+
+/** Sensors as they are shown to somebody: with what is known of their readings, and of their spaces those that the caller may see. */
+export class SensorView {
+  #statistics: ReadingStatistics
+  #policy: Policy
+
+  constructor(statistics: ReadingStatistics, policy: Policy) {
+    this.#statistics = statistics
+    this.#policy = policy
+  }
+
+  async show(caller: Caller, some: readonly Sensor[]): Promise<SensorJson[]> {
+    return this.#shown(caller, some, await this.#statistics.ofSensors(some.map(({ id }) => id)))
+  }
+
+  /** A sensor as `change` leaves it. When it could not be shown nothing is changed. */
+  async changed(caller: Caller, id: string, change: () => Promise<Sensor>): Promise<SensorJson> {
+    const known = await this.#statistics.ofSensors([id])
+    return only(await this.#shown(caller, [await change()], known))
+  }
+
+  async #shown(caller: Caller, some: readonly Sensor[], known: ReadonlyMap<string, SensorStatistics>): Promise<SensorJson[]> {
+    const seen = await this.#seen(caller, [...new Set(some.flatMap(({ spaces }) => spaces))])
+    return some.map(sensor => toSensorJson({ ...sensor, spaces: sensor.spaces.filter(id => seen.has(id)) }, known.get(sensor.id)))
+  }
+
+  async one(caller: Caller, sensor: Sensor): Promise<SensorJson> {
+    return only(await this.show(caller, [sensor]))
+  }
+
+  async #seen(caller: Caller, spaces: readonly string[]): Promise<ReadonlySet<string>> {
+    const seen = new Set<string>()
+    for (let at = 0; at < spaces.length; at += spacesAtOnce)
+      for (const id of await this.#policy.allowed(caller, 'ViewSpace', 'space', spaces.slice(at, at + spacesAtOnce))) seen.add(id)
+    return seen
+  }
+}
+wire(SensorView, ReadingStatistics, Policy)

@@ -13,9 +13,8 @@ import {
   type Where,
   wire,
 } from 'pounce/sdk'
-import { sensors } from '../collections.ts'
+import { type Sensor, sensors, withDerived } from '../collections.ts'
 import { countGeo, type GeoSource, listGeo, seenBy } from '../listing.ts'
-import { type Sensor, withDerived } from '../records.ts'
 
 /** Sensors in the document store. */
 export class StoredSensors implements Sensors {

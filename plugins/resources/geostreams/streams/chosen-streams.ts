@@ -16,9 +16,8 @@ import {
   streamIdOf,
   wire,
 } from 'pounce/sdk'
-import { sensors, streams } from '../collections.ts'
+import { type Stream, sensors, streams } from '../collections.ts'
 import { eachPage, seenBy } from '../listing.ts'
-import type { Stream } from '../records.ts'
 
 /** As many as a `GeoFilter` takes, and as many sensors as a list of streams does. */
 const mostStreams = 10_000

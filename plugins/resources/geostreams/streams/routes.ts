@@ -11,19 +11,78 @@ import {
   type Request,
   type Resolved,
   routesFor,
+  type StreamStatistics,
   Streams,
   s,
 } from 'pounce/sdk'
-import { areaParameters, readAreas } from '../area.ts'
+import { ok, type Stream } from '../collections.ts'
 import { config } from '../config.ts'
-import { readGeometry, readProperties, sensorRef, streamRef, wireNumber } from '../input.ts'
-import { namedListParameters, namedPage } from '../list-parameters.ts'
-import { listOrNoData, orNoData } from '../no-data.ts'
-import type { Stream } from '../records.ts'
-import { ReadingStatistics } from '../statistics.ts'
-import { ok } from '../statuses.ts'
-import { StreamJson, toStreamJson } from './stream-json.ts'
+import { areaParameters, readAreas } from '../datapoint-filter.ts'
+import { ReadingStatistics } from '../geostream-counts.ts'
+import { readGeometry, readProperties, sensorRef, showTime, streamRef, wireNumber } from '../input.ts'
+import { namedListParameters, namedPage } from '../listing.ts'
 import { StreamService } from './stream-service.ts'
+
+/** A stream as Clowder 1.x has it. */
+const StreamJson = s.model(
+  'Stream',
+  s.Object({
+    id: s.Integer(),
+    name: s.String(),
+    created: s.String({ description: 'Such as `2017-01-25T09:30:00Z`' }),
+    type: s.Literal('Feature'),
+    properties: s.Record(s.String(), s.Unknown()),
+    geometry: s.Record(s.String(), s.Unknown(), { description: 'GeoJSON: longitude first' }),
+    sensor_id: s.String(),
+    start_time: s.Union([s.String(), s.Null()]),
+    end_time: s.Union([s.String(), s.Null()]),
+    params: s.Union([s.Array(s.String()), s.Null()], { description: 'Parameters of its datapoints; null if there are none' }),
+  }),
+)
+
+type StreamJson = s.Static<typeof StreamJson>
+
+const toStreamJson = (stream: Stream, statistics: StreamStatistics | undefined): StreamJson => ({
+  id: geoNumberOf(stream.id),
+  name: stream.name,
+  created: showTime(stream.created),
+  type: 'Feature',
+  properties: stream.properties,
+  geometry: { ...stream.geometry },
+  sensor_id: String(geoNumberOf(stream.sensor)),
+  start_time: showTime(statistics?.firstStartMs ?? null),
+  end_time: showTime(statistics?.lastEndMs ?? null),
+  params: statistics ? [...statistics.properties] : null,
+})
+
+/** A list of which clients of Clowder 1.x expect `{"status":"No data found"}` when it is empty. */
+const listOrNoData = <T extends s.TSchema>(item: T) =>
+  s.Unsafe<readonly s.Static<T>[] | AsyncIterable<s.Static<T>> | NoData>({
+    anyOf: [s.list(item), s.Object({ status: s.Literal('No data found') })],
+    [s.bodyKind]: 'rows',
+  })
+
+interface NoData {
+  readonly status: 'No data found'
+}
+
+const noData: NoData = { status: 'No data found' }
+
+const isStream = <V>(body: readonly V[] | AsyncIterable<V>): body is AsyncIterable<V> => Symbol.asyncIterator in body
+
+async function* goingOn<V>(first: V, rest: AsyncIterator<V>): AsyncGenerator<V> {
+  yield first
+  yield* { [Symbol.asyncIterator]: () => rest }
+}
+
+/** The answer of a list, unless it has nothing: then that is said. */
+const orNoData = async <V>(answer: ListAnswer<V>): Promise<{ readonly status: 200; readonly body: ListAnswer<V>['body'] | NoData }> => {
+  const { body } = answer
+  if (!isStream(body)) return body.length === 0 && !answer.headers ? { status: 200, body: noData } : answer
+  const rows = body[Symbol.asyncIterator]()
+  const first = await rows.next()
+  return { status: 200, body: first.done ? noData : goingOn(first.value, rows) }
+}
 
 const needs = {
   life: StreamService,
@@ -32,10 +91,15 @@ const needs = {
   settings: configPort(config),
   installation: Installation,
 }
+
 const route = routesFor('geostreams', needs)
+
 const number = (what: string) => s.Object({ id: s.String({ maxLength: 40, description: `Number of a ${what}` }) })
+
 const params = number('stream')
+
 const ofStream = ({ id }: { readonly id: string }) => streamRef(id)
+
 const free = s.Record(s.String(), s.Unknown())
 
 const shownWith =
@@ -44,6 +108,7 @@ const shownWith =
     const known = await statistics.ofStreams(some.map(({ id }) => id))
     return some.map(stream => toStreamJson(stream, known.get(stream.id)))
   }
+
 const shown = async (statistics: ReadingStatistics, stream: Stream): Promise<StreamJson> =>
   toStreamJson(stream, (await statistics.ofStreams([stream.id])).get(stream.id))
 

@@ -16,9 +16,8 @@ import {
   type Where,
   wire,
 } from 'pounce/sdk'
-import { streams } from '../collections.ts'
+import { type Stream, streams, withDerived } from '../collections.ts'
 import { countGeo, type GeoSource, listGeo, seenBy } from '../listing.ts'
-import { type Stream, withDerived } from '../records.ts'
 import { StreamChooser } from './chosen-streams.ts'
 
 type Listing = GeoListing & { readonly sensors?: readonly string[] }

@@ -15,11 +15,10 @@ import {
   wire,
 } from 'pounce/sdk'
 import { cellsOf } from '../cells.ts'
-import { sensors, streams } from '../collections.ts'
+import { type Described, type Stream, sensors, streams } from '../collections.ts'
 import { config, type Settings } from '../config.ts'
 import { GeostreamIds } from '../geostream-ids.ts'
 import { readProperties, sensorRef } from '../input.ts'
-import type { Described, Stream } from '../records.ts'
 
 export interface NewStream extends Described {
   readonly name: string

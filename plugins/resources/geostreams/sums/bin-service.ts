@@ -1,9 +1,32 @@
 import { type Caller, GeoStore, Invalid, type StreamChoice, Streams, wire } from 'pounce/sdk'
-import { type Aggregate, entryJson } from './bin-entry.ts'
-import type { BinQuestion } from './bin-question.ts'
-import { type BinRows, binTable } from './bin-table.ts'
+import { csvCell } from '../datapoints/csv-table.ts'
+import { type Aggregate, type BinEntry, type BinQuestion, entryJson, figuresOf, meanOf } from './raw-entries.ts'
 import { SelectedSensors, type SensorPart } from './selected-sensors.ts'
 import { sensorBins } from './sensor-bins.ts'
+
+/** Entries of one property of one sensor. */
+interface BinRows {
+  readonly part: SensorPart
+  readonly property: string
+  readonly entries: readonly BinEntry[]
+}
+
+const columns = ['sensor_name', 'sensor_id', 'property', 'label', 'date', 'depth', 'depth_code', 'average', 'count']
+
+/** A table of bins as CSV, a line for each, with the figures that were asked for at its end. */
+async function* binTable(rows: AsyncIterable<BinRows>, wanted: readonly Aggregate[]): AsyncGenerator<string, void, undefined> {
+  yield `${[...columns, ...wanted.filter(name => name !== 'count')].map(csvCell).join()}\r\n`
+  for await (const { part, property, entries } of rows) yield entries.map(entry => lineOf(part, property, entry, wanted)).join('')
+}
+
+const lineOf = (part: SensorPart, property: string, entry: BinEntry, wanted: readonly Aggregate[]): string => {
+  const { time, depth, depthCode, array = [], count } = entry
+  const isOfNumbers = count > 0
+  const { count: _told, ...figures } = isOfNumbers ? figuresOf(entry, wanted) : {}
+  const cells = [part.name, String(part.id), property, time.label, new Date(time.dateMs).toISOString(), depth, depthCode]
+  const numbers = isOfNumbers ? [meanOf(entry), count, ...Object.values(figures)] : [undefined, array.length]
+  return `${[...cells, ...numbers].map(cell => csvCell(cell ?? undefined)).join()}\r\n`
+}
 
 /** Readings whose every value may be asked for at once. */
 const mostRaw = 1_000_000
@@ -79,6 +102,7 @@ export class BinService {
   }
 }
 wire(BinService, SelectedSensors, Streams, GeoStore)
+
 const featureOf = ({ id, geometry }: SensorPart): string =>
   `{"type":"Feature","id":${id},"geometry":${JSON.stringify(geometry)},"properties":`
 

@@ -1,6 +1,5 @@
-import type { GeoBin, GeoBinning, GeoFilter, GeoStore } from 'pounce/sdk'
-import { Invalid } from 'pounce/sdk'
-import { byCodePoint } from './by-code-point.ts'
+import { type GeoBin, type GeoBinning, type GeoFilter, type GeoStore, Invalid } from 'pounce/sdk'
+import { byCodePoint } from './selected-sensors.ts'
 
 /** All bins of one property that belong together, whatever their stream, depth and group. */
 export interface Gathered {

@@ -2,11 +2,11 @@ import { type Bytes, Invalid, NotFound, readTime, routesFor, s } from 'pounce/sd
 import { ResponseCache } from '../cache/response-cache.ts'
 import { datapointParameters, readDatapointQuestion } from '../datapoint-filter.ts'
 import { tableAnswer } from '../table-answer.ts'
-import { aggregateParameter, BinEntryJson, readAggregates } from './bin-entry.ts'
 import { BinService } from './bin-service.ts'
 import { binTimesOf } from './bin-times.ts'
+import { aggregateParameter, BinEntryJson, readAggregates } from './raw-entries.ts'
+import { readWindow, windowParameters, within } from './sensor-figures.ts'
 import { csvAnswer, formatParameter, jsonAnswer, mediaTypes } from './text-answer.ts'
-import { readWindow, windowParameters, within } from './windows.ts'
 
 const route = routesFor('geostreams', { bins: BinService, answers: ResponseCache })
 

@@ -3,13 +3,11 @@ import { ResponseCache } from '../cache/response-cache.ts'
 import { config, type Settings } from '../config.ts'
 import { datapointParameters, readDatapointQuestion } from '../datapoint-filter.ts'
 import { tableAnswer } from '../table-answer.ts'
-import { AverageService } from './average-service.ts'
-import { aggregateParameter, readAggregates } from './bin-entry.ts'
 import { binTimesOf } from './bin-times.ts'
-import { type FigureRow, FigureRowJson } from './figure-row.ts'
-import { figureTable } from './figure-table.ts'
+import { type FigureRow, FigureRowJson, figureTable } from './figure-table.ts'
+import { aggregateParameter, readAggregates } from './raw-entries.ts'
+import { AverageService, readWindow, windowParameters, within } from './sensor-figures.ts'
 import { collectionOf, csvAnswer, type Format, formatParameter, jsonAnswer, listOf, mediaTypes } from './text-answer.ts'
-import { readWindow, windowParameters, within } from './windows.ts'
 
 const route = routesFor('geostreams', {
   figures: AverageService,

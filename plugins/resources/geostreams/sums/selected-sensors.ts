@@ -1,7 +1,10 @@
 import { type Caller, type Geometry, GeoStore, geoNumberOf, Sensors, type StreamStatistics, Streams, streamIdOf, wire } from 'pounce/sdk'
+import type { Sensor } from '../collections.ts'
 import { eachPage } from '../listing.ts'
-import type { Sensor } from '../records.ts'
-import { byCodePoint } from './by-code-point.ts'
+
+/** Orders texts by code point, as stores do. */
+export const byCodePoint = (one: string, other: string): number =>
+  one === other ? 0 : Buffer.compare(Buffer.from(one), Buffer.from(other))
 
 /** A sensor with those of its streams that were chosen and that have readings. */
 export interface SensorPart {
@@ -16,6 +19,7 @@ export interface SensorPart {
 }
 
 const idsAtOnce = 1000
+
 const sensorsAtOnce = 100
 
 function* inPieces<T>(all: readonly T[], size: number): Iterable<readonly T[]> {

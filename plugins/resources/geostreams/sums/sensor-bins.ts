@@ -1,11 +1,8 @@
 import type { GeoBin, GeoStore } from 'pounce/sdk'
-import type { BinEntry } from './bin-entry.ts'
-import { type BinQuestion, isSpecial, noDepthCode, special } from './bin-question.ts'
 import type { BinTimes } from './bin-times.ts'
-import { byCodePoint } from './by-code-point.ts'
 import { gatheredBins } from './gathered-bins.ts'
-import { RawEntries } from './raw-entries.ts'
-import type { SensorPart } from './selected-sensors.ts'
+import { type BinEntry, type BinQuestion, isSpecial, noDepthCode, RawEntries, special } from './raw-entries.ts'
+import { byCodePoint, type SensorPart } from './selected-sensors.ts'
 
 /** Of more properties a store does not tell. */
 const mostNames = 1000

@@ -1,12 +1,16 @@
-import type { Datapoint, GeoBin, GeoFilter, GeoStore, Json } from 'pounce/sdk'
+import { type Caller, type Datapoint, type GeoBin, type GeoFilter, GeoStore, Invalid, type Json, readTime, s, wire } from 'pounce/sdk'
 import { hasAttribute } from 'pounce/sdk/geo'
-import type { Sums } from './bin-entry.ts'
-import type { SensorPart } from './selected-sensors.ts'
+import { printTime } from '../datapoints/point-json.ts'
+import type { BinTimes } from './bin-times.ts'
+import type { FigureRow } from './figure-table.ts'
+import { gatheredBins } from './gathered-bins.ts'
+import { type Aggregate, figuresOf, finite, meanOf, type Sums } from './raw-entries.ts'
+import { SelectedSensors, type SensorPart } from './selected-sensors.ts'
 
 type Filter = Omit<GeoFilter, 'streams'>
 
 /** What is known of all readings of a sensor that were chosen. */
-export interface SensorFigures {
+interface SensorFigures {
   /** The one that starts first. */
   readonly first: Datapoint
   readonly endMs: number
@@ -24,7 +28,7 @@ const add = (known: Sums | undefined, { count, sum, min, max }: Sums): Sums =>
     : { count, sum, min, max }
 
 /** The numbers of each property, all streams together. */
-export const numbersOf = async (
+const numbersOf = async (
   store: GeoStore,
   filter: GeoFilter,
   shown: ReadonlySet<string> | undefined,
@@ -41,7 +45,7 @@ export const numbersOf = async (
 }
 
 /** Sums up what a sensor's readings tell; undefined when none fits. */
-export const sensorFigures = async (
+const sensorFigures = async (
   store: GeoStore,
   part: SensorPart,
   asked: Filter,
@@ -64,6 +68,7 @@ export const sensorFigures = async (
 }
 
 const namesAtOnce = 100
+
 /** Most names are in the first readings; whatever is not is looked for in larger pages. */
 const [fewPoints, manyPoints] = [16, 1000]
 
@@ -102,3 +107,169 @@ const looked = async (store: GeoStore, filter: GeoFilter, names: readonly string
     query = { ...query, ...{ after: next }, limit: manyPoints }
   }
 }
+
+/** Query parameters of the time that is looked at more closely; both ends belong to it. */
+export const windowParameters = {
+  window_start: s.Optional(
+    s.String({
+      maxLength: 60,
+      description: 'Datapoints that start then or later (such as `2017-03-31` or `2017-03-31T12:00:00Z`; UTC without a zone)',
+    }),
+  ),
+  window_end: s.Optional(s.String({ maxLength: 60, description: 'Datapoints that start then or earlier' })),
+}
+
+/** Both ends included, in milliseconds; undefined: no bound. */
+interface Window {
+  readonly fromMs: number | undefined
+  readonly toMs: number | undefined
+}
+
+const timeOf = (sent: string | undefined, name: string): number | undefined =>
+  sent === undefined || sent.trim() === '' ? undefined : readTime(sent, name)
+
+/** Reads them; `Invalid` names the one that is wrong. */
+export const readWindow = (query: { readonly window_start?: string; readonly window_end?: string }): Window => {
+  const [fromMs, toMs] = [timeOf(query.window_start, 'window_start'), timeOf(query.window_end, 'window_end')]
+  if (fromMs !== undefined && toMs !== undefined && toMs < fromMs) throw new Invalid('window_end is before window_start')
+  return { fromMs, toMs }
+}
+
+/** The last moment that a filter can name. */
+const lastMs = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
+
+/** What a filter chooses, within a window. */
+export const within = (filter: Omit<GeoFilter, 'streams'>, { fromMs, toMs }: Window): Omit<GeoFilter, 'streams'> => ({
+  ...filter,
+  ...(fromMs === undefined ? {} : { fromMs: Math.max(fromMs, filter.fromMs ?? fromMs) }),
+  ...(toMs === undefined || toMs >= lastMs ? {} : { beforeMs: toMs + 1 }),
+})
+
+/** What a trend is measured by. */
+interface TrendQuestion {
+  readonly filter: Omit<GeoFilter, 'streams'>
+  readonly shown?: ReadonlySet<string>
+  readonly window: Window
+  /** Tells the newest of these spans besides. */
+  readonly last?: BinTimes
+}
+
+/** How numbers of a sensor went: members of `properties`, and the label of the newest span when that was asked for. */
+interface Trend {
+  readonly properties: Readonly<Record<string, number | null>>
+  readonly lastTime?: string
+}
+
+const none: Sums = { count: 0, sum: 0, min: 0, max: 0 }
+
+/** In percent of the whole; null where there is nothing to compare, or to divide by. */
+const change = (whole: number | null, part: number | null): number | null =>
+  whole === null || part === null || whole === 0 ? null : finite(((part - whole) / whole) * 100)
+
+/** Compares what a sensor told within the window with all that it told. */
+const trendOf = async (store: GeoStore, part: SensorPart, figures: SensorFigures, question: TrendQuestion): Promise<Trend> => {
+  const { filter, shown, window, last } = question
+  const interval = await numbersOf(store, { ...within(filter, window), streams: part.streams }, shown)
+  const newest = last ? await newestOf(store, part, question, last) : undefined
+  const properties: Record<string, number | null> = {}
+  for (const [name, sums] of figures.numbers) {
+    const [whole, mean] = [meanOf(sums), meanOf(interval.get(name) ?? none)]
+    properties[`${name}_total_average`] = whole
+    properties[`${name}_interval_average`] = mean
+    if (newest) properties[`${name}_last_average`] = meanOf(newest.numbers.get(name) ?? none)
+    properties[`${name}_percentage_change`] = change(whole, mean)
+  }
+  return { properties, ...(newest?.label === undefined ? {} : { lastTime: newest.label }) }
+}
+
+interface Newest {
+  readonly label: string | undefined
+  readonly numbers: ReadonlyMap<string, Sums>
+}
+
+/** The newest span in which the sensor told a number, and the numbers in it. */
+const newestOf = async (store: GeoStore, part: SensorPart, { filter, shown }: TrendQuestion, times: BinTimes): Promise<Newest> => {
+  let [dateMs, label] = [Number.NEGATIVE_INFINITY, undefined as string | undefined]
+  const found = new Map<string, { readonly dateMs: number; readonly sums: Sums }>()
+  const binning = { time: times.time, ...(shown ? { properties: [...shown] } : {}) }
+  for await (const { property, bins } of gatheredBins(store, { ...filter, streams: part.streams }, binning, times.group))
+    for (const bin of bins) {
+      const time = times.of(bin)
+      if (time.dateMs > dateMs) [dateMs, label] = [time.dateMs, time.label]
+      const known = found.get(property)
+      if (known && known.dateMs > time.dateMs) continue
+      const before = known?.dateMs === time.dateMs ? known.sums : none
+      found.set(property, { dateMs: time.dateMs, sums: { ...bin, count: before.count + bin.count, sum: before.sum + bin.sum } })
+    }
+  return { label, numbers: new Map([...found].filter(([, each]) => each.dateMs === dateMs).map(([name, { sums }]) => [name, sums])) }
+}
+
+/** What averages are taken of, and what is told besides. */
+interface AverageQuestion {
+  readonly filter: Omit<GeoFilter, 'streams'>
+  readonly shown?: ReadonlySet<string>
+  readonly aggregates: readonly Aggregate[]
+}
+
+type Chosen = readonly number[] | undefined
+
+type Members = Readonly<Record<string, Json>>
+
+/** Sums up all readings of each sensor: averages, and how they changed. */
+export class AverageService {
+  #sensors: SelectedSensors
+  #store: GeoStore
+
+  constructor(sensors: SelectedSensors, store: GeoStore) {
+    this.#sensors = sensors
+    this.#store = store
+  }
+
+  /** A datapoint for each sensor, by name, with the averages of its readings in the place of their numbers. */
+  async *averages(
+    caller: Caller,
+    chosen: Chosen,
+    { filter, shown, aggregates }: AverageQuestion,
+  ): AsyncGenerator<FigureRow, void, undefined> {
+    for await (const part of this.#sensors.of(caller, chosen)) {
+      const figures = await sensorFigures(this.#store, part, filter, shown)
+      if (!figures) continue
+      const numbers = [...figures.numbers].flatMap(([name, sums]) => {
+        const more = Object.entries(figuresOf(sums, aggregates)).map(([figure, value]) => [`${name}_${figure}`, value] as const)
+        return [[name, meanOf(sums)] as const, ...more]
+      })
+      yield rowOf(part, figures, Object.fromEntries(numbers))
+    }
+  }
+
+  /** The same with what averages were within a window and on the whole. */
+  async *trends(caller: Caller, chosen: Chosen, question: TrendQuestion): AsyncGenerator<FigureRow, void, undefined> {
+    for await (const part of this.#sensors.of(caller, chosen)) {
+      const figures = await sensorFigures(this.#store, part, question.filter, question.shown)
+      if (!figures) continue
+      const { properties, lastTime } = await trendOf(this.#store, part, figures, question)
+      yield rowOf(part, figures, properties, lastTime === undefined ? {} : { last_time: lastTime })
+    }
+  }
+}
+wire(AverageService, SelectedSensors, GeoStore)
+
+/** The first reading, with the time, streams and properties of all. */
+const rowOf = (
+  { id, name }: SensorPart,
+  { first, endMs, streams, others }: SensorFigures,
+  numbers: Members,
+  more: Pick<FigureRow, 'last_time'> = {},
+): FigureRow => ({
+  id: first.id,
+  created: printTime(first.createdMs),
+  start_time: printTime(first.startMs),
+  end_time: printTime(endMs),
+  ...more,
+  properties: { ...Object.fromEntries(others), ...numbers },
+  type: 'Feature',
+  geometry: first.geometry,
+  stream_id: streams.map(String),
+  sensor_id: String(id),
+  sensor_name: name,
+})

@@ -14,7 +14,7 @@ import {
   wire,
 } from 'pounce/sdk'
 import { settings } from '../collections.ts'
-import { isSameDigest, newToken, sha256 } from '../keys/secrets.ts'
+import { isSameDigest, newToken, sha256 } from '../keys/installation-secret.ts'
 import { AccountAdministration } from './account-administration.ts'
 
 const id = 'set-up-token'

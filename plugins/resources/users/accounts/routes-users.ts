@@ -1,4 +1,7 @@
+import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
 import {
+  type Bytes,
   Conflict,
   event,
   FollowAnswer,
@@ -12,15 +15,16 @@ import {
   Recommenders,
   ref,
   routesFor,
+  type Stored,
   s,
   signedIn,
+  type UserRecord,
   Users,
   unfollow,
 } from 'pounce/sdk'
-import { AccountAdministration, AccountList } from './account-administration.ts'
+import { AccountAdministration, AccountDirectory, AccountList, isSearchable } from './account-administration.ts'
 import { ProfileChange, ProfileEdits } from './profile-edits.ts'
-import { UserJson } from './user-json.ts'
-import { UserViews } from './user-views.ts'
+import { drawAvatar, UserJson, UserViews } from './user-json.ts'
 
 const route = routesFor('users', {
   users: Users,
@@ -31,6 +35,7 @@ const route = routesFor('users', {
   installation: Installation,
   policy: Policy,
 })
+
 const params = s.Object({ id: s.id() })
 
 export const listUsers = route({
@@ -147,6 +152,7 @@ export const updateUser = route({
 })
 
 const followee = s.Object({ followeeUUID: s.id() })
+
 const followed = ({ followeeUUID }: { followeeUUID: string }) => ({ kind: 'user', id: followeeUUID }) as const
 
 export const followUser = route({
@@ -190,5 +196,84 @@ export const setStatuses = route({
   async handle({ body, caller }, { accounts }) {
     await accounts.setStatuses(body, signedIn(caller).id)
     return { status: 200, body: { status: 'success' } }
+  },
+})
+
+export const getAvatar = route({
+  method: 'GET',
+  path: '/api/avatars/:picture',
+  summary: 'Get an avatar with initials',
+  description:
+    'An addition to Clowder 1.x that replaces Gravatar: `avatar` of users without an image links here. It is drawn from the URL, without looking up a user.',
+  permission: 'anyone',
+  ignoresCredentials: true,
+  params: s.Object({
+    picture: s.String({ maxLength: 20, description: 'Up to two letters or digits, a dash, and the number of a colour' }),
+  }),
+  responses: { 200: s.bytes<Bytes>({ 'image/svg+xml': s.bytes() }) },
+  throws: [NotFound],
+  async handle({ params }) {
+    const svg = drawAvatar(params.picture)
+    if (svg === undefined) throw new NotFound('picture')
+    const bytes = Buffer.from(svg)
+    const body: Bytes = {
+      contentType: 'image/svg+xml',
+      sizeBytes: bytes.length,
+      sha256: createHash('sha256').update(bytes).digest('hex'),
+      isTrusted: true,
+      open: range => Readable.from([range ? bytes.subarray(range.start, range.end + 1) : bytes]),
+    }
+    const headers = { 'cache-control': 'public, max-age=86400', 'content-security-policy': "sandbox; default-src 'none'" }
+    return { status: 200, body, headers }
+  },
+})
+
+const adminRoute = routesFor('admin', { directory: AccountDirectory, people: UserViews, installation: Installation })
+
+const time = (description: string) => s.Union([s.String(), s.Null()], { description })
+
+const Standing = s.Object({
+  status: s.String({ description: '`Active`, `Inactive`, `ReadOnly` or `Admin`' }),
+  provider: s.String({ description: 'Identity provider: `userpass` for local accounts' }),
+  created: s.String({ description: 'ISO 8601' }),
+  lastLogin: time('ISO 8601; null when they never signed in'),
+  termsAccepted: time('ISO 8601; null when they never did'),
+  hasSecondFactor: s.Boolean(),
+})
+
+const shown = (people: UserViews, user: UserRecord & Stored) => {
+  const { status, provider, created, lastLogin, termsAccepted } = user
+  const hasSecondFactor = user.secondFactor !== undefined
+  return { ...people.of(user), status, provider, created, lastLogin, termsAccepted, hasSecondFactor }
+}
+
+export const listAccounts = adminRoute({
+  method: 'GET',
+  path: '/api/admin/users',
+  summary: 'List accounts with their status, oldest first',
+  description:
+    'An addition to Clowder 1.x, whose list has no status. `status=Inactive` lists accounts pending approval. Paginated by the `Link` header; a page of search results can be shorter than `limit`.',
+  permission: 'serverAdmin',
+  query: s.Object({
+    status: s.Optional(s.Union([s.Literal('Active'), s.Literal('Inactive'), s.Literal('ReadOnly'), s.Literal('Admin')])),
+    text: s.Optional(
+      s.String({
+        maxLength: 200,
+        description:
+          'Search text in email address, first or last name, ignoring case; with several words each must match. One of them has three characters or more',
+      }),
+    ),
+    limit: s.Integer({ default: 100, minimum: 1, maximum: 1000 }),
+    after: s.Optional(s.String({ maxLength: 200, description: 'Cursor from a `Link` header: the end of the previous page' })),
+  }),
+  responses: { 200: s.Array(s.Intersect([UserJson, Standing])) },
+  throws: [Invalid],
+  async handle({ query: { status, text, limit, after }, url }, { directory, people, installation }) {
+    if (text && !isSearchable(text)) throw new Invalid('text must have a word of at least three characters')
+    if (after !== undefined && !s.isId(after)) throw new Invalid('after must be a cursor from a Link header')
+    const search = { ...(status === undefined ? {} : { status }), ...(text ? { text } : {}) }
+    const page = await directory.page(search, { limit, ...(after === undefined ? {} : { after: [after] as const }) })
+    const body = page.items.map(user => shown(people, user))
+    return { status: 200, body, ...linkToNext(installation.baseUrl, url, page, { dated: false }) }
   },
 })

@@ -1,5 +1,40 @@
-import { fullNameOf, identityProviderOf, personContext, type Stored, s, type UserRecord } from 'pounce/sdk'
-import { avatarPath } from './avatars.ts'
+import { createHash } from 'node:crypto'
+import { fullNameOf, Installation, identityProviderOf, personContext, type Stored, s, type UserRecord, wire } from 'pounce/sdk'
+import { AccountStatus } from './standing.ts'
+
+/** White text has a contrast of 4.5 and more on each of them. */
+const colours = [
+  ...['#a3262a', '#a8401a', '#85540f', '#6b5e00', '#4a6a12', '#1f7033', '#0f6e5c', '#0b6a7d'],
+  ...['#1c6299', '#2f55b0', '#4a49b5', '#6540ab', '#7d3a9c', '#953385', '#a12c64', '#5c5c66'],
+] as const
+
+const nobody = '-15'
+
+const firstLetter = (name: string): string => {
+  const [letter = ''] = /[\p{L}\p{N}]/u.exec(name) ?? []
+  return [...letter.toUpperCase()][0] ?? ''
+}
+
+/** Where this server draws somebody's picture. The address says all that the picture shows, and is made of the name alone. */
+const avatarPath = (user: Pick<UserRecord, 'firstName' | 'lastName'> | undefined): string => {
+  const initials = user ? firstLetter(user.firstName) + firstLetter(user.lastName) : ''
+  if (!user || initials === '') return `/api/avatars/${nobody}`
+  const [colour = 0] = createHash('sha256').update(`${user.firstName}\n${user.lastName}`).digest()
+  return `/api/avatars/${encodeURIComponent(initials)}-${colour % (colours.length - 1)}`
+}
+
+/** The picture at an address; undefined where there is none. */
+export const drawAvatar = (picture: string): string | undefined => {
+  const [, initials = '', number = ''] = /^([\p{L}\p{N}]{0,2})-(\d{1,2})$/u.exec(picture) ?? []
+  const colour = number === '' ? undefined : colours[Number(number)]
+  if (colour === undefined) return undefined
+  // Letters and digits need no escaping; a silhouette stands for nobody in particular.
+  const shape =
+    initials === ''
+      ? '<circle cx="64" cy="48" r="22" fill="#fff"/><path d="M20 128a44 40 0 0 1 88 0z" fill="#fff"/>'
+      : `<text x="64" y="64" dy=".35em" text-anchor="middle" font-family="sans-serif" font-size="54" fill="#fff">${initials}</text>`
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="256" height="256" viewBox="0 0 128 128"><rect width="128" height="128" fill="${colour}"/>${shape}</svg>`
+}
 
 const Profile = s.model(
   'Profile',
@@ -28,6 +63,7 @@ export const UserJson = s.model(
     identityProvider: s.String({ description: 'Such as `Ada Lovelace (ada@example.org) [Local Account]`' }),
   }),
 )
+
 export type UserJson = s.Static<typeof UserJson>
 
 /** An account as its owner sees it. */
@@ -39,6 +75,7 @@ export const OwnJson = s.model(
     termsPending: s.Optional(s.Boolean({ description: 'True while the terms of service are not accepted; otherwise absent' })),
   }),
 )
+
 export type OwnJson = s.Static<typeof OwnJson>
 
 const shown = ['biography', 'institution', 'orcidId', 'position', 'currentprojects', 'pastprojects'] as const
@@ -47,7 +84,7 @@ const shown = ['biography', 'institution', 'orcidId', 'position', 'currentprojec
 export const avatarOf = (user: UserRecord | undefined, baseUrl: string): string => user?.profile.avatarUrl ?? baseUrl + avatarPath(user)
 
 /** Shows an account. */
-export const toUserJson = (user: UserRecord & Stored, baseUrl: string): UserJson => {
+const toUserJson = (user: UserRecord & Stored, baseUrl: string): UserJson => {
   const { id, firstName, lastName, email, profile } = user
   const known = shown.flatMap(field => (profile[field] === undefined ? [] : [[field, profile[field]]]))
   return {
@@ -62,3 +99,26 @@ export const toUserJson = (user: UserRecord & Stored, baseUrl: string): UserJson
     identityProvider: identityProviderOf(user),
   }
 }
+
+/** Shows accounts in the way this installation is set. */
+export class UserViews {
+  #installation: Installation
+  #standing: AccountStatus
+
+  constructor(installation: Installation, standing: AccountStatus) {
+    this.#standing = standing
+    this.#installation = installation
+  }
+
+  of(user: UserRecord & Stored): UserJson {
+    return toUserJson(user, this.#installation.baseUrl)
+  }
+
+  /** For the owner of the account. */
+  async ownOf(user: UserRecord & Stored): Promise<OwnJson> {
+    const { termsPending } = await this.#standing.of(user)
+    const { notifications = 'direct' } = user
+    return { ...this.of(user), notifications, ...(termsPending ? { termsPending } : {}) }
+  }
+}
+wire(UserViews, Installation, AccountStatus)

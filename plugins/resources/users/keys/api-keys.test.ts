@@ -5,7 +5,7 @@ import { basic, newKey, newPerson } from '../../../../test/support/people.ts'
 import { keys } from '../collections.ts'
 import { up } from '../migrations/0001-no-person-wide-extraction-keys.ts'
 import { ApiKeys } from './api-keys.ts'
-import { idOfHash, sha256 } from './secrets.ts'
+import { idOfHash, sha256 } from './installation-secret.ts'
 
 const plugins = ['documents.sqlite', 'access.policy', 'auth.local', 'resources.users']
 const commKey = 'a service key of the installation'

@@ -11,19 +11,24 @@ import {
   range,
   removeFound,
   type Stored,
+  type StoredEvent,
   Taken,
   type Time,
   wire,
 } from 'pounce/sdk'
 import { type KeyRecord, keys } from '../collections.ts'
 import { config, type Settings } from '../config.ts'
+import { idOfHash, isSameDigest, newKey, sha256 } from './installation-secret.ts'
 import type { Reach } from './key-reach.ts'
-import { idOfHash, isSameDigest, newKey, sha256 } from './secrets.ts'
 
 type Key = KeyRecord & Stored
+
 const maxKeys = 1000
+
 const touchEveryMs = 60_000
+
 const dayMs = 86_400_000
+
 const expiredForMs = 30 * dayMs
 
 /** API keys. A key is shown once, when it is made; afterwards only its hash is known. */
@@ -163,3 +168,17 @@ export class ApiKeys {
   }
 }
 wire(ApiKeys, configPort(config), DocumentStore, Clock, Log)
+
+/** Whoever changes a password may have all keys of the account end with it: those that were there by then. */
+export class RevokeKeysOnUserUpdated {
+  #keys: ApiKeys
+
+  constructor(keys: ApiKeys) {
+    this.#keys = keys
+  }
+
+  async handle({ subject, actor, at, data: { fields } }: StoredEvent<'user.updated'>): Promise<void> {
+    if (fields.includes('keys')) await this.#keys.revokeAll(subject.id, at, actor)
+  }
+}
+wire(RevokeKeysOnUserUpdated, ApiKeys)

@@ -1,12 +1,15 @@
-import { randomBytes } from 'node:crypto'
-import { Clock, CommitConflict, configPort, DocumentStore, eq, Invalid, type Stored, wire } from 'pounce/sdk'
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
+import { Clock, type Command, CommitConflict, configPort, DocumentStore, eq, Invalid, type Stored, wire } from 'pounce/sdk'
 import { type SettingRecord, settings } from '../collections.ts'
 import { config, type Settings } from '../config.ts'
 
 const id = 'secret'
+
 const hourMs = 3_600_000
+
 /** A kernel learns within this time that another one has replaced the secret. */
 const keptMs = 1000
+
 const maxPrevious = 10
 
 /** The secrets of an installation: the first signs and seals, all of them verify and open. */
@@ -91,4 +94,104 @@ export class InstallationSecret {
   }
 }
 wire(InstallationSecret, configPort(config), DocumentStore, Clock)
+
 const newSecret = (): string => randomBytes(32).toString('base64url')
+
+/** `pounce secret rotate`. */
+export class RotateSecret implements Command {
+  readonly name = 'secret rotate'
+  readonly summary =
+    'Replace the secret that signs job keys and sign-in notes and seals TOTP secrets; kernels that run follow within a second'
+  readonly options = [
+    {
+      name: 'overlap-hours',
+      summary:
+        'Hours for which the current secret stays valid (default: resources.users.secretOverlapHours); use 0 after a leak: running jobs lose their keys, and TOTP must be enrolled again',
+      takesValue: true,
+    },
+  ]
+  #secret: InstallationSecret
+
+  constructor(secret: InstallationSecret) {
+    this.#secret = secret
+  }
+
+  async run({ options }: Parameters<Command['run']>[0]) {
+    const text = options['overlap-hours']?.toString()
+    const hours = text === undefined ? undefined : Number(text)
+    if (hours !== undefined && !(Number.isInteger(hours) && hours >= 0 && hours <= 8760))
+      throw new Invalid('overlap-hours must be a whole number of hours from 0 to 8760')
+    const { validUntil } = await this.#secret.rotate(hours)
+    return { rotated: true, previousValidUntil: validUntil.toISOString() }
+  }
+}
+wire(RotateSecret, InstallationSecret)
+
+const [ivBytes, tagBytes] = [12, 16]
+
+/** Encrypts short texts with keys derived from the installation's secret, one for each purpose: any kernel opens what another one sealed. */
+export class SecretEncryption {
+  readonly #secret: InstallationSecret
+
+  constructor(secret: InstallationSecret) {
+    this.#secret = secret
+  }
+
+  /** `context` is not in the result, and has to be the same when it is opened: what was sealed for one account is of no use to another. */
+  async seal(purpose: string, context: string, text: string): Promise<string> {
+    const iv = randomBytes(ivBytes)
+    const [secret] = await this.#secret.sealing()
+    const cipher = createCipheriv('aes-256-gcm', keyOf(secret, purpose), iv).setAAD(Buffer.from(context))
+    const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
+    return Buffer.concat([iv, sealed, cipher.getAuthTag()]).toString('base64url')
+  }
+
+  /** Undefined for what was not sealed here, or for another purpose or context. */
+  async open(purpose: string, context: string, sealed: string): Promise<string | undefined> {
+    const bytes = Buffer.from(sealed, 'base64url')
+    if (bytes.length <= ivBytes + tagBytes) return undefined
+    for (const secret of await this.#secret.sealing()) {
+      const text = openWith(keyOf(secret, purpose), context, bytes)
+      if (text !== undefined) return text
+    }
+    return undefined
+  }
+}
+wire(SecretEncryption, InstallationSecret)
+
+const keyOf = (secret: string, purpose: string): Buffer => Buffer.from(hkdfSync('sha256', secret, '', `sealed: ${purpose}`, 32))
+
+const openWith = (key: Buffer, context: string, bytes: Buffer): string | undefined => {
+  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, ivBytes), { authTagLength: tagBytes })
+  decipher.setAAD(Buffer.from(context)).setAuthTag(bytes.subarray(-tagBytes))
+  const text = decipher.update(bytes.subarray(ivBytes, -tagBytes))
+  try {
+    return Buffer.concat([text, decipher.final()]).toString('utf8')
+  } catch (error) {
+    // Node has no class of its own for a tag that does not fit.
+    if (error instanceof Error) return undefined
+    throw error
+  }
+}
+
+/** Hex SHA-256: how keys and session tokens are stored. They are random, so no salt is needed. */
+export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+/** The id of the record of a key or session: the start of its hash, so that one read finds it. */
+export const idOfHash = (hash: string): string => hash.slice(0, 24)
+
+/** Compares two digests of equal length without telling by the time where they differ. */
+export const isSameDigest = (one: string, other: string): boolean => {
+  const a = Buffer.from(one)
+  const b = Buffer.from(other)
+  return a.length === b.length && timingSafeEqual(a, b)
+}
+
+/** Sixteen bytes in the form of a UUID, which v1's clients expect of a key. All 128 bits count. */
+const inKeyForm = (bytes: Buffer): string => bytes.toString('hex', 0, 16).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+
+/** A new API key: 128 random bits. */
+export const newKey = (): string => inKeyForm(randomBytes(16))
+
+/** A new session or set-up token: 256 random bits. */
+export const newToken = (): string => randomBytes(32).toString('base64url')

@@ -21,15 +21,13 @@ import {
   wire,
 } from 'pounce/sdk'
 import type { SessionRecord } from '../collections.ts'
-import { idOfHash, isSameDigest, sha256 } from '../keys/secrets.ts'
+import { idOfHash, isSameDigest, sha256 } from '../keys/installation-secret.ts'
 import { AccountSignIn } from '../sign-in/sign-in.ts'
 import { StoredSessions, stampOf } from '../sign-in/stored-sessions.ts'
-import { type ChallengePurpose, Challenges } from './challenges.ts'
 import { FactorPolicy } from './factor-policy.ts'
+import { type ChallengePurpose, Challenges } from './factor-sign-in.ts'
 import { Passkeys, type Registration } from './passkeys.ts'
-import { newRecoveryCodes } from './recovery-codes.ts'
-import { factorsChanged, none, requireNoTotp, requirePasskey, SecondFactors } from './second-factors.ts'
-import { newTotp, stepOf } from './totp.ts'
+import { factorsChanged, newRecoveryCodes, newTotp, none, requireNoTotp, requirePasskey, SecondFactors, stepOf } from './second-factors.ts'
 
 type User = UserRecord & Stored
 type Session = SessionRecord & Stored

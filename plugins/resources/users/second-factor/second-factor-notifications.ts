@@ -1,5 +1,5 @@
 import { type Command, type SecondFactorChange, type StoredEvent, Users, wire } from 'pounce/sdk'
-import { AccountMail } from '../accounts/account-mail.ts'
+import { AccountMail } from '../accounts/account-notifications.ts'
 import { namedAccount } from '../accounts/user-commands.ts'
 import { FactorEnrolment } from './enrolment.ts'
 

@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto'
+import type { TOTP } from 'otpauth'
 import {
   Clock,
   CommitConflict,
@@ -16,13 +18,67 @@ import {
   wire,
 } from 'pounce/sdk'
 import type { SignInMethod } from '../collections.ts'
-import { SecretEncryption } from '../keys/secret-encryption.ts'
+import { isSameDigest, SecretEncryption, sha256 } from '../keys/installation-secret.ts'
 import { type Assertion, Passkeys } from './passkeys.ts'
-import { withoutCode } from './recovery-codes.ts'
-import { stepOf } from './totp.ts'
+
+const periodSeconds = 30
+
+/** RFC 6238, 5.2: one step of drift and delay either way. */
+const driftSteps = 1
+
+// Loaded when somebody first uses it: most installations start without.
+const totpOf = async (secret: string | undefined, issuer = '', label = ''): Promise<TOTP> => {
+  const { Secret, TOTP: Totp } = await import('otpauth')
+  // RFC 4226, 4: 160 bits. SHA-1 and six digits are what every authenticator app understands.
+  const key = secret === undefined ? new Secret({ size: 20 }) : Secret.fromBase32(secret)
+  return new Totp({ issuer, label, secret: key, algorithm: 'SHA1', digits: 6, period: periodSeconds })
+}
+
+/** A new secret in base32, and the address that authenticator apps read from a QR code. */
+export const newTotp = async (issuer: string, label: string): Promise<{ readonly secret: string; readonly uri: string }> => {
+  const totp = await totpOf(undefined, issuer, label)
+  return { secret: totp.secret.base32, uri: totp.toString() }
+}
+
+/** The time step that a code belongs to, now or one step before or after; undefined for a wrong code. */
+export const stepOf = async (secret: string, code: string, now: Date): Promise<number | undefined> => {
+  const totp = await totpOf(secret)
+  const drift = totp.validate({ token: code.replaceAll(' ', ''), timestamp: now.getTime(), window: driftSteps })
+  return drift === null ? undefined : Math.floor(now.getTime() / 1000 / periodSeconds) + drift
+}
+
+const count = 10
+
+/** Crockford's base32: no letter that is taken for a digit. */
+const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
+
+/** 80 random bits each, so that a plain digest is enough. */
+const newCode = (): string =>
+  [...randomBytes(16)]
+    .map(byte => alphabet[byte % 32])
+    .join('')
+    .replace(/^(.{4})(.{4})(.{4})(.{4})$/, '$1-$2-$3-$4')
+
+const digestOf = (user: string, code: string): string =>
+  sha256(`recovery code\n${user}\n${code.toLowerCase().replaceAll(/[^0-9a-z]/g, '')}`)
+
+/** Ten codes to show once, and what is kept of them. */
+export const newRecoveryCodes = (user: string): { readonly codes: readonly string[]; readonly digests: readonly string[] } => {
+  const codes = Array.from({ length: count }, newCode)
+  return { codes, digests: codes.map(code => digestOf(user, code)) }
+}
+
+/** What is left of the digests when a code is used; undefined for a wrong one. Case and dashes do not count. */
+const withoutCode = (user: string, digests: readonly string[], code: string): readonly string[] | undefined => {
+  const digest = digestOf(user, code)
+  const left = digests.filter(each => !isSameDigest(each, digest))
+  return left.length < digests.length ? left : undefined
+}
 
 type User = UserRecord & Stored
+
 const purpose = 'TOTP secret'
+
 /** Each lost race means that another change of the account won. */
 const maxRaces = 20
 
@@ -133,6 +189,7 @@ export class SecondFactors {
   }
 }
 wire(SecondFactors, Users, Passkeys, SecretEncryption, Clock)
+
 /** `Conflict` for an account that has an app: the first one is not replaced unseen. */
 export const requireNoTotp = ({ secondFactor }: UserRecord): void => {
   if (secondFactor?.totp) throw new Conflict('An authenticator app is already enrolled; remove it first')

@@ -1,10 +1,9 @@
 import { Forbidden, Invalid, NotSignedIn, type Stored, type UserRecord, Users, wire } from 'pounce/sdk'
 import type { SessionRecord, SignInMethod } from '../collections.ts'
-import { isSameDigest } from '../keys/secrets.ts'
+import { isSameDigest } from '../keys/installation-secret.ts'
 import { AccountSignIn } from '../sign-in/sign-in.ts'
 import { StoredSessions, stampOf } from '../sign-in/stored-sessions.ts'
-import { Challenges } from './challenges.ts'
-import { FactorSignIn } from './factor-sign-in.ts'
+import { Challenges, FactorSignIn } from './factor-sign-in.ts'
 import { Passkeys } from './passkeys.ts'
 import { type Proof, SecondFactors } from './second-factors.ts'
 

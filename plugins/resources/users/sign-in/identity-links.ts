@@ -18,18 +18,21 @@ import {
   type VerifiedIdentity,
   wire,
 } from 'pounce/sdk'
-import { AccountMail } from '../accounts/account-mail.ts'
+import { AccountMail } from '../accounts/account-notifications.ts'
 import { type IdentityLinkRecord, identityLinks, users } from '../collections.ts'
 import { config, type Settings } from '../config.ts'
-import { isSameDigest, newToken, sha256 } from '../keys/secrets.ts'
+import { isSameDigest, newToken, sha256 } from '../keys/installation-secret.ts'
 import { LoginThrottle } from './login-throttle.ts'
 import { stampOf } from './stored-sessions.ts'
 
 type User = UserRecord & Stored
+
 type PendingLink = IdentityLinkRecord & Stored
+
 type Rules = Pick<Settings, 'linksByEmail' | 'linkPage'>
 
 const lastsMs = 24 * 3_600_000
+
 const idLength = 24
 
 /** How an account remembers who a provider says this is. */
@@ -146,3 +149,24 @@ export class IdentityLinks {
   }
 }
 wire(IdentityLinks, configPort(config), DocumentStore, Users, AccountMail, LoginThrottle, Ids, Clock, Installation, Log)
+
+/** Tells people that there is a new way into their account, so that they notice one that they did not open. */
+export class NotifyIdentityLinked {
+  readonly #users: Users
+  readonly #post: AccountMail
+
+  constructor(users: Users, post: AccountMail) {
+    this.#users = users
+    this.#post = post
+  }
+
+  async handle({ subject, data: { provider } }: StoredEvent<'user.linked'>): Promise<void> {
+    const user = await this.#users.get(subject.id)
+    if (!user) return
+    await this.#post.send([user], 'A new way into your account', [
+      `Someone signed in with ${provider} using your email address. This identity is now linked to your account.`,
+      'If this was not you, contact the operators of the server immediately.',
+    ])
+  }
+}
+wire(NotifyIdentityLinked, Users, AccountMail)

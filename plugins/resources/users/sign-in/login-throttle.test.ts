@@ -3,11 +3,12 @@ import { Commands, DocumentStore, networkOf, type TooMany, Unavailable } from 'p
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 import { basic, newPerson } from '../../../../test/support/people.ts'
 import { tries as counted } from '../collections.ts'
-import { LoginAttempts } from './login-attempts.ts'
-import { accountName, LoginThrottle } from './login-throttle.ts'
+import { accountName, LoginAttempts, LoginThrottle, SignInBatcher } from './login-throttle.ts'
 
 const plugins = ['documents.sqlite', 'access.policy', 'auth.local', 'resources.users']
+
 const bootWith = (t: ExecutionContext, limits: object) => bootForTest({ t, plugins, config: { resources: { users: limits } } })
+
 const loginStatus = async (server: TestServer, email: string, password: string) =>
   (await server.as()('/api/login', { method: 'POST', json: { email, password } })).status
 
@@ -241,4 +242,27 @@ test('a door that is shut costs no writes', async t => {
   t.is(taken.filter(({ status }) => status === 'fulfilled').length, 5)
   const [stored] = (await server.get(DocumentStore).find(counted, { using: 'byEnd', limit: 10 })).items
   t.like(stored, { count: 5, revision: 5 })
+})
+
+test('few pass at once, of many those who wait pass together', async t => {
+  const gathering = new SignInBatcher(3, 50)
+  const passed: number[] = []
+  const all = Array.from({ length: 10 }, async (_, at) => {
+    await gathering.pass()
+    passed.push(at)
+  })
+  await Promise.all(all.slice(0, 3))
+  t.deepEqual(passed, [0, 1, 2])
+  t.is(gathering.pass(), gathering.pass(), 'one wait for all')
+  await Promise.all(all)
+  t.deepEqual(passed, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
+})
+
+test('groups come one after the other, and who comes late passes at once again', async t => {
+  const gathering = new SignInBatcher(1, 20)
+  await gathering.pass()
+  const startedAt = performance.now()
+  for (let group = 0; group < 3; group += 1) await Promise.all([gathering.pass(), gathering.pass(), gathering.pass()])
+  // Timers may fire a little early.
+  t.true(performance.now() - startedAt > 130)
 })

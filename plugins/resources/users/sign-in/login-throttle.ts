@@ -1,14 +1,219 @@
-import { configPort, type Knocks, networkOf, wire } from 'pounce/sdk'
+import { setTimeout as pause } from 'node:timers/promises'
+import {
+  type AuditTrail,
+  AuditTrails,
+  and,
+  Clock,
+  CommitConflict,
+  type Contributions,
+  configPort,
+  DocumentStore,
+  eq,
+  type Knocks,
+  Log,
+  networkOf,
+  noteIn,
+  range,
+  removeFound,
+  type Stored,
+  TooMany,
+  Users,
+  wire,
+} from 'pounce/sdk'
+import { type TriesRecord, tries } from '../collections.ts'
 import { config, type Settings } from '../config.ts'
-import { type Counted, LoginAttempts, tooMany } from './login-attempts.ts'
-import { SignInBatcher } from './sign-in-batcher.ts'
-import { SignInFailureAudit } from './sign-in-failure-audit.ts'
+import { sha256 } from '../keys/installation-secret.ts'
+
+const windowMs = 15 * 60_000
+
+/** Each lost race means that another try was counted, so only a storm comes near. */
+const maxRaces = 1000
+
+/** Tries in a window that is open. */
+interface Counted {
+  readonly count: number
+  readonly leftMs: number
+}
+
+/** The refusal at a door that opens again in so many milliseconds. */
+const tooMany = (leftMs: number): TooMany => new TooMany('Too many attempts; try again later', Math.max(1, Math.ceil(leftMs / 1000)))
+
+/** Counts tries that kernels share. A window begins with its first try; while a door is shut, nothing is written any more. */
+export class LoginAttempts {
+  #documents: DocumentStore
+  #clock: Clock
+
+  constructor(documents: DocumentStore, clock: Clock) {
+    this.#documents = documents
+    this.#clock = clock
+  }
+
+  /** Counts a try for a key, of which at most `limit` are free in 15 minutes; `TooMany`, saying how long to wait, beyond that. */
+  async take(key: string, limit: number): Promise<void> {
+    const id = idOf(key)
+    for (let race = 0; race < maxRaces; race += 1) {
+      const now = this.#clock.now()
+      const isOpen = and(range('until', { gt: now.toISOString() }), range('count', { lt: limit }))
+      try {
+        await this.#documents.commit({ update: id, in: tries, where: isOpen, inc: { count: 1 } })
+        return
+      } catch (error) {
+        if (!(error instanceof CommitConflict)) throw error
+        if (await this.#begins(id, now, limit)) return
+      }
+    }
+    throw tooMany(windowMs)
+  }
+
+  /** Counts a try of which one is free; false when it was another one before. */
+  async isFirst(key: string): Promise<boolean> {
+    try {
+      await this.take(key, 1)
+      return true
+    } catch (error) {
+      if (error instanceof TooMany) return false
+      throw error
+    }
+  }
+
+  /** What is counted for keys at the moment; those without an open window are left out. */
+  async look(keys: readonly string[]): Promise<ReadonlyMap<string, Counted>> {
+    const now = this.#clock.now().getTime()
+    const held = await this.#documents.getMany(tries, keys.map(idOf))
+    const open = new Map<string, Counted>()
+    for (const key of keys) {
+      const found = held.get(idOf(key))
+      const leftMs = found ? Date.parse(found.until) - now : 0
+      if (found && leftMs > 0) open.set(key, { count: found.count, leftMs })
+    }
+    return open
+  }
+
+  /** Takes all tries back. */
+  async forget(key: string): Promise<void> {
+    await unlessMoved(this.#documents.commit({ tombstone: idOf(key), in: tries }))
+  }
+
+  /** Remembers a key for a while from now on. */
+  async mark(key: string, forMs: number): Promise<void> {
+    const id = idOf(key)
+    const now = this.#clock.now().getTime()
+    const held = await this.#documents.get(tries, id)
+    const mark: TriesRecord = { count: 0, until: new Date(now + forMs).toISOString() }
+    await unlessMoved(
+      this.#documents.commit(held ? { replace: { ...held, ...mark }, in: tries } : { insert: { id, ...mark }, into: tries }),
+    )
+  }
+
+  /** Removes windows that are over. */
+  async sweep(signal: AbortSignal): Promise<void> {
+    const where = range('until', { lte: this.#clock.now().toISOString() })
+    await removeFound(this.#documents, tries, { using: 'byEnd', where, guard: ({ revision }) => eq('revision', revision), signal })
+  }
+
+  /** True when a window has begun with this try; `TooMany` when one is open and full; false when somebody else was faster. */
+  async #begins(id: string, now: Date, limit: number): Promise<boolean> {
+    const open = await this.#documents.get(tries, id)
+    const leftMs = open ? Date.parse(open.until) - now.getTime() : 0
+    if (open && leftMs > 0) {
+      if (open.count >= limit) throw tooMany(leftMs)
+      return false
+    }
+    const first: TriesRecord = { count: 1, until: new Date(now.getTime() + windowMs).toISOString() }
+    return unlessMoved(
+      this.#documents.commit(open ? { replace: { ...open, ...first }, in: tries } : { insert: { id, ...first }, into: tries }),
+    )
+  }
+}
+wire(LoginAttempts, DocumentStore, Clock)
+
+/** Keys are e-mail and network addresses, which need not be readable in the store. */
+const idOf = (key: string): string => sha256(key)
+
+/** False when somebody else has changed the document meanwhile. */
+const unlessMoved = async (commit: Promise<TriesRecord & Stored>): Promise<boolean> => {
+  try {
+    await commit
+    return true
+  } catch (error) {
+    if (!(error instanceof CommitConflict)) throw error
+    return false
+  }
+}
+
+/** Notes for the audit log who was turned away at a door. Counted there, so that masses of tries are few lines. */
+class SignInFailureAudit {
+  #users: Users
+  #trails: Contributions<AuditTrail>
+  #log: Log
+
+  constructor(users: Users, trails: Contributions<AuditTrail>, log: Log) {
+    this.#users = users
+    this.#trails = trails
+    this.#log = log
+  }
+
+  /** Of a name that is nobody's only the door is noted: people type passwords where names belong. */
+  async password(name: string, address: string, door: 'password' | 'second-factor'): Promise<void> {
+    await this.#note(async () => (await this.#users.byEmail(name))?.id, door, address)
+  }
+
+  /** A wrong key, token or link, which is nobody's. */
+  async key(address: string): Promise<void> {
+    await this.#note(async () => undefined, 'key', address)
+  }
+
+  /** A refusal stays one when it cannot be noted. */
+  async #note(whose: () => Promise<string | undefined>, door: string, address: string): Promise<void> {
+    try {
+      const user = await whose()
+      await noteIn(this.#trails, { type: 'sign-in.refused', ...(user ? { user } : {}), about: { door }, address, isCounted: true })
+    } catch (error) {
+      this.#log.warn('failed to record a refused sign-in', { door, error })
+    }
+  }
+}
+wire(SignInFailureAudit, Users, AuditTrails, Log)
+
+/**
+ * Lets people on one by one, and in groups where too many come: what a group then writes shares the transactions of the store, so that a
+ * crowd costs everybody else no more than a few people do. `burst` pass at once, then so many groups a second.
+ */
+export class SignInBatcher {
+  #burst: number
+  #perSecond: number
+  #left: number
+  #countedAt = performance.now()
+  #group: Promise<void> | undefined
+
+  constructor(burst: number, perSecond: number) {
+    this.#burst = burst
+    this.#perSecond = perSecond
+    this.#left = burst
+  }
+
+  /** Resolves when it is one's turn: for all who wait in the same turn of the event loop. */
+  pass(): Promise<void> {
+    if (this.#group) return this.#group
+    const now = performance.now()
+    this.#left = Math.min(this.#burst, this.#left + ((now - this.#countedAt) / 1000) * this.#perSecond)
+    this.#countedAt = now
+    this.#left -= 1
+    if (this.#left >= 0) return Promise.resolve()
+    this.#group = pause((-this.#left / this.#perSecond) * 1000).then(() => {
+      this.#group = undefined
+    })
+    return this.#group
+  }
+}
 
 type Limits = Pick<Settings, 'failuresPerAccount' | 'failuresPerAccountAnywhere' | 'failuresPerAddress' | 'wrongKeysPerAddress'>
+
 interface Door {
   readonly key: string
   readonly limit: number
 }
+
 /** What a try is part of. */
 interface Trial<T> {
   /** The step after the password. */
@@ -16,7 +221,9 @@ interface Trial<T> {
   /** False where more has to be shown before somebody is in: then nothing is forgiven yet, and the network is not known for it. */
   readonly isAll?: (found: T) => boolean
 }
+
 const dayMs = 86_400_000
+
 /** For so long a network from which somebody signed in is let through where strangers to the account are not. */
 const knownForMs = 30 * dayMs
 
@@ -127,10 +334,15 @@ export class LoginThrottle implements Knocks {
   }
 }
 wire(LoginThrottle, configPort(config), LoginAttempts, SignInFailureAudit)
+
 const accountKey = (email: string): string => `account ${accountName(email)}`
+
 const codeKey = (email: string): string => `second factor ${accountName(email)}`
+
 const pairKey = (email: string, address: string): string => `account ${accountName(email)} from ${networkOf(address)}`
+
 const knownKey = (email: string, address: string): string => `known ${accountName(email)} from ${networkOf(address)}`
+
 const addressKey = (address: string): string => `address ${networkOf(address)}`
 
 /** One name for all spellings of an e-mail address that some directory might take for the same. */

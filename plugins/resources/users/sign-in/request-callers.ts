@@ -2,12 +2,16 @@ import {
   anonymous,
   type Caller,
   type Callers,
+  type CredentialRef,
+  type CredentialRefs,
   type Credentials,
   configPort,
+  isSuperAdmin,
   isWrongCredential,
   type Problem,
   SecondFactorRequired,
   type Stored,
+  signedIn,
   TooMany,
   type UserRecord,
   Users,
@@ -18,12 +22,12 @@ import { AccountStatus } from '../accounts/standing.ts'
 import type { KeyRecord, SessionRecord } from '../collections.ts'
 import { config, type Settings } from '../config.ts'
 import { ApiKeys } from '../keys/api-keys.ts'
+import { isSameDigest, sha256 } from '../keys/installation-secret.ts'
 import { JobKeys } from '../keys/job-keys.ts'
-import { isSameDigest, sha256 } from '../keys/secrets.ts'
 import { FactorPolicy } from '../second-factor/factor-policy.ts'
 import { LoginThrottle } from './login-throttle.ts'
 import { AccountSignIn, usable } from './sign-in.ts'
-import { StoredSessions } from './stored-sessions.ts'
+import { StoredSessions, stampOf } from './stored-sessions.ts'
 
 type User = UserRecord & Stored
 
@@ -159,7 +163,55 @@ wire(RequestCallers, configPort(config), Users, AccountStatus, ApiKeys, JobKeys,
 const everything: Pick<Caller, 'scope' | 'limits'> = { scope: 'full' }
 
 /** What of its user a key stands for. */
-export const reachOf = ({ id, scope, verbs, spaces }: KeyRecord & Stored): Pick<Caller, 'scope' | 'keyId' | 'limits'> => {
+const reachOf = ({ id, scope, verbs, spaces }: KeyRecord & Stored): Pick<Caller, 'scope' | 'keyId' | 'limits'> => {
   if (verbs === undefined && spaces === undefined) return { scope, keyId: id }
   return { scope, keyId: id, limits: { ...(verbs && { verbs: new Set(verbs) }), ...(spaces && { spaces: new Set(spaces) }) } }
 }
+
+type Reach = Pick<Caller, 'via' | 'scope' | 'keyId' | 'limits'>
+
+/** Looks up what became of the credentials that things were made with. */
+export class StoredCredentialRefs implements CredentialRefs {
+  readonly #users: Users
+  readonly #standing: AccountStatus
+  readonly #keys: ApiKeys
+  readonly #sessions: StoredSessions
+
+  constructor(users: Users, standing: AccountStatus, keys: ApiKeys, sessions: StoredSessions) {
+    this.#users = users
+    this.#standing = standing
+    this.#keys = keys
+    this.#sessions = sessions
+  }
+
+  async of(caller: Caller): Promise<CredentialRef> {
+    const { id } = signedIn(caller)
+    const user = await this.#users.get(id)
+    return {
+      user: id,
+      stamp: user ? stampOf(user) : '',
+      superAdmin: isSuperAdmin(caller),
+      ...(caller.keyId === undefined ? {} : { key: caller.keyId }),
+      ...(caller.sessionId === undefined ? {} : { session: caller.sessionId }),
+    }
+  }
+
+  async callerOf(ref: CredentialRef): Promise<Caller | undefined> {
+    const user = await this.#users.get(ref.user)
+    if (!user || user.status === 'Inactive' || !isSameDigest(ref.stamp, stampOf(user))) return undefined
+    const reach = await this.#reachOf(ref, user)
+    if (!reach) return undefined
+    const superAdmin = ref.superAdmin && user.status === 'Admin' && reach.scope === 'full' && reach.limits === undefined
+    return { user: await this.#standing.of(user), ...reach, superAdmin }
+  }
+
+  async #reachOf({ key, session }: CredentialRef, user: UserRecord & Stored): Promise<Reach | undefined> {
+    if (key !== undefined) {
+      const found = await this.#keys.live(key, user.id)
+      return found && { via: 'key', ...reachOf(found) }
+    }
+    if (session === undefined) return { via: 'basic', scope: 'full' }
+    return (await this.#sessions.isOpen(session, user)) ? { via: 'session', scope: 'full' } : undefined
+  }
+}
+wire(StoredCredentialRefs, Users, AccountStatus, ApiKeys, StoredSessions)

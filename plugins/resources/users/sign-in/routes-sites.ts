@@ -1,9 +1,38 @@
-import { Installation, Invalid, NotFound, NotSignedIn, routesFor, s, TooMany, Unavailable } from 'pounce/sdk'
-import { localPath } from './local-path.ts'
+import { Forbidden, Installation, Invalid, NotFound, NotSignedIn, routesFor, s, TooMany, Unavailable } from 'pounce/sdk'
+import { IdentityLinks } from './identity-links.ts'
 import { LoginThrottle } from './login-throttle.ts'
-import { SealedCookies } from './sealed-cookies.ts'
-import { AccountSignIn } from './sign-in.ts'
+import { AccountSignIn, SealedCookies } from './sign-in.ts'
 import { StoredSessions } from './stored-sessions.ts'
+
+/** How often a path is decoded to see what may become of it on its way. */
+const decodings = 4
+
+const isPlain = (path: string): boolean => /^\/(?![/\\])/.test(path) && !/[\p{Cc}\\]/u.test(path)
+
+const staysHere = (path: string): boolean => {
+  let now = path
+  for (let time = 0; time < decodings; time += 1) {
+    if (!isPlain(now)) return false
+    try {
+      now = decodeURIComponent(now)
+    } catch (error) {
+      if (error instanceof URIError) return false
+      throw error
+    }
+  }
+  return true
+}
+
+/**
+ * A path of this server, with what follows it, as a header can carry it; `Invalid` for whatever might lead elsewhere, in any disguise.
+ * What comes after the path is read by our own pages alone.
+ */
+const localPath = (text: string): string => {
+  const url = isPlain(text) && !/\s/.test(text) ? URL.parse(`http://here${text}`) : null
+  if (!url || !staysHere(text.split(/[?#]/)[0] ?? '') || !isPlain(url.pathname))
+    throw new Invalid('returnTo must be a path of this server, such as /datasets')
+  return url.pathname + url.search + url.hash
+}
 
 const route = routesFor('users', {
   signIn: AccountSignIn,
@@ -11,8 +40,11 @@ const route = routesFor('users', {
   sessions: StoredSessions,
   doors: LoginThrottle,
   installation: Installation,
+  links: IdentityLinks,
 })
+
 const params = s.Object({ provider: s.String({ minLength: 1, maxLength: 64 }) })
+
 const callbackOf = (baseUrl: string, site: string): string => `${baseUrl}/api/login/${site}/callback`
 
 export const listSignInProviders = route({
@@ -88,5 +120,49 @@ export const finishSignIn = route({
       body: undefined,
       headers: { location: baseUrl + note.returnTo, 'set-cookie': cookie, 'cache-control': 'no-store' },
     }
+  },
+})
+
+const token = s.String({ minLength: 1, maxLength: 200, description: 'Token of the emailed link' })
+
+export const getIdentityLink = route({
+  method: 'GET',
+  path: '/api/login/link',
+  summary: 'Get a pending link between a provider and an account',
+  description: 'Does not use up the link.',
+  permission: 'anyone',
+  ignoresCredentials: true,
+  query: s.Object({ token }),
+  responses: {
+    200: s.model(
+      'IdentityLink',
+      s.Object({ email: s.String(), provider: s.String(), expires: s.String({ description: 'ISO 8601, UTC' }) }),
+    ),
+  },
+  throws: [Forbidden, TooMany],
+  async handle({ query, address }, { links }) {
+    const { link, user } = await links.open(query.token, address)
+    return {
+      status: 200,
+      body: { email: user.email, provider: link.provider, expires: link.expires },
+      headers: { 'cache-control': 'no-store' },
+    }
+  },
+})
+
+export const confirmIdentityLink = route({
+  method: 'POST',
+  path: '/api/login/link',
+  summary: "Link a provider's identity to an account",
+  description:
+    'With the token of the email that went to the owner of the account when somebody signed in elsewhere with its email address (`resources.users.linksByEmail`). Works once; from then on that identity can sign in to the account. Never for server admins.',
+  permission: 'anyone',
+  ignoresCredentials: true,
+  body: s.Object({ token }),
+  responses: { 200: s.success() },
+  throws: [Forbidden, TooMany],
+  async handle({ body, address }, { links }) {
+    await links.confirm(body.token, address)
+    return { status: 200, body: { status: 'success' } }
   },
 })

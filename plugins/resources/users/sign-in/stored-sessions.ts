@@ -27,7 +27,7 @@ import {
 } from 'pounce/sdk'
 import { type SessionRecord, type SignInMethod, sessions, users } from '../collections.ts'
 import { config, type Settings } from '../config.ts'
-import { idOfHash, isSameDigest, newToken, sha256 } from '../keys/secrets.ts'
+import { idOfHash, isSameDigest, newToken, sha256 } from '../keys/installation-secret.ts'
 
 type User = UserRecord & Stored
 type Session = SessionRecord & Stored

@@ -1,0 +1,118 @@
+import test from 'ava'
+import { Invalid, Unavailable } from 'pounce/sdk'
+import { mailerContract } from 'pounce/sdk/testing'
+import type { SMTPServerOptions } from 'smtp-server'
+import { keptLog } from '../../../test/support/kept-log.ts'
+import { MailRefused, SmtpServer } from './smtp-server.ts'
+import { mailerFor, mailServer } from './test-server.ts'
+
+const mail = { to: ['ann@example.org'], subject: 'Ready', text: 'Hello' }
+const answering = (responseCode: number, message: string): Error => Object.assign(new Error(message), { responseCode })
+
+const ends: (() => unknown)[] = []
+const whole = { teardown: (end: () => unknown) => void ends.push(end) }
+test.after.always(async () => {
+  for (const end of ends.toReversed()) await end()
+})
+mailerContract(test, async () => {
+  const { taken, port } = await mailServer(whole)
+  return { mailer: (await mailerFor(whole, port)).mailer, count: async () => taken.length }
+})
+
+test('the message arrives with its words, from the address of the settings', async t => {
+  const { taken, port } = await mailServer(t)
+  const { mailer } = await mailerFor(t, port, { fromName: 'Datenhaus Köln' })
+  await mailer.send({ to: ['ann@example.org', 'bob@example.org'], subject: 'Größe 葉', text: 'Line one\n.\nLine three' })
+  const [{ from, to, text } = { from: '', to: [], text: '' }] = taken
+  t.is(from, 'data@example.org')
+  t.deepEqual(to, ['ann@example.org', 'bob@example.org'])
+  t.regex(text, /^From: =\?UTF-8\?.*<data@example\.org>\r$/m)
+  t.regex(text, /^Subject: =\?UTF-8\?/m)
+  t.regex(text, /Line one\r\n\.\r\nLine three/)
+})
+
+test('a server that is unavailable, full, busy or silent makes the mail wait', async t => {
+  const busy: SMTPServerOptions = { onMailFrom: (_address, _session, done) => done(answering(451, 'Try later')) }
+  const silentServer: SMTPServerOptions = { onMailFrom: () => undefined }
+  for (const options of [busy, silentServer]) {
+    const { port, taken } = await mailServer(t, options)
+    const { mailer } = await mailerFor(t, port, { timeoutMs: 300 })
+    await t.throwsAsync(mailer.send(mail), { instanceOf: Unavailable })
+    t.is(taken.length, 0)
+  }
+  const { mailer, server } = await mailerFor(t, 1)
+  await t.throwsAsync(mailer.send(mail), { instanceOf: Unavailable })
+  await t.throwsAsync(server.health(), { instanceOf: Unavailable })
+})
+
+test('it goes on when the server is back, without a new start', async t => {
+  let isBusy = true
+  const { port, taken } = await mailServer(t, {
+    onMailFrom: (_address, _session, done) => done(isBusy ? answering(421, 'Shutting down') : null),
+  })
+  const { mailer, server } = await mailerFor(t, port)
+  await t.throwsAsync(mailer.send(mail), { instanceOf: Unavailable })
+  isBusy = false
+  await mailer.send(mail)
+  await server.health()
+  t.is(taken.length, 1)
+})
+
+test('a message that is refused for good says so', async t => {
+  const { port } = await mailServer(t, { onRcptTo: (_address, _session, done) => done(answering(550, 'No such user')) })
+  const { mailer } = await mailerFor(t, port)
+  const { status, code } = await t.throwsAsync(mailer.send(mail), { instanceOf: MailRefused })
+  t.deepEqual([status, code], [502, 'mail-refused'])
+})
+
+test('a recipient who is refused does not take the mail from the others', async t => {
+  const { port, taken } = await mailServer(t, {
+    onRcptTo: ({ address }, _session, done) => done(address.startsWith('gone') ? answering(550, 'No such user') : null),
+  })
+  const { log, lines } = keptLog()
+  const { mailer } = await mailerFor(t, port, {}, log)
+  await mailer.send({ ...mail, to: ['gone@example.org', 'ann@example.org'] })
+  t.deepEqual(
+    taken.map(({ to }) => to),
+    [['ann@example.org']],
+  )
+  t.regex(JSON.stringify(lines), /gone@example\.org/)
+})
+
+test('the password is shown to the server only when it is encrypted, unless the settings say `none`', async t => {
+  let passwords = 0
+  const { port, taken } = await mailServer(t, {
+    authOptional: false,
+    allowInsecureAuth: true,
+    onAuth: ({ username, password }, _session, done) => {
+      passwords++
+      done(null, username === 'pounce' && password === 'right' ? { user: username } : {})
+    },
+  })
+  const account = { user: 'pounce', password: 'right' }
+  const { mailer: careful } = await mailerFor(t, port, { ...account, security: 'starttls' })
+  await t.throwsAsync(careful.send(mail), { instanceOf: Unavailable })
+  t.is(passwords, 0)
+  const { mailer } = await mailerFor(t, port, account)
+  await mailer.send(mail)
+  t.is(taken.length, 1)
+  const { mailer: wrong } = await mailerFor(t, port, { ...account, password: 'wrong' })
+  await t.throwsAsync(wrong.send(mail), { instanceOf: Unavailable, message: /mail\.smtp\.user/ })
+})
+
+test('a certificate that nobody vouches for is not believed', async t => {
+  const { port, taken } = await mailServer(t, { hideSTARTTLS: false })
+  const { mailer } = await mailerFor(t, port, { security: 'starttls' })
+  await t.throwsAsync(mailer.send(mail), { instanceOf: Unavailable })
+  t.is(taken.length, 0)
+})
+
+test('settings that cannot work stop the start and are named', async t => {
+  const whole = { host: '127.0.0.1', security: 'none' as const, from: 'data@example.org', fromName: 'Pounce', timeoutMs: 1000 }
+  const { host: _host, ...hostless } = whole
+  const { from: _from, ...fromless } = whole
+  await t.throwsAsync(new SmtpServer(hostless).start(), { instanceOf: Invalid, message: /mail\.smtp\.host/ })
+  await t.throwsAsync(new SmtpServer(fromless).start(), { instanceOf: Invalid, message: /mail\.smtp\.from/ })
+  await t.throwsAsync(new SmtpServer({ ...whole, from: 'Pounce <data@example.org>' }).start(), { instanceOf: Invalid })
+  await t.throwsAsync(new SmtpServer({ ...whole, user: 'pounce' }).start(), { instanceOf: Invalid, message: /mail\.smtp\.password/ })
+})

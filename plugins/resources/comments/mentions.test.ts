@@ -1,0 +1,44 @@
+import test from 'ava'
+import { growsLinearly } from 'pounce/sdk/testing'
+import { namesIn, spokenTo } from './mentions.ts'
+
+test('addresses and names behind an @ are found, and nothing else', t => {
+  t.deepEqual(spokenTo('See @ann@example.org, or (@bob.lee+x@mail.example.org).'), [
+    { email: 'ann@example.org' },
+    { email: 'bob.lee+x@mail.example.org' },
+  ])
+  t.deepEqual(spokenTo('Dear @Ann Lovelace, look\n@José María Ñu\nhere'), [
+    { words: ['Ann', 'Lovelace'] },
+    { words: ['José', 'María', 'Ñu'] },
+  ])
+  for (const text of ['write to ann@example.org', 'at @ home', '@ann', '@@Ann Lee', 'a@Ann Lee', '', '@'])
+    t.deepEqual(spokenTo(text), [], text)
+})
+
+test('accents that are written in two parts are one', t => {
+  t.deepEqual(spokenTo('@Jose\u0301 Nu'), [{ words: ['José', 'Nu'] }])
+})
+
+test('words are read as the longest name first, without what ends a sentence', t => {
+  t.deepEqual(namesIn(['Ann', 'Maria', 'Lee.']), [
+    ['Ann', 'Maria Lee'],
+    ['Ann Maria', 'Lee'],
+    ['Ann', 'Maria'],
+  ])
+  t.deepEqual(namesIn(['Ann']), [])
+})
+
+test('so many people are spoken to, however many are named, and the time it takes grows with the length', t => {
+  t.is(spokenTo('@ann@example.org '.repeat(100)).length, 20)
+  for (const [start, piece] of [
+    ['', '@'],
+    ['', '@a '],
+    ['@', 'a.'],
+    ['@', 'a@'],
+    ['', '@A '],
+  ] as const)
+    t.true(
+      growsLinearly(size => spokenTo(start + piece.repeat(size / piece.length)), 10_000),
+      piece,
+    )
+})
