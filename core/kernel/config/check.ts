@@ -54,58 +54,6 @@ const isEmail = (text: string): boolean => {
   }
 }
 
-/** What an annotation or `isPlainlyValid` understands. */
-const plainKeywords = new Set([
-  ...['type', 'minimum', 'maximum', 'minLength', 'maxLength', 'const', 'anyOf', 'format', 'properties'],
-  ...['default', 'description', 'secret', 'formerName'],
-])
-
-interface PlainNode extends Node {
-  readonly minimum?: number
-  readonly maximum?: number
-  readonly minLength?: number
-  readonly maxLength?: number
-  readonly format?: string
-}
-
-const isBetween = (value: number, least = Number.NEGATIVE_INFINITY, most = Number.POSITIVE_INFINITY): boolean =>
-  value >= least && value <= most
-
-/**
- * True only of a value that its schema allows for reasons as simple as a type and a range. Most starts set nothing else, and do without ajv:
- * 63 modules and a twelfth of their time. Of all other values, and of what is wrong, ajv decides.
- */
-export const isPlainlyValid = (value: unknown, node: PlainNode): boolean => {
-  if (!Object.keys(node).every(keyword => plainKeywords.has(keyword))) return false
-  if (node.anyOf && !node.anyOf.some(one => isPlainlyValid(value, one))) return false
-  if ('const' in node && (typeof value === 'object' || value !== node.const)) return false
-  const { format, minLength, maxLength } = node
-  switch (node.type) {
-    case 'string':
-      return (
-        typeof value === 'string' &&
-        isBetween([...value].length, minLength, maxLength) &&
-        (!format || (format === 'email' && isEmail(value)))
-      )
-    case 'integer':
-    case 'number':
-      return (
-        typeof value === 'number' &&
-        (node.type === 'number' ? Number.isFinite(value) : Number.isInteger(value)) &&
-        isBetween(value, node.minimum, node.maximum)
-      )
-    case 'boolean':
-      return typeof value === 'boolean'
-    case 'object':
-      return (
-        isSettings(value) &&
-        Object.entries(node.properties ?? {}).every(([key, below]) => value[key] === undefined || isPlainlyValid(value[key], below))
-      )
-    default:
-      return node.type === undefined && (node.anyOf !== undefined || 'const' in node)
-  }
-}
-
 const compile = async (schema: Node): Promise<ValidateFunction> => {
   const { Ajv } = await import('ajv')
   const ajv = new Ajv({ strict: true, allErrors: true, allowUnionTypes: true, verbose: true, validateSchema: false })
@@ -137,7 +85,6 @@ export const checkPart = async (
   const isIncomplete = lacksRequired(value, part.schema)
   const touched = isIncomplete ? part.schema : narrowed(part.schema, given ?? {})
   if (!isIncomplete && Object.keys(touched.properties ?? {}).length === 0) return { value, problems: [] }
-  if (isPlainlyValid(value, touched)) return { value, problems: [] }
   const validate = await compile(touched)
   if (validate(value)) return { value, problems: [] }
   const problems = (validate.errors ?? [])
