@@ -31,6 +31,7 @@ export interface Collections extends Records<CollectionRecord> {
 }
 export const Collections = port<Collections>('collections')
 
+/** What a new dataset is made of. */
 export interface NewDataset {
   readonly name: string
   readonly description?: string
@@ -48,6 +49,8 @@ export interface NewDataset {
    */
   readonly isImporting?: boolean
 }
+
+/** The datasets of the installation. */
 export interface Datasets extends Records<DatasetRecord> {
   /** Rights on spaces and collections are the caller's to check. */
   create(dataset: NewDataset): Promise<DatasetRecord & Stored>
@@ -70,6 +73,7 @@ export interface Datasets extends Records<DatasetRecord> {
 }
 export const Datasets = port<Datasets>('datasets')
 
+/** What a new folder is made of. */
 export interface NewFolder {
   readonly name: string
   readonly dataset: string
@@ -129,6 +133,8 @@ export interface FileCopy {
   readonly author: string
   readonly placesOf: (original: FileRecord & Stored) => readonly Place[]
 }
+
+/** The files of the installation. */
 export interface Files extends Records<FileRecord> {
   /** One commit. When it certainly failed the bytes are removed; when only its answer was lost they stay until a sweep finds them. */
   create(file: NewFile): Promise<FileRecord & Stored>
