@@ -202,8 +202,16 @@ test('a library that is declared for code is imported there', t => {
   )
 })
 
-/** What of the SDK product code may import; the language of searches is apart, so that nobody else loads its parser. */
-const sdkDoors = ['pounce/sdk', 'pounce/sdk/geo', 'pounce/sdk/search', 'pounce/sdk/search/language', 'pounce/sdk/sqlite']
+/** What of the SDK product code may import: all but what is for tests. */
+const sdkDoors = [
+  'pounce/sdk',
+  'pounce/sdk/kit',
+  'pounce/sdk/store-kit',
+  'pounce/sdk/geo',
+  'pounce/sdk/search',
+  'pounce/sdk/search/language',
+  'pounce/sdk/sqlite',
+]
 
 test('the kernel imports no plugin, a plugin nothing but its own folder, the SDK nothing of ours, and none of them a test', t => {
   const faults = product.filter(isOurs).flatMap(({ path, text }) => {
@@ -216,6 +224,17 @@ test('the kernel imports no plugin, a plugin nothing but its own folder, the SDK
     })
   })
   t.deepEqual(faults, [])
+})
+
+test('only the kernel and stores load what the SDK has for stores; other plugins import its types at most', t => {
+  const isStore = (path: string): boolean => /^plugins\/(documents|blobs|search|geo)\//.test(path)
+  const faults = product.filter(
+    ({ path, text }) => path.startsWith('plugins/') && !isStore(path) && /^import \{[^}]*\} from 'pounce\/sdk\/store-kit'/m.test(text),
+  )
+  t.deepEqual(
+    faults.map(({ path }) => path),
+    [],
+  )
 })
 
 const summaryVerbs = new Set(
