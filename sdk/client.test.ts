@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream'
 import test from 'ava'
 import { serve } from '../core/http/testing/serve.ts'
-import { type Bytes, byteBody, CallFailed, clientOf, multipart, NotFound, type Route, routesFor, s } from './index.ts'
+import { CallFailed, clientOf } from './client.ts'
+import { type Bytes, byteBody, multipart, NotFound, type Route, routesFor, s } from './index.ts'
 
 const route = routesFor('things', {})
 const anyone = { summary: 'x', permission: 'anyone' } as const

@@ -206,6 +206,7 @@ export interface EventMap extends ScanEvents {
 }
 
 type None = Readonly<Record<never, never>>
+/** The name of an event: a key of `EventMap`. */
 export type EventType = keyof EventMap
 
 /** An event as a plugin states it; the kernel's ids and clock complete it. Made by `event`. */

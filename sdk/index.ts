@@ -1,45 +1,217 @@
-export * from './account-address.ts'
-export * from './authorize.ts'
-export * from './bytes.ts'
-export * from './cached-counts.ts'
-export * from './client.ts'
-export * from './concurrency.ts'
-export * from './contained.ts'
-export * from './cookies.ts'
-export * from './documents/index.ts'
-export * from './email.ts'
-export * from './event-types.ts'
-export * from './events.ts'
-export * from './following.ts'
-export * from './license.ts'
-export * from './limited-json.ts'
-export * from './list-pages.ts'
-export * from './listing.ts'
-export * from './media-type.ts'
-export * from './model/index.ts'
-export * from './named-by.ts'
-export * from './nearest.ts'
-export * from './network.ts'
-export * from './passwords.ts'
-export * from './people.ts'
-export * from './plugin.ts'
-export * from './port.ts'
-export * from './ports/index.ts'
-export * from './problem.ts'
-export * from './process-patterns.ts'
-export * from './public-addresses.ts'
-export * from './raw-json.ts'
-export * from './remove-found.ts'
-export * from './resource.ts'
-export * from './route.ts'
+/*
+ * `pounce/sdk`: the contract between kernel and plugins. How a plugin declares itself, its routes, settings and events; the records; every port's
+ * token and the interface behind it; the problems. Helpers are in `pounce/sdk/kit`. Each name is listed, at most 250 of them.
+ */
+
+export { authorize } from './authorize.ts'
+export type { ByteRange, Bytes } from './bytes.ts'
+export { eventTypes } from './event-types.ts'
+export { type AnyEvent, type EventMap, type EventType, event, type NewEvent, type StoredEvent } from './events.ts'
+export { signedIn } from './following.ts'
+export {
+  type AccountStatus,
+  anonymous,
+  anonymousUserId,
+  type Caller,
+  type CallerUser,
+  isServerAdmin,
+  isSuperAdmin,
+  type Membership,
+} from './model/caller.ts'
+export { ExtractorInfo } from './model/extractor-info.ts'
+export type { Kind, LifeState, Ref } from './model/kind.ts'
+export type { GroupRecord, RoleRecord, UserRecord } from './model/people.ts'
+export type { Permission } from './model/permission.ts'
+export type {
+  CollectionRecord,
+  CommentRecord,
+  DatasetRecord,
+  FileRecord,
+  FolderRecord,
+  License,
+  MetadataRecord,
+  Place,
+  PreviewRecord,
+  SectionRecord,
+  SpaceRecord,
+  Tag,
+  ThumbnailRecord,
+  Time,
+} from './model/records.ts'
+export {
+  type BatchHandler,
+  type CrossOriginHeaders,
+  configPort,
+  definePlugin,
+  type EnvironmentAlias,
+  type Handler,
+  isRoute,
+  type KoaMiddleware,
+  type Lifecycle,
+  type MiddlewareClass,
+  type MiddlewareContext,
+  type MiddlewarePhase,
+  on,
+  onBatch,
+  type Plugin,
+  type PluginDefinition,
+  type PluginMiddleware,
+  type Subscription,
+} from './plugin.ts'
+export {
+  behind,
+  type Class,
+  type Contributions,
+  contributions,
+  isClass,
+  type Needs,
+  type Port,
+  type Provision,
+  port,
+  provide,
+  type Resolved,
+  type Token,
+  takesMany,
+} from './port.ts'
+export { Comments, MetadataDocuments, Previews, Sections, Tags } from './ports/annotations.ts'
+export { type Archive, Archives } from './ports/archives.ts'
+export {
+  type AccessTrail,
+  AccessTrails,
+  AuditForwarding,
+  type AuditReceiver,
+  AuditReceivers,
+  type AuditTrail,
+  AuditTrails,
+} from './ports/audit.ts'
+export {
+  type AuthProvider,
+  AuthProviders,
+  Callers,
+  CredentialRefs,
+  JobRecords,
+  Keys,
+  Knocks,
+  type SignUpWay,
+  SignUpWays,
+  type VerifiedIdentity,
+} from './ports/auth.ts'
+export { type BlobOwner, BlobOwners, BlobStore, DamageReports, InPlaceFiles } from './ports/blob-store.ts'
+export { CommitConflict, Taken } from './ports/conflicts.ts'
+export {
+  type Bin,
+  type ContentCount,
+  ContentCounts,
+  Counters,
+  type Previewer,
+  Previewers,
+  type Recommender,
+  Recommenders,
+  type Searchable,
+  Searchables,
+  TrashHandlers,
+  type TreeBranch,
+  TreeBranches,
+} from './ports/contributed.ts'
+export {
+  type After,
+  and,
+  type Collection,
+  collection,
+  contains,
+  DocumentStore,
+  eq,
+  exists,
+  type Find,
+  isIn,
+  type Json,
+  ne,
+  not,
+  or,
+  type Page,
+  range,
+  type Stored,
+  startsWith,
+  type Update,
+  type Where,
+} from './ports/document-store.ts'
+export { type EventSink, EventSinks } from './ports/event-sink.ts'
+export {
+  type DerivedFile,
+  type Extract,
+  type Extractor,
+  type ExtractorInput,
+  type ExtractorNeeds,
+  type ExtractorOutput,
+  Extractors,
+} from './ports/extractor.ts'
+export { Feed } from './ports/feed.ts'
+export { FileIngest } from './ports/file-ingest.ts'
+export { GeoStore } from './ports/geo-store.ts'
+export { Sensors, Streams } from './ports/geostreams.ts'
+export { Groups, KnownGroups } from './ports/groups.ts'
+export {
+  Clock,
+  type Command,
+  Commands,
+  Fetch,
+  type Greeting,
+  Greetings,
+  Ids,
+  Installation,
+  Log,
+  Mailer,
+  Metrics,
+  type Periodic,
+} from './ports/kernel.ts'
+export { type MalwareScan, MalwareScanners } from './ports/malware-scan.ts'
+export { type MetadataCheck, MetadataChecks, type MetadataNaming, MetadataNamings, StandardVocabularies } from './ports/metadata.ts'
+export { type Erasure, type Person, type PersonalData, PersonalDataSources } from './ports/personal-data.ts'
+export { PickLists } from './ports/pick-lists.ts'
+export { Policy, type Resource, Resources, type Rights, type Verdict } from './ports/policy.ts'
+export { ReportedRuns, type ReportSource, ReportSources } from './ports/reports.ts'
+export { Collections, Datasets, Files, Folders, Spaces } from './ports/resources.ts'
+export { SearchIndex } from './ports/search-index.ts'
+export { Site, type SiteSettings, Sites } from './ports/site.ts'
+export { type StatusPart, StatusParts } from './ports/status.ts'
+export { type StorageQuota, StorageQuotas } from './ports/storage-quotas.ts'
+export { type Transport, Transports } from './ports/transport.ts'
+export { Users } from './ports/users.ts'
+export {
+  Conflict,
+  CorruptContent,
+  Forbidden,
+  InTrash,
+  Invalid,
+  NoSpace,
+  NotFound,
+  NotSignedIn,
+  Problem,
+  SecondFactorEnrolmentRequired,
+  SecondFactorRequired,
+  StepUpRequired,
+  TermsNotAccepted,
+  TooLarge,
+  TooMany,
+  Unavailable,
+  Unreachable,
+  Unsupported,
+  WrongCredentials,
+} from './problem.ts'
+export { defineResource, type ResourceDeclaration, type ResourceDefinition } from './resource.ts'
+export {
+  byteBody,
+  type Method,
+  multipart,
+  type Parts,
+  type Reference,
+  type Request,
+  type Route,
+  type RouteDeclaration,
+  ref,
+  routesFor,
+  type SentBytes,
+} from './route.ts'
 export * as s from './schema.ts'
-export * from './shown-metadata.ts'
-export * from './staged-blob.ts'
-export * from './streamed.ts'
-export * from './times.ts'
-export * from './trash.ts'
-export * from './trim-end.ts'
-export * from './update-with-retry.ts'
-export * from './wire.ts'
-export * from './worker-client.ts'
-export * from './young-garbage.ts'
+export { StagedBlob } from './staged-blob.ts'
+export { needsOf, wire } from './wire.ts'

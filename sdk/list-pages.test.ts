@@ -1,5 +1,6 @@
 import test from 'ava'
-import { matcher, runsOf } from './documents/index.ts'
+import { matcher } from './documents/matcher.ts'
+import { runsOf } from './documents/pieces.ts'
 import { answerList, listPage } from './list-pages.ts'
 import type { ListQuery } from './listing.ts'
 import { collection, type DocumentStore, eq, type Find, type Page, type Stored } from './ports/document-store.ts'

@@ -1,5 +1,6 @@
 import test from 'ava'
-import { Invalid, Passwords, Unavailable } from 'pounce/sdk'
+import { Invalid, Unavailable } from 'pounce/sdk'
+import { Passwords } from 'pounce/sdk/kit'
 import { unlike } from 'pounce/sdk/testing'
 import { recommendedCost } from '../test/support/cheap-passwords.ts'
 

@@ -1,5 +1,7 @@
 import test from 'ava'
-import { CommitConflict, type Committed, type DocumentStore, eq, event, type NewEvent, removeFound, Unavailable } from 'pounce/sdk'
+import { CommitConflict, type DocumentStore, eq, event, type NewEvent, Unavailable } from 'pounce/sdk'
+import { removeFound } from 'pounce/sdk/kit'
+import type { Committed } from 'pounce/sdk/store-kit'
 import { type Note, notes } from './testing/notes.ts'
 
 type Item = { readonly change: { readonly tombstone: string }; readonly events?: readonly NewEvent[] }

@@ -2,8 +2,6 @@ import test, { type ExecutionContext } from 'ava'
 import {
   ContentCounts,
   collection,
-  countIn,
-  createdOrTaggedBy,
   DocumentStore,
   definePlugin,
   defineResource,
@@ -16,11 +14,11 @@ import {
   ReportSources,
   Resources,
   type Rights,
-  type RightsSource,
   type Tag,
   TreeBranches,
   wire,
-} from './index.ts'
+} from 'pounce/sdk'
+import { countIn, createdOrTaggedBy, type RightsSource } from 'pounce/sdk/kit'
 import { bootForTest } from './testing/boot-for-test.ts'
 
 interface Shelf {

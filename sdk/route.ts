@@ -51,6 +51,8 @@ export interface FilePart {
   readonly stream: Readable
   skip(): void
 }
+
+/** A field of a multipart body. */
 export interface FieldPart {
   readonly kind: 'field'
   readonly field: string

@@ -3,7 +3,8 @@ import { glob, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import test from 'ava'
-import { allPermissions, isRoute, type Route } from 'pounce/sdk'
+import { isRoute, type Route } from 'pounce/sdk'
+import { allPermissions } from 'pounce/sdk/kit'
 import { kernelSchema } from '../core/kernel/config/kernel-schema.ts'
 import { nodeOf } from '../core/kernel/config/schema-tree.ts'
 import { loadPlugins, ownPluginIds } from '../core/kernel/plugins.ts'
@@ -202,8 +203,16 @@ test('a library that is declared for code is imported there', t => {
   )
 })
 
-/** What of the SDK product code may import; the language of searches is apart, so that nobody else loads its parser. */
-const sdkDoors = ['pounce/sdk', 'pounce/sdk/geo', 'pounce/sdk/search', 'pounce/sdk/search/language', 'pounce/sdk/sqlite']
+/** What of the SDK product code may import: all but what is for tests. */
+const sdkDoors = [
+  'pounce/sdk',
+  'pounce/sdk/kit',
+  'pounce/sdk/store-kit',
+  'pounce/sdk/geo',
+  'pounce/sdk/search',
+  'pounce/sdk/search/language',
+  'pounce/sdk/sqlite',
+]
 
 test('the kernel imports no plugin, a plugin nothing but its own folder, the SDK nothing of ours, and none of them a test', t => {
   const faults = product.filter(isOurs).flatMap(({ path, text }) => {
@@ -248,6 +257,17 @@ test('no test asserts that something takes no longer than so many milliseconds',
     .flatMap(({ path, text }) => [...text.matchAll(assertion)].map(([line]) => ({ path, line: line.trim() })))
     .filter(({ line }) => atMost.test(line))
   t.deepEqual(faults, [])
+})
+
+test('only the kernel and stores load what the SDK has for stores; other plugins import its types at most', t => {
+  const isStore = (path: string): boolean => /^plugins\/(documents|blobs|search|geo)\//.test(path)
+  const faults = product.filter(
+    ({ path, text }) => path.startsWith('plugins/') && !isStore(path) && /^import \{[^}]*\} from 'pounce\/sdk\/store-kit'/m.test(text),
+  )
+  t.deepEqual(
+    faults.map(({ path }) => path),
+    [],
+  )
 })
 
 const summaryVerbs = new Set(

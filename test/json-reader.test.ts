@@ -3,7 +3,7 @@ import test from 'ava'
 
 const root = new URL('../', import.meta.url)
 
-/** Who may parse JSON without `parseJson` of `pounce/sdk`, which counts first: what it reads we have written ourselves, or the operator has. */
+/** Who may parse JSON without `parseJson` of `pounce/sdk/kit`, which counts first: what it reads we have written ourselves, or the operator has. */
 const ownData: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/^sdk\/limited-json\.ts$/, 'the reader itself'],
   [/^sdk\/client\.ts$/, 'answers of our own server, read by its clients'],
@@ -36,6 +36,6 @@ test('JSON from outside is parsed by the one reader that counts it first', async
   t.deepEqual(
     parsing.filter(path => !ownData.some(([pattern]) => pattern.test(path))),
     [],
-    'use parseJson of pounce/sdk, with limits',
+    'use parseJson of pounce/sdk/kit, with limits',
   )
 })

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import test, { type ExecutionContext } from 'ava'
-import { type BlobEntry, BlobStore, Counters, DocumentStore, MetadataDocuments, type Transport, Transports } from 'pounce/sdk'
+import { BlobStore, Counters, DocumentStore, MetadataDocuments, type Transport, Transports } from 'pounce/sdk'
+import type { BlobEntry } from 'pounce/sdk/store-kit'
 import { bootForTest, type TestServer, usualOrFull } from 'pounce/sdk/testing'
 import { files } from '../plugins/resources/files/collection.ts'
 import { previews, thumbnails } from '../plugins/resources/previews/collections.ts'

@@ -1,4 +1,5 @@
-import { Invalid, type Outbox, type Parked } from 'pounce/sdk'
+import { Invalid } from 'pounce/sdk'
+import type { Outbox, Parked } from 'pounce/sdk/store-kit'
 import type { Context, Run } from './built-in.ts'
 import { makeKernel, withKernel } from './kernel-session.ts'
 

@@ -1,5 +1,6 @@
 import test, { type ExecutionContext } from 'ava'
-import { type AuditNote, type Policy, type Route, ref, routesFor, s } from 'pounce/sdk'
+import { type Policy, type Route, ref, routesFor, s } from 'pounce/sdk'
+import type { AuditNote } from 'pounce/sdk/kit'
 import { callers, hiddenId, ownId, seenId, TestPolicy } from './testing/people.ts'
 import { serve } from './testing/serve.ts'
 

@@ -1,16 +1,15 @@
 import {
-  type AccessOutcome,
   type AccessTrail,
   type AuditTrail,
   anonymous,
   type Bytes,
   type Contributions,
   isSuperAdmin,
-  noteIn,
   type Policy,
   type Ref,
   s,
 } from 'pounce/sdk'
+import { type AccessOutcome, noteIn } from 'pounce/sdk/kit'
 import type { SchemaShape } from '../json-schema.ts'
 import { changesSomething, refsOf, rightOf } from './authorize.ts'
 import type { Middleware, RequestContext, Values } from './request-context.ts'

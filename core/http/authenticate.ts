@@ -1,18 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import {
-  anonymous,
-  type Caller,
-  type Callers,
-  type Credentials,
-  cookieIn,
-  cookieName,
-  Forbidden,
-  type Installation,
-  isWrongCredential,
-  Problem,
-  sessionCookie,
-  WrongCredentials,
-} from 'pounce/sdk'
+import { anonymous, type Caller, type Callers, Forbidden, type Installation, Problem, WrongCredentials } from 'pounce/sdk'
+import { type Credentials, cookieIn, cookieName, isWrongCredential, sessionCookie } from 'pounce/sdk/kit'
 import { requireEnrolment, requireTerms } from './authorize.ts'
 import { refuseOtherOrigins, requireSameOrigin } from './origins.ts'
 import type { Middleware, Query, RequestContext } from './request-context.ts'

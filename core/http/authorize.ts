@@ -3,20 +3,17 @@ import {
   Forbidden,
   InTrash,
   isServerAdmin,
-  lacking,
   NotFound,
   NotSignedIn,
   type Permission,
   type Policy,
   type Ref,
-  readingPermissions,
-  type ScopedRight,
   SecondFactorEnrolmentRequired,
   StepUpRequired,
   TermsNotAccepted,
-  type TrashRule,
   type Verdict,
 } from 'pounce/sdk'
+import { lacking, readingPermissions, type ScopedRight, type TrashRule } from 'pounce/sdk/kit'
 import type { Middleware, RequestContext, Values } from './request-context.ts'
 import type { Declaration, RegisteredRoute } from './router.ts'
 

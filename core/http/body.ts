@@ -2,19 +2,8 @@ import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { parse as parseContentType } from 'content-type'
 import type { Context, Middleware as KoaMiddleware } from 'koa'
-import {
-  type ByteBody,
-  type Caller,
-  defaultJsonLimits,
-  Invalid,
-  type JsonLimits,
-  parseJson,
-  Semaphore,
-  type SentBytes,
-  TooLarge,
-  Unsupported,
-  youngGarbage,
-} from 'pounce/sdk'
+import { type Caller, Invalid, type SentBytes, TooLarge, Unsupported } from 'pounce/sdk'
+import { type ByteBody, defaultJsonLimits, type JsonLimits, parseJson, Semaphore, youngGarbage } from 'pounce/sdk/kit'
 import type { HttpConfig } from './config.ts'
 import { MultipartReader } from './multipart.ts'
 import type { Middleware, RequestContext } from './request-context.ts'

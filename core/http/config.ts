@@ -1,4 +1,5 @@
-import { type CostClass, s } from 'pounce/sdk'
+import { s } from 'pounce/sdk'
+import type { CostClass } from 'pounce/sdk/kit'
 
 interface Limits {
   readonly maxConcurrent: number

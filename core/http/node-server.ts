@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { type Ids, type Log, networkOf } from 'pounce/sdk'
+import type { Ids, Log } from 'pounce/sdk'
+import { networkOf } from 'pounce/sdk/kit'
 import type { HttpConfig } from './config.ts'
 import { markContinueDue, type RequestContext } from './request-context.ts'
 

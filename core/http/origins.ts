@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
-import { Invalid, isPrivateAddress, type Log, Problem } from 'pounce/sdk'
+import { Invalid, type Log, Problem } from 'pounce/sdk'
+import { isPrivateAddress } from 'pounce/sdk/kit'
 import type { HttpConfig } from './config.ts'
 import { NoSuchAddress } from './problems.ts'
 import type { Middleware } from './request-context.ts'

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import { type Caller, type CostClass, networkOf, TooMany } from 'pounce/sdk'
+import { type Caller, TooMany } from 'pounce/sdk'
+import { type CostClass, networkOf } from 'pounce/sdk/kit'
 import type { BudgetConfig } from './config.ts'
 import type { Middleware, RequestContext } from './request-context.ts'
 import type { RegisteredRoute } from './router.ts'

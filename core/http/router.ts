@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import type { Router as KoaRouter } from '@koa/router'
-import { allPermissions, type Method, type Route } from 'pounce/sdk'
+import type { Method, Route } from 'pounce/sdk'
+import { allPermissions } from 'pounce/sdk/kit'
 import { MethodNotAllowed, NoSuchAddress } from './problems.ts'
 import type { Middleware, RequestContext } from './request-context.ts'
 import type { ResponseWriter } from './response-writer.ts'

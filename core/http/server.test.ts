@@ -1,6 +1,7 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import test, { type ExecutionContext } from 'ava'
-import { Conflict, type Log, Problem, RawJson, type Route, rawJson, routesFor, s, TooMany, Unavailable } from 'pounce/sdk'
+import { Conflict, type Log, Problem, type Route, routesFor, s, TooMany, Unavailable } from 'pounce/sdk'
+import { RawJson, rawJson } from 'pounce/sdk/kit'
 import { silent } from 'pounce/sdk/testing'
 import { createHttp } from './server.ts'
 import { callers } from './testing/people.ts'

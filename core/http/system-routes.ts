@@ -3,8 +3,9 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import type { AbsentConsumer } from 'pounce/sdk'
-import { type Bytes, isServerAdmin, NotFound, NotSignedIn, pagePolicy, type Route, rawJson, routesFor, s, streamed } from 'pounce/sdk'
+import { type Bytes, isServerAdmin, NotFound, NotSignedIn, type Route, routesFor, s } from 'pounce/sdk'
+import { pagePolicy, rawJson, streamed } from 'pounce/sdk/kit'
+import type { AbsentConsumer } from 'pounce/sdk/store-kit'
 import type { PluginRoute } from './router.ts'
 
 type Scrape = () => Promise<{ readonly contentType: string; readonly text: string }>

@@ -1,4 +1,6 @@
-import { type AnyEvent, type Delivery, type Log, type Metrics, type Outbox, Semaphore } from 'pounce/sdk'
+import type { AnyEvent, Log, Metrics } from 'pounce/sdk'
+import { Semaphore } from 'pounce/sdk/kit'
+import type { Delivery, Outbox } from 'pounce/sdk/store-kit'
 import { messageOf } from './startup-error.ts'
 import { pause, withTimeLimit } from './time-limit.ts'
 

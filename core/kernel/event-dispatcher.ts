@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { AbsentConsumer, BatchHandler, Handler, Log, Metrics, Outbox, Subscription } from 'pounce/sdk'
+import type { BatchHandler, Handler, Log, Metrics, Subscription } from 'pounce/sdk'
+import type { AbsentConsumer, Outbox } from 'pounce/sdk/store-kit'
 import type { RetryRule } from './consumer-loop.ts'
 import { ConsumerLoop, type ConsumerWork, type LoopTools } from './consumer-loop.ts'
 import type { BuiltPlugin } from './container.ts'

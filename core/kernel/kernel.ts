@@ -1,4 +1,5 @@
-import { type Collection, type Command, Commands, DocumentStore, type Outbox, type Port, type Token } from 'pounce/sdk'
+import { type Collection, type Command, Commands, DocumentStore, type Port, type Token } from 'pounce/sdk'
+import type { Outbox } from 'pounce/sdk/store-kit'
 import type { Http } from '../http/server.ts'
 import type { ReadinessReport } from '../http/system-routes.ts'
 import type { Config } from './config.ts'

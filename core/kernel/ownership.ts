@@ -1,4 +1,5 @@
-import { didYouMean, eventTypes, type Plugin } from 'pounce/sdk'
+import { eventTypes, type Plugin } from 'pounce/sdk'
+import { didYouMean } from 'pounce/sdk/kit'
 import { consumerName } from './event-dispatcher.ts'
 import { kernelCollections } from './kernel-records.ts'
 import type { NamedPlugin } from './plugin-graph.ts'

@@ -1,4 +1,5 @@
-import { cookieName, type Installation, readingPermissions, sessionCookie } from 'pounce/sdk'
+import type { Installation } from 'pounce/sdk'
+import { cookieName, readingPermissions, sessionCookie } from 'pounce/sdk/kit'
 import { rightOf } from '../http/authorize.ts'
 import { isByteBody } from '../http/body.ts'
 import type { Address, Declaration, RegisteredRoute } from '../http/router.ts'

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
-import { type Installation, trimEnd } from 'pounce/sdk'
+import type { Installation } from 'pounce/sdk'
+import { trimEnd } from 'pounce/sdk/kit'
 import type { KernelConfig } from '../kernel/config/kernel-schema.ts'
 
 /** The version in package.json. */

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { type Clock, Clock as ClockPort, checkMail, type Ids, Ids as IdsPort, Installation, type Mail, Mailer, Metrics } from 'pounce/sdk'
+import { type Clock, Clock as ClockPort, type Ids, Ids as IdsPort, Installation, Mailer, Metrics } from 'pounce/sdk'
+import { checkMail, type Mail } from 'pounce/sdk/kit'
 import type { Config } from '../kernel/config.ts'
 import type { KernelLog, Services } from '../kernel/kernel-options.ts'
 import { InstallationInfo } from './installation.ts'

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
-import { type BlobFacts, type BlobStore, CommitConflict, CorruptContent, type DocumentStore, Invalid } from 'pounce/sdk'
+import { type BlobStore, CommitConflict, CorruptContent, type DocumentStore, Invalid } from 'pounce/sdk'
+import type { BlobFacts } from 'pounce/sdk/store-kit'
 import { type MovedBlob, movedBlobId, movedBlobs } from './migration-record.ts'
 
 /** What blobs are moved with. */

@@ -1,4 +1,5 @@
-import { type BlobPlace, type Change, type Collection, type DocumentStore, eq, type Stored, valueAt } from 'pounce/sdk'
+import { type Collection, type DocumentStore, eq, type Stored } from 'pounce/sdk'
+import { type BlobPlace, type Change, valueAt } from 'pounce/sdk/store-kit'
 import type { BlobMigrator } from './blob-migrator.ts'
 import { Fingerprint, sameContent } from './fingerprint.ts'
 

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import test, { type ExecutionContext } from 'ava'
-import { Conflict, collection, type Datapoint, type GeoStore, Invalid } from 'pounce/sdk'
+import { Conflict, collection, type GeoStore, Invalid } from 'pounce/sdk'
+import type { Datapoint } from 'pounce/sdk/geo'
 import { FixedClock, MemoryGeoStore } from 'pounce/sdk/testing'
 import { embeddedStores } from '../../test/support/embedded-stores.ts'
 import { idOfName, kernelCollections, metaRecords } from '../kernel/kernel-records.ts'

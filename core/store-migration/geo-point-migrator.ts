@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { Conflict, type Datapoint, type GeoSort, type GeoStore, Invalid } from 'pounce/sdk'
+import { Conflict, type GeoStore, Invalid } from 'pounce/sdk'
+import type { Datapoint, GeoSort } from 'pounce/sdk/geo'
 import { canonical } from './fingerprint.ts'
 
 /** What points are moved with. */

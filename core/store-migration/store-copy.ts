@@ -1,14 +1,5 @@
-import {
-  type BlobPlace,
-  type BlobStore,
-  type Clock,
-  type Collection,
-  Conflict,
-  type DocumentStore,
-  type GeoStore,
-  Invalid,
-  type Update,
-} from 'pounce/sdk'
+import { type BlobStore, type Clock, type Collection, Conflict, type DocumentStore, type GeoStore, Invalid, type Update } from 'pounce/sdk'
+import type { BlobPlace } from 'pounce/sdk/store-kit'
 import { BlobMigrator } from './blob-migrator.ts'
 import { DocumentMigrator } from './document-migrator.ts'
 import { GeoPointMigrator } from './geo-point-migrator.ts'

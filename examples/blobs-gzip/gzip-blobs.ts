@@ -6,8 +6,6 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import {
-  type BlobEntry,
-  type BlobFacts,
   type BlobStore,
   type ByteRange,
   Clock,
@@ -17,11 +15,11 @@ import {
   Invalid,
   NoSpace,
   Problem,
-  type PutOptions,
   s,
   Unavailable,
   wire,
 } from 'pounce/sdk'
+import type { BlobEntry, BlobFacts, PutOptions } from 'pounce/sdk/store-kit'
 
 export const config = s.Object({
   folder: s.Optional(s.String({ minLength: 1, description: 'Folder of the files. Default: `blobs-gzip` in the data folder' })),

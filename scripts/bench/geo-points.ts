@@ -1,4 +1,5 @@
-import { type Datapoint, GeoStore } from 'pounce/sdk'
+import { GeoStore } from 'pounce/sdk'
+import type { Datapoint } from 'pounce/sdk/geo'
 import { bootForTest } from 'pounce/sdk/testing'
 
 /** Stations that stay where they are, one stream each; their readings are taken in turns. */

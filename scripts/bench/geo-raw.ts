@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
-import type { Datapoint } from 'pounce/sdk'
+import type { Datapoint } from 'pounce/sdk/geo'
 import { type BoxAndTime, placeOf, pointAt, stations, yearCount, yearPoint, yearStream } from './geo-points.ts'
 
 /** How long a table came out, with its head. */

@@ -1,4 +1,5 @@
-import type { Datapoint, Json } from 'pounce/sdk'
+import type { Json } from 'pounce/sdk'
+import type { Datapoint } from 'pounce/sdk/geo'
 import type { Station, StationStream } from './stations.ts'
 
 type Body = Readonly<Record<string, Json>>

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import test from 'ava'
-import type { Datapoint } from 'pounce/sdk'
+import type { Datapoint } from 'pounce/sdk/geo'
 import { boxAround, checkDatapoint, positionsOf } from 'pounce/sdk/geo'
 import { pointBody, sensorBody, streamBody } from './station-bodies.ts'
 import { regions } from './station-places.ts'

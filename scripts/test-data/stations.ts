@@ -1,4 +1,5 @@
-import type { Datapoint, Geometry, GeoPosition, Json } from 'pounce/sdk'
+import type { Json } from 'pounce/sdk'
+import type { Datapoint, Geometry, GeoPosition } from 'pounce/sdk/geo'
 import { type Ending, kindAt, kinds, type StreamPlan } from './station-kinds.ts'
 import { type Region, regions, type Water, waters } from './station-places.ts'
 import { chance, rounded, type Signal, type Site, valueAt, wander } from './station-signals.ts'

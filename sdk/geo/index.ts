@@ -1,7 +1,29 @@
+/*
+ * `pounce/sdk/geo`: datapoints, their filters and bins, and what these mean, for stores of datapoints and for plugins that serve them.
+ */
+
+export { geoNumberOf, type SensorRecord, type StreamRecord, sensorIdOf, streamIdOf } from '../model/geostreams.ts'
+export type {
+  Datapoint,
+  GeoAfter,
+  GeoArea,
+  GeoAttribute,
+  GeoBin,
+  GeoBinning,
+  GeoFilter,
+  Geometry,
+  GeoPage,
+  GeoPosition,
+  GeoSort,
+  PointInserted,
+  StreamStatistics,
+  TimeBin,
+} from '../ports/geo-store.ts'
+export { type GeoListing, type GeoListPage, geoAfter, type StreamChoice } from '../ports/geostreams.ts'
 export { checkBinning } from './check-binning.ts'
-export { checkDatapoint, geometryFault, isGeoId, isGeoTime, isRing, propertiesFault } from './check-datapoint.ts'
+export { checkDatapoint, geometryFault, isGeoId, isGeoTime, propertiesFault } from './check-datapoint.ts'
 export { checkGeoFilter, checkGeoIds, maxRadiusMetres } from './check-geo-filter.ts'
-export { containsJson, hasAttribute } from './contained.ts'
+export { hasAttribute } from './contained.ts'
 export { altitudeOf, boxAround, type GeoBox, type GeoParts, partsOf, positionsOf } from './geometry.ts'
 export { overlapsMonths } from './months.ts'
 export { spanAt, spansOf, type TimeSpan } from './time-bins.ts'

@@ -34,4 +34,5 @@ export interface Ref {
  * `trashed`: kept with a date, left out of every list, search and count. A deleted one has no record.
  */
 export const lifeStates = ['live', 'trashed', 'importing'] as const
+/** A state of `lifeStates`. */
 export type LifeState = (typeof lifeStates)[number]

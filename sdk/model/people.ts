@@ -46,6 +46,7 @@ export interface SecondFactorRecord {
   readonly recoveryCodes: readonly string[]
 }
 
+/** An account as stored. */
 export interface UserRecord {
   /** Lower case, unique. */
   readonly email: string
@@ -97,6 +98,7 @@ export interface GroupRecord {
 /** A person's name as shown. */
 export const fullNameOf = (user: Pick<UserRecord, 'firstName' | 'lastName'>): string => `${user.firstName} ${user.lastName}`.trim()
 
+/** A role as stored: a named set of permissions. */
 export interface RoleRecord {
   readonly name: string
   readonly description: string

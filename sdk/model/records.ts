@@ -29,6 +29,7 @@ export interface Statistics {
   readonly lastViewed: Time | null
   readonly lastDownloaded: Time | null
 }
+/** Of a resource that nobody has viewed or downloaded. */
 export const noStatistics: Statistics = { views: 0, downloads: 0, lastViewed: null, lastDownloaded: null }
 
 /** `TRIAL` counts as `PRIVATE` until an admin has verified the space. */
@@ -38,6 +39,7 @@ export type DatasetAccess = 'PUBLIC' | 'PRIVATE' | 'DEFAULT' | 'TRIAL'
 /** `CREATED`: the bytes are durable, and the jobs of the upload are not submitted yet. How far extractors are is said by their runs. */
 export type FileStatus = 'CREATED' | 'UPLOADED' | 'PROCESSED' | 'ARCHIVED' | 'UNKNOWN'
 
+/** A space as stored. */
 export interface SpaceRecord {
   readonly name: string
   readonly description: string
@@ -55,6 +57,7 @@ export interface SpaceRecord {
   readonly state: LifeState
 }
 
+/** A collection as stored. */
 export interface CollectionRecord {
   readonly name: string
   readonly description: string
@@ -75,6 +78,7 @@ export interface CollectionRecord {
   readonly trashedAt: Time | null
 }
 
+/** A dataset as stored. */
 export interface DatasetRecord {
   readonly name: string
   readonly description: string
@@ -95,6 +99,7 @@ export interface DatasetRecord {
   readonly trashedAt: Time | null
 }
 
+/** A folder as stored. */
 export interface FolderRecord {
   /** As asked for. */
   readonly name: string
@@ -123,6 +128,7 @@ export interface FileScan {
   readonly extract?: boolean
 }
 
+/** A file as stored. Its bytes are in the blob store. */
 export interface FileRecord {
   readonly name: string
   /** The name it came with; kept on rename. */
@@ -189,6 +195,7 @@ export interface SectionRecord {
   readonly more: Readonly<Record<string, Json>>
 }
 
+/** A comment as stored. */
 export interface CommentRecord {
   readonly target: Ref
   /** The comment that this one answers. */
@@ -216,6 +223,7 @@ export interface PreviewRecord {
   readonly created: Time
 }
 
+/** A thumbnail as stored. Its bytes are in the blob store. */
 export interface ThumbnailRecord {
   readonly blob: string
   readonly sizeBytes: number

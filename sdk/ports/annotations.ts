@@ -12,6 +12,7 @@ export interface Sections extends Records<SectionRecord> {
 }
 export const Sections = port<Sections>('sections')
 
+/** What a new metadata document is made of. */
 export interface NewMetadata {
   readonly target: Ref
   readonly context?: Json

@@ -26,6 +26,7 @@ export interface AuditTrail {
   /** Resolves when the line is durable. */
   note(note: AuditNote): Promise<void>
 }
+/** Plugins that keep an audit log. */
 export const AuditTrails = contributions<AuditTrail>('auditTrails')
 
 /** Notes something in every trail there is. */
@@ -66,6 +67,7 @@ export interface AccessTrail {
   /** Reserves a place for the line that the result writes. Throws `Unavailable` when none is free and reads must be recorded. */
   begin(access: AccessNote): (outcome: AccessOutcome) => void
 }
+/** Plugins that record reads and downloads. */
 export const AccessTrails = contributions<AccessTrail>('accessTrails')
 
 /** A line of the audit log as receivers get it. Without secrets. */
@@ -92,6 +94,7 @@ export interface AuditReceiver {
   /** Resolves when the other end has the lines; they come again otherwise. */
   deliver(entries: readonly AuditEntry[], signal: AbortSignal): Promise<void>
 }
+/** Plugins that take the audit log elsewhere. */
 export const AuditReceivers = contributions<AuditReceiver>('auditReceivers')
 
 /** Delivers lines at least once, in the order of their chain, and waits longer and longer while a receiver fails. */

@@ -46,6 +46,7 @@ export interface AuthProvider {
   bearer?(token: string): Promise<VerifiedIdentity | undefined>
   readonly sites?: readonly SignInSite[]
 }
+/** Plugins that sign people in. */
 export const AuthProviders = contributions<AuthProvider>('authProviders')
 
 /** What a request brought along to prove who sends it. Each is absent when not sent. */
@@ -151,4 +152,5 @@ export interface SignUpWay {
   /** The address at which the owner of a mailbox makes an account, once, for some days; undefined where nobody signs up by themselves. */
   linkFor(email: string, days: number): Promise<string | undefined>
 }
+/** Plugins through which new accounts are made. */
 export const SignUpWays = contributions<SignUpWay>('signUpWays')

@@ -119,6 +119,7 @@ export interface BlobOwner {
   /** Those of the keys that a record of this plugin names. At most 1,000. */
   owned(keys: readonly string[]): Promise<ReadonlySet<string>>
 }
+/** Plugins whose records refer to blobs. */
 export const BlobOwners = contributions<BlobOwner>('blobOwners')
 
 /** Hears of stored bytes that turned out to be damaged, and marks what is made of them. */

@@ -24,6 +24,7 @@ export interface Bin {
   /** To the trash, or for good where there is none or the thing lies in it. Rights are the caller's to check. Absent: `NotFound`. */
   discard(id: string, actor: string | undefined): Promise<void>
 }
+/** Plugins whose resources have a trash. */
 export const TrashHandlers = contributions<Bin>('bins')
 
 /** What somebody might want to follow as well (reference, api-platform §1). */
@@ -38,6 +39,7 @@ export interface Recommender {
   /** The most followed first, at most 10, only what the caller may see and does not follow yet. */
   recommend(caller: Caller, target: Ref): Promise<readonly Recommendation[]>
 }
+/** Plugins that recommend resources. */
 export const Recommenders = contributions<Recommender>('recommenders')
 
 /** How much of one kind lies right in a thing: contributed from below, for answers that carry the number, or whether there is any. */
@@ -47,6 +49,7 @@ export interface ContentCount {
   /** Live ones, counted up to `upTo`; by default, all of them, at most a minute ago where there are more than 10,000. 0 in what cannot hold any. */
   countIn(container: Ref, upTo?: number): Promise<number>
 }
+/** Plugins that count what containers hold. */
 export const ContentCounts = contributions<ContentCount>('contentCounts')
 
 /** How many of a kind lie right in a container; 0 where no plugin counts the kind. See `ContentCount.countIn`. */
@@ -88,6 +91,7 @@ export interface Searchable {
    */
   present(ids: readonly string[], caller: Caller): Promise<ReadonlyMap<string, Readonly<Record<string, unknown>>>>
 }
+/** Plugins with documents for the search index. */
 export const Searchables = contributions<Searchable>('searchables')
 
 /** Where the tree stands: `root`, or a space, collection, dataset or folder. */
@@ -115,6 +119,7 @@ export interface TreeBranch {
   /** Things of this kind right below the parent that the caller may see; none for parents that hold none of them. The right to see the parent was checked. */
   below(parent: TreeParent, caller: Caller, page: { readonly after?: After; readonly limit: number }): Promise<Page<TreeNode>>
 }
+/** Plugins with branches of the resource tree. */
 export const TreeBranches = contributions<TreeBranch>('treeBranches')
 
 /** Shows a media type to people. */
@@ -129,4 +134,5 @@ export interface Previewer {
   /** Shows the file itself when no preview fits. */
   readonly showsFiles: boolean
 }
+/** Plugins with previewers for the web interface. */
 export const Previewers = contributions<Previewer>('previewers')

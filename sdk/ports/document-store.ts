@@ -70,19 +70,29 @@ export type Where =
   | { readonly op: 'or'; readonly any: readonly Where[] }
   | { readonly op: 'not'; readonly not: Where }
 
+/** The field equals the value. */
 export const eq = (field: string, value: Scalar): Where => ({ op: 'eq', field, value })
+/** The field does not equal the value. */
 export const ne = (field: string, value: Scalar): Where => ({ op: 'ne', field, value })
+/** The field equals one of the values. */
 export const isIn = (field: string, values: readonly Scalar[]): Where => ({ op: 'in', field, values })
+/** The field lies within the bounds. */
 export const range = (field: string, bounds: Omit<Extract<Where, { op: 'range' }>, 'op' | 'field'>): Where => ({
   op: 'range',
   field,
   ...bounds,
 })
+/** The field starts with the text. */
 export const startsWith = (field: string, text: string): Where => ({ op: 'prefix', field, text })
+/** The field contains the text, ignoring case. */
 export const contains = (field: string, text: string): Where => ({ op: 'contains', field, text })
+/** The field is neither absent nor null. */
 export const exists = (field: string): Where => ({ op: 'exists', field })
+/** All of the conditions hold. */
 export const and = (...all: readonly Where[]): Where => ({ op: 'and', all })
+/** At least one of the conditions holds. */
 export const or = (...any: readonly Where[]): Where => ({ op: 'or', any })
+/** The condition does not hold. */
 export const not = (condition: Where): Where => ({ op: 'not', not: condition })
 
 /** Where a page ends: the last row's sort values and id. Opaque to clients; they get it in a `Link`. */
@@ -114,6 +124,7 @@ export interface Find {
   readonly maxCharacters?: number
 }
 
+/** A bounded part of a list. */
 export interface Page<T> {
   readonly items: readonly T[]
   /** Present when there may be more. A page with it is full, unless `patience` or `maxCharacters` ended it. */

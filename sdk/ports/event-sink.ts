@@ -15,4 +15,5 @@ export interface EventSink {
   /** Resolves when the next hop has confirmed them; `Unavailable` while it is unavailable. At most 1,000, sent in this order. */
   publish(records: readonly SinkRecord[]): Promise<void>
 }
+/** Plugins that send events to other systems. */
 export const EventSinks = contributions<EventSink>('eventSinks')

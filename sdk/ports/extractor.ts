@@ -74,4 +74,5 @@ export interface Extractor {
   /** Absent: nothing. */
   readonly needs?: ExtractorNeeds
 }
+/** Plugins with extractors that run in this server. */
 export const Extractors = contributions<Extractor>('extractors')

@@ -26,6 +26,7 @@ export interface IngestTarget {
   readonly folder?: string | undefined
 }
 
+/** How the files of one upload are added. */
 export interface IngestOptions extends IngestTarget {
   readonly extract: boolean
   readonly showPreviews?: FileRecord['showPreviews']

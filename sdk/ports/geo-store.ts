@@ -81,6 +81,7 @@ export interface GeoSort {
 /** The last point of a page. */
 export type GeoAfter = Pick<Datapoint, 'id' | 'stream' | 'startMs'>
 
+/** A bounded part of the datapoints that a filter selects. */
 export interface GeoPage {
   readonly points: readonly Datapoint[]
   /** Present when there may be more. */

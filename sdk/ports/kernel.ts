@@ -141,6 +141,7 @@ export interface Command {
     progress: (message: string) => void,
   ): Promise<Readonly<Record<string, unknown>> | readonly Readonly<Record<string, unknown>>[]>
 }
+/** Plugins with commands for `pounce`. */
 export const Commands = contributions<Command>('commands')
 
 /** Something to tell the person who starts the server, such as how to sign in the first time. */
@@ -148,4 +149,5 @@ export interface Greeting {
   /** Lines that `pounce start` prints once the server listens; none when there is nothing to say. */
   lines(): Promise<readonly string[]>
 }
+/** Plugins with lines to print once the server listens. */
 export const Greetings = contributions<Greeting>('greetings')

@@ -8,6 +8,7 @@ export interface MetadataCheck {
   /** Throws `Invalid`, naming the field and what it takes. `target` exists, or is where the thing will be (a dataset, for a file to come). */
   check(target: Ref, content: Json): Promise<void>
 }
+/** Plugins that check metadata before it is stored. */
 export const MetadataChecks = contributions<MetadataCheck>('metadataChecks')
 
 /** Lists of words that everybody shares, for fields that take one of them. */
@@ -22,4 +23,5 @@ export interface MetadataNaming {
   /** Names that begin like this, whatever their case, as far as the caller may know them; at most `limit`. */
   names(prefix: string, caller: Caller, limit: number): Promise<readonly string[]>
 }
+/** Plugins that know names of metadata fields. */
 export const MetadataNamings = contributions<MetadataNaming>('metadataNamings')

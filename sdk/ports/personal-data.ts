@@ -6,6 +6,7 @@ import { requireDone } from '../remove-found.ts'
 import { wire } from '../wire.ts'
 import { type Change, type Collection, DocumentStore, type Find, type Stored, type Update } from './document-store.ts'
 
+/** An account as stored, with its id. */
 export type Person = UserRecord & Stored
 
 /** Somebody whose personal data is erased. */
@@ -29,6 +30,7 @@ export interface PersonalData {
   /** Erases or transfers it. Called again after a failure, and must then complete what is left. */
   erase(erasure: Erasure): Promise<void>
 }
+/** Plugins that store personal data. */
 export const PersonalDataSources = contributions<PersonalData>('personalData')
 
 /** What becomes of one record. Personal references inside arrays are pulled, so that concurrent changes are kept. */

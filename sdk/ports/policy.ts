@@ -92,4 +92,5 @@ export interface Resource extends RightsSource {
   /** Names for follow recommendations, by id; absent when the kind is not recommended. At most 1,000 ids at a time. */
   namesOf?(ids: readonly string[]): Promise<ReadonlyMap<string, string>>
 }
+/** Every kind of resource that the loaded plugins declare. */
 export const Resources = contributions<Resource>('resources')

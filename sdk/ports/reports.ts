@@ -12,6 +12,7 @@ export interface ReportSource {
   /** Those that are in a space, where a kind can be; in whatever state. */
   inSpace?(space: string): Pick<Find, 'using' | 'where'>
 }
+/** Plugins whose records reports read. */
 export const ReportSources = contributions<ReportSource>('reportSources')
 
 /** A run of an extractor, for reports. */

@@ -29,6 +29,7 @@ export interface Collections extends Records<CollectionRecord> {
 }
 export const Collections = port<Collections>('collections')
 
+/** What a new dataset is made of. */
 export interface NewDataset {
   readonly name: string
   readonly description?: string
@@ -46,6 +47,8 @@ export interface NewDataset {
    */
   readonly isImporting?: boolean
 }
+
+/** The datasets of the installation. */
 export interface Datasets extends Records<DatasetRecord> {
   /** Rights on spaces and collections are the caller's to check. */
   create(dataset: NewDataset): Promise<DatasetRecord & Stored>
@@ -68,6 +71,7 @@ export interface Datasets extends Records<DatasetRecord> {
 }
 export const Datasets = port<Datasets>('datasets')
 
+/** What a new folder is made of. */
 export interface NewFolder {
   readonly name: string
   readonly dataset: string
@@ -125,6 +129,8 @@ export interface FileCopy {
   readonly author: string
   readonly placesOf: (original: FileRecord & Stored) => readonly Place[]
 }
+
+/** The files of the installation. */
 export interface Files extends Records<FileRecord> {
   /** One commit. The bytes are the caller's until then (`StagedBlob`). `NotFound` when the dataset or folder was removed meanwhile. */
   create(file: NewFile): Promise<FileRecord & Stored>

@@ -89,6 +89,7 @@ export type SearchQuery =
   | { readonly op: 'or'; readonly any: readonly SearchQuery[] }
   | { readonly op: 'not'; readonly not: SearchQuery }
 
+/** A search: its query, scope, order and page. */
 export interface SearchRequest {
   readonly query: SearchQuery
   readonly scope: SearchScope
@@ -104,6 +105,7 @@ export interface SearchRequest {
   readonly size: number
 }
 
+/** A page of what a search found. */
 export interface SearchHits {
   readonly hits: readonly { readonly id: string; readonly kind: Kind }[]
   /** Hits there are in all, exact up to 10,000, `10000` beyond. */
@@ -112,12 +114,14 @@ export interface SearchHits {
   readonly isNewestFirst: boolean
 }
 
+/** A metadata field, and in how many documents it occurs. */
 export interface FieldCount {
   readonly field: string
   /** Documents within the scope that have it, exact up to 10,000. */
   readonly count: number
 }
 
+/** A value of a metadata field, and in how many documents it occurs. */
 export interface ValueCount {
   readonly value: string | number | Date
   /** Documents within the scope that have it, exact up to 10,000. */

@@ -1,5 +1,6 @@
 import test from 'ava'
-import { acceptsTerms, type Contributions, checkMail, type Site, type SiteSettings, siteName } from 'pounce/sdk'
+import type { Contributions, Site, SiteSettings } from 'pounce/sdk'
+import { acceptsTerms, checkMail, siteName } from 'pounce/sdk/kit'
 
 const sites = (...names: readonly string[]): Contributions<Site> => ({
   all: () => names.map(displayName => ({ settings: async () => ({ displayName }) as SiteSettings }) as Site),

@@ -16,6 +16,7 @@ export interface StatusPart {
   /** Resolves while the part answers, else rejects; after a second nobody waits any more. What it resolves with is shown to server admins too. */
   check(): Promise<Readonly<Record<string, unknown>> | undefined>
 }
+/** Plugins with a line on the status page. */
 export const StatusParts = contributions<StatusPart>('statusParts')
 
 /** An address without the password, and without what stands behind the `?`. Several hosts, as MongoDB has them, are fine. */

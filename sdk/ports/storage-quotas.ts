@@ -15,4 +15,5 @@ export interface StorageQuota {
   /** Gives back what files took. Twice is no error. */
   release(files: readonly string[]): Promise<void>
 }
+/** Plugins that limit stored bytes. */
 export const StorageQuotas = contributions<StorageQuota>('storageQuotas')

@@ -127,4 +127,5 @@ export interface Transport {
   revive(jobId: string): Promise<boolean>
   readonly kind: string
 }
+/** Plugins that carry jobs to extractors. */
 export const Transports = contributions<Transport>('transports')

@@ -1,4 +1,31 @@
-export * from './readings.ts'
-export * from './regex.ts'
-export * from './regex-automaton.ts'
-export * from './text.ts'
+/*
+ * `pounce/sdk/search`: documents and queries of a search index, and how text becomes words and values, the same for every engine.
+ */
+
+export type { SearchScope } from '../ports/policy.ts'
+export type {
+  FieldCount,
+  IndexChange,
+  MetadataValue,
+  SearchDocument,
+  SearchHits,
+  SearchQuery,
+  SearchRequest,
+  ValueCount,
+} from '../ports/search-index.ts'
+export { createdSpan, type Reading, readingOf, type TimeSpan, typedValue } from './readings.ts'
+export { type Regex, toLuceneRegex } from './regex.ts'
+export { RegexAutomaton, startOf, TooComplex } from './regex-automaton.ts'
+export {
+  beginningOf,
+  comparableText,
+  comparedChars,
+  compareText,
+  foldValue,
+  isAnything,
+  isPattern,
+  patternsOf,
+  pieceFits,
+  wordsOf,
+  wordsPerValue,
+} from './text.ts'

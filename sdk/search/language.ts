@@ -1,4 +1,8 @@
-export * from './check-query.ts'
-export * from './fields.ts'
-export * from './read-query.ts'
-export * from './read-regex.ts'
+/*
+ * `pounce/sdk/search/language`: queries as people type them. An entry of its own, so that nobody else loads the parser.
+ */
+
+export { checkQuery } from './check-query.ts'
+export { compareField, comparingOf, fieldContains, operatorSigns } from './fields.ts'
+export { readQuery } from './read-query.ts'
+export { readRegex } from './read-regex.ts'

@@ -1,5 +1,8 @@
 import type { ExecutionContext, TestFn } from 'ava'
-import { compareScalars, matcher, overlong, type Scalar, valueAt } from '../documents/index.ts'
+import { matcher } from '../documents/matcher.ts'
+import { valueAt } from '../documents/paths.ts'
+import { overlong } from '../documents/pieces.ts'
+import { compareScalars, type Scalar } from '../documents/scalars.ts'
 import {
   type After,
   and,

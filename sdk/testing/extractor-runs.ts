@@ -86,16 +86,16 @@ export async function runExtractorApart(
   return JSON.parse(await readFile(result, 'utf8')) as readonly ExtractorEnd[]
 }
 
-/** What importing a module loads: ids of packages besides `pounce/sdk` and what that loads itself, and addresses of files. */
+/** What importing a module loads: ids of packages besides those of the SDK and what these load themselves, and addresses of files. */
 export async function loadedBy(module: URL): Promise<{ readonly packages: readonly string[]; readonly files: readonly string[] }> {
   const look = `
     const { registerHooks } = await import('node:module')
-    await import('pounce/sdk')
+    await Promise.all(['pounce/sdk', 'pounce/sdk/kit'].map(entry => import(entry)))
     const packages = [], files = []
     registerHooks({
       resolve(name, context, next) {
         const found = next(name, context)
-        if (!/^([.]{0,2}[/]|file:|node:|data:|pounce[/]sdk$)/.test(name) && !found.url.startsWith('node:')) packages.push(name)
+        if (!/^([.]{0,2}[/]|file:|node:|data:|pounce[/]sdk([/]kit)?$)/.test(name) && !found.url.startsWith('node:')) packages.push(name)
         files.push(found.url)
         return found
       },

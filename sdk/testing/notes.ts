@@ -15,6 +15,7 @@ export interface Note {
   readonly content?: unknown
 }
 
+/** The collection that contract tests of document stores fill. */
 export const notes: Collection<Note> = collection<Note>('notes', {
   byName: { on: ['name'] },
   byNamePiece: { on: ['state', 'name~', 'created'], array: 'name~' },

@@ -1,4 +1,5 @@
-import { BlobStore, Datasets, DocumentStore, Mailer, sensorIdOf, Users } from 'pounce/sdk'
+import { BlobStore, Datasets, DocumentStore, Mailer, Users } from 'pounce/sdk'
+import { sensorIdOf } from 'pounce/sdk/geo'
 import { bootForTest, MemoryMailer, type TestServer } from 'pounce/sdk/testing'
 import { extractorInfo } from '../support/extractor-info.ts'
 import { FakeBus } from '../support/fake-bus.ts'

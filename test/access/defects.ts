@@ -1,16 +1,6 @@
 import type { TestFn } from 'ava'
-import {
-  type Caller,
-  Callers,
-  type Credentials,
-  NotFound,
-  NotSignedIn,
-  type Permission,
-  Policy,
-  type Ref,
-  type Resource,
-  Resources,
-} from 'pounce/sdk'
+import { type Caller, Callers, NotFound, NotSignedIn, type Permission, Policy, type Ref, type Resource, Resources } from 'pounce/sdk'
+import type { Credentials } from 'pounce/sdk/kit'
 import type { CallerName, WrongCredentials } from './callers.ts'
 import { newCounts, runRefusals } from './matrix.ts'
 import type { Mode } from './oracle/letters.ts'

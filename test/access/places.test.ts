@@ -1,5 +1,5 @@
 import test from 'ava'
-import { allPermissions } from 'pounce/sdk'
+import { allPermissions } from 'pounce/sdk/kit'
 import { callerNames, expectation, slotsOf, standingsOf } from './cells.ts'
 import { needs, readNeeds } from './oracle/needs.ts'
 import { roles } from './oracle/roles.ts'

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import { geoNumberOf, isRoute, type Plugin, type Reference, type Route } from 'pounce/sdk'
+import { isRoute, type Plugin, type Reference, type Route } from 'pounce/sdk'
+import { geoNumberOf } from 'pounce/sdk/geo'
 import { loadPlugins } from '../../core/kernel/plugins.ts'
 
 /** A route of the product, with every address under which it answers. */

@@ -1,5 +1,6 @@
 import test from 'ava'
-import { acceptsTerms, collection, DocumentStore, Mailer, Site, Unavailable, Users } from 'pounce/sdk'
+import { collection, DocumentStore, Mailer, Site, Unavailable, Users } from 'pounce/sdk'
+import { acceptsTerms } from 'pounce/sdk/kit'
 import { bootForTest, FixedClock, MemoryMailer, type TestFetch, type TestServer } from 'pounce/sdk/testing'
 import { newKey, newPerson, type Person } from '../support/people.ts'
 import { ok, refusal } from '../support/scene.ts'

@@ -1,5 +1,6 @@
 import test from 'ava'
-import { definePlugin, type EventSink, EventSinks, Files, provide, type SinkRecord } from 'pounce/sdk'
+import { definePlugin, type EventSink, EventSinks, Files, provide } from 'pounce/sdk'
+import type { SinkRecord } from 'pounce/sdk/kit'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 import { extractorInfo } from '../support/extractor-info.ts'
 import { FakeBus } from '../support/fake-bus.ts'

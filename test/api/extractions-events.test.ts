@@ -1,5 +1,5 @@
 import test from 'ava'
-import type { Job } from 'pounce/sdk'
+import type { Job } from 'pounce/sdk/kit'
 import { bootForTest, type TestFetch, type TestServer } from 'pounce/sdk/testing'
 import { extractorInfo } from '../support/extractor-info.ts'
 import { FakeBus } from '../support/fake-bus.ts'

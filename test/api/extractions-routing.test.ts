@@ -1,5 +1,6 @@
 import test from 'ava'
-import { Files, type Job, Unavailable } from 'pounce/sdk'
+import { Files, Unavailable } from 'pounce/sdk'
+import type { Job } from 'pounce/sdk/kit'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 import { EnabledExtractors } from '../../plugins/resources/extractions/enabled-extractors.ts'
 import { ExtractionTriggers } from '../../plugins/resources/extractions/extraction-triggers.ts'

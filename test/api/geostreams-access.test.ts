@@ -1,5 +1,6 @@
 import test from 'ava'
-import { CommitConflict, DocumentStore, GeoStore, Sensors, Streams, sensorIdOf, streamIdOf, Users } from 'pounce/sdk'
+import { CommitConflict, DocumentStore, GeoStore, Sensors, Streams, Users } from 'pounce/sdk'
+import { sensorIdOf, streamIdOf } from 'pounce/sdk/geo'
 import { bootForTest } from 'pounce/sdk/testing'
 import { callsOf, idsOf } from '../support/calls.ts'
 import { newSensor, newStream, pointAt } from '../support/geostreams.ts'

@@ -1,5 +1,6 @@
 import test from 'ava'
-import type { Datapoint, Json } from 'pounce/sdk'
+import type { Json } from 'pounce/sdk'
+import type { Datapoint } from 'pounce/sdk/geo'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 import { callsOf } from '../support/calls.ts'
 import { newSensor, newStream } from '../support/geostreams.ts'

@@ -1,5 +1,6 @@
 import test, { type ExecutionContext } from 'ava'
-import { type Datapoint, type GeoBin, GeoStore, Unavailable } from 'pounce/sdk'
+import { GeoStore, Unavailable } from 'pounce/sdk'
+import type { Datapoint, GeoBin } from 'pounce/sdk/geo'
 import { bootForTest, MemoryGeoStore, type TestServer } from 'pounce/sdk/testing'
 import { callsOf } from '../support/calls.ts'
 import { type Dice, dice } from '../support/dice.ts'

@@ -1,5 +1,6 @@
 import test from 'ava'
-import { GeoStore, Streams, streamIdOf } from 'pounce/sdk'
+import { GeoStore, Streams } from 'pounce/sdk'
+import { streamIdOf } from 'pounce/sdk/geo'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 import { badGeometries, badProperties, badTimes } from '../support/bad-geo.ts'
 import { callsOf } from '../support/calls.ts'

@@ -1,5 +1,6 @@
 import test from 'ava'
-import { GeoStore, Streams, streamIdOf } from 'pounce/sdk'
+import { GeoStore, Streams } from 'pounce/sdk'
+import { streamIdOf } from 'pounce/sdk/geo'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 import { callsOf, nextOf } from '../support/calls.ts'
 import { newSensor, newStream, pointAt } from '../support/geostreams.ts'

@@ -1,5 +1,6 @@
 import test from 'ava'
-import { and, type Datapoint, DocumentStore, eq, GeoStore, Sensors, Streams, sensorIdOf, streamIdOf } from 'pounce/sdk'
+import { and, DocumentStore, eq, GeoStore, Sensors, Streams } from 'pounce/sdk'
+import { type Datapoint, sensorIdOf, streamIdOf } from 'pounce/sdk/geo'
 import { bootForTest } from 'pounce/sdk/testing'
 import { streams as streamRecords } from '../../plugins/resources/geostreams/collections.ts'
 import { allIds, type Calls, callsOf, idsOf, nextOf } from '../support/calls.ts'

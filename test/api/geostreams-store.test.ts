@@ -1,5 +1,7 @@
 import test from 'ava'
-import { CallFailed, clientOf, DocumentStore, GeoStore, Invalid, Streams, streamIdOf, Unavailable, Users } from 'pounce/sdk'
+import { DocumentStore, GeoStore, Invalid, Streams, Unavailable, Users } from 'pounce/sdk'
+import { streamIdOf } from 'pounce/sdk/geo'
+import { CallFailed, clientOf } from 'pounce/sdk/kit'
 import { bootForTest, MemoryGeoStore } from 'pounce/sdk/testing'
 import { streams } from '../../plugins/resources/geostreams/collections.ts'
 import * as upkeepRoutes from '../../plugins/resources/geostreams/routes-upkeep.ts'

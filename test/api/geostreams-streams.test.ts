@@ -1,5 +1,6 @@
 import test from 'ava'
-import { anonymous, type Caller, GeoStore, NotFound, Streams, sensorIdOf, streamIdOf, Users } from 'pounce/sdk'
+import { anonymous, type Caller, GeoStore, NotFound, Streams, Users } from 'pounce/sdk'
+import { sensorIdOf, streamIdOf } from 'pounce/sdk/geo'
 import { bootForTest } from 'pounce/sdk/testing'
 import { allIds, type Calls, callsOf, idsOf } from '../support/calls.ts'
 import { newSensor, newStream, pointAt } from '../support/geostreams.ts'

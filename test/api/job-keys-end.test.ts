@@ -1,5 +1,5 @@
 import test from 'ava'
-import type { Job } from 'pounce/sdk'
+import type { Job } from 'pounce/sdk/kit'
 import { extractor, JobScene } from '../support/job-scene.ts'
 import { basic } from '../support/people.ts'
 import { formWith, upload } from '../support/scene.ts'

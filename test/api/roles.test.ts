@@ -1,5 +1,6 @@
 import test from 'ava'
-import { allPermissions, DocumentStore, defaultRoles, Groups, Users } from 'pounce/sdk'
+import { DocumentStore, Groups, Users } from 'pounce/sdk'
+import { allPermissions, defaultRoles } from 'pounce/sdk/kit'
 import { bootForTest, later } from 'pounce/sdk/testing'
 import { roles as storedRoles } from '../../plugins/resources/users/collections.ts'
 import { roleIds } from '../../plugins/resources/users/roles/stored-roles.ts'

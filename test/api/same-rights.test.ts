@@ -1,5 +1,6 @@
 import test, { type ExecutionContext } from 'ava'
-import { type Caller, type KeyLimits, type Kind, type Permission, Policy, type Ref, type Rights, Users, type Verb } from 'pounce/sdk'
+import { type Caller, type Kind, type Permission, Policy, type Ref, type Rights, Users } from 'pounce/sdk'
+import type { KeyLimits, Verb } from 'pounce/sdk/kit'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 import { NaivePolicy } from '../../plugins/access/policy/testing-fixtures/naive-policy.ts'
 import { accessPlugins } from '../support/access-world.ts'

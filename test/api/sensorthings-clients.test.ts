@@ -1,6 +1,6 @@
 import test from 'ava'
-import type { Geometry } from 'pounce/sdk'
 import { GeoStore } from 'pounce/sdk'
+import type { Geometry } from 'pounce/sdk/geo'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 import { callsOf } from '../support/calls.ts'
 import { newSensor, newStream } from '../support/geostreams.ts'

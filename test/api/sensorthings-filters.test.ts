@@ -1,6 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
-import type { Datapoint } from 'pounce/sdk'
+import type { Datapoint } from 'pounce/sdk/geo'
 import { bootForTest, type TestServer, usualOrFull } from 'pounce/sdk/testing'
 import { refusal } from '../support/scene.ts'
 import { addressOf, dawn, idsOf, makeStations, type Station, sta, staAll } from '../support/sensorthings.ts'

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import test from 'ava'
-import { definePlugin, maskedUri, provide, type StatusPart, StatusParts } from 'pounce/sdk'
+import { definePlugin, provide, type StatusPart, StatusParts } from 'pounce/sdk'
+import { maskedUri } from 'pounce/sdk/kit'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 import { newPerson, type Person } from '../support/people.ts'
 import { newDataset, newFolder, ok, unknownId, upload } from '../support/scene.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import test from 'ava'
-import { CallFailed, clientOf } from 'pounce/sdk'
+import { CallFailed, clientOf } from 'pounce/sdk/kit'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 import * as datasetFileRoutes from '../../plugins/resources/dataset-files/routes.ts'
 import * as datasetRoutes from '../../plugins/resources/datasets/routes.ts'

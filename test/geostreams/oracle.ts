@@ -1,4 +1,4 @@
-import type { Datapoint, GeoPosition } from 'pounce/sdk'
+import type { Datapoint, GeoPosition } from 'pounce/sdk/geo'
 
 /** Part of the Earth, as a question of whether a place is in it. */
 export type Area = (longitude: number, latitude: number) => boolean

@@ -1,5 +1,5 @@
 import type { ExecutionContext } from 'ava'
-import type { Datapoint } from 'pounce/sdk'
+import type { Datapoint } from 'pounce/sdk/geo'
 import type { TestFetch } from 'pounce/sdk/testing'
 import type { Station } from '../../scripts/test-data/stations.ts'
 import { ok } from '../support/scene.ts'

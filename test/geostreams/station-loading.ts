@@ -1,4 +1,4 @@
-import type { Datapoint } from 'pounce/sdk'
+import type { Datapoint } from 'pounce/sdk/geo'
 import type { TestFetch } from 'pounce/sdk/testing'
 import { pointBody, sensorBody, streamBody } from '../../scripts/test-data/station-bodies.ts'
 import { type StationChoice, type StationData, stationData } from '../../scripts/test-data/stations.ts'

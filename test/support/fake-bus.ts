@@ -1,16 +1,5 @@
-import {
-  type BusListener,
-  definePlugin,
-  type Job,
-  type JobResult,
-  type JobStatus,
-  type Plugin,
-  provide,
-  type QueueFacts,
-  type Transport,
-  type TransportListener,
-  Transports,
-} from 'pounce/sdk'
+import { definePlugin, type Plugin, provide, type Transport, Transports } from 'pounce/sdk'
+import type { BusListener, Job, JobResult, JobStatus, QueueFacts, TransportListener } from 'pounce/sdk/kit'
 
 type Pending = Awaited<ReturnType<Transport['pending']>>[number]
 

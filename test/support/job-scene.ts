@@ -1,4 +1,5 @@
-import { type Job, Keys } from 'pounce/sdk'
+import { Keys } from 'pounce/sdk'
+import type { Job } from 'pounce/sdk/kit'
 import { bootForTest, FixedClock, type TestServer } from 'pounce/sdk/testing'
 import { callsOf } from './calls.ts'
 import { extractorInfo } from './extractor-info.ts'

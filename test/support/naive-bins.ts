@@ -1,4 +1,5 @@
-import type { Datapoint, Json } from 'pounce/sdk'
+import type { Json } from 'pounce/sdk'
+import type { Datapoint } from 'pounce/sdk/geo'
 
 /** Adding up manually: slow, and with nothing of what the server has for it. */
 

@@ -1,4 +1,5 @@
-import type { Log, SignInSite } from 'pounce/sdk'
+import type { Log } from 'pounce/sdk'
+import type { SignInSite } from 'pounce/sdk/kit'
 import { silent } from 'pounce/sdk/testing'
 import type { OidcConfig } from '../../plugins/auth/oidc/config.ts'
 import { Issuers } from '../../plugins/auth/oidc/issuers.ts'

@@ -1,4 +1,5 @@
-import { type Datapoint, GeoStore } from 'pounce/sdk'
+import { GeoStore } from 'pounce/sdk'
+import type { Datapoint } from 'pounce/sdk/geo'
 import type { TestServer } from 'pounce/sdk/testing'
 
 /** A reading: when it started, what it told, and what is different about it. */

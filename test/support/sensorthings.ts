@@ -1,4 +1,5 @@
-import { type Datapoint, GeoStore } from 'pounce/sdk'
+import { GeoStore } from 'pounce/sdk'
+import type { Datapoint } from 'pounce/sdk/geo'
 import type { TestFetch, TestServer } from 'pounce/sdk/testing'
 import { callsOf } from './calls.ts'
 import { newSensor, newStream } from './geostreams.ts'

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import test, { type ExecutionContext } from 'ava'
-import { type Bytes, Conflict, NotFound, RawJson, type Route, routesFor, s, streamed, Unavailable } from 'pounce/sdk'
+import { type Bytes, Conflict, NotFound, type Route, routesFor, s, Unavailable } from 'pounce/sdk'
+import { RawJson, streamed } from 'pounce/sdk/kit'
 import { checkAnswers } from './answer-check.ts'
 import { rawClient } from './raw-client.ts'
 import { serve } from './serve.ts'

@@ -3,14 +3,13 @@ import {
   anonymous,
   type Caller,
   type Callers,
-  type Credentials,
   type Permission,
   type Policy,
   type Ref,
-  readingPermissions,
   type Verdict,
   WrongCredentials,
 } from 'pounce/sdk'
+import { type Credentials, readingPermissions } from 'pounce/sdk/kit'
 
 /** Ids that mean something to the policy of these tests. */
 export const seenId = '5f9d88b4e4b0c0a5d0a5b001'

@@ -1,5 +1,5 @@
 import type { ErrorObject, ValidateFunction } from 'ajv'
-import { checkedEmail } from 'pounce/sdk'
+import { checkedEmail } from 'pounce/sdk/kit'
 import { describe, type SchemaShape } from '../../json-schema.ts'
 import { isSettings, lacksRequired, type Node, type Part, recordOf, withDefaults } from './schema-tree.ts'
 

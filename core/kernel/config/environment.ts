@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { type EnvironmentAlias, editDistance, nearest } from 'pounce/sdk'
+import type { EnvironmentAlias } from 'pounce/sdk'
+import { editDistance, nearest } from 'pounce/sdk/kit'
 import type { NamedPlugin } from '../plugin-graph.ts'
 import { ownPluginFile } from '../plugins.ts'
 import { messageOf } from '../startup-error.ts'

@@ -1,4 +1,5 @@
-import { anonymous, type Caller, type Kind, type Permission, type Ref, type TrashRule, type Verdict, verbOf } from 'pounce/sdk'
+import { anonymous, type Caller, type Kind, type Permission, type Ref, type Verdict } from 'pounce/sdk'
+import { type TrashRule, verbOf } from 'pounce/sdk/kit'
 import { CallerRoles, type RightsGraph, type Step } from './rights-graph.ts'
 import { barred, type Ground, groundOn, isPurging, isShutOut, type JobKeyScope, type Mode } from './rules.ts'
 

@@ -1,4 +1,5 @@
-import { type LifeState, type Membership, type Permission, type Ref, readingPermissions, type Verdict } from 'pounce/sdk'
+import type { LifeState, Membership, Permission, Ref, Verdict } from 'pounce/sdk'
+import { readingPermissions } from 'pounce/sdk/kit'
 import type { Decision } from './decision.ts'
 import type { Step } from './rights-graph.ts'
 import { barred, type Ground, isPurgeable, isReading } from './rules.ts'

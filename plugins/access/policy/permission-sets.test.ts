@@ -1,5 +1,6 @@
 import test from 'ava'
-import { allPermissions, type Permission, readingPermissions } from 'pounce/sdk'
+import type { Permission } from 'pounce/sdk'
+import { allPermissions, readingPermissions } from 'pounce/sdk/kit'
 import { extractionPermissions, jobAddingPermissions, jobPermissions, readOnlyPermissions } from './permission-sets.ts'
 
 /** The calls of pyclowder (reference, extraction §5.2) and of other extractors (§8), with the right that the reference names for each route. */

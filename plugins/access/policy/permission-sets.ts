@@ -1,4 +1,5 @@
-import { type Permission, readingPermissions } from 'pounce/sdk'
+import type { Permission } from 'pounce/sdk'
+import { readingPermissions } from 'pounce/sdk/kit'
 
 /** What an account with status ReadOnly keeps (reference, api-platform §2). */
 export const readOnlyPermissions: ReadonlySet<Permission> = new Set<Permission>([...readingPermissions, 'DownloadFiles'])

@@ -1,7 +1,6 @@
 import {
   and,
   type Caller,
-  type CallerJob,
   type Contributions,
   configPort,
   eq,
@@ -16,13 +15,13 @@ import {
   type Ref,
   type Resource,
   Resources,
-  type SearchScope,
   s,
-  type TrashRule,
   type Verdict,
   type Where,
   wire,
 } from 'pounce/sdk'
+import type { CallerJob, TrashRule } from 'pounce/sdk/kit'
+import type { SearchScope } from 'pounce/sdk/search'
 import { Decision } from './decision.ts'
 import { Explanation } from './explanation.ts'
 import { extractionPermissions, placedPermissions } from './permission-sets.ts'

@@ -1,17 +1,5 @@
-import {
-  type Caller,
-  type CallerJob,
-  isServerAdmin,
-  isSuperAdmin,
-  type KeyLimits,
-  type Kind,
-  type Membership,
-  type Permission,
-  type Ref,
-  type Rights,
-  readingPermissions,
-  verbOf,
-} from 'pounce/sdk'
+import { type Caller, isServerAdmin, isSuperAdmin, type Kind, type Membership, type Permission, type Ref, type Rights } from 'pounce/sdk'
+import { type CallerJob, type KeyLimits, readingPermissions, verbOf } from 'pounce/sdk/kit'
 import { extractionPermissions, jobAddingPermissions, jobPermissions, readOnlyPermissions } from './permission-sets.ts'
 import type { CallerRoles, RightsGraph, Step } from './rights-graph.ts'
 

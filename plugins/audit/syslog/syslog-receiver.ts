@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { isIP, type Socket } from 'node:net'
 import { hostname } from 'node:os'
-import { type AuditEntry, type AuditReceiver, Invalid, Unavailable, wire } from 'pounce/sdk'
+import { type AuditReceiver, Invalid, Unavailable, wire } from 'pounce/sdk'
+import type { AuditEntry } from 'pounce/sdk/kit'
 import { Config, type SyslogConfig } from './config.ts'
 
 /** Severity of RFC 5424: normal but significant. */

@@ -1,4 +1,5 @@
-import { AuditReceivers, auditSending, definePlugin, provide } from 'pounce/sdk'
+import { AuditReceivers, definePlugin, provide } from 'pounce/sdk'
+import { auditSending } from 'pounce/sdk/kit'
 import { config } from './config.ts'
 import { WebhookReceiver } from './webhook-receiver.ts'
 

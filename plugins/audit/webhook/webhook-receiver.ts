@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { type AuditEntry, type AuditReceiver, Clock, Fetch, Invalid, Unavailable, wire } from 'pounce/sdk'
+import { type AuditReceiver, Clock, Fetch, Invalid, Unavailable, wire } from 'pounce/sdk'
+import type { AuditEntry } from 'pounce/sdk/kit'
 import type { Webhook } from 'standardwebhooks'
 import { Config, type WebhookConfig } from './config.ts'
 

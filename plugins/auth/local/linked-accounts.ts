@@ -5,7 +5,6 @@ import {
   eq,
   event,
   Forbidden,
-  Passwords,
   type Stored,
   Taken,
   type UserRecord,
@@ -13,6 +12,7 @@ import {
   type VerifiedIdentity,
   wire,
 } from 'pounce/sdk'
+import { Passwords } from 'pounce/sdk/kit'
 import { config, type Settings } from './config.ts'
 import { MailLinks, stampOf } from './mail-links.ts'
 

@@ -10,14 +10,13 @@ import {
   Forbidden,
   Ids,
   Knocks,
-  personalRecords,
   range,
-  removeFound,
   type Stored,
   type Time,
   type UserRecord,
   wire,
 } from 'pounce/sdk'
+import { personalRecords, removeFound } from 'pounce/sdk/kit'
 import { config, type Settings } from './config.ts'
 
 /** A link that somebody asked for. What it is for is decided when it is sent, for the request must not tell who has an account. */

@@ -1,4 +1,5 @@
-import { checkedEmail, Forbidden, Invalid, isMailAddress, routesFor, s, TooMany, Unavailable } from 'pounce/sdk'
+import { Forbidden, Invalid, routesFor, s, TooMany, Unavailable } from 'pounce/sdk'
+import { checkedEmail, isMailAddress } from 'pounce/sdk/kit'
 import { LinkedAccounts } from './linked-accounts.ts'
 import { MailLinks } from './mail-links.ts'
 

@@ -8,11 +8,11 @@ import {
   Sites,
   type Stored,
   type StoredEvent,
-  siteName,
   type UserRecord,
   Users,
   wire,
 } from 'pounce/sdk'
+import { siteName } from 'pounce/sdk/kit'
 import { config, type Settings } from './config.ts'
 import { type LinkRecord, MailLinks } from './mail-links.ts'
 

@@ -1,5 +1,5 @@
 import test from 'ava'
-import type { SignInSite } from 'pounce/sdk'
+import type { SignInSite } from 'pounce/sdk/kit'
 import { bearerProviderContract, liveTests } from 'pounce/sdk/testing'
 import { Browser } from '../../../test/support/browser.ts'
 import { callback, oidcWith } from '../../../test/support/oidc-provider.ts'

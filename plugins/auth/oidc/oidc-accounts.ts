@@ -1,4 +1,5 @@
-import { type AuthProvider, defaultJsonLimits, Log, Problem, parseJson, type SignInSite, type VerifiedIdentity, wire } from 'pounce/sdk'
+import { type AuthProvider, Log, Problem, type VerifiedIdentity, wire } from 'pounce/sdk'
+import { defaultJsonLimits, parseJson, type SignInSite } from 'pounce/sdk/kit'
 import { identityOf } from './issuer.ts'
 import { Issuers } from './issuers.ts'
 import { OidcProvider } from './oidc-provider.ts'

@@ -1,5 +1,6 @@
 import test, { type ExecutionContext } from 'ava'
-import { Invalid, type SignInSite, Unavailable } from 'pounce/sdk'
+import { Invalid, Unavailable } from 'pounce/sdk'
+import type { SignInSite } from 'pounce/sdk/kit'
 import { Browser } from '../../../test/support/browser.ts'
 import { FakeIssuer, fakeIssuer } from '../../../test/support/fake-issuer.ts'
 import { keptLog } from '../../../test/support/kept-log.ts'

@@ -1,5 +1,6 @@
 import type { Configuration, TokenEndpointResponse } from 'openid-client'
-import { type Log, Problem, type SignInSite, type VerifiedIdentity } from 'pounce/sdk'
+import { type Log, Problem, type VerifiedIdentity } from 'pounce/sdk'
+import type { SignInSite } from 'pounce/sdk/kit'
 import { type Claims, type Issuer, identityOf, reasonOf } from './issuer.ts'
 
 interface Kept {

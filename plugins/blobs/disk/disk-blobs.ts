@@ -2,21 +2,8 @@ import { hash } from 'node:crypto'
 import { access, constants, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import {
-  type BlobEntry,
-  type BlobFacts,
-  type BlobStore,
-  type ByteRange,
-  Clock,
-  configPort,
-  Installation,
-  Invalid,
-  Log,
-  type PutOptions,
-  type StatusPart,
-  s,
-  wire,
-} from 'pounce/sdk'
+import { type BlobStore, type ByteRange, Clock, configPort, Installation, Invalid, Log, type StatusPart, s, wire } from 'pounce/sdk'
+import type { BlobEntry, BlobFacts, PutOptions } from 'pounce/sdk/store-kit'
 import { parseKey } from './blob-key.ts'
 import { checkRange } from './checked-stream.ts'
 import { asProblem, type Disk, realDisk } from './disk.ts'

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { type FileHandle, mkdir, open } from 'node:fs/promises'
-import { type BlobEntry, type BlobFacts, CorruptContent, type Log } from 'pounce/sdk'
+import { CorruptContent, type Log } from 'pounce/sdk'
+import type { BlobEntry, BlobFacts } from 'pounce/sdk/store-kit'
 import { formatKey, type SegmentKey } from './blob-key.ts'
 import { type Disk, readFully } from './disk.ts'
 import { SegmentFiles } from './segment-files.ts'

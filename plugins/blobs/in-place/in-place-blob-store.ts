@@ -1,20 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
-import {
-  type BlobEntry,
-  type BlobFacts,
-  BlobStore,
-  type ByteRange,
-  behind,
-  CommitConflict,
-  DocumentStore,
-  Invalid,
-  type ObjectAddress,
-  type PutOptions,
-  type Stored,
-  type TemporaryUrlOptions,
-  wire,
-} from 'pounce/sdk'
+import { BlobStore, type ByteRange, behind, CommitConflict, DocumentStore, Invalid, type Stored, wire } from 'pounce/sdk'
+import type { BlobEntry, BlobFacts, ObjectAddress, PutOptions, TemporaryUrlOptions } from 'pounce/sdk/store-kit'
 import { ListedFolders } from './listed-folders.ts'
 import { idIn, type Registration, registrations } from './registered-files.ts'
 import { requireUnchanged, VerifiedFileBytes } from './verified-file-bytes.ts'

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
-import { type BlobFacts, Clock, Conflict, collection, DocumentStore, Ids, type InPlaceFiles, wire } from 'pounce/sdk'
+import { Clock, Conflict, collection, DocumentStore, Ids, type InPlaceFiles, wire } from 'pounce/sdk'
+import type { BlobFacts } from 'pounce/sdk/store-kit'
 import { ListedFolders } from './listed-folders.ts'
 
 /** A file that was registered, as it was then. */

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
-import { type BlobFacts, type ByteRange, CorruptContent, Invalid, Unavailable } from 'pounce/sdk'
+import { type ByteRange, CorruptContent, Invalid, Unavailable } from 'pounce/sdk'
+import type { BlobFacts } from 'pounce/sdk/store-kit'
 import type { BucketObjects, OpenObject, Stretch } from './bucket-objects.ts'
 import { CheckedBody } from './checked-body.ts'
 import { blockAt, type ParsedKey, parseKey, sumsNameOf } from './layout.ts'

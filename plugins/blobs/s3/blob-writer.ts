@@ -1,6 +1,7 @@
 import { createHash, type Hash, hash } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { type BlobFacts, type Clock, Invalid, type Log, type PutOptions, TooLarge, Unavailable } from 'pounce/sdk'
+import { type Clock, Invalid, type Log, TooLarge, Unavailable } from 'pounce/sdk'
+import type { BlobFacts, PutOptions } from 'pounce/sdk/store-kit'
 import type { BucketObjects } from './bucket-objects.ts'
 import { newKey, type ParsedKey, parseKey, partBytes, sumsNameOf } from './layout.ts'
 import type { MultipartUploads, SentPart, Upload } from './multipart-uploads.ts'

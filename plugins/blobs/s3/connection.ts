@@ -1,5 +1,6 @@
 import type { S3Client } from '@aws-sdk/client-s3'
-import { Invalid, Log, maskedUri, type StatusPart, wire } from 'pounce/sdk'
+import { Invalid, Log, type StatusPart, wire } from 'pounce/sdk'
+import { maskedUri } from 'pounce/sdk/kit'
 import { type Patience, patiently } from './patience.ts'
 import { Config, type S3Config } from './s3-config.ts'
 import { checkBucket } from './start-checks.ts'

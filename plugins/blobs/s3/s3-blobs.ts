@@ -1,19 +1,8 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import {
-  type BlobEntry,
-  type BlobFacts,
-  type BlobStore,
-  type ByteRange,
-  Clock,
-  Installation,
-  Log,
-  type ObjectAddress,
-  type PutOptions,
-  type TemporaryUrlOptions,
-  wire,
-} from 'pounce/sdk'
+import { type BlobStore, type ByteRange, Clock, Installation, Log, wire } from 'pounce/sdk'
+import type { BlobEntry, BlobFacts, ObjectAddress, PutOptions, TemporaryUrlOptions } from 'pounce/sdk/store-kit'
 import { BlobReader } from './blob-reader.ts'
 import { BlobWriter } from './blob-writer.ts'
 import { BucketObjects } from './bucket-objects.ts'

@@ -1,7 +1,6 @@
 import {
   type AnyEvent,
   type BatchHandler,
-  type BlobEntry,
   type BlobOwner,
   BlobOwners,
   BlobStore,
@@ -15,6 +14,7 @@ import {
   s,
   wire,
 } from 'pounce/sdk'
+import type { BlobEntry } from 'pounce/sdk/store-kit'
 
 export const config = s.Object({
   graceHours: s.Number({ default: 24, minimum: 0, description: 'Minimum age of unreferenced bytes before they are deleted, in hours' }),

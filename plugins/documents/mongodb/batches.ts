@@ -1,4 +1,4 @@
-import { type Change, keysOf } from 'pounce/sdk'
+import { type Change, keysOf } from 'pounce/sdk/store-kit'
 import { collectionOf, idOf } from './mongodb-writer.ts'
 
 /** At most so many changes are sent side by side. */

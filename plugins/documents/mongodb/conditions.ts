@@ -1,5 +1,6 @@
 import type { Document, Filter } from 'mongodb'
-import { type Collection, conjunctsOf, type Find, type Index, indexesOf, isScalar, type Scalar, type Where } from 'pounce/sdk'
+import type { Collection, Find, Where } from 'pounce/sdk'
+import { conjunctsOf, type Index, indexesOf, isScalar, type Scalar } from 'pounce/sdk/store-kit'
 import { afterPrefix, encode, encodeText, type Form, fieldOf, type Kept } from './form.ts'
 
 /** A condition in MongoDB's words: it holds for every document that fits, and when it is exact for no other. */

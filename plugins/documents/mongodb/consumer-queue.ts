@@ -1,4 +1,5 @@
-import type { AnyEvent, Delivery } from 'pounce/sdk'
+import type { AnyEvent } from 'pounce/sdk'
+import type { Delivery } from 'pounce/sdk/store-kit'
 import { subjectOf } from './pending-deliveries.ts'
 
 /** An event in memory that this kernel holds for a consumer. */

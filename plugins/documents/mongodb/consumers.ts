@@ -1,4 +1,5 @@
-import { type AbsentConsumer, Conflict, type Consumer } from 'pounce/sdk'
+import { Conflict } from 'pounce/sdk'
+import type { AbsentConsumer, Consumer } from 'pounce/sdk/store-kit'
 import type { MongodbConnection } from './mongodb-connection.ts'
 import type { PendingDeliveries } from './pending-deliveries.ts'
 

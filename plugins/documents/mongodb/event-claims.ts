@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { AnyEvent, Delivery } from 'pounce/sdk'
+import type { AnyEvent } from 'pounce/sdk'
+import type { Delivery } from 'pounce/sdk/store-kit'
 import type { ConsumerQueue, Held } from './consumer-queue.ts'
 import type { EventRelay } from './event-relay.ts'
 import type { Kept, PendingDeliveries } from './pending-deliveries.ts'

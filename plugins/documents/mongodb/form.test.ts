@@ -1,6 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { compareText } from 'pounce/sdk'
+import { compareText } from 'pounce/sdk/store-kit'
 import { afterPrefix, encodeText } from './form.ts'
 
 const text = fc.string({

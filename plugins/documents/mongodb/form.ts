@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { type Collection, type Index, isScalar, keysOf, leavesAt, type Scalar, type Stored } from 'pounce/sdk'
+import type { Collection, Stored } from 'pounce/sdk'
+import { type Index, isScalar, keysOf, leavesAt, type Scalar } from 'pounce/sdk/store-kit'
 
 const high = /[\ud800-\uffff]/
 

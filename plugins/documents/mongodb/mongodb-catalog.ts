@@ -1,5 +1,6 @@
 import type { Document } from 'mongodb'
-import { type Collection, checkCollection, type Index, type Stored, Taken } from 'pounce/sdk'
+import { type Collection, type Stored, Taken } from 'pounce/sdk'
+import { checkCollection, type Index } from 'pounce/sdk/store-kit'
 import { type Form, fieldOf, formOf, type Kept, memberOf, partsOf, uniqueMember } from './form.ts'
 import type { MongodbConnection } from './mongodb-connection.ts'
 import { codeOf, isDuplicate } from './problems.ts'

@@ -1,5 +1,6 @@
 import type { Collection, Db, Document, MongoClient } from 'mongodb'
-import { DocumentStore, type Lifecycle, maskedUri, type StatusPart, Unavailable, wire } from 'pounce/sdk'
+import { DocumentStore, type Lifecycle, type StatusPart, Unavailable, wire } from 'pounce/sdk'
+import { maskedUri } from 'pounce/sdk/kit'
 import { codeOf, isAway, isDenied, problemOf } from './problems.ts'
 import { Config, type Settings } from './settings.ts'
 

@@ -1,23 +1,19 @@
 import {
-  type Change,
   Clock,
   type Collection,
-  type Committed,
   type DocumentStore,
   type Find,
   Ids,
-  KeyedMutex,
-  type Lines,
   Log,
-  linesOf,
   Metrics,
   type NewEvent,
-  type Outbox,
   type Page,
   type Stored,
   Unavailable,
   wire,
 } from 'pounce/sdk'
+import { KeyedMutex, type Lines } from 'pounce/sdk/kit'
+import { type Change, type Committed, linesOf, type Outbox } from 'pounce/sdk/store-kit'
 import { batchesOf } from './batches.ts'
 import { encodeText } from './form.ts'
 import { MongodbCatalog } from './mongodb-catalog.ts'

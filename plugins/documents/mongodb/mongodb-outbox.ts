@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { AbsentConsumer, AnyEvent, Clock, Consumer, Delivery, Ids, Log, NewEvent, Outbox, Parked } from 'pounce/sdk'
+import type { AnyEvent, Clock, Ids, Log, NewEvent } from 'pounce/sdk'
+import type { AbsentConsumer, Consumer, Delivery, Outbox, Parked } from 'pounce/sdk/store-kit'
 import { AcknowledgedEvents } from './acknowledged-events.ts'
 import { ConsumerQueue } from './consumer-queue.ts'
 import { Consumers } from './consumers.ts'

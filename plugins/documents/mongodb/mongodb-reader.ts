@@ -1,18 +1,5 @@
-import {
-  type After,
-  type Collection,
-  checkFind,
-  conjunctsOf,
-  type Find,
-  indexesOf,
-  isScalar,
-  matcher,
-  type Page,
-  type Stored,
-  Unavailable,
-  valueAt,
-  type Where,
-} from 'pounce/sdk'
+import { type After, type Collection, type Find, type Page, type Stored, Unavailable, type Where } from 'pounce/sdk'
+import { checkFind, conjunctsOf, indexesOf, isScalar, matcher, valueAt } from 'pounce/sdk/store-kit'
 import { alternativesOf, translateAll } from './conditions.ts'
 import { encode, encodeText, type Form, fieldOf, type Kept } from './form.ts'
 import type { MongodbConnection } from './mongodb-connection.ts'

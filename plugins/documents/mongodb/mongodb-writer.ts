@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { applyUpdate, type Change, type Collection, CommitConflict, checkId, matcher, type Stored, Taken, Unavailable } from 'pounce/sdk'
+import { type Collection, CommitConflict, type Stored, Taken, Unavailable } from 'pounce/sdk'
+import { applyUpdate, type Change, checkId, matcher } from 'pounce/sdk/store-kit'
 import { encodeText, type Form, freeKeysOf, type Kept, type KeptEvent, partsOf, uniqueMember } from './form.ts'
 import { InsertBatcher } from './insert-batcher.ts'
 import type { MongodbCatalog } from './mongodb-catalog.ts'

@@ -1,4 +1,5 @@
-import type { AnyEvent, Parked } from 'pounce/sdk'
+import type { AnyEvent } from 'pounce/sdk'
+import type { Parked } from 'pounce/sdk/store-kit'
 import type { MongodbConnection } from './mongodb-connection.ts'
 import { isDuplicate } from './problems.ts'
 

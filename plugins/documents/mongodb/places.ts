@@ -1,5 +1,5 @@
 import type { Document, Filter } from 'mongodb'
-import type { Scalar } from 'pounce/sdk'
+import type { Scalar } from 'pounce/sdk/store-kit'
 import type { Kept } from './form.ts'
 
 /** An order of documents: by these fields, the id last, all in one direction. */

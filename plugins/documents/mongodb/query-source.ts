@@ -1,5 +1,6 @@
 import type { Filter } from 'mongodb'
-import { compareScalars, type Scalar, type Stored, valueAt } from 'pounce/sdk'
+import type { Stored } from 'pounce/sdk'
+import { compareScalars, type Scalar, valueAt } from 'pounce/sdk/store-kit'
 import { encode, type Kept } from './form.ts'
 import type { MongodbConnection } from './mongodb-connection.ts'
 import { type Order, type Place, sortOf, stretchesAfter } from './places.ts'

@@ -1,5 +1,6 @@
-import { compareScalars, type Scalar, type Where } from 'pounce/sdk'
+import type { Where } from 'pounce/sdk'
 import type { SqlValue } from 'pounce/sdk/sqlite'
+import { compareScalars, type Scalar } from 'pounce/sdk/store-kit'
 import { encode } from './table.ts'
 
 /** An end of a stretch of keys. */

@@ -1,5 +1,5 @@
-import { compareScalars, type Key } from 'pounce/sdk'
 import type { Connection } from 'pounce/sdk/sqlite'
+import { compareScalars, type Key } from 'pounce/sdk/store-kit'
 import { columnsOf, encode, type IndexTable } from './table.ts'
 
 interface Statements {

@@ -1,5 +1,6 @@
-import type { AnyEvent, Consumer, Parked } from 'pounce/sdk'
+import type { AnyEvent } from 'pounce/sdk'
 import type { Connection } from 'pounce/sdk/sqlite'
+import type { Consumer, Parked } from 'pounce/sdk/store-kit'
 import { OutboxConsumer } from './outbox-consumer.ts'
 
 /**

@@ -1,4 +1,5 @@
-import { conjunctsOf, type Find, namesOf, type Where } from 'pounce/sdk'
+import type { Find, Where } from 'pounce/sdk'
+import { conjunctsOf, namesOf } from 'pounce/sdk/store-kit'
 import { type Constraints, combinations, constraintsOf } from './constraints.ts'
 import type { Shape, Stream } from './stream.ts'
 import type { IndexTable, Table } from './table.ts'

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { WorkerClient } from 'pounce/sdk'
+import { WorkerClient } from 'pounce/sdk/kit'
 import type { Opening } from 'pounce/sdk/sqlite'
 import type { Query, Results } from './queries.ts'
 

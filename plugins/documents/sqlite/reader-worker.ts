@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import type { ThreadReply } from 'pounce/sdk'
+import type { ThreadReply } from 'pounce/sdk/kit'
 import { Connection, type Opening } from 'pounce/sdk/sqlite'
 import { problemOf } from './problems.ts'
 import { carryOut, type Query } from './queries.ts'

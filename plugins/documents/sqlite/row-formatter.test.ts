@@ -1,6 +1,7 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { documentLine, type Lines } from 'pounce/sdk'
+import type { Lines } from 'pounce/sdk/kit'
+import { documentLine } from 'pounce/sdk/store-kit'
 import { RowFormatter } from './row-formatter.ts'
 
 const people: Readonly<Record<string, unknown>> = { a: { first: '=A', last: 'x' }, b: { first: 'B', last: '', tags: ['t', 'u'] } }

@@ -1,5 +1,7 @@
-import { betweenLines, documentLine, type Find, type FoundDocument, type LineCell, type Lines, printCell, shownIn } from 'pounce/sdk'
+import type { Find } from 'pounce/sdk'
+import { betweenLines, type LineCell, type Lines } from 'pounce/sdk/kit'
 import type { Connection } from 'pounce/sdk/sqlite'
+import { documentLine, type FoundDocument, printCell, shownIn } from 'pounce/sdk/store-kit'
 import { type ScanPlace, scanPart } from './scanning.ts'
 import type { Table } from './table.ts'
 

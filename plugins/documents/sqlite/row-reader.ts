@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Collection, Find, Lines } from 'pounce/sdk'
+import type { Collection, Find } from 'pounce/sdk'
+import type { Lines } from 'pounce/sdk/kit'
 import type { Database } from './database.ts'
 import type { ReaderThread } from './reader-thread.ts'
 import type { LinePart, LineQuery } from './row-formatter.ts'

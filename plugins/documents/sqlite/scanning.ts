@@ -1,5 +1,6 @@
-import { type Find, keysOf, matcher } from 'pounce/sdk'
+import type { Find } from 'pounce/sdk'
 import type { Connection, Row, SqlValue } from 'pounce/sdk/sqlite'
+import { keysOf, matcher } from 'pounce/sdk/store-kit'
 import type { Bounds } from './constraints.ts'
 import { effortOf, streamsInOrder } from './planner.ts'
 import { documentText, type Place, rowsOf, type Stream } from './stream.ts'

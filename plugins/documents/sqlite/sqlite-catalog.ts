@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type Collection, checkCollection, type Index, keysOf, sameJson, Taken } from 'pounce/sdk'
+import { type Collection, Taken } from 'pounce/sdk'
 import type { Connection } from 'pounce/sdk/sqlite'
+import { checkCollection, type Index, keysOf, sameJson } from 'pounce/sdk/store-kit'
 import type { Database } from './database.ts'
 import { addEntries, keyHolder } from './entries.ts'
 import { type IndexTable, indexSql, type Table, tableSql } from './table.ts'

@@ -2,26 +2,24 @@ import { mkdir, open } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import {
   type AnyEvent,
-  type Change,
   Clock,
   type Collection,
-  type Committed,
   configPort,
   type DocumentStore,
   type Find,
   Ids,
   Installation,
-  type Lines,
   Log,
   Metrics,
   type NewEvent,
-  type Outbox,
   type Page,
   type Stored,
   s,
   Unavailable,
   wire,
 } from 'pounce/sdk'
+import type { Lines } from 'pounce/sdk/kit'
+import type { Change, Committed, Outbox } from 'pounce/sdk/store-kit'
 import { Database } from './database.ts'
 import { GroupCommit } from './group-commit.ts'
 import { ReaderThread } from './reader-thread.ts'

@@ -1,17 +1,6 @@
-import {
-  type AbsentConsumer,
-  type AnyEvent,
-  type Clock,
-  Conflict,
-  type Consumer,
-  type Delivery,
-  type Ids,
-  type Log,
-  type NewEvent,
-  type Outbox,
-  type Parked,
-} from 'pounce/sdk'
+import { type AnyEvent, type Clock, Conflict, type Ids, type Log, type NewEvent } from 'pounce/sdk'
 import type { Connection } from 'pounce/sdk/sqlite'
+import type { AbsentConsumer, Consumer, Delivery, Outbox, Parked } from 'pounce/sdk/store-kit'
 import { AckWork, type Ledger, type Outcome } from './ack-work.ts'
 import type { Database } from './database.ts'
 import type { GroupCommit } from './group-commit.ts'

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type After, type Collection, checkFind, type Find, indexesOf, matcher, type Page, type Stored } from 'pounce/sdk'
+import type { After, Collection, Find, Page, Stored } from 'pounce/sdk'
 import type { Connection, Row } from 'pounce/sdk/sqlite'
+import { checkFind, indexesOf, matcher } from 'pounce/sdk/store-kit'
 import { MergedCursor } from './cursor.ts'
 import type { Database } from './database.ts'
 import { effortOf, type Plan, plansOf } from './planner.ts'

@@ -1,5 +1,6 @@
-import { applyUpdate, type Change, CommitConflict, checkId, type Index, type Key, keysOf, matcher, type Stored, Taken } from 'pounce/sdk'
+import { CommitConflict, type Stored, Taken } from 'pounce/sdk'
 import type { Connection } from 'pounce/sdk/sqlite'
+import { applyUpdate, type Change, checkId, type Index, type Key, keysOf, matcher } from 'pounce/sdk/store-kit'
 import { addEntries, keyHolder, removeEntries, sameKey } from './entries.ts'
 import type { Prepared } from './group-commit.ts'
 import type { OutboxConsumer } from './outbox-consumer.ts'

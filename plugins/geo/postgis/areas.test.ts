@@ -1,6 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { metresBetween } from 'pounce/sdk'
+import { metresBetween } from 'pounce/sdk/geo'
 import { boxesOf } from './areas.ts'
 
 const degrees = (most: number) => fc.double({ min: -most, max: most, noNaN: true })

@@ -1,4 +1,4 @@
-import type { GeoArea, GeoBox, GeoPosition } from 'pounce/sdk'
+import type { GeoArea, GeoBox, GeoPosition } from 'pounce/sdk/geo'
 import type { SqlParameters } from './conditions.ts'
 import { toWkb } from './wkb.ts'
 

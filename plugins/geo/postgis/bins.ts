@@ -1,4 +1,4 @@
-import type { GeoBin, GeoBinning, TimeBin } from 'pounce/sdk'
+import type { GeoBin, GeoBinning, TimeBin } from 'pounce/sdk/geo'
 import {
   conditionsOf,
   dayOf,

@@ -1,4 +1,4 @@
-import type { GeoAttribute, GeoFilter } from 'pounce/sdk'
+import type { GeoAttribute, GeoFilter } from 'pounce/sdk/geo'
 import { areasCondition } from './areas.ts'
 
 /** Values of a statement, in their order: what is asked for never becomes part of its text. */

@@ -1,4 +1,4 @@
-import type { Datapoint, Geometry } from 'pounce/sdk'
+import type { Datapoint, Geometry } from 'pounce/sdk/geo'
 import type { Statement } from './conditions.ts'
 import type { PostgisConnection, Row, Session } from './postgis-connection.ts'
 import { fromWkb } from './wkb.ts'

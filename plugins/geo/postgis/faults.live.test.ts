@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import test, { type ExecutionContext } from 'ava'
-import { type Datapoint, type PointInserted, Unavailable } from 'pounce/sdk'
+import { Unavailable } from 'pounce/sdk'
+import type { Datapoint, PointInserted } from 'pounce/sdk/geo'
 import { liveTests } from 'pounce/sdk/testing'
 import { type FlakyProxy, flakyProxy } from '../../../test/support/flaky-proxy.ts'
 import type { PostgisPoints } from './postgis-points.ts'

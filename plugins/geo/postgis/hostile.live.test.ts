@@ -1,5 +1,5 @@
 import test from 'ava'
-import type { Datapoint, GeoFilter, Geometry } from 'pounce/sdk'
+import type { Datapoint, GeoFilter, Geometry } from 'pounce/sdk/geo'
 import { liveTests } from 'pounce/sdk/testing'
 import { onServer, openStore, testSchema } from './testing.ts'
 

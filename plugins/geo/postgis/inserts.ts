@@ -1,4 +1,5 @@
-import { altitudeOf, checkDatapoint, checkGeoIds, type Datapoint, Invalid, type PointInserted } from 'pounce/sdk'
+import { Invalid } from 'pounce/sdk'
+import { altitudeOf, checkDatapoint, checkGeoIds, type Datapoint, type PointInserted } from 'pounce/sdk/geo'
 import { SqlParameters, textArray } from './conditions.ts'
 import { type PostgisConnection, patiently, type Run } from './postgis-connection.ts'
 import { toWkb } from './wkb.ts'

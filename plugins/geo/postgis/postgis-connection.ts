@@ -1,5 +1,6 @@
 import type { Client, ClientConfig, Pool, PoolClient } from 'pg'
-import { GeoStore, type Lifecycle, maskedUri, type StatusPart, Unavailable, wire } from 'pounce/sdk'
+import { GeoStore, type Lifecycle, type StatusPart, Unavailable, wire } from 'pounce/sdk'
+import { maskedUri } from 'pounce/sdk/kit'
 import { isDeadlock, problemOf, stateOf } from './problems.ts'
 import { prepare } from './schema.ts'
 import { Config, checkedUrl, refusalOf, type Settings } from './settings.ts'

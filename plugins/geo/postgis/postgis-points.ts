@@ -1,3 +1,4 @@
+import { type GeoStore, Invalid, wire } from 'pounce/sdk'
 import {
   checkBinning,
   type Datapoint,
@@ -5,12 +6,9 @@ import {
   type GeoBinning,
   type GeoFilter,
   type GeoPage,
-  type GeoStore,
-  Invalid,
   type PointInserted,
   type StreamStatistics,
-  wire,
-} from 'pounce/sdk'
+} from 'pounce/sdk/geo'
 import { binOf, binsSource } from './bins.ts'
 import { type Narrowed, SqlParameters, streamsCondition } from './conditions.ts'
 import { PointReader, pointText } from './cursor.ts'

@@ -1,4 +1,4 @@
-import { checkGeoFilter, checkGeoIds, type GeoAfter, type GeoFilter, type GeoSort, type StreamStatistics } from 'pounce/sdk'
+import { checkGeoFilter, checkGeoIds, type GeoAfter, type GeoFilter, type GeoSort, type StreamStatistics } from 'pounce/sdk/geo'
 import { boxesOf } from './areas.ts'
 import { conditionsOf, type Narrowed, SqlParameters, type Statement, streamsCondition } from './conditions.ts'
 import { pointColumns, pointText } from './cursor.ts'

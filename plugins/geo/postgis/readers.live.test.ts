@@ -1,5 +1,6 @@
 import test from 'ava'
-import { type Datapoint, Unavailable } from 'pounce/sdk'
+import { Unavailable } from 'pounce/sdk'
+import type { Datapoint } from 'pounce/sdk/geo'
 import { liveTests } from 'pounce/sdk/testing'
 import type { PostgisPoints } from './postgis-points.ts'
 import { onServer, openStore, testSchema } from './testing.ts'

@@ -1,5 +1,6 @@
 import test from 'ava'
-import type { Datapoint, GeoBin, GeoBinning, GeoFilter, GeoStore, Json } from 'pounce/sdk'
+import type { GeoStore, Json } from 'pounce/sdk'
+import type { Datapoint, GeoBin, GeoBinning, GeoFilter } from 'pounce/sdk/geo'
 import { liveTests, MemoryGeoStore } from 'pounce/sdk/testing'
 import { onServer, openStore, testSchema } from './testing.ts'
 

@@ -1,5 +1,5 @@
 import test from 'ava'
-import type { Datapoint, StreamStatistics } from 'pounce/sdk'
+import type { Datapoint, StreamStatistics } from 'pounce/sdk/geo'
 import { liveTests } from 'pounce/sdk/testing'
 import type { PostgisPoints } from './postgis-points.ts'
 import { onServer, openStore, testSchema } from './testing.ts'

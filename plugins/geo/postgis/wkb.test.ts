@@ -1,6 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
-import type { Geometry } from 'pounce/sdk'
+import type { Geometry } from 'pounce/sdk/geo'
 import { fromWkb, toWkb } from './wkb.ts'
 
 const geometryOf = (dimensions: 2 | 3): fc.Arbitrary<Geometry> => {

@@ -1,4 +1,4 @@
-import type { Geometry, GeoPosition } from 'pounce/sdk'
+import type { Geometry, GeoPosition } from 'pounce/sdk/geo'
 
 /** Extended well-known binary as PostGIS reads and writes it: numbers of WGS 84, little endian, doubles as they are. */
 const types = ['Point', 'LineString', 'Polygon', 'MultiPoint', 'MultiLineString', 'MultiPolygon', 'GeometryCollection'] as const

@@ -1,4 +1,5 @@
-import type { Datapoint, GeoBin, GeoBinning, Geometry, Json } from 'pounce/sdk'
+import type { Json } from 'pounce/sdk'
+import type { Datapoint, GeoBin, GeoBinning, Geometry } from 'pounce/sdk/geo'
 import { altitudeOf, spansOf, type TimeSpan } from 'pounce/sdk/geo'
 import type { PlaceCache, ShapeCache } from './place-cache.ts'
 import { type Known, type OfStream, perStream, planFor } from './plan.ts'

@@ -1,4 +1,5 @@
-import type { Datapoint, Installation } from 'pounce/sdk'
+import type { Installation } from 'pounce/sdk'
+import type { Datapoint } from 'pounce/sdk/geo'
 import { RtreeGeo } from './rtree-geo.ts'
 
 /** Inserts as fast as it can and prints the first id of each batch once it is acknowledged, until it is killed. For `durability.test.ts`. */

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import test from 'ava'
-import { type Datapoint, Unavailable } from 'pounce/sdk'
+import { Unavailable } from 'pounce/sdk'
+import type { Datapoint } from 'pounce/sdk/geo'
 import { MemoryGeoStore } from 'pounce/sdk/testing'
 import { idsIn, openGeo, pointAt, testFolder } from './testing.ts'
 

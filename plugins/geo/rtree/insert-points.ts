@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Geometry } from 'pounce/sdk'
+import type { Geometry } from 'pounce/sdk/geo'
 import { boxAround, type GeoBox, positionsOf } from 'pounce/sdk/geo'
 import type { Connection } from 'pounce/sdk/sqlite'
 import { cells, cellsEach, type PackedPoints, type Shape } from './packed-points.ts'

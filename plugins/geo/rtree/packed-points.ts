@@ -1,4 +1,5 @@
-import type { Datapoint, Geometry, Json } from 'pounce/sdk'
+import type { Json } from 'pounce/sdk'
+import type { Datapoint, Geometry } from 'pounce/sdk/geo'
 import { valueColumns } from './schema.ts'
 
 /** Names of the properties that are numbers in columns, in their order, and the JSON text of the object of all others; '' when there are none. */

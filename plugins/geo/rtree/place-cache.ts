@@ -1,4 +1,4 @@
-import type { GeoArea, Geometry } from 'pounce/sdk'
+import type { GeoArea, Geometry } from 'pounce/sdk/geo'
 import { altitudeOf, type GeoBox, touches } from 'pounce/sdk/geo'
 import type { Connection } from 'pounce/sdk/sqlite'
 import { type ReadShape, readShape } from './packed-points.ts'

@@ -1,4 +1,4 @@
-import type { GeoAfter, GeoArea, GeoFilter, GeoSort } from 'pounce/sdk'
+import type { GeoAfter, GeoArea, GeoFilter, GeoSort } from 'pounce/sdk/geo'
 import { boxAround, type GeoBox } from 'pounce/sdk/geo'
 import type { Connection } from 'pounce/sdk/sqlite'
 import { ConcatSource, MergeSource } from './joined-sources.ts'

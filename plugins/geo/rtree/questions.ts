@@ -1,4 +1,5 @@
-import type { GeoBinning, GeoFilter, GeoSort, GeoStore } from 'pounce/sdk'
+import type { GeoStore } from 'pounce/sdk'
+import type { GeoBinning, GeoFilter, GeoSort } from 'pounce/sdk/geo'
 import type { Opening } from 'pounce/sdk/sqlite'
 import type { PackedPoints } from './packed-points.ts'
 import type { MovingBox } from './remove-points.ts'

@@ -1,18 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import {
-  type Datapoint,
-  type GeoBin,
-  type GeoBinning,
-  type GeoFilter,
-  type GeoPage,
-  type GeoSort,
-  type GeoStore,
-  Invalid,
-  type PointInserted,
-  type StreamStatistics,
-  Unavailable,
-} from 'pounce/sdk'
+import { type GeoStore, Invalid, Unavailable } from 'pounce/sdk'
+import type { Datapoint, GeoBin, GeoBinning, GeoFilter, GeoPage, GeoSort, PointInserted, StreamStatistics } from 'pounce/sdk/geo'
 import { checkBinning, checkDatapoint, checkGeoFilter, checkGeoIds } from 'pounce/sdk/geo'
 import { GeoFile } from './geo-file.ts'
 import { InsertQueue } from './insert-queue.ts'

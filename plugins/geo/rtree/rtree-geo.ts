@@ -1,17 +1,6 @@
 import { join, resolve } from 'node:path'
-import {
-  configPort,
-  type Datapoint,
-  type GeoBin,
-  type GeoPage,
-  type GeoStore,
-  Installation,
-  type PointInserted,
-  type StreamStatistics,
-  s,
-  Unavailable,
-  wire,
-} from 'pounce/sdk'
+import { configPort, type GeoStore, Installation, s, Unavailable, wire } from 'pounce/sdk'
+import type { Datapoint, GeoBin, GeoPage, PointInserted, StreamStatistics } from 'pounce/sdk/geo'
 import { checkFile } from './file-check.ts'
 import type { RtreeConnection } from './rtree-connection.ts'
 

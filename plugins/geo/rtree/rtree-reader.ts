@@ -1,4 +1,4 @@
-import type { StreamStatistics } from 'pounce/sdk'
+import type { StreamStatistics } from 'pounce/sdk/geo'
 import type { Connection } from 'pounce/sdk/sqlite'
 import { binTurns } from './bin-sums.ts'
 import type { PackedPoints } from './packed-points.ts'

@@ -1,4 +1,4 @@
-import type { Datapoint, GeoAfter, GeoAttribute, GeoFilter, Geometry } from 'pounce/sdk'
+import type { Datapoint, GeoAfter, GeoAttribute, GeoFilter, Geometry } from 'pounce/sdk/geo'
 import { hasAttribute, overlapsMonths, touches } from 'pounce/sdk/geo'
 import type { Cell, Connection } from 'pounce/sdk/sqlite'
 import type { ShapeCache } from './place-cache.ts'

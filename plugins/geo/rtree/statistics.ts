@@ -1,4 +1,4 @@
-import type { StreamStatistics } from 'pounce/sdk'
+import type { StreamStatistics } from 'pounce/sdk/geo'
 import type { Connection } from 'pounce/sdk/sqlite'
 import { type Known, QueryTooLong } from './plan.ts'
 

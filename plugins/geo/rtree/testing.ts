@@ -2,7 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
-import type { Datapoint, GeoFilter, GeoStore, Installation, s } from 'pounce/sdk'
+import type { GeoStore, Installation, s } from 'pounce/sdk'
+import type { Datapoint, GeoFilter } from 'pounce/sdk/geo'
 import { type config, RtreeGeo } from './rtree-geo.ts'
 
 type Settings = s.Static<typeof config>

@@ -1,5 +1,6 @@
 import test from 'ava'
-import { type Datapoint, Unavailable } from 'pounce/sdk'
+import { Unavailable } from 'pounce/sdk'
+import type { Datapoint } from 'pounce/sdk/geo'
 import { MemoryGeoStore } from 'pounce/sdk/testing'
 import type { RtreeGeo } from './rtree-geo.ts'
 import { idsIn, openGeo, pointAt, testFolder } from './testing.ts'

@@ -1,4 +1,4 @@
-import type { GeoAfter, Geometry, StreamStatistics } from 'pounce/sdk'
+import type { GeoAfter, Geometry, StreamStatistics } from 'pounce/sdk/geo'
 import { boxAround, positionsOf } from 'pounce/sdk/geo'
 import { cells, cellsEach, type PackedPoints } from './packed-points.ts'
 import { PieceBuilder } from './piece-builder.ts'

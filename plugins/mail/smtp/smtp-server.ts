@@ -1,5 +1,6 @@
 import type { Transporter } from 'nodemailer'
-import { checkMail, Invalid, Log, type Mail, type Mailer, Problem, type StatusPart, Unavailable, wire } from 'pounce/sdk'
+import { Invalid, Log, type Mailer, Problem, type StatusPart, Unavailable, wire } from 'pounce/sdk'
+import { checkMail, type Mail } from 'pounce/sdk/kit'
 import { Config, type SmtpConfig } from './config.ts'
 
 /** What nodemailer says of a failure, as far as it is looked at. */

@@ -2,7 +2,8 @@ import { lookup as resolveName } from 'node:dns'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { BlockList, isIP, isIPv6, type LookupFunction } from 'node:net'
 import { pipeline } from 'node:stream'
-import { configPort, type Fetch, Forbidden, Invalid, isPrivateAddress, Problem, s, TooLarge, Unreachable, wire } from 'pounce/sdk'
+import { configPort, type Fetch, Forbidden, Invalid, Problem, s, TooLarge, Unreachable, wire } from 'pounce/sdk'
+import { isPrivateAddress } from 'pounce/sdk/kit'
 import { counting, limited, Patience } from './patience.ts'
 
 /** How often a path is decoded to see what may become of it on its way. */

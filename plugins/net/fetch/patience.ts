@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { type Readable, Transform } from 'node:stream'
-import { TooLarge, Unreachable, youngGarbage } from 'pounce/sdk'
+import { TooLarge, Unreachable } from 'pounce/sdk'
+import { youngGarbage } from 'pounce/sdk/kit'
 
 /** The two clocks of one request: for all of it, and for silence. */
 export class Patience {

@@ -1,16 +1,5 @@
-import {
-  type After,
-  configPort,
-  type Feed,
-  type FeedLine,
-  type FeedThing,
-  fullNameOf,
-  type Ref,
-  type Stored,
-  type UserRecord,
-  Users,
-  wire,
-} from 'pounce/sdk'
+import { type After, configPort, type Feed, type Ref, type Stored, type UserRecord, Users, wire } from 'pounce/sdk'
+import { type FeedLine, type FeedThing, fullNameOf } from 'pounce/sdk/kit'
 import { config, type Settings } from './config.ts'
 import type { ActivityRecord } from './feed-names.ts'
 import { FeedVisibility } from './feed-pages.ts'

@@ -7,18 +7,17 @@ import {
   DocumentStore,
   eq,
   Files,
-  fullNameOf,
   isIn,
   type Kind,
   ne,
   or,
-  personalRecords,
   type Ref,
   Spaces,
   type Time,
   Users,
   wire,
 } from 'pounce/sdk'
+import { fullNameOf, personalRecords } from 'pounce/sdk/kit'
 
 /** A line of the activity feed; its id is that of the event. */
 export interface ActivityRecord {

@@ -5,15 +5,14 @@ import {
   NotSignedIn,
   type Page,
   Policy,
-  peopleFor,
   type Ref,
-  ShownPerson,
   type Stored,
   s,
   signedIn,
   Users,
   wire,
 } from 'pounce/sdk'
+import { peopleFor, ShownPerson } from 'pounce/sdk/kit'
 import { config, type Settings } from './config.ts'
 import { type ActivityRecord, FeedNames } from './feed-names.ts'
 import { StoredActivity } from './stored-activity.ts'

@@ -1,4 +1,5 @@
-import { afterParameter, Clock, Ids, Installation, Invalid, linkToNext, NotFound, type Ref, readAfter, ref, routesFor, s } from 'pounce/sdk'
+import { Clock, Ids, Installation, Invalid, NotFound, type Ref, ref, routesFor, s } from 'pounce/sdk'
+import { afterParameter, linkToNext, readAfter } from 'pounce/sdk/kit'
 import { FeedNames } from './feed-names.ts'
 import { FeedPages, LineJson } from './feed-pages.ts'
 import { StoredActivity } from './stored-activity.ts'

@@ -4,7 +4,6 @@ import {
   and,
   anonymousUserId,
   type BatchHandler,
-  type Change,
   configPort,
   DocumentStore,
   eq,
@@ -14,12 +13,13 @@ import {
   or,
   type Page,
   type Ref,
-  requireDone,
   type Stored,
   startsWith,
   type Where,
   wire,
 } from 'pounce/sdk'
+import { requireDone } from 'pounce/sdk/kit'
+import type { Change } from 'pounce/sdk/store-kit'
 import { config, type Settings } from './config.ts'
 import { feedEntryOf, lastNameOf, renames } from './feed.ts'
 import { type ActivityRecord, activity, FeedNames, type FeedThings } from './feed-names.ts'

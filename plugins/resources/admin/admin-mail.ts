@@ -5,18 +5,16 @@ import {
   configPort,
   DocumentStore,
   event,
-  fullNameOf,
   Mailer,
   range,
-  removeFound,
   type Site,
   Sites,
   type StoredEvent,
-  siteName,
   TooMany,
   Users,
   wire,
 } from 'pounce/sdk'
+import { fullNameOf, removeFound, siteName } from 'pounce/sdk/kit'
 import { config, type Settings } from './config.ts'
 import { letters } from './stored-site.ts'
 

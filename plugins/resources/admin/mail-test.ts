@@ -10,10 +10,10 @@ import {
   Sites,
   s,
   signedIn,
-  siteName,
   Unavailable,
   wire,
 } from 'pounce/sdk'
+import { siteName } from 'pounce/sdk/kit'
 
 /** 502: the mail server did not take the mail; the message says what it said. */
 class MailUntaken extends Problem {

@@ -6,7 +6,6 @@ import {
   DocumentStore,
   event,
   Invalid,
-  personalRecords,
   type Site,
   type SiteSettings,
   type Stored,
@@ -15,6 +14,7 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
+import { personalRecords } from 'pounce/sdk/kit'
 import { config, type Settings } from './config.ts'
 
 /** One record: what was set so far. */

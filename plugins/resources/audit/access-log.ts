@@ -1,6 +1,4 @@
 import {
-  type AccessNote,
-  type AccessOutcome,
   type AccessTrail,
   anonymous,
   Clock,
@@ -14,6 +12,7 @@ import {
   Unavailable,
   wire,
 } from 'pounce/sdk'
+import type { AccessNote, AccessOutcome } from 'pounce/sdk/kit'
 import { ChainWriter, type NewLine, ownLine } from './chain-writer.ts'
 import { config, type Settings } from './config.ts'
 import { keptAddress } from './stored-audit.ts'

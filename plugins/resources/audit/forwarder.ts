@@ -1,15 +1,5 @@
-import {
-  type AuditEntry,
-  type AuditForwarding,
-  type AuditReceiver,
-  Clock,
-  DocumentStore,
-  eq,
-  Log,
-  requireDone,
-  Unavailable,
-  wire,
-} from 'pounce/sdk'
+import { type AuditForwarding, type AuditReceiver, Clock, DocumentStore, eq, Log, Unavailable, wire } from 'pounce/sdk'
+import { type AuditEntry, requireDone } from 'pounce/sdk/kit'
 import { type AuditRecord, audit, type ChainedLine, isChained } from './chain-writer.ts'
 
 const batch = 100

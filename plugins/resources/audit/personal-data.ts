@@ -1,4 +1,5 @@
-import { eq, or, personalRecords } from 'pounce/sdk'
+import { eq, or } from 'pounce/sdk'
+import { personalRecords } from 'pounce/sdk/kit'
 import { audit } from './chain-writer.ts'
 
 /** Lines of the audit log. They outlive the account until their retention ends: they are kept as evidence, and name people by account id. */

@@ -1,22 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import {
-  type Bytes,
-  bare,
-  betweenLines,
-  DocumentStore,
-  fullNameOf,
-  Installation,
-  Invalid,
-  linkToNext,
-  pageOf,
-  printLine,
-  readTime,
-  routesFor,
-  type Stored,
-  s,
-  streamed,
-  Users,
-} from 'pounce/sdk'
+import { type Bytes, DocumentStore, Installation, Invalid, routesFor, type Stored, s, Users } from 'pounce/sdk'
+import { bare, betweenLines, fullNameOf, linkToNext, pageOf, printLine, readTime, streamed } from 'pounce/sdk/kit'
 import { AccessLog } from './access-log.ts'
 import { type AuditRecord, isChained } from './chain-writer.ts'
 import { type AuditQuery, StoredAudit } from './stored-audit.ts'

@@ -3,7 +3,6 @@ import { isIP, isIPv4, isIPv6 } from 'node:net'
 import {
   type After,
   type AnyEvent,
-  type AuditNote,
   type AuditTrail,
   and,
   type BatchHandler,
@@ -17,11 +16,11 @@ import {
   Ids,
   type Page,
   range,
-  removeFound,
   type Stored,
   type Where,
   wire,
 } from 'pounce/sdk'
+import { type AuditNote, removeFound } from 'pounce/sdk/kit'
 import { auditLineOf } from './audit-lines.ts'
 import { type AuditContent, type AuditRecord, audit, type ChainPoint, ChainWriter, chains, isChained } from './chain-writer.ts'
 import { config, type Settings } from './config.ts'

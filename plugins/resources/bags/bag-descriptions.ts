@@ -1,4 +1,5 @@
-import { Invalid, type License, msOfTime } from 'pounce/sdk'
+import { Invalid, type License } from 'pounce/sdk'
+import { msOfTime } from 'pounce/sdk/kit'
 import type { ReceivedBag } from './received-bag.ts'
 import { infoLimits, readJson, type SidecarBudget } from './sidecars.ts'
 import { elementsNamed, readXml, type XmlElement, XmlFault } from './xml-reader.ts'

@@ -10,13 +10,11 @@ import {
   Ids,
   Log,
   MetadataDocuments,
-  mediaTypeOf,
-  type NewMetadata,
   type StagedBlob,
-  streamed,
   type Tag,
   wire,
 } from 'pounce/sdk'
+import { mediaTypeOf, type NewMetadata, streamed } from 'pounce/sdk/kit'
 import { type BagContents, type BagFile, contentsOf } from './bag-contents.ts'
 import { type DatasetDescription, describeDataset, describeFile } from './bag-descriptions.ts'
 import { metadataIn } from './bag-metadata.ts'

@@ -1,4 +1,5 @@
-import { accountsNamedBy, type CallerUser, Invalid, type Json, type MetadataRecord, msOfTime, type NewMetadata, type Ref } from 'pounce/sdk'
+import { type CallerUser, Invalid, type Json, type MetadataRecord, type Ref } from 'pounce/sdk'
+import { accountsNamedBy, msOfTime, type NewMetadata } from 'pounce/sdk/kit'
 import type { ReceivedBag } from './received-bag.ts'
 import { metadataLimits, readJson, type SidecarBudget } from './sidecars.ts'
 

@@ -1,4 +1,5 @@
-import { Forbidden, Invalid, multipart, NoSpace, requirePlaced, routesFor, s } from 'pounce/sdk'
+import { Forbidden, Invalid, multipart, NoSpace, routesFor, s } from 'pounce/sdk'
+import { requirePlaced } from 'pounce/sdk/kit'
 import { BagUploads } from './bag-uploads.ts'
 
 const route = routesFor('datasets', { desk: BagUploads })

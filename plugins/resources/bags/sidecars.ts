@@ -1,4 +1,5 @@
-import { type JsonLimits, parseJson, TooLarge } from 'pounce/sdk'
+import { TooLarge } from 'pounce/sdk'
+import { type JsonLimits, parseJson } from 'pounce/sdk/kit'
 import type { ReceivedBag } from './received-bag.ts'
 
 /** What `X_info.json` may have: a few lines, tags and creators. */

@@ -1,15 +1,5 @@
-import {
-  type Caller,
-  type ContentCount,
-  ContentCounts,
-  type Contributions,
-  countIn,
-  fullNameOf,
-  s,
-  type UserRecord,
-  Users,
-  wire,
-} from 'pounce/sdk'
+import { type Caller, type ContentCount, ContentCounts, type Contributions, s, type UserRecord, Users, wire } from 'pounce/sdk'
+import { countIn, fullNameOf } from 'pounce/sdk/kit'
 import type { Collected } from './collection.ts'
 import { CollectionLists } from './collection-lists.ts'
 

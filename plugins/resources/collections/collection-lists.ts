@@ -1,24 +1,19 @@
 import {
   type Caller,
   type Contributions,
-  conditionsOf,
   DocumentStore,
-  eitherOf,
   eq,
   isIn,
-  type ListQuery,
-  listPage,
   NotFound,
   or,
   type Page,
   Policy,
   type Resource,
   Resources,
-  type TreeParent,
-  type Visible,
   type Where,
   wire,
 } from 'pounce/sdk'
+import { conditionsOf, eitherOf, type ListQuery, listPage, type TreeParent, type Visible } from 'pounce/sdk/kit'
 import { type Collected, collections } from './collection.ts'
 import { CollectionTree } from './collection-tree.ts'
 

@@ -1,16 +1,5 @@
-import {
-  type CollectionRecord,
-  Conflict,
-  DocumentStore,
-  event,
-  Invalid,
-  Mutex,
-  type NewEvent,
-  NotFound,
-  Spaces,
-  updateWithRetry,
-  wire,
-} from 'pounce/sdk'
+import { type CollectionRecord, Conflict, DocumentStore, event, Invalid, type NewEvent, NotFound, Spaces, wire } from 'pounce/sdk'
+import { Mutex, updateWithRetry } from 'pounce/sdk/kit'
 import { type Collected, collections } from './collection.ts'
 
 const mostAbove = 10_000

@@ -1,4 +1,5 @@
-import { type CollectionRecord, collection, configPort, type Detached, type Stored, s, trashSettings } from 'pounce/sdk'
+import { type CollectionRecord, collection, configPort, type Stored, s } from 'pounce/sdk'
+import { type Detached, trashSettings } from 'pounce/sdk/kit'
 
 export type Collected = CollectionRecord & Stored
 

@@ -1,23 +1,19 @@
 import {
   Clock,
   type CollectionRecord,
-  type Containment,
   type ContentCount,
   ContentCounts,
   type Contributions,
-  containedIn,
   DocumentStore,
-  fullNameOf,
   Invalid,
   Log,
   Mailer,
   Spaces,
   type StoredEvent,
-  takeOutAll,
   Users,
-  whichHold,
   wire,
 } from 'pounce/sdk'
+import { type Containment, containedIn, fullNameOf, takeOutAll, whichHold } from 'pounce/sdk/kit'
 import { type Collected, collections } from './collection.ts'
 import { CollectionService } from './collection-service.ts'
 import { CollectionTree } from './collection-tree.ts'

@@ -1,4 +1,5 @@
-import { Collections, clearTrashEveryMs, definePlugin, on, provide } from 'pounce/sdk'
+import { Collections, definePlugin, on, provide } from 'pounce/sdk'
+import { clearTrashEveryMs } from 'pounce/sdk/kit'
 import { config } from './collection.ts'
 import {
   DetachCollectionsOnParentRemoved,

@@ -1,4 +1,5 @@
-import { and, type CollectionRecord, createdOrTaggedBy, defineResource, eq, event, transferred } from 'pounce/sdk'
+import { and, type CollectionRecord, defineResource, eq, event } from 'pounce/sdk'
+import { createdOrTaggedBy, transferred } from 'pounce/sdk/kit'
 import { collections } from './collection.ts'
 import { CollectionLists } from './collection-lists.ts'
 import { SearchableCollections } from './searchable-collections.ts'

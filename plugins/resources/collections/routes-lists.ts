@@ -1,4 +1,5 @@
-import { answerList, Installation, Invalid, type ListQuery, listParameters, NotFound, ref, routesFor, s } from 'pounce/sdk'
+import { Installation, Invalid, NotFound, ref, routesFor, s } from 'pounce/sdk'
+import { answerList, type ListQuery, listParameters } from 'pounce/sdk/kit'
 import type { Collected } from './collection.ts'
 import { CollectionItem, CollectionViews, SingleCollection, toCollectionItem } from './collection-json.ts'
 import { CollectionLists } from './collection-lists.ts'

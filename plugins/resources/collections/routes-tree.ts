@@ -1,22 +1,18 @@
 import {
-  answerList,
   authorize,
-  authorizeDetach,
   Collections,
   Conflict,
   ContentCounts,
-  countIn,
   Forbidden,
   Installation,
   Invalid,
-  type ListQuery,
-  listParameters,
   NotFound,
   Policy,
   ref,
   routesFor,
   s,
 } from 'pounce/sdk'
+import { answerList, authorizeDetach, countIn, type ListQuery, listParameters } from 'pounce/sdk/kit'
 import { asDetached, type Collected } from './collection.ts'
 import { CollectionViews, SingleCollection } from './collection-json.ts'
 import { CollectionLists } from './collection-lists.ts'

@@ -2,23 +2,18 @@ import {
   authorize,
   Collections,
   event,
-  FollowAnswer,
-  follow,
   Installation,
   Invalid,
-  linkToNext,
-  listParameters,
   NotFound,
   Policy,
   Recommenders,
   ref,
-  requirePlaced,
   routesFor,
   s,
   signedIn,
   Users,
-  unfollow,
 } from 'pounce/sdk'
+import { FollowAnswer, follow, linkToNext, listParameters, requirePlaced, unfollow } from 'pounce/sdk/kit'
 import { CollectionViews, SingleCollection } from './collection-json.ts'
 import { CollectionService } from './collection-service.ts'
 import { CollectionTrash } from './stored-collections.ts'

@@ -8,14 +8,13 @@ import {
   eq,
   Log,
   type NewEvent,
-  orNotFound,
   type Page,
   type Stored,
-  Trash,
   type Update,
   type Where,
   wire,
 } from 'pounce/sdk'
+import { orNotFound, Trash } from 'pounce/sdk/kit'
 import { Config, collections, type Settings } from './collection.ts'
 import { CollectionService } from './collection-service.ts'
 import { CollectionTree } from './collection-tree.ts'

@@ -1,4 +1,5 @@
-import { type AnyEvent, type BatchHandler, Datasets, Files, type Kind, type Records, Sections, type StoredEvent, wire } from 'pounce/sdk'
+import { type AnyEvent, type BatchHandler, Datasets, Files, type Kind, Sections, type StoredEvent, wire } from 'pounce/sdk'
+import type { Records } from 'pounce/sdk/kit'
 import { Mentions } from './mentions.ts'
 import { StoredComments } from './stored-comments.ts'
 

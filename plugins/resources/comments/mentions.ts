@@ -7,14 +7,13 @@ import {
   isIn,
   Policy,
   type Ref,
-  removeFound,
   Sections,
   type Stored,
-  trimEnd,
   type UserRecord,
   Users,
   wire,
 } from 'pounce/sdk'
+import { removeFound, trimEnd } from 'pounce/sdk/kit'
 import { mentions } from './stored-comments.ts'
 
 /** Whom a text speaks to: an address, or words that may be a name, the longest reading first. */

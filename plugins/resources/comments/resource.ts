@@ -1,4 +1,5 @@
-import { type CommentRecord, createdBy, DocumentStore, defineResource, type Rights, type RightsSource, wire } from 'pounce/sdk'
+import { type CommentRecord, DocumentStore, defineResource, type Rights, wire } from 'pounce/sdk'
+import { createdBy, type RightsSource } from 'pounce/sdk/kit'
 import { comments, StoredComments } from './stored-comments.ts'
 
 /** A comment has the rights of what it is about; who wrote it owns it. A reply to what is gone is gone. */

@@ -1,24 +1,20 @@
 import {
-  afterParameter,
   type Caller,
   Forbidden,
   Installation,
   Invalid,
   type Kind,
-  linkToNext,
   NotFound,
   Policy,
   Problem,
-  pageOf,
-  peopleFor,
   type Ref,
   ref,
   routesFor,
-  ShownPerson,
   s,
   signedIn,
   Users,
 } from 'pounce/sdk'
+import { afterParameter, linkToNext, pageOf, peopleFor, ShownPerson } from 'pounce/sdk/kit'
 import { Mentions } from './mentions.ts'
 import { type Comment, CommentEdits, StoredComments, textOf } from './stored-comments.ts'
 

@@ -5,7 +5,6 @@ import {
   DocumentStore,
   eq,
   Files,
-  fullNameOf,
   Installation,
   Invalid,
   Log,
@@ -16,9 +15,9 @@ import {
   type StoredEvent,
   type UserRecord,
   Users,
-  wantsMail,
   wire,
 } from 'pounce/sdk'
+import { fullNameOf, wantsMail } from 'pounce/sdk/kit'
 import { Mentions } from './mentions.ts'
 import { mentions, StoredComments } from './stored-comments.ts'
 

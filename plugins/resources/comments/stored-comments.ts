@@ -17,15 +17,12 @@ import {
   NotFound,
   type Page,
   Policy,
-  personalRecords,
   type Ref,
-  removeFound,
-  requireDone,
   type Stored,
   type Time,
-  updateWithRetry,
   wire,
 } from 'pounce/sdk'
+import { personalRecords, removeFound, requireDone, updateWithRetry } from 'pounce/sdk/kit'
 
 /** Comments; those of one thing in the order they were written. */
 export const comments = collection<CommentRecord>('comments', {

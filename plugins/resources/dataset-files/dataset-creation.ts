@@ -1,15 +1,5 @@
-import {
-  authorize,
-  type Caller,
-  Datasets,
-  Invalid,
-  type NewDataset,
-  type Permission,
-  Policy,
-  type Ref,
-  requirePlaced,
-  wire,
-} from 'pounce/sdk'
+import { authorize, type Caller, Datasets, Invalid, type Permission, Policy, type Ref, wire } from 'pounce/sdk'
+import { type NewDataset, requirePlaced } from 'pounce/sdk/kit'
 import { FilePlaces } from './file-places.ts'
 
 const mostNamed = 1000

@@ -1,4 +1,5 @@
-import { type DatasetRecord, Datasets, DocumentStore, event, Invalid, updateWithRetry, wire } from 'pounce/sdk'
+import { type DatasetRecord, Datasets, DocumentStore, event, Invalid, wire } from 'pounce/sdk'
+import { updateWithRetry } from 'pounce/sdk/kit'
 import { datasets } from './collection.ts'
 
 const mostCreators = 1000

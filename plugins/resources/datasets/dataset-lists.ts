@@ -1,23 +1,5 @@
-import {
-  type Caller,
-  conditionsOf,
-  DocumentStore,
-  eitherOf,
-  eq,
-  exists,
-  isIn,
-  type ListQuery,
-  listPage,
-  ne,
-  not,
-  type Page,
-  Policy,
-  s,
-  type TreeParent,
-  type Visible,
-  type Where,
-  wire,
-} from 'pounce/sdk'
+import { type Caller, DocumentStore, eq, exists, isIn, ne, not, type Page, Policy, s, type Where, wire } from 'pounce/sdk'
+import { conditionsOf, eitherOf, type ListQuery, listPage, type TreeParent, type Visible } from 'pounce/sdk/kit'
 import { type Dataset, datasets } from './collection.ts'
 
 const all = ['byCreated', 'bySpace', 'byAuthor', 'byPublic']

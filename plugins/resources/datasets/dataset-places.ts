@@ -4,12 +4,10 @@ import {
   Conflict,
   type Contributions,
   configPort,
-  type DatasetAccess,
   type DatasetRecord,
   DocumentStore,
   event,
   Invalid,
-  type ListQuery,
   type NewEvent,
   type Page,
   type Ref,
@@ -17,9 +15,9 @@ import {
   Resources,
   Spaces,
   s,
-  updateWithRetry,
   wire,
 } from 'pounce/sdk'
+import { type DatasetAccess, type ListQuery, updateWithRetry } from 'pounce/sdk/kit'
 import { type Dataset, datasets } from './collection.ts'
 import { DatasetLists } from './dataset-lists.ts'
 

@@ -11,10 +11,9 @@ import {
   Log,
   NotFound,
   s,
-  Trash,
-  trashSettings,
   wire,
 } from 'pounce/sdk'
+import { Trash, trashSettings } from 'pounce/sdk/kit'
 import { type Dataset, datasets } from './collection.ts'
 import { targetConfig } from './dataset-places.ts'
 

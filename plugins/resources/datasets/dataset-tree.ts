@@ -1,4 +1,5 @@
-import { type Caller, Collections, type ListQuery, type Page, type TreeContents, type TreeParent, wire } from 'pounce/sdk'
+import { type Caller, Collections, type Page, wire } from 'pounce/sdk'
+import type { ListQuery, TreeContents, TreeParent } from 'pounce/sdk/kit'
 import type { Dataset } from './collection.ts'
 import { DatasetLists } from './dataset-lists.ts'
 

@@ -1,19 +1,5 @@
-import {
-  and,
-  Clock,
-  Collections,
-  type Containment,
-  containedIn,
-  type DatasetRecord,
-  Datasets,
-  DocumentStore,
-  eq,
-  Log,
-  Spaces,
-  type StoredEvent,
-  takeOutAll,
-  wire,
-} from 'pounce/sdk'
+import { and, Clock, Collections, type DatasetRecord, Datasets, DocumentStore, eq, Log, Spaces, type StoredEvent, wire } from 'pounce/sdk'
+import { type Containment, containedIn, takeOutAll } from 'pounce/sdk/kit'
 import { datasets } from './collection.ts'
 import { DatasetPlaces } from './dataset-places.ts'
 import { DatasetTrash } from './dataset-trash.ts'

@@ -1,4 +1,5 @@
-import { clearTrashEveryMs, Datasets, definePlugin, on, provide } from 'pounce/sdk'
+import { Datasets, definePlugin, on, provide } from 'pounce/sdk'
+import { clearTrashEveryMs } from 'pounce/sdk/kit'
 import { config, DatasetTrash } from './dataset-trash.ts'
 import {
   AbandonedImports,

@@ -1,4 +1,5 @@
-import { and, createdOrTaggedBy, type DatasetRecord, defineResource, eq, event, isIn, transferred } from 'pounce/sdk'
+import { and, type DatasetRecord, defineResource, eq, event, isIn } from 'pounce/sdk'
+import { createdOrTaggedBy, transferred } from 'pounce/sdk/kit'
 import { datasets } from './collection.ts'
 import { DatasetTrash } from './dataset-trash.ts'
 import { DatasetTree } from './dataset-tree.ts'

@@ -1,17 +1,5 @@
-import {
-  Conflict,
-  Installation,
-  Invalid,
-  LicenseBody,
-  linkToNext,
-  listParameters,
-  NotFound,
-  ref,
-  routesFor,
-  s,
-  signedIn,
-  toLicense,
-} from 'pounce/sdk'
+import { Conflict, Installation, Invalid, NotFound, ref, routesFor, s, signedIn } from 'pounce/sdk'
+import { LicenseBody, linkToNext, listParameters, toLicense } from 'pounce/sdk/kit'
 import { DatasetEdits } from './dataset-edits.ts'
 import { DatasetItem, toDatasetItem } from './dataset-lists.ts'
 import { DatasetPlaces } from './dataset-places.ts'

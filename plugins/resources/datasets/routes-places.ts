@@ -1,17 +1,11 @@
 import {
-  answerList,
-  authorizeDetach,
   type Caller,
   ContentCounts,
-  countIn,
   type DatasetRecord,
   Datasets,
-  type Detached,
   Forbidden,
   Installation,
   Invalid,
-  type ListQuery,
-  listParameters,
   NotFound,
   Policy,
   ref,
@@ -19,6 +13,7 @@ import {
   type Stored,
   s,
 } from 'pounce/sdk'
+import { answerList, authorizeDetach, countIn, type Detached, type ListQuery, listParameters } from 'pounce/sdk/kit'
 import { DatasetItem, DatasetLists, toDatasetItem } from './dataset-lists.ts'
 import { DatasetPlaces } from './dataset-places.ts'
 

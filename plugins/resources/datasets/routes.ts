@@ -1,21 +1,5 @@
-import {
-  answerList,
-  Datasets,
-  FollowAnswer,
-  follow,
-  Installation,
-  Invalid,
-  type ListQuery,
-  listParameters,
-  NotFound,
-  Policy,
-  Recommenders,
-  ref,
-  routesFor,
-  s,
-  Users,
-  unfollow,
-} from 'pounce/sdk'
+import { Datasets, Installation, Invalid, NotFound, Policy, Recommenders, ref, routesFor, s, Users } from 'pounce/sdk'
+import { answerList, FollowAnswer, follow, type ListQuery, listParameters, unfollow } from 'pounce/sdk/kit'
 import type { Dataset } from './collection.ts'
 import { DatasetItem, DatasetLists, toDatasetItem } from './dataset-lists.ts'
 import { MoveTargets } from './dataset-places.ts'

@@ -1,15 +1,6 @@
-import {
-  type Caller,
-  DocumentStore,
-  eq,
-  fullNameOf,
-  lifeStates,
-  type Searchable,
-  type SearchDocument,
-  type UserRecord,
-  Users,
-  wire,
-} from 'pounce/sdk'
+import { type Caller, DocumentStore, eq, type Searchable, type UserRecord, Users, wire } from 'pounce/sdk'
+import { fullNameOf, lifeStates } from 'pounce/sdk/kit'
+import type { SearchDocument } from 'pounce/sdk/search'
 import { type Dataset, datasets } from './collection.ts'
 import { toDatasetItem } from './dataset-lists.ts'
 

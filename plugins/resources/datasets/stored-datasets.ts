@@ -9,18 +9,14 @@ import {
   eq,
   event,
   Ids,
-  type NewDataset,
   type NewEvent,
-  noStatistics,
-  orNotFound,
-  ownLicense,
   type Page,
   type s,
   type Update,
-  updateWithRetry,
   type Where,
   wire,
 } from 'pounce/sdk'
+import { type NewDataset, noStatistics, orNotFound, ownLicense, updateWithRetry } from 'pounce/sdk/kit'
 import { type Dataset, datasets } from './collection.ts'
 import { DatasetPlaces } from './dataset-places.ts'
 import { Config, type config } from './dataset-trash.ts'

@@ -2,7 +2,6 @@ import {
   type After,
   type DatasetRecord,
   Datasets,
-  type FileInArchive,
   type FileRecord,
   Files,
   type FolderRecord,
@@ -10,10 +9,10 @@ import {
   Invalid,
   NotFound,
   type Page,
-  requireUsable,
   type Stored,
   wire,
 } from 'pounce/sdk'
+import { type FileInArchive, requireUsable } from 'pounce/sdk/kit'
 
 /** A file as an archive remembers it while it is written: as little as that takes. */
 export interface ShelvedFile {

@@ -1,18 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
-import {
-  type Archive,
-  type ArchiveMember,
-  type Archives,
-  BlobStore,
-  type Bytes,
-  CorruptContent,
-  DamageReports,
-  type FileInArchive,
-  streamed,
-  wire,
-} from 'pounce/sdk'
+import { type Archive, type Archives, BlobStore, type Bytes, CorruptContent, DamageReports, wire } from 'pounce/sdk'
+import { type ArchiveMember, type FileInArchive, streamed } from 'pounce/sdk/kit'
 import { ArchiveContents, type ArchiveFolder, type ShelvedFile } from './archive-contents.ts'
 import { layout, plainNaming } from './layout.ts'
 import { ZipWithKnownLength, zip } from './zip.ts'

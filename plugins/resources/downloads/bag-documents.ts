@@ -1,13 +1,5 @@
-import {
-  type CollectionRecord,
-  type DatasetRecord,
-  type FileRecord,
-  fullNameOf,
-  type License,
-  type Stored,
-  s,
-  type UserRecord,
-} from 'pounce/sdk'
+import { type CollectionRecord, type DatasetRecord, type FileRecord, type License, type Stored, s, type UserRecord } from 'pounce/sdk'
+import { fullNameOf } from 'pounce/sdk/kit'
 
 const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 

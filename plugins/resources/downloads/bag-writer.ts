@@ -10,10 +10,10 @@ import {
   MetadataDocuments,
   type Ref,
   type Stored,
-  shownMetadata,
   Users,
   wire,
 } from 'pounce/sdk'
+import { shownMetadata } from 'pounce/sdk/kit'
 import type { ArchiveFolder, ShelvedFile } from './archive-contents.ts'
 import { ArchiveWriter, noteEntry, zipBytes } from './archive-writer.ts'
 import { bagEntries, type Payload } from './bag.ts'

@@ -1,6 +1,6 @@
 import { createHash, hash } from 'node:crypto'
 import type { Readable } from 'node:stream'
-import { fullNameOf, streamed } from 'pounce/sdk'
+import { fullNameOf, streamed } from 'pounce/sdk/kit'
 import { noteEntry } from './archive-writer.ts'
 import type { BagSubject } from './bag-documents.ts'
 import type { ZipEntry } from './zip-members.ts'

@@ -1,4 +1,4 @@
-import { trimEnd } from 'pounce/sdk'
+import { trimEnd } from 'pounce/sdk/kit'
 import type { ArchiveFolder, ShelvedFile } from './archive-contents.ts'
 
 const plain = /^[A-Za-z0-9_(][\w ()+,=@.-]{0,98}$/

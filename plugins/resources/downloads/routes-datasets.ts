@@ -9,14 +9,13 @@ import {
   Invalid,
   Log,
   NotFound,
-  Quarantined,
   ref,
   routesFor,
-  ScanPending,
   type Stored,
   s,
   wire,
 } from 'pounce/sdk'
+import { Quarantined, ScanPending } from 'pounce/sdk/kit'
 import { DatasetDownloads } from './dataset-downloads.ts'
 
 /** Counts what is fetched. Nobody waits for a statistic, and one that is lost in a crash is no loss of data. */

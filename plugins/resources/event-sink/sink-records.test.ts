@@ -1,16 +1,6 @@
 import test from 'ava'
-import {
-  anonymousUserId,
-  definePlugin,
-  type EventSink,
-  EventSinks,
-  event,
-  Files,
-  type NewEvent,
-  provide,
-  type SinkRecord,
-  Unavailable,
-} from 'pounce/sdk'
+import { anonymousUserId, definePlugin, type EventSink, EventSinks, event, Files, type NewEvent, provide, Unavailable } from 'pounce/sdk'
+import type { SinkRecord } from 'pounce/sdk/kit'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 import { signIn } from '../../../test/support/people.ts'
 import { newFolder, ok, upload } from '../../../test/support/scene.ts'

@@ -10,14 +10,13 @@ import {
   type EventType,
   type FileRecord,
   Files,
-  fullNameOf,
   type Ref,
-  type SinkRecord,
   type StoredEvent,
   type UserRecord,
   Users,
   wire,
 } from 'pounce/sdk'
+import { fullNameOf, type SinkRecord } from 'pounce/sdk/kit'
 
 /** What records say besides the event itself, as it is now; what is gone is not in it. */
 interface SinkFacts {

@@ -1,21 +1,6 @@
 import { join } from 'node:path'
-import {
-  Files,
-  type Heartbeat,
-  Installation,
-  type JobResult,
-  type JobStatus,
-  type Json,
-  Log,
-  MetadataDocuments,
-  Policy,
-  Previews,
-  type Ref,
-  requireUsable,
-  Tags,
-  type TransportListener,
-  wire,
-} from 'pounce/sdk'
+import { Files, Installation, type Json, Log, MetadataDocuments, Policy, Previews, type Ref, Tags, wire } from 'pounce/sdk'
+import { type Heartbeat, type JobResult, type JobStatus, requireUsable, type TransportListener } from 'pounce/sdk/kit'
 import { ExtractorHeartbeats } from './extractor-heartbeats.ts'
 import { derivedId } from './job-message.ts'
 import { StoredExtractions } from './stored-extractions.ts'

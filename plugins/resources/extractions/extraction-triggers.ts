@@ -8,16 +8,15 @@ import {
   eq,
   event,
   Files,
-  type Job,
   MetadataDocuments,
   type MetadataRecord,
   NotFound,
   type Ref,
   type Stored,
   type StoredEvent,
-  takesOperation,
   wire,
 } from 'pounce/sdk'
+import { type Job, takesOperation } from 'pounce/sdk/kit'
 import type { ChoiceRecord } from './collections.ts'
 import { EnabledExtractors } from './enabled-extractors.ts'
 import { JobFactory, type Order } from './job-factory.ts'

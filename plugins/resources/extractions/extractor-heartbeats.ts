@@ -1,4 +1,5 @@
-import { type Heartbeat, Log, Problem, Users, wire } from 'pounce/sdk'
+import { Log, Problem, Users, wire } from 'pounce/sdk'
+import type { Heartbeat } from 'pounce/sdk/kit'
 import { StoredExtractors } from './stored-extractors.ts'
 
 /** How long a heartbeat that changed nothing, or was refused, need not be looked at again. */

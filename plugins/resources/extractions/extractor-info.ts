@@ -1,4 +1,5 @@
-import { assertSafeJson, type ExtractorInfo, Invalid } from 'pounce/sdk'
+import { type ExtractorInfo, Invalid } from 'pounce/sdk'
+import { assertSafeJson } from 'pounce/sdk/kit'
 
 const mostLabels = 50
 

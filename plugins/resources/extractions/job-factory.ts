@@ -1,16 +1,5 @@
-import {
-  anonymousUserId,
-  Clock,
-  CommitConflict,
-  DocumentStore,
-  event,
-  Installation,
-  type Job,
-  type s,
-  trimEnd,
-  Users,
-  wire,
-} from 'pounce/sdk'
+import { anonymousUserId, Clock, CommitConflict, DocumentStore, event, Installation, type s, Users, wire } from 'pounce/sdk'
+import { type Job, trimEnd } from 'pounce/sdk/kit'
 import { type ExtractionRecord, extractions, type Trigger } from './collections.ts'
 import { Config, type config } from './config.ts'
 import type { Asked, Message } from './job-message.ts'

@@ -1,4 +1,4 @@
-import { personalRecords } from 'pounce/sdk'
+import { personalRecords } from 'pounce/sdk/kit'
 import { archivals, extractions, extractors } from './collections.ts'
 
 export const PersonalRuns = personalRecords({

@@ -8,20 +8,16 @@ import {
   eq,
   event,
   isIn,
-  type JobFacts,
   type JobRecords,
-  type JobStatus,
   type Kind,
-  namedBy,
   type Page,
   type Ref,
-  type ReportedRun,
   type ReportedRuns,
   range,
-  removeFound,
   type Stored,
   wire,
 } from 'pounce/sdk'
+import { type JobFacts, type JobStatus, namedBy, type ReportedRun, removeFound } from 'pounce/sdk/kit'
 import { type ExtractionRecord, extractions, type RunState, type StatusLine } from './collections.ts'
 import { outcomeOf, submitted, tidyStatus, withLine } from './run-state.ts'
 

@@ -1,19 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import {
-  Conflict,
-  type DatasetRecord,
-  type FileRecord,
-  Files,
-  Ids,
-  Invalid,
-  isUsable,
-  type Job,
-  Log,
-  NotFound,
-  requireUsable,
-  type Stored,
-  wire,
-} from 'pounce/sdk'
+import { Conflict, type DatasetRecord, type FileRecord, Files, Ids, Invalid, Log, NotFound, type Stored, wire } from 'pounce/sdk'
+import { isUsable, type Job, requireUsable } from 'pounce/sdk/kit'
 import type { Trigger } from './collections.ts'
 import { JobFactory, type Order } from './job-factory.ts'
 import { datasetSubmitted, fileSubmitted } from './job-message.ts'

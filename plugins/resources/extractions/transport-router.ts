@@ -1,15 +1,5 @@
-import {
-  type Bus,
-  type Contributions,
-  type Job,
-  type QueueFacts,
-  type Ref,
-  type Transport,
-  type TransportListener,
-  Transports,
-  Unavailable,
-  wire,
-} from 'pounce/sdk'
+import { type Contributions, type Ref, type Transport, Transports, Unavailable, wire } from 'pounce/sdk'
+import type { Bus, Job, QueueFacts, TransportListener } from 'pounce/sdk/kit'
 
 /** As many jobs as a transport takes at once. */
 const maxJobs = 1000

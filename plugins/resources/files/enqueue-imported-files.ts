@@ -1,15 +1,5 @@
-import {
-  DocumentStore,
-  event,
-  exists,
-  type FileRecord,
-  Files,
-  type NewEvent,
-  requireDone,
-  type Stored,
-  type StoredEvent,
-  wire,
-} from 'pounce/sdk'
+import { DocumentStore, event, exists, type FileRecord, Files, type NewEvent, type Stored, type StoredEvent, wire } from 'pounce/sdk'
+import { requireDone } from 'pounce/sdk/kit'
 import { files } from './collection.ts'
 import { scanDue } from './stored-files.ts'
 

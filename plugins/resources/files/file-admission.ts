@@ -2,23 +2,21 @@ import {
   anonymousUserId,
   authorize,
   type Caller,
-  type ChargedTo,
   type Contributions,
   type FileIngest,
   Folders,
   Forbidden,
-  type IngestTarget,
   Invalid,
   NotFound,
   NotSignedIn,
   Policy,
-  requirePlaced,
   type StorageQuota,
   StorageQuotas,
   s,
   Users,
   wire,
 } from 'pounce/sdk'
+import { type ChargedTo, type IngestTarget, requirePlaced } from 'pounce/sdk/kit'
 
 const chargedTo = ({ user }: Caller, dataset: string | undefined): ChargedTo => ({
   author: user?.id ?? anonymousUserId,

@@ -4,14 +4,13 @@ import {
   type Contributions,
   type DocumentStore,
   event,
-  type FileCopy,
   type FileRecord,
   type Ids,
   type NewEvent,
-  noStatistics,
   type StorageQuota,
   type Stored,
 } from 'pounce/sdk'
+import { type FileCopy, noStatistics } from 'pounce/sdk/kit'
 import { files } from './collection.ts'
 import type { FileRemoval } from './file-removal.ts'
 

@@ -11,17 +11,14 @@ import {
   event,
   type FileRecord,
   Files,
-  isUsable,
   Log,
-  letsDownload,
   NotFound,
   ne,
   Policy,
-  Quarantined,
-  requireUsable,
   type Stored,
   wire,
 } from 'pounce/sdk'
+import { isUsable, letsDownload, Quarantined, requireUsable } from 'pounce/sdk/kit'
 import { FileDamage } from './file-damage.ts'
 import type { BytesPlace } from './file-json.ts'
 

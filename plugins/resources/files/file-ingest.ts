@@ -2,17 +2,13 @@ import { hash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import {
   anonymousUserId,
-  type BlobFacts,
   BlobStore,
   type Caller,
   CommitConflict,
   type Contributions,
-  changedNothing,
   type FileIngest,
   type FileRecord,
   Ids,
-  type IncomingFile,
-  type IngestOptions,
   InPlaceFiles,
   Invalid,
   Log,
@@ -20,13 +16,14 @@ import {
   MetadataChecks,
   MetadataDocuments,
   NotFound,
-  type PutOptions,
   type Ref,
   StagedBlob,
   type Stored,
   type s,
   wire,
 } from 'pounce/sdk'
+import { changedNothing, type IncomingFile, type IngestOptions } from 'pounce/sdk/kit'
+import type { BlobFacts, PutOptions } from 'pounce/sdk/store-kit'
 import { FileAdmission } from './file-admission.ts'
 import { FileRemoval } from './file-removal.ts'
 import { Config, type config, StoredFiles } from './stored-files.ts'

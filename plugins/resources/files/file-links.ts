@@ -7,7 +7,6 @@ import {
   type Caller,
   Clock,
   CommitConflict,
-  type CredentialRef,
   CredentialRefs,
   collection,
   DocumentStore,
@@ -21,14 +20,13 @@ import {
   type NewEvent,
   type Page,
   Policy,
-  personalRecords,
   range,
-  removeFound,
   type Stored,
   type StoredEvent,
   type Time,
   wire,
 } from 'pounce/sdk'
+import { type CredentialRef, personalRecords, removeFound } from 'pounce/sdk/kit'
 import { Config, type Settings } from './stored-files.ts'
 
 /** A link by which anybody can download a file for a while. Like a key it is known by its hash only, with whose start its id begins. */

@@ -1,4 +1,5 @@
-import { Files, fullNameOf, Installation, Mailer, type StoredEvent, Users, wire } from 'pounce/sdk'
+import { Files, Installation, Mailer, type StoredEvent, Users, wire } from 'pounce/sdk'
+import { fullNameOf } from 'pounce/sdk/kit'
 
 const oneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
 

@@ -6,7 +6,6 @@ import {
   eq,
   event,
   type FileRecord,
-  type FileScan,
   Log,
   Metrics,
   NotFound,
@@ -14,6 +13,7 @@ import {
   type Time,
   wire,
 } from 'pounce/sdk'
+import type { FileScan } from 'pounce/sdk/kit'
 import { files } from './collection.ts'
 import { FileRemoval } from './file-removal.ts'
 

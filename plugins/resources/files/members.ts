@@ -1,18 +1,5 @@
-import {
-  type After,
-  type Caller,
-  Datasets,
-  type FileRecord,
-  fullNameOf,
-  identityProviderOf,
-  Policy,
-  personContext,
-  type Stored,
-  s,
-  type UserRecord,
-  Users,
-  wire,
-} from 'pounce/sdk'
+import { type After, type Caller, Datasets, type FileRecord, Policy, type Stored, s, type UserRecord, Users, wire } from 'pounce/sdk'
+import { fullNameOf, identityProviderOf, personContext } from 'pounce/sdk/kit'
 
 /** A person with rights on a thing (reference, api-data §6b). */
 export const MemberJson = s.model(

@@ -1,4 +1,5 @@
-import { createdOrTaggedBy, defineResource, eq, event, type FileRecord, type Ref, transferred } from 'pounce/sdk'
+import { defineResource, eq, event, type FileRecord, type Ref } from 'pounce/sdk'
+import { createdOrTaggedBy, transferred } from 'pounce/sdk/kit'
 import { files } from './collection.ts'
 import { SearchableFiles } from './searchable-files.ts'
 

@@ -1,25 +1,19 @@
 import {
-  afterParameter,
   type Bytes,
   type Caller,
   Files,
   Forbidden,
   Installation,
   Invalid,
-  linkToNext,
   NotFound,
   Policy,
-  pageOf,
-  peopleFor,
-  Quarantined,
   ref,
   routesFor,
-  ScanPending,
-  ShownPerson,
   s,
   signedIn,
   Users,
 } from 'pounce/sdk'
+import { afterParameter, linkToNext, pageOf, peopleFor, Quarantined, ScanPending, ShownPerson } from 'pounce/sdk/kit'
 import { FileDownloads } from './file-downloads.ts'
 import { FileLinks, type LinksOf } from './file-links.ts'
 

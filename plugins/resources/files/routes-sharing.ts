@@ -1,4 +1,5 @@
-import { event, Files, Invalid, LicenseBody, NotFound, ref, routesFor, s, toLicense } from 'pounce/sdk'
+import { event, Files, Invalid, NotFound, ref, routesFor, s } from 'pounce/sdk'
+import { LicenseBody, toLicense } from 'pounce/sdk/kit'
 import { FileSpaceMembers, MemberJson } from './members.ts'
 
 const needs = { files: Files, members: FileSpaceMembers }

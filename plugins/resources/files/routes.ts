@@ -4,22 +4,18 @@ import {
   event,
   type FileRecord,
   Files,
-  FollowAnswer,
   Forbidden,
-  follow,
   Invalid,
   NotFound,
   Policy,
-  Quarantined,
   Recommenders,
   ref,
   routesFor,
-  ScanPending,
   type Stored,
   s,
   Users,
-  unfollow,
 } from 'pounce/sdk'
+import { FollowAnswer, follow, Quarantined, ScanPending, unfollow } from 'pounce/sdk/kit'
 import { FileDownloads } from './file-downloads.ts'
 import { FileInfo, ListedFile, maySeePaths, toFileInfo } from './file-json.ts'
 import { FileListing } from './file-listing.ts'

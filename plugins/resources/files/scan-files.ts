@@ -8,12 +8,12 @@ import {
   Files,
   type MalwareScan,
   MalwareScanners,
-  type ScanResult,
   type Stored,
   type StoredEvent,
   Unavailable,
   wire,
 } from 'pounce/sdk'
+import type { ScanResult } from 'pounce/sdk/kit'
 import { files } from './collection.ts'
 import { FileDamage } from './file-damage.ts'
 import { FileQuarantine } from './file-quarantine.ts'

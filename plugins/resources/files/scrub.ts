@@ -16,8 +16,8 @@ import {
   type s,
   type Time,
   wire,
-  youngGarbage,
 } from 'pounce/sdk'
+import { youngGarbage } from 'pounce/sdk/kit'
 import { files } from './collection.ts'
 import { FileDamage } from './file-damage.ts'
 import { Config, type config } from './stored-files.ts'

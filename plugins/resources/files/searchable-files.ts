@@ -5,14 +5,14 @@ import {
   DocumentStore,
   type FileRecord,
   Files,
-  fullNameOf,
   type Searchable,
-  type SearchDocument,
   type Stored,
   type UserRecord,
   Users,
   wire,
 } from 'pounce/sdk'
+import { fullNameOf } from 'pounce/sdk/kit'
+import type { SearchDocument } from 'pounce/sdk/search'
 import { files } from './collection.ts'
 import { toFileItem } from './file-json.ts'
 

@@ -1,4 +1,5 @@
-import { assertSafeJson, defaultJsonLimits, Invalid, type Json, NotJson, parseJson } from 'pounce/sdk'
+import { Invalid, type Json } from 'pounce/sdk'
+import { assertSafeJson, defaultJsonLimits, NotJson, parseJson } from 'pounce/sdk/kit'
 
 /** A JSON-LD document that came beside a file. */
 export interface SentMetadata {

@@ -4,26 +4,19 @@ import {
   Clock,
   CommitConflict,
   type Contributions,
-  changedNothing,
   configPort,
   Datasets,
   DocumentStore,
   eq,
   event,
-  type FileCopy,
   type FileRecord,
   type Files,
   Folders,
   Ids,
-  type IngestTarget,
   type MalwareScan,
   MalwareScanners,
   type NewEvent,
-  type NewFile,
   NotFound,
-  namedBy,
-  noStatistics,
-  ownLicense,
   type Page,
   type Place,
   type StorageQuota,
@@ -34,6 +27,7 @@ import {
   type Where,
   wire,
 } from 'pounce/sdk'
+import { changedNothing, type FileCopy, type IngestTarget, type NewFile, namedBy, noStatistics, ownLicense } from 'pounce/sdk/kit'
 import { files } from './collection.ts'
 import { copyFiles } from './file-copies.ts'
 import { FileRemoval } from './file-removal.ts'

@@ -1,18 +1,5 @@
-import {
-  type Caller,
-  Fetch,
-  FileIngest,
-  type FileRecord,
-  type IncomingFile,
-  type IngestOptions,
-  type IngestTarget,
-  Invalid,
-  Problem,
-  type Stored,
-  type s,
-  Unreachable,
-  wire,
-} from 'pounce/sdk'
+import { type Caller, Fetch, FileIngest, type FileRecord, Invalid, Problem, type Stored, type s, Unreachable, wire } from 'pounce/sdk'
+import type { IncomingFile, IngestOptions, IngestTarget } from 'pounce/sdk/kit'
 import { metadataFrom } from './sent-metadata.ts'
 import { Config, type config } from './stored-files.ts'
 

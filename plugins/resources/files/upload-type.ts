@@ -1,5 +1,7 @@
 import { buffer } from 'node:stream/consumers'
-import { type BlobFacts, type BlobStore, type IncomingFile, mediaTypeOf } from 'pounce/sdk'
+import type { BlobStore } from 'pounce/sdk'
+import { type IncomingFile, mediaTypeOf } from 'pounce/sdk/kit'
+import type { BlobFacts } from 'pounce/sdk/store-kit'
 
 /* The layout is that of PKWARE's APPNOTE 6.3.10, 4.3.12 to 4.3.16. */
 const endBytes = 22

@@ -1,17 +1,5 @@
-import {
-  type Caller,
-  type FieldPart,
-  FileIngest,
-  type FilePart,
-  type FileRecord,
-  type IncomingFile,
-  type IngestTarget,
-  Invalid,
-  type Parts,
-  type Stored,
-  TooLarge,
-  wire,
-} from 'pounce/sdk'
+import { type Caller, FileIngest, type FileRecord, Invalid, type Parts, type Stored, TooLarge, wire } from 'pounce/sdk'
+import type { FieldPart, FilePart, IncomingFile, IngestTarget } from 'pounce/sdk/kit'
 import { jsonObjectIn, metadataFrom, sentMetadata } from './sent-metadata.ts'
 
 /** What was asked for besides the bytes. */

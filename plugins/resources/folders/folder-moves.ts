@@ -5,14 +5,13 @@ import {
   eq,
   event,
   Invalid,
-  Mutex,
   type NewEvent,
   NotFound,
   type Ref,
-  requireDone,
   type StoredEvent,
   wire,
 } from 'pounce/sdk'
+import { Mutex, requireDone } from 'pounce/sdk/kit'
 import { type Folder, folders } from './collection.ts'
 import { type FolderPlace, FolderPlaces, withDisplayName } from './folder-places.ts'
 

@@ -1,4 +1,5 @@
-import { DocumentStore, eq, event, Folders, requireDone, type StoredEvent, wire } from 'pounce/sdk'
+import { DocumentStore, eq, event, Folders, type StoredEvent, wire } from 'pounce/sdk'
+import { requireDone } from 'pounce/sdk/kit'
 import { type Folder, folders } from './collection.ts'
 
 const batch = 200

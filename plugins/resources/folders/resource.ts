@@ -1,4 +1,5 @@
-import { createdBy, defineResource, eq, type FolderRecord, transferred } from 'pounce/sdk'
+import { defineResource, eq, type FolderRecord } from 'pounce/sdk'
+import { createdBy, transferred } from 'pounce/sdk/kit'
 import { folders } from './collection.ts'
 
 const within = (id: string) => ({ using: 'byParent', where: eq('parent.id', id) })

@@ -1,4 +1,5 @@
-import { Conflict, DocumentStore, event, Folders, Invalid, NotFound, orNotFound, ref, routesFor, s, signedIn, wire } from 'pounce/sdk'
+import { Conflict, DocumentStore, event, Folders, Invalid, NotFound, ref, routesFor, s, signedIn, wire } from 'pounce/sdk'
+import { orNotFound } from 'pounce/sdk/kit'
 import { type Folder, folders } from './collection.ts'
 import { FolderMoves } from './folder-moves.ts'
 import { withDisplayName } from './folder-places.ts'

@@ -9,15 +9,14 @@ import {
   type Folders,
   Ids,
   type NewEvent,
-  type NewFolder,
   NotFound,
-  orNotFound,
   type Page,
   type Stored,
   type Update,
   type Where,
   wire,
 } from 'pounce/sdk'
+import { type NewFolder, orNotFound } from 'pounce/sdk/kit'
 import { type Folder, folders } from './collection.ts'
 import { chainsTo, FolderPlaces, withDisplayName } from './folder-places.ts'
 

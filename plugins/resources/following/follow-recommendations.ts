@@ -5,7 +5,6 @@ import {
   type Caller,
   type Contributions,
   Policy,
-  type Recommendation,
   type Recommender,
   type Ref,
   type Resource,
@@ -13,6 +12,7 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
+import type { Recommendation } from 'pounce/sdk/kit'
 
 /** As many as Clowder 1.x gives. */
 const most = 10

@@ -1,5 +1,5 @@
 import test from 'ava'
-import type { GeoArea, Geometry, GeoPosition } from 'pounce/sdk'
+import type { GeoArea, Geometry, GeoPosition } from 'pounce/sdk/geo'
 import { touches } from 'pounce/sdk/geo'
 import { dice } from '../../../test/support/dice.ts'
 import { cellsOf, cellsToSearch } from './cells.ts'

@@ -1,4 +1,4 @@
-import type { GeoArea, Geometry, GeoPosition } from 'pounce/sdk'
+import type { GeoArea, Geometry, GeoPosition } from 'pounce/sdk/geo'
 import { boxAround, type GeoBox, partsOf } from 'pounce/sdk/geo'
 
 /**

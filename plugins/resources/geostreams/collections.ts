@@ -1,4 +1,5 @@
-import { collection, type Json, type SensorRecord, type Stored, type StreamRecord, s, type Update } from 'pounce/sdk'
+import { collection, type Json, type Stored, s, type Update } from 'pounce/sdk'
+import type { SensorRecord, StreamRecord } from 'pounce/sdk/geo'
 import { cellsOf } from './cells.ts'
 
 /** `byAge` and `ageBy…`: by id, which is the order they were made in. */

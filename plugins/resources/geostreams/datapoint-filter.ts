@@ -1,18 +1,7 @@
-import {
-  defaultJsonLimits,
-  type GeoArea,
-  type GeoAttribute,
-  type GeoFilter,
-  Invalid,
-  type Json,
-  NotFound,
-  NotJson,
-  parseJson,
-  readTime,
-  type StreamChoice,
-  s,
-} from 'pounce/sdk'
+import { Invalid, type Json, NotFound, s } from 'pounce/sdk'
+import type { GeoArea, GeoAttribute, GeoFilter, StreamChoice } from 'pounce/sdk/geo'
 import { checkGeoFilter, maxRadiusMetres } from 'pounce/sdk/geo'
+import { defaultJsonLimits, NotJson, parseJson, readTime } from 'pounce/sdk/kit'
 import { numberOf } from './input.ts'
 
 /** Query parameters that name an area (reference, api-platform §13 "Area"). Spread into a route's `query`. */

@@ -1,18 +1,5 @@
-import {
-  and,
-  type Caller,
-  DocumentStore,
-  eq,
-  type GeoListPage,
-  GeoStore,
-  geoNumberOf,
-  isIn,
-  Policy,
-  Sensors,
-  type StreamStatistics,
-  Streams,
-  wire,
-} from 'pounce/sdk'
+import { and, type Caller, DocumentStore, eq, GeoStore, isIn, Policy, Sensors, Streams, wire } from 'pounce/sdk'
+import { type GeoListPage, geoNumberOf, type StreamStatistics } from 'pounce/sdk/geo'
 import { streams } from './collections.ts'
 import { eachPage, seenBy } from './listing.ts'
 import type { SensorStatistics } from './sensors/sensor-service.ts'

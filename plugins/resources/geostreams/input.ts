@@ -1,5 +1,5 @@
-import { type Geometry, Invalid, type Json, type Ref, s, sensorIdOf, streamIdOf } from 'pounce/sdk'
-import { geometryFault, isGeoId, propertiesFault } from 'pounce/sdk/geo'
+import { Invalid, type Json, type Ref, s } from 'pounce/sdk'
+import { type Geometry, geometryFault, isGeoId, propertiesFault, sensorIdOf, streamIdOf } from 'pounce/sdk/geo'
 
 /** The number of a sensor, stream or reading in a body: clients send it as text, as Clowder 1.x gives it out, or as a number. */
 export const wireNumber = (what: string) =>

@@ -1,26 +1,19 @@
 import {
   type After,
-  afterParameter,
   type Caller,
   type Collection,
-  conditionsOf,
   type DocumentStore,
   eq,
-  type GeoListing,
-  type GeoListPage,
   isIn,
-  type ListQuery,
   type Page,
   type Policy,
-  readNamedAfter,
-  type SensorRecord,
   type Stored,
-  type StreamRecord,
   s,
-  type Visible,
   type Where,
 } from 'pounce/sdk'
+import type { GeoListing, GeoListPage, SensorRecord, StreamRecord } from 'pounce/sdk/geo'
 import { touches } from 'pounce/sdk/geo'
+import { afterParameter, conditionsOf, type ListQuery, readNamedAfter, type Visible } from 'pounce/sdk/kit'
 import { cellsToSearch } from './cells.ts'
 
 /** Records looked at in vain before a page of the store ends, and how many such pages are read for one request. */

@@ -1,4 +1,6 @@
-import { createdBy, defineResource, event, type SensorRecord, type StreamRecord, transferred } from 'pounce/sdk'
+import { defineResource, event } from 'pounce/sdk'
+import type { SensorRecord, StreamRecord } from 'pounce/sdk/geo'
+import { createdBy, transferred } from 'pounce/sdk/kit'
 import { sensors, streams } from './collections.ts'
 import { SearchableSensors, SearchableStreams } from './searchable.ts'
 

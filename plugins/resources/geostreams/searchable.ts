@@ -4,20 +4,17 @@ import {
   type Collection,
   DocumentStore,
   eq,
-  fullNameOf,
-  geoNumberOf,
   type Json,
-  type MetadataValue,
   Policy,
   type Searchable,
-  type SearchDocument,
-  type SensorRecord,
   type Stored,
-  type StreamRecord,
   s,
   Users,
   wire,
 } from 'pounce/sdk'
+import { geoNumberOf, type SensorRecord, type StreamRecord } from 'pounce/sdk/geo'
+import { fullNameOf } from 'pounce/sdk/kit'
+import type { MetadataValue, SearchDocument } from 'pounce/sdk/search'
 import { typedValue } from 'pounce/sdk/search'
 import { sensors, streams } from './collections.ts'
 

@@ -1,4 +1,5 @@
-import { collection, createdBy, type GroupRecord, personalRecords, transferred } from 'pounce/sdk'
+import { collection, type GroupRecord } from 'pounce/sdk'
+import { createdBy, personalRecords, transferred } from 'pounce/sdk/kit'
 
 /** Groups of people. The members are written in the accounts. */
 export const groups = collection<GroupRecord>('groups', {

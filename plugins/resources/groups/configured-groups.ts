@@ -12,9 +12,9 @@ import {
   type Stored,
   Taken,
   Users,
-  updateWithRetry,
   wire,
 } from 'pounce/sdk'
+import { updateWithRetry } from 'pounce/sdk/kit'
 import { groups } from './collection.ts'
 import { Config, type GroupSettings } from './config.ts'
 import { StoredGroups } from './stored-groups.ts'

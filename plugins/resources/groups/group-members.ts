@@ -6,13 +6,13 @@ import {
   event,
   Invalid,
   Log,
-  localSource,
   NotFound,
   type Stored,
   type UserRecord,
   Users,
   wire,
 } from 'pounce/sdk'
+import { localSource } from 'pounce/sdk/kit'
 import { groups } from './collection.ts'
 
 type User = UserRecord & Stored

@@ -1,5 +1,4 @@
 import {
-  afterParameter,
   type Caller,
   Conflict,
   Forbidden,
@@ -7,21 +6,16 @@ import {
   Installation,
   Invalid,
   isServerAdmin,
-  linkToNext,
-  localSource,
   NotFound,
   Policy,
-  pageOf,
-  peopleFor,
-  readNamedAfter,
   ref,
   routesFor,
-  ShownPerson,
   type Stored,
   s,
   signedIn,
   Users,
 } from 'pounce/sdk'
+import { afterParameter, linkToNext, localSource, pageOf, peopleFor, readNamedAfter, ShownPerson } from 'pounce/sdk/kit'
 import { GroupMembers } from './group-members.ts'
 import { StoredGroups } from './stored-groups.ts'
 

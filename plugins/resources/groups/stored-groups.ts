@@ -10,17 +10,15 @@ import {
   Ids,
   Invalid,
   isIn,
-  localSource,
   type NewEvent,
   NotFound,
-  orNotFound,
   type Page,
   type Stored,
   type Update,
-  updateWithRetry,
   type Where,
   wire,
 } from 'pounce/sdk'
+import { localSource, orNotFound, updateWithRetry } from 'pounce/sdk/kit'
 import { groups } from './collection.ts'
 import { GroupMembers } from './group-members.ts'
 

@@ -1,4 +1,5 @@
-import { afterParameter, Installation, Invalid, linkToNext, pageOf, readNamedAfter, routesFor, s } from 'pounce/sdk'
+import { Installation, Invalid, routesFor, s } from 'pounce/sdk'
+import { afterParameter, linkToNext, pageOf, readNamedAfter } from 'pounce/sdk/kit'
 import { InstitutionNames } from './institution-names.ts'
 
 const route = routesFor('users', { names: InstitutionNames, installation: Installation })

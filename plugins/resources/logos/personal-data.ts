@@ -1,4 +1,5 @@
-import { DocumentStore, type Erasure, type PersonalData, personalRecords, wire } from 'pounce/sdk'
+import { DocumentStore, type Erasure, type PersonalData, wire } from 'pounce/sdk'
+import { personalRecords } from 'pounce/sdk/kit'
 import { logos, StoredLogos } from './stored-logos.ts'
 
 const Uploaded = personalRecords({

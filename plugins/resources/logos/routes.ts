@@ -1,25 +1,20 @@
 import {
-  afterParameter,
   type Bytes,
   type Caller,
   configPort,
   Forbidden,
   Installation,
   Invalid,
-  linkToNext,
   multipart,
   NotFound,
   type Parts,
-  pageOf,
-  readAfter,
-  readNamedAfter,
   routesFor,
   type Stored,
   s,
   signedIn,
-  streamed,
   TooLarge,
 } from 'pounce/sdk'
+import { afterParameter, linkToNext, pageOf, readAfter, readNamedAfter, streamed } from 'pounce/sdk/kit'
 import { LogoRights } from './logo-rights.ts'
 import { config, type Logo, StoredLogos, standIn } from './stored-logos.ts'
 

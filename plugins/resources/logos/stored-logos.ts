@@ -5,7 +5,6 @@ import {
   type Bytes,
   Clock,
   CommitConflict,
-  changedNothing,
   collection,
   DocumentStore,
   eq,
@@ -18,9 +17,9 @@ import {
   s,
   Taken,
   type Time,
-  typeOfBytes,
   wire,
 } from 'pounce/sdk'
+import { changedNothing, typeOfBytes } from 'pounce/sdk/kit'
 
 const pictures: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])
 

@@ -1,4 +1,5 @@
-import { collection, createdBy, personalRecords, type Time, transferred } from 'pounce/sdk'
+import { collection, type Time } from 'pounce/sdk'
+import { createdBy, personalRecords, transferred } from 'pounce/sdk/kit'
 
 /** Stands for the installation where a space's id stands otherwise. */
 export const everywhere = 'global'

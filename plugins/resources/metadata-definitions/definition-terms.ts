@@ -1,15 +1,5 @@
-import {
-  Clock,
-  defaultJsonLimits,
-  Fetch,
-  Forbidden,
-  Installation,
-  Invalid,
-  parseJson,
-  StandardVocabularies,
-  Unreachable,
-  wire,
-} from 'pounce/sdk'
+import { Clock, Fetch, Forbidden, Installation, Invalid, StandardVocabularies, Unreachable, wire } from 'pounce/sdk'
+import { defaultJsonLimits, parseJson } from 'pounce/sdk/kit'
 import { Config, type Settings } from './config.ts'
 
 const maxBytes = 1024 * 1024

@@ -1,4 +1,5 @@
-import { DocumentStore, eq, removeFound, Spaces, type StoredEvent, wire } from 'pounce/sdk'
+import { DocumentStore, eq, Spaces, type StoredEvent, wire } from 'pounce/sdk'
+import { removeFound } from 'pounce/sdk/kit'
 import { definitions } from './collection.ts'
 import { derivedId } from './first-definitions.ts'
 import { requireThere } from './stored-definitions.ts'

@@ -1,4 +1,5 @@
-import { Forbidden, Invalid, type Kind, NotFound, type Ref, rawJson, ref, routesFor, s, signedIn, Unreachable } from 'pounce/sdk'
+import { Forbidden, Invalid, type Kind, NotFound, type Ref, ref, routesFor, s, signedIn, Unreachable } from 'pounce/sdk'
+import { rawJson } from 'pounce/sdk/kit'
 import { everywhere } from './collection.ts'
 import { DefinitionJson, NewDefinition, ok, shown, toJson } from './definition-json.ts'
 import { DefinitionService, SpacesOf } from './definition-service.ts'

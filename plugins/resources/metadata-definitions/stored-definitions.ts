@@ -3,7 +3,6 @@ import {
   type Caller,
   Clock,
   CommitConflict,
-  type Committed,
   DocumentStore,
   eq,
   event,
@@ -14,9 +13,10 @@ import {
   type MetadataNaming,
   type Stored,
   Taken,
-  updateWithRetry,
   wire,
 } from 'pounce/sdk'
+import { updateWithRetry } from 'pounce/sdk/kit'
+import type { Committed } from 'pounce/sdk/store-kit'
 import { type DefinitionRecord, definitions, everywhere } from './collection.ts'
 import { Config, type Settings } from './config.ts'
 import { type NewDefinition, requireAddresses } from './definition-json.ts'

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type After, Installation, type RawJson, type Ref, rawJson, shownMetadata, TooLarge, wire } from 'pounce/sdk'
+import { type After, Installation, type Ref, TooLarge, wire } from 'pounce/sdk'
+import { type RawJson, rawJson, shownMetadata } from 'pounce/sdk/kit'
 import { StoredMetadata } from './stored-metadata.ts'
 
 /** Characters after which a page ends, though it has fewer documents than were asked for. */

@@ -1,4 +1,5 @@
-import { Invalid, type MetadataRecord, msOfTime, s } from 'pounce/sdk'
+import { Invalid, type MetadataRecord, s } from 'pounce/sdk'
+import { msOfTime } from 'pounce/sdk/kit'
 
 /** A context: an address, an object, or a list of both. It is kept, and never fetched. */
 export const Context = s.Union([s.String(), s.Record(s.String(), s.Unknown()), s.Array(s.Unknown(), { maxItems: 100 })])

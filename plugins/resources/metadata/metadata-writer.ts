@@ -1,19 +1,15 @@
 import {
-  accountsNamedBy,
   type Caller,
   type Contributions,
   Forbidden,
-  fullNameOf,
   Installation,
   InTrash,
   Invalid,
   isServerAdmin,
   type Json,
-  lacking,
   type MetadataCheck,
   MetadataChecks,
   type MetadataRecord,
-  type NewMetadata,
   NotFound,
   Policy,
   type Ref,
@@ -24,6 +20,7 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
+import { accountsNamedBy, fullNameOf, lacking, type NewMetadata } from 'pounce/sdk/kit'
 import { agentOf, createdOf, type PostedDocument } from './json-ld.ts'
 import { StoredMetadata } from './stored-metadata.ts'
 

@@ -1,4 +1,5 @@
-import { anonymousUserId, defineResource, erasedName, fullNameOf, type MetadataRecord, type Person } from 'pounce/sdk'
+import { anonymousUserId, defineResource, type MetadataRecord, type Person } from 'pounce/sdk'
+import { erasedName, fullNameOf } from 'pounce/sdk/kit'
 import { metadata } from './stored-metadata.ts'
 
 const isAgent = ({ userId }: MetadataRecord['agent'], { id }: Person): boolean => userId?.includes(id) ?? false

@@ -1,17 +1,5 @@
-import {
-  authorize,
-  Installation,
-  Invalid,
-  type Json,
-  type Kind,
-  NotFound,
-  Policy,
-  type Ref,
-  ref,
-  routesFor,
-  s,
-  shownMetadata,
-} from 'pounce/sdk'
+import { authorize, Installation, Invalid, type Json, type Kind, NotFound, Policy, type Ref, ref, routesFor, s } from 'pounce/sdk'
+import { shownMetadata } from 'pounce/sdk/kit'
 import { Content, Context, ShownDocument } from './json-ld.ts'
 import { MetadataWriter } from './metadata-writer.ts'
 import { metadataBytes } from './routes.ts'

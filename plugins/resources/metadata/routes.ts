@@ -1,22 +1,5 @@
-import {
-  afterParameter,
-  Forbidden,
-  Installation,
-  Invalid,
-  type Json,
-  type Kind,
-  linkToNext,
-  NotFound,
-  Policy,
-  type RawJson,
-  type Ref,
-  rawJson,
-  readAfter,
-  ref,
-  routesFor,
-  s,
-  TooLarge,
-} from 'pounce/sdk'
+import { Forbidden, Installation, Invalid, type Json, type Kind, NotFound, Policy, type Ref, ref, routesFor, s, TooLarge } from 'pounce/sdk'
+import { afterParameter, linkToNext, type RawJson, rawJson, readAfter } from 'pounce/sdk/kit'
 import { DocumentPages } from './document-pages.ts'
 import { Content, PostedDocument, ShownDocument } from './json-ld.ts'
 import { BulkFileMetadata, MetadataWriter } from './metadata-writer.ts'

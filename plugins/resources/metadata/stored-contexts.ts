@@ -4,7 +4,6 @@ import {
   Clock,
   CommitConflict,
   collection,
-  createdBy,
   DocumentStore,
   eq,
   Forbidden,
@@ -12,12 +11,11 @@ import {
   isServerAdmin,
   type Json,
   NotFound,
-  personalRecords,
   type Stored,
   type Time,
-  transferred,
   wire,
 } from 'pounce/sdk'
+import { createdBy, personalRecords, transferred } from 'pounce/sdk/kit'
 
 /** A context under a name, for documents to point to. Those that came with documents are in the documents. */
 export interface ContextRecord {

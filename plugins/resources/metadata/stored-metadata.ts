@@ -6,7 +6,6 @@ import {
   type BatchHandler,
   Clock,
   CommitConflict,
-  type Committed,
   collection,
   DocumentStore,
   eq,
@@ -15,14 +14,14 @@ import {
   isIn,
   type MetadataDocuments,
   type MetadataRecord,
-  type NewMetadata,
-  orNotFound,
   type Page,
   type Ref,
   type Stored,
   type Where,
   wire,
 } from 'pounce/sdk'
+import { type NewMetadata, orNotFound } from 'pounce/sdk/kit'
+import type { Committed } from 'pounce/sdk/store-kit'
 
 /** JSON-LD documents; those of one thing in the order they were made. */
 export const metadata = collection<MetadataRecord>('metadata', {

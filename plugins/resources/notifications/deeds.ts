@@ -1,4 +1,4 @@
-import type { FeedLine, FeedThing } from 'pounce/sdk'
+import type { FeedLine, FeedThing } from 'pounce/sdk/kit'
 
 type Deed = (object: string, source: string) => string
 

@@ -1,5 +1,6 @@
 import test, { type ExecutionContext } from 'ava'
-import { type AnyEvent, type Collection, type Feed, type FeedLine, type Stored, Unavailable, type UserRecord, type Users } from 'pounce/sdk'
+import { type AnyEvent, type Collection, type Feed, type Stored, Unavailable, type UserRecord, type Users } from 'pounce/sdk'
+import type { FeedLine } from 'pounce/sdk/kit'
 import { FixedClock, silent } from 'pounce/sdk/testing'
 import { openStore } from '../../../test/support/sqlite-store.ts'
 import { digests, EnqueueDigests } from './enqueue-digests.ts'

@@ -8,7 +8,6 @@ import {
   event,
   Feed,
   Log,
-  personalRecords,
   range,
   type Stored,
   type StoredEvent,
@@ -18,6 +17,7 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
+import { personalRecords } from 'pounce/sdk/kit'
 import { config, type Settings } from './config.ts'
 
 /** How often somebody is told by mail what happened. */

@@ -1,5 +1,5 @@
 import test from 'ava'
-import type { FeedLine } from 'pounce/sdk'
+import type { FeedLine } from 'pounce/sdk/kit'
 import { deedOf } from './deeds.ts'
 import { digestMail } from './send-digest.ts'
 

@@ -5,8 +5,6 @@ import {
   DocumentStore,
   eq,
   Feed,
-  type FeedLine,
-  type FeedThing,
   Installation,
   Log,
   Mailer,
@@ -16,10 +14,10 @@ import {
   Sites,
   type Stored,
   type StoredEvent,
-  siteName,
   Users,
   wire,
 } from 'pounce/sdk'
+import { type FeedLine, type FeedThing, siteName } from 'pounce/sdk/kit'
 import { config, type Settings } from './config.ts'
 import { deedOf } from './deeds.ts'
 import { type DigestRecord, digests, type Every, wishOf } from './enqueue-digests.ts'

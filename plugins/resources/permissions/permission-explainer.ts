@@ -4,7 +4,6 @@ import {
   type Contributions,
   Forbidden,
   type Groups,
-  geoNumberOf,
   isServerAdmin,
   isSuperAdmin,
   KnownGroups,
@@ -18,6 +17,7 @@ import {
   type Verdict,
   wire,
 } from 'pounce/sdk'
+import { geoNumberOf } from 'pounce/sdk/geo'
 
 /** Who, what and on what. */
 export interface Question {

@@ -1,18 +1,6 @@
-import {
-  allPermissions,
-  didYouMean,
-  Forbidden,
-  Invalid,
-  type Kind,
-  NotFound,
-  type Permission,
-  type Ref,
-  routesFor,
-  s,
-  sensorIdOf,
-  streamIdOf,
-  verbOf,
-} from 'pounce/sdk'
+import { Forbidden, Invalid, type Kind, NotFound, type Permission, type Ref, routesFor, s } from 'pounce/sdk'
+import { sensorIdOf, streamIdOf } from 'pounce/sdk/geo'
+import { allPermissions, didYouMean, verbOf } from 'pounce/sdk/kit'
 import { PermissionExplainer } from './permission-explainer.ts'
 import { sentences } from './permission-sentences.ts'
 

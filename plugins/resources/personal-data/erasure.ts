@@ -3,7 +3,6 @@ import {
   Clock,
   Conflict,
   type Contributions,
-  erasedName,
   event,
   Invalid,
   NotFound,
@@ -15,6 +14,7 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
+import { erasedName } from 'pounce/sdk/kit'
 
 const maxNamed = 10
 

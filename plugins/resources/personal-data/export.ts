@@ -1,5 +1,4 @@
 import {
-  type ArchiveMember,
   Archives,
   type AuditTrail,
   AuditTrails,
@@ -11,7 +10,6 @@ import {
   Forbidden,
   Invalid,
   NotFound,
-  noteIn,
   type Person,
   type PersonalData,
   PersonalDataSources,
@@ -24,6 +22,7 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
+import { type ArchiveMember, noteIn } from 'pounce/sdk/kit'
 import { PersonalErasure } from './erasure.ts'
 
 const maxMemberBytes = 1_048_576

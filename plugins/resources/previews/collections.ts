@@ -1,4 +1,5 @@
-import { collection, createdBy, type PreviewRecord, personalRecords, type Stored, type ThumbnailRecord, type Time } from 'pounce/sdk'
+import { collection, type PreviewRecord, type Stored, type ThumbnailRecord, type Time } from 'pounce/sdk'
+import { createdBy, personalRecords } from 'pounce/sdk/kit'
 
 export type Preview = PreviewRecord & Stored
 export type Thumbnail = ThumbnailRecord & Stored

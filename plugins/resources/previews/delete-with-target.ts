@@ -5,12 +5,12 @@ import {
   Datasets,
   Files,
   type Kind,
-  type Records,
   type Ref,
   Sections,
   type StoredEvent,
   wire,
 } from 'pounce/sdk'
+import type { Records } from 'pounce/sdk/kit'
 import { StoredPreviews } from './stored-previews.ts'
 import { StoredThumbnails } from './stored-thumbnails.ts'
 import { StoredTiles } from './stored-tiles.ts'

@@ -1,14 +1,11 @@
 import {
-  afterParameter,
   and,
-  type BlobFacts,
   type BlobOwner,
   BlobStore,
   type Caller,
   Clock,
   type Collection,
   CommitConflict,
-  changedNothing,
   DocumentStore,
   eq,
   event,
@@ -16,19 +13,17 @@ import {
   isIn,
   type Kind,
   Log,
-  mediaTypeOf,
   type NewEvent,
-  namedBy,
   type Parts,
   type Policy,
   type PreviewRecord,
   range,
-  removeFound,
-  requireDone,
   type Stored,
   s,
   wire,
 } from 'pounce/sdk'
+import { afterParameter, changedNothing, mediaTypeOf, namedBy, removeFound, requireDone } from 'pounce/sdk/kit'
+import type { BlobFacts } from 'pounce/sdk/store-kit'
 import { previews, thumbnails, tiles } from './collections.ts'
 
 /** A file part that arrived, its bytes durable. */

@@ -1,4 +1,5 @@
-import { anonymousUserId, createdBy, defineResource, type PreviewRecord, type Rights, type ThumbnailRecord } from 'pounce/sdk'
+import { anonymousUserId, defineResource, type PreviewRecord, type Rights, type ThumbnailRecord } from 'pounce/sdk'
+import { createdBy } from 'pounce/sdk/kit'
 import { previews, thumbnails } from './collections.ts'
 
 /** One that shows nothing yet is its maker's; then rights are those of what it shows, now, and who made it counts no more. */

@@ -1,17 +1,5 @@
-import {
-  type Bytes,
-  Installation,
-  Invalid,
-  linkToNext,
-  multipart,
-  NotFound,
-  type Permission,
-  Policy,
-  pageOf,
-  ref,
-  routesFor,
-  s,
-} from 'pounce/sdk'
+import { type Bytes, Installation, Invalid, multipart, NotFound, type Permission, Policy, ref, routesFor, s } from 'pounce/sdk'
+import { linkToNext, pageOf } from 'pounce/sdk/kit'
 import { DerivedBytes } from './bytes-of.ts'
 import { DerivedStore, listQuery, seenOf } from './derived-store.ts'
 import { StoredThumbnails } from './stored-thumbnails.ts'

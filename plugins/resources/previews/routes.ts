@@ -6,19 +6,17 @@ import {
   Installation,
   Invalid,
   type Json,
-  linkToNext,
   multipart,
   NotFound,
   type Permission,
   Policy,
-  pageOf,
   type Ref,
   ref,
-  requirePlaced,
   routesFor,
   s,
   wire,
 } from 'pounce/sdk'
+import { linkToNext, pageOf, requirePlaced } from 'pounce/sdk/kit'
 import { DerivedBytes } from './bytes-of.ts'
 import type { Preview } from './collections.ts'
 import { DerivedStore, listQuery, seenOf } from './derived-store.ts'

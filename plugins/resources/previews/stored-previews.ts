@@ -10,13 +10,12 @@ import {
   event,
   Ids,
   type Json,
-  orNotFound,
   type Page,
   type Previews,
   type Ref,
-  updateWithRetry,
   wire,
 } from 'pounce/sdk'
+import { orNotFound, updateWithRetry } from 'pounce/sdk/kit'
 import { type Preview, previews } from './collections.ts'
 import { DerivedStore, type Received, uploaderOf } from './derived-store.ts'
 import { StoredThumbnails } from './stored-thumbnails.ts'

@@ -13,9 +13,9 @@ import {
   Ids,
   type Page,
   type Ref,
-  updateWithRetry,
   wire,
 } from 'pounce/sdk'
+import { updateWithRetry } from 'pounce/sdk/kit'
 import { type Thumbnail, thumbnails } from './collections.ts'
 import { DerivedStore, type Received, uploaderOf } from './derived-store.ts'
 

@@ -1,17 +1,5 @@
-import {
-  type Caller,
-  Clock,
-  DocumentStore,
-  eq,
-  event,
-  Ids,
-  NotFound,
-  removeFound,
-  requireDone,
-  Taken,
-  updateWithRetry,
-  wire,
-} from 'pounce/sdk'
+import { type Caller, Clock, DocumentStore, eq, event, Ids, NotFound, Taken, wire } from 'pounce/sdk'
+import { removeFound, requireDone, updateWithRetry } from 'pounce/sdk/kit'
 import { previews, type Tile, tiles } from './collections.ts'
 import { DerivedStore, type Received, uploaderOf } from './derived-store.ts'
 

@@ -1,4 +1,5 @@
-import { eq, type PersonalRecords, personalRecords } from 'pounce/sdk'
+import { eq } from 'pounce/sdk'
+import { type PersonalRecords, personalRecords } from 'pounce/sdk/kit'
 import { charges, keyOf, type LimitRecord, limits, type UsageRecord, usages } from './collections.ts'
 
 type Person = Parameters<PersonalRecords<UsageRecord>['isOf']>[1]

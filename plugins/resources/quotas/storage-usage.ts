@@ -1,16 +1,5 @@
-import {
-  type ChargedTo,
-  Clock,
-  CommitConflict,
-  Datasets,
-  DocumentStore,
-  type EventType,
-  eq,
-  requireDone,
-  type StorageQuota,
-  type StoredEvent,
-  wire,
-} from 'pounce/sdk'
+import { Clock, CommitConflict, Datasets, DocumentStore, type EventType, eq, type StorageQuota, type StoredEvent, wire } from 'pounce/sdk'
+import { type ChargedTo, requireDone } from 'pounce/sdk/kit'
 import { type ChargeRecord, charges, keyOf, type UsageRecord } from './collections.ts'
 import { UsageLedger } from './usage-ledger.ts'
 

@@ -1,4 +1,5 @@
-import { createdBy, defineResource } from 'pounce/sdk'
+import { defineResource } from 'pounce/sdk'
+import { createdBy } from 'pounce/sdk/kit'
 import { type RelationRecord, relations, thingOf } from './stored-relations.ts'
 
 export const relationResource = defineResource<RelationRecord>({

@@ -19,12 +19,12 @@ import {
   type Kind,
   NotFound,
   Policy,
-  removeFound,
   type Stored,
   type StoredEvent,
   type Time,
   wire,
 } from 'pounce/sdk'
+import { removeFound } from 'pounce/sdk/kit'
 
 /** What a relation can join (reference, api-data §8). */
 export const relatedTypes = ['dataset', 'file', 'collection', 'user', 'sensor', 'stream', 'folder', 'metadata'] as const

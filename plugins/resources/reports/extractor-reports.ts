@@ -1,16 +1,5 @@
-import {
-  type DatasetRecord,
-  Datasets,
-  type FileRecord,
-  Files,
-  type ReportedRun,
-  ReportedRuns,
-  type Shown,
-  type Stored,
-  s,
-  Users,
-  wire,
-} from 'pounce/sdk'
+import { type DatasetRecord, Datasets, type FileRecord, Files, ReportedRuns, type Stored, s, Users, wire } from 'pounce/sdk'
+import type { ReportedRun, Shown } from 'pounce/sdk/kit'
 import { personOf } from './people-reports.ts'
 import type { Span } from './record-reports.ts'
 import { type Format, inBatches, linesFrom, type Report } from './report.ts'

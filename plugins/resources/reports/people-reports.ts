@@ -1,21 +1,18 @@
 import {
   type After,
   anonymousUserId,
-  bare,
   Clock,
   type ContentCount,
   ContentCounts,
   type Contributions,
-  countIn,
   DocumentStore,
-  fullNameOf,
-  type Shown,
   Spaces,
   type Stored,
   type UserRecord,
   Users,
   wire,
 } from 'pounce/sdk'
+import { bare, countIn, fullNameOf, type Shown } from 'pounce/sdk/kit'
 import { linesFrom, type Report, Sources } from './report.ts'
 
 const spaceColumns = ['type', 'id', 'name', 'description', 'creator_id', 'created', 'datasets', 'collections', 'users']

@@ -1,4 +1,5 @@
-import { and, DocumentStore, type Kind, type LineCell, type Lines, range, wire } from 'pounce/sdk'
+import { and, DocumentStore, type Kind, range, wire } from 'pounce/sdk'
+import type { LineCell, Lines } from 'pounce/sdk/kit'
 import { type Format, type Report, Sources } from './report.ts'
 
 type Columns = Lines['columns']

@@ -1,19 +1,5 @@
-import {
-  type Bytes,
-  betweenLines,
-  type Contributions,
-  csvText,
-  type Kind,
-  type Lines,
-  printLine,
-  type ReportSource,
-  ReportSources,
-  type Shown,
-  s,
-  streamed,
-  Unavailable,
-  wire,
-} from 'pounce/sdk'
+import { type Bytes, type Contributions, type Kind, type ReportSource, ReportSources, s, Unavailable, wire } from 'pounce/sdk'
+import { betweenLines, csvText, type Lines, printLine, type Shown, streamed } from 'pounce/sdk/kit'
 
 const together = 200
 

@@ -1,4 +1,5 @@
-import { NotFound, readTime, routesFor, Spaces, s } from 'pounce/sdk'
+import { NotFound, routesFor, Spaces, s } from 'pounce/sdk'
+import { readTime } from 'pounce/sdk/kit'
 import { ExtractorReports } from './extractor-reports.ts'
 import { PeopleReports } from './people-reports.ts'
 import { RecordReports, type Span } from './record-reports.ts'

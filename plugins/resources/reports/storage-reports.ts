@@ -1,18 +1,16 @@
 import {
-  bare,
   type DatasetRecord,
   Datasets,
   DocumentStore,
   type FileRecord,
   Files,
-  type Records,
   range,
-  type Shown,
   type Stored,
   type UserRecord,
   Users,
   wire,
 } from 'pounce/sdk'
+import { bare, type Records, type Shown } from 'pounce/sdk/kit'
 import { personOf, SpacePeopleReader } from './people-reports.ts'
 import type { Span } from './record-reports.ts'
 import { inBatches, linesFrom, type Report, Sources } from './report.ts'

@@ -1,4 +1,5 @@
-import { DocumentStore, type Lines, range, type Shown, Users, wire } from 'pounce/sdk'
+import { DocumentStore, range, Users, wire } from 'pounce/sdk'
+import type { Lines, Shown } from 'pounce/sdk/kit'
 import { personOf } from './people-reports.ts'
 import type { Span } from './record-reports.ts'
 import { linesFrom, type Report, Sources } from './report.ts'

@@ -1,4 +1,4 @@
-import type { SearchQuery } from 'pounce/sdk'
+import type { SearchQuery } from 'pounce/sdk/search'
 import { checkQuery, compareField, comparingOf, fieldContains, readQuery } from 'pounce/sdk/search/language'
 
 /** The parameters of a search that narrow it. */

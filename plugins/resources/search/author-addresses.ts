@@ -1,4 +1,5 @@
-import { type Caller, Invalid, isServerAdmin, Policy, type SearchQuery, Users, wire } from 'pounce/sdk'
+import { type Caller, Invalid, isServerAdmin, Policy, Users, wire } from 'pounce/sdk'
+import type { SearchQuery } from 'pounce/sdk/search'
 import { isAnything } from 'pounce/sdk/search'
 import { type FieldCondition, mapField } from './map-field.ts'
 

@@ -1,16 +1,5 @@
-import {
-  type Caller,
-  Collections,
-  Datasets,
-  Files,
-  Folders,
-  type Kind,
-  type LifeState,
-  Policy,
-  type SearchQuery,
-  s,
-  wire,
-} from 'pounce/sdk'
+import { type Caller, Collections, Datasets, Files, Folders, type Kind, type LifeState, Policy, s, wire } from 'pounce/sdk'
+import type { SearchQuery } from 'pounce/sdk/search'
 import type { Containers } from './contains-query.ts'
 
 /**

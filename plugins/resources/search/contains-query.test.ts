@@ -1,5 +1,6 @@
 import test from 'ava'
-import { Invalid, type SearchQuery } from 'pounce/sdk'
+import { Invalid } from 'pounce/sdk'
+import type { SearchQuery } from 'pounce/sdk/search'
 import { readQuery } from 'pounce/sdk/search/language'
 import { searchId } from '../../../sdk/testing/search-documents.ts'
 import { contentsIn, withContainers } from './contains-query.ts'

@@ -1,4 +1,5 @@
-import { Invalid, type SearchQuery } from 'pounce/sdk'
+import { Invalid } from 'pounce/sdk'
+import type { SearchQuery } from 'pounce/sdk/search'
 import { isAnything } from 'pounce/sdk/search'
 import { checkQuery } from 'pounce/sdk/search/language'
 import { type FieldCondition, mapField } from './map-field.ts'

@@ -1,4 +1,6 @@
-import { fullNameOf, SearchIndex, type SearchQuery, type StoredEvent, Users, wire } from 'pounce/sdk'
+import { SearchIndex, type StoredEvent, Users, wire } from 'pounce/sdk'
+import { fullNameOf } from 'pounce/sdk/kit'
+import type { SearchQuery } from 'pounce/sdk/search'
 import { Indexer } from './indexer.ts'
 
 const named = new Set(['firstName', 'lastName', 'email'])

@@ -1,4 +1,5 @@
-import { type Contributions, Files, type Kind, type Ref, type Searchable, Searchables, type SearchDocument, wire } from 'pounce/sdk'
+import { type Contributions, Files, type Kind, type Ref, type Searchable, Searchables, wire } from 'pounce/sdk'
+import type { SearchDocument } from 'pounce/sdk/search'
 import { Indexer } from './indexer.ts'
 
 const batchSize = 100

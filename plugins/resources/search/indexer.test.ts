@@ -1,5 +1,6 @@
 import test from 'ava'
-import type { AnyEvent, Comments, Contributions, MetadataDocuments, Searchable, SearchDocument, SearchIndex, Sections } from 'pounce/sdk'
+import type { AnyEvent, Comments, Contributions, MetadataDocuments, Searchable, SearchIndex, Sections } from 'pounce/sdk'
+import type { SearchDocument } from 'pounce/sdk/search'
 import { IndexChanges } from './handlers.ts'
 import { Indexer } from './indexer.ts'
 

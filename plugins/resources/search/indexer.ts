@@ -2,16 +2,16 @@ import { isDeepStrictEqual } from 'node:util'
 import {
   Comments,
   type Contributions,
-  KeyedMutex,
   type Kind,
   MetadataDocuments,
   type Searchable,
   Searchables,
-  type SearchDocument,
   SearchIndex,
   Sections,
   wire,
 } from 'pounce/sdk'
+import { KeyedMutex } from 'pounce/sdk/kit'
+import type { SearchDocument } from 'pounce/sdk/search'
 import { metadataValues } from './metadata-values.ts'
 
 const batchSize = 100

@@ -1,4 +1,6 @@
-import { defaultJsonLimits, Invalid, parseJson, type SearchQuery } from 'pounce/sdk'
+import { Invalid } from 'pounce/sdk'
+import { defaultJsonLimits, parseJson } from 'pounce/sdk/kit'
+import type { SearchQuery } from 'pounce/sdk/search'
 import { checkQuery, compareField, comparingOf, fieldContains, operatorSigns } from 'pounce/sdk/search/language'
 
 const mostItems = 200

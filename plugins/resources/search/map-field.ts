@@ -1,4 +1,4 @@
-import type { SearchQuery } from 'pounce/sdk'
+import type { SearchQuery } from 'pounce/sdk/search'
 
 /** A condition on one field. */
 export type FieldCondition = Extract<SearchQuery, { readonly field?: string }>

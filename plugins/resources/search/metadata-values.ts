@@ -1,4 +1,5 @@
-import type { Json, MetadataRecord, MetadataValue } from 'pounce/sdk'
+import type { Json, MetadataRecord } from 'pounce/sdk'
+import type { MetadataValue } from 'pounce/sdk/search'
 import { typedValue } from 'pounce/sdk/search'
 
 /** Bounds of what one resource can put into the index. */

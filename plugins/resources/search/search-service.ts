@@ -1,15 +1,5 @@
-import {
-  type Caller,
-  type Contributions,
-  type Kind,
-  Policy,
-  type Searchable,
-  Searchables,
-  SearchIndex,
-  type SearchQuery,
-  type SearchRequest,
-  wire,
-} from 'pounce/sdk'
+import { type Caller, type Contributions, type Kind, Policy, type Searchable, Searchables, SearchIndex, wire } from 'pounce/sdk'
+import type { SearchQuery, SearchRequest } from 'pounce/sdk/search'
 import { AuthorAddresses } from './author-addresses.ts'
 import { ContainmentFilter } from './containment-filter.ts'
 

@@ -1,16 +1,15 @@
 import {
   type Caller,
   type Contributions,
-  type FieldCount,
   Invalid,
   type Kind,
   type MetadataNaming,
   MetadataNamings,
   Policy,
   SearchIndex,
-  type ValueCount,
   wire,
 } from 'pounce/sdk'
+import type { FieldCount, ValueCount } from 'pounce/sdk/search'
 
 const fixed = [
   'name',

@@ -1,4 +1,5 @@
-import { createdOrTaggedBy, defineResource, type SectionRecord, transferred } from 'pounce/sdk'
+import { defineResource, type SectionRecord } from 'pounce/sdk'
+import { createdOrTaggedBy, transferred } from 'pounce/sdk/kit'
 import { sections } from './stored-sections.ts'
 
 export const sectionResource = defineResource<SectionRecord>({

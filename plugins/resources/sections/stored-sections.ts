@@ -12,10 +12,7 @@ import {
   isIn,
   type Json,
   type NewEvent,
-  orNotFound,
   type Page,
-  removeFound,
-  requireDone,
   type SectionRecord,
   type Sections,
   type Stored,
@@ -25,6 +22,7 @@ import {
   type Where,
   wire,
 } from 'pounce/sdk'
+import { orNotFound, removeFound, requireDone } from 'pounce/sdk/kit'
 
 const orNull = <T extends s.TSchema>(schema: T) => s.Optional(s.Union([schema, s.Null()]))
 

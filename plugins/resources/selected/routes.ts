@@ -1,4 +1,5 @@
-import { Archives, authorize, type Bytes, Invalid, NotFound, Policy, Quarantined, routesFor, ScanPending, s } from 'pounce/sdk'
+import { Archives, authorize, type Bytes, Invalid, NotFound, Policy, routesFor, s } from 'pounce/sdk'
+import { Quarantined, ScanPending } from 'pounce/sdk/kit'
 import { mostSelected, Selections } from './selections.ts'
 
 const route = routesFor('selected', { selections: Selections, policy: Policy, archives: Archives })

@@ -10,12 +10,12 @@ import {
   type Permission,
   Policy,
   Problem,
-  personalRecords,
   signedIn,
   Tags,
   TrashHandlers,
   wire,
 } from 'pounce/sdk'
+import { personalRecords } from 'pounce/sdk/kit'
 
 /** What a person has selected; the record's id is the person's. The oldest first. */
 interface Selection {

@@ -1,4 +1,5 @@
-import { defaultJsonLimits, Invalid, NotFound, Problem, parseJson } from 'pounce/sdk'
+import { Invalid, NotFound, Problem } from 'pounce/sdk'
+import { defaultJsonLimits, parseJson } from 'pounce/sdk/kit'
 import { allObservations, datastreams, features, locationOf, observedProperties, sensorEntities, sensorOf, thingOf } from './entities.ts'
 import { type Cursor, type Entities, type Entity, type SetName, these } from './entity.ts'
 import { EntityFormatter } from './entity-formatter.ts'

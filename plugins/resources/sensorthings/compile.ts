@@ -1,5 +1,6 @@
-import { type Geometry, type GeoPosition, msOfTime } from 'pounce/sdk'
+import type { Geometry, GeoPosition } from 'pounce/sdk/geo'
 import { geometryFault, metresBetween, positionsOf, touches } from 'pounce/sdk/geo'
+import { msOfTime } from 'pounce/sdk/kit'
 import type { Entity, EntityType } from './entity.ts'
 import type { ParsedCall, ParsedFilter, ParsedLiteral, ParsedMember, Reckoning } from './grammar/sensorthings-parser.js'
 import { read, refusal } from './parsing.ts'

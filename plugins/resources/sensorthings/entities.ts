@@ -1,4 +1,5 @@
-import { type Datapoint, type Geometry, geoNumberOf, type Json, type StreamStatistics, sensorIdOf, streamIdOf } from 'pounce/sdk'
+import type { Json } from 'pounce/sdk'
+import { type Datapoint, type Geometry, geoNumberOf, type StreamStatistics, sensorIdOf, streamIdOf } from 'pounce/sdk/geo'
 import { type Entities, type Entity, type EntityType, type Hints, type Key, type Step, these, type Walk } from './entity.ts'
 import type { EntityLoader, Sensor } from './entity-loader.ts'
 import { types } from './types.ts'

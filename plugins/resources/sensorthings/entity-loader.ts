@@ -1,17 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import {
-  type Caller,
-  type Datapoint,
-  type GeoStore,
-  geoNumberOf,
-  type Policy,
-  type SensorRecord,
-  type Sensors,
-  type Stored,
-  type StreamRecord,
-  type StreamStatistics,
-  type Streams,
-} from 'pounce/sdk'
+import type { Caller, GeoStore, Policy, Sensors, Stored, Streams } from 'pounce/sdk'
+import { type Datapoint, geoNumberOf, type SensorRecord, type StreamRecord, type StreamStatistics } from 'pounce/sdk/geo'
 
 /**
  * A few at a time, and once they have taken `stintMs` together it is the turn of other requests: what resolves at once would else be one turn,

@@ -1,4 +1,4 @@
-import type { GeoArea } from 'pounce/sdk'
+import type { GeoArea } from 'pounce/sdk/geo'
 import type { Value, ValueKind } from './values.ts'
 
 /** The entity sets of the standard's sensing part. */

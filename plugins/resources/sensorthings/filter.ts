@@ -1,4 +1,4 @@
-import type { GeoArea } from 'pounce/sdk'
+import type { GeoArea } from 'pounce/sdk/geo'
 import { checkGeoFilter } from 'pounce/sdk/geo'
 import { type Compiled, FilterCompiler, type Seen } from './compile.ts'
 import type { Entity, EntityType, HintOf, Hints } from './entity.ts'

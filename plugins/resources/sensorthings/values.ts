@@ -1,4 +1,5 @@
-import type { Geometry, Json } from 'pounce/sdk'
+import type { Json } from 'pounce/sdk'
+import type { Geometry } from 'pounce/sdk/geo'
 
 /** A time, or a span of it. Milliseconds since 1970; an instant ends where it begins. */
 export class TimeSpan {

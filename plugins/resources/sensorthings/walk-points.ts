@@ -1,4 +1,5 @@
-import { type Datapoint, type GeoFilter, type GeoSort, geoNumberOf, Invalid, streamIdOf } from 'pounce/sdk'
+import { Invalid } from 'pounce/sdk'
+import { type Datapoint, type GeoFilter, type GeoSort, geoNumberOf, streamIdOf } from 'pounce/sdk/geo'
 import type { Cursor, Hints, Order } from './entity.ts'
 import { type EntityLoader, sampled } from './entity-loader.ts'
 import type { Looked, Lot, Measured } from './walk-records.ts'

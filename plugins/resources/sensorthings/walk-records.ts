@@ -1,4 +1,5 @@
-import { type After, type GeoListing, type GeoListPage, geoAfter, geoNumberOf, Invalid, type Page, type StreamStatistics } from 'pounce/sdk'
+import { type After, Invalid, type Page } from 'pounce/sdk'
+import { type GeoListing, type GeoListPage, geoAfter, geoNumberOf, type StreamStatistics } from 'pounce/sdk/geo'
 import type { Cursor, Hints, Order } from './entity.ts'
 import type { EntityLoader, Sensor, Stream } from './entity-loader.ts'
 

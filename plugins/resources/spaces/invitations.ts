@@ -9,13 +9,10 @@ import {
   DocumentStore,
   eq,
   event,
-  isMailAddress,
   NotFound,
   type Page,
   Policy,
-  plainEmail,
   range,
-  removeFound,
   Spaces,
   type Stored,
   signedIn,
@@ -25,6 +22,7 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
+import { isMailAddress, plainEmail, removeFound } from 'pounce/sdk/kit'
 import { config, type Settings } from './config.ts'
 import { SpaceMembers } from './space-members.ts'
 

@@ -9,9 +9,9 @@ import {
   NotFound,
   type SpaceRecord,
   Users,
-  updateWithRetry,
   wire,
 } from 'pounce/sdk'
+import { updateWithRetry } from 'pounce/sdk/kit'
 import { config, type Settings } from './config.ts'
 import { InvitationRateLimit } from './invitations.ts'
 import { SpaceMembers } from './space-members.ts'

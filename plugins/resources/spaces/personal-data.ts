@@ -1,4 +1,5 @@
-import { eq, personalRecords } from 'pounce/sdk'
+import { eq } from 'pounce/sdk'
+import { personalRecords } from 'pounce/sdk/kit'
 import { invitations, quotas } from './invitations.ts'
 
 /** Invitations to the address. */

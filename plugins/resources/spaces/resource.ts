@@ -1,4 +1,5 @@
-import { defineResource, eq, event, type Person, transferred } from 'pounce/sdk'
+import { defineResource, eq, event, type Person } from 'pounce/sdk'
+import { transferred } from 'pounce/sdk/kit'
 import { SpaceLists } from './space-lists.ts'
 import { type StoredSpace, spaces } from './stored-spaces.ts'
 

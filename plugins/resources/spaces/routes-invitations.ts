@@ -1,21 +1,5 @@
-import {
-  afterParameter,
-  Installation,
-  Invalid,
-  linkToNext,
-  NotFound,
-  Policy,
-  pageOf,
-  peopleFor,
-  ref,
-  routesFor,
-  ShownPerson,
-  Spaces,
-  s,
-  signedIn,
-  TooMany,
-  Users,
-} from 'pounce/sdk'
+import { Installation, Invalid, NotFound, Policy, ref, routesFor, Spaces, s, signedIn, TooMany, Users } from 'pounce/sdk'
+import { afterParameter, linkToNext, pageOf, peopleFor, ShownPerson } from 'pounce/sdk/kit'
 import { type Invitation, Invitations } from './invitations.ts'
 
 const route = routesFor('spaces', {

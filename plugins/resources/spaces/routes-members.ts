@@ -1,6 +1,5 @@
 import {
   type After,
-  afterParameter,
   type Caller,
   Conflict,
   type Contributions,
@@ -8,22 +7,18 @@ import {
   Installation,
   Invalid,
   KnownGroups,
-  linkToNext,
   NotFound,
   type Page,
   Policy,
-  pageOf,
-  peopleFor,
-  readAfter,
   ref,
   routesFor,
-  ShownPerson,
   s,
   signedIn,
   TooMany,
   Users,
   wire,
 } from 'pounce/sdk'
+import { afterParameter, linkToNext, pageOf, peopleFor, readAfter, ShownPerson } from 'pounce/sdk/kit'
 import { JoinRequests } from './join-requests.ts'
 import { SpaceMembers } from './space-members.ts'
 

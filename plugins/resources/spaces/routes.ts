@@ -1,12 +1,7 @@
 import {
-  answerList,
   Conflict,
-  FollowAnswer,
-  follow,
   Installation,
   Invalid,
-  type ListQuery,
-  listParameters,
   NotFound,
   Policy,
   Recommenders,
@@ -18,8 +13,8 @@ import {
   s,
   signedIn,
   Users,
-  unfollow,
 } from 'pounce/sdk'
+import { answerList, FollowAnswer, follow, type ListQuery, listParameters, unfollow } from 'pounce/sdk/kit'
 import { SpaceLists } from './space-lists.ts'
 import { SpaceService } from './space-service.ts'
 

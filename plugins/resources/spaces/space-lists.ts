@@ -1,24 +1,19 @@
 import {
   and,
   type Caller,
-  conditionsOf,
   configPort,
   DocumentStore,
-  eitherOf,
   eq,
   isIn,
   isSuperAdmin,
-  type ListQuery,
-  listPage,
   or,
   type Page,
   Policy,
   type Stored,
-  type TreeParent,
-  type Visible,
   type Where,
   wire,
 } from 'pounce/sdk'
+import { conditionsOf, eitherOf, type ListQuery, listPage, type TreeParent, type Visible } from 'pounce/sdk/kit'
 import { config, type Settings } from './config.ts'
 import { type StoredSpace, spaces } from './stored-spaces.ts'
 

@@ -2,7 +2,6 @@ import {
   type After,
   type Contributions,
   configPort,
-  fullNameOf,
   Installation,
   Invalid,
   Log,
@@ -15,9 +14,9 @@ import {
   type StoredEvent,
   type UserRecord,
   Users,
-  wantsMail,
   wire,
 } from 'pounce/sdk'
+import { fullNameOf, wantsMail } from 'pounce/sdk/kit'
 import { config, type Settings } from './config.ts'
 import { Invitations } from './invitations.ts'
 

@@ -1,18 +1,5 @@
-import {
-  Clock,
-  Conflict,
-  configPort,
-  DocumentStore,
-  event,
-  Ids,
-  NotFound,
-  orNotFound,
-  type SpaceRecord,
-  type Stored,
-  Users,
-  updateWithRetry,
-  wire,
-} from 'pounce/sdk'
+import { Clock, Conflict, configPort, DocumentStore, event, Ids, NotFound, type SpaceRecord, type Stored, Users, wire } from 'pounce/sdk'
+import { orNotFound, updateWithRetry } from 'pounce/sdk/kit'
 import { config, type Settings } from './config.ts'
 import { type StoredSpace, spaces } from './stored-spaces.ts'
 

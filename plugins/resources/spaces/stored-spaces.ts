@@ -3,7 +3,6 @@ import {
   DocumentStore,
   eq,
   type NewEvent,
-  orNotFound,
   type SpaceRecord,
   type Spaces,
   type Stored,
@@ -11,6 +10,7 @@ import {
   type Where,
   wire,
 } from 'pounce/sdk'
+import { orNotFound } from 'pounce/sdk/kit'
 
 /** A space as stored. `spaces` is its own id, so that one condition of the policy fits spaces, collections and datasets alike. */
 export type StoredSpace = SpaceRecord & {

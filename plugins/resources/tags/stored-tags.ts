@@ -10,7 +10,6 @@ import {
   Invalid,
   type Kind,
   NotFound,
-  type Records,
   type Ref,
   Sections,
   type Stored,
@@ -18,6 +17,7 @@ import {
   type Tags,
   wire,
 } from 'pounce/sdk'
+import type { Records } from 'pounce/sdk/kit'
 
 /** A record that carries tags. A section has the id of its file where others have a name. */
 interface Tagged {

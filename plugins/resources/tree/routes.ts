@@ -1,25 +1,20 @@
 import {
   type After,
-  afterParameter,
   type Caller,
   type Contributions,
-  defaultJsonLimits,
   Forbidden,
   Installation,
   Invalid,
-  linkToNext,
   NotFound,
   NotSignedIn,
   Policy,
-  parseJson,
   routesFor,
   s,
   type TreeBranch,
   TreeBranches,
-  type TreeNode,
-  type TreeParent,
   wire,
 } from 'pounce/sdk'
+import { afterParameter, defaultJsonLimits, linkToNext, parseJson, type TreeNode, type TreeParent } from 'pounce/sdk/kit'
 
 /** In the order in which they stand below one parent. */
 const order: readonly TreeNode['kind'][] = ['space', 'folder', 'dataset', 'collection', 'file']

@@ -1,4 +1,5 @@
-import { defaultJsonLimits, type FileIngest, type IngestTarget, Invalid, type Json, parseJson, s } from 'pounce/sdk'
+import { type FileIngest, Invalid, type Json, s } from 'pounce/sdk'
+import { defaultJsonLimits, type IngestTarget, parseJson } from 'pounce/sdk/kit'
 import type { UploadRecord } from './collections.ts'
 
 /** What a client says of a file before its bytes. */

@@ -1,5 +1,4 @@
 import {
-  type BlobFacts,
   type BlobOwner,
   BlobStore,
   CommitConflict,
@@ -11,8 +10,9 @@ import {
   Ids,
   type Stored,
   wire,
-  youngGarbage,
 } from 'pounce/sdk'
+import { youngGarbage } from 'pounce/sdk/kit'
+import type { BlobFacts } from 'pounce/sdk/store-kit'
 import { type PartRecord, parts, type UploadRecord } from './collections.ts'
 
 type Upload = UploadRecord & Stored

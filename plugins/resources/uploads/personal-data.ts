@@ -1,4 +1,5 @@
-import { DocumentStore, type Erasure, eq, type PersonalData, personalRecords, wire } from 'pounce/sdk'
+import { DocumentStore, type Erasure, eq, type PersonalData, wire } from 'pounce/sdk'
+import { personalRecords } from 'pounce/sdk/kit'
 import { parts, uploads } from './collections.ts'
 import { StoredUploads } from './open-uploads.ts'
 

@@ -1,20 +1,18 @@
 import {
-  afterParameter,
   byteBody,
   type Caller,
   Conflict,
   FileIngest,
   Installation,
   Invalid,
-  linkToNext,
   NotFound,
-  pageOf,
   routesFor,
   type SentBytes,
   type Stored,
   s,
   TooLarge,
 } from 'pounce/sdk'
+import { afterParameter, linkToNext, pageOf } from 'pounce/sdk/kit'
 import type { UploadRecord } from './collections.ts'
 import { newUpload } from './new-upload.ts'
 import { StoredUploads } from './open-uploads.ts'

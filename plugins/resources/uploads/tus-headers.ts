@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
-import { Invalid, trimEnd } from 'pounce/sdk'
+import { Invalid } from 'pounce/sdk'
+import { trimEnd } from 'pounce/sdk/kit'
 import { OtherVersion } from './problems.ts'
 
 /** Sent with every answer. */

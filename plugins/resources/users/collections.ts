@@ -1,4 +1,5 @@
-import { collection, type RoleRecord, type Time, type UserRecord, type Verb } from 'pounce/sdk'
+import { collection, type RoleRecord, type Time, type UserRecord } from 'pounce/sdk'
+import type { Verb } from 'pounce/sdk/kit'
 
 /** Accounts. Time of creation and id give the order of the list; e-mails are lower case. */
 export const users = collection<UserRecord>('users', {

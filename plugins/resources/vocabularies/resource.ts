@@ -1,4 +1,5 @@
-import { createdBy, DocumentStore, defineResource, isIn, type Rights, type RightsSource, type Stored, transferred, wire } from 'pounce/sdk'
+import { DocumentStore, defineResource, isIn, type Rights, type Stored, wire } from 'pounce/sdk'
+import { createdBy, type RightsSource, transferred } from 'pounce/sdk/kit'
 import { type VocabularyRecord, vocabularies } from './stored-vocabularies.ts'
 
 export const vocabularyResource = defineResource<VocabularyRecord>({

@@ -4,22 +4,17 @@ import {
   Clock,
   CommitConflict,
   collection,
-  conditionsOf,
-  createdBy,
   DocumentStore,
   eq,
   Ids,
   Invalid,
-  orNotFound,
   Policy,
-  personalRecords,
   type Stored,
   type StoredEvent,
   type Time,
-  transferred,
-  updateWithRetry,
   wire,
 } from 'pounce/sdk'
+import { conditionsOf, createdBy, orNotFound, personalRecords, transferred, updateWithRetry } from 'pounce/sdk/kit'
 
 /** A list of words that everybody shares. */
 export interface StandardRecord {

@@ -1,5 +1,6 @@
 import { addAbortSignal, type Readable } from 'node:stream'
-import { Invalid, Log, type MalwareScan, Problem, type ScanResult, Semaphore, Unavailable, wire } from 'pounce/sdk'
+import { Invalid, Log, type MalwareScan, Problem, Unavailable, wire } from 'pounce/sdk'
+import { type ScanResult, Semaphore } from 'pounce/sdk/kit'
 import { type ClamdAddress, ClamdConnection } from './clamd-connection.ts'
 import { type ClamavConfig, Config } from './config.ts'
 

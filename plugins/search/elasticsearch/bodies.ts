@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { IndexChange } from 'pounce/sdk'
+import type { IndexChange } from 'pounce/sdk/search'
 import type { Write } from './bulk-writer.ts'
 import { toWrite } from './entry.ts'
 

@@ -1,5 +1,6 @@
 import test from 'ava'
-import { type IndexChange, Unavailable } from 'pounce/sdk'
+import { Unavailable } from 'pounce/sdk'
+import type { IndexChange } from 'pounce/sdk/search'
 import { BulkWriteQueue } from './bulk-write-queue.ts'
 
 const changes = (count: number, first = 0): IndexChange[] => Array.from({ length: count }, (_, n) => ({ remove: String(first + n) }))

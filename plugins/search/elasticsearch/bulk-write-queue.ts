@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { type IndexChange, Unavailable } from 'pounce/sdk'
+import { Unavailable } from 'pounce/sdk'
+import type { IndexChange } from 'pounce/sdk/search'
 
 interface Waiting {
   readonly changes: readonly IndexChange[]

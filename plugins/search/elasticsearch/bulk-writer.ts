@@ -1,4 +1,5 @@
-import { type IndexChange, Unavailable } from 'pounce/sdk'
+import { Unavailable } from 'pounce/sdk'
+import type { IndexChange } from 'pounce/sdk/search'
 import { bodiesOf } from './bodies.ts'
 import type { ElasticsearchConnection } from './elasticsearch-connection.ts'
 import type { ElasticsearchIndexes } from './elasticsearch-indexes.ts'

@@ -1,4 +1,5 @@
-import { Invalid, type SearchQuery } from 'pounce/sdk'
+import { Invalid } from 'pounce/sdk'
+import type { SearchQuery } from 'pounce/sdk/search'
 import { foldValue, isAnything, isPattern, patternsOf, readingOf, toLuceneRegex, wordsOf } from 'pounce/sdk/search'
 import { allOf, anyOf, type Clause, everything, not, nothing, phrase, phraseBegins, pieceIn, regexp, term, terms } from './clause.ts'
 import { createdIs, metadataIs, type Range } from './compile-comparison.ts'

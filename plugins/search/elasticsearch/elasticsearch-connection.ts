@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Client } from '@elastic/elasticsearch'
-import { Log, maskedUri, type StatusPart, Unavailable, wire } from 'pounce/sdk'
+import { Log, type StatusPart, Unavailable, wire } from 'pounce/sdk'
+import { maskedUri } from 'pounce/sdk/kit'
 import { wrongSetting } from './problems.ts'
 import { Config, type Settings } from './settings.ts'
 

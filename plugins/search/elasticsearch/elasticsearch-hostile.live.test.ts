@@ -1,5 +1,6 @@
 import test, { type ExecutionContext } from 'ava'
-import { Invalid, type Kind, type SearchIndex, type SearchQuery } from 'pounce/sdk'
+import { Invalid, type Kind, type SearchIndex } from 'pounce/sdk'
+import type { SearchQuery } from 'pounce/sdk/search'
 import { silent } from 'pounce/sdk/testing'
 import { liveTests } from '../../../sdk/testing/live-server.ts'
 import { everything, field, found, put, request, word } from '../../../sdk/testing/search-documents.ts'

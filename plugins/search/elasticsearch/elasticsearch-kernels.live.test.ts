@@ -1,5 +1,6 @@
 import test, { type ExecutionContext } from 'ava'
-import { Conflict, type IndexChange, type SearchDocument, type SearchIndex } from 'pounce/sdk'
+import { Conflict, type SearchIndex } from 'pounce/sdk'
+import type { IndexChange, SearchDocument } from 'pounce/sdk/search'
 import { liveTests } from '../../../sdk/testing/live-server.ts'
 import { found, put, request, searchDocument, searchId, streamOf, word } from '../../../sdk/testing/search-documents.ts'
 import { flakyProxy } from '../../../test/support/flaky-proxy.ts'

@@ -1,20 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import {
-  Conflict,
-  type FieldCount,
-  type IndexChange,
-  Invalid,
-  type Kind,
-  Log,
-  type SearchDocument,
-  type SearchHits,
-  type SearchIndex,
-  type SearchRequest,
-  type SearchScope,
-  Unavailable,
-  type ValueCount,
-  wire,
-} from 'pounce/sdk'
+import { Conflict, Invalid, type Kind, Log, type SearchIndex, Unavailable, wire } from 'pounce/sdk'
+import type { FieldCount, IndexChange, SearchDocument, SearchHits, SearchRequest, SearchScope, ValueCount } from 'pounce/sdk/search'
 import { BulkWriteQueue } from './bulk-write-queue.ts'
 import { BulkWriter } from './bulk-writer.ts'
 import { ElasticsearchConnection } from './elasticsearch-connection.ts'

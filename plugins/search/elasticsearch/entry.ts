@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { IndexChange, MetadataValue, SearchDocument } from 'pounce/sdk'
+import type { IndexChange, MetadataValue, SearchDocument } from 'pounce/sdk/search'
 import { comparableText, comparedChars, foldValue, wordsOf, wordsPerValue } from 'pounce/sdk/search'
 import type { Write } from './bulk-writer.ts'
 import { above, endsOf, type FieldType, type FixedField, fixedKey, pathKey, typedKey } from './field-keys.ts'

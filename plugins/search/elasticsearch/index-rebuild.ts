@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { Conflict, type IndexChange, type SearchDocument, Unavailable } from 'pounce/sdk'
+import { Conflict, Unavailable } from 'pounce/sdk'
+import type { IndexChange, SearchDocument } from 'pounce/sdk/search'
 import { bodiesOf } from './bodies.ts'
 import type { BulkWriter, Write } from './bulk-writer.ts'
 import type { ElasticsearchIndexes } from './elasticsearch-indexes.ts'

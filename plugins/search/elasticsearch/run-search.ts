@@ -1,4 +1,5 @@
-import { Invalid, type SearchHits, type SearchRequest, type SearchScope } from 'pounce/sdk'
+import { Invalid } from 'pounce/sdk'
+import type { SearchHits, SearchRequest, SearchScope } from 'pounce/sdk/search'
 import { allOf, anyOf, type Clause, nothing, term, terms } from './clause.ts'
 import { sortByValue } from './compile-comparison.ts'
 import { compileQuery, sortable } from './compile-query.ts'

@@ -1,4 +1,5 @@
-import type { FieldCount, Kind, SearchScope, ValueCount } from 'pounce/sdk'
+import type { Kind } from 'pounce/sdk'
+import type { FieldCount, SearchScope, ValueCount } from 'pounce/sdk/search'
 import { comparableText, typedValue } from 'pounce/sdk/search'
 import { type Clause, term } from './clause.ts'
 import { metadataPath, pathKey } from './field-keys.ts'

@@ -1,4 +1,4 @@
-import type { SearchQuery } from 'pounce/sdk'
+import type { SearchQuery } from 'pounce/sdk/search'
 import { foldValue, isAnything, patternsOf, pieceFits, type Regex, readingOf } from 'pounce/sdk/search'
 import { compileComparison, type Range } from './compile-comparison.ts'
 import { automatonOf, phrase, phraseIn, WordCompiler } from './compile-words.ts'

@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
-import { type IndexChange, type Log, Unavailable } from 'pounce/sdk'
+import { type Log, Unavailable } from 'pounce/sdk'
+import type { IndexChange } from 'pounce/sdk/search'
 import { isDamage, sqliteCode } from './damage.ts'
 import { IndexFile } from './index-file.ts'
 import { IndexFolder } from './index-folder.ts'

@@ -1,6 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
-import type { SearchQuery, SearchRequest } from 'pounce/sdk'
+import type { SearchQuery, SearchRequest } from 'pounce/sdk/search'
 import { readRegex } from 'pounce/sdk/search/language'
 import { usualOrFull } from 'pounce/sdk/testing'
 import { corpusScopes, searchCorpus } from '../../../sdk/testing/search-corpus.ts'

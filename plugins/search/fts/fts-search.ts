@@ -1,24 +1,7 @@
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import {
-  Conflict,
-  configPort,
-  type FieldCount,
-  type IndexChange,
-  Installation,
-  Invalid,
-  type Kind,
-  Log,
-  type SearchDocument,
-  type SearchHits,
-  type SearchIndex,
-  type SearchRequest,
-  type SearchScope,
-  s,
-  Unavailable,
-  type ValueCount,
-  wire,
-} from 'pounce/sdk'
+import { Conflict, configPort, Installation, Invalid, type Kind, Log, type SearchIndex, s, Unavailable, wire } from 'pounce/sdk'
+import type { FieldCount, IndexChange, SearchDocument, SearchHits, SearchRequest, SearchScope, ValueCount } from 'pounce/sdk/search'
 import { DamagedIndex } from './damage.ts'
 import { FtsIndexes } from './fts-indexes.ts'
 import { FtsWriteQueue } from './fts-write-queue.ts'

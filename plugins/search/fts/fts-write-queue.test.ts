@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import test from 'ava'
-import { type IndexChange, NoSpace, Unavailable } from 'pounce/sdk'
+import { NoSpace, Unavailable } from 'pounce/sdk'
+import type { IndexChange } from 'pounce/sdk/search'
 import { FtsWriteQueue } from './fts-write-queue.ts'
 
 const removal = (n: number): IndexChange => ({ remove: String(n) })

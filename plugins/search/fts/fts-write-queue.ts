@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
-import { type IndexChange, NoSpace, Problem, Unavailable } from 'pounce/sdk'
+import { NoSpace, Problem, Unavailable } from 'pounce/sdk'
+import type { IndexChange } from 'pounce/sdk/search'
 import { sqliteCode } from './damage.ts'
 
 interface Waiting {

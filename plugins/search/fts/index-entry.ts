@@ -1,4 +1,4 @@
-import type { MetadataValue, SearchDocument } from 'pounce/sdk'
+import type { MetadataValue, SearchDocument } from 'pounce/sdk/search'
 import { comparableText, comparedChars, wordsOf, wordsPerValue } from 'pounce/sdk/search'
 import { columns } from './schema.ts'
 import { type FixedField, fieldToken, fixedFields, tokens } from './tokens.ts'

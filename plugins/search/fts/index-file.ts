@@ -1,5 +1,6 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import { type IndexChange, type SearchDocument, Unavailable } from 'pounce/sdk'
+import { Unavailable } from 'pounce/sdk'
+import type { IndexChange, SearchDocument } from 'pounce/sdk/search'
 import { type FieldType, type IndexEntry, toEntry } from './index-entry.ts'
 import { LogSync } from './log-sync.ts'
 import { columns, firstRid, ridsPerMs, schema, schemaVersion } from './schema.ts'

@@ -1,5 +1,6 @@
 import test from 'ava'
-import { Invalid, type SearchIndex, type SearchQuery, type SearchRequest, Unavailable } from 'pounce/sdk'
+import { Invalid, type SearchIndex, Unavailable } from 'pounce/sdk'
+import type { SearchQuery, SearchRequest } from 'pounce/sdk/search'
 import { silent } from 'pounce/sdk/testing'
 import { searchDocument, searchId } from '../../../sdk/testing/search-documents.ts'
 import { freshIndex, startedIndex } from '../../../test/support/fts-index.ts'

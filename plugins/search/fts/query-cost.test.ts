@@ -1,5 +1,6 @@
 import test from 'ava'
-import { type SearchQuery, Unavailable } from 'pounce/sdk'
+import { Unavailable } from 'pounce/sdk'
+import type { SearchQuery } from 'pounce/sdk/search'
 import { silent } from 'pounce/sdk/testing'
 import { put, request } from '../../../sdk/testing/search-documents.ts'
 import { freshIndex, startedIndex } from '../../../test/support/fts-index.ts'

@@ -1,4 +1,4 @@
-import type { SearchQuery } from 'pounce/sdk'
+import type { SearchQuery } from 'pounce/sdk/search'
 import { beginningOf, isPattern, patternsOf } from 'pounce/sdk/search'
 import type { Ask } from './questions.ts'
 import { isFixedField } from './tokens.ts'

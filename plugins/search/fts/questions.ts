@@ -1,4 +1,5 @@
-import type { Kind, SearchRequest, SearchScope } from 'pounce/sdk'
+import type { Kind } from 'pounce/sdk'
+import type { SearchRequest, SearchScope } from 'pounce/sdk/search'
 
 /** What a reader can be asked. */
 export type Ask =

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { SearchScope } from 'pounce/sdk'
+import type { SearchScope } from 'pounce/sdk/search'
 import { allOf, anyOf, anyOfMany, quote, type SqlCondition } from './condition.ts'
 import { tokens } from './tokens.ts'
 

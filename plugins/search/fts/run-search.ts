@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { SearchHits, SearchRequest } from 'pounce/sdk'
+import type { SearchHits, SearchRequest } from 'pounce/sdk/search'
 import { type CompiledQuery, compileQuery, metadataPath } from './compile-query.ts'
 import { allOf, anyOf, type Parameter, quote, type Rows, type SqlCondition, split, waysToList } from './condition.ts'
 import { InvalidQuery } from './invalid-query.ts'

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { FieldCount, Kind, SearchScope, ValueCount } from 'pounce/sdk'
+import type { Kind } from 'pounce/sdk'
+import type { FieldCount, SearchScope, ValueCount } from 'pounce/sdk/search'
 import { comparableText, compareText } from 'pounce/sdk/search'
 import { metadataPath } from './compile-query.ts'
 import { allOf, quote } from './condition.ts'

@@ -26,7 +26,9 @@ test.after.always(() => rm(userFolder, { recursive: true, force: true, maxRetrie
 
 /** As somebody else would write it: values of the SDK, and a module beside it. */
 const extract = `
-import { Invalid, isScalar, plainEmail, s, type Extract } from 'pounce/sdk'
+import { Invalid, s, type Extract } from 'pounce/sdk'
+import { plainEmail } from 'pounce/sdk/kit'
+import { isScalar } from 'pounce/sdk/store-kit'
 import { words } from './words.ts'
 
 export const extract: Extract = async ({ filename }) => {

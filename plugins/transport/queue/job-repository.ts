@@ -1,15 +1,6 @@
-import {
-  and,
-  type Change,
-  CommitConflict,
-  type DocumentStore,
-  eq,
-  type Job,
-  type QueueFacts,
-  range,
-  type Transport,
-  type Where,
-} from 'pounce/sdk'
+import { and, CommitConflict, type DocumentStore, eq, range, type Transport, type Where } from 'pounce/sdk'
+import type { Job, QueueFacts } from 'pounce/sdk/kit'
+import type { Change } from 'pounce/sdk/store-kit'
 import { type JobRecord, type JobState, jobOf, jobs, type StoredJob } from './jobs.ts'
 
 const countedUpTo = 10_000

@@ -1,4 +1,5 @@
-import { collection, type Job, type Stored } from 'pounce/sdk'
+import { collection, type Stored } from 'pounce/sdk'
+import type { Job } from 'pounce/sdk/kit'
 
 /** Where a job stands. A job that is done has no record. */
 export type JobState = 'waiting' | 'running' | 'dead'

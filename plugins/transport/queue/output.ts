@@ -2,7 +2,8 @@ import { constants, createWriteStream } from 'node:fs'
 import { type FileHandle, lstat, mkdir, open, readlink, realpath, writeFile } from 'node:fs/promises'
 import { dirname, isAbsolute, join, resolve, sep } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { type DerivedFile, type ExtractorOutput, type JsonLimits, Problem, parseJson } from 'pounce/sdk'
+import { type DerivedFile, type ExtractorOutput, Problem } from 'pounce/sdk'
+import { type JsonLimits, parseJson } from 'pounce/sdk/kit'
 import { RunFailure } from './run-failure.ts'
 
 const mostPreviews = 20

@@ -11,14 +11,12 @@ import {
   Extractors,
   Installation,
   Invalid,
-  type Job,
   Log,
   Metrics,
-  type QueueFacts,
   type Transport,
-  type TransportListener,
   wire,
 } from 'pounce/sdk'
+import type { Job, QueueFacts, TransportListener } from 'pounce/sdk/kit'
 import { Config, type QueueConfig } from './config.ts'
 import { JobRepository } from './job-repository.ts'
 import { JobWorker } from './job-worker.ts'

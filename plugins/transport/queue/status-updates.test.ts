@@ -1,5 +1,5 @@
 import test from 'ava'
-import type { JobStatus, TransportListener } from 'pounce/sdk'
+import type { JobStatus, TransportListener } from 'pounce/sdk/kit'
 import { StatusUpdates } from './status-updates.ts'
 
 const about = { job: { id: '1' }, extractor: 'x' } as unknown as Omit<JobStatus, 'status' | 'at'>

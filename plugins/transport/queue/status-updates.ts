@@ -1,4 +1,4 @@
-import type { JobStatus, TransportListener } from 'pounce/sdk'
+import type { JobStatus, TransportListener } from 'pounce/sdk/kit'
 import { progressEveryMs } from './messages.ts'
 import { type Patience, patiently } from './patience.ts'
 

@@ -1,4 +1,5 @@
-import { Installation, Log, maskedUri, type StatusPart, Unavailable, wire } from 'pounce/sdk'
+import { Installation, Log, type StatusPart, Unavailable, wire } from 'pounce/sdk'
+import { maskedUri } from 'pounce/sdk/kit'
 import { BrokerConnection, isRefusal } from './broker-connection.ts'
 import { Config, type RabbitConfig } from './config.ts'
 import { textOf } from './text-of.ts'

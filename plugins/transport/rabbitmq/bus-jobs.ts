@@ -1,4 +1,5 @@
-import { collection, type Job, type Stored } from 'pounce/sdk'
+import { collection, type Stored } from 'pounce/sdk'
+import type { Job } from 'pounce/sdk/kit'
 
 /**
  * Where a job stands. `unsent`: only we have it. `sent`: the broker confirmed it. `running`: an extractor spoke of it. `parked`: its extractor

@@ -1,5 +1,6 @@
 import type { ChannelModel, ConfirmChannel, ConsumeMessage, Options } from 'amqplib'
-import { type Keys, type Log, NotFound, parseJson } from 'pounce/sdk'
+import { type Keys, type Log, NotFound } from 'pounce/sdk'
+import { parseJson } from 'pounce/sdk/kit'
 import type { BrokerConnection } from './broker-connection.ts'
 import type { StoredJob } from './bus-jobs.ts'
 import { idsIn, messageLimits } from './message-ids.ts'

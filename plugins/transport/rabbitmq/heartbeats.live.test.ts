@@ -1,5 +1,6 @@
 import test, { type ExecutionContext } from 'ava'
-import { type Heartbeat, Unavailable } from 'pounce/sdk'
+import { Unavailable } from 'pounce/sdk'
+import type { Heartbeat } from 'pounce/sdk/kit'
 import { liveTests } from 'pounce/sdk/testing'
 import { eventually } from '../../../sdk/testing/transport-contract.ts'
 import { TestListener } from '../../../test/support/transport-listener.ts'

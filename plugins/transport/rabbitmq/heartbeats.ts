@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ChannelModel } from 'amqplib'
-import { defaultJsonLimits, type Heartbeat, type Log, type Metrics, parseJson } from 'pounce/sdk'
+import type { Log, Metrics } from 'pounce/sdk'
+import { defaultJsonLimits, type Heartbeat, parseJson } from 'pounce/sdk/kit'
 import type { BrokerConnection, Tenant } from './broker-connection.ts'
 import { maskKeys } from './mask-keys.ts'
 import { isAway } from './patiently.ts'

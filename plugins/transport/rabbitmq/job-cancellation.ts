@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { KeyedMutex, type Transport, Unavailable } from 'pounce/sdk'
+import { type Transport, Unavailable } from 'pounce/sdk'
+import { KeyedMutex } from 'pounce/sdk/kit'
 import type { BrokerConnection } from './broker-connection.ts'
 import type { StoredJob } from './bus-jobs.ts'
 import { isMessageOf } from './message-ids.ts'

@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava'
-import type { JobStatus } from 'pounce/sdk'
+import type { JobStatus } from 'pounce/sdk/kit'
 import { hex, jobFor } from '../../../sdk/testing/transport-contract.ts'
 import { TestListener } from '../../../test/support/transport-listener.ts'
 import { busJobs } from './bus-jobs.ts'

@@ -1,4 +1,4 @@
-import type { JobStatus, TransportListener } from 'pounce/sdk'
+import type { JobStatus, TransportListener } from 'pounce/sdk/kit'
 import type { JobRecord, JobState, StoredJob } from './bus-jobs.ts'
 import type { RabbitJobRepository } from './rabbit-job-repository.ts'
 import { meaningOf } from './status-reply.ts'

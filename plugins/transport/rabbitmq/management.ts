@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { type JsonLimits, parseJson } from 'pounce/sdk'
+import { type JsonLimits, parseJson } from 'pounce/sdk/kit'
 
 const mostBytes = 32 * 2 ** 20
 /** A broker may have very many queues, of some hundred values each. */

@@ -1,4 +1,4 @@
-import { type JsonLimits, parseJson } from 'pounce/sdk'
+import { type JsonLimits, parseJson } from 'pounce/sdk/kit'
 
 /** A message may hold a whole document of metadata. */
 export const messageLimits: JsonLimits = { maxBytes: 32 * 1024 * 1024, maxDepth: 100, maxMembers: 200_000, maxLeaves: 1_000_000 }

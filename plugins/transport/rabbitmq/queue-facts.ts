@@ -1,5 +1,6 @@
 import type { ChannelModel } from 'amqplib'
-import type { Log, QueueFacts } from 'pounce/sdk'
+import type { Log } from 'pounce/sdk'
+import type { QueueFacts } from 'pounce/sdk/kit'
 import { countQueues } from './queue-search.ts'
 import type { RabbitJobRepository } from './rabbit-job-repository.ts'
 import { within } from './within.ts'

@@ -1,5 +1,6 @@
 import type { ChannelModel } from 'amqplib'
-import { type Bus, type BusListener, type Log, takesOperation } from 'pounce/sdk'
+import type { Log } from 'pounce/sdk'
+import { type Bus, type BusListener, takesOperation } from 'pounce/sdk/kit'
 import type { Tenant } from './broker-connection.ts'
 import type { Management } from './management.ts'
 import { textOf } from './text-of.ts'

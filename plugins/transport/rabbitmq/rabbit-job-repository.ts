@@ -1,17 +1,6 @@
-import {
-  and,
-  type Change,
-  CommitConflict,
-  type DocumentStore,
-  eq,
-  isIn,
-  type Job,
-  type Kind,
-  range,
-  requireDone,
-  type Transport,
-  type Where,
-} from 'pounce/sdk'
+import { and, CommitConflict, type DocumentStore, eq, isIn, type Kind, range, type Transport, type Where } from 'pounce/sdk'
+import { type Job, requireDone } from 'pounce/sdk/kit'
+import type { Change } from 'pounce/sdk/store-kit'
 import { busJobs, type JobRecord, type JobState, jobOf, type StoredJob } from './bus-jobs.ts'
 
 const countedUpTo = 10_000

@@ -1,5 +1,6 @@
 import test, { type ExecutionContext } from 'ava'
-import { type Job, Unavailable } from 'pounce/sdk'
+import { Unavailable } from 'pounce/sdk'
+import type { Job } from 'pounce/sdk/kit'
 import { liveTests } from 'pounce/sdk/testing'
 import { eventually, hex, idsOf, jobFor } from '../../../sdk/testing/transport-contract.ts'
 import { TestListener } from '../../../test/support/transport-listener.ts'

@@ -1,5 +1,6 @@
 import type { ChannelModel, ConfirmChannel } from 'amqplib'
-import { type EventSink, Invalid, Log, type SinkRecord, Unavailable, wire } from 'pounce/sdk'
+import { type EventSink, Invalid, Log, Unavailable, wire } from 'pounce/sdk'
+import type { SinkRecord } from 'pounce/sdk/kit'
 import { Broker } from './broker.ts'
 import { Config, type RabbitConfig } from './config.ts'
 import { textOf } from './text-of.ts'

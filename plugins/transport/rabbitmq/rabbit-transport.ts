@@ -1,19 +1,6 @@
 import type { ChannelModel } from 'amqplib'
-import {
-  Clock,
-  DocumentStore,
-  Installation,
-  Invalid,
-  type Job,
-  type JobStatus,
-  Keys,
-  Log,
-  Metrics,
-  type QueueFacts,
-  type Transport,
-  type TransportListener,
-  wire,
-} from 'pounce/sdk'
+import { Clock, DocumentStore, Installation, Invalid, Keys, Log, Metrics, type Transport, wire } from 'pounce/sdk'
+import type { Job, JobStatus, QueueFacts, TransportListener } from 'pounce/sdk/kit'
 import { Broker } from './broker.ts'
 import type { StoredJob } from './bus-jobs.ts'
 import { Config, type RabbitConfig } from './config.ts'

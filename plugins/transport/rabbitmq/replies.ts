@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib'
-import type { JobStatus, Log, Metrics } from 'pounce/sdk'
+import type { Log, Metrics } from 'pounce/sdk'
+import type { JobStatus } from 'pounce/sdk/kit'
 import type { BrokerConnection, Tenant } from './broker-connection.ts'
 import { maskKeys } from './mask-keys.ts'
 import { patiently } from './patiently.ts'

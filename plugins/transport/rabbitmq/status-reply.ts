@@ -1,4 +1,4 @@
-import { defaultJsonLimits, type JobStatus, parseJson } from 'pounce/sdk'
+import { defaultJsonLimits, type JobStatus, parseJson } from 'pounce/sdk/kit'
 import { maskKeys } from './mask-keys.ts'
 
 const mostCharacters = 10_000

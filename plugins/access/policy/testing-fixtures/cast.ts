@@ -2,7 +2,6 @@ import {
   type AccountStatus,
   anonymous,
   type Caller,
-  defaultRoles,
   type Installation,
   type Kind,
   type Membership,
@@ -10,6 +9,7 @@ import {
   type Resource,
   type Rights,
 } from 'pounce/sdk'
+import { defaultRoles } from 'pounce/sdk/kit'
 import { ResourcePolicy } from '../resource-policy.ts'
 
 /** An id from a word, always the same. */

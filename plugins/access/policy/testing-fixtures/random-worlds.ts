@@ -1,5 +1,6 @@
 import fc from 'fast-check'
-import type { AccountStatus, Caller, KeyLimits, Kind, Permission, Ref, Rights, Verb } from 'pounce/sdk'
+import type { AccountStatus, Caller, Kind, Permission, Ref, Rights } from 'pounce/sdk'
+import type { KeyLimits, Verb } from 'pounce/sdk/kit'
 import { cast, idOf, member, someone } from './cast.ts'
 import type { NaiveWorld } from './naive-policy.ts'
 

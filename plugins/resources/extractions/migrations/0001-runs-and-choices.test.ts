@@ -1,5 +1,6 @@
 import test from 'ava'
-import { DocumentStore, type JobStatus } from 'pounce/sdk'
+import { DocumentStore } from 'pounce/sdk'
+import type { JobStatus } from 'pounce/sdk/kit'
 import { bootForTest } from 'pounce/sdk/testing'
 import { extractions, extractors } from '../collections.ts'
 import { EnabledExtractors } from '../enabled-extractors.ts'

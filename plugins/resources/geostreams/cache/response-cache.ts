@@ -1,22 +1,8 @@
 import { createHash, type Hash } from 'node:crypto'
 import type { Readable } from 'node:stream'
-import {
-  BlobStore,
-  type Bytes,
-  type Caller,
-  Clock,
-  DocumentStore,
-  eq,
-  GeoStore,
-  geoNumberOf,
-  type Json,
-  Log,
-  NotFound,
-  Policy,
-  streamed,
-  streamIdOf,
-  wire,
-} from 'pounce/sdk'
+import { BlobStore, type Bytes, type Caller, Clock, DocumentStore, eq, GeoStore, type Json, Log, NotFound, Policy, wire } from 'pounce/sdk'
+import { geoNumberOf, streamIdOf } from 'pounce/sdk/geo'
+import { streamed } from 'pounce/sdk/kit'
 import { type Stream, sensors, streams } from '../collections.ts'
 import { seenBy } from '../listing.ts'
 import { type Answer, StoredResponses } from './stored-responses.ts'

@@ -1,4 +1,5 @@
-import { Forbidden, geoNumberOf, isServerAdmin, NotFound, NotSignedIn, routesFor, Streams, s } from 'pounce/sdk'
+import { Forbidden, isServerAdmin, NotFound, NotSignedIn, routesFor, Streams, s } from 'pounce/sdk'
+import { geoNumberOf } from 'pounce/sdk/geo'
 import { sensorRef, streamRef } from '../input.ts'
 import { eachPage } from '../listing.ts'
 import { tableAnswer } from '../table-answer.ts'

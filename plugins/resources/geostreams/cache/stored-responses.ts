@@ -8,11 +8,11 @@ import {
   DocumentStore,
   type Json,
   Log,
-  namedBy,
   type Stored,
   type Time,
   wire,
 } from 'pounce/sdk'
+import { namedBy } from 'pounce/sdk/kit'
 import { config, type Settings } from '../config.ts'
 
 /** An answer that is kept; its id is the key of its question. */

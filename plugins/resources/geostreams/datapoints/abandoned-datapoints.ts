@@ -1,18 +1,16 @@
 import {
   type AnyEvent,
   type BatchHandler,
-  type Datapoint,
   DocumentStore,
   event,
   GeoStore,
-  geoNumberOf,
   type Handler,
   NotFound,
   type StoredEvent,
   type Streams,
-  streamIdOf,
   wire,
 } from 'pounce/sdk'
+import { type Datapoint, geoNumberOf, streamIdOf } from 'pounce/sdk/geo'
 import { streams } from '../collections.ts'
 
 /** Leaves word of readings that nobody was told of and that could not be removed at once. Of a stream that is gone they are removed anyway. */

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
-import { defaultJsonLimits, Invalid, NotJson, parseJson, type SentBytes, TooLarge, Unsupported } from 'pounce/sdk'
+import { Invalid, type SentBytes, TooLarge, Unsupported } from 'pounce/sdk'
+import { defaultJsonLimits, NotJson, parseJson } from 'pounce/sdk/kit'
 import { numberOf } from '../input.ts'
 import { endOfString } from './point-json.ts'
 import { ByteBuffer, pointLines, type SentPoint } from './text-pieces.ts'

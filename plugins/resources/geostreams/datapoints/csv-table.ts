@@ -1,4 +1,6 @@
-import { type Caller, csvText, type Datapoint, type Geometry, GeoStore, geoNumberOf, Invalid, type Json, Streams, wire } from 'pounce/sdk'
+import { type Caller, GeoStore, Invalid, type Json, Streams, wire } from 'pounce/sdk'
+import { type Datapoint, type Geometry, geoNumberOf } from 'pounce/sdk/geo'
+import { csvText } from 'pounce/sdk/kit'
 import type { Settings } from '../config.ts'
 import { eachPage } from '../listing.ts'
 import type { Owner } from './datapoint-import.ts'

@@ -3,25 +3,22 @@ import {
   Clock,
   CommitConflict,
   configPort,
-  type Datapoint,
   eq,
   event,
   Forbidden,
   GeoStore,
-  geoNumberOf,
   Invalid,
   type Log,
-  lacking,
   NoSpace,
   NotFound,
   Policy,
   Problem,
   Sensors,
-  type StreamRecord,
   Streams,
-  streamIdOf,
   wire,
 } from 'pounce/sdk'
+import { type Datapoint, geoNumberOf, type StreamRecord, streamIdOf } from 'pounce/sdk/geo'
+import { lacking } from 'pounce/sdk/kit'
 import { config, type Settings } from '../config.ts'
 import { GeostreamIds } from '../geostream-ids.ts'
 import { abandon } from './abandoned-datapoints.ts'

@@ -1,4 +1,6 @@
-import { type Datapoint, Invalid, readTime, s } from 'pounce/sdk'
+import { Invalid, s } from 'pounce/sdk'
+import type { Datapoint } from 'pounce/sdk/geo'
+import { readTime } from 'pounce/sdk/kit'
 import { numberOf, readGeometry, readProperties } from '../input.ts'
 import type { Owner } from './datapoint-import.ts'
 import { printTime } from './point-json.ts'

@@ -2,21 +2,20 @@ import {
   type Caller,
   Clock,
   CommitConflict,
-  type Datapoint,
   eq,
   event,
   Invalid,
   type Log,
-  lacking,
   NotFound,
   type Permission,
   Policy,
   type Ref,
   Streams,
   type s,
-  streamIdOf,
   wire,
 } from 'pounce/sdk'
+import { type Datapoint, streamIdOf } from 'pounce/sdk/geo'
+import { lacking } from 'pounce/sdk/kit'
 import { numberOf } from '../input.ts'
 import { AddingRights, DatapointImport } from './datapoint-import.ts'
 import { type DatapointJson, type Draft, toDatapointJson } from './datapoint-json.ts'

@@ -1,4 +1,5 @@
-import { countJson, defaultJsonLimits, Problem, parseCounted } from 'pounce/sdk'
+import { Problem } from 'pounce/sdk'
+import { countJson, defaultJsonLimits, parseCounted } from 'pounce/sdk/kit'
 import type { Refused } from './datapoint-json.ts'
 
 /** As everywhere in what is sent: `requireTame`. */

@@ -1,4 +1,5 @@
-import { type Datapoint, type GeoAfter, type GeoFilter, type GeoSort, GeoStore, Invalid, wire } from 'pounce/sdk'
+import { GeoStore, Invalid, wire } from 'pounce/sdk'
+import type { Datapoint, GeoAfter, GeoFilter, GeoSort } from 'pounce/sdk/geo'
 import { type Owner, type StreamSensors, StreamSensorsFactory } from './datapoint-import.ts'
 
 /** Datapoints with the sensors of their streams. One whose stream has none any more is left out of what is shown. */

@@ -5,15 +5,14 @@ import {
   Forbidden,
   Installation,
   Invalid,
-  linkToNext,
   NotFound,
   routesFor,
   Streams,
   s,
-  streamed,
   TooLarge,
   Unsupported,
 } from 'pounce/sdk'
+import { linkToNext, streamed } from 'pounce/sdk/kit'
 import { ResponseCache } from '../cache/response-cache.ts'
 import { config } from '../config.ts'
 import { datapointParameters, readDatapointQuestion } from '../datapoint-filter.ts'

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { youngGarbage } from 'pounce/sdk'
+import { youngGarbage } from 'pounce/sdk/kit'
 import type { Refused } from './datapoint-json.ts'
 import { dayOf } from './point-json.ts'
 

@@ -1,4 +1,5 @@
-import { and, CommitConflict, DocumentStore, eq, event, removeFound, requireDone, Spaces, type StoredEvent, wire } from 'pounce/sdk'
+import { and, CommitConflict, DocumentStore, eq, event, Spaces, type StoredEvent, wire } from 'pounce/sdk'
+import { removeFound, requireDone } from 'pounce/sdk/kit'
 import { type Sensor, type Stream, sensors, streams } from '../collections.ts'
 
 const batch = 200

@@ -1,4 +1,5 @@
-import { answerList, Forbidden, Installation, Invalid, type ListQuery, NotFound, routesFor, Sensors, s } from 'pounce/sdk'
+import { Forbidden, Installation, Invalid, NotFound, routesFor, Sensors, s } from 'pounce/sdk'
+import { answerList, type ListQuery } from 'pounce/sdk/kit'
 import { ok, type Sensor } from '../collections.ts'
 import { areaParameters, readAreas } from '../datapoint-filter.ts'
 import { ReadingStatistics } from '../geostream-counts.ts'

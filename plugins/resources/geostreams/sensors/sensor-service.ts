@@ -8,18 +8,14 @@ import {
   eq,
   event,
   Forbidden,
-  geoNumberOf,
   isSuperAdmin,
   NotFound,
   Policy,
-  removeFound,
-  requirePlaced,
-  type StreamStatistics,
   s,
-  sensorIdOf,
-  updateWithRetry,
   wire,
 } from 'pounce/sdk'
+import { geoNumberOf, type StreamStatistics, sensorIdOf } from 'pounce/sdk/geo'
+import { removeFound, requirePlaced, updateWithRetry } from 'pounce/sdk/kit'
 import { cellsOf } from '../cells.ts'
 import { type Described, type Sensor, sensors, sourceOf } from '../collections.ts'
 import { ReadingStatistics } from '../geostream-counts.ts'

@@ -1,18 +1,6 @@
-import {
-  type Caller,
-  DocumentStore,
-  type GeoListing,
-  type GeoListPage,
-  type NewEvent,
-  orNotFound,
-  type Page,
-  Policy,
-  type SensorRecord,
-  type Sensors,
-  type Update,
-  type Where,
-  wire,
-} from 'pounce/sdk'
+import { type Caller, DocumentStore, type NewEvent, type Page, Policy, type Sensors, type Update, type Where, wire } from 'pounce/sdk'
+import type { GeoListing, GeoListPage, SensorRecord } from 'pounce/sdk/geo'
+import { orNotFound } from 'pounce/sdk/kit'
 import { type Sensor, sensors, withDerived } from '../collections.ts'
 import { countGeo, type GeoSource, listGeo, seenBy } from '../listing.ts'
 

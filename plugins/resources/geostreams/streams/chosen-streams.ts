@@ -1,21 +1,5 @@
-import {
-  and,
-  type Caller,
-  DocumentStore,
-  eq,
-  type GeoListing,
-  type GeoListPage,
-  Invalid,
-  isIn,
-  NotFound,
-  type Page,
-  Policy,
-  type Ref,
-  type StreamChoice,
-  sensorIdOf,
-  streamIdOf,
-  wire,
-} from 'pounce/sdk'
+import { and, type Caller, DocumentStore, eq, Invalid, isIn, NotFound, type Page, Policy, type Ref, wire } from 'pounce/sdk'
+import { type GeoListing, type GeoListPage, type StreamChoice, sensorIdOf, streamIdOf } from 'pounce/sdk/geo'
 import { type Stream, sensors, streams } from '../collections.ts'
 import { eachPage, seenBy } from '../listing.ts'
 

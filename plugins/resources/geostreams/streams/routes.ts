@@ -1,20 +1,6 @@
-import {
-  answerList,
-  configPort,
-  Forbidden,
-  geoNumberOf,
-  Installation,
-  Invalid,
-  type ListAnswer,
-  type ListQuery,
-  NotFound,
-  type Request,
-  type Resolved,
-  routesFor,
-  type StreamStatistics,
-  Streams,
-  s,
-} from 'pounce/sdk'
+import { configPort, Forbidden, Installation, Invalid, NotFound, type Request, type Resolved, routesFor, Streams, s } from 'pounce/sdk'
+import { geoNumberOf, type StreamStatistics } from 'pounce/sdk/geo'
+import { answerList, type ListAnswer, type ListQuery } from 'pounce/sdk/kit'
 import { ok, type Stream } from '../collections.ts'
 import { config } from '../config.ts'
 import { areaParameters, readAreas } from '../datapoint-filter.ts'

@@ -1,21 +1,6 @@
-import {
-  type Caller,
-  DocumentStore,
-  type GeoListing,
-  type GeoListPage,
-  geoNumberOf,
-  isIn,
-  type NewEvent,
-  orNotFound,
-  type Page,
-  Policy,
-  type StreamChoice,
-  type StreamRecord,
-  type Streams,
-  type Update,
-  type Where,
-  wire,
-} from 'pounce/sdk'
+import { type Caller, DocumentStore, isIn, type NewEvent, type Page, Policy, type Streams, type Update, type Where, wire } from 'pounce/sdk'
+import { type GeoListing, type GeoListPage, geoNumberOf, type StreamChoice, type StreamRecord } from 'pounce/sdk/geo'
+import { orNotFound } from 'pounce/sdk/kit'
 import { type Stream, streams, withDerived } from '../collections.ts'
 import { countGeo, type GeoSource, listGeo, seenBy } from '../listing.ts'
 import { StreamChooser } from './chosen-streams.ts'

@@ -10,10 +10,10 @@ import {
   event,
   NotFound,
   Policy,
-  streamIdOf,
-  updateWithRetry,
   wire,
 } from 'pounce/sdk'
+import { streamIdOf } from 'pounce/sdk/geo'
+import { updateWithRetry } from 'pounce/sdk/kit'
 import { cellsOf } from '../cells.ts'
 import { type Described, type Stream, sensors, streams } from '../collections.ts'
 import { config, type Settings } from '../config.ts'

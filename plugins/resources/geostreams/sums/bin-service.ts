@@ -1,4 +1,5 @@
-import { type Caller, GeoStore, Invalid, type StreamChoice, Streams, wire } from 'pounce/sdk'
+import { type Caller, GeoStore, Invalid, Streams, wire } from 'pounce/sdk'
+import type { StreamChoice } from 'pounce/sdk/geo'
 import { csvCell } from '../datapoints/csv-table.ts'
 import { type Aggregate, type BinEntry, type BinQuestion, entryJson, figuresOf, meanOf } from './raw-entries.ts'
 import { SelectedSensors, type SensorPart } from './selected-sensors.ts'

@@ -1,4 +1,5 @@
-import { type GeoBin, type GeoBinning, Invalid, type TimeBin } from 'pounce/sdk'
+import { Invalid } from 'pounce/sdk'
+import type { GeoBin, GeoBinning, TimeBin } from 'pounce/sdk/geo'
 
 type Named = Exclude<TimeBin, 'all'>
 /** A span as clients read it. Entries of one label belong together. */

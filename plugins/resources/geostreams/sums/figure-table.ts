@@ -1,4 +1,5 @@
-import { type Geometry, Invalid, type Json, s } from 'pounce/sdk'
+import { Invalid, type Json, s } from 'pounce/sdk'
+import type { Geometry } from 'pounce/sdk/geo'
 import type { Settings } from '../config.ts'
 import { branchOf, coordinateOf, csvCell, PropertyColumns, restOf, shortHeaders, valueAt } from '../datapoints/csv-table.ts'
 

@@ -1,5 +1,6 @@
 import test from 'ava'
-import { type GeoBin, Invalid } from 'pounce/sdk'
+import { Invalid } from 'pounce/sdk'
+import type { GeoBin } from 'pounce/sdk/geo'
 import { MemoryGeoStore } from 'pounce/sdk/testing'
 import { type Gathered, gatheredBins } from './gathered-bins.ts'
 

@@ -1,4 +1,5 @@
-import { type GeoBin, type GeoBinning, type GeoFilter, type GeoStore, Invalid } from 'pounce/sdk'
+import { type GeoStore, Invalid } from 'pounce/sdk'
+import type { GeoBin, GeoBinning, GeoFilter } from 'pounce/sdk/geo'
 import { byCodePoint } from './selected-sensors.ts'
 
 /** All bins of one property that belong together, whatever their stream, depth and group. */

@@ -1,4 +1,5 @@
-import { type Datapoint, type GeoFilter, Invalid, type Json, s } from 'pounce/sdk'
+import { Invalid, type Json, s } from 'pounce/sdk'
+import type { Datapoint, GeoFilter } from 'pounce/sdk/geo'
 import { altitudeOf, spansOf } from 'pounce/sdk/geo'
 import type { BinTime, BinTimes } from './bin-times.ts'
 import { byCodePoint } from './selected-sensors.ts'

@@ -1,4 +1,5 @@
-import { type Bytes, Invalid, NotFound, readTime, routesFor, s } from 'pounce/sdk'
+import { type Bytes, Invalid, NotFound, routesFor, s } from 'pounce/sdk'
+import { readTime } from 'pounce/sdk/kit'
 import { ResponseCache } from '../cache/response-cache.ts'
 import { datapointParameters, readDatapointQuestion } from '../datapoint-filter.ts'
 import { tableAnswer } from '../table-answer.ts'

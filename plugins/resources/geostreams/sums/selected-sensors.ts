@@ -1,4 +1,5 @@
-import { type Caller, type Geometry, GeoStore, geoNumberOf, Sensors, type StreamStatistics, Streams, streamIdOf, wire } from 'pounce/sdk'
+import { type Caller, GeoStore, Sensors, Streams, wire } from 'pounce/sdk'
+import { type Geometry, geoNumberOf, type StreamStatistics, streamIdOf } from 'pounce/sdk/geo'
 import type { Sensor } from '../collections.ts'
 import { eachPage } from '../listing.ts'
 

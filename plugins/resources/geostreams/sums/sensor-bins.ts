@@ -1,4 +1,5 @@
-import type { GeoBin, GeoStore } from 'pounce/sdk'
+import type { GeoStore } from 'pounce/sdk'
+import type { GeoBin } from 'pounce/sdk/geo'
 import type { BinTimes } from './bin-times.ts'
 import { gatheredBins } from './gathered-bins.ts'
 import { type BinEntry, type BinQuestion, isSpecial, noDepthCode, RawEntries, special } from './raw-entries.ts'

@@ -1,5 +1,7 @@
-import { type Caller, type Datapoint, type GeoBin, type GeoFilter, GeoStore, Invalid, type Json, readTime, s, wire } from 'pounce/sdk'
+import { type Caller, GeoStore, Invalid, type Json, s, wire } from 'pounce/sdk'
+import type { Datapoint, GeoBin, GeoFilter } from 'pounce/sdk/geo'
 import { hasAttribute } from 'pounce/sdk/geo'
+import { readTime } from 'pounce/sdk/kit'
 import { printTime } from '../datapoints/point-json.ts'
 import type { BinTimes } from './bin-times.ts'
 import type { FigureRow } from './figure-table.ts'

@@ -1,4 +1,5 @@
-import { type Bytes, s, streamed } from 'pounce/sdk'
+import { type Bytes, s } from 'pounce/sdk'
+import { streamed } from 'pounce/sdk/kit'
 
 /** How sums are told. */
 export type Format = 'json' | 'geojson' | 'csv'

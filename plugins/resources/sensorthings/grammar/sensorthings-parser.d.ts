@@ -1,4 +1,4 @@
-import type { Geometry } from 'pounce/sdk'
+import type { Geometry } from 'pounce/sdk/geo'
 
 /** `Things(1)`; `at` is 0-based, here and below. */
 export interface ParsedSegment {

@@ -11,9 +11,7 @@ import {
   isIn,
   NotFound,
   or,
-  overlong,
   type Page,
-  runsOf,
   type Stored,
   s,
   type UserRecord,
@@ -21,6 +19,7 @@ import {
   type Where,
   wire,
 } from 'pounce/sdk'
+import { overlong, runsOf } from 'pounce/sdk/kit'
 import { users } from '../collections.ts'
 
 const ids = () => s.Optional(s.Array(s.id(), { maxItems: 1000 }))

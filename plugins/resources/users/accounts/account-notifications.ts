@@ -1,20 +1,18 @@
 import {
   type AccountStatus,
   type Contributions,
-  fullNameOf,
   Installation,
-  isMailAddress,
   Log,
   Mailer,
   type Site,
   Sites,
   type Stored,
   type StoredEvent,
-  siteName,
   type UserRecord,
   Users,
   wire,
 } from 'pounce/sdk'
+import { fullNameOf, isMailAddress, siteName } from 'pounce/sdk/kit'
 
 type User = UserRecord & Stored
 

@@ -1,6 +1,5 @@
 import {
   CommitConflict,
-  checkedEmail,
   DocumentStore,
   eq,
   Forbidden,
@@ -13,6 +12,7 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
+import { checkedEmail } from 'pounce/sdk/kit'
 import { settings } from '../collections.ts'
 import { isSameDigest, newToken, sha256 } from '../keys/installation-secret.ts'
 import { AccountAdministration } from './account-administration.ts'

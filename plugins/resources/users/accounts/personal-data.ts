@@ -1,4 +1,5 @@
-import { DocumentStore, type Erasure, eq, type Person, type PersonalData, personalRecords, wire } from 'pounce/sdk'
+import { DocumentStore, type Erasure, eq, type Person, type PersonalData, wire } from 'pounce/sdk'
+import { personalRecords } from 'pounce/sdk/kit'
 import { identityLinks, keys, sessions, users } from '../collections.ts'
 
 /** The account itself: it becomes pseudonymous when every contributor is done. Until then only those who follow the person lose them. */

@@ -6,7 +6,6 @@ import {
   event,
   Forbidden,
   Invalid,
-  Passwords,
   PickLists,
   StepUpRequired,
   type Stored,
@@ -15,6 +14,7 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
+import { Passwords } from 'pounce/sdk/kit'
 import { AccountSignIn } from '../sign-in/sign-in.ts'
 
 const clearable = <T extends s.TSchema>(schema: T) => s.Optional(s.Union([schema, s.Null()], { description: 'Null deletes the value' }))

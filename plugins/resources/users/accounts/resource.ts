@@ -1,4 +1,5 @@
-import { defineResource, fullNameOf, type Rights, type RightsSource, type UserRecord, Users, wire } from 'pounce/sdk'
+import { defineResource, type Rights, type UserRecord, Users, wire } from 'pounce/sdk'
+import { fullNameOf, type RightsSource } from 'pounce/sdk/kit'
 import { users } from '../collections.ts'
 
 /** An account is its owner's; people of the same spaces may look at it. The policy lets server admins in. */

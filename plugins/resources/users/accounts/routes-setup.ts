@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { type Bytes, Conflict, Forbidden, Invalid, routesFor, s, streamed, TooMany } from 'pounce/sdk'
+import { type Bytes, Conflict, Forbidden, Invalid, routesFor, s, TooMany } from 'pounce/sdk'
+import { streamed } from 'pounce/sdk/kit'
 import { LoginThrottle } from '../sign-in/login-throttle.ts'
 import { FirstAdmin } from './first-admin.ts'
 

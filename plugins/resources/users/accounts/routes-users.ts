@@ -4,14 +4,10 @@ import {
   type Bytes,
   Conflict,
   event,
-  FollowAnswer,
-  follow,
   Installation,
   Invalid,
-  linkToNext,
   NotFound,
   Policy,
-  pageOf,
   Recommenders,
   ref,
   routesFor,
@@ -20,8 +16,8 @@ import {
   signedIn,
   type UserRecord,
   Users,
-  unfollow,
 } from 'pounce/sdk'
+import { FollowAnswer, follow, linkToNext, pageOf, unfollow } from 'pounce/sdk/kit'
 import { AccountAdministration, AccountDirectory, AccountList, isSearchable } from './account-administration.ts'
 import { ProfileChange, ProfileEdits } from './profile-edits.ts'
 import { drawAvatar, UserJson, UserViews } from './user-json.ts'

@@ -1,14 +1,5 @@
-import {
-  acceptsTerms,
-  type CallerUser,
-  type Contributions,
-  fullNameOf,
-  type Site,
-  Sites,
-  type Stored,
-  type UserRecord,
-  wire,
-} from 'pounce/sdk'
+import { type CallerUser, type Contributions, type Site, Sites, type Stored, type UserRecord, wire } from 'pounce/sdk'
+import { acceptsTerms, fullNameOf } from 'pounce/sdk/kit'
 import { EffectiveRoles } from '../roles/effective-roles.ts'
 
 type User = UserRecord & Stored

@@ -1,15 +1,5 @@
-import {
-  CommitConflict,
-  DocumentStore,
-  event,
-  Invalid,
-  type MembershipChange,
-  NotFound,
-  type Stored,
-  type UserRecord,
-  type Users,
-  wire,
-} from 'pounce/sdk'
+import { CommitConflict, DocumentStore, event, Invalid, NotFound, type Stored, type UserRecord, type Users, wire } from 'pounce/sdk'
+import type { MembershipChange } from 'pounce/sdk/kit'
 import { users } from '../collections.ts'
 import { StoredRoles } from '../roles/stored-roles.ts'
 

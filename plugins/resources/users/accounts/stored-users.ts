@@ -4,7 +4,6 @@ import {
   type Caller,
   Clock,
   CommitConflict,
-  checkedEmail,
   DocumentStore,
   eq,
   event,
@@ -13,13 +12,10 @@ import {
   Installation,
   isIn,
   type Membership,
-  type MembershipChange,
   type NewEvent,
   NotFound,
   or,
   type Page,
-  Passwords,
-  plainEmail,
   type RoleRecord,
   type Stored,
   Taken,
@@ -29,6 +25,7 @@ import {
   type Where,
   wire,
 } from 'pounce/sdk'
+import { checkedEmail, type MembershipChange, Passwords, plainEmail } from 'pounce/sdk/kit'
 import { users } from '../collections.ts'
 import { EffectiveRoles } from '../roles/effective-roles.ts'
 import { StoredRoles } from '../roles/stored-roles.ts'

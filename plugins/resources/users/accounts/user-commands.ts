@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { type Command, event, Invalid, Passwords, type Stored, type UserRecord, Users, wire } from 'pounce/sdk'
+import { type Command, event, Invalid, type Stored, type UserRecord, Users, wire } from 'pounce/sdk'
+import { Passwords } from 'pounce/sdk/kit'
 import { AccountAdministration } from './account-administration.ts'
 
 type Input = Parameters<Command['run']>[0]

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { fullNameOf, Installation, identityProviderOf, personContext, type Stored, s, type UserRecord, wire } from 'pounce/sdk'
+import { Installation, type Stored, s, type UserRecord, wire } from 'pounce/sdk'
+import { fullNameOf, identityProviderOf, personContext } from 'pounce/sdk/kit'
 import { AccountStatus } from './standing.ts'
 
 /** White text has a contrast of 4.5 and more on each of them. */

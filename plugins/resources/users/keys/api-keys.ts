@@ -9,13 +9,13 @@ import {
   Invalid,
   Log,
   range,
-  removeFound,
   type Stored,
   type StoredEvent,
   Taken,
   type Time,
   wire,
 } from 'pounce/sdk'
+import { removeFound } from 'pounce/sdk/kit'
 import { type KeyRecord, keys } from '../collections.ts'
 import { config, type Settings } from '../config.ts'
 import { idOfHash, isSameDigest, newKey, sha256 } from './installation-secret.ts'

@@ -1,11 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import {
-  type CallerJob,
   Clock,
   type Contributions,
   configPort,
-  type Job,
-  type JobFacts,
   JobRecords,
   type Keys,
   NotFound,
@@ -15,6 +12,7 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
+import type { CallerJob, Job, JobFacts } from 'pounce/sdk/kit'
 import { config, type Settings } from '../config.ts'
 import { InstallationSecret, isSameDigest } from './installation-secret.ts'
 

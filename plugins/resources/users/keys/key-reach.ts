@@ -1,4 +1,5 @@
-import { Invalid, readTime, s, type Verb } from 'pounce/sdk'
+import { Invalid, s } from 'pounce/sdk'
+import { readTime, type Verb } from 'pounce/sdk/kit'
 import type { KeyRecord } from '../collections.ts'
 
 /** What a key is for, and for how long. */

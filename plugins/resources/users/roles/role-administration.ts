@@ -1,5 +1,4 @@
 import {
-  allPermissions,
   CommitConflict,
   Conflict,
   type Contributions,
@@ -12,14 +11,13 @@ import {
   Invalid,
   KnownGroups,
   NotFound,
-  nearest,
   not,
   type Permission,
   type RoleRecord,
   type StoredEvent,
-  updateWithRetry,
   wire,
 } from 'pounce/sdk'
+import { allPermissions, nearest, updateWithRetry } from 'pounce/sdk/kit'
 import { StoredMemberships } from '../accounts/stored-memberships.ts'
 import { roles, users } from '../collections.ts'
 import { roleIds, StoredRoles } from './stored-roles.ts'

@@ -1,13 +1,5 @@
-import {
-  allPermissions,
-  CommitConflict,
-  DocumentStore,
-  defaultRoles,
-  type Permission,
-  type RoleRecord,
-  type Stored,
-  wire,
-} from 'pounce/sdk'
+import { CommitConflict, DocumentStore, type Permission, type RoleRecord, type Stored, wire } from 'pounce/sdk'
+import { allPermissions, defaultRoles } from 'pounce/sdk/kit'
 import { roles, type StoredRole } from '../collections.ts'
 
 /** A role as rights are decided by it. */

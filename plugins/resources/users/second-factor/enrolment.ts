@@ -6,20 +6,16 @@ import {
   type Contributions,
   eq,
   Forbidden,
-  fullNameOf,
   Invalid,
   NotFound,
-  type PasskeyRecord,
-  type SecondFactorChange,
-  type SecondFactorRecord,
   type Site,
   Sites,
   type Stored,
-  siteName,
   type UserRecord,
   Users,
   wire,
 } from 'pounce/sdk'
+import { fullNameOf, type PasskeyRecord, type SecondFactorChange, type SecondFactorRecord, siteName } from 'pounce/sdk/kit'
 import type { SessionRecord } from '../collections.ts'
 import { idOfHash, isSameDigest, sha256 } from '../keys/installation-secret.ts'
 import { AccountSignIn } from '../sign-in/sign-in.ts'

@@ -1,4 +1,5 @@
-import { type Caller, Clock, configPort, type StepUp, StepUpRequired, type Stored, type UserRecord, wire } from 'pounce/sdk'
+import { type Caller, Clock, configPort, StepUpRequired, type Stored, type UserRecord, wire } from 'pounce/sdk'
+import type { StepUp } from 'pounce/sdk/kit'
 import type { SessionRecord, SignInMethod } from '../collections.ts'
 import { config, type Settings } from '../config.ts'
 

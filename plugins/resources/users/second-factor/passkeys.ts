@@ -1,5 +1,6 @@
 import type { AuthenticationResponseJSON, AuthenticatorTransport, RegistrationResponseJSON } from '@simplewebauthn/server'
-import { type Contributions, Installation, Log, type PasskeyRecord, type Site, Sites, siteName, type UserRecord, wire } from 'pounce/sdk'
+import { type Contributions, Installation, Log, type Site, Sites, type UserRecord, wire } from 'pounce/sdk'
+import { type PasskeyRecord, siteName } from 'pounce/sdk/kit'
 
 /** What authenticators answer, as `PublicKeyCredential.toJSON()` writes it. */
 export type Registration = Pick<RegistrationResponseJSON, 'id' | 'rawId' | 'type'> & {

@@ -1,4 +1,5 @@
-import { type Command, type SecondFactorChange, type StoredEvent, Users, wire } from 'pounce/sdk'
+import { type Command, type StoredEvent, Users, wire } from 'pounce/sdk'
+import type { SecondFactorChange } from 'pounce/sdk/kit'
 import { AccountMail } from '../accounts/account-notifications.ts'
 import { namedAccount } from '../accounts/user-commands.ts'
 import { FactorEnrolment } from './enrolment.ts'

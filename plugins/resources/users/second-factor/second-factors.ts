@@ -9,14 +9,12 @@ import {
   Invalid,
   type NewEvent,
   NotFound,
-  type PasskeyRecord,
-  type SecondFactorChange,
-  type SecondFactorRecord,
   type Stored,
   type UserRecord,
   Users,
   wire,
 } from 'pounce/sdk'
+import type { PasskeyRecord, SecondFactorChange, SecondFactorRecord } from 'pounce/sdk/kit'
 import type { SignInMethod } from '../collections.ts'
 import { isSameDigest, SecretEncryption, sha256 } from '../keys/installation-secret.ts'
 import { type Assertion, Passkeys } from './passkeys.ts'

@@ -10,7 +10,6 @@ import {
   Installation,
   Log,
   range,
-  removeFound,
   type Stored,
   type StoredEvent,
   type UserRecord,
@@ -18,6 +17,7 @@ import {
   type VerifiedIdentity,
   wire,
 } from 'pounce/sdk'
+import { removeFound } from 'pounce/sdk/kit'
 import { AccountMail } from '../accounts/account-notifications.ts'
 import { type IdentityLinkRecord, identityLinks, users } from '../collections.ts'
 import { config, type Settings } from '../config.ts'

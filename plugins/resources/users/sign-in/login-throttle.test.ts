@@ -1,5 +1,6 @@
 import test, { type ExecutionContext } from 'ava'
-import { Commands, DocumentStore, networkOf, type TooMany, Unavailable } from 'pounce/sdk'
+import { Commands, DocumentStore, type TooMany, Unavailable } from 'pounce/sdk'
+import { networkOf } from 'pounce/sdk/kit'
 import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 import { basic, newPerson } from '../../../../test/support/people.ts'
 import { tries as counted } from '../collections.ts'

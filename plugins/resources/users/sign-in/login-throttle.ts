@@ -11,15 +11,13 @@ import {
   eq,
   type Knocks,
   Log,
-  networkOf,
-  noteIn,
   range,
-  removeFound,
   type Stored,
   TooMany,
   Users,
   wire,
 } from 'pounce/sdk'
+import { networkOf, noteIn, removeFound } from 'pounce/sdk/kit'
 import { type TriesRecord, tries } from '../collections.ts'
 import { config, type Settings } from '../config.ts'
 import { sha256 } from '../keys/installation-secret.ts'

@@ -2,7 +2,6 @@ import {
   Clock,
   type Command,
   CommitConflict,
-  checkedEmail,
   configPort,
   DocumentStore,
   eq,
@@ -17,6 +16,7 @@ import {
   type VerifiedIdentity,
   wire,
 } from 'pounce/sdk'
+import { checkedEmail } from 'pounce/sdk/kit'
 import { namedAccount } from '../accounts/user-commands.ts'
 import { users } from '../collections.ts'
 import { config, type Settings } from '../config.ts'

@@ -2,12 +2,9 @@ import {
   anonymous,
   type Caller,
   type Callers,
-  type CredentialRef,
   type CredentialRefs,
-  type Credentials,
   configPort,
   isSuperAdmin,
-  isWrongCredential,
   type Problem,
   SecondFactorRequired,
   type Stored,
@@ -18,6 +15,7 @@ import {
   WrongCredentials,
   wire,
 } from 'pounce/sdk'
+import { type CredentialRef, type Credentials, isWrongCredential } from 'pounce/sdk/kit'
 import { AccountStatus } from '../accounts/standing.ts'
 import type { KeyRecord, SessionRecord } from '../collections.ts'
 import { config, type Settings } from '../config.ts'

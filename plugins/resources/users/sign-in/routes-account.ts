@@ -5,10 +5,8 @@ import {
   Forbidden,
   Installation,
   Invalid,
-  linkToNext,
   NotFound,
   NotSignedIn,
-  pageOf,
   type Request,
   routesFor,
   SecondFactorRequired,
@@ -18,6 +16,7 @@ import {
   TooMany,
   Users,
 } from 'pounce/sdk'
+import { linkToNext, pageOf } from 'pounce/sdk/kit'
 import { PasswordChange } from '../accounts/profile-edits.ts'
 import { OwnJson, UserViews } from '../accounts/user-json.ts'
 import { FactorSignIn } from '../second-factor/factor-sign-in.ts'

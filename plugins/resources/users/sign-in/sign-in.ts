@@ -4,18 +4,13 @@ import {
   AuthProviders,
   Clock,
   type Contributions,
-  cookieIn,
-  cookieName,
   event,
   type Groups,
   Installation,
   KnownGroups,
   NotFound,
   NotSignedIn,
-  plainEmail,
-  type SignInSite,
   type Stored,
-  setCookie,
   TooMany,
   Unavailable,
   type UserRecord,
@@ -24,6 +19,7 @@ import {
   WrongCredentials,
   wire,
 } from 'pounce/sdk'
+import { cookieIn, cookieName, plainEmail, type SignInSite, setCookie } from 'pounce/sdk/kit'
 import { ApiKeys } from '../keys/api-keys.ts'
 import { SecretEncryption } from '../keys/installation-secret.ts'
 import { IdentityLinks } from './identity-links.ts'

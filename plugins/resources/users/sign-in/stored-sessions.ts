@@ -5,8 +5,6 @@ import {
   Clock,
   CommitConflict,
   configPort,
-  cookieIn,
-  cookieName,
   DocumentStore,
   eq,
   event,
@@ -15,16 +13,13 @@ import {
   type NewEvent,
   NotSignedIn,
   ne,
-  networkOf,
   type Page,
   range,
-  removeFound,
   type Stored,
-  sessionCookie,
-  setCookie,
   type UserRecord,
   wire,
 } from 'pounce/sdk'
+import { cookieIn, cookieName, networkOf, removeFound, sessionCookie, setCookie } from 'pounce/sdk/kit'
 import { type SessionRecord, type SignInMethod, sessions, users } from '../collections.ts'
 import { config, type Settings } from '../config.ts'
 import { idOfHash, isSameDigest, newToken, sha256 } from '../keys/installation-secret.ts'

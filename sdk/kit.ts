@@ -1,0 +1,109 @@
+/*
+ * `pounce/sdk/kit`: helpers for authors of plugins, and the types of what routes, records and ports take and give, for those who have to name them.
+ */
+
+export { accountsNamedBy, type NamedAccounts } from './account-address.ts'
+export { authorizeDetach, type Detached, lacking, requirePlaced } from './authorize.ts'
+export { type PageScripts, pagePolicy } from './bytes.ts'
+export { CachedCounts } from './cached-counts.ts'
+export { type Answer, type Call, CallFailed, type Client, type ClientOptions, clientOf } from './client.ts'
+export { KeyedMutex, Mutex, Semaphore, type SemaphoreOptions } from './concurrency.ts'
+export { type Containment, containedIn, takeOutAll } from './contained.ts'
+export { cookieIn, cookieName, sessionCookie, setCookie } from './cookies.ts'
+export { bare, betweenLines, csvText, printLine, type Shown } from './documents/lines.ts'
+export { overlong, runsOf } from './documents/pieces.ts'
+export { checkedEmail, plainEmail } from './email.ts'
+export { FollowAnswer, type Following, follow, unfollow } from './following.ts'
+export { LicenseBody, letsDownload, ownLicense, toLicense } from './license.ts'
+export {
+  assertSafeJson,
+  countJson,
+  defaultJsonLimits,
+  type JsonCounts,
+  type JsonLimits,
+  NotJson,
+  parseCounted,
+  parseJson,
+} from './limited-json.ts'
+export { answerList, type ListAnswer, type ListSource, listPage } from './list-pages.ts'
+export {
+  afterParameter,
+  conditionsOf,
+  eitherOf,
+  type ListQuery,
+  linkToNext,
+  listParameters,
+  pageOf,
+  readAfter,
+  readNamedAfter,
+  type Visible,
+} from './listing.ts'
+export { mediaTypeOf, typeOfBytes } from './media-type.ts'
+export type { CallerJob, KeyLimits, StepUp } from './model/caller.ts'
+export { lifeStates } from './model/kind.ts'
+export { fullNameOf, type PasskeyRecord, type SecondFactorChange, type SecondFactorRecord, type UserProfile } from './model/people.ts'
+export { allPermissions, defaultRoles, readingPermissions, type Verb, verbOf } from './model/permission.ts'
+export { type DatasetAccess, type FileScan, type FileStatus, noStatistics, type SpaceAccess, type Statistics } from './model/records.ts'
+export { namedBy } from './named-by.ts'
+export { didYouMean, editDistance, nearest } from './nearest.ts'
+export { networkOf } from './network.ts'
+export { type PasswordCost, Passwords } from './passwords.ts'
+export { identityProviderOf, peopleFor, personContext, ShownPerson, wantsMail } from './people.ts'
+export type { NewMetadata } from './ports/annotations.ts'
+export type { ArchiveMember, FileInArchive } from './ports/archives.ts'
+export { type AccessNote, type AccessOutcome, type AuditEntry, type AuditNote, auditSending, noteIn } from './ports/audit.ts'
+export type { CredentialRef, Credentials, JobFacts, SignInSite } from './ports/auth.ts'
+export { changedNothing, type Refusal } from './ports/conflicts.ts'
+export { countIn, type Recommendation, type TreeNode, type TreeParent, whichHold } from './ports/contributed.ts'
+export type { SinkRecord } from './ports/event-sink.ts'
+export type { FeedLine, FeedThing } from './ports/feed.ts'
+export type { IncomingFile, IngestOptions, IngestTarget } from './ports/file-ingest.ts'
+export { localSource } from './ports/groups.ts'
+export type { LineCell, Lines } from './ports/lines.ts'
+export { checkMail, isMailAddress, type Mail } from './ports/mail.ts'
+export { isUsable, Quarantined, requireUsable, type ScanEvents, ScanPending, type ScanResult } from './ports/malware-scan.ts'
+export {
+  createdBy,
+  createdOrTaggedBy,
+  type Erased,
+  erasedName,
+  type PersonalRecords,
+  personalRecords,
+  transferred,
+} from './ports/personal-data.ts'
+export type { RightsSource, TrashRule } from './ports/policy.ts'
+export type { Records } from './ports/records.ts'
+export type { ReportedRun } from './ports/reports.ts'
+export type { FileCopy, NewDataset, NewFile, NewFolder } from './ports/resources.ts'
+export { acceptsTerms, siteName } from './ports/site.ts'
+export { maskedUri } from './ports/status.ts'
+export type { ChargedTo } from './ports/storage-quotas.ts'
+export type { Bus, BusListener, Heartbeat, Job, JobResult, JobStatus, QueueFacts, TransportListener } from './ports/transport.ts'
+export type { MembershipChange } from './ports/users.ts'
+export { isWrongCredential } from './problem.ts'
+export { takesOperation } from './process-patterns.ts'
+export { isPrivateAddress } from './public-addresses.ts'
+export { RawJson, rawJson } from './raw-json.ts'
+export { type Removal, removeFound, requireDone } from './remove-found.ts'
+export type { ContentQuery, DependentDefinition, TreeContents, TreeDefinition } from './resource.ts'
+export type {
+  Access,
+  ByteBody,
+  CostClass,
+  FieldPart,
+  FilePart,
+  MultipartBody,
+  Reply,
+  Responses,
+  ScopedRight,
+  TypedRoute,
+  UnscopedRight,
+} from './route.ts'
+export { type ShownMetadata, shownMetadata } from './shown-metadata.ts'
+export { streamed } from './streamed.ts'
+export { msOfTime, readTime } from './times.ts'
+export { clearTrashEveryMs, Trash, type TrashOf, trashSettings } from './trash.ts'
+export { trimEnd } from './trim-end.ts'
+export { orNotFound, type Rewritten, updateWithRetry } from './update-with-retry.ts'
+export { type ThreadOptions, type ThreadReply, WorkerClient } from './worker-client.ts'
+export { youngGarbage } from './young-garbage.ts'

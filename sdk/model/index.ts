@@ -1,7 +1,0 @@
-export * from './caller.ts'
-export * from './extractor-info.ts'
-export * from './geostreams.ts'
-export * from './kind.ts'
-export * from './people.ts'
-export * from './permission.ts'
-export * from './records.ts'
