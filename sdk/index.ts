@@ -91,7 +91,7 @@ export {
   CredentialRefs,
   JobRecords,
   Keys,
-  Knocks,
+  RateLimiter,
   type SignUpWay,
   SignUpWays,
   type VerifiedIdentity,
@@ -99,7 +99,6 @@ export {
 export { type BlobOwner, BlobOwners, BlobStore, DamageReports, InPlaceFiles } from './ports/blob-store.ts'
 export { CommitConflict, Taken } from './ports/conflicts.ts'
 export {
-  type Bin,
   type ContentCount,
   ContentCounts,
   Counters,
@@ -109,6 +108,7 @@ export {
   Recommenders,
   type Searchable,
   Searchables,
+  type TrashHandler,
   TrashHandlers,
   type TreeBranch,
   TreeBranches,
@@ -168,7 +168,7 @@ export { type MalwareScan, MalwareScanners } from './ports/malware-scan.ts'
 export { type MetadataCheck, MetadataChecks, type MetadataNaming, MetadataNamings, StandardVocabularies } from './ports/metadata.ts'
 export { type Erasure, type Person, type PersonalData, PersonalDataSources } from './ports/personal-data.ts'
 export { PickLists } from './ports/pick-lists.ts'
-export { Policy, type Resource, Resources, type Rights, type Verdict } from './ports/policy.ts'
+export { type AccessDecision, Policy, type Resource, Resources, type Rights } from './ports/policy.ts'
 export { ReportedRuns, type ReportSource, ReportSources } from './ports/reports.ts'
 export { Collections, Datasets, Files, Folders, Spaces } from './ports/resources.ts'
 export { SearchIndex } from './ports/search-index.ts'

@@ -56,7 +56,7 @@ export type { CredentialRef, Credentials, JobFacts, SignInSite } from './ports/a
 export { changedNothing, type Refusal } from './ports/conflicts.ts'
 export { countIn, type Recommendation, type TreeNode, type TreeParent, whichHold } from './ports/contributed.ts'
 export type { SinkRecord } from './ports/event-sink.ts'
-export type { FeedLine, FeedThing } from './ports/feed.ts'
+export type { FeedLine, FeedResource } from './ports/feed.ts'
 export type { IncomingFile, IngestOptions, IngestTarget } from './ports/file-ingest.ts'
 export { localSource } from './ports/groups.ts'
 export type { LineCell, Lines } from './ports/lines.ts'

@@ -4,11 +4,11 @@ import type { Kind, Ref } from './model/kind.ts'
 import type { Permission } from './model/permission.ts'
 import { type Class, type Contributions, type Provision, provide } from './port.ts'
 import {
-  type Bin,
   type ContentCount,
   ContentCounts,
   type Searchable,
   Searchables,
+  type TrashHandler,
   TrashHandlers,
   type TreeBranch,
   TreeBranches,
@@ -51,7 +51,7 @@ interface CommonDefinition<T extends object> {
   readonly counts?: Readonly<Partial<Record<Kind, ContentQuery>>>
   readonly search?: Class<Searchable>
   readonly tree?: TreeDefinition<T>
-  readonly trash?: Class<Bin>
+  readonly trash?: Class<TrashHandler>
   /** Reports read the collection's index `byCreated`; see `ReportSource`. */
   readonly report?: { readonly where?: readonly Where[]; readonly inSpace?: ContentQuery }
   readonly personalData?: Omit<PersonalRecords<T>, 'in'>

@@ -5,7 +5,7 @@ import { withKernel } from './kernel-session.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
-const mostParked = 1000
+const maxDeadLetters = 1000
 
 /** The kernel's part of `pounce doctor`: how each plugin is, migrations, and events that were dead-lettered. */
 const kernelDoctor = (kernel: Kernel): Command => ({
@@ -22,7 +22,7 @@ const kernelDoctor = (kernel: Kernel): Command => ({
     if (!kernel.outbox) return rows
     progress('events')
     const waiting = Object.values(await kernel.outbox.waiting()).reduce((sum, count) => sum + count, 0)
-    const parked = (await kernel.outbox.parked({ limit: mostParked })).length
+    const parked = (await kernel.outbox.deadLetters({ limit: maxDeadLetters })).length
     const absent = (await kernel.absentConsumers()).map(({ consumer, waiting, kept, remedy }) => ({
       check: `consumer ${consumer}`,
       ok: waiting === 0,

@@ -1,9 +1,9 @@
 import { Invalid } from 'pounce/sdk'
-import type { Outbox, Parked } from 'pounce/sdk/store-kit'
+import type { DeadLetter, Outbox } from 'pounce/sdk/store-kit'
 import type { Context, Run } from './built-in.ts'
 import { makeKernel, withKernel } from './kernel-session.ts'
 
-const mostParked = 1000
+const maxDeadLetters = 1000
 
 const withOutbox = async <T>(context: Context, work: (outbox: Outbox) => Promise<T>): Promise<T> =>
   withKernel(await makeKernel(context), 'store', async ({ outbox }) => {
@@ -11,7 +11,7 @@ const withOutbox = async <T>(context: Context, work: (outbox: Outbox) => Promise
     return work(outbox)
   })
 
-const rowOf = ({ event, consumer, attempts, error, parkedAt }: Parked) => ({
+const rowOf = ({ event, consumer, attempts, error, parkedAt }: DeadLetter) => ({
   event: event.id,
   consumer,
   type: event.type,
@@ -22,11 +22,12 @@ const rowOf = ({ event, consumer, attempts, error, parkedAt }: Parked) => ({
 })
 
 /** `pounce events parked`. */
-export const listParked: Run = context =>
+export const listDeadLetters: Run = context =>
   withOutbox(context, async outbox => {
     const limit = Number(context.options['limit'] ?? 100)
-    if (!Number.isInteger(limit) || limit < 1 || limit > mostParked) throw new Invalid(`--limit must be a number from 1 to ${mostParked}`)
-    return (await outbox.parked({ limit })).map(rowOf)
+    if (!Number.isInteger(limit) || limit < 1 || limit > maxDeadLetters)
+      throw new Invalid(`--limit must be a number from 1 to ${maxDeadLetters}`)
+    return (await outbox.deadLetters({ limit })).map(rowOf)
   })
 
 const settle =
@@ -38,12 +39,12 @@ const settle =
       let count = 0
       // Settled ones leave the list, so each round sees the next ones.
       for (;;) {
-        const parked = await outbox.parked({ limit: mostParked })
+        const parked = await outbox.deadLetters({ limit: maxDeadLetters })
         const chosen = parked.filter(
           one => (consumer === 'all' || one.consumer === consumer) && (event === undefined || one.event.id === event),
         )
         if (chosen.length === 0) break
-        for (const one of chosen) await outbox.settleParked(one.consumer, one.event.id, how)
+        for (const one of chosen) await outbox.settleDeadLetter(one.consumer, one.event.id, how)
         count += chosen.length
         context.progress(`${count} events`)
       }
@@ -52,10 +53,10 @@ const settle =
     })
 
 /** `pounce events retry`: handed out again when the server runs. */
-export const retryParked = settle('retry')
+export const retryDeadLetters = settle('retry')
 
 /** `pounce events drop`. */
-export const dropParked = settle('drop')
+export const dropDeadLetters = settle('drop')
 
 /** `pounce events forget`. */
 export const forgetConsumer: Run = context =>

@@ -1,4 +1,5 @@
 import {
+  type AccessDecision,
   type Caller,
   Forbidden,
   InTrash,
@@ -11,7 +12,6 @@ import {
   SecondFactorEnrolmentRequired,
   StepUpRequired,
   TermsNotAccepted,
-  type Verdict,
 } from 'pounce/sdk'
 import { lacking, readingPermissions, type ScopedRight, type TrashRule } from 'pounce/sdk/kit'
 import type { Middleware, RequestContext, Values } from './request-context.ts'
@@ -105,7 +105,7 @@ export class Access {
     }
   }
 
-  #refusal(verdict: Exclude<Verdict, 'yes'>, permission: Permission, caller: Caller, ref: Ref, declaration: Declaration): Error {
+  #refusal(verdict: Exclude<AccessDecision, 'yes'>, permission: Permission, caller: Caller, ref: Ref, declaration: Declaration): Error {
     if (isAnonymous(caller) && !(verdict === 'unseen' && this.#tellsOfAbsence(permission, declaration))) return new NotSignedIn()
     if (verdict === 'unseen') return new NotFound(ref.kind)
     if (verdict === 'frozen') return new InTrash(ref.kind)

@@ -118,7 +118,7 @@ test('a failing handler is tried again until it succeeds', async t => {
   outbox.add([news('s', 0)])
   await dispatch.drained()
   t.is(tries, 4)
-  t.deepEqual(await outbox.parked({ limit: 10 }), [])
+  t.deepEqual(await outbox.deadLetters({ limit: 10 }), [])
 })
 
 test('an event that fails five times is dead-lettered with its reason, and the others go on', async t => {
@@ -134,7 +134,7 @@ test('an event that fails five times is dead-lettered with its reason, and the o
   await dispatch.drained()
   t.is(seen.filter(id => id === 'bad-0').length, 5)
   t.true(seen.includes('good-0'))
-  const parked = await outbox.parked({ limit: 10 })
+  const parked = await outbox.deadLetters({ limit: 10 })
   t.deepEqual(
     parked.map(({ event, error, consumer }) => [event.id, error, consumer]),
     [['bad-0', 'it is broken', 'test.one/hear']],
@@ -153,9 +153,9 @@ test('a parked event that is retried gets five more tries', async t => {
   outbox.add([news('s', 0)])
   await dispatch.drained()
   isBroken = false
-  await outbox.settleParked('test.one/hear', 's-0', 'retry')
+  await outbox.settleDeadLetter('test.one/hear', 's-0', 'retry')
   await dispatch.drained()
-  t.deepEqual(await outbox.parked({ limit: 10 }), [])
+  t.deepEqual(await outbox.deadLetters({ limit: 10 }), [])
 })
 
 test('a backend that is unavailable never dead-letters an event', async t => {
@@ -171,7 +171,7 @@ test('a backend that is unavailable never dead-letters an event', async t => {
   outbox.add([news('s', 0)])
   await dispatch.drained()
   t.is(tries, 14)
-  t.deepEqual(await outbox.parked({ limit: 10 }), [])
+  t.deepEqual(await outbox.deadLetters({ limit: 10 }), [])
 })
 
 test('a batch is at most 200 events, settled in one call', async t => {
@@ -204,7 +204,7 @@ test('one poisonous event of a batch is dead-lettered alone', async t => {
   await dispatch.drained()
   t.is(handled.size, 39)
   t.deepEqual(
-    (await outbox.parked({ limit: 10 })).map(({ event }) => event.id),
+    (await outbox.deadLetters({ limit: 10 })).map(({ event }) => event.id),
     ['s-17'],
   )
 })

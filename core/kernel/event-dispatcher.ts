@@ -77,7 +77,7 @@ export class EventDispatcher {
   }
 
   async #report(limitMs: number, waiting: readonly (readonly [string, number])[]): Promise<string> {
-    const parked = await this.#outbox.parked({ limit: 5 })
+    const parked = await this.#outbox.deadLetters({ limit: 5 })
     const lines = [
       `Events still wait after ${limitMs / 1000} s: ${waiting.map(([name, count]) => `${name} ${count}`).join(', ') || 'some are being handled'}`,
       ...(this.#isRunning ? [] : ['nothing is dispatched here: the kernel has no role worker, or was stopped']),

@@ -255,13 +255,13 @@ const periodicTasks = (built: readonly BuiltPlugin[]): PeriodicTask[] =>
     }),
   )
 
-const mostParked = 1000
+const maxDeadLetters = 1000
 const countLimitMs = 1000
 
 const countEvents = async (outbox: Outbox) => {
   const count = async () => {
     const waiting = Object.values(await outbox.waiting()).reduce((sum, one) => sum + one, 0)
-    const parked = (await outbox.parked({ limit: mostParked })).length
+    const parked = (await outbox.deadLetters({ limit: maxDeadLetters })).length
     return { waiting, parked, absent: await outbox.absent() }
   }
   try {

@@ -38,7 +38,7 @@ async function drain({ source, progress }: StoreMigration): Promise<void> {
       throw new StartupError('No installation found in the source: check the data folder and the database')
     await refuseOldSchema(looking)
     waits = Object.values((await looking.outbox?.waiting()) ?? {}).some(count => count > 0)
-    if (!waits) await refuseParked(looking)
+    if (!waits) await refuseDeadLetters(looking)
   } finally {
     await looking.stop()
   }
@@ -48,7 +48,7 @@ async function drain({ source, progress }: StoreMigration): Promise<void> {
   await working.start()
   try {
     await working.drained(drainMs)
-    await refuseParked(working)
+    await refuseDeadLetters(working)
   } finally {
     await working.stop()
   }
@@ -59,8 +59,8 @@ async function refuseOldSchema(kernel: Kernel): Promise<void> {
   if (open) throw new StartupError(`The migration ${open.plugin}/${open.name} is ${open.state}: run \`pounce migrate up\` first`)
 }
 
-async function refuseParked(kernel: Kernel): Promise<void> {
-  if (((await kernel.outbox?.parked({ limit: 1 })) ?? []).length > 0)
+async function refuseDeadLetters(kernel: Kernel): Promise<void> {
+  if (((await kernel.outbox?.deadLetters({ limit: 1 })) ?? []).length > 0)
     throw new StartupError('Dead letters cannot be migrated: see `pounce events parked`, then `events retry` or `events drop`')
   const one = (await kernel.absentConsumers()).find(({ waiting }) => waiting > 0)
   if (one) throw new StartupError(`${one.kept} for ${one.consumer} and cannot be migrated: ${one.remedy}`)

@@ -133,19 +133,19 @@ export interface CredentialRefs {
 }
 export const CredentialRefs = port<CredentialRefs>('credentialRefs')
 
-/** Counts who knocks at a door where no password is shown, for all kernels together. */
-export interface Knocks {
+/** Limits attempts that involve no password, such as mail links, for all kernels together. */
+export interface RateLimiter {
   /**
-   * Counts one knock, right or wrong; `TooMany`, with the time to wait, beyond so many in 15 minutes for one e-mail address or from one network.
-   * Takes as long for an address that nobody has.
+   * Counts one attempt, successful or not; `TooMany`, with the time to wait, beyond so many in 15 minutes for one e-mail address or from one network.
+   * Takes equally long for an unknown address.
    */
-  knock(
-    door: string,
+  consume(
+    action: string,
     who: { readonly email?: string; readonly address: string },
     limits: { readonly perEmail?: number; readonly perNetwork: number },
   ): Promise<void>
 }
-export const Knocks = port<Knocks>('knocks')
+export const RateLimiter = port<RateLimiter>('rateLimiter')
 
 /** A way to sign up, for people who are written to before they have an account. */
 export interface SignUpWay {

@@ -18,14 +18,14 @@ export interface Counters {
 }
 export const Counters = port<Counters>('counters')
 
-/** Takes things of one kind away as their DELETE route does: contributed by the plugin that owns the kind. */
-export interface Bin {
+/** Deletes resources of one kind as their DELETE route does; contributed by the plugin of the kind. */
+export interface TrashHandler {
   readonly kind: Kind
   /** To the trash, or for good where there is none or the thing lies in it. Rights are the caller's to check. Absent: `NotFound`. */
   discard(id: string, actor: string | undefined): Promise<void>
 }
 /** Plugins whose resources have a trash. */
-export const TrashHandlers = contributions<Bin>('bins')
+export const TrashHandlers = contributions<TrashHandler>('trashHandlers')
 
 /** What somebody might want to follow as well (reference, api-platform §1). */
 export interface Recommendation {

@@ -5,7 +5,7 @@ import { port } from '../port.ts'
 import type { Stored } from './document-store.ts'
 
 /** A thing that a line of the feed names. */
-export interface FeedThing extends Ref {
+export interface FeedResource extends Ref {
   readonly name: string
 }
 
@@ -17,8 +17,8 @@ export interface FeedLine {
   readonly type: string
   /** Name of who did it; empty when the account is gone. */
   readonly who: string
-  readonly object: FeedThing | null
-  readonly source: FeedThing | null
+  readonly object: FeedResource | null
+  readonly source: FeedResource | null
 }
 
 /** The activity feed, for those who bring it to people. */

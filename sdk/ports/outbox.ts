@@ -16,7 +16,7 @@ export interface Delivery {
 }
 
 /** An event whose consumer failed too often. It stays, visible, until someone retries or drops it. */
-export interface Parked {
+export interface DeadLetter {
   readonly event: AnyEvent
   readonly consumer: string
   readonly attempts: number
@@ -61,10 +61,10 @@ export interface Outbox {
     eventId: string,
     outcome: { readonly error: string } & ({ readonly retryInMs: number } | { readonly park: true }),
   ): Promise<void>
-  /** Parked events, newest first. */
-  parked(options: { readonly limit: number }): Promise<readonly Parked[]>
+  /** DeadLetter events, newest first. */
+  deadLetters(options: { readonly limit: number }): Promise<readonly DeadLetter[]>
   /** Makes a parked event due again with its attempts back at 0, or drops it. */
-  settleParked(consumer: string, eventId: string, how: 'retry' | 'drop'): Promise<void>
+  settleDeadLetter(consumer: string, eventId: string, how: 'retry' | 'drop'): Promise<void>
   /** Consumers that are declared nowhere now, by name. */
   absent(): Promise<readonly AbsentConsumer[]>
   /** Drops an absent consumer and all that is kept for it, parked events included. An unknown one is no error; one that is declared is a `Conflict`. */

@@ -8,7 +8,7 @@ import type { Where } from './document-store.ts'
  * `yes`; `no`: the caller may see the thing but not do this; `unseen`: the thing does not exist for this caller
  * (unknown, malformed id, or invisible: nobody can tell which); `frozen`: the caller could do this, were the thing not in the trash.
  */
-export type Verdict = 'yes' | 'no' | 'unseen' | 'frozen'
+export type AccessDecision = 'yes' | 'no' | 'unseen' | 'frozen'
 
 /**
  * What becomes of a thing in the trash: a trashed dataset or collection, or what hangs on nothing else. `readable`: whoever sees it there may do this, for it
@@ -20,9 +20,9 @@ export type TrashRule = 'readable' | 'frozen'
 /** Who may what, decided in one place. Every answer is about now: nothing is remembered between requests. */
 export interface Policy {
   /** Rights without a particular resource: yes for every active signed-in caller (v1), and for reading on a public server. */
-  can(caller: Caller, permission: Permission): Verdict
+  can(caller: Caller, permission: Permission): AccessDecision
   /** Rights on one thing. Derived things ask their parent. */
-  canOn(caller: Caller, permission: Permission, ref: Ref, trash?: TrashRule): Promise<Verdict>
+  canOn(caller: Caller, permission: Permission, ref: Ref, trash?: TrashRule): Promise<AccessDecision>
   /** The same for many of one kind, with one read per batch of 1,000; ids without a verdict `yes` are left out. */
   allowed(caller: Caller, permission: Permission, kind: Kind, ids: readonly string[], trash?: TrashRule): Promise<ReadonlySet<string>>
   /** Those of one kind that the caller may see: `allowed` with the permission that the kind is declared with. None of a kind that no plugin declares. */
@@ -41,7 +41,12 @@ export interface Policy {
    * The rules that led to the verdict, for people: `["role Editor in space 5f… holds EditDataset"]`. What hangs on what is named as far as `reader`, who
    * is told this (the caller by default), may see it.
    */
-  explain(caller: Caller, permission: Permission, ref?: Ref, reader?: Caller): Promise<{ verdict: Verdict; because: readonly string[] }>
+  explain(
+    caller: Caller,
+    permission: Permission,
+    ref?: Ref,
+    reader?: Caller,
+  ): Promise<{ verdict: AccessDecision; because: readonly string[] }>
   /** True when only signed-in people may read (`POUNCE_ACCESS__PRIVATE=true`). */
   readonly isPrivate: boolean
 }

@@ -1,4 +1,5 @@
 import {
+  type AccessDecision,
   type AccountStatus,
   anonymous,
   type Caller,
@@ -6,7 +7,6 @@ import {
   type Permission,
   type Policy,
   type Ref,
-  type Verdict,
   WrongCredentials,
 } from 'pounce/sdk'
 import { type Credentials, readingPermissions } from 'pounce/sdk/kit'
@@ -58,12 +58,12 @@ export class TestPolicy implements Pick<Policy, 'can' | 'canOn' | 'isPrivate'> {
     this.isPrivate = isPrivate
   }
 
-  can(caller: Caller, permission: Permission): Verdict {
+  can(caller: Caller, permission: Permission): AccessDecision {
     if (caller.via !== anonymous.via) return caller.user?.status === 'Inactive' ? 'no' : 'yes'
     return !this.isPrivate && readingPermissions.has(permission) ? 'yes' : 'no'
   }
 
-  async canOn(caller: Caller, permission: Permission, ref: Ref): Promise<Verdict> {
+  async canOn(caller: Caller, permission: Permission, ref: Ref): Promise<AccessDecision> {
     this.asked.push({ ...ref, permission })
     if (caller.superAdmin) return 'yes'
     const isReading = readingPermissions.has(permission)

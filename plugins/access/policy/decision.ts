@@ -1,4 +1,4 @@
-import { anonymous, type Caller, type Kind, type Permission, type Ref, type Verdict } from 'pounce/sdk'
+import { type AccessDecision, anonymous, type Caller, type Kind, type Permission, type Ref } from 'pounce/sdk'
 import { type TrashRule, verbOf } from 'pounce/sdk/kit'
 import { CallerRoles, type RightsGraph, type Step } from './rights-graph.ts'
 import { barred, type Ground, groundOn, isPurging, isShutOut, type JobKeyScope, type Mode } from './rules.ts'
@@ -19,7 +19,7 @@ export class Decision {
     this.#job = job
   }
 
-  verdict(permission: Permission, ref: Ref, trash = trashRule(permission, ref.kind)): Verdict {
+  verdict(permission: Permission, ref: Ref, trash = trashRule(permission, ref.kind)): AccessDecision {
     if (!this.graph.exists(ref) || !this.isWithin(ref)) return 'unseen'
     const isHeld = this.#isIncluded(permission, ref) && this.ground(permission, ref) !== undefined
     if (trash === 'frozen' && this.graph.isInTrash(ref)) return this.#inTrash(permission, ref, isHeld)
@@ -32,7 +32,7 @@ export class Decision {
     return this.graph.exists(ref) && this.verdict(this.graph.viewOf(ref.kind), ref) === 'yes'
   }
 
-  #inTrash(permission: Permission, ref: Ref, isHeld: boolean): Verdict {
+  #inTrash(permission: Permission, ref: Ref, isHeld: boolean): AccessDecision {
     const isSeen = this.ground(this.graph.viewOf(ref.kind), ref) !== undefined
     if (isHeld && isSeen) return 'frozen'
     // What a job is about is known to who holds its key: an extractor that comes too late learns why.

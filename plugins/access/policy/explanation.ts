@@ -1,4 +1,4 @@
-import type { LifeState, Membership, Permission, Ref, Verdict } from 'pounce/sdk'
+import type { AccessDecision, LifeState, Membership, Permission, Ref } from 'pounce/sdk'
 import { readingPermissions } from 'pounce/sdk/kit'
 import type { Decision } from './decision.ts'
 import type { Step } from './rights-graph.ts'
@@ -15,7 +15,7 @@ export class Explanation {
     this.#isShown = isShown
   }
 
-  of(permission: Permission, ref: Ref): { readonly verdict: Verdict; readonly because: readonly string[] } {
+  of(permission: Permission, ref: Ref): { readonly verdict: AccessDecision; readonly because: readonly string[] } {
     const { graph } = this.#decision
     const verdict = this.#decision.verdict(permission, ref)
     if (!graph.exists(ref)) {
@@ -77,7 +77,7 @@ export class Explanation {
     })
   }
 
-  #sight(verdict: Verdict, ref: Ref): string {
+  #sight(verdict: AccessDecision, ref: Ref): string {
     const view = this.#decision.graph.viewOf(ref.kind)
     return verdict === 'no' ? `${view} is held, so ${name(ref)} is seen` : `${view} is not held, so it is as if there were no ${name(ref)}`
   }

@@ -1,5 +1,5 @@
 import test from 'ava'
-import type { Caller, Kind, Permission, Ref, Verdict } from 'pounce/sdk'
+import type { AccessDecision, Caller, Kind, Permission, Ref } from 'pounce/sdk'
 import { cast, idOf, member, policyOn, resourceOf, someone, sourcesOf, type World } from './testing-fixtures/cast.ts'
 
 const lab = [idOf('lab')]
@@ -97,7 +97,7 @@ const table: readonly Row[] = [
   ['public', 'user:author', 'EditUser', 'nnnn nynn yynn'],
 ]
 
-const letters: Readonly<Record<string, Verdict>> = { y: 'yes', n: 'no', u: 'unseen', f: 'frozen' }
+const letters: Readonly<Record<string, AccessDecision>> = { y: 'yes', n: 'no', u: 'unseen', f: 'frozen' }
 const refOf = (thing: string): Ref => {
   const [kind = '', name = ''] = thing.split(':')
   return { kind: kind as Kind, id: idOf(name) }

@@ -1,4 +1,5 @@
 import {
+  type AccessDecision,
   and,
   type Caller,
   type Contributions,
@@ -16,7 +17,6 @@ import {
   type Resource,
   Resources,
   s,
-  type Verdict,
   type Where,
   wire,
 } from 'pounce/sdk'
@@ -79,11 +79,11 @@ export class ResourcePolicy implements Policy {
     this.#reader = new RightsReader(resources)
   }
 
-  can(caller: Caller, permission: Permission): Verdict {
+  can(caller: Caller, permission: Permission): AccessDecision {
     return this.#withoutResource(caller, permission).verdict
   }
 
-  async canOn(caller: Caller, permission: Permission, ref: Ref, trash?: TrashRule): Promise<Verdict> {
+  async canOn(caller: Caller, permission: Permission, ref: Ref, trash?: TrashRule): Promise<AccessDecision> {
     return (await this.#decision(caller, ref.kind, [ref.id])).verdict(permission, ref, trash)
   }
 
@@ -158,7 +158,7 @@ export class ResourcePolicy implements Policy {
     permission: Permission,
     ref?: Ref,
     reader = caller,
-  ): Promise<{ verdict: Verdict; because: readonly string[] }> {
+  ): Promise<{ verdict: AccessDecision; because: readonly string[] }> {
     if (ref === undefined) {
       const { verdict, because } = this.#withoutResource(caller, permission)
       return { verdict, because: [because] }
@@ -178,7 +178,7 @@ export class ResourcePolicy implements Policy {
     return new JobKeyScope(job, await this.#reader.read('file', job.dataset === undefined ? [] : [job.target.id]))
   }
 
-  #withoutResource(caller: Caller, permission: Permission): { verdict: Verdict; because: string } {
+  #withoutResource(caller: Caller, permission: Permission): { verdict: AccessDecision; because: string } {
     const bar = barred(caller, permission)
     if (bar !== undefined) return { verdict: 'no', because: bar }
     if (caller.limits?.spaces && !placedPermissions.has(permission))

@@ -9,7 +9,7 @@ import {
   event,
   Forbidden,
   Ids,
-  Knocks,
+  RateLimiter,
   range,
   type Stored,
   type Time,
@@ -65,14 +65,14 @@ export const stampOf = ({ id, passwordHash }: UserRecord & Stored): string => di
 export class MailLinks {
   #settings: Settings
   #documents: DocumentStore
-  #knocks: Knocks
+  #rateLimiter: RateLimiter
   #ids: Ids
   #clock: Clock
 
-  constructor(settings: Settings, documents: DocumentStore, knocks: Knocks, ids: Ids, clock: Clock) {
+  constructor(settings: Settings, documents: DocumentStore, rateLimiter: RateLimiter, ids: Ids, clock: Clock) {
     this.#settings = settings
     this.#documents = documents
-    this.#knocks = knocks
+    this.#rateLimiter = rateLimiter
     this.#ids = ids
     this.#clock = clock
   }
@@ -80,7 +80,7 @@ export class MailLinks {
   /** Notes the wish for a link. Looks at no account, so the same for everybody; `TooMany` for wishes without end. */
   async request(asked: LinkRecord['asked'], email: string, address: string): Promise<void> {
     const { linksPerAddress: perEmail, linksPerNetwork: perNetwork, linkHours } = this.#settings
-    await this.#knocks.knock('link', { email, address }, { perEmail, perNetwork })
+    await this.#rateLimiter.consume('link', { email, address }, { perEmail, perNetwork })
     const now = this.#clock.now()
     const insert = {
       ...{ id: this.#ids.next(), email, asked, opens: null, secrets: [], account: null, stamp: null, isSent: false },
@@ -129,7 +129,7 @@ export class MailLinks {
   }
 
   async refuse(address: string, cause?: unknown): Promise<never> {
-    await this.#knocks.knock('wrong link', { address }, { perNetwork: this.#settings.linksPerNetwork })
+    await this.#rateLimiter.consume('wrong link', { address }, { perNetwork: this.#settings.linksPerNetwork })
     throw new Forbidden('This link is no longer valid; request a new one', cause === undefined ? {} : { cause })
   }
 
@@ -155,4 +155,4 @@ export class MailLinks {
     return this.#clock.now().toISOString() >= expires
   }
 }
-wire(MailLinks, configPort(config), DocumentStore, Knocks, Ids, Clock)
+wire(MailLinks, configPort(config), DocumentStore, RateLimiter, Ids, Clock)

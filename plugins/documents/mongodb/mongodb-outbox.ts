@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { AnyEvent, Clock, Ids, Log, NewEvent } from 'pounce/sdk'
-import type { AbsentConsumer, Consumer, Delivery, Outbox, Parked } from 'pounce/sdk/store-kit'
+import type { AbsentConsumer, Consumer, DeadLetter, Delivery, Outbox } from 'pounce/sdk/store-kit'
 import { AcknowledgedEvents } from './acknowledged-events.ts'
 import { ConsumerQueue } from './consumer-queue.ts'
 import { Consumers } from './consumers.ts'
@@ -217,13 +217,13 @@ export class MongodbOutbox implements Outbox {
     queue?.drop(eventId)
   }
 
-  parked({ limit }: { readonly limit: number }): Promise<readonly Parked[]> {
-    return this.#deliveries.parked(limit)
+  deadLetters({ limit }: { readonly limit: number }): Promise<readonly DeadLetter[]> {
+    return this.#deliveries.deadLetters(limit)
   }
 
-  async settleParked(name: string, eventId: string, how: 'retry' | 'drop'): Promise<void> {
-    if (how === 'drop') return this.#deliveries.dropParked(name, eventId)
-    if (!(await this.#deliveries.retryParked(name, eventId))) return
+  async settleDeadLetter(name: string, eventId: string, how: 'retry' | 'drop'): Promise<void> {
+    if (how === 'drop') return this.#deliveries.dropDeadLetters(name, eventId)
+    if (!(await this.#deliveries.retryDeadLetters(name, eventId))) return
     this.#queues.get(name)?.leave()
     this.#news.tell()
   }

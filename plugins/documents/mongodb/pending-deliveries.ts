@@ -1,5 +1,5 @@
 import type { AnyEvent } from 'pounce/sdk'
-import type { Parked } from 'pounce/sdk/store-kit'
+import type { DeadLetter } from 'pounce/sdk/store-kit'
 import type { MongodbConnection } from './mongodb-connection.ts'
 import { isDuplicate } from './problems.ts'
 
@@ -163,19 +163,19 @@ export class PendingDeliveries {
   }
 
   /** True when it was parked and is due now. */
-  async retryParked(consumer: string, event: string): Promise<boolean> {
+  async retryDeadLetters(consumer: string, event: string): Promise<boolean> {
     const filter = { _id: idOf(event, consumer), t: never }
     const update = { $set: { t: 0, n: 0, by: null }, $unset: { parkedAt: true as const, error: true as const } }
     const { matchedCount } = await this.#server.use(() => this.#kept().updateOne(filter, update))
     return matchedCount > 0
   }
 
-  async dropParked(consumer: string, event: string): Promise<void> {
+  async dropDeadLetters(consumer: string, event: string): Promise<void> {
     await this.#server.use(() => this.#kept().deleteOne({ _id: idOf(event, consumer), t: never }))
   }
 
   /** Newest first. */
-  async parked(limit: number): Promise<readonly Parked[]> {
+  async deadLetters(limit: number): Promise<readonly DeadLetter[]> {
     const options = { sort: { parkedAt: -1, _id: -1 } as const, limit }
     const found = await this.#server.use(() =>
       this.#kept()

@@ -128,7 +128,7 @@ test('the outbox goes on where it stood: leases are void, failures and parked ev
   await second.outbox.declareConsumers(consumers)
   t.deepEqual(await second.outbox.waiting(), { 'test/all': 2, 'test/idle': 0 })
   t.deepEqual(
-    (await second.outbox.parked({ limit: 9 })).map(({ event, error }) => [event.subject.id, error]),
+    (await second.outbox.deadLetters({ limit: 9 })).map(({ event, error }) => [event.subject.id, error]),
     [['d2', 'e2']],
   )
   const next = event('dataset.updated', { kind: 'dataset', id: 'd9' }, { fields: [] })

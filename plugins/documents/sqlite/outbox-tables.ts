@@ -1,6 +1,6 @@
 import type { AnyEvent } from 'pounce/sdk'
 import type { Connection } from 'pounce/sdk/sqlite'
-import type { Consumer, Parked } from 'pounce/sdk/store-kit'
+import type { Consumer, DeadLetter } from 'pounce/sdk/store-kit'
 import { OutboxConsumer } from './outbox-consumer.ts'
 
 /**
@@ -115,11 +115,11 @@ export const retriesOf = (db: Connection, consumer: number): readonly { event: s
     .all('SELECT event, attempts, due FROM outbox_failed WHERE consumer = ? AND parked_at IS NULL', consumer)
     .map(([event, attempts, due]) => ({ event: String(event), attempts: Number(attempts), due: Number(due) }))
 
-export const isParked = (db: Connection, consumer: number, event: string): boolean =>
+export const isDeadLetter = (db: Connection, consumer: number, event: string): boolean =>
   db.get('SELECT 1 FROM outbox_failed WHERE event = ? AND consumer = ? AND parked_at IS NOT NULL', event, consumer) !== undefined
 
-/** Parked events, newest first. */
-export const readParked = (db: Connection, limit: number): readonly Parked[] => {
+/** DeadLetter events, newest first. */
+export const readDeadLetters = (db: Connection, limit: number): readonly DeadLetter[] => {
   const sql = `SELECT e.event, c.name, f.attempts, f.error, f.parked_at
     FROM outbox_failed f JOIN outbox_events e ON e.id = f.event JOIN outbox_consumers c ON c.id = f.consumer
     WHERE f.parked_at IS NOT NULL ORDER BY f.parked_at DESC, f.event DESC LIMIT ?+0`

@@ -1,13 +1,13 @@
 import { type AnyEvent, type Clock, Conflict, type Ids, type Log, type NewEvent } from 'pounce/sdk'
 import type { Connection } from 'pounce/sdk/sqlite'
-import type { AbsentConsumer, Consumer, Delivery, Outbox, Parked } from 'pounce/sdk/store-kit'
+import type { AbsentConsumer, Consumer, DeadLetter, Delivery, Outbox } from 'pounce/sdk/store-kit'
 import { AckWork, type Ledger, type Outcome } from './ack-work.ts'
 import type { Database } from './database.ts'
 import type { GroupCommit } from './group-commit.ts'
 import { inMemory, type OutboxConsumer } from './outbox-consumer.ts'
 import * as tables from './outbox-tables.ts'
 import { readEvent } from './outbox-tables.ts'
-import { change, settlingParked } from './writer.ts'
+import { change, settlingDeadLetter } from './writer.ts'
 
 /** The id before a low mark: what comes after it is at or beyond the mark. */
 const justBelow = (low: string): string => (low.endsWith('+') ? low.slice(0, -1) : (BigInt(`0x${low}`) - 1n).toString(16).padStart(24, '0'))
@@ -246,16 +246,16 @@ export class SqliteOutbox implements Outbox {
     return lowest
   }
 
-  async parked({ limit }: { readonly limit: number }): Promise<readonly Parked[]> {
-    return this.#wiring.database.use(db => tables.readParked(db, limit))
+  async deadLetters({ limit }: { readonly limit: number }): Promise<readonly DeadLetter[]> {
+    return this.#wiring.database.use(db => tables.readDeadLetters(db, limit))
   }
 
-  settleParked(name: string, eventId: string, how: 'retry' | 'drop'): Promise<void> {
+  settleDeadLetter(name: string, eventId: string, how: 'retry' | 'drop'): Promise<void> {
     const consumer = this.#consumers.get(name) ?? this.#absent.get(name)
     if (consumer === undefined) return Promise.resolve()
     const { database, commits, clock } = this.#wiring
     const tools = { db: database.connection(), due: clock.now().getTime(), prunedTo: () => this.#prunedTo, news: () => this.#news() }
-    return change(commits, () => settlingParked(tools, consumer, eventId, how))
+    return change(commits, () => settlingDeadLetter(tools, consumer, eventId, how))
   }
 
   async absent(): Promise<readonly AbsentConsumer[]> {

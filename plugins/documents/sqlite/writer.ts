@@ -175,14 +175,14 @@ export const change = (commits: OutboxWiring['commits'], plan: () => Prepared): 
   })
 
 /** Makes a parked event due again, or drops it. */
-export const settlingParked = (
+export const settlingDeadLetter = (
   tools: { readonly db: Connection; readonly due: number; prunedTo(): string; news(): void },
   consumer: OutboxConsumer,
   event: string,
   how: 'retry' | 'drop',
 ): Prepared => {
   const { db, due } = tools
-  const applies = tables.isParked(db, consumer.id, event)
+  const applies = tables.isDeadLetter(db, consumer.id, event)
   return {
     write: () => {
       if (!applies) return

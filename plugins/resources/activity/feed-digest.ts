@@ -1,5 +1,5 @@
 import { type After, configPort, type Feed, type Ref, type Stored, type UserRecord, Users, wire } from 'pounce/sdk'
-import { type FeedLine, type FeedThing, fullNameOf } from 'pounce/sdk/kit'
+import { type FeedLine, type FeedResource, fullNameOf } from 'pounce/sdk/kit'
 import { config, type Settings } from './config.ts'
 import type { ActivityRecord } from './feed-names.ts'
 import { FeedVisibility } from './feed-pages.ts'
@@ -13,7 +13,7 @@ const mostReads = 10
 /** Comes after every id. */
 const afterAll = 'g'
 
-const thing = (ref: Ref | null, name: string): FeedThing | null => ref && { ...ref, name }
+const thing = (ref: Ref | null, name: string): FeedResource | null => ref && { ...ref, name }
 
 /** The feed for those who bring it to people, by the same rule as on the page. */
 export class FeedDigest implements Feed {

@@ -57,15 +57,15 @@ export const PersonalActivity = personalRecords({
 })
 
 /** What the feed says of a thing. */
-export interface FeedThing {
+export interface FeedResource {
   readonly name: string
   /** Who made it, and the spaces it is in, for those who hear of comments on it. */
   readonly audience: readonly string[]
 }
 
-export type FeedThings = ReadonlyMap<string, FeedThing>
+export type FeedResources = ReadonlyMap<string, FeedResource>
 
-type Reader = (ids: readonly string[]) => Promise<readonly (readonly [id: string, thing: FeedThing])[]>
+type Reader = (ids: readonly string[]) => Promise<readonly (readonly [id: string, thing: FeedResource])[]>
 
 /** Asks the plugins what things are called, many in one read. */
 export class FeedNames {
@@ -107,7 +107,7 @@ export class FeedNames {
   }
 
   /** Those that exist, by id. */
-  async of(refs: readonly Ref[]): Promise<FeedThings> {
+  async of(refs: readonly Ref[]): Promise<FeedResources> {
     const byKind = Map.groupBy(refs, ({ kind }) => kind)
     const found = await Promise.all([...byKind].map(([kind, some]) => this.#read(kind, [...new Set(some.map(({ id }) => id))])))
     return new Map(found.flat())

@@ -1,5 +1,4 @@
 import {
-  type Bin,
   Clock,
   CommitConflict,
   configPort,
@@ -11,6 +10,7 @@ import {
   Log,
   NotFound,
   s,
+  type TrashHandler,
   wire,
 } from 'pounce/sdk'
 import { Trash, trashSettings } from 'pounce/sdk/kit'
@@ -29,7 +29,7 @@ export const config = s.Object({
 export const Config = configPort(config)
 
 /** Where datasets wait before they are deleted for good. */
-export class DatasetTrash extends Trash<DatasetRecord> implements Bin {
+export class DatasetTrash extends Trash<DatasetRecord> implements TrashHandler {
   readonly kind = 'dataset'
   #useTrash: boolean
   #datasets: Datasets

@@ -1,8 +1,8 @@
-import type { FeedLine, FeedThing } from 'pounce/sdk/kit'
+import type { FeedLine, FeedResource } from 'pounce/sdk/kit'
 
 type Deed = (object: string, source: string) => string
 
-const named = (thing: FeedThing | null): string => (thing ? `the ${thing.kind} ${thing.name}` : '')
+const named = (thing: FeedResource | null): string => (thing ? `the ${thing.kind} ${thing.name}` : '')
 const on =
   (verb: string): Deed =>
   object =>

@@ -17,7 +17,7 @@ import {
   Users,
   wire,
 } from 'pounce/sdk'
-import { type FeedLine, type FeedThing, siteName } from 'pounce/sdk/kit'
+import { type FeedLine, type FeedResource, siteName } from 'pounce/sdk/kit'
 import { config, type Settings } from './config.ts'
 import { deedOf } from './deeds.ts'
 import { type DigestRecord, digests, type Every, wishOf } from './enqueue-digests.ts'
@@ -39,7 +39,7 @@ const pages: Readonly<Record<string, string>> = {
 const minute = (at: string): string => `${at.slice(0, 10)} ${at.slice(11, 16)}`
 
 const pageOf = (baseUrl: string, { type, object, source }: FeedLine): string => {
-  const shown: FeedThing | null = object && object.kind in pages ? object : source
+  const shown: FeedResource | null = object && object.kind in pages ? object : source
   const page = shown && pages[shown.kind]
   return page && !type.startsWith('delete_') ? `\n    ${baseUrl}/${page}/${shown.id}` : ''
 }

@@ -1,4 +1,5 @@
 import {
+  type AccessDecision,
   anonymous,
   type Caller,
   type Contributions,
@@ -14,7 +15,6 @@ import {
   Spaces,
   s,
   Users,
-  type Verdict,
   wire,
 } from 'pounce/sdk'
 import { geoNumberOf } from 'pounce/sdk/geo'
@@ -30,7 +30,7 @@ export interface Question {
 /** An answer of the policy with the name of the account that it is about, and null for nobody in particular. */
 export interface Explained {
   readonly user: { readonly id: string; readonly fullName: string } | null
-  readonly verdict: Verdict
+  readonly verdict: AccessDecision
   readonly because: readonly string[]
 }
 

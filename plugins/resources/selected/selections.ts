@@ -1,5 +1,4 @@
 import {
-  type Bin,
   type Caller,
   CommitConflict,
   type Contributions,
@@ -12,6 +11,7 @@ import {
   Problem,
   signedIn,
   Tags,
+  type TrashHandler,
   TrashHandlers,
   wire,
 } from 'pounce/sdk'
@@ -50,14 +50,14 @@ export class Selections {
   #datasets: Datasets
   #policy: Policy
   #tags: Tags
-  #bins: Contributions<Bin>
+  #trashHandlers: Contributions<TrashHandler>
 
-  constructor(documents: DocumentStore, datasets: Datasets, policy: Policy, tags: Tags, bins: Contributions<Bin>) {
+  constructor(documents: DocumentStore, datasets: Datasets, policy: Policy, tags: Tags, trashHandlers: Contributions<TrashHandler>) {
     this.#documents = documents
     this.#datasets = datasets
     this.#policy = policy
     this.#tags = tags
-    this.#bins = bins
+    this.#trashHandlers = trashHandlers
   }
 
   /** The selected datasets that are there and that the caller may see, in the order in which they were selected. */
@@ -111,7 +111,7 @@ export class Selections {
 
   /** Deletes each dataset where the caller may, to the trash where there is one. What is deleted is selected no longer. */
   async discard(caller: Caller): Promise<readonly Outcome[]> {
-    const bin = this.#bins.all().find(({ kind }) => kind === 'dataset')
+    const bin = this.#trashHandlers.all().find(({ kind }) => kind === 'dataset')
     if (!bin) throw new Invalid('Deleting datasets is not available')
     const outcomes = await this.#each(caller, 'DeleteDataset', id => bin.discard(id, caller.user?.id))
     const done = outcomes.filter(({ status }) => status === 'done').map(({ id }) => id)

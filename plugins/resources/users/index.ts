@@ -5,10 +5,10 @@ import {
   definePlugin,
   Greetings,
   Keys,
-  Knocks,
   on,
   PersonalDataSources,
   provide,
+  RateLimiter,
   Users,
 } from 'pounce/sdk'
 import { NotifyAccountOwner, NotifyAdminsOfPendingAccount } from './accounts/account-notifications.ts'
@@ -48,7 +48,7 @@ export const plugin = definePlugin({
   provides: [
     provide(Users, StoredUsers),
     provide(Keys, JobKeys),
-    provide(Knocks, LoginThrottle),
+    provide(RateLimiter, LoginThrottle),
     provide(Callers, RequestCallers),
     provide(CredentialRefs, StoredCredentialRefs),
     provide(Greetings, FirstAdmin),

@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type BlobStore, type Extractor, type Log, Unavailable } from 'pounce/sdk'
 import type { TransportListener } from 'pounce/sdk/kit'
 import type { QueueConfig } from './config.ts'
+import { decideOnFailure, type FailureDecision, isFailure } from './failure-policy.ts'
 import { inputFile } from './input-file.ts'
 import type { JobRepository } from './job-repository.ts'
 import { jobOf, type StoredJob } from './jobs.ts'
@@ -13,7 +14,6 @@ import { patiently } from './patience.ts'
 import type { ProcessPool } from './process-pool.ts'
 import { removeFolder } from './remove-folder.ts'
 import { StatusUpdates } from './status-updates.ts'
-import { isFailure, type Verdict, verdictOn } from './verdict.ts'
 
 /** What all runs of a worker share. */
 export interface Surroundings {
@@ -35,7 +35,7 @@ export interface Surroundings {
 }
 
 /** How a run ended. `unclaimed`: somebody else had the job. `lost`: somebody else took it over, or the store refused to hear of the end. */
-export type RunEnd = Verdict['end'] | 'unclaimed' | 'lost'
+export type RunEnd = FailureDecision['end'] | 'unclaimed' | 'lost'
 
 /** Why a run is ended from outside. */
 type Interruption = 'cancelled' | 'stopping' | 'lost'
@@ -120,13 +120,13 @@ export class Run {
       if (this.#interruption === undefined) log.warn('failed to report a status', { job: job.id, error })
     }
     const status = new StatusUpdates(listener, about, { now, signal: this.#control.signal, unheard })
-    let verdict: Verdict
+    let verdict: FailureDecision
     try {
       await this.#work(job, status)
       verdict = { end: 'done' }
     } catch (error) {
       const { retryDelayMs } = this.#around.config
-      verdict = verdictOn(error, this.#interruption, { job, retryDelayMs, paths: this.#paths() })
+      verdict = decideOnFailure(error, this.#interruption, { job, retryDelayMs, paths: this.#paths() })
       const details = { job: job.id, queue: job.queue, attempt: job.attempts, end: verdict.end, error }
       if (isFailure(verdict)) log.warn('Extractor failed', details)
       else log.info('Extraction interrupted', details)
@@ -170,7 +170,7 @@ export class Run {
     await status.say('DONE')
   }
 
-  async #settle(job: StoredJob, verdict: Verdict, status: StatusUpdates): Promise<RunEnd> {
+  async #settle(job: StoredJob, verdict: FailureDecision, status: StatusUpdates): Promise<RunEnd> {
     const { book, owner, stopping, log } = this.#around
     if (verdict.end === 'lost') return 'lost'
     if (verdict.end !== 'done') this.#isDelivering = false

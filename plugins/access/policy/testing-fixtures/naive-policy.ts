@@ -1,4 +1,4 @@
-import type { Caller, Kind, Permission, Ref, Rights, Verdict } from 'pounce/sdk'
+import type { AccessDecision, Caller, Kind, Permission, Ref, Rights } from 'pounce/sdk'
 import { idOf } from './cast.ts'
 
 /** Things by `kind:name` or `kind:id`, each with all that it says of itself. */
@@ -39,7 +39,7 @@ export class NaivePolicy {
     this.#isDownloadOpen = mode.allowAnonymousDownload
   }
 
-  verdict(caller: Caller, permission: Permission, ref: Ref): Verdict {
+  verdict(caller: Caller, permission: Permission, ref: Ref): AccessDecision {
     if (!this.#isThere(ref) || !this.#isReached(caller, ref)) return 'unseen'
     const mayDo = this.#may(caller, permission, ref)
     const purges = `Delete${ref.kind}`.toLowerCase() === permission.toLowerCase() && (ref.kind === 'dataset' || ref.kind === 'collection')

@@ -9,8 +9,8 @@ import {
   configPort,
   DocumentStore,
   eq,
-  type Knocks,
   Log,
+  type RateLimiter,
   range,
   type Stored,
   TooMany,
@@ -226,7 +226,7 @@ const dayMs = 86_400_000
 const knownForMs = 30 * dayMs
 
 /** Shuts the doors through which people try passwords, keys and links, after too many tries. */
-export class LoginThrottle implements Knocks {
+export class LoginThrottle implements RateLimiter {
   #limits: Limits
   #tries: LoginAttempts
   #refusals: SignInFailureAudit
@@ -249,7 +249,11 @@ export class LoginThrottle implements Knocks {
     return this.#tries.take(`${door} ${what}`, limit)
   }
 
-  async knock(door: string, { email, address }: Parameters<Knocks['knock']>[1], limits: Parameters<Knocks['knock']>[2]): Promise<void> {
+  async consume(
+    door: string,
+    { email, address }: Parameters<RateLimiter['consume']>[1],
+    limits: Parameters<RateLimiter['consume']>[2],
+  ): Promise<void> {
     await this.take(door, networkOf(address), limits.perNetwork)
     if (email !== undefined) await this.take(door, accountName(email), limits.perEmail ?? limits.perNetwork)
   }

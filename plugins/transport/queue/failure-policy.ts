@@ -3,7 +3,7 @@ import { isAway } from './patience.ts'
 import { type FailureKind, RunFailure } from './run-failure.ts'
 
 /** What becomes of a job after a run. */
-export type Verdict =
+export type FailureDecision =
   | { readonly end: 'done' | 'cancelled' | 'lost' }
   | {
       readonly end: 'waiting'
@@ -17,7 +17,7 @@ export type Verdict =
   | { readonly end: 'dead'; readonly error: string; readonly status: string }
 
 /** True of the end of a run that failed, and was not only interrupted. */
-export const isFailure = (verdict: Verdict): boolean => verdict.end === 'dead' || (verdict.end === 'waiting' && verdict.counts)
+export const isFailure = (verdict: FailureDecision): boolean => verdict.end === 'dead' || (verdict.end === 'waiting' && verdict.counts)
 
 /** Runs that a job may have before it is dead-lettered. Killed thrice is not bad luck; parts of the server get more patience. */
 const mostRuns: Readonly<Record<FailureKind, number>> = { refused: 1, killed: 3, fault: 5 }
@@ -25,11 +25,11 @@ const mostRuns: Readonly<Record<FailureKind, number>> = { refused: 1, killed: 3,
 const awayDelayMs = 10_000
 
 /** Decides what becomes of a job whose run failed with `error`, or was interrupted. */
-export function verdictOn(
+export function decideOnFailure(
   error: unknown,
   interruption: 'cancelled' | 'stopping' | 'lost' | undefined,
   context: { readonly job: StoredJob; readonly retryDelayMs: number; readonly paths: ReadonlyMap<string, string> },
-): Verdict {
+): FailureDecision {
   const { job, retryDelayMs, paths } = context
   if (interruption === 'stopping') return { end: 'waiting', inMs: 0, counts: false, error: job.error }
   if (interruption !== undefined) return { end: interruption }

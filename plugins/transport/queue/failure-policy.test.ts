@@ -1,8 +1,8 @@
 import test from 'ava'
 import { Conflict, NoSpace, Unavailable } from 'pounce/sdk'
+import { decideOnFailure } from './failure-policy.ts'
 import type { StoredJob } from './jobs.ts'
 import { RunFailure } from './run-failure.ts'
-import { verdictOn } from './verdict.ts'
 
 const context = (attempts: number, crashes = 0) => ({
   job: { attempts, crashes, error: 'earlier' } as StoredJob,
@@ -11,7 +11,7 @@ const context = (attempts: number, crashes = 0) => ({
 })
 
 test('what the extractor refuses is dead at once', t => {
-  t.deepEqual(verdictOn(new RunFailure('refused', 'bad bytes'), undefined, context(1)), {
+  t.deepEqual(decideOnFailure(new RunFailure('refused', 'bad bytes'), undefined, context(1)), {
     end: 'dead',
     error: 'bad bytes',
     status: 'StatusMessage.error: bad bytes',
@@ -20,7 +20,7 @@ test('what the extractor refuses is dead at once', t => {
 
 test('a killed run is repeated twice, later each time', t => {
   const killed = new RunFailure('killed', 'too long')
-  const ends = [1, 2, 3].map(attempts => verdictOn(killed, undefined, context(attempts)))
+  const ends = [1, 2, 3].map(attempts => decideOnFailure(killed, undefined, context(attempts)))
   t.deepEqual(
     ends.map(verdict => ('inMs' in verdict ? verdict.inMs : verdict.end)),
     [100, 200, 'dead'],
@@ -30,30 +30,30 @@ test('a killed run is repeated twice, later each time', t => {
 })
 
 test('a fault of the server is dead at the fifth time', t => {
-  const ends = [1, 2, 3, 4, 5].map(attempts => verdictOn(new Conflict('secret of the server'), undefined, context(attempts)).end)
+  const ends = [1, 2, 3, 4, 5].map(attempts => decideOnFailure(new Conflict('secret of the server'), undefined, context(attempts)).end)
   t.deepEqual(ends, ['waiting', 'waiting', 'waiting', 'waiting', 'dead'])
-  t.notRegex(JSON.stringify(verdictOn(new Error('secret of the server'), undefined, context(5))), /secret/)
+  t.notRegex(JSON.stringify(decideOnFailure(new Error('secret of the server'), undefined, context(5))), /secret/)
 })
 
 test('ends of the server do not count against the extractor', t => {
-  t.is(verdictOn(new RunFailure('killed', 'too long'), undefined, context(4, 3)).end, 'waiting')
+  t.is(decideOnFailure(new RunFailure('killed', 'too long'), undefined, context(4, 3)).end, 'waiting')
 })
 
 test('a part that is unavailable costs no attempt', t => {
   for (const error of [new Unavailable('the store is unavailable'), new NoSpace()]) {
-    const verdict = verdictOn(error, undefined, context(5))
+    const verdict = decideOnFailure(error, undefined, context(5))
     t.is(verdict.end === 'waiting' && verdict.counts, false)
   }
 })
 
 test('an interruption counts more than the error it caused', t => {
   const error = new RunFailure('killed', 'SIGKILL')
-  t.deepEqual(verdictOn(error, 'stopping', context(3)), { end: 'waiting', inMs: 0, counts: false, error: 'earlier' })
-  t.deepEqual(verdictOn(error, 'cancelled', context(3)), { end: 'cancelled' })
-  t.deepEqual(verdictOn(error, 'lost', context(3)), { end: 'lost' })
+  t.deepEqual(decideOnFailure(error, 'stopping', context(3)), { end: 'waiting', inMs: 0, counts: false, error: 'earlier' })
+  t.deepEqual(decideOnFailure(error, 'cancelled', context(3)), { end: 'cancelled' })
+  t.deepEqual(decideOnFailure(error, 'lost', context(3)), { end: 'lost' })
 })
 
 test('people are not shown folders of the server', t => {
-  const verdict = verdictOn(new RunFailure('refused', 'cannot write /data/runs/1/output/a.png'), undefined, context(1))
+  const verdict = decideOnFailure(new RunFailure('refused', 'cannot write /data/runs/1/output/a.png'), undefined, context(1))
   t.is(verdict.end === 'dead' && verdict.error, 'cannot write output/a.png')
 })
