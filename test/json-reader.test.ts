@@ -9,6 +9,7 @@ const ownData: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/^sdk\/client\.ts$/, 'answers of our own server, read by its clients'],
   [/^sdk\/documents\/apply-update\.ts$/, 'copies values that the program holds'],
   [/^core\/kernel\/config(\.ts|\/coerce\.ts)$/, 'the configuration'],
+  [/^core\/main\.js$/, 'our own package.json'],
   [/^core\/cli\/pretty-log\.ts$/, 'our own log lines'],
   [/^plugins\/documents\/(sqlite|mongodb)\//, 'stored documents, which came in through a reader'],
   [/^plugins\/transport\/queue\/runner\.ts$/, 'the arguments that the server starts it with'],
@@ -16,8 +17,8 @@ const ownData: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/^plugins\/geo\/(postgis|rtree)\//, 'stored readings'],
   [/^plugins\/search\/fts\//, 'the index, made by us'],
   [/^plugins\/resources\/reports\/usage-reports\.ts$/, 'lines of our own store'],
-  [/^plugins\/resources\/users\/second-factor\/challenges\.ts$/, 'a text that we sealed'],
-  [/^plugins\/resources\/users\/sign-in\/sealed-cookies\.ts$/, 'a text that we sealed'],
+  [/^plugins\/resources\/users\/second-factor\/factor-sign-in\.ts$/, 'a challenge that we sealed'],
+  [/^plugins\/resources\/users\/sign-in\/sign-in\.ts$/, 'a cookie that we sealed'],
   [/^plugins\/auth\/oidc\/oidc-provider\.ts$/, 'a text that we sealed'],
 ]
 
