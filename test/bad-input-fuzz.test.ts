@@ -8,7 +8,7 @@ import { eachOf } from './support/killed-server.ts'
 import { ok, unknownId, upload } from './support/scene.ts'
 
 const requests = usualOrFull(2000, 4000)
-/** Requests after which there is one thing of each kind again. */
+/** Requests after which there is one resource of each kind again. */
 const refurnishAfter = 200
 
 const texts = [

@@ -53,7 +53,7 @@ const refused = async (t: ExecutionContext, lines: readonly Line[], { server } =
   t.deepEqual(changed, {})
 }
 
-/** Path and query with ids of things that exist, and with what must be there. */
+/** Path and query with ids of resources that exist, and with what must be there. */
 const address = ({ path, query }: DeclaredRoute, without?: string): string => {
   const filled = fill(path, (kind, name) => world.ids[kind] ?? world.ids[name] ?? name)
   const needed = query.filter(({ name, required }) => required && name !== without)

@@ -84,7 +84,7 @@ test('kills under 8 uploaders lose nothing that was answered and leave nothing t
   await nothingLeft(t, server)
 })
 
-/** Also the runs of uploads whose answer a kill cut off are over: nobody has waited for these. */
+/** Also the runs of uploads whose answer a kill cut off are over: no one has waited for these. */
 const idle = ({ call }: KilledServer) =>
   until(
     'the extractors to have nothing to do',
@@ -131,7 +131,7 @@ const queueOf = (kernel: TestServer): Transport => {
   return queue
 }
 
-/** Jobs that were dead-lettered are not lost: they run when somebody asks for it. How many there were. */
+/** Jobs that were dead-lettered are not lost: they run when someone asks for it. How many there were. */
 const reviveAll = async (kernel: TestServer, all: readonly { readonly id: string }[]): Promise<number> => {
   const transport = queueOf(kernel)
   let revived = 0

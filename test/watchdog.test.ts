@@ -53,7 +53,7 @@ const stallAlone = async (server: ChildServer, call: TestFetch, request: Hostile
   const fromMs = performance.now()
   await send(call, request)
   const seen = watch.waits.length
-  // The work may go on behind the answer: events, the index.
+  // The work may continue behind the answer: events, the index.
   await until('the watch', () => watch.waits.length > seen + 3, Boolean, 60_000)
   await watch.stop()
   return watch.longest(fromMs, performance.now())

@@ -2,7 +2,7 @@ import test from 'ava'
 import { declaredRoutes, fill } from './support/declared-routes.ts'
 import { type Furnished, furnished } from './support/furnished.ts'
 
-/** What is the same for everybody, and what is itself the way to credentials: none are read there. */
+/** What is the same for everyone, and what is itself the way to credentials: none are read there. */
 const openToAll = new Set([
   ...['/healthz', '/readyz', '/openapi.json', '/swagger.json', '/swagger', '/docs', '/docs/{file}', '/', '/contexts/metadata.jsonld'],
   ...['/api/login', '/api/logout', '/setup', '/files/links/{link}'],

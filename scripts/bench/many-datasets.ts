@@ -145,7 +145,7 @@ const fill = async (folder: string, count: number): Promise<void> => {
 export interface FullServer {
   readonly server: Server
   readonly key: string
-  /** Of somebody else. */
+  /** Of someone else. */
   keyOf(member: Member): Promise<string>
 }
 

@@ -111,14 +111,14 @@ const answeredIn = ({ p50, p99, cpu }: Answered): string => `${figureOf(p50, p99
 
 const root = { email: 'root@example.org', password: 'bench-bench-bench' }
 
-/** A dataset that somebody sees: the newest. */
+/** A dataset that someone sees: the newest. */
 const seenBy = async ({ server }: FullServer, key: string): Promise<string> => {
   const answer = await fetch(`${server.url}/api/datasets?limit=1`, { headers: { 'x-api-key': key } })
   const [newest] = (await answer.json()) as readonly { readonly id: string }[]
   return `/api/datasets/${newest?.id}`
 }
 
-/** The same dataset by somebody who passes every check and by a member, in turn, so that both see the same machine. */
+/** The same dataset by someone who passes every check and by a member, in turn, so that both see the same machine. */
 const pointRead = async (full: FullServer, member: 'grouped' | 'wide', rounds: number): Promise<readonly Row[]> => {
   const [admin, key] = [await newKey(full.server, root), await full.keyOf(member)]
   const path = await seenBy(full, key)

@@ -68,7 +68,7 @@ export const seaSignals: readonly Signal[] = [
   signal('fluorescence_RFU', [1.8, 0.8, 0.2, 0.6, 0.1], [0, 80, 2], logarithmic),
 ]
 
-/** A number from 0 to 1 that two whole numbers always give again, and that nobody guesses from its neighbours. */
+/** A number from 0 to 1 that two whole numbers always give again, and that no one guesses from its neighbours. */
 export const chance = (seed: number, at: number): number => {
   let mixed = Math.imul(seed ^ Math.imul(at + 1, 0x9e37_79b1), 0x85eb_ca6b)
   mixed ^= mixed >>> 13

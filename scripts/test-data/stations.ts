@@ -54,7 +54,7 @@ export interface StationChoice {
   readonly everyMinutes?: number
 }
 
-/** Stations with everything that they measured; points are made when they are asked for. */
+/** Stations with everything that they measured; points are made when they are requested. */
 export interface StationData {
   readonly stations: readonly Station[]
   readonly streams: readonly StationStream[]
@@ -94,7 +94,7 @@ interface Source extends StationStream {
  * or far off. Buoys and ferries move; profiles have a point per level (altitude below 0); the plots of soil are polygons, the transects of ferries
  * lines. One catchment lies across the antimeridian.
  *
- * The same choice always gives the same points with the same ids. A point depends on nothing but its stream and its place therein, so whoever
+ * The same choice always gives the same points with the same ids. A point depends on nothing but its stream and its place therein, so anyone who
  * wants to know what an answer should hold goes over `points()` and sums up; the numbers of stations and streams are those of this data, which a
  * server replaces by its own when they are sent there with the bodies of `station-bodies.ts`.
  */

@@ -35,7 +35,7 @@ class Sample {
   readonly #asked = new Set<string>()
 
   constructor(mode: Mode) {
-    // So that the servers are asked different things.
+    // So that the servers are asked different resources.
     this.seed = sampleSeed + ['public', 'private', 'closed'].indexOf(mode)
     this.#random = dice(this.seed)
   }
@@ -65,7 +65,7 @@ class Sample {
     const names = namesIn(cell)
     for (const name of names) this.#possible.add(name)
     const stands = new Set(Object.values(at))
-    // What an unknown id is answered is kept: hidden things are compared with it.
+    // What an unknown id is answered is kept: hidden resources are compared with it.
     const isCompared = stands.has('unknown') && (stands.size === 1 || stands.has('own') || stands.has('lab'))
     const isDrawn =
       this.#isAsking(route.name, caller) &&

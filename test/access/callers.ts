@@ -7,7 +7,7 @@ export const columns = [
 /** Refused whatever they ask for, but on the few routes of `oracle/open-routes.ts`. */
 export const outcasts = ['inactive', 'termsPending'] as const
 
-/** Credentials that prove nothing: answered as nobody. */
+/** Credentials that prove nothing: answered as no one. */
 export const wrongCredentials = ['revoked', 'unknownKey'] as const
 
 /** Keys of jobs that the Admin of `lab` submitted: on the file there, and on the dataset. What they reach is a table of its own. */
@@ -19,7 +19,7 @@ export type WrongCredentials = (typeof wrongCredentials)[number]
 export type JobKeyCaller = (typeof jobKeys)[number]
 export type CallerName = Column | Outcast | WrongCredentials | JobKeyCaller
 
-/** Whose account a caller's own things are of. */
+/** Whose account a caller's own resources are of. */
 export const accountOf = {
   anonymous: undefined,
   stranger: 'stranger',
@@ -42,5 +42,5 @@ export const accountOf = {
   termsPending: 'termsPending',
 } as const satisfies Readonly<Record<CallerName, string | undefined>>
 
-/** Accounts whose things must be made before they lose the right to make any. */
+/** Accounts whose resources must be made before they lose the right to make any. */
 export const frozen: ReadonlySet<string> = new Set(['readOnly', 'inactive', 'termsPending'])

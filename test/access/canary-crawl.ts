@@ -86,7 +86,7 @@ const news = (tokens: Tokens, path: string, { headers, text }: Seen): readonly T
   return [...tokens.in(text), ...tokens.inHeaders(headers)].filter(({ word }) => !brought.has(word))
 }
 
-/** Runs a few things at a time. */
+/** Runs a few resources at a time. */
 export const inTurns = async <T>(items: readonly T[], work: (item: T) => Promise<void>, atOnce = 8): Promise<void> => {
   const queue = [...items].values()
   await Promise.all(
@@ -106,7 +106,7 @@ const plain = ({ status, headers, text }: Seen, path: string): string =>
     .replaceAll(/"requestId":"[^"]*"/g, '')
 
 /**
- * What is offered to who is typing comes from the index alone, which hears of a deletion a moment later, like everything that follows from it. And
+ * What is offered to who is typing comes from the index alone, which is notified of a deletion a moment later, like everything that follows from it. And
  * people hear of what they did themselves, under the name that it had, after it is gone too.
  */
 const isLate = ({ field }: Token, { path }: DeclaredRoute): boolean =>
@@ -160,7 +160,7 @@ export class Crawl {
     }
   }
 
-  /** Questions about a word are answered like the same about one that nobody has used. */
+  /** Questions about a word are answered like the same about one that no one has used. */
   async ask(asked: (word: string) => readonly Asked[], words: readonly string[], control: string): Promise<void> {
     const expected = await Promise.all(asked(control).map(({ path }) => this.#plain(path, control)))
     await inTurns(words, async word => {

@@ -43,7 +43,7 @@ export interface Parts {
   readonly bus: FakeBus
 }
 
-/** Things of one account alone: an upload that is not done, keys, an extractor for itself, a link. */
+/** Resources of one account alone: an upload that is not done, keys, an extractor for itself, a link. */
 export const plantOwn = async (world: Parts, dataset: string, file: string): Promise<Ids> => {
   const { server, tokens, people } = world
   const { call, email, password, key } = people.ann
@@ -66,7 +66,7 @@ export const plantOwn = async (world: Parts, dataset: string, file: string): Pro
   return { upload: location.replace(/^.*\//, ''), session: String(session?.id) }
 }
 
-/** Whoever is, will be, or would like to be a member of a space, and what they say of themselves. */
+/** Anyone who is, will be, or would like to be a member of a space, and what they say of themselves. */
 export const plantMembers = async ({ server, tokens, people }: Parts, space: string, isPrivate: boolean): Promise<Ids> => {
   const { ann, viewer, other } = people
   const of = (field: string) => tokens.mint(`person ${field}`, 'person')

@@ -9,7 +9,7 @@ export interface Asked {
   readonly path: string
   /** Sent as JSON; `emptyForm` as parts. */
   readonly body?: unknown
-  /** The same about things that do not exist; absent when it names no thing. */
+  /** The same about resources that do not exist; absent when it names no thing. */
   readonly unknown?: { readonly path: string; readonly body?: unknown }
 }
 
@@ -30,7 +30,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   node: ['space', 'collection', 'dataset', 'folder'],
 }
 
-/** Values of a set that a name can stand for; some ids of other things for a name of which the set has nothing. */
+/** Values of a set that a name can stand for; some ids of other resources for a name of which the set has nothing. */
 const idsFor = (set: Ids, name: string): readonly string[] => {
   const plain = name
     .replace(/_?(?:id|uuid|list)s?$/i, '')
@@ -116,7 +116,7 @@ const numberPlaces =
   /((?:(?:sensor|stream|datapoint)s\/|(?:sensor|stream)_id(?:=|":")|(?:Things|Locations|Datastreams|Observations)\('?))(\d+)/g
 const unknownNumber = '999999999'
 
-/** Without their ids, all things are alike. Undefined when a text names none of the set. */
+/** Without their ids, all resources are alike. Undefined when a text names none of the set. */
 const unnamed = (text: string, set: Ids): string | undefined => {
   const ids = new Set(Object.values(set))
   const other = text
@@ -125,7 +125,7 @@ const unnamed = (text: string, set: Ids): string | undefined => {
   return other === text ? undefined : other
 }
 
-/** Every way to name the things of a set. */
+/** Every way to name the resources of a set. */
 export const requestsNaming = (route: DeclaredRoute, set: Ids): readonly Asked[] => {
   const paths = fillings(route.path, valuesIn(route, set))
   const named = [
@@ -138,7 +138,7 @@ export const requestsNaming = (route: DeclaredRoute, set: Ids): readonly Asked[]
   })
 }
 
-/** A body that a schema takes, with ids of the set where it names things. */
+/** A body that a schema takes, with ids of the set where it names resources. */
 const bodyFor = (schema: Schema, set: Ids, name = ''): unknown => {
   if (schema.enum) return schema.enum[0]
   if (schema.anyOf) return bodyFor(schema.anyOf.at(-1) ?? {}, set, name)
@@ -154,7 +154,7 @@ const bodyFor = (schema: Schema, set: Ids, name = ''): unknown => {
     : 'text'
 }
 
-/** Every way to change the things of a set: the ids in path, query and body. */
+/** Every way to change the resources of a set: the ids in path, query and body. */
 export const changesOf = (route: DeclaredRoute, set: Ids): readonly Asked[] => {
   const body = route.takesParts ? emptyForm : route.body && bodyFor(route.body, set)
   const text = body === emptyForm ? '' : JSON.stringify(body ?? '')
@@ -167,7 +167,7 @@ export const changesOf = (route: DeclaredRoute, set: Ids): readonly Asked[] => {
   })
 }
 
-/** Every switch and wide text of a route, about the things of a set where it takes some. */
+/** Every switch and wide text of a route, about the resources of a set where it takes some. */
 export const requestsWide = (route: DeclaredRoute, set: Ids): readonly Asked[] => {
   const [path] = fillings(route.path, valuesIn(route, set))
   if (path === undefined) return []

@@ -33,7 +33,7 @@ class Rounds {
     this.#reading = this.#routes.filter(({ method }) => method === 'GET')
   }
 
-  /** Everything that can be read, and whatever names something that the caller may not see must be answered as if it did not exist. */
+  /** Everything that can be read, and whatever names something that the caller may not view must be answered as if it did not exist. */
   async read(crawl: Crawl, looker: Looker): Promise<void> {
     const wide = this.#reading.flatMap(route => requestsWide(route, this.world.sets['restricted'] ?? {}))
     await crawl.run(this.#some(looker, wide, one => `all of ${routeOf(one)}`, listsLeftOut))
@@ -57,7 +57,7 @@ class Rounds {
     })
   }
 
-  /** The heads of what the caller may not see. */
+  /** The heads of what the caller may not view. */
   async readHeads(crawl: Crawl, looker: Looker): Promise<void> {
     for (const [name, set] of Object.entries(this.world.sets))
       if (isHidden(looker, name)) await crawl.run(this.#some(looker, this.#naming(set), routeOf), { likeNothing: true, method: 'HEAD' })
@@ -85,7 +85,7 @@ class Rounds {
     return this.#reading.flatMap(route => requestsNaming(route, set))
   }
 
-  /** Every change of what the caller may not see, which must be refused as if it did not exist. */
+  /** Every change of what the caller may not view, which must be refused as if it did not exist. */
   async change(crawl: Crawl, looker: Looker): Promise<void> {
     const writing = this.#routes.filter(({ method }) => method !== 'GET')
     for (const [name, set] of Object.entries(this.world.sets))
@@ -144,7 +144,7 @@ const isHidden = ({ hidden }: Looker, set: string): boolean => {
 /** How much is shown when a test fails. */
 const most = 40
 
-/** The tests of one world. The callers named `thorough` also ask for each word, look at heads, and try to change things. */
+/** The tests of one world. The callers named `thorough` also ask for each word, look at heads, and try to change resources. */
 export const canaryTests = (test: TestFn, isPrivate: boolean, thorough: readonly string[]): void => {
   const place = `a ${isPrivate ? 'private' : 'public'} server`
   let rounds: Rounds

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 /**
  * Who may not see a token. `restricted`, and `person` for what is of people: what a private server shows to members alone and a public one to all. `bytes`: what takes the right
  * to download. `trashed`: its author's alone. `pending`: hidden from all for now, for it is being imported, or its parent is deleted and the
- * cascade has not come there. `own`: one account's. `secret`: never shown, to nobody.
+ * cascade has not come there. `own`: one account's. `secret`: never shown, to no one.
  */
 export type TokenClass = 'shown' | 'restricted' | 'person' | 'bytes' | 'trashed' | 'pending' | 'own' | 'secret'
 
@@ -17,7 +17,7 @@ export const classes: Readonly<Record<string, TokenClass>> = {
   importing: 'pending',
 }
 
-/** A word that stands in one field of one thing. */
+/** A word that stands in one field of one resource. */
 export interface Token {
   readonly word: string
   /** Such as `dataset.description`. */
@@ -45,7 +45,7 @@ export class Tokens {
     return word
   }
 
-  /** A text that somebody else made, such as an id, a key or a hash. */
+  /** A text that someone else made, such as an id, a key or a hash. */
   watch(text: string, field: string, of: TokenClass): void {
     this.#byRun.set(text, { word: text, field, of })
   }

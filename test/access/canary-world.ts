@@ -13,7 +13,7 @@ import { classes, type TokenClass, Tokens } from './canary-tokens.ts'
 /** Who looks, and the classes of tokens that they must not find. */
 export interface Looker {
   readonly server: TestServer
-  /** Absent for nobody in particular. */
+  /** Absent for no one in particular. */
   readonly key: string | undefined
   readonly hidden: ReadonlySet<TokenClass>
   /** A server admin: what only admins are answered is theirs to see. */
@@ -33,21 +33,21 @@ export interface CanaryWorld {
   readonly people: Readonly<Record<string, Person>>
   /** Mail addresses of those who are known to members alone. */
   readonly addresses: readonly string[]
-  /** Trashes, deletes and takes away what is meant for it. Before this the author finds every word. */
+  /** Trashes, deletes and removes what is meant for it. Before this the author finds every word. */
   darken(): Promise<void>
-  /** Adds things that only members see, or on a public server only their author. */
+  /** Adds resources that only members see, or on a public server only their author. */
   addMore(): Promise<void>
   /** Ends the import. */
   reveal(): Promise<void>
 }
 
-/** Ids are told to nobody who may not look at what they name. */
+/** Ids are told to no one who may not look at what they name. */
 const watchIds = (tokens: Tokens, sets: CanaryWorld['sets']): void => {
   for (const [name, of] of Object.entries(classes))
     for (const [kind, id] of Object.entries(sets[name] ?? {})) if (/^[0-9a-f]{24}$/.test(id)) tokens.watch(id, `${name} id of ${kind}`, of)
 }
 
-/** What nobody ever sees: hashes, names of blobs, the folder, and what the configuration keeps. */
+/** What no one ever sees: hashes, names of blobs, the folder, and what the configuration keeps. */
 const watchSecrets = async ({ server, tokens }: Parts): Promise<void> => {
   const documents = server.get(DocumentStore)
   for await (const { key } of server.get(BlobStore).list()) tokens.watch(key.replace(/^.*\//, ''), 'name of a blob', 'secret')

@@ -10,13 +10,13 @@ import { type MatrixRoute, suggestedNeeds } from './routes.ts'
 import type { ThingKind } from './things.ts'
 import { type State, states } from './world.ts'
 
-/** A parameter that names a thing, and what kind of thing. */
+/** A parameter that names a resource, and what kind of thing. */
 export interface Slot {
   readonly parameter: string
   readonly kind: ThingKind
 }
 
-/** Where the thing of each slot stands, by parameter. */
+/** Where the resource of each slot stands, by parameter. */
 export type Standing = Readonly<Record<string, State>>
 
 /** What the oracle expects. */
@@ -43,13 +43,13 @@ export const slotsOf = (route: MatrixRoute): readonly Slot[] => {
   return [...found.values()]
 }
 
-/** Things of several people, or of several datasets, are asked beside their like, and beside what is one's own or the lab's. */
+/** Resources of several people, or of several datasets, are asked beside their like, and beside what is one's own or the lab's. */
 const madeOfSeveral: ReadonlySet<State> = new Set(['trashedShared', 'halfTrashed'])
 
 const isPair = (one: State, other: State): boolean =>
   one === other || [one, other].some(each => each === 'own' || each === 'lab') || ![one, other].some(each => madeOfSeveral.has(each))
 
-/** How the things of a request may stand: all pairs of two, and of more each by itself beside things that are one's own or the lab's. */
+/** How the resources of a request may stand: all pairs of two, and of more each by itself beside resources that are one's own or the lab's. */
 export const standingsOf = (slots: readonly Slot[]): readonly Standing[] => {
   const [first, second, ...more] = slots
   if (first === undefined) return [{}]
@@ -99,7 +99,7 @@ const isOutcast = (caller: CallerName): caller is Outcast => outcasts.some(name 
 
 const isWrong = (caller: CallerName): caller is (typeof wrongCredentials)[number] => wrongCredentials.some(name => name === caller)
 
-/** True of callers to whom it makes no difference whose things they ask about. */
+/** True of callers to whom it makes no difference whose resources they ask about. */
 export const isAlikeTo = (caller: CallerName): boolean => isOutcast(caller) || isWrong(caller)
 
 /** What the oracle says of a request; a text when it says nothing, with the reason. */
@@ -108,7 +108,7 @@ export const expectation = (mode: Mode, route: MatrixRoute, caller: CallerName, 
   const isInTrash = slots.some(({ kind, parameter }) => isTrashed({ kind, state: at[parameter] ?? '' }))
   const common = { unseen: [], isQuiet: false, isInTrash }
   if (isWrong(caller)) {
-    // What nobody in particular gets, and 401 where that is refused or not there.
+    // What no one in particular gets, and 401 where that is refused or not there.
     const expected = expectation(mode, route, 'anonymous', at)
     return typeof expected === 'string' || expected.letter !== 'refused' ? expected : { ...expected, because: ['a'], unseen: [] }
   }

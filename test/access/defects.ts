@@ -74,7 +74,7 @@ export const inRights =
     return changed(source, { rightsOf: rightsOf(source.rightsOf.bind(source)) })
   }
 
-/** Whoever is not let in does what the admin of the space does. */
+/** Anyone who is not let in does what the admin of the space does. */
 export const lettingIn =
   (outcast: CallerName) =>
   (world: World): Undo => {
@@ -86,7 +86,7 @@ export const lettingIn =
     return changed(callers, { identify: (sent: Credentials) => identify.call(callers, changedKey(sent)) })
   }
 
-/** A credential that proves nothing shuts out of what nobody needs one for. */
+/** A credential that proves nothing shuts out of what no one needs one for. */
 export const shuttingOut =
   (wrong: WrongCredentials) =>
   (world: World): Undo => {
@@ -136,7 +136,7 @@ export interface Defect {
   /** Who gets further than they should. */
   readonly who: CallerName
   readonly put: (world: World) => Undo
-  /** It lets something in the trash be changed: that is asked of things that nothing else is asked of. */
+  /** It lets something in the trash be changed: that is asked of resources that nothing else is asked of. */
   readonly isInTrash?: true
   /** Routes that are asked. */
   readonly routes: readonly string[]

@@ -11,7 +11,7 @@ type FreshIds = Readonly<Record<string, string | undefined>>
 /** Kinds whose fresh one needs a space of its own. */
 const spacious: ReadonlySet<ThingKind> = new Set(['space', 'logo', 'logoPath', 'definition'])
 
-/** Kinds that are the same whoever does what to them. */
+/** Kinds that are the same anyone who does what to them. */
 const fixed: ReadonlySet<ThingKind> = new Set(['user', 'mail'])
 
 const newSpace = async (world: World, who: 'author' | 'owner'): Promise<string> =>
@@ -59,7 +59,7 @@ const trashedIn = async (world: World, { slots, at }: Cell): Promise<ReadonlyMap
   return found
 }
 
-/** Ids for the slots of a cell, of things that nothing else is asked of, and how a caller shows who they are whose key is made for these things. */
+/** Ids for the slots of a cell, of resources that nothing else is asked of, and how a caller shows who they are whose key is made for these resources. */
 export const freshThings = async (world: World, cell: Cell): Promise<{ readonly ids: FreshIds; readonly credentials?: Credentials }> => {
   const byState = new Map<State, Things | undefined>()
   const inTrash = await trashedIn(world, cell)
@@ -72,7 +72,7 @@ export const freshThings = async (world: World, cell: Cell): Promise<{ readonly 
       ids[parameter] = given[kind]
       continue
     }
-    // Two of one kind are two things: a move from a place to itself proves little.
+    // Two of one kind are two resources: a move from a place to itself proves little.
     const again = `${state} ${kind}`
     const isSecond = seen.has(again)
     seen.add(again)
@@ -86,7 +86,7 @@ export const freshThings = async (world: World, cell: Cell): Promise<{ readonly 
   await byState.get('trashed')?.throwAway()
   const lab = byState.get('lab')
   if (!isJobKey(cell.caller)) return { ids }
-  // Made now: another cell may have signed its person out everywhere, which ends the keys of jobs of before.
+  // Made now: another cell may have signed its person out everywhere, which ends the keys of jobs from before.
   const about = lab ? { file: await lab.of('file'), dataset: await lab.of('dataset') } : (world.standing['lab'] ?? {})
   const key = await jobKey(world.server, world.people.spaceAdmin, about, cell.caller)
   return { ids, credentials: { headers: { 'x-api-key': key }, query: '' } }

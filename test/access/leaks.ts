@@ -5,7 +5,7 @@ import { isJobKey } from './oracle/job-keys.ts'
 import type { ThingKind } from './things.ts'
 import type { World } from './world.ts'
 
-/** Kinds whose ids nobody comes across who may not look at them. */
+/** Kinds whose ids no one comes across who may not look at them. */
 const kept: readonly ThingKind[] = ['space', 'collection', 'dataset', 'folder', 'file', 'section', 'preview', 'metadata', 'comment']
 
 const known = new WeakMap<World, Map<CallerName, ReadonlyMap<string, string>>>()
@@ -37,13 +37,13 @@ const hiddenFrom = (world: World, caller: CallerName): ReadonlyMap<string, strin
       if (isOutsideLab(caller)) for (const state of ['lab', 'halfTrashed']) hide(state)
     }
   }
-  // Whoever did it may be told so.
+  // Anyone who did it may be told so.
   if (account !== 'author' && account !== 'admin') hide('deleted')
   byCaller.set(caller, hidden)
   return hidden
 }
 
-/** What an answer shows that the caller may not see; undefined when there is nothing. What was asked for by its id may be repeated. */
+/** What an answer shows that the caller may not view; undefined when there is nothing. What was asked for by its id may be repeated. */
 export const leakIn = (world: World, { route, caller, slots, at }: Cell, text: string): string | undefined => {
   if (needsOf(route).includes('serverAdmin')) return undefined
   const hidden = hiddenFrom(world, caller)
@@ -63,7 +63,7 @@ const numberedLists: Readonly<Record<string, ThingKind>> = {
   listDatapoints: 'datapoint',
 }
 
-/** The number of something that the caller may not see, in a list of such things. */
+/** The number of something that the caller may not view, in a list of such resources. */
 const numberIn = ({ mode, standing }: World, route: string, caller: CallerName, text: string): string | undefined => {
   const kind = numberedLists[route]
   if (kind === undefined || mode !== 'closed' || caller === 'superAdmin') return undefined

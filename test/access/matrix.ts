@@ -39,7 +39,7 @@ export const cellsOf = (world: World, route: MatrixRoute): { readonly cells: rea
   for (const caller of callerNames) {
     if (!world.credentials.has(caller)) continue
     for (const at of standingsOf(slots)) {
-      // Whoever is not let in is not, whatever it is about: all things of one state at a time will do.
+      // Anyone who is not let in is not, whatever it is about: all resources of one state at a time will do.
       if (isAlikeTo(caller) && new Set(Object.values(at)).size > 1) continue
       if (skips.some(state => Object.values(at).includes(state as State))) continue
       if (slots.some(({ kind, parameter }) => idOf(world, kind, at[parameter] ?? 'unknown', caller) === undefined)) continue
@@ -111,7 +111,7 @@ const judge = (world: World, counts: Counts, cell: Cell, got: Got): void => {
   if (leak !== undefined) counts.disagreements.push(`${shown(cell)}: shows ${leak}`)
 }
 
-/** What cannot be told apart: an answer about something hidden, and that about an id nobody has. */
+/** What cannot be told apart: an answer about something hidden, and that about an id no one has. */
 const compare = (counts: Counts, cells: readonly Cell[], answers: ReadonlyMap<string, Got>): void => {
   const keyOf = ({ route, address, caller }: Cell, at: Standing): string =>
     `${route.name} ${address.method} ${address.path} ${caller} ${JSON.stringify(at)}`
@@ -221,7 +221,7 @@ const isDeed = (cell: Cell): boolean => {
   return stands.size <= 1 || [...stands].every(state => state === 'own' || state === 'lab')
 }
 
-/** Asks all that is allowed and changes something, each on things of its own. */
+/** Asks all that is allowed and changes something, each on resources of its own. */
 export const runDeeds = async (
   world: World,
   counts: Counts,

@@ -8,13 +8,13 @@ type Maker = (world: World, caller: CallerName) => Promise<string> | string
 
 const made = async (answer: Promise<Response>): Promise<string> => (await ok<{ id: string }>(answer)).id
 
-/** The caller, or somebody else for one who can make nothing. */
+/** The caller, or someone else for one who can make nothing. */
 const makerFor = (caller: CallerName): keyof World['people'] => {
   const account = accountOf[caller]
   return account === undefined || isFrozen(account) ? 'author' : account
 }
 
-/** What requests name besides things of a state: `@key`, `@job` … */
+/** What requests name besides resources of a state: `@key`, `@job` … */
 const makers: Readonly<Record<string, Maker>> = {
   mail: ({ people }) => people.stranger.email,
   password: ({ people }) => people.stranger.password,

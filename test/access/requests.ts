@@ -21,7 +21,7 @@ interface Schema {
 const picture = await dataFile('picture.png')
 const boundary = 'matrix-boundary'
 
-/** Names that stand for something: slots by parameter, things of the world by name. */
+/** Names that stand for something: slots by parameter, resources of the world by name. */
 export type Filling = (name: string) => string | undefined
 
 /** A value that the schema takes. */

@@ -16,7 +16,7 @@ export const geostreamSendings: Readonly<Record<string, Sending>> = {
   createDatapoints: { body: { datapoints: [reading], stream_id: '$stream' }, skips: noNumbers },
   binDatapoints: { with: { time: 'year', depth: '10' } },
   dropGeostreams: { isLast: true },
-  // What is not there is 401 to who sends a wrong key.
+  // What does not exist is 401 to who sends a wrong key.
   getCached: { with: { id: 'A'.repeat(32) }, answers: [401], neverHere: 'nothing is kept' },
   getSensorThings: { with: { resource: 'Things($sensor)' }, skips: noNumbers },
   getSensorThingsValue: { with: { entity: "Datastreams('$stream:level')", property: 'name' }, skips: noNumbers },

@@ -1,7 +1,7 @@
 import { extractorInfo } from '../support/extractor-info.ts'
 import { geostreamSendings } from './sent-geostreams.ts'
 
-/** What a request needs besides the ids that the oracle names. `$dataset` is the id of that slot, `@key` a thing of the world, `#` a fresh word. */
+/** What a request needs besides the ids that the oracle names. `$dataset` is the id of that slot, `@key` a resource of the world, `#` a fresh word. */
 export interface Sending {
   /** Parameters of path and query that name no thing of a state. */
   readonly with?: Readonly<Record<string, string>>
@@ -15,12 +15,12 @@ export interface Sending {
   /** What it answers besides success where all rights are held, and why that is not a matter of rights. */
   readonly answers?: readonly number[]
   /** States in which it is not asked, because what is sent then is no id: a path, a text of a protocol, an address of elsewhere. */
-  /** Its things seldom belong together, and then it is a 404. */
+  /** Its resources seldom belong together, and then it is a 404. */
   readonly isLoose?: true
-  /** Two things of one kind are not one: where the standing one is the same, nothing is asked. */
+  /** Two resources of one kind are not one: where the standing one is the same, nothing is asked. */
   readonly isApart?: true
   readonly skips?: readonly string[]
-  /** It takes away what others are about: done when they are. */
+  /** It removes what others are about: done when they are. */
   readonly isLast?: true
   /** It never succeeds here: the reason. */
   readonly neverHere?: string

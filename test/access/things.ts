@@ -2,7 +2,7 @@ import type { TestFetch } from 'pounce/sdk/testing'
 import { dataFile } from '../support/main-job.ts'
 import { formWith, newDataset, newFolder, ok, upload } from '../support/scene.ts'
 
-/** Kinds of things of which there is one in each state. */
+/** Kinds of resources of which there is one in each state. */
 export const thingKinds = [
   ...['space', 'collection', 'dataset', 'folder', 'file', 'section', 'preview', 'thumbnail', 'metadata', 'comment', 'relation'],
   ...['vocabulary', 'term', 'definition', 'upload', 'logo', 'logoPath', 'sensor', 'stream', 'datapoint', 'user', 'mail'],
@@ -17,7 +17,7 @@ export interface Place {
   /** The space it is for, and who may put it there. */
   readonly space?: string
   readonly asSuperAdmin: TestFetch
-  /** What has a flag of its own for everybody to see is made with it. */
+  /** What has a flag of its own for everyone to see is made with it. */
   readonly isShown: boolean
 }
 

@@ -9,7 +9,7 @@ import { type MatrixRoute, matrixPlugins, routesOf } from './routes.ts'
 import { type ThingKind, Things, thingKinds } from './things.ts'
 import { openWire, type Wire } from './wire.ts'
 
-/** Where a thing stands, as seen by who asks. `trashedShared`: in a dataset that its author threw away lies what an editor put there. `halfTrashed`: in one like it, and in a live one. */
+/** Where a resource stands, as seen by who asks. `trashedShared`: in a dataset that its author threw away lies what an editor put there. `halfTrashed`: in one like it, and in a live one. */
 export const states = [
   'own',
   'lab',
@@ -26,7 +26,7 @@ export const states = [
 ] as const
 export type State = (typeof states)[number]
 
-/** Ids of the standing things of one state, by kind. */
+/** Ids of the standing resources of one state, by kind. */
 export type Ids = Readonly<Partial<Record<ThingKind, string>>>
 
 /** How a caller shows who they are. */
@@ -39,7 +39,7 @@ const members = ['viewer', 'editor', 'grouped', 'spaceAdmin', 'readOnly', 'inact
 const names = ['owner', 'stranger', 'author', 'other', ...members] as const
 type Name = (typeof names)[number] | 'admin'
 
-/** A server in one mode with everybody who calls and a thing of each kind in each state. */
+/** A server in one mode with everyone who calls and a resource of each kind in each state. */
 export interface World {
   readonly mode: Mode
   readonly server: TestServer
@@ -214,7 +214,7 @@ const furnish = async (
   return { ...own, lab, archived, foreign, shown, trashed, trashedShared, halfTrashed, deleted }
 }
 
-/** Accounts lose what they must not have once their things are made. */
+/** Accounts lose what they must not have once their resources are made. */
 const shutOut = async (server: TestServer, people: Readonly<Record<Name, Person>>): Promise<void> => {
   const json = { tosText: 'Be kind to the data.', tosHtml: false }
   await ok(server.as(server.admin.key)('/api/admin/configuration', { method: 'POST', json }))
@@ -226,7 +226,7 @@ const shutOut = async (server: TestServer, people: Readonly<Record<Name, Person>
   await server.drained(30_000)
 }
 
-/** The key of a job on a file, or on its dataset, that somebody submits now. */
+/** The key of a job on a file, or on its dataset, that someone submits now. */
 export const jobKey = async (
   server: TestServer,
   { id: user, call }: Person,

@@ -123,7 +123,7 @@ test('a token that is wrong in any place opens nothing', async t => {
     "' or 1=1",
   ]
   for (const each of wrong) t.is((await post('/api/signup/finish', about(each))).status, 403, each)
-  // A link is for one thing.
+  // A link is for one resource.
   t.is((await post('/api/password/reset/finish', { token, password })).status, 403)
 })
 

@@ -45,7 +45,7 @@ const linesOf = async (): Promise<readonly Line[]> => {
   return ok<Line[]>(ann.call('/api/events?limit=200'))
 }
 
-/** Types of the lines that something adds to the feed of whoever does it. */
+/** Types of the lines that something adds to the feed of anyone who does it. */
 const addedBy = async (work: () => Promise<unknown>): Promise<readonly string[]> => {
   const known = new Set((await linesOf()).map(({ id }) => id))
   await work()

@@ -15,7 +15,7 @@ interface Line {
   readonly address: string | null
 }
 
-/** Who just sees is not let in to bytes everywhere: here only what is public is everybody's. */
+/** Who just sees is not let in to bytes everywhere: here only what is public is everyone's. */
 const server = await bootForTest({ config: { access: { private: true } } })
 test.after.always(() => server.stop())
 

@@ -15,7 +15,7 @@ const validated = lacking === undefined ? test : skippedBecause(test, lacking)
 
 const bagOf = async (person: Somebody, path: string) => downloaded(person, `${path}${path.includes('?') ? '&' : '?'}bagit=true`)
 
-/** Reads a bag as RFC 8493 says, without anybody's library; throws where it is not valid. Gives its files by path. */
+/** Reads a bag as RFC 8493 says, without anyone's library; throws where it is not valid. Gives its files by path. */
 const checked = async (archive: Buffer): Promise<ReadonlyMap<string, Buffer>> => {
   const files = await unzip(archive)
   const listed = (name: string) =>

@@ -49,7 +49,7 @@ const raw = (path: string, key: string | undefined, headers: Readonly<Record<str
     sending.on('error', reject).end()
   })
 
-/** Without what names the request and the thing. */
+/** Without what names the request and the resource. */
 const plain = ({ status, headers, text }: Raw, id: string): unknown => {
   const { 'x-request-id': _request, date: _date, connection: _connection, 'keep-alive': _alive, ...rest } = headers
   return [status, rest, text.replaceAll(id, 'an id').replaceAll(/"requestId":"[^"]*"/g, '')]
@@ -63,7 +63,7 @@ const places = (): readonly string[] => [
   `/api/datasets/${dataset}`,
 ]
 
-/** What a stranger and nobody get for a thing they may not see is what they get for one that is not there. */
+/** What a stranger and no one get for a resource they may not see is what they get for one that does not exist. */
 const alike = async (
   t: import('ava').ExecutionContext,
   headers: Readonly<Record<string, string>>,
@@ -200,7 +200,7 @@ test('no other spelling of a path leads to what it names', async t => {
       t.notRegex(answer.text, new RegExp(word), spelling)
       t.true(answer.status >= 400 || spelling.startsWith('/api/version'), `${spelling}: ${answer.status}`)
     }
-    // Nor does it help the owner: one thing has one address.
+    // Nor does it help the owner: one resource has one address.
     if (!spelling.startsWith('/api/version?')) t.true((await raw(spelling, ann.key)).status >= 400, spelling)
   }
 })

@@ -8,7 +8,7 @@ import { newSensor, newStream, pointAt } from '../support/geostreams.ts'
 import { type Somebody, somebody } from '../support/spaces-and-people.ts'
 import { until } from '../support/until.ts'
 
-/** A store that makes up what it reads, as long as somebody reads, and can fail on the way. */
+/** A store that makes up what it reads, as long as someone reads, and can fail on the way. */
 class EndlessStore extends MemoryGeoStore {
   pieces = 0
   given = 0

@@ -5,7 +5,7 @@ import { newSensor, newStream } from '../support/geostreams.ts'
 import { newKey } from '../support/people.ts'
 import { newSpace, somebody } from '../support/spaces-and-people.ts'
 
-// Everybody may read geostreams here, and answers are kept: a key that is held to a space sees its space all the same.
+// Everyone may read geostreams here, and answers are kept: a key that is held to a space sees its space all the same.
 const server = await bootForTest({ config: { resources: { geostreams: { cacheMaxMiB: 8 } } } })
 
 const ann = await somebody(server, 'ann')
@@ -35,7 +35,7 @@ const wide = [
 test.after.always(() => server.stop())
 
 test('everywhere it finds what is in its space and nothing else, also of answers that are kept', async t => {
-  // Whoever asks first has the answers kept.
+  // Anyone who asks first has the answers kept.
   for (const path of wide) t.is((await ann.get(path)).status, 200, path)
   for (const path of wide) {
     const { status, body } = await held.get(path)

@@ -173,7 +173,7 @@ test('a key reaches no further than its owner does at that moment', async t => {
   t.deepEqual(await allIds(bobs.get, '/api/datasets?limit=50'), [])
 })
 
-/** How each route that asks for a right without naming a thing keeps a key in its spaces. */
+/** How each route that asks for a right without naming a resource keeps a key in its spaces. */
 const looksItself: Readonly<Record<string, string>> = {
   'POST /api/sections': 'demands the right on the file of the body',
   'POST /api/relations': 'demands the right on an end, and that both are seen',

@@ -53,7 +53,7 @@ const free: readonly RegExp[] = [
 
 const idNames = /(?:^|_)(?:id|space|collection|dataset|file|folder|user)s?$|Ids?$/
 
-/** A value that a schema takes, with ids of things there are. */
+/** A value that a schema takes, with ids of resources there are. */
 const fitting = (schema: Schema, name = ''): unknown => {
   if (schema.default !== undefined) return schema.default
   if (schema.enum) return schema.enum[0]
@@ -76,7 +76,7 @@ const needed = ({ query }: DeclaredRoute): URLSearchParams =>
 test('nothing that the server decides is taken from a body, whatever route it is sent to', async t => {
   const markers = new Map<string, string>()
   let taken = 0
-  // What takes things away comes last.
+  // What takes resources away comes last.
   const rank = ({ method, path }: DeclaredRoute): number => (method === 'DELETE' || /remove|delete|logout|password/i.test(path) ? 1 : 0)
   for (const route of routes.toSorted((one, other) => rank(one) - rank(other))) {
     const { method, path, body } = route

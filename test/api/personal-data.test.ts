@@ -44,7 +44,7 @@ interface Traces {
 const roleOf = async (server: TestServer, name: string): Promise<string> =>
   (await server.get(Users).roles()).find(role => role.name === name)?.id ?? ''
 
-/** Somebody who has left a word of their own wherever one can. */
+/** Someone who has left a word of their own wherever one can. */
 const leaveTraces = async (server: TestServer, name: string): Promise<Traces> => {
   const person = await newPerson(server, name)
   const { call, id } = person

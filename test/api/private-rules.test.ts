@@ -19,7 +19,7 @@ const toAccess = async (by: Calls, dataset: string, access: string): Promise<voi
   if (answer.status !== 200) throw new Error(JSON.stringify(answer.body))
 }
 
-/** A dataset with a file in a folder, and a thing of each kind that hangs on it; paths by kind. */
+/** A dataset with a file in a folder, and a resource of each kind that hangs on it; paths by kind. */
 const furnished = async (by: Somebody, more: object) => {
   const dataset = await newDataset(by, more)
   const folder = await newFolder(by.call, dataset, 'folder')
@@ -140,7 +140,7 @@ test('an account shows to people of the same space, and to server admins', async
   await letIn(ann, space, 'Viewer', bob)
   t.deepEqual([await status(ann, path), await status(cid, path), await status(bob, path)], [200, 404, 200])
   t.is(await status(callsOf(shut.as(shut.admin.key)), path), 200)
-  // v1 let anybody change the account of whoever is Admin of any space.
+  // v1 let anyone change the account of anyone who is Admin of any space.
   const renamed = `/api/users/${ann.id}/updateName?firstName=x&lastName=y`
   t.is((await bob.post(renamed)).status, 403)
   t.is((await cid.post(renamed)).status, 404)

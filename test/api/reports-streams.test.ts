@@ -8,7 +8,7 @@ import { until } from '../support/until.ts'
 /** Nothing that would shrink to nothing on its way. */
 const piece = Buffer.from(Array.from({ length: 2000 }, () => `{"author":"${randomBytes(12).toString('hex')}","size":1}`).join(','))
 
-/** A server whose store writes lines for ever, or until `failAfter` pieces; what became of them. */
+/** A server whose store writes lines forever, or until `failAfter` pieces; what became of them. */
 const serverWithEndlessFiles = async (t: ExecutionContext, failAfter = Number.POSITIVE_INFINITY) => {
   const seen = { begun: 0, ended: 0, pieces: 0 }
   const { documents } = await embeddedStores(t)

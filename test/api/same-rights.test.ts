@@ -74,13 +74,13 @@ const makeWorld = async (isPrivate: boolean, { pick, oneIn }: Dice): Promise<Wor
       state: 'live',
     }
   }
-  // Everybody was Admin everywhere while things were made; now they have what chance gives them.
+  // Everyone was Admin everywhere while resources were made; now they have what chance gives them.
   for (const { id } of people) for (const space of spaces) await users.setMembership(id, space, oneIn(2) ? pick(roles) : undefined)
   await server.drained()
   return { server, things, spaces, people }
 }
 
-/** Somebody who asks: by HTTP, and as the policy sees them. */
+/** Someone who asks: by HTTP, and as the policy sees them. */
 interface Asker {
   readonly name: string
   readonly calls: Calls

@@ -10,10 +10,10 @@ interface Result {
 
 let server: TestServer
 let ann: Somebody
-/** Makes things of his own, which ann does not see. */
+/** Makes resources of his own, which ann does not see. */
 let bob: Somebody
 let eve: Somebody
-/** Ids of the things below, by their names. */
+/** Ids of the resources below, by their names. */
 let ids: Readonly<Record<string, string>>
 
 /** Two collections in each other, three datasets in none, one and two of them, a folder in a folder, files in these and in two datasets. */

@@ -21,7 +21,7 @@ const withSuperAdmin = (who: Who): Who => {
   return { call, ...callsOf(call) }
 }
 
-/** Ann's dataset in a space, with one thing of each kind in it; Bob edits in the space and uploaded one of the files, Cyd rules it, Dora is a stranger. */
+/** Ann's dataset in a space, with one resource of each kind in it; Bob edits in the space and uploaded one of the files, Cyd rules it, Dora is a stranger. */
 const open = async (isPrivate: boolean) => {
   const server = await bootForTest({ config: { access: { private: isPrivate } } })
   const [ann, bob, cyd, dora] = await Promise.all(['ann', 'bob', 'cyd', 'dora'].map(name => somebody(server, name)))
@@ -188,7 +188,7 @@ for (const isPrivate of [true, false])
     const frozen = allBut(sent, '409 in-trash')
     t.deepEqual(await each(ann, sent), frozen)
     t.deepEqual(await each(superAdmin, sent), frozen)
-    // Of these they may name what is live, and it is the trash that is not there for them.
+    // Of these they may name what is live, and it is the trash that does not exist for them.
     for (const name of ['bob', 'cyd', 'dora', 'admin', 'bobsExtractor']) {
       const refused = (await each(people[name] as Who, sent)).filter(line => !/ 40[34] (not-found|forbidden)$/.test(line))
       t.deepEqual(refused, [], name)
@@ -315,7 +315,7 @@ test('why something is frozen is explained', async t => {
   t.regex(JSON.stringify(body), /is in the trash, where nobody changes anything/)
 })
 
-/** What may be done in the trash: to read it, to restore it, to delete it for good. Besides, whoever follows something may stop. */
+/** What may be done in the trash: to read it, to restore it, to delete it for good. Besides, anyone who follows something may stop. */
 const allowedInTrash = [
   'DELETE /api/collections/{id}',
   'DELETE /api/datasets/{id}',

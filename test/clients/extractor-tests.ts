@@ -139,7 +139,7 @@ const onDatasets = (test: TestFn): void => {
     await world.ended('datasets', dataset, 'test.inventory', await world.submit('datasets', dataset, 'test.inventory'))
     const [own] = await world.found('datasets', dataset, 'test.inventory')
     t.deepEqual(own?.content['listed'], ['five.bin', 'text.txt'])
-    // pyclowder 3.0.8 breaks before it asks for the archive, and goes on without files.
+    // pyclowder 3.0.8 breaks before it asks for the archive, and continues without files.
     if (world.release === '2.7.0') t.like(own?.content['sizes'], { 'text.txt': Buffer.byteLength(text), 'five.bin': 5 })
     else t.deepEqual(own?.content['sizes'], {})
   })

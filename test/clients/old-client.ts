@@ -1,7 +1,7 @@
 import { callsOf } from '../support/calls.ts'
 import { type UntypedPart, untypedForm } from './untyped-parts.ts'
 
-/** What `requests.get(url, auth=(None, None))` sends, and scripts with settings that nobody filled in. */
+/** What `requests.get(url, auth=(None, None))` sends, and scripts with settings that no one filled in. */
 const noneAndNone = `Basic ${btoa('None:None')}`
 
 /**

@@ -16,10 +16,10 @@ export interface ExtractorOptions {
 
 const said = 20_000
 
-/** How many consumers a queue has; 0 for one that is not there. */
+/** How many consumers a queue has; 0 for one that does not exist. */
 const consumersOf = async (broker: string, queue: string): Promise<number> => {
   const model = await connect(broker)
-  // A queue that is not there closes the channel and says so to the caller as well.
+  // A queue that does not exist closes the channel and says so to the caller as well.
   model.on('error', () => undefined)
   try {
     const channel = await model.createChannel()
@@ -65,7 +65,7 @@ export class RunningExtractor {
     return this.#output
   }
 
-  /** Ends it at once, whatever it is doing. Twice is no error. */
+  /** Ends it at once, whatever it is doing. Idempotent. */
   async stop(): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
     const ended = once(this.#child, 'exit')

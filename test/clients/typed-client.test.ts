@@ -33,7 +33,7 @@ const ready = () => {
   return made
 }
 
-/** What somebody would write with the generated types: ten operations, with the names of the models. */
+/** What someone would write with the generated types: ten operations, with the names of the models. */
 const client = `
 import createClient from 'openapi-fetch'
 import type { components, paths } from './pounce.d.ts'

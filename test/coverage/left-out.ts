@@ -5,7 +5,7 @@
 export const leftOut: {
   readonly groups: Readonly<Record<string, string>>
   readonly routes: Readonly<Record<string, string>>
-  /** Served routes that refuse nobody and nothing, with the reason. */
+  /** Served routes that refuse no one and nothing, with the reason. */
   readonly neverRefuses: Readonly<Record<string, string>>
 } = {
   groups: {},

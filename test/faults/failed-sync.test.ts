@@ -19,7 +19,7 @@ const setUp = async (t: ExecutionContext) => {
   const key = await adminKey(server)
   const call: TestFetch = (path, init) => server.as(key)(path, init)
   const dataset = await newDataset(call)
-  /** As a power cut does as far as processes are concerned: nobody closes anything. */
+  /** As a power cut does as far as processes are concerned: no one closes anything. */
   const crash = async (): Promise<void> => {
     server.signal('SIGKILL')
     await server.ended

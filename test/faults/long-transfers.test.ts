@@ -12,7 +12,7 @@ const mostGrowth = 64 * mebibyte
 /** Buffers that are left for V8 to notice take 50 MiB by now, and more later. */
 const mostGrowthDown = 40 * mebibyte
 
-/** The most memory that a server takes while something goes on, above what it took before. */
+/** The most memory that a server takes while something continues, above what it took before. */
 const growthDuring = async (server: ChildServer, work: () => Promise<void>): Promise<number> => {
   const before = await server.rss()
   let most = before

@@ -24,7 +24,7 @@ type Step = (call: TestFetch, scene: { readonly dataset: string; file: string })
 const agent = { '@type': 'cat:extractor', name: 'x', extractor_id: 'https://example.org/extractors/x/1.0' }
 const post = (json: unknown) => ({ method: 'POST', json })
 
-/** What somebody does with one file, call by call. */
+/** What someone does with one file, call by call. */
 const flow: Readonly<Record<string, Step>> = {
   upload: (call, { dataset }) =>
     call(`/api/uploadToDataset/${dataset}?extract=false`, { method: 'POST', body: formWith('some bytes', 'flow.txt') }),

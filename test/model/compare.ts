@@ -56,7 +56,7 @@ const entriesOf = (bytes: Buffer): Promise<readonly string[]> =>
     })
   })
 
-/** Holds everything that everybody can read against the model. Rejects with the first difference. */
+/** Holds everything that everyone can read against the model. Rejects with the first difference. */
 export const compare = async (world: World, before: Counts): Promise<void> => {
   for (const who of people) {
     const all = expectationsOf(world, who)

@@ -13,7 +13,7 @@ import {
 import { pathOf } from './model-state.ts'
 import type { World } from './model-world.ts'
 
-/** A request of somebody, and what must come of it. */
+/** A request of someone, and what must come of it. */
 export interface Expectation {
   readonly who: Person
   readonly path: string
@@ -32,7 +32,7 @@ const editing = { dataset: ['AddResourceToDataset', 'EditDataset'], collection: 
 
 const isTopLevel = (one: Collection): boolean => one.parents.size === 0 || one.rootSpaces.size > 0
 
-/** Those that the list of spaces shows: on a public server too only what concerns somebody. */
+/** Those that the list of spaces shows: on a public server too only what concerns someone. */
 const spacesFor = (world: World, who: Person): readonly Space[] =>
   world.state.spaces.filter(one => !one.isGone && (one.access === 'PUBLIC' || one.author === who || one.members.has(who)))
 
@@ -189,7 +189,7 @@ export const expectationsOf = (world: World, who: Person): readonly Expectation[
   ...tree(world, who),
 ]
 
-/** What a ZIP of each dataset must hold for whoever may download it, by its path. */
+/** What a ZIP of each dataset must hold for callers who may download it, by its path. */
 export const archivesOf = (world: World): readonly { readonly path: string; readonly who: Person; readonly names: readonly string[] }[] =>
   world.state.datasets.filter(exists).flatMap(dataset =>
     people

@@ -3,7 +3,7 @@
  * product is used here.
  */
 
-/** Everybody who calls. `nobody` has no key. */
+/** Everyone who calls. `no one` has no key. */
 export type Person = 'ann' | 'bob' | 'cyd' | 'nobody'
 export const people: readonly Person[] = ['ann', 'bob', 'cyd', 'nobody']
 export type Role = 'Viewer' | 'Editor' | 'Admin'
@@ -70,7 +70,7 @@ const viewOf: Readonly<Record<Kind, string>> = {
   file: 'ViewFile',
 }
 
-/** What a role still gives in the trash: to purge the thing as a whole, and to restore it. */
+/** What a role still gives in the trash: to purge the resource as a whole, and to restore it. */
 const purging: Readonly<Partial<Record<Kind, string>>> = { dataset: 'DeleteDataset', collection: 'DeleteCollection' }
 
 export const isPurging = (permission: string, { kind }: AnyThing): boolean => purging[kind] === permission
@@ -116,7 +116,7 @@ export class Rights {
     return !isTrashed(thing) && permission.startsWith('View') && (!this.isPrivate || isPublic(thing))
   }
 
-  /** Whether whoever may do this is told that the thing is in the trash, where nothing is changed. */
+  /** Whether callers who may do this is told that the resource is in the trash, where nothing is changed. */
   isFrozen(person: Person, permission: string, thing: AnyThing): boolean {
     return this.may(person, permission, thing) && isOutOfSight(thing) && this.may(person, viewOf[thing.kind], thing)
   }

@@ -12,7 +12,7 @@ export interface Step {
   readonly c: number
 }
 
-/** What a route asks for before it does anything: a right on a thing, or somebody who is signed in. */
+/** What a route asks for before it does anything: a right on a resource, or someone who is signed in. */
 export type Check = readonly [permission: string, thing: AnyThing] | 'signedIn'
 
 /** The server, the model of what it holds, and those who call. */
@@ -56,7 +56,7 @@ export const emptyWorld = (
   }
 }
 
-/** Who acts in a step: often whoever made the thing that it is about, seldom nobody. */
+/** Who acts in a step: often anyone who made the resource that it is about, seldom no one. */
 export const actorOf = ({ who }: Step, thing?: { readonly author: Person }): Person => {
   if (who % 12 === 0) return 'nobody'
   return thing !== undefined && who % 2 === 0 ? thing.author : (people[who % 3] as Person)
@@ -88,7 +88,7 @@ const refusals = (world: World, who: Person, checks: readonly Check[], trash: Ca
     const isOpen = !isOutOfSight(thing) || (trash === undefined && isPurging(permission, thing))
     if (!isOpen && world.rights.isFrozen(who, permission, thing)) return [409]
     if (isOpen && world.rights.may(who, permission, thing)) return []
-    // What is checked on a thing here belongs to routes that change something; only rights to view are named as such.
+    // What is checked on a resource here belongs to routes that change something; only rights to view are named as such.
     return [world.rights.refusal(who, permission, thing, permission.startsWith('View'))]
   })
 
@@ -120,7 +120,7 @@ export const refused = ({ rights }: World, who: Person, permission: string, thin
   return rights.may(who, permission, thing) ? undefined : rights.refusal(who, permission, thing, false)
 }
 
-/** Whoever made a thing may take it out of what it is in; others need the right on that. */
+/** Anyone who made a resource may take it out of what it is in; others need the right on that. */
 export const takingOut = (world: World, who: Person, permission: string, container: AnyThing, thing: AnyThing): number | undefined =>
   who === thing.author && exists(thing) ? undefined : refused(world, who, permission, container)
 

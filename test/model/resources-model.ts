@@ -25,7 +25,7 @@ const operations: Readonly<Record<string, (world: World, step: Step) => Promise<
   copyDataset,
 }
 
-/** What there is for the others to work on: a world begins with it, and it is made oftener than other things happen. */
+/** What there is for the others to work on: a world begins with it, and it is made oftener than other resources happen. */
 const makers = ['makeSpace', 'share', 'share', 'makeCollection', 'makeDataset', 'makeDataset', 'makeFolder', 'uploadFile', 'uploadFile']
 const harmless = Object.keys(operations).filter(name => !/^(?:delete|discard|empty|detach|removeSeveral)/.test(name))
 const number = fc.nat({ max: 9_999 })

@@ -2,7 +2,7 @@ import { Users } from 'pounce/sdk'
 import { bootForTest, type TestFetch, type TestServer } from 'pounce/sdk/testing'
 import { newKey, newPerson, type Person } from './people.ts'
 
-/** The plugins whose routes show or change things. Extractors are left out: nothing here waits for them. */
+/** The plugins whose routes show or change resources. Extractors are left out: nothing here waits for them. */
 export const accessPlugins: readonly string[] = [
   ...['documents.sqlite', 'blobs.disk', 'search.fts', 'transport.queue', 'auth.local', 'access.policy', 'previewers.basic'],
   ...[
@@ -25,13 +25,13 @@ export const accessPlugins: readonly string[] = [
     .map(name => `resources.${name}`),
 ]
 
-/** Somebody who calls, and what is added to every path. */
+/** Someone who calls, and what is added to every path. */
 export interface Actor {
   readonly call: TestFetch
   readonly query: string
 }
 
-/** A server with one thing of each kind, each with a word of its own in every field, and everybody who matters. */
+/** A server with one resource of each kind, each with a word of its own in every field, and everyone who matters. */
 export interface AccessWorld {
   readonly server: TestServer
   /** Ids by name: `space`, `dataset`, `shown` (public), `trashed`, `removed`, `file`, `trashedFile` … */

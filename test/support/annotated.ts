@@ -24,6 +24,6 @@ export const byUser = (id: string, name = 'somebody') => ({
   user_id: `https://example.org/api/users/${id}`,
 })
 
-/** All documents of a thing, such as of `/api/files/5f…`. */
+/** All documents of a resource, such as of `/api/files/5f…`. */
 export const documentsOf = (call: TestFetch, path: string, query = ''): Promise<readonly ReadDocument[]> =>
   ok<readonly ReadDocument[]>(call(`${path}/metadata.jsonld${query}`))

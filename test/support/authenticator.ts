@@ -19,7 +19,7 @@ const cbor = (value: Cbor): Buffer => {
 const hash = (bytes: string | Uint8Array): Buffer => createHash('sha256').update(bytes).digest()
 const flag = { present: 1, verified: 4, attested: 64 } as const
 
-/** What an authenticator, or whoever sits between it and the server, may get wrong. */
+/** What an authenticator, or anyone who sits between it and the server, may get wrong. */
 export interface Wrong {
   readonly origin?: string
   readonly rpId?: string

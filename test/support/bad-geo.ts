@@ -1,4 +1,4 @@
-/** What no route takes, with a title: values to put where a geometry, a time, a set of properties or the number of a thing belongs. */
+/** What no route takes, with a title: values to put where a geometry, a time, a set of properties or the number of a resource belongs. */
 type Bad = readonly (readonly [title: string, value: unknown])[]
 
 const nestedPoint = (depth: number): unknown => {

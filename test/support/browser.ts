@@ -2,7 +2,7 @@
 export class Browser {
   readonly #cookies = new Map<string, { readonly host: string; readonly path: string; readonly pair: string }>()
 
-  /** Follows redirects to the end; `isLast` stops it before an address is asked for. `trail` are the addresses that it came by. */
+  /** Follows redirects to the end; `isLast` stops it before an address is requested. `trail` are the addresses that it came by. */
   async go(
     address: string,
     isLast: (url: URL) => boolean = () => false,

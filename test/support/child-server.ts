@@ -26,7 +26,7 @@ export interface Ended {
 export interface ChildServer {
   readonly url: string
   readonly pid: number
-  /** Calls the API with a key; without one, as nobody. */
+  /** Calls the API with a key; without one, as no one. */
   as(key?: string): TestFetch
   /** Memory of the process, in bytes. */
   rss(): Promise<number>
@@ -135,7 +135,7 @@ export const startChild = (folder: string, settings: Settings = {}): StartingSer
     const pid = child.pid ?? 0
     return { url: at, pid, as: key => fetchOf(at, key), rss: () => rssOf(pid), signal, ended }
   })
-  // Whoever kills a server before it serves does not wait for it.
+  // Anyone who kills a server before it serves does not wait for it.
   ready.catch(() => undefined)
   return { ready, signal, ended }
 }

@@ -64,7 +64,7 @@ export const declaredRoutes = async (server: Pick<TestServer, 'as'>): Promise<re
   )
 }
 
-/** Kinds of things that have small whole numbers on the wire. */
+/** Kinds of resources that have small whole numbers on the wire. */
 const numberedKinds: Readonly<Record<string, true>> = { sensor: true, stream: true, datapoint: true }
 
 const kinds: Readonly<Record<string, string>> = {

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { exportJWK, exportSPKI, generateKeyPair, type JWK, type JWTPayload, SignJWT } from 'jose'
 
 export type Claims = Readonly<Record<string, unknown>>
-/** `none`: not signed at all; `public`: signed by HMAC with the key that everybody can read; `stranger`: by a key of the same name. */
+/** `none`: not signed at all; `public`: signed by HMAC with the key that everyone can read; `stranger`: by a key of the same name. */
 export type Signing = 'right' | 'none' | 'public' | 'stranger'
 type KeyPair = Awaited<ReturnType<typeof generateKeyPair>>
 
@@ -19,7 +19,7 @@ const now = (): number => Math.floor(Date.now() / 1000)
 
 /** An OpenID Connect provider on a free port, whose answers a test can spoil. `app` / `secret` is the client it knows. */
 export class FakeIssuer {
-  /** What it says of whoever signs in next. */
+  /** What it says of anyone who signs in next. */
   person: Claims = { sub: 'ada', email: 'ada@example.org', email_verified: true, given_name: 'Ada', family_name: 'Lovelace' }
   /** What the userinfo endpoint says besides the subject; undefined: there is no such endpoint. */
   userInfo: Claims | undefined

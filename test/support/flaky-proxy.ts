@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 
 /**
  * What becomes of what is sent: `pass` hands it on; `slow` too, each piece late by `slowMs`; `silent` takes it and keeps it to itself, until
- * another mode lets it go on, as a paused server does; `refuse` has nobody listen and ends what is open; `cut` ends it at the first byte.
+ * another mode lets it continue, as a paused server does; `refuse` has no one listen and ends what is open; `cut` ends it at the first byte.
  */
 export type ProxyMode = 'pass' | 'slow' | 'silent' | 'refuse' | 'cut'
 
@@ -45,7 +45,7 @@ class Link {
     this.follow()
   }
 
-  /** Stops or goes on, as the mode says. */
+  /** Stops or continues, as the mode says. */
   follow(): void {
     for (const socket of this.#sockets)
       if (this.#faults.mode === 'silent') socket.pause()

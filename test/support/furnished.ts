@@ -9,7 +9,7 @@ import { until } from './until.ts'
 /** Ids by kind: `space`, `dataset`, `file`, `job` … */
 export type Ids = Readonly<Record<string, string>>
 
-/** A server with one thing of each kind, all of one person's. */
+/** A server with one resource of each kind, all of one person's. */
 export interface Furnished {
   readonly server: TestServer
   readonly person: Person
@@ -47,7 +47,7 @@ const measuredBy = async (call: TestFetch, space: string): Promise<Ids> => {
   return { sensor: String(sensor), stream: String(stream), datapoint: String(datapoint) }
 }
 
-/** Makes one thing of each kind. */
+/** Makes one resource of each kind. */
 export const furnish = async ({ call, id: user }: Person): Promise<Ids> => {
   const post = async (path: string, json: unknown): Promise<string> => (await ok<{ id: string }>(call(path, { method: 'POST', json }))).id
   const send = async (path: string): Promise<string> => {
@@ -110,7 +110,7 @@ export const furnish = async ({ call, id: user }: Person): Promise<Ids> => {
     user,
     to: dataset,
     kind: 'user',
-    // Nobody has one here: the id is well formed, and bodies are refused before it is looked up.
+    // No one has one here: the id is well formed, and bodies are refused before it is looked up.
     passkey: dataset,
   }
 }

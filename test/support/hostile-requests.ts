@@ -2,7 +2,7 @@ import { type DeclaredRoute, fill, type Schema } from './declared-routes.ts'
 import type { Ids } from './furnished.ts'
 import { unknownId } from './scene.ts'
 
-/** A request that costs as much as whoever sends it can make it. */
+/** A request that costs as much as anyone who sends it can make it. */
 export interface Hostile {
   readonly title: string
   readonly path: string

@@ -34,7 +34,7 @@ export class JobScene {
     return new JobScene(server, clock, bus)
   }
 
-  /** Somebody with a dataset of two files in a space, and another dataset in another space, all their own. */
+  /** Someone with a dataset of two files in a space, and another dataset in another space, all their own. */
   async person(name = 'ann') {
     const person = await somebody(this.server, name)
     const { call } = person

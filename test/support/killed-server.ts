@@ -71,7 +71,7 @@ export class KilledServer {
   }
 
   async end(signal: NodeJS.Signals = 'SIGKILL'): Promise<number | null | undefined> {
-    // Uploaders that wait already go on waiting for the same promise.
+    // Uploaders that wait already continue waiting for the same promise.
     if (this.#isUp) this.#up = Promise.withResolvers()
     this.#isUp = false
     this.#starting?.signal(signal)

@@ -1,6 +1,6 @@
 import type { TestFetch, TestServer } from 'pounce/sdk/testing'
 
-/** Somebody with an account, a password and a key. */
+/** Someone with an account, a password and a key. */
 export interface Person {
   readonly id: string
   readonly email: string

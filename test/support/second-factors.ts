@@ -2,7 +2,7 @@ import type { FixedClock, TestFetch, TestServer } from 'pounce/sdk/testing'
 import { codeAt } from './authenticator.ts'
 import { byCookie, newPerson, type Person, signIn } from './people.ts'
 
-/** Somebody with an authenticator app. */
+/** Someone with an authenticator app. */
 export interface Protected extends Person {
   readonly secret: string
   readonly recoveryCodes: readonly string[]

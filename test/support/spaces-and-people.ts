@@ -23,7 +23,7 @@ export const letIn = async (owner: Calls, space: string, role: string, ...people
   if (status !== 200) throw new Error(JSON.stringify(body))
 }
 
-/** Has people see each other on a private server, without a word to anybody: they share a space that nobody looks at. */
+/** Has people see each other on a private server, without a word to anyone: they share a space that no one looks at. */
 export const meet = async (server: TestServer, ...people: readonly { readonly id: string }[]): Promise<void> => {
   const users = server.get(Users)
   const role = (await users.roles()).find(({ name }) => name === 'Viewer')?.id ?? ''

@@ -36,7 +36,7 @@ export const streamedForm = (filename: string, contentType: string, source: Asyn
   return { method: 'POST', headers, body: parts() as unknown as ReadableStream, duplex: 'half' } as RequestInit
 }
 
-/** The largest value seen while the work goes on. */
+/** The largest value seen while the work continues. */
 export const peakDuring = async <T>(measure: () => Promise<number>, work: Promise<T>): Promise<{ peak: number; result: T }> => {
   let peak = await measure()
   const timer = setInterval(async () => {

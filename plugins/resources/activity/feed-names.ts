@@ -24,13 +24,13 @@ export interface ActivityRecord {
   readonly user: string
   readonly type: string
   readonly object: Ref | null
-  /** Empty while nobody knows it: the line is not shown. */
+  /** Empty while no one knows it: the line is not shown. */
   readonly objectName: string
   readonly source: Ref | null
   readonly sourceName: string
   /** The person it concerns besides the one who acted. */
   readonly target: string | null
-  /** Where a thing that is gone was. */
+  /** Where a resource that is gone was. */
   readonly within: readonly Ref[]
   /** Of a comment: who made what it is about, and the spaces that is in. */
   readonly audience: readonly string[]
@@ -56,7 +56,7 @@ export const PersonalActivity = personalRecords({
   show: ({ type, object, source, at, user }, { id }) => ({ type, object, source, at, byYou: user === id }),
 })
 
-/** What the feed says of a thing. */
+/** What the feed says of a resource. */
 export interface FeedResource {
   readonly name: string
   /** Who made it, and the spaces it is in, for those who hear of comments on it. */
@@ -67,7 +67,7 @@ export type FeedResources = ReadonlyMap<string, FeedResource>
 
 type Reader = (ids: readonly string[]) => Promise<readonly (readonly [id: string, thing: FeedResource])[]>
 
-/** Asks the plugins what things are called, many in one read. */
+/** Asks the plugins what resources are called, many in one read. */
 export class FeedNames {
   #documents: DocumentStore
   #readers: Partial<Record<Kind, Reader>>
@@ -119,7 +119,7 @@ export class FeedNames {
     return found.flat()
   }
 
-  /** What the feed itself called things that are gone. */
+  /** What the feed itself called resources that are gone. */
   async formerNames(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
     if (ids.length === 0) return new Map()
     const where = and(isIn('object.id', ids), ne('objectName', ''))

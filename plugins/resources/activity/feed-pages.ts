@@ -17,13 +17,13 @@ import { config, type Settings } from './config.ts'
 import { type ActivityRecord, FeedNames } from './feed-names.ts'
 import { StoredActivity } from './stored-activity.ts'
 
-/** What one caller may see of the things that lines name. */
+/** What one caller may see of the resources that lines name. */
 interface Sight {
   readonly allowed: ReadonlySet<string>
   readonly existing: ReadonlySet<string>
 }
 
-/** Leaves of lines what the caller may see now, whatever they could see when it happened. */
+/** Leaves of lines what the caller may view now, whatever they could see when it happened. */
 export class FeedVisibility {
   #policy: Policy
   #things: FeedNames

@@ -26,7 +26,7 @@ import { type ActivityRecord, activity, FeedNames, type FeedResources } from './
 
 type Line = ActivityRecord & { readonly id: string }
 
-/** More things than this one does not follow in a feed: the newest followed count. */
+/** More resources than this one does not follow in a feed: the newest followed count. */
 const mostFollowed = 200
 const batch = 200
 
@@ -75,12 +75,12 @@ export class StoredActivity implements BatchHandler {
     await this.#nameGone(gone)
   }
 
-  /** Adds lines; those that are there already stay as they are. At most 1,000. */
+  /** Adds lines; those that exist already stay as they are. At most 1,000. */
   async add(lines: readonly Line[]): Promise<void> {
     await this.#each(lines.map(line => ({ change: { insert: line, into: activity } })))
   }
 
-  /** What the person did, what concerns them, and what happened to things and people they follow; newest first. */
+  /** What the person did, what concerns them, and what happened to resources and people they follow; newest first. */
   feedOf(
     { id, followed, spaces }: FeedReader,
     page: { readonly after?: After; readonly limit: number },
@@ -109,7 +109,7 @@ export class StoredActivity implements BatchHandler {
     return new Map([...(await this.#things.formerNames(unknown)), ...names])
   }
 
-  /** Gives all lines about a thing its name. What an earlier try has done is not done again. */
+  /** Gives all lines about a resource its name. What an earlier try has done is not done again. */
   async #rename(id: string, name: string | undefined): Promise<void> {
     if (name === undefined) return
     const [object, source] = [and(eq('object.id', id), ne('objectName', name)), and(eq('source.id', id), ne('sourceName', name))]
@@ -117,7 +117,7 @@ export class StoredActivity implements BatchHandler {
     await this.#rewrite('bySource', source, () => ({ sourceName: name }))
   }
 
-  /** Lines that were written when a thing was gone already learn its last name. */
+  /** Lines that were written when a resource was gone already learn its last name. */
   async #nameGone(gone: ReadonlyMap<string, string>): Promise<void> {
     if (gone.size === 0) return
     const ids = [...gone.keys()]

@@ -20,7 +20,7 @@ import { config, type Settings } from './config.ts'
 /** One record: what was set so far. */
 export const site = collection<Partial<SiteSettings>>('site')
 
-/** Something that somebody wrote to the server admins. Its id counts it among those of an account and an hour. */
+/** Something that someone wrote to the server admins. Its id counts it among those of an account and an hour. */
 interface LetterRecord {
   readonly user: string
   readonly subject: string
@@ -101,7 +101,7 @@ export class StoredSite implements Site {
     return this.#documents.get(site, theRecord)
   }
 
-  /** Undefined when somebody else was faster. */
+  /** Undefined when someone else was faster. */
   async #write(fields: Fields, actor: string | undefined): Promise<Known | undefined> {
     const record = await this.#read()
     const before = this.#whole(record)
@@ -121,7 +121,7 @@ export class StoredSite implements Site {
     }
   }
 
-  /** A theme that is listed no longer gives way to the first one. */
+  /** A theme that is listed no longer yields to the first one. */
   #whole(record: Known | undefined): SiteSettings {
     const { id: _id, revision: _revision, ...set } = record ?? {}
     const settings = { ...this.#preset, ...set }
@@ -130,14 +130,14 @@ export class StoredSite implements Site {
 }
 wire(StoredSite, configPort(config), DocumentStore, Clock)
 
-/** Marks the terms as accepted at a time by who wrote them. Twice is no error, nor is an account that is gone. */
+/** Marks the terms as accepted at a time by who wrote them. Twice is not an error, nor is an account that is gone. */
 export const acceptOwnTerms = async (users: Users, id: string, at: Time | null): Promise<void> => {
   const user = at === null ? undefined : await users.get(id)
   if (user && at !== null && (user.termsAccepted ?? '') < at) await users.change(id, { set: { termsAccepted: at } }, [])
 }
 
 /**
- * Who writes new terms has accepted them; everybody else has to do so again. The request that writes them says so at once, so that its sender is not
+ * Who writes new terms has accepted them; everyone else has to do so again. The request that writes them says so at once, so that its sender is not
  * shut out meanwhile; this makes sure when it was cut short.
  */
 export class AcceptTermsForAuthor {

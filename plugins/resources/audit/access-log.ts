@@ -32,7 +32,7 @@ interface Waiting {
 }
 
 /**
- * Records reads of what not everybody may read. Lines are collected and written once a second, so that no read waits for the store; each read holds a place
+ * Records reads of what not everyone may read. Lines are collected and written once a second, so that no read waits for the store; each read holds a place
  * in a bounded buffer from its beginning on.
  */
 export class AccessLog implements AccessTrail {
@@ -145,7 +145,7 @@ export class AccessLog implements AccessTrail {
     this.#retryMs = flushMs
   }
 
-  /** Those of which not everybody may read all things. */
+  /** Those of which not everyone may read all resources. */
   async #private(some: readonly Waiting[]): Promise<readonly Waiting[]> {
     const asked = new Map<string, { readonly permission: Permission; readonly kind: Kind; readonly ids: Set<string> }>()
     for (const { subjects, permissions } of some)

@@ -13,7 +13,7 @@ export interface AuditLine {
 
 type Lines = { readonly [T in EventType]?: (event: StoredEvent<T>) => AuditLine | undefined }
 
-/** What decides who gets in and what they may do; the rest of an account is of interest only when somebody else changes it. */
+/** What decides who gets in and what they may do; the rest of an account is of interest only when someone else changes it. */
 const guarded = new Set(['status', 'password', 'keys', 'email', 'identities', 'groups', 'provider', 'termsAccepted'])
 const types: readonly (readonly [field: string, type: string])[] = [
   ['status', 'user.status-changed'],

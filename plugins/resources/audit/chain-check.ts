@@ -17,7 +17,7 @@ export interface Claims {
   readonly heads: ReadonlyMap<number, string>
   /** Lines up to here are gone, or on their way. */
   readonly forgotten: ChainPoint | undefined
-  /** Behind this point nobody knows which lines were written. */
+  /** Behind this point no one knows which lines were written. */
   readonly abandoned: number
 }
 export const noClaims: Claims = { heads: new Map(), forgotten: undefined, abandoned: Number.POSITIVE_INFINITY }

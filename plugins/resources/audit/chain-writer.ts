@@ -23,7 +23,7 @@ export type Facts = Readonly<Record<string, string | number | boolean | readonly
 export interface AuditContent {
   readonly at: Time
   readonly type: string
-  /** Account of who did it; null for the server itself and for nobody known. */
+  /** Account of who did it; null for the server itself and for no one known. */
   readonly actor: string | null
   /** The account it concerns. */
   readonly user: string | null
@@ -34,7 +34,7 @@ export interface AuditContent {
   /** How often, where that is counted; the last time is in `last`. */
   readonly count: number
   readonly last: Time
-  /** `count` and `last` go on changing until `openUntil`; a line `audit.counted` then fixes them. */
+  /** `count` and `last` continue changing until `openUntil`; a line `audit.counted` then fixes them. */
   readonly isCounted?: true
 }
 
@@ -174,7 +174,7 @@ export const ownLine = (id: string, at: string, type: string, about: AuditConten
 })
 
 /**
- * Appends lines to this kernel's hash chain, several per commit. When a commit fails nobody knows what it wrote, so the chain is abandoned: the next one's
+ * Appends lines to this kernel's hash chain, several per commit. When a commit fails no one knows what it wrote, so the chain is abandoned: the next one's
  * first line says where.
  */
 export class ChainWriter {

@@ -16,7 +16,7 @@ export const PersonalAudit = personalRecords({
     byYou: actor === id,
     aboutYou: user === id,
     ...(user === id ? { about } : {}),
-    // Somebody else's address is nothing about this person.
+    // Someone else's address is nothing about this person.
     ...(actor === id || actor === null ? { address } : {}),
     count,
     last,

@@ -51,7 +51,7 @@ export const keptAddress = (address: string | undefined, how: Settings['addresse
 /** Lines that are looked at in vain before a page ends. */
 const patience = 2000
 
-/** Which lines are asked for. */
+/** Which lines are requested. */
 export interface AuditQuery {
   readonly user?: string
   readonly actor?: string

@@ -6,7 +6,7 @@ const metadataEnding = '_metadata.json'
 const deepest = 100
 const longestName = 255
 
-/** A file to be made of a file of the payload, and where in the bag things are said of it. */
+/** A file to be made of a file of the payload, and where in the bag resources are said of it. */
 export interface BagFile {
   readonly path: string
   /** Names from the top down. */

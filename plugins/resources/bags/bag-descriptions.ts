@@ -101,7 +101,7 @@ const tagsIn = (clowder: XmlElement | undefined): readonly string[] => {
   return tags.children.length > 0 ? tags.children.map(({ text }) => text) : tags.text.split(',')
 }
 
-/** From `metadata/datacite.xml` as v1 reads it; what is not there, or only there, from the JSON, from `bag-info.txt`, from the bag's folder. */
+/** From `metadata/datacite.xml` as v1 reads it; what does not exist, or only there, from the JSON, from `bag-info.txt`, from the bag's folder. */
 export const describeDataset = async (
   bag: ReceivedBag,
   infoPath: string | undefined,

@@ -9,7 +9,7 @@ const isObject = (value: unknown): value is Given => typeof value === 'object' &
 const isAddress = (value: unknown): value is string =>
   typeof value === 'string' && /^https?:\/\/[^/]/i.test(value) && URL.canParse(value) && value.length <= 2000
 
-/** An extractor is kept as it is. Whatever person a bag names, nobody has verified it: the author is who imports it, the person is noted as text. */
+/** An extractor is kept as it is. Whatever person a bag names, no one has verified it: the author is who imports it, the person is noted as text. */
 const agentOf = (agent: unknown, user: CallerUser): MetadataRecord['agent'] => {
   const importer = { kind: 'user', name: user.fullName, extractorId: null, userId: user.id } as const
   if (!isObject(agent)) return importer
@@ -27,7 +27,7 @@ const createdOf = (given: unknown): { readonly created?: string } => {
   return Number.isNaN(ms) ? {} : { created: new Date(ms).toISOString() }
 }
 
-/** A document as v1 and we write it, or any JSON that somebody put there in its place. */
+/** A document as v1 and we write it, or any JSON that someone put there in its place. */
 const documentOf = (given: unknown, path: string, target: Ref, user: CallerUser): NewMetadata => {
   if (!isObject(given)) throw new Invalid(`${path}: a metadata document must be a JSON object`)
   const { '@context': context, agent, content, created_at: createdAt, ...rest } = given

@@ -14,7 +14,7 @@ const blamed = (error: unknown, what: string): unknown => {
   return new Invalid(`${what}: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
 }
 
-/** A ZIP that somebody sent, as a file of ours. */
+/** A ZIP that someone sent, as a file of ours. */
 export class IncomingZip {
   readonly directory: ZipDirectory
   readonly #zip: ZipFile

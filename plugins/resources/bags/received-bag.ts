@@ -140,7 +140,7 @@ export class ReceivedBag {
       const path = meanings(written, version).find(meant => this.#files.has(meant)) ?? this.#differentlyEncoded(written)
       if (path === undefined) throw new Invalid(`${name} lists ${shown(written)}, which is not in the bag`)
       const known = this.#digests.get(path) ?? new Map<string, string>()
-      // Otherwise a line that is there a million times would cost as much as a million files.
+      // Otherwise a line that exists a million times would cost as much as a million files.
       if (known.has(algorithm)) throw new Invalid(`${name} lists ${shown(written)} twice`)
       known.set(algorithm, digest)
       this.#digests.set(path, known)

@@ -1,6 +1,6 @@
 import { Invalid } from 'pounce/sdk'
 
-/** Lines of `Label: value`, by label in lower case; a line that begins with a blank goes on with the one before. */
+/** Lines of `Label: value`, by label in lower case; a line that begins with a blank continues with the one before. */
 export const readLabels = (text: string): ReadonlyMap<string, string> => {
   const labels = new Map<string, string>()
   for (const line of text
@@ -25,7 +25,7 @@ export interface Listed {
   readonly digest: string
 }
 
-/** The lines of a manifest, one by one, so that whoever finds a fault in one need not read the others. `Invalid` for one that is none. */
+/** The lines of a manifest, one by one, so that anyone who finds a fault in one need not read the others. `Invalid` for one that is none. */
 export function* readManifest(text: string, name: string): Generator<Listed> {
   for (const line of linesOf(text)) {
     if (line.trim() === '') continue

@@ -77,7 +77,7 @@ const toSingleCollection = (one: Collected, around: Surroundings): s.Static<type
   spaces: listText(one.spaces),
 })
 
-/** Shows collections by themselves, with what is around them as far as the caller may see it. */
+/** Shows collections by themselves, with what is around them as far as the caller may view it. */
 export class CollectionViews {
   #users: Users
   #lists: CollectionLists

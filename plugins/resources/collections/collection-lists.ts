@@ -38,12 +38,12 @@ export class CollectionLists {
     this.#resources = resources
   }
 
-  /** Those at the top that the caller may see. */
+  /** Those at the top that the caller may view. */
   topLevel(caller: Caller, query: ListQuery, ...where: readonly Where[]): Promise<Page<Collected>> {
     return this.#page(this.#seen(caller), query, top, eq('isTopLevel', true), ...where)
   }
 
-  /** All that the caller may see, also below others; without `showAll` only own ones and those of the caller's spaces. */
+  /** All that the caller may view, also below others; without `showAll` only own ones and those of the caller's spaces. */
   everywhere(caller: Caller, query: ListQuery, { showAll }: { readonly showAll: boolean }): Promise<Page<Collected>> {
     const { user } = caller
     if (!user) return Promise.resolve(nothing)
@@ -89,7 +89,7 @@ export class CollectionLists {
     return this.#page(this.#seen(caller), query, 'byParent', eq('parents', id))
   }
 
-  /** Those right below a thing of the tree; at the root own ones that are in no space and no collection. A page may be short. */
+  /** Those right below a resource of the tree; at the root own ones that are in no space and no collection. A page may be short. */
   async below(caller: Caller, { kind, id, mine }: TreeParent, page: ListQuery): Promise<Page<Collected>> {
     const query = { ...page, patience: treePatience }
     const author = eq('author', caller.user?.id ?? null)
@@ -114,7 +114,7 @@ export class CollectionLists {
     return [...parents.values()].some(parent => parent.spaces.includes(space))
   }
 
-  /** Those of the ids that live and that the caller may see, in their order. */
+  /** Those of the ids that live and that the caller may view, in their order. */
   async visible(caller: Caller, ids: readonly string[]): Promise<readonly Collected[]> {
     const found = await this.#documents.getMany(collections, ids)
     const allowed = await this.#policy.allowed(caller, 'ViewCollection', 'collection', [...found.keys()])

@@ -71,7 +71,7 @@ export class CollectionService {
     await this.#unlessGone(this.#documents.commit({ update: id, in: collections, where: eq('state', 'live'), set }, [trashed]))
   }
 
-  /** Back from the trash. One that is not there stays as it is. */
+  /** Back from the trash. One that does not exist stays as it is. */
   async restore(id: string, actor: string | undefined): Promise<void> {
     const restored = event('collection.restored', { kind: 'collection', id }, {}, actor)
     const set = { state: 'live', trashedAt: null }
@@ -94,7 +94,7 @@ export class CollectionService {
     }
   }
 
-  /** Somebody else was faster: what was asked for is so already. */
+  /** Someone else was faster: what was asked for is so already. */
   async #unlessGone(commit: Promise<unknown>): Promise<void> {
     try {
       await commit

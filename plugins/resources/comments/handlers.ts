@@ -34,7 +34,7 @@ export class DeleteRepliesOnParentRemoved {
 }
 wire(DeleteRepliesOnParentRemoved, StoredComments)
 
-/** A comment that was written while what it is about, or answers, went has nobody else to take it away. */
+/** A comment that was written while what it is about, or answers, went has no one else to take it away. */
 export class DeleteOrphanedComment {
   #comments: StoredComments
   #about: Partial<Record<Kind, Records<object>>>

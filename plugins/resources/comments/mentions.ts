@@ -23,14 +23,14 @@ const mostPeople = 20
 
 const mostWords = 5
 
-/** An `@` that nothing stands right before, so that `ann@example.org` speaks to nobody. */
+/** An `@` that nothing stands right before, so that `ann@example.org` speaks to no one. */
 const sign = /(?<![\p{L}\p{M}\p{N}._%+@-])@/gu
 
 const address = /^([^\s@:<>()[\],;"']{1,64}@[\p{L}\p{N}.-]*[\p{L}\p{N}])/u
 
 const nameWords = /^([\p{L}\p{N}][\p{L}\p{M}\p{N}.'’-]*)((?: +[\p{L}\p{N}][\p{L}\p{M}\p{N}.'’-]*)*)/u
 
-/** Finds `@ann@example.org` and `@Ann Lovelace` in what somebody wrote; the first 20. */
+/** Finds `@ann@example.org` and `@Ann Lovelace` in what someone wrote; the first 20. */
 export const spokenTo = (text: string): readonly SpokenTo[] => {
   const found: SpokenTo[] = []
   const normal = text.normalize('NFC')
@@ -81,7 +81,7 @@ export class Mentions {
     this.#policy = policy
   }
 
-  /** Tells everybody a comment speaks to: once, however often it is edited. */
+  /** Tells everyone a comment speaks to: once, however often it is edited. */
   async tellAll({ id, text, author, target }: CommentRecord & Stored): Promise<void> {
     const writer = await this.#users.get(author)
     if (!writer) return

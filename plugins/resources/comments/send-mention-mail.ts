@@ -27,7 +27,7 @@ const mostAnHour = 5
 
 const oneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
 
-/** Writes to who is mentioned, while they may see what it is about; again only when nobody knows whether it was sent. */
+/** Writes to who is mentioned, while they may see what it is about; again only when no one knows whether it was sent. */
 export class SendMentionMail {
   #documents: DocumentStore
   #users: Users

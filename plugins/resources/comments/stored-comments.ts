@@ -24,13 +24,13 @@ import {
 } from 'pounce/sdk'
 import { personalRecords, removeFound, requireDone, updateWithRetry } from 'pounce/sdk/kit'
 
-/** Comments; those of one thing in the order they were written. */
+/** Comments; those of one resource in the order they were written. */
 export const comments = collection<CommentRecord>('comments', {
   byTarget: { on: ['target.id', 'posted'] },
   byParent: { on: ['parent'] },
 })
 
-/** That somebody was told of a comment. Its id follows from whom, by whom and which comment, so that nobody is told twice. */
+/** That someone was told of a comment. Its id follows from whom, by whom and which comment, so that no one is told twice. */
 interface MentionRecord {
   /** The file or dataset that the comment is about. */
   readonly target: Ref
@@ -48,7 +48,7 @@ export const mentions = collection<MentionRecord>('comments.mentions', {
   byPeople: { on: ['user', 'by', 'mailedAt'] },
 })
 
-/** That somebody was told of a comment. */
+/** That someone was told of a comment. */
 export const PersonalMentions = personalRecords({
   name: 'mentions',
   summary: 'Comments in which you were mentioned, without their text.',
@@ -60,7 +60,7 @@ export const PersonalMentions = personalRecords({
 
 export type Comment = CommentRecord & Stored
 
-/** Answers to answers to answers: deeper than this nobody reads. */
+/** Answers to answers to answers: deeper than this no one reads. */
 const deepest = 20
 
 /** Comments in the document store. */
@@ -109,7 +109,7 @@ export class StoredComments implements Comments {
     })
   }
 
-  /** The newest of the last comments on a thing that is somebody's. */
+  /** The newest of the last comments on a resource that is someone's. */
   async latestOf(target: Ref, author: string): Promise<Comment | undefined> {
     const where = eq('target.id', target.id)
     const query = { using: 'byTarget', where, sort: { by: 'posted', order: 'descending' }, limit: 100 } as const
@@ -127,7 +127,7 @@ export class StoredComments implements Comments {
     return some.filter(({ above }) => above.every(id => here.has(id)))
   }
 
-  /** Takes comments away; those that are gone already are no error. */
+  /** Takes comments away; those that are gone already are not an error. */
   async remove(some: readonly Comment[], actor: string | undefined): Promise<void> {
     requireDone(
       await this.#documents.commitEach(
@@ -142,7 +142,7 @@ export class StoredComments implements Comments {
     await removeFound(this.#documents, comments, { using: 'byParent', where, events: comment => [removed(comment, actor)] })
   }
 
-  /** All comments on some things, in batches; `actors` says by thing who took it away. */
+  /** All comments on some resources, in batches; `actors` says by thing who took it away. */
   async removeAllOf(actors: ReadonlyMap<string, string | undefined>): Promise<void> {
     const where = isIn('target.id', [...actors.keys()])
     const events = (comment: Comment) => [removed(comment, actors.get(comment.target.id))]
@@ -153,7 +153,7 @@ wire(StoredComments, DocumentStore, Ids, Clock)
 
 const removed = ({ id, target }: Comment, actor: string | undefined) => event('comment.removed', { kind: 'comment', id }, { target }, actor)
 
-/** What people do to comments that are there: answer, edit, take away. */
+/** What people do to comments that exist: answer, edit, remove. */
 export class CommentEdits {
   #comments: StoredComments
   #policy: Policy
@@ -181,7 +181,7 @@ export class CommentEdits {
 
   async #own(id: string, caller: Caller, refusal: string): Promise<Comment> {
     const comment = await this.#seen(id, caller)
-    // Clowder 1.x: nobody else puts words into a mouth or takes them out, whatever rights they hold.
+    // Clowder 1.x: no one else puts words into a mouth or takes them out, whatever rights they hold.
     if (comment.author !== caller.user?.id) throw new Forbidden(refusal)
     return comment
   }

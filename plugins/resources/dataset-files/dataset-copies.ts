@@ -22,7 +22,7 @@ const batch = 200
 /** How long a copy is silent at most; one that is silent for an hour counts as abandoned. */
 const stillMs = 5 * 60 * 1000
 
-/** Copies datasets: folders, files that share their bytes with the originals, and what extractors found. Nobody sees a copy before it is whole. */
+/** Copies datasets: folders, files that share their bytes with the originals, and what extractors found. No one sees a copy before it is whole. */
 export class DatasetCopies {
   #datasets: Datasets
   #folders: Folders
@@ -63,7 +63,7 @@ export class DatasetCopies {
       places.flatMap(place => {
         if (place.dataset !== original.id) return []
         if (place.folder === null) return [{ dataset: copy.id, folder: null, in: copy.id }]
-        // A folder that came while the others were copied is not there: what is in it comes into the root.
+        // A folder that came while the others were copied does not exist: what is in it comes into the root.
         const folder = folders.get(place.folder) ?? null
         return [{ dataset: copy.id, folder, in: folder ?? copy.id }]
       })

@@ -4,7 +4,7 @@ import { FilePlaces } from './file-places.ts'
 
 const mostNamed = 1000
 
-/** Makes datasets where people want them, of files that are there already, and takes them apart again. */
+/** Makes datasets where people want them, of files that exist already, and takes them apart again. */
 export class DatasetCreation {
   #datasets: Datasets
   #places: FilePlaces

@@ -170,7 +170,7 @@ const movedWithin = (id: string, { dataset, folder }: Place, actor: string | und
 const detached = (id: string, dataset: string, actor: string | undefined): NewEvent =>
   event('file.detached', { kind: 'file', id }, { dataset }, actor)
 
-/** What somebody deleted, or gave a thumbnail, at the same moment needs nothing more from us. */
+/** What someone deleted, or gave a thumbnail, at the same moment needs nothing more from us. */
 const unlessGone = async (change: Promise<unknown>): Promise<void> => {
   try {
     await change

@@ -2,7 +2,7 @@ import { collection, type DatasetRecord, type Stored } from 'pounce/sdk'
 
 export type Dataset = DatasetRecord & Stored
 
-/** Datasets. Lists name several indexes, so that the store can merge those that fit what the caller may see. */
+/** Datasets. Lists name several indexes, so that the store can merge those that fit what the caller may view. */
 export const datasets = collection<DatasetRecord>('datasets', {
   byCreated: { on: ['state', 'created'] },
   bySpace: { on: ['state', 'spaces', 'created'], array: 'spaces' },

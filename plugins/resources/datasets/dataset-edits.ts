@@ -22,7 +22,7 @@ export class DatasetEdits {
     await this.#datasets.change(id, { set }, [updated])
   }
 
-  /** Appends a creator; one that is there already stays where it is. */
+  /** Appends a creator; one that exists already stays where it is. */
   async addCreator(id: string, creator: string, actor: string | undefined): Promise<void> {
     await this.#rearrange(id, actor, creators => {
       if (creators.includes(creator)) return creators
@@ -31,12 +31,12 @@ export class DatasetEdits {
     })
   }
 
-  /** One that is not there is no error. */
+  /** One that does not exist is not an error. */
   async removeCreator(id: string, creator: string, actor: string | undefined): Promise<void> {
     await this.#rearrange(id, actor, creators => creators.filter(other => other !== creator))
   }
 
-  /** Moves a creator to a position, 0 for the first; beyond the end is the end. One that is not there is no error. */
+  /** Moves a creator to a position, 0 for the first; beyond the end is the end. One that does not exist is not an error. */
   async moveCreator(id: string, creator: string, position: number, actor: string | undefined): Promise<void> {
     await this.#rearrange(id, actor, creators => {
       if (!creators.includes(creator)) return creators

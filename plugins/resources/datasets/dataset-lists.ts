@@ -17,7 +17,7 @@ export class DatasetLists {
     this.#policy = policy
   }
 
-  /** Those that the caller may see. */
+  /** Those that the caller may view. */
   visible(caller: Caller, query: ListQuery): Promise<Page<Dataset>> {
     return this.#page(this.#seen(caller), query, all)
   }
@@ -34,22 +34,22 @@ export class DatasetLists {
     return spaces ? this.#page(adding, query, 'bySpace', isIn('spaces', spaces)) : this.#page(adding, query, all)
   }
 
-  /** Those that the caller may see and that are not in a collection. */
+  /** Those that the caller may view and that are not in a collection. */
   outside(caller: Caller, collection: string, query: ListQuery): Promise<Page<Dataset>> {
     return this.#page(this.#seen(caller), query, all, ne('collections', collection))
   }
 
-  /** Those in a space that the caller may see. */
+  /** Those in a space that the caller may view. */
   inSpace(caller: Caller, space: string, query: ListQuery): Promise<Page<Dataset>> {
     return this.#page(this.#seen(caller), query, 'bySpace', eq('spaces', space))
   }
 
-  /** Those in a collection that the caller may see. */
+  /** Those in a collection that the caller may view. */
   inCollection(caller: Caller, collection: string, query: ListQuery): Promise<Page<Dataset>> {
     return this.#page(this.#seen(caller), query, 'byCollection', eq('collections', collection))
   }
 
-  /** Those right below a thing of the tree; at the root own ones that are in no space and no collection. A page may be short. */
+  /** Those right below a resource of the tree; at the root own ones that are in no space and no collection. A page may be short. */
   async below(caller: Caller, { kind, id, mine }: TreeParent, page: ListQuery): Promise<Page<Dataset>> {
     const query = { ...page, patience: treePatience }
     const own = eq('author', caller.user?.id ?? null)

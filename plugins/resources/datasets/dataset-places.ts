@@ -41,7 +41,7 @@ export class DatasetPlaces {
     this.#clock = clock
   }
 
-  /** Puts a dataset into a space or collection. Twice is no error. */
+  /** Puts a dataset into a space or collection. Idempotent. */
   async enter(id: string, container: Container, actor: string | undefined): Promise<Dataset> {
     const field = fields[container.kind]
     const attached = event('dataset.attached', { kind: 'dataset', id }, { other: container }, actor)
@@ -53,7 +53,7 @@ export class DatasetPlaces {
     })
   }
 
-  /** Takes a dataset out of a space or collection. One that is not there is no error. */
+  /** Takes a dataset out of a space or collection. One that does not exist is not an error. */
   async leave(id: string, container: Container, actor: string | undefined): Promise<Dataset> {
     const field = fields[container.kind]
     const detached = event('dataset.detached', { kind: 'dataset', id }, { other: container }, actor)

@@ -57,7 +57,7 @@ export class DatasetTrash extends Trash<DatasetRecord> implements TrashHandler {
     await this.#move(id, 'live', { state: 'trashed', trashedAt: this.#clock.now().toISOString() }, trashed)
   }
 
-  /** Back from the trash. One that is not there stays as it is. */
+  /** Back from the trash. One that does not exist stays as it is. */
   async restore(id: string, actor: string | undefined): Promise<void> {
     await this.#move(id, 'trashed', { state: 'live', trashedAt: null }, event('dataset.restored', { kind: 'dataset', id }, {}, actor))
   }
@@ -71,7 +71,7 @@ export class DatasetTrash extends Trash<DatasetRecord> implements TrashHandler {
     try {
       await this.#datasets.change(id, { where: eq('state', from), set }, [moved])
     } catch (error) {
-      // Somebody else was faster: it is there already.
+      // Someone else was faster: it is there already.
       if (!(error instanceof CommitConflict) || error.reason !== 'guard') throw error
     }
   }

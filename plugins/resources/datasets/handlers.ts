@@ -91,7 +91,7 @@ wire(DetachDatasetsOnCollectionDetached, DocumentStore, DatasetPlaces, Collectio
 
 const silentMs = 60 * 60 * 1000
 
-/** Takes back the imports that nobody goes on with: the server was killed in the middle of them. */
+/** Takes back the imports that no one continues with: the server was killed in the middle of them. */
 export class AbandonedImports {
   #documents: DocumentStore
   #datasets: Datasets

@@ -11,7 +11,7 @@ export const datasetResource = defineResource<DatasetRecord>({
   kind: 'dataset',
   collection: datasets,
   view: 'ViewDataset',
-  // One that is being imported is there for nobody.
+  // One that is being imported is there for no one.
   rights: ({ author, spaces, isPublic, state }) => (state === 'importing' ? undefined : { author, spaces, isPublic, state }),
   follow: ({ name, state }) => (state === 'live' ? name : undefined),
   counts: {

@@ -65,7 +65,7 @@ const mostNamed = 1000
 
 const pageSize = 1000
 
-/** `ScanPending` or `Quarantined` when nobody may have the bytes: an archive never leaves a file out silently. */
+/** `ScanPending` or `Quarantined` when no one may have the bytes: an archive never leaves a file out silently. */
 export const shelved = (file: File): ShelvedFile => {
   requireUsable(file)
   const { id, name, blob, sizeBytes, sha256, created } = file

@@ -60,7 +60,7 @@ export class ArchiveWriter {
     for (const laid of layout(top, { ...plainNaming, reserved: shelf => (shelf === top ? [...notes.keys()] : []) })) {
       if (!('file' in laid)) continue
       const { path, file } = laid
-      // A hundred thousand files at once would keep everybody else waiting.
+      // A hundred thousand files at once would keep everyone else waiting.
       if (entries.length % filesAtOnce === 0) await setImmediate()
       entries.push(this.entryOf(path, file))
       digest.update(`${path}\0${file.blob}\0${file.sizeBytes}\0${file.modified}\n`)

@@ -24,7 +24,7 @@ export interface Wish {
   readonly bagit: boolean
 }
 
-/** Downloads of datasets and collections. The right to the thing itself is the caller's to check. */
+/** Downloads of datasets and collections. The right to the resource itself is the caller's to check. */
 export class DatasetDownloads {
   #datasets: Datasets
   #collections: Collections
@@ -74,7 +74,7 @@ export class DatasetDownloads {
     return { bytes, files }
   }
 
-  /** A folder for each dataset and for each collection below. What the caller may see but not download is named in a note. */
+  /** A folder for each dataset and for each collection below. What the caller may view but not download is named in a note. */
   async collection(id: string, { caller, bagit }: Wish): Promise<Bytes> {
     const collection = await this.#collections.get(id)
     if (!collection) throw new NotFound('collection')

@@ -81,7 +81,7 @@ const longestPath = 3000
 
 const same = (name: string): string => name
 
-/** Gives names to things side by side: who has the name for itself keeps it, the others all get their ids into theirs. */
+/** Gives names to resources side by side: who has the name for itself keeps it, the others all get their ids into theirs. */
 class Names {
   readonly #naming: Naming
   readonly #used: Set<string>

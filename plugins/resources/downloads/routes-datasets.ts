@@ -18,7 +18,7 @@ import {
 import { Quarantined, ScanPending } from 'pounce/sdk/kit'
 import { DatasetDownloads } from './dataset-downloads.ts'
 
-/** Counts what is fetched. Nobody waits for a statistic, and one that is lost in a crash is no loss of data. */
+/** Counts what is fetched. No one waits for a statistic, and one that is lost in a crash is no loss of data. */
 class DownloadCounters {
   #datasets: Datasets
   #files: Files

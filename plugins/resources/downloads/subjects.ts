@@ -13,7 +13,7 @@ import type { BagSubject } from './bag-documents.ts'
 
 type Subject = (DatasetRecord | CollectionRecord) & Stored
 
-/** Looks up what a bag says of datasets and collections: their authors, and the spaces that the caller may see. */
+/** Looks up what a bag says of datasets and collections: their authors, and the spaces that the caller may view. */
 export class BagSubjects {
   #users: Users
   #spaces: Spaces

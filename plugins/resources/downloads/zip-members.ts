@@ -110,7 +110,7 @@ export const directoryEntry = (member: ZipMember, crc: number, offset: number): 
   entry.writeUInt32LE(size, 24)
   entry.writeUInt16LE(member.name.length, 28)
   entry.writeUInt16LE(extra, 30)
-  // What its owner may write and everybody may read: a regular file, or a folder.
+  // What its owner may write and everyone may read: a regular file, or a folder.
   const isFolder = member.name[member.name.length - 1] === slash
   entry.writeUInt32LE(isFolder ? ((0o040755 << 16) | dosFolder) >>> 0 : (0o100644 << 16) >>> 0, 38)
   entry.writeUInt32LE(Math.min(offset, max32), 42)
@@ -172,7 +172,7 @@ export interface ZipEntry {
   readonly modified: Date
   /** Its bytes, exactly `sizeBytes` of them, as they are or as a stream; called in order, but small ones a little ahead. */
   open(): Promise<Readable | Buffer>
-  /** Its CRC-32 where that can be told without reading. Whoever tells it answers for it: the bytes are not summed up again. */
+  /** Its CRC-32 where that can be told without reading. Anyone who tells it answers for it: the bytes are not summed up again. */
   checksum?(): Promise<number | undefined>
 }
 
@@ -237,7 +237,7 @@ async function* readAhead(entries: ZipEntries): AsyncGenerator<ReadEntry> {
 const begun = (entry: ZipEntry): ReadEntry => {
   if (entry.sizeBytes > smallBytes) return { entry }
   const bytes = whole(entry)
-  // Whoever asks for it hears of a failure; when nobody does any more, nobody has to.
+  // Anyone who asks for it is notified of a failure; when no one does any more, no one has to.
   bytes.catch(() => undefined)
   return { entry, bytes }
 }
@@ -294,7 +294,7 @@ async function* largeMember(entry: ZipEntry, member: ZipMember, pieces: ChunkMer
   return crc
 }
 
-/** The records and bytes of entries one after the other; `written` hears of each when it has passed. */
+/** The records and bytes of entries one after the other; `written` is notified of each when it has passed. */
 export async function* zipMembers(
   entries: ZipEntries,
   pieces: ChunkMerger,

@@ -131,7 +131,7 @@ export async function* ahead<T, R>(items: Iterable<T>, count: number, work: (ite
   const waiting: { readonly item: T; readonly result: Promise<R> }[] = []
   for (const item of items) {
     const result = work(item)
-    // Whoever is handed it hears of a failure; when nobody is any more, nobody has to.
+    // Anyone who is handed it is notified of a failure; when no one is any more, no one has to.
     result.catch(() => undefined)
     waiting.push({ item, result })
     const first = waiting.length > count ? waiting.shift() : undefined

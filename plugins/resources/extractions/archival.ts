@@ -97,7 +97,7 @@ export class Archival {
     await this.#documents.commit({ insert: { id, ...record }, into: archivals }, [asked])
   }
 
-  /** Asks for the files of one wish; a wish that was begun and not ended goes on under the same jobs. */
+  /** Asks for the files of one wish; a wish that was begun and not ended continues under the same jobs. */
   async carryOut(request: string): Promise<void> {
     const wish = await this.#documents.get(archivals, request)
     if (!wish) return
@@ -118,7 +118,7 @@ export class Archival {
     await this.#documents.commit({ tombstone: request, in: archivals }, [queued])
   }
 
-  /** Unlike what somebody waits for, this is tried again until it goes through: its runs stay open. */
+  /** Unlike what someone waits for, this is tried again until it goes through: its runs stay open. */
   async #publish(orders: readonly Order[]): Promise<void> {
     const jobs = await this.#jobs.jobsOf(orders)
     if (jobs.length > 0) await this.#transports.publish(jobs)
@@ -129,7 +129,7 @@ export class Archival {
     return this.#submissions.fileOrder(file, extractor, wish, 'archive')
   }
 
-  /** Anybody who may archive uses it, so it has to be a public one, or one given to them. */
+  /** Anyone who may archive uses it, so it has to be a public one, or one given to them. */
   async #extractor(user: string | undefined): Promise<Extractor> {
     try {
       return await this.#submissions.usable({ extractor: this.#archiveExtractor, parameters: {}, user })

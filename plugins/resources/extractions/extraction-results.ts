@@ -6,7 +6,7 @@ import { derivedId } from './job-message.ts'
 import { StoredExtractions } from './stored-extractions.ts'
 import { TransportRouter } from './transport-router.ts'
 
-/** Hears from the transport: keeps the news of runs, and what Pounce's own extractors found. */
+/** Hears from the transport: keeps the events of runs, and what Pounce's own extractors found. */
 export class ExtractionResults implements TransportListener {
   #transport: TransportRouter
   #extractions: StoredExtractions

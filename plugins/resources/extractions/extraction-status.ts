@@ -1,14 +1,14 @@
 import { type FileRecord, s } from 'pounce/sdk'
 import type { Run } from './stored-extractions.ts'
 
-/** The newest run of each extractor on a thing. */
+/** The newest run of each extractor on a resource. */
 export const newestByExtractor = (newestFirst: readonly Run[]): ReadonlyMap<string, Run> => {
   const newest = new Map<string, Run>()
   for (const run of newestFirst) if (!newest.has(run.extractor)) newest.set(run.extractor, run)
   return newest
 }
 
-/** True while the newest run of any extractor goes on; a failed one counts as ended (reference, extraction §3.3). */
+/** True while the newest run of any extractor continues; a failed one counts as ended (reference, extraction §3.3). */
 export const isBeingProcessed = (newestFirst: readonly Run[]): boolean =>
   [...newestByExtractor(newestFirst).values()].some(run => run.state === 'open')
 
@@ -40,7 +40,7 @@ export const ShownRun = s.model(
   }),
 )
 
-/** A run among those of many things: `file_id` is the dataset's id for a run on a dataset, as in v1. */
+/** A run among those of many resources: `file_id` is the dataset's id for a run on a dataset, as in v1. */
 export const ListedRun = s.model('ListedExtraction', s.Intersect([s.Object({ file_id: s.String(), resource_type: s.String() }), ShownRun]))
 
 export const showRun = ({ id, extractor, status, start, end, user, lines }: Run): s.Static<typeof ShownRun> => ({

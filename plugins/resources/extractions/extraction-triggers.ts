@@ -253,7 +253,7 @@ export class ExtractionTriggers {
     }))
   }
 
-  /** For metadata of a file once per dataset that holds it; for a thing that is gone the list for all decides. */
+  /** For metadata of a file once per dataset that holds it; for a resource that is gone the list for all decides. */
   async #metadataQueues(
     what: 'added' | 'removed',
     target: Target,

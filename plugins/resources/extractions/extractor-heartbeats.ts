@@ -54,7 +54,7 @@ export class ExtractorHeartbeats {
       return
     }
     const account = said.key === null || !owner ? undefined : await this.#users.byEmail(owner)
-    // An address that nobody checked is a text that somebody chose.
+    // An address that no one checked is a text that someone chose.
     const user = account?.isEmailUnverified ? undefined : account?.id
     if (said.key !== null && user === undefined) {
       this.#log.warn('private extractor without a known owner not registered', { extractor: said.info.name })

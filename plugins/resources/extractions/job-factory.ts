@@ -23,7 +23,7 @@ export interface Order {
   readonly message: (asked: Asked) => Message
 }
 
-/** In whose name it runs. Who is nobody in particular has an id of their own in records, and no key. */
+/** In whose name it runs. Who is no one in particular has an id of their own in records, and no key. */
 const userOf = ({ user }: Order): string | null => (user == null || user === anonymousUserId ? null : user)
 
 /** Records requested runs and makes their jobs. */

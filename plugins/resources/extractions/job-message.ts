@@ -107,7 +107,7 @@ export const metadataAdded = ({ id, target, content }: MetadataRecord & Stored, 
 /** Metadata left a file or dataset; it is gone, so the message does not tell it. */
 export const metadataRemoved = (id: string, target: Ref, asked: Asked): Message => onMetadata('removed', id, target, asked)
 
-/** Somebody asked for a run on a file: parameters are an object. */
+/** Someone asked for a run on a file: parameters are an object. */
 export const fileSubmitted = (file: FileFacts, dataset: string, queue: string, parameters: Parameters, asked: Asked): Message => ({
   ...fileCreated(file, dataset, asked),
   routing_key: `extractors.${queue}`,
@@ -116,7 +116,7 @@ export const fileSubmitted = (file: FileFacts, dataset: string, queue: string, p
   action: 'manual-submission',
 })
 
-/** Somebody asked for a run on a dataset: parameters are text. */
+/** Someone asked for a run on a dataset: parameters are text. */
 export const datasetSubmitted = (
   dataset: { readonly id: string; readonly name: string },
   queue: string,

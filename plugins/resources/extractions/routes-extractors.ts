@@ -109,7 +109,7 @@ export const registerExtractor = route({
     let user = caller.user?.id
     if (said.key !== null) {
       const owner = query.user === undefined ? undefined : await users.byEmail(query.user)
-      // One answer for an address that somebody else has and one that nobody has.
+      // One answer for an address that someone else has and one that no one has.
       if (!owner || (!isAdmin && owner.id !== user))
         throw new Invalid('An extractor with a key requires user, your own email; an admin may name any account')
       user = owner.id

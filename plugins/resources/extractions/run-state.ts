@@ -41,7 +41,7 @@ export const withLine = (lines: readonly StatusLine[], line: StatusLine): readon
 
 /**
  * Where a run stands, from the lines since it was asked for (the last time). The same lines give the same answer in whatever order and however
- * often they came: DONE is the last word; a run taken back stays so; an error is one unless a later line shows that it goes on.
+ * often they came: DONE is the last word; a run taken back stays so; an error is one unless a later line shows that it continues.
  */
 export const outcomeOf = (
   lines: readonly StatusLine[],

@@ -41,19 +41,19 @@ export class StoredExtractions {
     return this.#documents.get(extractions, id)
   }
 
-  /** The newest runs on a thing, newest first; a thousand by default. */
+  /** The newest runs on a resource, newest first; a thousand by default. */
   of(target: { readonly id: string }, limit = 1000): Promise<Page<Run>> {
     return this.#documents.find(extractions, { using: 'byTarget', where: eq('target.id', target.id), sort: newestFirst, limit })
   }
 
-  /** Which of at most a thousand things have a run that is not over, at most a thousand such runs. */
+  /** Which of at most a thousand resources have a run that is not over, at most a thousand such runs. */
   async openOn(targets: readonly string[]): Promise<ReadonlySet<string>> {
     const where = and(isIn('target.id', targets), eq('state', 'open'))
     const { items } = await this.#documents.find(extractions, { using: 'byTarget', where, limit: 1000 })
     return new Set(items.map(run => run.target.id))
   }
 
-  /** The newest runs of everybody in these states, newest first. */
+  /** The newest runs of everyone in these states, newest first. */
   async newest(states: readonly RunState[], limit: number): Promise<readonly Run[]> {
     const query = { using: 'byState', where: isIn('state', states), sort: newestFirst, limit }
     return (await this.#documents.find(extractions, query)).items
@@ -89,7 +89,7 @@ export class StoredExtractions {
     await this.#write(run, [...run.lines, line].slice(-100))
   }
 
-  /** Forgets the runs on a thing that is gone. */
+  /** Forgets the runs on a resource that is gone. */
   async forget(target: { readonly kind: Kind; readonly id: string }): Promise<void> {
     await removeFound(this.#documents, extractions, { using: 'byTarget', where: eq('target.id', target.id), sort: newestFirst })
   }

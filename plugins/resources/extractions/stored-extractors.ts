@@ -38,7 +38,7 @@ const pageSize = 20
 /** The queue of an extractor, which is also what tells it from others. */
 export const queueOf = (name: string, key: string | null | undefined): string => (key == null ? name : `private.${key}.${name}`)
 
-/** True for those whom a private extractor was given to; public ones are everybody's. */
+/** True for those whom a private extractor was given to; public ones are everyone's. */
 export const mayUse = ({ key, permissions }: ExtractorRecord, user: string | undefined): boolean =>
   key === null || (user !== undefined && permissions.includes(user))
 
@@ -77,7 +77,7 @@ export class StoredExtractors {
     }
   }
 
-  /** Those that somebody may know of, by name. */
+  /** Those that someone may know of, by name. */
   async *visibleTo(user: string | undefined): AsyncGenerator<Extractor> {
     for await (const extractor of this.all()) if (mayUse(extractor, user)) yield extractor
   }
@@ -104,7 +104,7 @@ export class StoredExtractors {
     return known.id
   }
 
-  /** One that is not known is no error. */
+  /** One that is not known is not an error. */
   async remove(queue: string): Promise<void> {
     const known = await this.behind(queue)
     if (!known) return
@@ -151,7 +151,7 @@ export class StoredExtractors {
     try {
       await this.#documents.commit({ insert: { id, ...record }, into: extractors }, [registered(id, said, by)])
     } catch (error) {
-      // somebody registered the same name in this moment: now it is a change, if at all
+      // someone registered the same name in this moment: now it is a change, if at all
       if (error instanceof Taken) return this.register(said, by)
       throw error
     }
@@ -169,8 +169,8 @@ const registered = (id: string, { info }: Said, { via, user }: Registrar): NewEv
   event('extractor.registered', { kind: 'extractor', id }, { name: info.name }, via === 'http' ? user : undefined)
 
 /**
- * Anybody on the bus may bring a public extractor up to date, as in v1: who may listen there is trusted so far. Over HTTP only who registered it, or
- * an admin. New: nobody takes over a private one of somebody else, or one that Pounce runs itself.
+ * Anyone on the bus may bring a public extractor up to date, as in v1: who may listen there is trusted so far. Over HTTP only who registered it, or
+ * an admin. New: no one takes over a private one of someone else, or one that Pounce runs itself.
  */
 const requireOwn = (known: Extractor, { via, user, isAdmin }: Registrar): void => {
   if (via === 'builtIn') return

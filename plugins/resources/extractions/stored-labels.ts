@@ -56,7 +56,7 @@ export class StoredLabels {
         if (known) await this.#documents.commit({ update: known.id, in: labels, addToSet: { extractors: [extractor] } })
         else await this.create({ name, category: slash > 0 ? text.slice(0, slash).trim() : 'Other', extractors: [extractor] })
       } catch (error) {
-        // Full, or made or removed by somebody else in this moment: a label is not worth a registration.
+        // Full, or made or removed by someone else in this moment: a label is not worth a registration.
         if (!(error instanceof Conflict)) throw error
       }
     }

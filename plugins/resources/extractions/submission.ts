@@ -14,7 +14,7 @@ const cancelPatienceMs = 500
 
 type File = FileRecord & Stored
 
-/** What somebody asks for. */
+/** What someone asks for. */
 export interface Wish {
   /** The queue as v1 takes it: the name of a public extractor, `private.<key>.<name>` of a private one. */
   readonly extractor: string | undefined
@@ -33,7 +33,7 @@ const requireReady = (file: File): void => {
   throw new Conflict(message, { details: { msg: message } })
 }
 
-/** Asks extractors to run because somebody says so, and takes that back. */
+/** Asks extractors to run because someone says so, and takes that back. */
 export class Submission {
   #jobs: JobFactory
   #extractions: StoredExtractions
@@ -94,7 +94,7 @@ export class Submission {
     return Object.fromEntries(orders.map(({ id, target }) => [target.id, id]))
   }
 
-  /** The extractor somebody names, when it is known and theirs to use. */
+  /** The extractor someone names, when it is known and theirs to use. */
   async usable({ extractor, user }: Wish): Promise<Extractor> {
     if (extractor === undefined) throw new Invalid('extractor is missing: an extractor listed at /api/extractors')
     const known = await this.#extractors.behind(extractor)
@@ -124,7 +124,7 @@ export class Submission {
     await this.handOver(await this.#jobs.jobsOf(orders))
   }
 
-  /** When this fails, the runs end with an error that says so: who asked is told, and nothing waits for ever. */
+  /** When this fails, the runs end with an error that says so: who asked is told, and nothing waits forever. */
   async handOver(jobs: readonly Job[]): Promise<void> {
     if (jobs.length === 0) return
     try {

@@ -26,7 +26,7 @@ interface Tools {
 
 /**
  * Makes records that share the bytes of others. Bytes go with the last record that names them, so each original is looked at again once its
- * copy is durable: while it is there, whoever looked for owners of the bytes has found one at any time. The copy of one that has gone goes too.
+ * copy is durable: while it is there, anyone who looked for owners of the bytes has found one at any time. The copy of one that has gone goes too.
  */
 export const copyFiles = async (
   { documents, removal, quotas, ids, clock }: Tools,

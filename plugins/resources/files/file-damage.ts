@@ -89,7 +89,7 @@ export class FileDamage implements DamageReports {
   }
 }
 wire(FileDamage, DocumentStore, Clock, Log, Metrics)
-/** False when somebody else was faster. */
+/** False when someone else was faster. */
 const ifThere = async (commit: Promise<unknown>): Promise<boolean> => {
   try {
     await commit

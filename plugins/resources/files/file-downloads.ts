@@ -69,7 +69,7 @@ export class FileDownloads {
 
   /**
    * A statistic, so the download does not wait for it; a count that is lost in a crash is no loss of data.
-   * One that is not tracked changes nothing on the file: it is told only where somebody counts and bills.
+   * One that is not tracked changes nothing on the file: it is told only where someone counts and bills.
    */
   count(file: File, user: string | undefined, { isTracked, isWhole }: { readonly isTracked: boolean; readonly isWhole: boolean }): void {
     if (!isTracked && (!isWhole || this.#sinks.all().length === 0)) return
@@ -81,7 +81,7 @@ export class FileDownloads {
     })
   }
 
-  /** Has the admins told, once a day, that somebody tried to download a file that is archived. The download itself goes on while the bytes are there. */
+  /** Has the admins told, once a day, that someone tried to download a file that is archived. The download itself continues while the bytes are there. */
   wantArchived({ id, status }: File, user: string | undefined): void {
     if (status !== 'ARCHIVED') return
     const wantedOn = this.#clock.now().toISOString().slice(0, 10)
@@ -92,7 +92,7 @@ export class FileDownloads {
     })
   }
 
-  /** Whether a caller who may look at a file may have its bytes, by right or because its license lets everybody, and whether anybody may. */
+  /** Whether a caller who may look at a file may have its bytes, by right or because its license lets everyone, and whether anyone may. */
   async authorize(file: File, caller: Caller): Promise<void> {
     if (!letsDownload(file.license)) {
       await authorize(this.#policy, caller, 'DownloadFiles', { kind: 'file', id: file.id })

@@ -29,7 +29,7 @@ import {
 import { type CredentialRef, personalRecords, removeFound } from 'pounce/sdk/kit'
 import { Config, type Settings } from './stored-files.ts'
 
-/** A link by which anybody can download a file for a while. Like a key it is known by its hash only, with whose start its id begins. */
+/** A link by which anyone can download a file for a while. Like a key it is known by its hash only, with whose start its id begins. */
 interface LinkRecord {
   readonly file: string
   readonly maker: string
@@ -198,7 +198,7 @@ export class RevokeLinksOnUserUpdated {
 }
 wire(RevokeLinksOnUserUpdated, FileLinks)
 
-/** Links by which anybody can download a file for a while. They end with the account. */
+/** Links by which anyone can download a file for a while. They end with the account. */
 export const PersonalLinks = personalRecords({
   name: 'download-links',
   summary: 'Download links that you created and that are still valid, without their secrets.',

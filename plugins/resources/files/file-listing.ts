@@ -72,7 +72,7 @@ export class FileListing {
     return places.map(({ dataset, folder }) => ({ dataset, folders: folder === null ? [] : (paths.get(folder) ?? []) }))
   }
 
-  /** Whoever sees a file that is not theirs sees it through a dataset: with a single one there is nothing to ask. */
+  /** Anyone who sees a file that is not theirs sees it through a dataset: with a single one there is nothing to ask. */
   async #seenPlaces({ places, author }: File, caller: Caller): Promise<readonly Place[]> {
     const datasets = [...new Set(places.map(({ dataset }) => dataset))]
     if (datasets.length === 0 || (datasets.length === 1 && author !== caller.user?.id)) return places

@@ -19,7 +19,7 @@ export class FileMail {
     return (await this.#users.admins()).map(({ email }) => email)
   }
 
-  /** Nothing is sent to nobody. */
+  /** Nothing is sent to no one. */
   async send(to: readonly string[], file: { readonly id: string }, subject: string, text: string): Promise<void> {
     if (to.length === 0) return
     const link = `${this.#installation.baseUrl}/files/${file.id}`
@@ -28,7 +28,7 @@ export class FileMail {
 }
 wire(FileMail, Users, Mailer, Installation)
 
-/** Writes to the server admins that somebody wants a file which is archived, so that they can bring it back. */
+/** Writes to the server admins that someone wants a file which is archived, so that they can bring it back. */
 export class NotifyAdminsOfArchivedFileRequest {
   #files: Files
   #users: Users

@@ -30,7 +30,7 @@ export const quarantinedFiles = collection<QuarantinedFile>('files.quarantine', 
 
 const mostListed = 1000
 
-/** Keeps what scanners said of files, and those in which they found malware away from everybody. */
+/** Keeps what scanners said of files, and those in which they found malware away from everyone. */
 export class FileQuarantine {
   #documents: DocumentStore
   #removal: FileRemoval
@@ -104,7 +104,7 @@ export class FileQuarantine {
     const record = { id, at: this.#clock.now().toISOString(), signature }
     await unlessConflict(this.#documents.commit({ insert: record, into: quarantinedFiles }))
     const marked: FileScan = { state: 'infected', signature, ...(scan?.extract ? { extract: true } : {}) }
-    // Its jobs are not submitted, and clients that wait for PROCESSED must not wait for ever.
+    // Its jobs are not submitted, and clients that wait for PROCESSED must not wait forever.
     const set = { scan: marked, ...(status === 'CREATED' ? { status: 'PROCESSED' } : {}) }
     const isMarked = await unlessConflict(
       this.#documents.commit({ update: id, in: files, where: eq('revision', file.revision), set }, [
@@ -130,7 +130,7 @@ export class FileQuarantine {
     )
     if (isDone) return
     const now = await this.#documents.get(files, id)
-    // Somebody else's verdict stands.
+    // Someone else's verdict stands.
     if (now && now.scan?.state === file.scan?.state) await this.#settle(now, scan, tells)
   }
 
@@ -145,7 +145,7 @@ export class FileQuarantine {
   }
 }
 wire(FileQuarantine, DocumentStore, FileRemoval, Clock, Log, Metrics)
-/** False when somebody else was faster. */
+/** False when someone else was faster. */
 const unlessConflict = async (commit: Promise<unknown>): Promise<boolean> => {
   try {
     await commit

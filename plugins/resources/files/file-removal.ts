@@ -13,7 +13,7 @@ export class FileRemoval {
     this.#documents = documents
   }
 
-  /** Tombstones the record; its event takes the bytes and everything derived from the file away. One that is gone is no error. */
+  /** Tombstones the record; its event takes the bytes and everything derived from the file away. One that is gone is not an error. */
   async remove(file: File, actor: string | undefined): Promise<void> {
     await this.#take(file, everything, actor)
   }

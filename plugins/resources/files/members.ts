@@ -1,7 +1,7 @@
 import { type After, type Caller, Datasets, type FileRecord, Policy, type Stored, s, type UserRecord, Users, wire } from 'pounce/sdk'
 import { fullNameOf, identityProviderOf, personContext } from 'pounce/sdk/kit'
 
-/** A person with rights on a thing (reference, api-data §6b). */
+/** A person with rights on a resource (reference, api-data §6b). */
 export const MemberJson = s.model(
   'Member',
   s.Object({
@@ -45,7 +45,7 @@ export class FileSpaceMembers {
       let after: After | undefined
       do {
         const page = await this.#users.peopleOf(space, { limit: pageSize, ...(after ? { after } : {}) })
-        // Who is in several of the spaces is told with the first one, so that nobody has to be remembered.
+        // Who is in several of the spaces is told with the first one, so that no one has to be remembered.
         const told = await Promise.all(page.items.map(user => this.#firstOf(seen, user)))
         yield* await this.#shown(
           caller,

@@ -34,7 +34,7 @@ const movedTo = (
   return { places: unique, events: [...left, ...come] }
 }
 
-/** Gives files other places, those that nobody changed meanwhile; the ids of the others. */
+/** Gives files other places, those that no one changed meanwhile; the ids of the others. */
 const replace = async (
   documents: DocumentStore,
   some: readonly File[],

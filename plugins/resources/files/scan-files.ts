@@ -61,7 +61,7 @@ export class FileScans {
 }
 wire(FileScans, MalwareScanners, BlobStore, FileDamage, FileQuarantine)
 
-/** A new file is scanned when its record and bytes are durable; until then nobody gets them. */
+/** A new file is scanned when its record and bytes are durable; until then no one gets them. */
 export class ScanNewFile {
   #files: Files
   #scans: FileScans

@@ -22,7 +22,7 @@ import { files } from './collection.ts'
 import { FileDamage } from './file-damage.ts'
 import { Config, type config } from './stored-files.ts'
 
-/** How far the pass over all files has come, so that a restart goes on with it. */
+/** How far the pass over all files has come, so that a restart continues with it. */
 interface Pass {
   readonly began: Time
   /** The last file that was read; null once all were. */

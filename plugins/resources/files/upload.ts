@@ -72,7 +72,7 @@ export class Upload {
       throw new Invalid('No files uploaded: send at least one file as a part of a multipart/form-data body')
     }
     const target = targetOf(fields, options)
-    // A file that stays where it lies is read to its end, for nobody who may not add it.
+    // A file that stays where it lies is read to its end, for no one who may not add it.
     if (fields.references.length > 0 && target.dataset !== admitted) await this.#ingest.admit(caller, target)
     const incoming: IncomingFile[] = received.map(file => {
       const document = sentMetadata(fields.byName, file)

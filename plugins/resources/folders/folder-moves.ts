@@ -80,7 +80,7 @@ export class FolderMoves {
     await this.#put(folder, { dataset, parent: isThere ? parent : { kind: 'dataset', id: dataset } }, undefined)
   }
 
-  /** What follows from a move: folders below become part of the dataset that their parent is in. A folder whose new place was taken away goes back. */
+  /** What follows from a move: folders below become part of the dataset that their parent is in. A folder whose new place was removed goes back. */
   async handle({ subject, data: { from, leaving } }: StoredEvent<'folder.moved'>): Promise<void> {
     const folder = await this.#documents.get(folders, subject.id)
     if (!folder) return

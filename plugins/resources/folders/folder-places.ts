@@ -47,7 +47,7 @@ const chainTo = (id: string, known: ReadonlyMap<string, Folder>): readonly Folde
 /** Levels of folders in a dataset. */
 const deepest = 100
 
-/** Of the folders of one level so many are asked for what is below them. */
+/** Of the folders of one level so many are requested what is below them. */
 const mostOfLevel = 1000
 
 /** Where a folder can be. */
@@ -56,7 +56,7 @@ export interface FolderPlace {
   readonly parent: FolderRecord['parent']
 }
 
-/** Says where folders may be put, and whether they still are in a place that is there. */
+/** Says where folders may be put, and whether they still are in a place that exists. */
 export class FolderPlaces {
   #documents: DocumentStore
   #datasets: Datasets
@@ -66,7 +66,7 @@ export class FolderPlaces {
     this.#datasets = datasets
   }
 
-  /** Refuses a place that is not there, is in the trash, or is too deep for a folder that has so many levels below it. */
+  /** Refuses a place that does not exist, is in the trash, or is too deep for a folder that has so many levels below it. */
   async mustTake({ dataset, parent }: FolderPlace, levelsBelow = 0): Promise<void> {
     const record = await this.#datasets.get(dataset)
     if (!record) throw new NotFound('dataset')

@@ -42,7 +42,7 @@ export class DeleteSubfoldersOnFolderRemoved {
 }
 wire(DeleteSubfoldersOnFolderRemoved, DocumentStore)
 
-/** A dataset that goes takes its folders with it, without a word for each: whoever cares hears of the dataset. Those on their way to another one stay. */
+/** A dataset that goes takes its folders with it, without a word for each: anyone who cares is notified of the dataset. Those on their way to another one stay. */
 export class DeleteFoldersOnDatasetRemoved {
   #documents: DocumentStore
   #folders: Folders

@@ -31,7 +31,7 @@ class FolderTree {
     )
   }
 
-  /** What is in it follows in the background and is out of sight at once. An absent one is no error. */
+  /** What is in it follows in the background and is out of sight at once. An absent one is not an error. */
   async remove({ id, dataset }: Folder, actor: string | undefined): Promise<void> {
     const removed = event('folder.removed', { kind: 'folder', id }, { dataset }, actor)
     await orNotFound('folder', this.#documents.commit({ tombstone: id, in: folders }, [removed]))

@@ -17,7 +17,7 @@ import type { Recommendation } from 'pounce/sdk/kit'
 /** As many as Clowder 1.x gives. */
 const most = 10
 
-/** So many who follow the thing are asked, about what each of them began to follow last. */
+/** So many who follow the resource are asked, about what each of them began to follow last. */
 const followers = 100
 
 const ofEach = 200
@@ -25,7 +25,7 @@ const ofEach = 200
 /** So many of the most followed are looked at: some may be gone, or not for the caller. */
 const candidates = 200
 
-/** Recommends what others who follow a thing follow most. The work is bounded: a sample of them is asked, not all accounts. */
+/** Recommends what others who follow a resource follow most. The work is bounded: a sample of them is asked, not all accounts. */
 export class FollowRecommendations implements Recommender {
   #users: Users
   #policy: Policy
@@ -84,7 +84,7 @@ wire(FollowRecommendations, Users, Policy, Resources)
 
 const batch = 200
 
-/** What is gone is followed by nobody. */
+/** What is gone is followed by no one. */
 export class DeleteFollowsOnTargetRemoved implements BatchHandler {
   #users: Users
 

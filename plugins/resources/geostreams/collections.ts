@@ -37,7 +37,7 @@ export type Sensor = SensorRecord & Stored
 /** A stored stream. */
 export type Stream = StreamRecord & Stored
 
-/** What somebody says of a sensor or stream: its place and properties. */
+/** What someone says of a sensor or stream: its place and properties. */
 export interface Described {
   readonly geometry: SensorRecord['geometry']
   readonly properties: SensorRecord['properties']

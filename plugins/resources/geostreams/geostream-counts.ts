@@ -26,7 +26,7 @@ export class GeostreamCounts {
     this.#geo = geo
   }
 
-  /** Sensors and streams up to a million; readings in up to 10,000 streams exactly, and of more streams up to a million where the caller may see them all. */
+  /** Sensors and streams up to a million; readings in up to 10,000 streams exactly, and of more streams up to a million where the caller may view them all. */
   async of(caller: Caller): Promise<{ readonly sensors: number; readonly streams: number; readonly datapoints: number }> {
     const [sensors, streams] = await Promise.all([
       this.#sensors.count(caller, {}, mostCounted),

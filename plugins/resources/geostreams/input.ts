@@ -5,7 +5,7 @@ import { type Geometry, geometryFault, isGeoId, propertiesFault, sensorIdOf, str
 export const wireNumber = (what: string) =>
   s.Union([s.String({ maxLength: 20 }), s.Integer()], { description: `Number of ${what}, as text or as a number` })
 
-/** The number that somebody sent; undefined for what is none: that is the number of nothing. */
+/** The number that someone sent; undefined for what is none: that is the number of nothing. */
 export const numberOf = (sent: string | number): number | undefined => {
   if (typeof sent === 'string' && !/^[1-9]\d{0,15}$/.test(sent)) return undefined
   const number = Number(sent)
@@ -15,7 +15,7 @@ export const numberOf = (sent: string | number): number | undefined => {
 /** An id that no thing has. */
 const none = 'none'
 
-/** The sensor of a number as somebody sent it. One that is no number names nothing, so that it is answered like an unknown one. */
+/** The sensor of a number as someone sent it. One that is no number names nothing, so that it is answered like an unknown one. */
 export const sensorRef = (sent: string | number): Ref => {
   const number = numberOf(sent)
   return { kind: 'sensor', id: number === undefined ? none : sensorIdOf(number) }

@@ -38,7 +38,7 @@ const withoutPublic = (where: Where): Where | undefined => {
   return all.length === where.all.length ? { op: 'and', all } : undefined
 }
 
-/** Which sensors, and streams of sensors, the caller may see by what they say of themselves. */
+/** Which sensors, and streams of sensors, the caller may view by what they say of themselves. */
 export const seenBy = (policy: Policy, caller: Caller): Visible => {
   const visible = policy.visibleTo(caller, 'ViewGeoStream')
   return typeof visible === 'string' ? visible : (withoutPublic(visible) ?? 'nothing')
@@ -69,7 +69,7 @@ const conditions = <T extends SensorRecord | StreamRecord>(
   ...(visible === 'nothing' ? [] : conditionsOf(visible)),
 ]
 
-/** A page of what is asked for; short, with `next`, where many had to be looked at in vain. */
+/** A page of what is requested; short, with `next`, where many had to be looked at in vain. */
 export const listGeo = async <T extends SensorRecord | StreamRecord>(
   source: GeoSource<T>,
   listing: GeoListing,
@@ -143,7 +143,7 @@ export const namedListParameters = {
   after: afterParameter(600),
 }
 
-/** The page of a list by name that is asked for. */
+/** The page of a list by name that is requested. */
 export const namedPage = ({ limit, after }: ListQuery): GeoListPage => {
   const from: After | undefined = typeof after === 'string' ? readNamedAfter(after) : after
   return { limit: Math.min(Math.max(limit, 1), 1000), ...(from ? { after: from } : {}) }

@@ -8,7 +8,7 @@ export const sensorResource = defineResource<SensorRecord>({
   kind: 'sensor',
   collection: sensors,
   view: 'ViewGeoStream',
-  // That everybody may read geostreams is the policy's to say.
+  // That everyone may read geostreams is the policy's to say.
   rights: ({ author, spaces, state }) => ({ author, spaces, isPublic: false, state }),
   search: SearchableSensors,
   personalData: {

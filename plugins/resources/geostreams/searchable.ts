@@ -90,7 +90,7 @@ async function* idsIn(documents: DocumentStore, from: Collection<Listed>): Async
   for await (const { id } of documents.scan(from, { using: 'byAge', where: eq('state', 'live') })) yield id
 }
 
-/** What the search index knows of streams. */
+/** What the search index knows streams. */
 export class SearchableStreams implements Searchable {
   readonly kind = 'stream'
   #documents: DocumentStore
@@ -134,7 +134,7 @@ export class SearchableStreams implements Searchable {
 }
 wire(SearchableStreams, DocumentStore, Users, Policy)
 
-/** What the search index knows of sensors. */
+/** What the search index knows sensors. */
 export class SearchableSensors implements Searchable {
   readonly kind = 'sensor'
   #documents: DocumentStore

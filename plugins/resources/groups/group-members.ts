@@ -31,7 +31,7 @@ export class GroupMembers {
     this.#log = log
   }
 
-  /** Somebody who is in it already is no error. `NotFound` for an absent person or group, `Invalid` for a group whose members a provider names. */
+  /** Someone who is in it already is not an error. `NotFound` for an absent person or group, `Invalid` for a group whose members a provider names. */
   async add(group: string, user: string, actor: string | undefined): Promise<void> {
     await this.#requireLocal(group)
     await this.#rewrite(user, actor, held => {
@@ -44,7 +44,7 @@ export class GroupMembers {
     throw new NotFound('group')
   }
 
-  /** Somebody who is not in it is no error. */
+  /** Someone who is not in it is not an error. */
   async remove(group: string, user: string, actor: string | undefined): Promise<void> {
     await this.#requireLocal(group)
     await this.#rewrite(user, actor, held => held.filter(id => id !== group))

@@ -2,7 +2,7 @@ import { type After, Groups, type StoredEvent, wire } from 'pounce/sdk'
 import { GroupMembers } from './group-members.ts'
 import { StoredGroups } from './stored-groups.ts'
 
-/** Nobody belongs to a group that is gone. */
+/** No one belongs to a group that is gone. */
 export class DeleteMembershipsOnGroupRemoved {
   #members: GroupMembers
 

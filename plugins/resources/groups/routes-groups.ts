@@ -187,7 +187,7 @@ const spacesRoute = routesFor('spaces', { groups: StoredGroups, users: Users, po
 
 const spaceParams = s.Object({ id: s.id(), group: s.id() })
 
-/** On a private server nobody gets to see people by letting a group of strangers into a space of their own. */
+/** On a private server no one gets to see people by letting a group of strangers into a space of their own. */
 const requireAcquaintance = async (
   caller: Caller,
   { space, group }: { readonly space: string; readonly group: string },

@@ -37,7 +37,7 @@ export class InstitutionNames implements PickLists {
     this.#documents = documents
   }
 
-  /** One that is there already is no error. */
+  /** One that exists already is not an error. */
   async add(list: keyof typeof lists, given: string): Promise<void> {
     const name = plain(given)
     if (name === '') throw new Invalid('The name must not be blank')

@@ -29,7 +29,7 @@ export class LogoRights {
     if (!isServerAdmin(caller)) throw new Forbidden('Only a server admin may change the logos of the installation')
   }
 
-  /** Everybody sees the installation's own, those of a space or person who may see these. */
+  /** Everyone sees the installation's own, those of a space or person who may see these. */
   async maySee(caller: Caller, path: string): Promise<boolean> {
     const owner = ownerOf(path)
     if (owner === undefined || owner === 'everybody') return owner !== undefined

@@ -70,7 +70,7 @@ export interface Resolved {
   readonly access: LogoRights
 }
 
-/** One that is there and that the caller may see. */
+/** One that exists and that the caller may view. */
 export const seen = async ({ logos, access }: Resolved, caller: Caller, named: Named): Promise<(Logo & Stored) | undefined> => {
   const found = await ('id' in named ? logos.get(named.id) : logos.at(named.path, named.name))
   return found && (await access.maySee(caller, found.path)) ? found : undefined

@@ -59,7 +59,7 @@ export const logos = collection<Logo>('logos', {
 
 type StoredLogo = Logo & Stored
 
-/** A picture that somebody sent. */
+/** A picture that someone sent. */
 export interface NewLogo {
   readonly path: string
   readonly name: string
@@ -110,7 +110,7 @@ export class StoredLogos {
     return this.#documents.find(logos, { using: 'byCreated', ...oldest })
   }
 
-  /** Takes the place of one that is there; of two at once the later one stays. */
+  /** Takes the place of one that exists; of two at once the later one stays. */
   async put({ picture, ...given }: NewLogo): Promise<StoredLogo> {
     const contentType = typeOfPicture(picture)
     const { key: blob, sizeBytes, sha256 } = await this.#blobs.put(picture)
@@ -132,7 +132,7 @@ export class StoredLogos {
         await this.#dropBytes(old.blob)
         return placed
       } catch (error) {
-        // Somebody else put one there, or took it away, at the same moment.
+        // Someone else put one there, or took it away, at the same moment.
         if (!(error instanceof Taken) && !(error instanceof CommitConflict)) throw error
       }
     }
@@ -146,7 +146,7 @@ export class StoredLogos {
     }
   }
 
-  /** One that is gone already is no error. */
+  /** One that is gone already is not an error. */
   async remove({ id, blob }: StoredLogo): Promise<void> {
     try {
       const gone = await this.#documents.commit({ tombstone: id, in: logos })

@@ -20,7 +20,7 @@ const mostAsked = 200
 const isMembers = (value: Json): value is Members => typeof value === 'object' && value !== null && !Array.isArray(value)
 const lists: ReadonlySet<string> = new Set(['list', 'listjquery'])
 
-/** Holds what people say of things against the definitions of the fields they use. */
+/** Holds what people say of resources against the definitions of the fields they use. */
 export class DefinitionCheck implements MetadataCheck {
   #isOff: boolean
   #definitions: StoredDefinitions

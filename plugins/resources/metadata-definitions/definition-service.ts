@@ -58,7 +58,7 @@ const mostLevels = 4
 
 const mostSpaces = 1000
 
-/** The spaces that a thing is in: a file through its datasets, a section through its file. */
+/** The spaces that a resource is in: a file through its datasets, a section through its file. */
 export class SpacesOf {
   #resources: Contributions<Resource>
 

@@ -134,7 +134,7 @@ export class StoredDefinitions {
     }
   }
 
-  /** One that is gone already is no error. */
+  /** One that is gone already is not an error. */
   async remove({ id, scope }: Definition, actor: string | undefined): Promise<void> {
     const removed = event('definition.removed', { kind: 'definition', id }, { space: spaceOf(scope) }, actor)
     try {

@@ -21,7 +21,7 @@ export class DocumentPages {
     this.#installation = installation
   }
 
-  /** All of a thing as JSON texts, read while you iterate. */
+  /** All of a resource as JSON texts, read while you iterate. */
   async *rows(target: Ref, extractor: string | undefined): AsyncIterable<RawJson> {
     for await (const document of this.#documents.all(target, extractor)) {
       const text = this.#text(document)

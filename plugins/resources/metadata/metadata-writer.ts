@@ -24,7 +24,7 @@ import { accountsNamedBy, fullNameOf, lacking, type NewMetadata } from 'pounce/s
 import { agentOf, createdOf, type PostedDocument } from './json-ld.ts'
 import { StoredMetadata } from './stored-metadata.ts'
 
-/** What is to be said of a thing, whatever the thing. */
+/** What is to be said of a resource, whatever the resource. */
 type Statement = Omit<NewMetadata, 'target' | 'id' | 'isImporting'>
 
 type Agent = MetadataRecord['agent']
@@ -45,7 +45,7 @@ export class MetadataWriter {
     this.#installation = installation
   }
 
-  /** A document as it was posted. `Invalid` without an agent, `Forbidden` in the name of somebody else. */
+  /** A document as it was posted. `Invalid` without an agent, `Forbidden` in the name of someone else. */
   async posted(document: PostedDocument, caller: Caller): Promise<Statement> {
     const context = document['@context']
     const created = createdOf(document)

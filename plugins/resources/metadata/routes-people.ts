@@ -40,7 +40,7 @@ const params = s.Object({ id: s.id() })
 
 const kinds: readonly Kind[] = ['file', 'dataset', 'collection', 'space']
 
-/** The one thing that a body names. */
+/** The one resource that a body names. */
 const targetOf = (body: Readonly<Record<string, unknown>>): Ref => {
   const named = kinds.flatMap(kind => (body[`${kind}_id`] === undefined ? [] : [{ kind, id: String(body[`${kind}_id`]) }]))
   const [target, ...others] = named

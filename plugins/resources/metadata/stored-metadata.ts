@@ -23,7 +23,7 @@ import {
 import { type NewMetadata, orNotFound } from 'pounce/sdk/kit'
 import type { Committed } from 'pounce/sdk/store-kit'
 
-/** JSON-LD documents; those of one thing in the order they were made. */
+/** JSON-LD documents; those of one resource in the order they were made. */
 export const metadata = collection<MetadataRecord>('metadata', {
   byTarget: { on: ['target.id', 'created'] },
 })
@@ -96,7 +96,7 @@ export class StoredMetadata implements MetadataDocuments {
     }
   }
 
-  /** All documents of a thing, newest first, read while you iterate; `after`: from the one that ended a page on. */
+  /** All documents of a resource, newest first, read while you iterate; `after`: from the one that ended a page on. */
   async *all(target: Ref, extractor?: string, after?: After): AsyncIterable<Document> {
     for await (const page of this.#pages(target, extractor, after)) yield* page
   }
@@ -131,7 +131,7 @@ export class StoredMetadata implements MetadataDocuments {
     await orNotFound('metadata', this.#documents.commit({ tombstone: id, in: metadata }, [removed(id, target, actor)]))
   }
 
-  /** Takes all documents of a thing away, or those of one extractor; how many there were. `isSilent`: nobody ever saw them, so no event tells. */
+  /** Takes all documents of a resource away, or those of one extractor; how many there were. `isSilent`: no one ever saw them, so no event tells. */
   async removeAll(
     target: Ref,
     {
@@ -172,7 +172,7 @@ export class DeleteMetadataOnTargetRemoved implements BatchHandler {
   }
 
   async handleAll(events: readonly AnyEvent[]): Promise<void> {
-    // Documents can be large, so that those of many things are not read at once; that there are none takes one look.
+    // Documents can be large, so that those of many resources are not read at once; that there are none takes one look.
     const where = isIn(
       'target.id',
       events.map(({ subject }) => subject.id),

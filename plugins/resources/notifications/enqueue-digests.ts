@@ -20,10 +20,10 @@ import {
 import { personalRecords } from 'pounce/sdk/kit'
 import { config, type Settings } from './config.ts'
 
-/** How often somebody is told by mail what happened. */
+/** How often someone is told by mail what happened. */
 export type Every = Extract<NonNullable<UserRecord['notifications']>, 'hourly' | 'daily'>
 
-/** How far somebody who wants news by mail has been told. Its id is that of the account. */
+/** How far someone who wants news by mail has been told. Its id is that of the account. */
 export interface DigestRecord {
   readonly every: Every
   /** What happened up to then was told, or there was nothing to tell. */

@@ -21,13 +21,13 @@ import { geoNumberOf } from 'pounce/sdk/geo'
 
 /** Who, what and on what. */
 export interface Question {
-  /** Id of an account, or `anonymous`; whoever asks, when absent. */
+  /** Id of an account, or `anonymous`; the caller, when absent. */
   readonly user: string | undefined
   readonly permission: Permission
   readonly on: Ref | undefined
 }
 
-/** An answer of the policy with the name of the account that it is about, and null for nobody in particular. */
+/** An answer of the policy with the name of the account that it is about, and null for no one in particular. */
 export interface Explained {
   readonly user: { readonly id: string; readonly fullName: string } | null
   readonly verdict: AccessDecision
@@ -37,7 +37,7 @@ export interface Explained {
 const numbered = /\b(sensor|stream) ([0-9a-f]{24})\b/g
 const mentioned = /\b(space|group) ([0-9a-f]{24})\b/g
 
-/** Tells why somebody may do something or not, as far as whoever asks may know. */
+/** Tells why someone may do something or not, as far as the caller may know. */
 export class PermissionExplainer {
   #policy: Policy
   #users: Users
@@ -51,7 +51,7 @@ export class PermissionExplainer {
     this.#groups = groups
   }
 
-  /** `Forbidden` about others, but for server admins; `NotFound` for a thing that whoever asks cannot see, unless in superadmin mode. */
+  /** `Forbidden` about others, but for server admins; `NotFound` for a resource that the caller cannot see, unless in superadmin mode. */
   async explain(reader: Caller, { user, permission, on }: Question): Promise<Explained> {
     const caller = await this.#subject(reader, user)
     if (on && !isSuperAdmin(reader) && (await this.#policy.canOn(reader, permission, on)) === 'unseen') throw new NotFound(on.kind)
@@ -69,7 +69,7 @@ export class PermissionExplainer {
     return this.#users.callerOf(found)
   }
 
-  /** Says how spaces and groups are called, as far as whoever asks may look at them. */
+  /** Says how spaces and groups are called, as far as the caller may look at them. */
   async #withNames(reader: Caller, sentences: readonly string[]): Promise<readonly string[]> {
     const ids = { space: new Set<string>(), group: new Set<string>() }
     for (const [, kind, id] of sentences.join('\n').matchAll(mentioned)) ids[kind as keyof typeof ids].add(id as string)

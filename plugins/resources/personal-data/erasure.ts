@@ -30,7 +30,7 @@ class LastAdministrators {
     this.#spaces = spaces
   }
 
-  /** `Conflict` when nobody else could administer the server or edit a space as this person can with this status. */
+  /** `Conflict` when no one else could administer the server or edit a space as this person can with this status. */
   async requireOthers({ id, status, memberships }: Pick<Person, 'id' | 'status' | 'memberships'>): Promise<void> {
     if (status === 'Admin' && (await this.#users.admins()).every(admin => admin.id === id)) {
       throw new Conflict('This is the last server admin; promote another account first')

@@ -22,7 +22,7 @@ type File = FileRecord & Stored
 
 type Shower = Files | Datasets | Collections | Sections
 
-/** Writes down which thumbnail a thing shows. */
+/** Writes down which thumbnail a resource shows. */
 class ThumbnailAssignment {
   #files: Files
   #sections: Sections
@@ -48,7 +48,7 @@ class ThumbnailAssignment {
     try {
       await of[kind].change(id, { where: eq('thumbnail', before), set: { thumbnail } }, events)
     } catch (error) {
-      // somebody gave it one meanwhile, or it is gone: either way it needs none from us
+      // someone gave it one meanwhile, or it is gone: either way it needs none from us
       if (!(error instanceof CommitConflict || error instanceof NotFound)) throw error
     }
   }

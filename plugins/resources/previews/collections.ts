@@ -4,7 +4,7 @@ import { createdBy, personalRecords } from 'pounce/sdk/kit'
 export type Preview = PreviewRecord & Stored
 export type Thumbnail = ThumbnailRecord & Stored
 
-/** Previews; those of one thing in the order they came. */
+/** Previews; those of one resource in the order they came. */
 export const previews = collection<PreviewRecord>('previews', {
   byTarget: { on: ['target.id', 'created'] },
   byBlob: { on: ['blob'] },

@@ -43,7 +43,7 @@ export class DeleteTilesOnPreviewRemoved {
 }
 wire(DeleteTilesOnPreviewRemoved, StoredTiles)
 
-/** What was attached while the thing it shows went has nobody else to take it away. */
+/** What was attached while the resource it shows went has no one else to take it away. */
 export class DeleteOrphanedPreview {
   #previews: StoredPreviews
   #thumbnails: StoredThumbnails
@@ -69,7 +69,7 @@ export class DeleteOrphanedPreview {
     if (thumbnail && !(await this.#isThere(thumbnail.target))) await this.#thumbnails.remove(thumbnail, actor)
   }
 
-  /** Whoever may see it: what is being imported is there, and whose parent went will go by an event of its own. */
+  /** Callers who may see it: what is being imported is there, and whose parent went will go by an event of its own. */
   async #isThere(target: Ref | null): Promise<boolean> {
     return target === null || (await this.#shown[target.kind]?.get(target.id)) !== undefined
   }

@@ -96,12 +96,12 @@ export class DerivedStore {
     }
   }
 
-  /** One that is gone already is no error. */
+  /** One that is gone already is not an error. */
   async remove<T extends Shown>(from: Collection<T>, kind: ShownKind, record: T & Stored, actor: string | undefined): Promise<void> {
     requireDone(await this.#documents.commitEach([{ change: { tombstone: record.id, in: from }, events: [removed(kind, record, actor)] }]))
   }
 
-  /** All that shows some things, in batches; `actors` says by thing who took it away. */
+  /** All that shows some resources, in batches; `actors` says by thing who took it away. */
   async removeAllOf<T extends Shown>(from: Collection<T>, kind: ShownKind, actors: ReadonlyMap<string, string | undefined>): Promise<void> {
     const where = isIn('target.id', [...actors.keys()])
     const events = (record: T & Stored) => [removed(kind, record, actors.get(record.target?.id ?? ''))]
@@ -145,7 +145,7 @@ wire(DerivedBlobs, DocumentStore)
 /** What the lists of all previews and of all thumbnails ask for. */
 export const listQuery = s.Object({ limit: s.Integer({ default: 100, minimum: 1, maximum: 1000 }), after: afterParameter() })
 
-/** Those of a page that the caller may see. */
+/** Those of a page that the caller may view. */
 export const seenOf = async <T extends Stored>(
   policy: Policy,
   caller: Caller,
@@ -164,7 +164,7 @@ interface Derived {
   readonly created: string
 }
 
-/** What was uploaded and is attached to nothing a week later was given up by whoever sent it. */
+/** What was uploaded and is attached to nothing a week later was given up by anyone who sent it. */
 export class SweepUnattached {
   #documents: DocumentStore
   #clock: Clock

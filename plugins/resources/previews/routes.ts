@@ -182,7 +182,7 @@ export const listPreviews = route({
   },
 })
 
-/** What a preview shows is said by whoever may add to the thing; the right to the preview itself has been checked. */
+/** What a preview shows is said by callers who may add to the resource; the right to the preview itself has been checked. */
 class PreviewAttachment {
   #previews: StoredPreviews
   #policy: Policy
@@ -192,7 +192,7 @@ class PreviewAttachment {
     this.#policy = policy
   }
 
-  /** A preview of what is not there, or not for the caller to see, has nowhere to go and is deleted, as in Clowder 1.x. */
+  /** A preview of what does not exist, or not for the caller to see, has nowhere to go and is deleted, as in Clowder 1.x. */
   async attach(
     id: string,
     { target, permission }: { readonly target: Ref; readonly permission: Permission },

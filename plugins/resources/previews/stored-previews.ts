@@ -101,12 +101,12 @@ export class StoredPreviews implements Previews {
     await orNotFound('preview', this.#documents.commit({ update: id, in: previews, set }))
   }
 
-  /** One that is gone already is no error. */
+  /** One that is gone already is not an error. */
   async removePreview(preview: Preview, actor: string | undefined): Promise<void> {
     await this.#derived.remove(previews, 'preview', preview, actor)
   }
 
-  /** Everything derived from some things, in batches; `actors` says by thing who took it away. */
+  /** Everything derived from some resources, in batches; `actors` says by thing who took it away. */
   async removeAllOf(actors: ReadonlyMap<string, string | undefined>): Promise<void> {
     await this.#derived.removeAllOf(previews, 'preview', actors)
     await this.#thumbnails.removeAllOf(actors)

@@ -44,7 +44,7 @@ export class StoredThumbnails {
     return this.#documents.find(thumbnails, { using: 'byCreated', sort: { by: 'created', order: 'descending' }, ...page })
   }
 
-  /** The newest of a thing. */
+  /** The newest of a resource. */
   async newestOf(target: Ref): Promise<Thumbnail | undefined> {
     const where = eq('target.id', target.id)
     const query = { using: 'byAge', where, sort: { by: 'created', order: 'descending' }, limit: 1 } as const
@@ -93,12 +93,12 @@ export class StoredThumbnails {
     await updateWithRetry(this.#documents, thumbnails, { kind: 'thumbnail', id }, () => ({ set: { target }, events: [attached] }))
   }
 
-  /** One that is gone already is no error. */
+  /** One that is gone already is not an error. */
   async remove(thumbnail: Thumbnail, actor: string | undefined): Promise<void> {
     await this.#derived.remove(thumbnails, 'thumbnail', thumbnail, actor)
   }
 
-  /** Those of some things, in batches; `actors` says by thing who took it away. */
+  /** Those of some resources, in batches; `actors` says by thing who took it away. */
   async removeAllOf(actors: ReadonlyMap<string, string | undefined>): Promise<void> {
     await this.#derived.removeAllOf(thumbnails, 'thumbnail', actors)
   }

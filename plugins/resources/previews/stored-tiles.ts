@@ -36,7 +36,7 @@ export class StoredTiles {
     return id
   }
 
-  /** A tile that is nowhere yet is its maker's alone, and `NotFound` for everybody else. */
+  /** A tile that is nowhere yet is its maker's alone, and `NotFound` for everyone else. */
   async uploaded(id: string, caller: Caller): Promise<Tile> {
     const tile = await this.#documents.get(tiles, id)
     const isOwn = tile !== undefined && tile.author === (caller.user?.id ?? null) && caller.via !== 'nothing' && isWithin(caller, tile)

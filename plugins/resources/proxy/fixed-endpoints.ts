@@ -105,7 +105,7 @@ export class FixedEndpoints {
     }
   }
 
-  /** Throws `Forbidden` for somebody who may not use the service, and a `Problem` with status 405 for a method that it does not take. */
+  /** Throws `Forbidden` for someone who may not use the service, and a `Problem` with status 405 for a method that it does not take. */
   requireAccess(key: string, method: string, caller: Caller): void {
     const { endpoints, rules } = this.#settings
     if (!Object.hasOwn(endpoints, key)) throw unknown(key)
@@ -125,7 +125,7 @@ export class FixedEndpoints {
       )
   }
 
-  /** 404 for a name that nobody configured; `Unavailable` while the service does not answer. */
+  /** 404 for a name that no one configured; `Unavailable` while the service does not answer. */
   async send({ key, path, search, method, headers, body, signal }: Sent): ReturnType<Fetch['below']> {
     const { endpoints, maxRequestMiB, maxAnswerMiB, timeoutSeconds, silenceSeconds } = this.#settings
     const server = Object.hasOwn(endpoints, key) ? endpoints[key] : undefined

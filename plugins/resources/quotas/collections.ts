@@ -2,7 +2,7 @@ import { collection, type Time } from 'pounce/sdk'
 
 export type HolderKind = 'user' | 'space'
 
-/** Whoever has a quota: a person, or a space. */
+/** Anyone who has a quota: a person, or a space. */
 export interface Holder {
   readonly kind: HolderKind
   readonly id: string

@@ -45,7 +45,7 @@ const inBatches = async function* <T>(source: AsyncIterable<T>, signal: AbortSig
 const isSame = (some: readonly string[], others: readonly string[]): boolean =>
   some.length === others.length && some.every(one => others.includes(one))
 
-/** Makes usages equal to the files that are there: datasets change spaces, quotas are switched on late, and a kernel may die between two commits. */
+/** Makes usages equal to the files that exist: datasets change spaces, quotas are switched on late, and a kernel may die between two commits. */
 export class Recount {
   readonly #ledger: UsageLedger
   readonly #storage: StorageUsage

@@ -31,13 +31,13 @@ export const relatedTypes = ['dataset', 'file', 'collection', 'user', 'sensor', 
 
 export type RelatedType = (typeof relatedTypes)[number]
 
-/** One end of a relation: a thing of this server, or of another place, named by an address. */
+/** One end of a relation: a resource of this server, or of another place, named by an address. */
 export interface RelationEnd {
   readonly id: string
   readonly resourceType: RelatedType
 }
 
-/** That one thing has to do with another. Its id follows from the ends and the type, so that there is one such relation at most. */
+/** That one resource has to do with another. Its id follows from the ends and the type, so that there is one such relation at most. */
 export interface RelationRecord {
   readonly source: RelationEnd
   readonly target: RelationEnd
@@ -55,7 +55,7 @@ const ownKinds: ReadonlySet<string> = new Set<Kind>(['dataset', 'file', 'collect
 
 const ownId = /^[0-9a-f]{24}$/
 
-/** The thing of this server that an end names; undefined for addresses, and for sensors and streams. */
+/** The resource of this server that an end names; undefined for addresses, and for sensors and streams. */
 export const thingOf = ({ id, resourceType }: RelationEnd): { readonly kind: Kind; readonly id: string } | undefined =>
   ownKinds.has(resourceType) && ownId.test(id) ? { kind: resourceType as Kind, id } : undefined
 
@@ -86,7 +86,7 @@ export class StoredRelations implements BatchHandler {
     return this.#documents.get(relations, id)
   }
 
-  /** Takes the right to relate on one end, and that the other one, when it is of this server, can be seen; only a server admin joins two outside things. */
+  /** Takes the right to relate on one end, and that the other one, when it is of this server, can be seen; only a server admin joins two outside resources. */
   async mayAdd(caller: Caller, { source, target }: NewRelation): Promise<void> {
     const things = [source, target].flatMap(end => thingOf(end) ?? [])
     if (things.length === 0 && !isServerAdmin(caller)) throw new Forbidden('The source or the target must be a resource of this server')
@@ -135,7 +135,7 @@ export class StoredRelations implements BatchHandler {
     yield* await this.#seen(caller, some)
   }
 
-  /** Ids of what a thing is related to, of those relations that the caller may look at. */
+  /** Ids of what a resource is related to, of those relations that the caller may look at. */
   async *targets(caller: Caller, source: RelationEnd, targetType: RelatedType): AsyncIterable<string> {
     const where = and(eq('source.id', source.id), eq('target.resourceType', targetType))
     let after: After | undefined

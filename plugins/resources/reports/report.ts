@@ -3,7 +3,7 @@ import { betweenLines, csvText, type Lines, printLine, type Shown, streamed } fr
 
 const together = 200
 
-/** What comes one by one in batches of 200, so that what belongs to them is asked for together. */
+/** What comes one by one in batches of 200, so that what belongs to them is requested together. */
 export async function* inBatches<T>(all: AsyncIterable<T>): AsyncGenerator<readonly T[]> {
   let batch: T[] = []
   for await (const one of all) {

@@ -34,7 +34,7 @@ export class UsageReports {
 
   /**
    * Those who have uploaded anything in a time without its ends, who holds most first. Only the sums of people are held in memory.
-   * Summing ends early when nobody waits for it any more.
+   * Summing ends early when no one waits for it any more.
    */
   users(span: Span, signal: AbortSignal): Report {
     return { name: 'UserStorage', columns, lines: format => linesFrom(format, columns, this.#rows(span, signal)) }

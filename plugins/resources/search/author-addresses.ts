@@ -7,7 +7,7 @@ const maxAddresses = 20
 
 /**
  * Answers `email:` on a private server, where an address is told only to those who may look at its account: whole addresses, of such accounts. Asked of the
- * index, beginnings and patterns would spell out the address of everybody whose work one sees.
+ * index, beginnings and patterns would spell out the address of everyone whose work one sees.
  */
 export class AuthorAddresses {
   #policy: Policy

@@ -4,7 +4,7 @@ import { isAnything } from 'pounce/sdk/search'
 import { checkQuery } from 'pounce/sdk/search/language'
 import { type FieldCondition, mapField } from './map-field.ts'
 
-/** What things are in, by their ids. */
+/** What resources are in, by their ids. */
 export type Containers = ReadonlyMap<string, readonly string[]>
 
 /** A comparison of `contains`: what it is compared with, and whether it asks for the others. */

@@ -6,7 +6,7 @@ import { Indexer } from './indexer.ts'
 const named = new Set(['firstName', 'lastName', 'email'])
 const batch = 100
 
-/** Somebody has another name or address: what they made is found by it. Goes on where it was cut off, for what was brought in has the new one. */
+/** Someone has another name or address: what they made is found by it. Goes on where it was cut off, for what was brought in has the new one. */
 export class IndexAuthor {
   #index: SearchIndex
   #indexing: Indexer
@@ -29,7 +29,7 @@ export class IndexAuthor {
     for (;;) {
       const { hits } = await this.#index.search({ query, scope: { all: true }, from: 0, size: batch })
       const stale = hits.filter(hit => !seen.has(hit.id))
-      // What does not change when it is brought in is not asked for for ever.
+      // What does not change when it is brought in is not asked for forever.
       if (stale.length === 0) return
       for (const [kind, some] of Map.groupBy(stale, hit => hit.kind)) {
         const ids = some.map(hit => hit.id)

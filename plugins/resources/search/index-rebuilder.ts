@@ -5,7 +5,7 @@ import { type Reindexing, ReindexTasks } from './reindex-tasks.ts'
 /** The progress is written down this often. */
 const tellEveryMs = 2000
 
-/** Rebuilds the index from the store, all of it beside the one that serves, or the part of one thing. One kernel at a time does each. */
+/** Rebuilds the index from the store, all of it beside the one that serves, or the part of one resource. One kernel at a time does each. */
 export class IndexRebuilder {
   #index: SearchIndex
   #contents: IndexSources
@@ -43,14 +43,14 @@ export class IndexRebuilder {
     await Promise.all(this.#running)
   }
 
-  /** Asks for everything, or one thing with or without what is in it; soon a kernel begins in the background. One that is under way already will do. */
+  /** Asks for everything, or one resource with or without what is in it; soon a kernel begins in the background. One that is under way already will do. */
   async request(what: Ref | null, isRecursive: boolean, reason: string): Promise<Reindexing> {
     const asked = await this.#board.request(what, isRecursive, reason)
     if (asked.state === 'queued' && this.#installation.roles.has('worker')) this.#begin(asked.id)
     return asked
   }
 
-  /** The latest of everything, or of one thing. */
+  /** The latest of everything, or of one resource. */
   latest(what?: Ref): Promise<Reindexing | undefined> {
     return this.#board.get(what)
   }

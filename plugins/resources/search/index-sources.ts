@@ -4,7 +4,7 @@ import { Indexer } from './indexer.ts'
 
 const batchSize = 100
 
-/** What there is to index: all of it, or one thing and what is in it. */
+/** What there is to index: all of it, or one resource and what is in it. */
 export class IndexSources {
   #indexing: Indexer
   #searchables: Contributions<Searchable>
@@ -32,7 +32,7 @@ export class IndexSources {
     return total
   }
 
-  /** Reads one thing again, and what is in it if that is asked for. Gives how many. */
+  /** Reads one resource again, and what is in it if that is requested. Gives how many. */
   async refreshAll(
     what: Ref,
     isRecursive: boolean,

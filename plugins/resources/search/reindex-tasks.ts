@@ -15,7 +15,7 @@ import {
   wire,
 } from 'pounce/sdk'
 
-/** One building of the index, of everything or of one thing, as all kernels know it. */
+/** One building of the index, of everything or of one resource, as all kernels know it. */
 export interface ReindexRecord {
   /** Null: everything. */
   readonly what: Ref | null
@@ -67,12 +67,12 @@ export class ReindexTasks {
     this.#clock = clock
   }
 
-  /** The latest of everything, or of one thing. */
+  /** The latest of everything, or of one resource. */
   get(what?: Ref): Promise<Reindexing | undefined> {
     return this.#documents.get(reindexRecords, what?.id ?? everythingId)
   }
 
-  /** Asks for it, unless it is asked for already or under way. */
+  /** Asks for it, unless it is requested already or under way. */
   async request(what: Ref | null, isRecursive: boolean, reason: string): Promise<Reindexing> {
     const id = what?.id ?? everythingId
     const requested = this.#now()
@@ -100,7 +100,7 @@ export class ReindexTasks {
     return (await unlessConflict(made)) ?? (await this.request(what, isRecursive, reason))
   }
 
-  /** Takes it; undefined when another kernel has it, or nobody asked. */
+  /** Takes it; undefined when another kernel has it, or no one asked. */
   take(id: string): Promise<Reindexing | undefined> {
     const isLeft = and(eq('state', 'running'), range('until', { lte: this.#now() }))
     const set = { state: 'running', owner: this.#owner, until: this.#until(), started: this.#now(), count: 0, total: null }
@@ -117,12 +117,12 @@ export class ReindexTasks {
     await this.#change(id, this.#isOurs(), { set: { ...how, ended: this.#now(), owner: null, until: null } })
   }
 
-  /** Gives it to whoever comes next. */
+  /** Gives it to anyone who comes next. */
   async giveBack(id: string): Promise<void> {
     await this.#change(id, this.#isOurs(), { set: { state: 'queued', owner: null, until: null } })
   }
 
-  /** Those that nobody is at. */
+  /** Those that no one is at. */
   async waiting(): Promise<readonly Reindexing[]> {
     const found: Reindexing[] = []
     for (const state of ['queued', 'running'] as const) {

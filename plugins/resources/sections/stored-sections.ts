@@ -145,7 +145,7 @@ export class StoredSections implements Sections {
     return this.#documents.commit({ insert: { id, ...record }, into: sections }, [created])
   }
 
-  /** One that is gone already is no error. */
+  /** One that is gone already is not an error. */
   async remove({ id, file }: Pick<Section, 'id' | 'file'>, actor: string | undefined): Promise<void> {
     requireDone(await this.#documents.commitEach([{ change: { tombstone: id, in: sections }, events: [removed({ id, file }, actor)] }]))
   }
@@ -180,7 +180,7 @@ export class DeleteSectionsOnFileRemoved implements BatchHandler {
 }
 wire(DeleteSectionsOnFileRemoved, StoredSections)
 
-/** A section that was made while its file went has nobody else to take it away. */
+/** A section that was made while its file went has no one else to take it away. */
 export class DeleteOrphanedSection {
   #sections: StoredSections
   #files: Files

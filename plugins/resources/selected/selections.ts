@@ -60,7 +60,7 @@ export class Selections {
     this.#trashHandlers = trashHandlers
   }
 
-  /** The selected datasets that are there and that the caller may see, in the order in which they were selected. */
+  /** The selected datasets that exist and that the caller may view, in the order in which they were selected. */
   async of(caller: Caller): Promise<readonly string[]> {
     return this.#withRight(caller, 'ViewDataset')
   }
@@ -70,7 +70,7 @@ export class Selections {
     return this.#withRight(caller, 'DownloadFiles')
   }
 
-  /** Adds a dataset that the caller may see; how many are selected then. Twice is no error. */
+  /** Adds a dataset that the caller may view; how many are selected then. Idempotent. */
   async add(caller: Caller, dataset: string): Promise<number> {
     const { id } = signedIn(caller)
     for (;;) {
@@ -90,7 +90,7 @@ export class Selections {
     }
   }
 
-  /** Takes datasets out; how many are left. What is not selected is no error. */
+  /** Takes datasets out; how many are left. What is not selected is not an error. */
   async remove(caller: Caller, datasets: readonly string[]): Promise<number> {
     const { id } = signedIn(caller)
     if (!(await this.#documents.get(selections, id))) return 0

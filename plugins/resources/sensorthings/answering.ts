@@ -10,7 +10,7 @@ import { type Asked, QueryOptionParser, type Question, type SentOptions } from '
 import { types } from './types.ts'
 import { memberOf, shown, type Value } from './values.ts'
 
-/** All entities of each set that the caller may see. */
+/** All entities of each set that the caller may view. */
 const sets: Readonly<Record<SetName, (world: EntityLoader) => Entities>> = {
   Things: world => sensorEntities(world, types.Things, thingOf),
   Locations: world => sensorEntities(world, types.Locations, locationOf),
@@ -52,7 +52,7 @@ export const rootOf = (baseUrl: string) => ({
   serverSettings: { conformance: conformsTo.map(name => `${conformance}/${name}`) },
 })
 
-/** `NotFound` for what is not there or not for the caller; `Invalid` for what cannot be asked. */
+/** `NotFound` for what does not exist or not for the caller; `Invalid` for what cannot be asked. */
 export const answerOf = async (ports: Ports, { caller, path, options, extras }: Question): Promise<Json> => {
   const world = new EntityLoader(caller, ports)
   const place = await placeOf(world, path)

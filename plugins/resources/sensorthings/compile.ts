@@ -322,7 +322,7 @@ export class FilterCompiler {
 
 const farthestDegrees = 10_000
 
-/** Maps of the world go on beyond its edges, and ask for all that they show: a box. Every other shape outside the world is a mistake. */
+/** Maps of the world continue beyond its edges, and ask for all that they show: a box. Every other shape outside the world is a mistake. */
 const withinEdges = (polygon: GeoRings): GeoRings => {
   const [positions = [], ...holes] = polygon
   const [longitudes, latitudes] = [0, 1].map(at => [...new Set(positions.map(position => position[at] ?? 0))])

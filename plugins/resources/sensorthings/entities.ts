@@ -27,7 +27,7 @@ const observationTypeOf = (newest: readonly Datapoint[], parameter: string): str
   return `${observationTypes}/${areAll('boolean') ? 'OM_TruthObservation' : 'OM_Observation'}`
 }
 
-/** A unit with the members that the standard wants; null for what nobody said. */
+/** A unit with the members that the standard wants; null for what no one said. */
 interface Unit {
   readonly [member: string]: string | null
 }
@@ -96,7 +96,7 @@ interface Made {
   readonly manies?: Readonly<Record<string, () => Entities>>
 }
 
-/** An entity; its fields are reckoned when they are asked for. */
+/** An entity; its fields are reckoned when they are requested. */
 const entity = ({ type, key, fields, ones = {}, manies = {} }: Made): Entity => ({
   type,
   key,

@@ -9,7 +9,7 @@ type Json = Readonly<Record<string, unknown>>
 /** A list, or what could be found of it within bounds. */
 interface Found {
   readonly entities: readonly Entity[]
-  /** Where to go on; with what is still to be skipped there. */
+  /** Where to continue; with what is still to be skipped there. */
   readonly rest?: { readonly after: Cursor | undefined; readonly skip: number }
 }
 

@@ -91,15 +91,15 @@ const [pagesTogether, stintMs] = [3, 10]
 /** Streams of one lot of sensors that are read at once. */
 const mostTogether = 5000
 
-/** What one request knows of the data, read once. It shows nothing that the caller may not see. */
+/** What one request knows the data, read once. It shows nothing that the caller may not view. */
 export class EntityLoader {
   readonly caller: Caller
   readonly ports: Ports
   /** The address of the service. */
   readonly root: string
-  /** Undefined of a sensor that is not there, or not for this caller. */
+  /** Undefined of a sensor that does not exist, or not for this caller. */
   readonly sensor: (id: string) => Promise<Sensor | undefined>
-  /** Undefined of a stream that is not there, or not for this caller. */
+  /** Undefined of a stream that does not exist, or not for this caller. */
   readonly stream: (id: string) => Promise<Stream | undefined>
   readonly statistics: (stream: number) => Promise<StreamStatistics | undefined>
   /** All streams of a sensor; undefined when there are very many, to be read in pages. */

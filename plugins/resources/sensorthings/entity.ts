@@ -72,7 +72,7 @@ export interface Order {
   readonly isDescending: boolean
 }
 
-/** Where a walk goes on: what a list's link carries. */
+/** Where a walk continues: what a list's link carries. */
 export type Cursor = readonly (string | number)[]
 
 export interface Walk {
@@ -87,14 +87,14 @@ export interface Walk {
 /** One thing that was looked at; there is nothing to show when it led to no entity. */
 export interface Step {
   show?(): Entity | Promise<Entity>
-  /** Where to go on behind it. */
+  /** Where to continue behind it. */
   readonly cursor: Cursor
 }
 
-/** Entities of one set: all that the caller may see, or those that a link leads to. */
+/** Entities of one set: all that the caller may view, or those that a link leads to. */
 export interface Entities {
   readonly type: EntityType
-  /** Reads nothing before it is asked for, but for a page ahead; leaving the loop ends it. */
+  /** Reads nothing before it is requested, but for a page ahead; leaving the loop ends it. */
   walk(walk: Walk): AsyncIterable<readonly Step[]>
   /** The one of them with a key. */
   find(key: Key): Promise<Entity | undefined>

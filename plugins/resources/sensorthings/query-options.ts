@@ -174,6 +174,6 @@ export interface Question {
   /** Below the root of the service, decoded: `Things(1)/Datastreams`. */
   readonly path: string
   readonly options: SentOptions
-  /** Query parameters that every link goes on carrying, such as `superAdmin=true`. */
+  /** Query parameters that every link continues carrying, such as `superAdmin=true`. */
   readonly extras: readonly string[]
 }

@@ -25,7 +25,7 @@ class SensorThingsService {
     return (await answering()).rootOf(this.#ports.baseUrl)
   }
 
-  /** `NotFound` for what is not there or not for the caller; `Invalid` for what cannot be asked. */
+  /** `NotFound` for what does not exist or not for the caller; `Invalid` for what cannot be asked. */
   async answer(question: Question): Promise<Readonly<Record<string, unknown>>> {
     return (await answering()).answerOf(this.#ports, question)
   }

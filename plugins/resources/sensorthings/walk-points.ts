@@ -48,7 +48,7 @@ interface Asked {
   readonly wanted: number
 }
 
-/** Reads pages as they are asked for, the first as large as is wanted. */
+/** Reads pages as they are requested, the first as large as is wanted. */
 async function* paged(world: EntityLoader, { filter, sort, after, wanted }: Asked): AsyncGenerator<readonly Datapoint[]> {
   let next = after
   let limit = Math.max(1, Math.min(wanted, 1000))
@@ -91,7 +91,7 @@ export async function* walkObserved(world: EntityLoader, measured: Measured, wal
 /** The names of what a reading tells, by code point. */
 export const namesOf = ({ properties }: Datapoint): readonly string[] => Object.keys(properties).sort()
 
-/** All readings that the caller may see: by stream and beginning, or by beginning when an order is asked for. */
+/** All readings that the caller may view: by stream and beginning, or by beginning when an order is requested. */
 export async function* walkPoints(world: EntityLoader, walk: PointWalk): AsyncGenerator<Lot<Datapoint>> {
   const times = timesOf(walk.hints)
   if (times === 'none') return
@@ -106,7 +106,7 @@ export async function* walkPoints(world: EntityLoader, walk: PointWalk): AsyncGe
   }
 }
 
-/** A reading of a stream that the caller may see. */
+/** A reading of a stream that the caller may view. */
 export const seenPoint = async (world: EntityLoader, id: number): Promise<Datapoint | undefined> => {
   const point = await world.ports.geo.get(id)
   return point && (await world.stream(streamIdOf(point.stream))) ? point : undefined
@@ -118,7 +118,7 @@ const observedIn = ({ item: point, cursor }: Looked<Datapoint>): Lot<Observed> =
   return names.map(parameter => ({ item: { point, parameter }, cursor: [...cursor, parameter] }))
 }
 
-/** All values of all readings that the caller may see. */
+/** All values of all readings that the caller may view. */
 export async function* walkAllObserved(world: EntityLoader, walk: PointWalk): AsyncGenerator<Lot<Observed>> {
   const after = walk.after && readCursor(walk.after)
   const last = after?.parameter

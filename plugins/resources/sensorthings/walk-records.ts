@@ -46,11 +46,11 @@ interface Paged {
 
 interface Records<T> {
   readonly items: readonly T[]
-  /** Where to go on behind a lot of nothing that is not the last. */
+  /** Where to continue behind a lot of nothing that is not the last. */
   readonly cursor?: Cursor
 }
 
-/** Reads pages as they are asked for, the first as large as is wanted. */
+/** Reads pages as they are requested, the first as large as is wanted. */
 async function* paged<T extends Sensor | Stream>(
   list: (page: GeoListPage) => Promise<Page<T>>,
   { order, after, wanted }: Paged,
@@ -78,7 +78,7 @@ export interface RecordWalk {
   readonly wanted: number
 }
 
-/** Sensors that the caller may see, by id or name. */
+/** Sensors that the caller may view, by id or name. */
 export async function* walkSensors(world: EntityLoader, { order, hints, after, wanted }: RecordWalk): AsyncGenerator<Lot<Sensor>> {
   const start = after && geoAfter(sortOf(order).by, readCursor(after))
   const list = (page: GeoListPage) => world.ports.sensors.list(world.caller, listingOf(hints, hints.name), page)
@@ -94,7 +94,7 @@ export interface MeasuredScope {
   readonly parameter?: string
 }
 
-/** Parameters of streams that the caller may see: by the stream's id or name, then by their own. */
+/** Parameters of streams that the caller may view: by the stream's id or name, then by their own. */
 export async function* walkMeasured(world: EntityLoader, scope: MeasuredScope, walk: RecordWalk): AsyncGenerator<Lot<Measured>> {
   const { order, after, wanted } = walk
   const start = after && readCursor(after)
@@ -157,7 +157,7 @@ const measuredOf = async (
 /** Streams that are looked through for what they measure. */
 const mostStreams = 10_000
 
-/** What all streams that the caller may see measure, by code point; of the first 10,000 of them. */
+/** What all streams that the caller may view measure, by code point; of the first 10,000 of them. */
 export const parametersOf = async (world: EntityLoader): Promise<readonly string[]> => {
   const names = new Set<string>()
   let count = 0

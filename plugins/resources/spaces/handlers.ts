@@ -4,7 +4,7 @@ import { JoinRequests } from './join-requests.ts'
 import { SpaceMembers } from './space-members.ts'
 import { spaces } from './stored-spaces.ts'
 
-/** A space that is gone has no members, and nobody is invited into it. */
+/** A space that is gone has no members, and no one is invited into it. */
 export class RemoveMembersOnSpaceRemoved {
   #members: SpaceMembers
   #invitations: Invitations
@@ -51,7 +51,7 @@ export class AcceptInvitationsOnSignUp {
 }
 wire(AcceptInvitationsOnSignUp, Invitations)
 
-/** Says of each space with a time to live that what is older should go; the plugins that own such things react. */
+/** Says of each space with a time to live that what is older should go; the plugins that own such resources react. */
 export class SpaceExpiry {
   #documents: DocumentStore
   #clock: Clock

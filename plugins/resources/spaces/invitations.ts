@@ -26,7 +26,7 @@ import { isMailAddress, plainEmail, removeFound } from 'pounce/sdk/kit'
 import { config, type Settings } from './config.ts'
 import { SpaceMembers } from './space-members.ts'
 
-/** How often somebody did something in an hour. Its id says who, what and which hour. */
+/** How often someone did something in an hour. Its id says who, what and which hour. */
 interface QuotaRecord {
   readonly count: number
   readonly until: Time
@@ -79,7 +79,7 @@ export class InvitationRateLimit {
 }
 wire(InvitationRateLimit, DocumentStore, Clock)
 
-/** Somebody is asked into a space by mail. Its id follows from space and address, so that nobody has two. */
+/** Someone is asked into a space by mail. Its id follows from space and address, so that no one has two. */
 interface InvitationRecord {
   readonly space: string
   /** As accounts have it. */
@@ -147,7 +147,7 @@ export class Invitations {
   }
 
   /**
-   * Whoever has an account that the caller may look at is a member at once, as in Clowder 1.x; others get a mail. An invitation that is there already is
+   * Anyone who has an account that the caller may look at is a member at once, as in Clowder 1.x; others get a mail. An invitation that exists already is
    * renewed. A member keeps their role. `Invalid` for a role that there is not; `TooMany`.
    */
   async invite(
@@ -194,7 +194,7 @@ export class Invitations {
     })
   }
 
-  /** Those that wait for a person, the oldest first; none while nobody has checked that the address is theirs. */
+  /** Those that wait for a person, the oldest first; none while no one has checked that the address is theirs. */
   async of(user: User, page: { readonly after?: After; readonly limit: number }): Promise<Page<Invitation>> {
     if (user.isEmailUnverified) return { items: [] }
     const where = eq('email', user.email)
@@ -205,7 +205,7 @@ export class Invitations {
     return this.#documents.get(invitations, id)
   }
 
-  /** Takes one back. `NotFound` for one that is not there, or of another space. */
+  /** Takes one back. `NotFound` for one that does not exist, or of another space. */
   async withdraw(space: string, id: string, actor: string | undefined): Promise<void> {
     const found = await this.get(id)
     if (!found || found.space !== space || !(await this.#end(found, 'withdrawn', actor))) throw new NotFound('invitation')
@@ -219,7 +219,7 @@ export class Invitations {
     if (how === 'accepted' && !(await this.#letIn(found, user))) throw new NotFound('space')
   }
 
-  /** Somebody has an account now, or an address that was checked: what waits for them is accepted. */
+  /** Someone has an account now, or an address that was checked: what waits for them is accepted. */
   async welcome(userId: string): Promise<void> {
     const user = await this.#users.get(userId)
     if (!user) return
@@ -291,7 +291,7 @@ export class Invitations {
     return true
   }
 
-  /** False when somebody else was faster. */
+  /** False when someone else was faster. */
   async #end({ id, space }: Invitation, how: End, actor: string | undefined): Promise<boolean> {
     try {
       const ended = event('space.invitation-ended', { kind: 'space', id: space }, { invitation: id, how }, actor)

@@ -19,7 +19,7 @@ import { spaces } from './stored-spaces.ts'
 
 type Request = SpaceRecord['requests'][number]
 const mostRequests = 1000
-/** Who began to let somebody in is believed so long to go on with it. */
+/** Who began to let someone in is believed so long to continue with it. */
 const settlingMs = 30_000
 const request = 'request to join'
 
@@ -48,7 +48,7 @@ export class JoinRequests {
     this.#clock = clock
   }
 
-  /** Asking twice is no error and no second event. `Invalid` for a member; `TooMany`; the right to see the space is the caller's to check. */
+  /** Asking twice is not an error and no second event. `Invalid` for a member; `TooMany`; the right to see the space is the caller's to check. */
   async ask(space: string, user: string, message: string | undefined): Promise<void> {
     const found = await this.#documents.get(spaces, space)
     if (!found) throw new NotFound('space')
@@ -68,7 +68,7 @@ export class JoinRequests {
 
   /** Takes one's own request back. `NotFound` when there is none. */
   async withdraw(space: string, user: string): Promise<void> {
-    // Whoever asked may have lost sight of the space since, and others never had it: none learns whether it is there.
+    // Anyone who asked may have lost sight of the space since, and others never had it: none learns whether it is there.
     if (!(await this.#documents.get(spaces, space))) throw new NotFound(request)
     await this.#take(space, user, () => [])
   }
@@ -79,7 +79,7 @@ export class JoinRequests {
   }
 
   /**
-   * Lets somebody in who asked; of several who do so at once one does it, and the others have `NotFound`, as for somebody who did not ask. Who has
+   * Lets someone in who asked; of several who do so at once one does it, and the others have `NotFound`, as for someone who did not ask. Who has
    * become a member meanwhile keeps the role that they have.
    */
   async accept(space: string, user: string, role: string, actor: string | undefined): Promise<void> {
@@ -99,7 +99,7 @@ export class JoinRequests {
     await this.#take(space, user, () => [event('space.request-rejected', { kind: 'space', id: space }, { user }, actor)], actor)
   }
 
-  /** Of somebody who is a member now, however they became one. One that is not there is no error. */
+  /** Of someone who is a member now, however they became one. One that does not exist is not an error. */
   async forget(space: string, user: string): Promise<void> {
     if (await this.#documents.get(spaces, space)) await this.#forget(space, user, undefined)
   }

@@ -13,7 +13,7 @@ export const PersonalInvitations = personalRecords({
   erase: () => 'remove',
 })
 
-/** Invitations that somebody sent: whom they invited is nothing about them. */
+/** Invitations that someone sent: whom they invited is nothing about them. */
 export const PersonalInvitationsSent = personalRecords({
   name: 'invitations-sent',
   summary: 'Open invitations to spaces that you sent, without their recipients.',

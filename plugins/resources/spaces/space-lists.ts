@@ -43,7 +43,7 @@ export class SpaceLists {
     return this.#page(this.#seen(caller), query, ...own)
   }
 
-  /** Those where the caller may add things, or change the space. */
+  /** Those where the caller may add resources, or change the space. */
   async editable(caller: Caller, query: ListQuery): Promise<Page<StoredSpace & Stored>> {
     const adding = this.#policy.visibleTo(caller, 'AddResourceToSpace')
     return this.#page(eitherOf(adding, this.#policy.visibleTo(caller, 'EditSpace')), query)
@@ -56,7 +56,7 @@ export class SpaceLists {
     return caller.user && !this.#showsPublic ? and(allowed, this.#concerning(caller)) : allowed
   }
 
-  /** On a public server everybody may look at every space; as in v1 the list still shows each person only what is meant for them. */
+  /** On a public server everyone may look at every space; as in v1 the list still shows each person only what is meant for them. */
   #concerning({ user }: Caller): Where {
     const isPublic = eq('isPublic', true)
     if (!user) return isPublic

@@ -20,14 +20,14 @@ type User = UserRecord & Stored
 const mostNamed = 10_000
 const lastAdmin = 'The space would have no user left who can edit it; give another user the role Admin first'
 
-/** Somebody who can look after a space: an active member, not only through a group, whose role lets them edit it. */
+/** Someone who can look after a space: an active member, not only through a group, whose role lets them edit it. */
 const rules = (user: User, role: string | undefined, ruling: ReadonlySet<string>): boolean =>
   role !== undefined && ruling.has(role) && (user.status === 'Active' || user.status === 'Admin')
 
 const roleIn = (user: UserRecord | undefined, space: string): string | undefined =>
   user?.memberships.find(held => held.space === space)?.role
 
-/** Who belongs to a space, in which role. There always is somebody who can edit it, once there was. */
+/** Who belongs to a space, in which role. There always is someone who can edit it, once there was. */
 export class SpaceMembers {
   #users: Users
   #spaces: Spaces
@@ -42,7 +42,7 @@ export class SpaceMembers {
   /**
    * Makes exactly the named users the holders of each named role (`{Admin: 'id,id', Viewer: ''}`): others lose it and leave, holders of
    * roles that are not named stay. Anything unknown, and
-   * anybody whom the caller may not look at, is `Invalid`, before anything is changed.
+   * anyone whom the caller may not look at, is `Invalid`, before anything is changed.
    */
   async assign(space: string, wanted: Readonly<Record<string, string>>, caller: Caller): Promise<void> {
     const roles = await this.#rolesNamed(Object.keys(wanted))
@@ -74,7 +74,7 @@ export class SpaceMembers {
     await this.#change(space, new Map([[record, id]]), caller.user?.id)
   }
 
-  /** `Invalid` for somebody who is no member, `Conflict` for the last who can edit the space. */
+  /** `Invalid` for someone who is no member, `Conflict` for the last who can edit the space. */
   async remove(space: string, user: string, actor: string | undefined): Promise<void> {
     const record = s.isId(user) ? await this.#users.get(user) : undefined
     if (!record || roleIn(record, space) === undefined) throw new Invalid('This user is not a member of the space')
@@ -96,7 +96,7 @@ export class SpaceMembers {
     }
   }
 
-  /** After somebody became a member: `NotFound` when the space went at that moment; then it has no members. */
+  /** After someone became a member: `NotFound` when the space went at that moment; then it has no members. */
   async settle(space: string): Promise<void> {
     if (await this.#spaces.get(space)) return
     await this.release(space)
@@ -111,7 +111,7 @@ export class SpaceMembers {
     return role
   }
 
-  /** Gives first and takes then, so that at no moment nobody rules; what two do at once is looked at once more afterwards. */
+  /** Gives first and takes then, so that at no moment no one rules; what two do at once is looked at once more afterwards. */
   async #change(space: string, next: ReadonlyMap<User, string | undefined>, actor: string | undefined): Promise<void> {
     const ruling = new Set((await this.#users.roles()).filter(role => role.permissions.includes('EditSpace')).map(({ id }) => id))
     const losing = [...next].filter(([user, role]) => rules(user, roleIn(user, space), ruling) && !rules(user, role, ruling))

@@ -15,7 +15,7 @@ import { orNotFound } from 'pounce/sdk/kit'
 /** A space as stored. `spaces` is its own id, so that one condition of the policy fits spaces, collections and datasets alike. */
 export type StoredSpace = SpaceRecord & {
   readonly spaces: readonly string[]
-  /** When it was last said that old things in it should go. */
+  /** When it was last said that old resources in it should go. */
   readonly expiryAt?: string
 }
 

@@ -54,7 +54,7 @@ class ComponentStatus {
     }
   }
 
-  /** Where bytes are: the kind for everybody, the address for admins. */
+  /** Where bytes are: the kind for everyone, the address for admins. */
   async storage(isForAdmin: boolean): Promise<Facts> {
     const part = this.#parts.all().find(({ name }) => name === 'storage')
     if (!part) return { location: 'unknown' }
@@ -72,7 +72,7 @@ class ComponentStatus {
 }
 wire(ComponentStatus, Installation, SearchIndex, Transports, Extractors, StatusParts)
 
-/** Rejects when it takes longer than anybody waits for a status. */
+/** Rejects when it takes longer than anyone waits for a status. */
 async function inTime<T>(work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const limit = new Promise<never>((_, reject) => {

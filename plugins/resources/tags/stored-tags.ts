@@ -76,7 +76,7 @@ export class StoredTags implements Tags {
     return fresh
   }
 
-  /** Takes off the tags that fit, whoever put them there. */
+  /** Takes off the tags that fit, anyone who put them there. */
   async remove(target: Ref, fits: (tag: Tag) => boolean, actor: string | undefined): Promise<void> {
     await this.#alter(target, tags => {
       const gone = tags.filter(fits)
@@ -91,7 +91,7 @@ export class StoredTags implements Tags {
     return carrier
   }
 
-  /** Reads, decides and writes again until nobody else came in between. */
+  /** Reads, decides and writes again until no one else came in between. */
   async #alter(
     target: Ref,
     decide: (tags: readonly Tag[]) => { tags: readonly Tag[]; events: readonly ReturnType<typeof event>[] },

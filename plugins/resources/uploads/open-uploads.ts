@@ -34,7 +34,7 @@ const openOf = (owner: string): Where => and(eq('owner', owner), eq('state', 'op
 /** What is begun with a limited key is gone on with by that key alone. */
 const ownerOf = ({ user, keyId, limits }: Caller): string => (limits && keyId ? `key ${keyId}` : (user?.id ?? anonymousUserId))
 
-/** Uploads in the document store, so that any kernel can go on with any of them. */
+/** Uploads in the document store, so that any kernel can continue with any of them. */
 export class StoredUploads {
   readonly #settings: Settings
   readonly #documents: DocumentStore
@@ -71,7 +71,7 @@ export class StoredUploads {
     return this.#documents.commit({ insert, into: uploads })
   }
 
-  /** An upload of the caller's; anybody else's is `NotFound`, one whose time is over `UploadExpired`. */
+  /** An upload of the caller's; anyone else's is `NotFound`, one whose time is over `UploadExpired`. */
   async get(id: string, caller: Caller): Promise<Upload> {
     const upload = await this.#documents.get(uploads, id)
     if (upload?.owner !== ownerOf(caller)) throw new NotFound('upload')
@@ -109,7 +109,7 @@ export class StoredUploads {
     return finished
   }
 
-  /** Takes an upload away with what came of it; the file of a finished one stays. Twice is no error. */
+  /** Takes an upload away with what came of it; the file of a finished one stays. Idempotent. */
   async drop({ id }: Upload): Promise<void> {
     try {
       await this.#documents.commit({ tombstone: id, in: uploads })

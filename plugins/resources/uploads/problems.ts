@@ -14,7 +14,7 @@ export class UploadExpired extends Problem {
   }
 }
 
-/** 423: another request goes on with the upload. */
+/** 423: another request continues with the upload. */
 export class UploadLocked extends Problem {
   constructor() {
     super(423, 'locked', 'Another request is writing to this upload: get its offset and continue from there')

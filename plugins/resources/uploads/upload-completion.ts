@@ -41,7 +41,7 @@ export class UploadCompletion {
       // The part refers to these bytes: they are not abandoned when they cannot become a file now.
       await this.#record(upload, this.#ingest.stage({ key: only.blob, sizeBytes: only.sizeBytes, sha256: only.sha256 }), caller)
     } else {
-      // Joining reads and writes everything once more: not for somebody who may no longer add it.
+      // Joining reads and writes everything once more: not for someone who may no longer add it.
       await this.#ingest.admit(caller, targetOf(upload))
       await using joined = await this.#joined(upload, chain)
       await this.#record(upload, joined, caller)

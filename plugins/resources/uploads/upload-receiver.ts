@@ -15,7 +15,7 @@ type Part = PartRecord & Stored
 /** More parts than this would make the end of an upload slow; a client that sends such small pieces is told so. */
 const maxParts = 50_000
 
-/** Adds bytes to uploads. What is added is durable before it counts, and counts as soon as it is durable, whatever becomes of the rest. */
+/** Adds bytes to uploads. What is added is durable before it counts, and counts as soon as it is durable, regardless of the outcome of the rest. */
 export class UploadReceiver {
   readonly #partBytes: number
   readonly #uploads: StoredUploads
@@ -33,7 +33,7 @@ export class UploadReceiver {
 
   /**
    * Resolves to the upload with all bytes of the body; rejects when some did not come (those that did count), and keeps none when a checksum was
-   * announced that they do not have. Of two at once the later one goes on, the other ends with `UploadLocked`.
+   * announced that they do not have. Of two at once the later one continues, the other ends with `UploadLocked`.
    */
   async append(upload: Upload, offset: number, body: SentBytes, checksum: Checksum | undefined): Promise<Upload> {
     if (offset !== upload.receivedBytes || upload.state !== 'open') {

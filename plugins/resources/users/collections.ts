@@ -20,7 +20,7 @@ export const users = collection<UserRecord>('users', {
 /** A role; the Admin role remembers which permissions it has been given, so that a new one is added to it once. */
 export interface StoredRole extends RoleRecord {
   readonly given: readonly string[]
-  /** Of a role that is gone: what those hold who held it. Nobody sees it, but a membership that was written late still finds its way. */
+  /** Of a role that is gone: what those hold who held it. No one sees it, but a membership that was written late still finds its way. */
   readonly successor?: string
 }
 export const roles = collection<StoredRole>('roles', { byName: { on: ['name'], unique: true } })
@@ -46,7 +46,7 @@ export interface KeyRecord {
 }
 export const keys = collection<KeyRecord>('users.keys', { byUser: { on: ['user', 'name'], unique: true }, byExpiry: { on: ['expires'] } })
 
-/** How somebody has shown who they are. `provider`: elsewhere, with whatever factors are asked for there. */
+/** How someone has shown who they are. `provider`: elsewhere, with whatever factors are requested there. */
 export type SignInMethod = 'password' | 'totp' | 'passkey' | 'recovery-code' | 'provider'
 
 /** A browser that is signed in. Like a key it is known by a hash only. */

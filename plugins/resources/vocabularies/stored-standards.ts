@@ -50,13 +50,13 @@ export class StoredStandards implements StandardVocabularies {
     return this.#documents.commit({ insert: { id: this.#ids.next(), ...list }, into: standardVocabularies })
   }
 
-  /** `NotFound` for one that is not there. */
+  /** `NotFound` for one that does not exist. */
   change(id: string, terms: readonly string[]): Promise<Standard> {
     const set = { terms: tidied(terms), modified: this.#clock.now().toISOString() }
     return found(this.#documents.commit({ update: id, in: standardVocabularies, set }))
   }
 
-  /** The list as it was. `NotFound` for one that is not there. */
+  /** The list as it was. `NotFound` for one that does not exist. */
   remove(id: string): Promise<Standard> {
     return found(this.#documents.commit({ tombstone: id, in: standardVocabularies }))
   }

@@ -16,7 +16,7 @@ import {
 } from 'pounce/sdk'
 import { conditionsOf, createdBy, orNotFound, personalRecords, transferred, updateWithRetry } from 'pounce/sdk/kit'
 
-/** A list of words that everybody shares. */
+/** A list of words that everyone shares. */
 export interface StandardRecord {
   readonly terms: readonly string[]
   readonly author: string
@@ -35,7 +35,7 @@ export interface Term {
   readonly description: string
 }
 
-/** Somebody's vocabulary. Its terms are in it, so that it is never there without them. */
+/** Someone's vocabulary. Its terms are in it, so that it is never there without them. */
 export interface VocabularyRecord {
   readonly name: string
   readonly author: string
@@ -113,14 +113,14 @@ export class StoredVocabularies {
     return items[0]?.terms.find(term => term.id === id)
   }
 
-  /** Somebody's own, oldest first; those of one name when one is given. */
+  /** Someone's own, oldest first; those of one name when one is given. */
   by(author: string, name?: string): AsyncIterable<Vocabulary> {
     const own = eq('author', author)
     if (name === undefined) return this.#documents.scan(vocabularies, { using: 'byAuthor', where: own })
     return this.#documents.scan(vocabularies, { using: 'byName', where: and(own, eq('name', name)) })
   }
 
-  /** Those that are shown to everybody, as far as the caller's key reaches, oldest first. */
+  /** Those that are shown to everyone, as far as the caller's key reaches, oldest first. */
   async *public(caller: Caller): AsyncIterable<Vocabulary> {
     const visible = this.#policy.visibleTo(caller, 'ViewVocabulary')
     if (visible === 'nothing') return
@@ -153,7 +153,7 @@ export class StoredVocabularies {
     return this.#documents.commit({ insert: { id: this.#ids.next(), ...vocabulary }, into: vocabularies })
   }
 
-  /** Other words; the terms come after those that are there. `NotFound` for a vocabulary that is not there. */
+  /** Other words; the terms come after those that exist. `NotFound` for a vocabulary that does not exist. */
   async edit(id: string, { terms, ...words }: VocabularyWords): Promise<void> {
     const keys = wordsOf('keys', words.keys)
     const tags = wordsOf('tags', words.tags)
@@ -169,7 +169,7 @@ export class StoredVocabularies {
     }))
   }
 
-  /** `NotFound` for a vocabulary that is not there. */
+  /** `NotFound` for a vocabulary that does not exist. */
   async addToSpace(id: string, space: string): Promise<Vocabulary> {
     return updateWithRetry(this.#documents, vocabularies, { kind: 'vocabulary', id }, ({ spaces }) => {
       if (spaces.includes(space)) return undefined
@@ -178,7 +178,7 @@ export class StoredVocabularies {
     })
   }
 
-  /** One that is not in the space is no error. `NotFound` for a vocabulary that is not there. */
+  /** One that is not in the space is not an error. `NotFound` for a vocabulary that does not exist. */
   removeFromSpace(id: string, space: string): Promise<Vocabulary> {
     return orNotFound('vocabulary', this.#documents.commit({ update: id, in: vocabularies, pull: { spaces: [space] } }))
   }

@@ -59,7 +59,7 @@ export const refusalOfRequest = (route: string): Letter | undefined => ofOthers[
 /** What is there for both jobs: the dataset of `lab` with all that lies in it, and nothing that contains it. */
 const reached: ReadonlySet<string> = new Set(['dataset', 'folder', 'file', 'section', 'preview', 'thumbnail', 'metadata'])
 
-/** A right on a thing: there is nothing but the lab's dataset, and the job of a file only adds to that. */
+/** A right on a resource: there is nothing but the lab's dataset, and the job of a file only adds to that. */
 export const jobLetter = (caller: JobKeyCaller, permission: string, kind: string, state: string): Letter => {
   if (state !== 'lab' || !reached.has(kind)) return 'u'
   return caller === 'fileJobKey' && permission === 'EditDataset' ? 'n' : 'y'

@@ -15,7 +15,7 @@ export type Needs = Readonly<Record<string, string>>
 
 export const needs: Needs = { ...needsOfPeople, ...needsOfThings, ...needsOfFiles, ...needsOfGeostreams, ...needsOfWords }
 
-/** One condition: a word or right, and the parameter and kind of the thing that it is about. */
+/** One condition: a word or right, and the parameter and kind of the resource that it is about. */
 export interface Need {
   readonly right: string
   readonly by: By

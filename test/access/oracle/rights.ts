@@ -33,10 +33,10 @@ export const callers: Readonly<Record<Column, Who>> = {
   otherSpaceKey: { role: roles.admin, lets: looks, isElsewhere: true },
 }
 
-/** Readings have the rights of their sensor; everybody may look at them while `makeGeostreamsPublicReadable` is on. A public space does not publish them (0032). */
+/** Readings have the rights of their sensor; everyone may look at them while `makeGeostreamsPublicReadable` is on. A public space does not publish them (0032). */
 const readings: ReadonlySet<string> = new Set(['sensor', 'stream', 'datapoint'])
 
-/** The permission without which a thing is as if it were not there. What hangs on a thing has the right of that thing. */
+/** The permission without which a resource is as if it were not there. What hangs on a resource has the right of that thing. */
 const looking: Readonly<Record<string, string>> = {
   space: 'ViewSpace',
   collection: 'ViewCollection',
@@ -61,7 +61,7 @@ const looking: Readonly<Record<string, string>> = {
   mail: 'ViewUser',
 }
 
-/** A thing, by its kind and where it stands as seen by the caller. */
+/** A resource, by its kind and where it stands as seen by the caller. */
 export interface Thing {
   readonly kind: string
   readonly state: string
@@ -77,7 +77,7 @@ const owns = (caller: Column, thing: Thing): boolean => thing.state === 'own' ||
 const isPublic = (mode: Mode, { kind, state }: Thing): boolean =>
   mode === 'public' || (readings.has(kind) ? mode === 'private' : state === 'shown')
 
-/** True where the role that the caller has in a space of the thing contains the permission. */
+/** True where the role that the caller has in a space of the resource contains the permission. */
 export const holdsByRole = (caller: Column, permission: string, thing: Thing): boolean => {
   const { role, lets = () => true, isElsewhere } = callers[caller]
   return isElsewhere !== true && liesInLab(thing) && lets(permission) && role?.has(permission) === true
@@ -90,10 +90,10 @@ const holdsOnUser = (mode: Mode, caller: Column, permission: string, thing: Thin
   return permission === 'ViewUser' && (mode === 'public' || (thing.state === 'lab' && role !== undefined))
 }
 
-/** `owner`: nobody but owners and superadmin mode. `author`: nobody but the author. `live`: anybody, on what is not in the trash. */
+/** `owner`: no one but owners and superadmin mode. `author`: no one but the author. `live`: anyone, on what is not in the trash. */
 export type By = 'anybody' | 'owner' | 'author' | 'live'
 
-/** Superadmin and owner: always. Else a role in the thing's spaces, or it is public and the permission READONLY (api-platform §2, resource rules). */
+/** Superadmin and owner: always. Else a role in the resource's spaces, or it is public and the permission READONLY (api-platform §2, resource rules). */
 export const holds = (mode: Mode, caller: Column, permission: string, thing: Thing, by: By = 'anybody'): boolean => {
   const { isSuperAdmin, isElsewhere, lets = () => true } = callers[caller]
   if (isElsewhere) return isUser(thing) && thing.state === 'own' && permission === 'ViewUser'
@@ -104,5 +104,5 @@ export const holds = (mode: Mode, caller: Column, permission: string, thing: Thi
   return holdsByRole(caller, permission, thing) || (isPublic(mode, thing) && readOnly.has(permission))
 }
 
-/** False where a thing is answered as one that does not exist. */
+/** False where a resource is answered as one that does not exist. */
 export const sees = (mode: Mode, caller: Column, thing: Thing): boolean => holds(mode, caller, looking[thing.kind] ?? '', thing)

@@ -1,7 +1,7 @@
 const named = (verbs: string, things: string): readonly string[] =>
   verbs.split(' ').flatMap(verb => things.split(' ').map(thing => `${verb}${thing}`))
 
-/** READONLY of Clowder v1 (reference, api-platform §2): the role Viewer, and what everybody holds on what is public. */
+/** READONLY of Clowder v1 (reference, api-platform §2): the role Viewer, and what everyone holds on what is public. */
 export const readOnly: ReadonlySet<string> = new Set(
   named('View', 'Space Dataset Collection File Section Metadata Tags Comments Sensor GeoStream User Vocabulary VocabularyTerm'),
 )

@@ -7,14 +7,14 @@ import { callers, holdsByRole, type Thing } from './rights.ts'
  */
 export const isTrashed = ({ state }: Thing): boolean => state === 'trashed' || state === 'trashedShared'
 
-/** Kinds that somebody is the author of, or that have the rights of such a thing: not the folder, which has those of its dataset. */
+/** Kinds that someone is the author of, or that have the rights of such a resource: not the folder, which has those of its dataset. */
 const ofEditor: ReadonlySet<string> = new Set(['file', 'section', 'preview', 'thumbnail', 'metadata', 'comment'])
 
-/** Superadmin mode, the author of the trashed dataset or collection, and that of the thing itself. No role. */
+/** Superadmin mode, the author of the trashed dataset or collection, and that of the resource itself. No role. */
 export const seesInTrash = (caller: Column, { kind, state }: Thing): boolean =>
   callers[caller].isSuperAdmin === true || caller === 'author' || (caller === 'editor' && state === 'trashedShared' && ofEditor.has(kind))
 
-/** To restore a thing or delete it for good: what a role gives too, on the trashed thing itself (api-data §0: "if trashed: only DeleteDataset"). */
+/** To restore a resource or delete it for good: what a role gives too, on the trashed thing itself (api-data §0: "if trashed: only DeleteDataset"). */
 const clearing: Readonly<Record<string, string>> = { dataset: 'DeleteDataset', collection: 'DeleteCollection' }
 
 export const mayClear = (caller: Column, permission: string, thing: Thing): boolean =>

@@ -7,13 +7,13 @@ import { isTrashed, mayClear, seesInTrash } from './trash.ts'
 /** What there is not, whatever id it has. */
 export const isAbsent = (state: string): boolean => ['deleted', 'unknown', 'other', 'malformed'].includes(state)
 
-/** 404 for what one may not see, 403 for what one may; 401 for whoever has not said who they are (promises, Authorisation). */
+/** 404 for what the caller may not view, 403 for what one may; 401 for anyone who has not said who they are (promises, Authorisation). */
 const refusal = (caller: Column, isSeen: boolean): Letter => {
   if (callers[caller].isAnonymous) return isSeen ? 'a' : 'v'
   return isSeen ? 'n' : 'u'
 }
 
-/** An upload in pieces is there for whoever began it, by a key that is not held to spaces (0022). */
+/** An upload in pieces is there for anyone who began it, by a key that is not held to spaces (0022). */
 const onUpload = (caller: Column, thing: Thing): Letter => {
   const isOwn = thing.state === 'own' || (caller === 'author' && thing.state === 'lab')
   return isOwn && !callers[caller].isElsewhere ? 'y' : refusal(caller, false)
@@ -25,7 +25,7 @@ const onTrashed = (caller: Column, permission: string, by: By, thing: Thing, isR
   return isReading ? 'y' : 'f'
 }
 
-/** A right on a thing; `isReading`: the request only looks. */
+/** A right on a resource; `isReading`: the request only looks. */
 export const onThing = (mode: Mode, caller: Column, permission: string, by: By, thing: Thing, isReading: boolean): Letter => {
   if (isAbsent(thing.state)) return refusal(caller, false)
   if (permission === 'begun') return onUpload(caller, thing)
@@ -56,7 +56,7 @@ const words: Readonly<Record<string, (mode: Mode, caller: Column, isReading: boo
   account: (_mode, caller) => !callers[caller].isAnonymous && !['extractor', 'readKey', 'otherSpaceKey'].includes(caller),
   /** `admin`: status Admin, or superadmin mode. */
   serverAdmin: (_mode, caller) => callers[caller].isServerAdmin === true,
-  /** ViewUser, where a key that is held to spaces finds nobody. */
+  /** ViewUser, where a key that is held to spaces finds no one. */
   lookAround: (mode, caller) => permissionAlone(mode, caller, 'ViewUser') && !callers[caller].isElsewhere,
   /** AddFile, where a key that is held to spaces finds what it began itself. */
   placed: (mode, caller) => permissionAlone(mode, caller, 'AddFile') || callers[caller].isElsewhere === true,

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Clock, collection, DocumentStore, Ids, routesFor, s, wire } from 'pounce/sdk'
 
-/** A step of somebody's turn. */
+/** A step of someone's turn. */
 export interface Step {
   readonly pid: number
   readonly turn: string

@@ -9,7 +9,7 @@ import { type Answer, StoredResponses } from './stored-responses.ts'
 
 const atOnce = 1000
 
-/** Of more streams nobody wants to know before each answer. */
+/** Of more streams no one wants to know before each answer. */
 const mostStreams = 10_000
 
 /**
@@ -118,7 +118,7 @@ const mostRefused = 1000
 class TooLong extends Error {}
 
 /**
- * Keeps answers that are the same for everybody, and gives them again while no stream or sensor they came from has changed. Callers who see only
+ * Keeps answers that are the same for everyone, and gives them again while no stream or sensor they came from has changed. Callers who see only
  * some streams get answers of their own, which are never kept.
  */
 export class ResponseCache {
@@ -140,7 +140,7 @@ export class ResponseCache {
     this.#log = log
   }
 
-  /** Whether the caller may see every answer that is kept. */
+  /** Whether the caller may view every answer that is kept. */
   isFor(caller: Caller): boolean {
     return seenBy(this.#policy, caller) === 'all'
   }
@@ -167,7 +167,7 @@ export class ResponseCache {
       if (!stream) throw new NotFound('cached answer')
       return stream
     }
-    // Without its length it goes out in gzip to whoever reads that.
+    // Without its length it goes out in gzip to anyone who reads that.
     return { open, contentType, ...(filename === null ? { inline: true } : { filename }) }
   }
 

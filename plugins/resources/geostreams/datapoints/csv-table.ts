@@ -63,7 +63,7 @@ export class PropertyColumns {
     }
   }
 
-  /** There are datapoints with this property that nobody has looked at. */
+  /** There are datapoints with this property that no one has looked at. */
   expect(name: string): void {
     branchAt(this.root, name).isLeaf = true
   }
@@ -133,7 +133,7 @@ const cellOf = (root: Branch, { path, isRest }: Column): Cell => {
   const [name] = path
   const branch = branchOf(root, path)
   if (isRest) return properties => restOf(valueAt(properties, path), branch)
-  // What every object inherits is asked for the longer way.
+  // What every object inherits is requested the longer way.
   if (path.length > 1 || name === undefined || name in {}) return properties => valueAt(properties, path)
   return properties => properties[name]
 }

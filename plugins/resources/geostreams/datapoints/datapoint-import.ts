@@ -27,7 +27,7 @@ import { type Draft, isRefused, type Refused, readPoint, refusalOf } from './dat
 import { parsePoint } from './point-json.ts'
 import type { SentPoint } from './text-pieces.ts'
 
-/** A stream that somebody may add to, or why not. */
+/** A stream that someone may add to, or why not. */
 type MayAdd = { readonly stream: StreamRecord } | { readonly problem: Problem }
 
 /** Who may add readings to which streams. */
@@ -42,7 +42,7 @@ export class AddingRights {
     this.#streams = streams
   }
 
-  /** Of at most 1,000 streams, by number. What the caller may not see is like what is not there. */
+  /** Of at most 1,000 streams, by number. What the caller may not view is like what does not exist. */
   async of(caller: Caller, numbers: readonly number[]): Promise<ReadonlyMap<number, MayAdd>> {
     const ids = numbers.map(streamIdOf)
     const [records, addable] = await Promise.all([this.#streams.getMany(ids), this.#policy.allowed(caller, 'AddGeoStream', 'stream', ids)])
@@ -66,7 +66,7 @@ export class AddingRights {
     return may.stream
   }
 
-  /** A key that is held to spaces reaches nothing by being anybody's. */
+  /** A key that is held to spaces reaches nothing by being anyone's. */
   #isForAnybody(caller: Caller): boolean {
     return this.#settings.anybodyMayAdd && !caller.limits?.spaces && this.#policy.can(caller, 'AddGeoStream') === 'yes'
   }
@@ -116,7 +116,7 @@ class DatapointImportReport {
 
 const batchSize = 1000
 
-/** A stream hears of what it had at the end, and at the latest after so many points. */
+/** A stream is notified of what it had at the end, and at the latest after so many points. */
 const tellEvery = 10_000
 
 /** Streams whose records are changed at once. */
@@ -237,7 +237,7 @@ class DatapointImportRun {
     this.lastId = ids.at(-1)
   }
 
-  /** Nobody knows the numbers of a batch that failed, so none of it is to stay. */
+  /** No one knows the numbers of a batch that failed, so none of it is to stay. */
   async #insert(points: readonly Datapoint[]) {
     try {
       return await this.#of.geo.insert(points)
@@ -303,7 +303,7 @@ class DatapointImportRun {
     }
   }
 
-  /** The stream went while its points came; whoever removed it may have looked for points before these were there. */
+  /** The stream went while its points came; anyone who removed it may have looked for points before these were there. */
   async #takeBack(number: number, tally: StreamTotals): Promise<void> {
     await this.#of.geo.remove({ streams: [number] })
     this.#may.set(number, { problem: new NotFound('stream') })

@@ -52,7 +52,7 @@ export class DatapointService {
     return toDatapointJson(made.point, made.owner)
   }
 
-  /** By the number that somebody sent; `NotFound` for what they may not see. */
+  /** By the number that someone sent; `NotFound` for what they may not see. */
   async get(caller: Caller, sent: string): Promise<Shown> {
     const { point, owner } = await this.#found(sent)
     if ((await this.#verdict(caller, 'ViewGeoStream', point)) !== 'yes') throw new NotFound('datapoint')

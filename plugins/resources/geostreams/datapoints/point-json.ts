@@ -42,7 +42,7 @@ const namesIn = (value: unknown): number | string => {
   return count
 }
 
-/** Parses the JSON of one datapoint, which nobody has looked at: strictly, no name twice, no prototypes, at most 64 levels. Texts and numbers are for who reads it. */
+/** Parses the JSON of one datapoint, which no one has looked at: strictly, no name twice, no prototypes, at most 64 levels. Texts and numbers are for who reads it. */
 export const parsePoint = (text: string): { readonly value: unknown } | Refused => {
   try {
     const value = parseCounted(text, pointLimits, 'It')

@@ -8,7 +8,7 @@ export interface Piece {
   readonly owners: ReadonlyMap<number, Owner | undefined>
 }
 
-/** What is asked for: all of it, or a page. */
+/** What is requested: all of it, or a page. */
 export interface Question {
   readonly filter: GeoFilter
   readonly sort: GeoSort
@@ -19,7 +19,7 @@ export interface Question {
 export interface Answered {
   /** The first datapoints that are shown, at most 1,000. */
   readonly first: readonly Datapoint[]
-  /** There are no others, or a page is asked for. */
+  /** There are no others, or a page is requested. */
   readonly isWhole: boolean
   pieces(): AsyncIterable<Piece>
   /** Where a page ends that is not the last. */
@@ -38,7 +38,7 @@ export const readGeoAfter = (text: string): GeoAfter => {
   return { startMs: Number(startMs), stream: Number(stream), id: Number(id) }
 }
 
-/** Datapoints as they are asked for. */
+/** Datapoints as they are requested. */
 export class ReadingsStore {
   readonly geo: GeoStore
   #owners: StreamSensorsFactory

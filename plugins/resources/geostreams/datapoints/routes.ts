@@ -75,7 +75,7 @@ const csvBytes = (pieces: AsyncIterable<Piece>, table: () => Promise<CsvTable>):
   open: async () => streamed(csvLines(pieces, await table())),
 })
 
-/** A short answer that is there already. */
+/** A short answer that exists already. */
 const wholeBytes = (value: unknown): Bytes => ({
   contentType: 'application/json',
   inline: true,

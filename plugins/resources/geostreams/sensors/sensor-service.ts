@@ -172,7 +172,7 @@ const only = ([shown]: readonly SensorJson[]): SensorJson => {
   return shown
 }
 
-/** Sensors as they are shown to somebody: with what is known of their readings, and of their spaces those that the caller may see. */
+/** Sensors as they are shown to someone: with what is known of their readings, and of their spaces those that the caller may view. */
 export class SensorView {
   #statistics: ReadingStatistics
   #policy: Policy

@@ -20,7 +20,7 @@ export class StreamChooser {
     this.#policy = policy
   }
 
-  /** Ids of streams that fit all that was chosen and that the caller may see; undefined for all there are. */
+  /** Ids of streams that fit all that was chosen and that the caller may view; undefined for all there are. */
   async choose(caller: Caller, choice: StreamChoice, list: List): Promise<readonly string[] | undefined> {
     const { stream, sensor, sources } = choice
     const one = stream === undefined ? undefined : await this.#visible(caller, { kind: 'stream', id: streamIdOf(stream) })

@@ -33,7 +33,7 @@ export class StoredStreams implements Streams {
     return orNotFound('stream', this.#documents.commit({ ...update, ...derived, update: id, in: streams }, events))
   }
 
-  /** What a stream keeps of its sensor's rights follows the sensor; so those are asked for again, and a stream whose sensor is gone is not there. */
+  /** What a stream keeps of its sensor's rights follows the sensor; so those are requested again, and a stream whose sensor is gone does not exist. */
   async list(caller: Caller, query: Listing, page: GeoListPage): Promise<Page<Stream>> {
     const found = await listGeo(this.#source(caller, query), query, page)
     const above = [...new Set(found.items.map(({ sensor }) => sensor))]

@@ -42,7 +42,7 @@ export class StreamService {
     this.#clock = clock
   }
 
-  /** Takes the right to add to the sensor, or to see it where everybody may add. */
+  /** Takes the right to add to the sensor, or to see it where everyone may add. */
   async create(caller: Caller, { name, sensor: sent, geometry, properties }: NewStream): Promise<Stream> {
     const { id: sensor } = sensorRef(sent)
     await authorize(this.#policy, caller, this.#anybodyMayAdd ? 'ViewGeoStream' : 'AddGeoStream', { kind: 'sensor', id: sensor })

@@ -44,7 +44,7 @@ export class BinService {
     this.#store = store
   }
 
-  /** The streams to look at, as `Streams.chosen` names them. `Invalid` when single values of too many readings are asked for. */
+  /** The streams to look at, as `Streams.chosen` names them. `Invalid` when single values of too many readings are requested. */
   async choose(caller: Caller, choice: StreamChoice, { isRaw, filter }: BinQuestion): Promise<readonly number[] | undefined> {
     const chosen = await this.#streams.chosen(caller, choice)
     const found = isRaw ? await this.#store.count({ ...filter, ...(chosen ? { streams: chosen } : {}) }, mostRaw + 1) : 0

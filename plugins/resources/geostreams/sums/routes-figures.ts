@@ -55,7 +55,7 @@ export const averageDatapoints = route({
   },
 })
 
-/** Of a window whose beginning nobody names. */
+/** Of a window whose beginning no one names. */
 const windowYears = 10
 
 /** The first moment that a reading can have. */

@@ -27,7 +27,7 @@ function* inPieces<T>(all: readonly T[], size: number): Iterable<readonly T[]> {
   for (let at = 0; at < all.length; at += size) yield all.slice(at, at + size)
 }
 
-/** Finds the sensors whose readings somebody asks for, in the order of their names. */
+/** Finds the sensors whose readings someone asks for, in the order of their names. */
 export class SelectedSensors {
   #sensors: Sensors
   #streams: Streams
@@ -39,7 +39,7 @@ export class SelectedSensors {
     this.#store = store
   }
 
-  /** `chosen` is from `Streams.chosen`. Nothing is read before it is asked for. */
+  /** `chosen` is from `Streams.chosen`. Nothing is read before it is requested. */
   async *of(caller: Caller, chosen: readonly number[] | undefined): AsyncGenerator<SensorPart, void, undefined> {
     const pages = chosen === undefined ? this.#all(caller) : this.#theirs(chosen)
     for await (const page of pages) yield* await this.#parts(page)

@@ -55,7 +55,7 @@ const standings: Readonly<Record<AccountStatus, readonly [subject: string, text:
   Admin: ['You are a server admin', 'A server admin has made you a server admin.'],
 }
 
-/** Tells people what an admin, or whoever knew their password, did with their account. */
+/** Tells people what an admin, or anyone who knew their password, did with their account. */
 export class NotifyAccountOwner {
   #users: Users
   #post: AccountMail

@@ -7,7 +7,7 @@ import { bootForTest, type TestServer } from 'pounce/sdk/testing'
 const plugins = ['documents.sqlite', 'access.policy', 'auth.local', 'resources.users']
 const account = { email: 'first@example.org', password: 'the first password', firstName: 'First', lastName: 'Admin' }
 
-/** A server that nobody administers any more, and its set-up link. */
+/** A server that no one administers any more, and its set-up link. */
 const bootWithout = async (t: ExecutionContext): Promise<{ server: TestServer; link: string; token: string }> => {
   const server = await bootForTest({ t, plugins })
   await server.get(Users).change(server.admin.id, { set: { status: 'Active' } }, [])

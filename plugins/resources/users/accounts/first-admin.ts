@@ -19,7 +19,7 @@ import { AccountAdministration } from './account-administration.ts'
 
 const id = 'set-up-token'
 
-/** Sees to it that somebody can administer the server: the configured admins, or whoever opens the set-up link. */
+/** Sees to it that someone can administer the server: the configured admins, or anyone who opens the set-up link. */
 export class FirstAdmin implements Greeting {
   #documents: DocumentStore
   #users: Users
@@ -35,7 +35,7 @@ export class FirstAdmin implements Greeting {
     this.#log = log
   }
 
-  /** Makes the configured admin while there is none, and admins of accounts that the configuration names. Twice is no error. */
+  /** Makes the configured admin while there is none, and admins of accounts that the configuration names. Idempotent. */
   async start(): Promise<void> {
     for (const { email, password } of this.#installation.admins) {
       const user = await this.#users.byEmail(email)

@@ -54,7 +54,7 @@ export class ProfileEdits {
     this.#lists = lists
   }
 
-  /** What is absent stays. `Invalid` for an institution or project that nobody has added to the lists. */
+  /** What is absent stays. `Invalid` for an institution or project that no one has added to the lists. */
   async change(id: string, change: ProfileChange, actor: string | undefined): Promise<UserRecord & Stored> {
     const { firstName, lastName, notifications, ...said } = await this.#spelled(change)
     const names = Object.entries({ firstName: firstName?.trim(), lastName: lastName?.trim(), notifications }).filter(

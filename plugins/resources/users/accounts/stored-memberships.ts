@@ -42,7 +42,7 @@ export class StoredMemberships {
     })
   }
 
-  /** The whole list is replaced at a known revision: a space is never in it twice, whoever else writes. */
+  /** The whole list is replaced at a known revision: a space is never in it twice, anyone who else writes. */
   async #try(id: string, space: string, role: string | undefined, by: MembershipChange): Promise<Outcome> {
     const user: User | undefined = await this.#documents.get(users, id)
     if (!user) throw new NotFound('user')

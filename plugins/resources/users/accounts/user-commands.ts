@@ -12,7 +12,7 @@ const passwordOption = {
   takesValue: true,
 } as const
 
-/** A password on the command line would be in everybody's process list, so it comes from a file or is made here. */
+/** A password on the command line would be in everyone's process list, so it comes from a file or is made here. */
 const passwordFrom = async (input: Input): Promise<{ readonly password: string; readonly isNew: boolean }> => {
   const file = input.options['password-file']
   if (typeof file !== 'string') return { password: randomBytes(15).toString('base64url'), isNew: true }

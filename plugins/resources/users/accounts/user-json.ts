@@ -16,7 +16,7 @@ const firstLetter = (name: string): string => {
   return [...letter.toUpperCase()][0] ?? ''
 }
 
-/** Where this server draws somebody's picture. The address says all that the picture shows, and is made of the name alone. */
+/** Where this server draws someone's picture. The address says all that the picture shows, and is made of the name alone. */
 const avatarPath = (user: Pick<UserRecord, 'firstName' | 'lastName'> | undefined): string => {
   const initials = user ? firstLetter(user.firstName) + firstLetter(user.lastName) : ''
   if (!user || initials === '') return `/api/avatars/${nobody}`
@@ -29,7 +29,7 @@ export const drawAvatar = (picture: string): string | undefined => {
   const [, initials = '', number = ''] = /^([\p{L}\p{N}]{0,2})-(\d{1,2})$/u.exec(picture) ?? []
   const colour = number === '' ? undefined : colours[Number(number)]
   if (colour === undefined) return undefined
-  // Letters and digits need no escaping; a silhouette stands for nobody in particular.
+  // Letters and digits need no escaping; a silhouette stands for no one in particular.
   const shape =
     initials === ''
       ? '<circle cx="64" cy="48" r="22" fill="#fff"/><path d="M20 128a44 40 0 0 1 88 0z" fill="#fff"/>'

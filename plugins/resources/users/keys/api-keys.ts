@@ -89,7 +89,7 @@ export class ApiKeys {
     for (const key of await this.of(user)) if (key.created <= madeBy) await this.#remove(key, actor)
   }
 
-  /** The record of a key that somebody showed; undefined when it is not one of ours. */
+  /** The record of a key that someone showed; undefined when it is not one of ours. */
   async find(shown: string): Promise<Key | undefined> {
     const hash = sha256(shown)
     const key = await this.#documents.get(keys, idOfHash(hash))
@@ -130,7 +130,7 @@ export class ApiKeys {
     return expires !== undefined && expires <= this.#clock.now().toISOString()
   }
 
-  /** Removes keys that expired so long ago that nobody wonders any more why they are refused. */
+  /** Removes keys that expired so long ago that no one wonders any more why they are refused. */
   async sweep(signal: AbortSignal): Promise<void> {
     const before = new Date(this.#clock.now().getTime() - expiredForMs).toISOString()
     await removeFound(this.#documents, keys, {
@@ -169,7 +169,7 @@ export class ApiKeys {
 }
 wire(ApiKeys, configPort(config), DocumentStore, Clock, Log)
 
-/** Whoever changes a password may have all keys of the account end with it: those that were there by then. */
+/** Anyone who changes a password may have all keys of the account end with it: those that were there by then. */
 export class RevokeKeysOnUserUpdated {
   #keys: ApiKeys
 

@@ -76,7 +76,7 @@ const bytesOf = (shown: string): Buffer | undefined => {
   return bytes.toString('base64url') === text ? bytes : undefined
 }
 
-/** What a key says, whoever signed it. Undefined for what is no key of a job. */
+/** What a key says, anyone who signed it. Undefined for what is no key of a job. */
 export const claimsIn = (shown: string): JobClaims | undefined => {
   const bytes = bytesOf(shown)
   const kind = bytes && kinds[bytes.readUInt8(kindAt)]
@@ -194,7 +194,7 @@ export class JobKeys implements Keys {
     return [signingKey(current), ...previous.map(signingKey)]
   }
 
-  /** Others once the password is another, all sessions were ended, or for nobody the service key is no longer accepted. The first is for new keys. */
+  /** Others once the password is another, all sessions were ended, or for no one the service key is no longer accepted. The first is for new keys. */
   #stampsOf(user: User | null, secret: Buffer): readonly Buffer[] {
     const { commKey, previousCommKeys } = this.#settings
     const parts =

@@ -95,7 +95,7 @@ test('what belongs to the account takes the verb, and a key that is held to no s
     return [(await call('/api/roles')).status, (await follow('follow')).status, (await follow('unfollow')).status]
   }
   t.deepEqual(await statuses('name=r&verbs=read'), [200, 403, 403])
-  // It passes, but sees nobody to follow.
+  // It passes, but sees no one to follow.
   t.deepEqual(await statuses('name=w&verbs=write'), [403, 404, 404])
   t.deepEqual(await statuses('name=rw&verbs=read,write'), [200, 200, 200])
   t.deepEqual(await statuses(`name=s&spaces=${space}`), [403, 403, 403])

@@ -5,7 +5,7 @@ const keys = collection<{ user: string; name: string; generation?: string | null
   byUser: { on: ['user', 'name'], unique: true },
 })
 
-/** Removes the keys that opened everything of a person to every extractor. They are refused already; nobody needs to see them in a list. */
+/** Removes the keys that opened everything of a person to every extractor. They are refused already; no one needs to see them in a list. */
 export const up = async (documents: DocumentStore): Promise<void> => {
   for await (const { id, generation } of documents.scan(keys, { using: 'byUser' })) {
     if (generation == null) continue

@@ -24,7 +24,7 @@ import { roleIds, StoredRoles } from './stored-roles.ts'
 
 const mostRoles = 200
 const builtIn: ReadonlySet<string> = new Set(Object.values(roleIds))
-/** Without these nobody could look after a space. */
+/** Without these no one could look after a space. */
 const keptByAdmin: readonly Permission[] = ['ViewSpace', 'EditSpace']
 
 /** What a server admin says of a role; what is absent stays. */
@@ -99,7 +99,7 @@ export class RoleAdministration {
       throw new Invalid('The successor must be another existing role')
     const removed = event('role.removed', { kind: 'role', id }, { name: role.name, successor: successor ?? null }, actor)
     const where = not(exists('successor'))
-    // Its name is free from now on, and an id is no name that anybody would choose.
+    // Its name is free from now on, and an id is no name that anyone would choose.
     const change =
       successor === undefined ? { tombstone: id, in: roles, where } : { update: id, in: roles, where, set: { successor, name: id } }
     try {

@@ -38,7 +38,7 @@ export class StoredRoles {
     this.#documents = documents
   }
 
-  /** Makes the three roles if they are new. Twice is no error. */
+  /** Makes the three roles if they are new. Idempotent. */
   async start(): Promise<void> {
     for (const name of ['Viewer', 'Editor', 'Admin'] as const) await this.#ensure(name)
     await this.#giveNewPermissions()
@@ -102,7 +102,7 @@ export class StoredRoles {
     }
   }
 
-  /** A permission that came with a newer program belongs to Admin; one that somebody took away from Admin stays away. */
+  /** A permission that came with a newer program belongs to Admin; one that someone took away from Admin stays away. */
   async #giveNewPermissions(): Promise<void> {
     const admin = await this.#documents.get(roles, roleIds.Admin)
     const unknown = [...allPermissions].filter(permission => !admin?.given.includes(permission))

@@ -145,7 +145,7 @@ export class FactorEnrolment {
     })
   }
 
-  /** New recovery codes; those of before open nothing any more. */
+  /** New recovery codes; those from before open nothing any more. */
   async replaceRecoveryCodes(owner: Owner): Promise<readonly string[]> {
     const user = await this.#proven(owner)
     const { codes, digests } = newRecoveryCodes(user.id)
@@ -153,7 +153,7 @@ export class FactorEnrolment {
     return codes
   }
 
-  /** Takes all factors from an account, and ends its sessions. None is no error. */
+  /** Takes all factors from an account, and ends its sessions. None is not an error. */
   async reset(id: string, actor?: string): Promise<void> {
     const user = await this.#users.get(id)
     if (!user) throw new NotFound('user')

@@ -18,7 +18,7 @@ export type ChallengePurpose = 'sign-in' | 'passkey sign-in' | 'step-up' | 'totp
 
 /** What a token carries, encrypted. */
 interface Challenge {
-  /** The account; absent where nobody knows yet who signs in. */
+  /** The account; absent where no one knows yet who signs in. */
   readonly user?: string
   /** Fits the password of then: another one ends the challenge. */
   readonly stamp?: string
@@ -124,13 +124,13 @@ export class FactorSignIn {
     return { user: usable(spent.user), methods: ['password', spent.method] }
   }
 
-  /** What a browser asks its authenticator for when nobody has said yet who signs in. */
+  /** What a browser asks its authenticator for when no one has said yet who signs in. */
   async passkeyOptions() {
     const publicKey = await this.#passkeys.requestOptions()
     return { challenge: await this.#challenges.issue('passkey sign-in', { webauthn: publicKey.challenge }), publicKey }
   }
 
-  /** Whoever holds a discoverable passkey and has proven to it who they are needs no password. */
+  /** Anyone who holds a discoverable passkey and has proven to it who they are needs no password. */
   async withPasskey(token: string, passkey: Assertion, address: string): Promise<SignedIn> {
     const challenge = await this.#challenges.open('passkey sign-in', token)
     if (!challenge) return this.#refuse(address, token, over)

@@ -15,7 +15,7 @@ export type Assertion = Pick<AuthenticationResponseJSON, 'id' | 'rawId' | 'type'
   }
 }
 
-// It brings a parser of ASN.1 and X.509 along, so it is loaded when somebody first uses a passkey.
+// It brings a parser of ASN.1 and X.509 along, so it is loaded when someone first uses a passkey.
 const library = () => import('@simplewebauthn/server')
 
 const described = ({ credential, transports }: PasskeyRecord) => ({

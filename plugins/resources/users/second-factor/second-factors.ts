@@ -24,7 +24,7 @@ const periodSeconds = 30
 /** RFC 6238, 5.2: one step of drift and delay either way. */
 const driftSteps = 1
 
-// Loaded when somebody first uses it: most installations start without.
+// Loaded when someone first uses it: most installations start without.
 const totpOf = async (secret: string | undefined, issuer = '', label = ''): Promise<TOTP> => {
   const { Secret, TOTP: Totp } = await import('otpauth')
   // RFC 4226, 4: 160 bits. SHA-1 and six digits are what every authenticator app understands.
@@ -83,7 +83,7 @@ const maxRaces = 20
 /** The factors of an account that has none. */
 export const none: SecondFactorRecord = { totp: null, passkeys: [], recoveryCodes: [] }
 
-/** What somebody shows for a second factor: one of these. */
+/** What someone shows for a second factor: one of these. */
 export interface Proof {
   readonly code?: string
   readonly recoveryCode?: string
@@ -97,7 +97,7 @@ interface Accepted {
   readonly events: readonly NewEvent[]
 }
 
-/** News of somebody's factors: for the audit log, and for the mail to the owner. */
+/** News of someone's factors: for the audit log, and for the mail to the owner. */
 export const factorsChanged = (user: string, change: SecondFactorChange, actor?: string, recoveryCodesLeft?: number): NewEvent =>
   event(
     'user.second-factor-changed',
@@ -106,7 +106,7 @@ export const factorsChanged = (user: string, change: SecondFactorChange, actor?:
     actor,
   )
 
-/** Checks second factors. What is accepted once is spent, whoever shows it again, on whichever kernel. */
+/** Checks second factors. What is accepted once is spent, anyone who shows it again, on whichever kernel. */
 export class SecondFactors {
   readonly #users: Users
   readonly #passkeys: Passkeys

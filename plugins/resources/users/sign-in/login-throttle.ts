@@ -109,7 +109,7 @@ export class LoginAttempts {
     await removeFound(this.#documents, tries, { using: 'byEnd', where, guard: ({ revision }) => eq('revision', revision), signal })
   }
 
-  /** True when a window has begun with this try; `TooMany` when one is open and full; false when somebody else was faster. */
+  /** True when a window has begun with this try; `TooMany` when one is open and full; false when someone else was faster. */
   async #begins(id: string, now: Date, limit: number): Promise<boolean> {
     const open = await this.#documents.get(tries, id)
     const leftMs = open ? Date.parse(open.until) - now.getTime() : 0
@@ -128,7 +128,7 @@ wire(LoginAttempts, DocumentStore, Clock)
 /** Keys are e-mail and network addresses, which need not be readable in the store. */
 const idOf = (key: string): string => sha256(key)
 
-/** False when somebody else has changed the document meanwhile. */
+/** False when someone else has changed the document meanwhile. */
 const unlessMoved = async (commit: Promise<TriesRecord & Stored>): Promise<boolean> => {
   try {
     await commit
@@ -151,12 +151,12 @@ class SignInFailureAudit {
     this.#log = log
   }
 
-  /** Of a name that is nobody's only the door is noted: people type passwords where names belong. */
+  /** Of a name that is no one's only the door is noted: people type passwords where names belong. */
   async password(name: string, address: string, door: 'password' | 'second-factor'): Promise<void> {
     await this.#note(async () => (await this.#users.byEmail(name))?.id, door, address)
   }
 
-  /** A wrong key, token or link, which is nobody's. */
+  /** A wrong key, token or link, which is no one's. */
   async key(address: string): Promise<void> {
     await this.#note(async () => undefined, 'key', address)
   }
@@ -175,7 +175,7 @@ wire(SignInFailureAudit, Users, AuditTrails, Log)
 
 /**
  * Lets people on one by one, and in groups where too many come: what a group then writes shares the transactions of the store, so that a
- * crowd costs everybody else no more than a few people do. `burst` pass at once, then so many groups a second.
+ * crowd costs everyone else no more than a few people do. `burst` pass at once, then so many groups a second.
  */
 export class SignInBatcher {
   #burst: number
@@ -216,13 +216,13 @@ interface Door {
 interface Trial<T> {
   /** The step after the password. */
   readonly isSecondFactor?: boolean
-  /** False where more has to be shown before somebody is in: then nothing is forgiven yet, and the network is not known for it. */
+  /** False where more has to be shown before someone is in: then nothing is forgiven yet, and the network is not known for it. */
   readonly isAll?: (found: T) => boolean
 }
 
 const dayMs = 86_400_000
 
-/** For so long a network from which somebody signed in is let through where strangers to the account are not. */
+/** For so long a network from which someone signed in is let through where strangers to the account are not. */
 const knownForMs = 30 * dayMs
 
 /** Shuts the doors through which people try passwords, keys and links, after too many tries. */
@@ -259,9 +259,9 @@ export class LoginThrottle implements RateLimiter {
   }
 
   /**
-   * Lets somebody try a password: `verify` answers undefined for a wrong one, which counts. `TooMany` when the door is shut; what is being
+   * Lets someone try a password: `verify` answers undefined for a wrong one, which counts. `TooMany` when the door is shut; what is being
    * verified is counted beforehand as if it were wrong, so that a thousand at once are no way around. A right password takes the count of
-   * its network back. Each network has a count of its own for an account, so nobody shuts the owner out from elsewhere. Where too many networks try
+   * its network back. Each network has a count of its own for an account, so no one shuts the owner out from elsewhere. Where too many networks try
    * one account, or one network too many accounts, only owners who have signed in from their network before are let on: theirs is the only count.
    */
   async tryPassword<T>(
@@ -277,7 +277,7 @@ export class LoginThrottle implements RateLimiter {
       { key: addressKey(address), limit: failuresPerAddress },
       ownCount,
       { key: accountKey(email), limit: failuresPerAccountAnywhere },
-      // Six digits are soon guessed from many networks at once, by somebody who knows the password.
+      // Six digits are soon guessed from many networks at once, by someone who knows the password.
       ...(isSecondFactor ? [{ key: codeKey(email), limit: failuresPerAccount }] : []),
     ]
     const seen = await this.#tries.look([known, ...doors.map(({ key }) => key)])
@@ -322,7 +322,7 @@ export class LoginThrottle implements RateLimiter {
     await this.#countOnce(`sessions ${networkOf(address)}`, shown, this.#limits.failuresPerAddress)
   }
 
-  /** The same text counts once in a window: a program that goes on with a key that was revoked guesses nothing. False for one that was counted. */
+  /** The same text counts once in a window: a program that continues with a key that was revoked guesses nothing. False for one that was counted. */
   async #countOnce(door: string, shown: string | undefined, limit: number): Promise<boolean> {
     if (shown !== undefined) {
       const text = `${door} ${shown}`

@@ -89,7 +89,7 @@ export class OutsideAccounts {
     const fields = (Object.keys(now) as (keyof typeof now)[]).filter(field => now[field] !== user[field])
     const isVerifiedNow = user.isEmailUnverified === true && isEmailVerified && email !== ''
     if (fields.length === 0 && !isVerifiedNow) return user
-    // An address that counts from now on is news of the address.
+    // An address that counts from now on is events of the address.
     const told = isVerifiedNow ? [...new Set([...fields, 'email'])] : fields
     const changed = event('user.updated', { kind: 'user', id: user.id }, { fields: told }, user.id)
     try {
@@ -104,12 +104,12 @@ export class OutsideAccounts {
     }
   }
 
-  /** Undefined when nobody has the address. Whoever has one is asked whether this is them, and until then it opens nothing. */
+  /** Undefined when no one has the address. Anyone who has one is asked whether this is them, and until then it opens nothing. */
   async #known(identity: VerifiedIdentity): Promise<User | undefined> {
     const { email } = identity
     const user = email === '' ? undefined : await this.#users.byEmail(email)
     if (!user) return undefined
-    // Somebody who signed in at the same moment may have made it just now.
+    // Someone who signed in at the same moment may have made it just now.
     if (user.identities?.includes(identityName(identity))) return user
     await this.#links.request(user, identity)
     throw new NotSignedIn(
@@ -128,7 +128,7 @@ export class OutsideAccounts {
       lastName,
       provider,
       passwordHash: null,
-      // Nobody becomes a server admin because another provider says whose address it is.
+      // No one becomes a server admin because another provider says whose address it is.
       status: this.#rules.outsideAccounts === 'approval' ? 'Inactive' : 'Active',
       created: this.#clock.now().toISOString(),
       lastLogin: null,
@@ -142,7 +142,7 @@ export class OutsideAccounts {
     return this.#documents.commit({ insert: { id, ...record }, into: users }, [event('user.created', { kind: 'user', id }, {}, id)])
   }
 
-  /** `moved` when somebody else was faster: what is so now decides again. */
+  /** `moved` when someone else was faster: what is so now decides again. */
   async #unlessMoved<T>(work: Promise<T>): Promise<T | 'moved'> {
     try {
       return await work

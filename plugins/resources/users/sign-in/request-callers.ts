@@ -117,7 +117,7 @@ export class RequestCallers implements Callers {
     return caller
   }
 
-  /** A genuine key that is refused is nobody's guess: extractors that come late are not counted. */
+  /** A genuine key that is refused is no one's guess: extractors that come late are not counted. */
   async #byJobKey(shown: string, address: string): Promise<Caller> {
     const found = await this.#jobKeys.verify(shown)
     if ('refused' in found) {
@@ -168,7 +168,7 @@ const reachOf = ({ id, scope, verbs, spaces }: KeyRecord & Stored): Pick<Caller,
 
 type Reach = Pick<Caller, 'via' | 'scope' | 'keyId' | 'limits'>
 
-/** Looks up what became of the credentials that things were made with. */
+/** Looks up what became of the credentials that resources were made with. */
 export class StoredCredentialRefs implements CredentialRefs {
   readonly #users: Users
   readonly #standing: AccountStatus

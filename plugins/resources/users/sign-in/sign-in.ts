@@ -90,8 +90,8 @@ export class AccountSignIn {
   }
 
   /**
-   * The account of whoever came back from a site, for the browser that remembers a note of it; a note is good once. `NotSignedIn` when the site
-   * vouches for nobody, or there is no account that may be used; each of these is counted.
+   * The account of anyone who came back from a site, for the browser that remembers a note of it; a note is good once. `NotSignedIn` when the site
+   * vouches for no one, or there is no account that may be used; each of these is counted.
    */
   async withReturn(site: SignInSite, at: URL, note: { readonly kept: string; readonly name: string }, address: string): Promise<User> {
     try {
@@ -115,7 +115,7 @@ export class AccountSignIn {
     }
   }
 
-  /** Notes that somebody has signed in. */
+  /** Notes that someone has signed in. */
   async note(user: User, address: string): Promise<User> {
     const lastLogin = this.#clock.now().toISOString()
     const said = event('user.signed-in', { kind: 'user', id: user.id }, { address }, user.id)
@@ -157,7 +157,7 @@ export class AccountSignIn {
   }
 
   async #verify(providers: readonly AuthProvider[], email: string, password: string, address: string): Promise<User | undefined> {
-    // Before anything is read or written: whoever cannot be served soon must cost next to nothing.
+    // Before anything is read or written: anyone who cannot be served soon must cost next to nothing.
     if (this.#verifying >= maxVerifying) throw new Unavailable('Too many concurrent sign-ins', { retryAfterSeconds: 2 })
     this.#verifying += 1
     try {
@@ -179,7 +179,7 @@ export class AccountSignIn {
     return undefined
   }
 
-  /** Somebody signs in whom a provider vouches for: what it says of them counts from now on. */
+  /** Someone signs in whom a provider vouches for: what it says of them counts from now on. */
   async #arrived(identity: VerifiedIdentity): Promise<User | undefined> {
     const account = await this.#accountOf(identity)
     if (!account) return undefined
@@ -189,7 +189,7 @@ export class AccountSignIn {
     return user
   }
 
-  /** Local accounts are this server's own, and nobody else vouches for them. */
+  /** Local accounts are this server's own, and no one else vouches for them. */
   async #accountOf(identity: VerifiedIdentity): Promise<User | undefined> {
     if (identity.provider !== 'userpass') return this.#outside.of(identity)
     const user = await this.#users.byEmail(identity.subject)
@@ -238,7 +238,7 @@ interface Sealed extends SignInNote {
 }
 
 /**
- * Notes that browsers keep for us: sealed, so that nobody can read, change or make one, and any kernel can open what another one has sealed.
+ * Notes that browsers keep for us: sealed, so that no one can read, change or make one, and any kernel can open what another one has sealed.
  * A browser without the note that belongs to an answer of a site is not the one that was sent there.
  */
 export class SealedCookies {

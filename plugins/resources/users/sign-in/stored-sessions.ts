@@ -58,7 +58,7 @@ export class StoredSessions {
   }
 
   /**
-   * Begins a session for whoever sent the request, and ends the one that was open in this browser. The value of the `Set-Cookie` header
+   * Begins a session for anyone who sent the request, and ends the one that was open in this browser. The value of the `Set-Cookie` header
    * that hands out the token: it is made here, whatever the browser sent, and is nowhere else.
    */
   async begin(
@@ -154,7 +154,7 @@ export class StoredSessions {
     return session
   }
 
-  /** True of a session that goes on, of this account as it is now. */
+  /** True of a session that continues, of this account as it is now. */
   async isOpen(id: string, user: User): Promise<boolean> {
     const session = await this.#documents.get(sessions, id)
     return session?.user === user.id && !this.isOver(session) && this.fits(session, user)
@@ -165,7 +165,7 @@ export class StoredSessions {
     return isSameDigest(session.stamp, stampOf(user))
   }
 
-  /** Ends a session. An unknown token is no error. */
+  /** Ends a session. An unknown token is not an error. */
   async close(token: string): Promise<void> {
     const session = await this.#documents.get(sessions, idOfHash(sha256(token)))
     if (!session) return
