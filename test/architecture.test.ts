@@ -321,6 +321,31 @@ test('a file has at most 500 lines', t => {
   t.deepEqual(found(faults), [])
 })
 
+/** Manifests, entries of the SDK and the command line's programs list names; what they list stays apart. */
+const listsNames = /\/index\.ts$|^sdk\/(?:kit|store-kit)\.ts$/
+/** Loaded on demand or in a thread or process of its own, so it cannot be part of what loads it. */
+const loadedApart = new Set(
+  sources.flatMap(({ path, text }) =>
+    [...text.matchAll(/\b(?:import\(|new URL\()\s*'(\.[^']+\.ts)'/g)].map(([, specifier = '']) => join(dirname(path), specifier)),
+  ),
+)
+
+test('a file of less than 40 lines with a single importer is part of that importer', t => {
+  const importers = new Map<string, string[]>()
+  for (const { path, text } of product.filter(isOurs))
+    for (const specifier of importsOf(text).filter(one => one.startsWith('.'))) {
+      const target = join(dirname(path), specifier)
+      importers.set(target, [...(importers.get(target) ?? []), path])
+    }
+  const faults = product.filter(isOurs).map(({ path, text }) => {
+    const [only, ...others] = importers.get(path) ?? []
+    const isSmall = text.split('\n').length - 1 < 40
+    const isApart = loadedApart.has(path) || path.includes('/grammar/') || path.includes('/migrations/')
+    return isSmall && !isApart && only !== undefined && others.length === 0 && !listsNames.test(only) && `${path} belongs into ${only}`
+  })
+  t.deepEqual(found(faults), [])
+})
+
 test('nothing is left to do', t => {
   const marks = new RegExp(`\\b(${['TO DO', 'FIX ME', 'X X X'].map(mark => mark.replaceAll(' ', '')).join('|')})\\b`)
   t.deepEqual(
