@@ -57,15 +57,15 @@ export const PersonalActivity = personalRecords({
 })
 
 /** What the feed says of a resource. */
-export interface FeedResource {
+export interface NamedResource {
   readonly name: string
   /** Who made it, and the spaces it is in, for those who hear of comments on it. */
   readonly audience: readonly string[]
 }
 
-export type FeedResources = ReadonlyMap<string, FeedResource>
+export type NamedResources = ReadonlyMap<string, NamedResource>
 
-type Reader = (ids: readonly string[]) => Promise<readonly (readonly [id: string, thing: FeedResource])[]>
+type Reader = (ids: readonly string[]) => Promise<readonly (readonly [id: string, thing: NamedResource])[]>
 
 /** Asks the plugins what resources are called, many in one read. */
 export class FeedNames {
@@ -107,7 +107,7 @@ export class FeedNames {
   }
 
   /** Those that exist, by id. */
-  async of(refs: readonly Ref[]): Promise<FeedResources> {
+  async of(refs: readonly Ref[]): Promise<NamedResources> {
     const byKind = Map.groupBy(refs, ({ kind }) => kind)
     const found = await Promise.all([...byKind].map(([kind, some]) => this.#read(kind, [...new Set(some.map(({ id }) => id))])))
     return new Map(found.flat())

@@ -22,7 +22,7 @@ import { requireDone } from 'pounce/sdk/kit'
 import type { Change } from 'pounce/sdk/store-kit'
 import { config, type Settings } from './config.ts'
 import { feedEntryOf, lastNameOf, renames } from './feed.ts'
-import { type ActivityRecord, activity, FeedNames, type FeedResources } from './feed-names.ts'
+import { type ActivityRecord, activity, FeedNames, type NamedResources } from './feed-names.ts'
 
 type Line = ActivityRecord & { readonly id: string }
 
@@ -103,7 +103,7 @@ export class StoredActivity implements BatchHandler {
   }
 
   /** Names as they are now; of what is gone the last ones. */
-  async #namesOf(refs: readonly Ref[], things: FeedResources, gone: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, string>> {
+  async #namesOf(refs: readonly Ref[], things: NamedResources, gone: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, string>> {
     const names = new Map([...gone, ...[...things].map(([id, { name }]) => [id, name] as const)])
     const unknown = [...new Set(refs.map(({ id }) => id))].filter(id => !names.has(id))
     return new Map([...(await this.#things.formerNames(unknown)), ...names])

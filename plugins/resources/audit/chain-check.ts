@@ -1,7 +1,7 @@
 import { type ChainedLine, type ChainPoint, genesis, hashOf } from './chain-writer.ts'
 
 /** What is wrong with a chain. */
-export interface Fault {
+export interface ChainFault {
   readonly fault: 'changed' | 'removed' | 'inserted' | 'reordered'
   readonly chain: string
   /** Where in the chain. */
@@ -12,7 +12,7 @@ export interface Fault {
 }
 
 /** What lines elsewhere say of a chain. */
-export interface Claims {
+export interface ChainClaims {
   /** Hashes by `seq`. */
   readonly heads: ReadonlyMap<number, string>
   /** Lines up to here are gone, or on their way. */
@@ -20,7 +20,7 @@ export interface Claims {
   /** Behind this point no one knows which lines were written. */
   readonly abandoned: number
 }
-export const noClaims: Claims = { heads: new Map(), forgotten: undefined, abandoned: Number.POSITIVE_INFINITY }
+export const noClaims: ChainClaims = { heads: new Map(), forgotten: undefined, abandoned: Number.POSITIVE_INFINITY }
 
 /** Hashes that are kept to recognize lines which changed places. */
 const window = 1000
@@ -28,14 +28,14 @@ const window = 1000
 /** Checks the lines of one chain, one by one in the order of `seq`. */
 export class ChainCheck {
   readonly #chain: string
-  readonly #claims: Claims
-  readonly #report: (fault: Fault) => void
+  readonly #claims: ChainClaims
+  readonly #report: (fault: ChainFault) => void
   readonly #recent = new Map<string, number>()
   #last: ChainedLine | undefined
   #isLastFaulty = false
   readonly #unmet: Map<number, string>
 
-  constructor(chain: string, claims: Claims, report: (fault: Fault) => void) {
+  constructor(chain: string, claims: ChainClaims, report: (fault: ChainFault) => void) {
     this.#chain = chain
     this.#claims = claims
     this.#report = report
@@ -92,7 +92,7 @@ export class ChainCheck {
     return false
   }
 
-  #fault(fault: Fault['fault'], { seq, id }: { readonly seq: number; readonly id: string | null }, detail: string): void {
+  #fault(fault: ChainFault['fault'], { seq, id }: { readonly seq: number; readonly id: string | null }, detail: string): void {
     this.#report({ fault, chain: this.#chain, seq, id, detail })
   }
 }

@@ -191,7 +191,7 @@ export const saveAudit = route({
   },
 })
 
-const Fault = s.model(
+const ChainFault = s.model(
   'AuditFault',
   s.Object({
     fault: s.Union([s.Literal('changed'), s.Literal('removed'), s.Literal('inserted'), s.Literal('reordered')]),
@@ -220,7 +220,7 @@ export const verifyAudit = route({
           { lines: s.Integer(), until: s.Union([s.String(), s.Null()]) },
           { description: 'Number of entries of versions without chains, which are not protected' },
         ),
-        faults: s.Array(Fault, { description: 'The first 100 faults' }),
+        faults: s.Array(ChainFault, { description: 'The first 100 faults' }),
         faultCount: s.Integer(),
         heads: s.Array(s.Object({ chain: s.String(), seq: s.Integer(), hash: s.String() }), {
           description: 'Heads of the newest 100 chains',

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Command, Conflict, DocumentStore, eq, type Stored, wire } from 'pounce/sdk'
-import { ChainCheck, type Claims, type Fault, noClaims } from './chain-check.ts'
+import { ChainCheck, type ChainClaims, type ChainFault, noClaims } from './chain-check.ts'
 import { type AuditRecord, audit, type ChainPoint, type Facts, isChained, parsePoint } from './chain-writer.ts'
 
 const maxFaults = 100
@@ -18,7 +18,7 @@ export interface Verification {
   /** Lines of versions without chains, which nothing protects; `until` is when the last of them was written. */
   readonly unchained: { readonly lines: number; readonly until: string | null }
   /** The first ones; `faultCount` counts all. */
-  readonly faults: readonly Fault[]
+  readonly faults: readonly ChainFault[]
   readonly faultCount: number
   /** The last lines of the newest chains: kept elsewhere they show later that nothing was cut off. */
   readonly heads: readonly ChainPoint[]
@@ -55,7 +55,7 @@ const claimsOf = async (documents: DocumentStore): Promise<ReadonlyMap<string, G
 /** Reads the whole log, and finds lines that were changed, removed, inserted or reordered since they were written. */
 export class AuditVerifier {
   readonly #documents: DocumentStore
-  readonly #faults: Fault[] = []
+  readonly #faults: ChainFault[] = []
   #faultCount = 0
   #lines = 0
   #unchained = 0
@@ -101,7 +101,7 @@ export class AuditVerifier {
     }
   }
 
-  #checkOf(chain: string, claims: Claims = noClaims): ChainCheck {
+  #checkOf(chain: string, claims: ChainClaims = noClaims): ChainCheck {
     return new ChainCheck(chain, claims, fault => this.#report(fault))
   }
 
@@ -112,7 +112,7 @@ export class AuditVerifier {
     this.#heads.push({ chain, seq, hash })
   }
 
-  #report(fault: Fault): void {
+  #report(fault: ChainFault): void {
     this.#faultCount += 1
     if (this.#faults.length < maxFaults) this.#faults.push(fault)
   }

@@ -46,7 +46,7 @@ export const SingleCollection = s.model(
 )
 
 /** What is known around a collection. */
-export interface Surroundings {
+export interface CollectionContext {
   readonly author: UserRecord | undefined
   /** The address of the author's picture. */
   readonly avatar: string
@@ -63,7 +63,7 @@ const authorText = (id: string, user: UserRecord | undefined, avatar: string): s
   return `MiniUser(${id},${fullNameOf(user)},${avatar},Some(${user.email}))`
 }
 
-const toSingleCollection = (one: Collected, around: Surroundings): s.Static<typeof SingleCollection> => ({
+const toSingleCollection = (one: Collected, around: CollectionContext): s.Static<typeof SingleCollection> => ({
   id: one.id,
   name: one.name,
   description: one.description,

@@ -16,7 +16,7 @@ import {
 import { shownMetadata } from 'pounce/sdk/kit'
 import type { ArchiveFolder, ShelvedFile } from './archive-contents.ts'
 import { ArchiveWriter, noteEntry, zipBytes } from './archive-writer.ts'
-import { bagEntries, type Payload } from './bag.ts'
+import { bagEntries, type PayloadFile } from './bag.ts'
 import { type BagSubject, clowderXml, datacite, fileInfo, subjectInfo } from './bag-documents.ts'
 import { type Laid, layout, type Naming } from './layout.ts'
 import { ahead, zip } from './zip.ts'
@@ -85,7 +85,7 @@ export class BagWriter {
     return { bytes: zipBytes(filename, () => zip(entries)), ...top.counts }
   }
 
-  async *#payload(request: BagRequest): AsyncGenerator<Payload | ZipEntry> {
+  async *#payload(request: BagRequest): AsyncGenerator<PayloadFile | ZipEntry> {
     let batch: LaidFile[] = []
     for (const laid of layout(request.top, naming)) {
       if ('file' in laid) {
@@ -100,7 +100,7 @@ export class BagWriter {
   }
 
   /** What stands first in a dataset or collection; a folder without anything in it stands there itself. */
-  async *#shelf(shelf: ArchiveFolder, path: string, { subject, others }: BagRequest): AsyncGenerator<Payload | ZipEntry> {
+  async *#shelf(shelf: ArchiveFolder, path: string, { subject, others }: BagRequest): AsyncGenerator<PayloadFile | ZipEntry> {
     const { kind, id } = shelf
     if (kind === 'folder') {
       if (shelf.files.length + shelf.shelves.length === 0) yield noteEntry(path, Buffer.alloc(0), this.#clock.now())
@@ -113,7 +113,7 @@ export class BagWriter {
     yield this.#json(path + name, await this.#metadataOf({ kind: about.kind, id }))
   }
 
-  async *#filesOf(batch: readonly LaidFile[], showsEmails: boolean): AsyncGenerator<Payload> {
+  async *#filesOf(batch: readonly LaidFile[], showsEmails: boolean): AsyncGenerator<PayloadFile> {
     if (batch.length === 0) return
     const records = await this.#files.getMany([...new Set(batch.map(({ file }) => file.id))])
     const authors = await this.#users.getMany([...new Set([...records.values()].map(({ author }) => author))])
@@ -138,7 +138,7 @@ export class BagWriter {
     return documents
   }
 
-  #json(path: string, value: unknown): Payload {
+  #json(path: string, value: unknown): PayloadFile {
     const bytes = Buffer.from(JSON.stringify(value))
     return { entry: noteEntry(path, bytes, this.#clock.now()), sha256: hash('sha256', bytes) }
   }

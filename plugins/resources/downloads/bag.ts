@@ -78,7 +78,7 @@ class Manifest {
 }
 
 /** A file of the payload, whose digest is known before its bytes are read. */
-export interface Payload {
+export interface PayloadFile {
   readonly entry: ZipEntry
   /** Hex. */
   readonly sha256: string
@@ -91,7 +91,7 @@ export interface BagPlan {
   readonly subject: BagSubject
   readonly facts: Pick<BagFacts, 'agent' | 'day'>
   /** The payload in its order; paths begin with `data/`. An entry for a folder has no bytes and a path that ends in a slash. */
-  readonly payload: AsyncIterable<Payload | ZipEntry>
+  readonly payload: AsyncIterable<PayloadFile | ZipEntry>
   readonly tagFiles: TagFiles
 }
 

@@ -19,7 +19,7 @@ import { BagSubjects } from './subjects.ts'
 type Dataset = DatasetRecord & Stored
 
 /** Who downloads, and whether as a bag. */
-export interface Wish {
+export interface DownloadRequest {
   readonly caller: Caller
   readonly bagit: boolean
 }
@@ -52,12 +52,12 @@ export class DatasetDownloads {
     this.#subjects = subjects
   }
 
-  async whole(id: string, wish: Wish): Promise<Archive> {
+  async whole(id: string, wish: DownloadRequest): Promise<Archive> {
     const dataset = await this.#dataset(id)
     return this.#archive(dataset, await this.#contents.ofDataset(dataset), `${dataset.name}.zip`, wish)
   }
 
-  async folder(id: string, folderId: string, wish: Wish): Promise<Bytes> {
+  async folder(id: string, folderId: string, wish: DownloadRequest): Promise<Bytes> {
     const dataset = await this.#dataset(id)
     const { top, folder } = await this.#contents.ofFolder(dataset, folderId)
     return (await this.#archive(dataset, top, `${dataset.name} (${folder.displayName} Folder).zip`, wish)).bytes
@@ -66,7 +66,7 @@ export class DatasetDownloads {
   async some(
     id: string,
     fileIds: readonly string[],
-    wish: Wish,
+    wish: DownloadRequest,
   ): Promise<{ readonly bytes: Bytes; readonly files: readonly (FileRecord & Stored)[] }> {
     const dataset = await this.#dataset(id)
     const { top, files } = await this.#contents.some(dataset, fileIds)
@@ -75,7 +75,7 @@ export class DatasetDownloads {
   }
 
   /** A folder for each dataset and for each collection below. What the caller may view but not download is named in a note. */
-  async collection(id: string, { caller, bagit }: Wish): Promise<Bytes> {
+  async collection(id: string, { caller, bagit }: DownloadRequest): Promise<Bytes> {
     const collection = await this.#collections.get(id)
     if (!collection) throw new NotFound('collection')
     const { top, collections, datasets, leftOut } = await this.#shelves.of(caller, collection)
@@ -92,7 +92,7 @@ export class DatasetDownloads {
     return this.#bags.bag({ top, subject, others: byId, leftOut: note, filename }).bytes
   }
 
-  async #archive(dataset: Dataset, top: ArchiveFolder, filename: string, { caller, bagit }: Wish): Promise<Archive> {
+  async #archive(dataset: Dataset, top: ArchiveFolder, filename: string, { caller, bagit }: DownloadRequest): Promise<Archive> {
     if (!bagit) return this.#writer.plain(top, filename)
     return this.#bags.bag({ top, subject: await this.#subjects.of(caller, 'dataset', dataset), filename })
   }

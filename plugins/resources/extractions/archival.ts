@@ -16,10 +16,10 @@ import {
 } from 'pounce/sdk'
 import { type ArchivalRecord, archivals } from './collections.ts'
 import { Config, type config } from './config.ts'
-import { JobFactory, type Order } from './job-factory.ts'
+import { JobFactory, type JobOrder } from './job-factory.ts'
 import { derivedId } from './job-message.ts'
 import { StoredExtractions } from './stored-extractions.ts'
-import type { Extractor } from './stored-extractors.ts'
+import type { RegisteredExtractor } from './stored-extractors.ts'
 import { Submission } from './submission.ts'
 import { TransportRouter } from './transport-router.ts'
 
@@ -104,7 +104,7 @@ export class Archival {
     const { dataset, operation, parameters, user } = wish
     const extractor = await this.#extractor(user ?? undefined)
     let files = 0
-    let orders: Order[] = []
+    let orders: JobOrder[] = []
     for await (const file of this.#files.ofDataset(dataset)) {
       files++
       const order = this.#order(file, extractor, operation, parameters, user ?? undefined)
@@ -119,18 +119,18 @@ export class Archival {
   }
 
   /** Unlike what someone waits for, this is tried again until it goes through: its runs stay open. */
-  async #publish(orders: readonly Order[]): Promise<void> {
+  async #publish(orders: readonly JobOrder[]): Promise<void> {
     const jobs = await this.#jobs.jobsOf(orders)
     if (jobs.length > 0) await this.#transports.publish(jobs)
   }
 
-  #order(file: File, extractor: Extractor, operation: Operation, parameters: Parameters, user: string | undefined): Order {
+  #order(file: File, extractor: RegisteredExtractor, operation: Operation, parameters: Parameters, user: string | undefined): JobOrder {
     const wish = { extractor: extractor.identity, parameters: { ...parameters, operation }, user }
     return this.#submissions.fileOrder(file, extractor, wish, 'archive')
   }
 
   /** Anyone who may archive uses it, so it has to be a public one, or one given to them. */
-  async #extractor(user: string | undefined): Promise<Extractor> {
+  async #extractor(user: string | undefined): Promise<RegisteredExtractor> {
     try {
       return await this.#submissions.usable({ extractor: this.#archiveExtractor, parameters: {}, user })
     } catch (error) {

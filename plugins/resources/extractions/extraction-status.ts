@@ -1,23 +1,23 @@
 import { type FileRecord, s } from 'pounce/sdk'
-import type { Run } from './stored-extractions.ts'
+import type { ExtractionRun } from './stored-extractions.ts'
 
 /** The newest run of each extractor on a resource. */
-export const newestByExtractor = (newestFirst: readonly Run[]): ReadonlyMap<string, Run> => {
-  const newest = new Map<string, Run>()
+export const newestByExtractor = (newestFirst: readonly ExtractionRun[]): ReadonlyMap<string, ExtractionRun> => {
+  const newest = new Map<string, ExtractionRun>()
   for (const run of newestFirst) if (!newest.has(run.extractor)) newest.set(run.extractor, run)
   return newest
 }
 
 /** True while the newest run of any extractor continues; a failed one counts as ended (reference, extraction §3.3). */
-export const isBeingProcessed = (newestFirst: readonly Run[]): boolean =>
+export const isBeingProcessed = (newestFirst: readonly ExtractionRun[]): boolean =>
   [...newestByExtractor(newestFirst).values()].some(run => run.state === 'open')
 
 /** As `isBeingProcessed`, and true of a file whose upload is about to submit its jobs. */
-export const isFileBusy = ({ status }: Pick<FileRecord, 'status'>, newestFirst: readonly Run[]): boolean =>
+export const isFileBusy = ({ status }: Pick<FileRecord, 'status'>, newestFirst: readonly ExtractionRun[]): boolean =>
   status === 'CREATED' || isBeingProcessed(newestFirst)
 
 /** The word that stands for all runs of a file, as v1 puts it. `inputTypes`: main media types that are bound on a bus in the old way. */
-export const statusWord = (file: FileRecord, newestFirst: readonly Run[], inputTypes: readonly string[]): string => {
+export const statusWord = (file: FileRecord, newestFirst: readonly ExtractionRun[], inputTypes: readonly string[]): string => {
   if (isFileBusy(file, newestFirst)) return 'Processing'
   if (newestFirst.length > 0) return 'Done'
   return inputTypes.includes(file.contentType.split('/')[0] ?? '')
@@ -43,7 +43,7 @@ export const ShownRun = s.model(
 /** A run among those of many resources: `file_id` is the dataset's id for a run on a dataset, as in v1. */
 export const ListedRun = s.model('ListedExtraction', s.Intersect([s.Object({ file_id: s.String(), resource_type: s.String() }), ShownRun]))
 
-export const showRun = ({ id, extractor, status, start, end, user, lines }: Run): s.Static<typeof ShownRun> => ({
+export const showRun = ({ id, extractor, status, start, end, user, lines }: ExtractionRun): s.Static<typeof ShownRun> => ({
   id: id,
   job_id: id,
   extractor_id: extractor,
@@ -54,7 +54,7 @@ export const showRun = ({ id, extractor, status, start, end, user, lines }: Run)
   messages: lines.map(line => ({ status: line.status, at: s.toV1Date(line.at) })),
 })
 
-export const listRun = (run: Run): s.Static<typeof ListedRun> => ({
+export const listRun = (run: ExtractionRun): s.Static<typeof ListedRun> => ({
   file_id: run.target.id,
   resource_type: run.target.kind,
   ...showRun(run),

@@ -19,7 +19,7 @@ import {
 import { type Job, takesOperation } from 'pounce/sdk/kit'
 import type { ChoiceRecord } from './collections.ts'
 import { EnabledExtractors } from './enabled-extractors.ts'
-import { JobFactory, type Order } from './job-factory.ts'
+import { JobFactory, type JobOrder } from './job-factory.ts'
 import {
   datasetFile,
   derivedId,
@@ -163,7 +163,7 @@ export class ExtractionTriggers {
     const queuesFor = this.#selection.within(dataset)
     const target: Target = { kind: 'file', id: file.id }
     const orders = (await queuesFor(routingKeys.fileCreated(file.contentType))).map(
-      (queue): Order => ({
+      (queue): JobOrder => ({
         id: derivedId(file.id, queue),
         queue,
         target,
@@ -242,7 +242,7 @@ export class ExtractionTriggers {
     dataset: string,
     user: User,
     queuesFor: QueuesFor,
-  ): Promise<readonly Order[]> {
+  ): Promise<readonly JobOrder[]> {
     return (await queuesFor(routingKeys.datasetFile(what))).map(queue => ({
       id: derivedId(file.id, what, dataset, queue),
       queue,

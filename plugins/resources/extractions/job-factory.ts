@@ -2,12 +2,12 @@ import { anonymousUserId, Clock, CommitConflict, DocumentStore, event, Installat
 import { type Job, trimEnd } from 'pounce/sdk/kit'
 import { type ExtractionRecord, extractions, type Trigger } from './collections.ts'
 import { Config, type config } from './config.ts'
-import type { Asked, Message } from './job-message.ts'
+import type { Message, MessageContext } from './job-message.ts'
 import { submitted } from './run-state.ts'
 import type { Target } from './stored-extractions.ts'
 
 /** A run to ask for. */
-export interface Order {
+export interface JobOrder {
   /** The job's; the same each time, where a request can come twice. */
   readonly id: string
   readonly queue: string
@@ -20,11 +20,11 @@ export interface Order {
   readonly parameters?: Readonly<Record<string, unknown>>
   /** When the key expires with which it is submitted, if that is the key of a job: the new job's is not valid longer. */
   readonly keysUntil?: Date | undefined
-  readonly message: (asked: Asked) => Message
+  readonly message: (asked: MessageContext) => Message
 }
 
 /** In whose name it runs. Who is no one in particular has an id of their own in records, and no key. */
-const userOf = ({ user }: Order): string | null => (user == null || user === anonymousUserId ? null : user)
+const userOf = ({ user }: JobOrder): string | null => (user == null || user === anonymousUserId ? null : user)
 
 /** Records requested runs and makes their jobs. */
 export class JobFactory {
@@ -44,7 +44,7 @@ export class JobFactory {
   }
 
   /** Records the runs, side by side so that the store groups the writes. Resolves to the jobs to publish, in the order of the orders, without those that are over already. */
-  async jobsOf(orders: readonly Order[]): Promise<readonly Job[]> {
+  async jobsOf(orders: readonly JobOrder[]): Promise<readonly Job[]> {
     const users = new Set(orders.map(userOf).filter(user => user !== null))
     const mails = new Map(await Promise.all([...users].map(async user => [user, await this.#mailOf(user)] as const)))
     const host = this.#host ?? this.#installation.baseUrl
@@ -61,7 +61,7 @@ export class JobFactory {
   }
 
   /** True when the run is not over yet. A repeat changes nothing. */
-  async #record({ id, queue, target, trigger, extractor = queue, chain = [], keysUntil }: Order, user: string | null): Promise<boolean> {
+  async #record({ id, queue, target, trigger, extractor = queue, chain = [], keysUntil }: JobOrder, user: string | null): Promise<boolean> {
     const start = this.#clock.now().toISOString()
     const limit = keysUntil === undefined ? {} : { keysUntil: keysUntil.toISOString() }
     const state = { state: 'open', status: submitted, lines: [{ status: submitted, at: start }], start, end: null } as const

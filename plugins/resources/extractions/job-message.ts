@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { FileRecord, Json, MetadataRecord, Ref, Stored } from 'pounce/sdk'
 
 /** What every message says besides its event. */
-export interface Asked {
+export interface MessageContext {
   readonly jobId: string
   readonly host: string
   readonly notifies: readonly string[]
@@ -38,7 +38,7 @@ const fileEntity = ({ id, name, contentType }: FileFacts) => entity('file', id, 
 /** Without a target the member is this text. */
 const noTarget = '{}'
 
-const common = ({ jobId, host, notifies }: Asked, id: string, dataset: string, sizeBytes: number) => ({
+const common = ({ jobId, host, notifies }: MessageContext, id: string, dataset: string, sizeBytes: number) => ({
   // Id of the SUBMITTED record, which is the job here: one word finds both, in a reply, in a queue and when it is taken back.
   msgid: jobId,
   jobid: jobId,
@@ -52,7 +52,7 @@ const common = ({ jobId, host, notifies }: Asked, id: string, dataset: string, s
 })
 
 /** A new file in a dataset. */
-export const fileCreated = (file: FileFacts, dataset: string, asked: Asked): Message => ({
+export const fileCreated = (file: FileFacts, dataset: string, asked: MessageContext): Message => ({
   ...common(asked, file.id, dataset, file.sizeBytes),
   routing_key: routingKeys.fileCreated(file.contentType),
   activity: 'created',
@@ -62,7 +62,7 @@ export const fileCreated = (file: FileFacts, dataset: string, asked: Asked): Mes
 })
 
 /** A file came into a dataset, or left it. */
-export const datasetFile = (what: 'added' | 'removed', file: FileFacts, dataset: string, asked: Asked): Message => ({
+export const datasetFile = (what: 'added' | 'removed', file: FileFacts, dataset: string, asked: MessageContext): Message => ({
   ...common(asked, file.id, dataset, file.sizeBytes),
   routing_key: routingKeys.datasetFile(what),
   activity: what,
@@ -71,7 +71,7 @@ export const datasetFile = (what: 'added' | 'removed', file: FileFacts, dataset:
 })
 
 /** Several files came into a dataset at once. Their names travel as Scala prints a list. */
-export const filesAdded = (files: readonly FileFacts[], dataset: string, asked: Asked): Message => {
+export const filesAdded = (files: readonly FileFacts[], dataset: string, asked: MessageContext): Message => {
   const names = files.map(({ name }) => name)
   return {
     ...common(
@@ -88,7 +88,7 @@ export const filesAdded = (files: readonly FileFacts[], dataset: string, asked: 
   }
 }
 
-const onMetadata = (what: 'added' | 'removed', id: string, target: Ref, asked: Asked): Message => ({
+const onMetadata = (what: 'added' | 'removed', id: string, target: Ref, asked: MessageContext): Message => ({
   ...common(asked, target.id, target.kind === 'dataset' ? target.id : '', 0),
   routing_key: routingKeys.metadata(what, target),
   activity: what,
@@ -99,16 +99,16 @@ const onMetadata = (what: 'added' | 'removed', id: string, target: Ref, asked: A
 })
 
 /** Metadata came to a file or dataset. */
-export const metadataAdded = ({ id, target, content }: MetadataRecord & Stored, asked: Asked): Message => ({
+export const metadataAdded = ({ id, target, content }: MetadataRecord & Stored, asked: MessageContext): Message => ({
   ...onMetadata('added', id, target, asked),
   metadata: content,
 })
 
 /** Metadata left a file or dataset; it is gone, so the message does not tell it. */
-export const metadataRemoved = (id: string, target: Ref, asked: Asked): Message => onMetadata('removed', id, target, asked)
+export const metadataRemoved = (id: string, target: Ref, asked: MessageContext): Message => onMetadata('removed', id, target, asked)
 
 /** Someone asked for a run on a file: parameters are an object. */
-export const fileSubmitted = (file: FileFacts, dataset: string, queue: string, parameters: Parameters, asked: Asked): Message => ({
+export const fileSubmitted = (file: FileFacts, dataset: string, queue: string, parameters: Parameters, asked: MessageContext): Message => ({
   ...fileCreated(file, dataset, asked),
   routing_key: `extractors.${queue}`,
   activity: 'submitted',
@@ -121,7 +121,7 @@ export const datasetSubmitted = (
   dataset: { readonly id: string; readonly name: string },
   queue: string,
   parameters: Parameters,
-  asked: Asked,
+  asked: MessageContext,
 ): Message => ({
   ...common(asked, dataset.id, dataset.id, 0),
   routing_key: `extractors.${queue}`,

@@ -1,6 +1,6 @@
 import { Conflict, ExtractorInfo, Forbidden, Invalid, isServerAdmin, NotFound, routesFor, type Stored, s, Users } from 'pounce/sdk'
 import type { ExtractorRecord } from './collections.ts'
-import { type Extractor, mayUse, queueOf, StoredExtractors } from './stored-extractors.ts'
+import { mayUse, queueOf, type RegisteredExtractor, StoredExtractors } from './stored-extractors.ts'
 
 const route = routesFor('extractors', { extractors: StoredExtractors, users: Users })
 const name = s.String({ minLength: 1, maxLength: 200 })
@@ -38,14 +38,17 @@ const Faults = s.Record(s.String(), s.Array(s.Object({ msg: s.String(), args: s.
 
 const categories = s.Optional(s.repeated(s.String({ maxLength: 100 })))
 
-async function* inCategories(all: AsyncIterable<Extractor>, wanted: readonly string[] | undefined): AsyncGenerator<Extractor> {
+async function* inCategories(
+  all: AsyncIterable<RegisteredExtractor>,
+  wanted: readonly string[] | undefined,
+): AsyncGenerator<RegisteredExtractor> {
   const upper = wanted?.map(category => category.toUpperCase())
   for await (const extractor of all) {
     if (!upper || extractor.info.categories.some(category => upper.includes(category.toUpperCase()))) yield extractor
   }
 }
 
-async function* shownOf(all: AsyncIterable<Extractor>): AsyncGenerator<s.Static<typeof ShownExtractor>> {
+async function* shownOf(all: AsyncIterable<RegisteredExtractor>): AsyncGenerator<s.Static<typeof ShownExtractor>> {
   for await (const extractor of all) yield showExtractor(extractor)
 }
 

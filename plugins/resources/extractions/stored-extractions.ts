@@ -21,7 +21,7 @@ import { type JobFacts, type JobStatus, namedBy, type ReportedRun, removeFound }
 import { type ExtractionRecord, extractions, type RunState, type StatusLine } from './collections.ts'
 import { outcomeOf, submitted, tidyStatus, withLine } from './run-state.ts'
 
-export type Run = ExtractionRecord & Stored
+export type ExtractionRun = ExtractionRecord & Stored
 /** What extractors run on. */
 export type Target = Ref & { readonly kind: 'file' | 'dataset' }
 
@@ -37,12 +37,12 @@ export class StoredExtractions {
     this.#clock = clock
   }
 
-  get(id: string): Promise<Run | undefined> {
+  get(id: string): Promise<ExtractionRun | undefined> {
     return this.#documents.get(extractions, id)
   }
 
   /** The newest runs on a resource, newest first; a thousand by default. */
-  of(target: { readonly id: string }, limit = 1000): Promise<Page<Run>> {
+  of(target: { readonly id: string }, limit = 1000): Promise<Page<ExtractionRun>> {
     return this.#documents.find(extractions, { using: 'byTarget', where: eq('target.id', target.id), sort: newestFirst, limit })
   }
 
@@ -54,13 +54,13 @@ export class StoredExtractions {
   }
 
   /** The newest runs of everyone in these states, newest first. */
-  async newest(states: readonly RunState[], limit: number): Promise<readonly Run[]> {
+  async newest(states: readonly RunState[], limit: number): Promise<readonly ExtractionRun[]> {
     const query = { using: 'byState', where: isIn('state', states), sort: newestFirst, limit }
     return (await this.#documents.find(extractions, query)).items
   }
 
   /** The newest runs of a queue since a time that are in a state, if one is named; newest first. */
-  async ofQueue(queue: string, since: Date, limit: number, state?: RunState): Promise<readonly Run[]> {
+  async ofQueue(queue: string, since: Date, limit: number, state?: RunState): Promise<readonly ExtractionRun[]> {
     const where = and(eq('queue', queue), range('start', { gte: since.toISOString() }), ...(state ? [eq('state', state)] : []))
     return (await this.#documents.find(extractions, { using: 'byQueue', where, sort: newestFirst, limit })).items
   }
@@ -84,7 +84,7 @@ export class StoredExtractions {
   }
 
   /** A failed run is to run again. Nothing changes when there was news since `run` was read. */
-  async reopened(run: Run): Promise<void> {
+  async reopened(run: ExtractionRun): Promise<void> {
     const line = { status: submitted, at: this.#clock.now().toISOString() }
     await this.#write(run, [...run.lines, line].slice(-100))
   }
@@ -95,7 +95,7 @@ export class StoredExtractions {
   }
 
   /** Old extractors do not say which run they mean. */
-  async #newestOpen(target: string, extractor: string): Promise<Run | undefined> {
+  async #newestOpen(target: string, extractor: string): Promise<ExtractionRun | undefined> {
     return (await this.of({ id: target })).items.find(run => run.extractor === extractor && run.state === 'open')
   }
 
@@ -109,12 +109,12 @@ export class StoredExtractions {
     }
   }
 
-  #endHeard({ state, end, endHeard }: Run, next: RunState): string | null {
+  #endHeard({ state, end, endHeard }: ExtractionRun, next: RunState): string | null {
     if (next === 'open') return null
     return state === 'open' ? this.#clock.now().toISOString() : (endHeard ?? end)
   }
 
-  async #write(run: Run, lines: readonly StatusLine[]): Promise<boolean> {
+  async #write(run: ExtractionRun, lines: readonly StatusLine[]): Promise<boolean> {
     const outcome = outcomeOf(lines)
     const isOver = outcome.state !== 'open' && outcome.state !== run.state
     const news = event('extraction.status', { kind: 'job', id: run.id }, { target: run.target, extractor: run.extractor })

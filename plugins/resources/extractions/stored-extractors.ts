@@ -21,7 +21,7 @@ import { readExtractorInfo, type Said } from './extractor-info.ts'
 import { StoredLabels } from './stored-labels.ts'
 
 type Limits = Pick<s.Static<typeof config>, 'maxDocumentBytes' | 'maxPerOwner'>
-export type Extractor = ExtractorRecord & Stored
+export type RegisteredExtractor = ExtractorRecord & Stored
 
 /** Who registers: a person over HTTP, an extractor on the bus, or Pounce for one of its own. */
 export interface Registrar {
@@ -67,7 +67,7 @@ export class StoredExtractors {
   }
 
   /** By name, private ones included. Documents are large: no more than a page of them is in memory. */
-  async *all(): AsyncGenerator<Extractor> {
+  async *all(): AsyncGenerator<RegisteredExtractor> {
     const query = { using: 'byName', sort: { by: 'name', order: 'ascending' }, limit: pageSize } as const
     let page = await this.#documents.find(extractors, query)
     yield* page.items
@@ -78,12 +78,12 @@ export class StoredExtractors {
   }
 
   /** Those that someone may know of, by name. */
-  async *visibleTo(user: string | undefined): AsyncGenerator<Extractor> {
+  async *visibleTo(user: string | undefined): AsyncGenerator<RegisteredExtractor> {
     for await (const extractor of this.all()) if (mayUse(extractor, user)) yield extractor
   }
 
   /** By queue: the name, or `private.<key>.<name>`. */
-  async behind(queue: string): Promise<Extractor | undefined> {
+  async behind(queue: string): Promise<RegisteredExtractor | undefined> {
     return (await this.#documents.find(extractors, { using: 'byIdentity', where: eq('identity', queue), limit: 1 })).items[0]
   }
 
@@ -172,7 +172,7 @@ const registered = (id: string, { info }: Said, { via, user }: Registrar): NewEv
  * Anyone on the bus may bring a public extractor up to date, as in v1: who may listen there is trusted so far. Over HTTP only who registered it, or
  * an admin. New: no one takes over a private one of someone else, or one that Pounce runs itself.
  */
-const requireOwn = (known: Extractor, { via, user, isAdmin }: Registrar): void => {
+const requireOwn = (known: RegisteredExtractor, { via, user, isAdmin }: Registrar): void => {
   if (via === 'builtIn') return
   const isOwn = known.owner !== null && known.owner === user
   const mayChange = via === 'bus' ? known.key === null || isOwn : isAdmin || isOwn

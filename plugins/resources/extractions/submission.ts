@@ -2,11 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Conflict, type DatasetRecord, type FileRecord, Files, Ids, Invalid, Log, NotFound, type Stored, wire } from 'pounce/sdk'
 import { isUsable, type Job, requireUsable } from 'pounce/sdk/kit'
 import type { Trigger } from './collections.ts'
-import { JobFactory, type Order } from './job-factory.ts'
+import { JobFactory, type JobOrder } from './job-factory.ts'
 import { datasetSubmitted, fileSubmitted } from './job-message.ts'
 import { cancelWords } from './run-state.ts'
-import { type Run, StoredExtractions, type Target } from './stored-extractions.ts'
-import { type Extractor, mayUse, StoredExtractors } from './stored-extractors.ts'
+import { type ExtractionRun, StoredExtractions, type Target } from './stored-extractions.ts'
+import { mayUse, type RegisteredExtractor, StoredExtractors } from './stored-extractors.ts'
 import { TransportRouter } from './transport-router.ts'
 
 /** As long as v1 looks for a message. */
@@ -15,7 +15,7 @@ const cancelPatienceMs = 500
 type File = FileRecord & Stored
 
 /** What someone asks for. */
-export interface Wish {
+export interface SubmissionRequest {
   /** The queue as v1 takes it: the name of a public extractor, `private.<key>.<name>` of a private one. */
   readonly extractor: string | undefined
   readonly parameters: Readonly<Record<string, unknown>>
@@ -62,13 +62,13 @@ export class Submission {
   }
 
   /** Resolves to the job's id. `Conflict` for an archived file, and for one that waits for its scan. */
-  async ofFile(file: File, wish: Wish): Promise<string> {
+  async ofFile(file: File, wish: SubmissionRequest): Promise<string> {
     requireUsable(file)
     requireReady(file)
     return this.#ask(this.fileOrder(file, await this.usable(wish), wish, 'manual'))
   }
 
-  async ofDataset(dataset: DatasetRecord & Stored, wish: Wish): Promise<string> {
+  async ofDataset(dataset: DatasetRecord & Stored, wish: SubmissionRequest): Promise<string> {
     const { identity: queue, name: extractor } = await this.usable(wish)
     const { parameters, user, keysUntil } = wish
     return this.#ask({
@@ -85,7 +85,7 @@ export class Submission {
   }
 
   /** For those of the files that are ready, and lie in the dataset: their jobs' ids by file. */
-  async ofSelected(dataset: string, files: readonly string[], wish: Wish): Promise<Readonly<Record<string, string>>> {
+  async ofSelected(dataset: string, files: readonly string[], wish: SubmissionRequest): Promise<Readonly<Record<string, string>>> {
     const extractor = await this.usable(wish)
     const known = [...(await this.#files.getMany(files)).values()]
     const ready = known.filter(file => isUsable(file) && isReady(file) && file.places.some(place => place.dataset === dataset))
@@ -95,7 +95,7 @@ export class Submission {
   }
 
   /** The extractor someone names, when it is known and theirs to use. */
-  async usable({ extractor, user }: Wish): Promise<Extractor> {
+  async usable({ extractor, user }: SubmissionRequest): Promise<RegisteredExtractor> {
     if (extractor === undefined) throw new Invalid('extractor is missing: an extractor listed at /api/extractors')
     const known = await this.#extractors.behind(extractor)
     if (known && mayUse(known, user)) return known
@@ -104,7 +104,13 @@ export class Submission {
     })
   }
 
-  fileOrder(file: File, { identity: queue, name }: Extractor, wish: Wish, trigger: Trigger, dataset = file.places[0]?.dataset): Order {
+  fileOrder(
+    file: File,
+    { identity: queue, name }: RegisteredExtractor,
+    wish: SubmissionRequest,
+    trigger: Trigger,
+    dataset = file.places[0]?.dataset,
+  ): JobOrder {
     const { parameters, user, keysUntil } = wish
     return {
       keysUntil,
@@ -120,7 +126,7 @@ export class Submission {
   }
 
   /** Writes runs down and hands them over. */
-  async send(orders: readonly Order[]): Promise<void> {
+  async send(orders: readonly JobOrder[]): Promise<void> {
     await this.handOver(await this.#jobs.jobsOf(orders))
   }
 
@@ -164,18 +170,18 @@ export class Submission {
     await this.#extractions.reopened(run)
   }
 
-  async #ask(order: Order): Promise<string> {
+  async #ask(order: JobOrder): Promise<string> {
     await this.send([order])
     return order.id
   }
 
-  async #runOn(target: Target, id: string): Promise<Run> {
+  async #runOn(target: Target, id: string): Promise<ExtractionRun> {
     const run = await this.#extractions.get(id)
     if (run?.target.id !== target.id) throw new NotFound('extraction')
     return run
   }
 
-  async #takeBack({ id, queue }: Run): Promise<void> {
+  async #takeBack({ id, queue }: ExtractionRun): Promise<void> {
     try {
       const outcome = await this.#transports.cancel(id)
       // What a bus does not know of may run; what is nowhere else was never handed over.

@@ -1,5 +1,5 @@
 import { Clock, wire } from 'pounce/sdk'
-import type { Run } from './stored-extractions.ts'
+import type { ExtractionRun } from './stored-extractions.ts'
 import { StoredExtractions } from './stored-extractions.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
@@ -22,13 +22,13 @@ export interface Usage {
   readonly byUser: readonly { readonly user: string | null; readonly jobs: number; readonly newest: string }[]
 }
 
-const paceOf = (runs: readonly Run[]): Pace => {
+const paceOf = (runs: readonly ExtractionRun[]): Pace => {
   const seconds = runs.map(({ start, end }) => Math.max(0, (Date.parse(end ?? start) - Date.parse(start)) / 1000))
   const mean = seconds.reduce((sum, each) => sum + each, 0) / seconds.length
   return { seconds: runs.length === 0 ? null : Math.round(mean * 1000) / 1000, runs: runs.length }
 }
 
-const byUser = (newestFirst: readonly Run[]): Usage['byUser'] => {
+const byUser = (newestFirst: readonly ExtractionRun[]): Usage['byUser'] => {
   const users = new Map<string | null, { jobs: number; newest: string }>()
   for (const { user, start } of newestFirst) {
     const known = users.get(user)

@@ -8,7 +8,7 @@ export interface BulkRemoved {
   'error deleting': string[]
   'no permission': string[]
 }
-type Outcome = keyof BulkRemoved
+type UrlOutcome = keyof BulkRemoved
 
 /** Deletes many files, each with its own right and its own outcome. */
 export class BulkRemoval {
@@ -42,7 +42,7 @@ export class BulkRemoval {
     return outcomes
   }
 
-  async #removed(file: FileRecord & Stored, caller: Caller): Promise<Outcome> {
+  async #removed(file: FileRecord & Stored, caller: Caller): Promise<UrlOutcome> {
     try {
       await this.#removal.remove(file, caller.user?.id)
       return 'deleted'

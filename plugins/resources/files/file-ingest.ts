@@ -34,7 +34,7 @@ type Named = IncomingFile & { readonly fileId: string }
 type Typed = Named & { readonly contentType: string }
 
 /** What became of the files of one upload. */
-interface Outcome {
+interface UrlOutcome {
   readonly made: Map<string, File>
   readonly failed: Map<string, unknown>
 }
@@ -112,7 +112,7 @@ export class FileIngestService implements FileIngest {
   async record(incoming: readonly IncomingFile[], caller: Caller, options: IngestOptions): Promise<readonly File[]> {
     await this.#admission.admitAsOfNow(caller, options)
     const named = incoming.map(each => ({ ...each, fileId: each.id ?? this.#ids.next() }))
-    const outcome: Outcome = { made: new Map(), failed: new Map() }
+    const outcome: UrlOutcome = { made: new Map(), failed: new Map() }
     try {
       for (const each of named) await this.#check(each, options.dataset)
       const sizes = named.map(({ fileId: id, blob: { bytes } }) => ({ id, sizeBytes: bytes.sizeBytes }))
@@ -136,7 +136,7 @@ export class FileIngestService implements FileIngest {
     for (const { content } of metadata) for (const check of this.#checks.all()) await check.check(target, content)
   }
 
-  async #recordAll(typed: readonly Typed[], caller: Caller, options: IngestOptions, { made, failed }: Outcome): Promise<void> {
+  async #recordAll(typed: readonly Typed[], caller: Caller, options: IngestOptions, { made, failed }: UrlOutcome): Promise<void> {
     for (let from = 0; from < typed.length; from += atOnce) {
       const some = typed.slice(from, from + atOnce)
       const results = await Promise.allSettled(some.map(each => this.#record(each, caller, options)))
@@ -188,7 +188,7 @@ export class FileIngestService implements FileIngest {
     }
   }
 
-  async #undo({ id, fileId }: Named, { made, failed }: Outcome, caller: Caller, error: unknown): Promise<void> {
+  async #undo({ id, fileId }: Named, { made, failed }: UrlOutcome, caller: Caller, error: unknown): Promise<void> {
     const isCertain = changedNothing(failed.get(fileId) ?? error)
     try {
       // Only the answer may have been lost. A file whose id was given is for its giver to try again.

@@ -1,13 +1,13 @@
 import { Forbidden, Invalid, NotFound, ref, routesFor, s, Unreachable } from 'pounce/sdk'
 import { FileItem, toFileItem } from './file-json.ts'
-import { type Outcome, UrlUpload } from './upload-by-url.ts'
+import { type UrlOutcome, UrlUpload } from './upload-by-url.ts'
 
 const needs = { urls: UrlUpload }
 const onDataset = routesFor('datasets', needs)
 const onExtraction = routesFor('extractions', needs)
 
 const address = s.Optional(s.String({ maxLength: 4000 }))
-const Source = s.model(
+const UrlSource = s.model(
   'UploadSource',
   s.Object({
     fileurl: s.Optional(s.String({ maxLength: 4000, description: 'http or https URL. `weburl` and `url` are synonyms, in this order' })),
@@ -18,7 +18,7 @@ const Source = s.model(
     metadata: s.Optional(s.json()),
   }),
 )
-const Sources = s.Union([Source, s.Array(Source, { maxItems: 1000 })])
+const Sources = s.Union([UrlSource, s.Array(UrlSource, { maxItems: 1000 })])
 
 const Failure = s.model('UploadFailure', s.Object({ url: s.String(), code: s.String(), message: s.String() }))
 const result = s.Union([s.Object({ id: s.String() }), s.Object({ ids: s.Array(FileItem), failed: s.Optional(s.Array(Failure)) })], {
@@ -32,7 +32,7 @@ const about =
   'A URL that is not allowed gives 403. Of several URLs, those that can be fetched become files; ' +
   'the request fails, with the first reason, only if none can.'
 
-const answer = (outcomes: readonly Outcome[]) => {
+const answer = (outcomes: readonly UrlOutcome[]) => {
   const files = outcomes.flatMap(outcome => ('file' in outcome ? [outcome.file] : []))
   const failed = outcomes.flatMap(outcome => ('file' in outcome ? [] : [outcome]))
   const [first] = files

@@ -1,8 +1,8 @@
 import { type FileRecord, multipart, type Parts, type Request, ref, routesFor, type Stored, s } from 'pounce/sdk'
 import { FileItem, toFileItem } from './file-json.ts'
-import { Upload, type UploadOptions } from './upload.ts'
+import { MultipartUpload, type UploadOptions } from './upload.ts'
 
-const route = routesFor('files', { uploads: Upload })
+const route = routesFor('files', { uploads: MultipartUpload })
 
 const body = multipart(
   'One or more file parts under any field name. A text field with the name of a file (or of its part, with an `@context`) and a JSON object as value becomes metadata of that file. ' +
@@ -26,7 +26,7 @@ const answer = (files: readonly (FileRecord & Stored)[]) => {
 
 type Asked = Pick<Request<undefined, undefined, undefined>, 'caller' | 'signal' | 'headers'> & { readonly body: Parts }
 
-const take = async (uploads: Upload, { body: parts, caller, signal, headers }: Asked, asked: UploadOptions) => {
+const take = async (uploads: MultipartUpload, { body: parts, caller, signal, headers }: Asked, asked: UploadOptions) => {
   const bodyBytes = Number(headers['content-length'] ?? 0)
   return answer(await uploads.take(parts, caller, { ...asked, bodyBytes }, signal))
 }

@@ -6,7 +6,7 @@ import { Config, type config } from './stored-files.ts'
 type File = FileRecord & Stored
 
 /** A file that lies elsewhere, as a client names it. */
-export interface Source {
+export interface UrlSource {
   readonly fileurl?: string
   readonly weburl?: string
   readonly url?: string
@@ -17,7 +17,7 @@ export interface Source {
 }
 
 /** What became of a source. */
-export type Outcome = { readonly file: File } | { readonly url: string; readonly problem: Problem }
+export type UrlOutcome = { readonly file: File } | { readonly url: string; readonly problem: Problem }
 
 const allOfItMs = 24 * 60 * 60 * 1000
 const silenceMs = 60_000
@@ -36,7 +36,7 @@ export class UrlUpload {
   }
 
   /** One outcome for each source that names something, in their order. What is wrong with the request itself is `Invalid`, and nothing is fetched. */
-  async take(sources: readonly Source[], caller: Caller, options: IngestOptions, signal: AbortSignal): Promise<readonly Outcome[]> {
+  async take(sources: readonly UrlSource[], caller: Caller, options: IngestOptions, signal: AbortSignal): Promise<readonly UrlOutcome[]> {
     await this.#ingest.admit(caller, options, undefined, { isAuthorized: true })
     const asked = sources.flatMap(source => {
       const url = source.fileurl ?? source.weburl ?? source.url
@@ -46,7 +46,7 @@ export class UrlUpload {
       return [{ url, path: source.path ?? '', sent: sent === undefined ? [] : [metadataFrom(sent, 'md')] }]
     })
     if (asked.length === 0) throw new Invalid('No files uploaded: give a URL in fileurl')
-    const outcomes: Outcome[] = []
+    const outcomes: UrlOutcome[] = []
     for (const { url, path, sent } of asked) {
       try {
         const incoming =

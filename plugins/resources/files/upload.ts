@@ -51,7 +51,7 @@ class Fields {
  * Takes the parts of one upload: bytes first, all of them durable, then the records. A body that breaks off
  * leaves nothing behind; fields may stand before or after the files.
  */
-export class Upload {
+export class MultipartUpload {
   #ingest: FileIngest
 
   constructor(ingest: FileIngest) {
@@ -107,7 +107,7 @@ export class Upload {
     return { ...metadata, ...file }
   }
 }
-wire(Upload, FileIngest)
+wire(MultipartUpload, FileIngest)
 
 const targetOf = (fields: Fields, options: UploadOptions): IngestTarget => {
   const { byName } = fields

@@ -108,26 +108,26 @@ const readLogo = async (parts: Parts, maxBytes: number): Promise<SentLogo> => {
 export type Named = { readonly id: string } | { readonly path: string; readonly name: string }
 
 /** What the routes of one logo need. */
-export interface Resolved {
+export interface LogoNeeds {
   readonly logos: StoredLogos
   readonly access: LogoRights
 }
 
 /** One that exists and that the caller may view. */
-export const seen = async ({ logos, access }: Resolved, caller: Caller, named: Named): Promise<(Logo & Stored) | undefined> => {
+export const seen = async ({ logos, access }: LogoNeeds, caller: Caller, named: Named): Promise<(Logo & Stored) | undefined> => {
   const found = await ('id' in named ? logos.get(named.id) : logos.at(named.path, named.name))
   return found && (await access.maySee(caller, found.path)) ? found : undefined
 }
 
 /** The same; `NotFound` when there is none. */
-const existing = async (resolved: Resolved, caller: Caller, named: Named): Promise<Logo & Stored> => {
+const existing = async (resolved: LogoNeeds, caller: Caller, named: Named): Promise<Logo & Stored> => {
   const found = await seen(resolved, caller, named)
   if (!found) throw new NotFound('logo')
   return found
 }
 
 /** One that the caller may change. */
-const changeable = async (resolved: Resolved, caller: Caller, named: Named): Promise<Logo & Stored> => {
+const changeable = async (resolved: LogoNeeds, caller: Caller, named: Named): Promise<Logo & Stored> => {
   const found = await existing(resolved, caller, named)
   await resolved.access.mustChange(caller, found.path)
   return found
@@ -308,7 +308,7 @@ const wanted = s.Object({
   ),
 })
 
-const picture = async (resolved: Resolved, caller: Caller, named: Named, isDefaultWanted: boolean) => {
+const picture = async (resolved: LogoNeeds, caller: Caller, named: Named, isDefaultWanted: boolean) => {
   const found = await seen(resolved, caller, named)
   if (found) return { status: 200 as const, body: resolved.logos.show(found) }
   if (!isDefaultWanted) throw new NotFound('logo')

@@ -2,7 +2,7 @@ import { Invalid, type MetadataRecord, s } from 'pounce/sdk'
 import { msOfTime } from 'pounce/sdk/kit'
 
 /** A context: an address, an object, or a list of both. It is kept, and never fetched. */
-export const Context = s.Union([s.String(), s.Record(s.String(), s.Unknown()), s.Array(s.Unknown(), { maxItems: 100 })])
+export const JsonLdContext = s.Union([s.String(), s.Record(s.String(), s.Unknown()), s.Array(s.Unknown(), { maxItems: 100 })])
 
 /** What is said: kept verbatim. */
 export const Content = s.Union([s.Record(s.String(), s.Unknown()), s.Array(s.Unknown())], {
@@ -13,7 +13,7 @@ export const Content = s.Union([s.Record(s.String(), s.Unknown()), s.Array(s.Unk
 export const PostedDocument = s.model(
   'NewMetadata',
   s.Object({
-    '@context': s.Optional(Context),
+    '@context': s.Optional(JsonLdContext),
     agent: s.Object({
       '@type': s.String({ minLength: 1, maxLength: 200 }),
       name: s.Optional(s.String({ maxLength: 500 })),
@@ -30,7 +30,7 @@ export type PostedDocument = s.Static<typeof PostedDocument>
 export const ShownDocument = s.model(
   'Metadata',
   s.Object({
-    '@context': s.Optional(Context),
+    '@context': s.Optional(JsonLdContext),
     id: s.String(),
     attached_to: s.Object({ resource_type: s.String(), url: s.String() }),
     created_at: s.v1Date(),

@@ -1,5 +1,5 @@
 import { Forbidden, Invalid, type Json, NotFound, routesFor, s } from 'pounce/sdk'
-import { Context } from './json-ld.ts'
+import { JsonLdContext } from './json-ld.ts'
 import { type ContextRecord, StoredContexts } from './stored-contexts.ts'
 
 const cat = 'https://clowder.ncsa.illinois.edu/terms#'
@@ -42,7 +42,7 @@ export const addContext = route({
   path: '/api/contexts',
   summary: 'Create a named JSON-LD context',
   permission: { right: 'EditMetadata', unscoped: 'The context is new; contexts belong to the installation.' },
-  body: s.Object({ context_name: s.line(200), '@context': Context }),
+  body: s.Object({ context_name: s.line(200), '@context': JsonLdContext }),
   responses: { 200: s.Object({ id: s.String() }) },
   throws: [Invalid],
   async handle({ body, caller }, { contexts }) {

@@ -1,6 +1,6 @@
 import { authorize, Installation, Invalid, type Json, type Kind, NotFound, Policy, type Ref, ref, routesFor, s } from 'pounce/sdk'
 import { shownMetadata } from 'pounce/sdk/kit'
-import { Content, Context, ShownDocument } from './json-ld.ts'
+import { Content, JsonLdContext, ShownDocument } from './json-ld.ts'
 import { MetadataWriter } from './metadata-writer.ts'
 import { metadataBytes } from './routes.ts'
 import { StoredMetadata } from './stored-metadata.ts'
@@ -58,7 +58,7 @@ export const addOwnMetadata = route({
   body: s.model(
     'NewUserMetadata',
     s.Object({
-      '@context': s.Optional(Context),
+      '@context': s.Optional(JsonLdContext),
       file_id: s.Optional(s.String({ maxLength: 100 })),
       dataset_id: s.Optional(s.String({ maxLength: 100 })),
       collection_id: s.Optional(s.String({ maxLength: 100, description: 'An addition to Clowder 1.x' })),

@@ -42,7 +42,7 @@ const hourMs = 3_600_000
 const periodMs: Readonly<Record<Every, number>> = { hourly: hourMs, daily: 24 * hourMs }
 
 /** How often a person wants news; undefined for those who do not. */
-export const wishOf = ({ notifications, status }: Pick<UserRecord, 'notifications' | 'status'>): Every | undefined =>
+export const mailPreferenceOf = ({ notifications, status }: Pick<UserRecord, 'notifications' | 'status'>): Every | undefined =>
   status !== 'Inactive' && (notifications === 'hourly' || notifications === 'daily') ? notifications : undefined
 
 export const PersonalDigests = personalRecords({
@@ -111,7 +111,7 @@ export class EnqueueDigests {
   async #hasNews({ id, told }: DigestRecord & Stored, until: string): Promise<boolean | undefined> {
     try {
       const user = await this.#users.get(id)
-      if (!user || !wishOf(user) || until <= told) return false
+      if (!user || !mailPreferenceOf(user) || until <= told) return false
       return (await this.#feed.newsFor(user, { since: told, until, limit: 1 })).lines.length > 0
     } catch (error) {
       if (error instanceof Unavailable) throw error
@@ -139,7 +139,7 @@ export class UpdateDigestOnUserUpdated {
   async handle({ subject: { id }, data: { fields } }: StoredEvent<'user.updated'>): Promise<void> {
     if (!fields.some(field => concerned.has(field))) return
     const [user, known] = await Promise.all([this.#users.get(id), this.#documents.get(digests, id)])
-    const every = user && wishOf(user)
+    const every = user && mailPreferenceOf(user)
     if (every === known?.every) return
     try {
       if (!every) await this.#documents.commit({ tombstone: id, in: digests })

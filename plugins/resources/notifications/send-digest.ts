@@ -20,7 +20,7 @@ import {
 import { type FeedLine, type FeedResource, siteName } from 'pounce/sdk/kit'
 import { config, type Settings } from './config.ts'
 import { deedOf } from './deeds.ts'
-import { type DigestRecord, digests, type Every, wishOf } from './enqueue-digests.ts'
+import { type DigestRecord, digests, type Every, mailPreferenceOf } from './enqueue-digests.ts'
 
 /** A line of text at most; names can be long and hold anything. */
 const oneLine = (text: string, most = 200): string => {
@@ -106,7 +106,7 @@ export class SendDigest {
 
   async #tell({ id, every, told }: DigestRecord & Stored, until: string): Promise<void> {
     const user = await this.#users.get(id)
-    if (!user || !wishOf(user)) return
+    if (!user || !mailPreferenceOf(user)) return
     const news = await this.#feed.newsFor(user, { since: told, until, limit: this.#settings.maxLines })
     if (news.lines.length === 0) return
     const displayName = await siteName(this.#sites)

@@ -20,7 +20,7 @@ import {
 import { geoNumberOf } from 'pounce/sdk/geo'
 
 /** Who, what and on what. */
-export interface Question {
+export interface PermissionQuery {
   /** Id of an account, or `anonymous`; the caller, when absent. */
   readonly user: string | undefined
   readonly permission: Permission
@@ -52,7 +52,7 @@ export class PermissionExplainer {
   }
 
   /** `Forbidden` about others, but for server admins; `NotFound` for a resource that the caller cannot see, unless in superadmin mode. */
-  async explain(reader: Caller, { user, permission, on }: Question): Promise<Explained> {
+  async explain(reader: Caller, { user, permission, on }: PermissionQuery): Promise<Explained> {
     const caller = await this.#subject(reader, user)
     if (on && !isSuperAdmin(reader) && (await this.#policy.canOn(reader, permission, on)) === 'unseen') throw new NotFound(on.kind)
     const { verdict, because } = await this.#policy.explain(caller, permission, on, reader)

@@ -67,7 +67,7 @@ const defaultRule: Rule = { methods: ['GET'], who: 'signedIn', roles: [] }
 const mebibyte = 1024 * 1024
 
 /** A request to a service. */
-export interface Sent {
+export interface ProxiedRequest {
   readonly key: string
   /** Below the service's address, as sent: empty, or from its slash on. */
   readonly path: string
@@ -126,7 +126,7 @@ export class FixedEndpoints {
   }
 
   /** 404 for a name that no one configured; `Unavailable` while the service does not answer. */
-  async send({ key, path, search, method, headers, body, signal }: Sent): ReturnType<Fetch['below']> {
+  async send({ key, path, search, method, headers, body, signal }: ProxiedRequest): ReturnType<Fetch['below']> {
     const { endpoints, maxRequestMiB, maxAnswerMiB, timeoutSeconds, silenceSeconds } = this.#settings
     const server = Object.hasOwn(endpoints, key) ? endpoints[key] : undefined
     if (server === undefined) throw unknown(key)

@@ -1,6 +1,6 @@
 import { defineResource } from 'pounce/sdk'
 import { createdBy } from 'pounce/sdk/kit'
-import { type RelationRecord, relations, thingOf } from './stored-relations.ts'
+import { type RelationRecord, relations, resourceOf } from './stored-relations.ts'
 
 export const relationResource = defineResource<RelationRecord>({
   kind: 'relation',
@@ -8,7 +8,7 @@ export const relationResource = defineResource<RelationRecord>({
   view: 'ViewRelation',
   // Rights are those of its ends: a right on either is one on the relation. Of one that joins nothing of this server its maker is the owner.
   rights: ({ source, target, author }) => {
-    const parents = [source, target].flatMap(end => thingOf(end) ?? [])
+    const parents = [source, target].flatMap(end => resourceOf(end) ?? [])
     const none = { spaces: [], isPublic: false, state: 'live' } as const
     return parents.length > 0 ? { ...none, author: '', parents } : { ...none, author: author ?? '' }
   },

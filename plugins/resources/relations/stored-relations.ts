@@ -56,7 +56,7 @@ const ownKinds: ReadonlySet<string> = new Set<Kind>(['dataset', 'file', 'collect
 const ownId = /^[0-9a-f]{24}$/
 
 /** The resource of this server that an end names; undefined for addresses, and for sensors and streams. */
-export const thingOf = ({ id, resourceType }: RelationEnd): { readonly kind: Kind; readonly id: string } | undefined =>
+export const resourceOf = ({ id, resourceType }: RelationEnd): { readonly kind: Kind; readonly id: string } | undefined =>
   ownKinds.has(resourceType) && ownId.test(id) ? { kind: resourceType as Kind, id } : undefined
 
 type Relation = RelationRecord & Stored
@@ -88,7 +88,7 @@ export class StoredRelations implements BatchHandler {
 
   /** Takes the right to relate on one end, and that the other one, when it is of this server, can be seen; only a server admin joins two outside resources. */
   async mayAdd(caller: Caller, { source, target }: NewRelation): Promise<void> {
-    const things = [source, target].flatMap(end => thingOf(end) ?? [])
+    const things = [source, target].flatMap(end => resourceOf(end) ?? [])
     if (things.length === 0 && !isServerAdmin(caller)) throw new Forbidden('The source or the target must be a resource of this server')
     let isAllowed = things.length === 0
     for (const thing of things) {

@@ -2,7 +2,7 @@ import { type DatasetRecord, Datasets, type FileRecord, Files, ReportedRuns, typ
 import type { ReportedRun, Shown } from 'pounce/sdk/kit'
 import { personOf } from './people-reports.ts'
 import type { Span } from './record-reports.ts'
-import { type Format, inBatches, linesFrom, type Report } from './report.ts'
+import { inBatches, linesFrom, type Report, type ReportFormat } from './report.ts'
 
 const columns = [
   ...['userid', 'username', 'email', 'resource_id', 'resource_type', 'space_id', 'extractor', 'job_id', 'job_type'],
@@ -57,7 +57,7 @@ export class ExtractorReports {
     }
   }
 
-  async *#rows({ since, until }: Span, format: Format): AsyncGenerator<readonly Shown[]> {
+  async *#rows({ since, until }: Span, format: ReportFormat): AsyncGenerator<readonly Shown[]> {
     for await (const some of inBatches(this.#runs.between(since, until))) {
       const users = await this.#users.getMany([...new Set(some.flatMap(run => run.user ?? []))])
       const spacesOf = await this.#spacesOf(some)

@@ -1,6 +1,6 @@
 import { and, DocumentStore, type Kind, range, wire } from 'pounce/sdk'
 import type { LineCell, Lines } from 'pounce/sdk/kit'
-import { type Format, type Report, Sources } from './report.ts'
+import { type Report, type ReportFormat, Sources } from './report.ts'
 
 type Columns = Lines['columns']
 
@@ -96,7 +96,7 @@ export class RecordReports {
     const { lines: collectionLines } = this.#report('', 'collection', alignedTo(columns, collectionColumns(pointed)), {})
     const { lines: datasetLines } = this.#report('', 'dataset', alignedTo(columns, datasetColumns(pointed)), {})
     const { lines: fileLines } = this.#report('', 'file', files, {})
-    async function* lines(format: Format): AsyncGenerator<Uint8Array> {
+    async function* lines(format: ReportFormat): AsyncGenerator<Uint8Array> {
       yield* collectionLines(format)
       yield* datasetLines(format)
       yield* fileLines(format)

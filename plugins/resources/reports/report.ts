@@ -15,7 +15,7 @@ export async function* inBatches<T>(all: AsyncIterable<T>): AsyncGenerator<reado
   if (batch.length > 0) yield batch
 }
 
-export type Format = Lines['format']
+export type ReportFormat = Lines['format']
 
 /** A table on its way to a client. */
 export interface Report {
@@ -25,19 +25,19 @@ export interface Report {
   /** The names of columns are quoted as well. */
   readonly hasQuotedHead?: boolean
   /** Lines in pieces, without anything between the pieces. */
-  lines(format: Format): AsyncIterable<Uint8Array>
+  lines(format: ReportFormat): AsyncIterable<Uint8Array>
 }
 
 /** Rows as pieces of lines. */
 export async function* linesFrom(
-  format: Format,
+  format: ReportFormat,
   columns: readonly string[],
   rows: AsyncIterable<readonly Shown[]>,
 ): AsyncGenerator<Uint8Array> {
   for await (const some of inBatches(rows)) yield Buffer.from(some.map(row => printLine(format, columns, row)).join(betweenLines(format)))
 }
 
-async function* whole(report: Report, format: Format): AsyncGenerator<Uint8Array> {
+async function* whole(report: Report, format: ReportFormat): AsyncGenerator<Uint8Array> {
   const head = report.hasQuotedHead ? report.columns.map(csvText) : report.columns
   yield Buffer.from(format === 'csv' ? `${head.join(',')}\r\n` : '[\n')
   const between = Buffer.from(betweenLines(format))
@@ -51,7 +51,7 @@ async function* whole(report: Report, format: Format): AsyncGenerator<Uint8Array
 }
 
 /** A report as a file to save. It is made while it is sent, as fast as the client takes it. */
-export const reportBytes = (report: Report, format: Format): Bytes => ({
+export const reportBytes = (report: Report, format: ReportFormat): Bytes => ({
   contentType: format === 'csv' ? 'text/csv; charset=utf-8' : 'application/json',
   filename: `${report.name}.${format}`,
   open: () => streamed(whole(report, format)),

@@ -2,7 +2,7 @@ import type { SearchQuery } from 'pounce/sdk/search'
 import { checkQuery, compareField, comparingOf, fieldContains, readQuery } from 'pounce/sdk/search/language'
 
 /** The parameters of a search that narrow it. */
-export interface Asked {
+export interface SearchFilters {
   readonly query: string
   readonly field?: string
   readonly tag?: string
@@ -14,18 +14,18 @@ export interface Asked {
 }
 
 /** What the parameters ask together. Only `query` is read as text of the language; the others are values, whatever they look like. */
-export function askedQuery(asked: Asked): SearchQuery {
+export function askedQuery(asked: SearchFilters): SearchQuery {
   const all = [main(asked), ...narrowings(asked)].filter(part => part.op !== 'all')
   if (all.length === 0) return { op: 'all' }
   return checkQuery(all.length === 1 ? (all[0] as SearchQuery) : { op: 'and', all })
 }
 
-function main({ query, field }: Asked): SearchQuery {
+function main({ query, field }: SearchFilters): SearchQuery {
   if (field === undefined || field.trim() === '') return readQuery(query)
   return query.trim() === '' ? { op: 'exists', field } : fieldContains(field, query)
 }
 
-function narrowings({ tag, created, datasetid, collectionid, spaceid, folderid }: Asked): readonly SearchQuery[] {
+function narrowings({ tag, created, datasetid, collectionid, spaceid, folderid }: SearchFilters): readonly SearchQuery[] {
   const places = [datasetid, collectionid, spaceid, folderid].filter(id => id !== undefined && id !== '')
   return [
     ...(tag === undefined || tag.trim() === '' ? [] : [fieldContains('tag', tag)]),

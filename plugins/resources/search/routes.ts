@@ -1,5 +1,5 @@
 import { Invalid, type Kind, type Request, routesFor, s, Unavailable } from 'pounce/sdk'
-import { type Found, SearchService } from './search-service.ts'
+import { type SearchPage, SearchService } from './search-service.ts'
 
 const route = routesFor('search', { searching: SearchService })
 
@@ -82,7 +82,7 @@ const linksFor = (url: URL, from: number, size: number, scanned: number, total: 
   }
 }
 
-const pageOf = (url: URL, from: number, size: number, { results, scanned, total, indexed, isNewestFirst }: Found) => ({
+const pageOf = (url: URL, from: number, size: number, { results, scanned, total, indexed, isNewestFirst }: SearchPage) => ({
   results: [...results],
   count: results.length,
   size: results.length,

@@ -4,7 +4,7 @@ import { AuthorAddresses } from './author-addresses.ts'
 import { ContainmentFilter } from './containment-filter.ts'
 
 /** What is asked of a search. */
-export interface Question {
+export interface SearchInput {
   readonly query: SearchQuery
   readonly from: number
   readonly size: number
@@ -12,7 +12,7 @@ export interface Question {
   readonly kinds?: readonly Kind[]
 }
 
-export interface Found {
+export interface SearchPage {
   readonly results: readonly Readonly<Record<string, unknown>>[]
   /** Hits that were looked at to fill the page. */
   readonly scanned: number
@@ -49,7 +49,7 @@ export class SearchService {
     this.#addresses = addresses
   }
 
-  async find({ query: asked, from, size, sort, kinds }: Question, caller: Caller): Promise<Found> {
+  async find({ query: asked, from, size, sort, kinds }: SearchInput, caller: Caller): Promise<SearchPage> {
     const query = await this.#containing.resolve(await this.#addresses.resolve(asked, caller), caller)
     const scope = this.#policy.searchScope(caller)
     const results: Readonly<Record<string, unknown>>[] = []

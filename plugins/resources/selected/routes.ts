@@ -1,6 +1,6 @@
 import { Archives, authorize, type Bytes, Invalid, NotFound, Policy, routesFor, s } from 'pounce/sdk'
 import { Quarantined, ScanPending } from 'pounce/sdk/kit'
-import { mostSelected, Selections } from './selections.ts'
+import { maxSelected, Selections } from './selections.ts'
 
 const route = routesFor('selected', { selections: Selections, policy: Policy, archives: Archives })
 const named = s.Object({ dataset: s.String({ maxLength: 100, description: 'Id of a dataset' }) })
@@ -36,7 +36,7 @@ export const selectDataset = route({
   method: 'POST',
   path: '/api/selected',
   summary: 'Select a dataset',
-  description: `At most ${mostSelected} at a time. Returns the number of selected datasets.`,
+  description: `At most ${maxSelected} at a time. Returns the number of selected datasets.`,
   permission: 'signedIn',
   body: named,
   responses: count,

@@ -25,7 +25,7 @@ interface Selection {
 export const selections = collection<Selection>('selected')
 
 /** What one person can select at most: as many as one question to the policy takes. */
-export const mostSelected = 1000
+export const maxSelected = 1000
 
 export const PersonalSelection = personalRecords({
   name: 'selection',
@@ -37,7 +37,7 @@ export const PersonalSelection = personalRecords({
 })
 
 /** What became of each dataset of a selection. */
-export interface Outcome {
+export interface SelectionOutcome {
   readonly id: string
   readonly status: 'done' | 'refused'
   /** Why it was refused. */
@@ -76,7 +76,7 @@ export class Selections {
     for (;;) {
       const held = await this.#held(id)
       if (held.includes(dataset)) return held.length
-      if (held.length >= mostSelected) throw new Invalid(`At most ${mostSelected} datasets can be selected; deselect some first`)
+      if (held.length >= maxSelected) throw new Invalid(`At most ${maxSelected} datasets can be selected; deselect some first`)
       try {
         if (await this.#documents.get(selections, id)) {
           const added = { update: id, in: selections, addToSet: { datasets: [dataset] } }
@@ -102,7 +102,7 @@ export class Selections {
   }
 
   /** Puts tags on each dataset where the caller may; the selection stays. */
-  async tag(caller: Caller, names: readonly string[]): Promise<readonly Outcome[]> {
+  async tag(caller: Caller, names: readonly string[]): Promise<readonly SelectionOutcome[]> {
     const user = signedIn(caller).id
     return this.#each(caller, 'AddTag', async id => {
       await this.#tags.add({ kind: 'dataset', id }, names, { user })
@@ -110,7 +110,7 @@ export class Selections {
   }
 
   /** Deletes each dataset where the caller may, to the trash where there is one. What is deleted is selected no longer. */
-  async discard(caller: Caller): Promise<readonly Outcome[]> {
+  async discard(caller: Caller): Promise<readonly SelectionOutcome[]> {
     const bin = this.#trashHandlers.all().find(({ kind }) => kind === 'dataset')
     if (!bin) throw new Invalid('Deleting datasets is not available')
     const outcomes = await this.#each(caller, 'DeleteDataset', id => bin.discard(id, caller.user?.id))
@@ -131,10 +131,10 @@ export class Selections {
     return held.filter(id => there.get(id)?.state === 'live')
   }
 
-  async #each(caller: Caller, permission: Permission, work: (id: string) => Promise<void>): Promise<readonly Outcome[]> {
+  async #each(caller: Caller, permission: Permission, work: (id: string) => Promise<void>): Promise<readonly SelectionOutcome[]> {
     const seen = await this.of(caller)
     const allowed = await this.#policy.allowed(caller, permission, 'dataset', seen)
-    const outcomes: Outcome[] = []
+    const outcomes: SelectionOutcome[] = []
     for (const id of seen) {
       if (allowed.has(id)) outcomes.push(await outcomeOf(id, work))
       else outcomes.push({ id, status: 'refused', message: `Permission denied: ${permission} required on this dataset` })
@@ -145,7 +145,7 @@ export class Selections {
 wire(Selections, DocumentStore, Datasets, Policy, Tags, TrashHandlers)
 
 /** One that changed or went meanwhile does not stop the others; a fault of the server does. */
-const outcomeOf = async (id: string, work: (id: string) => Promise<void>): Promise<Outcome> => {
+const outcomeOf = async (id: string, work: (id: string) => Promise<void>): Promise<SelectionOutcome> => {
   try {
     await work(id)
     return { id, status: 'done' }

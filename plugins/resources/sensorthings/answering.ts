@@ -1,12 +1,12 @@
 import { Invalid, NotFound, Problem } from 'pounce/sdk'
 import { defaultJsonLimits, parseJson } from 'pounce/sdk/kit'
 import { allObservations, datastreams, features, locationOf, observedProperties, sensorEntities, sensorOf, thingOf } from './entities.ts'
-import { type Cursor, type Entities, type Entity, type SetName, these } from './entity.ts'
+import { type Entities, type Entity, type EntityCursor, type SetName, these } from './entity.ts'
 import { EntityFormatter } from './entity-formatter.ts'
 import { EntityLoader, type Ports } from './entity-loader.ts'
 import type { ParsedOption, ParsedSegment } from './grammar/sensorthings-parser.js'
 import { read } from './parsing.ts'
-import { type Asked, QueryOptionParser, type Question, type SentOptions } from './query-options.ts'
+import { type EntityRequest, QueryOptionParser, type QueryOptions, type SentOptions } from './query-options.ts'
 import { types } from './types.ts'
 import { memberOf, shown, type Value } from './values.ts'
 
@@ -53,7 +53,7 @@ export const rootOf = (baseUrl: string) => ({
 })
 
 /** `NotFound` for what does not exist or not for the caller; `Invalid` for what cannot be asked. */
-export const answerOf = async (ports: Ports, { caller, path, options, extras }: Question): Promise<Json> => {
+export const answerOf = async (ports: Ports, { caller, path, options, extras }: EntityRequest): Promise<Json> => {
   const world = new EntityLoader(caller, ports)
   const place = await placeOf(world, path)
   if (place.is === 'value') {
@@ -74,14 +74,14 @@ export const answerOf = async (ports: Ports, { caller, path, options, extras }: 
 }
 
 /** The bare value of a property: texts as they are, everything else as JSON. */
-export const bareValueOf = async (ports: Ports, { caller, path }: Pick<Question, 'caller' | 'path'>): Promise<string> => {
+export const bareValueOf = async (ports: Ports, { caller, path }: Pick<EntityRequest, 'caller' | 'path'>): Promise<string> => {
   const place = await placeOf(new EntityLoader(caller, ports), path)
   if (place.is !== 'value') throw new Invalid('$value must follow a property, as in Things(1)/name/$value')
   const value = shown(place.value)
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-const askedOf = (ports: Ports, place: Place, type: Entities['type'], options: SentOptions): Asked => {
+const askedOf = (ports: Ports, place: Place, type: Entities['type'], options: SentOptions): QueryOptions => {
   const asked = new QueryOptionParser(() => ports.now()).read(type, parsed(options), { isMany: place.is !== 'entity' })
   if (options.$skiptoken === undefined) return asked
   if (place.is === 'entity') throw new Invalid('$skiptoken is supported for lists only')
@@ -107,7 +107,7 @@ const parsed = ({ $filter, $expand, $orderby, $select, $top, $skip, $count }: Se
   return options
 }
 
-const readToken = (text: string): Cursor => {
+const readToken = (text: string): EntityCursor => {
   const refused = new Invalid('$skiptoken must come from @iot.nextLink')
   try {
     const cursor = parseJson(Buffer.from(text, 'base64url'), defaultJsonLimits)

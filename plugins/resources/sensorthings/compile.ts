@@ -5,7 +5,7 @@ import type { Entity, EntityType } from './entity.ts'
 import type { ParsedCall, ParsedFilter, ParsedLiteral, ParsedMember, Reckoning } from './grammar/sensorthings-parser.js'
 import { read, refusal } from './parsing.ts'
 import { types } from './types.ts'
-import { clockOf, compare, Duration, durationMs, GeoPlace, memberOf, TimeSpan, type Value, type ValueKind } from './values.ts'
+import { clockOf, compare, Duration, durationMs, EntityTimeSpan, GeoPlace, memberOf, type Value, type ValueKind } from './values.ts'
 
 /** A function of filters. Each argument has been found to be of its kind, or has become undefined. */
 interface FilterFunction {
@@ -43,15 +43,15 @@ const ofTime = (run: (date: Date) => Value, gives: ValueKind = 'number'): Filter
   takes: ['time'],
   gives,
   run: ([time]) => {
-    const date = new Date(time instanceof TimeSpan ? time.fromMs : Number.NaN)
+    const date = new Date(time instanceof EntityTimeSpan ? time.fromMs : Number.NaN)
     return Number.isNaN(date.getTime()) ? undefined : run(date)
   },
 })
 
-const ofTimes = (run: (one: TimeSpan, other: TimeSpan) => boolean): FilterFunction => ({
+const ofTimes = (run: (one: EntityTimeSpan, other: EntityTimeSpan) => boolean): FilterFunction => ({
   takes: ['time', 'time'],
   gives: 'boolean',
-  run: ([one, other]) => one instanceof TimeSpan && other instanceof TimeSpan && run(one, other),
+  run: ([one, other]) => one instanceof EntityTimeSpan && other instanceof EntityTimeSpan && run(one, other),
 })
 
 const ofPlaces = (run: (one: Geometry, other: Geometry) => Value, gives: ValueKind = 'boolean'): FilterFunction => ({
@@ -222,7 +222,7 @@ export class FilterCompiler {
   #literal(literal: ParsedLiteral): Compiled {
     switch (literal.kind) {
       case 'time':
-        return constant('time', new TimeSpan(this.#ms(literal.value, literal.at)))
+        return constant('time', new EntityTimeSpan(this.#ms(literal.value, literal.at)))
       case 'span':
         return constant('time', this.#span(literal.value, literal.at))
       case 'time of day':
@@ -245,8 +245,8 @@ export class FilterCompiler {
     return ms
   }
 
-  #span([from, to]: readonly [string, string], at: number): TimeSpan {
-    const span = new TimeSpan(this.#ms(from, at), this.#ms(to, at))
+  #span([from, to]: readonly [string, string], at: number): EntityTimeSpan {
+    const span = new EntityTimeSpan(this.#ms(from, at), this.#ms(to, at))
     if (span.toMs < span.fromMs) throw refusal(this.#of, at, 'the span ends before it begins')
     return span
   }
@@ -289,7 +289,7 @@ export class FilterCompiler {
 
   #call({ name, of, at }: ParsedCall): Compiled {
     const known = name.toLowerCase()
-    if (known === 'now' && of.length === 0) return constant('time', new TimeSpan(this.#now()))
+    if (known === 'now' && of.length === 0) return constant('time', new EntityTimeSpan(this.#now()))
     const one = functions.get(known)
     if (one === undefined) throw refusal(this.#of, at, `the function ${name} is not offered, but ${[...functions.keys()].join(', ')}`)
     const { takes, isLastOptional = false, gives, run } = one
@@ -341,7 +341,7 @@ const made = (kind: ValueKind, parts: readonly Compiled[], run: (values: readonl
 })
 
 const isOf = (value: Value, kind: ValueKind | undefined): boolean => {
-  if (kind === 'time') return value instanceof TimeSpan
+  if (kind === 'time') return value instanceof EntityTimeSpan
   if (kind === 'place') return value instanceof GeoPlace
   return kind === 'number' ? typeof value === 'number' : typeof value === 'string'
 }
@@ -355,10 +355,10 @@ const resultOf = (operator: Reckoning, left: ValueKind, right: ValueKind): Value
 }
 
 const reckon = (operator: Reckoning, one: Value, other: Value): Value => {
-  if (one instanceof TimeSpan) {
-    if (other instanceof TimeSpan) return new Duration(one.fromMs - other.fromMs)
+  if (one instanceof EntityTimeSpan) {
+    if (other instanceof EntityTimeSpan) return new Duration(one.fromMs - other.fromMs)
     const ms = other instanceof Duration ? other.ms * (operator === 'sub' ? -1 : 1) : Number.NaN
-    return Number.isNaN(ms) ? undefined : new TimeSpan(one.fromMs + ms, one.toMs + ms)
+    return Number.isNaN(ms) ? undefined : new EntityTimeSpan(one.fromMs + ms, one.toMs + ms)
   }
   if (typeof one !== 'number' || typeof other !== 'number') return undefined
   const result = { add: one + other, sub: one - other, mul: one * other, div: one / other, mod: one % other }[operator]

@@ -1,11 +1,11 @@
 import type { Json } from 'pounce/sdk'
 import { type Datapoint, type Geometry, geoNumberOf, type StreamStatistics, sensorIdOf, streamIdOf } from 'pounce/sdk/geo'
-import { type Entities, type Entity, type EntityType, type Hints, type Key, type Step, these, type Walk } from './entity.ts'
-import type { EntityLoader, Sensor } from './entity-loader.ts'
+import { type Entities, type Entity, type EntityKey, type EntityStep, type EntityType, type Hints, these, type Walk } from './entity.ts'
+import type { EntityLoader, StoredSensor } from './entity-loader.ts'
 import { types } from './types.ts'
-import { GeoPlace, TimeSpan, type Value } from './values.ts'
+import { EntityTimeSpan, GeoPlace, type Value } from './values.ts'
 import { namesOf, type Observed, seenPoint, walkAllObserved, walkObserved, walkPoints } from './walk-points.ts'
-import { type Lot, type Measured, type MeasuredScope, parametersOf, walkMeasured, walkSensors } from './walk-records.ts'
+import { type Lot, type MeasuredScope, parametersOf, type StreamParameter, walkMeasured, walkSensors } from './walk-records.ts'
 
 type Properties = { readonly [key: string]: Json }
 
@@ -84,13 +84,13 @@ const placeOfBox = ([west, south, east, north]: StreamStatistics['box']): GeoPla
 /** From the first beginning to the last beginning or end. */
 const spanOf = ({ firstStartMs, lastEndMs }: StreamStatistics, newest: readonly Datapoint[]): Value => {
   const last = newest[0]?.startMs ?? firstStartMs
-  return new TimeSpan(firstStartMs, Math.max(firstStartMs, last, lastEndMs ?? last))
+  return new EntityTimeSpan(firstStartMs, Math.max(firstStartMs, last, lastEndMs ?? last))
 }
 
 /** What an entity is made of. */
 interface Made {
   readonly type: EntityType
-  readonly key: Key
+  readonly key: EntityKey
   readonly fields: Readonly<Record<string, () => Value>>
   readonly ones?: Readonly<Record<string, () => Promise<Entity | undefined>>>
   readonly manies?: Readonly<Record<string, () => Entities>>
@@ -110,20 +110,23 @@ const entity = ({ type, key, fields, ones = {}, manies = {} }: Made): Entity => 
 })
 
 /** Walks raw things and shows them as entities. */
-async function* steps<T>(looked: AsyncIterable<Lot<T>>, show: (item: T) => Entity | Promise<Entity>): AsyncGenerator<readonly Step[]> {
+async function* steps<T>(
+  looked: AsyncIterable<Lot<T>>,
+  show: (item: T) => Entity | Promise<Entity>,
+): AsyncGenerator<readonly EntityStep[]> {
   for await (const lot of looked)
     yield lot.map(({ item, cursor }) => (item === undefined ? { cursor } : { show: () => show(item), cursor }))
 }
 
 /** A key of two parts: a number and the name of a parameter. */
-const partsOf = (key: Key): readonly [number | undefined, string] => {
+const partsOf = (key: EntityKey): readonly [number | undefined, string] => {
   const [, digits, parameter] = /^([1-9]\d{0,15}):(.*)$/s.exec(String(key)) ?? []
   const number = Number(digits)
   return parameter === undefined || !Number.isSafeInteger(number) ? [undefined, ''] : [number, parameter]
 }
 
 /** A key that is a number of a sensor or datapoint. */
-const isNumber = (key: Key): key is number => Number.isSafeInteger(key) && Number(key) > 0
+const isNumber = (key: EntityKey): key is number => Number.isSafeInteger(key) && Number(key) > 0
 
 const byId = { by: 'id', isDescending: false }
 
@@ -131,12 +134,12 @@ const recordWalk = ({ order, ...walk }: Walk) => ({ order: order ?? byId, ...wal
 
 const historical = (): Entities => these(types.HistoricalLocations, [])
 
-const aboutSensor = (sensor: Sensor) => ({
+const aboutSensor = (sensor: StoredSensor) => ({
   name: () => sensor.name,
   description: () => descriptionOf(sensor),
 })
 
-export const thingOf = (world: EntityLoader, sensor: Sensor): Entity =>
+export const thingOf = (world: EntityLoader, sensor: StoredSensor): Entity =>
   entity({
     type: types.Things,
     key: geoNumberOf(sensor.id),
@@ -148,7 +151,7 @@ export const thingOf = (world: EntityLoader, sensor: Sensor): Entity =>
     },
   })
 
-export const locationOf = (world: EntityLoader, sensor: Sensor): Entity =>
+export const locationOf = (world: EntityLoader, sensor: StoredSensor): Entity =>
   entity({
     type: types.Locations,
     key: geoNumberOf(sensor.id),
@@ -161,7 +164,7 @@ export const locationOf = (world: EntityLoader, sensor: Sensor): Entity =>
     manies: { Things: () => these(types.Things, [thingOf(world, sensor)]), HistoricalLocations: historical },
   })
 
-export const sensorOf = (world: EntityLoader, sensor: Sensor): Entity =>
+export const sensorOf = (world: EntityLoader, sensor: StoredSensor): Entity =>
   entity({
     type: types.Sensors,
     key: geoNumberOf(sensor.id),
@@ -175,7 +178,11 @@ export const sensorOf = (world: EntityLoader, sensor: Sensor): Entity =>
   })
 
 /** Things, Locations or Sensors: three ways to look at sensors. */
-export const sensorEntities = (world: EntityLoader, type: EntityType, show: (world: EntityLoader, sensor: Sensor) => Entity): Entities => ({
+export const sensorEntities = (
+  world: EntityLoader,
+  type: EntityType,
+  show: (world: EntityLoader, sensor: StoredSensor) => Entity,
+): Entities => ({
   type,
   walk: walk => steps(walkSensors(world, recordWalk(walk)), sensor => show(world, sensor)),
   async find(key) {
@@ -212,7 +219,7 @@ export const observedProperties = (world: EntityLoader): Entities => ({
   count: async upTo => Math.min(upTo, (await parametersOf(world)).length),
 })
 
-export const datastreamOf = async (world: EntityLoader, measured: Measured): Promise<Entity> => {
+export const datastreamOf = async (world: EntityLoader, measured: StreamParameter): Promise<Entity> => {
   const { stream, parameter, statistics } = measured
   const [newest, sensor] = await Promise.all([world.newest(stream), world.sensor(stream.sensor)])
   const span = spanOf(statistics, newest)
@@ -266,7 +273,7 @@ export const datastreams = (world: EntityLoader, scope: MeasuredScope): Entities
   },
 })
 
-export const findMeasured = async (world: EntityLoader, number: number, parameter: string): Promise<Measured | undefined> => {
+export const findMeasured = async (world: EntityLoader, number: number, parameter: string): Promise<StreamParameter | undefined> => {
   const [stream, statistics] = await Promise.all([world.stream(streamIdOf(number)), world.statistics(number)])
   return stream && statistics?.properties.includes(parameter) ? { stream, parameter, statistics } : undefined
 }
@@ -277,8 +284,8 @@ export const observationOf = (world: EntityLoader, { point, parameter }: Observe
     key: `${point.id}:${parameter}`,
     fields: {
       'Datastream/id': () => `${point.stream}:${parameter}`,
-      phenomenonTime: () => new TimeSpan(point.startMs, point.endMs),
-      resultTime: () => new TimeSpan(point.endMs ?? point.startMs),
+      phenomenonTime: () => new EntityTimeSpan(point.startMs, point.endMs),
+      resultTime: () => new EntityTimeSpan(point.endMs ?? point.startMs),
       result: () => point.properties[parameter],
       parameters: () =>
         Object.fromEntries(Object.entries(point.properties).filter(([name, value]) => isLabel(value) && name !== parameter)),
@@ -296,7 +303,7 @@ export const observationOf = (world: EntityLoader, { point, parameter }: Observe
 const isLabel = (value: Value): boolean => typeof value === 'string' || typeof value === 'boolean'
 
 /** Those of one datastream. */
-export const observations = (world: EntityLoader, measured: Measured): Entities => {
+export const observations = (world: EntityLoader, measured: StreamParameter): Entities => {
   const { stream, parameter, statistics } = measured
   return {
     type: types.Observations,
@@ -330,7 +337,7 @@ export const allObservations = (world: EntityLoader): Entities => ({
   },
 })
 
-const findObserved = async (world: EntityLoader, key: Key): Promise<Observed | undefined> => {
+const findObserved = async (world: EntityLoader, key: EntityKey): Promise<Observed | undefined> => {
   const [number, parameter] = partsOf(key)
   const point = number === undefined ? undefined : await seenPoint(world, number)
   return point && Object.hasOwn(point.properties, parameter) ? { point, parameter } : undefined

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Cursor, Entities, Entity, EntityType, Key, Step } from './entity.ts'
+import type { Entities, Entity, EntityCursor, EntityKey, EntityStep, EntityType } from './entity.ts'
 import { AnswerSize, QueryBudget } from './query-budget.ts'
-import type { Asked, Expansion } from './query-options.ts'
+import type { Expansion, QueryOptions } from './query-options.ts'
 import { shown } from './values.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -10,7 +10,7 @@ type Json = Readonly<Record<string, unknown>>
 interface Found {
   readonly entities: readonly Entity[]
   /** Where to continue; with what is still to be skipped there. */
-  readonly rest?: { readonly after: Cursor | undefined; readonly skip: number }
+  readonly rest?: { readonly after: EntityCursor | undefined; readonly skip: number }
 }
 
 const looks = 20_000
@@ -28,9 +28,9 @@ const stint = 500
 const together = 100
 
 /** What a filter may make of a page: so many more are read than wanted. */
-const wantedOf = ({ filter, top, skip }: Asked): number => (filter ? Math.max(100, top + skip + 1) : top + skip + 1)
+const wantedOf = ({ filter, top, skip }: QueryOptions): number => (filter ? Math.max(100, top + skip + 1) : top + skip + 1)
 
-const keyText = (key: Key): string =>
+const keyText = (key: EntityKey): string =>
   typeof key === 'number' ? String(key) : `'${encodeURIComponent(key.replaceAll("'", "''")).replaceAll('%3A', ':')}'`
 
 interface Names {
@@ -68,19 +68,19 @@ export class EntityFormatter {
   }
 
   /** `at` is the address of the list. */
-  async list(entities: Entities, asked: Asked, at: string): Promise<Json> {
+  async list(entities: Entities, asked: QueryOptions, at: string): Promise<Json> {
     const { found, head } = await this.#part(entities, asked, at)
     return { ...head(''), value: await this.#all(found, asked) }
   }
 
   /** The addresses alone. */
-  async references(entities: Entities, asked: Asked, at: string): Promise<Json> {
+  async references(entities: Entities, asked: QueryOptions, at: string): Promise<Json> {
     const { found, head } = await this.#part(entities, asked, at)
     return { ...head(''), value: found.map(entity => ({ '@iot.selfLink': this.selfLink(entity) })) }
   }
 
   /** Observations as rows below the names of their columns, for each datastream: a fifth of the length. */
-  async dataArray(entities: Entities, asked: Asked, at: string): Promise<Json> {
+  async dataArray(entities: Entities, asked: QueryOptions, at: string): Promise<Json> {
     const { found, head } = await this.#part(entities, asked, at)
     const components = Object.keys(entities.type.fields).filter(name => asked.select === undefined || asked.select.has(name))
     const groups = Map.groupBy(found, entity => entity.field('Datastream/id'))
@@ -94,7 +94,7 @@ export class EntityFormatter {
   }
 
   /** At once where nothing is expanded. */
-  one(entity: Entity, { select, expand }: Asked): Json | Promise<Json> {
+  one(entity: Entity, { select, expand }: QueryOptions): Json | Promise<Json> {
     const { fields, links } = namesOf(entity.type)
     const isShown = (name: string): boolean => select === undefined || select.has(name)
     const self = this.selfLink(entity)
@@ -117,7 +117,7 @@ export class EntityFormatter {
     return { ...head(link), [link]: await this.#all(found, asked) }
   }
 
-  async #all(entities: readonly Entity[], asked: Asked): Promise<readonly Json[]> {
+  async #all(entities: readonly Entity[], asked: QueryOptions): Promise<readonly Json[]> {
     if (asked.expand.length === 0) return entities.map(entity => this.one(entity, asked) as Json)
     const all: Json[] = []
     for (let at = 0; at < entities.length; at += together)
@@ -125,7 +125,7 @@ export class EntityFormatter {
     return all
   }
 
-  async #part(entities: Entities, asked: Asked, at: string, patience = looks) {
+  async #part(entities: Entities, asked: QueryOptions, at: string, patience = looks) {
     const [{ entities: found, rest }, count] = await Promise.all([
       this.#find(entities, asked, patience),
       asked.isCounted ? this.#count(entities, asked) : undefined,
@@ -137,7 +137,7 @@ export class EntityFormatter {
     return { found, head }
   }
 
-  async #find(entities: Entities, asked: Asked, patience: number): Promise<Found> {
+  async #find(entities: Entities, asked: QueryOptions, patience: number): Promise<Found> {
     const { filter, order, top } = asked
     const found: Entity[] = []
     let [skip, after, inVain] = [asked.skip, asked.after, 0]
@@ -159,7 +159,7 @@ export class EntityFormatter {
   }
 
   /** Resolves at once wherever it can: very many things are looked at. */
-  #fitting({ show }: Step, filter: Asked['filter']): Entity | undefined | Promise<Entity | undefined> {
+  #fitting({ show }: EntityStep, filter: QueryOptions['filter']): Entity | undefined | Promise<Entity | undefined> {
     const entity = show?.()
     if (!entity || !filter) return entity
     const check = (one: Entity): Entity | undefined | Promise<Entity | undefined> => {
@@ -172,16 +172,16 @@ export class EntityFormatter {
   /** A filter that names one entity leads straight to it. */
   async *#walk(
     entities: Entities,
-    { filter }: Asked,
-    walk: { readonly order: Asked['order']; readonly wanted: number; readonly after?: Cursor },
-  ): AsyncGenerator<readonly Step[]> {
+    { filter }: QueryOptions,
+    walk: { readonly order: QueryOptions['order']; readonly wanted: number; readonly after?: EntityCursor },
+  ): AsyncGenerator<readonly EntityStep[]> {
     const hints = filter?.hints ?? {}
     if (hints.key === undefined) return yield* entities.walk({ ...walk, hints })
     const entity = walk.after ? undefined : await entities.find(hints.key)
     if (entity) yield [{ show: () => entity, cursor: [0] }]
   }
 
-  async #count(entities: Entities, asked: Asked): Promise<number> {
+  async #count(entities: Entities, asked: QueryOptions): Promise<number> {
     const { filter } = asked
     const known = filter ? undefined : await entities.count?.(mostCounted, () => this.#counting.take())
     if (known !== undefined) return known
@@ -197,7 +197,7 @@ export class EntityFormatter {
     return count
   }
 
-  #nextLink(at: string, { texts }: Asked, { after, skip }: NonNullable<Found['rest']>): string {
+  #nextLink(at: string, { texts }: QueryOptions, { after, skip }: NonNullable<Found['rest']>): string {
     const options = [
       ...this.#extras,
       ...texts.map(text => {

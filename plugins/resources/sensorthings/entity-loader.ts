@@ -67,9 +67,9 @@ export const batched = <K, V>(
   }
 }
 
-export type Sensor = SensorRecord & Stored
+export type StoredSensor = SensorRecord & Stored
 
-export type Stream = StreamRecord & Stored
+export type StoredStream = StreamRecord & Stored
 
 /** What the whole service has. */
 export interface Ports {
@@ -98,12 +98,12 @@ export class EntityLoader {
   /** The address of the service. */
   readonly root: string
   /** Undefined of a sensor that does not exist, or not for this caller. */
-  readonly sensor: (id: string) => Promise<Sensor | undefined>
+  readonly sensor: (id: string) => Promise<StoredSensor | undefined>
   /** Undefined of a stream that does not exist, or not for this caller. */
-  readonly stream: (id: string) => Promise<Stream | undefined>
+  readonly stream: (id: string) => Promise<StoredStream | undefined>
   readonly statistics: (stream: number) => Promise<StreamStatistics | undefined>
   /** All streams of a sensor; undefined when there are very many, to be read in pages. */
-  readonly streamsOf: (sensor: string) => Promise<readonly Stream[] | undefined>
+  readonly streamsOf: (sensor: string) => Promise<readonly StoredStream[] | undefined>
   readonly find: GeoStore['find']
   #newest = new Map<number, Promise<readonly Datapoint[]>>()
 
@@ -119,7 +119,7 @@ export class EntityLoader {
   }
 
   /** The last readings by their beginning, the newest first, at most `sampled`. */
-  newest(stream: Stream): Promise<readonly Datapoint[]> {
+  newest(stream: StoredStream): Promise<readonly Datapoint[]> {
     const number = geoNumberOf(stream.id)
     const known = this.#newest.get(number)
     if (known) return known
@@ -129,7 +129,7 @@ export class EntityLoader {
     return points
   }
 
-  async #seen<T extends Sensor | Stream>(
+  async #seen<T extends StoredSensor | StoredStream>(
     kind: 'sensor' | 'stream',
     ids: readonly string[],
     records: { getMany(ids: readonly string[]): Promise<ReadonlyMap<string, T>> },
@@ -138,8 +138,8 @@ export class EntityLoader {
     return new Map([...found].filter(([id, { state }]) => state === 'live' && seen.has(id)))
   }
 
-  async #streams(ids: readonly string[]): Promise<ReadonlyMap<string, readonly Stream[]>> {
-    const of = new Map<string, Stream[]>(ids.map(id => [id, []]))
+  async #streams(ids: readonly string[]): Promise<ReadonlyMap<string, readonly StoredStream[]>> {
+    const of = new Map<string, StoredStream[]>(ids.map(id => [id, []]))
     let count = 0
     let after: Awaited<ReturnType<Streams['list']>>['next']
     do {

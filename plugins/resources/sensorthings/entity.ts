@@ -12,7 +12,7 @@ export type SetName =
   | 'Observations'
   | 'FeaturesOfInterest'
 
-export type Key = number | string
+export type EntityKey = number | string
 
 /** A way from an entity to others. */
 export interface LinkType {
@@ -24,10 +24,10 @@ export interface LinkType {
 
 /** What filters may tell a walk, so that it looks at less. Every condition is necessary, none is enough: filters are asked besides. */
 export interface Hints {
-  readonly key?: Key
+  readonly key?: EntityKey
   /** Keys of what a link leads to. */
-  readonly thing?: Key
-  readonly datastream?: Key
+  readonly thing?: EntityKey
+  readonly datastream?: EntityKey
   readonly parameter?: string
   readonly name?: string
   readonly areas?: readonly GeoArea[]
@@ -57,7 +57,7 @@ export interface EntityType {
 
 export interface Entity {
   readonly type: EntityType
-  readonly key: Key
+  readonly key: EntityKey
   /** One of `type.fields`; of an observation the key of its datastream too, as `Datastream/id`. */
   field(name: string): Value
   /** One of `type.links` that is not many; undefined when what it led to has gone meanwhile. */
@@ -66,38 +66,38 @@ export interface Entity {
   many(link: string): Entities
 }
 
-export interface Order {
+export interface EntityOrder {
   /** One of `type.orders`. */
   readonly by: string
   readonly isDescending: boolean
 }
 
 /** Where a walk continues: what a list's link carries. */
-export type Cursor = readonly (string | number)[]
+export type EntityCursor = readonly (string | number)[]
 
 export interface Walk {
   /** Undefined: whatever is cheapest, as long as it stays the same. */
-  readonly order: Order | undefined
+  readonly order: EntityOrder | undefined
   readonly hints: Hints
-  readonly after?: Cursor
+  readonly after?: EntityCursor
   /** How many entities are wanted, as far as that is known: so many are read at first. */
   readonly wanted: number
 }
 
 /** One thing that was looked at; there is nothing to show when it led to no entity. */
-export interface Step {
+export interface EntityStep {
   show?(): Entity | Promise<Entity>
   /** Where to continue behind it. */
-  readonly cursor: Cursor
+  readonly cursor: EntityCursor
 }
 
 /** Entities of one set: all that the caller may view, or those that a link leads to. */
 export interface Entities {
   readonly type: EntityType
   /** Reads nothing before it is requested, but for a page ahead; leaving the loop ends it. */
-  walk(walk: Walk): AsyncIterable<readonly Step[]>
+  walk(walk: Walk): AsyncIterable<readonly EntityStep[]>
   /** The one of them with a key. */
-  find(key: Key): Promise<Entity | undefined>
+  find(key: EntityKey): Promise<Entity | undefined>
   /** How many there are, counted up to `upTo` and while it may look further, where that is cheaper than walking. */
   count?(upTo: number, mayLook: () => boolean): Promise<number | undefined>
 }

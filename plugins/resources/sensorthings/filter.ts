@@ -3,7 +3,7 @@ import { checkGeoFilter } from 'pounce/sdk/geo'
 import { type Compiled, FilterCompiler, type Seen } from './compile.ts'
 import type { Entity, EntityType, HintOf, Hints } from './entity.ts'
 import type { Comparing, ParsedCall, ParsedComparison, ParsedFilter, ParsedMember } from './grammar/sensorthings-parser.js'
-import { GeoPlace, TimeSpan, type Value } from './values.ts'
+import { EntityTimeSpan, GeoPlace, type Value } from './values.ts'
 
 const mirrored: Readonly<Record<Comparing, Comparing>> = { eq: 'eq', ne: 'ne', lt: 'gt', le: 'ge', gt: 'lt', ge: 'le' }
 const nobody: Seen = new Map()
@@ -82,12 +82,12 @@ const ofComparison = ({ operator, left, right }: ParsedComparison, type: EntityT
   const [role, value] = [roleOf(member, type), fixed(other, compiler)]
   if (is === 'eq' && role !== undefined && isKeyed(role) && (typeof value === 'string' || typeof value === 'number'))
     return { [role]: value }
-  return (role === 'start' || role === 'end') && value instanceof TimeSpan ? ofTime(is, role, value) : {}
+  return (role === 'start' || role === 'end') && value instanceof EntityTimeSpan ? ofTime(is, role, value) : {}
 }
 
 const isKeyed = (role: HintOf): boolean => role !== 'start' && role !== 'end' && role !== 'place'
 
-const ofTime = (is: Comparing, role: 'start' | 'end', { fromMs, toMs }: TimeSpan): Hints => {
+const ofTime = (is: Comparing, role: 'start' | 'end', { fromMs, toMs }: EntityTimeSpan): Hints => {
   switch (is) {
     case 'lt':
     case 'le':
@@ -124,7 +124,7 @@ const ofCall = ({ name, of: parts }: ParsedCall, type: EntityType, compiler: Fil
   const isArea = called === 'st_within' || called === 'st_intersects' || called === 'geo.intersects'
   if (isArea && role === 'place' && value instanceof GeoPlace && value.geometry.type === 'Polygon')
     return inside(value.geometry.coordinates)
-  if (role !== 'start' || !(value instanceof TimeSpan)) return {}
+  if (role !== 'start' || !(value instanceof EntityTimeSpan)) return {}
   const isFirst = parts[0] === member
   if (called === 'during' && isFirst) return { fromMs: value.fromMs, toMs: value.toMs }
   if (called === 'overlaps') return { toMs: value.toMs, endsFromMs: value.fromMs }

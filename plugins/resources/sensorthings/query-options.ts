@@ -1,5 +1,5 @@
 import { type Caller, Invalid } from 'pounce/sdk'
-import type { Cursor, EntityType, LinkType, Order } from './entity.ts'
+import type { EntityCursor, EntityOrder, EntityType, LinkType } from './entity.ts'
 import { Filter } from './filter.ts'
 import type { ParsedExpansion, ParsedName, ParsedOption, ParsedOrder } from './grammar/sensorthings-parser.js'
 import { refusal } from './parsing.ts'
@@ -17,19 +17,19 @@ const mostExpansions = 20
 export interface Expansion {
   readonly link: string
   readonly type: LinkType
-  readonly asked: Asked
+  readonly asked: QueryOptions
 }
 
 /** What a request, or an expansion in it, asks of a list or an entity. */
-export interface Asked {
+export interface QueryOptions {
   readonly filter: Filter | undefined
   readonly expand: readonly Expansion[]
-  readonly order: Order | undefined
+  readonly order: EntityOrder | undefined
   readonly select: ReadonlySet<string> | undefined
   readonly top: number
   readonly skip: number
   readonly isCounted: boolean
-  readonly after: Cursor | undefined
+  readonly after: EntityCursor | undefined
   /** The options as they were written, but for `$skip` and `$skiptoken`. */
   readonly texts: readonly string[]
 }
@@ -49,7 +49,7 @@ export class QueryOptionParser {
     type: EntityType,
     options: readonly ParsedOption[],
     place: { readonly of?: string; readonly depth?: number; readonly isMany?: boolean } = {},
-  ): Asked {
+  ): QueryOptions {
     const { of, depth = 0, isMany = true } = place
     const name = (option: string): string => of ?? `$${option}`
     const names = options.map(({ is }) => is)
@@ -127,7 +127,7 @@ const checkedSkip = (skip: number): number => {
 
 const nameOf = (name: string | undefined): string | undefined => (name === '@iot.id' ? 'id' : name)
 
-const orderOf = (type: EntityType, parsed: readonly ParsedOrder[], of: string): Order | undefined => {
+const orderOf = (type: EntityType, parsed: readonly ParsedOrder[], of: string): EntityOrder | undefined => {
   const [first, ...rest] = parsed
   if (!first) return undefined
   const by = nameOf(first.names.join('/')) ?? ''
@@ -169,7 +169,7 @@ export interface SentOptions {
 }
 
 /** A request: who asks for what. */
-export interface Question {
+export interface EntityRequest {
   readonly caller: Caller
   /** Below the root of the service, decoded: `Things(1)/Datastreams`. */
   readonly path: string

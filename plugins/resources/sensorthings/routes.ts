@@ -1,6 +1,6 @@
 import { Clock, GeoStore, Installation, Invalid, NotFound, Policy, routesFor, Sensors, Streams, s, wire } from 'pounce/sdk'
 import type { Ports } from './entity-loader.ts'
-import type { Question, SentOptions } from './query-options.ts'
+import type { EntityRequest, SentOptions } from './query-options.ts'
 
 /** Loaded by the first who asks: many installations have no geostreams, and all of them start. */
 const answering = () => import('./answering.ts')
@@ -26,12 +26,12 @@ class SensorThingsService {
   }
 
   /** `NotFound` for what does not exist or not for the caller; `Invalid` for what cannot be asked. */
-  async answer(question: Question): Promise<Readonly<Record<string, unknown>>> {
+  async answer(question: EntityRequest): Promise<Readonly<Record<string, unknown>>> {
     return (await answering()).answerOf(this.#ports, question)
   }
 
   /** The bare value of a property: texts as they are, everything else as JSON. */
-  async value(question: Pick<Question, 'caller' | 'path'>): Promise<string> {
+  async value(question: Pick<EntityRequest, 'caller' | 'path'>): Promise<string> {
     return (await answering()).bareValueOf(this.#ports, question)
   }
 }

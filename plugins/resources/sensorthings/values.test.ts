@@ -1,5 +1,5 @@
 import test from 'ava'
-import { compare, Duration, durationMs, GeoPlace, shown, TimeSpan } from './values.ts'
+import { compare, Duration, durationMs, EntityTimeSpan, GeoPlace, shown } from './values.ts'
 
 const [noon, one, two] = [Date.UTC(2020, 0, 1, 12), Date.UTC(2020, 0, 1, 13), Date.UTC(2020, 0, 1, 14)]
 
@@ -10,15 +10,15 @@ test('a duration has days and less', t => {
 })
 
 test('a span comes before what begins when it ends; an instant before what begins later', t => {
-  const [span, next] = [new TimeSpan(noon, one), new TimeSpan(one, two)]
+  const [span, next] = [new EntityTimeSpan(noon, one), new EntityTimeSpan(one, two)]
   t.true(compare('lt', span, next))
-  t.true(compare('lt', span, new TimeSpan(one)))
-  t.false(compare('lt', new TimeSpan(noon), new TimeSpan(noon)))
-  t.true(compare('le', new TimeSpan(noon), new TimeSpan(noon)))
+  t.true(compare('lt', span, new EntityTimeSpan(one)))
+  t.false(compare('lt', new EntityTimeSpan(noon), new EntityTimeSpan(noon)))
+  t.true(compare('le', new EntityTimeSpan(noon), new EntityTimeSpan(noon)))
   t.true(compare('gt', next, span))
-  t.false(compare('gt', new TimeSpan(noon, two), span))
-  t.true(compare('eq', span, new TimeSpan(noon, one)))
-  t.false(compare('ge', span, new TimeSpan(noon, two)))
+  t.false(compare('gt', new EntityTimeSpan(noon, two), span))
+  t.true(compare('eq', span, new EntityTimeSpan(noon, one)))
+  t.false(compare('ge', span, new EntityTimeSpan(noon, two)))
 })
 
 test('values of different kinds differ, and null equals null alone', t => {
@@ -34,8 +34,8 @@ test('values of different kinds differ, and null equals null alone', t => {
 })
 
 test('times and places are shown as the standard has them', t => {
-  t.is(shown(new TimeSpan(noon)), '2020-01-01T12:00:00.000Z')
-  t.is(shown(new TimeSpan(noon, one)), '2020-01-01T12:00:00.000Z/2020-01-01T13:00:00.000Z')
+  t.is(shown(new EntityTimeSpan(noon)), '2020-01-01T12:00:00.000Z')
+  t.is(shown(new EntityTimeSpan(noon, one)), '2020-01-01T12:00:00.000Z/2020-01-01T13:00:00.000Z')
   t.deepEqual(shown(new GeoPlace({ type: 'Point', coordinates: [1, 2] })), { type: 'Point', coordinates: [1, 2] })
   t.is(shown(undefined), null)
 })

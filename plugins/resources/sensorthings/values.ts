@@ -2,7 +2,7 @@ import type { Json } from 'pounce/sdk'
 import type { Geometry } from 'pounce/sdk/geo'
 
 /** A time, or a span of it. Milliseconds since 1970; an instant ends where it begins. */
-export class TimeSpan {
+export class EntityTimeSpan {
   readonly fromMs: number
   readonly toMs: number
 
@@ -42,14 +42,14 @@ export class GeoPlace {
 }
 
 /** What a filter reckons with. */
-export type Value = Json | TimeSpan | Duration | GeoPlace | undefined
+export type Value = Json | EntityTimeSpan | Duration | GeoPlace | undefined
 
 /** What a value can be, as far as it is known before there is one. */
 export type ValueKind = 'text' | 'number' | 'boolean' | 'time' | 'time of day' | 'duration' | 'place' | 'null' | 'any'
 
 /** The member of an object, or of the GeoJSON of a place; undefined where there is none. */
 export const memberOf = (value: Value, name: string): Value => {
-  if (value instanceof TimeSpan || value instanceof Duration) return undefined
+  if (value instanceof EntityTimeSpan || value instanceof Duration) return undefined
   const holder: unknown = value instanceof GeoPlace ? value.geometry : value
   if (typeof holder !== 'object' || holder === null || Array.isArray(holder) || !Object.hasOwn(holder, name)) return undefined
   return (holder as { readonly [key: string]: Json })[name]
@@ -57,18 +57,18 @@ export const memberOf = (value: Value, name: string): Value => {
 
 /** How an answer shows a value. */
 export const shown = (value: Value): unknown => {
-  if (value instanceof TimeSpan) return value.toString()
+  if (value instanceof EntityTimeSpan) return value.toString()
   if (value instanceof GeoPlace) return value.geometry
   return value instanceof Duration ? value.ms : (value ?? null)
 }
 
-type Order = 'eq' | 'ne' | 'gt' | 'ge' | 'lt' | 'le'
+type EntityOrder = 'eq' | 'ne' | 'gt' | 'ge' | 'lt' | 'le'
 
-const isBefore = (one: TimeSpan, other: TimeSpan): boolean =>
+const isBefore = (one: EntityTimeSpan, other: EntityTimeSpan): boolean =>
   one.toMs < other.fromMs || (one.toMs === other.fromMs && !(one.isInstant && other.isInstant))
 
 /** Spans: one is before another that begins when it ends, or later. */
-const compareSpans = (operator: Order, one: TimeSpan, other: TimeSpan): boolean => {
+const compareSpans = (operator: EntityOrder, one: EntityTimeSpan, other: EntityTimeSpan): boolean => {
   const isSame = one.fromMs === other.fromMs && one.toMs === other.toMs
   switch (operator) {
     case 'eq':
@@ -86,7 +86,7 @@ const compareSpans = (operator: Order, one: TimeSpan, other: TimeSpan): boolean 
   }
 }
 
-const compareScalars = (operator: Order, one: number | string | boolean, other: number | string | boolean): boolean => {
+const compareScalars = (operator: EntityOrder, one: number | string | boolean, other: number | string | boolean): boolean => {
   switch (operator) {
     case 'eq':
       return one === other
@@ -104,9 +104,9 @@ const compareScalars = (operator: Order, one: number | string | boolean, other: 
 }
 
 /** Compares; values of different kinds differ, and neither is the larger one. Null is equal to null alone. */
-export const compare = (operator: Order, one: Value, other: Value): boolean => {
+export const compare = (operator: EntityOrder, one: Value, other: Value): boolean => {
   const [left, right] = [one ?? null, other ?? null]
-  if (left instanceof TimeSpan && right instanceof TimeSpan) return compareSpans(operator, left, right)
+  if (left instanceof EntityTimeSpan && right instanceof EntityTimeSpan) return compareSpans(operator, left, right)
   if (left instanceof Duration && right instanceof Duration) return compareScalars(operator, left.ms, right.ms)
   if (left === null || right === null) return operator === 'ne' ? left !== right : operator === 'eq' && left === right
   if (typeof left === 'object' || typeof right === 'object' || typeof left !== typeof right) return operator === 'ne'

@@ -1,8 +1,8 @@
 import { Invalid } from 'pounce/sdk'
 import { type Datapoint, type GeoFilter, type GeoSort, geoNumberOf, streamIdOf } from 'pounce/sdk/geo'
-import type { Cursor, Hints, Order } from './entity.ts'
+import type { EntityCursor, EntityOrder, Hints } from './entity.ts'
 import { type EntityLoader, sampled } from './entity-loader.ts'
-import type { Looked, Lot, Measured } from './walk-records.ts'
+import type { Looked, Lot, StreamParameter } from './walk-records.ts'
 
 /** One value of a reading. */
 export interface Observed {
@@ -11,15 +11,15 @@ export interface Observed {
 }
 
 interface PointWalk {
-  readonly order: Order | undefined
+  readonly order: EntityOrder | undefined
   readonly hints: Hints
-  readonly after?: Cursor
+  readonly after?: EntityCursor
   readonly wanted: number
 }
 
 type After = NonNullable<Parameters<EntityLoader['find']>[0]['after']>
 
-const readCursor = (cursor: Cursor): After & { readonly parameter?: string } => {
+const readCursor = (cursor: EntityCursor): After & { readonly parameter?: string } => {
   const [id, stream, startMs, parameter] = cursor
   const isRight = Number.isSafeInteger(id) && Number.isSafeInteger(stream) && Number.isSafeInteger(startMs)
   if (!isRight || Number(id) < 1 || Number(stream) < 1) throw new Invalid('$skiptoken must come from @iot.nextLink')
@@ -27,7 +27,7 @@ const readCursor = (cursor: Cursor): After & { readonly parameter?: string } => 
   return typeof parameter === 'string' ? { ...after, parameter } : after
 }
 
-const cursorOf = ({ id, stream, startMs }: After): Cursor => [id, stream, startMs]
+const cursorOf = ({ id, stream, startMs }: After): EntityCursor => [id, stream, startMs]
 
 const farthestMs = 253_402_300_799_999
 
@@ -41,7 +41,7 @@ const timesOf = ({ fromMs, toMs }: Hints): Pick<GeoFilter, 'fromMs' | 'beforeMs'
   }
 }
 
-interface Asked {
+interface QueryOptions {
   readonly filter: GeoFilter
   readonly sort: GeoSort
   readonly after?: After
@@ -49,7 +49,7 @@ interface Asked {
 }
 
 /** Reads pages as they are requested, the first as large as is wanted. */
-async function* paged(world: EntityLoader, { filter, sort, after, wanted }: Asked): AsyncGenerator<readonly Datapoint[]> {
+async function* paged(world: EntityLoader, { filter, sort, after, wanted }: QueryOptions): AsyncGenerator<readonly Datapoint[]> {
   let next = after
   let limit = Math.max(1, Math.min(wanted, 1000))
   do {
@@ -60,16 +60,16 @@ async function* paged(world: EntityLoader, { filter, sort, after, wanted }: Aske
   } while (next)
 }
 
-const orderOf = (order: Order | undefined): GeoSort['order'] => (order?.isDescending ? 'descending' : 'ascending')
+const orderOf = (order: EntityOrder | undefined): GeoSort['order'] => (order?.isDescending ? 'descending' : 'ascending')
 
 /** Where nothing is said of ends, no reading of the stream has one. */
-const withEnds = (hints: Hints, { statistics }: Measured): Hints => {
+const withEnds = (hints: Hints, { statistics }: StreamParameter): Hints => {
   if (statistics.lastEndMs !== null || hints.endsFromMs === undefined) return hints
   return { ...hints, fromMs: Math.max(hints.endsFromMs, hints.fromMs ?? hints.endsFromMs) }
 }
 
 /** The values of one parameter of one stream, by the beginning of the readings. Readings without it are looked at in vain. */
-export async function* walkObserved(world: EntityLoader, measured: Measured, walk: PointWalk): AsyncGenerator<Lot<Observed>> {
+export async function* walkObserved(world: EntityLoader, measured: StreamParameter, walk: PointWalk): AsyncGenerator<Lot<Observed>> {
   const { parameter, stream } = measured
   const times = timesOf(withEnds(walk.hints, measured))
   if (times === 'none') return

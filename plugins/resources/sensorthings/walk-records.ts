@@ -1,20 +1,20 @@
 import { type After, Invalid, type Page } from 'pounce/sdk'
 import { type GeoListing, type GeoListPage, geoAfter, geoNumberOf, type StreamStatistics } from 'pounce/sdk/geo'
-import type { Cursor, Hints, Order } from './entity.ts'
-import type { EntityLoader, Sensor, Stream } from './entity-loader.ts'
+import type { EntityCursor, EntityOrder, Hints } from './entity.ts'
+import type { EntityLoader, StoredSensor, StoredStream } from './entity-loader.ts'
 
 /** One thing that was looked at, raw. */
 export interface Looked<T> {
   readonly item?: T
-  readonly cursor: Cursor
+  readonly cursor: EntityCursor
 }
 
 /** What is looked at together. */
 export type Lot<T> = readonly Looked<T>[]
 
 /** A parameter of a stream: what a datastream is made of. */
-export interface Measured {
-  readonly stream: Stream
+export interface StreamParameter {
+  readonly stream: StoredStream
   readonly parameter: string
   readonly statistics: StreamStatistics
 }
@@ -22,13 +22,13 @@ export interface Measured {
 const badCursor = (): Invalid => new Invalid('$skiptoken must come from @iot.nextLink')
 
 /** The cursor of a sensor or stream: its id and name; of a stream perhaps with the parameter that was last looked at. */
-const readCursor = (cursor: Cursor): { readonly id: string; readonly name: string; readonly parameter?: string } => {
+const readCursor = (cursor: EntityCursor): { readonly id: string; readonly name: string; readonly parameter?: string } => {
   const [id, name, parameter] = cursor
   if (typeof id !== 'string' || !/^[0-9a-f]{24}$/.test(id) || typeof name !== 'string') throw badCursor()
   return typeof parameter === 'string' ? { id, name, parameter } : { id, name }
 }
 
-const sortOf = ({ by, isDescending }: Order): NonNullable<GeoListPage['sort']> => ({
+const sortOf = ({ by, isDescending }: EntityOrder): NonNullable<GeoListPage['sort']> => ({
   by: by === 'name' ? 'name' : 'id',
   order: isDescending ? 'descending' : 'ascending',
 })
@@ -39,7 +39,7 @@ const listingOf = ({ areas }: Hints, name?: string): GeoListing => ({
 })
 
 interface Paged {
-  readonly order: Order
+  readonly order: EntityOrder
   readonly after?: After
   readonly wanted: number
 }
@@ -47,11 +47,11 @@ interface Paged {
 interface Records<T> {
   readonly items: readonly T[]
   /** Where to continue behind a lot of nothing that is not the last. */
-  readonly cursor?: Cursor
+  readonly cursor?: EntityCursor
 }
 
 /** Reads pages as they are requested, the first as large as is wanted. */
-async function* paged<T extends Sensor | Stream>(
+async function* paged<T extends StoredSensor | StoredStream>(
   list: (page: GeoListPage) => Promise<Page<T>>,
   { order, after, wanted }: Paged,
 ): AsyncGenerator<Records<T>> {
@@ -72,14 +72,14 @@ async function* paged<T extends Sensor | Stream>(
 
 /** What a walk over records is told. */
 export interface RecordWalk {
-  readonly order: Order
+  readonly order: EntityOrder
   readonly hints: Hints
-  readonly after?: Cursor
+  readonly after?: EntityCursor
   readonly wanted: number
 }
 
 /** Sensors that the caller may view, by id or name. */
-export async function* walkSensors(world: EntityLoader, { order, hints, after, wanted }: RecordWalk): AsyncGenerator<Lot<Sensor>> {
+export async function* walkSensors(world: EntityLoader, { order, hints, after, wanted }: RecordWalk): AsyncGenerator<Lot<StoredSensor>> {
   const start = after && geoAfter(sortOf(order).by, readCursor(after))
   const list = (page: GeoListPage) => world.ports.sensors.list(world.caller, listingOf(hints, hints.name), page)
   for await (const { items, cursor } of paged(list, { order, wanted, ...(start ? { after: start } : {}) })) {
@@ -95,7 +95,7 @@ export interface MeasuredScope {
 }
 
 /** Parameters of streams that the caller may view: by the stream's id or name, then by their own. */
-export async function* walkMeasured(world: EntityLoader, scope: MeasuredScope, walk: RecordWalk): AsyncGenerator<Lot<Measured>> {
+export async function* walkMeasured(world: EntityLoader, scope: MeasuredScope, walk: RecordWalk): AsyncGenerator<Lot<StreamParameter>> {
   const { order, after, wanted } = walk
   const start = after && readCursor(after)
   if (start?.parameter !== undefined) {
@@ -119,16 +119,16 @@ const streamNamed = ({ name }: Hints): string | undefined => {
 
 const rank = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)
 
-const sorted = (streams: readonly Stream[], { by, isDescending }: Order): readonly Stream[] => {
+const sorted = (streams: readonly StoredStream[], { by, isDescending }: EntityOrder): readonly StoredStream[] => {
   const ascending = streams.toSorted((one, other) => (by === 'name' ? rank(one.name, other.name) : 0) || rank(one.id, other.id))
   return isDescending ? ascending.toReversed() : ascending
 }
 
 const behind = (
-  streams: readonly Stream[],
+  streams: readonly StoredStream[],
   start: { readonly id: string; readonly name: string } | undefined,
-  { by, isDescending }: Order,
-): readonly Stream[] => {
+  { by, isDescending }: EntityOrder,
+): readonly StoredStream[] => {
   if (!start) return streams
   return streams.filter(({ id, name }) => {
     const place = (by === 'name' ? rank(name, start.name) : 0) || rank(id, start.id)
@@ -138,13 +138,13 @@ const behind = (
 
 const measuredOf = async (
   world: EntityLoader,
-  streams: readonly Stream[],
+  streams: readonly StoredStream[],
   { parameter: only }: MeasuredScope,
-  { isDescending }: Order,
+  { isDescending }: EntityOrder,
   last?: string,
-): Promise<Lot<Measured>> => {
+): Promise<Lot<StreamParameter>> => {
   const isLeft = (name: string): boolean => last === undefined || (isDescending ? name < last : name > last)
-  const lots = streams.map(async (stream): Promise<Lot<Measured>> => {
+  const lots = streams.map(async (stream): Promise<Lot<StreamParameter>> => {
     const statistics = await world.statistics(geoNumberOf(stream.id))
     const names = (statistics?.properties ?? []).filter(name => (only === undefined || name === only) && isLeft(name))
     if (!statistics || names.length === 0) return [{ cursor: [stream.id, stream.name] }]

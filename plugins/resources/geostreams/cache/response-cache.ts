@@ -5,7 +5,7 @@ import { geoNumberOf, streamIdOf } from 'pounce/sdk/geo'
 import { streamed } from 'pounce/sdk/kit'
 import { type Stream, sensors, streams } from '../collections.ts'
 import { seenBy } from '../listing.ts'
-import { type Answer, StoredResponses } from './stored-responses.ts'
+import { type CachedResponse, StoredResponses } from './stored-responses.ts'
 
 const atOnce = 1000
 
@@ -101,7 +101,7 @@ const answerKey = (question: AskedQuestion): string =>
     .toUpperCase()
 
 /** A question about readings whose answer may be kept. */
-export interface Question extends AskedQuestion {
+export interface DatapointQuery extends AskedQuestion {
   readonly caller: Caller
   /** From `Streams.chosen`. */
   readonly streams: readonly number[] | undefined
@@ -128,7 +128,7 @@ export class ResponseCache {
   #policy: Policy
   #clock: Clock
   #log: Log
-  #making = new Map<string, Promise<Answer | undefined>>()
+  #making = new Map<string, Promise<CachedResponse | undefined>>()
   #refused = new Set<string>()
 
   constructor(kept: StoredResponses, state: StreamVersions, blobs: BlobStore, policy: Policy, clock: Clock, log: Log) {
@@ -149,7 +149,7 @@ export class ResponseCache {
    * The answer to a question: one that is kept, or else what `produce` makes, which is kept if it is not too long. `produce` may be called more than
    * once, and what it gives depends on the question alone. Those who ask the same at the same time share one.
    */
-  async answer(question: Question, produce: () => Bytes): Promise<Bytes> {
+  async answer(question: DatapointQuery, produce: () => Bytes): Promise<Bytes> {
     if (this.#kept.maxBytes === 0 || question.isHead || !this.isFor(question.caller)) return produce()
     const key = answerKey(question)
     if (this.#refused.has(key)) return produce()
@@ -161,7 +161,7 @@ export class ResponseCache {
   }
 
   /** The bytes of an answer; `produce` stands in for those that went meanwhile. */
-  show({ blob, contentType, filename }: Answer, produce?: () => Bytes): Bytes {
+  show({ blob, contentType, filename }: CachedResponse, produce?: () => Bytes): Bytes {
     const open = async (): Promise<Readable> => {
       const stream = (await this.#blobs.get(blob)) ?? produce?.().open()
       if (!stream) throw new NotFound('cached answer')
@@ -171,14 +171,19 @@ export class ResponseCache {
     return { open, contentType, ...(filename === null ? { inline: true } : { filename }) }
   }
 
-  #once(name: string, make: () => Promise<Answer | undefined>): Promise<Answer | undefined> {
+  #once(name: string, make: () => Promise<CachedResponse | undefined>): Promise<CachedResponse | undefined> {
     const under = this.#making.get(name) ?? make().finally(() => this.#making.delete(name))
     this.#making.set(name, under)
     return under
   }
 
   /** Undefined when it cannot be kept. Rejects when it cannot be made. */
-  async #make(key: string, state: string, question: Question, { open, contentType, filename }: Bytes): Promise<Answer | undefined> {
+  async #make(
+    key: string,
+    state: string,
+    question: DatapointQuery,
+    { open, contentType, filename }: Bytes,
+  ): Promise<CachedResponse | undefined> {
     const fault: { error?: unknown } = {}
     const created = this.#clock.now().toISOString()
     const { streams } = question

@@ -30,7 +30,7 @@ interface AnswerRecord {
   readonly streams: readonly number[] | null
 }
 
-export type Answer = AnswerRecord & Stored
+export type CachedResponse = AnswerRecord & Stored
 
 export const answers = collection<AnswerRecord>('geo-answers', { byBlob: { on: ['blob'] }, byCreated: { on: ['created'] } })
 
@@ -53,18 +53,18 @@ export class StoredResponses {
     this.#log = log
   }
 
-  get(key: string): Promise<Answer | undefined> {
+  get(key: string): Promise<CachedResponse | undefined> {
     return this.#documents.get(answers, key)
   }
 
   /** The newest first. */
-  async all(): Promise<readonly Answer[]> {
+  async all(): Promise<readonly CachedResponse[]> {
     const sort = { by: 'created', order: 'descending' } as const
     return (await this.#documents.find(answers, { using: 'byCreated', sort, limit: 1000 })).items
   }
 
   /** Puts it in the place of what was kept under its key, and throws out the oldest ones that are too much. */
-  async keep(key: string, record: AnswerRecord): Promise<Answer> {
+  async keep(key: string, record: AnswerRecord): Promise<CachedResponse> {
     const kept = await this.#replace(key, record)
     let bytes = 0
     for (const [at, entry] of (await this.all()).entries()) {
@@ -75,7 +75,7 @@ export class StoredResponses {
   }
 
   /** False when it is another one by now, or none. */
-  async drop({ id, revision, blob }: Answer): Promise<boolean> {
+  async drop({ id, revision, blob }: CachedResponse): Promise<boolean> {
     try {
       await this.#documents.commit({ tombstone: id, in: answers, where: { op: 'eq', field: 'revision', value: revision } })
     } catch (error) {
@@ -95,7 +95,7 @@ export class StoredResponses {
     }
   }
 
-  async #replace(key: string, record: AnswerRecord): Promise<Answer> {
+  async #replace(key: string, record: AnswerRecord): Promise<CachedResponse> {
     for (let attempt = 0; attempt < tries; attempt += 1) {
       const before = await this.get(key)
       try {

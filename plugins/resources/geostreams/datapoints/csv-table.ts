@@ -3,9 +3,9 @@ import { type Datapoint, type Geometry, geoNumberOf } from 'pounce/sdk/geo'
 import { csvText } from 'pounce/sdk/kit'
 import type { Settings } from '../config.ts'
 import { eachPage } from '../listing.ts'
-import type { Owner } from './datapoint-import.ts'
+import type { StreamOwner } from './datapoint-import.ts'
 import { printTime } from './point-json.ts'
-import type { Answered, Question } from './readings.ts'
+import type { Answered, DatapointQuery } from './readings.ts'
 import type { TextPieces } from './text-pieces.ts'
 
 type Properties = Datapoint['properties']
@@ -142,7 +142,7 @@ const cellOf = (root: Branch, { path, isRest }: Column): Cell => {
 interface Fixed {
   readonly path: string
   readonly header: string
-  readonly print: (point: Datapoint, owner: Owner) => string
+  readonly print: (point: Datapoint, owner: StreamOwner) => string
 }
 
 /** A number of a geometry's first position as a cell: 0 is the longitude. */
@@ -181,7 +181,7 @@ const after: readonly Fixed[] = [
 /** The end of a line, and what it was made of. */
 interface Tail {
   readonly geometry: object
-  readonly owner: Owner
+  readonly owner: StreamOwner
   readonly bytes: Uint8Array
 }
 
@@ -211,7 +211,7 @@ export class CsvTable {
   }
 
   /** Adds lines with their ends, of those whose streams have owners. Made for millions of lines. */
-  write(to: TextPieces, points: readonly Datapoint[], owners: ReadonlyMap<number, Owner | undefined>): void {
+  write(to: TextPieces, points: readonly Datapoint[], owners: ReadonlyMap<number, StreamOwner | undefined>): void {
     const isPlain = this.#before.length === before.length
     for (const point of points) {
       const owner = owners.get(point.stream)
@@ -229,7 +229,7 @@ export class CsvTable {
     }
   }
 
-  #tail(point: Datapoint, owner: Owner): Uint8Array {
+  #tail(point: Datapoint, owner: StreamOwner): Uint8Array {
     const known = this.#tails.get(point.stream)
     if (known && known.geometry === point.geometry && known.owner === owner) return known.bytes
     const bytes = Buffer.from(`${this.#after.map(({ print }) => print(point, owner)).join(',')}\r\n`)
@@ -287,7 +287,7 @@ export class CsvHeaders {
    */
   async columnsOf(
     caller: Caller,
-    { filter }: Question,
+    { filter }: DatapointQuery,
     { first, isWhole }: Answered,
     names: ReadonlySet<string> | undefined,
   ): Promise<PropertyColumns> {

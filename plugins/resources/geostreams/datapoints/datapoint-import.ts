@@ -316,7 +316,7 @@ const newNames = ({ parameters }: StreamRecord, { names }: StreamTotals): readon
   [...names.difference(new Set(parameters))].slice(0, Math.max(0, maxNames - parameters.length))
 
 /** The sensor that a stream belongs to. */
-export interface Owner {
+export interface StreamOwner {
   readonly sensor: number
   readonly sensorName: string
 }
@@ -329,7 +329,7 @@ const atOnce = 1000
 export class StreamSensors {
   readonly #streams: Streams
   readonly #sensors: Sensors
-  readonly #kept = new Map<number, Owner | undefined>()
+  readonly #kept = new Map<number, StreamOwner | undefined>()
 
   constructor(streams: Streams, sensors: Sensors) {
     this.#streams = streams
@@ -337,7 +337,7 @@ export class StreamSensors {
   }
 
   /** Valid until it is called again. */
-  async of(numbers: Iterable<number>): Promise<ReadonlyMap<number, Owner | undefined>> {
+  async of(numbers: Iterable<number>): Promise<ReadonlyMap<number, StreamOwner | undefined>> {
     const wanted = new Set(numbers)
     let missing = [...wanted].filter(number => !this.#kept.has(number))
     if (missing.length === 0) return this.#kept

@@ -2,7 +2,7 @@ import { Invalid, s } from 'pounce/sdk'
 import type { Datapoint } from 'pounce/sdk/geo'
 import { readTime } from 'pounce/sdk/kit'
 import { numberOf, readGeometry, readProperties } from '../input.ts'
-import type { Owner } from './datapoint-import.ts'
+import type { StreamOwner } from './datapoint-import.ts'
 import { printTime } from './point-json.ts'
 
 const time = s.String({ description: 'Such as `2017-01-25T15:33:02Z`' })
@@ -27,7 +27,7 @@ export const DatapointJson = s.model(
 )
 
 /** One datapoint as it is shown. */
-export const toDatapointJson = (point: Datapoint, owner: Owner): s.Static<typeof DatapointJson> => ({
+export const toDatapointJson = (point: Datapoint, owner: StreamOwner): s.Static<typeof DatapointJson> => ({
   id: point.id,
   created: printTime(point.createdMs),
   start_time: printTime(point.startMs),
@@ -43,7 +43,7 @@ export const toDatapointJson = (point: Datapoint, owner: Owner): s.Static<typeof
 /** Prints many of them: what they have in common is printed once. */
 export class DatapointPrinter {
   readonly #names: ReadonlySet<string> | undefined
-  readonly #owners = new WeakMap<Owner, string>()
+  readonly #owners = new WeakMap<StreamOwner, string>()
   readonly #geometries = new WeakMap<object, string>()
 
   /** `names`: the only properties to show. */
@@ -51,7 +51,7 @@ export class DatapointPrinter {
     this.#names = names
   }
 
-  print(point: Datapoint, owner: Owner): string {
+  print(point: Datapoint, owner: StreamOwner): string {
     const { id, createdMs, startMs, endMs } = point
     const end = endMs === null ? 'null' : `"${printTime(endMs)}"`
     const times = `"created":"${printTime(createdMs)}","start_time":"${printTime(startMs)}","end_time":${end}`
@@ -73,7 +73,7 @@ export class DatapointPrinter {
     return text
   }
 
-  #owner(owner: Owner): string {
+  #owner(owner: StreamOwner): string {
     let text = this.#owners.get(owner)
     if (text === undefined) {
       text = `,"sensor_id":"${owner.sensor}","sensor_name":${JSON.stringify(owner.sensorName)}}`

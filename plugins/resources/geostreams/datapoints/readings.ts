@@ -1,15 +1,15 @@
 import { GeoStore, Invalid, wire } from 'pounce/sdk'
 import type { Datapoint, GeoAfter, GeoFilter, GeoSort } from 'pounce/sdk/geo'
-import { type Owner, type StreamSensors, StreamSensorsFactory } from './datapoint-import.ts'
+import { type StreamOwner, type StreamSensors, StreamSensorsFactory } from './datapoint-import.ts'
 
 /** Datapoints with the sensors of their streams. One whose stream has none any more is left out of what is shown. */
-export interface Piece {
+export interface DatapointChunk {
   readonly points: readonly Datapoint[]
-  readonly owners: ReadonlyMap<number, Owner | undefined>
+  readonly owners: ReadonlyMap<number, StreamOwner | undefined>
 }
 
 /** What is requested: all of it, or a page. */
-export interface Question {
+export interface DatapointQuery {
   readonly filter: GeoFilter
   readonly sort: GeoSort
   readonly page?: { readonly limit: number; readonly after?: GeoAfter }
@@ -21,7 +21,7 @@ export interface Answered {
   readonly first: readonly Datapoint[]
   /** There are no others, or a page is requested. */
   readonly isWhole: boolean
-  pieces(): AsyncIterable<Piece>
+  pieces(): AsyncIterable<DatapointChunk>
   /** Where a page ends that is not the last. */
   readonly next?: string
 }
@@ -48,7 +48,7 @@ export class ReadingsStore {
     this.#owners = owners
   }
 
-  async ask({ filter, sort, page }: Question): Promise<Answered> {
+  async ask({ filter, sort, page }: DatapointQuery): Promise<Answered> {
     const owners = this.#owners.begin()
     const { points, next } = await this.geo.find({ filter, sort, ...(page ?? { limit: foundAtOnce }) })
     const isWhole = page !== undefined || next === undefined
@@ -59,7 +59,7 @@ export class ReadingsStore {
   }
 
   /** One datapoint, undefined when it, its stream or its sensor is gone. */
-  async one(id: number): Promise<{ readonly point: Datapoint; readonly owner: Owner } | undefined> {
+  async one(id: number): Promise<{ readonly point: Datapoint; readonly owner: StreamOwner } | undefined> {
     const point = await this.geo.get(id)
     if (!point) return undefined
     const owner = (await this.#owners.begin().of([point.stream])).get(point.stream)
@@ -71,7 +71,7 @@ wire(ReadingsStore, GeoStore, StreamSensorsFactory)
 async function* joined(
   pieces: AsyncIterable<readonly Datapoint[]> | Iterable<readonly Datapoint[]>,
   owners: StreamSensors,
-): AsyncGenerator<Piece> {
+): AsyncGenerator<DatapointChunk> {
   for await (const points of pieces) {
     yield { points, owners: await owners.of(points.map(({ stream }) => stream)) }
   }

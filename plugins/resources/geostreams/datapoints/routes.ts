@@ -23,7 +23,7 @@ import { CsvHeaders, CsvTable } from './csv-table.ts'
 import { AddingRights, DatapointImport, takeAll } from './datapoint-import.ts'
 import { DatapointJson, DatapointPrinter, readPoint } from './datapoint-json.ts'
 import { DatapointService } from './datapoint-service.ts'
-import { type Piece, type Question, ReadingsStore, readGeoAfter } from './readings.ts'
+import { type DatapointChunk, type DatapointQuery, ReadingsStore, readGeoAfter } from './readings.ts'
 import { TextPieces } from './text-pieces.ts'
 
 /** Words around and between datapoints. */
@@ -32,7 +32,7 @@ const frames = {
   geojson: ['{ "type": "FeatureCollection", "features": [', ',', '] }'],
 } as const
 
-async function* jsonText(pieces: AsyncIterable<Piece>, format: keyof typeof frames, names: ReadonlySet<string> | undefined) {
+async function* jsonText(pieces: AsyncIterable<DatapointChunk>, format: keyof typeof frames, names: ReadonlySet<string> | undefined) {
   const [begin, between, end] = frames[format]
   const printer = new DatapointPrinter(names)
   const text = new TextPieces()
@@ -51,7 +51,7 @@ async function* jsonText(pieces: AsyncIterable<Piece>, format: keyof typeof fram
   yield* text.take(true)
 }
 
-async function* csvLines(pieces: AsyncIterable<Piece>, table: CsvTable) {
+async function* csvLines(pieces: AsyncIterable<DatapointChunk>, table: CsvTable) {
   const text = new TextPieces()
   text.add(table.head)
   for await (const { points, owners } of pieces) {
@@ -62,14 +62,14 @@ async function* csvLines(pieces: AsyncIterable<Piece>, table: CsvTable) {
 }
 
 /** Datapoints as an array, or as a FeatureCollection, made while it is sent. */
-const jsonBytes = (pieces: AsyncIterable<Piece>, format: 'json' | 'geojson', names: ReadonlySet<string> | undefined): Bytes => ({
+const jsonBytes = (pieces: AsyncIterable<DatapointChunk>, format: 'json' | 'geojson', names: ReadonlySet<string> | undefined): Bytes => ({
   contentType: format === 'json' ? 'application/json' : 'application/geo+json',
   inline: true,
   open: () => streamed(jsonText(pieces, format, names)),
 })
 
 /** Datapoints as a table to save, made while it is sent. */
-const csvBytes = (pieces: AsyncIterable<Piece>, table: () => Promise<CsvTable>): Bytes => ({
+const csvBytes = (pieces: AsyncIterable<DatapointChunk>, table: () => Promise<CsvTable>): Bytes => ({
   contentType: 'text/csv; charset=utf-8',
   filename: 'datapoints.csv',
   open: async () => streamed(csvLines(pieces, await table())),
@@ -224,12 +224,12 @@ const query = s.Object({
 
 type Query = s.Static<typeof query>
 
-const pageOf = ({ limit, after }: Query): Pick<Question, 'page'> => {
+const pageOf = ({ limit, after }: Query): Pick<DatapointQuery, 'page'> => {
   if (limit === undefined && after === undefined) return {}
   return { page: { limit: limit ?? 1000, ...(after === undefined ? {} : { after: readGeoAfter(after) }) } }
 }
 
-const sortOf = ({ sort, order }: Query): Question['sort'] => ({
+const sortOf = ({ sort, order }: Query): DatapointQuery['sort'] => ({
   by: sort === 'stream' ? 'stream' : 'start',
   order: order === 'desc' ? 'descending' : 'ascending',
 })
@@ -251,7 +251,7 @@ export const listDatapoints = route({
     const chosen = await streams.chosen(caller, choice)
     const filter = chosen ? { ...asked, streams: chosen } : asked
     if (query.onlyCount) return { status: 200, body: wholeBytes({ datapointsLength: await readings.geo.count(filter, mostCounted) }) }
-    const question: Question = { filter, sort: sortOf(query), ...page }
+    const question: DatapointQuery = { filter, sort: sortOf(query), ...page }
     const names = asked.attributes?.every(({ contains }) => contains === undefined) ? shown : undefined
     const answer = await readings.ask(question)
     const head = linkToNext(installation.baseUrl, url, answer, { dated: false })

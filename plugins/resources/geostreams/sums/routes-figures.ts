@@ -7,7 +7,7 @@ import { binTimesOf } from './bin-times.ts'
 import { type FigureRow, FigureRowJson, figureTable } from './figure-table.ts'
 import { aggregateParameter, readAggregates } from './raw-entries.ts'
 import { AverageService, readWindow, windowParameters, within } from './sensor-figures.ts'
-import { collectionOf, csvAnswer, type Format, formatParameter, jsonAnswer, listOf, mediaTypes } from './text-answer.ts'
+import { type BinFormat, collectionOf, csvAnswer, formatParameter, jsonAnswer, listOf, mediaTypes } from './text-answer.ts'
 
 const route = routesFor('geostreams', {
   figures: AverageService,
@@ -18,7 +18,7 @@ const route = routesFor('geostreams', {
 })
 
 /** Puts the rows together. */
-const write = (rows: AsyncIterable<FigureRow>, format: Format | undefined, settings: Settings): Bytes => {
+const write = (rows: AsyncIterable<FigureRow>, format: BinFormat | undefined, settings: Settings): Bytes => {
   if (format === 'csv') return csvAnswer(() => figureTable(rows, settings), 'sensors.csv')
   const texts = printed(rows)
   return format === 'geojson' ? jsonAnswer(collectionOf(texts), mediaTypes.geojson) : jsonAnswer(listOf(texts), mediaTypes.json)

@@ -2,8 +2,8 @@ import { type Bytes, s } from 'pounce/sdk'
 import { streamed } from 'pounce/sdk/kit'
 
 /** How sums are told. */
-export type Format = 'json' | 'geojson' | 'csv'
-export const formatParameter = { format: s.Optional(s.Unsafe<Format>({ type: 'string', enum: ['json', 'geojson', 'csv'] })) }
+export type BinFormat = 'json' | 'geojson' | 'csv'
+export const formatParameter = { format: s.Optional(s.Unsafe<BinFormat>({ type: 'string', enum: ['json', 'geojson', 'csv'] })) }
 export const mediaTypes = { json: 'application/json', geojson: 'application/geo+json' } as const
 
 /** Characters that go out together. */

@@ -5,7 +5,7 @@ import { EffectiveRoles } from '../roles/effective-roles.ts'
 type User = UserRecord & Stored
 
 /** What an account may be and do now, for those who send a request and for those who send none. */
-export class AccountStatus {
+export class AccountStanding {
   #held: EffectiveRoles
   #sites: Contributions<Site>
 
@@ -25,4 +25,4 @@ export class AccountStatus {
     return site === undefined || acceptsTerms(user, await site.settings())
   }
 }
-wire(AccountStatus, EffectiveRoles, Sites)
+wire(AccountStanding, EffectiveRoles, Sites)

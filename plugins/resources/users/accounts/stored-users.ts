@@ -29,7 +29,7 @@ import { checkedEmail, type MembershipChange, Passwords, plainEmail } from 'poun
 import { users } from '../collections.ts'
 import { EffectiveRoles } from '../roles/effective-roles.ts'
 import { StoredRoles } from '../roles/stored-roles.ts'
-import { AccountStatus } from './standing.ts'
+import { AccountStanding } from './standing.ts'
 import { StoredMemberships } from './stored-memberships.ts'
 import { avatarOf } from './user-json.ts'
 
@@ -41,7 +41,7 @@ export class StoredUsers implements Users {
   #roles: StoredRoles
   #held: EffectiveRoles
   #memberships: StoredMemberships
-  #standing: AccountStatus
+  #standing: AccountStanding
   #ids: Ids
   #clock: Clock
   #installation: Installation
@@ -52,7 +52,7 @@ export class StoredUsers implements Users {
     roles: StoredRoles,
     held: EffectiveRoles,
     memberships: StoredMemberships,
-    standing: AccountStatus,
+    standing: AccountStanding,
     ids: Ids,
     clock: Clock,
     installation: Installation,
@@ -176,4 +176,4 @@ export class StoredUsers implements Users {
     return this.#memberships.set(id, space, role, by)
   }
 }
-wire(StoredUsers, DocumentStore, StoredRoles, EffectiveRoles, StoredMemberships, AccountStatus, Ids, Clock, Installation)
+wire(StoredUsers, DocumentStore, StoredRoles, EffectiveRoles, StoredMemberships, AccountStanding, Ids, Clock, Installation)

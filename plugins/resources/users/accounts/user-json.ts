@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Installation, type Stored, s, type UserRecord, wire } from 'pounce/sdk'
 import { fullNameOf, identityProviderOf, personContext } from 'pounce/sdk/kit'
-import { AccountStatus } from './standing.ts'
+import { AccountStanding } from './standing.ts'
 
 /** White text has a contrast of 4.5 and more on each of them. */
 const colours = [
@@ -104,9 +104,9 @@ const toUserJson = (user: UserRecord & Stored, baseUrl: string): UserJson => {
 /** Shows accounts in the way this installation is set. */
 export class UserViews {
   #installation: Installation
-  #standing: AccountStatus
+  #standing: AccountStanding
 
-  constructor(installation: Installation, standing: AccountStatus) {
+  constructor(installation: Installation, standing: AccountStanding) {
     this.#standing = standing
     this.#installation = installation
   }
@@ -122,4 +122,4 @@ export class UserViews {
     return { ...this.of(user), notifications, ...(termsPending ? { termsPending } : {}) }
   }
 }
-wire(UserViews, Installation, AccountStatus)
+wire(UserViews, Installation, AccountStanding)

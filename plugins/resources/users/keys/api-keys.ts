@@ -19,7 +19,7 @@ import { removeFound } from 'pounce/sdk/kit'
 import { type KeyRecord, keys } from '../collections.ts'
 import { config, type Settings } from '../config.ts'
 import { idOfHash, isSameDigest, newKey, sha256 } from './installation-secret.ts'
-import type { Reach } from './key-reach.ts'
+import type { KeyReach } from './key-reach.ts'
 
 type Key = KeyRecord & Stored
 
@@ -46,7 +46,7 @@ export class ApiKeys {
   }
 
   /** Makes a key; `Invalid` when the user has one of this name. Names that begin with `_` are the system's. */
-  async create(user: string, name: string, reach: Reach, actor?: string): Promise<{ readonly key: string; readonly id: string }> {
+  async create(user: string, name: string, reach: KeyReach, actor?: string): Promise<{ readonly key: string; readonly id: string }> {
     if (!/^[^_\u0000-\u001f\u007f][^\u0000-\u001f\u007f]{0,199}$/u.test(name))
       throw new Invalid('name must be 1 to 200 characters and not begin with an underscore')
     if ((await this.of(user)).length >= maxKeys) throw new Invalid(`Maximum of ${maxKeys} keys per user reached`)
@@ -141,7 +141,7 @@ export class ApiKeys {
     })
   }
 
-  async #insert(about: Pick<KeyRecord, 'user' | 'name'> & Reach, key: string, actor: string | undefined): Promise<Key> {
+  async #insert(about: Pick<KeyRecord, 'user' | 'name'> & KeyReach, key: string, actor: string | undefined): Promise<Key> {
     const hash = sha256(key)
     const id = idOfHash(hash)
     const created = this.#clock.now().toISOString()

@@ -104,7 +104,9 @@ export const readJobKey = (shown: string, secrets: readonly Buffer[]): JobClaims
 type User = UserRecord & Stored
 
 /** Whom a job's key stands for, or why it is refused. `forged`: this server never made it. */
-export type Shown = { readonly job: CallerJob; readonly user: User | null } | { readonly refused: string; readonly isForged?: true }
+export type VerifiedJobKey =
+  | { readonly job: CallerJob; readonly user: User | null }
+  | { readonly refused: string; readonly isForged?: true }
 
 const hourMs = 3_600_000
 
@@ -153,7 +155,7 @@ export class JobKeys implements Keys {
   }
 
   /** What a key stands for at this moment. */
-  async verify(shown: string): Promise<Shown> {
+  async verify(shown: string): Promise<VerifiedJobKey> {
     const secrets = await this.#secrets()
     const claims = readJobKey(shown, secrets)
     if (!claims) return { refused: 'The API key is not valid', isForged: true }

@@ -3,7 +3,7 @@ import { readTime, type Verb } from 'pounce/sdk/kit'
 import type { KeyRecord } from '../collections.ts'
 
 /** What a key is for, and for how long. */
-export type Reach = Pick<KeyRecord, 'scope' | 'verbs' | 'spaces' | 'expires'>
+export type KeyReach = Pick<KeyRecord, 'scope' | 'verbs' | 'spaces' | 'expires'>
 
 const scopes = ['full', 'extraction'] as const
 const verbs: readonly Verb[] = ['read', 'write', 'delete', 'manage']
@@ -36,7 +36,7 @@ export const reachParameters = {
 export const spacesIn = (text: string | undefined): readonly string[] => (text === undefined ? [] : wordsIn(text))
 
 /** Reads the words; `Invalid` says which is wrong. An empty list of verbs or spaces is a mistake, not everything. */
-export const reachFrom = ({ scope = 'full', verbs: verbText, spaces: spaceText, expires }: ReachWords): Reach => {
+export const reachFrom = ({ scope = 'full', verbs: verbText, spaces: spaceText, expires }: ReachWords): KeyReach => {
   const known = scopes.find(each => each === scope)
   if (known === undefined) throw new Invalid('scope must be full or extraction')
   return {

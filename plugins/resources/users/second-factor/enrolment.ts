@@ -22,7 +22,7 @@ import { AccountSignIn } from '../sign-in/sign-in.ts'
 import { StoredSessions, stampOf } from '../sign-in/stored-sessions.ts'
 import { FactorPolicy } from './factor-policy.ts'
 import { type ChallengePurpose, Challenges } from './factor-sign-in.ts'
-import { Passkeys, type Registration } from './passkeys.ts'
+import { type PasskeyRegistration, Passkeys } from './passkeys.ts'
 import { factorsChanged, newRecoveryCodes, newTotp, none, requireNoTotp, requirePasskey, SecondFactors, stepOf } from './second-factors.ts'
 
 type User = UserRecord & Stored
@@ -31,7 +31,7 @@ const maxPasskeys = 20
 const enrolmentOver = 'This enrolment has expired or is not yours; start again'
 
 /** Who changes the factors of their own account, and how they have shown who they are. */
-export interface Owner {
+export interface FactorOwner {
   readonly caller: Caller
   readonly session: Session | undefined
   readonly address: string
@@ -74,7 +74,7 @@ export class FactorEnrolment {
   }
 
   /** A secret that becomes a factor with its first code. */
-  async beginTotp(owner: Owner): Promise<{ readonly enrolment: string; readonly secret: string; readonly uri: string }> {
+  async beginTotp(owner: FactorOwner): Promise<{ readonly enrolment: string; readonly secret: string; readonly uri: string }> {
     const user = await this.#proven(owner)
     requireNoTotp(user)
     const { secret, uri } = await newTotp(await siteName(this.#sites), user.email)
@@ -82,7 +82,7 @@ export class FactorEnrolment {
   }
 
   /** The recovery codes, when it is the first factor. */
-  async confirmTotp(owner: Owner, enrolment: string, code: string): Promise<readonly string[] | undefined> {
+  async confirmTotp(owner: FactorOwner, enrolment: string, code: string): Promise<readonly string[] | undefined> {
     const { user, secret = '' } = await this.#begun('totp enrolment', owner, enrolment)
     const now = this.#clock.now()
     const lastStep = await stepOf(secret, code, now)
@@ -95,7 +95,7 @@ export class FactorEnrolment {
     })
   }
 
-  async beginPasskey(owner: Owner) {
+  async beginPasskey(owner: FactorOwner) {
     const user = await this.#proven(owner)
     const { passkeys } = user.secondFactor ?? none
     if (passkeys.length >= maxPasskeys) throw new Conflict(`Maximum of ${maxPasskeys} passkeys per user reached`)
@@ -105,9 +105,9 @@ export class FactorEnrolment {
   }
 
   async addPasskey(
-    owner: Owner,
+    owner: FactorOwner,
     enrolment: string,
-    registration: Registration,
+    registration: PasskeyRegistration,
     name: string,
   ): Promise<{ id: string; codes: readonly string[] | undefined }> {
     const { user, webauthn = '' } = await this.#begun('passkey enrolment', owner, enrolment)
@@ -124,21 +124,21 @@ export class FactorEnrolment {
     return { id, codes }
   }
 
-  async renamePasskey(owner: Owner, id: string, name: string): Promise<void> {
+  async renamePasskey(owner: FactorOwner, id: string, name: string): Promise<void> {
     await this.#change(await this.#proven(owner), 'passkey-renamed', owner, factors => {
       requirePasskey(factors, id)
       return { ...factors, passkeys: factors.passkeys.map(each => (each.id === id ? { ...each, name } : each)) }
     })
   }
 
-  async removePasskey(owner: Owner, id: string): Promise<void> {
+  async removePasskey(owner: FactorOwner, id: string): Promise<void> {
     await this.#change(await this.#proven(owner), 'passkey-removed', owner, factors => {
       requirePasskey(factors, id)
       return { ...factors, passkeys: factors.passkeys.filter(each => each.id !== id) }
     })
   }
 
-  async removeTotp(owner: Owner): Promise<void> {
+  async removeTotp(owner: FactorOwner): Promise<void> {
     await this.#change(await this.#proven(owner), 'totp-removed', owner, factors => {
       if (!factors.totp) throw new Conflict('No authenticator app is enrolled')
       return { ...factors, totp: null }
@@ -146,7 +146,7 @@ export class FactorEnrolment {
   }
 
   /** New recovery codes; those from before open nothing any more. */
-  async replaceRecoveryCodes(owner: Owner): Promise<readonly string[]> {
+  async replaceRecoveryCodes(owner: FactorOwner): Promise<readonly string[]> {
     const user = await this.#proven(owner)
     const { codes, digests } = newRecoveryCodes(user.id)
     await this.#change(user, 'recovery-codes-replaced', owner, factors => ({ ...factors, recoveryCodes: digests }))
@@ -162,7 +162,7 @@ export class FactorEnrolment {
   }
 
   /** The account, once its owner has shown the strongest that it has: a second factor lately, else the password with the request. */
-  async #proven({ caller, session, address, password }: Owner): Promise<User> {
+  async #proven({ caller, session, address, password }: FactorOwner): Promise<User> {
     const user = await this.#local(caller)
     this.#rules.requireFresh(user, session)
     if (!user.secondFactor && caller.via !== 'basic') {
@@ -173,7 +173,7 @@ export class FactorEnrolment {
   }
 
   /** The account and the enrolment that it has begun. */
-  async #begun(purpose: ChallengePurpose, { caller, session }: Owner, enrolment: string) {
+  async #begun(purpose: ChallengePurpose, { caller, session }: FactorOwner, enrolment: string) {
     const user = await this.#local(caller)
     this.#rules.requireFresh(user, session)
     const challenge = await this.#challenges.open(purpose, enrolment)
@@ -193,7 +193,7 @@ export class FactorEnrolment {
   }
 
   /** With the first factor come recovery codes, and sessions that were opened without one end. */
-  async #add(owner: Owner, user: User, change: SecondFactorChange, how: (user: User) => SecondFactorRecord) {
+  async #add(owner: FactorOwner, user: User, change: SecondFactorChange, how: (user: User) => SecondFactorRecord) {
     const codes = user.secondFactor ? undefined : newRecoveryCodes(user.id)
     await this.#write(user, change, owner, present => {
       const next = how(present)
@@ -205,7 +205,7 @@ export class FactorEnrolment {
     return codes.codes
   }
 
-  async #change(user: User, change: SecondFactorChange, owner: Owner, how: (factors: SecondFactorRecord) => SecondFactorRecord) {
+  async #change(user: User, change: SecondFactorChange, owner: FactorOwner, how: (factors: SecondFactorRecord) => SecondFactorRecord) {
     await this.#write(user, change, owner, present => {
       if (!present.secondFactor) throw new Conflict('No second factor is enrolled')
       const next = how(present.secondFactor)
@@ -219,7 +219,7 @@ export class FactorEnrolment {
   async #write(
     user: User,
     change: SecondFactorChange,
-    { caller }: Owner,
+    { caller }: FactorOwner,
     how: (user: User) => SecondFactorRecord | undefined,
   ): Promise<void> {
     const next = how(user)

@@ -3,7 +3,7 @@ import { type Contributions, Installation, Log, type Site, Sites, type UserRecor
 import { type PasskeyRecord, siteName } from 'pounce/sdk/kit'
 
 /** What authenticators answer, as `PublicKeyCredential.toJSON()` writes it. */
-export type Registration = Pick<RegistrationResponseJSON, 'id' | 'rawId' | 'type'> & {
+export type PasskeyRegistration = Pick<RegistrationResponseJSON, 'id' | 'rawId' | 'type'> & {
   readonly response: { readonly clientDataJSON: string; readonly attestationObject: string; readonly transports?: readonly string[] }
 }
 export type Assertion = Pick<AuthenticationResponseJSON, 'id' | 'rawId' | 'type'> & {
@@ -61,7 +61,7 @@ export class Passkeys {
   }
 
   /** The credential that an authenticator has made for a challenge; undefined for one that is not right. */
-  async registered({ response, ...rest }: Registration, challenge: string) {
+  async registered({ response, ...rest }: PasskeyRegistration, challenge: string) {
     const { verifyRegistrationResponse } = await library()
     const { id: expectedRPID, origin: expectedOrigin } = this.#party()
     const { transports = [], ...signed } = response

@@ -15,7 +15,7 @@ import {
 import { OwnJson, UserViews } from '../accounts/user-json.ts'
 import { AccountSignIn } from '../sign-in/sign-in.ts'
 import { StoredSessions } from '../sign-in/stored-sessions.ts'
-import { FactorEnrolment, type Owner } from './enrolment.ts'
+import { FactorEnrolment, type FactorOwner } from './enrolment.ts'
 import { FactorPolicy } from './factor-policy.ts'
 import { FactorSignIn } from './factor-sign-in.ts'
 import { StepUps } from './step-up.ts'
@@ -100,9 +100,14 @@ const success = { status: 200, body: { status: 'success' } } as const
 
 const ownerOf = async (
   { caller, headers, address }: Pick<Request<undefined, undefined, undefined>, 'caller' | 'headers' | 'address'>,
-  sessions: { current(cookies: string | undefined): Promise<Owner['session']> },
+  sessions: { current(cookies: string | undefined): Promise<FactorOwner['session']> },
   password?: string,
-): Promise<Owner> => ({ caller, address, password, session: caller.via === 'session' ? await sessions.current(headers.cookie) : undefined })
+): Promise<FactorOwner> => ({
+  caller,
+  address,
+  password,
+  session: caller.via === 'session' ? await sessions.current(headers.cookie) : undefined,
+})
 
 const time = s.Union([s.String(), s.Null()])
 

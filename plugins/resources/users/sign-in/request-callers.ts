@@ -16,7 +16,7 @@ import {
   wire,
 } from 'pounce/sdk'
 import { type CredentialRef, type Credentials, isWrongCredential } from 'pounce/sdk/kit'
-import { AccountStatus } from '../accounts/standing.ts'
+import { AccountStanding } from '../accounts/standing.ts'
 import type { KeyRecord, SessionRecord } from '../collections.ts'
 import { config, type Settings } from '../config.ts'
 import { ApiKeys } from '../keys/api-keys.ts'
@@ -35,7 +35,7 @@ const serviceCaller: Caller = { via: 'service', scope: 'extraction', superAdmin:
 export class RequestCallers implements Callers {
   #serviceKeys: readonly string[]
   #users: Users
-  #standing: AccountStatus
+  #standing: AccountStanding
   #keys: ApiKeys
   #jobKeys: JobKeys
   #sessions: StoredSessions
@@ -46,7 +46,7 @@ export class RequestCallers implements Callers {
   constructor(
     { commKey, previousCommKeys }: Settings,
     users: Users,
-    standing: AccountStatus,
+    standing: AccountStanding,
     keys: ApiKeys,
     jobKeys: JobKeys,
     sessions: StoredSessions,
@@ -156,7 +156,18 @@ export class RequestCallers implements Callers {
     }
   }
 }
-wire(RequestCallers, configPort(config), Users, AccountStatus, ApiKeys, JobKeys, StoredSessions, AccountSignIn, LoginThrottle, FactorPolicy)
+wire(
+  RequestCallers,
+  configPort(config),
+  Users,
+  AccountStanding,
+  ApiKeys,
+  JobKeys,
+  StoredSessions,
+  AccountSignIn,
+  LoginThrottle,
+  FactorPolicy,
+)
 
 const everything: Pick<Caller, 'scope' | 'limits'> = { scope: 'full' }
 
@@ -166,16 +177,16 @@ const reachOf = ({ id, scope, verbs, spaces }: KeyRecord & Stored): Pick<Caller,
   return { scope, keyId: id, limits: { ...(verbs && { verbs: new Set(verbs) }), ...(spaces && { spaces: new Set(spaces) }) } }
 }
 
-type Reach = Pick<Caller, 'via' | 'scope' | 'keyId' | 'limits'>
+type KeyReach = Pick<Caller, 'via' | 'scope' | 'keyId' | 'limits'>
 
 /** Looks up what became of the credentials that resources were made with. */
 export class StoredCredentialRefs implements CredentialRefs {
   readonly #users: Users
-  readonly #standing: AccountStatus
+  readonly #standing: AccountStanding
   readonly #keys: ApiKeys
   readonly #sessions: StoredSessions
 
-  constructor(users: Users, standing: AccountStatus, keys: ApiKeys, sessions: StoredSessions) {
+  constructor(users: Users, standing: AccountStanding, keys: ApiKeys, sessions: StoredSessions) {
     this.#users = users
     this.#standing = standing
     this.#keys = keys
@@ -203,7 +214,7 @@ export class StoredCredentialRefs implements CredentialRefs {
     return { user: await this.#standing.of(user), ...reach, superAdmin }
   }
 
-  async #reachOf({ key, session }: CredentialRef, user: UserRecord & Stored): Promise<Reach | undefined> {
+  async #reachOf({ key, session }: CredentialRef, user: UserRecord & Stored): Promise<KeyReach | undefined> {
     if (key !== undefined) {
       const found = await this.#keys.live(key, user.id)
       return found && { via: 'key', ...reachOf(found) }
@@ -212,4 +223,4 @@ export class StoredCredentialRefs implements CredentialRefs {
     return (await this.#sessions.isOpen(session, user)) ? { via: 'session', scope: 'full' } : undefined
   }
 }
-wire(StoredCredentialRefs, Users, AccountStatus, ApiKeys, StoredSessions)
+wire(StoredCredentialRefs, Users, AccountStanding, ApiKeys, StoredSessions)

@@ -1,0 +1,89 @@
+import { glob, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import test from 'ava'
+
+const root = fileURLToPath(new URL('../', import.meta.url))
+const glossary = await readFile(join(root, 'docs/glossary.md'), 'utf8')
+
+/** Words of the glossary's column "Not", in lower case. */
+const rejectedWords = new Set(
+  glossary.split('\n').flatMap(line => {
+    const cells = line.split('|').map(cell => cell.trim())
+    return cells.length === 5 && cells[1] !== 'Term' && !cells[3]?.startsWith('-') ? (cells[3] ?? '').toLowerCase().split(/,\s*/) : []
+  }),
+)
+rejectedWords.delete('')
+
+const declaration = /^export (?:declare )?(?:abstract )?(?:async )?(?:const|let|function\*?|class|interface|type)\s+([\w$]+)/gm
+
+interface Exported {
+  readonly name: string
+  readonly path: string
+}
+
+const paths = await Array.fromAsync(glob('{core,sdk,plugins}/**/*.ts', { cwd: root }))
+const isProduct = (path: string): boolean =>
+  !/\.test\.ts$|\.d\.ts$|\/(?:testing|testing-fixtures|fixtures|migrations)\/|\/test(?:ing|-)[^/]*$/.test(path)
+const exported: readonly Exported[] = (
+  await Promise.all(
+    paths.filter(isProduct).map(async path => {
+      const text = await readFile(join(root, path), 'utf8')
+      return [...text.matchAll(declaration)].map(([, name = '']) => ({ name, path }))
+    }),
+  )
+).flat()
+
+const wordsOf = (name: string): readonly string[] =>
+  name
+    .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[ _$]/)
+
+/** Words that a standard of the field uses, by the folders where it does. */
+const fieldWords: readonly (readonly [word: string, folder: RegExp, standard: string])[] = [
+  ['bin', /^(?:sdk\/(?:geo|ports\/geo)|plugins\/(?:geo\/|resources\/geostreams\/))/, 'bins of a histogram'],
+  ['thing', /^plugins\/resources\/sensorthings\//, 'Thing of OGC SensorThings'],
+  ['form', /^plugins\/resources\/vocabularies\//, 'an HTML form'],
+  ['exchange', /^plugins\/transport\/rabbitmq\//, 'an exchange of AMQP'],
+]
+const isOfTheField = (word: string, path: string): boolean => fieldWords.some(([one, folder]) => one === word && folder.test(path))
+
+test('no exported name has a word that the glossary replaces', t => {
+  t.true(rejectedWords.size > 20)
+  t.true(exported.length > 1500)
+  const faults = exported.flatMap(({ name, path }) =>
+    wordsOf(name).flatMap(word => {
+      const singular = rejectedWords.has(word) ? word : word.replace(/s$/, '')
+      return rejectedWords.has(singular) && !isOfTheField(singular, path) ? [`${path}: ${name} (${singular})`] : []
+    }),
+  )
+  t.deepEqual(faults, [])
+})
+
+test('limits are named max…', t => {
+  const faults = exported.filter(({ name }) => /^(?:most|upper|largest|longest|top)[A-Z]|(?:AtMost|Most)$/.test(name))
+  t.deepEqual(
+    faults.map(({ name, path }) => `${path}: ${name}`),
+    [],
+  )
+})
+
+/** What every plugin names alike, because each has one. */
+const ofEveryPlugin: ReadonlySet<string> = new Set(['Config', 'Settings'])
+
+const ownerOf = (path: string): string =>
+  path
+    .split('/')
+    .slice(0, path.startsWith('plugins/') ? 3 : 1)
+    .join('/')
+/** Plugins of one kind implement one port, so what they name alike is the same there. */
+const kindOf = (owner: string): string => (owner.startsWith('plugins/resources/') ? owner : owner.split('/').slice(0, 2).join('/'))
+
+test('the name of a type or class has one meaning across core, the SDK and all plugins', t => {
+  const owners = new Map<string, Set<string>>()
+  for (const { name, path } of exported)
+    if (/^[A-Z]/.test(name) && !ofEveryPlugin.has(name)) owners.set(name, (owners.get(name) ?? new Set()).add(kindOf(ownerOf(path))))
+  const faults = [...owners].filter(([, kinds]) => kinds.size > 1).map(([name, kinds]) => `${name}: ${[...kinds].sort().join(', ')}`)
+  t.deepEqual(faults.sort(), [])
+})
