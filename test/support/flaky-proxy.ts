@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 
 /**
  * What becomes of what is sent: `pass` hands it on; `slow` too, each piece late by `slowMs`; `silent` takes it and keeps it to itself, until
@@ -59,17 +60,22 @@ class Link {
 
   #pump(from: Socket, to: Socket): void {
     let waiting = 0
+    let lastDueMs = 0
+    let delivered = Promise.resolve()
     const handOn = (work: () => void): void => {
-      if (this.#faults.mode !== 'slow' && waiting === 0) {
+      const isSlow = this.#faults.mode === 'slow'
+      if (!isSlow && waiting === 0) {
         work()
         return
       }
-      // Timers of one length fire in the order they were set; what follows a late piece is late too, so the order is kept.
+      // What follows a late piece comes after it, so the order is kept; it is not late by itself once the proxy passes again.
+      const now = performance.now()
+      lastDueMs = Math.max(lastDueMs, isSlow ? now + this.#faults.slowMs : now)
       waiting += 1
-      setTimeout(() => {
+      delivered = Promise.all([delivered, pause(lastDueMs - now)]).then(() => {
         waiting -= 1
         work()
-      }, this.#faults.slowMs)
+      })
     }
     from.on('data', (piece: Buffer) => {
       if (this.#faults.mode === 'cut') return this.end()
