@@ -21,7 +21,7 @@ const thing = (n: number, name: string, space = 's'): Thing & Stored => ({
   spaces: [space],
 })
 
-/** A store that finds by looking at everything, newest first, with patience; it keeps what it was asked. */
+/** A store that finds by looking at everything, newest first, with maxScanned; it keeps what it was asked. */
 const storeOf = (all: readonly (Thing & Stored)[]) => {
   const asked: Find[] = []
   const newest = [...all].sort((a, b) => (a.created < b.created ? 1 : -1))
@@ -33,13 +33,13 @@ const storeOf = (all: readonly (Thing & Stored)[]) => {
       all: query.where?.op === 'and' ? query.where.all.filter(part => part.op !== 'contains') : [],
     })
     const items: (Thing & Stored)[] = []
-    let patience = query.patience ?? Number.POSITIVE_INFINITY
+    let maxScanned = query.maxScanned ?? Number.POSITIVE_INFINITY
     const started = newest.filter(one => query.after === undefined || one.created < String(query.after[0]))
     for (const one of started) {
       if (!isListed(one)) continue
       if (fits(one)) items.push(one)
-      else patience--
-      if (items.length === query.limit || patience === 0) return { items, next: [one.created, one.id] }
+      else maxScanned--
+      if (items.length === query.limit || maxScanned === 0) return { items, next: [one.created, one.id] }
     }
     return { items }
   }
@@ -74,7 +74,7 @@ test('a title of common runs that nothing has ends after a bounded stretch, with
   t.deepEqual(page.items, [])
   t.truthy(page.next)
   t.is(asked.length, 8)
-  t.true(asked.every(({ patience }) => patience === 1000))
+  t.true(asked.every(({ maxScanned }) => maxScanned === 1000))
   let after = page.next
   let pages = 1
   while (after) {

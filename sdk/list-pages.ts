@@ -5,7 +5,7 @@ import type { After, Collection, DocumentStore, Find, Page, Stored, Where } from
 import { and, eq, isIn } from './ports/document-store.ts'
 
 /** Documents looked at in vain before a page ends, and how often that is done for one request. */
-const patience = 1000
+const maxScanned = 1000
 const rounds = 8
 /** A piece that fewer names than this hold leads to them; commoner ones tell too little. */
 const few = 1000
@@ -27,12 +27,12 @@ export interface ListSource<T extends object> {
 
 const live = eq('state', 'live')
 
-/** Reads on where patience ended a page, a bounded number of times. */
+/** Reads on where maxScanned ended a page, a bounded number of times. */
 const gather = async <T extends object>({ documents, from }: ListSource<T>, find: Find): Promise<Page<T & Stored>> => {
   const items: (T & Stored)[] = []
   let after = find.after
   for (let round = 1; ; round++) {
-    const left = { ...find, limit: find.limit - items.length, patience }
+    const left = { ...find, limit: find.limit - items.length, maxScanned }
     const page = await documents.find(from, after ? { ...left, after } : left)
     items.push(...page.items)
     if (page.next === undefined) return { items }
@@ -69,7 +69,7 @@ export const listPage = async <T extends object>(source: ListSource<T>, query: L
   if (runs.length === 0) return gather(source, whole)
   const { run, count } = await rarest(source, runs)
   if (count === few && where.length > 0) {
-    const seen = await documents.find(from, { ...whole, patience })
+    const seen = await documents.find(from, { ...whole, maxScanned })
     if (seen.next === undefined || seen.items.length === whole.limit) return seen
   }
   return gather(source, { ...listing(query, 'byNamePiece', live, isIn('name~', [run, overlong]), ...where) })

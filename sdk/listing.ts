@@ -36,8 +36,8 @@ export interface ListQuery {
   readonly after?: string | After | undefined
   /** A stretch of the whole list, which is read from its newest item on, whatever `when` says. */
   readonly isWhole?: boolean
-  /** See `Find.patience`. */
-  readonly patience?: number
+  /** See `Find.maxScanned`. */
+  readonly maxScanned?: number
 }
 
 /** What `Policy.visibleTo` answers. */
@@ -107,7 +107,7 @@ export const listing = (query: ListQuery, using: Find['using'], ...where: readon
     where: and(...where, ...dated, ...named),
     sort: { by: 'created', order: newer && !query.isWhole ? 'ascending' : 'descending' },
     ...(after === undefined ? {} : { after: typeof after === 'string' ? readAfter(after) : after }),
-    ...(query.patience === undefined ? {} : { patience: query.patience }),
+    ...(query.maxScanned === undefined ? {} : { maxScanned: query.maxScanned }),
     limit: query.limit === 0 ? 1000 : Math.min(query.limit, 1000),
   }
 }

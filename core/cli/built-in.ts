@@ -3,7 +3,7 @@ import type { ConfigSources } from '../kernel/config.ts'
 import type { Output } from './output.ts'
 
 /** What a command of the kernel works with. */
-export interface Context {
+export interface CommandContext {
   readonly sources: ConfigSources
   readonly arguments: Readonly<Record<string, string>>
   readonly options: Readonly<Record<string, string | boolean>>
@@ -13,10 +13,10 @@ export interface Context {
 }
 
 /** Runs a command; what it returns is printed, and `failed` decides on the exit code. */
-export type Run = (context: Context) => Promise<unknown>
+export type RunCommand = (context: CommandContext) => Promise<unknown>
 
 /** A command of the kernel. Its code is loaded when it is called. */
-export type BuiltIn = Omit<Command, 'run'> & { load(): Promise<Run> }
+export type BuiltIn = Omit<Command, 'run'> & { load(): Promise<RunCommand> }
 
 const eventArguments = [{ name: 'consumer', summary: 'Consumer as listed by `events parked`, or `all` for every dead letter' }]
 

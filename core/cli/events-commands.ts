@@ -1,11 +1,11 @@
 import { Invalid } from 'pounce/sdk'
 import type { DeadLetter, Outbox } from 'pounce/sdk/store-kit'
-import type { Context, Run } from './built-in.ts'
+import type { CommandContext, RunCommand } from './built-in.ts'
 import { makeKernel, withKernel } from './kernel-session.ts'
 
 const maxDeadLetters = 1000
 
-const withOutbox = async <T>(context: Context, work: (outbox: Outbox) => Promise<T>): Promise<T> =>
+const withOutbox = async <T>(context: CommandContext, work: (outbox: Outbox) => Promise<T>): Promise<T> =>
   withKernel(await makeKernel(context), 'store', async ({ outbox }) => {
     if (!outbox) throw new Invalid('No loaded plugin stores events')
     return work(outbox)
@@ -22,7 +22,7 @@ const rowOf = ({ event, consumer, attempts, error, parkedAt }: DeadLetter) => ({
 })
 
 /** `pounce events parked`. */
-export const listDeadLetters: Run = context =>
+export const listDeadLetters: RunCommand = context =>
   withOutbox(context, async outbox => {
     const limit = Number(context.options['limit'] ?? 100)
     if (!Number.isInteger(limit) || limit < 1 || limit > maxDeadLetters)
@@ -31,7 +31,7 @@ export const listDeadLetters: Run = context =>
   })
 
 const settle =
-  (how: 'retry' | 'drop'): Run =>
+  (how: 'retry' | 'drop'): RunCommand =>
   context =>
     withOutbox(context, async outbox => {
       const { consumer } = context.arguments
@@ -59,7 +59,7 @@ export const retryDeadLetters = settle('retry')
 export const dropDeadLetters = settle('drop')
 
 /** `pounce events forget`. */
-export const forgetConsumer: Run = context =>
+export const forgetConsumer: RunCommand = context =>
   withOutbox(context, async outbox => {
     const { consumer = '' } = context.arguments
     const absent = await outbox.absent()

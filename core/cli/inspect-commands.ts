@@ -1,18 +1,18 @@
 import { writeFile } from 'node:fs/promises'
 import { loadConfig } from '../kernel/config.ts'
 import { routesOf } from '../kernel/plugin-graph.ts'
-import type { Run } from './built-in.ts'
+import type { RunCommand } from './built-in.ts'
 import { makeKernel } from './kernel-session.ts'
 
 /** `pounce config print`: always JSON, so that it can be kept as a configuration file. */
-export const printConfig: Run = async ({ sources, output }) => {
+export const printConfig: RunCommand = async ({ sources, output }) => {
   const config = await loadConfig(sources)
   for (const warning of config.warnings) output.err(`${warning}\n`)
   return JSON.stringify(config.print(), null, 2)
 }
 
 /** `pounce config check`: everything a start would refuse before it touches any data. */
-export const checkConfig: Run = async ({ sources, output }) => {
+export const checkConfig: RunCommand = async ({ sources, output }) => {
   const kernel = await makeKernel({ sources })
   for (const warning of kernel.config.warnings) output.err(`${warning}\n`)
   await kernel.openapi()
@@ -20,7 +20,7 @@ export const checkConfig: Run = async ({ sources, output }) => {
 }
 
 /** `pounce plugin list`. */
-export const listPlugins: Run = async context => {
+export const listPlugins: RunCommand = async context => {
   const { plan } = await makeKernel(context)
   return plan.order.map(({ name, plugin, provides, needs }) => ({
     plugin: name,
@@ -32,7 +32,7 @@ export const listPlugins: Run = async context => {
 }
 
 /** `pounce openapi`. */
-export const writeOpenapi: Run = async context => {
+export const writeOpenapi: RunCommand = async context => {
   const document = `${JSON.stringify(await (await makeKernel(context)).openapi(), null, 2)}`
   const { out } = context.options
   if (typeof out !== 'string') return document

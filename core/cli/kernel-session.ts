@@ -7,7 +7,7 @@ import { bootKernel, type Kernel } from '../boot.ts'
 import { type Config, loadConfig } from '../kernel/config.ts'
 import type { StartOptions } from '../kernel/kernel-options.ts'
 import { createLog } from '../services/log.ts'
-import type { Context } from './built-in.ts'
+import type { CommandContext } from './built-in.ts'
 import { prettyLine } from './pretty-log.ts'
 
 /** Data folders that are made for one command and go with it. */
@@ -27,7 +27,7 @@ const forCommand = (config: Config): Config => {
 }
 
 /** Makes a kernel for a command: its log goes to the error stream, warnings and errors only, so that the output is the result alone. */
-export const makeKernel = async ({ sources }: Pick<Context, 'sources'>): Promise<Kernel> => {
+export const makeKernel = async ({ sources }: Pick<CommandContext, 'sources'>): Promise<Kernel> => {
   const config = forCommand(await loadConfig(sources))
   const level = config.kernel.log.level === 'debug' ? 'debug' : 'warn'
   const stream = pino.destination({ dest: 2, sync: true })

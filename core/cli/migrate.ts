@@ -4,15 +4,16 @@ import type { Config } from '../kernel/config.ts'
 import { StartupError } from '../kernel/startup-error.ts'
 import { createLog } from '../services/log.ts'
 import { migrateStores } from '../store-migration/migrate-stores.ts'
-import type { Context, Run } from './built-in.ts'
+import type { CommandContext, RunCommand } from './built-in.ts'
 import { makeKernel, withKernel } from './kernel-session.ts'
 import { configFor, parseSide } from './sides.ts'
 
 /** `pounce migrate status`. */
-export const migrationStatus: Run = async context => withKernel(await makeKernel(context), 'store', kernel => kernel.migrations.status())
+export const migrationStatus: RunCommand = async context =>
+  withKernel(await makeKernel(context), 'store', kernel => kernel.migrations.status())
 
 /** `pounce migrate up`. */
-export const migrateUp: Run = async context =>
+export const migrateUp: RunCommand = async context =>
   withKernel(await makeKernel(context), 'store', async kernel => {
     const { applied } = await kernel.migrations.run(true, message => context.progress(message))
     return { applied }
@@ -24,7 +25,7 @@ const boot = (config: Config, roles: Config['kernel']['roles'] = []): Promise<Ke
 }
 
 /** `pounce migrate`: moves the installation with `--from` and `--to`; lists migrations without them. */
-export const move: Run = async context => {
+export const move: RunCommand = async context => {
   const { from, to } = context.options
   if (from === undefined && to === undefined) return migrationStatus(context)
   if (typeof from !== 'string' || typeof to !== 'string')
@@ -32,7 +33,7 @@ export const move: Run = async context => {
   return moveBetween(from, to, context)
 }
 
-async function moveBetween(from: string, to: string, { sources, options, progress }: Context) {
+async function moveBetween(from: string, to: string, { sources, options, progress }: CommandContext) {
   const here = parseSide(from, '--from')
   const there = parseSide(to, '--to')
   if ((here.points === undefined) !== (there.points === undefined))

@@ -7,7 +7,7 @@ import { bootKernel, type Kernel } from '../boot.ts'
 import { loadConfig } from '../kernel/config.ts'
 import { programVersion } from '../services/installation.ts'
 import { createLog, type LogLevel } from '../services/log.ts'
-import type { Run } from './built-in.ts'
+import type { RunCommand } from './built-in.ts'
 import { prettyLine } from './pretty-log.ts'
 
 const lookEveryMs = 1000
@@ -72,7 +72,7 @@ const stopOnSignal = (kernel: Kernel): { readonly isAsked: () => boolean; readon
 }
 
 /** `pounce start`: serves until SIGTERM or SIGINT. */
-export const start: Run = async ({ sources, output, asJson }) => {
+export const start: RunCommand = async ({ sources, output, asJson }) => {
   const config = await loadConfig(sources)
   const level = config.kernel.log.level as LogLevel
   // With --json standard output holds one object and nothing else.

@@ -17,7 +17,7 @@ import type {
 } from 'pounce/sdk'
 import { audit } from './audit.ts'
 import { authenticate } from './authenticate.ts'
-import { Access, authorize } from './authorize.ts'
+import { authorize, RouteAccess } from './authorize.ts'
 import { JsonBodies, readBody } from './body.ts'
 import type { HttpConfig } from './config.ts'
 import { handle, type RequestScope } from './handle.ts'
@@ -79,7 +79,7 @@ export const createApp = (options: HttpOptions, { router, addresses, tracker, wr
   const { config, log, ids, installation, policy, middleware = [], crossOriginHeaders } = options
   const { allowedOrigins, allowedHosts, trustedProxies, budgets } = config
   const isPrivate = policy?.isPrivate ?? installation.isPrivate
-  const access = new Access(policy, isPrivate)
+  const access = new RouteAccess(policy, isPrivate)
   const observers = [untrustedProxyWarning(config, log), crossOriginWarning(allowedOrigins, () => installation.baseUrl, log)]
   const chain: readonly Middleware[] = [
     requestContext({ ids, tracker, observers, trustedProxies, below: path => addresses.below(path) }),

@@ -3,7 +3,7 @@ import { anonymous, type Caller, type Callers, Forbidden, type Installation, Pro
 import { type Credentials, cookieIn, cookieName, isWrongCredential, sessionCookie } from 'pounce/sdk/kit'
 import { requireEnrolment, requireTerms } from './authorize.ts'
 import { refuseOtherOrigins, requireSameOrigin } from './origins.ts'
-import type { Middleware, Query, RequestContext } from './request-context.ts'
+import type { Middleware, RawQuery, RequestContext } from './request-context.ts'
 import type { RegisteredRoute } from './router.ts'
 
 /** False when a request has nothing that could tell who sends it. */
@@ -11,9 +11,9 @@ const bringsCredentials = ({ req: { headers }, target }: RequestContext): boolea
   headers.cookie !== undefined || headers.authorization !== undefined || headers['x-api-key'] !== undefined || target.key !== undefined
 
 /** What a request tells of its sender before anybody looks it up. */
-export interface Sent {
+export interface SentCredentials {
   readonly headers: IncomingHttpHeaders
-  readonly query: Query
+  readonly query: RawQuery
   /** Taken from the query, where nothing else sees it. */
   readonly queryKey: string | undefined
   readonly address: string
@@ -24,17 +24,24 @@ export interface Sent {
 }
 
 /** What was found in a request. */
-export interface Found {
+export interface FoundCredentials {
   /** Undefined when it brought none. */
   readonly credentials: Credentials | undefined
   /** Why its `Authorization` header is no credential: a wrong one, which counts when nothing else is right. */
   readonly unreadable: WrongCredentials | undefined
 }
 
-const nothing: Found = { credentials: undefined, unreadable: undefined }
+const nothing: FoundCredentials = { credentials: undefined, unreadable: undefined }
 
 /** Reads the credentials of a request. */
-export const credentialsOf = ({ headers, query, queryKey, address, sessionCookie, authorizations = 1 }: Sent): Found => {
+export const credentialsOf = ({
+  headers,
+  query,
+  queryKey,
+  address,
+  sessionCookie,
+  authorizations = 1,
+}: SentCredentials): FoundCredentials => {
   const { cookie, authorization } = headers
   const headerKey = headers['x-api-key']
   if (cookie === undefined && authorization === undefined && !headerKey && !queryKey) return nothing

@@ -38,7 +38,7 @@ export const changesSomething = ({ req, isHead }: RequestContext, { effects }: D
   !isHead && (req.method !== 'GET' || effects !== undefined)
 
 /** Decides whether a caller may use a route; throws the refusal. */
-export class Access {
+export class RouteAccess {
   readonly #policy: Policy | undefined
   readonly #isPrivate: boolean
 
@@ -171,7 +171,7 @@ const requireReach = ({ limitedKeys, method, effects }: Declaration, { scope, li
 
 /** Refuses a caller who may not use the route on what its parameters name. */
 export const authorize =
-  (access: Access): Middleware =>
+  (access: RouteAccess): Middleware =>
   (context, next) => {
     const { request } = context.state
     const { declaration } = request.route as RegisteredRoute

@@ -30,7 +30,7 @@ export interface Admission {
 }
 
 /** A request as budgets see it. */
-export interface Work {
+export interface BudgetedRequest {
   readonly cost: CostClass
   readonly caller: Caller
   readonly address: string
@@ -132,7 +132,7 @@ export class CostLimiter {
   }
 
   /** Resolves when the caller has a place. `TooMany` when its budget is used up, or too many of its requests wait, or for too long. */
-  async admit(work: Work): Promise<Admission> {
+  async admit(work: BudgetedRequest): Promise<Admission> {
     const { cost } = work
     const who = accountOf(work.caller)
     const { maxConcurrent, maxPerMinute } = this.#config[cost][who === undefined ? 'anonymous' : 'account']
@@ -157,7 +157,7 @@ export class CostLimiter {
     throw new TooMany(`Rate limit exceeded for ${nouns[cost]}; retry in ${seconds} s`, seconds)
   }
 
-  async #wait(bucket: TokenBucket, { cost, signal: signalOf }: Work, maxConcurrent: number): Promise<void> {
+  async #wait(bucket: TokenBucket, { cost, signal: signalOf }: BudgetedRequest, maxConcurrent: number): Promise<void> {
     const refusal = new TooMany(`Too many concurrent ${nouns[cost]} (maximum ${maxConcurrent}); wait until some of them finish`, 1)
     if (bucket.waiting.length >= this.#config.maxWaiting) throw refusal
     const turn = Promise.withResolvers<void>()

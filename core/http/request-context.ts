@@ -11,7 +11,7 @@ import type { AnyReply } from './respond.ts'
 import type { RegisteredRoute } from './router.ts'
 
 /** A query as it was sent. */
-export type Query = Readonly<Record<string, string | readonly string[] | undefined>>
+export type RawQuery = Readonly<Record<string, string | readonly string[] | undefined>>
 
 /** Checked parameters, by name. */
 export type Values = Readonly<Record<string, unknown>>
@@ -146,7 +146,7 @@ export interface RequestTarget {
   readonly redactedPath: string
   /** Without the question mark and without any `key`. */
   readonly search: string
-  readonly query: Query
+  readonly query: RawQuery
   readonly key: string | undefined
 }
 

@@ -1,13 +1,13 @@
 import type { ValidateFunction } from 'ajv'
 import { Invalid, NotFound, type s } from 'pounce/sdk'
 import { compileSchema, faultMessage, idPattern, type SchemaShape, typesOf } from '../json-schema.ts'
-import type { Access } from './authorize.ts'
+import type { RouteAccess } from './authorize.ts'
 import { namesResources, refsOf } from './authorize.ts'
-import type { Middleware, Query, RequestContext, Values } from './request-context.ts'
+import type { Middleware, RawQuery, RequestContext, Values } from './request-context.ts'
 import type { Declaration, RegisteredRoute } from './router.ts'
 
 /** What was wrong with an input. */
-export interface Fault {
+export interface InputFault {
   readonly message: string
   /** The name of the member, when it was an id without the form of one. */
   readonly idName?: string
@@ -16,13 +16,13 @@ export interface Fault {
 /** The result of a check: the value as a handler gets it, or what is wrong. */
 export interface Checked<T> {
   readonly value: T
-  readonly fault?: Fault
+  readonly fault?: InputFault
 }
 
 /** The compiled schemas of one route. */
 export interface RouteChecks {
-  params(texts: Query): Checked<Values>
-  query(texts: Query): Checked<Values>
+  params(texts: RawQuery): Checked<Values>
+  query(texts: RawQuery): Checked<Values>
   /** Checks and takes away what the schema does not know, in place. */
   body(value: unknown): Checked<unknown>
 }
@@ -36,7 +36,7 @@ export const routeChecks = (declaration: Declaration): RouteChecks => ({
   body: bodyCheck(declaration.body),
 })
 
-const texts = (schema: s.TSchema | undefined): ((given: Query) => Checked<Values>) => {
+const texts = (schema: s.TSchema | undefined): ((given: RawQuery) => Checked<Values>) => {
   if (!schema) return () => ({ value: nothing })
   const coerce = coercion(schema)
   const validate = compileSchema(schema)
@@ -46,7 +46,7 @@ const texts = (schema: s.TSchema | undefined): ((given: Query) => Checked<Values
   }
 }
 
-const faultOf = (validate: ValidateFunction): Fault => {
+const faultOf = (validate: ValidateFunction): InputFault => {
   const errors = validate.errors ?? []
   const error = errors.at(-1)
   const message = faultMessage(errors, 'The request')
@@ -82,7 +82,7 @@ const no = new Set(['false', '0', 'no', 'off'])
  * Turns the texts of a path or a query into values of the declared types, as far as they fit: what does not stays text, for the
  * validation to refuse. Names that are not declared are left out; of a repeated name that is not a list the first counts.
  */
-const coercion = (schema: SchemaShape): ((raw: Query) => Record<string, unknown>) => {
+const coercion = (schema: SchemaShape): ((raw: RawQuery) => Record<string, unknown>) => {
   const members = Object.entries(schema.properties ?? {}).map(([name, member]) => ({ name, ...memberOf(member) }))
   return raw => {
     const values: Record<string, unknown> = {}
@@ -178,7 +178,7 @@ const isItemSchema = (items: SchemaShape['items']): items is SchemaShape => item
 
 /** Checks the parameters of path and query, and gives them their types and defaults. */
 export const validateParameters =
-  (access: Access): Middleware =>
+  (access: RouteAccess): Middleware =>
   (context, next) => {
     const { request } = context.state
     const { declaration, checks } = request.route as RegisteredRoute
@@ -191,7 +191,7 @@ export const validateParameters =
   }
 
 /** A wrong input must not tell more than the caller may know, so rights come first as far as the input names things. */
-const refuse = async (access: Access, request: RequestContext, params: Checked<Values>, query: Checked<Values>): Promise<never> => {
+const refuse = async (access: RouteAccess, request: RequestContext, params: Checked<Values>, query: Checked<Values>): Promise<never> => {
   const { caller, input } = request
   const { declaration, group } = request.route as RegisteredRoute
   if (params.fault) {

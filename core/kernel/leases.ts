@@ -29,7 +29,7 @@ const unlessConflict = async <T>(work: Promise<T>): Promise<T | undefined> => {
 }
 
 /** Others wait this much longer than a holder goes on, for steady clocks that do not run alike. */
-const patience = 1.1
+const safetyMargin = 1.1
 
 /**
  * Leases in the document store: of all kernels on one store, one holds a name at a time. Kernels do not compare their clocks: a lease that is not
@@ -108,7 +108,7 @@ export class Leases {
   #isLeft({ name, revision, forMs }: LeaseRecord & Stored): boolean {
     const seen = this.#seen.get(name)
     const now = this.#steadyMs()
-    if (seen?.revision === revision) return now - seen.at >= forMs * patience
+    if (seen?.revision === revision) return now - seen.at >= forMs * safetyMargin
     this.#seen.set(name, { revision, at: now })
     return false
   }

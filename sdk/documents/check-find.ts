@@ -29,8 +29,8 @@ const checkSort = (from: Collection<object>, by: string, first: Index, name: str
 export const checkFind = (from: Collection<object>, query: Find): void => {
   const [first] = indexesOf(from, query.using)
   if (!Number.isInteger(query.limit) || query.limit < 1 || query.limit > 1000) throw new RangeError('A page has 1 to 1,000 documents')
-  if (query.patience !== undefined && (!Number.isInteger(query.patience) || query.patience < 1))
-    throw new RangeError('Patience is at least 1')
+  if (query.maxScanned !== undefined && (!Number.isInteger(query.maxScanned) || query.maxScanned < 1))
+    throw new RangeError('maxScanned is at least 1')
   if (query.maxCharacters !== undefined && !(query.maxCharacters >= 1)) throw new RangeError('A page has at least 1 character')
   if (query.sort && first) checkSort(from, query.sort.by, first, namesOf(query.using)[0] as string)
   const { after } = query

@@ -119,7 +119,7 @@ export interface Find {
    * At least 1. A page ends early, with `next`, once so many documents were looked at that did not fit, for queries with
    * conditions that no index covers. Absent: a page is only short when it is the last.
    */
-  readonly patience?: number
+  readonly maxScanned?: number
   /** At least 1. A page ends early, with `next`, once its documents have so many characters of JSON; it has at least one. No more than that is read at once. */
   readonly maxCharacters?: number
 }
@@ -127,7 +127,7 @@ export interface Find {
 /** A bounded part of a list. */
 export interface Page<T> {
   readonly items: readonly T[]
-  /** Present when there may be more. A page with it is full, unless `patience` or `maxCharacters` ended it. */
+  /** Present when there may be more. A page with it is full, unless `maxScanned` or `maxCharacters` ended it. */
   readonly next?: After
 }
 

@@ -20,7 +20,7 @@ const plainLetters: Readonly<Record<string, string>> = {
 const special = /[ßæœøđðłþıς]/g
 
 /** A longer word is cut to so many UTF-16 units, in documents and in queries alike. */
-export const longestWord = 200
+export const maxWordLength = 200
 /** Of one value, so many words are found by field. */
 export const wordsPerValue = 2000
 /** Of a text value, so many UTF-16 units of its folded form are kept for `<`, `>` and suggestions. */
@@ -41,13 +41,13 @@ export function simplify(text: string): string {
 /** The words of a text, in order: runs of letters and digits, each Chinese or Japanese character and each emoji. No blank or `_` in any. */
 export function wordsOf(text: string): string[] {
   const words = simplify(text).match(plain.test(text) ? /[a-z0-9]+/g : wordForm) ?? []
-  return text.length > longestWord ? words.map(cut) : words
+  return text.length > maxWordLength ? words.map(cut) : words
 }
 
 /** The same of what a person looks for, where `*` stands for any run of characters and `?` for any one: words and patterns. */
 export function patternsOf(text: string): string[] {
   const pieces = simplify(text).match(patternForm) ?? []
-  return pieces.map(piece => (piece.length <= longestWord ? piece : isPattern(piece) ? `${cut(piece)}*` : cut(piece)))
+  return pieces.map(piece => (piece.length <= maxWordLength ? piece : isPattern(piece) ? `${cut(piece)}*` : cut(piece)))
 }
 
 /** Has `*` or `?`. */
@@ -78,7 +78,7 @@ export function compareText(a: string, b: string): number {
 /** Halves of characters beyond U+FFFF come after all others. */
 const rank = (unit: number): number => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit)
 
-const cut = (word: string): string => (word.length <= longestWord ? word : word.slice(0, longestWord).toWellFormed())
+const cut = (word: string): string => (word.length <= maxWordLength ? word : word.slice(0, maxWordLength).toWellFormed())
 
 /** Whether a word begins with this piece, or is what the pattern describes. Linear in both. */
 export function pieceFits(piece: string, word: string): boolean {

@@ -194,11 +194,11 @@ function pagesUnderChange(test: TestFn, open: Open): void {
     )
   })
 
-  test('a page ends early once patience is out, and the next one goes on there', async t => {
+  test('a page ends early once maxScanned is out, and the next one goes on there', async t => {
     const store = await open(t)
     const all = await fill(store)
     for (const where of [contains('name', 'me 4'), contains('name', 'nothing has this')]) {
-      const query: Find = { using: 'byCreated', where: and(eq('state', 'live'), where), sort: newest, limit: 3, patience: 10 }
+      const query: Find = { using: 'byCreated', where: and(eq('state', 'live'), where), sort: newest, limit: 3, maxScanned: 10 }
       const ids: string[] = []
       let pages = 0
       let after: After | undefined

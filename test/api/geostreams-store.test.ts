@@ -18,16 +18,16 @@ const reading = (id: number, stream: number) => ({ id, stream, startMs: 0, endMs
 
 /** A store that can be away. */
 class FarGeoStore extends MemoryGeoStore {
-  isAway = false
+  isUnavailable = false
   removals = 0
 
   override statistics(streams: readonly number[]) {
-    return this.isAway ? Promise.reject(new Unavailable('The points are unavailable')) : super.statistics(streams)
+    return this.isUnavailable ? Promise.reject(new Unavailable('The points are unavailable')) : super.statistics(streams)
   }
 
   override remove(what: Parameters<GeoStore['remove']>[0]) {
     this.removals += 1
-    return this.isAway ? Promise.reject(new Unavailable('The points are unavailable')) : super.remove(what)
+    return this.isUnavailable ? Promise.reject(new Unavailable('The points are unavailable')) : super.remove(what)
   }
 }
 
@@ -38,7 +38,7 @@ test('with the points away sensors and streams are made and deleted, and reading
   const sensor = await newSensor(admin)
   const [stream, kept] = [await newStream(admin, sensor), await newStream(admin, await newSensor(admin))]
   await far.insert([reading(1, stream), reading(2, stream), reading(3, kept)])
-  far.isAway = true
+  far.isUnavailable = true
   for (const path of [`sensors/${sensor}`, 'sensors', `streams/${stream}`, 'streams', 'counts'])
     t.is((await admin.get(`${G}/${path}`)).status, 503)
   t.is((await admin.get(`${G}/sensors/${sensor}/streams`)).status, 200)
@@ -46,7 +46,7 @@ test('with the points away sensors and streams are made and deleted, and reading
   t.is((await admin.remove(`${G}/sensors/${sensor}`)).status, 200)
   await t.throwsAsync(server.drained(1500), { message: /remove-readings/ })
   t.true(far.removals > 0)
-  far.isAway = false
+  far.isUnavailable = false
   await server.drained(20_000)
   t.deepEqual([await far.get(1), await far.get(2)], [undefined, undefined])
   t.truthy(await far.get(3))
@@ -58,10 +58,10 @@ test('with the points away a change is refused, not made in silence', async t =>
   const admin = callsOf(server.as(server.admin.key))
   const sensor = await newSensor(admin, { properties: { a: 1 } })
   const stream = await newStream(admin, sensor, { properties: { a: 1 } })
-  far.isAway = true
+  far.isUnavailable = true
   t.is((await admin.put(`${G}/sensors/${sensor}`, { properties: { b: 2 } })).status, 503)
   t.is((await admin.put(`${G}/streams/${stream}`, { b: 2 })).status, 503)
-  far.isAway = false
+  far.isUnavailable = false
   for (const path of [`sensors/${sensor}`, `streams/${stream}`])
     t.deepEqual(((await admin.get(`${G}/${path}`)).body as { properties: unknown }).properties, { a: 1 }, path)
   t.deepEqual(((await admin.put(`${G}/sensors/${sensor}`, { properties: { b: 2 } })).body as { properties: unknown }).properties, {

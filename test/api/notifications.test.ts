@@ -10,9 +10,9 @@ const task = 'resources.notifications/ask-digests'
 
 /** Keeps mails while it is not away. */
 class Flaky extends MemoryMailer {
-  isAway = false
+  isUnavailable = false
   override async send(mail: Parameters<Mailer['send']>[0]): Promise<void> {
-    if (this.isAway) throw new Unavailable('The mail server is unavailable')
+    if (this.isUnavailable) throw new Unavailable('The mail server is unavailable')
     await super.send(mail)
   }
 }
@@ -102,7 +102,7 @@ test.serial('what a person may no longer see is not in the mail', async t => {
 
 test.serial('an outage of the mail server loses no news and repeats none', async t => {
   const { ann, space } = await scene('hourly')
-  mailer.isAway = true
+  mailer.isUnavailable = true
   for (const name of ['First', 'Second', 'Third']) {
     await newDataset(ann, { name, space: [space] })
     await until(
@@ -113,7 +113,7 @@ test.serial('an outage of the mail server loses no news and repeats none', async
     clock.advance(hourMs + 1000)
     await server.runPeriodic(task)
   }
-  mailer.isAway = false
+  mailer.isUnavailable = false
   await server.drained(30_000)
   await pass(hourMs)
   t.is(mailer.sent.length, 1)

@@ -1,6 +1,6 @@
 import { type AccessDecision, anonymous, type Caller, type Kind, type Permission, type Ref } from 'pounce/sdk'
 import { type TrashRule, verbOf } from 'pounce/sdk/kit'
-import { CallerRoles, type RightsGraph, type Step } from './rights-graph.ts'
+import { CallerRoles, type ParentStep, type RightsGraph } from './rights-graph.ts'
 import { barred, type Ground, groundOn, isPurging, isShutOut, type JobKeyScope, type Mode } from './rules.ts'
 
 const trashRule = (permission: Permission, kind: Kind): TrashRule =>
@@ -42,7 +42,7 @@ export class Decision {
   }
 
   /** The nearest rule that gives the right, among the thing and what it hangs on. */
-  ground(permission: Permission, ref: Ref, asker = this.asker): { readonly ground: Ground; readonly step: Step } | undefined {
+  ground(permission: Permission, ref: Ref, asker = this.asker): { readonly ground: Ground; readonly step: ParentStep } | undefined {
     for (const step of this.graph.above(ref)) {
       if (!this.graph.exists(step.ref)) continue
       const ground = groundOn(asker, permission, step)

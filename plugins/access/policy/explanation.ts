@@ -1,7 +1,7 @@
 import type { AccessDecision, LifeState, Membership, Permission, Ref } from 'pounce/sdk'
 import { readingPermissions } from 'pounce/sdk/kit'
 import type { Decision } from './decision.ts'
-import type { Step } from './rights-graph.ts'
+import type { ParentStep } from './rights-graph.ts'
 import { barred, type Ground, isPurgeable, isReading } from './rules.ts'
 
 /** Why a decision is as it is, as sentences for people, in the order in which the rules were tried. */
@@ -51,7 +51,7 @@ export class Explanation {
   }
 
   /** What each rule found missing on one thing. */
-  #lacks(permission: Permission, { ref, rights }: Step): readonly string[] {
+  #lacks(permission: Permission, { ref, rights }: ParentStep): readonly string[] {
     const { asker } = this.#decision
     const { mode, caller } = asker
     const isOnItsOwn = rights.parents === undefined || rights.parents.length === 0
@@ -82,7 +82,7 @@ export class Explanation {
     return verdict === 'no' ? `${view} is held, so ${name(ref)} is seen` : `${view} is not held, so it is as if there were no ${name(ref)}`
   }
 
-  #wayTo({ below, ref }: Step): readonly string[] {
+  #wayTo({ below, ref }: ParentStep): readonly string[] {
     return below === undefined ? [] : [...this.#wayTo(below), `${this.#named(below.ref)} belongs to ${this.#named(ref)}, which is asked`]
   }
 

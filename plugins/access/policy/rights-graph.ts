@@ -11,10 +11,10 @@ const idForm = /^[0-9a-f-]{24,36}$/
 const keyOf = (ref: Ref): string => `${ref.kind}:${ref.id}`
 
 /** A thing on the way up, and the one below it through which it was reached. */
-export interface Step {
+export interface ParentStep {
   readonly ref: Ref
   readonly rights: Rights
-  readonly below: Step | undefined
+  readonly below: ParentStep | undefined
 }
 
 /** The rights of some things and of everything above them, as they were when read. */
@@ -41,10 +41,10 @@ export class RightsGraph {
   }
 
   /** The thing and all that have a record above it, nearest first, each once: circles do no harm. */
-  above(ref: Ref): readonly Step[] {
+  above(ref: Ref): readonly ParentStep[] {
     const rights = this.of(ref)
     if (!rights) return []
-    const steps: Step[] = [{ ref, rights, below: undefined }]
+    const steps: ParentStep[] = [{ ref, rights, below: undefined }]
     if (isTop(rights)) return steps
     const seen = new Set([keyOf(ref)])
     for (const step of steps) {

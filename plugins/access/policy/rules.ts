@@ -1,7 +1,7 @@
 import { type Caller, isServerAdmin, isSuperAdmin, type Kind, type Membership, type Permission, type Ref, type Rights } from 'pounce/sdk'
 import { type CallerJob, type KeyLimits, readingPermissions, verbOf } from 'pounce/sdk/kit'
 import { extractionPermissions, jobAddingPermissions, jobPermissions, readOnlyPermissions } from './permission-sets.ts'
-import type { CallerRoles, RightsGraph, Step } from './rights-graph.ts'
+import type { CallerRoles, ParentStep, RightsGraph } from './rights-graph.ts'
 
 /** How the installation is set. */
 export interface Mode {
@@ -98,7 +98,7 @@ const rolesCount = (permission: Permission, kind: Kind, state: Rights['state'], 
  * The first rule that gives the caller the permission on a thing that exists, from what the thing says of itself.
  * A thing with parents is public, open or served only through them.
  */
-export const groundOn = (asker: CallerRoles, permission: Permission, { ref: { kind }, rights, below }: Step): Ground | undefined => {
+export const groundOn = (asker: CallerRoles, permission: Permission, { ref: { kind }, rights, below }: ParentStep): Ground | undefined => {
   const { caller, mode } = asker
   if (barred(caller, permission)) return undefined
   if (isSuperAdmin(caller)) return grounds.superadmin

@@ -1,7 +1,7 @@
 import type { Configuration, TokenEndpointResponse } from 'openid-client'
 import { type Log, Problem, type VerifiedIdentity } from 'pounce/sdk'
 import type { SignInSite } from 'pounce/sdk/kit'
-import { type Claims, type Issuer, identityOf, reasonOf } from './issuer.ts'
+import { type Issuer, identityOf, reasonOf, type TokenClaims } from './issuer.ts'
 
 interface Kept {
   readonly state: string
@@ -67,14 +67,14 @@ export class OidcProvider implements SignInSite {
         idTokenExpected: true,
       })
     } catch (error) {
-      if (this.#isAway(error)) throw this.#issuer.unavailable(error)
+      if (this.#isUnavailable(error)) throw this.#issuer.unavailable(error)
       this.#log.info('callback from a provider without a valid code', { provider: this.id, reason: reasonOf(error) })
       return undefined
     }
   }
 
   /** What the ID token leaves out; it may say all there is. */
-  async #userInfo(configuration: Configuration, accessToken: string, claims: Claims): Promise<Claims | undefined> {
+  async #userInfo(configuration: Configuration, accessToken: string, claims: TokenClaims): Promise<TokenClaims | undefined> {
     const { client } = this.#issuer.libraries
     const { provider } = this.#issuer
     const isWhole = identityOf(provider, [claims])?.email && Object.hasOwn(claims, provider.groupsClaim)
@@ -87,7 +87,7 @@ export class OidcProvider implements SignInSite {
   }
 
   /** True when the provider, or what it knows of us, is at fault, and not what the browser brought. */
-  #isAway(error: unknown): boolean {
+  #isUnavailable(error: unknown): boolean {
     const { client } = this.#issuer.libraries
     if (error instanceof client.ResponseBodyError) return !refusals.has(error.error)
     for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) if (cause instanceof Problem) return true

@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib'
 import { type ByteRange, CorruptContent, Invalid } from 'pounce/sdk'
 import { asProblem, readFully } from './disk.ts'
 import { blockBytes } from './disk-block-checksums.ts'
-import { mostBytes, type Transfers } from './transfers.ts'
+import { maxBytes, type Transfers } from './transfers.ts'
 
 /** What a stream reads, and what it checks it against. */
 export interface CheckedSource {
@@ -52,7 +52,7 @@ export class CheckedStream extends Readable {
     if (begin > range.end) return null
     const blocksEnd = Math.min(Math.ceil((range.end + 1) / blockBytes) * blockBytes, sizeBytes)
     const bytes = Buffer.allocUnsafeSlow(Math.min(this.#transfers.windowBytes(), this.#growing, blocksEnd - begin))
-    this.#growing = Math.min(this.#growing * 2, mostBytes)
+    this.#growing = Math.min(this.#growing * 2, maxBytes)
     const got = await readFully(file, bytes, begin)
     this.#check(bytes.subarray(0, got), begin, got === bytes.length)
     this.#position += bytes.length

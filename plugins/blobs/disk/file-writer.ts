@@ -5,7 +5,7 @@ import { blockBytes, DiskBlockChecksums } from './disk-block-checksums.ts'
 import type { Transfers } from './transfers.ts'
 
 /** What was written. */
-export interface Written {
+export interface WrittenFile {
   readonly sizeBytes: number
   /** Hex. */
   readonly sha256: string
@@ -52,7 +52,7 @@ export class FileWriter {
   }
 
   /** Writes what is left and makes the file durable. A sync that failed is not tried again. */
-  async finish(): Promise<Written> {
+  async finish(): Promise<WrittenFile> {
     await this.#writing
     this.#flush()
     await this.#writing

@@ -11,12 +11,12 @@ interface Waiting {
   readonly bytes: Uint8Array
   readonly sha256: string
   readonly modified: Date
-  resolve(place: Place): void
+  resolve(place: SegmentLocation): void
   reject(error: unknown): void
 }
 
 /** Where an entry came to lie. */
-export interface Place {
+export interface SegmentLocation {
   readonly segment: string
   readonly offset: number
 }
@@ -68,7 +68,7 @@ export class SegmentWriter {
   }
 
   /** Resolves when the entry is durable. */
-  append(bytes: Uint8Array, sha256: string, modified: Date): Promise<Place> {
+  append(bytes: Uint8Array, sha256: string, modified: Date): Promise<SegmentLocation> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ bytes, sha256, modified, resolve, reject })
       this.#run ??= this.#writeAllWaiting()
@@ -88,7 +88,7 @@ export class SegmentWriter {
       try {
         const places = await this.#writeBatch(batch)
         batch.forEach((waiting, at) => {
-          waiting.resolve(places[at] as Place)
+          waiting.resolve(places[at] as SegmentLocation)
         })
       } catch (error) {
         for (const waiting of batch) waiting.reject(error)
@@ -107,7 +107,7 @@ export class SegmentWriter {
     return this.#waiting.splice(0, count)
   }
 
-  async #writeBatch(batch: readonly Waiting[]): Promise<readonly Place[]> {
+  async #writeBatch(batch: readonly Waiting[]): Promise<readonly SegmentLocation[]> {
     const { segment, file } = await this.#openSegment()
     const begin = this.#durable.get(segment) ?? 0
     const pieces: Uint8Array[] = []

@@ -8,7 +8,7 @@ import { type FileKey, fileName, formatKey, parseKey } from './blob-key.ts'
 import { CheckedStream, checkRange } from './checked-stream.ts'
 import { codeOf, type Disk, syncFolder } from './disk.ts'
 import { blocksOf, combinedCrc, decodeSums, encodeSums, recomputeSums } from './disk-block-checksums.ts'
-import { FileWriter, type Written } from './file-writer.ts'
+import { FileWriter, type WrittenFile } from './file-writer.ts'
 import { Transfers } from './transfers.ts'
 
 /** Blobs that are a file each: `files/<ab>/<name>`, with the checksums of their blocks in `sums/<ab>/<name>`. */
@@ -40,7 +40,7 @@ export class SingleFileBlobs {
   }
 
   /** Gives a finished file its name; it is durable when this resolves. */
-  async keep(temporaryPath: string, written: Written, modified: Date): Promise<BlobFacts> {
+  async keep(temporaryPath: string, written: WrittenFile, modified: Date): Promise<BlobFacts> {
     const { sizeBytes, sha256, sums } = written
     const key: FileKey = { in: 'file', modified, random: randomBytes(8).toString('hex'), sizeBytes, sha256 }
     const folder = await this.#folderFor(key)

@@ -2,7 +2,7 @@ import { blockBytes } from './disk-block-checksums.ts'
 
 const budgetBytes = 64 * 1024 * 1024
 /** No transfer moves more at a time. */
-export const mostBytes = 1024 * 1024
+export const maxBytes = 1024 * 1024
 
 /** Counts the transfers under way, so that few of them work with large buffers and a thousand still fit into memory. */
 export class Transfers {
@@ -19,6 +19,6 @@ export class Transfers {
   /** How many bytes one transfer should move at a time: 64 KiB to 1 MiB, whole blocks. */
   windowBytes(): number {
     const share = Math.floor(budgetBytes / Math.max(this.#open, 1) / blockBytes) * blockBytes
-    return Math.min(Math.max(share, blockBytes), mostBytes)
+    return Math.min(Math.max(share, blockBytes), maxBytes)
   }
 }

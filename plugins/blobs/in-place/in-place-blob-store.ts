@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import { BlobStore, type ByteRange, behind, CommitConflict, DocumentStore, Invalid, type Stored, wire } from 'pounce/sdk'
 import type { BlobEntry, BlobFacts, ObjectAddress, PutOptions, TemporaryUrlOptions } from 'pounce/sdk/store-kit'
 import { ListedFolders } from './listed-folders.ts'
-import { idIn, type Registration, registrations } from './registered-files.ts'
+import { idIn, type RegisteredFile, registrations } from './registered-files.ts'
 import { requireUnchanged, VerifiedFileBytes } from './verified-file-bytes.ts'
 
 /** A blob store whose keys may also name registered files. Nothing ever writes to those or removes them. */
@@ -76,7 +76,7 @@ export class InPlaceBlobStore implements BlobStore {
     return idIn(key) !== undefined || (this.#blobs.liesElsewhere?.(key) ?? false)
   }
 
-  async #opened(file: Registration & Stored): Promise<FileHandle> {
+  async #opened(file: RegisteredFile & Stored): Promise<FileHandle> {
     const { handle } = await this.#folders.reopen(file.path)
     try {
       await requireUnchanged(handle, file)

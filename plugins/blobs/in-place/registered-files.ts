@@ -5,7 +5,7 @@ import type { BlobFacts } from 'pounce/sdk/store-kit'
 import { ListedFolders } from './listed-folders.ts'
 
 /** A file that was registered, as it was then. */
-export interface Registration {
+export interface RegisteredFile {
   /** Absolute, with links resolved. */
   readonly path: string
   readonly sizeBytes: number
@@ -16,7 +16,7 @@ export interface Registration {
 }
 
 /** Registered files, found by id only. */
-export const registrations = collection<Registration>('in-place-files')
+export const registrations = collection<RegisteredFile>('in-place-files')
 
 const prefix = 'in-place/'
 

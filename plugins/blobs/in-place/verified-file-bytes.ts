@@ -2,12 +2,12 @@ import { createHash, type Hash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { type ByteRange, CorruptContent } from 'pounce/sdk'
-import type { Registration } from './registered-files.ts'
+import type { RegisteredFile } from './registered-files.ts'
 
 const pieceBytes = 256 * 1024
 
 /** Throws `CorruptContent` when an open file was changed since it was registered. */
-export const requireUnchanged = async (handle: FileHandle, { sizeBytes, modifiedNs }: Registration): Promise<void> => {
+export const requireUnchanged = async (handle: FileHandle, { sizeBytes, modifiedNs }: RegisteredFile): Promise<void> => {
   const stats = await handle.stat({ bigint: true })
   if (stats.size !== BigInt(sizeBytes) || String(stats.mtimeNs) !== modifiedNs) {
     throw new CorruptContent('The file was changed after it was registered')
@@ -20,13 +20,13 @@ export const requireUnchanged = async (handle: FileHandle, { sizeBytes, modified
  */
 export class VerifiedFileBytes extends Readable {
   readonly #handle: FileHandle
-  readonly #file: Registration
+  readonly #file: RegisteredFile
   readonly #end: number
   readonly #hash: Hash | undefined
   #at: number
 
   /** Takes the handle over. */
-  constructor(handle: FileHandle, file: Registration, range: ByteRange | undefined) {
+  constructor(handle: FileHandle, file: RegisteredFile, range: ByteRange | undefined) {
     super({ highWaterMark: pieceBytes })
     this.#handle = handle
     this.#file = file

@@ -4,13 +4,13 @@ import { type Clock, Invalid, type Log, TooLarge, Unavailable } from 'pounce/sdk
 import type { BlobFacts, PutOptions } from 'pounce/sdk/store-kit'
 import type { BucketObjects } from './bucket-objects.ts'
 import { newKey, type ParsedKey, parseKey, partBytes, sumsNameOf } from './layout.ts'
-import type { MultipartUploads, SentPart, Upload } from './multipart-uploads.ts'
+import type { MultipartUploads, PendingUpload, SentPart } from './multipart-uploads.ts'
 import { encodeSumsFile } from './object-checksums.ts'
 import { MemoryBudget, PartBuffer } from './part-buffer.ts'
 import { encodeSums, S3BlockChecksums } from './s3-block-checksums.ts'
 
 /** What is sent as one request: reopened for each try. */
-export interface Payload {
+export interface RequestBody {
   readonly sizeBytes: number
   /** Hex. */
   readonly sha256: string
@@ -45,7 +45,7 @@ export function signDigest<C>(command: C, sha256: string): C {
 }
 
 /** Bytes that are in memory anyway. */
-export const bytesPayload = (bytes: Buffer): Payload => ({
+export const bytesPayload = (bytes: Buffer): RequestBody => ({
   sizeBytes: bytes.length,
   sha256: hash('sha256', bytes),
   open(moved) {
@@ -132,7 +132,7 @@ function digestOf(hash: Hash, { sha256: announced }: PutOptions): string {
 /** An object that is sent part by part: the next part may be filled while one is being sent. */
 class MultipartPut {
   readonly #uploads: MultipartUploads
-  readonly #upload: Upload
+  readonly #upload: PendingUpload
   readonly #failed: (error: unknown) => void
   readonly #controller = new AbortController()
   readonly #parts: SentPart[] = []
@@ -140,7 +140,7 @@ class MultipartPut {
   #number = 0
 
   /** `failed` hears of a part that could not be sent at once, so that nobody goes on waiting for the source. */
-  constructor(uploads: MultipartUploads, upload: Upload, failed: (error: unknown) => void) {
+  constructor(uploads: MultipartUploads, upload: PendingUpload, failed: (error: unknown) => void) {
     this.#uploads = uploads
     this.#upload = upload
     this.#failed = failed

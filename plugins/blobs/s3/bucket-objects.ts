@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { Invalid, Unavailable } from 'pounce/sdk'
-import { asBase64, type Payload, signDigest } from './blob-writer.ts'
+import { asBase64, type RequestBody, signDigest } from './blob-writer.ts'
 import type { S3Connection } from './connection.ts'
 import { codeOf, statusOf } from './s3-problems.ts'
 
@@ -85,7 +85,7 @@ export class BucketObjects {
     })
   }
 
-  async put(name: string, payload: Payload, metadata: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<void> {
+  async put(name: string, payload: RequestBody, metadata: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<void> {
     await this.#connection.call(
       async ({ sdk, client, bucket, prefix }, abortSignal, moved) => {
         const command = new sdk.PutObjectCommand({

@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib'
 import { CorruptContent, Unavailable } from 'pounce/sdk'
 import { blockAt } from './layout.ts'
 import type { SumsSource } from './object-checksums.ts'
-import { usualIdleMs } from './patience.ts'
+import { usualIdleMs } from './retry.ts'
 import { asProblem } from './s3-problems.ts'
 
 /** What a stream reads, and what it checks it against. */

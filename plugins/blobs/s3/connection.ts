@@ -1,7 +1,7 @@
 import type { S3Client } from '@aws-sdk/client-s3'
 import { Invalid, Log, type StatusPart, wire } from 'pounce/sdk'
 import { maskedUri } from 'pounce/sdk/kit'
-import { type Patience, patiently } from './patience.ts'
+import { type RequestRetryPolicy, withRetry } from './retry.ts'
 import { Config, type S3Config } from './s3-config.ts'
 import { checkBucket } from './start-checks.ts'
 
@@ -17,7 +17,7 @@ const connectMs = 3000
 /** Slow readers keep a connection each. */
 const mostConnections = 5000
 
-/** A client for the configured server. It connects with its first call; calls are tried once, since `patiently` tries again. */
+/** A client for the configured server. It connects with its first call; calls are tried once, since `withRetry` tries again. */
 function connect(sdk: Sdk, config: S3Config, log: Log, endpoint: string | undefined = config.endpoint): S3Client {
   const { accessKeyId, secretAccessKey, sessionToken } = config
   const region = config.region ?? (endpoint && !process.env['AWS_REGION'] ? 'us-east-1' : undefined)
@@ -78,10 +78,10 @@ export class S3Connection {
   }
 
   async health(): Promise<void> {
-    const patience = { idleMs: healthMs, tries: 1 }
+    const retryPolicy = { idleMs: healthMs, tries: 1 }
     await this.call(
       ({ sdk, client, bucket }, abortSignal) => client.send(new sdk.HeadBucketCommand({ Bucket: bucket }), { abortSignal }),
-      patience,
+      retryPolicy,
     )
   }
 
@@ -90,9 +90,9 @@ export class S3Connection {
     this.#publicClient?.destroy()
   }
 
-  /** Makes a call with the time limits and repetitions of `patiently`. */
-  call<T>(make: (wire: Wire, signal: AbortSignal, moved: () => void) => Promise<T>, patience?: Patience): Promise<T> {
-    return patiently((signal, moved) => make(this.wire, signal, moved), patience)
+  /** Makes a call with the time limits and repetitions of `withRetry`. */
+  call<T>(make: (wire: Wire, signal: AbortSignal, moved: () => void) => Promise<T>, retryPolicy?: RequestRetryPolicy): Promise<T> {
+    return withRetry((signal, moved) => make(this.wire, signal, moved), retryPolicy)
   }
 
   /** Only once started. */

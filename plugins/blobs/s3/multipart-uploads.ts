@@ -1,12 +1,12 @@
 import { Clock, Log, wire } from 'pounce/sdk'
-import { asBase64, type Payload, signDigest } from './blob-writer.ts'
+import { asBase64, type RequestBody, signDigest } from './blob-writer.ts'
 import { BucketObjects } from './bucket-objects.ts'
 import { S3Connection } from './connection.ts'
 import { parseKey, sumsNameOf } from './layout.ts'
 import { statusOf } from './s3-problems.ts'
 
 /** A multipart upload that was begun and neither completed nor aborted. */
-export interface Upload {
+export interface PendingUpload {
   /** Of the object that it will be. */
   readonly name: string
   readonly id: string
@@ -33,7 +33,7 @@ export class MultipartUploads {
     this.#connection = connection
   }
 
-  async begin(name: string, signal?: AbortSignal): Promise<Upload> {
+  async begin(name: string, signal?: AbortSignal): Promise<PendingUpload> {
     return this.#connection.call(
       async ({ sdk, client, bucket, prefix }, abortSignal) => {
         const command = new sdk.CreateMultipartUploadCommand({
@@ -49,7 +49,7 @@ export class MultipartUploads {
     )
   }
 
-  async send({ name, id }: Upload, number: number, payload: Payload, signal?: AbortSignal): Promise<SentPart> {
+  async send({ name, id }: PendingUpload, number: number, payload: RequestBody, signal?: AbortSignal): Promise<SentPart> {
     return this.#connection.call(
       async ({ sdk, client, bucket, prefix }, abortSignal, moved) => {
         const command = new sdk.UploadPartCommand({
@@ -69,7 +69,7 @@ export class MultipartUploads {
   }
 
   /** Makes one object of the parts. Servers that copy them together are given time for it. */
-  async complete({ name, id }: Upload, parts: readonly SentPart[], sizeBytes: number, signal?: AbortSignal): Promise<void> {
+  async complete({ name, id }: PendingUpload, parts: readonly SentPart[], sizeBytes: number, signal?: AbortSignal): Promise<void> {
     await this.#connection.call(
       async ({ sdk, client, bucket, prefix }, abortSignal) => {
         const command = new sdk.CompleteMultipartUploadCommand({
@@ -87,7 +87,7 @@ export class MultipartUploads {
   }
 
   /** What was sent is thrown away. One that is completed or aborted already is no error. */
-  async abort({ name, id }: Pick<Upload, 'name' | 'id'>): Promise<void> {
+  async abort({ name, id }: Pick<PendingUpload, 'name' | 'id'>): Promise<void> {
     await this.#connection.call(async ({ sdk, client, bucket, prefix }, abortSignal) => {
       const command = new sdk.AbortMultipartUploadCommand({ Bucket: bucket, Key: prefix + name, UploadId: id })
       await client.send(command, { abortSignal }).catch((error: unknown) => {
@@ -97,7 +97,7 @@ export class MultipartUploads {
   }
 
   /** All that are under way, or were left. */
-  async *list(begin: string): AsyncGenerator<Upload> {
+  async *list(begin: string): AsyncGenerator<PendingUpload> {
     let marker: { readonly KeyMarker: string; readonly UploadIdMarker: string } | undefined
     do {
       const page = await this.#connection.call(({ sdk, client, bucket, prefix }, abortSignal) =>
@@ -112,7 +112,7 @@ export class MultipartUploads {
   }
 
   /** When the newest part came; the beginning when there is none. */
-  async lastMoved({ name, id, begun }: Upload): Promise<Date> {
+  async lastMoved({ name, id, begun }: PendingUpload): Promise<Date> {
     let newest = begun
     let marker: string | undefined
     do {

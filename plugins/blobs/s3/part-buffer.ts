@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { type FileHandle, open, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import type { Payload } from './blob-writer.ts'
+import type { RequestBody } from './blob-writer.ts'
 import { asProblem } from './s3-problems.ts'
 
 /** How many bytes all uploads together may hold in memory. */
@@ -36,7 +36,7 @@ const mostInMemory = 12 * 1024 * 1024
  * The bytes of one part until the server has them: S3 wants to know a part's length and digest before its first byte, and may want it
  * again. In memory while the budget has room, else in a file without a name, which goes with the process.
  */
-export class PartBuffer implements Payload {
+export class PartBuffer implements RequestBody {
   readonly #budget: MemoryBudget
   readonly #folder: string
   readonly #hash = createHash('sha256')

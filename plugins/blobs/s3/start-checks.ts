@@ -1,6 +1,6 @@
 import { Invalid, type Log, Unavailable } from 'pounce/sdk'
 import type { Wire } from './connection.ts'
-import { patiently } from './patience.ts'
+import { withRetry } from './retry.ts'
 import type { S3Config } from './s3-config.ts'
 import { codeOf, statusOf } from './s3-problems.ts'
 
@@ -11,7 +11,7 @@ export async function checkBucket({ sdk, client, bucket, prefix }: Wire, config:
   const object = { Bucket: bucket, Key: `${prefix}check/${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}` }
   const trying = async (what: string, send: Send): Promise<void> => {
     try {
-      await patiently(send)
+      await withRetry(send)
     } catch (error) {
       throw new Invalid(wordsOf(error, what, bucket, config), { cause: error })
     }

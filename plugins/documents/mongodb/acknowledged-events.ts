@@ -35,7 +35,7 @@ export class AcknowledgedEvents {
   }
 
   async declare(): Promise<void> {
-    await this.#server.patiently(() => this.#kept().createIndex({ at: 1 }))
+    await this.#server.withoutTimeLimit(() => this.#kept().createIndex({ at: 1 }))
   }
 
   async write(marks: readonly Mark[], now: number): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Document, Filter } from 'mongodb'
 import type { Collection, Find, Where } from 'pounce/sdk'
 import { conjunctsOf, type Index, indexesOf, isScalar, type Scalar } from 'pounce/sdk/store-kit'
-import { afterPrefix, encode, encodeText, type Form, fieldOf, type Kept } from './form.ts'
+import { afterPrefix, encode, encodeText, fieldOf, type Kept, type RecordFormat } from './record-format.ts'
 
 /** A condition in MongoDB's words: it holds for every document that fits, and when it is exact for no other. */
 export interface Translated {
@@ -20,7 +20,7 @@ interface Field {
   accepts(value: Scalar): boolean
 }
 
-const fieldFor = (form: Form, path: string): Field | undefined => {
+const fieldFor = (form: RecordFormat, path: string): Field | undefined => {
   if (path === 'id') return { name: '_id', isArray: false, accepts: value => typeof value === 'string' }
   if (path === 'revision') return { name: 'r', isArray: false, accepts: value => typeof value === 'number' }
   const isArray = form.paths.get(path)
@@ -61,7 +61,7 @@ const beginning = (field: Field, text: string): Translated => {
 }
 
 /** All conditions at once. */
-export const translateAll = (form: Form, all: readonly Where[]): Translated => {
+export const translateAll = (form: RecordFormat, all: readonly Where[]): Translated => {
   const parts = all.map(where => translate(form, where))
   const filters = parts.map(({ filter }) => filter).filter(filter => Object.keys(filter).length > 0)
   return {
@@ -70,7 +70,7 @@ export const translateAll = (form: Form, all: readonly Where[]): Translated => {
   }
 }
 
-const translateAny = (form: Form, any: readonly Where[]): Translated => {
+const translateAny = (form: RecordFormat, any: readonly Where[]): Translated => {
   if (any.length === 0) return nothing
   const parts = any.map(where => translate(form, where))
   if (parts.some(({ filter }) => Object.keys(filter).length === 0)) {
@@ -88,7 +88,7 @@ const negated = ({ filter, isExact }: Translated): Translated => {
  * What MongoDB can tell of a condition by the fields that indexes are made of. User text only ever becomes a value that is compared.
  * What it cannot tell is left out, so that documents are checked again unless the translation is exact.
  */
-export const translate = (form: Form, where: Where): Translated => {
+export const translate = (form: RecordFormat, where: Where): Translated => {
   switch (where.op) {
     case 'and':
       return translateAll(form, where.all)

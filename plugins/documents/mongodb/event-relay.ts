@@ -1,8 +1,8 @@
 import { type Log, Unavailable } from 'pounce/sdk'
 import type { AcknowledgedEvents, Mark } from './acknowledged-events.ts'
-import type { Kept } from './form.ts'
 import type { MongodbConnection } from './mongodb-connection.ts'
 import type { NewDelivery, PendingDeliveries } from './pending-deliveries.ts'
+import type { Kept } from './record-format.ts'
 
 /** An event that is still in the document it came with. */
 export interface Fresh {
@@ -33,7 +33,7 @@ interface Tools {
 }
 
 /** How long an event stays in its document in the hope that all its consumers are quick: then taking it away is the only write it costs. */
-export const patienceMs = 1000
+export const maxWaitMs = 1000
 const retryMs = 500
 const mostAtOnce = 500
 

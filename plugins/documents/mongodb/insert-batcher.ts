@@ -1,7 +1,7 @@
 import type { MongoBulkWriteError, WriteError } from 'mongodb'
-import type { Kept } from './form.ts'
 import type { MongodbConnection } from './mongodb-connection.ts'
 import { codeOf } from './problems.ts'
+import type { Kept } from './record-format.ts'
 
 interface Waiting {
   readonly kept: Kept

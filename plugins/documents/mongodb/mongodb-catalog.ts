@@ -1,9 +1,9 @@
 import type { Document } from 'mongodb'
 import { type Collection, type Stored, Taken } from 'pounce/sdk'
 import { checkCollection, type Index } from 'pounce/sdk/store-kit'
-import { type Form, fieldOf, formOf, type Kept, memberOf, partsOf, uniqueMember } from './form.ts'
 import type { MongodbConnection } from './mongodb-connection.ts'
 import { codeOf, isDuplicate } from './problems.ts'
+import { fieldOf, type Kept, memberOf, partsOf, type RecordFormat, recordFormatOf, uniqueMember } from './record-format.ts'
 
 /** What a collection's documents were last brought to. */
 interface Described {
@@ -26,7 +26,7 @@ const specOf = ({ on }: Index): IndexSpec => ({
   key: Object.fromEntries([...on.map(fieldOf), '_id'].map(field => [field, 1])),
 })
 
-const specsOf = (form: Form): readonly IndexSpec[] => {
+const specsOf = (form: RecordFormat): readonly IndexSpec[] => {
   const plain = new Map(Object.values(form.indexes).map(index => [specOf(index).name, specOf(index)]))
   const unique = form.unique.map(([name, index]) => ({
     name: uniqueMember(name, index),
@@ -39,8 +39,8 @@ const specsOf = (form: Form): readonly IndexSpec[] => {
 /** Which collections there are, and the making, filling and dropping of their indexes. */
 export class MongodbCatalog {
   readonly #server: MongodbConnection
-  readonly #forms = new Map<string, Form>()
-  readonly #written = new Map<string, Form>()
+  readonly #forms = new Map<string, RecordFormat>()
+  readonly #written = new Map<string, RecordFormat>()
 
   constructor(server: MongodbConnection) {
     this.#server = server
@@ -52,15 +52,15 @@ export class MongodbCatalog {
   }
 
   /** Throws for a collection that was not declared. */
-  formOf({ name }: Collection<object>): Form {
+  recordFormatOf({ name }: Collection<object>): RecordFormat {
     const form = this.#forms.get(name)
     if (form === undefined) throw new Error(`Collection ${name} is not declared`)
     return form
   }
 
   /** As `formOf`, also while documents are still being brought to a new form. */
-  formForWriting(collection: Collection<object>): Form {
-    return this.#written.get(collection.name) ?? this.formOf(collection)
+  formForWriting(collection: Collection<object>): RecordFormat {
+    return this.#written.get(collection.name) ?? this.recordFormatOf(collection)
   }
 
   /**
@@ -72,7 +72,7 @@ export class MongodbCatalog {
     const described = await this.#server.use(() => this.#described().find({}).toArray())
     const filled = new Map(described.map(one => [one._id, one.filled]))
     for (let at = 0; at < collections.length; at += 8) {
-      const some = collections.slice(at, at + 8).map(formOf)
+      const some = collections.slice(at, at + 8).map(recordFormatOf)
       for (const form of some) this.#written.set(form.name, form)
       await Promise.all(some.map(form => this.#declare(form, filled.get(form.name))))
       for (const form of some) this.#forms.set(form.name, form)
@@ -83,7 +83,7 @@ export class MongodbCatalog {
     return this.#server.collection<Described>('_collections')
   }
 
-  async #declare(form: Form, filled: string | undefined): Promise<void> {
+  async #declare(form: RecordFormat, filled: string | undefined): Promise<void> {
     const isFilled = filled === form.filling
     if (!isFilled) {
       // Before the filling, for what is filled in need not suit an old unique index.
@@ -95,10 +95,10 @@ export class MongodbCatalog {
     await this.#server.use(() => this.#described().updateOne({ _id: form.name }, { $set: { filled: form.filling } }, { upsert: true }))
   }
 
-  async #makeIndexes(form: Form): Promise<void> {
+  async #makeIndexes(form: RecordFormat): Promise<void> {
     for (const { name, key, ...options } of specsOf(form)) {
       try {
-        await this.#server.patiently(() => this.#server.collection(form.name).createIndex(key, { name, ...options }))
+        await this.#server.withoutTimeLimit(() => this.#server.collection(form.name).createIndex(key, { name, ...options }))
       } catch (error) {
         const index = form.unique.find(one => uniqueMember(...one) === name)
         if (!isDuplicate(error) || index === undefined) throw error
@@ -107,33 +107,33 @@ export class MongodbCatalog {
     }
   }
 
-  async #dropIndexes(form: Form): Promise<void> {
+  async #dropIndexes(form: RecordFormat): Promise<void> {
     const kept = new Set(specsOf(form).map(({ name }) => name))
     const there = await this.#server.use(() => this.#server.collection(form.name).indexes()).catch(noneIfNew)
     for (const { name } of there) {
       if (name === undefined || name === '_id_' || kept.has(name)) continue
-      await this.#server.patiently(() => this.#server.collection(form.name).dropIndex(name)).catch(unlessGone)
+      await this.#server.withoutTimeLimit(() => this.#server.collection(form.name).dropIndex(name)).catch(unlessGone)
     }
   }
 
   /** Goes over the documents until none is left in an old form: some may be written in it while the first round runs. */
-  async #fill(form: Form): Promise<void> {
+  async #fill(form: RecordFormat): Promise<void> {
     while ((await this.#fillRound(form)) > 0);
   }
 
-  async #fillRound(form: Form): Promise<number> {
+  async #fillRound(form: RecordFormat): Promise<number> {
     const collection = () => this.#server.collection<Kept>(form.name)
     let count = 0
     for (let after = ''; ; ) {
       const filter = { _id: { $gt: after }, r: { $gt: 0 }, f: { $ne: form.filling } }
       const options = { projection: { d: 1, r: 1, b: 1 }, sort: { _id: 1 as const }, limit: filledAtOnce }
-      const batch = await this.#server.patiently(() => collection().find(filter, options).toArray())
+      const batch = await this.#server.withoutTimeLimit(() => collection().find(filter, options).toArray())
       const changes = batch.flatMap(({ _id, d, r, b = '' }) => {
         if (d === undefined || r === undefined) return []
         const { f, k, u } = partsOf(form, JSON.parse(d) as Stored, d)
         return [{ updateOne: { filter: { _id, r, b }, update: { $set: { f, k, u } } } }]
       })
-      if (changes.length > 0) await this.#server.patiently(() => collection().bulkWrite(changes, { ordered: false }))
+      if (changes.length > 0) await this.#server.withoutTimeLimit(() => collection().bulkWrite(changes, { ordered: false }))
       count += changes.length
       if (batch.length < filledAtOnce) return count
       after = batch.at(-1)?._id ?? after

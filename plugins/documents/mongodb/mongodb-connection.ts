@@ -1,7 +1,7 @@
 import type { Collection, Db, Document, MongoClient } from 'mongodb'
 import { DocumentStore, type Lifecycle, type StatusPart, Unavailable, wire } from 'pounce/sdk'
 import { maskedUri } from 'pounce/sdk/kit'
-import { codeOf, isAway, isDenied, problemOf } from './problems.ts'
+import { codeOf, isDenied, isUnavailable, problemOf } from './problems.ts'
 import { Config, type Settings } from './settings.ts'
 
 const setting = 'documents.mongodb.uri'
@@ -28,7 +28,7 @@ export const refusalOf = (error: unknown, uri: string, database: string): Error 
   if (codeOf(error) === 18) return say(`the server at ${where} refuses this user and password`)
   if (isDenied(error)) return say(`the server at ${where} does not let this user read and write the database ${database}`)
   if (error instanceof Unavailable) return say(`no server can be used at ${where}`, error.cause ?? error)
-  if (isAway(error)) return say(`no server can be used at ${where}`)
+  if (isUnavailable(error)) return say(`no server can be used at ${where}`)
   return say('invalid connection string')
 }
 
@@ -98,7 +98,7 @@ export class MongodbConnection {
   }
 
   /** As `use`, for what takes the server as long as it takes, such as making an index. */
-  async patiently<R>(work: (database: Db) => Promise<R>): Promise<R> {
+  async withoutTimeLimit<R>(work: (database: Db) => Promise<R>): Promise<R> {
     try {
       return await work(this.database)
     } catch (error) {

@@ -15,12 +15,12 @@ import {
 import { KeyedMutex, type Lines } from 'pounce/sdk/kit'
 import { type Change, type Committed, linesOf, type Outbox } from 'pounce/sdk/store-kit'
 import { batchesOf } from './batches.ts'
-import { encodeText } from './form.ts'
 import { MongodbCatalog } from './mongodb-catalog.ts'
 import { MongodbConnection } from './mongodb-connection.ts'
 import { MongodbOutbox } from './mongodb-outbox.ts'
 import { type Count, MongodbReader } from './mongodb-reader.ts'
 import { collectionOf, idOf, MongodbWriter } from './mongodb-writer.ts'
+import { encodeText } from './record-format.ts'
 import { Config, config, type Settings } from './settings.ts'
 
 interface Item {
@@ -45,7 +45,7 @@ export class MongodbDocuments implements DocumentStore {
     this.#server = new MongodbConnection(settings)
     this.#catalog = new MongodbCatalog(this.#server)
     this.#writer = new MongodbWriter(this.#server, this.#catalog)
-    this.#reader = new MongodbReader(this.#server, from => this.#catalog.formOf(from), settings.readTimeoutMs)
+    this.#reader = new MongodbReader(this.#server, from => this.#catalog.recordFormatOf(from), settings.readTimeoutMs)
     this.#outbox = new MongodbOutbox({ server: this.#server, catalog: this.#catalog, ids, clock, log })
     this.outbox = this.#outbox
     this.#metrics = metrics

@@ -5,11 +5,11 @@ import { AcknowledgedEvents } from './acknowledged-events.ts'
 import { ConsumerQueue } from './consumer-queue.ts'
 import { Consumers } from './consumers.ts'
 import { EventClaims, eventOf, holdMs } from './event-claims.ts'
-import { EventRelay, type Fresh, patienceMs } from './event-relay.ts'
-import type { KeptEvent } from './form.ts'
+import { EventRelay, type Fresh, maxWaitMs } from './event-relay.ts'
 import type { MongodbCatalog } from './mongodb-catalog.ts'
 import type { MongodbConnection } from './mongodb-connection.ts'
 import { PendingDeliveries, subjectOf } from './pending-deliveries.ts'
+import type { KeptEvent } from './record-format.ts'
 import { RepeatingTask } from './repeating-task.ts'
 import { sweep } from './sweep.ts'
 
@@ -63,7 +63,7 @@ export interface OutboxWiring {
 }
 
 /** Where an event is. */
-interface Place {
+interface SortPosition {
   readonly collection: string
   readonly document: string
   readonly isGone: boolean
@@ -154,9 +154,9 @@ export class MongodbOutbox implements Outbox {
   }
 
   /** Hands on the events of a commit that is durable now. */
-  committed(kept: readonly KeptEvent[], { collection, document, isGone }: Place): void {
+  committed(kept: readonly KeptEvent[], { collection, document, isGone }: SortPosition): void {
     if (kept.length === 0) return
-    const until = performance.now() + patienceMs
+    const until = performance.now() + maxWaitMs
     const fresh = kept.map((one): Fresh => {
       const { id, e: text, to } = one
       if (text === '') return { id, subject: '', text, collection, document, isGone, left: new Set(), until }

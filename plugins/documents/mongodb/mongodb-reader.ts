@@ -1,10 +1,10 @@
 import { type After, type Collection, type Find, type Page, type Stored, Unavailable, type Where } from 'pounce/sdk'
 import { checkFind, conjunctsOf, indexesOf, isScalar, matcher, valueAt } from 'pounce/sdk/store-kit'
 import { alternativesOf, translateAll } from './conditions.ts'
-import { encode, encodeText, type Form, fieldOf, type Kept } from './form.ts'
 import type { MongodbConnection } from './mongodb-connection.ts'
-import type { Order } from './places.ts'
-import { living, MergedSource, QuerySource, type Reading, type Row } from './query-source.ts'
+import type { SortOrder } from './places.ts'
+import { type DocumentRow, living, MergedSource, type QueryRead, QuerySource } from './query-source.ts'
+import { encode, encodeText, fieldOf, type Kept, type RecordFormat } from './record-format.ts'
 
 /** What `count` takes. */
 export type Count = Pick<Find, 'using' | 'where'> & { readonly upTo: number }
@@ -17,10 +17,10 @@ const parse = <T>(kept: Kept): (T & Stored) | undefined => (kept.d === undefined
 /** Answers reads. The server narrows down what it can tell; documents are checked here once more. */
 export class MongodbReader {
   readonly #server: MongodbConnection
-  readonly #formOf: (collection: Collection<object>) => Form
+  readonly #formOf: (collection: Collection<object>) => RecordFormat
   readonly #limitMs: number
 
-  constructor(server: MongodbConnection, formOf: (collection: Collection<object>) => Form, limitMs: number) {
+  constructor(server: MongodbConnection, formOf: (collection: Collection<object>) => RecordFormat, limitMs: number) {
     this.#server = server
     this.#formOf = formOf
     this.#limitMs = limitMs
@@ -47,7 +47,7 @@ export class MongodbReader {
   async find<T extends object>(from: Collection<T>, query: Find): Promise<Page<T & Stored>> {
     checkFind(from, query)
     const { sort, after, limit } = query
-    const order: Order = { fields: sort ? [fieldOf(sort.by)] : [], isDescending: sort?.order === 'descending' }
+    const order: SortOrder = { fields: sort ? [fieldOf(sort.by)] : [], isDescending: sort?.order === 'descending' }
     const rows = this.#rows(from, alternativesOf(from, query), {
       order,
       paths: sort ? [sort.by] : [],
@@ -57,11 +57,11 @@ export class MongodbReader {
     })
     const fits = matcher(query.where)
     const items: (T & Stored)[] = []
-    let patience = query.patience ?? Number.POSITIVE_INFINITY
+    let maxScanned = query.maxScanned ?? Number.POSITIVE_INFINITY
     let left = query.maxCharacters ?? Number.POSITIVE_INFINITY
     for await (const { document, characters } of rows) {
       if (!fits(document)) {
-        if (--patience <= 0) return { items, next: afterOf(document, query) }
+        if (--maxScanned <= 0) return { items, next: afterOf(document, query) }
         continue
       }
       if (items.length === limit) return { items, next: afterOf(items.at(-1) as Stored, query) }
@@ -76,8 +76,8 @@ export class MongodbReader {
   async *#rows(
     from: Collection<object>,
     alternatives: readonly (readonly Where[])[],
-    reading: Pick<Reading, 'order' | 'paths' | 'after' | 'first' | 'maxCharacters'>,
-  ): AsyncGenerator<Row> {
+    reading: Pick<QueryRead, 'order' | 'paths' | 'after' | 'first' | 'maxCharacters'>,
+  ): AsyncGenerator<DocumentRow> {
     const form = this.#formOf(from)
     const until = performance.now() + this.#limitMs
     const sources = alternatives.map(conditions => {
@@ -127,7 +127,7 @@ export class MongodbReader {
     const form = this.#formOf(from)
     const [first] = indexesOf(from, using)
     const paths = sort ? [sort.by] : (first?.on.filter(path => !form.paths.get(path)) ?? [])
-    const order: Order = { fields: paths.map(fieldOf), isDescending: sort?.order === 'descending' }
+    const order: SortOrder = { fields: paths.map(fieldOf), isDescending: sort?.order === 'descending' }
     const { filter } = translateAll(form, conjunctsOf(where))
     const source = new QuerySource({ server: this.#server, collection: form.name, filter, order, paths, after: undefined, first: scanned })
     const fits = matcher(where)

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { type Collection, CommitConflict, type Stored, Taken, Unavailable } from 'pounce/sdk'
 import { applyUpdate, type Change, checkId, matcher } from 'pounce/sdk/store-kit'
-import { encodeText, type Form, freeKeysOf, type Kept, type KeptEvent, partsOf, uniqueMember } from './form.ts'
 import { InsertBatcher } from './insert-batcher.ts'
 import type { MongodbCatalog } from './mongodb-catalog.ts'
 import type { MongodbConnection } from './mongodb-connection.ts'
 import { isDuplicate } from './problems.ts'
+import { encodeText, freeKeysOf, type Kept, type KeptEvent, partsOf, type RecordFormat, uniqueMember } from './record-format.ts'
 
 /** A change that was carried out. */
-export interface Written {
+export interface WriteResult {
   readonly document: Stored
   /** Events that are in the document now. */
   readonly left: readonly KeptEvent[]
@@ -60,14 +60,14 @@ export class MongodbWriter {
   }
 
   /** Throws what the caller is told. */
-  async write(change: Change, makeEvents: MakeEvents): Promise<Written> {
+  async write(change: Change, makeEvents: MakeEvents): Promise<WriteResult> {
     const form = this.#catalog.formForWriting(collectionOf(change))
     if ('insert' in change) return this.#insert(form, change.insert as Stored, makeEvents())
     if ('replace' in change) return this.#replace(form, change.replace, makeEvents())
     return this.#guarded(form, change, makeEvents)
   }
 
-  async #insert(form: Form, input: Stored, events: readonly KeptEvent[]): Promise<Written> {
+  async #insert(form: RecordFormat, input: Stored, events: readonly KeptEvent[]): Promise<WriteResult> {
     checkId(input.id)
     const { id, revision: _, ...rest } = input
     const text = JSON.stringify({ id, revision: 1, ...rest })
@@ -80,7 +80,7 @@ export class MongodbWriter {
   }
 
   /** False when a tombstone that was in the place has gone meanwhile. */
-  async #insertOnce(form: Form, id: string, parts: Omit<Kept, '_id' | 'ev'>, events: readonly KeptEvent[]): Promise<boolean> {
+  async #insertOnce(form: RecordFormat, id: string, parts: Omit<Kept, '_id' | 'ev'>, events: readonly KeptEvent[]): Promise<boolean> {
     try {
       await this.#inserts.add(form.name, { _id: encodeText(id), ...parts, ev: [...events] })
       return true
@@ -94,7 +94,7 @@ export class MongodbWriter {
   }
 
   /** A tombstone stays in its place until its events are handed on; they are kept. False when there is none. */
-  async #replaceTombstone(form: Form, id: string, parts: Omit<Kept, '_id' | 'ev'>, events: readonly KeptEvent[]): Promise<boolean> {
+  async #replaceTombstone(form: RecordFormat, id: string, parts: Omit<Kept, '_id' | 'ev'>, events: readonly KeptEvent[]): Promise<boolean> {
     const update = { $set: parts, $unset: { gone: true as const }, $push: { ev: { $each: [...events] } } }
     try {
       return await this.#update(form, { _id: encodeText(id), gone: true }, update)
@@ -103,7 +103,7 @@ export class MongodbWriter {
     }
   }
 
-  async #replace(form: Form, input: Stored, events: readonly KeptEvent[]): Promise<Written> {
+  async #replace(form: RecordFormat, input: Stored, events: readonly KeptEvent[]): Promise<WriteResult> {
     const { id, revision, ...rest } = input
     const text = JSON.stringify({ id, revision: revision + 1, ...rest })
     const document = JSON.parse(text) as Stored
@@ -113,7 +113,7 @@ export class MongodbWriter {
     throw new CommitConflict('revision', `${form.name} ${id} is at revision ${found.revision}, not ${revision}`)
   }
 
-  async #guarded(form: Form, change: Guarded, makeEvents: MakeEvents): Promise<Written> {
+  async #guarded(form: RecordFormat, change: Guarded, makeEvents: MakeEvents): Promise<WriteResult> {
     const id = idOf(change)
     const known = this.#states.get(stateKey(form, id))
     // What is remembered may be old: only success proves that it was not.
@@ -127,7 +127,12 @@ export class MongodbWriter {
   }
 
   /** Undefined when the document has another revision by now. */
-  async #attempt(form: Form, change: Guarded, { birth, revision, text: old }: State, makeEvents: MakeEvents): Promise<Written | undefined> {
+  async #attempt(
+    form: RecordFormat,
+    change: Guarded,
+    { birth, revision, text: old }: State,
+    makeEvents: MakeEvents,
+  ): Promise<WriteResult | undefined> {
     const document = JSON.parse(old) as Stored & { revision: number }
     if (!matcher(change.where)(document)) {
       throw new CommitConflict('guard', `${form.name} ${document.id} is not in the state this needs`)
@@ -144,7 +149,7 @@ export class MongodbWriter {
 
   /** False when the document has another revision, or is not there. */
   async #rewrite(
-    form: Form,
+    form: RecordFormat,
     state: { readonly r: number; readonly b?: string },
     { document, text, events }: { readonly document: Stored; readonly text: string; readonly events: readonly KeptEvent[] },
   ): Promise<boolean> {
@@ -159,7 +164,7 @@ export class MongodbWriter {
   }
 
   /** Without events to keep the document goes at once; else it stays as a tombstone that no read and no unique key sees. */
-  async #remove(form: Form, document: Stored, birth: string, events: readonly KeptEvent[]): Promise<Written | undefined> {
+  async #remove(form: RecordFormat, document: Stored, birth: string, events: readonly KeptEvent[]): Promise<WriteResult | undefined> {
     const { id, revision } = document
     this.#states.delete(stateKey(form, id))
     const filter = { _id: encodeText(id), r: revision, b: birth }
@@ -172,28 +177,28 @@ export class MongodbWriter {
     return (await this.#update(form, filter, update)) ? { document, left: events, isGone: true } : undefined
   }
 
-  async #update(form: Form, filter: object, update: object): Promise<boolean> {
+  async #update(form: RecordFormat, filter: object, update: object): Promise<boolean> {
     const { matchedCount } = await this.#server.use(() => this.#collection(form).updateOne(filter, update))
     return matchedCount > 0
   }
 
-  async #read(form: Form, id: string): Promise<State> {
+  async #read(form: RecordFormat, id: string): Promise<State> {
     const found = await this.#find(form, id)
     if (found === undefined) throw new CommitConflict('absent', `${form.name} has no ${id}`)
     return found
   }
 
-  async #find(form: Form, id: string): Promise<State | undefined> {
+  async #find(form: RecordFormat, id: string): Promise<State | undefined> {
     const options = { projection: { r: 1, b: 1, d: 1 } }
     const kept = await this.#server.use(() => this.#collection(form).findOne({ _id: encodeText(id) }, options))
     return kept?.d === undefined || kept.r === undefined ? undefined : { birth: kept.b ?? '', revision: kept.r, text: kept.d }
   }
 
-  #collection(form: Form) {
+  #collection(form: RecordFormat) {
     return this.#server.collection<Kept>(form.name)
   }
 
-  #remember(form: Form, id: string, state: State): void {
+  #remember(form: RecordFormat, id: string, state: State): void {
     const key = stateKey(form, id)
     this.#states.delete(key)
     if (state.text.length > remembered.characters) return
@@ -211,7 +216,7 @@ let births = 0
 /** Unique among all kernels. */
 const newBirth = (): string => `${process}${(++births).toString(36)}`
 
-const stateKey = ({ name }: Form, id: string): string => `${name}/${id}`
+const stateKey = ({ name }: RecordFormat, id: string): string => `${name}/${id}`
 
 /** A refusal on the ground of what was remembered says nothing; any other error does. */
 const unlessRefused = (error: unknown): undefined => {
@@ -220,7 +225,7 @@ const unlessRefused = (error: unknown): undefined => {
 }
 
 /** The unique index that a duplicate key is in; undefined when it is the id. */
-const takenBy = (form: Form, error: unknown): Taken | undefined => {
+const takenBy = (form: RecordFormat, error: unknown): Taken | undefined => {
   const index = / index: (.+?) dup key: /.exec(error instanceof Error ? error.message : '')?.[1]
   const found = form.unique.find(one => uniqueMember(...one) === index)
   if (found === undefined) return undefined

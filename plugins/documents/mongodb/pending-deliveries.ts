@@ -62,7 +62,7 @@ export class PendingDeliveries {
 
   async declare(): Promise<void> {
     const keys = [{ c: 1, t: 1, o: 1 }, { c: 1, s: 1 }, { by: 1 }, { parkedAt: 1 }] as const
-    for (const key of keys) await this.#server.patiently(() => this.#kept().createIndex({ ...key }))
+    for (const key of keys) await this.#server.withoutTimeLimit(() => this.#kept().createIndex({ ...key }))
   }
 
   /** Those that are there already stay as they are. */
@@ -217,6 +217,6 @@ export class PendingDeliveries {
 
   /** Drops all that waits for a consumer. */
   async forget(consumer: string): Promise<void> {
-    await this.#server.patiently(() => this.#kept().deleteMany({ c: consumer }))
+    await this.#server.withoutTimeLimit(() => this.#kept().deleteMany({ c: consumer }))
   }
 }

@@ -1,18 +1,18 @@
 import type { Document, Filter } from 'mongodb'
 import type { Scalar } from 'pounce/sdk/store-kit'
-import type { Kept } from './form.ts'
+import type { Kept } from './record-format.ts'
 
 /** An order of documents: by these fields, the id last, all in one direction. */
-export interface Order {
+export interface SortOrder {
   /** MongoDB's names of fields that hold no arrays, without `_id`. */
   readonly fields: readonly string[]
   readonly isDescending: boolean
 }
 
 /** Where to go on: the encoded values of the order's fields and of the id. */
-export type Place = readonly Scalar[]
+export type SortPosition = readonly Scalar[]
 
-export const sortOf = ({ fields, isDescending }: Order): Document =>
+export const sortOf = ({ fields, isDescending }: SortOrder): Document =>
   Object.fromEntries([...fields, '_id'].map(field => [field, isDescending ? -1 : 1]))
 
 /** Each type but null as a stretch, for MongoDB compares only values of one type. */
@@ -36,7 +36,7 @@ const beyond = (field: string, value: Scalar, isDescending: boolean): readonly F
  * What comes after a place, as stretches to be read one after the other, each of which is one seek in an index over the order's
  * fields: first what is level with the place but for the id, then what differs in the last field, and so on.
  */
-export const stretchesAfter = ({ fields, isDescending }: Order, place: Place | undefined): readonly Filter<Kept>[] => {
+export const stretchesAfter = ({ fields, isDescending }: SortOrder, place: SortPosition | undefined): readonly Filter<Kept>[] => {
   if (place === undefined) return [{}]
   const all = [...fields, '_id']
   return all

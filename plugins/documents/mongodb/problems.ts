@@ -29,7 +29,7 @@ const isFailure = (error: unknown): error is Failure => error instanceof Error
 export const codeOf = (error: unknown): number | undefined => (isFailure(error) && typeof error.code === 'number' ? error.code : undefined)
 
 /** True when the server was not there, not in time, or not in the state to answer. */
-export const isAway = (error: unknown): boolean => {
+export const isUnavailable = (error: unknown): boolean => {
   if (!isFailure(error)) return false
   const { code } = error
   if (typeof code === 'number' && codes.away.has(code)) return true
@@ -49,6 +49,6 @@ export const problemOf = (error: unknown): Error => {
   if (codes.tooLarge.has(code) || /^document is larger than the maximum size|BSONObj(?:ect)?TooLarge|BSONObj size/.test(cause.message)) {
     return new TooLarge('The record exceeds the maximum document size (16 MiB)', { cause })
   }
-  if (isAway(error) || isDenied(error)) return new Unavailable('The document store is unavailable', { cause })
+  if (isUnavailable(error) || isDenied(error)) return new Unavailable('The document store is unavailable', { cause })
   return cause
 }

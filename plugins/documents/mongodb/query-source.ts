@@ -1,28 +1,28 @@
 import type { Filter } from 'mongodb'
 import type { Stored } from 'pounce/sdk'
 import { compareScalars, type Scalar, valueAt } from 'pounce/sdk/store-kit'
-import { encode, type Kept } from './form.ts'
 import type { MongodbConnection } from './mongodb-connection.ts'
-import { type Order, type Place, sortOf, stretchesAfter } from './places.ts'
+import { type SortOrder, type SortPosition, sortOf, stretchesAfter } from './places.ts'
+import { encode, type Kept } from './record-format.ts'
 
 /** A document as it is read. */
-export interface Row {
+export interface DocumentRow {
   readonly document: Stored
   /** What it is sorted by, encoded; the id last. */
-  readonly place: Place
+  readonly place: SortPosition
   /** Length of its JSON. */
   readonly characters: number
 }
 
 /** What of which collection is read in which order. */
-export interface Reading {
+export interface QueryRead {
   readonly server: MongodbConnection
   readonly collection: string
   readonly filter: Filter<Kept>
-  readonly order: Order
+  readonly order: SortOrder
   /** Paths of the order's fields in documents. */
   readonly paths: readonly string[]
-  readonly after: Place | undefined
+  readonly after: SortPosition | undefined
   /** How many are read at first; later pieces grow. */
   readonly first: number
   /** A piece ends early once it has so many. */
@@ -44,20 +44,20 @@ const scalarAt = (document: unknown, path: string): Scalar => {
 
 /** The documents of one query in order, read in pieces by position, so that the server keeps nothing between them. */
 export class QuerySource {
-  readonly #reading: Reading
+  readonly #reading: QueryRead
   #stretches: readonly Filter<Kept>[]
-  #rows: readonly Row[] = []
+  #rows: readonly DocumentRow[] = []
   #at = 0
   #size: number
 
-  constructor(reading: Reading) {
+  constructor(reading: QueryRead) {
     this.#reading = reading
     this.#stretches = stretchesAfter(reading.order, reading.after)
     this.#size = reading.first
   }
 
   /** The next document, once `fill` has been called for it; undefined at the end. */
-  get row(): Row | undefined {
+  get row(): DocumentRow | undefined {
     return this.#rows[this.#at]
   }
 
@@ -77,7 +77,7 @@ export class QuerySource {
     const both = [filter, stretch].filter(part => Object.keys(part).length > 0)
     const wanted = living(both.length > 1 ? { $and: both } : (both[0] ?? {}))
     const options = { projection: { d: 1 }, sort: sortOf(order), limit, batchSize: limit + 1 }
-    const rows: Row[] = []
+    const rows: DocumentRow[] = []
     let characters = 0
     await server.use(async () => {
       // The server sends at most 16 MiB at a time, and the driver asks for more only when these are used up.
@@ -94,14 +94,14 @@ export class QuerySource {
     this.#stretches = isEnd ? others : stretchesAfter(order, this.#rows.at(-1)?.place)
   }
 
-  #rowOf({ _id, d }: Kept): Row {
+  #rowOf({ _id, d }: Kept): DocumentRow {
     const document = JSON.parse(d ?? 'null') as Stored
     return { document, place: [...this.#reading.paths.map(path => scalarAt(document, path)), _id], characters: d?.length ?? 0 }
   }
 }
 
 /** The order of places. */
-const compare = (a: Place, b: Place): number => {
+const compare = (a: SortPosition, b: SortPosition): number => {
   for (const [at, value] of a.entries()) {
     const difference = compareScalars(value, b[at] ?? null)
     if (difference !== 0) return difference
@@ -114,15 +114,15 @@ export class MergedSource {
   readonly #sources: readonly QuerySource[]
   readonly #sign: number
 
-  constructor(sources: readonly QuerySource[], { isDescending }: Order) {
+  constructor(sources: readonly QuerySource[], { isDescending }: SortOrder) {
     this.#sources = sources
     this.#sign = isDescending ? -1 : 1
   }
 
   /** The next document; undefined at the end. */
-  async next(): Promise<Row | undefined> {
+  async next(): Promise<DocumentRow | undefined> {
     await Promise.all(this.#sources.map(source => source.fill()))
-    let first: Row | undefined
+    let first: DocumentRow | undefined
     for (const { row } of this.#sources) {
       if (row && (first === undefined || this.#sign * compare(row.place, first.place) < 0)) first = row
     }

@@ -1,9 +1,9 @@
 import type { AnyEvent } from 'pounce/sdk'
 import type { AcknowledgedEvents } from './acknowledged-events.ts'
-import type { Kept, KeptEvent } from './form.ts'
 import type { MongodbCatalog } from './mongodb-catalog.ts'
 import type { MongodbConnection } from './mongodb-connection.ts'
 import { idOf, type NewDelivery, type PendingDeliveries, subjectOf } from './pending-deliveries.ts'
+import type { Kept, KeptEvent } from './record-format.ts'
 
 /** Events of this age were left behind by a kernel that died, or whose commit was answered by nobody. */
 const ageMs = 20_000

@@ -1,10 +1,10 @@
 import type { Connection } from 'pounce/sdk/sqlite'
-import type { Prepared, Work } from './group-commit.ts'
+import type { PreparedWrite, WriteRequest } from './group-commit.ts'
 import type { OutboxConsumer } from './outbox-consumer.ts'
 import * as tables from './outbox-tables.ts'
 
 /** What became of one event. */
-export type Outcome =
+export type DeliveryOutcome =
   | { readonly id: string; readonly how: 'done' }
   | { readonly id: string; readonly how: 'retry'; readonly error: string; readonly due: number }
   | { readonly id: string; readonly how: 'park'; readonly error: string; readonly at: string }
@@ -24,10 +24,10 @@ export interface Ledger {
 }
 
 /** All that one consumer settles in one turn of the event loop: one piece of work of a transaction. */
-export class AckWork implements Work {
+export class AckWork implements WriteRequest {
   #name: string
   #ledger: Ledger
-  #outcomes = new Map<string, Outcome>()
+  #outcomes = new Map<string, DeliveryOutcome>()
   #callers: { resolve(): void; reject(error: Error): void }[] = []
 
   constructor(name: string, ledger: Ledger) {
@@ -36,12 +36,12 @@ export class AckWork implements Work {
   }
 
   /** Resolves once the outcomes are durable. The first outcome of an event counts. */
-  add(outcomes: readonly Outcome[]): Promise<void> {
+  add(outcomes: readonly DeliveryOutcome[]): Promise<void> {
     for (const outcome of outcomes) if (!this.#outcomes.has(outcome.id)) this.#outcomes.set(outcome.id, outcome)
     return new Promise((resolve, reject) => this.#callers.push({ resolve, reject }))
   }
 
-  plan(): Prepared {
+  plan(): PreparedWrite {
     this.#ledger.begun(this.#name)
     const consumer = this.#ledger.consumer(this.#name)
     if (consumer === undefined) return { write: () => undefined, finish: () => this.#answer() }
@@ -73,7 +73,7 @@ export class AckWork implements Work {
     return tables.audienceOf(this.#ledger.connection(), id)?.includes(`,${consumer.id},`) ?? false
   }
 
-  #write(consumer: OutboxConsumer, outcome: Outcome): void {
+  #write(consumer: OutboxConsumer, outcome: DeliveryOutcome): void {
     const db = this.#ledger.connection()
     if (outcome.how === 'done') {
       if (consumer.retries.has(outcome.id)) tables.removeFailure(db, consumer.id, outcome.id, this.#ledger.prunedTo())
@@ -99,7 +99,7 @@ export class AckWork implements Work {
   }
 }
 
-const remember = (consumer: OutboxConsumer, outcome: Outcome): void => {
+const remember = (consumer: OutboxConsumer, outcome: DeliveryOutcome): void => {
   const attempts = consumer.attemptOf(outcome.id)
   consumer.settle(outcome.id)
   if (outcome.how === 'retry') consumer.retries.set(outcome.id, { attempts, due: outcome.due })

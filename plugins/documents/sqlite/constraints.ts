@@ -10,7 +10,7 @@ export interface Bound {
 }
 
 /** A stretch of keys of one type. */
-export interface Bounds {
+export interface KeyRange {
   readonly lower: Bound
   readonly upper: Bound
 }
@@ -18,15 +18,15 @@ export interface Bounds {
 /** What all conditions of an `and` say about fields that an index could use, and which condition said it. */
 export interface Constraints {
   readonly values: ReadonlyMap<string, { readonly values: readonly Scalar[]; readonly by: Where }>
-  readonly bounds: ReadonlyMap<string, { readonly bounds: Bounds; readonly by: Where }>
+  readonly bounds: ReadonlyMap<string, { readonly bounds: KeyRange; readonly by: Where }>
 }
 
 const past = (value: SqlValue): Bound => ({ value, isIncluded: false })
 const from = (value: SqlValue): Bound => ({ value, isIncluded: true })
 
 /** Ends of the numbers and of the texts: null lies before the numbers, booleans after the texts. */
-const numbers: Bounds = { lower: past(Number.NEGATIVE_INFINITY), upper: from(Number.POSITIVE_INFINITY) }
-const texts: Bounds = { lower: from(''), upper: past(new Uint8Array(0)) }
+const numbers: KeyRange = { lower: past(Number.NEGATIVE_INFINITY), upper: from(Number.POSITIVE_INFINITY) }
+const texts: KeyRange = { lower: from(''), upper: past(new Uint8Array(0)) }
 
 /** The least text that no text with this prefix reaches. */
 const afterPrefix = (text: string): Bound => {
@@ -38,7 +38,7 @@ const afterPrefix = (text: string): Bound => {
   return texts.upper
 }
 
-const boundsOf = (where: Where): Bounds | undefined => {
+const boundsOf = (where: Where): KeyRange | undefined => {
   if (where.op === 'prefix') return { lower: from(where.text), upper: afterPrefix(where.text) }
   if (where.op !== 'range') return undefined
   const { gt, gte, lt, lte } = where
@@ -53,7 +53,7 @@ const boundsOf = (where: Where): Bounds | undefined => {
 /** Reads the constraints out of conditions that must all hold; values are in order. Of two about one field the narrower counts: an array can meet both. */
 export const constraintsOf = (conjuncts: readonly Where[]): Constraints => {
   const values = new Map<string, { values: readonly Scalar[]; by: Where }>()
-  const bounds = new Map<string, { bounds: Bounds; by: Where }>()
+  const bounds = new Map<string, { bounds: KeyRange; by: Where }>()
   for (const by of conjuncts) {
     if (by.op === 'eq' || by.op === 'in') {
       const found = by.op === 'eq' ? [by.value] : [...new Set(by.values)].sort(compareScalars)

@@ -1,11 +1,11 @@
 import type { Connection, Row, SqlValue } from 'pounce/sdk/sqlite'
-import { type Place, rowsOf, type Stream } from './stream.ts'
-import { compareColumns, type Table } from './table.ts'
+import { type IndexStream, type RowPosition, rowsOf } from './stream.ts'
+import { type CollectionTable, compareColumns } from './table.ts'
 
 /** How a set of streams is read. */
-export interface Reading {
+export interface StreamRead {
   readonly db: Connection
-  readonly table: Table
+  readonly table: CollectionTable
   readonly isDescending: boolean
   /** Rows carry the document's text. */
   readonly documents: boolean
@@ -16,15 +16,15 @@ export interface Reading {
 
 /** One stream read in growing pieces. */
 class Cursor {
-  #stream: Stream
-  #reading: Reading
+  #stream: IndexStream
+  #reading: StreamRead
   #rows: readonly Row[] = []
   #at = 0
   #size: number
-  #place: Place | undefined
+  #place: RowPosition | undefined
   #isEnd = false
 
-  constructor(stream: Stream, reading: Reading, after: Place | undefined) {
+  constructor(stream: IndexStream, reading: StreamRead, after: RowPosition | undefined) {
     this.#stream = stream
     this.#reading = reading
     this.#size = reading.first
@@ -57,7 +57,7 @@ export class MergedCursor {
   #cursors: Cursor[]
   #compare: (a: Row, b: Row) => number
 
-  constructor(streams: readonly Stream[], reading: Reading, after: Place | undefined) {
+  constructor(streams: readonly IndexStream[], reading: StreamRead, after: RowPosition | undefined) {
     const ordered = streams[0]?.shape.order.length ?? 0
     const sign = reading.isDescending ? -1 : 1
     this.#compare = (a, b) => {

@@ -5,7 +5,7 @@ import { countingIds, FixedClock, type Note, notes, silent } from 'pounce/sdk/te
 import { openStore } from '../../../test/support/sqlite-store.ts'
 import { tempFolder } from '../../../test/support/temp-folder.ts'
 import { Database } from './database.ts'
-import { GroupCommit, type Work } from './group-commit.ts'
+import { GroupCommit, type WriteRequest } from './group-commit.ts'
 import { insertPassed } from './outbox-tables.ts'
 import { SqliteOutbox } from './sqlite-outbox.ts'
 
@@ -78,7 +78,7 @@ test('after an error that leaves the file in doubt the work is refused and the f
   const before = database.connection()
   const write = (value: number, fault?: Error): Promise<void> =>
     new Promise((resolve, reject) => {
-      const work: Work = {
+      const work: WriteRequest = {
         refuse: reject,
         plan: () => ({
           write: () => {

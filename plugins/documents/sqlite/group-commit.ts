@@ -3,14 +3,14 @@ import type { Database } from './database.ts'
 import { isDatabaseError } from './problems.ts'
 
 /** What one caller wants written. */
-export interface Work {
+export interface WriteRequest {
   /** Checks against the data as it stands, in the open transaction; throws what the caller is told. Writes nothing. */
-  plan(): Prepared
+  plan(): PreparedWrite
   refuse(error: Error): void
 }
 
-/** Work whose conditions hold. */
-export interface Prepared {
+/** WriteRequest whose conditions hold. */
+export interface PreparedWrite {
   write(): void
   /** After COMMIT. */
   finish(): void
@@ -20,7 +20,7 @@ export interface Prepared {
 const largest = 256
 
 /** Hears of each transaction: how many pieces of work it held and how long it took. */
-export type Measured = (pieces: number, seconds: number) => void
+export type TransactionObserver = (pieces: number, seconds: number) => void
 
 /**
  * Writes all work of one turn of the event loop in one transaction, so that one fsync serves all of it.
@@ -28,17 +28,17 @@ export type Measured = (pieces: number, seconds: number) => void
  */
 export class GroupCommit {
   #database: Database
-  #measured: Measured
-  #queue: Work[] = []
+  #measured: TransactionObserver
+  #queue: WriteRequest[] = []
   #isScheduled = false
   #isClosed = false
 
-  constructor(database: Database, measured: Measured) {
+  constructor(database: Database, measured: TransactionObserver) {
     this.#database = database
     this.#measured = measured
   }
 
-  add(work: Work): void {
+  add(work: WriteRequest): void {
     if (this.#isClosed) {
       work.refuse(new Unavailable('The document store is closed'))
       return
@@ -71,7 +71,7 @@ export class GroupCommit {
     this.#measured(works.length, (performance.now() - start) / 1000)
   }
 
-  #write(works: readonly Work[]): void {
+  #write(works: readonly WriteRequest[]): void {
     let answers: readonly (() => void)[]
     try {
       answers = this.#database.connection().transaction(() => works.map(attempt))
@@ -84,14 +84,14 @@ export class GroupCommit {
     for (const answer of answers) answer()
   }
 
-  #refuse(works: readonly Work[], problem: Error): void {
+  #refuse(works: readonly WriteRequest[], problem: Error): void {
     for (const work of works) work.refuse(problem)
   }
 }
 
 /** Plans and writes one piece; returns how to answer once the transaction is durable. Only errors of the database get out. */
-const attempt = (work: Work): (() => void) => {
-  let prepared: Prepared
+const attempt = (work: WriteRequest): (() => void) => {
+  let prepared: PreparedWrite
   try {
     prepared = work.plan()
   } catch (error) {

@@ -33,7 +33,7 @@ const isSpent = `NOT EXISTS (SELECT 1 FROM outbox_failed WHERE event = outbox_ev
     AND NOT EXISTS (SELECT 1 FROM outbox_passed WHERE consumer = c.id AND event = outbox_events.id))`
 
 /** A failure as stored; `parkedAt` is null while it will be tried again. */
-export interface Failure {
+export interface DeliveryFailure {
   readonly consumer: number
   readonly event: string
   readonly attempts: number
@@ -98,7 +98,7 @@ export const raiseLow = (db: Connection, consumer: number, low: string, hasPasse
   if (hasPassed) db.run('DELETE FROM outbox_passed WHERE consumer = ? AND event < ?', consumer, low)
 }
 
-export const writeFailure = (db: Connection, { consumer, event, attempts, due, error, parkedAt }: Failure): void => {
+export const writeFailure = (db: Connection, { consumer, event, attempts, due, error, parkedAt }: DeliveryFailure): void => {
   const sql = 'INSERT OR REPLACE INTO outbox_failed(event, consumer, attempts, due, error, parked_at) VALUES (?, ?, ?, ?, ?, ?)'
   db.run(sql, event, consumer, attempts, due, error, parkedAt)
 }

@@ -1,12 +1,12 @@
 import type { Find, Where } from 'pounce/sdk'
 import { conjunctsOf, namesOf } from 'pounce/sdk/store-kit'
 import { type Constraints, combinations, constraintsOf } from './constraints.ts'
-import type { Shape, Stream } from './stream.ts'
-import type { IndexTable, Table } from './table.ts'
+import type { IndexStream, StreamShape } from './stream.ts'
+import type { CollectionTable, IndexTable } from './table.ts'
 
 /** Streams that together hold everything that fits, and maybe more. */
-export interface Plan {
-  readonly streams: readonly Stream[]
+export interface QueryPlan {
+  readonly streams: readonly IndexStream[]
   /** Each stream comes in the wanted order by itself; else SQLite must sort it whole. */
   readonly isOrdered: boolean
   /** Everything in the streams fits. */
@@ -44,7 +44,7 @@ const streamsOf = (
   index: IndexTable,
   { values, bounds }: Constraints,
   goal: Goal,
-): (Omit<Plan, 'isExact'> & { used: readonly Where[] }) | undefined => {
+): (Omit<QueryPlan, 'isExact'> & { used: readonly Where[] }) | undefined => {
   const { on, array } = index.index
   const sort = goal.sort?.by
   if (sort !== undefined && !on.includes(sort)) return undefined
@@ -54,7 +54,7 @@ const streamsOf = (
   const order = goal.isOrderFree ? rest.map(path => on.indexOf(path)) : sort === undefined ? [] : [on.indexOf(sort)]
   const repeats = array !== undefined && rest.includes(array)
   const used = fixed.map(path => values.get(path)?.by).filter(by => by !== undefined)
-  const shape: Shape = { index, fixed: fixed.length, bounds: bounded?.bounds, order, repeats }
+  const shape: StreamShape = { index, fixed: fixed.length, bounds: bounded?.bounds, order, repeats }
   return {
     streams: combinations(fixed.map(path => values.get(path)?.values ?? [])).map(key => ({ shape, fixed: key })),
     isOrdered: goal.isOrderFree || rest.length === 0 || (rest.length === 1 && rest[0] === sort && !repeats),
@@ -64,19 +64,19 @@ const streamsOf = (
 }
 
 /** All documents by id. Created each time: a shape remembers its statements, which name the table of one collection. */
-const byId = (): Plan => ({
+const byId = (): QueryPlan => ({
   streams: [{ shape: { index: undefined, fixed: 0, bounds: undefined, order: [], repeats: false }, fixed: [] }],
   isOrdered: true,
   isExact: false,
   strength: 0,
 })
 
-const better = (a: Plan, b: Plan | undefined): boolean =>
+const better = (a: QueryPlan, b: QueryPlan | undefined): boolean =>
   b === undefined ||
   (a.isOrdered !== b.isOrdered ? a.isOrdered : a.strength !== b.strength ? a.strength > b.strength : a.streams.length < b.streams.length)
 
 /** Every plan that needs no `or`, one per index that is able. */
-const plansFor = (indexes: readonly IndexTable[], conjuncts: readonly Where[], goal: Goal): readonly Plan[] => {
+const plansFor = (indexes: readonly IndexTable[], conjuncts: readonly Where[], goal: Goal): readonly QueryPlan[] => {
   const constraints = constraintsOf(conjuncts)
   return indexes.flatMap(index => {
     const found = streamsOf(index, constraints, goal)
@@ -89,16 +89,16 @@ const plansFor = (indexes: readonly IndexTable[], conjuncts: readonly Where[], g
 /** Objects are indexed as null, so that key alone says too little. */
 const asksForNull = (by: Where): boolean => (by.op === 'eq' && by.value === null) || (by.op === 'in' && by.values.includes(null))
 
-const best = (plans: readonly Plan[]): Plan | undefined =>
-  plans.reduce<Plan | undefined>((found, plan) => (better(plan, found) ? plan : found), undefined)
+const best = (plans: readonly QueryPlan[]): QueryPlan | undefined =>
+  plans.reduce<QueryPlan | undefined>((found, plan) => (better(plan, found) ? plan : found), undefined)
 
 const alternativesOf = (where: Where): readonly Where[] => (where.op === 'or' ? where.any.flatMap(alternativesOf) : [where])
 
 /** The plan that serves each alternative of an `or` by the streams that suit it; undefined when one has none in order. */
-const expanded = (indexes: readonly IndexTable[], conjuncts: readonly Where[], at: Where, goal: Goal): Plan | undefined => {
+const expanded = (indexes: readonly IndexTable[], conjuncts: readonly Where[], at: Where, goal: Goal): QueryPlan | undefined => {
   if (at.op !== 'or') return undefined
   const others = conjuncts.filter(by => by !== at)
-  const parts: Plan[] = []
+  const parts: QueryPlan[] = []
   for (const alternative of alternativesOf(at)) {
     const part = best(plansFor(indexes, [...others, ...conjunctsOf(alternative)], goal))
     if (part === undefined || !part.isOrdered) return undefined
@@ -109,7 +109,7 @@ const expanded = (indexes: readonly IndexTable[], conjuncts: readonly Where[], a
   return { streams, isOrdered: true, isExact: parts.every(part => part.isExact), strength: Math.min(...parts.map(part => part.strength)) }
 }
 
-const named = (table: Table, using: Find['using']): readonly IndexTable[] =>
+const named = (table: CollectionTable, using: Find['using']): readonly IndexTable[] =>
   namesOf(using).map(name => {
     const index = table.indexes.find(candidate => candidate.name === name)
     if (index === undefined) throw new Error(`${table.collection} has no index ${name}`)
@@ -117,14 +117,19 @@ const named = (table: Table, using: Find['using']): readonly IndexTable[] =>
   })
 
 /** The streams of the first index, which one after the other give its order. */
-export const streamsInOrder = (table: Table, using: Find['using'], where: Where | undefined): readonly Stream[] =>
+export const streamsInOrder = (table: CollectionTable, using: Find['using'], where: Where | undefined): readonly IndexStream[] =>
   plansFor(named(table, using).slice(0, 1), conjunctsOf(where), { sort: undefined, isOrderFree: true })[0]?.streams ?? []
 
 /**
  * Plans to try in turn: maybe a walk along the order that is given up when few documents on the way fit, then the plan that
  * makes most use of the conditions. Throws for a name in `using` that was not declared.
  */
-export const plansOf = (table: Table, using: Find['using'], where: Where | undefined, goal: Goal): { walk?: Plan; main: Plan } => {
+export const plansOf = (
+  table: CollectionTable,
+  using: Find['using'],
+  where: Where | undefined,
+  goal: Goal,
+): { walk?: QueryPlan; main: QueryPlan } => {
   const indexes = named(table, using)
   const conjuncts = conjunctsOf(where)
   const simple = plansFor(indexes, conjuncts, goal)

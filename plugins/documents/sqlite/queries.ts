@@ -3,14 +3,14 @@ import type { Connection } from 'pounce/sdk/sqlite'
 import { type LinePart, type LineQuery, linePart } from './row-formatter.ts'
 import { type ScanPart, type ScanPlace, scanPart } from './scanning.ts'
 import { type Count, countFitting, findPage } from './sqlite-reader.ts'
-import type { Table } from './table.ts'
+import type { CollectionTable } from './table.ts'
 
 /** A read that may be long, as data, so that a reader thread can be asked for it. */
 export type Query =
-  | { readonly kind: 'find'; readonly table: Table; readonly find: Find }
-  | { readonly kind: 'count'; readonly table: Table; readonly count: Count }
+  | { readonly kind: 'find'; readonly table: CollectionTable; readonly find: Find }
+  | { readonly kind: 'count'; readonly table: CollectionTable; readonly count: Count }
   | LineQuery
-  | { readonly kind: 'scan'; readonly table: Table; readonly scan: Pick<Find, 'using' | 'where'>; readonly from: ScanPlace }
+  | { readonly kind: 'scan'; readonly table: CollectionTable; readonly scan: Pick<Find, 'using' | 'where'>; readonly from: ScanPlace }
 
 /** What a reader thread answers to each kind. */
 export interface Results {

@@ -3,7 +3,7 @@ import { betweenLines, type LineCell, type Lines } from 'pounce/sdk/kit'
 import type { Connection } from 'pounce/sdk/sqlite'
 import { documentLine, type FoundDocument, printCell, shownIn } from 'pounce/sdk/store-kit'
 import { type ScanPlace, scanPart } from './scanning.ts'
-import type { Table } from './table.ts'
+import type { CollectionTable } from './table.ts'
 
 /** Texts of documents of one layout: the same members in the same order. What a group holds is JSON text. */
 interface Pattern {
@@ -201,7 +201,7 @@ export interface LineQuery {
   /** The same for all parts of a report, so that what was learned of its documents serves again. */
   readonly report: string
   readonly lines: Lines
-  readonly table: Table
+  readonly table: CollectionTable
   /** The tables of the collections that lines point at, by name. */
   readonly others: Readonly<Record<string, string>>
   readonly of:

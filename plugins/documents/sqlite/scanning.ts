@@ -1,15 +1,15 @@
 import type { Find } from 'pounce/sdk'
 import type { Connection, Row, SqlValue } from 'pounce/sdk/sqlite'
 import { keysOf, matcher } from 'pounce/sdk/store-kit'
-import type { Bounds } from './constraints.ts'
+import type { KeyRange } from './constraints.ts'
 import { effortOf, streamsInOrder } from './planner.ts'
-import { documentText, type Place, rowsOf, type Stream } from './stream.ts'
-import { compareColumns, encode, type Table } from './table.ts'
+import { documentText, type IndexStream, type RowPosition, rowsOf } from './stream.ts'
+import { type CollectionTable, compareColumns, encode } from './table.ts'
 
 /** Where a scan in the order of its index stands. */
 export interface ScanPlace {
   readonly stream: number
-  readonly after: Place | undefined
+  readonly after: RowPosition | undefined
 }
 
 /** Part of a scan; without `next` it was the last. */
@@ -29,18 +29,18 @@ const compareKeys = (a: readonly unknown[], b: readonly unknown[]): number => {
   return 0
 }
 
-const isWithin = (value: SqlValue, { lower, upper }: Bounds): boolean => {
+const isWithin = (value: SqlValue, { lower, upper }: KeyRange): boolean => {
   const aboveLower = compareColumns(value, lower.value)
   const aboveUpper = compareColumns(value, upper.value)
   return (aboveLower > 0 || (aboveLower === 0 && lower.isIncluded)) && (aboveUpper < 0 || (aboveUpper === 0 && upper.isIncluded))
 }
 
-const holds = ({ shape, fixed }: Stream, key: readonly SqlValue[]): boolean =>
+const holds = ({ shape, fixed }: IndexStream, key: readonly SqlValue[]): boolean =>
   fixed.every((value, at) => compareColumns(value, key[at]) === 0) &&
   (shape.bounds === undefined || isWithin(key[shape.fixed] as SqlValue, shape.bounds))
 
 /** Of the entries that a document has in the streams the first one stands for it, so that it comes once. */
-const isFirst = (streams: readonly Stream[], { shape, fixed }: Stream, row: Row, document: unknown): boolean => {
+const isFirst = (streams: readonly IndexStream[], { shape, fixed }: IndexStream, row: Row, document: unknown): boolean => {
   if (shape.index?.index.array === undefined) return true
   const entry = [...fixed, ...row.slice(0, shape.order.length)]
   return keysOf(shape.index.index, document)
@@ -49,20 +49,20 @@ const isFirst = (streams: readonly Stream[], { shape, fixed }: Stream, row: Row,
     .every(key => compareKeys(entry, key) <= 0)
 }
 
-interface Piece {
+interface StreamSlice {
   readonly texts: readonly string[]
   readonly effort: number
-  readonly after: Place | undefined
+  readonly after: RowPosition | undefined
 }
 
 const readPiece = (
   db: Connection,
-  table: Table,
+  table: CollectionTable,
   query: Pick<Find, 'where'>,
-  streams: readonly Stream[],
+  streams: readonly IndexStream[],
   { stream: number, after }: ScanPlace,
-): Piece => {
-  const stream = streams[number] as Stream
+): StreamSlice => {
+  const stream = streams[number] as IndexStream
   const fits = matcher(query.where)
   const rows = rowsOf(db, table, stream, { after, isDescending: false, limit: piece, documents: true })
   const texts: string[] = []
@@ -74,13 +74,13 @@ const readPiece = (
     if (fits(document) && isFirst(streams, stream, row, document)) texts.push(text)
     else effort += effortOf(text)
   }
-  return { texts, effort, after: rows.length < piece ? undefined : (rows.at(-1)?.slice(0, -2) as Place) }
+  return { texts, effort, after: rows.length < piece ? undefined : (rows.at(-1)?.slice(0, -2) as RowPosition) }
 }
 
 /** The next documents in the order of the first index; undefined when finding any takes more than this effort. */
 export const scanPart = (
   db: Connection,
-  table: Table,
+  table: CollectionTable,
   query: Pick<Find, 'using' | 'where'>,
   from: ScanPlace,
   effort: number,

@@ -4,7 +4,7 @@ import type { Connection } from 'pounce/sdk/sqlite'
 import { checkCollection, type Index, keysOf, sameJson } from 'pounce/sdk/store-kit'
 import type { Database } from './database.ts'
 import { addEntries, keyHolder } from './entries.ts'
-import { type IndexTable, indexSql, type Table, tableSql } from './table.ts'
+import { type CollectionTable, type IndexTable, indexSql, tableSql } from './table.ts'
 
 const backfillRows = 500
 
@@ -22,7 +22,7 @@ interface StoredIndex extends IndexTable {
   readonly filledTo: number | null
 }
 
-interface StoredTable extends Table {
+interface StoredTable extends CollectionTable {
   readonly indexes: readonly StoredIndex[]
 }
 
@@ -30,9 +30,9 @@ interface StoredTable extends Table {
 export class SqliteCatalog {
   #database: Database
   /** With every index, also those that are still being filled. */
-  #written = new Map<string, Table>()
+  #written = new Map<string, CollectionTable>()
   /** With the indexes that are complete. */
-  #read = new Map<string, Table>()
+  #read = new Map<string, CollectionTable>()
 
   constructor(database: Database) {
     this.#database = database
@@ -44,14 +44,14 @@ export class SqliteCatalog {
   }
 
   /** Throws for a collection that was not declared. */
-  tableOf({ name }: Collection<object>): Table {
+  tableOf({ name }: Collection<object>): CollectionTable {
     const table = this.#read.get(name)
     if (table === undefined) throw new Error(`Collection ${name} is not declared`)
     return table
   }
 
   /** The table with every index that a change must keep right. */
-  forWriting(collection: Collection<object>): Table {
+  forWriting(collection: Collection<object>): CollectionTable {
     return this.#written.get(collection.name) ?? this.tableOf(collection)
   }
 

@@ -1,7 +1,7 @@
 import { type AnyEvent, type Clock, Conflict, type Ids, type Log, type NewEvent } from 'pounce/sdk'
 import type { Connection } from 'pounce/sdk/sqlite'
 import type { AbsentConsumer, Consumer, DeadLetter, Delivery, Outbox } from 'pounce/sdk/store-kit'
-import { AckWork, type Ledger, type Outcome } from './ack-work.ts'
+import { AckWork, type DeliveryOutcome, type Ledger } from './ack-work.ts'
 import type { Database } from './database.ts'
 import type { GroupCommit } from './group-commit.ts'
 import { inMemory, type OutboxConsumer } from './outbox-consumer.ts'
@@ -210,7 +210,7 @@ export class SqliteOutbox implements Outbox {
   }
 
   /** What one consumer settles in one turn is one piece of work of the next transaction. */
-  async #settle(name: string, outcomes: readonly Outcome[]): Promise<void> {
+  async #settle(name: string, outcomes: readonly DeliveryOutcome[]): Promise<void> {
     if (!this.#consumers.has(name) || outcomes.length === 0) return
     let settlement = this.#settlements.get(name)
     if (settlement === undefined) {

@@ -4,12 +4,12 @@ import type { Connection, Row } from 'pounce/sdk/sqlite'
 import { checkFind, indexesOf, matcher } from 'pounce/sdk/store-kit'
 import { MergedCursor } from './cursor.ts'
 import type { Database } from './database.ts'
-import { effortOf, type Plan, plansOf } from './planner.ts'
+import { effortOf, plansOf, type QueryPlan } from './planner.ts'
 import type { ReaderThread } from './reader-thread.ts'
 import { type ScanPlace, scanPart } from './scanning.ts'
 import type { SqliteCatalog } from './sqlite-catalog.ts'
-import { countRows, documentText, type Place, rowsOf, textAt } from './stream.ts'
-import { decode, encode, type Table } from './table.ts'
+import { countRows, documentText, type RowPosition, rowsOf, textAt } from './stream.ts'
+import { type CollectionTable, decode, encode } from './table.ts'
 
 /** Documents and their texts, in order. */
 interface Found {
@@ -32,13 +32,20 @@ const isSparse = (examined: number, hits: number, wanted: number, streams: numbe
   examined % stride === 0 && examined * (wanted - hits) * headsPerRow > hits * streams
 
 /** How many rows of each stream are read at first: of very many streams few are needed beyond their head. */
-const headOf = ({ streams, isOrdered }: Plan, limit: number): number => {
+const headOf = ({ streams, isOrdered }: QueryPlan, limit: number): number => {
   if (!isOrdered) return 10_000
   return streams.length === 1 ? limit + 1 : streams.length > 24 ? 1 : 8
 }
 
 /** `insteadOf`: how many streams would have to be merged otherwise; what is found is given up when those cost less. */
-const readPage = (db: Connection, table: Table, plan: Plan, query: Find, effort: number, insteadOf = 0): Found | undefined => {
+const readPage = (
+  db: Connection,
+  table: CollectionTable,
+  plan: QueryPlan,
+  query: Find,
+  effort: number,
+  insteadOf = 0,
+): Found | undefined => {
   const fits = matcher(query.where)
   const first = headOf(plan, query.limit)
   const hasText = plan.streams.length === 1 && plan.isOrdered
@@ -49,7 +56,7 @@ const readPage = (db: Connection, table: Table, plan: Plan, query: Find, effort:
   const texts: string[] = []
   let left = effort
   let characters = query.maxCharacters ?? Number.POSITIVE_INFINITY
-  let patience = insteadOf > 0 ? Number.POSITIVE_INFINITY : (query.patience ?? Number.POSITIVE_INFINITY)
+  let maxScanned = insteadOf > 0 ? Number.POSITIVE_INFINITY : (query.maxScanned ?? Number.POSITIVE_INFINITY)
   for (let examined = 1; left > 0; examined++) {
     const row = merged.next()
     if (row === undefined) return { documents, texts }
@@ -63,20 +70,20 @@ const readPage = (db: Connection, table: Table, plan: Plan, query: Find, effort:
         return merged.isEnd ? { documents, texts } : { documents, texts, next: afterOf(row, query) }
     } else {
       left -= effortOf(text)
-      if (--patience <= 0) return merged.isEnd ? { documents, texts } : { documents, texts, next: afterOf(row, query) }
+      if (--maxScanned <= 0) return merged.isEnd ? { documents, texts } : { documents, texts, next: afterOf(row, query) }
     }
     if (insteadOf > 0 && isSparse(examined, texts.length, query.limit, insteadOf)) return undefined
   }
   return undefined
 }
 
-const placeOf = (after: After | undefined): Place | undefined =>
+const placeOf = (after: After | undefined): RowPosition | undefined =>
   after && [...after.slice(0, -1).map(value => encode(value)), after.at(-1) as string]
 
 const afterOf = (row: Row, { sort }: Find): After => (sort ? [decode(row[0]), row[1] as string] : [row[0] as string])
 
 /** True when streams that must be sorted first are short enough for that. */
-const areShort = (db: Connection, table: Table, { streams }: Plan, effort: number): boolean => {
+const areShort = (db: Connection, table: CollectionTable, { streams }: QueryPlan, effort: number): boolean => {
   let left = effort
   for (const stream of streams) {
     left -= countRows(db, table, stream, left + 1)
@@ -86,7 +93,7 @@ const areShort = (db: Connection, table: Table, { streams }: Plan, effort: numbe
 }
 
 /** A page of documents; undefined when finding it takes more than this effort, see `effortOf`. */
-export const findPage = (db: Connection, table: Table, query: Find, effort: number): Found | undefined => {
+export const findPage = (db: Connection, table: CollectionTable, query: Find, effort: number): Found | undefined => {
   const { walk, main } = plansOf(table, query.using, query.where, { sort: query.sort, isOrderFree: false })
   const streams = main.streams.length
   // What has to be sorted first is worth a longer walk, how long nobody knows.
@@ -105,7 +112,7 @@ export type Count = Pick<Find, 'using' | 'where'> & { readonly upTo: number }
 const entriesPerRow = 10
 
 /** How many documents fit, up to `upTo`; undefined when counting them takes more than this effort, see `effortOf`. */
-export const countFitting = (db: Connection, table: Table, { using, where, upTo }: Count, effort: number): number | undefined => {
+export const countFitting = (db: Connection, table: CollectionTable, { using, where, upTo }: Count, effort: number): number | undefined => {
   const { main } = plansOf(table, using, where, { sort: undefined, isOrderFree: true })
   const [only] = main.streams
   if (main.isExact && main.streams.length === 1 && only && !only.shape.repeats) {
@@ -117,7 +124,7 @@ export const countFitting = (db: Connection, table: Table, { using, where, upTo 
   let count = 0
   let left = effort
   for (const stream of main.streams) {
-    let after: Place | undefined
+    let after: RowPosition | undefined
     do {
       const limit = 200
       const rows = rowsOf(db, table, stream, { after, isDescending: false, limit, documents: true })
@@ -131,7 +138,7 @@ export const countFitting = (db: Connection, table: Table, { using, where, upTo 
         left -= effortOf(text)
         if (fits(JSON.parse(text)) && ++count === upTo) return count
       }
-      after = rows.length < limit ? undefined : (rows.at(-1)?.slice(0, -2) as Place)
+      after = rows.length < limit ? undefined : (rows.at(-1)?.slice(0, -2) as RowPosition)
     } while (after !== undefined)
   }
   return count

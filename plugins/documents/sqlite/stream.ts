@@ -1,15 +1,15 @@
 import type { Connection, Row, SqlValue } from 'pounce/sdk/sqlite'
-import type { Bounds } from './constraints.ts'
-import { compareColumns, type IndexTable, type Table } from './table.ts'
+import type { KeyRange } from './constraints.ts'
+import { type CollectionTable, compareColumns, type IndexTable } from './table.ts'
 
 /** What the streams of one index in one query have in common; their statements are written once for all of them. */
-export interface Shape {
+export interface StreamShape {
   /** Without an index: the documents by id. */
   readonly index: IndexTable | undefined
   /** How many of the first columns have a fixed value. */
   readonly fixed: number
   /** Of the column behind the fixed ones. */
-  readonly bounds: Bounds | undefined
+  readonly bounds: KeyRange | undefined
   /** Columns the rows are ordered by, before the id. */
   readonly order: readonly number[]
   /** True when a document can have several entries in a stream. */
@@ -17,13 +17,13 @@ export interface Shape {
 }
 
 /** Entries of one index whose first columns have these values. Rows are `[...order columns, id, r]`. */
-export interface Stream {
-  readonly shape: Shape
+export interface IndexStream {
+  readonly shape: StreamShape
   readonly fixed: readonly SqlValue[]
 }
 
 /** Where to go on: the order columns and the id of the last row. */
-export type Place = readonly SqlValue[]
+export type RowPosition = readonly SqlValue[]
 
 /** Which conditions and columns a statement has, besides those of its shape. */
 interface Variant {
@@ -35,8 +35,8 @@ interface Variant {
 }
 
 /** What to read of a stream. */
-export interface Piece {
-  readonly after: Place | undefined
+export interface StreamSlice {
+  readonly after: RowPosition | undefined
   readonly isDescending: boolean
   readonly limit: number
   /** Each row ends with the document's text, or with null where that is large: so a piece holds large ones only when they are wanted. */
@@ -47,9 +47,9 @@ export interface Piece {
 const bound = '?+0'
 
 /** Order columns that have no fixed value: those that statements compare and sort by. */
-const freeColumns = ({ order, fixed }: Shape): readonly number[] => order.filter(column => column >= fixed)
+const freeColumns = ({ order, fixed }: StreamShape): readonly number[] => order.filter(column => column >= fixed)
 
-const conditions = (shape: Shape, { lower, upper, after, isDescending }: Omit<Variant, 'documents'>): string => {
+const conditions = (shape: StreamShape, { lower, upper, after, isDescending }: Omit<Variant, 'documents'>): string => {
   const clauses = Array.from({ length: shape.fixed }, (_, at) => `x.k${at} = ?`)
   if (lower) clauses.push(`x.k${shape.fixed} ${shape.bounds?.lower.isIncluded ? '>=' : '>'} ?`)
   if (upper) clauses.push(`x.k${shape.fixed} ${shape.bounds?.upper.isIncluded ? '<=' : '<'} ?`)
@@ -61,7 +61,7 @@ const conditions = (shape: Shape, { lower, upper, after, isDescending }: Omit<Va
 }
 
 /** True when rows of different entries look alike because the columns that tell them apart are not asked for. */
-const isFolded = ({ repeats, index, fixed, order }: Shape): boolean =>
+const isFolded = ({ repeats, index, fixed, order }: StreamShape): boolean =>
   repeats && index !== undefined && order.length < index.index.on.length - fixed
 
 /** Bytes of a text that is read along with its row. */
@@ -70,7 +70,7 @@ const largeText = 64 * 1024
 /** SQLite knows the length of a text in bytes without reading it. */
 const smallText = (column: string): string => `CASE WHEN octet_length(${column}) <= ${largeText} THEN ${column} END`
 
-const writeSql = (table: Table, shape: Shape, variant: Variant): string => {
+const writeSql = (table: CollectionTable, shape: StreamShape, variant: Variant): string => {
   const { index, order } = shape
   const wanted = [...order.map(column => `x.k${column}`), 'x.id', 'x.r']
   if (variant.documents) wanted.push(smallText(index ? 'd.doc' : 'x.doc'))
@@ -83,9 +83,9 @@ const writeSql = (table: Table, shape: Shape, variant: Variant): string => {
   )
 }
 
-const written = new WeakMap<Shape, Map<number, string>>()
+const written = new WeakMap<StreamShape, Map<number, string>>()
 
-const sqlOf = (table: Table, shape: Shape, variant: Variant): string => {
+const sqlOf = (table: CollectionTable, shape: StreamShape, variant: Variant): string => {
   const { lower, upper, after, isDescending, documents } = variant
   const key = Number(lower) + 2 * Number(upper) + 4 * Number(after) + 8 * Number(isDescending) + 16 * Number(documents)
   let variants = written.get(shape)
@@ -102,7 +102,7 @@ const sqlOf = (table: Table, shape: Shape, variant: Variant): string => {
 }
 
 /** How a stream's fixed order columns lie to a place: all of its rows before it, beyond it, or level with it as far as those go. */
-const lie = ({ shape, fixed }: Stream, after: Place, isDescending: boolean): 'before' | 'level' | 'beyond' => {
+const lie = ({ shape, fixed }: IndexStream, after: RowPosition, isDescending: boolean): 'before' | 'level' | 'beyond' => {
   for (const [at, column] of shape.order.entries()) {
     if (column >= shape.fixed) return 'level'
     const difference = compareColumns(fixed[column], after[at])
@@ -112,7 +112,12 @@ const lie = ({ shape, fixed }: Stream, after: Place, isDescending: boolean): 'be
 }
 
 /** The next rows of a stream, at most `limit`. */
-export const rowsOf = (db: Connection, table: Table, stream: Stream, { after, isDescending, limit, documents }: Piece): readonly Row[] => {
+export const rowsOf = (
+  db: Connection,
+  table: CollectionTable,
+  stream: IndexStream,
+  { after, isDescending, limit, documents }: StreamSlice,
+): readonly Row[] => {
   const { shape, fixed } = stream
   const lies = after && shape.fixed > 0 ? lie(stream, after, isDescending) : 'level'
   if (lies === 'before') return []
@@ -137,17 +142,17 @@ export const rowsOf = (db: Connection, table: Table, stream: Stream, { after, is
 }
 
 /** The document of a row that was read with documents; undefined when it has gone since. */
-export const documentText = (db: Connection, table: Table, row: Row): string | undefined => {
+export const documentText = (db: Connection, table: CollectionTable, row: Row): string | undefined => {
   const text = row.at(-1) as string | null
   return text ?? textAt(db, table, row.at(-2) as number)
 }
 
 /** The document at a row number of the table; undefined when it has gone. */
-export const textAt = (db: Connection, table: Table, at: number): string | undefined =>
+export const textAt = (db: Connection, table: CollectionTable, at: number): string | undefined =>
   db.get(`SELECT doc FROM ${table.table} WHERE r = ?`, at)?.[0] as string | undefined
 
 /** How many entries a stream has, up to a number. */
-export const countRows = (db: Connection, table: Table, { shape, fixed }: Stream, upTo: number): number => {
+export const countRows = (db: Connection, table: CollectionTable, { shape, fixed }: IndexStream, upTo: number): number => {
   const bounds = shape.bounds ? [shape.bounds.lower.value, shape.bounds.upper.value] : []
   const isBounded = bounds.length > 0
   const where = conditions(shape, { lower: isBounded, upper: isBounded, after: false, isDescending: false })

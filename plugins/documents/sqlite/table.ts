@@ -9,7 +9,7 @@ export interface IndexTable {
 }
 
 /** A collection as stored: a table `(r, id, doc)` and those of its indexes. Plain data, so that a reader thread can be told. */
-export interface Table {
+export interface CollectionTable {
   readonly collection: string
   readonly table: string
   readonly indexes: readonly IndexTable[]

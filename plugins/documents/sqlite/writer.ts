@@ -2,11 +2,11 @@ import { CommitConflict, type Stored, Taken } from 'pounce/sdk'
 import type { Connection } from 'pounce/sdk/sqlite'
 import { applyUpdate, type Change, checkId, type Index, type Key, keysOf, matcher } from 'pounce/sdk/store-kit'
 import { addEntries, keyHolder, removeEntries, sameKey } from './entries.ts'
-import type { Prepared } from './group-commit.ts'
+import type { PreparedWrite } from './group-commit.ts'
 import type { OutboxConsumer } from './outbox-consumer.ts'
 import * as tables from './outbox-tables.ts'
 import type { OutboxWiring } from './sqlite-outbox.ts'
-import type { Table } from './table.ts'
+import type { CollectionTable } from './table.ts'
 
 /** A change whose conditions hold: `write` carries it out, `document` is what the caller gets. */
 export interface Planned {
@@ -19,20 +19,21 @@ interface Found {
   readonly text: string
 }
 
-const find = (db: Connection, { table }: Table, id: string): Found | undefined => {
+const find = (db: Connection, { table }: CollectionTable, id: string): Found | undefined => {
   const found = db.get(`SELECT r, doc FROM ${table} WHERE id = ?`, id)
   return found && { row: Number(found[0]), text: String(found[1]) }
 }
 
-const existing = (db: Connection, table: Table, id: string): Found => {
+const existing = (db: Connection, table: CollectionTable, id: string): Found => {
   const found = find(db, table, id)
   if (found === undefined) throw new CommitConflict('absent', `${table.collection} has no ${id}`)
   return found
 }
 
-const allKeys = (table: Table, document: unknown): readonly (readonly Key[])[] => table.indexes.map(({ index }) => keysOf(index, document))
+const allKeys = (table: CollectionTable, document: unknown): readonly (readonly Key[])[] =>
+  table.indexes.map(({ index }) => keysOf(index, document))
 
-const checkUnique = (db: Connection, table: Table, keys: readonly (readonly Key[])[], id: string): void => {
+const checkUnique = (db: Connection, table: CollectionTable, keys: readonly (readonly Key[])[], id: string): void => {
   for (const [at, index] of table.indexes.entries()) {
     const key = keys[at]?.[0]
     if (!index.index.unique || key === undefined) continue
@@ -47,12 +48,12 @@ const takenMessage = ({ on }: Index, key: Key): string => `${on.map((path, at) =
 const largeText = 256 * 1024
 
 /** The members of a document that indexes look at, as they are stored. */
-const keyedPart = ({ indexes }: Table, document: object): unknown => {
+const keyedPart = ({ indexes }: CollectionTable, document: object): unknown => {
   const roots = new Set(indexes.flatMap(({ index }) => index.on.map(path => path.split('.')[0]?.replace(/~$/, ''))))
   return JSON.parse(JSON.stringify(Object.fromEntries(Object.entries(document).filter(([name]) => roots.has(name)))))
 }
 
-const planInsert = (db: Connection, table: Table, input: object & { readonly id: string }): Planned => {
+const planInsert = (db: Connection, table: CollectionTable, input: object & { readonly id: string }): Planned => {
   checkId(input.id)
   if (find(db, table, input.id)) throw new CommitConflict('exists', `${table.collection} already has ${input.id}`)
   const { id, revision: _, ...rest } = input as Stored
@@ -83,7 +84,7 @@ const without = (keys: readonly Key[], others: readonly Key[]): readonly Key[] =
 
 const planRewrite = (
   db: Connection,
-  table: Table,
+  table: CollectionTable,
   row: number,
   oldKeys: readonly (readonly Key[])[],
   text: string,
@@ -106,7 +107,7 @@ const planRewrite = (
   }
 }
 
-const planReplace = (db: Connection, table: Table, input: Stored): Planned => {
+const planReplace = (db: Connection, table: CollectionTable, input: Stored): Planned => {
   const { row, text: oldText } = existing(db, table, input.id)
   const old = JSON.parse(oldText) as Stored
   if (old.revision !== input.revision) {
@@ -117,7 +118,7 @@ const planReplace = (db: Connection, table: Table, input: Stored): Planned => {
   return planRewrite(db, table, row, allKeys(table, old), text, JSON.parse(text) as Stored)
 }
 
-const planUpdate = (db: Connection, table: Table, change: Extract<Change, { update: string }>): Planned => {
+const planUpdate = (db: Connection, table: CollectionTable, change: Extract<Change, { update: string }>): Planned => {
   const { row, text: oldText } = existing(db, table, change.update)
   const document = JSON.parse(oldText) as { id: string; revision: number }
   guard(table, document, change.where)
@@ -127,7 +128,7 @@ const planUpdate = (db: Connection, table: Table, change: Extract<Change, { upda
   return planRewrite(db, table, row, oldKeys, JSON.stringify(document), document)
 }
 
-const planTombstone = (db: Connection, table: Table, change: Extract<Change, { tombstone: string }>): Planned => {
+const planTombstone = (db: Connection, table: CollectionTable, change: Extract<Change, { tombstone: string }>): Planned => {
   const { row, text } = existing(db, table, change.tombstone)
   const document = JSON.parse(text) as Stored
   guard(table, document, change.where)
@@ -141,7 +142,7 @@ const planTombstone = (db: Connection, table: Table, change: Extract<Change, { t
   }
 }
 
-const guard = (table: Table, document: Stored, where: Parameters<typeof matcher>[0]): void => {
+const guard = (table: CollectionTable, document: Stored, where: Parameters<typeof matcher>[0]): void => {
   if (!matcher(where)(document)) throw new CommitConflict('guard', `${table.collection} ${document.id} is not in the state this needs`)
 }
 
@@ -149,7 +150,7 @@ const guard = (table: Table, document: Stored, where: Parameters<typeof matcher>
 export const collectionOf = (change: Change) => ('insert' in change ? change.into : change.in)
 
 /** Checks a change against the data as it stands in the open transaction. Throws what the caller is told; writes nothing yet. */
-export const planChange = (db: Connection, table: Table, change: Change): Planned => {
+export const planChange = (db: Connection, table: CollectionTable, change: Change): Planned => {
   if ('insert' in change) return planInsert(db, table, change.insert)
   if ('replace' in change) return planReplace(db, table, change.replace)
   if ('update' in change) return planUpdate(db, table, change)
@@ -157,7 +158,7 @@ export const planChange = (db: Connection, table: Table, change: Change): Planne
 }
 
 /** A change of the outbox's tables as one piece of work of the next transaction. Resolves once it is durable. */
-export const change = (commits: OutboxWiring['commits'], plan: () => Prepared): Promise<void> =>
+export const change = (commits: OutboxWiring['commits'], plan: () => PreparedWrite): Promise<void> =>
   new Promise((resolve, reject) => {
     commits.add({
       refuse: reject,
@@ -180,7 +181,7 @@ export const settlingDeadLetter = (
   consumer: OutboxConsumer,
   event: string,
   how: 'retry' | 'drop',
-): Prepared => {
+): PreparedWrite => {
   const { db, due } = tools
   const applies = tables.isDeadLetter(db, consumer.id, event)
   return {

@@ -2,14 +2,14 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ExtractorInput, ExtractorOutput } from 'pounce/sdk'
 import { readDialect } from './dialect.ts'
-import { readTable, type Table } from './table.ts'
+import { type ParsedTable, readTable } from './table.ts'
 
 const mostColumns = 50
 
 const longestCell = 200
 
 /** The first rows of a table as an HTML page of its own, everything in it escaped. */
-function tablePage(table: Table): string {
+function tablePage(table: ParsedTable): string {
   const names = table.columns.slice(0, mostColumns).map(column => `<th>${escaped(column.name)}</th>`)
   const rows = table.firstRows.map(row => {
     const cells = row.slice(0, mostColumns).map(cell => `<td>${escaped(cell)}</td>`)
@@ -53,7 +53,7 @@ export async function extract(input: ExtractorInput): Promise<ExtractorOutput> {
   }
 }
 
-const describe = (table: Table): Record<string, unknown> => ({
+const describe = (table: ParsedTable): Record<string, unknown> => ({
   hasHeader: table.hasHeader,
   rows: table.rows,
   columnCount: table.columnCount,

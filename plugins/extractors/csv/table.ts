@@ -11,7 +11,7 @@ const previewRows = 20
 const longestName = 200
 
 /** What was found while a table was read once, from top to bottom. */
-export class Table {
+export class ParsedTable {
   readonly columns: ColumnSummary[] = []
   /** Rows as they stand in the table, without the heading; at most 20. */
   readonly firstRows: string[][] = []
@@ -51,8 +51,8 @@ export class Table {
 }
 
 /** Reads a table of any length. Broken rows are left out and counted; a row without end stops the reading. */
-export async function readTable(input: ExtractorInput, dialect: Dialect): Promise<Table> {
-  const table = new Table()
+export async function readTable(input: ExtractorInput, dialect: Dialect): Promise<ParsedTable> {
+  const table = new ParsedTable()
   const stop = new AbortController()
   const decimalComma = dialect.delimiter === ';'
   const parser = parse({

@@ -9,8 +9,8 @@ import {
   type Statement,
   streamsCondition,
 } from './conditions.ts'
-import type { Source } from './pieces.ts'
-import type { Row } from './postgis-connection.ts'
+import type { RowSource } from './pieces.ts'
+import type { TextRow } from './postgis-connection.ts'
 
 /** What is summed up: points of a filter, by the numbers that have these names, or by all that there are. */
 interface Asked {
@@ -189,7 +189,7 @@ const spread = (parts: string, spans: Spans, keys: readonly string[], binds: Sql
 }
 
 /** Sums in their order, from the beginning or after one of them. */
-export const binsSource = (asked: Asked): Source => ({
+export const binsSource = (asked: Asked): RowSource => ({
   isQuickAtFirst: false,
   memoryMiB,
   statement: (after, limit): Statement => {
@@ -208,7 +208,7 @@ export const binsSource = (asked: Asked): Source => ({
 })
 
 /** Later in the order: nulls come first. */
-const afterCondition = (row: Row, groups: readonly string[], binds: SqlParameters): string => {
+const afterCondition = (row: TextRow, groups: readonly string[], binds: SqlParameters): string => {
   const [stream, property, from, , depth, ...rest] = row
   const left = ['stream', 'property collate "C"', 'from_ms', 'coalesce(depth, 0)']
   const right = [binds.add(stream, 'bigint'), binds.add(property, 'text'), binds.add(from, 'bigint'), binds.add(depth ?? 0, 'float8')]
@@ -220,7 +220,7 @@ const afterCondition = (row: Row, groups: readonly string[], binds: SqlParameter
 }
 
 /** The sum in a row of `binsSource`. */
-export const binOf = (row: Row, { groupBy = [] }: GeoBinning): GeoBin => {
+export const binOf = (row: TextRow, { groupBy = [] }: GeoBinning): GeoBin => {
   const [stream, property, from, to, depth, ...rest] = row
   const [count, sum, min, max] = rest.slice(groupBy.length).map(Number) as [number, number, number, number]
   return {

@@ -1,6 +1,6 @@
 import type { Datapoint, Geometry } from 'pounce/sdk/geo'
 import type { Statement } from './conditions.ts'
-import type { PostgisConnection, Row, Session } from './postgis-connection.ts'
+import type { PostgisConnection, Session, TextRow } from './postgis-connection.ts'
 import { fromWkb } from './wkb.ts'
 
 /** How long a cursor keeps its connection, and what the server may use for it. */
@@ -10,7 +10,7 @@ interface Limits {
 }
 
 /** The answer of one statement, read piece by piece. It keeps a connection, which it gives back when nothing is asked for too long. */
-export class Cursor {
+export class StatementCursor {
   readonly #session: Session
   readonly #idleMs: number
   #timer: NodeJS.Timeout | undefined
@@ -23,7 +23,7 @@ export class Cursor {
     this.#idleMs = idleMs
   }
 
-  static async open(server: PostgisConnection, { text, values }: Statement, { idleMs, memoryMiB }: Limits): Promise<Cursor> {
+  static async open(server: PostgisConnection, { text, values }: Statement, { idleMs, memoryMiB }: Limits): Promise<StatementCursor> {
     const session = await server.session()
     try {
       await session.run(`begin read only${memoryMiB === undefined ? '' : `; set local work_mem = '${memoryMiB}MB'`}`)
@@ -32,7 +32,7 @@ export class Cursor {
       session.giveBack(true)
       throw error
     }
-    return new Cursor(session, idleMs)
+    return new StatementCursor(session, idleMs)
   }
 
   /** False once its connection is given back. */
@@ -46,7 +46,7 @@ export class Cursor {
   }
 
   /** The next rows, fewer at the end. */
-  async fetch(size: number): Promise<readonly Row[]> {
+  async fetch(size: number): Promise<readonly TextRow[]> {
     clearTimeout(this.#timer)
     this.#isBusy = true
     try {
@@ -104,7 +104,7 @@ const most = { characters: 200, shapes: 10_000 }
 export class PointReader {
   readonly #shapes = new Map<string, Geometry>()
 
-  read([text]: Row): Datapoint {
+  read([text]: TextRow): Datapoint {
     const [id, stream, startMs, endMs, createdMs, shape, properties] = JSON.parse(text ?? '') as Parts
     return { id, stream, startMs, endMs, createdMs, geometry: this.#geometry(shape), properties }
   }

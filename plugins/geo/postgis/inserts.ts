@@ -1,7 +1,7 @@
 import { Invalid } from 'pounce/sdk'
 import { altitudeOf, checkDatapoint, checkGeoIds, type Datapoint, type PointInserted } from 'pounce/sdk/geo'
 import { SqlParameters, textArray } from './conditions.ts'
-import { type PostgisConnection, patiently, type Run } from './postgis-connection.ts'
+import { type PostgisConnection, type RunStatement, withRetry } from './postgis-connection.ts'
 import { toWkb } from './wkb.ts'
 
 const maxInserted = 5000
@@ -48,7 +48,7 @@ with input as materialized (
 )
 select id from added`
 
-interface Prepared {
+interface ServerFacts {
   readonly at: number
   readonly point: Datapoint
   readonly shape: string
@@ -58,7 +58,7 @@ interface Prepared {
 const list = (values: readonly (number | null)[]): string => `{${values.map(value => value ?? 'null').join(',')}}`
 
 /** Which names each point has, and which of them are no numbers: points with the same ones share a key, counted from 1. */
-const namesOf = (batch: readonly Prepared[]) => {
+const namesOf = (batch: readonly ServerFacts[]) => {
   const known = new Map<string, number>()
   const all: string[] = []
   const others: string[] = []
@@ -76,7 +76,7 @@ const namesOf = (batch: readonly Prepared[]) => {
   return { keys, all, others }
 }
 
-const valuesOf = (batch: readonly Prepared[]): readonly string[] => {
+const valuesOf = (batch: readonly ServerFacts[]): readonly string[] => {
   const { keys, all, others } = namesOf(batch)
   return [
     list(batch.map(({ point }) => point.id)),
@@ -94,9 +94,9 @@ const valuesOf = (batch: readonly Prepared[]): readonly string[] => {
 }
 
 /** What can be inserted, in batches that are made when they are asked for; of the others it is told what became of them. */
-function* batchesOf(points: readonly Datapoint[], report: PointInserted[]): Iterable<readonly Prepared[]> {
+function* batchesOf(points: readonly Datapoint[], report: PointInserted[]): Iterable<readonly ServerFacts[]> {
   const seen = new Set<number>()
-  let batch: Prepared[] = []
+  let batch: ServerFacts[] = []
   let characters = 0
   for (const [at, point] of points.entries()) {
     const reason = checkDatapoint(point)
@@ -119,7 +119,7 @@ export const insertPoints = async (server: PostgisConnection, points: readonly D
   if (points.length > maxInserted) throw new Invalid(`At most ${maxInserted} points at once, not ${points.length}`)
   const report: PointInserted[] = []
   for (const batch of batchesOf(points, report)) {
-    const rows = await patiently(() => server.query(text, valuesOf(batch), 'insert'))
+    const rows = await withRetry(() => server.query(text, valuesOf(batch), 'insert'))
     const added = new Set(rows.map(([id]) => Number(id)))
     for (const { at, point } of batch) if (added.has(point.id)) report[at] = { status: 'inserted' }
   }
@@ -133,7 +133,7 @@ const byId = 'select id from points where id = any($1::bigint[]) order by id for
 const byStream = `select id from points where id in (select id from points where stream = any($1::bigint[]) limit ${atOnce}) order by id for update`
 
 /** Locks as inserts do: points by id, then streams. */
-const removeSome = async (run: Run, chosen: string, list: string): Promise<number> => {
+const removeSome = async (run: RunStatement, chosen: string, list: string): Promise<number> => {
   const removing = `with chosen as materialized (${chosen}), gone as (delete from points p using chosen c where p.id = c.id returning p.stream) select stream, count(*) from gone group by stream`
   const gone = await run(removing, [list])
   if (gone.length === 0) return 0
@@ -158,7 +158,7 @@ export const removePoints = async (
   if ('ids' in what) checkGeoIds(what.ids, 'ids', 1000)
   else checkGeoIds(what.streams, 'streams', 1000)
   const list = `{${('ids' in what ? what.ids : what.streams).join(',')}}`
-  const some = (chosen: string) => patiently(() => server.transaction(run => removeSome(run, chosen, list)))
+  const some = (chosen: string) => withRetry(() => server.transaction(run => removeSome(run, chosen, list)))
   if ('ids' in what) return some(byId)
   let count = 0
   for (let isLeft = true; isLeft; ) {

@@ -1,11 +1,11 @@
 import type { Statement } from './conditions.ts'
-import { Cursor } from './cursor.ts'
-import type { PostgisConnection, Row } from './postgis-connection.ts'
+import { StatementCursor } from './cursor.ts'
+import type { PostgisConnection, TextRow } from './postgis-connection.ts'
 
 /** What is read: rows in a total order. */
-export interface Source {
+export interface RowSource {
   /** From the beginning or after one of them, all or so many. */
-  readonly statement: (after: Row | undefined, limit?: number) => Statement
+  readonly statement: (after: TextRow | undefined, limit?: number) => Statement
   /** The first rows cost little by themselves, so a cursor is worth its round trips only when there are more. */
   readonly isQuickAtFirst: boolean
   /** Memory that the server may use to sort and to sum up, in MiB, where what it is set up for is too little. */
@@ -38,21 +38,21 @@ export class Cursors {
 /** Reads on where it was, with a cursor or without. */
 class Reading {
   readonly #server: PostgisConnection
-  readonly #source: Source
+  readonly #source: RowSource
   readonly #cursors: Cursors
   readonly #idleMs: number
-  #cursor: Cursor | undefined
-  #last: Row | undefined
+  #cursor: StatementCursor | undefined
+  #last: TextRow | undefined
   #isOver = false
 
-  constructor(server: PostgisConnection, source: Source, cursors: Cursors, idleMs: number) {
+  constructor(server: PostgisConnection, source: RowSource, cursors: Cursors, idleMs: number) {
     this.#server = server
     this.#source = source
     this.#cursors = cursors
     this.#idleMs = idleMs
   }
 
-  async next(): Promise<readonly Row[]> {
+  async next(): Promise<readonly TextRow[]> {
     const isFirst = this.#last === undefined && this.#source.isQuickAtFirst
     const cursor = isFirst ? undefined : await this.#current()
     const rows = cursor ? await cursor.fetch(size) : await this.#page()
@@ -66,11 +66,11 @@ class Reading {
     await this.#cursor?.close()
   }
 
-  async #current(): Promise<Cursor | undefined> {
+  async #current(): Promise<StatementCursor | undefined> {
     if (this.#cursor?.isOpen) return this.#cursor
     if (!this.#cursors.take()) return undefined
     try {
-      const cursor = await Cursor.open(this.#server, this.#source.statement(this.#last), {
+      const cursor = await StatementCursor.open(this.#server, this.#source.statement(this.#last), {
         idleMs: this.#idleMs,
         memoryMiB: this.#source.memoryMiB,
       })
@@ -84,7 +84,7 @@ class Reading {
     }
   }
 
-  #page(): Promise<readonly Row[]> {
+  #page(): Promise<readonly TextRow[]> {
     const { text, values } = this.#source.statement(this.#last, size)
     return this.#server.query(text, values)
   }
@@ -93,15 +93,15 @@ class Reading {
 /** The rows of a source in pieces, one of them ahead. Leaving the loop gives back what it held. */
 export async function* piecesOf(
   server: PostgisConnection,
-  source: Source,
+  source: RowSource,
   cursors: Cursors,
   idleMs: number,
-): AsyncGenerator<readonly Row[]> {
+): AsyncGenerator<readonly TextRow[]> {
   const reading = new Reading(server, source, cursors, idleMs)
   try {
-    let ahead: Promise<readonly Row[]> | undefined = reading.next()
+    let ahead: Promise<readonly TextRow[]> | undefined = reading.next()
     while (ahead) {
-      const rows: readonly Row[] = await ahead
+      const rows: readonly TextRow[] = await ahead
       ahead = rows.length < size ? undefined : reading.next()
       // It is looked at when it is asked for, or never.
       ahead?.catch(nothing)

@@ -68,20 +68,20 @@ class HealthProbe {
 const ended = (): void => undefined
 
 /** The columns of a row as PostgreSQL writes them. */
-export type Row = readonly (string | null)[]
+export type TextRow = readonly (string | null)[]
 
 /** Runs one statement of those that belong together. */
-export type Run = (text: string, values?: readonly unknown[], name?: string) => Promise<readonly Row[]>
+export type RunStatement = (text: string, values?: readonly unknown[], name?: string) => Promise<readonly TextRow[]>
 
 /** A connection that is somebody's until it is given back. */
 export interface Session {
-  readonly run: Run
+  readonly run: RunStatement
   /** Back for others; with `isBroken`, what it was doing is undone by the server. */
   giveBack(isBroken: boolean): void
 }
 
 /** How long the first connection and later ones are waited for, how long an answer may be late before the server is asked for a sign of life, and how long that may take. */
-const limits = { startMs: 5000, connectMs: 3000, patienceMs: 500, pulseMs: 1200, roundMs: 1000 }
+const limits = { startMs: 5000, connectMs: 3000, silenceMs: 500, pulseMs: 1200, roundMs: 1000 }
 
 const asText = { getTypeParser: () => (value: string | Buffer) => String(value) }
 
@@ -149,14 +149,14 @@ export class PostgisConnection {
   }
 
   /** One statement, by itself a transaction. A name keeps its plan on the connection. */
-  query(text: string, values: readonly unknown[] = [], name?: string): Promise<readonly Row[]> {
+  query(text: string, values: readonly unknown[] = [], name?: string): Promise<readonly TextRow[]> {
     return this.#use(client => rowsOf(client, text, values, name))
   }
 
   /** Statements that count together or not at all. */
-  transaction<R>(work: (run: Run) => Promise<R>): Promise<R> {
+  transaction<R>(work: (run: RunStatement) => Promise<R>): Promise<R> {
     return this.#use(async client => {
-      const run: Run = (text, values = [], name) => rowsOf(client, text, values, name)
+      const run: RunStatement = (text, values = [], name) => rowsOf(client, text, values, name)
       await run('begin')
       try {
         const result = await work(run)
@@ -232,7 +232,7 @@ export class PostgisConnection {
           reject(new Unavailable('The datapoint store does not respond', { cause }))
         }
       }
-      timer = setTimeout(look, limits.patienceMs)
+      timer = setTimeout(look, limits.silenceMs)
     })
     try {
       return await Promise.race([work(), lost])
@@ -257,9 +257,9 @@ const isSound = (error: unknown): boolean => {
   return state !== undefined && !/^(?:08|57P)/.test(state)
 }
 
-const rowsOf = async (client: PoolClient, text: string, values: readonly unknown[], name?: string): Promise<readonly Row[]> => {
+const rowsOf = async (client: PoolClient, text: string, values: readonly unknown[], name?: string): Promise<readonly TextRow[]> => {
   const { rows } = await client.query({ text, values: [...values], rowMode: 'array', ...(name === undefined ? {} : { name }) })
-  return rows as Row[]
+  return rows as TextRow[]
 }
 
 /** Where datapoints are kept, for the status page. */
@@ -280,15 +280,15 @@ export class PostgisStatus implements StatusPart {
 }
 wire(PostgisStatus, Config, GeoStore)
 
-const mostTries = 5
+const maxTries = 5
 
 /** Does a piece of work again that the server undid in favour of another. */
-export const patiently = async <R>(work: () => Promise<R>): Promise<R> => {
+export const withRetry = async <R>(work: () => Promise<R>): Promise<R> => {
   for (let tries = 1; ; tries++) {
     try {
       return await work()
     } catch (error) {
-      if (!isDeadlock(error) || tries === mostTries) throw error
+      if (!isDeadlock(error) || tries === maxTries) throw error
     }
   }
 }

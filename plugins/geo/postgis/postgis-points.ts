@@ -13,7 +13,7 @@ import { binOf, binsSource } from './bins.ts'
 import { type Narrowed, SqlParameters, streamsCondition } from './conditions.ts'
 import { PointReader, pointText } from './cursor.ts'
 import { insertPoints, removePoints } from './inserts.ts'
-import { Cursors, piecesOf, type Source } from './pieces.ts'
+import { Cursors, piecesOf, type RowSource } from './pieces.ts'
 import { PostgisConnection } from './postgis-connection.ts'
 import { ascending, countStatement, narrowed, pointsStatement, readStatistics } from './queries.ts'
 import { Config, config, type Settings } from './settings.ts'
@@ -95,7 +95,7 @@ export class PostgisPoints implements GeoStore {
     const wanted = await narrowed(this.#server, filter)
     if (!wanted) return
     const reader = new PointReader()
-    const statement: Source['statement'] = (after, limit) => pointsStatement(wanted, sort, after && reader.read(after), limit)
+    const statement: RowSource['statement'] = (after, limit) => pointsStatement(wanted, sort, after && reader.read(after), limit)
     for await (const rows of piecesOf(this.#server, { statement, isQuickAtFirst: true }, this.#cursors, this.#idleMs))
       yield rows.map(row => reader.read(row))
   }

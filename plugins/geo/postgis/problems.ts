@@ -20,7 +20,7 @@ export const stateOf = (error: unknown): string | undefined => {
 }
 
 /** True when the server was not there, not in time, or not in the state to answer. */
-export const isAway = (error: unknown): boolean => {
+export const isUnavailable = (error: unknown): boolean => {
   const state = stateOf(error)
   if (state !== undefined) return awayClasses.test(state)
   return awayOfSystem.test(codeOfAny(error)) || (error instanceof Error && awayMessages.test(error.message))
@@ -42,6 +42,6 @@ export const problemOf = (error: unknown): Error => {
   // Raised by our own function, and by sums beyond what a number holds.
   if (state === 'GEO01') return new Invalid(cause.message, { cause })
   if (state === '22003') return new Invalid('The matching numbers are too large or too small to aggregate', { cause })
-  if (isAway(error) || isDenied(error)) return new Unavailable('The datapoint store is unavailable', { cause })
+  if (isUnavailable(error) || isDenied(error)) return new Unavailable('The datapoint store is unavailable', { cause })
   return cause
 }

@@ -2,7 +2,7 @@ import { checkGeoFilter, checkGeoIds, type GeoAfter, type GeoFilter, type GeoSor
 import { boxesOf } from './areas.ts'
 import { conditionsOf, type Narrowed, SqlParameters, type Statement, streamsCondition } from './conditions.ts'
 import { pointColumns, pointText } from './cursor.ts'
-import { type PostgisConnection, patiently, type Row } from './postgis-connection.ts'
+import { type PostgisConnection, type TextRow, withRetry } from './postgis-connection.ts'
 
 /** More streams than this are not looked for by their boxes, and not each by itself. */
 const most = { candidates: 1000, apart: 100 }
@@ -86,7 +86,7 @@ select s.stream, s.count, s.first_start_ms, s.last_end_ms, s.west, s.south, s.ea
   to_jsonb(array(select n.name from unnest(s.names) as n (name) order by n.name collate "C" limit 1000))
 from streams s where s.stream = any($1::bigint[]) and s.count > 0`
 
-const statisticsOf = ([, count, first, last, west, south, east, north, , names]: Row): StreamStatistics => ({
+const statisticsOf = ([, count, first, last, west, south, east, north, , names]: TextRow): StreamStatistics => ({
   count: Number(count),
   firstStartMs: Number(first),
   lastEndMs: last === null || last === undefined ? null : Number(last),
@@ -120,7 +120,7 @@ export const readStatistics = async (
   const read = () => server.query(text, [`{${streams.join(',')}}`], 'statistics')
   let rows = await read()
   const stale = rows.filter(row => row[8] === 't').map(([stream]) => stream ?? '')
-  for (const stream of stale) await patiently(() => refresh(server, stream))
+  for (const stream of stale) await withRetry(() => refresh(server, stream))
   if (stale.length > 0) rows = await read()
   return new Map(rows.map(row => [Number(row[0]), statisticsOf(row)]))
 }

@@ -2,7 +2,7 @@ import type { Client } from 'pg'
 import { PostgisUnusable } from './settings.ts'
 
 /** What the server is, and how connections to it are set up. */
-export interface Prepared {
+export interface ServerFacts {
   readonly engine: string
   /** Settings of a connection as its start packet takes them. */
   readonly options: string
@@ -77,7 +77,7 @@ const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
  * Makes the schema and its tables, or completes those of an older version, one kernel at a time and all or nothing. Throws `PostgisUnusable` when PostGIS
  * is missing, or when a newer version was here.
  */
-export const prepare = async (client: Client, schema: string): Promise<Prepared> => {
+export const prepare = async (client: Client, schema: string): Promise<ServerFacts> => {
   if ((await single(client, `select current_setting('server_encoding')`)) !== 'UTF8')
     throw new PostgisUnusable('the encoding of this database must be UTF8')
   const { version, home } = await extensionOf(client)

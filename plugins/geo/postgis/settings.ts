@@ -1,5 +1,5 @@
 import { configPort, s } from 'pounce/sdk'
-import { isAway, isDenied, stateOf } from './problems.ts'
+import { isDenied, isUnavailable, stateOf } from './problems.ts'
 
 /** Settings of `geo.postgis`. */
 export const config = s.Object({
@@ -74,6 +74,6 @@ export const refusalOf = (error: unknown, url: string, schema: string): Error =>
   const state = stateOf(error) ?? ''
   if (state.startsWith('28')) return say(`the server at ${place} refuses this user and password`)
   if (isDenied(error)) return say(`the server at ${place} does not allow this user to create or use the schema ${schema}`)
-  if (isAway(error)) return say(`no server can be used at ${place}`)
+  if (isUnavailable(error)) return say(`no server can be used at ${place}`)
   return say(`the database at ${place} cannot be used`)
 }

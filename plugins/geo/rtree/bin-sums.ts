@@ -4,7 +4,7 @@ import { altitudeOf, spansOf, type TimeSpan } from 'pounce/sdk/geo'
 import type { PlaceCache, ShapeCache } from './place-cache.ts'
 import { type Known, type OfStream, perStream, planFor } from './plan.ts'
 import type { ReadQuestion } from './questions.ts'
-import { at, type PointRow, type Range, type Sink, type Source, startOf } from './scans.ts'
+import { at, type PointRow, type PointSource, type Sink, type StartRange, startOf } from './scans.ts'
 import { byCodePoint, namesOf } from './statistics.ts'
 import { longBounds, pieceSize, type Turns, turnEffort } from './turns.ts'
 
@@ -212,7 +212,7 @@ class Turn {
   #spent = 0
 
   /** Fills some more; true when it is time to let others go on. */
-  fill(source: Source, sums: BinSums): boolean {
+  fill(source: PointSource, sums: BinSums): boolean {
     this.#spent += 1 + source.fill(sums, turnEffort - this.#spent)
     if (this.#spent < turnEffort) return false
     this.#spent = 0
@@ -223,7 +223,7 @@ class Turn {
 function* streamTurns(
   known: Known,
   { stream, rows }: OfStream,
-  range: Range,
+  range: StartRange,
   binning: GeoBinning,
   turn: Turn,
 ): Generator<readonly GeoBin[] | undefined> {
@@ -243,7 +243,7 @@ function* streamTurns(
 function* nameByName(
   known: Known,
   { stream, rows }: OfStream,
-  range: Range,
+  range: StartRange,
   binning: GeoBinning,
   turn: Turn,
 ): Generator<readonly GeoBin[] | undefined> {

@@ -4,7 +4,7 @@ import test from 'ava'
 import { NoSpace, Unavailable } from 'pounce/sdk'
 import type { Datapoint } from 'pounce/sdk/geo'
 import { Connection } from 'pounce/sdk/sqlite'
-import { fileForm } from './file-check.ts'
+import { fileFormat } from './file-check.ts'
 import { migrate, migrations } from './schema.ts'
 import { TaskThread } from './task-thread.ts'
 import { idsIn, openGeo, pointAt, testFolder } from './testing.ts'
@@ -102,7 +102,7 @@ test('a step to another form of the file that was cut short is undone, and taken
   const db = opened(file)
   t.teardown(() => db.close())
   migrate(db, file)
-  t.is(migrations.length, fileForm)
+  t.is(migrations.length, fileFormat)
   const broken = 'CREATE TABLE more (a); INSERT INTO more VALUES (1); CREATE TABLE points (a)'
   t.throws(() => migrate(db, file, [...migrations, broken]), { message: /already exists/ })
   t.deepEqual(db.get('PRAGMA user_version'), [migrations.length])

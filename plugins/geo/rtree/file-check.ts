@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises'
 
 /** The form of the file that this program writes. */
-export const fileForm = 1
+export const fileFormat = 1
 /** Where the form of a file stands in its first page, and what a file begins with (SQLite, Database File Format). */
 const formAt = 60
 const beginning = 'SQLite format 3\0'
@@ -16,9 +16,9 @@ export const checkFile = async (file: string): Promise<void> => {
   if (bytesRead === 0) return
   if (bytesRead < 100 || buffer.toString('latin1', 0, beginning.length) !== beginning) throw new Error(`${file} is not a SQLite database`)
   const form = buffer.readUInt32BE(formAt)
-  if (form > fileForm) throw new Error(newerForm(file, form, fileForm))
+  if (form > fileFormat) throw new Error(newerFormat(file, form, fileFormat))
 }
 
 /** Says that a file was written by a newer program. */
-export const newerForm = (file: string, form: number, known: number): string =>
+export const newerFormat = (file: string, form: number, known: number): string =>
   `${file} was written by a newer version of this program (form ${form}, known up to ${known})`

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { Connection } from 'pounce/sdk/sqlite'
 import { buffersOf, type PackedPoints } from './packed-points.ts'
-import type { GeoOpening, Question, ReadQuestion, WriteQuestion } from './questions.ts'
+import type { GeoOpening, ReadQuestion, ThreadTask, WriteQuestion } from './questions.ts'
 import { RtreeReader } from './rtree-reader.ts'
 import { RtreeWriter } from './rtree-writer.ts'
 import type { FromThread, ToThread } from './task-thread.ts'
@@ -11,7 +11,7 @@ import type { Turns } from './turns.ts'
 /** A thread that reads or writes. Its tasks take turns of some milliseconds each. */
 
 interface Task {
-  readonly question: Question
+  readonly question: ThreadTask
   readonly turns: Turns<unknown>
   /** Pieces that were asked for and not sent. */
   wanted: number
@@ -36,7 +36,7 @@ const readerNow = (): RtreeReader => {
   return reader
 }
 
-const begin = (question: Question): Turns<unknown> =>
+const begin = (question: ThreadTask): Turns<unknown> =>
   writer ? writer.turns(question as WriteQuestion) : readerNow().turns(question as ReadQuestion)
 
 const step = ({ question, turns }: Task): IteratorResult<unknown, void> =>
@@ -98,7 +98,7 @@ const end = (): void => {
   parentPort?.close()
 }
 
-const start = (number: number, question: Question): void => {
+const start = (number: number, question: ThreadTask): void => {
   try {
     tasks.set(number, { question, turns: begin(question), wanted: 1 })
   } catch (error) {

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { Geometry } from 'pounce/sdk/geo'
 import { boxAround, type GeoBox, positionsOf } from 'pounce/sdk/geo'
 import type { Connection } from 'pounce/sdk/sqlite'
-import { cells, cellsEach, type PackedPoints, type Shape } from './packed-points.ts'
+import { cells, cellsEach, type PackedPoints, type PointShape } from './packed-points.ts'
 import { valueColumns } from './schema.ts'
 import type { StreamChanges } from './stream-changes.ts'
 
@@ -88,7 +88,7 @@ class ShapeIds {
   }
 
   /** A shape that the point shares with others if there is room for it. */
-  keep({ names, rest }: Shape): Kept {
+  keep({ names, rest }: PointShape): Kept {
     const text = JSON.stringify(names)
     const whole = this.#idOf(text, rest)
     if (whole !== undefined) return { shape: whole, isBare: false, rest: null }

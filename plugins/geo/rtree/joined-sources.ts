@@ -1,11 +1,11 @@
-import { idOf, type PointRow, type Sink, type Source, seekEffort, startOf, textLengthOf } from './scans.ts'
+import { idOf, type PointRow, type PointSource, type Sink, seekEffort, startOf, textLengthOf } from './scans.ts'
 
 /** One source after the other. Each is made when its turn comes. */
-export class ConcatSource implements Source {
-  readonly #makers: Iterator<() => Source>
-  #current: Source | undefined
+export class ConcatSource implements PointSource {
+  readonly #makers: Iterator<() => PointSource>
+  #current: PointSource | undefined
 
-  constructor(makers: Iterable<() => Source>) {
+  constructor(makers: Iterable<() => PointSource>) {
     this.#makers = makers[Symbol.iterator]()
     this.#advance()
   }
@@ -36,14 +36,14 @@ const lengthInHead = 10_000
 
 /** The next rows of one source, read a few at a time, more each time. */
 class Head implements Sink {
-  readonly source: Source
+  readonly source: PointSource
   #rows: PointRow[] = []
   #next = 0
   #length = 0
   readonly #mostSize: number
   #size: number
 
-  constructor(source: Source, size: number, mostSize: number) {
+  constructor(source: PointSource, size: number, mostSize: number) {
     this.source = source
     this.#size = size
     this.#mostSize = mostSize
@@ -78,13 +78,13 @@ class Head implements Sink {
 }
 
 /** Merges sources that are each in order by start and id. */
-export class MergeSource implements Source {
+export class MergeSource implements PointSource {
   readonly #sign: 1 | -1
   /** A heap: each comes before the two at twice its place. */
   readonly #heap: Head[] = []
   #toLoad: Head[]
 
-  constructor(sources: readonly Source[], isDescending: boolean, limit: number) {
+  constructor(sources: readonly PointSource[], isDescending: boolean, limit: number) {
     this.#sign = isDescending ? -1 : 1
     const most = Math.max(8, Math.min(256, Math.floor(rowsInHeads / Math.max(1, sources.length))))
     const size = Math.max(4, Math.min(most, Math.ceil((2 * limit) / Math.max(1, sources.length))))

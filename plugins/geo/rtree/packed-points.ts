@@ -3,7 +3,7 @@ import type { Datapoint, Geometry } from 'pounce/sdk/geo'
 import { valueColumns } from './schema.ts'
 
 /** Names of the properties that are numbers in columns, in their order, and the JSON text of the object of all others; '' when there are none. */
-export interface Shape {
+export interface PointShape {
   readonly names: readonly string[]
   readonly rest: string
 }
@@ -22,7 +22,7 @@ export interface PackedPoints {
   readonly numbers: Float64Array
   readonly values: Float64Array
   readonly geometries: readonly string[]
-  readonly shapes: readonly Shape[]
+  readonly shapes: readonly PointShape[]
   readonly own: readonly string[]
 }
 
@@ -37,7 +37,7 @@ export const packPoints = (points: readonly Datapoint[]): PackedPoints => {
   const numbers = new Float64Array(points.length * cellsEach)
   const values: number[] = []
   const geometries = new Numbered<string>()
-  const shapes = new Numbered<Shape>()
+  const shapes = new Numbered<PointShape>()
   for (const [at, { id, stream, startMs, endMs, createdMs, geometry, properties }] of points.entries()) {
     const text = JSON.stringify(geometry)
     const shape = shapeOf(properties, values)
@@ -64,7 +64,7 @@ class Numbered<T> {
 }
 
 /** What there is besides numbers in columns, whose values are appended. `__proto__` is a name that only JSON can be trusted with. */
-const shapeOf = (properties: Datapoint['properties'], values: number[]): Shape => {
+const shapeOf = (properties: Datapoint['properties'], values: number[]): PointShape => {
   const names: string[] = []
   let rest = ''
   for (const name of Object.keys(properties)) {
@@ -82,11 +82,11 @@ type Growing = { [key: string]: Json }
 const noNames: Properties = {}
 
 /** A shape with its text read. */
-export interface ReadShape extends Shape {
+export interface ReadShape extends PointShape {
   readonly others: Properties
 }
 
-export const readShape = ({ names, rest }: Shape): ReadShape => ({
+export const readShape = ({ names, rest }: PointShape): ReadShape => ({
   names,
   rest,
   others: rest === '' ? noNames : (JSON.parse(rest) as Properties),

@@ -1,4 +1,4 @@
-import { cells, cellsEach, type PackedPoints, type Shape } from './packed-points.ts'
+import { cells, cellsEach, type PackedPoints, type PointShape } from './packed-points.ts'
 import type { PlaceCache, ShapeCache } from './place-cache.ts'
 import { at, type PointRow, type Sink, textLengthOf } from './scans.ts'
 import { valueColumns } from './schema.ts'
@@ -22,7 +22,7 @@ export class PieceBuilder implements Sink {
   #count = 0
   #valueCount = 0
   #geometries: string[] = []
-  #newShapes: Shape[] = []
+  #newShapes: PointShape[] = []
   #own: string[] = []
   #length = 0
 

@@ -7,11 +7,11 @@ import {
   HitsSource,
   keyEffort,
   PickingSource,
-  type Range,
-  type Reading,
+  type PointSource,
   rowTest,
+  type ScanContext,
   ScanSource,
-  type Source,
+  type StartRange,
   seekEffort,
   streamOf,
 } from './scans.ts'
@@ -47,7 +47,7 @@ export const boxesOf = (area: GeoArea): readonly GeoBox[] => {
 export class QueryTooLong extends Error {}
 
 /** How much may be done at once. Threads have no bounds but for what must fit into memory. */
-export interface Bounds {
+export interface ScanLimits {
   /** Positions compared with positions. */
   readonly compared: number
   /** Streams that move. */
@@ -62,7 +62,7 @@ const dayMs = 86_400_000
 const [firstMs, lastMs] = [-62_135_596_800_000, 253_402_300_799_999]
 
 /** Which rows have to be looked at for a filter, and what to look for. */
-export interface Plan {
+export interface ScanPlan {
   /** Streams whose rows are looked at; undefined: those of all streams. */
   readonly streams: ReadonlySet<number> | undefined
   /** Rows of other streams that the R*Tree found, in no order. */
@@ -74,7 +74,7 @@ export interface Plan {
   readonly untilMs: number
   /** True when every row of the streams between these starts fits. */
   readonly isWhole: boolean
-  readonly reading: Reading
+  readonly reading: ScanContext
 }
 
 export interface Known {
@@ -84,7 +84,7 @@ export interface Known {
 }
 
 /** Chooses streams by their places first; whatever moves on is found in the R*Tree, or by walking its stream where that finds too much. */
-export const planFor = (known: Known, filter: GeoFilter, bounds: Bounds): Plan => {
+export const planFor = (known: Known, filter: GeoFilter, bounds: ScanLimits): ScanPlan => {
   const { db, shapes, places } = known
   const { fromMs = firstMs, beforeMs = lastMs + 1, areas } = filter
   const untilMs = Math.min(beforeMs - 1, filter.untilMs ?? lastMs)
@@ -128,7 +128,7 @@ interface Moving {
 }
 
 /** Streams with points that have geometries of their own near these areas. */
-const movingStreams = (db: Connection, areas: readonly GeoArea[], bounds: Bounds): readonly Moving[] => {
+const movingStreams = (db: Connection, areas: readonly GeoArea[], bounds: ScanLimits): readonly Moving[] => {
   const most = bounds.isFinal ? -1 : bounds.moving + 1
   const rows = db.all(
     'SELECT stream, count, west, south, east, north FROM streams INDEXED BY moving_streams WHERE moving > 0 LIMIT ?',
@@ -157,7 +157,7 @@ const hitsIn = (
   areas: readonly GeoArea[],
   moving: readonly Moving[],
   { fromMs, untilMs }: { readonly fromMs: number; readonly untilMs: number },
-  bounds: Bounds,
+  bounds: ScanLimits,
 ): readonly GeoAfter[] | undefined => {
   const rows = moving.reduce((sum, { count }) => sum + count, 0)
   if (rows <= fewRows) return undefined
@@ -201,19 +201,19 @@ export const manyRows = 1_000_000_000
 const compare = (one: GeoAfter, other: GeoAfter): number => one.startMs - other.startMs || one.id - other.id
 
 /** The way to the rows of a plan, in order, that probably looks at the fewest. */
-export const sourceFor = (plan: Plan, { sort, after, limit, isPatient }: Wanted): Source => {
+export const sourceFor = (plan: ScanPlan, { sort, after, limit, isPatient }: Wanted): PointSource => {
   const isDescending = sort.order === 'descending'
-  const range: Range = { isDescending, fromMs: plan.fromMs, untilMs: plan.untilMs, after }
+  const range: StartRange = { isDescending, fromMs: plan.fromMs, untilMs: plan.untilMs, after }
   return sort.by === 'stream' ? byStream(plan, range) : byStart(plan, range, limit, isPatient)
 }
 
-const hitsAlong = (hits: readonly GeoAfter[], { isDescending, after }: Range): readonly GeoAfter[] => {
+const hitsAlong = (hits: readonly GeoAfter[], { isDescending, after }: StartRange): readonly GeoAfter[] => {
   const sign = isDescending ? -1 : 1
   const left = after ? hits.filter(hit => sign * compare(hit, after) > 0) : [...hits]
   return left.toSorted((one, other) => sign * compare(one, other))
 }
 
-const byStart = (plan: Plan, range: Range, limit: number, isPatient: boolean): Source => {
+const byStart = (plan: ScanPlan, range: StartRange, limit: number, isPatient: boolean): PointSource => {
   const { streams, hits, all, reading } = plan
   if (streams === undefined) return new ScanSource(reading, range)
   const sources = isMerged(streams.size, all, limit, isPatient)
@@ -230,12 +230,12 @@ const isMerged = (count: number, all: number, limit: number, isPatient: boolean)
   return isPatient || count * (2 * seekEffort) < limit * (seekEffort + (keyEffort * all) / count)
 }
 
-const walkFor = (reading: Reading, streams: ReadonlySet<number>, all: number, range: Range): Source => {
+const walkFor = (reading: ScanContext, streams: ReadonlySet<number>, all: number, range: StartRange): PointSource => {
   if (streams.size <= all / 2) return new PickingSource(reading, range, streams)
   return new ScanSource({ ...reading, test: row => streams.has(streamOf(row)) && reading.test(row) }, range)
 }
 
-const byStream = (plan: Plan, range: Range): Source => {
+const byStream = (plan: ScanPlan, range: StartRange): PointSource => {
   const { isDescending, after } = range
   const isAhead = ({ stream }: OfStream): boolean => !after || (isDescending ? stream <= after.stream : stream >= after.stream)
   const all = [...perStream(plan)].filter(isAhead)
@@ -252,15 +252,15 @@ const byStream = (plan: Plan, range: Range): Source => {
 /** How to get the rows of one stream, as often as they are needed. */
 export interface OfStream {
   readonly stream: number
-  rows(range: Range): Source
+  rows(range: StartRange): PointSource
 }
 
 /** The streams of a plan by their numbers. */
-export function* perStream({ streams, hits, reading, places }: Plan): Generator<OfStream> {
+export function* perStream({ streams, hits, reading, places }: ScanPlan): Generator<OfStream> {
   const hitsOf = Map.groupBy(hits, ({ stream }) => stream)
   for (const stream of Float64Array.from([...(streams ?? places.streams), ...hitsOf.keys()]).sort()) {
     const found = hitsOf.get(stream)
-    const rows = (range: Range): Source =>
+    const rows = (range: StartRange): PointSource =>
       found ? new HitsSource(reading, hitsAlong(found, range)) : new ScanSource(reading, range, stream)
     yield { stream, rows }
   }

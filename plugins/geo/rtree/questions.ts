@@ -2,9 +2,9 @@ import type { GeoStore } from 'pounce/sdk'
 import type { GeoBinning, GeoFilter, GeoSort } from 'pounce/sdk/geo'
 import type { Opening } from 'pounce/sdk/sqlite'
 import type { PackedPoints } from './packed-points.ts'
-import type { MovingBox } from './remove-points.ts'
+import type { TrackBox } from './remove-points.ts'
 
-export type Find = Parameters<GeoStore['find']>[0]
+export type FindQuery = Parameters<GeoStore['find']>[0]
 
 /** How a thread opens the file. */
 export interface GeoOpening extends Opening {
@@ -14,7 +14,7 @@ export interface GeoOpening extends Opening {
 
 /** What a reading thread is asked. Each is answered by pieces; `epoch` grows when streams go. */
 export type ReadQuestion = { readonly epoch: number } & (
-  | { readonly ask: 'find'; readonly query: Find }
+  | { readonly ask: 'find'; readonly query: FindQuery }
   | { readonly ask: 'read'; readonly filter: GeoFilter; readonly sort: GeoSort }
   | { readonly ask: 'count'; readonly filter: GeoFilter; readonly upTo: number }
   | { readonly ask: 'bins'; readonly filter: GeoFilter; readonly binning: GeoBinning }
@@ -26,8 +26,8 @@ export type WriteQuestion =
   | { readonly ask: 'insert'; readonly batches: readonly PackedPoints[] }
   | { readonly ask: 'remove'; readonly ids: readonly number[] }
   | { readonly ask: 'remove'; readonly streams: readonly number[] }
-  | { readonly ask: 'settle'; readonly boxes: readonly MovingBox[] }
+  | { readonly ask: 'settle'; readonly boxes: readonly TrackBox[] }
 
-export type Question = ReadQuestion | WriteQuestion
+export type ThreadTask = ReadQuestion | WriteQuestion
 
 export const defaultSort: GeoSort = { by: 'start', order: 'ascending' }

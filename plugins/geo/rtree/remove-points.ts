@@ -100,14 +100,14 @@ const lastEndOf = (db: Connection, stream: number, longest: number): number | nu
 }
 
 /** The box of all geometries that points of a stream have of their own, and which state of the stream it is of. */
-export interface MovingBox {
+export interface TrackBox {
   readonly stream: number
   readonly changes: number
   readonly box: readonly number[]
 }
 
 /** Keeps a box that was found by looking at all points, unless the stream has changed meanwhile. */
-export const settleBox = (db: Connection, { stream, changes, box }: MovingBox): void => {
+export const settleBox = (db: Connection, { stream, changes, box }: TrackBox): void => {
   const sql = 'UPDATE streams SET west = ?, south = ?, east = ?, north = ?, is_stale = 0 WHERE stream = ? AND changes = ? AND moving > 0'
   db.run(sql, ...box, stream, changes)
 }

@@ -7,7 +7,7 @@ import { GeoFile } from './geo-file.ts'
 import { InsertQueue } from './insert-queue.ts'
 import { packPoints, Unpacker } from './packed-points.ts'
 import { QueryTooLong } from './plan.ts'
-import { defaultSort, type Find, type GeoOpening, type ReadQuestion } from './questions.ts'
+import { defaultSort, type FindQuery, type GeoOpening, type ReadQuestion } from './questions.ts'
 import type { Removed } from './remove-points.ts'
 import type { RtreeReader } from './rtree-reader.ts'
 import { TaskThread } from './task-thread.ts'
@@ -106,7 +106,7 @@ export class RtreeConnection implements Omit<GeoStore, 'engine'> {
     return packed && new Unpacker().unpack(packed)[0]
   }
 
-  async find(query: Find): Promise<GeoPage> {
+  async find(query: FindQuery): Promise<GeoPage> {
     this.#mustBeOpen()
     checkGeoFilter(query.filter)
     const { limit } = query
@@ -116,7 +116,7 @@ export class RtreeConnection implements Omit<GeoStore, 'engine'> {
     return next ? { points, next } : { points }
   }
 
-  async #longPage(query: Find): Promise<PackedPage> {
+  async #longPage(query: FindQuery): Promise<PackedPage> {
     return (await this.#reader().ask({ ask: 'find', query, epoch: this.#epoch })) as PackedPage
   }
 

@@ -4,14 +4,14 @@ import { binTurns } from './bin-sums.ts'
 import type { PackedPoints } from './packed-points.ts'
 import { PieceBuilder } from './piece-builder.ts'
 import { PlaceCache, ShapeCache } from './place-cache.ts'
-import { type Bounds, type Known, QueryTooLong } from './plan.ts'
-import type { Find, ReadQuestion } from './questions.ts'
+import { type Known, QueryTooLong, type ScanLimits } from './plan.ts'
+import type { FindQuery, ReadQuestion } from './questions.ts'
 import { rowAt } from './scans.ts'
 import { statisticsOf } from './statistics.ts'
 import { countOfStreams, countTurns, longBounds, type PackedPage, pageTurns, readTurns, statisticsTurns, type Turns } from './turns.ts'
 
 /** What the main thread may do in one go: some milliseconds at most. */
-const shortBounds: Bounds = { compared: 100_000, moving: 2000, hits: 500, isFinal: false }
+const shortBounds: ScanLimits = { compared: 100_000, moving: 2000, hits: 500, isFinal: false }
 const shortEffort = 10_000
 const longEffort = 10_000
 /** Places: some milliseconds. */
@@ -40,7 +40,7 @@ export class RtreeReader {
   }
 
   /** Throws `QueryTooLong` for what belongs into another thread. */
-  shortPage(epoch: number, query: Find): PackedPage {
+  shortPage(epoch: number, query: FindQuery): PackedPage {
     return this.look(epoch, () => {
       const { value } = pageTurns(this.#known, query, shortBounds, shortEffort).next()
       if (!value) throw new QueryTooLong()

@@ -38,14 +38,14 @@ export interface Sink {
 }
 
 /** Rows in order, looked at in bounded steps so that other work can go on between. */
-export interface Source {
+export interface PointSource {
   readonly isDone: boolean
   /** Adds what fits to the sink, until it has no room or about `effort` rows were looked at. Returns how many were. */
   fill(sink: Sink, effort: number): number
 }
 
 /** From where on, in which direction, and between which starts. */
-export interface Range {
+export interface StartRange {
   readonly isDescending: boolean
   readonly fromMs: number
   readonly untilMs: number
@@ -65,7 +65,7 @@ const textEffort = 0.01
 type RowTest = (row: PointRow) => boolean
 
 /** What every way to read needs. */
-export interface Reading {
+export interface ScanContext {
   readonly db: Connection
   readonly shapes: ShapeCache
   readonly test: RowTest
@@ -75,7 +75,7 @@ export interface Reading {
 const beyond = 2 ** 53
 
 /** The place before the first point of a range, by start and id. */
-export const placeBefore = ({ isDescending, fromMs, untilMs, after }: Range): readonly [number, number] => {
+export const placeBefore = ({ isDescending, fromMs, untilMs, after }: StartRange): readonly [number, number] => {
   if (after) return [after.startMs, after.id]
   return isDescending ? [untilMs, beyond] : [fromMs, 0]
 }
@@ -89,14 +89,14 @@ const sqlOf = (columns: string, isDescending: boolean, isOneStream: boolean): st
 }
 
 /** Walks along the starts, through one stream or through all. */
-abstract class Walk implements Source {
+abstract class Walk implements PointSource {
   isDone = false
-  protected readonly range: Range
+  protected readonly range: StartRange
   protected readonly stream: number | undefined
   #place: readonly [number, number]
   #chunk = 0
 
-  constructor(range: Range, stream: number | undefined) {
+  constructor(range: StartRange, stream: number | undefined) {
     this.range = range
     this.stream = stream
     this.#place = placeBefore(range)
@@ -137,9 +137,9 @@ abstract class Walk implements Source {
 
 /** Rows of one stream, or of all, along the starts. */
 export class ScanSource extends Walk {
-  readonly #reading: Reading
+  readonly #reading: ScanContext
 
-  constructor(reading: Reading, range: Range, stream?: number) {
+  constructor(reading: ScanContext, range: StartRange, stream?: number) {
     super(range, stream)
     this.#reading = reading
   }
@@ -162,17 +162,17 @@ export class ScanSource extends Walk {
 }
 
 /** One row by its place; undefined when it is gone. */
-export const rowAt = ({ db, shapes }: Reading, { stream, startMs, id }: GeoAfter): PointRow | undefined => {
+export const rowAt = ({ db, shapes }: ScanContext, { stream, startMs, id }: GeoAfter): PointRow | undefined => {
   const columns = columnsWith(shapes.mostNames)
   return db.get(`SELECT ${columns} FROM points WHERE stream = ? AND start = ? AND id = ?`, stream, startMs, id) as PointRow | undefined
 }
 
 /** Rows of many streams along the starts: the index tells which rows are theirs, and only those are read. */
 export class PickingSource extends Walk {
-  readonly #reading: Reading
+  readonly #reading: ScanContext
   readonly #streams: ReadonlySet<number>
 
-  constructor(reading: Reading, range: Range, streams: ReadonlySet<number>) {
+  constructor(reading: ScanContext, range: StartRange, streams: ReadonlySet<number>) {
     super(range, undefined)
     this.#reading = reading
     this.#streams = streams
@@ -205,12 +205,12 @@ export class PickingSource extends Walk {
 }
 
 /** Rows whose places are known, in their order. */
-export class HitsSource implements Source {
-  readonly #reading: Reading
+export class HitsSource implements PointSource {
+  readonly #reading: ScanContext
   readonly #hits: readonly GeoAfter[]
   #next = 0
 
-  constructor(reading: Reading, hits: readonly GeoAfter[]) {
+  constructor(reading: ScanContext, hits: readonly GeoAfter[]) {
     this.#reading = reading
     this.#hits = hits
   }

@@ -1,5 +1,5 @@
 import type { Connection } from 'pounce/sdk/sqlite'
-import { newerForm } from './file-check.ts'
+import { newerFormat } from './file-check.ts'
 
 /** How many numbers of a point have columns of their own; further ones are in its `rest`. */
 export const valueColumns = 8
@@ -45,7 +45,7 @@ export const migrations: readonly string[] = [first]
 export const migrate = (db: Connection, file: string, steps: readonly string[] = migrations): void => {
   const formOf = (): number => Number(db.get('PRAGMA user_version')?.[0])
   if (formOf() > steps.length) {
-    throw new Error(newerForm(file, formOf(), steps.length))
+    throw new Error(newerFormat(file, formOf(), steps.length))
   }
   for (const [at, step] of steps.entries()) {
     if (formOf() > at) continue

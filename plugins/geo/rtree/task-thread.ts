@@ -1,7 +1,7 @@
 import type { Worker } from 'node:worker_threads'
 import { Unavailable } from 'pounce/sdk'
 import { heard } from './problems.ts'
-import type { Question } from './questions.ts'
+import type { ThreadTask } from './questions.ts'
 import type { ToldError } from './told-errors.ts'
 
 /** A thread with nothing to do is ended, for it holds some megabytes. */
@@ -41,13 +41,13 @@ export class TaskThread {
   }
 
   /** The first piece of the answer. Rejects with `Unavailable` when the thread dies, and once it is closed. */
-  async ask(question: Question, handedOver: ArrayBuffer[] = []): Promise<unknown> {
+  async ask(question: ThreadTask, handedOver: ArrayBuffer[] = []): Promise<unknown> {
     for await (const piece of this.pieces(question, handedOver)) return piece
     throw new Unavailable(`${this.#name} did not respond`)
   }
 
   /** The pieces of the answer, each when it is asked for and one ahead. Leaving the loop ends the task. */
-  async *pieces(question: Question, handedOver: ArrayBuffer[] = []): AsyncGenerator<unknown> {
+  async *pieces(question: ThreadTask, handedOver: ArrayBuffer[] = []): AsyncGenerator<unknown> {
     const [number, task] = this.#begin(question, handedOver)
     try {
       for (;;) {
@@ -67,7 +67,7 @@ export class TaskThread {
     }
   }
 
-  #begin(question: Question, handedOver: ArrayBuffer[]): [number, Task] {
+  #begin(question: ThreadTask, handedOver: ArrayBuffer[]): [number, Task] {
     if (this.#isClosed) throw this.#closed()
     clearTimeout(this.#idle)
     this.#worker ??= this.#made()
@@ -166,7 +166,7 @@ export class TaskThread {
 
 /** To a thread: a question with the number of its task, a wish for the next piece, or that nobody waits for it any longer; or to end. */
 export type ToThread =
-  | { readonly task: number; readonly question: Question }
+  | { readonly task: number; readonly question: ThreadTask }
   | { readonly task: number; readonly more: true }
   | { readonly task: number; readonly cancel: true }
   | { readonly end: true }

@@ -2,10 +2,10 @@ import type { GeoAfter, Geometry, StreamStatistics } from 'pounce/sdk/geo'
 import { boxAround, positionsOf } from 'pounce/sdk/geo'
 import { cells, cellsEach, type PackedPoints } from './packed-points.ts'
 import { PieceBuilder } from './piece-builder.ts'
-import { type Bounds, type Known, manyRows, type Plan, planFor, sourceFor } from './plan.ts'
-import { defaultSort, type Find, type ReadQuestion } from './questions.ts'
-import type { MovingBox } from './remove-points.ts'
-import { at, type PointRow, ScanSource, type Sink, type Source } from './scans.ts'
+import { type Known, manyRows, planFor, type ScanLimits, type ScanPlan, sourceFor } from './plan.ts'
+import { defaultSort, type FindQuery, type ReadQuestion } from './questions.ts'
+import type { TrackBox } from './remove-points.ts'
+import { at, type PointRow, type PointSource, ScanSource, type Sink } from './scans.ts'
 import { staleAmong, statisticsOf } from './statistics.ts'
 
 /** Points of a page as they go between threads. */
@@ -17,13 +17,13 @@ export interface PackedPage {
 /** Statistics, and the boxes that were found for them. */
 export interface FoundStatistics {
   readonly statistics: ReadonlyMap<number, StreamStatistics>
-  readonly boxes: readonly MovingBox[]
+  readonly boxes: readonly TrackBox[]
 }
 
 /** Whatever is read in turns: `undefined` lets others have theirs, anything else is a piece of the answer. */
 export type Turns<Piece> = Generator<Piece | undefined, void>
 
-export const longBounds: Bounds = {
+export const longBounds: ScanLimits = {
   compared: Number.POSITIVE_INFINITY,
   moving: Number.POSITIVE_INFINITY,
   hits: 200_000,
@@ -39,7 +39,7 @@ const lastOf = ({ count, numbers }: PackedPoints): GeoAfter | undefined => {
 }
 
 /** One page. */
-export function* pageTurns(known: Known, { filter, sort, after, limit }: Find, bounds: Bounds, effort: number): Turns<PackedPage> {
+export function* pageTurns(known: Known, { filter, sort, after, limit }: FindQuery, bounds: ScanLimits, effort: number): Turns<PackedPage> {
   const plan = planFor(known, filter, bounds)
   const source = sourceFor(plan, { sort: sort ?? defaultSort, after, limit, isPatient: bounds.isFinal })
   const builder = new PieceBuilder(known.shapes, known.places, limit)
@@ -64,7 +64,7 @@ export function* readTurns(known: Known, { filter, sort }: Extract<ReadQuestion,
 }
 
 /** Rows of the plan stream after stream. */
-const streamAfterStream = (plan: Plan): Source =>
+const streamAfterStream = (plan: ScanPlan): PointSource =>
   sourceFor(plan, { sort: { by: 'stream', order: 'ascending' }, after: undefined, limit: manyRows, isPatient: true })
 
 /** How many points fit. */
@@ -99,7 +99,7 @@ export const countOfStreams = ({ db }: Known, streams: ReadonlySet<number> | und
 
 /** Statistics of streams; the boxes of those that lost points which moved are found by looking at all that are left. */
 export function* statisticsTurns(known: Known, { streams }: Extract<ReadQuestion, { ask: 'statistics' }>): Turns<FoundStatistics> {
-  const boxes = new Map<number, MovingBox>()
+  const boxes = new Map<number, TrackBox>()
   for (const [stream, changes] of staleAmong(known.db, streams)) {
     const box = yield* movingBoxTurns(known, stream)
     if (box) boxes.set(stream, { stream, changes, box })

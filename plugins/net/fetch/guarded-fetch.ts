@@ -4,7 +4,7 @@ import { BlockList, isIP, isIPv6, type LookupFunction } from 'node:net'
 import { pipeline } from 'node:stream'
 import { configPort, type Fetch, Forbidden, Invalid, Problem, s, TooLarge, Unreachable, wire } from 'pounce/sdk'
 import { isPrivateAddress } from 'pounce/sdk/kit'
-import { counting, limited, Patience } from './patience.ts'
+import { counting, limited, RequestDeadline } from './request-deadline.ts'
 
 /** How often a path is decoded to see what may become of it on its way. */
 const decodings = 5
@@ -118,12 +118,12 @@ export class GuardedFetch implements Fetch {
     const until = Date.now() + options.timeoutMs
     for (let hop = 0; hop <= maxRedirects; hop++) {
       const headers = url.origin === new URL(address).origin ? (options.headers ?? {}) : {}
-      const { answer, patience } = await this.#ask(url, headers, until, options.silenceMs)
+      const { answer, deadline } = await this.#ask(url, headers, until, options.silenceMs)
       const status = answer.statusCode ?? 0
       if (!redirects.has(status) || answer.headers.location === undefined) {
-        return answered(answer, url, options.maxBytes, patience)
+        return answered(answer, url, options.maxBytes, deadline)
       }
-      patience.end()
+      deadline.end()
       answer.destroy()
       url = this.#checked(answer.headers.location, url)
     }
@@ -135,8 +135,8 @@ export class GuardedFetch implements Fetch {
     const { username, password } = new URL(server)
     const basic = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64')
     const headers = { ...options.headers, ...(username === '' && password === '' ? {} : { authorization: `Basic ${basic}` }) }
-    const { answer, patience } = await sent(url, { ...options, headers })
-    return answered(answer, url, options.method === 'HEAD' ? Number.POSITIVE_INFINITY : options.maxBytes, patience)
+    const { answer, deadline } = await sent(url, { ...options, headers })
+    return answered(answer, url, options.method === 'HEAD' ? Number.POSITIVE_INFINITY : options.maxBytes, deadline)
   }
 
   #checked(address: string, base?: URL): URL {
@@ -171,7 +171,7 @@ wire(GuardedFetch, Config)
 
 interface Asked {
   readonly answer: IncomingMessage
-  readonly patience: Patience
+  readonly deadline: RequestDeadline
 }
 
 interface Sending {
@@ -196,13 +196,13 @@ const sent = (url: URL, { method, headers, timeoutMs, silenceMs, lookup, signal,
       ...(signal ? { signal } : {}),
       agent: false,
     })
-    const patience = new Patience(Date.now() + timeoutMs, silenceMs, () =>
+    const deadline = new RequestDeadline(Date.now() + timeoutMs, silenceMs, () =>
       request.destroy(new Unreachable(`Request to ${url.host} timed out`)),
     )
-    request.on('response', answer => resolve({ answer, patience }))
+    request.on('response', answer => resolve({ answer, deadline }))
     let cause: Error | undefined
     request.on('error', error => {
-      patience.end()
+      deadline.end()
       const reason = cause ?? error
       const isAnswer = reason instanceof Problem && !(reason instanceof Forbidden)
       reject(isAnswer ? reason : new Unreachable(`${url.host} is unreachable or has no public address`, { cause: reason }))
@@ -211,7 +211,7 @@ const sent = (url: URL, { method, headers, timeoutMs, silenceMs, lookup, signal,
       request.end()
       return
     }
-    const counter = counting(body.maxBytes, patience, `The body must be at most ${body.maxBytes} bytes`)
+    const counter = counting(body.maxBytes, deadline, `The body must be at most ${body.maxBytes} bytes`)
     const fails = (error: Error): void => {
       cause ??= error
     }
@@ -221,10 +221,10 @@ const sent = (url: URL, { method, headers, timeoutMs, silenceMs, lookup, signal,
     pipeline(body.stream, counter, request, () => undefined)
   })
 
-const answered = (answer: IncomingMessage, url: URL, maxBytes: number, patience: Patience): Answer => {
+const answered = (answer: IncomingMessage, url: URL, maxBytes: number, deadline: RequestDeadline): Answer => {
   const length = Number(answer.headers['content-length'] ?? Number.NaN)
   if (length > maxBytes) {
-    patience.end()
+    deadline.end()
     answer.destroy()
     throw new TooLarge(`The response has ${length} bytes; the limit is ${maxBytes}`)
   }
@@ -233,7 +233,7 @@ const answered = (answer: IncomingMessage, url: URL, maxBytes: number, patience:
     contentType: answer.headers['content-type'] ?? 'application/octet-stream',
     ...(Number.isNaN(length) ? {} : { sizeBytes: length }),
     ...(answer.headers['content-disposition'] === undefined ? {} : { disposition: answer.headers['content-disposition'] }),
-    body: limited(answer, maxBytes, patience),
+    body: limited(answer, maxBytes, deadline),
     url: url.href,
   }
 }

@@ -49,7 +49,7 @@ export const keptAddress = (address: string | undefined, how: Settings['addresse
 }
 
 /** Lines that are looked at in vain before a page ends. */
-const patience = 2000
+const maxScanned = 2000
 
 /** Which lines are requested. */
 export interface AuditQuery {
@@ -98,7 +98,7 @@ export class StoredAudit implements AuditTrail, BatchHandler {
 
   /** Newest first. A page can be short, with a `next`, when many lines had to be passed over. */
   page(query: AuditQuery, page: { readonly after?: After; readonly limit: number }): Promise<Page<AuditRecord & Stored>> {
-    return this.#documents.find(audit, { ...this.#find(query), patience, ...page })
+    return this.#documents.find(audit, { ...this.#find(query), maxScanned, ...page })
   }
 
   /** All of them, newest first, read while you iterate. */

@@ -21,7 +21,7 @@ const all = ['byCreated', 'bySpace', 'byAuthor', 'byPublic']
 const top = ['topByCreated', 'topBySpace', 'topByAuthor', 'topByPublic']
 const nothing: Page<Collected> = { items: [] }
 /** Documents that the tree looks at in vain for one page. */
-const treePatience = 1000
+const maxScannedInTree = 1000
 type Using = string | readonly string[]
 
 /** Lists collections. */
@@ -91,7 +91,7 @@ export class CollectionLists {
 
   /** Those right below a resource of the tree; at the root own ones that are in no space and no collection. A page may be short. */
   async below(caller: Caller, { kind, id, mine }: TreeParent, page: ListQuery): Promise<Page<Collected>> {
-    const query = { ...page, patience: treePatience }
+    const query = { ...page, maxScanned: maxScannedInTree }
     const author = eq('author', caller.user?.id ?? null)
     const own = mine ? [author] : []
     const seen = this.#seen(caller)

@@ -5,7 +5,7 @@ import { type Dataset, datasets } from './collection.ts'
 const all = ['byCreated', 'bySpace', 'byAuthor', 'byPublic']
 
 /** Documents that the tree looks at in vain for one page. */
-const treePatience = 1000
+const maxScannedInTree = 1000
 
 /** Lists datasets, never those in the trash. */
 export class DatasetLists {
@@ -51,7 +51,7 @@ export class DatasetLists {
 
   /** Those right below a resource of the tree; at the root own ones that are in no space and no collection. A page may be short. */
   async below(caller: Caller, { kind, id, mine }: TreeParent, page: ListQuery): Promise<Page<Dataset>> {
-    const query = { ...page, patience: treePatience }
+    const query = { ...page, maxScanned: maxScannedInTree }
     const own = eq('author', caller.user?.id ?? null)
     const seen = this.#seen(caller)
     if (kind === 'root') return this.#page(seen, query, 'bySpaceAndAuthor', own, eq('spaces', null), not(exists('collections')))

@@ -17,7 +17,7 @@ import { afterParameter, conditionsOf, type ListQuery, readNamedAfter, type Visi
 import { cellsToSearch } from './cells.ts'
 
 /** Records looked at in vain before a page of the store ends, and how many such pages are read for one request. */
-const patience = 1000
+const maxScanned = 1000
 
 const rounds = 8
 
@@ -87,7 +87,7 @@ export const listGeo = async <T extends SensorRecord | StreamRecord>(
   for (let round = 0; round < rounds; round += 1) {
     const left = limit - items.length
     const wide = listing.areas ? Math.max(left, atLeast) : left
-    const page = await documents.find(from, { using, where, sort: order, limit: wide, patience, ...(place ? { after: place } : {}) })
+    const page = await documents.find(from, { using, where, sort: order, limit: wide, maxScanned, ...(place ? { after: place } : {}) })
     for (const [at, one] of page.items.entries()) {
       if (isWanted(one)) items.push(one)
       if (items.length < limit) continue

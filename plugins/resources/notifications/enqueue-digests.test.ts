@@ -75,14 +75,14 @@ test('many are asked for in one run, each once, also by two runs at a time', asy
 })
 
 test('an outage ends the run, and the next one goes on', async t => {
-  let isAway = true
+  let isUnavailable = true
   const { work, add, asked } = await opened(t, () => {
-    if (isAway) throw new Unavailable('away')
+    if (isUnavailable) throw new Unavailable('away')
     return [line]
   })
   await add('ann', 'bob')
   await t.throwsAsync(work.run(never), { instanceOf: Unavailable })
-  isAway = false
+  isUnavailable = false
   await work.run(never)
   t.deepEqual(await asked(), ['ann', 'bob'])
 })

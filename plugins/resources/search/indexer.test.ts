@@ -88,13 +88,13 @@ test('a kernel that was slow puts in what it finds now, though another one had d
 
 test('work that fails does not stand in the way of what comes after it', async t => {
   const { state, kernel } = world({ isShared: false })
-  let isAway = true
+  let isUnavailable = true
   const indexing = kernel(async put => {
-    if (isAway) throw new Error('away')
+    if (isUnavailable) throw new Error('away')
     put()
   })
   await t.throwsAsync(indexing.refresh('file', [id]), { message: 'away' })
-  isAway = false
+  isUnavailable = false
   await indexing.refresh('file', [id])
   t.is(state.found, 'old')
 })

@@ -14,14 +14,14 @@ interface Found {
 }
 
 const looks = 20_000
-const patienceMs = 1500
+const maxExpandMs = 1500
 /** Of one answer, expanded entities among them, each time that they are shown. */
 const [maxEntities, maxBytes] = [20_000, 16 * 1024 * 1024]
 const countingMs = 500
 /** Counted so far; a count that comes to it may be larger. */
 const mostCounted = 100_000
 /** Things that a list inside an entity looks at in vain: many such lists are in one answer. */
-const patienceInside = 100
+const maxNestedRows = 100
 /** After so many looks it is the turn of other requests. */
 const stint = 500
 /** Entities whose links are expanded at the same time. */
@@ -54,7 +54,7 @@ export class EntityFormatter {
   readonly #root: string
   /** Query options that are not the standard's, such as `superAdmin`. */
   readonly #extras: readonly string[]
-  readonly #budget = new QueryBudget(looks, patienceMs)
+  readonly #budget = new QueryBudget(looks, maxExpandMs)
   readonly #size = new AnswerSize(maxEntities, maxBytes)
   readonly #counting = new QueryBudget(mostCounted, countingMs)
 
@@ -113,7 +113,7 @@ export class EntityFormatter {
       const other = await entity.one(link)
       return { [link]: other ? await this.one(other, asked) : null }
     }
-    const { found, head } = await this.#part(entity.many(link), asked, `${self}/${link}`, patienceInside)
+    const { found, head } = await this.#part(entity.many(link), asked, `${self}/${link}`, maxNestedRows)
     return { ...head(link), [link]: await this.#all(found, asked) }
   }
 
@@ -125,9 +125,9 @@ export class EntityFormatter {
     return all
   }
 
-  async #part(entities: Entities, asked: QueryOptions, at: string, patience = looks) {
+  async #part(entities: Entities, asked: QueryOptions, at: string, maxScanned = looks) {
     const [{ entities: found, rest }, count] = await Promise.all([
-      this.#find(entities, asked, patience),
+      this.#find(entities, asked, maxScanned),
       asked.isCounted ? this.#count(entities, asked) : undefined,
     ])
     const head = (link: string): Json => ({
@@ -137,7 +137,7 @@ export class EntityFormatter {
     return { found, head }
   }
 
-  async #find(entities: Entities, asked: QueryOptions, patience: number): Promise<Found> {
+  async #find(entities: Entities, asked: QueryOptions, maxScanned: number): Promise<Found> {
     const { filter, order, top } = asked
     const found: Entity[] = []
     let [skip, after, inVain] = [asked.skip, asked.after, 0]
@@ -145,7 +145,7 @@ export class EntityFormatter {
     const wanted = wantedOf(asked)
     for await (const lot of this.#walk(entities, asked, { order, wanted, ...(after ? { after } : {}) })) {
       for (const step of lot) {
-        if (found.length === top || inVain >= patience || !this.#budget.take()) return { entities: found, rest: { after, skip } }
+        if (found.length === top || inVain >= maxScanned || !this.#budget.take()) return { entities: found, rest: { after, skip } }
         after = step.cursor
         const fitting = this.#fitting(step, filter)
         const entity = fitting instanceof Promise ? await fitting : fitting

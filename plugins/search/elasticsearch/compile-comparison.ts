@@ -3,8 +3,8 @@ import { comparableText, comparedChars, createdSpan, readingOf, type TimeSpan } 
 import { anyOf, type Clause, term } from './clause.ts'
 import { type FieldType, typedKey } from './field-keys.ts'
 
-export type Range = 'less' | 'atMost' | 'more' | 'atLeast'
-type Comparison = Range | 'equals'
+export type ComparisonOperator = 'less' | 'atMost' | 'more' | 'atLeast'
+type Comparison = ComparisonOperator | 'equals'
 type Value = string | number | Date
 
 const signs = { less: 'lt', atMost: 'lte', more: 'gt', atLeast: 'gte' } as const
@@ -50,7 +50,7 @@ const valueIs = (key: string, range: Readonly<Record<string, number>>): Clause =
 })
 
 /** A text that was cut is equal to every other one that is cut to the same: what follows in its term does not count. */
-function textIs(key: string, is: Range, text: string): Clause {
+function textIs(key: string, is: ComparisonOperator, text: string): Clause {
   const last = text.length < comparedChars ? text : `${text}\u0000${afterAll}`
   const bounds = {
     less: { gte: key, lt: key + text },

@@ -2,7 +2,7 @@ import { Invalid } from 'pounce/sdk'
 import type { SearchQuery } from 'pounce/sdk/search'
 import { foldValue, isAnything, isPattern, patternsOf, readingOf, toLuceneRegex, wordsOf } from 'pounce/sdk/search'
 import { allOf, anyOf, type Clause, everything, not, nothing, phrase, phraseBegins, pieceIn, regexp, term, terms } from './clause.ts'
-import { createdIs, metadataIs, type Range } from './compile-comparison.ts'
+import { type ComparisonOperator, createdIs, metadataIs } from './compile-comparison.ts'
 import { numberToken, textToken } from './entry.ts'
 import { type FieldType, type FixedField, fixedFields, fixedKey, isFixedField, metadataPath, pathKey, typedKey } from './field-keys.ts'
 
@@ -24,7 +24,7 @@ const placeFields = { in: 'within', resource_type: 'kind' } as const
 const weights = { name: 10, tags: 6, description: 4, created_as: 2, comments: 2, any: 1 } as const
 
 const isPlace = (field: string): field is Place => Object.hasOwn(placeFields, field)
-const isRange = (is: FieldQuery['is']): is is Range => is === 'less' || is === 'atMost' || is === 'more' || is === 'atLeast'
+const isRange = (is: FieldQuery['is']): is is ComparisonOperator => is === 'less' || is === 'atMost' || is === 'more' || is === 'atLeast'
 
 /** Translates a query. Throws `Invalid` for what cannot be asked. */
 export function compileQuery(query: SearchQuery): CompiledQuery {

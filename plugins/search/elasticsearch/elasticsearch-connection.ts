@@ -6,12 +6,12 @@ import { wrongSetting } from './problems.ts'
 import { Config, type Settings } from './settings.ts'
 
 /** An answer of the server; the caller knows which status codes it asked to see. */
-export interface Answer<T> {
+export interface ServerResponse<T> {
   readonly status: number
   readonly body: T
 }
 
-export interface Call {
+export interface ServerRequest {
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
   readonly query?: Readonly<Record<string, string | number | boolean>>
@@ -55,7 +55,7 @@ export class ElasticsearchConnection {
     this.#client = undefined
   }
 
-  async call<T>({ method, path, query, body, bulk, limitMs, expect, isRepeatable }: Call): Promise<Answer<T>> {
+  async call<T>({ method, path, query, body, bulk, limitMs, expect, isRepeatable }: ServerRequest): Promise<ServerResponse<T>> {
     if (!this.#client) throw new Unavailable('The search server is not connected')
     const tries = isRepeatable ? this.#settings.nodes.length : 1
     const answer = await this.#client.transport.request<T>(

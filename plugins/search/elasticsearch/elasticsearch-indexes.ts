@@ -1,5 +1,5 @@
 import type { ElasticsearchConnection } from './elasticsearch-connection.ts'
-import { form, indexForm, metaOf, refreshInterval } from './index-form.ts'
+import { indexFormat, indexSettings, metaOf, refreshInterval } from './index-format.ts'
 import type { IndexNames } from './index-names.ts'
 import { reasonOf, statusOf } from './problems.ts'
 
@@ -99,12 +99,12 @@ export class ElasticsearchIndexes {
 
   /** Deletes what rebuilds left that nobody ended. Only for who holds the lock of rebuilds. */
   async dropLeftovers(): Promise<void> {
-    await this.#dropUnused(index => this.#names.formOf(index) === form)
+    await this.#dropUnused(index => this.#names.formatOf(index) === indexFormat)
   }
 
   /** Deletes the indexes of programs older than this one, once they are not needed any more. */
   async dropOlderForms(): Promise<void> {
-    await this.#dropUnused(index => (this.#names.formOf(index) ?? form) < form)
+    await this.#dropUnused(index => (this.#names.formatOf(index) ?? indexFormat) < indexFormat)
   }
 
   async #dropUnused(isMeant: (index: string) => boolean): Promise<void> {
@@ -140,7 +140,7 @@ export class ElasticsearchIndexes {
     index: string,
     { isComplete, aliases }: { readonly isComplete: boolean; readonly aliases: Readonly<Record<string, object>> },
   ): Promise<void> {
-    const body = { ...indexForm({ isComplete, shards: this.#shards }), aliases }
+    const body = { ...indexSettings({ isComplete, shards: this.#shards }), aliases }
     await this.#put(`/${index}`, body)
   }
 

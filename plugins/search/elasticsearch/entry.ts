@@ -3,7 +3,7 @@ import type { IndexChange, MetadataValue, SearchDocument } from 'pounce/sdk/sear
 import { comparableText, comparedChars, foldValue, wordsOf, wordsPerValue } from 'pounce/sdk/search'
 import type { Write } from './bulk-writer.ts'
 import { above, endsOf, type FieldType, type FixedField, fixedKey, pathKey, typedKey } from './field-keys.ts'
-import { longestTerm } from './index-form.ts'
+import { maxTermLength } from './index-format.ts'
 
 /** No put comes after a removal: its version is above all revisions. */
 const lastVersion = Number.MAX_SAFE_INTEGER
@@ -72,7 +72,7 @@ function contentsOf(document: SearchDocument): Readonly<Record<string, unknown>>
   return {
     ...Object.fromEntries(own),
     any: [...own.flatMap(([, values]) => values), ...metadata, words(document.text ?? '')].filter(value => value !== ''),
-    tagList: [...new Set(document.tags.map(tag => tag.slice(0, longestTerm).toWellFormed()))],
+    tagList: [...new Set(document.tags.map(tag => tag.slice(0, maxTermLength).toWellFormed()))],
     has: [...entry.has],
     is: [...entry.is],
     word: entry.word,
@@ -129,7 +129,7 @@ function addMetadata(entry: Entry, path: string, value: MetadataValue['value']):
   const number = value instanceof Date ? value.getTime() : value
   if (typeof number === 'number' && entry.values.length < mostNumbers)
     entry.values.push({ field: keys.map(key => typedKey(key, type)), number })
-  entry.fields.add(path.slice(0, longestTerm).toWellFormed())
+  entry.fields.add(path.slice(0, maxTermLength).toWellFormed())
   addSuggestions(entry, keys, asText(value))
 }
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { form } from './index-form.ts'
+import { indexFormat } from './index-format.ts'
 
 /**
  * Names on the server. A dot, which `index` in the settings cannot have, keeps installations apart; the number of the form keeps programs of
@@ -17,7 +17,7 @@ export class IndexNames {
   readonly #prefix: string
 
   constructor(prefix: string) {
-    this.live = `${prefix}.${form}`
+    this.live = `${prefix}.${indexFormat}`
     this.building = `${this.live}.building`
     this.first = `${this.live}.first`
     this.all = `${prefix}.*`
@@ -35,7 +35,7 @@ export class IndexNames {
   }
 
   /** Number of the form that the index is of; undefined when it is none of ours. */
-  formOf(index: string): number | undefined {
+  formatOf(index: string): number | undefined {
     const number = index.startsWith(this.#prefix) ? /^(\d+)\./.exec(index.slice(this.#prefix.length))?.[1] : undefined
     return number === undefined ? undefined : Number(number)
   }

@@ -6,7 +6,7 @@ import { compileQuery, sortable } from './compile-query.ts'
 import { metadataPath, pathKey } from './field-keys.ts'
 
 /** More hits than this are not ranked: the newest come first. */
-export const rankedAtMost = 2000
+export const maxRanked = 2000
 const countedAtMost = 10_000
 
 export interface SearchAnswer {
@@ -68,7 +68,7 @@ export async function runSearch(request: SearchRequest, ask: Ask): Promise<Searc
   const newest = await ask(bodyOf(request, plain, newestFirst))
   const { value: total } = newest.hits.total
   if (scored.length === 0 || total === 0) return hitsOf(newest)
-  if (total > rankedAtMost) return { ...hitsOf(newest), isNewestFirst: true }
+  if (total > maxRanked) return { ...hitsOf(newest), isNewestFirst: true }
   if (total === 1 && request.from === 0) return hitsOf(newest)
   const ranked = { bool: { filter, should: scored, minimum_should_match: 0 } }
   const best = isAscending ? [{ _score: 'asc' }, ...oldestFirst] : [{ _score: 'desc' }, ...newestFirst]

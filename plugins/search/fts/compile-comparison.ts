@@ -5,13 +5,13 @@ import { InvalidQuery } from './invalid-query.ts'
 import { firstRid } from './schema.ts'
 import type { KnownField } from './vocabulary.ts'
 
-export type Range = 'less' | 'atMost' | 'more' | 'atLeast'
+export type ComparisonOperator = 'less' | 'atMost' | 'more' | 'atLeast'
 
 interface Comparison {
   readonly field: string
   /** The metadata fields of that name; none for `created`. */
   readonly fields: readonly KnownField[]
-  readonly is: Range | 'equals'
+  readonly is: ComparisonOperator | 'equals'
   readonly value: string | number | Date
 }
 

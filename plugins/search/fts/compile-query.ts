@@ -1,6 +1,6 @@
 import type { SearchQuery } from 'pounce/sdk/search'
 import { foldValue, isAnything, patternsOf, pieceFits, type Regex, readingOf } from 'pounce/sdk/search'
-import { compileComparison, type Range } from './compile-comparison.ts'
+import { type ComparisonOperator, compileComparison } from './compile-comparison.ts'
 import { automatonOf, phrase, phraseIn, WordCompiler } from './compile-words.ts'
 import { and, anyOf, type Condition, everything, hasId, not, nothing, or, quote } from './condition.ts'
 import { InvalidQuery } from './invalid-query.ts'
@@ -31,7 +31,7 @@ export function compileQuery(query: SearchQuery, vocabulary: Vocabulary): Compil
 /** The field as metadata knows it. */
 export const metadataPath = (field: string): string => (field.startsWith('metadata.') ? field.slice('metadata.'.length) : field)
 
-const isRange = (is: FieldQuery['is']): is is Range => is === 'less' || is === 'atMost' || is === 'more' || is === 'atLeast'
+const isRange = (is: FieldQuery['is']): is is ComparisonOperator => is === 'less' || is === 'atMost' || is === 'more' || is === 'atLeast'
 
 class QueryCompiler {
   readonly #vocabulary: Vocabulary

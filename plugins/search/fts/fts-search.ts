@@ -8,7 +8,7 @@ import { FtsWriteQueue } from './fts-write-queue.ts'
 import type { IndexFile } from './index-file.ts'
 import { isCheap } from './query-cost.ts'
 import { QueryExecutor } from './query-executor.ts'
-import type { Ask, Question } from './questions.ts'
+import type { Ask, SearchTask } from './questions.ts'
 import { resultOf, SearchThreads } from './search-threads.ts'
 
 export const config = s.Object({
@@ -176,7 +176,7 @@ export class FtsSearch implements SearchIndex {
   }
 
   /** What a small index answers at once is asked here and now; everything else in another thread, where it can be ended. */
-  async #askOf(question: Question, limitMs: number): Promise<unknown> {
+  async #askOf(question: SearchTask, limitMs: number): Promise<unknown> {
     const isQuick = isCheap(question) && !this.#indexes.isLargerThan(this.#threadFrom)
     return isQuick ? resultOf(this.#here.answer(question)) : await this.#readers.ask(question, limitMs)
   }

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { sqliteCode } from './damage.ts'
 import { InvalidQuery } from './invalid-query.ts'
-import type { Answer, Question } from './questions.ts'
+import type { SearchReply, SearchTask } from './questions.ts'
 import { SearchRun } from './run-search.ts'
 import { Suggestions } from './suggestions.ts'
 
@@ -16,7 +16,7 @@ interface OpenIndex {
 export class QueryExecutor {
   #open: OpenIndex | undefined
 
-  answer(question: Question): Answer {
+  answer(question: SearchTask): SearchReply {
     try {
       return { value: this.#ask(question) }
     } catch (error) {
@@ -32,7 +32,7 @@ export class QueryExecutor {
     this.#open = undefined
   }
 
-  #ask(question: Question): unknown {
+  #ask(question: SearchTask): unknown {
     if (question.ask === 'isWhole') return isWhole(question.path)
     const { run, suggestions } = this.#opened(question.path)
     if (question.ask === 'search') return run.search(question.request)

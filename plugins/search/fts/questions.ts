@@ -10,10 +10,10 @@ export type Ask =
   | { readonly ask: 'isWhole' }
 
 /** The same of the index in one file. */
-export type Question = Ask & { readonly path: string }
+export type SearchTask = Ask & { readonly path: string }
 
 /** Why there is no answer. */
-export interface Failure {
+export interface SearchFailure {
   readonly message: string
   /** True of a request that was wrong. */
   readonly isRefusal: boolean
@@ -21,4 +21,4 @@ export interface Failure {
   readonly code?: number
 }
 
-export type Answer = { readonly value: unknown } | { readonly failure: Failure }
+export type SearchReply = { readonly value: unknown } | { readonly failure: SearchFailure }

@@ -9,7 +9,7 @@ import { fieldToken, isFixedField, isPlace, tokens } from './tokens.ts'
 import { StoredVocabulary } from './vocabulary.ts'
 
 /** More hits than this are not ranked: the newest come first. */
-export const rankedAtMost = 1000
+export const maxRanked = 1000
 /** A word that is in more entries than this says too little to be worth scoring. */
 const tellingAtMost = 3000
 const countedAtMost = 10_000
@@ -63,8 +63,8 @@ export class SearchRun {
     if (by !== 'score' && by !== 'created') {
       return { hits: this.#hits(this.#sorted(source, by, isAscending, from, size)), total, isNewestFirst: false }
     }
-    if (by === 'score' && total <= rankedAtMost) {
-      const { rids, isRanked } = this.#ranked(all ?? this.#list(source, rankedAtMost, 0, false), compiled)
+    if (by === 'score' && total <= maxRanked) {
+      const { rids, isRanked } = this.#ranked(all ?? this.#list(source, maxRanked, 0, false), compiled)
       const ordered = isAscending && isRanked ? [...rids].reverse() : rids
       return { hits: this.#hits(ordered.slice(from, from + size)), total, isNewestFirst: !isRanked }
     }

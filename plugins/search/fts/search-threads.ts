@@ -1,10 +1,10 @@
 import { Worker } from 'node:worker_threads'
 import { Invalid, Unavailable } from 'pounce/sdk'
 import { DamagedIndex, isDamage } from './damage.ts'
-import type { Answer, Question } from './questions.ts'
+import type { SearchReply, SearchTask } from './questions.ts'
 
 interface Asked {
-  readonly question: Question
+  readonly question: SearchTask
   readonly limitMs: number
   timer?: NodeJS.Timeout
   resolve(value: unknown): void
@@ -16,7 +16,7 @@ const atMost = 2
 const maxStartMs = 15_000
 
 /** What an answer says, or its failure thrown: `Invalid` for a wrong request, `DamagedIndex`, or `Unavailable`. */
-export function resultOf(answer: Answer): unknown {
+export function resultOf(answer: SearchReply): unknown {
   if ('value' in answer) return answer.value
   const { message, isRefusal, code } = answer.failure
   if (isRefusal) throw new Invalid(message)
@@ -36,7 +36,7 @@ export class SearchThreads {
    * Rejects with `Invalid` for a wrong request, `DamagedIndex`, or `Unavailable` when there is no answer after `limitMs`, which begin when there is a
    * thread.
    */
-  ask(question: Question, limitMs: number): Promise<unknown> {
+  ask(question: SearchTask, limitMs: number): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const asked: Asked = { question, limitMs, resolve, reject }
       this.#waiting.push(asked)
@@ -87,7 +87,7 @@ export class SearchThreads {
     if (!this.#running.has(worker)) return
     if (!this.#hasThread) for (const asked of this.#waiting) this.#limit(asked, asked.limitMs)
     this.#starting.delete(worker)
-    worker.on('message', (answer: Answer) => {
+    worker.on('message', (answer: SearchReply) => {
       const asked = this.#running.get(worker)
       if (!asked) return
       this.#running.set(worker, undefined)
@@ -119,7 +119,7 @@ export class SearchThreads {
   }
 }
 
-function settle(asked: Asked, answer: Answer): void {
+function settle(asked: Asked, answer: SearchReply): void {
   clearTimeout(asked.timer)
   try {
     asked.resolve(resultOf(answer))

@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, readlinkSync } from 'node:fs'
 import { delimiter, dirname, isAbsolute } from 'node:path'
-import { type Cell, failureOf, type Reach, type Sandbox } from './sandbox.ts'
+import { failureOf, type Sandbox, type SandboxAccess, type SandboxSlot } from './sandbox.ts'
 
 /** What programs need to run, besides their own files: the linker, shared libraries, and fonts to draw with. */
 const systemFolders = ['/usr/lib', '/usr/lib32', '/usr/lib64', '/usr/libexec', '/usr/local/lib', '/nix/store', '/gnu/store']
@@ -30,7 +30,7 @@ const walls = ['--unshare-all', '--die-with-parent', '--cap-drop', 'ALL']
 const withoutFurtherNamespaces = ['--unshare-user', '--disable-userns']
 
 /** Nothing is there but what is named. The order counts: a later mount covers an earlier one. */
-function argumentsFor({ readable, input, work, needs }: Reach, extra: readonly string[]): readonly string[] {
+function argumentsFor({ readable, input, work, needs }: SandboxAccess, extra: readonly string[]): readonly string[] {
   const system = [...readOnly(systemFolders), ...linkedFolders.flatMap(linked), ...readOnly(systemData)]
   // A link among them stands for what `/usr/bin` shows already.
   const programs = needs.childProcesses
@@ -57,7 +57,7 @@ export class Bubblewrap implements Sandbox {
   static async probe(): Promise<Bubblewrap | string> {
     if (process.platform !== 'linux') return 'bubblewrap is for Linux only'
     const folder = dirname(process.execPath)
-    const reach: Reach = { readable: [], input: folder, work: folder, needs: {} }
+    const reach: SandboxAccess = { readable: [], input: folder, work: folder, needs: {} }
     const tried = (extra: readonly string[]) => failureOf(['bwrap', ...argumentsFor(reach, extra), process.execPath, '--version'])
     // Older releases do not know how to forbid namespaces within.
     if ((await tried(withoutFurtherNamespaces)) === undefined) return new Bubblewrap(withoutFurtherNamespaces)
@@ -65,7 +65,7 @@ export class Bubblewrap implements Sandbox {
     return failure === undefined ? new Bubblewrap([]) : failure
   }
 
-  cell(): Cell {
+  cell(): SandboxSlot {
     return { prefix: reach => ['bwrap', ...argumentsFor(reach, this.#extra)], release: () => undefined }
   }
 }

@@ -1,9 +1,9 @@
 import type { Duplex } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
-import { mostOutputCharacters } from './messages.ts'
+import { maxOutputCharacters } from './messages.ts'
 
 /** A run's result is JSON text inside JSON text: each of its characters may be escaped. */
-export const maxLineCharacters = 2 * mostOutputCharacters + 1000
+export const maxLineCharacters = 2 * maxOutputCharacters + 1000
 
 /**
  * Messages between the server and an extractor process: a line of JSON each, over a pipe. Node's own channel would let the process fill

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Cell, Reach, Sandbox } from './sandbox.ts'
+import type { Sandbox, SandboxAccess, SandboxSlot } from './sandbox.ts'
 
 const runner = fileURLToPath(new URL('./runner.ts', import.meta.url))
 const inherited = ['PATH', 'LANG', 'LC_ALL', 'TZ', 'LD_LIBRARY_PATH', 'SystemRoot']
@@ -15,7 +15,7 @@ export interface CommandOptions {
 }
 
 /** The program and its arguments that start an extractor process: limits, the sandbox of the system, Node with few rights. */
-export function commandFor(cell: Cell, reach: Reach, options: CommandOptions): readonly string[] {
+export function commandFor(cell: SandboxSlot, reach: SandboxAccess, options: CommandOptions): readonly string[] {
   const watched = options.sandbox.diesWithServer ? [] : [String(process.pid)]
   const node = [process.execPath, ...flagsFor(reach, options), runner, JSON.stringify(reach.needs), ...watched]
   return [...limitsOf(options), ...cell.prefix(reach), ...node]
@@ -31,7 +31,7 @@ export function environmentIn(work: string): NodeJS.ProcessEnv {
 const recursively = (path: string): readonly string[] => (statSync(path).isDirectory() ? [path, join(path, '*')] : [path])
 
 /** Node's permission model, from the inside: what JavaScript may do. */
-function flagsFor({ readable, input, work, needs }: Reach, { memoryMb, sandbox }: CommandOptions): readonly string[] {
+function flagsFor({ readable, input, work, needs }: SandboxAccess, { memoryMb, sandbox }: CommandOptions): readonly string[] {
   return [
     `--max-old-space-size=${memoryMb}`,
     '--permission',

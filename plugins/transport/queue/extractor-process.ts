@@ -10,7 +10,7 @@ import { type FromProcess, messageIn, type RunLimits, type RunRequest } from './
 import { ProcessFolder } from './process-folder.ts'
 import { excessOf, preferForKilling, usageOf } from './process-usage.ts'
 import { RunFailure } from './run-failure.ts'
-import type { Cell, Sandbox } from './sandbox.ts'
+import type { Sandbox, SandboxSlot } from './sandbox.ts'
 
 /** What a new process is given. */
 export interface ProcessOptions {
@@ -46,7 +46,7 @@ export class ExtractorProcess {
   runs = 0
   #child: ChildProcess
   #folder: ProcessFolder
-  #cell: Cell
+  #cell: SandboxSlot
   #residentMb: number
   #maxOutputBytes: number
   #channel: Channel
@@ -62,7 +62,7 @@ export class ExtractorProcess {
   #endedFor: RunFailure | undefined
   #exited: Promise<unknown>
 
-  private constructor(child: ChildProcess, folder: ProcessFolder, cell: Cell, options: ProcessOptions) {
+  private constructor(child: ChildProcess, folder: ProcessFolder, cell: SandboxSlot, options: ProcessOptions) {
     const { memoryMb, nativeMemoryMb, maxOutputBytes, log } = options
     this.#log = log
     this.#child = child

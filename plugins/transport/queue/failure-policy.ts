@@ -1,5 +1,5 @@
 import type { StoredJob } from './jobs.ts'
-import { isAway } from './patience.ts'
+import { isUnavailable } from './retry.ts'
 import { type FailureKind, RunFailure } from './run-failure.ts'
 
 /** What becomes of a job after a run. */
@@ -19,7 +19,7 @@ export type FailureDecision =
 /** True of the end of a run that failed, and was not only interrupted. */
 export const isFailure = (verdict: FailureDecision): boolean => verdict.end === 'dead' || (verdict.end === 'waiting' && verdict.counts)
 
-/** Runs that a job may have before it is dead-lettered. Killed thrice is not bad luck; parts of the server get more patience. */
+/** Runs that a job may have before it is dead-lettered. Killed thrice is not bad luck; parts of the server get more retryPolicy. */
 const mostRuns: Readonly<Record<FailureKind, number>> = { refused: 1, killed: 3, fault: 5 }
 
 const awayDelayMs = 10_000
@@ -34,7 +34,7 @@ export function decideOnFailure(
   if (interruption === 'stopping') return { end: 'waiting', inMs: 0, counts: false, error: job.error }
   if (interruption !== undefined) return { end: interruption }
   const text = presentable(error, paths)
-  if (isAway(error)) return { end: 'waiting', inMs: awayDelayMs, counts: false, error: text }
+  if (isUnavailable(error)) return { end: 'waiting', inMs: awayDelayMs, counts: false, error: text }
   const kind = error instanceof RunFailure ? error.kind : 'fault'
   const runs = job.attempts - job.crashes
   if (runs >= mostRuns[kind]) return { end: 'dead', error: text, status: `StatusMessage.error: ${text}` }

@@ -1,18 +1,18 @@
 import type { Extractor, Log, Metrics } from 'pounce/sdk'
 import { FairQueue } from './fair-queue.ts'
 import type { StoredJob } from './jobs.ts'
-import { Run, type Surroundings } from './run.ts'
+import { JobRun, type RunContext } from './run.ts'
 
 const mostCrashes = 5
 
 /** Runs the jobs of built-in extractors, as many at once as configured, for as long as it is not disposed of. */
 export class JobWorker {
-  #around: Surroundings
+  #around: RunContext
   #metrics: Metrics
   #log: Log
   #extractors: ReadonlyMap<string, Extractor>
   #lanes: FairQueue
-  #active = new Map<string, Run>()
+  #active = new Map<string, JobRun>()
   #free: number
   #mostActive: number
   #timer: NodeJS.Timeout | undefined
@@ -24,7 +24,7 @@ export class JobWorker {
   #recoverAt = 0
 
   /** Begins at once. `concurrency` counts running extractors; a few results more may be on their way into the store. */
-  constructor(extractors: ReadonlyMap<string, Extractor>, around: Surroundings, metrics: Metrics, concurrency: number) {
+  constructor(extractors: ReadonlyMap<string, Extractor>, around: RunContext, metrics: Metrics, concurrency: number) {
     this.#extractors = extractors
     this.#around = around
     this.#metrics = metrics
@@ -43,7 +43,7 @@ export class JobWorker {
   }
 
   /** The run of a job, while it lasts. */
-  running(jobId: string): Run | undefined {
+  running(jobId: string): JobRun | undefined {
     return this.#active.get(jobId)
   }
 
@@ -100,7 +100,7 @@ export class JobWorker {
 
   #begin(job: StoredJob, extractor: Extractor): void {
     const started = performance.now()
-    const run = new Run(job, extractor, this.#around)
+    const run = new JobRun(job, extractor, this.#around)
     this.#active.set(job.id, run)
     this.#free -= 1
     void run.executed.then(() => {

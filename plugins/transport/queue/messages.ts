@@ -39,14 +39,14 @@ export const progressSentEveryMs = 250
 const mostMessageCharacters = 10_000
 
 /** Longest JSON text of a result: what a metadata document may have. */
-export const mostOutputCharacters = 10 * 2 ** 20
+export const maxOutputCharacters = 10 * 2 ** 20
 
 /** What a process has sent, if it is a message at all: whoever wrote it may have taken the process over. */
 export function messageIn(raw: unknown): FromProcess | undefined {
   const { type, message, output, isLast } = (typeof raw === 'object' && raw !== null ? raw : {}) as Readonly<Record<string, unknown>>
   if (type === 'ready') return { type }
   if (type === 'progress' && typeof message === 'string') return { type, message: message.slice(0, mostMessageCharacters) }
-  if (type === 'output' && typeof output === 'string' && output.length <= mostOutputCharacters) return { type, output }
+  if (type === 'output' && typeof output === 'string' && output.length <= maxOutputCharacters) return { type, output }
   if (type === 'error' && typeof message === 'string')
     return { type, message: message.slice(0, mostMessageCharacters), isLast: isLast === true }
   return undefined

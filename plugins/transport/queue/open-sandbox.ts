@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import type { Log } from 'pounce/sdk'
 import { Bubblewrap } from './bubblewrap.ts'
 import { OwnUser } from './own-user.ts'
-import { type Cell, failureOf, type Sandbox } from './sandbox.ts'
+import { failureOf, type Sandbox, type SandboxSlot } from './sandbox.ts'
 
 export type SandboxMode = 'auto' | 'required' | 'off'
 
@@ -31,7 +31,7 @@ class PermissionModelOnly implements Sandbox {
     return new PermissionModelOnly(failure === undefined ? prefix : [])
   }
 
-  cell(): Cell {
+  cell(): SandboxSlot {
     return { prefix: () => this.#prefix, release: () => undefined }
   }
 }

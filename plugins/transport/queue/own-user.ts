@@ -1,5 +1,5 @@
 import { chmod, lstat, mkdir, rm } from 'node:fs/promises'
-import { type Cell, failureOf, type Sandbox } from './sandbox.ts'
+import { failureOf, type Sandbox, type SandboxSlot } from './sandbox.ts'
 
 const namespaces = ['unshare', '--mount', '--mount-proc', '--net', '--ipc', '--pid', '--fork', '--kill-child=SIGKILL', '--']
 const withNetwork = namespaces.filter(word => word !== '--net')
@@ -62,7 +62,7 @@ export class OwnUser implements Sandbox {
     return new OwnUser(folder, firstUid, ['the network, and signals within its own user'])
   }
 
-  cell(): Cell {
+  cell(): SandboxSlot {
     let uid = this.#firstUid
     while (this.#taken.has(uid)) uid += 1
     this.#taken.add(uid)

@@ -21,10 +21,10 @@ import { Config, type QueueConfig } from './config.ts'
 import { JobRepository } from './job-repository.ts'
 import { JobWorker } from './job-worker.ts'
 import { openSandbox } from './open-sandbox.ts'
-import { patiently } from './patience.ts'
 import { ProcessPool } from './process-pool.ts'
 import { removeFolder } from './remove-folder.ts'
-import type { Surroundings } from './run.ts'
+import { withRetry } from './retry.ts'
+import type { RunContext } from './run.ts'
 import type { Sandbox } from './sandbox.ts'
 
 const mostJobs = 1000
@@ -161,7 +161,7 @@ export class QueueTransport implements Transport {
     await Promise.all([removeFolder(processes, log), removeFolder(runs, log)])
     const limits = { size: concurrency, runsPerProcess, idleMs, nativeMemoryMb, maxOutputBytes }
     this.#pool = new ProcessPool({ ...limits, sandbox: () => this.#openSandbox(), folder: processes, log })
-    const around: Surroundings = {
+    const around: RunContext = {
       book: this.#book,
       blobs: this.#blobs,
       pool: this.#pool,
@@ -187,9 +187,9 @@ export class QueueTransport implements Transport {
   }
 
   async #announce(listener: TransportListener, queue: string, info: unknown): Promise<void> {
-    const patience = { signal: this.#stopping.signal, tries: 5, delayMs: 500, awayMs: Number.POSITIVE_INFINITY }
+    const retryPolicy = { signal: this.#stopping.signal, tries: 5, delayMs: 500, awayMs: Number.POSITIVE_INFINITY }
     try {
-      await patiently(() => listener.heartbeat({ queue, info, isBuiltIn: true }), patience)
+      await withRetry(() => listener.heartbeat({ queue, info, isBuiltIn: true }), retryPolicy)
     } catch (error) {
       if (!this.#stopping.signal.aborted) this.#log.error('failed to register a built-in extractor', { queue, error })
     }

@@ -10,13 +10,13 @@ import { inputFile } from './input-file.ts'
 import type { JobRepository } from './job-repository.ts'
 import { jobOf, type StoredJob } from './jobs.ts'
 import { takeOutput } from './output.ts'
-import { patiently } from './patience.ts'
 import type { ProcessPool } from './process-pool.ts'
 import { removeFolder } from './remove-folder.ts'
+import { withRetry } from './retry.ts'
 import { StatusUpdates } from './status-updates.ts'
 
 /** What all runs of a worker share. */
-export interface Surroundings {
+export interface RunContext {
   readonly book: JobRepository
   readonly blobs: BlobStore
   readonly pool: ProcessPool
@@ -45,14 +45,14 @@ const cancelWaitMs = 4000
 const stopGraceMs = 3000
 
 /** One attempt at a job, from claiming it to recording how it ended. */
-export class Run {
+export class JobRun {
   readonly job: StoredJob
   /** Resolves when the end is recorded; never rejects. */
   readonly ended: Promise<RunEnd>
   /** Resolves when the extractor has ended, so that another may start. */
   readonly executed: Promise<void>
   #extractor: Extractor
-  #around: Surroundings
+  #around: RunContext
   #control = new AbortController()
   #interruption: Interruption | undefined
   #isDelivering = false
@@ -60,7 +60,7 @@ export class Run {
   #folder: string
   #inputPath = ''
 
-  constructor(job: StoredJob, extractor: Extractor, around: Surroundings) {
+  constructor(job: StoredJob, extractor: Extractor, around: RunContext) {
     this.job = job
     this.#extractor = extractor
     this.#around = around
@@ -141,12 +141,12 @@ export class Run {
     const { signal } = this.#control
     const once = { signal, tries: 1, delayMs: 200, awayMs }
     status.note('StatusMessage.start: Started processing.')
-    const source = await patiently(() => listener.input(job.target), once)
+    const source = await withRetry(() => listener.input(job.target), once)
     if (!source) return this.#skip(status, 'The resource no longer exists.')
     const outputFolder = join(this.#folder, 'output')
     await mkdir(outputFolder, { recursive: true })
     const limits = { maxBytes: config.maxSpoolBytes, signal }
-    const path = await patiently(() => inputFile(blobs, source, join(this.#folder, 'input'), limits), once)
+    const path = await withRetry(() => inputFile(blobs, source, join(this.#folder, 'input'), limits), once)
     this.#inputPath = path
     const { filename, contentType, sizeBytes } = source
     const { module, timeoutMs, info } = this.#extractor
@@ -159,7 +159,7 @@ export class Run {
     this.#nowExecuted()
     signal.throwIfAborted()
     this.#isDelivering = true
-    await patiently(() => listener.result({ job: jobOf(job), info, output, outputFolder }), once)
+    await withRetry(() => listener.result({ job: jobOf(job), info, output, outputFolder }), once)
     if (output.skipped !== undefined) return this.#skip(status, output.skipped)
     await status.say('DONE')
   }
@@ -184,7 +184,7 @@ export class Run {
       return book.finish(job.id, owner)
     }
     // One try also when the worker stops: that is what hands the job back.
-    await record().catch(() => patiently(record, { signal: stopping, tries: 5, delayMs: 500, awayMs: Number.POSITIVE_INFINITY }))
+    await record().catch(() => withRetry(record, { signal: stopping, tries: 5, delayMs: 500, awayMs: Number.POSITIVE_INFINITY }))
     this.#isDelivering = false
     return verdict.end
   }

@@ -6,7 +6,7 @@ import { Worker } from 'node:worker_threads'
 import type { Extract, ExtractorNeeds } from 'pounce/sdk'
 import { Channel } from './channel.ts'
 import { lockDown } from './lockdown.ts'
-import { type FromProcess, mostOutputCharacters, progressSentEveryMs, type RunRequest, type ToProcess } from './messages.ts'
+import { type FromProcess, maxOutputCharacters, progressSentEveryMs, type RunRequest, type ToProcess } from './messages.ts'
 
 // This module is an extractor process: the server starts it and hands it one run after the other.
 
@@ -55,7 +55,7 @@ async function run({ module, input }: RunRequest): Promise<void> {
     if (typeof extract !== 'function') throw new Error(`${module} exports no function "extract"`)
     mkdirSync(input.outputFolder, { mode: 0o700 })
     const output = JSON.stringify((await extract({ ...input, signal: controller.signal, progress })) ?? {})
-    if (output.length > mostOutputCharacters) throw new Error(`The result is larger than ${mostOutputCharacters} characters of JSON`)
+    if (output.length > maxOutputCharacters) throw new Error(`The result is larger than ${maxOutputCharacters} characters of JSON`)
     send({ type: 'output', output })
   } catch (error) {
     send({ type: 'error', message: textOf(error), isLast: false })

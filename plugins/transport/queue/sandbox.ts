@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import type { ExtractorNeeds } from 'pounce/sdk'
 
 /** What an extractor process may reach. */
-export interface Reach {
+export interface SandboxAccess {
   /** Files and folders that it may read: code, libraries and what it has declared. */
   readonly readable: readonly string[]
   /** The folder with its input, to read. */
@@ -14,11 +14,11 @@ export interface Reach {
 }
 
 /** One process's place in a sandbox. */
-export interface Cell {
+export interface SandboxSlot {
   /** The user that the process runs as, and that its folders are given to, when that is not the server's. */
   readonly uid?: number
   /** What comes before the program and its arguments. */
-  prefix(reach: Reach): readonly string[]
+  prefix(reach: SandboxAccess): readonly string[]
   /** The process has ended. */
   release(): void
 }
@@ -33,7 +33,7 @@ export interface Sandbox {
   /** Whether the system kills the process when the server ends. */
   readonly diesWithServer: boolean
   /** Throws when there is no place left. */
-  cell(): Cell
+  cell(): SandboxSlot
   /** No process is left: removes what it keeps outside of the data folder. */
   dispose?(): Promise<void>
 }

@@ -1,6 +1,6 @@
 import type { JobStatus, TransportListener } from 'pounce/sdk/kit'
 import { progressEveryMs } from './messages.ts'
-import { type Patience, patiently } from './patience.ts'
+import { type RetryPolicy, withRetry } from './retry.ts'
 
 const tries = 5
 const delayMs = 200
@@ -12,7 +12,7 @@ export class StatusUpdates {
   #listener: TransportListener
   #about: Omit<JobStatus, 'status' | 'at'>
   #now: () => Date
-  #patience: Patience
+  #retryPolicy: RetryPolicy
   #unheard: (error: unknown) => void
   #steadyMs: () => number
   #last: Promise<void> = Promise.resolve()
@@ -32,7 +32,7 @@ export class StatusUpdates {
     this.#listener = listener
     this.#about = about
     this.#now = options.now
-    this.#patience = { signal: options.signal, tries, delayMs, awayMs }
+    this.#retryPolicy = { signal: options.signal, tries, delayMs, awayMs }
     this.#unheard = options.unheard
     this.#steadyMs = options.steadyMs ?? (() => performance.now())
   }
@@ -65,6 +65,6 @@ export class StatusUpdates {
   }
 
   #tell(line: JobStatus): Promise<void> {
-    return patiently(() => this.#listener.status(line), this.#patience)
+    return withRetry(() => this.#listener.status(line), this.#retryPolicy)
   }
 }

@@ -4,7 +4,7 @@ import type { Log, Metrics } from 'pounce/sdk'
 import { defaultJsonLimits, type Heartbeat, parseJson } from 'pounce/sdk/kit'
 import type { BrokerConnection, Tenant } from './broker-connection.ts'
 import { maskKeys } from './mask-keys.ts'
-import { isAway } from './patiently.ts'
+import { isUnavailable } from './retry.ts'
 import { textOf } from './text-of.ts'
 
 /** What the heartbeats need around them. */
@@ -142,7 +142,7 @@ export class Heartbeats implements Tenant {
         // Not its queue: that of a private extractor holds its key.
         this.#parts.log.warn('failed to register an extractor', { error })
         // The next heartbeat, within minutes, is then as good as the first.
-        const isGivenUp = !isAway(error) && failures >= tries
+        const isGivenUp = !isUnavailable(error) && failures >= tries
         if (isGivenUp) {
           this.#forget(news.text)
           if (this.#news.get(queue) === news) this.#news.delete(queue)

@@ -4,7 +4,7 @@ import type { Log, Metrics } from 'pounce/sdk'
 import type { JobStatus } from 'pounce/sdk/kit'
 import type { BrokerConnection, Tenant } from './broker-connection.ts'
 import { maskKeys } from './mask-keys.ts'
-import { patiently } from './patiently.ts'
+import { withRetry } from './retry.ts'
 import { readReply } from './status-reply.ts'
 import { textOf } from './text-of.ts'
 
@@ -108,7 +108,7 @@ export class Replies implements Tenant {
   async #take(channel: Channel, message: ConsumeMessage, status: JobStatus): Promise<void> {
     const { signal } = this.#stopping
     try {
-      await patiently(() => this.#parts.take(status), signal)
+      await withRetry(() => this.#parts.take(status), signal)
     } catch (error) {
       if (signal.aborted) return
       // Kept in the queue it would hold up the others without end.

@@ -102,7 +102,7 @@ const searched = ['email', 'firstName', 'lastName'] as const
 const pieces = ['byEmailPiece', 'byFirstNamePiece', 'byLastNamePiece']
 
 /** Accounts that are looked at in vain before a page ends. */
-const patience = 2000
+const maxScanned = 2000
 
 const wordsOf = (text: string): readonly string[] => text.split(/\s+/u).filter(word => word !== '')
 
@@ -125,7 +125,7 @@ export class AccountDirectory {
     if (run === undefined) return this.#documents.find(users, { using: 'byStatus', where: ofStatus, ...page })
     const found = or(...searched.map(field => isIn(`${field}~`, [run, overlong])))
     const words = wordsOf(text).map((word): Where => or(...searched.map(field => contains(field, word))))
-    return this.#documents.find(users, { using: pieces, where: and(found, ofStatus, ...words), patience, ...page })
+    return this.#documents.find(users, { using: pieces, where: and(found, ofStatus, ...words), maxScanned, ...page })
   }
 }
 wire(AccountDirectory, DocumentStore)

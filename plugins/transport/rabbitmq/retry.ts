@@ -4,10 +4,10 @@ import { Problem } from 'pounce/sdk'
 const longestPauseMs = 5000
 
 /** True of an error that says a part is unavailable or full: no message is to blame for it. */
-export const isAway = (error: unknown): boolean => error instanceof Problem && (error.status === 503 || error.status === 507)
+export const isUnavailable = (error: unknown): boolean => error instanceof Problem && (error.status === 503 || error.status === 507)
 
 /** Calls again until it succeeds: without end while a part is unavailable, five times otherwise. Rejects with the last error, or when aborted. */
-export async function patiently<T>(call: () => Promise<T>, signal: AbortSignal, firstMs = 200): Promise<T> {
+export async function withRetry<T>(call: () => Promise<T>, signal: AbortSignal, firstMs = 200): Promise<T> {
   let delay = firstMs
   for (let failures = 0; ; ) {
     signal.throwIfAborted()
@@ -15,7 +15,7 @@ export async function patiently<T>(call: () => Promise<T>, signal: AbortSignal, 
       return await call()
     } catch (error) {
       signal.throwIfAborted()
-      if (!isAway(error)) failures += 1
+      if (!isUnavailable(error)) failures += 1
       if (failures >= 5) throw error
     }
     await pause(delay, undefined, { signal }).catch(() => signal.throwIfAborted())

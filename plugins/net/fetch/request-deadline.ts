@@ -4,7 +4,7 @@ import { TooLarge, Unreachable } from 'pounce/sdk'
 import { youngGarbage } from 'pounce/sdk/kit'
 
 /** The two clocks of one request: for all of it, and for silence. */
-export class Patience {
+export class RequestDeadline {
   readonly #whole: NodeJS.Timeout
   readonly #silence: NodeJS.Timeout | undefined
 
@@ -25,12 +25,12 @@ export class Patience {
 }
 
 /** Counts bytes and fails beyond a limit. */
-export const counting = (maxBytes: number, patience: Patience, tooLong: string): Transform => {
+export const counting = (maxBytes: number, deadline: RequestDeadline, tooLong: string): Transform => {
   let seen = 0
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
       seen += chunk.length
-      patience.heard()
+      deadline.heard()
       youngGarbage.passed(chunk.length)
       if (seen > maxBytes) done(new TooLarge(tooLong))
       else done(null, chunk)
@@ -39,10 +39,10 @@ export const counting = (maxBytes: number, patience: Patience, tooLong: string):
 }
 
 /** The body of an answer: it ends with an error beyond a limit, or when it breaks off. */
-export const limited = (source: IncomingMessage, maxBytes: number, patience: Patience): Readable => {
-  const counter = counting(maxBytes, patience, `The answer is longer than ${maxBytes} bytes`)
+export const limited = (source: IncomingMessage, maxBytes: number, deadline: RequestDeadline): Readable => {
+  const counter = counting(maxBytes, deadline, `The answer is longer than ${maxBytes} bytes`)
   counter.on('close', () => {
-    patience.end()
+    deadline.end()
     source.destroy()
   })
   source.on('error', error => counter.destroy(new Unreachable(`The answer broke off: ${error.message}`, { cause: error })))

@@ -55,7 +55,7 @@ export interface KeptEvent {
 }
 
 /** What a collection's indexes make of its documents. */
-export interface Form {
+export interface RecordFormat {
   readonly name: string
   readonly indexes: Readonly<Record<string, Index>>
   /** Indexed paths and whether each may hold an array. */
@@ -73,12 +73,12 @@ export const memberOf = (path: string): string => path.replace(/[%/$\u0000]/g, e
 /** The field that holds what a path reaches: `places.dataset` is `k.places/dataset`. */
 export const fieldOf = (path: string): string => `k.${memberOf(path)}`
 
-const fillingOf = (paths: Form['paths'], unique: Form['unique']): string => {
+const fillingOf = (paths: RecordFormat['paths'], unique: RecordFormat['unique']): string => {
   const text = JSON.stringify([[...paths].sort(), unique.map(([name, { on }]) => [name, on]).sort()])
   return createHash('sha256').update(text).digest('base64url').slice(0, 8)
 }
 
-export const formOf = ({ name, indexes }: Collection<object>): Form => {
+export const recordFormatOf = ({ name, indexes }: Collection<object>): RecordFormat => {
   const paths = new Map<string, boolean>()
   for (const { on, array } of Object.values(indexes)) for (const path of on) paths.set(path, paths.get(path) || path === array)
   const unique = Object.entries(indexes).filter(([, index]) => index.unique)
@@ -88,7 +88,7 @@ export const formOf = ({ name, indexes }: Collection<object>): Form => {
 const asScalar = (leaf: unknown): Scalar => (isScalar(leaf) ? encode(leaf) : null)
 
 /** Throws `Invalid` when a path holds an array that its index does not declare. */
-const membersOf = (form: Form, document: unknown): Record<string, Scalar | readonly Scalar[]> => {
+const membersOf = (form: RecordFormat, document: unknown): Record<string, Scalar | readonly Scalar[]> => {
   for (const index of Object.values(form.indexes)) keysOf(index, document)
   const members: Record<string, Scalar | readonly Scalar[]> = {}
   for (const [path, isArray] of form.paths) {
@@ -104,7 +104,7 @@ export const uniqueMember = (name: string, { on }: Index): string => `${memberOf
 /** A key that is free: no other document's can be equal, for a key is the text of an array. */
 const freeKey = (id: string): string => `-${id}`
 
-const uniqueKeysOf = (form: Form, document: Stored): Record<string, string> => {
+const uniqueKeysOf = (form: RecordFormat, document: Stored): Record<string, string> => {
   const keys: Record<string, string> = {}
   for (const [name, index] of form.unique) {
     const key = keysOf(index, document)[0] ?? [null]
@@ -114,11 +114,11 @@ const uniqueKeysOf = (form: Form, document: Stored): Record<string, string> => {
 }
 
 /** The unique keys of a document that is gone. */
-export const freeKeysOf = (form: Form, id: string): Record<string, string> =>
+export const freeKeysOf = (form: RecordFormat, id: string): Record<string, string> =>
   Object.fromEntries(form.unique.map(([name, index]) => [uniqueMember(name, index), freeKey(id)]))
 
 /** The parts that say what a document is; throws `Invalid` for one that the indexes cannot take. */
-export const partsOf = (form: Form, document: Stored, text: string): Required<Pick<Kept, 'r' | 'f' | 'd' | 'k' | 'u'>> => ({
+export const partsOf = (form: RecordFormat, document: Stored, text: string): Required<Pick<Kept, 'r' | 'f' | 'd' | 'k' | 'u'>> => ({
   r: document.revision,
   f: form.filling,
   d: text,

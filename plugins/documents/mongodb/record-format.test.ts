@@ -1,7 +1,7 @@
 import test from 'ava'
 import fc from 'fast-check'
 import { compareText } from 'pounce/sdk/store-kit'
-import { afterPrefix, encodeText } from './form.ts'
+import { afterPrefix, encodeText } from './record-format.ts'
 
 const text = fc.string({
   unit: fc.constantFrom('a', 'é', '\ud7ff', '\ue000', '\ue001', '\ue003', '\uffff', '𐀀', '😀', '\u{10ffff}'),

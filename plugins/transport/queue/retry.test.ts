@@ -1,8 +1,8 @@
 import test from 'ava'
 import { Unavailable } from 'pounce/sdk'
-import { patiently } from './patience.ts'
+import { withRetry } from './retry.ts'
 
-const patience = { signal: new AbortController().signal, tries: 3, delayMs: 1, awayMs: 10_000 }
+const retryPolicy = { signal: new AbortController().signal, tries: 3, delayMs: 1, awayMs: 10_000 }
 
 const failing = (times: number, error: Error) => {
   let calls = 0
@@ -15,28 +15,28 @@ const failing = (times: number, error: Error) => {
 }
 
 test('a call is repeated until it succeeds, as often as tries allow', async t => {
-  t.is(await patiently(failing(2, new Error('no')), patience), 3)
-  await t.throwsAsync(patiently(failing(3, new Error('no')), patience), { message: 'no' })
+  t.is(await withRetry(failing(2, new Error('no')), retryPolicy), 3)
+  await t.throwsAsync(withRetry(failing(3, new Error('no')), retryPolicy), { message: 'no' })
 })
 
 test('waiting for a part that is unavailable costs no try', async t => {
-  t.is(await patiently(failing(6, new Unavailable('away')), { ...patience, tries: 1 }), 7)
+  t.is(await withRetry(failing(6, new Unavailable('away')), { ...retryPolicy, tries: 1 }), 7)
 })
 
 test('waiting for a part that stays away ends', async t => {
-  await t.throwsAsync(patiently(failing(1000, new Unavailable('away')), { ...patience, awayMs: 20 }), { message: 'away' })
+  await t.throwsAsync(withRetry(failing(1000, new Unavailable('away')), { ...retryPolicy, awayMs: 20 }), { message: 'away' })
 })
 
 test('an abort ends the wait', async t => {
   const control = new AbortController()
-  const waiting = patiently(failing(1000, new Unavailable('away')), { ...patience, signal: control.signal })
+  const waiting = withRetry(failing(1000, new Unavailable('away')), { ...retryPolicy, signal: control.signal })
   control.abort(new Error('enough'))
   await t.throwsAsync(waiting, { message: 'enough' })
 })
 
 test('an abort ends the wait for a call that never answers', async t => {
   const control = new AbortController()
-  const waiting = patiently(() => new Promise<never>(() => undefined), { ...patience, signal: control.signal })
+  const waiting = withRetry(() => new Promise<never>(() => undefined), { ...retryPolicy, signal: control.signal })
   control.abort(new Error('enough'))
   await t.throwsAsync(waiting, { message: 'enough' })
 })

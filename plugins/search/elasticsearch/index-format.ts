@@ -1,11 +1,11 @@
 /** Raised when the mapping or the way entries are made change: indexes of another form are not used, and rebuilt. */
-export const form = 2
+export const indexFormat = 2
 
 const words = { type: 'text', analyzer: 'whitespace' } as const
 const tokens = { type: 'keyword', doc_values: false, norms: false } as const
 
 /** Elasticsearch refuses terms of more than 32,766 bytes; a UTF-16 unit is at most three. */
-export const longestTerm = 10_000
+export const maxTermLength = 10_000
 /** Beginnings up to this length are terms of their own. */
 export const indexedPrefixChars = 2
 
@@ -43,10 +43,10 @@ const mapping = {
 export const refreshInterval = '1s'
 
 /** What an index says of itself. */
-export const metaOf = (isComplete: boolean) => ({ form, isComplete })
+export const metaOf = (isComplete: boolean) => ({ form: indexFormat, isComplete })
 
 /** What an index is made with. A complete one misses nothing that a rebuild would bring. */
-export const indexForm = ({ isComplete, shards }: { readonly isComplete: boolean; readonly shards: number }) => ({
+export const indexSettings = ({ isComplete, shards }: { readonly isComplete: boolean; readonly shards: number }) => ({
   settings: {
     number_of_shards: shards,
     auto_expand_replicas: '0-1',

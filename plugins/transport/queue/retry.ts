@@ -2,10 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Problem } from 'pounce/sdk'
 
 /** True of an error that says a part is unavailable or full: no job is to blame for it. */
-export const isAway = (error: unknown): boolean => error instanceof Problem && (error.status === 503 || error.status === 507)
+export const isUnavailable = (error: unknown): boolean => error instanceof Problem && (error.status === 503 || error.status === 507)
 
-/** How long `patiently` goes on. */
-export interface Patience {
+/** How long `withRetry` goes on. */
+export interface RetryPolicy {
   readonly signal: AbortSignal
   /** Tries that may fail with an error that is not "away". */
   readonly tries: number
@@ -18,10 +18,10 @@ export interface Patience {
 const longestPauseMs = 5000
 
 /**
- * Calls again until it succeeds. While a part is unavailable that costs no try. Rejects with the last error when patience ends,
+ * Calls again until it succeeds. While a part is unavailable that costs no try. Rejects with the last error when retryPolicy ends,
  * or at once with the signal's reason: a call that is under way is then left alone.
  */
-export async function patiently<T>(call: () => Promise<T>, { signal, tries, delayMs, awayMs }: Patience): Promise<T> {
+export async function withRetry<T>(call: () => Promise<T>, { signal, tries, delayMs, awayMs }: RetryPolicy): Promise<T> {
   const until = performance.now() + awayMs
   let failures = 0
   let delay = delayMs
@@ -31,7 +31,7 @@ export async function patiently<T>(call: () => Promise<T>, { signal, tries, dela
       return await unlessAborted(call(), signal)
     } catch (error) {
       signal.throwIfAborted()
-      const away = isAway(error)
+      const away = isUnavailable(error)
       if (!away) failures += 1
       if (failures >= tries || (away && performance.now() + delay > until)) throw error
     }

@@ -6,7 +6,7 @@ import { asProblem, isPassing } from './s3-problems.ts'
 export type Try<T> = (signal: AbortSignal, moved: () => void) => Promise<T>
 
 /** How long to wait for an answer, and whether to ask again. */
-export interface Patience {
+export interface RequestRetryPolicy {
   /** The try is given up when nothing moves for this long. */
   readonly idleMs?: number
   /** At most this many. */
@@ -21,7 +21,7 @@ const retryWithinMs = 2000
 const firstPauseMs = 50
 
 /** Makes a call again when it failed in a way that passes, and gives it up when the other side is silent. Rejects with a `Problem`. */
-export async function patiently<T>(call: Try<T>, { idleMs = usualIdleMs, tries = 4, signal }: Patience = {}): Promise<T> {
+export async function withRetry<T>(call: Try<T>, { idleMs = usualIdleMs, tries = 4, signal }: RequestRetryPolicy = {}): Promise<T> {
   const begin = performance.now()
   for (let count = 1; ; count += 1) {
     try {
