@@ -15,13 +15,13 @@ test('every file that docs/security.md names is there', t => {
   )
 })
 
-test('every promise of docs/security.md names a test', t => {
-  const promises = (page.split(/^## /m).find(part => part.startsWith('How the promises are kept')) ?? '')
+test('every guarantee of docs/security.md names a test', t => {
+  const guarantees = (page.split(/^## /m).find(part => part.startsWith('Guarantees')) ?? '')
     .split('\n')
-    .filter(line => line.startsWith('| ') && !line.startsWith('| Promise'))
-  t.true(promises.length > 30)
+    .filter(line => line.startsWith('| ') && !line.startsWith('| Guarantee'))
+  t.true(guarantees.length > 30)
   t.deepEqual(
-    promises.filter(line => !/`[^`]+\.test\.ts`[^|]*\|$/.test(line)),
+    guarantees.filter(line => !/`[^`]+\.test\.ts`[^|]*\|$/.test(line)),
     [],
   )
 })
