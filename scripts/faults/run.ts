@@ -113,14 +113,14 @@ const run = async (): Promise<boolean> => {
       await broker.kill()
       await pause(dice.int(2000))
       await broker.start()
-      say(`broker killed ${brokerKills + 1}×, ${uploading.acked.length} uploads answered`)
+      say(`broker killed ${brokerKills + 1}×, ${uploading.acked.length} uploads acknowledged`)
     }
   }
   const killKernels = async (): Promise<void> => {
     for (let n = 1; n <= wanted.kernelKills; n += 1) {
       await until('uploads', () => uploading.acked.length >= n * step, Boolean, 600_000)
       await kernels.killOne(dice)
-      say(`kernel killed ${n}×, ${uploading.acked.length} uploads answered`)
+      say(`kernel killed ${n}×, ${uploading.acked.length} uploads acknowledged`)
     }
   }
   await Promise.all([uploaded, killBroker(), killKernels()])
@@ -135,17 +135,17 @@ const run = async (): Promise<boolean> => {
     '',
     '| What | Count |',
     '|---|---|',
-    `| uploads answered | ${uploading.acked.length} |`,
-    `| uploads cut off by a kill | ${uploading.cutOff} |`,
+    `| uploads acknowledged | ${uploading.acked.length} |`,
+    `| uploads interrupted by a kill | ${uploading.cutOff} |`,
     `| uploads refused (503) | ${uploading.refused.length} |`,
     `| kernels killed | ${kernels.kills} |`,
     `| broker killed | ${brokerKills} |`,
     `| jobs | ${jobs} |`,
     `| jobs delivered more than once, under the same id | ${duplicates} (${((duplicates / Math.max(jobs, 1)) * 100).toFixed(2)} %) |`,
-    `| put back by an extractor because the server was away | ${extractors.reduce((sum, each) => sum + each.retries, 0)} |`,
-    `| put into an error queue by an extractor, and sent again by us | ${extractors.reduce((sum, each) => sum + each.gaveUp, 0)} |`,
+    `| requeued by an extractor because the server was unavailable | ${extractors.reduce((sum, each) => sum + each.retries, 0)} |`,
+    `| dead-lettered by an extractor, and resent | ${extractors.reduce((sum, each) => sum + each.gaveUp, 0)} |`,
     `| lost or damaged records, bytes, jobs, metadata | ${faults.length} |`,
-    `| seconds of uploads; until all was done | ${uploadSeconds.toFixed(0)}; ${seconds.toFixed(0)} |`,
+    `| seconds of uploads; until everything was processed | ${uploadSeconds.toFixed(0)}; ${seconds.toFixed(0)} |`,
   ]
   process.stdout.write(`${lines.join('\n')}\n${faults.slice(0, 40).join('\n')}\n${uploading.refused.slice(0, 5).join('\n')}\n`)
 
