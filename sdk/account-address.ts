@@ -1,4 +1,4 @@
-/** Longer addresses name nobody. */
+/** Longer addresses name no one. */
 const maxLength = 2000
 /** Percent signs may be encoded themselves. */
 const maxDecodings = 3

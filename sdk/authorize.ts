@@ -5,7 +5,7 @@ import type { Policy, TrashRule } from './ports/policy.ts'
 import { Forbidden, InTrash, NotFound, NotSignedIn } from './problem.ts'
 import { isId } from './schema.ts'
 
-/** The refusal of what somebody may not do, to a thing of a kind or at all: it says whether the account, the key or the rights are too small. */
+/** The refusal of what someone may not do, to a resource of a kind or at all: it says whether the account, the key or the rights are too small. */
 export const lacking = (caller: Caller, permission: Permission, kind?: Kind): Forbidden => {
   const what = `Permission denied${kind === undefined ? '' : ` on the ${kind}`}`
   if (caller.user?.status === 'ReadOnly') return new Forbidden(`${what}: the account is ReadOnly and can only view and download`)
@@ -14,8 +14,8 @@ export const lacking = (caller: Caller, permission: Permission, kind?: Kind): Fo
 }
 
 /**
- * Refuses what the caller may not do to a thing that a body or a rule names; what path and query name is for the route's `permission` and `alsoRequires`.
- * `NotFound` for malformed, unknown and invisible ids alike, `InTrash` for what is frozen there, `NotSignedIn` for nobody in particular, else `Forbidden`.
+ * Refuses what the caller may not do to a resource that a body or a rule names; what path and query name is for the route's `permission` and `alsoRequires`.
+ * `NotFound` for malformed, unknown and invisible ids alike, `InTrash` for what is frozen there, `NotSignedIn` for no one in particular, else `Forbidden`.
  */
 export const authorize = async (policy: Policy, caller: Caller, permission: Permission, ref: Ref, trash?: TrashRule): Promise<void> => {
   const verdict = isId(ref.id) ? await policy.canOn(caller, permission, ref, trash) : 'unseen'
@@ -32,7 +32,7 @@ export interface Detached extends Ref {
   readonly permission: Permission
 }
 
-/** Refuses who may not take a resource out of a container: its author may, everybody else needs the permission on the container. */
+/** Refuses who may not take a resource out of a container: its author may, everyone else needs the permission on the container. */
 export const authorizeDetach = async (
   policy: Policy,
   caller: Caller,
@@ -40,7 +40,7 @@ export const authorizeDetach = async (
   container: Ref,
   { kind, id, author, permission: own }: Detached,
 ): Promise<void> => {
-  // The author's own right is asked for too: it is what a ReadOnly account and an extraction key do not hold.
+  // The author's own right is requested too: it is what a ReadOnly account and an extraction key do not hold.
   const isOwn = author === caller.user?.id && (await policy.canOn(caller, own, { kind, id })) === 'yes'
   if (!isOwn) await authorize(policy, caller, permission, container)
 }

@@ -32,7 +32,7 @@ export interface Bytes {
   readonly inline?: boolean
   readonly lastModified?: Date
   /**
-   * Shipped with a plugin and never sent in by anybody (a page, a script): shown as what it is, under `pagePolicy()` in place of the sandbox. A page with
+   * Shipped with a plugin and never sent in by anyone (a page, a script): shown as what it is, under `pagePolicy()` in place of the sandbox. A page with
    * scripts sets its own `content-security-policy` in the reply's headers, by `pagePolicy` with their hashes or a nonce; it may set `cache-control` too.
    */
   readonly isTrusted?: boolean

@@ -15,7 +15,7 @@ interface Waiter {
   enter(): void
 }
 
-/** A counting semaphore, first come, first served. Whoever waits too long in a bounded queue, or finds it full, gets `Unavailable`. */
+/** A counting semaphore, first come, first served. Anyone who waits too long in a bounded queue, or finds it full, gets `Unavailable`. */
 export class Semaphore {
   readonly #options: SemaphoreOptions
   readonly #waiting = new Set<Waiter>()

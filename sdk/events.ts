@@ -22,10 +22,10 @@ export interface EventMap extends ScanEvents {
     readonly role?: string
     readonly message?: string
   }
-  /** Somebody asked to join; `to` made the space. */
+  /** Someone asked to join; `to` made the space. */
   'space.join-requested': { readonly user: string; readonly to: string }
   'space.request-rejected': { readonly user: string }
-  /** To somebody who has no account yet, or whom the inviter may not see. */
+  /** To someone who has no account yet, or whom the inviter may not see. */
   'space.invited': { readonly invitation: string }
   'space.invitation-ended': { readonly invitation: string; readonly how: 'accepted' | 'declined' | 'withdrawn' }
   'space.group-changed': { readonly group: string; readonly change: 'added' | 'removed' | 'role'; readonly role?: string }
@@ -44,7 +44,7 @@ export interface EventMap extends ScanEvents {
   'dataset.detached': { readonly other: Ref }
   'dataset.trashed': None
   'dataset.restored': None
-  /** `wasImporting`: nobody ever saw it, and no `dataset.created` told of it. */
+  /** `wasImporting`: no one ever saw it, and no `dataset.created` told of it. */
   'dataset.removed': {
     readonly wasTrashed: boolean
     readonly name: string
@@ -96,18 +96,18 @@ export interface EventMap extends ScanEvents {
     readonly sizeBytes: number
     readonly name: string
     readonly contentType: string
-    /** Nobody ever saw it, and no `file.created` told of it. */
+    /** No one ever saw it, and no `file.created` told of it. */
     readonly wasImporting?: boolean
   }
   /** `isTracked`: counted in the file's statistics. `isWhole`: no range was asked for; said of untracked downloads only while an `EventSink` is there. */
   'file.downloaded': { readonly sizeBytes: number; readonly isTracked: boolean; readonly isWhole: boolean }
-  /** A link by which anybody can download the file. `link`: id of its record. Subject: the file. */
+  /** A link by which anyone can download the file. `link`: id of its record. Subject: the file. */
   'file.link-created': { readonly link: string; readonly expires: string }
   /** `maker`: whose link it was. */
   'file.link-revoked': { readonly link: string; readonly maker: string }
   /** Said at most once a minute for each link and address. */
   'file.link-used': { readonly link: string; readonly maker: string; readonly address: string }
-  /** Somebody tried to download it while it is archived; said once a day. */
+  /** Someone tried to download it while it is archived; said once a day. */
   'file.wanted-from-archive': None
   /** Its stored bytes do not match their checksums; said once until they do again. `found`: by a download, or by the regular check. */
   'file.damaged': { readonly found: 'read' | 'scrub' }
@@ -128,7 +128,7 @@ export interface EventMap extends ScanEvents {
   'comment.added': { readonly target: Ref }
   'comment.updated': { readonly target: Ref }
   'comment.removed': { readonly target: Ref }
-  /** Somebody is spoken to in a comment on the target, or beside one. Subject: that person; the actor is who commented. `notice`: what is kept of it. */
+  /** Someone is spoken to in a comment on the target, or beside one. Subject: that person; the actor is who commented. `notice`: what is kept of it. */
   'comment.mentioned': { readonly target: Ref; readonly notice: string }
   'preview.attached': { readonly target: Ref }
   /** Of previews, thumbnails and tiles. `target`: what it showed, if anything. */
@@ -138,17 +138,17 @@ export interface EventMap extends ScanEvents {
   'section.updated': { readonly file: string }
   'section.removed': { readonly file: string }
   'user.created': None
-  /** Somebody wants a link by mail, to sign up or to set another password. Subject: nobody in particular, for who it was is not known. */
+  /** Someone wants a link by mail, to sign up or to set another password. Subject: no one in particular, for who it was is not known. */
   'account-link.requested': { readonly link: string }
   /** `status`: the new standing, where that was changed. */
   'user.updated': { readonly fields: readonly string[]; readonly status?: AccountStatus }
   /** By e-mail and password, or at a site such as an OpenID provider. */
   'user.signed-in': { readonly address?: string }
-  /** Whoever the provider says this is opens the account from now on. */
+  /** Anyone who the provider says this is opens the account from now on. */
   'user.linked': { readonly provider: string }
   /** The subject is the account. `recoveryCodesLeft` is said when one was used. */
   'user.second-factor-changed': { readonly change: SecondFactorChange; readonly recoveryCodesLeft?: number }
-  /** Somebody signed in elsewhere with the address of the account, whose owner is asked by mail. `link`: what waits for their answer. */
+  /** Someone signed in elsewhere with the address of the account, whose owner is asked by mail. `link`: what waits for their answer. */
   'user.link-requested': { readonly provider: string; readonly link: string }
   'user.erasure-requested': { readonly heir: string | null }
   'user.erased': { readonly heir: string | null }
@@ -189,7 +189,7 @@ export interface EventMap extends ScanEvents {
   'site.updated': { readonly fields: readonly string[] }
   /** Subject: who wrote to the server admins. */
   'letter.written': { readonly letter: string }
-  /** Somebody is to be told by mail what happened. */
+  /** Someone is to be told by mail what happened. */
   'digest.due': None
   'extractor.registered': { readonly name: string }
   'sensor.created': None

@@ -10,13 +10,13 @@ import * as s from './schema.ts'
 
 const most = 10_000
 
-/** Who is signed in; `NotSignedIn` when nobody is. For routes whose permission already asks for an account. */
+/** Who is signed in; `NotSignedIn` when no one is. For routes whose permission already asks for an account. */
 export const signedIn = (caller: Caller): CallerUser => {
   if (!caller.user) throw new NotSignedIn()
   return caller.user
 }
 
-/** What the routes that follow a thing answer. */
+/** What the routes that follow a resource answer. */
 export const FollowAnswer = s.model(
   'FollowResult',
   s.Object({
@@ -35,7 +35,7 @@ export interface Following {
   readonly recommenders: Contributions<Recommender>
 }
 
-/** Has the caller follow a thing, and tells what else to follow. Twice is no error and no second event. */
+/** Has the caller follow a resource, and tells what else to follow. Twice is not an error and no second event. */
 export const follow = async (
   { users, recommenders }: Following,
   caller: Caller,
@@ -57,7 +57,7 @@ const begin = async (users: Users, caller: Caller, target: Ref): Promise<void> =
 }
 
 /**
- * The reverse, also for what the caller may no longer see. What is not followed is no error and no event, but `NotFound` unless the caller
+ * The reverse, also for what the caller may no longer see. What is not followed is not an error and no event, but `NotFound` unless the caller
  * may see it.
  */
 export const unfollow = async (users: Users, policy: Policy, caller: Caller, target: Ref): Promise<void> => {

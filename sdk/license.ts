@@ -1,7 +1,7 @@
 import type { License } from './model/records.ts'
 import * as s from './schema.ts'
 
-/** All rights reserved: what a file or dataset has until somebody says otherwise (Clowder 1.x, default license). */
+/** All rights reserved: what a file or dataset has until someone says otherwise (Clowder 1.x, default license). */
 export const ownLicense: License = { type: 'license1', url: '', text: 'All Rights Reserved', rightsHolder: '', allowDownload: false }
 
 /** A license as v1 sends it. */
@@ -42,7 +42,7 @@ export const toLicense = (body: s.Static<typeof LicenseBody>): License => ({
 })
 
 /**
- * True when the license itself lets everybody who may look at a thing download it: any but `license1`, as in Clowder 1.x. `rightsHolder` is text to be shown and gives no right, unlike in
+ * True when the license itself lets everyone who may look at a resource download it: any but `license1`, as in Clowder 1.x. `rightsHolder` is text to be shown and gives no right, unlike in
  * Clowder 1.x: people choose their names themselves. Authors download by being the author.
  */
 export const letsDownload = ({ type, allowDownload }: License): boolean => type !== 'license1' || allowDownload

@@ -16,7 +16,7 @@ const streamed = 500
 
 /**
  * A list of live records with `name` and `created`. Its collection needs an index `byNamePiece` on `state`, `name~`, `created`, and `byName` on `state`, `name`,
- * `created` when it takes `exact`. `using` serves what the caller may see, `where` says it.
+ * `created` when it takes `exact`. `using` serves what the caller may view, `where` says it.
  */
 export interface ListSource<T extends object> {
   readonly documents: DocumentStore

@@ -5,7 +5,7 @@ import * as s from './schema.ts'
 import { readTime } from './times.ts'
 import { trimEnd } from './trim-end.ts'
 
-/** The query parameter that goes on where a page ended. */
+/** The query parameter that continues where a page ended. */
 export const afterParameter = (maxLength = 200) =>
   s.Optional(s.String({ maxLength, description: 'From a `Link` header: where the page before this one ended' }))
 
@@ -116,7 +116,7 @@ export const listing = (query: ListQuery, using: Find['using'], ...where: readon
 export const newestFirst = <T>(page: Page<T>, query: ListQuery): readonly T[] => (isNewer(query) ? page.items.toReversed() : page.items)
 
 /**
- * The headers of a list: a `Link` to the next page when there is one. `url` is the request's. The link says where to go on from,
+ * The headers of a list: a `Link` to the next page when there is one. `url` is the request's. The link says where to continue from,
  * so that items of the same instant are not skipped, and with `dated` the date of the last item, for people.
  */
 export const linkToNext = (

@@ -16,7 +16,7 @@ export const namedBy = async <T extends object>(
     const { items, next } = await documents.find(from, { using, where: isIn(field, left), limit: 1000 })
     for (const document of items) named.add(of(document) ?? '')
     if (!next) break
-    // One that many name fills the page: the others are asked for without it.
+    // One that many name fills the page: the others are requested without it.
     left = left.filter(id => !named.has(id))
   }
   return named

@@ -34,7 +34,7 @@ export interface HashQuestion {
 const startHashing = (): Worker =>
   new Worker(new URL('./hash-worker.ts', import.meta.url), { resourceLimits: { maxYoungGenerationSizeMb: 1 } })
 
-/** One of low priority for all, so that the requests of everybody else come first, however many people sign in. */
+/** One of low priority for all, so that the requests of everyone else come first, however many people sign in. */
 const thread = new WorkerClient<HashQuestion>({ start: startHashing, timeoutMs: 30_000, name: 'Checking passwords' })
 
 const phc = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{22,172})$/

@@ -22,7 +22,7 @@ export const contributions = <T>(name: string): Port<Contributions<T>> => `${nam
 export const takesMany = (name: Port<unknown>): boolean => name.endsWith('*')
 
 /**
- * What a plugin stands in front of. One that lists a port in `wraps` provides it to everybody, and takes what another plugin provides for it
+ * What a plugin stands in front of. One that lists a port in `wraps` provides it to everyone, and takes what another plugin provides for it
  * from here: `wire(Counted, behind(BlobStore))`.
  */
 export const behind = <T>(name: Port<T>): Port<T> => `${name}/behind` as Port<T>

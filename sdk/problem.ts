@@ -45,7 +45,7 @@ export class NotSignedIn extends Problem {
 
 /**
  * 401: a credential that is wrong, expired, revoked or cannot be read. Where a request brought none that is right, the kernel answers as to
- * nobody in particular, and with this where nobody in particular is refused.
+ * no one in particular, and with this where no one in particular is refused.
  */
 export class WrongCredentials extends NotSignedIn {
   constructor(message = 'Invalid credentials', options?: Options) {
@@ -57,7 +57,7 @@ export class WrongCredentials extends NotSignedIn {
 export const isWrongCredential = (error: unknown): error is Problem =>
   error instanceof WrongCredentials || error instanceof SecondFactorRequired || error instanceof TooMany
 
-/** 403: the caller may see the thing and may not do this to it. */
+/** 403: the caller may view the resource and may not do this to it. */
 export class Forbidden extends Problem {
   constructor(message: string, options?: Options) {
     super(403, 'forbidden', message, options)
@@ -99,14 +99,14 @@ export class NotFound extends Problem {
   }
 }
 
-/** 409: the thing changed meanwhile, exists already, or is not in the state that this needs. */
+/** 409: the resource changed meanwhile, exists already, or is not in the state that this needs. */
 export class Conflict extends Problem {
   constructor(message: string, options?: Options) {
     super(409, 'conflict', message, options)
   }
 }
 
-/** 409: the thing lies in the trash, where it is read, restored or deleted for good and nothing else. */
+/** 409: the resource lies in the trash, where it is read, restored or deleted for good and nothing else. */
 export class InTrash extends Problem {
   constructor(kind: string, options?: Options) {
     const isHolder = kind === 'dataset' || kind === 'collection'

@@ -4,7 +4,7 @@ import type { Collection, Committed, DocumentStore, Find, Stored, Where } from '
 
 const batch = 200
 
-/** Throws the first failure of `commitEach` that is no conflict. A conflict means that somebody else was faster, and what they did counts. */
+/** Throws the first failure of `commitEach` that is no conflict. A conflict means that someone else was faster, and what they did counts. */
 export const requireDone = (outcome: readonly Committed<object>[]): void => {
   for (const each of outcome) if (!each.ok && !(each.error instanceof CommitConflict)) throw each.error
 }
@@ -20,7 +20,7 @@ export interface Removal<T extends object> extends Pick<Find, 'using' | 'where' 
 }
 
 /**
- * Takes away all documents that a query finds, in batches, until it finds none. What another one has taken at the same moment is no error. Rejects when a
+ * Takes away all documents that a query finds, in batches, until it finds none. What another one has taken at the same moment is not an error. Rejects when a
  * commit fails otherwise: the query would find the document again, without end.
  */
 export const removeFound = async <T extends object>(

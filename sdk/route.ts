@@ -19,7 +19,7 @@ export interface ScopedRight<I> {
   readonly unscoped?: never
 }
 
-/** A right on nothing in particular: every active account has it, and for reading everybody on a public server. */
+/** A right on nothing in particular: every active account has it, and for reading everyone on a public server. */
 export interface UnscopedRight {
   readonly right: Permission
   /** Why path and query name nothing to check it on, in a sentence: what the handler checks or holds back instead. */
@@ -28,7 +28,7 @@ export interface UnscopedRight {
 }
 
 /**
- * Who may call a route: who holds a right; or `anyone`; `reader` (everybody, but a signed-in user on a private server); `signedIn` (any active
+ * Who may call a route: who holds a right; or `anyone`; `reader` (everyone, but a signed-in user on a private server); `signedIn` (any active
  * account); `serverAdmin` (status Admin; an extraction key never). A right says on what, or why on nothing: else the route neither compiles nor starts.
  */
 export type Access<I> = 'anyone' | 'reader' | 'signedIn' | 'serverAdmin' | ScopedRight<I> | UnscopedRight
@@ -184,7 +184,7 @@ export interface RouteDeclaration<N extends Needs, P, Q, B, R extends Responses>
   /**
    * Of a route with `signedIn`: what becomes of a key that reaches less far than its user (`Caller.limits`). Without a word it may read
    * with the verb `read` and change with `write`, and never when it is held to spaces, for what such a route deals with is in none.
-   * `allowed`: the handler asks the policy about each thing, or shows what whoever holds the key may know. `refused`: about keys, sessions
+   * `allowed`: the handler asks the policy about each thing, or shows what anyone who holds the key may know. `refused`: about keys, sessions
    * and the account itself, which no limited key and no extraction key may touch.
    */
   readonly limitedKeys?: 'allowed' | 'refused'

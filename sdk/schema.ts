@@ -73,7 +73,7 @@ export const empty = (): TUnsafe<undefined> => Type.Unsafe<undefined>({ [bodyKin
 
 /**
  * A body of bytes: an answer gives a `Bytes`, see `bytes.ts`. Bytes that a handler makes say what they are, by media type:
- * `s.bytes<Bytes>({ 'text/csv': s.bytes(), 'application/json': s.Array(Row) })`. Those that somebody sent in may be of any type.
+ * `s.bytes<Bytes>({ 'text/csv': s.bytes(), 'application/json': s.Array(Row) })`. Those that someone sent in may be of any type.
  */
 export const bytes = <T>(content?: Readonly<Record<string, TSchema>>): TUnsafe<T> =>
   Type.Unsafe<T>({ type: 'string', format: 'binary', [bodyKind]: 'bytes', ...(content ? { 'x-content': content } : {}) })

@@ -20,7 +20,7 @@ export interface ShownMetadata {
 
 const userUrl = (user: string, baseUrl: string): string => (s.isId(user) ? `${baseUrl}/api/users/${user}` : user)
 
-/** Shows a stored document; addresses of things and accounts are made from the installation's own. */
+/** Shows a stored document; addresses of resources and accounts are made from the installation's own. */
 export const shownMetadata = (
   { id, target, agent, context, created, content }: MetadataRecord & Stored,
   baseUrl: string,

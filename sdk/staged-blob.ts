@@ -3,7 +3,7 @@ import { changedNothing } from './ports/conflicts.ts'
 import type { Log } from './ports/kernel.ts'
 
 /**
- * Durable bytes that no record refers to yet. Whoever holds one disposes of it (`await using`); bytes that were not committed by then are removed.
+ * Durable bytes that no record refers to yet. Anyone who holds one disposes of it (`await using`); bytes that were not committed by then are removed.
  * What cannot be removed is logged and left to the orphan sweep.
  */
 export class StagedBlob implements AsyncDisposable {

@@ -23,7 +23,7 @@ class Streamed extends Readable {
     this.push(done ? null : value)
   }
 
-  /** Where the pieces come from hears that nobody wants more of them, and lets go of what it holds, before the stream is closed. */
+  /** Where the pieces come from hears that no one wants more of them, and lets go of what it holds, before the stream is closed. */
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
     this.#leave().then(
       () => callback(error),
@@ -37,7 +37,7 @@ class Streamed extends Readable {
 }
 
 /**
- * Pieces as a stream: each is asked for when it is wanted, `ahead` of them wait at most. A stream of `Readable.from` lives, with the whole request that it
+ * Pieces as a stream: each is requested when it is wanted, `ahead` of them wait at most. A stream of `Readable.from` lives, with the whole request that it
  * answers, until V8 collects all garbage: some 20 kB a request that every small collection copies.
  */
 export const streamed = (pieces: Pieces, ahead = 2): Readable => new Streamed(pieces, ahead)

@@ -6,7 +6,7 @@ import { and, eq, range } from './ports/document-store.ts'
 import type { Clock, Log } from './ports/kernel.ts'
 import * as s from './schema.ts'
 
-/** Settings of a plugin whose things, such as `dataset`, go to the trash before they are deleted. Spread into its config. */
+/** Settings of a plugin whose resources, such as `dataset`, go to the trash before they are deleted. Spread into its config. */
 export const trashSettings = (what: string) => ({
   useTrash: s.Boolean({ default: true, description: `Deleting a live ${what} moves it to the trash; deleting it there deletes it` }),
   clearTrashAfterDays: s.Integer({
@@ -42,7 +42,7 @@ export interface TrashOf<T extends Trashable> {
 const dayMs = 86_400_000
 const longestThere = { by: 'trashedAt', order: 'ascending' } as const
 
-/** Where things of one kind wait before they are deleted for good. Run every `clearTrashEveryMs` it deletes what has been there for too long. */
+/** Where resources of one kind wait before they are deleted for good. Run every `clearTrashEveryMs` it deletes what has been there for too long. */
 export class Trash<T extends Trashable> {
   #of: TrashOf<T>
 
@@ -65,7 +65,7 @@ export class Trash<T extends Trashable> {
     await this.#removeAll('ownTrash', and(eq('state', 'trashed'), eq('author', author)), author)
   }
 
-  /** Deletes what has been in anybody's trash for more than so many days, until it is told to stop; resolves to how many that were. */
+  /** Deletes what has been in anyone's trash for more than so many days, until it is told to stop; resolves to how many that were. */
   clearOld(days: number, actor: string | undefined, signal?: AbortSignal): Promise<number> {
     const before = new Date(this.#of.clock.now().getTime() - days * dayMs).toISOString()
     return this.#removeAll('byTrashedAt', and(eq('state', 'trashed'), range('trashedAt', { lt: before })), actor, signal)

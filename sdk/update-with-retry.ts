@@ -13,7 +13,7 @@ export interface Rewritten<T extends object> {
 const tries = 200
 
 /**
- * Changes a document by what it holds: reads it, has `next` compute the new fields, and stores them if nobody changed it meanwhile, else
+ * Changes a document by what it holds: reads it, has `next` compute the new fields, and stores them if no one changed it meanwhile, else
  * starts again with what it holds then. `next` answers undefined when nothing is to be done. Absent: `NotFound`.
  */
 export const updateWithRetry = async <T extends object>(

@@ -8,7 +8,7 @@ export interface Output {
   readonly isTerminal: boolean
 }
 
-/** A reader that has seen enough, such as `head`, closes the pipe: the rest is written to nobody, and the command ends as it would. */
+/** A reader that has seen enough, such as `head`, closes the pipe: the rest is written to no one, and the command ends as it would. */
 export const surviveClosedPipes = (): void => {
   for (const stream of [process.stdout, process.stderr])
     stream.on('error', (error: NodeJS.ErrnoException) => {

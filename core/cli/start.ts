@@ -12,7 +12,7 @@ import { prettyLine } from './pretty-log.ts'
 
 const lookEveryMs = 1000
 
-/** Of that time; less is a server that nobody waits for. */
+/** Of that time; less is a server that no one waits for. */
 const busyShare = 0.1
 
 type Collect = (options: { readonly type: 'major'; readonly flavor: 'last-resort' }) => void
@@ -99,12 +99,12 @@ export const start: RunCommand = async ({ sources, output, asJson }) => {
 const isClosedPipe = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'EPIPE'
 
 /**
- * Keeps the process alive when a plugin, listener, timer or promise throws where nobody catches (promise P12): logged as an
+ * Keeps the process alive when a plugin, listener, timer or promise throws where no one catches (promise P12): logged as an
  * error and counted. Returns how to end that.
  */
 const installCrashHandlers = (log: Log, metrics: Metrics): (() => void) => {
   const survive = (kind: string) => (error: unknown) => {
-    // Whoever read the log has gone: writing about it would only fail again.
+    // Anyone who read the log has gone: writing about it would only fail again.
     if (isClosedPipe(error)) return
     metrics.count('uncaught_faults_total', { kind })
     log.error('Uncaught exception; the server continues', { kind, error })

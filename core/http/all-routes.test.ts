@@ -28,7 +28,7 @@ test('the routes of all plugins live together, and every schema of theirs compil
   }
 })
 
-/** What somebody sent in, or another server: of any type. */
+/** What someone sent in, or another server: of any type. */
 const ofAnyType = new Set([...['getFile', 'getFileByLink', 'getLogoPicture', 'getLogoPictureAt', 'getPreview', 'getThumbnail', 'getTile']])
 
 test('only what was sent in is bytes of any type: what is made for the answer says what it is', async t => {

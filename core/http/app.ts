@@ -49,7 +49,7 @@ export interface HttpOptions {
   readonly metrics: Metrics
   /** Absent when no plugin provides it: then a route that asks for a right stops the start. */
   readonly policy?: Policy
-  /** Absent when no plugin provides it: then everybody is anonymous, and a credential is refused with 401. */
+  /** Absent when no plugin provides it: then everyone is anonymous, and a credential is refused with 401. */
   readonly callers?: Callers
   /** Where what server admins do is noted. */
   readonly trails?: Contributions<AuditTrail>

@@ -30,7 +30,7 @@ const subjectsOf = ({ declaration }: RegisteredRoute, input: Values, body: unkno
   return named.length === 0 && served ? [served] : named
 }
 
-/** Whether anybody may have an answer that is about nothing in particular. */
+/** Whether anyone may have an answer that is about nothing in particular. */
 const isForEverybody = (route: RegisteredRoute, { policy, isPrivate }: AuditOptions): boolean => {
   const { permission } = route.declaration
   const right = rightOf(route.declaration)
@@ -78,7 +78,7 @@ const auditAccess = (options: AuditOptions, request: RequestContext, route: Regi
 /** Things that one line names at most. */
 const mostNamed = 20
 
-/** What the address names: the things that rights were asked on, and any other id. */
+/** What the address names: the resources that rights were asked on, and any other id. */
 const thingsOf = ({ declaration }: RegisteredRoute, input: Values): { first: Ref | undefined; named: readonly string[] } => {
   const refs = refsOf(declaration, input)
   const others = Object.values(input).filter(value => s.isId(value) && !refs.some(({ id }) => id === value))

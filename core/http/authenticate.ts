@@ -10,7 +10,7 @@ import type { RegisteredRoute } from './router.ts'
 const bringsCredentials = ({ req: { headers }, target }: RequestContext): boolean =>
   headers.cookie !== undefined || headers.authorization !== undefined || headers['x-api-key'] !== undefined || target.key !== undefined
 
-/** What a request tells of its sender before anybody looks it up. */
+/** What a request tells of its sender before anyone looks it up. */
 export interface SentCredentials {
   readonly headers: IncomingHttpHeaders
   readonly query: RawQuery
@@ -73,7 +73,7 @@ const authorizationOf = (text: string, count: number): Pick<Credentials, 'basic'
   return { basic: { email: decoded.slice(0, colon), password: decoded.slice(colon + 1) } }
 }
 
-/** True of a refusal for who asks, also of one as if the thing were not there; not of one for what a thing is, such as quarantined. */
+/** True of a refusal for who asks, also of one as if the resource were not there; not of one for what a resource is, such as quarantined. */
 const isRefusal = (error: unknown): boolean =>
   error instanceof Problem && (error.status === 401 || error.code === 'forbidden' || error.code === 'not-found')
 

@@ -52,7 +52,7 @@ export class RouteAccess {
     const { permission } = declaration
     this.#requireStanding(declaration, caller)
     if (typeof permission === 'object' && !permission.on) this.#requireAnywhere(permission.right, caller)
-    // Most routes that anybody may use end here, without a turn of the microtask queue.
+    // Most routes that anyone may use end here, without a turn of the microtask queue.
     return namesResources(declaration) ? this.#requireOnThings(declaration, caller, input) : undefined
   }
 
@@ -61,8 +61,8 @@ export class RouteAccess {
   }
 
   /**
-   * For a request whose things cannot be named because its input is wrong: an anonymous caller who could not do this
-   * to anything gets 401, as for any thing; everybody else learns what was wrong. A wrong id is answered like one that nobody has.
+   * For a request whose resources cannot be named because its input is wrong: an anonymous caller who could not do this
+   * to anything gets 401, as for any thing; everyone else learns what was wrong. A wrong id is answered like one that no one has.
    */
   requireForWrongInput(declaration: Declaration, caller: Caller, isWrongId = false): void {
     const right = rightOf(declaration)
@@ -112,13 +112,13 @@ export class RouteAccess {
     return lacking(caller, permission, ref.kind)
   }
 
-  /** True where nobody in particular learns that a thing is not there: by looking, on a server that hides nothing. */
+  /** True where no one in particular learns that a resource does not exist: by looking, on a server that hides nothing. */
   #tellsOfAbsence(permission: Permission, { method, effects }: Declaration): boolean {
     return !this.#isPrivate && (readingPermissions.has(permission) || (method === 'GET' && effects === undefined))
   }
 }
 
-/** The route, not the permission, knows what it does: some read by a right to write, others change a thing by the right to look at it. */
+/** The route, not the permission, knows what it does: some read by a right to write, others change a resource by the right to look at it. */
 const trashRuleOf = ({ method, effects, inTrash }: Declaration): TrashRule | undefined => {
   if (method === 'GET' && effects === undefined) return 'readable'
   return inTrash === undefined ? 'frozen' : undefined
@@ -130,8 +130,8 @@ export const requireTerms = ({ beforeTerms }: Declaration, { user }: Caller): vo
 }
 
 /**
- * Of whom a second factor is required gets nowhere without one, but to what leads there. API keys go on for everything but administration:
- * they were made by somebody who was let in then, and programs cannot enrol.
+ * Of whom a second factor is required gets nowhere without one, but to what leads there. API keys continue for everything but administration:
+ * they were made by someone who was let in then, and programs cannot enrol.
  */
 export const requireEnrolment = (
   { beforeTerms, beforeEnrolment, permission, stepUp }: Declaration,
@@ -158,7 +158,7 @@ const requireAccount = (caller: Caller): void => {
   if (caller.user?.status === 'Inactive') throw new Forbidden('The account is inactive')
 }
 
-/** Where no permission on a thing is asked for, the policy cannot hold a key to what it was made for. */
+/** Where no permission on a resource is requested, the policy cannot hold a key to what it was made for. */
 const requireReach = ({ limitedKeys, method, effects }: Declaration, { scope, limits }: Caller): void => {
   if (limitedKeys === 'refused' && (limits !== undefined || scope === 'extraction'))
     throw new Forbidden('A limited API key cannot manage keys, sessions and the account')

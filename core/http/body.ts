@@ -202,8 +202,8 @@ class RequestBody implements SentBytes {
 const ignore = (): void => undefined
 
 /**
- * A handler never sees Node's own stream: whoever destroys that one takes the connection with it, and the answer. What is left of the body
- * when this one is destroyed is for whoever ends the answer.
+ * A handler never sees Node's own stream: anyone who destroys that one takes the connection with it, and the answer. What is left of the body
+ * when this one is destroyed is for anyone who ends the answer.
  */
 class BodyStream extends Readable {
   readonly #request: RequestContext
@@ -212,7 +212,7 @@ class BodyStream extends Readable {
     super({ highWaterMark: 64 * 1024 })
     this.#request = request
     const { req } = request
-    // A fault may come before anybody listens; who reads gets it all the same.
+    // A fault may come before anyone listens; who reads gets it all the same.
     this.on('error', ignore)
     const cut = (): void => {
       if (!req.complete) this.destroy(new Invalid('Unexpected end of the body'))

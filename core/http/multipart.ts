@@ -124,7 +124,7 @@ export class MultipartReader implements AsyncIterableIterator<Part> {
     if (this.#isHeaderDue) this.#fail(new Invalid('A part of the body has no headers'))
     this.#count += 1
     if (this.#count > this.#maxParts) this.#fail(new TooLarge(`The body must have at most ${this.#maxParts} parts`))
-    // A part of which nobody wants anything must still pass, or the body stops here.
+    // A part of which no one wants anything must still pass, or the body stops here.
     source.on('error', () => undefined)
     this.#isHeaderDue = true
     source.on('header', (header: RawHeader) => {
@@ -202,7 +202,7 @@ class PartBytes extends Readable {
       if (!this.destroyed) this.push(null)
     })
     source.on('error', ignore)
-    // A fault may come before anybody listens; who reads gets it all the same.
+    // A fault may come before anyone listens; who reads gets it all the same.
     this.on('error', ignore)
   }
 
@@ -211,7 +211,7 @@ class PartBytes extends Readable {
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
-    // The rest of the part must pass so that the body can go on.
+    // The rest of the part must pass so that the body can continue.
     this.#source.resume()
     callback(error)
   }

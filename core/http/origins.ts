@@ -21,7 +21,7 @@ export class UnknownHost extends Problem {
 
 /**
  * Which names in `Host` are answered: that of the base URL and those that the configuration lists. Addresses in digits and names without a dot are no names that
- * somebody else could make lead here.
+ * someone else could make lead here.
  */
 export class AllowedHosts {
   readonly #names: ReadonlySet<string>
@@ -66,8 +66,8 @@ const nameIn = (host: string): string => {
 }
 
 /**
- * Warns, once, of a reverse proxy in front that nobody told the server about: all its clients count as one address, for throttling, limits and the
- * audit log. Only a peer in a private network is taken for a proxy, as anybody on the Internet may send the header.
+ * Warns, once, of a reverse proxy in front that no one told the server about: all its clients count as one address, for throttling, limits and the
+ * audit log. Only a peer in a private network is taken for a proxy, as anyone on the Internet may send the header.
  */
 export const untrustedProxyWarning = ({ trustedProxies }: HttpConfig, log: Log): ((req: IncomingMessage) => void) => {
   let isDue = trustedProxies === 0
@@ -81,7 +81,7 @@ export const untrustedProxyWarning = ({ trustedProxies }: HttpConfig, log: Log):
   }
 }
 
-/** A page of another site tried to use the session of whoever looks at it. */
+/** A page of another site tried to use the session of anyone who looks at it. */
 class CrossOrigin extends Problem {
   constructor() {
     super(
@@ -94,7 +94,7 @@ class CrossOrigin extends Problem {
 
 /**
  * Lets a change on a route that looks at no credentials pass unless a browser says that a page of another site sent it: else that page could
- * sign its visitors in as somebody else, or out. Programs say nothing of the kind.
+ * sign its visitors in as someone else, or out. Programs say nothing of the kind.
  */
 export const refuseOtherOrigins = (headers: IncomingHttpHeaders, baseUrl: string): void => {
   if (headers['sec-fetch-site'] ?? headers.origin ?? headers.referer) requireSameOrigin(headers, baseUrl)
@@ -114,7 +114,7 @@ export const requireSameOrigin = (headers: IncomingHttpHeaders, baseUrl: string)
   if (!isOwn) throw new CrossOrigin()
 }
 
-/** A page that came unencrypted where the server is encrypted may be anybody's. */
+/** A page that came unencrypted where the server is encrypted may be anyone's. */
 const isDowngrade = (from: URL, own: URL | undefined): boolean => own?.protocol === 'https:' && from.protocol !== 'https:'
 
 /** Undefined of what is no URL. */

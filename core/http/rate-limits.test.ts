@@ -12,7 +12,7 @@ const route = routesFor('things', {})
 const defaults = (defaultsOf(httpConfig) as { budgets: BudgetConfig }).budgets
 const limits = (maxConcurrent: number, maxPerMinute: number) => ({ maxConcurrent, maxPerMinute })
 
-/** Work that lasts until it is let go on. */
+/** Work that lasts until it is let continue. */
 class Gate {
   readonly #waiting: (() => void)[] = []
   entered = 0

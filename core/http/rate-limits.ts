@@ -40,7 +40,7 @@ export interface BudgetedRequest {
 
 /**
  * The time that a class of work keeps the server busy, shared among the requests that run at once: a request is charged how far the clock went
- * meanwhile. So nobody pays for waiting behind others, and all together never pay for more time than passed.
+ * meanwhile. So no one pays for waiting behind others, and all together never pay for more time than passed.
  */
 class SharedClock {
   #running = 0
@@ -214,7 +214,7 @@ export class CostLimiter {
     return bucket
   }
 
-  /** Whoever has something under way is remembered. */
+  /** Anyone who has something under way is remembered. */
   #forget(): void {
     for (const [key, bucket] of this.#buckets) {
       if (this.#buckets.size <= this.#config.maxCallers) return
@@ -257,7 +257,7 @@ const perTurn = 16
 
 /**
  * Begins so many requests per turn of the event loop, the others in the next ones, in their order. A crowd that comes at once is otherwise begun as one piece of
- * work, half a second in which nobody else is answered.
+ * work, half a second in which no one else is answered.
  */
 export class RequestPacer {
   #begun = 0

@@ -52,7 +52,7 @@ export class RequestContext {
   isContinueDue: boolean
   /** The headers of the answer, once they are sent. */
   head: Readonly<Record<string, string | number>> | undefined
-  /** Why none of the credentials that came along is right: the answer where nobody in particular is refused. */
+  /** Why none of the credentials that came along is right: the answer where no one in particular is refused. */
   wrongCredentials: Problem | undefined
   /** The name of a session cookie that turned out to be wrong: a 401 takes it away. */
   staleCookie: string | undefined
@@ -69,7 +69,7 @@ export class RequestContext {
     this.#trustedProxies = trustedProxies
     this.isContinueDue = continueDue.delete(req)
     const { path, redactedPath, search, key } = this.target
-    // From here on nobody sees a key or token, not even in an error of somebody else's code.
+    // From here on no one sees a key or token, not even in an error of someone else's code.
     if (key !== undefined || redactedPath !== path) req.url = search ? `${redactedPath}?${search}` : redactedPath
   }
 
@@ -191,7 +191,7 @@ export interface RequestContexts extends RequestContextOptions {
   readonly observers: readonly ((req: IncomingMessage) => void)[]
 }
 
-/** Makes the context of a request, and takes keys and tokens out of its address before anybody sees it. */
+/** Makes the context of a request, and takes keys and tokens out of its address before anyone sees it. */
 export const requestContext =
   (options: RequestContexts): Middleware =>
   (context, next) => {

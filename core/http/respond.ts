@@ -78,7 +78,7 @@ class Responder {
 const lowerCase = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 
-/** A list of rows may be declared together with another answer, such as their number, and one that is there already goes out at once. */
+/** A list of rows may be declared together with another answer, such as their number, and one that exists already goes out at once. */
 const isIterable = (body: unknown): boolean =>
   typeof body === 'object' && body !== null && !Array.isArray(body) && (Symbol.asyncIterator in body || Symbol.iterator in body)
 
@@ -98,7 +98,7 @@ class RowsResponder {
     this.#log = log
   }
 
-  /** Rejects only before the first piece is out; rows that fail later end the connection: nobody may take half a list for the whole. */
+  /** Rejects only before the first piece is out; rows that fail later end the connection: no one may take half a list for the whole. */
   async send(request: RequestContext, { status, body, headers }: AnyReply): Promise<void> {
     const { res } = request
     const head: Record<string, string> = { 'content-type': 'application/json', 'cache-control': 'private, no-cache', ...headers }
@@ -276,7 +276,7 @@ type Chunk = Buffer | string
 /** How long the first bytes wait for others, until they are enough to be worth compressing. */
 const holdMs = 50
 
-/** Where bytes go, and who hears of it. */
+/** Where bytes go, and who is notified of it. */
 interface BodyPipe {
   readonly res: ServerResponse
   /** Known number of bytes. */
@@ -292,7 +292,7 @@ interface BodyPipe {
 /**
  * Writes a stream as the body of an answer, and resolves when the answer is complete or its client is gone. A source that fails before its first
  * bytes rejects, so that it can still be answered with a problem. One that fails later, or ends before or after `length`, cuts the
- * connection: nobody may take a part for the whole.
+ * connection: no one may take a part for the whole.
  */
 const pipeBody = (source: Readable, pipe: BodyPipe): Promise<void> =>
   new Promise((resolve, reject) => {

@@ -10,7 +10,7 @@ import type { PluginRoute } from './router.ts'
 
 type Scrape = () => Promise<{ readonly contentType: string; readonly text: string }>
 
-/** Answered at once however many requests wait: whoever watches the server asks it. */
+/** Answered at once however many requests wait: anyone who watches the server asks it. */
 export const healthPath = '/healthz'
 
 /** How the kernel is doing, for `/readyz`. */
@@ -33,7 +33,7 @@ export interface SystemRoutesOptions {
   readonly openapi: () => Promise<string>
   /** Present when `/metrics` is on. */
   readonly scrape: Scrape | undefined
-  /** Required of whoever asks for `/metrics`; absent when that is for server admins. */
+  /** Required of the caller for `/metrics`; absent when that is for server admins. */
   readonly metricsToken: string | undefined
   /** False when a plugin has a page of its own at `/`. */
   readonly takesRoot: boolean
@@ -178,7 +178,7 @@ const rootRoute = (base: () => string): Route =>
     permission: 'anyone',
     ignoresCredentials: true,
     responses: { 302: s.empty() },
-    // Without a path of its own a server may still be below one that its proxy takes away.
+    // Without a path of its own a server may still be below one that its proxy removes.
     handle: async () => ({ status: 302, body: undefined, headers: { location: base() === '' ? 'docs' : `${base()}/docs` } }),
   })
 

@@ -23,7 +23,7 @@ export interface Checked<T> {
 export interface RouteChecks {
   params(texts: RawQuery): Checked<Values>
   query(texts: RawQuery): Checked<Values>
-  /** Checks and takes away what the schema does not know, in place. */
+  /** Checks and removes what the schema does not know, in place. */
   body(value: unknown): Checked<unknown>
 }
 
@@ -190,7 +190,7 @@ export const validateParameters =
     return params.fault || query.fault ? refuse(access, request, params, query) : next()
   }
 
-/** A wrong input must not tell more than the caller may know, so rights come first as far as the input names things. */
+/** A wrong input must not tell more than the caller may know, so rights come first as far as the input names resources. */
 const refuse = async (access: RouteAccess, request: RequestContext, params: Checked<Values>, query: Checked<Values>): Promise<never> => {
   const { caller, input } = request
   const { declaration, group } = request.route as RegisteredRoute
@@ -213,7 +213,7 @@ const refuse = async (access: RouteAccess, request: RequestContext, params: Chec
 /** `dataset_id` names a dataset, `space` a space. */
 const kindNamed = (parameter: string): string => parameter.replace(/_?id$/i, '') || 'thing'
 
-/** The kind of thing that a parameter names, by what would be checked of it: a wrong id is answered like one that nobody has. */
+/** The kind of thing that a parameter names, by what would be checked of it: a wrong id is answered like one that no one has. */
 const kindOf = (declaration: Declaration, parameter: string, input: Values, group?: string): string => {
   const refs = refsOf(declaration, { ...input, [parameter]: parameter })
   const kind = refs.find(({ id }) => id === parameter)?.kind

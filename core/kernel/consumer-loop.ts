@@ -11,7 +11,7 @@ export interface RetryRule {
   readonly firstMs: number
   readonly longestMs: number
   readonly factor: number
-  /** Longest pause while a backend is unavailable: soon after it returns, work must go on (promises P4-P7). */
+  /** Longest pause while a backend is unavailable: soon after it returns, work must continue (promises P4-P7). */
   readonly outageMs: number
 }
 
@@ -28,7 +28,7 @@ export const isOutage = (error: unknown): boolean =>
   error instanceof Error && 'status' in error && (error.status === 503 || error.status === 507)
 
 /**
- * How long the next batch gathers under load: twice as long as the last one took, within bounds. Fewer and larger batches, and nobody waits
+ * How long the next batch gathers under load: twice as long as the last one took, within bounds. Fewer and larger batches, and no one waits
  * noticeably longer; the first event after a rest never waits.
  */
 export const gatherMsAfter = (tookMs: number): number => Math.min(15, Math.max(4, 2 * tookMs))

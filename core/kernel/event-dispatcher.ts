@@ -91,7 +91,7 @@ export class EventDispatcher {
   }
 }
 
-/** Events that are kept for a consumer that nobody has loaded, in words for the operator. */
+/** Events that are kept for a consumer that no one has loaded, in words for the operator. */
 export interface KeptEvents extends AbsentConsumer {
   readonly kept: string
   readonly remedy: string
@@ -103,7 +103,7 @@ const whatIsKept = ({ waiting, oldest }: AbsentConsumer): string =>
 const remedyFor = ({ consumer }: AbsentConsumer): string =>
   `its plugin is not loaded: load it, or drop them with \`pounce events forget ${consumer}\``
 
-/** For whom events are kept; without an outbox for nobody. */
+/** For whom events are kept; without an outbox for no one. */
 export const keptEvents = async (outbox: Outbox | undefined): Promise<readonly KeptEvents[]> =>
   ((await outbox?.absent()) ?? []).map(one => ({ ...one, kept: whatIsKept(one), remedy: remedyFor(one) }))
 

@@ -28,7 +28,7 @@ const unlessConflict = async <T>(work: Promise<T>): Promise<T | undefined> => {
   }
 }
 
-/** Others wait this much longer than a holder goes on, for steady clocks that do not run alike. */
+/** Others wait this much longer than a holder continues, for steady clocks that do not run alike. */
 const safetyMargin = 1.1
 
 /**
@@ -49,7 +49,7 @@ export class Leases {
     this.#steadyMs = steadyMs
   }
 
-  /** Takes a lease that is good for `forMs`, unless somebody holds it or its time has not come; then undefined. */
+  /** Takes a lease that is good for `forMs`, unless someone holds it or its time has not come; then undefined. */
   async take(name: string, forMs: number): Promise<Lease | undefined> {
     const since = this.#steadyMs()
     const now = this.#clock.now().toISOString()
@@ -74,7 +74,7 @@ export class Leases {
     return (await this.#change(lease, { forMs: lease.forMs })) && { ...lease, since }
   }
 
-  /** Gives it back; nobody takes it for the next `restMs`. */
+  /** Gives it back; no one takes it for the next `restMs`. */
   async giveBack(lease: Lease, restMs = 0): Promise<void> {
     await this.#change(lease, { owner: null, notBefore: new Date(this.#clock.now().getTime() + restMs).toISOString() })
   }

@@ -40,7 +40,7 @@ export class Lifecycles {
 
   /**
    * Starts one plugin's classes in the order they were made. A failure names the plugin and keeps the cause; nothing is disposed of here.
-   * A start that is given up goes on unheard: the process has to end.
+   * A start that is given up continues unheard: the process has to end.
    */
   async start(plugin: BuiltPlugin): Promise<void> {
     this.#refuseInterrupted()

@@ -73,7 +73,7 @@ export class Migrations {
     isAllowed: boolean,
     progress: (message: string) => void = () => undefined,
   ): Promise<{ readonly instance: string; readonly applied: number }> {
-    // Read first: what this names has been applied, so the states that are read after it say so, whoever applies them meanwhile.
+    // Read first: what this names has been applied, so the states that are read after it say so, anyone who applies them meanwhile.
     const meta = await this.#tools.documents.get(metaRecords, metaId)
     const states = await this.status()
     const unknown = states.filter(({ state }) => state === 'unknown')
@@ -91,7 +91,7 @@ export class Migrations {
     return { instance: await this.#remember(), applied }
   }
 
-  /** Killed at any point, the next call goes on where it was. */
+  /** Killed at any point, the next call continues where it was. */
   async #apply(progress: (message: string) => void): Promise<number> {
     const lease = await this.#lease()
     const held = this.#tools.leases.hold(lease, error => this.#tools.log.warn('Failed to renew the migration lease', { error }))

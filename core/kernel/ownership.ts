@@ -88,7 +88,7 @@ const refuseEvents = (plugins: readonly NamedPlugin[]): void => {
           )
 }
 
-/** Refuses plugins that claim what belongs to another one, and handlers of what nobody says. */
+/** Refuses plugins that claim what belongs to another one, and handlers of what no one says. */
 export const refuseForeign = (plugins: readonly NamedPlugin[]): void => {
   refuseIds(plugins)
   refuseCollections(plugins)

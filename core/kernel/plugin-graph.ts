@@ -117,7 +117,7 @@ const sortByNeed = (listed: readonly PluginNode[], providers: ReadonlyMap<string
 }
 
 /**
- * Decides who is built and started when. Refuses two providers of one port, a port nobody provides, circles, and what belongs to another plugin.
+ * Decides who is built and started when. Refuses two providers of one port, a port no one provides, circles, and what belongs to another plugin.
  * `kernelPorts` are provided by the kernel; of those, a plugin may replace only the ones in `replaceable`.
  */
 export const buildPluginGraph = (

@@ -49,7 +49,7 @@ export const commonRefusals: ReadonlySet<number> = new Set([400, 408, 421, 429, 
 export const refusalsOf = (declaration: Declaration): ReadonlySet<number> => {
   const { permission, params, query, body, cost, responses, ignoresCredentials, throws = [] } = declaration
   const found = new Set<number>(throws.map(statusOf))
-  // A wrong credential is refused everywhere, and the terms of service hold for everybody who says who they are.
+  // A wrong credential is refused everywhere, and the terms of service hold for everyone who says who they are.
   if (permission !== 'anyone' || !ignoresCredentials) found.add(401).add(403)
   if (params || namesResources(declaration) || namesThings(query)) found.add(404)
   if (query || body) found.add(400)

@@ -18,7 +18,7 @@ const holderOf = async (file: string): Promise<string> => {
 
 /**
  * Locks a data folder for this process and makes it when it is new. The lock is SQLite's lock on a file, so the operating
- * system ends it with the process however that ends: after `kill -9` nothing is in the way, whoever got the old pid since.
+ * system ends it with the process however that ends: after `kill -9` nothing is in the way, anyone who got the old pid since.
  */
 export const lockDataFolder = async (folder: string): Promise<DataLock> => {
   const pidFile = join(folder, 'kernel.pid')

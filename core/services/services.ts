@@ -40,7 +40,7 @@ export class ObjectIds implements Ids {
   }
 }
 
-/** Where no plugin sends mail: a line in the log with all of it, links to sign up included, for whoever runs the server to hand on. */
+/** Where no plugin sends mail: a line in the log with all of it, links to sign up included, for anyone who runs the server to hand on. */
 export class LogMailer implements Mailer {
   readonly #log: Pick<KernelLog, 'warnOpenly'>
 

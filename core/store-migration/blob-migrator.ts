@@ -8,7 +8,7 @@ import { type MovedBlob, movedBlobId, movedBlobs } from './migration-record.ts'
 export interface BlobRoute {
   readonly from: BlobStore
   readonly to: BlobStore
-  /** Where it is written down which blob became which: in the target, so that a later run goes on. */
+  /** Where it is written down which blob became which: in the target, so that a later run continues. */
   readonly documents: DocumentStore
   /** Records whose bytes are damaged are moved without them instead of ending the move. */
   readonly skipDamaged: boolean

@@ -65,7 +65,7 @@ export class DocumentMigrator {
     return { source, target }
   }
 
-  /** Several at a time; when one fails, the others are waited for all the same, so that nothing goes on behind the end of a run. */
+  /** Several at a time; when one fails, the others are waited for all the same, so that nothing continues behind the end of a run. */
   async #allMoved(one: Collection<object>, batch: readonly Document[]): Promise<readonly Document[]> {
     const moved: Document[] = []
     for (let at = 0; at < batch.length; at += atOnce) {

@@ -34,7 +34,7 @@ export interface MovePlan {
 const staying: ReadonlySet<string> = new Set([moveRecords.name, movedBlobs.name])
 const removedAtOnce = 500
 
-/** Moves an installation to other stores. Killed at any point and run again, it goes on. The source is only read, but for a store that both share. */
+/** Moves an installation to other stores. Killed at any point and run again, it continues. The source is only read, but for a store that both share. */
 export class StoreCopy {
   readonly #plan: MovePlan
   readonly #blobs: BlobMigrator

@@ -1,7 +1,7 @@
 /** Texts beyond this are cut into pieces only so far; they have `overlong` as one more piece. */
 const mostCharacters = 200
 
-/** A piece of every text that is too long to be cut whole: whoever looks for a piece looks for this one too. */
+/** A piece of every text that is too long to be cut whole: anyone who looks for a piece looks for this one too. */
 export const overlong = ''
 
 /** True of a path such as `name~`, which reaches the pieces of the text at `name`. */
@@ -33,7 +33,7 @@ const cut = (text: string): readonly (string | null)[] => {
 let last: { readonly text: string; readonly pieces: readonly (string | null)[] } = { text: '', pieces: none }
 
 /**
- * What an index over `name~` knows of a text: its runs of three characters, so that a text anywhere in a name is found by an index.
+ * What an index over `name~` knows a text: its runs of three characters, so that a text anywhere in a name is found by an index.
  * Of what is no text, or shorter, null.
  */
 export const piecesOf = (leaf: unknown): readonly (string | null)[] => {

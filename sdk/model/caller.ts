@@ -80,7 +80,7 @@ export interface Caller {
   readonly superAdmin: boolean
 }
 
-/** Nobody in particular. */
+/** No one in particular. */
 export const anonymous: Caller = { via: 'nothing', scope: 'full', superAdmin: false }
 
 /** True of a caller with status Admin, whether or not superadmin mode is on. Never true with an extraction or limited key. */

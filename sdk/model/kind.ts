@@ -23,14 +23,14 @@ export type Kind =
   | 'sensor'
   | 'stream'
 
-/** Names one thing. */
+/** Names one resource. */
 export interface Ref {
   readonly kind: Kind
   readonly id: string
 }
 
 /**
- * Where a resource stands in its life. `importing`: being built below a parent, seen by nobody yet.
+ * Where a resource stands in its life. `importing`: being built below a parent, seen by no one yet.
  * `trashed`: kept with a date, left out of every list, search and count. A deleted one has no record.
  */
 export const lifeStates = ['live', 'trashed', 'importing'] as const

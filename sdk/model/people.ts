@@ -65,7 +65,7 @@ export interface UserRecord {
   readonly termsAccepted: Time | null
   /** Who other providers say this is: `provider subject`, one each. Absent for accounts that only this server knows. */
   readonly identities?: readonly string[]
-  /** Nobody has checked that the address is theirs: no other provider's identity is linked to this account by it. */
+  /** No one has checked that the address is theirs: no other provider's identity is linked to this account by it. */
   readonly isEmailUnverified?: true
   /** When all its sessions were ended at once: keys of jobs that were made before are refused. */
   readonly signedOutAt?: Time
@@ -105,7 +105,7 @@ export interface RoleRecord {
   readonly permissions: readonly string[]
 }
 
-/** What became of somebody's second factors. */
+/** What became of someone's second factors. */
 export type SecondFactorChange =
   | 'totp-enrolled'
   | 'totp-removed'

@@ -77,7 +77,7 @@ const ruling = [
 /** A right that a role can hold (reference, api-platform §2). */
 export type Permission = (typeof reading)[number] | (typeof editing)[number] | (typeof ruling)[number]
 
-/** The rights that everybody has on everything of a public server, and on public resources of a private one. */
+/** The rights that everyone has on everything of a public server, and on public resources of a private one. */
 export const readingPermissions: ReadonlySet<Permission> = new Set(reading)
 /** What a Viewer, an Editor and an Admin of a space may do when the roles are first made. Archiving is the Admin's (seed). */
 export const defaultRoles: Readonly<Record<'Viewer' | 'Editor' | 'Admin', readonly Permission[]>> = {
@@ -89,7 +89,7 @@ export const defaultRoles: Readonly<Record<'Viewer' | 'Editor' | 'Admin', readon
 /** Every permission there is; a route that declares another one stops the start. */
 export const allPermissions: ReadonlySet<string> = new Set<string>(defaultRoles.Admin)
 
-/** What a permission does to a thing: `manage` is about who may see or rule it, about members, and about spaces as such. */
+/** What a permission does to a resource: `manage` is about who may see or rule it, about members, and about spaces as such. */
 export type Verb = 'read' | 'write' | 'delete' | 'manage'
 
 type Reading = (typeof reading)[number] | 'DownloadFiles' | 'ViewRelation'

@@ -4,7 +4,7 @@ import type { LifeState, Ref } from './kind.ts'
 /** ISO 8601 in UTC with milliseconds, so that text order is time order. */
 export type Time = string
 
-/** A word or short phrase that someone put on a thing. At most 1,000 on one thing. */
+/** A word or short phrase that someone put on a resource. At most 1,000 on one resource. */
 export interface Tag {
   readonly id: string
   readonly name: string
@@ -22,14 +22,14 @@ export interface License {
   readonly allowDownload: boolean
 }
 
-/** How often a thing was looked at and fetched. */
+/** How often a resource was looked at and fetched. */
 export interface Statistics {
   readonly views: number
   readonly downloads: number
   readonly lastViewed: Time | null
   readonly lastDownloaded: Time | null
 }
-/** Of a resource that nobody has viewed or downloaded. */
+/** Of a resource that no one has viewed or downloaded. */
 export const noStatistics: Statistics = { views: 0, downloads: 0, lastViewed: null, lastDownloaded: null }
 
 /** `TRIAL` counts as `PRIVATE` until an admin has verified the space. */
@@ -52,7 +52,7 @@ export interface SpaceRecord {
   readonly isPublic: boolean
   readonly timeToLiveMs: number
   readonly isTimeToLiveEnabled: boolean
-  /** People who asked to join, at most 1,000. `settling`: since when somebody is about to let them in. */
+  /** People who asked to join, at most 1,000. `settling`: since when someone is about to let them in. */
   readonly requests: readonly { readonly user: string; readonly at: Time; readonly message?: string; readonly settling?: Time }[]
   readonly state: LifeState
 }
@@ -149,7 +149,7 @@ export interface FileRecord {
   readonly license: License
   readonly tags: readonly Tag[]
   readonly statistics: Statistics
-  /** Of an archived file: the last day, as `2026-01-31`, on which an admin was told that somebody wants it. */
+  /** Of an archived file: the last day, as `2026-01-31`, on which an admin was told that someone wants it. */
   readonly wantedOn?: string
   /** Of a file that came with an import, until its `file.created` is out: what that will say. */
   readonly untold?: { readonly extract: boolean; readonly key: string | null }
@@ -157,7 +157,7 @@ export interface FileRecord {
   readonly scan?: FileScan
 }
 
-/** One JSON-LD document on a thing. Context and content are kept verbatim. */
+/** One JSON-LD document on a resource. Context and content are kept verbatim. */
 export interface MetadataRecord {
   readonly target: Ref
   /** Absent member when none was given. */
@@ -168,7 +168,7 @@ export interface MetadataRecord {
     /** Absolute URLs. */
     readonly extractorId: string | null
     readonly userId: string | null
-    /** Whom the bag that it came in named as its author: text that nobody has verified, and no identity. */
+    /** Whom the bag that it came in named as its author: text that no one has verified, and no identity. */
     readonly attributedTo?: string
   }
   readonly content: Json

@@ -25,13 +25,13 @@ export interface NewMetadata {
   /** On a dataset that is being imported, or in it: no event tells of it. */
   readonly isImporting?: boolean
 }
-/** JSON-LD documents on things. */
+/** JSON-LD documents on resources. */
 export interface MetadataDocuments {
   add(document: NewMetadata): Promise<MetadataRecord & Stored>
   get(id: string): Promise<(MetadataRecord & Stored) | undefined>
   /**
    * Newest first, read in pages of at most 1,000. `extractor`: only those of this extractor name, optionally `name/version`. A page may be short,
-   * even empty, and go on with `next`: large documents end it early, and those of others are left out of it.
+   * even empty, and continue with `next`: large documents end it early, and those of others are left out of it.
    */
   of(
     target: Ref,
@@ -40,19 +40,19 @@ export interface MetadataDocuments {
 }
 export const MetadataDocuments = port<MetadataDocuments>('metadataDocuments')
 
-/** What people say about things. */
+/** What people say about resources. */
 export interface Comments {
   /** `to`: the comment that this one answers. `NotFound` when that is gone. */
   add(target: Ref, text: string, author: string | undefined, to?: CommentRecord & Stored): Promise<CommentRecord & Stored>
   get(id: string): Promise<(CommentRecord & Stored) | undefined>
-  /** Another text. `NotFound` for one that is not there. */
+  /** Another text. `NotFound` for one that does not exist. */
   edit(id: string, text: string, actor: string | undefined): Promise<void>
   /** Oldest first. */
   of(target: Ref, page: { readonly after?: After; readonly limit: number }): Promise<Page<CommentRecord & Stored>>
 }
 export const Comments = port<Comments>('comments')
 
-/** Tags of things of any kind that can carry them. */
+/** Tags of resources of any kind that can carry them. */
 export interface Tags {
   /** Trims, drops repeats; the tags that are new. */
   add(target: Ref, names: readonly string[], by: { readonly user?: string; readonly extractor?: string }): Promise<readonly Tag[]>

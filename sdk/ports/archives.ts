@@ -28,7 +28,7 @@ export interface ArchiveMember {
 }
 
 /**
- * Many files as one ZIP: stored, ZIP64 where needed, names kept but safe and unique in their folder. Whoever calls has checked the right to
+ * Many files as one ZIP: stored, ZIP64 where needed, names kept but safe and unique in their folder. Anyone who calls has checked the right to
  * download. A file whose bytes are missing or damaged breaks the download off; it is never left out.
  */
 export interface Archives {

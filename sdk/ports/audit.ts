@@ -4,11 +4,11 @@ import type { Permission } from '../model/permission.ts'
 import { type Class, type Contributions, contributions, port, type Token } from '../port.ts'
 import { wire } from '../wire.ts'
 
-/** Something for the audit log that no event tells of. Nothing secret is in it, nor what somebody typed for a name they do not have. */
+/** Something for the audit log that no event tells of. Nothing secret is in it, nor what someone typed for a name they do not have. */
 export interface AuditNote {
   /** Such as `superadmin.used`. */
   readonly type: string
-  /** Account of who did it; absent when nobody knows. */
+  /** Account of who did it; absent when no one knows. */
   readonly actor?: string
   /** The account it concerns, if it concerns one. */
   readonly user?: string

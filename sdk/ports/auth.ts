@@ -9,20 +9,20 @@ export interface VerifiedIdentity {
   readonly provider: string
   /** Stable in the provider: the e-mail for local accounts, `sub` for OIDC, the DN for LDAP. */
   readonly subject: string
-  /** Empty when the provider names none, or none that counts: then only an account that is known already is opened. */
+  /** Empty when the provider names none, or none that is verified: then only an existing account can be signed in to. */
   readonly email: string
   readonly isEmailVerified: boolean
   readonly firstName: string
   readonly lastName: string
-  /** Absent where the provider says nothing of groups, which is not the same as none. */
+  /** Absent where the provider does not report groups, which is not the same as none. */
   readonly groups?: readonly string[]
 }
 
-/** A site to which browsers are sent to sign in there. */
+/** A site to which browsers are redirected to sign in. */
 export interface SignInSite {
   /** What its identities name as `provider`, and a part of the path: lower-case letters, digits and dashes. */
   readonly id: string
-  /** What people read on the button. */
+  /** The label of the button. */
   readonly label: string
   /**
    * Where to send the browser, which shall come back to `callback`, and what this browser alone must remember, in secret, until it does.
@@ -30,18 +30,18 @@ export interface SignInSite {
    */
   redirect(callback: string): Promise<{ readonly url: string; readonly kept: string }>
   /**
-   * Who came back. `address` is the callback with the query that the browser brought; `kept` as given out for it. Undefined for whatever the site does
+   * The identity that returned. `address` is the callback with the query that the browser brought; `kept` as given out for it. Undefined for whatever the site does
    * not vouch for now: broken off, forged, used up, of another browser, not in the groups that may come in.
    */
   returned(address: URL, kept: string): Promise<VerifiedIdentity | undefined>
 }
 
-/** A way to prove who one is, or several. Every method takes as long for an unknown account as for a wrong password. */
+/** One or more ways to authenticate. Every method takes equally long for an unknown account and a wrong password. */
 export interface AuthProvider {
   readonly id: string
-  /** What people read who can choose; the id unless given. */
+  /** The label shown to users; the id by default. */
   readonly label?: string
-  /** Undefined when this provider does not vouch for them; it never says which part was wrong. */
+  /** Undefined when the credentials are not valid; it never reveals which part was wrong. */
   password?(email: string, password: string): Promise<VerifiedIdentity | undefined>
   bearer?(token: string): Promise<VerifiedIdentity | undefined>
   readonly sites?: readonly SignInSite[]
@@ -49,7 +49,7 @@ export interface AuthProvider {
 /** Plugins that sign people in. */
 export const AuthProviders = contributions<AuthProvider>('authProviders')
 
-/** What a request brought along to prove who sends it. Each is absent when not sent. */
+/** The credentials of a request. Each is absent when not sent. */
 export interface Credentials {
   readonly session?: string
   readonly basic?: { readonly email: string; readonly password: string }
@@ -58,14 +58,14 @@ export interface Credentials {
   readonly queryKey?: string
   /** `superAdmin=true` as a query parameter or cookie. */
   readonly wantsSuperAdmin: boolean
-  /** The address of the other end, for throttling. */
+  /** The address of the client, for throttling. */
   readonly address: string
 }
 
 /** Turns credentials into a caller, once per request. */
 export interface Callers {
   /**
-   * The first that is right, in the order session, Basic, X-API-Key, `key`, Bearer. Nothing sent: anonymous. None is right: `WrongCredentials`,
+   * The first valid one, in the order session, Basic, X-API-Key, `key`, Bearer. Nothing sent: anonymous. None is valid: `WrongCredentials`,
    * `SecondFactorRequired`, or `TooMany` after too many wrong tries, each of which is counted, also beside a right one. A right one of an account that
    * may not be used: `NotSignedIn`. Revocation and suspension count within a second on every kernel.
    */
@@ -77,7 +77,7 @@ export const Callers = port<Callers>('callers')
 export interface Keys {
   /**
    * A key for this job alone: signed, not stored, safe in a URL. It reaches the job's target and the dataset that the message names, with the rights of
-   * the user at the time of use, until it expires or the job has ended. `NotFound` for an unknown user; undefined for nobody's job
+   * the user at the time of use, until it expires or the job has ended. `NotFound` for an unknown user; undefined for no one's job
    * where no service key (`commKey`) is configured.
    */
   jobKey(job: Pick<Job, 'id' | 'target' | 'user' | 'message'>): Promise<string | undefined>
@@ -89,7 +89,7 @@ export const Keys = port<Keys>('keys')
 /** What a job's key needs to know of the job: where it stands now. */
 export interface JobFacts {
   readonly target: Ref
-  /** In whose name it runs; null for nobody's. */
+  /** In whose name it runs; null for no one's. */
   readonly user: string | null
   /** `ExtractorInfo.name`. */
   readonly extractor: string
@@ -108,7 +108,7 @@ export interface JobRecords {
 }
 export const JobRecords = contributions<JobRecords>('jobRecords')
 
-/** Which credential something was made with, so that it can end with it. Holds no secret. */
+/** The credential that something was created with, so that it can end with it. Contains no secret. */
 export interface CredentialRef {
   readonly user: string
   /** Id of the API key. */
@@ -121,9 +121,9 @@ export interface CredentialRef {
   readonly superAdmin: boolean
 }
 
-/** Things that act for somebody later, and end with the credential they were made with. */
+/** References to credentials, for what acts on behalf of a user later and ends with the credential it was created with. */
 export interface CredentialRefs {
-  /** Of who asks; `NotSignedIn` for nobody in particular. */
+  /** Of the caller; `NotSignedIn` for an anonymous one. */
   of(caller: Caller): Promise<CredentialRef>
   /**
    * The rights of the credential now. Undefined once the key or session has ended, the password is another one, or the account may not be used. Read
@@ -147,10 +147,10 @@ export interface RateLimiter {
 }
 export const RateLimiter = port<RateLimiter>('rateLimiter')
 
-/** A way to sign up, for people who are written to before they have an account. */
+/** A way to sign up, for people who are mailed before they have an account. */
 export interface SignUpWay {
-  /** The address at which the owner of a mailbox makes an account, once, for some days; undefined where nobody signs up by themselves. */
+  /** The single-use URL at which the owner of a mailbox creates an account, valid for some days; undefined where sign-up is disabled. */
   linkFor(email: string, days: number): Promise<string | undefined>
 }
-/** Plugins through which new accounts are made. */
+/** Plugins through which new accounts are created. */
 export const SignUpWays = contributions<SignUpWay>('signUpWays')

@@ -5,7 +5,7 @@ import type { Collection } from './document-store.ts'
 
 /** What is known of stored bytes. */
 export interface BlobFacts {
-  /** Opaque, at most 200 characters of `[a-z0-9/._-]`; made by the store. */
+  /** Opaque, at most 200 characters of `[a-z0-9/._-]`; assigned by the store. */
   readonly key: string
   readonly sizeBytes: number
   /** Hex. */
@@ -19,18 +19,18 @@ export interface BlobEntry {
   readonly modified: Date
 }
 
-/** Something the caller knows and the store may check. */
+/** What the caller expects and the store may verify. */
 export interface PutOptions {
-  /** Refuse with `Invalid` when the stream's length differs; also lets a store choose how to write. */
+  /** `Invalid` if the length of the stream differs; also lets a store choose how to write. */
   readonly sizeBytes?: number
-  /** Hex; refuse with `Invalid` when the bytes have another digest. */
+  /** Hex; `Invalid` if the bytes have another digest. */
   readonly sha256?: string
   /** Aborts: nothing is kept, the promise rejects with the signal's reason. */
   readonly signal?: AbortSignal
 }
 
 /**
- * Bytes under keys that the store makes. Nothing half-written is ever visible, and a put that was answered survives a power cut.
+ * Bytes under keys that the store assigns. Nothing incomplete is ever visible, and an acknowledged put survives a power failure.
  *
  * When the store is unavailable calls reject with `Unavailable` within 10 s; when it is full with `NoSpace`, and nothing is kept.
  */
@@ -43,12 +43,12 @@ export interface BlobStore {
   put(source: Readable | Uint8Array, options?: PutOptions): Promise<BlobFacts>
   /**
    * Opens bytes, whole or a part, both ends inclusive and inside the blob (else `Invalid`). Absent: undefined.
-   * The stream has back-pressure, and fails (never ends early) when the bytes turn out to be damaged (`CorruptContent`) or the store goes away.
+   * The stream has back-pressure, and fails (never ends early) when the bytes turn out to be damaged (`CorruptContent`) or the store becomes unavailable.
    */
   get(key: string, range?: ByteRange): Promise<Readable | undefined>
   /** Undefined when absent. */
   stat(key: string): Promise<BlobFacts | undefined>
-  /** Removes bytes. An absent key is no error. */
+  /** Removes bytes. An absent key is not an error. */
   remove(key: string): Promise<void>
   /** All blobs, in no order, read while you iterate. Blobs put or removed meanwhile may or may not be seen. */
   list(): AsyncIterable<BlobEntry>
@@ -58,21 +58,21 @@ export interface BlobStore {
    */
   localPath?(key: string): Promise<string | undefined>
   /**
-   * Capability `crc32`: the CRC-32 of the whole bytes as in ZIP, an unsigned number, told without reading them. Absent method: the store does not keep
+   * Capability `crc32`: the CRC-32 of the whole bytes as in ZIP, an unsigned number, without reading them. Absent method: the store does not keep
    * it; undefined: it is not known of this blob, or the blob is absent.
    */
   crc32?(key: string): Promise<number | undefined>
   /**
-   * Capability `temporaryUrl`: an address of another server from which anybody can get the whole bytes until it expires, as an attachment
-   * of this name and type. Who may have it is checked before. Absent method, or undefined: send the bytes yourself.
+   * Capability `temporaryUrl`: a URL of another server from which anyone can download the whole bytes until it expires, as an attachment
+   * of this name and type. The caller's right is checked before. Absent method, or undefined: send the bytes yourself.
    */
   temporaryUrl?(key: string, options: TemporaryUrlOptions): Promise<string | undefined>
   /**
-   * Capability `objectAddress`: where the bytes lie on an S3 server, for programs that may read there themselves. Nobody but server admins is told.
+   * Capability `objectAddress`: where the bytes lie on an S3 server, for programs that may read there directly. Shown to server admins only.
    * Absent method, or undefined: not on such a server.
    */
   objectAddress?(key: string): Promise<ObjectAddress | undefined>
-  /** Capability `liesElsewhere`: true of a key whose bytes are not the store's own. An installation that is moved to another store keeps it. */
+  /** Capability `liesElsewhere`: true for a key whose bytes are not in the store. Migrations to another store keep it. */
   liesElsewhere?(key: string): boolean
 }
 
@@ -83,9 +83,9 @@ export interface ObjectAddress {
   readonly key: string
 }
 
-/** What stands behind a temporary address. */
+/** The content of a temporary URL. */
 export interface TemporaryUrlOptions {
-  /** As the record says: the store decides by it whether a detour is worth it. */
+  /** From the record: the store decides by it whether a redirect is worthwhile. */
   readonly sizeBytes: number
   readonly filename: string
   readonly contentType: string
@@ -98,7 +98,7 @@ export const BlobStore = port<BlobStore>('blobStore')
 export interface InPlaceFiles {
   /**
    * Reads a file once to its end and remembers its length, digest and time of change. A file that is changed afterwards is not delivered
-   * (`CorruptContent`). Removing the key forgets it and leaves the file. `Invalid` unless the path leads to a regular file inside one of the
+   * (`CorruptContent`). Removing the key removes the registration and leaves the file. `Invalid` unless the path leads to a regular file inside one of the
    * folders that the configuration lists, with links resolved.
    */
   register(path: string, signal?: AbortSignal): Promise<BlobFacts>
@@ -112,19 +112,19 @@ export interface BlobPlace {
   readonly field: string
 }
 
-/** Each plugin whose records name blobs contributes one, so that bytes nobody owns can be found and shared ones stay. */
+/** Each plugin whose records name blobs contributes one, so that unreferenced blobs can be found and shared ones are kept. */
 export interface BlobOwner {
-  /** Where its records name them, so that they can be moved to another store under other keys. */
+  /** Where its records refer to them, so that they can be migrated to another store under other keys. */
   readonly places: readonly BlobPlace[]
-  /** Those of the keys that a record of this plugin names. At most 1,000. */
+  /** Those of the keys that a record of this plugin refers to. At most 1,000. */
   owned(keys: readonly string[]): Promise<ReadonlySet<string>>
 }
 /** Plugins whose records refer to blobs. */
 export const BlobOwners = contributions<BlobOwner>('blobOwners')
 
-/** Hears of stored bytes that turned out to be damaged, and marks what is made of them. */
+/** Receives reports of damaged blobs, and marks what refers to them. */
 export interface DamageReports {
-  /** `found`: by somebody who wanted them, or by the regular check. Never rejects; told again of the same bytes it does nothing. */
+  /** `found`: by a reader, or by the regular verification. Never rejects; repeated reports have no effect. */
   damaged(key: string, found: 'read' | 'scrub'): Promise<void>
   /** Opens bytes and reports when that, or reading them later, fails with `CorruptContent`. */
   open(key: string, get: () => Promise<Readable | undefined>): Promise<Readable | undefined>

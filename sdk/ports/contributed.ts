@@ -4,7 +4,7 @@ import { type Contributions, contributions, port } from '../port.ts'
 import type { After, Page } from './document-store.ts'
 import type { SearchDocument } from './search-index.ts'
 
-/** Numbers that are kept, not counted, and equal a recount once the outbox is empty. */
+/** Counters that are maintained rather than counted, and equal a recount once the outbox is empty. */
 export interface Counters {
   /** The whole installation. */
   instance(): Promise<{
@@ -21,45 +21,45 @@ export const Counters = port<Counters>('counters')
 /** Deletes resources of one kind as their DELETE route does; contributed by the plugin of the kind. */
 export interface TrashHandler {
   readonly kind: Kind
-  /** To the trash, or for good where there is none or the thing lies in it. Rights are the caller's to check. Absent: `NotFound`. */
+  /** Moves to the trash, or purges where there is none or the resource is in it. Rights are checked by the caller. Absent: `NotFound`. */
   discard(id: string, actor: string | undefined): Promise<void>
 }
 /** Plugins whose resources have a trash. */
 export const TrashHandlers = contributions<TrashHandler>('trashHandlers')
 
-/** What somebody might want to follow as well (reference, api-platform §1). */
+/** What a user might want to follow as well (reference, api-platform §1). */
 export interface Recommendation {
   readonly id: string
   readonly name: string
   readonly objectType: Kind
 }
 
-/** Knows what those who follow a thing follow besides. */
+/** Finds what followers of a resource also follow. */
 export interface Recommender {
-  /** The most followed first, at most 10, only what the caller may see and does not follow yet. */
+  /** The most followed first, at most 10, only what the caller may view and does not follow yet. */
   recommend(caller: Caller, target: Ref): Promise<readonly Recommendation[]>
 }
 /** Plugins that recommend resources. */
 export const Recommenders = contributions<Recommender>('recommenders')
 
-/** How much of one kind lies right in a thing: contributed from below, for answers that carry the number, or whether there is any. */
+/** Counts the resources of one kind that are directly in a container; contributed by the plugin of the kind. */
 export interface ContentCount {
   /** What is counted: `collection`, `dataset`, `folder`, `file`. */
   readonly kind: Kind
-  /** Live ones, counted up to `upTo`; by default, all of them, at most a minute ago where there are more than 10,000. 0 in what cannot hold any. */
+  /** Live ones, counted up to `upTo`; by default all, from a cache of up to a minute where there are more than 10,000. 0 in what cannot contain any. */
   countIn(container: Ref, upTo?: number): Promise<number>
 }
 /** Plugins that count what containers hold. */
 export const ContentCounts = contributions<ContentCount>('contentCounts')
 
-/** How many of a kind lie right in a container; 0 where no plugin counts the kind. See `ContentCount.countIn`. */
+/** How many of a kind are directly in a container; 0 where no plugin counts the kind. See `ContentCount.countIn`. */
 export const countIn = async (counts: Contributions<ContentCount>, kind: Kind, container: Ref, upTo?: number): Promise<number> =>
   (await counts
     .all()
     .find(one => one.kind === kind)
     ?.countIn(container, upTo)) ?? 0
 
-/** How many things are asked about at once: a store behind a network is waited for once for all of them. */
+/** How many resources are queried concurrently: one round trip to a remote store for all of them. */
 const askedAtOnce = 32
 
 const holdsAny = async (counts: Contributions<ContentCount>, container: Ref): Promise<boolean> => {
@@ -67,7 +67,7 @@ const holdsAny = async (counts: Contributions<ContentCount>, container: Ref): Pr
   return false
 }
 
-/** Those of some things of one kind in which anything lies right. */
+/** Those of some resources of one kind that contain anything. */
 export const whichHold = async (counts: Contributions<ContentCount>, kind: Kind, ids: readonly string[]): Promise<ReadonlySet<string>> => {
   const holding = new Set<string>()
   for (let at = 0; at < ids.length; at += askedAtOnce) {
@@ -81,12 +81,12 @@ export const whichHold = async (counts: Contributions<ContentCount>, kind: Kind,
 /** Each resource plugin contributes one for every kind that can be found by search. */
 export interface Searchable {
   readonly kind: Kind
-  /** What the index should know of those that exist now; ids that are left out are removed from it. At most 200 ids. */
+  /** The index entries of those that exist; omitted ids are removed from the index. At most 200 ids. */
   describe(ids: readonly string[]): Promise<ReadonlyMap<string, SearchDocument>>
   /** Every id, for a rebuild. */
   all(): AsyncIterable<string>
   /**
-   * The items of a search answer in v1's shape, by id. Ids the caller may not see were taken out before; what is in the trash is left out here,
+   * The items of a search answer in v1's shape, by id. Ids that the caller may not view were removed before; what is in the trash is omitted here,
    * for its author too: the index may be behind.
    */
   present(ids: readonly string[], caller: Caller): Promise<ReadonlyMap<string, Readonly<Record<string, unknown>>>>
@@ -99,11 +99,11 @@ export interface TreeParent {
   readonly kind: 'root' | 'space' | 'collection' | 'dataset' | 'folder'
   /** Absent at the root. */
   readonly id?: string
-  /** Only what the caller made. */
+  /** Only what the caller created. */
   readonly mine: boolean
 }
 
-/** A thing in the tree (reference, api-platform §10). */
+/** A node of the tree (reference, api-platform §10). */
 export interface TreeNode {
   readonly kind: Kind
   readonly id: string
@@ -116,13 +116,13 @@ export interface TreeNode {
 /** Each resource plugin contributes one for every kind that shows in the tree. */
 export interface TreeBranch {
   readonly kind: TreeNode['kind']
-  /** Things of this kind right below the parent that the caller may see; none for parents that hold none of them. The right to see the parent was checked. */
+  /** Resources of this kind directly below the parent that the caller may view; none for parents that cannot contain any. The right to view the parent was checked. */
   below(parent: TreeParent, caller: Caller, page: { readonly after?: After; readonly limit: number }): Promise<Page<TreeNode>>
 }
 /** Plugins with branches of the resource tree. */
 export const TreeBranches = contributions<TreeBranch>('treeBranches')
 
-/** Shows a media type to people. */
+/** Displays a media type. */
 export interface Previewer {
   readonly id: string
   readonly summary: string

@@ -95,7 +95,7 @@ export const or = (...any: readonly Where[]): Where => ({ op: 'or', any })
 /** The condition does not hold. */
 export const not = (condition: Where): Where => ({ op: 'not', not: condition })
 
-/** Where a page ends: the last row's sort values and id. Opaque to clients; they get it in a `Link`. */
+/** Where a page ends: the last row's sort values and id. Opaque to clients, which receive it in a `Link`. */
 export type After = readonly [...values: readonly Scalar[], id: string]
 
 /** A page of documents. */
@@ -116,7 +116,7 @@ export interface Find {
   /** 1 to 1,000. */
   readonly limit: number
   /**
-   * At least 1. A page ends early, with `next`, once so many documents were looked at that did not fit, for queries with
+   * At least 1. A page ends early, with `next`, once so many documents were scanned that did not match, for queries with
    * conditions that no index covers. Absent: a page is only short when it is the last.
    */
   readonly maxScanned?: number
@@ -162,44 +162,44 @@ export type Committed<T extends object> =
  *
  * Every promise here resolves only when the change is durable (power cut included) and visible to every later read.
  * No call waits longer than the configured time-out: then, and when the server behind it is unavailable, it rejects with
- * `Unavailable`; with `NoSpace` when the disk is full. Documents that are returned are copies nobody else holds.
+ * `Unavailable`; with `NoSpace` when the disk is full. Returned documents are copies.
  * Ids are 1 to 200 characters without control characters; another one makes an insert throw `Invalid`.
  */
 export interface DocumentStore {
-  /** Makes the collections and their indexes if they are new, adds new indexes to old ones. The kernel calls it before plugins start. Twice is no error. */
+  /** Creates the collections and their indexes if they are new, and adds new indexes to existing collections. The kernel calls it before plugins start. Idempotent. */
   declare(collections: readonly Collection<object>[]): Promise<void>
 
   get<T extends object>(from: Collection<T>, id: string): Promise<(T & Stored) | undefined>
   /** Those that exist, by id. At most 1,000 ids. */
   getMany<T extends object>(from: Collection<T>, ids: readonly string[]): Promise<ReadonlyMap<string, T & Stored>>
   find<T extends object>(from: Collection<T>, query: Find): Promise<Page<T & Stored>>
-  /** How many fit, counted up to `upTo` (then `upTo` is returned) so that the cost is bounded. */
+  /** The number of matches, counted up to `upTo` (then `upTo` is returned), so that the cost is bounded. */
   count<T extends object>(from: Collection<T>, query: Pick<Find, 'using' | 'where'> & { readonly upTo: number }): Promise<number>
-  /** All that fit, each once, as `sort` says or else in the order of the first index, read in pages while you iterate: for jobs and exports. A concurrent change may or may not be seen. */
+  /** All matches, each once, in the order of `sort` or of the first index, read in pages during the iteration: for jobs and exports. Concurrent changes may or may not be included. */
   scan<T extends object>(from: Collection<T>, query: Omit<Find, 'limit' | 'after'>): AsyncIterable<T & Stored>
 
-  /** Every document of a collection once, by id from `after` (exclusive) on, read in pieces while you iterate. Needs no index: for moving and checking all there is. */
+  /** Every document of a collection once, by id from `after` (exclusive) on, read in chunks during the iteration. Needs no index: for migrations and checks. */
   walk<T extends object>(from: Collection<T>, after?: string): AsyncIterable<T & Stored>
 
   /**
-   * Documents written as lines, in UTF-8 pieces, beside whatever else the store does: for reports over all there is. Lines of a piece, and one piece and
-   * the next, belong apart by `betweenLines`; no piece is empty. Without `query` every document once, in no order; else those that fit, as `scan` gives them.
+   * Documents written as lines, in chunks of UTF-8, without blocking other operations: for reports over whole collections. Lines of a piece, and one piece and
+   * the next, belong apart by `betweenLines`; no piece is empty. Without `query` every document once, in no order; else the matches, as `scan` returns them.
    */
   lines<T extends object>(from: Collection<T>, lines: Lines, query?: Pick<Find, 'using' | 'where'>): AsyncIterable<Uint8Array>
 
   /**
-   * One change and its events, all or nothing. Resolves to the document after it (for a tombstone: as it was).
-   * Insert of an id that lives, replace with an old revision, update or tombstone whose `where` does not hold or whose document
+   * One change and its events, all or nothing. Resolves to the document after the change (for a tombstone: before it).
+   * Insert of an existing id, replace with an outdated revision, update or tombstone whose `where` does not hold or whose document
    * is absent: `Conflict` with `reason` `exists`, `revision`, `guard` or `absent`. A unique key in use: `Taken`.
-   * A tombstoned document is gone for every read at once; its id may be inserted again.
+   * A tombstoned document is invisible to all reads immediately; its id may be inserted again.
    */
   commit<T extends object>(change: Change<T>, events?: readonly NewEvent[]): Promise<T & Stored>
-  /** Many changes, each atomic by itself, in order, sharing what can be shared. Never rejects for one item's sake. At most 1,000. */
+  /** Many changes, each atomic by itself, in order, in as few transactions as possible. Does not reject when single items fail. At most 1,000. */
   commitEach<T extends object>(
     items: readonly { readonly change: Change<T>; readonly events?: readonly NewEvent[] }[],
   ): Promise<readonly Committed<T>[]>
 
-  /** The events that commits left, until their consumers have dealt with them. */
+  /** The events of commits, until their consumers have processed them. */
   readonly outbox: Outbox
 }
 export const DocumentStore = port<DocumentStore>('documentStore')

@@ -4,7 +4,7 @@ import type { Time } from '../model/records.ts'
 import { port } from '../port.ts'
 import type { Stored } from './document-store.ts'
 
-/** A thing that a line of the feed names. */
+/** A resource that a line of the feed names. */
 export interface FeedResource extends Ref {
   readonly name: string
 }

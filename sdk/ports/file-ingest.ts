@@ -48,7 +48,7 @@ export interface FileIngest {
   /** Bytes that are stored already and that no record refers to, or soon will not. */
   stage(bytes: BlobFacts): StagedBlob
   /**
-   * Before the bytes: `NotFound`, `Forbidden`, `Conflict` (in the trash) unless the caller may add files there, and refuses what exceeds a quota as things
+   * Before the bytes: `NotFound`, `Forbidden`, `Conflict` (in the trash) unless the caller may add files there, and refuses what exceeds a quota as resources
    * are now. Without a target, which is named after the bytes, only the caller's own quota counts; without an amount none. `isAuthorized`: the route has
    * checked the right, so the dataset is not read again.
    */

@@ -30,7 +30,7 @@ export interface Datapoint {
   readonly properties: { readonly [key: string]: Json }
 }
 
-/** What became of a point that was to be inserted. A point with an id that is there already is left as it is there. */
+/** What became of a point that was to be inserted. A point with an id that exists already is left as it is there. */
 export type PointInserted =
   | { readonly status: 'inserted' }
   | { readonly status: 'present' }
@@ -44,7 +44,7 @@ export type GeoArea =
   | { readonly polygon: readonly (readonly GeoPosition[])[] }
   | { readonly circle: { readonly longitude: number; readonly latitude: number; readonly radiusMetres: number } }
 
-/** A top-level property that is there (also as null); with `contains`, whose value contains that one. */
+/** A top-level property that exists (also as null); with `contains`, whose value contains that one. */
 export interface GeoAttribute {
   readonly key: string
   /**
@@ -139,7 +139,7 @@ export interface GeoBin {
 
 /**
  * Readings in place and time: very many, never changed, found by stream, time, place and property. Sensors and streams are documents;
- * whoever owns them resolves sensors, sources and names to streams, and joins what comes back by sensor.
+ * anyone who owns them resolves sensors, sources and names to streams, and joins what comes back by sensor.
  *
  * A wrong argument rejects with `Invalid` that names it, before anything is read or written. Away: `Unavailable` within 2 s; full: `NoSpace`.
  */
@@ -154,8 +154,8 @@ export interface GeoStore {
   /** A page of 1 to 1,000 points. */
   find(query: { readonly filter: GeoFilter; readonly sort?: GeoSort; readonly after?: GeoAfter; readonly limit: number }): Promise<GeoPage>
   /**
-   * All that fit, in order, in pieces of 1 to 2,000. Nothing is read before it is asked for, but for one piece ahead, and other
-   * calls go on between pieces. Leaving the loop frees what it held. A point that comes or goes meanwhile may or may not be seen; none
+   * All that fit, in order, in pieces of 1 to 2,000. Nothing is read before it is requested, but for one piece ahead, and other
+   * calls continue between pieces. Leaving the loop frees what it held. A point that comes or goes meanwhile may or may not be seen; none
    * comes twice. Fails, never ends early, when the store goes away.
    */
   read(query: { readonly filter: GeoFilter; readonly sort?: GeoSort }): AsyncIterable<readonly Datapoint[]>
@@ -171,7 +171,7 @@ export interface GeoStore {
   bins(query: { readonly filter: GeoFilter; readonly binning: GeoBinning }): AsyncIterable<readonly GeoBin[]>
   /**
    * Removes points, at most 1,000 by id, or all of at most 1,000 streams; resolves to how many there were, when none is left. Other calls
-   * go on meanwhile. Absent ones are no error; what was cut short is finished by calling again.
+   * continue meanwhile. Absent ones are not an error; what was cut short is finished by calling again.
    */
   remove(what: { readonly ids: readonly number[] } | { readonly streams: readonly number[] }): Promise<number>
   /** What it is, for people: `SQLite 3.53.4`, `PostGIS 3.5`. */

@@ -5,7 +5,7 @@ import type { After, Page, Stored } from './document-store.ts'
 import type { GeoArea } from './geo-store.ts'
 import type { Records } from './records.ts'
 
-/** Which sensors or streams; all conditions that are given hold. Only what the caller may see is ever listed or counted. */
+/** Which sensors or streams; all conditions that are given hold. Only what the caller may view is ever listed or counted. */
 export interface GeoListing {
   /** The whole name. */
   readonly name?: string
@@ -21,7 +21,7 @@ export interface GeoListPage {
   readonly limit: number
 }
 
-/** Where a list goes on behind a sensor or stream, also behind one that is gone. */
+/** Where a list continues behind a sensor or stream, also behind one that is gone. */
 export const geoAfter = (by: 'name' | 'id', { name, id }: { readonly name: string; readonly id: string }): After =>
   by === 'name' ? [name, id] : ['live', id]
 
@@ -33,7 +33,7 @@ export interface Sensors extends Records<SensorRecord> {
 }
 export const Sensors = port<Sensors>('sensors')
 
-/** Which readings somebody asks for, by what they belong to. */
+/** Which readings someone asks for, by what they belong to. */
 export interface StreamChoice {
   /** Numbers as clients send them. An unknown or invisible one: `NotFound`. */
   readonly stream?: number
@@ -54,7 +54,7 @@ export interface Streams extends Records<StreamRecord> {
   ): Promise<Page<StreamRecord & Stored>>
   count(caller: Caller, query: GeoListing & { readonly sensors?: readonly string[] }, upTo: number): Promise<number>
   /**
-   * What to put into `GeoFilter.streams`: the numbers of the streams that were chosen and that the caller may see; undefined when that is every
+   * What to put into `GeoFilter.streams`: the numbers of the streams that were chosen and that the caller may view; undefined when that is every
    * stream there is. More than 10,000: `Invalid`, which says to choose sensors or streams.
    */
   chosen(caller: Caller, choice: StreamChoice): Promise<readonly number[] | undefined>

@@ -27,5 +27,5 @@ export interface Groups extends Records<GroupRecord> {
 }
 export const Groups = port<Groups>('groups')
 
-/** The same for whoever stands below them or runs without them too: none or one. */
+/** The same for anyone who stands below them or runs without them too: none or one. */
 export const KnownGroups = contributions<Groups>('groups')

@@ -36,16 +36,16 @@ export interface AbsentConsumer {
 /**
  * Events that commits left for consumers: at least once each, in commit order per subject as long as nothing fails.
  * An event is kept until every consumer that was declared for its type when it was committed has settled it, or was forgotten. Consumers
- * that were declared once and are not now go on getting events, so that nothing is lost while a plugin is not loaded.
+ * that were declared once and are not now continue getting events, so that nothing is lost while a plugin is not loaded.
  */
 export interface Outbox {
   /**
-   * Who consumes what from now on. Called by the kernel at start, before the first commit. Twice with the same list is no error.
+   * Who consumes what from now on. Called by the kernel at start, before the first commit. Twice with the same list is not an error.
    * Who is not named any more becomes absent.
    */
   declareConsumers(consumers: readonly Consumer[]): Promise<void>
   /**
-   * Up to `limit` due events for a consumer, oldest first, leased for `leaseMs`: nobody else gets them until then, nor later events of
+   * Up to `limit` due events for a consumer, oldest first, leased for `leaseMs`: no one else gets them until then, nor later events of
    * the same subjects. A consumer that was not declared throws.
    * A kernel that died loses its leases when they end; an embedded store frees them at start.
    */
@@ -53,7 +53,7 @@ export interface Outbox {
     consumer: string,
     options: { readonly limit: number; readonly leaseMs: number; readonly owner: string },
   ): Promise<readonly Delivery[]>
-  /** Settles events for a consumer. Unknown or settled ids are no error. Durable when it resolves. */
+  /** Settles events for a consumer. Unknown or settled ids are not an error. Durable when it resolves. */
   done(consumer: string, eventIds: readonly string[]): Promise<void>
   /** Hands an event back, to be due again after `retryInMs`; `park` puts it aside instead. */
   failed(
@@ -67,7 +67,7 @@ export interface Outbox {
   settleDeadLetter(consumer: string, eventId: string, how: 'retry' | 'drop'): Promise<void>
   /** Consumers that are declared nowhere now, by name. */
   absent(): Promise<readonly AbsentConsumer[]>
-  /** Drops an absent consumer and all that is kept for it, parked events included. An unknown one is no error; one that is declared is a `Conflict`. */
+  /** Drops an absent consumer and all that is kept for it, parked events included. An unknown one is not an error; one that is declared is a `Conflict`. */
   forget(consumer: string): Promise<void>
   /** How many events wait, per declared consumer, counted up to 100,000; parked ones are not counted. */
   waiting(): Promise<Readonly<Record<string, number>>>

@@ -9,7 +9,7 @@ import { type Change, type Collection, DocumentStore, type Find, type Stored, ty
 /** An account as stored, with its id. */
 export type Person = UserRecord & Stored
 
-/** Somebody whose personal data is erased. */
+/** Someone whose personal data is erased. */
 export interface Erasure {
   /** As the account is until every contributor is done. */
   readonly person: Person
@@ -25,7 +25,7 @@ export interface PersonalData {
   readonly summary: string
   /** Names of the collections that it answers for. */
   readonly collections: readonly string[]
-  /** What is stored about a person: no secrets, and nothing about anybody else. */
+  /** What is stored about a person: no secrets, and nothing about anyone else. */
   export(person: Person): AsyncIterable<object>
   /** Erases or transfers it. Called again after a failure, and must then complete what is left. */
   erase(erasure: Erasure): Promise<void>
@@ -46,7 +46,7 @@ export interface PersonalRecords<T extends object> {
   /** Which of the records that were read are the person's. */
   readonly isOf: (record: T & Stored, person: Person) => boolean
   readonly show: (record: T & Stored, person: Person) => object
-  /** Absent: records keep the id of the account, which names nobody any more. */
+  /** Absent: records keep the id of the account, which names no one any more. */
   readonly erase?: (record: T & Stored, erasure: Erasure) => Erased | undefined
 }
 
@@ -126,5 +126,5 @@ export const transferred =
   ({ id, author }: { readonly id: string; readonly author: string | null }, { person, heir }: Erasure): Erased | undefined =>
     heir !== undefined && author === person.id ? { set: { author: heir }, events: events(id) } : undefined
 
-/** The name of somebody whose account was erased. */
+/** The name of someone whose account was erased. */
 export const erasedName = { firstName: 'Deleted', lastName: 'User' } as const

@@ -42,7 +42,7 @@ export interface NewDataset {
   readonly tags?: readonly Tag[]
   readonly thumbnail?: string
   /**
-   * For something made of many documents: nobody sees the dataset, nor what is in it, until `reveal`, and no event tells of it. Create its files,
+   * For something made of many documents: no one sees the dataset, nor what is in it, until `reveal`, and no event tells of it. Create its files,
    * folders and metadata with `isImporting` too, say `stillImporting` now and then, and end with `reveal` or `drop`.
    */
   readonly isImporting?: boolean
@@ -54,17 +54,17 @@ export interface Datasets extends Records<DatasetRecord> {
   create(dataset: NewDataset): Promise<DatasetRecord & Stored>
   /** Datasets right in a collection, newest first; none from the trash, nor those being imported. */
   inCollection(collection: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<DatasetRecord & Stored>>
-  /** The import goes on. At least every 20 minutes: one that was silent for an hour is dropped. `NotFound` when it was. */
+  /** The import continues. At least every 20 minutes: one that was silent for an hour is dropped. `NotFound` when it was. */
   stillImporting(id: string): Promise<void>
   /**
    * Shows an imported dataset with all that is in it: one commit, with `dataset.created` and `dataset.imported`; each file says `file.created` soon
-   * after. `besides`: further events of that commit. One that is shown already is no error. `NotFound` when it was dropped.
+   * after. `besides`: further events of that commit. One that is shown already is not an error. `NotFound` when it was dropped.
    */
   reveal(id: string, besides?: readonly NewEvent[]): Promise<DatasetRecord & Stored>
-  /** Takes an import back with all that is in it. An absent dataset, and one that is shown, is no error and stays. */
+  /** Takes an import back with all that is in it. An absent dataset, and one that is shown, is not an error and stays. */
   drop(id: string): Promise<void>
   /**
-   * Deletes for good, past the trash; what is in it follows in the background. An absent one is no error. `fromTrash`: only if it is in the
+   * Deletes for good, past the trash; what is in it follows in the background. An absent one is not an error. `fromTrash`: only if it is in the
    * trash when it happens.
    */
   remove(id: string, actor?: string, only?: { readonly fromTrash: boolean }): Promise<void>

@@ -11,7 +11,7 @@ export interface MetadataValue {
   readonly value: string | number | boolean | Date
 }
 
-/** All that the index knows of one resource. */
+/** All that the index knows one resource. */
 export interface SearchDocument {
   readonly id: string
   readonly kind: Kind
@@ -53,14 +53,14 @@ export type IndexChange = { readonly put: SearchDocument } | { readonly remove: 
  *
  * Fields: `name description creator email tag created created_as resource_type content_type comment in`. Any other name, and any that
  * begins with `metadata.`, is a metadata path, case kept: whole, or the end of a longer one (`width` finds `pounce-image.width`).
- * The language knows `contains` too (`contains:<id>`): no index does, whoever asks one puts the `ids` of what contains the thing in its place.
+ * The language knows `contains` too (`contains:<id>`): no index does, the caller one puts the `ids` of what contains the resource in its place.
  * A field may have several values; one that fits is enough.
  */
 export type SearchQuery =
   | { readonly op: 'all' }
   /**
    * In any text (name, description, tags, comments, original name, metadata, text): the term or the beginning of one. Several words are next
-   * to each other in one value, the last of them may go on. With `*` and `?` (any run, any one character) each fits a whole word, anywhere.
+   * to each other in one value, the last of them may continue. With `*` and `?` (any run, any one character) each fits a whole word, anywhere.
    */
   | { readonly op: 'word'; readonly text: string }
   /** These whole words in this order, in one value of the field, or of any text. */
@@ -129,7 +129,7 @@ export interface ValueCount {
 }
 
 /**
- * The index is a cache of the store, rebuilt at will. Answers only ids; whoever asks re-reads and re-checks them.
+ * The index is a cache of the store, rebuilt at will. Answers only ids; the caller re-reads and re-checks them.
  * Away: `Unavailable` within 2 s.
  */
 export interface SearchIndex {
@@ -143,7 +143,7 @@ export interface SearchIndex {
    * most used first, then in order of code points. Texts that differ in case only are one value, written as one of them; long ones are cut.
    */
   values(field: string, prefix: string, scope: SearchScope, limit: number): Promise<readonly ValueCount[]>
-  /** Tags that begin with the text (empty: all), most used first, at most 10,000, within the scope; with `kind` of things of that kind alone. */
+  /** Tags that begin with the text (empty: all), most used first, at most 10,000, within the scope; with `kind` of resources of that kind alone. */
   tags(prefix: string, scope: SearchScope, limit: number, kind?: Kind): Promise<readonly { readonly tag: string; readonly count: number }[]>
   /**
    * Builds a second index from all documents while the first one serves, then swaps. `apply` during a rebuild reaches both.

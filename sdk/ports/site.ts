@@ -2,7 +2,7 @@ import type { UserRecord } from '../model/people.ts'
 import type { Time } from '../model/records.ts'
 import { type Contributions, contributions, port } from '../port.ts'
 
-/** What server admins set while the installation runs, for everybody to see. */
+/** What server admins set while the installation runs, for everyone to see. */
 export interface SiteSettings {
   /** One of the themes that the configuration lists. */
   readonly theme: string
@@ -35,7 +35,7 @@ export interface Site {
 export const Site = port<Site>('site')
 
 /**
- * The same for whoever runs without them too, or below the plugin that provides them: none or one. A port of its own, because needs go one way
+ * The same for anyone who runs without them too, or below the plugin that provides them: none or one. A port of its own, because needs go one way
  * and accounts, which the settings need, ask for the terms.
  */
 export const Sites = contributions<Site>('site')
@@ -46,6 +46,6 @@ export const siteName = async (sites: Contributions<Site>): Promise<string> => {
   return (settings?.displayName ?? '').replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim() || 'Pounce'
 }
 
-/** True of somebody who has accepted the terms as they are; always when there are none. */
+/** True of someone who has accepted the terms as they are; always when there are none. */
 export const acceptsTerms = ({ termsAccepted }: Pick<UserRecord, 'termsAccepted'>, { tosText, tosChanged }: SiteSettings): boolean =>
   tosText === '' || tosChanged === null || (termsAccepted !== null && termsAccepted >= tosChanged)

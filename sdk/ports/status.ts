@@ -7,13 +7,13 @@ import { contributions } from '../port.ts'
 export interface StatusPart {
   /** `mongo`, `elasticsearch`, `rabbitmq`, `postgres`; `storage` for the place of the bytes. */
   readonly name: string
-  /** For everybody, such as `{location: 's3'}`. */
+  /** For everyone, such as `{location: 's3'}`. */
   readonly facts?: Readonly<Record<string, unknown>>
   /** Clowder 1.x tells no more of it than true or false. Server admins see its details all the same. */
   readonly isPlain?: boolean
-  /** For server admins only, besides the facts: addresses, names. Of passwords nothing (`maskedUri`). Asks nobody, so that it is there in an outage. */
+  /** For server admins only, besides the facts: addresses, names. Of passwords nothing (`maskedUri`). Asks no one, so that it is there in an outage. */
   readonly details?: Readonly<Record<string, unknown>>
-  /** Resolves while the part answers, else rejects; after a second nobody waits any more. What it resolves with is shown to server admins too. */
+  /** Resolves while the part answers, else rejects; after a second no one waits any more. What it resolves with is shown to server admins too. */
   check(): Promise<Readonly<Record<string, unknown>> | undefined>
 }
 /** Plugins with a line on the status page. */

@@ -8,11 +8,11 @@ export interface ChargedTo {
 
 /** Limits what people and spaces store. Does nothing where no quota is set. */
 export interface StorageQuota {
-  /** Refuses what does not fit as things are now, and reserves nothing: for a refusal before the bytes come. */
+  /** Refuses what does not fit as resources are now, and reserves nothing: for a refusal before the bytes come. */
   check(to: ChargedTo, amount: { readonly bytes: number; readonly files: number }): Promise<void>
   /** All of them or none, by conditional updates: parallel reservations never pass a limit together. A file that is reserved already is counted once. */
   reserve(to: ChargedTo, files: readonly { readonly id: string; readonly sizeBytes: number }[]): Promise<void>
-  /** Gives back what files took. Twice is no error. */
+  /** Gives back what files took. Idempotent. */
   release(files: readonly string[]): Promise<void>
 }
 /** Plugins that limit stored bytes. */

@@ -11,7 +11,7 @@ export interface Job {
   readonly queue: string
   /** The file or dataset to work on. */
   readonly target: Ref
-  /** In whose name it runs; null for nobody's. A distributed transport adds the job's key (`Keys.jobKey`) to the message when it sends it. */
+  /** In whose name it runs; null for no one's. A distributed transport adds the job's key (`Keys.jobKey`) to the message when it sends it. */
   readonly user: string | null
   /**
    * The message as extractors read it (reference, extraction §2), without its `secretKey`: keys are not kept in jobs. Its `jobid` (which
@@ -108,7 +108,7 @@ export interface Transport {
   /** Capability `bus`: outside extractors listen here. */
   readonly bus?: Bus
   /**
-   * Durable when it resolves, whether or not the broker is there; then handed on at once. At most 1,000. A queue that is there keeps its jobs while nobody listens;
+   * Durable when it resolves, whether or not the broker is there; then handed on at once. At most 1,000. A queue that exists keeps its jobs while no one listens;
    * a job for a queue that a bus does not have ends with a `StatusMessage.error` that says so.
    */
   publish(jobs: readonly Job[]): Promise<void>

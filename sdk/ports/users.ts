@@ -4,12 +4,12 @@ import { port } from '../port.ts'
 import type { After, Page, Stored } from './document-store.ts'
 import type { Records } from './records.ts'
 
-/** How somebody comes to a membership, or loses it. */
+/** How someone comes to a membership, or loses it. */
 export interface MembershipChange {
   readonly actor?: string | undefined
   /** Whether a new member was added, or accepted after asking. */
   readonly joining?: 'added' | 'accepted'
-  /** Whoever is a member already keeps the role that they have. */
+  /** Anyone who is a member already keeps the role that they have. */
   readonly onlyNew?: boolean
   /** What is written to a new member besides. */
   readonly message?: string | undefined
@@ -24,7 +24,7 @@ export interface Users extends Records<UserRecord> {
   admins(): Promise<readonly (UserRecord & Stored)[]>
   /** Members of a space by the account itself, with their role ids, by id; see `peopleOf`. */
   membersOf(space: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<UserRecord & Stored>>
-  /** Some of those who follow a thing, at most `limit` (1 to 1,000), by id. */
+  /** Some of those who follow a resource, at most `limit` (1 to 1,000), by id. */
   followersOf(thing: string, limit: number): Promise<readonly (UserRecord & Stored)[]>
   /** `Taken` when the e-mail is in use. */
   create(
@@ -58,7 +58,7 @@ export interface Users extends Records<UserRecord> {
   countPeople(space: string, upTo: number): Promise<number>
   /** Who belongs to a group, by id. */
   inGroup(group: string, page: { readonly after?: After; readonly limit: number }): Promise<Page<UserRecord & Stored>>
-  /** Address of a person's picture. Undefined for one who is nobody in particular, and for readers who may not look at the account. */
+  /** Address of a person's picture. Undefined for one who is no one in particular, and for readers who may not look at the account. */
   avatarOf(user: UserRecord | undefined): string
   roles(): Promise<readonly (RoleRecord & Stored)[]>
 }

@@ -1,5 +1,5 @@
 /*
- * `pounce/sdk/search/language`: queries as people type them. An entry of its own, so that nobody else loads the parser.
+ * `pounce/sdk/search/language`: queries as people type them. An entry of its own, so that no one else loads the parser.
  */
 
 export { checkQuery } from './check-query.ts'

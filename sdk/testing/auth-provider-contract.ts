@@ -100,7 +100,7 @@ export interface BearerSubject {
   readonly subject: string
   /** What the identity names as its provider, where that is not the provider's own id but that of a site. */
   readonly vouchedBy?: string
-  /** Expired, signed by somebody else, meant for others … */
+  /** Expired, signed by someone else, meant for others … */
   readonly refused: readonly string[]
 }
 

@@ -40,7 +40,7 @@ export interface TestServer {
   readonly admin: { readonly id: string; readonly email: string; readonly password: string; readonly key: string }
   /** What is behind a port, or the instance of a plugin's class. */
   get<T>(token: Token<T>): T
-  /** Calls the API with a key; without one, as nobody. */
+  /** Calls the API with a key; without one, as no one. */
   as(key?: string): TestFetch
   /** Resolves when no event waits any more; rejects after `limitMs` (60 s), naming what waits and what was dead-lettered. */
   drained(limitMs?: number): Promise<void>
@@ -48,7 +48,7 @@ export interface TestServer {
   runPeriodic(name: string): Promise<void>
   /** Stops the kernel and starts a new one on the same data. */
   restart(): Promise<void>
-  /** Stops the kernel and removes the folder. Twice is no error. */
+  /** Stops the kernel and removes the folder. Idempotent. */
   stop(): Promise<void>
 }
 
@@ -121,7 +121,7 @@ const chosenStore = ({ plugins, env }: BootOptions, folder: string): Readonly<Re
 
 /**
  * Boots a real kernel: temp folder, free port, silent log (`POUNCE_TEST_LOG=debug` shows it). Every answer is compared with what its route declares;
- * one that differs is thrown where nobody catches it.
+ * one that differs is thrown where no one catches it.
  */
 export const bootForTest = async (options: BootOptions = {}): Promise<TestServer> => {
   const { loadConfig, bootKernel, checkAnswers } = await core()

@@ -26,7 +26,7 @@ const program = `
   const { isDeepStrictEqual } = await import('node:util')
   const { module, cases, result } = JSON.parse(readFileSync(process.argv[1], 'utf8'))
   const { extract } = await import(module)
-  // Some libraries leave rejections behind. A process that serves one run ends with it; this one must go on to the next run.
+  // Some libraries leave rejections behind. A process that serves one run ends with it; this one must continue to the next run.
   process.on('unhandledRejection', () => undefined)
   process.setMaxListeners(0)
   const ends = []

@@ -34,10 +34,10 @@ const serve = async (t: ExecutionContext, listener: RequestListener): Promise<{ 
 
 const textOf = async (answer: ReturnType<Fetch['below']>): Promise<string> => (await buffer((await answer).body)).toString()
 
-/** Paths that are asked for as they are. */
+/** Paths that are requested as they are. */
 const harmless = ['', '/', '/a', '/a/', '/a/b.c', '/a%20b', '/@me', '/a%2Fb', '/%C3%A4', '/...', '/a..b', '/a:b;c=1', "/it's"]
 
-/** Paths that lead out, or may do so once somebody decodes them again. */
+/** Paths that lead out, or may do so once someone decodes them again. */
 const leadingOut = [
   ...[
     '/..',

@@ -30,7 +30,7 @@ const changed = (n: number) => about('dataset.updated', n)
 const subjects = (deliveries: readonly Delivery[]): readonly string[] => deliveries.map(delivery => delivery.event.subject.id)
 const idsOf = (deliveries: readonly Delivery[]): readonly string[] => deliveries.map(delivery => delivery.event.id)
 
-/** A store may take a moment to dead-letter what nobody claims. */
+/** A store may take a moment to dead-letter what no one claims. */
 const eventuallyEqual = async <T>(t: ExecutionContext, look: () => Promise<T>, expected: T): Promise<void> => {
   for (const until = performance.now() + 30_000; performance.now() < until; await turn())
     if (JSON.stringify(await look()) === JSON.stringify(expected)) break

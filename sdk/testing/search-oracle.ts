@@ -169,7 +169,7 @@ function hasWords(texts: readonly string[], text: string): boolean {
   return texts.some(each => hasRow(wordsOf(each), pieces, true))
 }
 
-/** These words next to each other; the last may go on. */
+/** These words next to each other; the last may continue. */
 function hasRow(words: readonly string[], row: readonly string[], mayGoOn: boolean): boolean {
   const isAt = (start: number): boolean =>
     row.every(

@@ -35,7 +35,7 @@ export const jobFor = (n: number, changes: Partial<Job> = {}): Job => ({
   ...changes,
 })
 
-/** Waits for something that nobody announces; throws when it does not come in time. */
+/** Waits for something that no one announces; throws when it does not come in time. */
 export async function eventually(condition: () => Promise<boolean> | boolean, withinMs = 60_000): Promise<void> {
   const end = performance.now() + withinMs
   while (!(await condition())) {
@@ -123,7 +123,7 @@ export function transportContract(test: TestFn, makeTransport: MakeTransport): v
     const { transport } = await make(t)
     t.deepEqual(await transport.queues(), [])
     await transport.publish([jobFor(1, { queue: 'b' }), jobFor(2, { queue: 'a.long.name' }), jobFor(3, { queue: 'b' })])
-    // a queue nobody listens to keeps its jobs
+    // a queue no one listens to keeps its jobs
     const nothing = { running: 0, consumers: 0, dead: 0 }
     t.deepEqual(await transport.queues(), [
       { queue: 'a.long.name', waiting: 1, ...nothing },

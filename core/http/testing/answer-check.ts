@@ -12,7 +12,7 @@ export class AnswerFault extends Error {
 }
 
 let isChecking = false
-/** Nobody can catch it and go on: whoever runs the tests hears of it, also where the test expected a failure. */
+/** No one can catch it and continue: anyone who runs the tests is notified of it, also where the test expected a failure. */
 let report = (fault: AnswerFault): void => {
   setImmediate(() => {
     throw fault
@@ -21,7 +21,7 @@ let report = (fault: AnswerFault): void => {
 
 /**
  * Checks every answer that this process gives from now on: status, media type and body against the declaration of the route. Each fault is
- * thrown where nobody catches, or given to `instead`. Twice is no error.
+ * thrown where no one catches, or given to `instead`. Idempotent.
  */
 export const checkAnswers = (instead?: (fault: AnswerFault) => void): void => {
   report = instead ?? report

@@ -49,7 +49,7 @@ export const callers: Callers = {
   },
 }
 
-/** Ann may do everything to her own things and see `seenId`; anonymous readers see it on a public server. */
+/** Ann may do everything to her own resources and see `seenId`; anonymous readers see it on a public server. */
 export class TestPolicy implements Pick<Policy, 'can' | 'canOn' | 'isPrivate'> {
   readonly isPrivate: boolean
   readonly asked: (Ref & { readonly permission: Permission })[] = []

@@ -2,7 +2,7 @@ import { type Route, routesFor, s } from 'pounce/sdk'
 
 const route = routesFor('things', {})
 
-/** Routes that need nothing and nobody, for tests of what comes before a handler. */
+/** Routes that need nothing and no one, for tests of what comes before a handler. */
 export const plainRoutes = {
   hello: route({
     method: 'GET',

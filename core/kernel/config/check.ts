@@ -12,7 +12,7 @@ export interface CheckedPart {
 /** Where a value comes from. */
 export interface Origin {
   readonly source: string
-  /** The setting and the text that somebody typed for it, where that is all of the source. */
+  /** The setting and the text that someone typed for it, where that is all of the source. */
   readonly typed?: { readonly name: string; readonly text: string } | undefined
 }
 
@@ -72,7 +72,7 @@ const pathOf = (part: Part, error: ErrorObject): string[] => {
 const isDetail = (error: ErrorObject): boolean => error.schemaPath.includes('/anyOf/')
 
 /**
- * Fills in the defaults of a part and checks it. `given` holds what was set by somebody; where that is nothing and nothing is
+ * Fills in the defaults of a part and checks it. `given` holds what was set by someone; where that is nothing and nothing is
  * missing, the defaults stand as they are.
  */
 export const checkPart = async (

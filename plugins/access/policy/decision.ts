@@ -27,7 +27,7 @@ export class Decision {
     return this.sees(permission, ref) ? 'no' : 'unseen'
   }
 
-  /** Whether the caller may see a resource. */
+  /** Whether the caller may view a resource. */
   shows(ref: Ref): boolean {
     return this.graph.exists(ref) && this.verdict(this.graph.viewOf(ref.kind), ref) === 'yes'
   }
@@ -41,7 +41,7 @@ export class Decision {
     return this.sees(permission, ref) ? 'no' : 'unseen'
   }
 
-  /** The nearest rule that gives the right, among the thing and what it hangs on. */
+  /** The nearest rule that gives the right, among the resource and what it hangs on. */
   ground(permission: Permission, ref: Ref, asker = this.asker): { readonly ground: Ground; readonly step: ParentStep } | undefined {
     for (const step of this.graph.above(ref)) {
       if (!this.graph.exists(step.ref)) continue
@@ -62,7 +62,7 @@ export class Decision {
     return this.asker.caller.limits?.job === undefined || this.#job?.includes(permission, ref, this.graph) === true
   }
 
-  /** Whether somebody who was refused the permission may know that the thing is there. */
+  /** Whether someone who was refused the permission may know that the resource is there. */
   sees(permission: Permission, ref: Ref): boolean {
     const view = this.graph.viewOf(ref.kind)
     if (isShutOut(this.asker.caller)) return this.ground(view, ref, new CallerRoles(this.asker.mode, anonymous)) !== undefined

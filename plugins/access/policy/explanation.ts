@@ -9,7 +9,7 @@ export class Explanation {
   #decision: Decision
   #isShown: (ref: Ref) => boolean
 
-  /** `isShown`: what may be named besides the thing itself; the reader may see less than the caller that it is about. */
+  /** `isShown`: what may be named besides the resource itself; the reader may see less than the caller that it is about. */
   constructor(decision: Decision, isShown: (ref: Ref) => boolean) {
     this.#decision = decision
     this.#isShown = isShown
@@ -50,7 +50,7 @@ export class Explanation {
       : `${name(ref)} is in none of the spaces that the key is limited to`
   }
 
-  /** What each rule found missing on one thing. */
+  /** What each rule found missing on one resource. */
   #lacks(permission: Permission, { ref, rights }: ParentStep): readonly string[] {
     const { asker } = this.#decision
     const { mode, caller } = asker

@@ -110,7 +110,7 @@ export class ResourcePolicy implements Policy {
 
   visibleTo(caller: Caller, permission: Permission): Where | 'all' | 'nothing' {
     if (barred(caller, permission)) return 'nothing'
-    // Such a key sees single things and what hangs on them, never a list of everything.
+    // Such a key sees single resources and what hangs on them, never a list of everything.
     if (caller.limits?.job) return 'nothing'
     const held = this.#heldBy(caller, permission)
     const limit = caller.limits?.spaces

@@ -1,7 +1,7 @@
 import type { Caller, Contributions, Kind, Membership, Permission, Ref, Resource, Rights } from 'pounce/sdk'
 import { type Mode, roleHolds } from './rules.ts'
 
-/** Longest chain from a thing up to what gives it rights: comment → metadata → section → file → dataset, and some to spare. */
+/** Longest chain from a resource up to what gives it rights: comment → metadata → section → file → dataset, and some to spare. */
 const maxDepth = 8
 
 const batchSize = 1000
@@ -10,20 +10,20 @@ const idForm = /^[0-9a-f-]{24,36}$/
 
 const keyOf = (ref: Ref): string => `${ref.kind}:${ref.id}`
 
-/** A thing on the way up, and the one below it through which it was reached. */
+/** A resource on the way up, and the one below it through which it was reached. */
 export interface ParentStep {
   readonly ref: Ref
   readonly rights: Rights
   readonly below: ParentStep | undefined
 }
 
-/** The rights of some things and of everything above them, as they were when read. */
+/** The rights of some resources and of everything above them, as they were when read. */
 export class RightsGraph {
   #rights = new Map<string, Rights>()
   #existing = new Map<string, boolean>()
   #views = new Map<Kind, Permission>()
 
-  /** Rights of a thing that has a record, also of one whose parents are all gone. */
+  /** Rights of a resource that has a record, also of one whose parents are all gone. */
   of(ref: Ref): Rights | undefined {
     return this.#rights.get(keyOf(ref))
   }
@@ -40,7 +40,7 @@ export class RightsGraph {
     return view
   }
 
-  /** The thing and all that have a record above it, nearest first, each once: circles do no harm. */
+  /** The resource and all that have a record above it, nearest first, each once: circles do no harm. */
   above(ref: Ref): readonly ParentStep[] {
     const rights = this.of(ref)
     if (!rights) return []
@@ -58,7 +58,7 @@ export class RightsGraph {
     return steps
   }
 
-  /** True of a thing that is trashed itself, or hangs on what is in the trash and on nothing else. */
+  /** True of a resource that is trashed itself, or hangs on what is in the trash and on nothing else. */
   isInTrash(ref: Ref): boolean {
     if (!this.exists(ref)) return false
     const open: Ref[] = [ref]
@@ -73,7 +73,7 @@ export class RightsGraph {
     return true
   }
 
-  /** False for a thing without a record, and for one that hangs only on things that do not exist: the cascade has not come there yet. */
+  /** False for a resource without a record, and for one that hangs only on resources that do not exist: the cascade has not come there yet. */
   exists(ref: Ref): boolean {
     const key = keyOf(ref)
     const known = this.#existing.get(key)
@@ -178,7 +178,7 @@ export class CallerRoles {
     return (this.caller.user?.memberships ?? []).filter(({ space }) => wanted.has(space))
   }
 
-  /** True unless the key is limited to spaces that a thing in these spaces is in none of. */
+  /** True unless the key is limited to spaces that a resource in these spaces is in none of. */
   reaches(spaces: readonly string[]): boolean {
     const limit = this.caller.limits?.spaces
     return limit === undefined || spaces.some(space => limit.has(space))

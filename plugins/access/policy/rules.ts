@@ -6,17 +6,17 @@ import type { CallerRoles, ParentStep, RightsGraph } from './rights-graph.ts'
 /** How the installation is set. */
 export interface Mode {
   readonly isPrivate: boolean
-  /** Everybody who may look at something may also download it. */
+  /** Everyone who may look at something may also download it. */
   readonly isDownloadOpen: boolean
-  /** Everybody may read geostreams, on a private server too. */
+  /** Everyone may read geostreams, on a private server too. */
   readonly areGeostreamsOpen: boolean
 }
 
-/** True of what everybody may do on a public server, and on public things of a private one. */
+/** True of what everyone may do on a public server, and on public resources of a private one. */
 export const isReading = (mode: Mode, permission: Permission): boolean =>
   readingPermissions.has(permission) || (mode.isDownloadOpen && permission === 'DownloadFiles')
 
-/** True of what everybody may read, signed in or not, whatever it is in. */
+/** True of what everyone may read, signed in or not, whatever it is in. */
 export const isOpen = (mode: Mode, permission: Permission): boolean =>
   isReading(mode, permission) && (!mode.isPrivate || (permission === 'ViewGeoStream' && mode.areGeostreamsOpen))
 
@@ -25,7 +25,7 @@ export const roleHolds = (mode: Mode, membership: Membership, permission: Permis
   membership.permissions.has(permission) ||
   (mode.isDownloadOpen && permission === 'DownloadFiles' && membership.permissions.has('ViewFile'))
 
-/** Why a caller has a right on one thing. */
+/** Why a caller has a right on one resource. */
 export type Ground =
   | { readonly rule: 'superadmin' | 'author' | 'administrator' | 'service' | 'public' | 'open' }
   | { readonly rule: 'role'; readonly membership: Membership }
@@ -51,7 +51,7 @@ const derivedKinds: ReadonlySet<Kind> = new Set<Kind>([
   'relation',
 ])
 
-/** True of an account for which nothing is open yet, or any more: it sees what nobody in particular sees, and may do nothing. */
+/** True of an account for which nothing is open yet, or any more: it sees what no one in particular sees, and may do nothing. */
 export const isShutOut = ({ user }: Caller): boolean => user?.status === 'Inactive' || user?.termsPending === true
 
 const beyondVerbs = ({ verbs }: KeyLimits, permission: Permission): string | undefined => {
@@ -77,7 +77,7 @@ export const barred = (caller: Caller, permission: Permission): string | undefin
 export const spacesHeld = (mode: Mode, { user }: Caller, permission: Permission): ReadonlySet<string> =>
   new Set(user?.memberships.filter(held => roleHolds(mode, held, permission)).map(held => held.space))
 
-/** The right to delete a thing that can be in the trash for good, and to take it back from there. */
+/** The right to delete a resource that can be in the trash for good, and to take it back from there. */
 const purgingPermission: Readonly<Partial<Record<Kind, Permission>>> = { dataset: 'DeleteDataset', collection: 'DeleteCollection' }
 
 /** True of kinds that go to the trash as a whole. */
@@ -86,7 +86,7 @@ export const isPurgeable = (kind: Kind): boolean => purgingPermission[kind] !== 
 /** True of what is done to a trashed thing as a whole. */
 export const isPurging = (permission: Permission, kind: Kind): boolean => purgingPermission[kind] === permission
 
-/** True when roles in spaces count for this permission on a thing in this state, or on what lies below it. */
+/** True when roles in spaces count for this permission on a resource in this state, or on what lies below it. */
 const rolesCount = (permission: Permission, kind: Kind, state: Rights['state'], isBelow: boolean): boolean => {
   if (state === 'importing') return false
   if (state === 'trashed') return !isBelow && isPurging(permission, kind)
@@ -95,8 +95,8 @@ const rolesCount = (permission: Permission, kind: Kind, state: Rights['state'], 
 }
 
 /**
- * The first rule that gives the caller the permission on a thing that exists, from what the thing says of itself.
- * A thing with parents is public, open or served only through them.
+ * The first rule that gives the caller the permission on a resource that exists, from what the resource says of itself.
+ * A resource with parents is public, open or served only through them.
  */
 export const groundOn = (asker: CallerRoles, permission: Permission, { ref: { kind }, rights, below }: ParentStep): Ground | undefined => {
   const { caller, mode } = asker

@@ -6,7 +6,7 @@ import { Config, type LdapConfig } from './config.ts'
 
 type Library = typeof import('ldapts')
 
-/** So many people sign in at once; whoever comes then is told to try again. */
+/** So many people sign in at once; anyone who comes then is told to try again. */
 const maxConnections = 100
 
 /** Refuses settings that cannot work, with a message that names the setting. */
@@ -73,7 +73,7 @@ export class Directory {
       timeout: timeoutMs,
       connectTimeout: timeoutMs,
       ...(url.startsWith('ldaps:') ? { tlsOptions: this.#tls() } : {}),
-      // The library connects again by itself, and a new connection is neither encrypted nor does it speak for anybody.
+      // The library connects again by itself, and a new connection is neither encrypted nor does it speak for anyone.
       createConnection: ((...options: Parameters<typeof connect>) => {
         if (!isFirst) throw new Unavailable('The directory closed the connection')
         isFirst = false

@@ -58,7 +58,7 @@ export class LdapAccounts implements AuthProvider {
   }
 
   async password(login: string, password: string): Promise<VerifiedIdentity | undefined> {
-    // An empty password is no password: a directory takes it as a wish to be nobody, and says yes (RFC 4513, 5.1.2).
+    // An empty password is no password: a directory takes it as a wish to be no one, and says yes (RFC 4513, 5.1.2).
     if (password === '' || password.length > maxPasswordLength) return undefined
     // Directories overlook control characters when they compare.
     if (login === '' || login.length > maxLoginLength || /\p{Cc}/u.test(login)) return undefined
@@ -103,7 +103,7 @@ export class LdapAccounts implements AuthProvider {
     return searchEntries.map(({ dn }) => dn)
   }
 
-  /** For nobody the directory is asked all the same, so that an unknown name takes as long as a wrong password. */
+  /** For no one the directory is asked all the same, so that an unknown name takes as long as a wrong password. */
   async #isRight(client: Client, library: Library, dn: string | undefined, password: string): Promise<boolean> {
     const { InvalidCredentialsError, UnwillingToPerformError, InappropriateAuthError, InvalidDNSyntaxError, ConstraintViolationError } =
       library

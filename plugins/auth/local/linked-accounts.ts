@@ -16,7 +16,7 @@ import { Passwords } from 'pounce/sdk/kit'
 import { config, type Settings } from './config.ts'
 import { MailLinks, stampOf } from './mail-links.ts'
 
-/** What somebody who signs up says of themselves. */
+/** What someone who signs up says of themselves. */
 export interface NewAccount {
   readonly firstName: string
   readonly lastName: string
@@ -37,7 +37,7 @@ export class LinkedAccounts {
     this.#users = users
   }
 
-  /** `Forbidden` where nobody signs up by themselves. */
+  /** `Forbidden` where no one signs up by themselves. */
   requireSignUp(): void {
     if (!this.#settings.signUp) throw new Forbidden('Sign-up is disabled; a server admin creates accounts')
   }
@@ -84,7 +84,7 @@ export class LinkedAccounts {
 }
 wire(LinkedAccounts, configPort(config), MailLinks, Users)
 
-/** Local accounts: e-mail and password. The e-mail is not verified by anybody, so it links to no other account. */
+/** Local accounts: e-mail and password. The e-mail is not verified by anyone, so it links to no other account. */
 export class LocalAccounts implements AuthProvider {
   readonly id = 'userpass'
   readonly label = 'E-mail and password'

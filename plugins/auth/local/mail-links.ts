@@ -19,7 +19,7 @@ import {
 import { personalRecords, removeFound } from 'pounce/sdk/kit'
 import { config, type Settings } from './config.ts'
 
-/** A link that somebody asked for. What it is for is decided when it is sent, for the request must not tell who has an account. */
+/** A link that someone asked for. What it is for is decided when it is sent, for the request must not tell who has an account. */
 export interface LinkRecord {
   readonly email: string
   readonly asked: 'signUp' | 'reset'
@@ -77,7 +77,7 @@ export class MailLinks {
     this.#clock = clock
   }
 
-  /** Notes the wish for a link. Looks at no account, so the same for everybody; `TooMany` for wishes without end. */
+  /** Notes the wish for a link. Looks at no account, so the same for everyone; `TooMany` for wishes without end. */
   async request(asked: LinkRecord['asked'], email: string, address: string): Promise<void> {
     const { linksPerAddress: perEmail, linksPerNetwork: perNetwork, linkHours } = this.#settings
     await this.#rateLimiter.consume('link', { email, address }, { perEmail, perNetwork })
@@ -90,7 +90,7 @@ export class MailLinks {
     await this.#documents.commit({ insert, into: links }, [requested])
   }
 
-  /** The token of a link to sign up that somebody else sends. */
+  /** The token of a link to sign up that someone else sends. */
   async make(email: string, days: number): Promise<string> {
     const now = this.#clock.now()
     const [id, secret] = [this.#ids.next(), newSecret()]
@@ -133,7 +133,7 @@ export class MailLinks {
     throw new Forbidden('This link is no longer valid; request a new one', cause === undefined ? {} : { cause })
   }
 
-  /** From now on the link opens nothing. Twice is no error. */
+  /** From now on the link opens nothing. Idempotent. */
   async spend({ id }: Link): Promise<void> {
     try {
       await this.#documents.commit({ tombstone: id, in: links })

@@ -27,7 +27,7 @@ interface Letter {
 
 const notYou = 'If you did not request this, ignore this email.'
 
-/** Sends the link that somebody asked for. The wish is kept before, so an outage of the mail server loses none. */
+/** Sends the link that someone asked for. The wish is kept before, so an outage of the mail server loses none. */
 export class SendMailLink {
   #settings: Settings
   #links: MailLinks
@@ -56,7 +56,7 @@ export class SendMailLink {
     await this.#links.sent(link)
   }
 
-  /** Nobody who has no account is bothered by those who try to reset its password. */
+  /** No one who has no account is bothered by those who try to reset its password. */
   async #letterFor(link: Link, user: User | undefined): Promise<Letter | undefined> {
     if (!user) return link.asked === 'signUp' ? this.#signUp(link) : undefined
     if (user.provider !== 'userpass') return this.#elsewhere(user)

@@ -21,7 +21,7 @@ export interface Libraries {
 
 const hourMs = 3_600_000
 
-/** A provider that is unavailable is not asked by everybody who comes along. */
+/** A provider that is unavailable is not asked by everyone who comes along. */
 const restMs = 3000
 
 /** Clocks differ. */
@@ -159,7 +159,7 @@ export class Issuer {
   }
 }
 
-/** What a provider says of somebody. */
+/** What a provider says of someone. */
 export type TokenClaims = Readonly<Record<string, unknown>>
 
 const maxGroups = 1000
@@ -208,7 +208,7 @@ const namesOf = (sources: readonly TokenClaims[], { firstNameClaim, lastNameClai
 
 /**
  * Whom a provider vouches for, from what it says in one or more places, the first of which names the person. Undefined for people who are not in the
- * groups that may sign in. An address that nobody has checked does not count.
+ * groups that may sign in. An address that no one has checked does not count.
  */
 export const identityOf = (provider: ProviderConfig, sources: readonly TokenClaims[]): VerifiedIdentity | undefined => {
   const subject = textOf(sources[0] ?? {}, 'sub')

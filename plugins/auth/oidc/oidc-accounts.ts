@@ -40,7 +40,7 @@ wire(OidcAccounts, Issuers, Log)
 
 const plain = (address: string): string => address.replace(/\/$/, '')
 
-/** Whom a token names as its issuer, which nobody has checked yet. Undefined for a text that is no token. */
+/** Whom a token names as its issuer, which no one has checked yet. Undefined for a text that is no token. */
 const issuerIn = (token: string): string | undefined => {
   if (token.length > maxTokenLength || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return undefined
   try {

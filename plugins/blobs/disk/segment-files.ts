@@ -10,7 +10,7 @@ interface OpenSegment {
 
 const keptOpen = 64
 
-/** Segments opened for reading, kept open for the next reader. A handle is closed only when nobody reads from it. */
+/** Segments opened for reading, kept open for the next reader. A handle is closed only when no one reads from it. */
 export class SegmentFiles {
   readonly #folder: string
   /** Least recently used first. */

@@ -62,7 +62,7 @@ function stateOf(header: Buffer): Stretch['state'] {
   return header.subarray(0, 4).equals(states.gone) ? 'gone' : 'damaged'
 }
 
-/** The stretches of a segment up to `end`, in order and without gaps. After damage it goes on at the next header that can be read. */
+/** The stretches of a segment up to `end`, in order and without gaps. After damage it continues at the next header that can be read. */
 export async function* walkSegment(file: FileHandle, end: number): AsyncGenerator<Stretch> {
   let window: Buffer = Buffer.alloc(0)
   let windowAt = 0

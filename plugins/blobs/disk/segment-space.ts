@@ -41,7 +41,7 @@ export class SegmentSpace {
     this.#parts = parts
   }
 
-  /** Marks an entry as removed. Absent is no error. */
+  /** Marks an entry as removed. Absent is not an error. */
   async remove(key: SegmentKey): Promise<void> {
     await this.#inTurn(key.segment, async () => {
       if (!(await this.#mark(key))) return

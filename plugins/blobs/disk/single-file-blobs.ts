@@ -83,7 +83,7 @@ export class SingleFileBlobs {
     }
   }
 
-  /** The CRC-32 of the whole, from those of its blocks; undefined when these are not there. */
+  /** The CRC-32 of the whole, from those of its blocks; undefined when these do not exist. */
   async crc32(key: FileKey): Promise<number | undefined> {
     const sums = (await this.find(key)) === undefined ? undefined : await this.#readSums(key)
     return sums && combinedCrc(sums, key.sizeBytes)

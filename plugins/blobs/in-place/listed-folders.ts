@@ -54,7 +54,7 @@ export class ListedFolders {
     }
   }
 
-  /** Opens a file that was registered; `CorruptContent` when it is not there any more, or its folder is not listed. */
+  /** Opens a file that was registered; `CorruptContent` when it does not exist any more, or its folder is not listed. */
   async reopen(path: string): Promise<OpenFile> {
     try {
       const file = await this.open(path)
@@ -72,7 +72,7 @@ export class ListedFolders {
       throw refusal(cause)
     })
     for (const folder of this.#folders) {
-      // A folder that is not there (a disk that is not mounted) holds nothing.
+      // A folder that does not exist (a disk that is not mounted) holds nothing.
       const root = await realpath(folder).catch(() => undefined)
       if (root !== undefined && isInside(real, root)) return real
     }

@@ -139,7 +139,7 @@ class MultipartPut {
   #sending: Promise<void> = Promise.resolve()
   #number = 0
 
-  /** `failed` hears of a part that could not be sent at once, so that nobody goes on waiting for the source. */
+  /** `failed` is notified of a part that could not be sent at once, so that no one continues waiting for the source. */
   constructor(uploads: MultipartUploads, upload: PendingUpload, failed: (error: unknown) => void) {
     this.#uploads = uploads
     this.#upload = upload
@@ -310,7 +310,7 @@ export class BlobWriter {
     await this.#parts.objects.remove(sumsNameOf(parsed(key)))
   }
 
-  /** Nobody waits for it while the server is unavailable: the sweep of abandoned uploads and that of orphans take what stays. */
+  /** No one waits for it while the server is unavailable: the sweep of abandoned uploads and that of orphans take what stays. */
   async #clear(failure: unknown, work: () => Promise<void>): Promise<void> {
     const cleared = work().catch((error: unknown) => {
       this.#parts.log.info('failed to clean up an upload in the bucket; a sweep will delete it', { error })

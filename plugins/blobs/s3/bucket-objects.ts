@@ -103,7 +103,7 @@ export class BucketObjects {
     )
   }
 
-  /** An absent object is no error. */
+  /** An absent object is not an error. */
   async remove(name: string): Promise<void> {
     await this.#connection.call(async ({ sdk, client, bucket, prefix }, abortSignal) => {
       await client.send(new sdk.DeleteObjectCommand({ Bucket: bucket, Key: prefix + name }), { abortSignal }).catch((error: unknown) => {

@@ -42,7 +42,7 @@ export class CheckedBody extends Readable {
     this.#position = blockAt(source.start).begin
     this.#body = source.body
     this.#chunks = this.#body[Symbol.asyncIterator]()
-    // a connection may break while nobody reads; the next read hears of it
+    // a connection may break while no one reads; the next read is notified of it
     this.#body.on('error', () => undefined)
   }
 

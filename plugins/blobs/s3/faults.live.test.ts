@@ -81,7 +81,7 @@ live('an upload cut in the middle fails, whatever its source does, and leaves no
   const made = await freshStore(t, url('S3'), { through: proxy.urlFor(url('S3')) })
   const source = piecesOf(testBytes(40 * MB), async at => {
     if (at === 16 * MB) await proxy.become('refuse')
-    // the uploader has nothing more to say, for ever
+    // the uploader has nothing more to say, forever
     if (at === 28 * MB) await once(source, 'close')
   })
   const error = await failureOf(made.store.put(source))

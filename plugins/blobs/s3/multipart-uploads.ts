@@ -86,7 +86,7 @@ export class MultipartUploads {
     )
   }
 
-  /** What was sent is thrown away. One that is completed or aborted already is no error. */
+  /** What was sent is thrown away. One that is completed or aborted already is not an error. */
   async abort({ name, id }: Pick<PendingUpload, 'name' | 'id'>): Promise<void> {
     await this.#connection.call(async ({ sdk, client, bucket, prefix }, abortSignal) => {
       const command = new sdk.AbortMultipartUploadCommand({ Bucket: bucket, Key: prefix + name, UploadId: id })
@@ -130,7 +130,7 @@ export class MultipartUploads {
 /** An upload that is under way sends parts all the time. */
 const abandonedMs = 24 * 60 * 60 * 1000
 
-/** Aborts multipart uploads that a crash left, which S3 keeps, and bills, for ever. Only those of this installation's names. */
+/** Aborts multipart uploads that a crash left, which S3 keeps, and bills, forever. Only those of this installation's names. */
 export class AbandonedUploads {
   readonly #objects: BucketObjects
   readonly #uploads: MultipartUploads

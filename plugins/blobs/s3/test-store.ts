@@ -19,7 +19,7 @@ export interface TestStore {
   readonly clock: FixedClock
 }
 
-/** A configuration for a bucket that nobody has yet. */
+/** A configuration for a bucket that no one has yet. */
 export const freshConfig = (endpoint: string, more: Partial<S3Config> = {}): S3Config => ({
   endpoint,
   bucket: `pounce-test-${randomBytes(8).toString('hex')}`,
@@ -43,7 +43,7 @@ export async function freshStore(
   return startedStore(t, { ...config, endpoint: through })
 }
 
-/** A store on a bucket that is there. */
+/** A store on a bucket that exists. */
 export async function startedStore(t: { teardown(fn: () => Promise<void>): void }, config: S3Config): Promise<TestStore> {
   const folder = await mkdtemp(join(tmpdir(), 'pounce-s3-'))
   const connection = new S3Connection(config, silent)

@@ -121,7 +121,7 @@ const ofField = (field: Field, where: Exclude<Where, { op: 'and' | 'or' | 'not' 
   }
 }
 
-/** More alternatives than this are asked for in one query, whatever order the server finds them in. */
+/** More alternatives than this are requested in one query, whatever order the server finds them in. */
 const most = 8
 
 const fixedPaths = (conjuncts: readonly Where[]): ReadonlySet<string> =>

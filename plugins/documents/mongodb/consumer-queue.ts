@@ -7,7 +7,7 @@ export interface Held {
   readonly id: string
   readonly subject: string
   readonly event: AnyEvent
-  /** Which try comes next, or goes on. */
+  /** Which try comes next, or continues. */
   readonly attempt: number
 }
 
@@ -27,7 +27,7 @@ export class ConsumerQueue {
   isLive = false
   /** When to look at what waits elsewhere, of the monotonic clock. */
   lookAt = 0
-  /** When somebody last claimed here, of the monotonic clock. */
+  /** When someone last claimed here, of the monotonic clock. */
   claimedAt = Number.NEGATIVE_INFINITY
   /** Raised when events were left elsewhere, so that a look that began before proves nothing. */
   leftElsewhere = 0
@@ -53,7 +53,7 @@ export class ConsumerQueue {
     return this.#leases.has(id) || this.#pendingIds.has(id)
   }
 
-  /** Holds a new event, unless nobody here asks for it or older ones wait elsewhere. */
+  /** Holds a new event, unless no one here asks for it or older ones wait elsewhere. */
   offer(event: AnyEvent): boolean {
     if (!this.isLive || this.#pending.length >= most) {
       this.leave()
@@ -103,7 +103,7 @@ export class ConsumerQueue {
     return new Set([...this.#leases.values()].map(({ subject }) => subject))
   }
 
-  /** The oldest events whose subjects nobody deals with, of what is held and of these others. */
+  /** The oldest events whose subjects no one deals with, of what is held and of these others. */
   choose<T extends { readonly id: string; readonly subject: string }>(others: readonly T[], limit: number): readonly (Held | T)[] {
     const busy = this.busySubjects
     const all = others.length > 0 ? [...this.#pending, ...others].sort(byId) : this.#pending
@@ -126,12 +126,12 @@ export class ConsumerQueue {
     return chosen.map(({ event, attempt }) => ({ event, attempt }))
   }
 
-  /** Which try of an event goes on; 1 for one that is not held. */
+  /** Which try of an event continues; 1 for one that is not held. */
   attemptOf(id: string): number {
     return (this.#leases.get(id) ?? this.#pending.find(held => held.id === id))?.attempt ?? 1
   }
 
-  /** True when it was handed out and the lease goes on. */
+  /** True when it was handed out and the lease continues. */
   isLeased(id: string): boolean {
     return this.#leases.has(id)
   }

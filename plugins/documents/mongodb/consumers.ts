@@ -44,7 +44,7 @@ export class Consumers {
     await this.refresh(now)
   }
 
-  /** Says that this kernel's consumers are there, and hears of the others'. Those that no kernel has go on getting events. */
+  /** Says that this kernel's consumers are there, and is notified of the others'. Those that no kernel has continue getting events. */
   async refresh(now: number): Promise<void> {
     const changes = this.#own.map(({ name, types }) => ({
       updateOne: { filter: { _id: name }, update: { $set: { types: types === '*' ? types : [...types], at: now } }, upsert: true },

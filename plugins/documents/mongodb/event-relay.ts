@@ -38,7 +38,7 @@ const retryMs = 500
 const mostAtOnce = 500
 
 /**
- * Takes events out of the documents they came with: when everybody has dealt with them, else before long, with a record for each consumer
+ * Takes events out of the documents they came with: when everyone has dealt with them, else before long, with a record for each consumer
  * that has not. What some have settled before is noted in one record for many events. A crash leaves events in the documents, where a
  * sweep finds them.
  */

@@ -106,7 +106,7 @@ export class MongodbConnection {
     }
   }
 
-  /** Waits for a piece of work that may take several calls, no longer than the time-out; `isOver` says when nobody waits any more. */
+  /** Waits for a piece of work that may take several calls, no longer than the time-out; `isOver` says when no one waits any more. */
   within<R>(work: (isOver: () => boolean) => Promise<R>): Promise<R> {
     const until = performance.now() + this.#settings.timeoutMs
     return this.#limited(work(() => performance.now() >= until))

@@ -137,7 +137,7 @@ export class MongodbOutbox implements Outbox {
     for (const { name } of consumers) if (!this.#queues.has(name)) this.#queues.set(name, new ConsumerQueue(name))
   }
 
-  /** Completes new events. Those that nobody hears of are left out. */
+  /** Completes new events. Those that no one is notified of are left out. */
   make(events: readonly NewEvent[]): readonly KeptEvent[] {
     const now = this.#wiring.clock.now()
     return events.flatMap(event => {

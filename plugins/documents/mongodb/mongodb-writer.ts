@@ -147,7 +147,7 @@ export class MongodbWriter {
     return isDone ? { document: JSON.parse(text) as Stored, left, isGone: false } : undefined
   }
 
-  /** False when the document has another revision, or is not there. */
+  /** False when the document has another revision, or does not exist. */
   async #rewrite(
     form: RecordFormat,
     state: { readonly r: number; readonly b?: string },

@@ -19,7 +19,7 @@ export interface Kept {
   readonly t: number
   /** Tries so far. */
   readonly n: number
-  /** Who leased it; null for nobody. */
+  /** Who leased it; null for no one. */
   readonly by: string | null
   /** What took it, so that of two who tried each knows what it got. */
   readonly take?: string
@@ -65,7 +65,7 @@ export class PendingDeliveries {
     for (const key of keys) await this.#server.withoutTimeLimit(() => this.#kept().createIndex({ ...key }))
   }
 
-  /** Those that are there already stay as they are. */
+  /** Those that exist already stay as they are. */
   async add(deliveries: readonly NewDelivery[]): Promise<void> {
     for (let at = 0; at < deliveries.length; at += 500) {
       const some = deliveries.slice(at, at + 500).map(({ consumer, id, subject, text, tries, lease }) => ({
@@ -137,7 +137,7 @@ export class PendingDeliveries {
     return new Set(mine.map(({ _id }) => _id))
   }
 
-  /** Leases of a kernel go on. */
+  /** Leases of a kernel continue. */
   async renew(by: string, until: number): Promise<void> {
     await this.#server.use(() => this.#kept().updateMany({ by, t: { $gt: 0, $lt: never } }, { $set: { t: until } }))
   }
@@ -201,7 +201,7 @@ export class PendingDeliveries {
     return this.#server.use(() => this.#kept().distinct('c'))
   }
 
-  /** How many wait for a consumer that nobody claims for, up to 10,000, and when the oldest of them was committed. */
+  /** How many wait for a consumer that no one claims for, up to 10,000, and when the oldest of them was committed. */
   async kept(consumer: string): Promise<{ readonly waiting: number; readonly oldest: string | null }> {
     const filter = { c: consumer, t: { $lt: never } }
     const [waiting, first] = await this.#server.use(() =>

@@ -9,7 +9,7 @@ export interface SortOrder {
   readonly isDescending: boolean
 }
 
-/** Where to go on: the encoded values of the order's fields and of the id. */
+/** Where to continue: the encoded values of the order's fields and of the id. */
 export type SortPosition = readonly Scalar[]
 
 export const sortOf = ({ fields, isDescending }: SortOrder): Document =>

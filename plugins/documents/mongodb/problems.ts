@@ -38,7 +38,7 @@ export const isUnavailable = (error: unknown): boolean => {
 
 export const isDenied = (error: unknown): boolean => codes.denied.has(codeOf(error) ?? 0)
 
-/** True of a key that somebody else has. */
+/** True of a key that someone else has. */
 export const isDuplicate = (error: unknown): boolean => codeOf(error) === 11000
 
 /** What a caller is told: `Unavailable` when the server is unavailable or too slow, `NoSpace` for a full disk, `TooLarge` for a document that MongoDB cannot hold. */

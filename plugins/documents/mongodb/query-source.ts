@@ -34,7 +34,7 @@ const largestPiece = 500
 /** Tombstoned documents have no revision. */
 const live: Filter<Kept> = { r: { $gt: 0 } }
 
-/** Documents that are there and fit. */
+/** Documents that exist and fit. */
 export const living = (filter: Filter<Kept>): Filter<Kept> => (Object.keys(filter).length === 0 ? live : { $and: [filter, live] })
 
 const scalarAt = (document: unknown, path: string): Scalar => {

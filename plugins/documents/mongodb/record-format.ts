@@ -36,7 +36,7 @@ export interface Kept {
   readonly f?: string
   /** What indexes are made of: a field for each indexed path, null when absent, an array when the path may hold one. */
   readonly k?: Readonly<Record<string, Scalar | readonly Scalar[]>>
-  /** A field for each unique index: the key as text, or one that nobody else has when a part of it is null. */
+  /** A field for each unique index: the key as text, or one that no one else has when a part of it is null. */
   readonly u: Readonly<Record<string, string>>
   /** Events that are still to be handed on. */
   readonly ev: readonly KeptEvent[]
@@ -46,7 +46,7 @@ export interface Kept {
 /** An event inside the document that it came with. */
 export interface KeptEvent {
   readonly id: string
-  /** When it was committed, in milliseconds: a sweep looks for those that nobody handed on. */
+  /** When it was committed, in milliseconds: a sweep looks for those that no one handed on. */
   readonly at: number
   /** The event as JSON text; empty for the mark of a tombstone. */
   readonly e: string

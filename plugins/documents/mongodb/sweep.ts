@@ -5,7 +5,7 @@ import type { MongodbConnection } from './mongodb-connection.ts'
 import { idOf, type NewDelivery, type PendingDeliveries, subjectOf } from './pending-deliveries.ts'
 import type { Kept, KeptEvent } from './record-format.ts'
 
-/** Events of this age were left behind by a kernel that died, or whose commit was answered by nobody. */
+/** Events of this age were left behind by a kernel that died, or whose commit was answered by no one. */
 const ageMs = 20_000
 const mostDocuments = 200
 
@@ -17,7 +17,7 @@ const deliveriesOf = ({ id, e, to }: KeptEvent, settled: ReadonlySet<string>): r
   return waiting.map(consumer => ({ consumer, id, subject, text: e, tries: 0 }))
 }
 
-/** Takes events out of documents that nobody handed on. Those that `isHeld` are being handed on here. Returns how many it found. */
+/** Takes events out of documents that no one handed on. Those that `isHeld` are being handed on here. Returns how many it found. */
 export const sweep = async (
   tools: {
     readonly server: MongodbConnection

@@ -26,7 +26,7 @@ const statementsOf = ({ table, index }: IndexTable): Statements => {
   return statements
 }
 
-/** Adds a document's entries to an index table; those that are there stay. */
+/** Adds a document's entries to an index table; those that exist stay. */
 export const addEntries = (db: Connection, to: IndexTable, keys: readonly Key[], id: string, row: number): void => {
   const { add } = statementsOf(to)
   for (const key of keys) db.run(add, ...key.map(encode), id, row)

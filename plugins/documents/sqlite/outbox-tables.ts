@@ -5,7 +5,7 @@ import { OutboxConsumer } from './outbox-consumer.ts'
 
 /**
  * The outbox's tables. `audience` lists the ids of the consumers that were declared for the event's type. `absent` is 1 of a consumer that is not
- * declared now: its events stay, whoever else has passed them.
+ * declared now: its events stay, anyone who else has passed them.
  */
 const outboxDefinitions = `
 CREATE TABLE IF NOT EXISTS outbox_consumers(id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, low TEXT NOT NULL,
@@ -26,7 +26,7 @@ export const prepareTables = (db: Connection): void => {
   db.exec('CREATE INDEX IF NOT EXISTS outbox_absent ON outbox_consumers(low) WHERE absent = 1')
 }
 
-/** True in SQL of an event that nobody has to see any more, when all declared consumers have passed it. */
+/** True in SQL of an event that no one has to see any more, when all declared consumers have passed it. */
 const isSpent = `NOT EXISTS (SELECT 1 FROM outbox_failed WHERE event = outbox_events.id)
   AND NOT EXISTS (SELECT 1 FROM outbox_consumers c WHERE c.absent = 1 AND c.low <= outbox_events.id
     AND outbox_events.audience LIKE '%,' || c.id || ',%'
@@ -103,7 +103,7 @@ export const writeFailure = (db: Connection, { consumer, event, attempts, due, e
   db.run(sql, event, consumer, attempts, due, error, parkedAt)
 }
 
-/** Forgets a failure; the event goes with it when nobody else needs it and all consumers are beyond it. */
+/** Forgets a failure; the event goes with it when no one else needs it and all consumers are beyond it. */
 export const removeFailure = (db: Connection, consumer: number, event: string, prunedTo: string): void => {
   db.run('DELETE FROM outbox_failed WHERE event = ? AND consumer = ?', event, consumer)
   if (event >= prunedTo) return

@@ -18,7 +18,7 @@ export interface QueryPlan {
 /** More streams than this are not worth merging; the conditions behind them are then checked on each document. */
 const mostStreams = 2000
 
-/** One list can make this many streams of a page: even somebody in very many spaces would else make the store look at every document there is. */
+/** One list can make this many streams of a page: even someone in very many spaces would else make the store look at every document there is. */
 const mostOfOneList = 100_000
 
 /** What a plan is made for: pages in the order of a field or of the id, or in whatever order the index has. */

@@ -195,7 +195,7 @@ const remembering = (make: MakeCell): MakeCell => {
   }
 }
 
-/** Some of the documents to be written as lines: those of some rows, or the next of a scan. Only a reader thread is asked for it. */
+/** Some of the documents to be written as lines: those of some rows, or the next of a scan. Only a reader thread is requested it. */
 export interface LineQuery {
   readonly kind: 'lines'
   /** The same for all parts of a report, so that what was learned of its documents serves again. */

@@ -47,7 +47,7 @@ export class RowReader {
       while (after < last && waiting.length < ahead * this.#threads.length) {
         const thread = this.#threads[number++ % this.#threads.length] as ReaderThread
         const part = thread.run({ ...asked, of: { after, upTo: after + rows } })
-        // Nobody may wait for it when one before it fails.
+        // No one may wait for it when one before it fails.
         part.catch(() => undefined)
         waiting.push(part)
         after += rows

@@ -56,7 +56,7 @@ export class SqliteCatalog {
   }
 
   /**
-   * Makes what is new, drops indexes that are gone, and fills new ones a batch at a time; goes on where an earlier run stopped.
+   * Makes what is new, drops indexes that are gone, and fills new ones a batch at a time; continues where an earlier run stopped.
    * Throws `Taken` for a new unique index over documents that share a key.
    */
   async declare(collections: readonly Collection<object>[]): Promise<void> {
@@ -124,7 +124,7 @@ const storedIndexes = (db: Connection, collection: number): readonly StoredIndex
       filledTo: filledTo === null ? null : Number(filledTo),
     }))
 
-/** Indexes the next documents; returns the row to go on from, or null at the end. */
+/** Indexes the next documents; returns the row to continue from, or null at the end. */
 const fillBatch = (db: Connection, collection: string, index: StoredIndex, from: number): number | null => {
   const rows = db.all(`SELECT r, id, doc FROM ${index.documents} WHERE r > ? ORDER BY r LIMIT ${backfillRows}`, from)
   for (const [row, document, text] of rows) {

@@ -12,7 +12,7 @@ import { change, settlingDeadLetter } from './writer.ts'
 /** The id before a low mark: what comes after it is at or beyond the mark. */
 const justBelow = (low: string): string => (low.endsWith('+') ? low.slice(0, -1) : (BigInt(`0x${low}`) - 1n).toString(16).padStart(24, '0'))
 
-/** Reads where a consumer stands; leases that this process gave out go on. */
+/** Reads where a consumer stands; leases that this process gave out continue. */
 const resume = (db: Connection, consumer: OutboxConsumer, former: OutboxConsumer | undefined): void => {
   for (const id of tables.passedBy(db, consumer.id)) consumer.passed.add(id)
   for (const { event, attempts, due } of tables.retriesOf(db, consumer.id)) consumer.retries.set(event, { attempts, due })
@@ -66,7 +66,7 @@ export class SqliteOutbox implements Outbox {
   #listeners = new Set<() => void>()
   #settlements = new Map<string, AckWork>()
   #last = ''
-  /** The newest event that is durable: those of the open transaction lie beyond it, and nobody has passed them. */
+  /** The newest event that is durable: those of the open transaction lie beyond it, and no one has passed them. */
   #announced = ''
   #prunedTo = ''
   #isNewsDue = false

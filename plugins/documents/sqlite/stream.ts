@@ -22,7 +22,7 @@ export interface IndexStream {
   readonly fixed: readonly SqlValue[]
 }
 
-/** Where to go on: the order columns and the id of the last row. */
+/** Where to continue: the order columns and the id of the last row. */
 export type RowPosition = readonly SqlValue[]
 
 /** Which conditions and columns a statement has, besides those of its shape. */

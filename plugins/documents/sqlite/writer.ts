@@ -58,7 +58,7 @@ const planInsert = (db: Connection, table: CollectionTable, input: object & { re
   if (find(db, table, input.id)) throw new CommitConflict('exists', `${table.collection} already has ${input.id}`)
   const { id, revision: _, ...rest } = input as Stored
   const text = JSON.stringify({ id, revision: 1, ...rest })
-  // Nearly everybody would throw the copy of a large document away.
+  // Nearly everyone would throw the copy of a large document away.
   const copy = text.length > largeText ? undefined : (JSON.parse(text) as Stored)
   const keys = allKeys(table, copy ?? keyedPart(table, input))
   checkUnique(db, table, keys, id)

@@ -57,7 +57,7 @@ interface Place {
 
 type Tags = Readonly<Record<string, unknown>>
 
-/** Reads EXIF from an EXIF block or a TIFF file. Damaged EXIF is no error: the image is worth describing without it. */
+/** Reads EXIF from an EXIF block or a TIFF file. Damaged EXIF is not an error: the image is worth describing without it. */
 export async function readExif(source: Buffer | string | undefined): Promise<ExifFacts> {
   if (source === undefined || source.length > mostExifBytes) return {}
   let tags: Tags

@@ -30,7 +30,7 @@ const loaders = [
   'VipsForeignLoadPngBuffer',
 ]
 
-/** The image library, or why it is not there. It is an optional dependency with native code. */
+/** The image library, or why it does not exist. It is an optional dependency with native code. */
 export async function loadSharp(load = () => import('sharp')): Promise<{ readonly sharp: SharpModule } | { readonly missing: string }> {
   try {
     const { default: sharp } = await load()

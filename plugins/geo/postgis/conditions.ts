@@ -1,7 +1,7 @@
 import type { GeoAttribute, GeoFilter } from 'pounce/sdk/geo'
 import { areasCondition } from './areas.ts'
 
-/** Values of a statement, in their order: what is asked for never becomes part of its text. */
+/** Values of a statement, in their order: what is requested never becomes part of its text. */
 export class SqlParameters {
   readonly values: unknown[] = []
 

@@ -9,7 +9,7 @@ interface Limits {
   readonly memoryMiB: number | undefined
 }
 
-/** The answer of one statement, read piece by piece. It keeps a connection, which it gives back when nothing is asked for too long. */
+/** The answer of one statement, read piece by piece. It keeps a connection, which it gives back when nothing is requested too long. */
 export class StatementCursor {
   readonly #session: Session
   readonly #idleMs: number

@@ -10,7 +10,7 @@ const maxInserted = 5000
 const largest = { points: 1000, characters: 4_000_000 }
 
 /**
- * Points in the order of their ids, then what is known of their streams in the order of those: whoever waits for another never has what that
+ * Points in the order of their ids, then what is known of their streams in the order of those: anyone who waits for another never has what that
  * one waits for. Names are compared under the lock of the stream's row, and written only when one is new.
  */
 const text = `
@@ -93,7 +93,7 @@ const valuesOf = (batch: readonly ServerFacts[]): readonly string[] => {
   ]
 }
 
-/** What can be inserted, in batches that are made when they are asked for; of the others it is told what became of them. */
+/** What can be inserted, in batches that are made when they are requested; of the others it is told what became of them. */
 function* batchesOf(points: readonly Datapoint[], report: PointInserted[]): Iterable<readonly ServerFacts[]> {
   const seen = new Set<number>()
   let batch: ServerFacts[] = []
@@ -164,7 +164,7 @@ export const removePoints = async (
   for (let isLeft = true; isLeft; ) {
     const removed = await some(byStream)
     count += removed
-    // Those that were chosen may have gone by somebody else's hand.
+    // Those that were chosen may have gone by someone else's hand.
     if (removed < atOnce) isLeft = (await server.query('select from points where stream = any($1::bigint[]) limit 1', [list])).length > 0
   }
   return count

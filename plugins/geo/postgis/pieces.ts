@@ -103,7 +103,7 @@ export async function* piecesOf(
     while (ahead) {
       const rows: readonly TextRow[] = await ahead
       ahead = rows.length < size ? undefined : reading.next()
-      // It is looked at when it is asked for, or never.
+      // It is looked at when it is requested, or never.
       ahead?.catch(nothing)
       if (rows.length > 0) yield rows
     }

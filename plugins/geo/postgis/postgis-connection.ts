@@ -73,14 +73,14 @@ export type TextRow = readonly (string | null)[]
 /** Runs one statement of those that belong together. */
 export type RunStatement = (text: string, values?: readonly unknown[], name?: string) => Promise<readonly TextRow[]>
 
-/** A connection that is somebody's until it is given back. */
+/** A connection that is someone's until it is given back. */
 export interface Session {
   readonly run: RunStatement
   /** Back for others; with `isBroken`, what it was doing is undone by the server. */
   giveBack(isBroken: boolean): void
 }
 
-/** How long the first connection and later ones are waited for, how long an answer may be late before the server is asked for a sign of life, and how long that may take. */
+/** How long the first connection and later ones are waited for, how long an answer may be late before the server is requested a sign of life, and how long that may take. */
 const limits = { startMs: 5000, connectMs: 3000, silenceMs: 500, pulseMs: 1200, roundMs: 1000 }
 
 const asText = { getTypeParser: () => (value: string | Buffer) => String(value) }
@@ -195,7 +195,7 @@ export class PostgisConnection {
     return result
   }
 
-  /** Does something with a connection, which is given back when that fails. One that comes when nobody waits any more goes back too. */
+  /** Does something with a connection, which is given back when that fails. One that comes when no one waits any more goes back too. */
   async #connected<R>(work: (client: PoolClient) => Promise<R>): Promise<R> {
     const pool = this.#opened()
     let client: PoolClient | undefined

@@ -29,7 +29,7 @@ export const isUnavailable = (error: unknown): boolean => {
 /** True when the server refuses this user, or does not let it do this. */
 export const isDenied = (error: unknown): boolean => denied.test(stateOf(error) ?? '')
 
-/** True of a transaction that was chosen to end so that another can go on; trying again is right. */
+/** True of a transaction that was chosen to end so that another can continue; trying again is right. */
 export const isDeadlock = (error: unknown): boolean => /^40(?:P01|001)$/.test(stateOf(error) ?? '')
 
 /** What a caller is told: `Unavailable` when the server is unavailable or too slow, `NoSpace` for a full disk. */

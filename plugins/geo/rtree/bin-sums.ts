@@ -86,7 +86,7 @@ class BinSums implements Sink {
     }
   }
 
-  /** Whoever groups by nothing mostly enters the bucket of the row before. */
+  /** Anyone who groups by nothing mostly enters the bucket of the row before. */
   #enter(span: TimeSpan, depth: number | null, row: PointRow): void {
     const isPlain = this.#groupBy.length === 0 && this.#binning.time !== 'all'
     const isLast = isPlain && span === this.#span && this.#last?.depth === depth
@@ -211,7 +211,7 @@ export function* binTurns(known: Known, { filter, binning }: Extract<ReadQuestio
 class Turn {
   #spent = 0
 
-  /** Fills some more; true when it is time to let others go on. */
+  /** Fills some more; true when it is time to let others continue. */
   fill(source: PointSource, sums: BinSums): boolean {
     this.#spent += 1 + source.fill(sums, turnEffort - this.#spent)
     if (this.#spent < turnEffort) return false

@@ -101,7 +101,7 @@ const blank: Datapoint = {
   ...{ geometry: { type: 'Point', coordinates: [] }, properties: noNames },
 }
 
-/** Reads a series of pieces. Points share what they have in common, which nobody changes. */
+/** Reads a series of pieces. Points share what they have in common, which no one changes. */
 export class Unpacker {
   readonly #geometries: Geometry[] = []
   readonly #shapes: ReadShape[] = []

@@ -43,7 +43,7 @@ export const boxesOf = (area: GeoArea): readonly GeoBox[] => {
   return area.box[0] <= area.box[2] ? [area.box] : splitAt(area.box)
 }
 
-/** Thrown where a query may take longer than whoever else waits for this thread should wait. */
+/** Thrown where a query may take longer than anyone who else waits for this thread should wait. */
 export class QueryTooLong extends Error {}
 
 /** How much may be done at once. Threads have no bounds but for what must fit into memory. */
@@ -195,7 +195,7 @@ interface Wanted {
 /** More are not merged: each keeps rows in memory. */
 const mostMerged = 2000
 
-/** Of whoever wants all rows. */
+/** Of anyone who wants all rows. */
 export const manyRows = 1_000_000_000
 
 const compare = (one: GeoAfter, other: GeoAfter): number => one.startMs - other.startMs || one.id - other.id

@@ -49,7 +49,7 @@ export class RtreeConnection implements Omit<GeoStore, 'engine'> {
     await this.#file.use(this.#epoch, reader => reader.statistics(this.#epoch, [1]))
   }
 
-  /** Writes what is queued, ends the threads and closes the file. Later calls reject with `Unavailable`, reads that go on fail. */
+  /** Writes what is queued, ends the threads and closes the file. Later calls reject with `Unavailable`, reads that continue fail. */
   async dispose(): Promise<void> {
     if (!this.#isOpen) return
     this.#isOpen = false

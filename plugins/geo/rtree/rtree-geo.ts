@@ -62,7 +62,7 @@ export class RtreeGeo implements GeoStore {
     if (this.#inUse) await (await this.#inUse).health()
   }
 
-  /** Writes what is queued, ends the threads and closes the file. Later calls reject with `Unavailable`, reads that go on fail. */
+  /** Writes what is queued, ends the threads and closes the file. Later calls reject with `Unavailable`, reads that continue fail. */
   async dispose(): Promise<void> {
     this.#isOpen = false
     const inUse = this.#inUse

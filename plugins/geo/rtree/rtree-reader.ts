@@ -34,7 +34,7 @@ export class RtreeReader {
     })
   }
 
-  /** Learns some of the places that it does not know yet; true when it knows all. Whoever has many looks up first, so that no call waits for all of them. */
+  /** Learns some of the places that it does not know yet; true when it knows all. Anyone who has many looks up first, so that no call waits for all of them. */
   learn(epoch: number): boolean {
     return this.#known.places.refresh(epoch, learntAtOnce)
   }

@@ -60,7 +60,7 @@ export class RtreeWriter {
     return this.#db
   }
 
-  /** One whose COMMIT failed is replaced before the caller hears of it; while that fails too it is kept, and nothing is written. */
+  /** One whose COMMIT failed is replaced before the caller is notified of it; while that fails too it is kept, and nothing is written. */
   #leave(db: Connection): void {
     if (!db.isInDoubt) {
       this.close()

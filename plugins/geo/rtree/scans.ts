@@ -37,7 +37,7 @@ export interface Sink {
   add(row: PointRow): void
 }
 
-/** Rows in order, looked at in bounded steps so that other work can go on between. */
+/** Rows in order, looked at in bounded steps so that other work can continue between. */
 export interface PointSource {
   readonly isDone: boolean
   /** Adds what fits to the sink, until it has no room or about `effort` rows were looked at. Returns how many were. */

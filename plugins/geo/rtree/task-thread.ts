@@ -14,7 +14,7 @@ interface Task {
   readonly pieces: unknown[]
   isDone: boolean
   error: Error | undefined
-  /** Tells whoever waits that there is something new. */
+  /** Tells anyone who waits that there is something new. */
   wake(): void
 }
 
@@ -46,7 +46,7 @@ export class TaskThread {
     throw new Unavailable(`${this.#name} did not respond`)
   }
 
-  /** The pieces of the answer, each when it is asked for and one ahead. Leaving the loop ends the task. */
+  /** The pieces of the answer, each when it is requested and one ahead. Leaving the loop ends the task. */
   async *pieces(question: ThreadTask, handedOver: ArrayBuffer[] = []): AsyncGenerator<unknown> {
     const [number, task] = this.#begin(question, handedOver)
     try {
@@ -164,7 +164,7 @@ export class TaskThread {
   }
 }
 
-/** To a thread: a question with the number of its task, a wish for the next piece, or that nobody waits for it any longer; or to end. */
+/** To a thread: a question with the number of its task, a wish for the next piece, or that no one waits for it any longer; or to end. */
 export type ToThread =
   | { readonly task: number; readonly question: ThreadTask }
   | { readonly task: number; readonly more: true }

@@ -22,7 +22,7 @@ const isRefusedForGood = (status: unknown): status is number => typeof status ==
 function asProblem(error: unknown): Error {
   if (error instanceof Problem) return error
   const { code, responseCode }: Failure = typeof error === 'object' && error !== null ? error : {}
-  // A password that is not taken is for an admin to mend; the mail itself is fine.
+  // A password that is not taken is for an admin to repair; the mail itself is fine.
   if (isRefusedForGood(responseCode) && code !== 'EAUTH') return new MailRefused(responseCode, { cause: error })
   return new Unavailable(
     code === 'EAUTH' ? 'The mail server rejects mail.smtp.user and mail.smtp.password' : 'The mail server is unreachable',

@@ -16,7 +16,7 @@ const isPlainPath = (path: string): boolean => {
   return !/[\\\p{Cc}]/u.test(path) && !isEmptyInside && !segments.some(isStep)
 }
 
-/** True of a path that stays where it is, also when somebody on the way decodes it once more. */
+/** True of a path that stays where it is, also when someone on the way decodes it once more. */
 const staysBelow = (path: string): boolean => {
   let now = path
   for (let time = 0; time < decodings; time++) {

@@ -27,7 +27,7 @@ interface BulkAnswer {
 }
 
 interface Outcome {
-  /** The index that was written to is not there any more, or not yet. */
+  /** The index that was written to does not exist any more, or not yet. */
   readonly isMissing: boolean
   /** A rebuild fills another index, to which the changes must go too. */
   readonly isBuilding: boolean

@@ -44,7 +44,7 @@ export const phrase = (field: string, words: readonly string[]): Clause =>
     ? term(field, words[0] as string)
     : { match_phrase: { [field]: { query: words.join(' '), analyzer: 'whitespace', slop: 0 } } }
 
-/** The same, where the last one may go on. */
+/** The same, where the last one may continue. */
 export const phraseBegins = (field: string, words: readonly string[]): Clause => {
   const last = { span_multi: { match: { prefix: { [field]: { value: words.at(-1) } } } } }
   const clauses = [...words.slice(0, -1).map(word => ({ span_term: { [field]: word } })), last]

@@ -190,7 +190,7 @@ function exists(field: string): Clause {
   return term('has', isFixedField(field) ? fixedKey(field) : pathKey(metadataPath(field)))
 }
 
-/** What kind a thing is, or what it is in. */
+/** What kind a resource is, or what it is in. */
 function placeIs(field: Place, value: string, is: 'contains' | 'equals'): Clause {
   if (field !== 'resource_type') return term(placeFields[field], value.toWellFormed())
   if (is === 'equals') return term('kind', foldValue(value).toWellFormed())

@@ -65,7 +65,7 @@ export class ElasticsearchIndexes {
   async makeNext(): Promise<string> {
     const index = this.#names.unused()
     await this.#make(index, { isComplete: false, aliases: { [this.#names.building]: {}, [this.#names.fillOf(index)]: {} } })
-    // What a rebuild writes is seen by nobody before the end.
+    // What a rebuild writes is seen by no one before the end.
     await this.#put(`/${index}/_settings`, { index: { refresh_interval: -1 } })
     return index
   }
@@ -97,7 +97,7 @@ export class ElasticsearchIndexes {
     await this.#server.call({ method: 'DELETE', path: `/${index}`, limitMs: adminLimitMs, expect: [404] })
   }
 
-  /** Deletes what rebuilds left that nobody ended. Only for who holds the lock of rebuilds. */
+  /** Deletes what rebuilds left that no one ended. Only for who holds the lock of rebuilds. */
   async dropLeftovers(): Promise<void> {
     await this.#dropUnused(index => this.#names.formatOf(index) === indexFormat)
   }

@@ -146,7 +146,7 @@ export class ElasticsearchSearch implements SearchIndex {
   }
 }
 
-/** Whoever waits for the work is told in time; the work goes on. */
+/** Anyone who waits for the work is told in time; the work continues. */
 async function inTime(work: Promise<void>, until: number): Promise<void> {
   const ended = new AbortController()
   const limit = pause(Math.max(0, until - performance.now()), true, { signal: ended.signal }).catch(() => false)

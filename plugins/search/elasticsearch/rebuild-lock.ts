@@ -9,7 +9,7 @@ interface Stamp {
   readonly _primary_term: number
 }
 
-/** How often a holder shows that it is alive, and how long without that makes a lock nobody's. */
+/** How often a holder shows that it is alive, and how long without that makes a lock no one's. */
 export interface LockTimes {
   readonly beatMs: number
   readonly staleMs: number
@@ -36,7 +36,7 @@ export class RebuildLock {
     this.#times = times
   }
 
-  /** True when somebody holds the lock. Looks for a while at one that is there. */
+  /** True when someone holds the lock. Looks for a while at one that exists. */
   async isHeld(): Promise<boolean> {
     const found = await this.#read()
     return found !== undefined && (await this.#isAlive(found, undefined))

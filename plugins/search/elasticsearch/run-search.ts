@@ -30,7 +30,7 @@ const none: SearchHits = { hits: [], total: 0, isNewestFirst: false }
 const newestFirst: Sort = [{ created: 'desc' }, { key: 'desc' }]
 const oldestFirst: Sort = [{ created: 'asc' }, { key: 'asc' }]
 
-/** What the caller may see; undefined when that is nothing. */
+/** What the caller may view; undefined when that is nothing. */
 export function permittedBy(scope: SearchScope): Clause | undefined {
   const listed = term('isListed', true)
   if (scope.all) return listed

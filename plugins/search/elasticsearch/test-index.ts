@@ -29,7 +29,7 @@ async function inTurn<T>(work: () => Promise<T>): Promise<T> {
 
 const defaults = { shards: 1, searchTimeoutMs: 10_000, writeTimeoutMs: 20_000, refreshMs: 0 }
 
-/** A prefix of index names that nobody else has; what has it is gone when the test ends. */
+/** A prefix of index names that no one else has; what has it is gone when the test ends. */
 export function ownPrefix(t: Teardown, url: string): string {
   const index = `test-${randomBytes(6).toString('hex')}`
   const removeAll = async (): Promise<void> => {

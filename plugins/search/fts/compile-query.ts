@@ -172,7 +172,7 @@ const ofKinds = (fits: (kind: string) => boolean): Condition => ({
   fts: anyOf(kinds.filter(fits).map(kind => quote(tokens.kind(kind)))),
 })
 
-/** What kind a thing is, or what it is in. */
+/** What kind a resource is, or what it is in. */
 function placeIs(field: PlaceField, value: string, is: 'contains' | 'equals'): Condition {
   if (field === 'in') return { fts: quote(tokens.within(value)) }
   if (is === 'equals') return ofKinds(kind => kind === foldValue(value))

@@ -18,7 +18,7 @@ export class WordCompiler {
     this.#vocabulary = vocabulary
   }
 
-  /** Words next to each other, the last of which may go on; with patterns in it, all of them anywhere. */
+  /** Words next to each other, the last of which may continue; with patterns in it, all of them anywhere. */
   words(text: string): string {
     const pieces = patternsOf(text)
     if (pieces.length === 0) return nowhere

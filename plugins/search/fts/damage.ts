@@ -1,4 +1,4 @@
-/** SQLite refused to go on because the file is damaged or is no database. */
+/** SQLite refused to continue because the file is damaged or is no database. */
 export class DamagedIndex extends Error {
   override readonly name = 'DamagedIndex'
 }

@@ -17,7 +17,7 @@ export class FtsIndexes {
     this.#log = log
   }
 
-  /** Opens the index in use or begins an empty one. Says whether a file was opened that nobody had closed. */
+  /** Opens the index in use or begins an empty one. Says whether a file was opened that no one had closed. */
   open(): { readonly isSuspect: boolean } {
     this.#folder.make()
     const name = this.#folder.current()

@@ -25,7 +25,7 @@ export interface IndexEntry {
   readonly words: ReadonlySet<string>
 }
 
-/** The made-up words of a document: some that are there or not, and rows of words whose order counts. */
+/** The made-up words of a document: some that exist or not, and rows of words whose order counts. */
 interface Found {
   readonly flags: Set<string>
   readonly rows: string[]

@@ -71,7 +71,7 @@ test('only the index in use is kept on the disk', async t => {
   t.is(await total(again), 0)
 })
 
-/** As if the program had been killed: the file says that somebody has it open. */
+/** As if the program had been killed: the file says that someone has it open. */
 function reopen(path: string): void {
   const db = new DatabaseSync(path)
   db.exec("UPDATE meta SET value = 0 WHERE key = 'closed'")

@@ -10,7 +10,7 @@ export interface Limits {
   readonly kinds?: readonly string[]
 }
 
-/** What the caller may see, as an expression; undefined when that is nothing. */
+/** What the caller may view, as an expression; undefined when that is nothing. */
 export function permittedBy(scope: SearchScope): string | undefined {
   if (scope.all) return quote(tokens.all)
   const { author, inPart = [], within } = scope

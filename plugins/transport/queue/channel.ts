@@ -17,7 +17,7 @@ export class Channel {
   #parts: string[] = []
   #length = 0
 
-  /** `broken` hears of what is no line of JSON (`parse` throws), or a line too long, and of a pipe that fails. Nothing is heard after that. */
+  /** `broken` is notified of what is no line of JSON (`parse` throws), or a line too long, and of a pipe that fails. Nothing is heard after that. */
   constructor(pipe: Duplex, parse: (line: string) => unknown, hear: (message: unknown) => void, broken: (error: Error) => void) {
     this.#pipe = pipe
     this.#parse = parse

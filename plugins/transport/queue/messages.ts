@@ -7,7 +7,7 @@ export interface RunRequest {
   readonly input: Omit<ExtractorInput, 'signal' | 'progress'>
 }
 
-/** Limits of one run, and who hears of it. */
+/** Limits of one run, and who is notified of it. */
 export interface RunLimits {
   readonly timeoutMs: number
   /** Aborted: the process is ended, and the run rejects with the signal's reason. */
@@ -41,7 +41,7 @@ const mostMessageCharacters = 10_000
 /** Longest JSON text of a result: what a metadata document may have. */
 export const maxOutputCharacters = 10 * 2 ** 20
 
-/** What a process has sent, if it is a message at all: whoever wrote it may have taken the process over. */
+/** What a process has sent, if it is a message at all: anyone who wrote it may have taken the process over. */
 export function messageIn(raw: unknown): FromProcess | undefined {
   const { type, message, output, isLast } = (typeof raw === 'object' && raw !== null ? raw : {}) as Readonly<Record<string, unknown>>
   if (type === 'ready') return { type }

@@ -26,7 +26,7 @@ export interface TakeOver {
 }
 
 /**
- * Checks what an extractor process says it has found, and copies the files that it names: nobody may point at a file outside `from`, not even
+ * Checks what an extractor process says it has found, and copies the files that it names: no one may point at a file outside `from`, not even
  * through a link, and the process may live on and change what is there. Throws a `RunFailure` of kind `refused`.
  */
 export async function takeOutput(text: string, { from, to, maxOutputBytes }: TakeOver): Promise<ExtractorOutput> {

@@ -76,7 +76,7 @@ export class ProcessFolder {
   /** Another user could not read the server's files, and must not be made their owner. */
   async #link(source: string, path: string): Promise<boolean> {
     if (this.#uid !== undefined) return false
-    // Another file system, a file of somebody else, a file system without links: there is always the copy.
+    // Another file system, a file of someone else, a file system without links: there is always the copy.
     return link(await realpath(source), path).then(
       () => true,
       () => false,

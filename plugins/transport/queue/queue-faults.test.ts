@@ -17,7 +17,7 @@ interface Options extends Partial<QueueConfig> {
   readonly log?: Log
 }
 
-/** Queues on one store that can be taken away, with a listener. */
+/** Queues on one store that can be removed, with a listener. */
 async function setUp(t: ExecutionContext) {
   const { folder, blobs, ...stores } = await temporaryStores(t)
   const { documents, setAway } = flaky(stores.documents)

@@ -181,7 +181,7 @@ export class QueueTransport implements Transport {
     const { sandbox: mode, sandboxUid: firstUid } = this.#config
     const { dataFolder } = this.#installation
     this.#sandbox ??= openSandbox({ mode, firstUid, dataFolder, log: this.#log })
-    // Whoever waits for it hears of a failure; until somebody does it is no crash.
+    // Anyone who waits for it is notified of a failure; until someone does it is no crash.
     this.#sandbox.catch(() => undefined)
     return this.#sandbox
   }

@@ -4,7 +4,7 @@ import { Problem } from 'pounce/sdk'
 /** True of an error that says a part is unavailable or full: no job is to blame for it. */
 export const isUnavailable = (error: unknown): boolean => error instanceof Problem && (error.status === 503 || error.status === 507)
 
-/** How long `withRetry` goes on. */
+/** How long `withRetry` continues. */
 export interface RetryPolicy {
   readonly signal: AbortSignal
   /** Tries that may fail with an error that is not "away". */

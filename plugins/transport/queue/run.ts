@@ -34,7 +34,7 @@ export interface RunContext {
   readonly over: (jobId: string) => void
 }
 
-/** How a run ended. `unclaimed`: somebody else had the job. `lost`: somebody else took it over, or the store refused to hear of the end. */
+/** How a run ended. `unclaimed`: someone else had the job. `lost`: someone else took it over, or the store refused to hear of the end. */
 export type RunEnd = FailureDecision['end'] | 'unclaimed' | 'lost'
 
 /** Why a run is ended from outside. */
@@ -104,7 +104,7 @@ export class JobRun {
       if (!job) return 'unclaimed'
       return await this.#attempt(job)
     } catch (error) {
-      // Nobody holds the job now, so it is found and freed.
+      // No one holds the job now, so it is found and freed.
       log.error('failed to claim a job or to record its end', { job: this.job.id, queue: this.job.queue, error })
       return 'lost'
     } finally {
@@ -164,7 +164,7 @@ export class JobRun {
     await status.say('DONE')
   }
 
-  /** Skipped is said before done, which it is for everybody who waits. */
+  /** Skipped is said before done, which it is for everyone who waits. */
   async #skip(status: StatusUpdates, why: string): Promise<void> {
     status.note(`StatusMessage.skip: ${why}`)
     await status.say('DONE')

@@ -34,7 +34,7 @@ const watch = `
   }, 500)
 `
 if (server !== undefined) new Worker(watch, { eval: true, workerData: { server: Number(server) } }).unref()
-// A thread has the rights of the model too, but none of what `lockDown` takes away.
+// A thread has the rights of the model too, but none of what `lockDown` removes.
 if (!needs.workerThreads) (process.permission as Partial<Droppable> | undefined)?.drop?.('worker')
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error)) || 'unknown error'

@@ -19,7 +19,7 @@ const ownCode = fileURLToPath(new URL('./runner.ts', import.meta.url))
 const userFolder = join(tmpdir(), `pounce-sandbox-test-${process.pid}`)
 const probedUser = await OwnUser.probe({
   folder: userFolder,
-  // Nobody may enter it; what it probes is tested below.
+  // No one may enter it; what it probes is tested below.
   dataFolder: '/root',
   code: ownCode,
   firstUid,

@@ -29,7 +29,7 @@ const steadyMs = 5000
 const goodByeMs = 1000
 /** How long a start waits to be turned away. */
 const firstMs = 3000
-/** amqplib drops the broker's words when a vhost is not there, or not for this account. */
+/** amqplib drops the broker's words when a vhost does not exist, or not for this account. */
 const vhostRefusal = /Expected ConnectionOpenOk; got <ConnectionClose/
 const refusal = /\b403\b|ACCESS[-_]REFUSED/
 
@@ -73,7 +73,7 @@ export class BrokerConnection {
   }
 
   /**
-   * Resolves with the first connection, or when there is none within 3 s: it then goes on trying.
+   * Resolves with the first connection, or when there is none within 3 s: it then continues trying.
    * Rejects when the broker turns us away: that does not get better by itself.
    */
   async start(): Promise<void> {

@@ -18,7 +18,7 @@ export interface JobRecord {
   readonly hasOwnKey?: true
   readonly state: JobState
   readonly published: string
-  /** `unsent` and `parked`: whoever finds it after this may deal with it. A kernel that does puts it off by its lease first. */
+  /** `unsent` and `parked`: anyone who finds it after this may deal with it. A kernel that does puts it off by its lease first. */
   readonly due: string
   /** `unsent`: a kernel is sending it, until `due`. */
   readonly isHeld: boolean

@@ -60,7 +60,7 @@ export class Heartbeats implements Tenant {
     // What has been heard stays known: it does not change by our being away.
   }
 
-  /** From now on somebody listens. */
+  /** From now on someone listens. */
   begin(): void {
     this.#isWanted = true
     const { link } = this.#parts

@@ -3,7 +3,7 @@ import type { JobRecord, JobState, StoredJob } from './bus-jobs.ts'
 import type { RabbitJobRepository } from './rabbit-job-repository.ts'
 import { meaningOf } from './status-reply.ts'
 
-/** What requests and urllib3 say when nobody answers, and what they make of a 5xx. */
+/** What requests and urllib3 say when no one answers, and what they make of a 5xx. */
 const unreachable =
   /Max retries exceeded|Connection aborted|Connection refused|Connection reset|Connection broken|RemoteDisconnected|Read timed out|ConnectTimeout|NewConnectionError|NameResolutionError|\b5\d\d Server Error\b/
 
@@ -67,7 +67,7 @@ export class JobStatusUpdates {
     } else await this.#note(job, status, putBack)
   }
 
-  /** The extractor gave up because it could not reach us: by its own words, or because nobody could at that time. */
+  /** The extractor gave up because it could not reach us: by its own words, or because no one could at that time. */
   #isPutBack(job: StoredJob, { status, at }: JobStatus): boolean {
     if (meaningOf(status) !== 'error' || job.state === 'dead' || job.state === 'parked') return false
     return (

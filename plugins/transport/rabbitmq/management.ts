@@ -26,7 +26,7 @@ export class Management {
     return this.#list(vhost => `/api/exchanges/${vhost}/${encodeURIComponent(exchange)}/bindings/source`)
   }
 
-  /** Everybody who listens to a queue of this vhost. */
+  /** Everyone who listens to a queue of this vhost. */
   consumers(): Promise<readonly Readonly<Record<string, unknown>>[]> {
     return this.#list(vhost => `/api/consumers/${vhost}`)
   }

@@ -11,7 +11,7 @@ export function idsIn(content: Buffer): readonly string[] {
     const { msgid, jobid } = body as Readonly<Record<string, unknown>>
     return [msgid, jobid].filter(id => typeof id === 'string')
   } catch {
-    // Somebody else's message, whatever it is.
+    // Someone else's message, whatever it is.
     return []
   }
 }

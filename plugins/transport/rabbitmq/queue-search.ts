@@ -99,7 +99,7 @@ async function look(
   }
 }
 
-/** What the broker knows of queues, as far as there was time to ask; undefined for those that are not there. */
+/** What the broker knows queues, as far as there was time to ask; undefined for those that do not exist. */
 export async function countQueues(
   model: ChannelModel,
   queues: Iterable<string>,
@@ -112,7 +112,7 @@ export async function countQueues(
     if (performance.now() > until) break
     const facts = await ifThere(channel, queue)
     counts.set(queue, facts && { messages: facts.messageCount, consumers: facts.consumerCount })
-    // The broker answers a question for what is not there by closing the channel.
+    // The broker answers a question for what does not exist by closing the channel.
     if (!facts) channel = await quietChannel(model)
   }
   await channel.close()
@@ -130,7 +130,7 @@ async function ifThere(channel: Channel, queue: string) {
   try {
     return await channel.checkQueue(queue)
   } catch (error) {
-    // 404: not there. 405: somebody has it for himself alone.
+    // 404: not there. 405: someone has it for himself alone.
     if (error instanceof Error && 'code' in error && (error.code === 404 || error.code === 405)) return undefined
     throw new Error(`the queue ${queue} cannot be read: ${textOf(error)}`, { cause: error })
   }

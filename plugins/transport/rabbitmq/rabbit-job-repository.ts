@@ -64,7 +64,7 @@ export class RabbitJobRepository {
   }
 
   /**
-   * Takes jobs in a state that nobody deals with, the longest waiting first. `isHeld` is as it was before: true of one whose holder ended
+   * Takes jobs in a state that no one deals with, the longest waiting first. `isHeld` is as it was before: true of one whose holder ended
    * without a word of what became of it.
    */
   async claim(state: 'unsent' | 'parked', limit: number, heldMs: number): Promise<readonly StoredJob[]> {
@@ -95,7 +95,7 @@ export class RabbitJobRepository {
     await this.#unsent(ids, { due: this.#in(heldMs), isHeld: true })
   }
 
-  /** Lets whoever comes first send them, from `inMs` on. */
+  /** Lets anyone who comes first send them, from `inMs` on. */
   async postpone(ids: readonly string[], inMs: number): Promise<void> {
     await this.#unsent(ids, { due: this.#in(inMs), isHeld: false })
   }
@@ -111,7 +111,7 @@ export class RabbitJobRepository {
     return (await this.#commit({ tombstone: id, in: busJobs })) !== undefined
   }
 
-  /** Forgets a job that nobody sends, sent or is about to. False when somebody does. */
+  /** Forgets a job that no one sends, sent or is about to. False when someone does. */
   async removeUnsent(job: StoredJob): Promise<boolean> {
     if (job.isHeld && job.due > this.#in(0)) return false
     const where = and(eq('state', 'unsent'), eq('due', job.due))

@@ -217,7 +217,7 @@ export class RabbitTransport implements Transport {
 }
 wire(RabbitTransport, Config, Broker, Installation, DocumentStore, Keys, Clock, Log, Metrics)
 
-/** What both sides declare: a broker that is new gets it from whoever comes first. */
+/** What both sides declare: a broker that is new gets it from anyone who comes first. */
 async function declareExchanges(model: ChannelModel, exchange: string): Promise<void> {
   const channel = await model.createChannel()
   channel.on('error', () => undefined)

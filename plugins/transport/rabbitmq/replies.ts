@@ -51,7 +51,7 @@ export class Replies implements Tenant {
     this.#consumer = undefined
   }
 
-  /** From now on somebody listens. */
+  /** From now on someone listens. */
   begin(): void {
     this.#isWanted = true
     const { model } = this.#parts.link

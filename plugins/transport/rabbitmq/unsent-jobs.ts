@@ -23,7 +23,7 @@ export interface SweepingParts {
 
 const batch = 500
 
-/** Sends jobs that nobody sends: published while the broker was away, left by a kernel that ended, or too many at once. */
+/** Sends jobs that no one sends: published while the broker was away, left by a kernel that ended, or too many at once. */
 export class UnsentJobs implements Tenant {
   #parts: SweepingParts
   #timer: NodeJS.Timeout | undefined
@@ -95,8 +95,8 @@ export class UnsentJobs implements Tenant {
 const timeMs = 30_000
 
 /**
- * Jobs that the broker had and whose queue is gone, because somebody deleted it or the broker lost its disk: they are sent again, which
- * tells people that there is no such queue, or reaches the one that is there again.
+ * Jobs that the broker had and whose queue is gone, because someone deleted it or the broker lost its disk: they are sent again, which
+ * tells people that there is no such queue, or reaches the one that exists again.
  */
 export class LostQueues {
   #broker: Broker

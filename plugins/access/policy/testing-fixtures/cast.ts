@@ -15,7 +15,7 @@ import { ResourcePolicy } from '../resource-policy.ts'
 /** An id from a word, always the same. */
 export const idOf = (word: string): string => Buffer.from(word.padEnd(12, '.')).toString('hex').slice(0, 24)
 
-/** Rights of things by `kind:name`, as the plugins would tell them. */
+/** Rights of resources by `kind:name`, as the plugins would tell them. */
 export type World = Readonly<Record<string, Partial<Rights>>>
 
 const views: Readonly<Partial<Record<Kind, Permission>>> = {
@@ -84,7 +84,7 @@ export const member = (space: string, role: keyof typeof defaultRoles | readonly
   permissions: new Set(typeof role === 'string' ? defaultRoles[role] : role),
 })
 
-/** Somebody who is signed in. */
+/** Someone who is signed in. */
 export const someone = (
   name: string,
   memberships: readonly Membership[] = [],
@@ -100,7 +100,7 @@ export const someone = (
   }
 }
 
-/** Everybody who matters, in the order of the columns of the table. */
+/** Everyone who matters, in the order of the columns of the table. */
 export const cast: Readonly<Record<string, Caller>> = {
   anonymous,
   stranger: someone('stranger', [member('elsewhere', 'Admin')]),

@@ -86,7 +86,7 @@ export class NaivePolicy {
     return this.#isLetOut(caller, permission) && this.#has(caller, permission, ref)
   }
 
-  /** Whether account and key may do such a thing at all. */
+  /** Whether account and key may do such a resource at all. */
   #isLetOut({ user, scope, limits, superAdmin }: Caller, permission: Permission): boolean {
     if (user?.termsPending) return false
     if (superAdmin && limits === undefined) return true

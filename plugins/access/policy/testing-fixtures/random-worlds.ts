@@ -44,7 +44,7 @@ const anyUser = fc
     return terms === 0 && caller.user ? { ...caller, user: { ...caller.user, termsPending: true } } : caller
   })
 
-/** Anybody, in any standing, with any key. */
+/** Anyone, in any standing, with any key. */
 export const anyCaller: fc.Arbitrary<Caller> = fc.oneof(
   { arbitrary: anyUser, weight: 8 },
   fc.constantFrom(cast['anonymous'] as Caller, cast['service'] as Caller),
@@ -72,7 +72,7 @@ const ofSpace = (name: string) => anyTop.map(rights => ({ ...rights, spaces: [id
 const ofUser = (name: string) => anyTop.map(rights => ({ ...rights, author: idOf(name), isPublic: false, state: 'live' as const }))
 const named = (kind: Kind, ...names: string[]) => names.map((name): [Kind, string] => [kind, name])
 
-/** Three spaces and accounts, and things of every sort that are in them, in each other, in nothing, or in what is gone. */
+/** Three spaces and accounts, and resources of every sort that are in them, in each other, in nothing, or in what is gone. */
 export const anyWorld: fc.Arbitrary<NaiveWorld> = fc.record({
   'space:one': ofSpace('one'),
   'space:two': ofSpace('two'),
