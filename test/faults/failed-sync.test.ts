@@ -79,7 +79,8 @@ withShim('while the log cannot be synced again nothing is served from it, and af
   await crash()
   t.deepEqual(await listed(), [...acked, 'kept.bin'].toSorted())
   t.is((await call('/readyz')).status, 200)
-  t.regex(message, /may have been stored/)
+  // Where other work met the failing sync first, the store was unavailable before the upload's own commit.
+  t.regex(message, /may have been stored|The document store is unavailable/)
 })
 
 withShim('an upload whose bytes could not be synced is refused and leaves nothing', async t => {
