@@ -67,7 +67,7 @@ withShim('what was refused because the log of the documents could not be synced 
 
 withShim('while the log cannot be synced again nothing is served from it, and afterwards only what was acknowledged', async t => {
   const { call, acked, put, putFailing, listed, crash } = await setUp(t)
-  const message = await isRefused(t, await putFailing(12, '.db-wal'))
+  const message = await isRefused(t, await putFailing(30, '.db-wal'))
   t.is((await call('/api/datasets')).status, 503)
   const back = await until(
     'the store is back',
