@@ -55,7 +55,7 @@ export class FirstAdmin implements Greeting {
     const token = newToken()
     await this.#keep(sha256(token))
     return [
-      'Nobody administers this server yet. Make the first account here; the link works once:',
+      'This server has no administrator yet. Create the first account here (the link works once):',
       `  ${this.#installation.baseUrl}/setup?token=${token}`,
     ]
   }
