@@ -164,8 +164,18 @@ export {
   Metrics,
   type Periodic,
 } from './ports/kernel.ts'
+export {
+  Broadcasters,
+  type CloudEvent,
+  type EventFilter,
+  type Progress,
+  ProgressListeners,
+  type PublicEvent,
+  PublicEvents,
+} from './ports/live-events.ts'
 export { type MalwareScan, MalwareScanners } from './ports/malware-scan.ts'
 export { type MetadataCheck, MetadataChecks, type MetadataNaming, MetadataNamings, StandardVocabularies } from './ports/metadata.ts'
+export { type NewNotification, type NotificationKind, Notifications } from './ports/notifications.ts'
 export { type Erasure, type Person, type PersonalData, PersonalDataSources } from './ports/personal-data.ts'
 export { PickLists } from './ports/pick-lists.ts'
 export { type AccessDecision, Policy, type Resource, Resources, type Rights } from './ports/policy.ts'

@@ -1,0 +1,98 @@
+import type { AnyEvent } from '../events.ts'
+import type { Caller } from '../model/caller.ts'
+import type { Kind, Ref } from '../model/kind.ts'
+import { contributions, port } from '../port.ts'
+
+/** An event as clients receive it: CloudEvents 1.0, JSON format. */
+export interface CloudEvent {
+  readonly specversion: '1.0'
+  /** Equal for repeats of one event. */
+  readonly id: string
+  /** `<kind>.<past participle>`: `dataset.created`, `file.deleted`, `extraction.progressed`. */
+  readonly type: string
+  /** The address of the installation. */
+  readonly source: string
+  /** `<kind>/<id>`, such as `dataset/5f0c…`. */
+  readonly subject: string
+  /** RFC 3339, UTC, milliseconds. */
+  readonly time: string
+  readonly datacontenttype: 'application/json'
+  /** Ids, names, states and progress; at most a few hundred bytes. */
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+/** A public event with what decides who receives it. */
+export interface PublicEvent {
+  readonly event: CloudEvent
+  /** Its subject. */
+  readonly subject: Ref
+  /** What it is about: the subject, and what the subject was in then: a file's datasets and folder, the target of a comment. */
+  readonly about: readonly Ref[]
+  /** The spaces that the subject was in. */
+  readonly spaces: readonly string[]
+  /** Who made the subject; null when unknown. */
+  readonly author: string | null
+  /** Who acted; null for the system. */
+  readonly actor: string | null
+}
+
+/** A selection of events. Absent members select everything; several values of a member are alternatives. */
+export interface EventFilter {
+  /** Kinds of the subject. */
+  readonly kinds?: readonly Kind[]
+  /** Ids among `PublicEvent.about`. */
+  readonly ids?: readonly string[]
+  readonly spaces?: readonly string[]
+  /** Types such as `dataset.created`; `dataset.*` is every type of a kind. */
+  readonly types?: readonly string[]
+  /** Only resources that the caller made. */
+  readonly mine?: boolean
+}
+
+/** Public events: what they say, and who may receive them. */
+export interface PublicEvents {
+  /** Every type, by name, with a sentence on each: for documentation and for checking filters. */
+  readonly types: Readonly<Record<string, string>>
+  /** The public events of stored ones, in their order; none for those that are not public. At most 200 stored events, one read per kind. */
+  describe(events: readonly AnyEvent[]): Promise<readonly PublicEvent[]>
+  /** Whether a filter selects an event; needs no rights and no reads. */
+  matches(filter: EventFilter, event: PublicEvent, caller: Caller): boolean
+  /** Those of some events that the caller may receive now, in their order. One read per kind. */
+  receivable(caller: Caller, events: readonly PublicEvent[]): Promise<readonly PublicEvent[]>
+}
+export const PublicEvents = port<PublicEvents>('publicEvents')
+
+/** How far an activity that takes a while is. */
+export interface Progress {
+  /** `upload`, `archive`, `import`, `reindex`, `migration`: the type of the events is `<activity>.progressed`, and of the last one `<activity>.finished` or `<activity>.failed`. */
+  readonly activity: 'upload' | 'archive' | 'import' | 'reindex' | 'migration'
+  /** Unique among activities: the id of an upload, of a request. */
+  readonly id: string
+  /** What it works on. Absent: only the person, and server admins in superadmin mode, receive the events. */
+  readonly subject?: Ref
+  /** User id of who asked for it; null for the system. */
+  readonly actor: string | null
+  readonly state: 'running' | 'finished' | 'failed'
+  readonly done: number
+  /** Absent while it is unknown. */
+  readonly total?: number
+  readonly unit: 'bytes' | 'files' | 'documents'
+}
+
+/** Receives the progress of activities for the live stream. Nothing is durable, and nothing may depend on it. */
+export interface ProgressListener {
+  /** Returns at once and never throws. Of one activity at most four reports a second become events; the last one always does. */
+  report(progress: Progress): void
+}
+/** Plugins that show progress. None without the live stream. */
+export const ProgressListeners = contributions<ProgressListener>('progressListeners')
+
+/** Carries short messages to all kernels of the installation, this one included: hints that may be lost or repeated. */
+export interface Broadcaster {
+  /** At most 4 kB. Resolves when the message was handed on; `Unavailable` while that is not possible. */
+  send(topic: string, message: string): Promise<void>
+  /** Calls back with each message of a topic until the function that it returns is called. Reconnects by itself. */
+  listen(topic: string, listener: (message: string) => void): () => void
+}
+/** Plugins that carry messages between kernels, such as a broker. */
+export const Broadcasters = contributions<Broadcaster>('broadcasters')
